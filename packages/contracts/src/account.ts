@@ -1,0 +1,39 @@
+import * as z from "zod";
+import { Id } from "./ids.ts";
+import { Instant } from "./instant.ts";
+
+export const chainTypes = ["EVM", "SVM", "TVM", "BVM"] as const;
+export const ChainType = z.enum(chainTypes);
+export type ChainType = z.output<typeof ChainType>;
+
+/** A wallet of an account, as services tell each other. `tokenId` names an entry of the catalogue. */
+export const Wallet = z.object({
+  id: Id,
+  walletAddress: z.string(),
+  tokenId: z.string(),
+  chainType: ChainType,
+  isDefault: z.boolean(),
+  isChainDefault: z.boolean(),
+  provider: z.string().nullable(),
+});
+export type Wallet = z.output<typeof Wallet>;
+
+/** An account's whole state: the data of every `accounts.v1` record and of every introspection. */
+export const Account = z.object({
+  id: Id,
+  version: z.int().positive(),
+  handle: z.string().nullable(),
+  username: z.string(),
+  dateCreated: Instant,
+  profileImage: z.string().nullable(),
+  bio: z.string().nullable(),
+  backgroundImage: z.string().nullable(),
+  backgroundColour: z.string().nullable(),
+  links: z.array(z.string()).nullable(),
+  wallets: z.array(Wallet),
+});
+export type Account = z.output<typeof Account>;
+
+/** The wallet that new links settle to, if the owner has chosen one. */
+export const defaultWallet = (account: Account): Wallet | undefined =>
+  account.wallets.find((wallet) => wallet.isDefault);

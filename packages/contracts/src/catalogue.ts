@@ -1,0 +1,107 @@
+import { readFileSync } from "node:fs";
+import * as z from "zod";
+import { ChainType } from "./account.ts";
+import { seed } from "./catalogue-seed.ts";
+import { isEvmAddress, toEip55 } from "./evm-address.ts";
+import type { TokenData } from "./payment-link.ts";
+
+const Chain = z.object({
+  id: z.string().min(1).max(40),
+  name: z.string().min(1),
+  symbol: z.string().min(1),
+  chainType: ChainType,
+  caip2: z.string().min(3),
+});
+
+const Token = z.object({
+  id: z.string().min(1).max(64),
+  chainId: z.string(),
+  address: z.string().min(1),
+  decimals: z.int().min(0).max(36),
+  symbol: z.string().min(1),
+  name: z.string().min(1),
+  isNative: z.boolean(),
+  isStablecoin: z.boolean(),
+  currencyCode: z.string().nullable(),
+  commodityCode: z.string().nullable(),
+  source: z.string().min(1),
+  verifiedOn: z.iso.date(),
+});
+
+/** The form of the catalogue: chains, and the tokens on them with where and when each was verified. */
+export const CatalogueData = z.object({ chains: z.array(Chain), tokens: z.array(Token) });
+export type CatalogueData = z.output<typeof CatalogueData>;
+export type CatalogueChain = z.output<typeof Chain>;
+export type CatalogueToken = z.output<typeof Token> & { chain: CatalogueChain };
+
+/** The chains and tokens that links can settle in: data, the same for all services. */
+export type Catalogue = {
+  readonly chains: readonly CatalogueChain[];
+  readonly tokens: readonly CatalogueToken[];
+  findToken(tokenId: string): CatalogueToken | undefined;
+  findTokenByAddress(chainId: string, address: string): CatalogueToken | undefined;
+};
+
+/** Opens the catalogue: the seed, or the JSON file that replaces it. Throws where the data is wrong. */
+export const openCatalogue = (file?: string): Catalogue =>
+  createCatalogue(
+    file === undefined ? seed : CatalogueData.parse(JSON.parse(readFileSync(file, "utf8"))),
+  );
+
+/** Builds a catalogue from data; throws on a doubled id, an unknown chain or a bad EVM address. */
+export const createCatalogue = (data: CatalogueData): Catalogue => {
+  const chains = new Map(data.chains.map((chain) => [chain.id, chain]));
+  const byId = new Map<string, CatalogueToken>();
+  const byAddress = new Map<string, CatalogueToken>();
+  for (const token of data.tokens) {
+    const chain = chains.get(token.chainId);
+    if (chain === undefined) throw new Error(`catalogue: ${token.id} is on an unknown chain`);
+    const isEvm = chain.chainType === "EVM";
+    if (isEvm && (!isEvmAddress(token.address) || toEip55(token.address) !== token.address)) {
+      throw new Error(`catalogue: ${token.id} has no EIP-55 address`);
+    }
+    const key = addressKey(chain, token.address);
+    if (byId.has(token.id) || byAddress.has(key)) throw new Error(`catalogue: ${token.id} twice`);
+    const entry = { ...token, chain };
+    byId.set(token.id, entry);
+    byAddress.set(key, entry);
+  }
+  return {
+    chains: data.chains,
+    tokens: [...byId.values()],
+    findToken: (tokenId) => byId.get(tokenId),
+    findTokenByAddress: (chainId, address) => {
+      const chain = chains.get(chainId);
+      return chain === undefined ? undefined : byAddress.get(addressKey(chain, address));
+    },
+  };
+};
+
+const addressKey = (chain: CatalogueChain, address: string): string =>
+  `${chain.id}/${chain.chainType === "EVM" ? address.toLowerCase() : address}`;
+
+/** Whether two addresses of one chain family are the same: EVM addresses without regard to case. */
+export const isSameAddress = (chainType: ChainType, a: string, b: string): boolean =>
+  chainType === "EVM" ? a.toLowerCase() === b.toLowerCase() : a === b;
+
+/** Shows a catalogue token as the wire wants it (spec §2.2). Chain logos are served by links-api. */
+export const showToken = (token: CatalogueToken, checkoutUrl: string): TokenData => ({
+  address: token.address,
+  decimals: token.decimals,
+  symbol: token.symbol,
+  name: token.name,
+  logo: null,
+  isNative: token.isNative,
+  isStablecoin: token.isStablecoin,
+  currencyCode: token.currencyCode,
+  commodityCode: token.commodityCode,
+  chain: {
+    id: token.chain.id,
+    name: token.chain.name,
+    symbol: token.chain.symbol,
+    chainType: token.chain.chainType,
+    logo: `${checkoutUrl}/checkout/logos/${token.chain.id}.svg`,
+  },
+  priceUsd: null,
+  isVerified: true,
+});

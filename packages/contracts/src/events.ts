@@ -1,0 +1,139 @@
+import * as z from "zod";
+import { Account } from "./account.ts";
+import { Id } from "./ids.ts";
+import { Instant } from "./instant.ts";
+import { Amount } from "./money.ts";
+
+/** The topics, each an aggregate with a major version; the record key is the thing's id. */
+export const topics = {
+  accounts: "accounts.v1",
+  settlements: "settlements.v1",
+  paymentLinks: "payment-links.v1",
+} as const;
+export type Topic = (typeof topics)[keyof typeof topics];
+
+/** How a topic keeps its records; partitions are never changed, as that would move keys. */
+export const topicSettings: Record<Topic, { partitions: number; config: Record<string, string> }> =
+  {
+    [topics.accounts]: compacted(),
+    [topics.paymentLinks]: compacted(),
+    [topics.settlements]: {
+      partitions: 12,
+      config: { "cleanup.policy": "delete", "retention.ms": days(90) },
+    },
+  };
+
+export const linkStatuses = ["active", "completed", "inactive"] as const;
+export const LinkStatus = z.enum(linkStatuses);
+export type LinkStatus = z.output<typeof LinkStatus>;
+
+export const paymentStatuses = ["processing", "settled", "failed"] as const;
+export const PaymentStatus = z.enum(paymentStatuses);
+export type PaymentStatus = z.output<typeof PaymentStatus>;
+
+/** A payment as it stands in a link's event and in a webhook's `data.transaction` (spec §6.3). */
+export const LinkTransaction = z.object({
+  id: Id,
+  status: PaymentStatus,
+  amount: Amount,
+  tokenAddress: z.string(),
+  chainId: z.string(),
+  sourceTransaction: z.string().nullable(),
+  dateCreated: Instant,
+});
+export type LinkTransaction = z.output<typeof LinkTransaction>;
+
+/**
+ * A link's whole state after an event. `status` is `inactive` only by deactivation or expiry known at
+ * that time: readers judge `expirationDate` by their own clock. `paymentReference` is 16 random bytes
+ * in hex, by which a payment on chain names its link; no `/v1` answer carries it.
+ */
+export const PaymentLinkState = z.object({
+  id: Id,
+  version: z.int().positive(),
+  userId: Id,
+  status: LinkStatus,
+  toAmount: Amount,
+  receivedAmount: Amount,
+  currentUsage: z.int().nonnegative(),
+  maxUsage: z.int().positive().nullable(),
+  description: z.string().nullable(),
+  expirationDate: Instant.nullable(),
+  destinationAddress: z.string(),
+  chainId: z.string(),
+  tokenAddress: z.string(),
+  paymentReference: z.string().regex(/^[0-9a-f]{32}$/),
+  dateCreated: Instant,
+});
+export type PaymentLinkState = z.output<typeof PaymentLinkState>;
+
+/** A payment's whole state, as settlement-listener saw it. `source` and `sourceId` name it for ever. */
+export const SettlementState = z.object({
+  id: Id,
+  version: z.int().positive(),
+  source: z.string(),
+  sourceId: z.string(),
+  paymentLinkId: Id,
+  status: PaymentStatus,
+  amount: Amount,
+  tokenAddress: z.string(),
+  chainId: z.string(),
+  destinationAddress: z.string(),
+  sourceTransaction: z.string().nullable(),
+  occurredAt: Instant,
+  firstSeenAt: Instant,
+});
+export type SettlementState = z.output<typeof SettlementState>;
+
+/** One kind of event: where it goes, what it is called, and the shape of its data. */
+export type EventType<Data extends z.ZodType = z.ZodType> = {
+  readonly topic: Topic;
+  readonly type: string;
+  readonly data: Data;
+};
+
+const eventType = <Data extends z.ZodType>(topic: Topic, type: string, data: Data) =>
+  ({ topic, type, data }) as const satisfies EventType<Data>;
+
+const LinkEvent = z.object({ link: PaymentLinkState });
+const LinkPaymentEvent = z.object({ link: PaymentLinkState, transaction: LinkTransaction });
+
+export const accountUpdated = eventType(topics.accounts, "account.updated", Account);
+export const accountSnapshot = eventType(topics.accounts, "account.snapshot", Account);
+
+export const linkCreated = eventType(topics.paymentLinks, "payment_link.created", LinkEvent);
+export const linkTransactionSucceeded = eventType(
+  topics.paymentLinks,
+  "payment_link.transaction.succeeded",
+  LinkPaymentEvent,
+);
+export const linkCompleted = eventType(topics.paymentLinks, "payment_link.completed", LinkEvent);
+export const linkDeactivated = eventType(
+  topics.paymentLinks,
+  "payment_link.deactivated",
+  LinkEvent,
+);
+export const linkSnapshot = eventType(topics.paymentLinks, "payment_link.snapshot", LinkEvent);
+
+export const settlementProcessing = eventType(
+  topics.settlements,
+  "settlement.processing",
+  SettlementState,
+);
+export const settlementSettled = eventType(
+  topics.settlements,
+  "settlement.settled",
+  SettlementState,
+);
+export const settlementFailed = eventType(topics.settlements, "settlement.failed", SettlementState);
+
+function compacted() {
+  return {
+    partitions: 12,
+    config: { "cleanup.policy": "compact", "min.compaction.lag.ms": days(14) },
+  };
+}
+
+function days(count: number): string {
+  return String(count * 24 * 60 * 60 * 1000);
+}

@@ -1,0 +1,28 @@
+import { keccak_256 } from "@noble/hashes/sha3.js";
+import { bytesToHex, hexToBytes, utf8ToBytes } from "@noble/hashes/utils.js";
+
+const evmAddress = /^0x[0-9a-fA-F]{40}$/;
+
+/** Whether a text is 20 bytes of hex, whatever its case. */
+export const isEvmAddress = (text: string): boolean => evmAddress.test(text);
+
+/** Writes an EVM address in its EIP-55 form. The text must be an EVM address. */
+export const toEip55 = (address: string): string => {
+  const lower = address.slice(2).toLowerCase();
+  const hash = bytesToHex(keccak_256(utf8ToBytes(lower)));
+  const shown = [...lower].map((digit, index) =>
+    Number.parseInt(hash.charAt(index), 16) >= 8 ? digit.toUpperCase() : digit,
+  );
+  return `0x${shown.join("")}`;
+};
+
+/** Whether a mixed-case address carries a right EIP-55 checksum; one case throughout carries none. */
+export const hasValidEip55 = (address: string): boolean => {
+  const digits = address.slice(2);
+  const oneCase = digits === digits.toLowerCase() || digits === digits.toUpperCase();
+  return oneCase || toEip55(address) === address;
+};
+
+/** keccak256 of hex bytes (with or without 0x), as 0x-prefixed hex. */
+export const keccak256Hex = (hex: string): string =>
+  `0x${bytesToHex(keccak_256(hexToBytes(hex.replace(/^0x/, ""))))}`;

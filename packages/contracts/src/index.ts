@@ -1,0 +1,86 @@
+export { Account, ChainType, Wallet, chainTypes, defaultWallet } from "./account.ts";
+export { type ApiKeyMode, hashSecret, isApiKey, mintApiKey, shownKeyLength } from "./api-key.ts";
+export {
+  type Catalogue,
+  type CatalogueChain,
+  CatalogueData,
+  type CatalogueToken,
+  createCatalogue,
+  isSameAddress,
+  openCatalogue,
+  showToken,
+} from "./catalogue.ts";
+export {
+  type EventType,
+  LinkStatus,
+  LinkTransaction,
+  PaymentLinkState,
+  PaymentStatus,
+  SettlementState,
+  type Topic,
+  accountSnapshot,
+  accountUpdated,
+  linkCompleted,
+  linkCreated,
+  linkDeactivated,
+  linkSnapshot,
+  linkStatuses,
+  linkTransactionSucceeded,
+  paymentStatuses,
+  settlementFailed,
+  settlementProcessing,
+  settlementSettled,
+  topicSettings,
+  topics,
+} from "./events.ts";
+export { hasValidEip55, isEvmAddress, keccak256Hex, toEip55 } from "./evm-address.ts";
+export { Id, type IdPrefix, isId, newId } from "./ids.ts";
+export { Instant, parseInstant } from "./instant.ts";
+export { IntrospectionAnswer, IntrospectionQuestion } from "./introspection.ts";
+export { JsonNumber, parseJson, stringifySorted } from "./json.ts";
+export {
+  Amount,
+  Decimal,
+  fitsBaseUnits,
+  fitsDecimals,
+  formatAmount,
+  parseDecimal,
+} from "./money.ts";
+export { checkoutPageUrl, transactionPageUrl } from "./pages.ts";
+export {
+  ChainData,
+  type CreateLinkBody,
+  ListLinksQuery,
+  PaymentLinkCreationData,
+  PaymentLinkData,
+  PaymentLinkPage,
+  RetrievedPaymentLink,
+  TokenData,
+  UserData,
+  UserWalletData,
+  createLinkBody,
+  offsetParameter,
+  pageSize,
+} from "./payment-link.ts";
+export { type ErrorEntry, Refusal, type RefusalCode, refuse, statusOf } from "./refusal.ts";
+export { type Scope, scopes } from "./scope.ts";
+export {
+  type ValidationCode,
+  body,
+  bool,
+  changed,
+  dateTime,
+  futureDateTime,
+  integer,
+  invalid,
+  list,
+  nullable,
+  oneOf,
+  orNull,
+  positiveDecimal,
+  read,
+  required,
+  text,
+  webUrl,
+} from "./validation.ts";
+export { WebhookBody, WebhookTransaction, type WebhookType, webhookTypes } from "./webhook.ts";

@@ -1,0 +1,45 @@
+import * as z from "zod";
+
+/** An instant between our own services: ISO 8601 in UTC on the wire, a Date in memory. */
+export const Instant = z.codec(z.iso.datetime(), z.date(), {
+  decode: (text) => new Date(text),
+  encode: (instant) => instant.toISOString(),
+});
+
+const isoText =
+  /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?\s*([Zz]|[+-]\d{2}:?\d{2})?)?$/;
+
+/**
+ * Reads a stranger's ISO 8601 date-time; without an offset it is UTC, a date alone is its midnight.
+ * Answers undefined where it is none, an impossible calendar day included.
+ */
+export const parseInstant = (text: string): Date | undefined => {
+  const match = isoText.exec(text.trim());
+  if (match === null) return undefined;
+  const part = (index: number): number => Number(match[index] ?? 0);
+  const [year, month, day, hour, minute, second] = [1, 2, 3, 4, 5, 6].map(part) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
+  if (hour > 23 || minute > 59 || second > 59) return undefined;
+  const millis = Number((match[7] ?? "").padEnd(3, "0").slice(0, 3));
+  const local = new Date(0);
+  local.setUTCFullYear(year, month - 1, day);
+  if (local.getUTCMonth() !== month - 1 || local.getUTCDate() !== day) return undefined;
+  local.setUTCHours(hour, minute, second, millis);
+  const offsetMinutes = readOffsetMinutes(match[8]);
+  if (offsetMinutes === undefined) return undefined;
+  return new Date(local.getTime() - offsetMinutes * 60_000);
+};
+
+const readOffsetMinutes = (text: string | undefined): number | undefined => {
+  if (text === undefined || text.toUpperCase() === "Z") return 0;
+  const hours = Number(text.slice(1, 3));
+  const minutes = Number(text.slice(-2));
+  if (hours > 23 || minutes > 59) return undefined;
+  return (text.startsWith("-") ? -1 : 1) * (hours * 60 + minutes);
+};

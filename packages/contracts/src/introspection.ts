@@ -1,0 +1,31 @@
+import * as z from "zod";
+import { Account } from "./account.ts";
+import { Id } from "./ids.ts";
+import { Instant } from "./instant.ts";
+
+/** What services ask auth-keys: who is behind this credential, told by its SHA-256 in hex. */
+export const IntrospectionQuestion = z.object({
+  kind: z.enum(["api-key", "session"]),
+  hash: z.string().regex(/^[0-9a-f]{64}$/),
+});
+export type IntrospectionQuestion = z.output<typeof IntrospectionQuestion>;
+
+/**
+ * What auth-keys answers. `found: false` covers unknown, revoked and deactivated alike. An expired
+ * credential is still found: each service judges `expiresAt` by its own clock, at every use.
+ * `bucketId` names the rate bucket: keys rotated from one another share one.
+ */
+export const IntrospectionAnswer = z.discriminatedUnion("found", [
+  z.object({ found: z.literal(false) }),
+  z.object({
+    found: z.literal(true),
+    account: Account,
+    credential: z.object({
+      id: Id,
+      bucketId: Id,
+      scopes: z.array(z.string()),
+      expiresAt: Instant.nullable(),
+    }),
+  }),
+]);
+export type IntrospectionAnswer = z.output<typeof IntrospectionAnswer>;

@@ -1,0 +1,53 @@
+import { Decimal as DecimalBase } from "decimal.js";
+import * as z from "zod";
+
+/**
+ * The only number type for money. 200 digits hold the sum of any two amounts that the 78-digit rule
+ * lets in, and the library's default of 20 would silently lose token amounts.
+ */
+export const Decimal = DecimalBase.clone({ precision: 200, defaults: true });
+export type Decimal = InstanceType<typeof Decimal>;
+
+/** An EVM `uint256` has at most this many decimal digits. */
+export const baseUnitDigitsMax = 78;
+
+const exponentDigitsMax = 6;
+const plainAmount = /^(0|[1-9]\d*)(\.\d*[1-9])?$/;
+const decimalText = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE]([+-]?\d+))?$/;
+const nonFiniteText = /^[+-]?(?:s?nan|inf(?:inity)?)$/i;
+
+/** Writes an amount as the wire wants it: plain decimal, no exponent, no trailing zeros. */
+export const formatAmount = (amount: Decimal): string => amount.toFixed();
+
+/** An amount between our own services and rows: a plain decimal string on the wire, a Decimal in memory. */
+export const Amount = z.codec(
+  z.string().max(200).regex(plainAmount),
+  z.custom<Decimal>((value) => DecimalBase.isDecimal(value)),
+  { decode: (text) => new Decimal(text), encode: formatAmount },
+);
+
+export type DecimalProblem = "decimal_parsing" | "finite_number" | "decimal_max_digits";
+
+/**
+ * Reads a stranger's decimal, as pydantic does: surrounding blanks and an exponent are allowed.
+ * An exponent that no token amount can have is refused before any work proportional to it.
+ */
+export const parseDecimal = (text: string): Decimal | DecimalProblem => {
+  const trimmed = text.trim();
+  if (nonFiniteText.test(trimmed)) return "finite_number";
+  const match = decimalText.exec(trimmed);
+  if (match === null) return "decimal_parsing";
+  const exponentDigits = match[1]?.replace(/^[+-]?0*/, "") ?? "";
+  if (exponentDigits.length > exponentDigitsMax) return "decimal_max_digits";
+  const value = new Decimal(trimmed);
+  const tooLong = value.precision() > baseUnitDigitsMax || value.e >= baseUnitDigitsMax;
+  return tooLong ? "decimal_max_digits" : value;
+};
+
+/** Whether an amount is a whole number of a token's base units. */
+export const fitsDecimals = (amount: Decimal, decimals: number): boolean =>
+  amount.decimalPlaces() <= decimals;
+
+/** Whether an amount, in base units, fits the 78 digits of an EVM `uint256`. */
+export const fitsBaseUnits = (amount: Decimal, decimals: number): boolean =>
+  amount.e + 1 + decimals <= baseUnitDigitsMax;

@@ -1,0 +1,158 @@
+import * as z from "zod";
+import { ChainType } from "./account.ts";
+import { LinkStatus, linkStatuses } from "./events.ts";
+import {
+  body,
+  futureDateTime,
+  integer,
+  nullable,
+  oneOf,
+  positiveDecimal,
+  required,
+  text,
+} from "./validation.ts";
+
+const int32Max = 2_147_483_647;
+
+/** Links on one page of a list; fixed (spec §4.2). */
+export const pageSize = 10;
+
+const wireInstant = z.string().meta({ format: "date-time" });
+
+/** spec §2.3 */
+export const ChainData = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    symbol: z.string(),
+    chainType: ChainType,
+    logo: z.string(),
+  })
+  .meta({ id: "ChainData" });
+export type ChainData = z.output<typeof ChainData>;
+
+/** spec §2.2 */
+export const TokenData = z
+  .object({
+    address: z.string(),
+    decimals: z.int(),
+    symbol: z.string(),
+    name: z.string(),
+    logo: z.string().nullable(),
+    isNative: z.boolean().nullable(),
+    isStablecoin: z.boolean().nullable(),
+    currencyCode: z.string().nullable(),
+    commodityCode: z.string().nullable(),
+    chain: ChainData,
+    priceUsd: z.string().nullable(),
+    isVerified: z.boolean().nullable(),
+  })
+  .meta({ id: "TokenData" });
+export type TokenData = z.output<typeof TokenData>;
+
+/** spec §2.1 */
+export const PaymentLinkData = z
+  .object({
+    id: z.string(),
+    userId: z.string(),
+    toAmount: z.string(),
+    destinationAddress: z.string(),
+    url: z.string(),
+    dateCreated: wireInstant,
+    token: TokenData,
+    status: LinkStatus,
+    description: z.string().nullable(),
+    maxUsage: z.int().nullable(),
+    receivedAmount: z.string().meta({
+      description:
+        "Total paid against the link so far. A link completed by usage may be underpaid: compare " +
+        "it with toAmount.",
+    }),
+    expirationDate: wireInstant.nullable(),
+    transactionUrl: z.string().nullable(),
+  })
+  .meta({ id: "PaymentLinkData" });
+export type PaymentLinkData = z.output<typeof PaymentLinkData>;
+
+/** spec §2.4 */
+export const PaymentLinkCreationData = z
+  .object({ id: z.string(), url: z.string() })
+  .meta({ id: "PaymentLinkCreationData" });
+
+/** spec §2.5 */
+export const PaymentLinkPage = z
+  .object({
+    data: z.array(PaymentLinkData),
+    limit: z.int(),
+    offset: z.int(),
+    nextOffset: z.int().nullable(),
+  })
+  .meta({ id: "PaymentLinkPage" });
+
+/** spec §2.6 */
+export const UserWalletData = z
+  .object({
+    walletAddress: z.string(),
+    token: z.object({ id: z.string(), token: TokenData }),
+    chainType: ChainType,
+    isDefault: z.boolean(),
+    isChainDefault: z.boolean(),
+    provider: z.string().nullable(),
+  })
+  .meta({ id: "UserWalletData" });
+export type UserWalletData = z.output<typeof UserWalletData>;
+
+/** spec §2.6: the owner's public profile. */
+export const UserData = z
+  .object({
+    id: z.string(),
+    handle: z.string(),
+    username: z.string(),
+    dateCreated: wireInstant,
+    wallet: UserWalletData,
+    profileImage: z.string().nullable(),
+    bio: z.string().nullable(),
+    backgroundImage: z.string().nullable(),
+    backgroundColour: z.string().nullable(),
+    links: z.array(z.string()).nullable(),
+    isMooveUser: z.boolean().nullable(),
+    contact: z.object({}).nullable(),
+    badges: z.array(z.object({})).nullable(),
+  })
+  .meta({ id: "UserData" });
+export type UserData = z.output<typeof UserData>;
+
+/** spec §2.6 */
+export const RetrievedPaymentLink = PaymentLinkData.extend({ user: UserData }).meta({
+  id: "RetrievedPaymentLink",
+});
+export type RetrievedPaymentLink = z.output<typeof RetrievedPaymentLink>;
+
+/** The body of create (spec §4.1); its `expirationDate` is held against the clock's now. */
+export const createLinkBody = (now: () => Date) =>
+  body({
+    toAmount: required(positiveDecimal, {
+      type: ["string", "number"],
+      description:
+        "Greater than 0, in the settlement token of the owner's default wallet. A string is recommended.",
+      examples: ["25", "0.1"],
+    }),
+    description: nullable(text({ lengthMax: 500 }), { type: "string", maxLength: 500 }),
+    maxUsage: nullable(integer({ min: 1, max: int32Max }), {
+      type: "integer",
+      minimum: 1,
+      maximum: int32Max,
+    }),
+    expirationDate: nullable(futureDateTime(now), { type: "string", format: "date-time" }),
+  });
+export type CreateLinkBody = z.output<ReturnType<typeof createLinkBody>>;
+
+/** The offset of a page: counts links in the filtered list (interfaces §1). */
+export const offsetParameter = () =>
+  nullable(integer({ min: 0, max: int32Max }), { type: "integer", minimum: 0, maximum: int32Max });
+
+/** The query of list (spec §4.2). */
+export const ListLinksQuery = z.object({
+  status: nullable(oneOf(linkStatuses), { type: "string", enum: [...linkStatuses] }),
+  offset: offsetParameter(),
+});

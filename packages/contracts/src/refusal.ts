@@ -1,0 +1,61 @@
+/** Every refusal that a caller can be told, with its status and text (spec §7, interfaces §1 and §3). */
+const catalogue = {
+  UNAUTHENTICATED: [401, "Authentication is required."],
+  INVALID_API_KEY: [401, "The API key is not valid."],
+  EXPIRED_API_KEY: [401, "The API key has expired."],
+  INVALID_SIGN_IN_TOKEN: [401, "The sign-in link is not valid or has been used."],
+  INVALID_SIGNATURE: [401, "The signature is missing, stale or wrong."],
+  INSUFFICIENT_API_SCOPE: [403, "The API key lacks the scope that this operation needs."],
+  CROSS_SITE_REQUEST: [403, "Requests from another site are refused."],
+  FORBIDDEN: [403, "This request is refused."],
+  CANNOT_FIND_PAYMENT_LINK: [404, "The payment link cannot be found."],
+  NOT_FOUND: [404, "There is nothing at this address."],
+  METHOD_NOT_ALLOWED: [405, "This address does not answer to that method."],
+  PAYMENT_LINK_ACCOUNT_NOT_READY: [409, "The account needs a handle and a default wallet first."],
+  PAYMENT_LINK_NOT_ACTIVE: [409, "The payment link is not active."],
+  IDEMPOTENCY_KEY_IN_USE: [409, "The first call with this idempotency key is still running."],
+  HANDLE_TAKEN: [409, "The handle belongs to another account."],
+  WALLET_EXISTS: [409, "The account has this wallet with this token already."],
+  WALLET_LIMIT: [409, "The account has as many wallets as it may have."],
+  API_KEY_LIMIT: [409, "The account has as many API keys as it may have."],
+  WEBHOOK_ENDPOINT_LIMIT: [409, "The account has five webhook endpoints already."],
+  PAYLOAD_TOO_LARGE: [413, "The body is larger than 64 KiB."],
+  UNSUPPORTED_CONTENT_ENCODING: [415, "The body must not be compressed."],
+  INVALID_PAYMENT_LINK_AMOUNT: [422, "The amount has more decimals than the token allows."],
+  INVALID_HANDLE: [422, "A handle is 3 to 30 of a-z, 0-9 and _, and not a reserved word."],
+  INVALID_WALLET_ADDRESS: [422, "The address is not a valid one of the token's chain."],
+  INVALID_WEBHOOK_URL: [422, "The URL must be a public https address without a port."],
+  IDEMPOTENCY_KEY_INVALID: [422, "An idempotency key is 1 to 255 printable ASCII characters."],
+  IDEMPOTENCY_KEY_REUSED: [422, "This idempotency key was used with another body."],
+  "429": [429, "Too many requests."],
+  CANNOT_CREATE_PAYMENT_LINK: [500, "The payment link could not be created."],
+  INTERNAL_ERROR: [500, "Something failed on our side."],
+  SERVICE_UNAVAILABLE: [503, "The service is not available right now."],
+} as const satisfies Record<string, readonly [number, string]>;
+
+export type RefusalCode = keyof typeof catalogue;
+
+/** One entry of the error envelope (spec §7). */
+export type ErrorEntry = { message: string; code: string };
+
+/** A request that is refused on purpose: HTTP answers its status and its entries, and nothing changed. */
+export class Refusal extends Error {
+  readonly status: number;
+  readonly entries: readonly ErrorEntry[];
+
+  constructor(status: number, entries: readonly ErrorEntry[]) {
+    super(entries.map((entry) => entry.code).join(", "));
+    this.name = "Refusal";
+    this.status = status;
+    this.entries = entries;
+  }
+}
+
+/** Makes the refusal of a catalogue code. */
+export const refuse = (code: RefusalCode): Refusal => {
+  const [status, message] = catalogue[code];
+  return new Refusal(status, [{ message, code }]);
+};
+
+/** The HTTP status that a catalogue code is answered with. */
+export const statusOf = (code: RefusalCode): number => catalogue[code][0];

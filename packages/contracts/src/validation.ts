@@ -1,0 +1,214 @@
+import * as z from "zod";
+import { type Decimal, parseDecimal } from "./money.ts";
+import { parseInstant } from "./instant.ts";
+import { JsonNumber } from "./json.ts";
+import { Refusal } from "./refusal.ts";
+
+/**
+ * The validation codes that a caller can be told: the error types of pydantic v2 (interfaces §1).
+ * A message states the failed rule and never names the field (spec §7).
+ */
+const messages = {
+  missing: "A required value is missing.",
+  json_invalid: "The body is not valid JSON.",
+  model_attributes_type: "The body must be a JSON object.",
+  decimal_type: "A decimal must be a number or a string.",
+  decimal_parsing: "The text is not a decimal number.",
+  decimal_max_digits: "The decimal has too many digits.",
+  decimal_max_places: "The decimal has more places than the token allows.",
+  finite_number: "The number must be finite.",
+  greater_than: "The number must be greater than 0.",
+  greater_than_equal: "The number is too small.",
+  less_than_equal: "The number is too large.",
+  string_type: "The value must be a string.",
+  string_too_long: "The string is too long.",
+  string_too_short: "The string is too short.",
+  string_pattern_mismatch: "The string does not have the expected form.",
+  int_type: "The value must be an integer.",
+  int_parsing: "The text is not an integer.",
+  int_from_float: "The number must not have a fractional part.",
+  bool_type: "The value must be true or false.",
+  list_type: "The value must be a list.",
+  too_long: "The list is too long.",
+  too_short: "The list is too short.",
+  datetime_type: "The value must be a date-time string.",
+  datetime_from_date_parsing: "The text is not an ISO 8601 date-time.",
+  datetime_future: "The date-time must be in the future.",
+  enum: "The value is not one of those allowed.",
+  url_parsing: "The text is not an absolute http or https URL.",
+  no_update: "This value cannot be changed.",
+} as const;
+
+export type ValidationCode = keyof typeof messages;
+
+/** Makes the 422 that tells one problem per code, in order. */
+export const invalid = (...codes: ValidationCode[]): Refusal =>
+  new Refusal(
+    422,
+    codes.map((code) => ({ message: messages[code], code })),
+  );
+
+/** Reads a stranger's input. Only here does a schema's failure become the caller's fault (422). */
+export const read = <S extends z.ZodType>(schema: S, input: unknown): z.output<S> => {
+  const result = schema.safeParse(input);
+  if (result.success) return result.data;
+  throw invalid(...result.error.issues.map(codeOfIssue));
+};
+
+const codeOfIssue = (issue: z.core.$ZodIssue): ValidationCode => {
+  const code: unknown = issue.code === "custom" ? issue.params?.["code"] : undefined;
+  return typeof code === "string" && code in messages
+    ? (code as ValidationCode)
+    : "model_attributes_type";
+};
+
+/** What a field's reader answers: the value, or the code of the rule that failed. */
+type Reading<Out> = { value: Out } | ValidationCode;
+
+/** What the OpenAPI document says of a field; the reader is what enforces it. */
+type JsonSchema = Record<string, unknown>;
+
+const field = <Out>(readField: (input: unknown) => Reading<Out>, schema: JsonSchema) =>
+  z
+    .unknown()
+    .transform((input, context): Out => {
+      const reading = readField(input);
+      if (typeof reading === "object") return reading.value;
+      context.issues.push({ code: "custom", input, params: { code: reading } });
+      return z.NEVER;
+    })
+    .meta(schema);
+
+/** A field that must be there. */
+export const required = <Out>(readField: (input: unknown) => Reading<Out>, schema: JsonSchema) =>
+  field((input) => (input === undefined ? "missing" : readField(input)), schema);
+
+/** A field that may be left out or null; both read as null. */
+export const nullable = <Out>(readField: (input: unknown) => Reading<Out>, schema: JsonSchema) =>
+  field<Out | null>(
+    (input) => (input === undefined || input === null ? { value: null } : readField(input)),
+    {
+      ...schema,
+      ...(typeof schema["type"] === "string" ? { type: [schema["type"], "null"] } : {}),
+    },
+  ).optional();
+
+/** A field of a change: left out reads as undefined, which leaves the thing as it is. */
+export const changed = <Out>(readField: (input: unknown) => Reading<Out>, schema: JsonSchema) =>
+  field<Out | undefined>(
+    (input) => (input === undefined ? { value: undefined } : readField(input)),
+    schema,
+  ).optional();
+
+/** A reader that also takes null, for a change that clears a value. */
+export const orNull =
+  <Out>(readField: (input: unknown) => Reading<Out>) =>
+  (input: unknown): Reading<Out | null> =>
+    input === null ? { value: null } : readField(input);
+
+/** A decimal above 0, from a string or from a JSON number's own source text. */
+export const positiveDecimal = (input: unknown): Reading<Decimal> => {
+  const text = input instanceof JsonNumber ? input.source : input;
+  if (typeof text !== "string") return "decimal_type";
+  const value = parseDecimal(text);
+  if (typeof value === "string") return value;
+  return value.greaterThan(0) ? { value } : "greater_than";
+};
+
+type TextBounds = { lengthMin?: number; lengthMax: number };
+
+/** A string; lengths count Unicode code points. NUL, which Postgres cannot hold, is refused. */
+export const text =
+  ({ lengthMin = 0, lengthMax }: TextBounds) =>
+  (input: unknown): Reading<string> => {
+    if (typeof input !== "string") return "string_type";
+    const length = [...input].length;
+    if (length > lengthMax) return "string_too_long";
+    if (length < lengthMin) return "string_too_short";
+    return input.includes("\0") || !input.isWellFormed()
+      ? "string_pattern_mismatch"
+      : { value: input };
+  };
+
+const integerText = /^[+-]?\d+(\.0*)?$/;
+
+/** An integer within bounds, from a JSON number or, as query parameters have it, its text. */
+export const integer =
+  ({ min, max }: { min: number; max: number }) =>
+  (input: unknown): Reading<number> => {
+    if (!(input instanceof JsonNumber) && typeof input !== "string") return "int_type";
+    const source = input instanceof JsonNumber ? input.source : input.trim();
+    const isNumber = input instanceof JsonNumber;
+    if (!isNumber && !integerText.test(source)) return "int_parsing";
+    const value = Number(source);
+    if (!Number.isFinite(value))
+      return isNumber && source.startsWith("-") ? "greater_than_equal" : "less_than_equal";
+    if (!Number.isInteger(value)) return "int_from_float";
+    if (value < min) return "greater_than_equal";
+    return value > max ? "less_than_equal" : { value };
+  };
+
+/** A boolean. */
+export const bool = (input: unknown): Reading<boolean> =>
+  typeof input === "boolean" ? { value: input } : "bool_type";
+
+/** One of a closed list of words. */
+export const oneOf =
+  <const Word extends string>(words: readonly Word[]) =>
+  (input: unknown): Reading<Word> => {
+    const word = words.find((candidate) => candidate === input);
+    return word === undefined ? "enum" : { value: word };
+  };
+
+/** A list of values, each read in turn; the first that fails gives the code. */
+export const list =
+  <Out>(
+    readItem: (input: unknown) => Reading<Out>,
+    { itemsMin = 0, itemsMax }: { itemsMin?: number; itemsMax: number },
+  ) =>
+  (input: unknown): Reading<Out[]> => {
+    if (!Array.isArray(input)) return "list_type";
+    if (input.length > itemsMax) return "too_long";
+    if (input.length < itemsMin) return "too_short";
+    const value: Out[] = [];
+    for (const item of input) {
+      const reading = readItem(item);
+      if (typeof reading !== "object") return reading;
+      value.push(reading.value);
+    }
+    return { value };
+  };
+
+/** An ISO 8601 date-time; without an offset it is UTC. */
+export const dateTime = (input: unknown): Reading<Date> => {
+  if (typeof input !== "string") return "datetime_type";
+  const value = parseInstant(input);
+  return value === undefined ? "datetime_from_date_parsing" : { value };
+};
+
+/** An ISO 8601 date-time after the clock's now. */
+export const futureDateTime =
+  (now: () => Date) =>
+  (input: unknown): Reading<Date> => {
+    const reading = dateTime(input);
+    if (typeof reading !== "object") return reading;
+    return reading.value > now() ? reading : "datetime_future";
+  };
+
+/** An absolute http or https URL without credentials, within a length. */
+export const webUrl =
+  ({ lengthMax }: { lengthMax: number }) =>
+  (input: unknown): Reading<string> => {
+    const reading = text({ lengthMax })(input);
+    if (typeof reading !== "object") return reading;
+    const url = URL.canParse(reading.value) ? new URL(reading.value) : undefined;
+    const accepted =
+      url !== undefined &&
+      /^https?:$/.test(url.protocol) &&
+      url.username === "" &&
+      url.password === "";
+    return accepted ? { value: url.href } : "url_parsing";
+  };
+
+/** An object body; unknown fields are ignored (interfaces §1). */
+export const body = <Shape extends z.ZodRawShape>(shape: Shape) => z.object(shape);
