@@ -1,0 +1,67 @@
+/** The only source of time: a test can hold it, so that hours pass in a moment. */
+export type Clock = {
+  /** The present instant. */
+  now(): Date;
+  /** Waits until the instant is reached; ends early, without an error, when the signal aborts. */
+  until(instant: Date, signal: AbortSignal): Promise<void>;
+};
+
+const timeoutMsMax = 2 ** 31 - 1;
+
+/** The machine's own clock. */
+export const systemClock: Clock = {
+  now: () => new Date(),
+  until: async (instant, signal) => {
+    while (!signal.aborted) {
+      const waitMs = instant.getTime() - Date.now();
+      if (waitMs <= 0) return;
+      await wait(Math.min(waitMs, timeoutMsMax), signal);
+    }
+  },
+};
+
+const wait = (waitMs: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, waitMs);
+    signal.addEventListener("abort", end, { once: true });
+  });
+
+export type HeldClock = Clock & {
+  /** Moves time forward and wakes whoever waited for an instant now reached. */
+  advance(byMs: number): void;
+};
+
+/** A clock for tests: it stands still until it is moved. */
+export const createHeldClock = (start: Date): HeldClock => {
+  let nowMs = start.getTime();
+  const waiting = new Set<{ atMs: number; wake: () => void }>();
+  return {
+    now: () => new Date(nowMs),
+    until: (instant, signal) => {
+      if (signal.aborted || instant.getTime() <= nowMs) return Promise.resolve();
+      return new Promise((resolve) => {
+        const sleeper = { atMs: instant.getTime(), wake: resolve };
+        waiting.add(sleeper);
+        signal.addEventListener("abort", () => (waiting.delete(sleeper), resolve()), {
+          once: true,
+        });
+      });
+    },
+    advance: (byMs) => {
+      nowMs += byMs;
+      for (const sleeper of waiting) {
+        if (sleeper.atMs > nowMs) continue;
+        waiting.delete(sleeper);
+        sleeper.wake();
+      }
+    },
+  };
+};
+
+/** The instant some milliseconds after the clock's now. */
+export const afterMs = (clock: Clock, ms: number): Date => new Date(clock.now().getTime() + ms);

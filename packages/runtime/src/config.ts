@@ -1,0 +1,69 @@
+import { readFileSync } from "node:fs";
+import * as z from "zod";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A configuration that cannot be used; its message names every fault and never a value. */
+export class ConfigError extends Error {}
+
+/**
+ * Reads a configuration once, at start. An empty variable counts as missing. Throws ConfigError that
+ * lists every fault by its variable's name; values, which may be secrets, are never repeated.
+ */
+export const readConfig = <S extends z.ZodType>(
+  schema: S,
+  environment: Environment,
+): z.output<S> => {
+  const given = Object.fromEntries(
+    Object.entries(environment).filter(([, value]) => value !== undefined && value !== ""),
+  );
+  const result = schema.safeParse(given);
+  if (result.success) return result.data;
+  const faults = result.error.issues.map(
+    (issue) => `  ${issue.path.join(".") || "configuration"}: ${issue.message}`,
+  );
+  throw new ConfigError(`The configuration cannot be used:\n${faults.join("\n")}`);
+};
+
+/** The value of a variable, or of the file that its `…_FILE` twin names. */
+export const readSecret = (environment: Environment, name: string): string | undefined => {
+  const file = environment[`${name}_FILE`];
+  if (file === undefined || file === "") return environment[name];
+  return readFileSync(file, "utf8").trim();
+};
+
+/** An http or https origin, kept without a trailing slash. */
+export const OriginUrl = z
+  .url({ protocol: /^https?$/, error: "must be an http or https URL" })
+  .transform((url) => url.replace(/\/+$/, ""));
+
+/** A TCP port; 0 lets the system choose. */
+export const Port = z.coerce.number().int().min(0).max(65_535);
+
+const rate = /^(\d{1,6}(?:\.\d{1,3})?):(\d{1,7})$/;
+
+/** `<tokens per second>:<burst>` */
+export const RateLimit = z
+  .string()
+  .regex(rate, { error: "must be <tokens per second>:<burst>" })
+  .transform((text) => {
+    const [tokensPerSecond = "", burst = ""] = text.split(":");
+    return { tokensPerSecond: Number(tokensPerSecond), burst: Number(burst) };
+  })
+  .refine((limit) => limit.tokensPerSecond > 0 && limit.burst >= 1, {
+    error: "both numbers must be above 0",
+  });
+export type RateLimit = z.output<typeof RateLimit>;
+
+/** A comma-separated list; blanks around an entry are dropped. */
+export const CommaList = z.string().transform((text) =>
+  text
+    .split(",")
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== ""),
+);
+
+/** `1`, `true` or `yes` switch on; everything else is a fault. */
+export const Switch = z
+  .enum(["0", "1", "true", "false", "yes", "no"])
+  .transform((word) => word === "1" || word === "true" || word === "yes");

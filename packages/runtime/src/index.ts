@@ -1,0 +1,23 @@
+export { type Clock, type HeldClock, afterMs, createHeldClock, systemClock } from "./clock.ts";
+export {
+  CommaList,
+  ConfigError,
+  type Environment,
+  OriginUrl,
+  Port,
+  RateLimit,
+  Switch,
+  readConfig,
+  readSecret,
+} from "./config.ts";
+export { type Log, describeError, openLog } from "./log.ts";
+export { type Loop, startLoop } from "./loop.ts";
+export {
+  type Metrics,
+  addProcessMetrics,
+  exposeMetrics,
+  metricsContentType,
+  openMetrics,
+} from "./metrics.ts";
+export { type StopList, crashOnUncaught, createStopList, stopOnSignal } from "./stop.ts";
+export { activeTraceparent, continueTrace, openTracing, tracer } from "./tracing.ts";

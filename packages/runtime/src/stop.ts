@@ -1,0 +1,58 @@
+import type { Log } from "./log.ts";
+
+type StopStep = { name: string; stop: () => Promise<void> | void };
+
+/** Collects what must be stopped, and stops it in the reverse order of its start. */
+export type StopList = {
+  add(name: string, stop: StopStep["stop"]): void;
+  /** Stops everything once; a step that fails is logged and does not keep the others from stopping. */
+  stopAll(log: Log): Promise<void>;
+};
+
+/** Makes an empty list of things to stop. */
+export const createStopList = (): StopList => {
+  const steps: StopStep[] = [];
+  let stopping: Promise<void> | undefined;
+  const run = async (log: Log) => {
+    for (const step of steps.reverse()) {
+      try {
+        await step.stop();
+      } catch (error) {
+        log.error({ err: error, step: step.name }, "a step of the stop failed");
+      }
+    }
+  };
+  return {
+    add: (name, stop) => void steps.push({ name, stop }),
+    stopAll: (log) => (stopping ??= run(log)),
+  };
+};
+
+const hardStopMs = 25_000;
+
+/**
+ * Runs until SIGTERM or SIGINT, then stops in order and exits 0. A stop that takes longer than 25 s,
+ * or a second signal, exits 1: a crash at any line loses nothing, so it is safe.
+ */
+export const stopOnSignal = (list: StopList, log: Log): void => {
+  let signals = 0;
+  const stop = (signal: string) => {
+    signals += 1;
+    if (signals > 1) process.exit(1);
+    log.info({ signal }, "stopping");
+    setTimeout(() => process.exit(1), hardStopMs).unref();
+    void list.stopAll(log).then(() => process.exit(0));
+  };
+  process.on("SIGTERM", stop);
+  process.on("SIGINT", stop);
+};
+
+/** Ends the process, loudly, on an error that nobody caught: its state can no longer be trusted. */
+export const crashOnUncaught = (log: Log): void => {
+  const crash = (error: unknown) => {
+    log.fatal({ err: error }, "an error was not caught; the process ends");
+    process.exit(1);
+  };
+  process.on("uncaughtException", crash);
+  process.on("unhandledRejection", crash);
+};

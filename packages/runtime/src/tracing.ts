@@ -1,0 +1,31 @@
+import { type Context, ROOT_CONTEXT, context, propagation, trace } from "@opentelemetry/api";
+
+/**
+ * Starts OpenTelemetry, exporting over OTLP/HTTP as the standard `OTEL_…` variables say, and answers
+ * the call that flushes and stops it. Without `OTEL_EXPORTER_OTLP_ENDPOINT` nothing is loaded: the SDK
+ * costs start-up time, and the API's no-op spans cost nothing.
+ */
+export const openTracing = async (
+  service: string,
+  isEnabled: boolean,
+): Promise<() => Promise<void>> => {
+  if (!isEnabled) return async () => {};
+  const { NodeSDK } = await import("@opentelemetry/sdk-node");
+  const sdk = new NodeSDK({ serviceName: service, instrumentations: [] });
+  sdk.start();
+  return () => sdk.shutdown();
+};
+
+/** The tracer of our own spans. */
+export const tracer = trace.getTracer("payment-links");
+
+/** The active trace as a W3C `traceparent`, or undefined where nothing is traced. */
+export const activeTraceparent = (): string | undefined => {
+  const carrier: { traceparent?: string } = {};
+  propagation.inject(context.active(), carrier);
+  return carrier.traceparent;
+};
+
+/** The context that continues the trace of a `traceparent`. */
+export const continueTrace = (traceparent: string | undefined): Context =>
+  traceparent === undefined ? ROOT_CONTEXT : propagation.extract(ROOT_CONTEXT, { traceparent });
