@@ -1,0 +1,2 @@
+export { type Migration, migrate } from "./migrate.ts";
+export { type Pool, openPool } from "./pool.ts";

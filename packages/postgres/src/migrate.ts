@@ -1,0 +1,110 @@
+import { createHash } from "node:crypto";
+import { readFile, readdir } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { join } from "node:path";
+import { Client } from "pg";
+
+export type Migration = {
+  /** A connection that may create roles and schemas. */
+  adminUrl: string;
+  /** The role of the service, made if missing, and its password; without one the role must exist. */
+  role: { name: string; password?: string };
+  /** The service's own schema; its role can use this one and no other. */
+  schema: string;
+  /** Folders of numbered SQL files, applied in the order given, then by name. */
+  folders: readonly URL[];
+};
+
+type SqlFile = { name: string; sql: string; checksum: string };
+
+/** One runner at a time per database, whatever process or machine it is in. */
+const migrationLock = 7_203_115;
+const lockTimeoutMs = 60_000;
+
+/**
+ * Brings one service's schema up to date, forward only, each file in a transaction of its own.
+ * Running it again changes nothing. Throws where an applied file has since been edited.
+ */
+export const migrate = async (migration: Migration): Promise<string[]> => {
+  const files = await readFolders(migration.folders);
+  const client = new Client({
+    connectionString: migration.adminUrl,
+    application_name: "migrate",
+  });
+  await client.connect();
+  try {
+    await client.query(`SET lock_timeout = ${lockTimeoutMs}`);
+    await client.query("SELECT pg_advisory_lock($1)", [migrationLock]);
+    await prepareSchema(client, migration);
+    return await applyFiles(client, migration, files);
+  } finally {
+    await client.end();
+  }
+};
+
+const readFolders = async (folders: readonly URL[]): Promise<SqlFile[]> => {
+  const files: SqlFile[] = [];
+  for (const folder of folders) {
+    const path = fileURLToPath(folder);
+    const names = (await readdir(path)).filter((name) => name.endsWith(".sql")).sort();
+    for (const name of names) {
+      const sql = await readFile(join(path, name), "utf8");
+      files.push({ name, sql, checksum: createHash("sha256").update(sql).digest("hex") });
+    }
+  }
+  return files;
+};
+
+const prepareSchema = async (client: Client, { role, schema }: Migration): Promise<void> => {
+  const roleName = client.escapeIdentifier(role.name);
+  const schemaName = client.escapeIdentifier(schema);
+  const known = await client.query("SELECT 1 FROM pg_roles WHERE rolname = $1", [role.name]);
+  if (known.rowCount === 0) await client.query(`CREATE ROLE ${roleName} LOGIN`);
+  if (role.password !== undefined) {
+    const password = client.escapeLiteral(role.password);
+    await client.query(`ALTER ROLE ${roleName} LOGIN PASSWORD ${password}`);
+  }
+  const { rows } = await client.query<{ name: string }>("SELECT current_database() AS name");
+  const database = client.escapeIdentifier(rows[0]?.name ?? "");
+  await client.query(`
+    CREATE SCHEMA IF NOT EXISTS ${schemaName};
+    REVOKE ALL ON SCHEMA public FROM PUBLIC;
+    GRANT USAGE ON SCHEMA ${schemaName} TO ${roleName};
+    ALTER DEFAULT PRIVILEGES IN SCHEMA ${schemaName}
+      GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO ${roleName};
+    ALTER DEFAULT PRIVILEGES IN SCHEMA ${schemaName} GRANT USAGE ON SEQUENCES TO ${roleName};
+    ALTER ROLE ${roleName} IN DATABASE ${database} SET search_path = ${schemaName};
+    SET search_path = ${schemaName};
+    CREATE TABLE IF NOT EXISTS migrations (
+      name text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now()
+    );
+  `);
+};
+
+const applyFiles = async (
+  client: Client,
+  { schema }: Migration,
+  files: readonly SqlFile[],
+): Promise<string[]> => {
+  const { rows } = await client.query<{ name: string; checksum: string }>(
+    "SELECT name, checksum FROM migrations",
+  );
+  const applied = new Map(rows.map((row) => [row.name, row.checksum]));
+  const fresh: string[] = [];
+  for (const file of files) {
+    const checksum = applied.get(file.name);
+    if (checksum === file.checksum) continue;
+    if (checksum !== undefined) {
+      throw new Error(`migration ${schema}/${file.name} was edited after it had been applied`);
+    }
+    await client.query("BEGIN");
+    await client.query(file.sql);
+    await client.query("INSERT INTO migrations (name, checksum) VALUES ($1, $2)", [
+      file.name,
+      file.checksum,
+    ]);
+    await client.query("COMMIT");
+    fresh.push(file.name);
+  }
+  return fresh;
+};

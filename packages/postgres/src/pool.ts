@@ -1,0 +1,59 @@
+import {
+  type DatabasePool,
+  type Interceptor,
+  SchemaValidationError,
+  createPool,
+  type QueryResultRow,
+} from "slonik";
+import { createPgDriverFactory } from "@slonik/pg-driver";
+import type { Log } from "@payment-links/runtime";
+
+export type Pool = DatabasePool;
+
+/** Every row is held against the schema of its query: SQL that drifts fails here, loudly. */
+const checkRows: Interceptor = {
+  name: "check-rows",
+  transformRow: ({ resultParser }, query, row) => {
+    if (resultParser === undefined) return row;
+    const result = resultParser["~standard"].validate(row);
+    if (result instanceof Promise) throw new TypeError("row schemas are synchronous");
+    if (result.issues !== undefined) throw new SchemaValidationError(query, row, result.issues);
+    return result.value as QueryResultRow;
+  },
+};
+
+type PoolOptions = {
+  url: string;
+  applicationName: string;
+  connectionsMax: number;
+  statementTimeoutMs?: number;
+  log: Log;
+};
+
+/**
+ * Opens the pool of one service. `numeric` and `int8` arrive as text and `timestamptz` as Date: the
+ * driver's own parsers would turn money into floats. Connections are not reset on release, which
+ * saves a round trip; so session state (SET, temporary tables, session locks) is forbidden in it.
+ */
+export const openPool = async (options: PoolOptions): Promise<Pool> => {
+  const statementTimeoutMs = options.statementTimeoutMs ?? 5_000;
+  const pool = await createPool(withApplicationName(options.url, options.applicationName), {
+    driverFactory: createPgDriverFactory(),
+    maxPoolSize: options.connectionsMax,
+    statementTimeout: statementTimeoutMs,
+    idleInTransactionSessionTimeout: statementTimeoutMs,
+    idleTimeout: 60_000,
+    connectionTimeout: 2_000,
+    typeParsers: [],
+    interceptors: [checkRows],
+    resetConnection: async () => {},
+  });
+  pool.on("error", (error) => options.log.warn({ err: error }, "a pooled connection failed"));
+  return pool;
+};
+
+const withApplicationName = (url: string, applicationName: string): string => {
+  const named = new URL(url);
+  named.searchParams.set("application_name", applicationName);
+  return named.href;
+};
