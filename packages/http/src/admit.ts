@@ -1,0 +1,102 @@
+import type { Request, Response } from "express";
+import { refuse } from "@payment-links/contracts";
+import type { Caller, Identity } from "@payment-links/identity";
+import {
+  type Bucket,
+  type Decision,
+  type Limit,
+  type Limiter,
+  addressBucketId,
+  rateLimitHeaders,
+} from "@payment-links/rate-limit";
+import type { Route } from "./route.ts";
+import { type CookiePolicy, readSessionToken, refuseOtherSites } from "./session-cookie.ts";
+
+/** What decides whether a request may go on. */
+export type Gate = {
+  limiter: Limiter;
+  limits: { perKey: Limit; perAddress: Limit };
+  identity: Identity;
+  cookie: CookiePolicy;
+};
+
+/**
+ * Holds a request against the limits, then its caller, then the scope, in that order (interfaces §1),
+ * and answers the caller. A warm key costs one question to the limiter for both buckets; an unknown
+ * one pays from the address's bucket first and never makes a bucket of its own.
+ */
+export const admit = async (
+  gate: Gate,
+  route: Route,
+  req: Request,
+  res: Response,
+): Promise<Caller | undefined> => {
+  switch (route.caller.by) {
+    case "anyone":
+      if (route.isLimited) await charge(gate, res, [addressBucket(gate, req)]);
+      return undefined;
+    case "session":
+      if (route.isLimited) await charge(gate, res, [addressBucket(gate, req)]);
+      return admitSession(gate, req);
+    case "api-key":
+      return admitKey(gate, route.caller, req, res);
+  }
+};
+
+const admitSession = (gate: Gate, req: Request): Promise<Caller> => {
+  refuseOtherSites(req, gate.cookie);
+  const token = readSessionToken(req, gate.cookie);
+  if (token === undefined || token === "") throw refuse("UNAUTHENTICATED");
+  return gate.identity.bySession(token);
+};
+
+const admitKey = async (
+  gate: Gate,
+  rule: Extract<Route["caller"], { by: "api-key" }>,
+  req: Request,
+  res: Response,
+): Promise<Caller> => {
+  const address = addressBucket(gate, req);
+  const key = req.get("x-api-key");
+  const known = key === undefined ? undefined : gate.identity.knownApiKey(key, rule.freshMs);
+  if (known !== undefined) {
+    await charge(gate, res, [keyBucket(gate, known), address]);
+    return withScope(known, rule.scope);
+  }
+  await charge(gate, res, [address]);
+  if (key === undefined || key === "") throw refuse("UNAUTHENTICATED");
+  const caller = await gate.identity.byApiKey(key, { freshMs: rule.freshMs });
+  await charge(gate, res, [keyBucket(gate, caller)]);
+  return withScope(caller, rule.scope);
+};
+
+const withScope = (caller: Caller, scope: string): Caller => {
+  if (!caller.credential.scopes.includes(scope)) throw refuse("INSUFFICIENT_API_SCOPE");
+  return caller;
+};
+
+const addressBucket = (gate: Gate, req: Request): Bucket => ({
+  policy: "ip",
+  id: addressBucketId(req.ip ?? ""),
+  limit: gate.limits.perAddress,
+});
+
+const keyBucket = (gate: Gate, caller: Caller): Bucket => ({
+  policy: "key",
+  id: caller.credential.bucketId,
+  limit: gate.limits.perKey,
+});
+
+const charge = async (gate: Gate, res: Response, buckets: readonly Bucket[]): Promise<void> => {
+  const taken = gate.limiter.take(buckets);
+  const decision: Decision = taken instanceof Promise ? await taken : taken;
+  const headers = rateLimitHeaders(buckets, decision);
+  for (const name in headers) {
+    const value = headers[name] ?? "";
+    const before = res.getHeader(name);
+    // An unknown key is charged in two steps, and both buckets are told.
+    const isSecond = typeof before === "string" && name !== "Retry-After";
+    res.setHeader(name, isSecond ? `${value}, ${before}` : value);
+  }
+  if (!decision.isAllowed) throw refuse("429");
+};

@@ -1,0 +1,122 @@
+import { randomUUID } from "node:crypto";
+import { SpanKind, SpanStatusCode, context, trace } from "@opentelemetry/api";
+import express, {
+  type ErrorRequestHandler,
+  type Express,
+  type Request,
+  type Response,
+} from "express";
+import { type RefusalCode, refuse } from "@payment-links/contracts";
+import { type Log, type Metrics, continueTrace, tracer } from "@payment-links/runtime";
+import { type Gate, admit } from "./admit.ts";
+import { answerRefusal, refusalOf } from "./answer-error.ts";
+import { createRequestTimer, type RequestTimer } from "./request-metrics.ts";
+import type { Method, Route } from "./route.ts";
+
+export type AppOptions = {
+  routes: readonly Route[];
+  gate: Gate;
+  /** CIDRs whose `X-Forwarded-For` is believed; none by default. */
+  trustedProxies: readonly string[];
+  log: Log;
+  metrics: Metrics;
+};
+
+/**
+ * Builds a service's public HTTP face from its route table; it listens to nothing. Each request gets
+ * an id, a span and a place in the metrics, is admitted, handled, and answered exactly once.
+ */
+export const createApp = (options: AppOptions): Express => {
+  const app = express();
+  app.disable("x-powered-by");
+  app.disable("etag");
+  app.set("query parser", "simple");
+  app.set("trust proxy", options.trustedProxies.length > 0 ? [...options.trustedProxies] : false);
+  const timer = createRequestTimer(options.metrics);
+  for (const route of options.routes) {
+    app[route.method](route.path, serveRoute(options, timer, route));
+  }
+  for (const [path, methods] of methodsByPath(options.routes)) {
+    app.all(path, refuseMethod(timer, path, methods));
+  }
+  app.use((req, res) => {
+    timer.time(req, res, "unmatched");
+    answerRefusal(refuse("NOT_FOUND"), res);
+  });
+  app.use(answerStrayError(options, timer));
+  return app;
+};
+
+const serveRoute = (options: AppOptions, timer: RequestTimer, route: Route) => {
+  const failure = route.failure ?? "INTERNAL_ERROR";
+  const spanName = `${route.method.toUpperCase()} ${route.path}`;
+  return async (req: Request, res: Response): Promise<void> => {
+    timer.time(req, res, route.path);
+    const requestId = randomUUID();
+    res.setHeader("X-Request-Id", requestId);
+    const span = tracer.startSpan(
+      spanName,
+      { kind: SpanKind.SERVER, attributes: { "http.route": route.path } },
+      continueTrace(req.get("traceparent")),
+    );
+    await context.with(trace.setSpan(context.active(), span), async () => {
+      try {
+        const caller = await admit(options.gate, route, req, res);
+        await route.handle(req, res, caller);
+      } catch (error) {
+        answerError(options, { error, failure, route, requestId }, req, res);
+        if (res.statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+      }
+    });
+    span.setAttribute("http.response.status_code", res.statusCode);
+    span.end();
+  };
+};
+
+type Failed = { error: unknown; failure: RefusalCode; route?: Route; requestId: string };
+
+const answerError = (
+  { log }: AppOptions,
+  { error, failure, route, requestId }: Failed,
+  req: Request,
+  res: Response,
+): void => {
+  const refusal = refusalOf(error, failure);
+  const line = { request_id: requestId, route: route?.path, status: refusal.status };
+  if (refusal === error) log.debug({ ...line, codes: refusal.message }, "a request was refused");
+  else if (req.destroyed && !req.complete) log.debug(line, "a client went away");
+  else log.error({ ...line, err: error }, "a request failed");
+  if (res.headersSent) {
+    res.destroy();
+    return;
+  }
+  // What is left of a refused body is not read: the connection ends with the answer.
+  if (!req.complete) res.setHeader("Connection", "close");
+  (route?.answerRefusal ?? ((told, _req, to) => answerRefusal(told, to)))(refusal, req, res);
+};
+
+const answerStrayError =
+  (options: AppOptions, timer: RequestTimer): ErrorRequestHandler =>
+  (error: unknown, req: Request, res: Response, _next) => {
+    timer.time(req, res, "unmatched");
+    const failed = { error, failure: "INTERNAL_ERROR", requestId: randomUUID() } as const;
+    answerError(options, failed, req, res);
+  };
+
+const methodsByPath = (routes: readonly Route[]): Map<string, Method[]> => {
+  const paths = new Map<string, Method[]>();
+  for (const { path, method } of routes) paths.set(path, [...(paths.get(path) ?? []), method]);
+  return paths;
+};
+
+const refuseMethod = (timer: RequestTimer, path: string, methods: readonly Method[]) => {
+  const names = methods.map((method) => method.toUpperCase());
+  const allow = names.includes("GET")
+    ? ["GET", "HEAD", ...names.filter((n) => n !== "GET")]
+    : names;
+  return (req: Request, res: Response): void => {
+    timer.time(req, res, path);
+    res.setHeader("Allow", allow.join(", "));
+    answerRefusal(refuse("METHOD_NOT_ALLOWED"), res);
+  };
+};

@@ -1,0 +1,23 @@
+export { type Gate } from "./admit.ts";
+export { answerRefusal } from "./answer-error.ts";
+export { type AppOptions, createApp } from "./app.ts";
+export { type InternalRoute, createInternalApp } from "./internal-app.ts";
+export { type Listening, PortTakenError, listen } from "./listen.ts";
+export {
+  bodyBytesMax,
+  readBody,
+  readBytes,
+  readJson,
+  readParam,
+  readQuery,
+} from "./read-request.ts";
+export { type Route, type RouteDocument, keyRoute, publicRoute, sessionRoute } from "./route.ts";
+export { type ServeConfig, type Service, serve, serveConfig } from "./serve.ts";
+export {
+  type CookiePolicy,
+  cookiePolicy,
+  isInsecureOrigin,
+  readSessionToken,
+  refuseOtherSites,
+  sessionCookie,
+} from "./session-cookie.ts";

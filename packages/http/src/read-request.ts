@@ -1,0 +1,58 @@
+import getRawBody from "raw-body";
+import type { Request } from "express";
+import type * as z from "zod";
+import { JsonNumber, invalid, parseJson, read, refuse } from "@payment-links/contracts";
+
+/** The largest body that any route reads (interfaces §1). */
+export const bodyBytesMax = 64 * 1024;
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** Reads a request's raw bytes, at most 64 KiB; compressed bodies are refused. */
+export const readBytes = async (req: Request): Promise<Buffer> => {
+  const encoding = req.headers["content-encoding"];
+  if (encoding !== undefined && encoding !== "identity") {
+    throw refuse("UNSUPPORTED_CONTENT_ENCODING");
+  }
+  const length = req.headers["content-length"];
+  return getRawBody(req, { limit: bodyBytesMax, ...(length === undefined ? {} : { length }) });
+};
+
+/** Reads a JSON body from its bytes, held against a schema (order and codes: interfaces §1). */
+export const readJson = <S extends z.ZodType>(
+  req: Request,
+  bytes: Buffer,
+  schema: S,
+): z.output<S> => {
+  if (bytes.length === 0) throw invalid("missing");
+  if (req.is(["json", "+json"]) === false) throw invalid("model_attributes_type");
+  const value = parseBytes(bytes);
+  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+  if (!isObject || value instanceof JsonNumber) throw invalid("model_attributes_type");
+  return read(schema, value);
+};
+
+/** Reads and checks a JSON body. */
+export const readBody = async <S extends z.ZodType>(
+  req: Request,
+  schema: S,
+): Promise<z.output<S>> => readJson(req, await readBytes(req), schema);
+
+/** Reads and checks the query; unknown parameters are ignored. */
+export const readQuery = <S extends z.ZodType>(req: Request, schema: S): z.output<S> =>
+  read(schema, { ...req.query });
+
+/** A path parameter of the route's own path. */
+export const readParam = (req: Request, name: string): string => {
+  const value = req.params[name];
+  if (typeof value !== "string") throw new Error(`the route has no parameter ${name}`);
+  return value;
+};
+
+const parseBytes = (bytes: Buffer): unknown => {
+  try {
+    return parseJson(utf8.decode(bytes));
+  } catch {
+    throw invalid("json_invalid");
+  }
+};

@@ -1,0 +1,83 @@
+import type { Request, Response } from "express";
+import type * as z from "zod";
+import type { Refusal, RefusalCode, Scope } from "@payment-links/contracts";
+import type { Caller } from "@payment-links/identity";
+
+export type Method = "get" | "post" | "patch" | "delete";
+
+/** What the OpenAPI document says of a route, from the same schemas that serve it. */
+export type RouteDocument = {
+  operationId: string;
+  summary: string;
+  query?: z.ZodObject;
+  body?: z.ZodType;
+  answer: z.ZodType;
+  refusals: readonly (RefusalCode | "validation")[];
+  acceptsIdempotencyKey?: boolean;
+};
+
+/** Who may call, and how old an answer about the caller may be. */
+type CallerRule =
+  | { by: "anyone" }
+  | { by: "api-key"; scope: Scope; freshMs: number }
+  | { by: "session" };
+
+/** One entry of a service's route table, which serves it, limits it and documents it. */
+export type Route = {
+  method: Method;
+  /** An Express 5 path. */
+  path: string;
+  caller: CallerRule;
+  /** Whether the per-address bucket (and the per-key bucket of an API key) is charged. */
+  isLimited: boolean;
+  /** What an error that is nobody's refusal is answered with; INTERNAL_ERROR where not given. */
+  failure?: RefusalCode;
+  /** How a page answers a refusal; the error envelope where not given. */
+  answerRefusal?: (refusal: Refusal, req: Request, res: Response) => void;
+  document?: RouteDocument;
+  handle: (req: Request, res: Response, caller: Caller | undefined) => Promise<void> | void;
+};
+
+type Rest = Pick<Route, "method" | "path" | "failure" | "document" | "answerRefusal">;
+
+type PublicRoute = Rest & {
+  isLimited?: boolean;
+  handle: (req: Request, res: Response) => Promise<void> | void;
+};
+
+type CallerRoute = Rest & {
+  handle: (req: Request, res: Response, caller: Caller) => Promise<void> | void;
+};
+
+/** A route that needs no credentials; limited per source address unless said otherwise. */
+export const publicRoute = ({ isLimited = true, ...route }: PublicRoute): Route => ({
+  ...route,
+  isLimited,
+  caller: { by: "anyone" },
+});
+
+/** A route that an API key with the scope may call; limited per key and per source address. */
+export const keyRoute = ({
+  scope,
+  freshMs,
+  handle,
+  ...route
+}: CallerRoute & { scope: Scope; freshMs: number }): Route => ({
+  ...route,
+  isLimited: true,
+  caller: { by: "api-key", scope, freshMs },
+  handle: (req, res, caller) => handle(req, res, known(caller)),
+});
+
+/** A console route: a signed-in person, from our own site; limited per source address. */
+export const sessionRoute = ({ handle, ...route }: CallerRoute): Route => ({
+  ...route,
+  isLimited: true,
+  caller: { by: "session" },
+  handle: (req, res, caller) => handle(req, res, known(caller)),
+});
+
+const known = (caller: Caller | undefined): Caller => {
+  if (caller === undefined) throw new Error("a route was handled without its caller");
+  return caller;
+};

@@ -1,0 +1,94 @@
+import type { RequestListener } from "node:http";
+import * as z from "zod";
+import { CommaList, type Log, type Metrics, Port, type StopList } from "@payment-links/runtime";
+import { type InternalRoute, createInternalApp } from "./internal-app.ts";
+import { type Listening, listen } from "./listen.ts";
+
+/** A service as a process runs it; the all-in-one runs four of them. */
+export type Service = {
+  name: string;
+  metrics: Metrics;
+  /** Its public routes; it knows every path under which the ingress sends to it. */
+  app: RequestListener;
+  internalRoutes: readonly InternalRoute[];
+  /** Whether what the service cannot work without is there. */
+  isReady: () => Promise<boolean>;
+  /** Starts consumers, relay and jobs. */
+  start: () => Promise<void>;
+  /** Finishes what was begun, and stops them. */
+  stop: () => Promise<void>;
+};
+
+const loopback = new Set(["127.0.0.1", "::1", "localhost"]);
+
+/** The addresses of a process (interfaces §2). */
+export const serveConfig = z
+  .object({
+    HOST: z.string().default("127.0.0.1"),
+    PORT: Port.default(8080),
+    INTERNAL_HOST: z.string().default("127.0.0.1"),
+    INTERNAL_PORT: Port.default(8081),
+    INTERNAL_TOKEN: z.string().min(16).optional(),
+    INTERNAL_HOSTNAMES: CommaList.default([]),
+    DRAIN_DELAY_SECONDS: z.coerce.number().min(0).max(60).default(0),
+  })
+  .refine((config) => loopback.has(config.INTERNAL_HOST) || config.INTERNAL_TOKEN !== undefined, {
+    path: ["INTERNAL_TOKEN"],
+    error: "is required where INTERNAL_HOST is not a loopback address",
+  });
+export type ServeConfig = z.output<typeof serveConfig>;
+
+type ServeOptions = {
+  config: ServeConfig;
+  app: RequestListener;
+  services: readonly Service[];
+  stopList: StopList;
+  log: Log;
+};
+
+/**
+ * Serves both faces of a process. The stop list gets the orderly end: readiness off, the drain delay
+ * (load balancers learn of it), no new connections, the answers under way.
+ */
+export const serve = async ({
+  config,
+  app,
+  services,
+  stopList,
+  log,
+}: ServeOptions): Promise<{ port: number; internalPort: number }> => {
+  let isDraining = false;
+  const internalApp = createInternalApp({
+    services,
+    isDraining: () => isDraining,
+    ...(config.INTERNAL_TOKEN === undefined ? {} : { token: config.INTERNAL_TOKEN }),
+    hostNames: [
+      "localhost",
+      "127.0.0.1",
+      "[::1]",
+      config.INTERNAL_HOST.toLowerCase(),
+      ...services.map((service) => service.name),
+      ...config.INTERNAL_HOSTNAMES.map((name) => name.toLowerCase()),
+    ],
+    log,
+  });
+  const internal = await listen({
+    handler: internalApp,
+    host: config.INTERNAL_HOST,
+    port: config.INTERNAL_PORT,
+    variable: "INTERNAL_PORT",
+  });
+  stopList.add("internal port", () => internal.close());
+  const open: Listening = await listen({
+    handler: app,
+    host: config.HOST,
+    port: config.PORT,
+    variable: "PORT",
+  });
+  stopList.add("public port", async () => {
+    isDraining = true;
+    await new Promise((resolve) => setTimeout(resolve, config.DRAIN_DELAY_SECONDS * 1000));
+    await open.close();
+  });
+  return { port: open.port, internalPort: internal.port };
+};
