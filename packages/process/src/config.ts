@@ -1,0 +1,46 @@
+import * as z from "zod";
+import { isInsecureOrigin, serveConfig } from "@payment-links/http";
+import { CommaList, OriginUrl, RateLimit, Switch } from "@payment-links/runtime";
+
+const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
+
+/** The variables that mean the same in every process, the all-in-one included (interfaces §5). */
+export const commonConfig = z
+  .object({
+    BASE_URL: OriginUrl.optional(),
+    CHECKOUT_URL: OriginUrl.optional(),
+    ALLOW_INSECURE_COOKIE: Switch.default(false),
+    RATE_LIMIT_PER_KEY: RateLimit.prefault("10:100"),
+    RATE_LIMIT_PER_IP: RateLimit.prefault("20:200"),
+    TRUSTED_PROXIES: CommaList.default([]),
+    CATALOGUE_FILE: z.string().optional(),
+    LOG_LEVEL: z.enum(logLevels).default("info"),
+    OTEL_EXPORTER_OTLP_ENDPOINT: z.url().optional(),
+    NODE_ENV: z.string().default("development"),
+  })
+  .superRefine((config, context) => {
+    const { BASE_URL: baseUrl, ALLOW_INSECURE_COOKIE: isAllowed } = config;
+    if (baseUrl === undefined || isAllowed || !isInsecureOrigin(baseUrl)) return;
+    context.addIssue({
+      code: "custom",
+      path: ["BASE_URL"],
+      message:
+        "is plain http on a host that is not loopback, so session cookies would cross the network " +
+        "in the clear; use https, or set ALLOW_INSECURE_COOKIE=1",
+    });
+  });
+export type CommonConfig = z.output<typeof commonConfig>;
+
+/** What a service in a process of its own needs besides: its database, Kafka and Redis. */
+export const processConfig = z
+  .object({
+    DATABASE_URL: z.url(),
+    DATABASE_CONNECTIONS_MAX: z.coerce.number().int().min(1).max(200).default(10),
+    KAFKA_BROKERS: CommaList,
+    REDIS_URL: z.url(),
+    RATE_LIMIT_REPLICAS: z.coerce.number().int().min(1).max(1000).default(1),
+    AUTH_KEYS_INTERNAL_URL: OriginUrl.default("http://127.0.0.1:8081"),
+  })
+  .and(commonConfig)
+  .and(serveConfig);
+export type ProcessConfig = z.output<typeof processConfig>;
