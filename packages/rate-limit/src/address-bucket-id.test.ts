@@ -1,0 +1,54 @@
+import { describe, expect, test } from "@jest/globals";
+import { addressBucketId } from "./address-bucket-id.ts";
+
+describe("addressBucketId", () => {
+  test.each([
+    ["203.0.113.7", "203.0.113.7"],
+    ["::ffff:203.0.113.7", "203.0.113.7"],
+    ["::ffff:cb00:7107", "203.0.113.7"],
+    ["::FFFF:CB00:7107", "203.0.113.7"],
+    ["0:0:0:0:0:ffff:203.0.113.7", "203.0.113.7"],
+    ["0000:0000:0000:0000:0000:ffff:cb00:7107", "203.0.113.7"],
+    ["::ffff:102:304", "1.2.3.4"],
+    ["::ffff:0.0.0.0", "0.0.0.0"],
+  ])("%s is the IPv4 address %s", (ip, id) => {
+    expect(addressBucketId(ip)).toBe(id);
+  });
+
+  test.each([
+    ["2001:db8::1", "2001:db8:0:0::/64"],
+    ["2001:db8::1.2.3.4", "2001:db8:0:0::/64"],
+    ["2001:0DB8:0:0:ffff:ffff:ffff:ffff", "2001:db8:0:0::/64"],
+    ["2001:db8:0:1::1", "2001:db8:0:1::/64"],
+    ["64:ff9b::1.2.3.4", "64:ff9b:0:0::/64"],
+    ["::1", "0:0:0:0::/64"],
+    ["fe80::1%eth0", "fe80:0:0:0::/64"],
+    // One bit beside the mapped range.
+    ["::fffe:203.0.113.7", "0:0:0:0::/64"],
+    ["1::ffff:203.0.113.7", "1:0:0:0::/64"],
+  ])("%s counts in the network %s", (ip, id) => {
+    expect(addressBucketId(ip)).toBe(id);
+  });
+
+  test("ten thousand addresses of one /64 share one bucket", () => {
+    const ids = new Set<string>();
+    for (let host = 0; host < 10_000; host += 1) {
+      ids.add(addressBucketId(`2001:db8:1:2:${host.toString(16)}::${host.toString(16)}`));
+    }
+    expect(ids).toEqual(new Set(["2001:db8:1:2::/64"]));
+  });
+
+  test.each([
+    "",
+    "unknown",
+    "1.2.3",
+    "1.2.3.4.5",
+    "0x7f.1",
+    "010.0.0.1",
+    "1.2.3.4, 5.6.7.8",
+    ":::",
+    "::g",
+  ])("the text %p is no address and shares one bucket", (ip) => {
+    expect(addressBucketId(ip)).toBe("no-address");
+  });
+});

@@ -1,0 +1,49 @@
+import type { Bucket, BucketState, Decision, Limit } from "./limiter.ts";
+
+/**
+ * The fields of draft-ietf-httpapi-ratelimit-headers (10 and 11), and `Retry-After` on a refusal. A policy
+ * tells its burst as `q` and as `w` the whole seconds that refill it. `t` is when the bucket is full again,
+ * or, where it refuses, when it passes again: `Retry-After` then never lies before `t` (draft §6).
+ */
+export const rateLimitHeaders = (
+  buckets: readonly Bucket[],
+  decision: Decision,
+): Record<string, string> => {
+  let policies = "";
+  let limits = "";
+  let retryAfterMs = 0;
+  for (let index = 0; index < buckets.length; index += 1) {
+    const bucket = buckets[index];
+    const state = decision.states[index];
+    if (bucket === undefined || state === undefined) continue;
+    const separator = index === 0 ? "" : ", ";
+    policies += separator + policyItem(bucket);
+    limits += separator + limitItem(bucket.policy, state);
+    retryAfterMs = Math.max(retryAfterMs, state.retryAfterMs);
+  }
+  const fields: Record<string, string> = { "RateLimit-Policy": policies, RateLimit: limits };
+  if (!decision.isAllowed) fields["Retry-After"] = String(wholeSeconds(retryAfterMs));
+  return fields;
+};
+
+const limitItem = (policy: string, state: BucketState): string => {
+  const waitMs = state.isAllowed ? state.fullInMs : state.retryAfterMs;
+  return `${sfString(policy)};r=${state.remaining};t=${wholeSeconds(waitMs)}`;
+};
+
+// Limits come from the configuration and live as long as the process, so each is spelt out only once.
+const policyItems = new WeakMap<Limit, { policy: string; item: string }>();
+
+const policyItem = ({ policy, limit }: Bucket): string => {
+  const spelt = policyItems.get(limit);
+  if (spelt?.policy === policy) return spelt.item;
+  const windowSeconds = Math.max(1, Math.ceil(limit.burst / limit.tokensPerSecond));
+  const item = `${sfString(policy)};q=${limit.burst};w=${windowSeconds}`;
+  policyItems.set(limit, { policy, item });
+  return item;
+};
+
+const wholeSeconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1000));
+
+/** A String of RFC 9651; policies are plain ASCII words. */
+const sfString = (word: string): string => `"${word}"`;

@@ -1,0 +1,64 @@
+import { Gauge } from "prom-client";
+import type { Log, Metrics } from "@payment-links/runtime";
+
+/** Whether Redis is to be asked, judged by how it answered. */
+export type RedisHealth = {
+  isGood(): boolean;
+  /** A request or the connection failed. */
+  fail(error: unknown): void;
+  /** A probe was answered in time. */
+  passProbe(): void;
+  /** A probe failed. */
+  failProbe(error: unknown): void;
+  /** How long to wait before the next probe. */
+  probeWaitMs(): number;
+};
+
+const goodWaitMs = 1_000;
+const badWaitMsMin = 100;
+const badWaitMsMax = 1_000;
+const goodProbesToReturn = 3;
+
+/**
+ * A circuit: one failure opens it, three good probes in a row close it; at start one is enough. Each
+ * change is logged once and shown by a gauge. While Redis stays away, probes thin out to one a second.
+ */
+export const createRedisHealth = (metrics: Metrics, log: Log): RedisHealth => {
+  let state: "starting" | "good" | "bad" = "starting";
+  let goodProbes = 0;
+  let badWaitMs = badWaitMsMin;
+  const degraded = new Gauge({
+    name: "payment_links_rate_limit_degraded",
+    help: "1 while rate limits are counted by this process alone, as Redis is away or slow.",
+    registers: [metrics],
+  });
+  degraded.set(1);
+
+  const fail = (error: unknown) => {
+    goodProbes = 0;
+    if (state === "bad") return;
+    log.warn({ err: error }, "Redis is away or slow: rate limits are counted by this process");
+    state = "bad";
+    badWaitMs = badWaitMsMin;
+    degraded.set(1);
+  };
+
+  return {
+    isGood: () => state === "good",
+    fail,
+    passProbe: () => {
+      goodProbes += 1;
+      badWaitMs = badWaitMsMin;
+      if (state === "good" || (state === "bad" && goodProbes < goodProbesToReturn)) return;
+      log.info("rate limits are counted in Redis");
+      state = "good";
+      degraded.set(0);
+    },
+    failProbe: (error) => {
+      const isRepeated = state === "bad";
+      fail(error);
+      if (isRepeated) badWaitMs = Math.min(badWaitMs * 2, badWaitMsMax);
+    },
+    probeWaitMs: () => (state === "good" ? goodWaitMs : badWaitMs),
+  };
+};

@@ -1,0 +1,228 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { randomUUID } from "node:crypto";
+import { Redis } from "ioredis";
+import { type Metrics, openLog, openMetrics, systemClock } from "@payment-links/runtime";
+import type { Bucket, Limiter } from "./limiter.ts";
+import { createRedisLimiter } from "./redis-limiter.ts";
+import { eventually } from "./testing/eventually.ts";
+import { testRedisUrl } from "./testing/test-redis-url.ts";
+import { type TcpProxy, openTcpProxy } from "./testing/tcp-proxy.ts";
+
+const redisUrl = testRedisUrl();
+/** So slow that nothing is refilled while a test runs. */
+const still = { tokensPerSecond: 0.001, burst: 100 };
+
+const newBucket = (limit = still, policy = "key"): Bucket => ({ policy, id: randomUUID(), limit });
+
+type Opened = { limiter: Limiter; metrics: Metrics; lines: { level: string; msg: string }[] };
+
+describe("createRedisLimiter", () => {
+  let redis: Redis;
+  const opened: Opened[] = [];
+  const proxies: TcpProxy[] = [];
+  beforeAll(() => {
+    redis = new Redis(redisUrl);
+  });
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map(({ limiter }) => limiter.close()));
+    await Promise.all(proxies.splice(0).map((proxy) => proxy.kill()));
+  });
+  afterAll(() => redis.quit());
+
+  const open = (url = redisUrl, replicas = 1): Opened => {
+    const lines: Opened["lines"] = [];
+    const write = (line: string) => void lines.push(JSON.parse(line));
+    const log = openLog({ service: "test", level: "info" }, { write });
+    const metrics = openMetrics("test");
+    const limiter = createRedisLimiter({ url, clock: systemClock, replicas, metrics, log });
+    opened.push({ limiter, metrics, lines });
+    return { limiter, metrics, lines };
+  };
+  const openReady = async (url = redisUrl, replicas = 1): Promise<Opened> => {
+    const one = open(url, replicas);
+    await degradedIs(one.metrics, 0);
+    return one;
+  };
+  const openProxied = async (replicas = 1): Promise<Opened & { proxy: TcpProxy }> => {
+    const proxy = await openTcpProxy(new URL(redisUrl));
+    proxies.push(proxy);
+    return { proxy, ...(await openReady(`redis://127.0.0.1:${proxy.port}`, replicas)) };
+  };
+
+  test("of 400 calls at once to two processes on a burst of 100, exactly 100 pass", async () => {
+    const limiters = [(await openReady()).limiter, (await openReady()).limiter];
+    const key = newBucket();
+    const address = newBucket({ tokensPerSecond: 0.001, burst: 1_000 }, "ip");
+    const calls = Array.from({ length: 400 }, async (_, n) =>
+      limiters[n % 2]?.take([key, address]),
+    );
+    const decisions = await Promise.all(calls);
+    expect(decisions.filter((one) => one?.isAllowed)).toHaveLength(100);
+    // All or nothing: the address paid for the 100 that passed, and for no other.
+    const [state] = (await limiters[0]?.take([address]))?.states ?? [];
+    expect(state?.remaining).toBe(1_000 - 100 - 1);
+  });
+
+  test("refills by Redis' own clock: over a while, the burst and what was refilled pass", async () => {
+    const { limiter } = await openReady();
+    const key = newBucket({ tokensPerSecond: 100, burst: 5 });
+    const startedAt = performance.now();
+    let passed = 0;
+    while (performance.now() - startedAt < 400) {
+      if ((await limiter.take([key])).isAllowed) passed += 1;
+    }
+    const elapsedSeconds = (performance.now() - startedAt) / 1000;
+    expect(passed).toBeLessThanOrEqual(5 + 100 * elapsedSeconds);
+    // A machine that is busy with other tests asks less often; it must not lose whole tokens by it.
+    expect(passed).toBeGreaterThanOrEqual(5 + 100 * elapsedSeconds * 0.7);
+  });
+
+  test("one request is one command, however many buckets it names", async () => {
+    const { limiter, proxy } = await openProxied();
+    const before = commands(proxy);
+    const buckets = [newBucket(), newBucket(still, "ip")];
+    for (let call = 0; call < 20; call += 1) await limiter.take(buckets);
+    const sent = commands(proxy).slice(before.length);
+    // A probe may fall among them.
+    const takes = sent.filter((command) => command.includes(":ip:"));
+    expect(takes).toHaveLength(20);
+    expect(sent.length - takes.length).toBeLessThanOrEqual(1);
+  });
+
+  test("Redis holds neither the id nor the address, and nothing that does not end", async () => {
+    const { limiter } = await openReady();
+    const address = { ...newBucket(still, "ip"), id: `203.0.113.7-${randomUUID()}` };
+    const before = new Set(await redis.keys("*rate-limit*"));
+    await limiter.take([newBucket(), address]);
+    const added = (await redis.keys("*rate-limit*")).filter((key) => !before.has(key));
+    const mine = added.filter((key) => !key.endsWith(":probe"));
+    expect(mine.length).toBeGreaterThanOrEqual(2);
+    for (const key of mine) {
+      expect(key).toMatch(/^\{payment-links:rate-limit:v1\}:(?:key|ip|probe):[\w-]{22}$/);
+      expect(await redis.pttl(key)).toBeGreaterThan(0);
+    }
+  });
+
+  test("a Redis that forgot its scripts is taught again, and nobody notices", async () => {
+    const { limiter, metrics } = await openReady();
+    const key = newBucket();
+    await limiter.take([key]);
+    await redis.script("FLUSH");
+    const decisions = await Promise.all([limiter.take([key]), limiter.take([key])]);
+    expect(decisions.map((one) => one.states[0]?.remaining)).toEqual([98, 97]);
+    expect(await degraded(metrics)).toBe(0);
+  });
+
+  test("Redis hangs: the first call waits 50 ms, the next ones not at all, and Redis is taken back", async () => {
+    const { limiter, metrics, lines, proxy } = await openProxied();
+    const key = newBucket();
+    proxy.stall();
+    const startedAt = performance.now();
+    const decisions = await Promise.all([limiter.take([key]), limiter.take([key])]);
+    const waitedMs = performance.now() - startedAt;
+    expect(waitedMs).toBeGreaterThanOrEqual(45);
+    expect(waitedMs).toBeLessThan(150);
+    expect(decisions.map((one) => one.isAllowed)).toEqual([true, true]);
+
+    // No promise: there is nothing to wait for.
+    expect(limiter.take([key])).toMatchObject({ isAllowed: true });
+    expect(await degraded(metrics)).toBe(1);
+
+    await proxy.pass();
+    await degradedIs(metrics, 0);
+    expect(limiter.take([key])).toBeInstanceOf(Promise);
+    expect(lines.map(({ level, msg }) => [level, msg])).toEqual([
+      ["info", "rate limits are counted in Redis"],
+      ["warn", "Redis is away or slow: rate limits are counted by this process"],
+      ["info", "rate limits are counted in Redis"],
+    ]);
+  });
+
+  test("Redis killed: calls under way and after it are answered, and Redis is taken back", async () => {
+    const { limiter, metrics, lines, proxy } = await openProxied();
+    const key = newBucket();
+    const underWay = Array.from({ length: 50 }, async () => limiter.take([key]));
+    const startedAt = performance.now();
+    await proxy.kill();
+    const decisions = await Promise.all(underWay);
+    expect(performance.now() - startedAt).toBeLessThan(150);
+    expect(decisions.every((one) => one.isAllowed)).toBe(true);
+    await degradedIs(metrics, 1);
+    expect(limiter.take([key])).not.toBeInstanceOf(Promise);
+
+    await proxy.pass();
+    await degradedIs(metrics, 0);
+    expect(lines).toHaveLength(3);
+  });
+
+  test("Redis slower than 50 ms counts as away, though it answers", async () => {
+    const { limiter, metrics, proxy } = await openProxied();
+    await proxy.pass(90);
+    const decision = await limiter.take([newBucket()]);
+    expect(decision.isAllowed).toBe(true);
+    expect(await degraded(metrics)).toBe(1);
+    expect(limiter.take([newBucket()])).not.toBeInstanceOf(Promise);
+    await proxy.pass(0);
+    await degradedIs(metrics, 0);
+  });
+
+  test("a process busy for longer than 50 ms does not blame Redis", async () => {
+    const { limiter, metrics } = await openReady();
+    const key = newBucket();
+    // After an immediate the event loop looks at its timers first, and only then at its sockets.
+    await new Promise((resolve) => setImmediate(resolve));
+    const taken = limiter.take([key]);
+    const endsAt = performance.now() + 120;
+    while (performance.now() < endsAt);
+    expect((await taken).states[0]?.remaining).toBe(99);
+    expect(await degraded(metrics)).toBe(0);
+  });
+
+  test("without Redis each process grants its part of what was left, not a fresh burst", async () => {
+    const { limiter, metrics, proxy } = await openProxied(4);
+    const used = newBucket();
+    for (let call = 0; call < 60; call += 1) await limiter.take([used]);
+    await proxy.kill();
+    await degradedIs(metrics, 1);
+    const passed = (bucket: Bucket): number => {
+      const decisions = Array.from({ length: 60 }, () => limiter.take([bucket]));
+      return decisions.filter((one) => !(one instanceof Promise) && one.isAllowed).length;
+    };
+    expect(passed(used)).toBe((100 - 60) / 4);
+    expect(passed(newBucket())).toBe(100 / 4);
+  });
+
+  test("Redis never there: all is answered at once from the start, and logged once", async () => {
+    const proxy = await openTcpProxy(new URL(redisUrl));
+    proxies.push(proxy);
+    proxy.hangUp();
+    const { limiter, metrics, lines } = open(`redis://127.0.0.1:${proxy.port}`);
+    expect(limiter.take([newBucket()])).toMatchObject({ isAllowed: true });
+    expect(await degraded(metrics)).toBe(1);
+    await eventually("it was tried again and again", () => proxy.connections() >= 4);
+    expect(lines).toMatchObject([{ level: "warn" }]);
+  });
+
+  test("an orderly close says nothing of a lost Redis, and leaves no connection", async () => {
+    const { limiter, lines, proxy } = await openProxied();
+    await limiter.take([newBucket()]);
+    await limiter.close();
+    await eventually("the connection is gone", () => proxy.open() === 0);
+    expect(lines).toHaveLength(1);
+  });
+});
+
+const degraded = async (metrics: Metrics): Promise<number> => {
+  const gauge = await metrics.getSingleMetric("payment_links_rate_limit_degraded")?.get();
+  return gauge?.values[0]?.value ?? -1;
+};
+
+const degradedIs = (metrics: Metrics, value: number): Promise<void> =>
+  eventually(`degraded is ${value}`, async () => (await degraded(metrics)) === value);
+
+/** The scripts that were asked to run, as they went over the wire. */
+const commands = (proxy: TcpProxy): string[] =>
+  proxy
+    .sent()
+    .split(/(?=\*\d+\r\n\$(?:7\r\nevalsha|4\r\neval)\r\n)/i)
+    .filter((text) => /eval/i.test(text));

@@ -1,0 +1,160 @@
+import { createHash, hash } from "node:crypto";
+import { Redis } from "ioredis";
+import { type Clock, type Log, type Metrics, afterMs, startLoop } from "@payment-links/runtime";
+import { countDecisions } from "./decision-counter.ts";
+import type { Bucket, Decision, Limit, Limiter } from "./limiter.ts";
+import { ownBucketsMax } from "./local-limiter.ts";
+import { createOwnBuckets } from "./own-buckets.ts";
+import { createRedisHealth } from "./redis-health.ts";
+import { takeScript } from "./take-script.ts";
+import { takeTokens, tokenMicros } from "./take-tokens.ts";
+
+type RedisLimiterOptions = {
+  url: string;
+  clock: Clock;
+  /** How many processes share the limits: without Redis each grants its part. */
+  replicas: number;
+  metrics: Metrics;
+  log: Log;
+};
+
+const answerTimeoutMs = 50;
+const connectionTimeoutMs = 500;
+const reconnectWaitMsMax = 1_000;
+
+/**
+ * Token buckets in Redis, shared by every process that speaks to it. A request that has no answer within
+ * 50 ms is decided by this process' own buckets, each with its part of the limit and standing where Redis
+ * last said. From then on no request waits for Redis, until it has answered three probes in a row.
+ */
+export const createRedisLimiter = (options: RedisLimiterOptions): Limiter => {
+  const { clock, log, metrics, replicas } = options;
+  const redis = openRedis(options.url);
+  const own = createOwnBuckets(clock, ownBucketsMax);
+  const count = countDecisions(metrics);
+  const health = createRedisHealth(metrics, log);
+
+  const takeOwn = (buckets: readonly Bucket[]): Decision =>
+    own.take(buckets.map((bucket) => ({ ...bucket, limit: partOf(bucket.limit, replicas) })));
+
+  const takeShared = async (buckets: readonly Bucket[]): Promise<Decision> => {
+    try {
+      const decision = takeTokens(buckets, await askDebts(redis, buckets));
+      own.adopt(buckets, decision);
+      return decision;
+    } catch (error) {
+      health.fail(error);
+      loop.wake();
+      return takeOwn(buckets);
+    }
+  };
+
+  const probe = async () => {
+    try {
+      if (redis.status === "wait") await redis.connect();
+      await askDebts(redis, [probeBucket]);
+      health.passProbe();
+    } catch (error) {
+      health.failProbe(error);
+      // The next probe shall not queue behind what this connection left unanswered.
+      if (redis.status === "ready") redis.disconnect(true);
+    }
+    return afterMs(clock, health.probeWaitMs());
+  };
+  const loop = startLoop({ name: "rate-limit-probe", clock, log, waitMs: 1_000, run: probe });
+  const onClose = () => health.fail(new Error("the connection to Redis was closed"));
+  redis.on("error", (error: unknown) => health.fail(error));
+  redis.on("close", onClose);
+  redis.on("ready", () => loop.wake());
+
+  return {
+    take: (buckets) => {
+      if (health.isGood()) {
+        return takeShared(buckets).then((decision) => {
+          count(buckets, decision);
+          return decision;
+        });
+      }
+      const decision = takeOwn(buckets);
+      count(buckets, decision);
+      return decision;
+    },
+    close: async () => {
+      redis.off("close", onClose);
+      if (redis.status !== "end") redis.disconnect();
+      await loop.stop();
+    },
+  };
+};
+
+const openRedis = (url: string): Redis =>
+  new Redis(url, {
+    lazyConnect: true,
+    connectTimeout: connectionTimeoutMs,
+    disconnectTimeout: connectionTimeoutMs,
+    // Meant for the handshake: it would give up on an answer that only this process was too busy to
+    // read, so an answer has its own, shorter time-out.
+    commandTimeout: connectionTimeoutMs,
+    // What could not be asked at once is decided here; asked later, it would be charged for nobody.
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 1,
+    autoResendUnfulfilledCommands: false,
+    retryStrategy: (attempts) => Math.min(attempts * 50, reconnectWaitMsMax),
+  });
+
+const scriptSha = createHash("sha1").update(takeScript).digest("hex");
+
+/** Takes the tokens in Redis, and answers each bucket's debt before that. Throws after 50 ms. */
+const askDebts = async (redis: Redis, buckets: readonly Bucket[]): Promise<readonly number[]> => {
+  const parameters = [
+    ...buckets.map(keyOf),
+    ...buckets.flatMap(({ limit }) => [tokenMicros(limit), limit.burst]),
+  ];
+  const reply = await withinMs(runScript(redis, buckets.length, parameters), answerTimeoutMs);
+  if (!Array.isArray(reply) || reply.length !== buckets.length || !reply.every(Number.isFinite)) {
+    throw new Error("Redis answered something else than one number per bucket");
+  }
+  return reply;
+};
+
+const runScript = async (
+  redis: Redis,
+  keyCount: number,
+  parameters: readonly (string | number)[],
+): Promise<unknown> => {
+  try {
+    return await redis.evalsha(scriptSha, keyCount, ...parameters);
+  } catch (error) {
+    const isUnknown = error instanceof Error && error.message.startsWith("NOSCRIPT");
+    if (!isUnknown) throw error;
+    return redis.eval(takeScript, keyCount, ...parameters);
+  }
+};
+
+const withinMs = <T>(answer: Promise<T>, timeoutMs: number): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      // If it was this process that was busy, the answer may lie in the socket: it is read before this.
+      setImmediate(() => reject(new Error(`Redis did not answer within ${timeoutMs} ms`)));
+    }, timeoutMs);
+    answer.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+
+// One slot of a cluster for all buckets, as one script must reach several of them.
+const keyPrefix = "{payment-links:rate-limit:v1}";
+
+/** The id is hashed and cut to 132 bits: whoever reads Redis learns no address, and no key by a mishap. */
+const keyOf = ({ policy, id }: Bucket): string =>
+  `${keyPrefix}:${policy}:${hash("sha256", id, "base64url").slice(0, 22)}`;
+
+const probeBucket: Bucket = {
+  policy: "probe",
+  id: "probe",
+  limit: { tokensPerSecond: 1_000, burst: 1_000 },
+};
+
+/** What one of several processes grants while they cannot share. */
+const partOf = ({ tokensPerSecond, burst }: Limit, replicas: number): Limit => ({
+  tokensPerSecond: tokensPerSecond / replicas,
+  burst: Math.max(1, Math.floor(burst / replicas)),
+});

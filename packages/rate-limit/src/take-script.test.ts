@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { randomUUID } from "node:crypto";
+import * as fc from "fast-check";
+import { Redis } from "ioredis";
+import type { Bucket } from "./limiter.ts";
+import { takeScript } from "./take-script.ts";
+import { takeTokens, tokenMicros } from "./take-tokens.ts";
+import { arbitraryBuckets } from "./testing/arbitrary-bucket.ts";
+import { createBucketModel, sizesOf } from "./testing/bucket-model.ts";
+import { testRedisUrl } from "./testing/test-redis-url.ts";
+
+const nowMicros = 1_800_000_000_123_457n;
+
+/** The script as it is, but for its clock, which the last two arguments hold. */
+const heldScript = takeScript.replace("redis.call('TIME')", "{ ARGV[#ARGV - 1], ARGV[#ARGV] }");
+const heldTime = [Number(nowMicros / 1_000_000n), Number(nowMicros % 1_000_000n)];
+
+/** Where a bucket stands before the script runs: some tokens short of full, and some µs beside that. */
+const arbitraryStand = fc.oneof(
+  fc.constant(undefined),
+  fc.record({
+    tokens: fc.oneof(fc.constantFrom(-1, 0, 1, 2), fc.integer({ min: -3, max: 100_003 })),
+    micros: fc.oneof(fc.constantFrom(-1, 0, 1), fc.integer({ min: -500, max: 500 })),
+  }),
+);
+
+type Stand = { tokens: number; micros: number } | undefined;
+
+describe("takeScript", () => {
+  let redis: Redis;
+  beforeAll(() => {
+    redis = new Redis(testRedisUrl());
+  });
+  afterAll(() => redis.quit());
+
+  /** One atomic step: put the buckets where they stand, take, and look at what is left. */
+  const step = async (buckets: readonly Bucket[], fullAts: readonly (bigint | undefined)[]) => {
+    const run = randomUUID();
+    const keys = buckets.map((_, index) => `test:${run}:${index}`);
+    const parameters = buckets.flatMap(({ limit }) => [tokenMicros(limit), limit.burst]);
+    const work = redis.multi();
+    fullAts.forEach((fullAt, index) => {
+      if (fullAt !== undefined) work.set(keys[index] ?? "", String(fullAt), "PX", 60_000);
+    });
+    work.eval(heldScript, keys.length, ...keys, ...parameters, ...heldTime);
+    for (const key of keys) work.get(key).pttl(key);
+    work.del(...keys);
+    const replies = (await work.exec())?.map(([error, reply]) => {
+      if (error !== null) throw error;
+      return reply;
+    });
+    const planted = fullAts.filter((fullAt) => fullAt !== undefined).length;
+    const [debts, ...rest] = replies?.slice(planted) ?? [];
+    const left = keys.map((_, index) => ({ text: rest[2 * index], ttlMs: rest[2 * index + 1] }));
+    return { debts: debts as number[], left };
+  };
+
+  test("decides, stores and expires as the exact model says, from wherever the buckets stand", async () => {
+    expect(heldScript).not.toBe(takeScript);
+    const stands = fc.array(arbitraryStand, { minLength: 3, maxLength: 3 });
+    await fc.assert(
+      fc.asyncProperty(arbitraryBuckets, stands, async (buckets, stands: Stand[]) => {
+        const model = createBucketModel();
+        const fullAts = buckets.map((bucket, index) => {
+          const stand = stands[index];
+          if (stand === undefined) return undefined;
+          const { token, capacity } = sizesOf(bucket);
+          const debt = BigInt(stand.tokens) * token + BigInt(stand.micros);
+          const bounded = debt < 0n ? 0n : debt > capacity ? capacity : debt;
+          model.setLevel(bucket, capacity - bounded, nowMicros);
+          return nowMicros + debt;
+        });
+        const expected = model.take(buckets, nowMicros);
+
+        const { debts, left } = await step(buckets, fullAts);
+
+        expect(takeTokens(buckets, debts)).toEqual(expected);
+        buckets.forEach((bucket, index) => {
+          const { text, ttlMs } = left[index] ?? {};
+          if (!expected.isAllowed) {
+            const fullAt = fullAts[index];
+            // What was kept is left as it is, but for what no clock of ours can have written.
+            const latest = nowMicros + sizesOf(bucket).capacity;
+            const bounded = fullAt !== undefined && fullAt > latest ? latest : fullAt;
+            return expect(text ?? undefined).toBe(bounded?.toString());
+          }
+          const debt = sizesOf(bucket).capacity - model.levelOf(bucket, nowMicros);
+          expect(text).toBe(String(nowMicros + debt));
+          // It must not be gone before it is full; a little later is only memory.
+          const fullInMs = expected.states[index]?.fullInMs ?? 0;
+          expect(ttlMs).toBeGreaterThanOrEqual(fullInMs);
+          return expect(ttlMs).toBeLessThanOrEqual(fullInMs + 2);
+        });
+      }),
+      { numRuns: 500 },
+    );
+  }, 60_000);
+});

@@ -1,0 +1,85 @@
+import { type AddressInfo, type Server, type Socket, connect, createServer } from "node:net";
+
+/** A way to a server that a test can make slow, silent or gone, whatever machine the server runs on. */
+export type TcpProxy = {
+  port: number;
+  /** How many connections there have been so far. */
+  connections(): number;
+  /** How many clients are connected. */
+  open(): number;
+  /** Everything the clients have sent so far. */
+  sent(): string;
+  /** Passes all bytes on, each answer after `latencyMs`. */
+  pass(latencyMs?: number): Promise<void>;
+  /** Takes connections and bytes, and answers nothing, as a machine that hangs. */
+  stall(): void;
+  /** Breaks every new connection at once. */
+  hangUp(): void;
+  /** Breaks all connections and takes no more, as a process that was killed. */
+  kill(): Promise<void>;
+};
+
+/** Opens a proxy on a free loopback port to the server of a URL. */
+export const openTcpProxy = async (target: URL): Promise<TcpProxy> => {
+  const sockets = new Set<Socket>();
+  let latencyMs = 0;
+  let isStalled = false;
+  let isHangingUp = false;
+  let connections = 0;
+  let sent = "";
+  const server = createServer((client) => {
+    connections += 1;
+    if (isHangingUp) return void client.destroy();
+    const upstream = connect(Number(target.port), target.hostname);
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.on("close", () => {
+        sockets.delete(socket);
+        client.destroy();
+        upstream.destroy();
+      });
+      socket.on("error", () => socket.destroy());
+    }
+    client.on("data", (bytes) => {
+      sent += bytes.toString("latin1");
+      if (!isStalled) upstream.write(bytes);
+    });
+    upstream.on("data", (bytes) => {
+      if (!isStalled) setTimeout(() => client.destroyed || client.write(bytes), latencyMs);
+    });
+    return undefined;
+  });
+  const port = await listen(server, 0);
+  return {
+    port,
+    connections: () => connections,
+    open: () => sockets.size / 2,
+    sent: () => sent,
+    pass: async (ms = 0) => {
+      latencyMs = ms;
+      isStalled = false;
+      isHangingUp = false;
+      if (!server.listening) await listen(server, port);
+    },
+    stall: () => {
+      isStalled = true;
+    },
+    hangUp: () => {
+      isHangingUp = true;
+    },
+    kill: async () => {
+      const closed = new Promise((resolve) => server.close(resolve));
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+};
+
+const listen = (server: Server, port: number): Promise<number> =>
+  new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, "127.0.0.1", () => {
+      server.off("error", reject);
+      resolve((server.address() as AddressInfo).port);
+    });
+  });

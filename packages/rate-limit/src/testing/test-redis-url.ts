@@ -1,0 +1,6 @@
+/** The Redis that the tests speak to. */
+export const testRedisUrl = (): string => {
+  const url = process.env["REDIS_URL"];
+  if (url === undefined) throw new Error("tests need REDIS_URL; run them by npm test");
+  return url;
+};
