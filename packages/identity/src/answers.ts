@@ -1,0 +1,117 @@
+import { LRUCache } from "lru-cache";
+import type { IntrospectionAnswer, IntrospectionQuestion } from "@payment-links/contracts";
+import type { Clock } from "@payment-links/runtime";
+import { type Ask, type Caller, IdentityUnavailable } from "./caller.ts";
+import type { IdentityMetrics } from "./identity-metrics.ts";
+
+/** What auth-keys said of a credential; no caller: it knows none. Its age counts from the question. */
+type Answer = { askedAtMs: number; caller: Caller | undefined };
+
+/** The answers about one kind of credential, by its hash. */
+export type Answers = {
+  /** The answer that is kept, if it is at most `freshMs` old. */
+  known(hash: string, freshMs: number): Answer | undefined;
+  /** An answer at most `freshMs` old, else a stale one where that is allowed, else IdentityUnavailable. */
+  get(hash: string, freshMs: number): Promise<Answer>;
+  forget(hash: string): void;
+};
+
+type FoundAnswer = Extract<IntrospectionAnswer, { found: true }>;
+
+type AnswersOptions = {
+  kind: IntrospectionQuestion["kind"];
+  ask: Ask;
+  clock: Clock;
+  counts: IdentityMetrics;
+};
+
+/** Who wants an answer this fresh moves money by it, and never takes a stale one. */
+const strictFreshMs = 1_000;
+const staleMsMax = 60_000;
+const notFoundFreshMsMax = 5_000;
+const foundMax = 10_000;
+const notFoundMax = 10_000;
+
+/** Keeps answers, and asks one question at a time per credential, however many callers wait for it. */
+export const createAnswers = ({ kind, ask, clock, counts }: AnswersOptions): Answers => {
+  // Kept apart, so that a flood of invented keys pushes no real one out.
+  const found = new LRUCache<string, Answer>({ max: foundMax });
+  const notFound = new LRUCache<string, Answer>({ max: notFoundMax });
+  const asking = new Map<string, Promise<Answer>>();
+
+  // A clock set back makes an answer of unknown age, which counts as too old.
+  const isWithin = (answer: Answer, ageMsMax: number): boolean => {
+    const ageMs = clock.now().getTime() - answer.askedAtMs;
+    return ageMs >= 0 && ageMs <= ageMsMax;
+  };
+
+  const kept = (hash: string): Answer | undefined => found.get(hash) ?? notFound.get(hash);
+
+  const known = (hash: string, freshMs: number): Answer | undefined => {
+    const answer = kept(hash);
+    if (answer === undefined) return undefined;
+    const ageMsMax = answer.caller === undefined ? Math.min(freshMs, notFoundFreshMsMax) : freshMs;
+    return isWithin(answer, ageMsMax) ? answer : undefined;
+  };
+
+  const keep = (hash: string, answer: Answer): void => {
+    const [right, wrong] = answer.caller === undefined ? [notFound, found] : [found, notFound];
+    wrong.delete(hash);
+    right.set(hash, answer);
+  };
+
+  const question = (hash: string): Promise<Answer> => {
+    const underWay = asking.get(hash);
+    if (underWay !== undefined) return underWay;
+    const askedAtMs = clock.now().getTime();
+    // A session forgotten meanwhile stays forgotten: only the question on record is kept.
+    const isOnRecord = (): boolean => asking.get(hash) === asked && asking.delete(hash);
+    const asked = ask({ kind, hash }).then(
+      (reply) => {
+        const answer: Answer = { askedAtMs, caller: reply.found ? callerOf(reply) : undefined };
+        if (isOnRecord()) keep(hash, answer);
+        return answer;
+      },
+      (error: unknown) => {
+        isOnRecord();
+        throw error;
+      },
+    );
+    asking.set(hash, asked);
+    return asked;
+  };
+
+  const askFresh = async (hash: string, freshMs: number): Promise<Answer> => {
+    const arrivedAtMs = clock.now().getTime();
+    let answer = await question(hash);
+    // It may have been under way already: one that has grown too old by now is asked again, once.
+    if (!isWithin(answer, freshMs) && answer.askedAtMs < arrivedAtMs) answer = await question(hash);
+    if (!isWithin(answer, freshMs)) throw new Error("the answer of auth-keys came too late");
+    return answer;
+  };
+
+  return {
+    known,
+    get: async (hash, freshMs) => {
+      const fresh = known(hash, freshMs);
+      if (fresh !== undefined) return fresh;
+      try {
+        return await askFresh(hash, freshMs);
+      } catch (error) {
+        const last = freshMs <= strictFreshMs ? undefined : kept(hash);
+        if (last === undefined || !isWithin(last, staleMsMax)) {
+          throw new IdentityUnavailable("it cannot be told who is calling", { cause: error });
+        }
+        counts.staleAnswers.inc({ kind });
+        return last;
+      }
+    },
+    forget: (hash) => {
+      found.delete(hash);
+      notFound.delete(hash);
+      asking.delete(hash);
+    },
+  };
+};
+
+const callerOf = ({ account, credential }: FoundAnswer): Caller => ({ account, credential });

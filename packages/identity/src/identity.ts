@@ -1,0 +1,68 @@
+import { hash } from "node:crypto";
+import { isApiKey, refuse } from "@payment-links/contracts";
+import type { Clock, Log, Metrics } from "@payment-links/runtime";
+import { createAnswers } from "./answers.ts";
+import type { Ask, Caller } from "./caller.ts";
+import { guardAsk } from "./guard-ask.ts";
+import { openIdentityMetrics } from "./identity-metrics.ts";
+
+/** Tells who is calling, by what auth-keys last said (design, "One question asked synchronously"). */
+export type Identity = {
+  /**
+   * Who holds the key, where that is known without any I/O by an answer at most `freshMs` old and the
+   * key may be used right now; undefined says nothing about the key.
+   */
+  knownApiKey(key: string, freshMs: number): Caller | undefined;
+  /**
+   * Who holds the key. Throws the refusals INVALID_API_KEY and EXPIRED_API_KEY, and IdentityUnavailable
+   * without an answer at most `freshMs` old; while auth-keys is away an answer may be 60 s old, unless
+   * `freshMs` is 1,000 or less.
+   */
+  byApiKey(key: string, options: { freshMs: number }): Promise<Caller>;
+  /** Whose session it is; fresh is 5 s. Throws the refusal UNAUTHENTICATED, and IdentityUnavailable. */
+  bySession(token: string): Promise<Caller>;
+  /** Forgets what is known of a session that ended here. */
+  forgetSession(token: string): void;
+};
+
+type IdentityOptions = { ask: Ask; clock: Clock; metrics: Metrics; log: Log };
+
+const sessionFreshMs = 5_000;
+const sessionTokenCharsMax = 256;
+const keyCharsMax = 64;
+
+/** Makes the port to auth-keys, with its bounded caches; secrets are kept as their SHA-256 alone. */
+export const createIdentity = ({ ask, clock, metrics, log }: IdentityOptions): Identity => {
+  const counts = openIdentityMetrics(metrics);
+  const guarded = guardAsk({ ask, clock, counts, log });
+  const apiKeys = createAnswers({ kind: "api-key", ask: guarded, clock, counts });
+  const sessions = createAnswers({ kind: "session", ask: guarded, clock, counts });
+  const hasExpired = ({ credential }: Caller): boolean =>
+    credential.expiresAt !== null && credential.expiresAt <= clock.now();
+
+  return {
+    knownApiKey: (key, freshMs) => {
+      if (key.length > keyCharsMax) return undefined;
+      const caller = apiKeys.known(hashOf(key), freshMs)?.caller;
+      return caller === undefined || hasExpired(caller) ? undefined : caller;
+    },
+    byApiKey: async (key, { freshMs }) => {
+      if (!isApiKey(key)) throw refuse("INVALID_API_KEY");
+      const { caller } = await apiKeys.get(hashOf(key), freshMs);
+      if (caller === undefined) throw refuse("INVALID_API_KEY");
+      if (hasExpired(caller)) throw refuse("EXPIRED_API_KEY");
+      return caller;
+    },
+    bySession: async (token) => {
+      const canBe = token !== "" && token.length <= sessionTokenCharsMax;
+      if (!canBe) throw refuse("UNAUTHENTICATED");
+      const { caller } = await sessions.get(hashOf(token), sessionFreshMs);
+      if (caller === undefined || hasExpired(caller)) throw refuse("UNAUTHENTICATED");
+      return caller;
+    },
+    forgetSession: (token) => sessions.forget(hashOf(token)),
+  };
+};
+
+/** The same SHA-256 as contracts' `hashSecret`, in one call, as it is made for every request. */
+const hashOf = (secret: string): string => hash("sha256", secret, "hex");

@@ -1,0 +1,3 @@
+export { type Ask, BadAnswer, type Caller, IdentityUnavailable } from "./caller.ts";
+export { createHttpAsk } from "./http-ask.ts";
+export { type Identity, createIdentity } from "./identity.ts";
