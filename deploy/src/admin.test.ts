@@ -1,0 +1,169 @@
+import { spawn } from "node:child_process";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { type Rig, openRig, tokenOf } from "../../services/auth-keys/src/testing/open-rig.ts";
+
+const script = fileURLToPath(new URL("admin.ts", import.meta.url));
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await openRig();
+});
+afterAll(() => rig.close());
+
+/** Runs the command line as an operator does, in a process of its own. */
+const admin = async (args: readonly string[], environment: Record<string, string> = {}) => {
+  const child = spawn(
+    process.execPath,
+    ["--disable-warning=ExperimentalWarning", script, ...args],
+    {
+      env: { AUTH_KEYS_INTERNAL_URL: rig.internalUrl, ...environment },
+      stdio: ["ignore", "pipe", "pipe"],
+    },
+  );
+  let stdout = "";
+  let stderr = "";
+  child.stdout.on("data", (chunk) => (stdout += String(chunk)));
+  child.stderr.on("data", (chunk) => (stderr += String(chunk)));
+  const code = await new Promise<number | null>((resolve) => child.on("close", resolve));
+  return { code, stdout, stderr };
+};
+
+describe("admin account create", () => {
+  test("prints the account and a link that signs in, as one JSON line and nothing else", async () => {
+    const create = ["account", "create", "--handle", "Alice", "--username", "Alice & Co"];
+    const { code, stdout, stderr } = await admin(create);
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(stdout).toMatch(/^\{[^\n]*\}\n$/);
+    const answer = JSON.parse(stdout);
+    expect(Object.keys(answer)).toEqual(["userId", "handle", "signInUrl"]);
+    expect(answer.handle).toBe("alice");
+    const cookie = await rig.signIn(tokenOf(answer.signInUrl));
+    const account = await rig.call("GET", "/console/api/account", { cookie });
+    expect(account.body).toMatchObject({ id: answer.userId, username: "Alice & Co" });
+  });
+
+  test("without a handle the account has none yet, and its id lets the person in again", async () => {
+    const created = await admin(["account", "create", "--username", "Nameless"]);
+    const { userId, handle } = JSON.parse(created.stdout);
+    expect(handle).toBeNull();
+    const again = await admin(["account", "sign-in-link", "--user-id", userId]);
+    expect(Object.keys(JSON.parse(again.stdout))).toEqual(["signInUrl"]);
+  });
+
+  test("a refusal is told on stderr, by code and text, and ends with 1", async () => {
+    const create = ["account", "create", "--handle", "taken", "--username", "T"];
+    await admin(create);
+    expect(await admin(create)).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: "HANDLE_TAKEN: The handle belongs to another account.\n",
+    });
+  });
+});
+
+describe("admin account sign-in-link", () => {
+  test("prints a link for a known handle", async () => {
+    await admin(["account", "create", "--handle", "again", "--username", "A"]);
+    const { code, stdout } = await admin(["account", "sign-in-link", "--handle", "again"]);
+    expect(code).toBe(0);
+    await rig.signIn(tokenOf(JSON.parse(stdout).signInUrl));
+  });
+
+  test("for a handle that nobody has says so", async () => {
+    expect(await admin(["account", "sign-in-link", "--handle", "nobody"])).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: "no account has this handle or id\n",
+    });
+  });
+});
+
+describe("admin republish", () => {
+  test("accounts prints how many were told", async () => {
+    const { code, stdout } = await admin(["republish", "accounts"]);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout).publishedCount).toBeGreaterThan(0);
+  });
+
+  test("payment-links goes to links-api, and says where to look if that is not there", async () => {
+    const environment = { LINKS_API_INTERNAL_URL: rig.internalUrl };
+    expect(await admin(["republish", "payment-links"], environment)).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: `links-api is not at ${rig.internalUrl}; set LINKS_API_INTERNAL_URL\n`,
+    });
+  });
+});
+
+describe("admin dead-letters", () => {
+  test.each([
+    ["list", "links-api", "GET", "/internal/dead-letters/links-api"],
+    ["replay", "webhook-dispatcher", "POST", "/internal/dead-letters/webhook-dispatcher/replay"],
+  ])("%s asks %s by %s %s, with the token as bearer", async (verb, service, method, path) => {
+    const seen: unknown[] = [];
+    const server = createServer((req, res) => {
+      seen.push([req.method, req.url, req.headers.authorization]);
+      res.setHeader("content-type", "application/json");
+      res.end('{\n  "data": []\n}');
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    try {
+      const { port } = server.address() as AddressInfo;
+      const variable = `${service.toUpperCase().replace("-", "_")}_INTERNAL_URL`;
+      const { code, stdout } = await admin(["dead-letters", verb, "--service", service], {
+        [variable]: `http://127.0.0.1:${port}/`,
+        INTERNAL_TOKEN: "sixteen-characters",
+      });
+      expect([code, stdout]).toEqual([0, '{"data":[]}\n']);
+      expect(seen).toEqual([[method, path, "Bearer sixteen-characters"]]);
+    } finally {
+      server.close();
+    }
+  });
+});
+
+describe("admin", () => {
+  test.each([
+    ["nothing", []],
+    ["an unknown command", ["account", "delete"]],
+    ["a command of a prototype", ["constructor"]],
+    ["half a command", ["account"]],
+    ["no name for an account", ["account", "create", "--handle", "x"]],
+    ["no handle for a link", ["account", "sign-in-link"]],
+    ["an option of another command", ["republish", "accounts", "--handle", "x"]],
+    ["an option without its value", ["account", "create", "--username"]],
+    ["a word too many", ["republish", "accounts", "now"]],
+    ["a service without dead letters", ["dead-letters", "list", "--service", "auth-keys"]],
+    ["no service", ["dead-letters", "replay"]],
+  ])("given %s, shows the usage on stderr and ends with 2", async (_name, args) => {
+    const { code, stdout, stderr } = await admin(args);
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain("usage: npm run --silent admin -- <command>");
+  });
+
+  test("shows the usage when asked for it, which is no fault", async () => {
+    const { code, stdout, stderr } = await admin(["--help"]);
+    expect([code, stdout]).toEqual([0, ""]);
+    expect(stderr).toMatch(/^usage:/);
+  });
+
+  test("tells in one line what to do when nothing listens", async () => {
+    const environment = { AUTH_KEYS_INTERNAL_URL: "http://127.0.0.1:1" };
+    const { code, stdout, stderr } = await admin(["republish", "accounts"], environment);
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toBe(
+      "nothing listens for auth-keys at http://127.0.0.1:1: start it (npm start), " +
+        "or set AUTH_KEYS_INTERNAL_URL\n",
+    );
+  });
+
+  test("names a variable that cannot be used", async () => {
+    const environment = { AUTH_KEYS_INTERNAL_URL: "auth-keys:8081" };
+    const { code, stdout, stderr } = await admin(["republish", "accounts"], environment);
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain("AUTH_KEYS_INTERNAL_URL: must be an http or https URL");
+  });
+});

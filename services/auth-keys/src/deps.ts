@@ -1,0 +1,23 @@
+import type { ApiKeyMode } from "@payment-links/contracts";
+import type { CookiePolicy } from "@payment-links/http";
+import type { Ask, Identity } from "@payment-links/identity";
+import type { Ground } from "@payment-links/process";
+import type { LastUses } from "./domain/last-uses.ts";
+import type { Counters } from "./metrics.ts";
+
+/** What the rooms of this service are given: the ground, and what the service made on it. */
+export type Deps = Pick<
+  Ground,
+  "pool" | "catalogue" | "clock" | "log" | "baseUrl" | "checkoutUrl"
+> & {
+  apiKeyMode: ApiKeyMode;
+  cookie: CookiePolicy;
+  counters: Counters;
+  identity: Identity;
+  /** Who is calling: here it is answered, not asked. */
+  introspect: Ask;
+  apiKeyUses: LastUses;
+  sessionUses: LastUses;
+  /** Tells the relay that a transaction with events has been committed. */
+  wakeRelay: () => void;
+};

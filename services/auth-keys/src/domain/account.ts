@@ -1,0 +1,64 @@
+import { type Account, defaultWallet } from "@payment-links/contracts";
+
+type Profile = Pick<
+  Account,
+  "username" | "bio" | "profileImage" | "backgroundImage" | "backgroundColour" | "links"
+>;
+
+/** What its owner may change of an account; what is left out stays as it is. */
+export type AccountChange = {
+  [Field in keyof Profile | "handle"]?: Account[Field] | undefined;
+};
+
+type NewAccount = { id: string; handle: string | null; username: string; now: Date };
+
+/** Opens an account: a name, perhaps a handle, nothing else yet. */
+export const openAccount = ({ id, handle, username, now }: NewAccount): Account => ({
+  id,
+  version: 1,
+  handle,
+  username,
+  dateCreated: now,
+  profileImage: null,
+  bio: null,
+  backgroundImage: null,
+  backgroundColour: null,
+  links: null,
+  wallets: [],
+});
+
+/** The account after a change, and the names of the fields that differ by it. */
+export const changeAccount = (
+  account: Account,
+  change: AccountChange,
+): { changed: Account; fields: string[] } => {
+  const entries = Object.entries(change).filter(
+    ([field, value]) =>
+      value !== undefined && !isEqual(value, account[field as keyof AccountChange]),
+  );
+  return {
+    changed: { ...account, ...Object.fromEntries(entries) },
+    fields: entries.map(([field]) => field),
+  };
+};
+
+// Values here are texts, null or lists of texts.
+const isEqual = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+/** Shows an account to its owner (interfaces §3). */
+export const showAccount = (account: Account) => ({
+  id: account.id,
+  handle: account.handle,
+  username: account.username,
+  bio: account.bio,
+  profileImage: account.profileImage,
+  backgroundImage: account.backgroundImage,
+  backgroundColour: account.backgroundColour,
+  links: account.links,
+  dateCreated: account.dateCreated.toISOString(),
+  isReady: isReady(account),
+});
+
+/** Whether the account can make payment links: it has a handle and a default wallet (spec §7). */
+const isReady = (account: Account): boolean =>
+  account.handle !== null && defaultWallet(account) !== undefined;

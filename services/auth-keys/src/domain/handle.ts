@@ -1,0 +1,94 @@
+import { refuse } from "@payment-links/contracts";
+
+/** How many handles an account may ever have had: each stays its own, so each is a name less. */
+export const handlesMax = 20;
+
+const shape = /^[A-Za-z0-9_]{3,30}$/;
+
+/** Words that stand in our own addresses, or that would let an account pose as the service. */
+const reserved = new Set([
+  "about",
+  "account",
+  "accounts",
+  "admin",
+  "administrator",
+  "api",
+  "api_keys",
+  "app",
+  "assets",
+  "auth",
+  "billing",
+  "blog",
+  "checkout",
+  "console",
+  "contact",
+  "dashboard",
+  "docs",
+  "everyone",
+  "help",
+  "home",
+  "internal",
+  "legal",
+  "livez",
+  "login",
+  "logout",
+  "metrics",
+  "moderator",
+  "null",
+  "oauth",
+  "official",
+  "openapi",
+  "operator",
+  "pay",
+  "payment",
+  "payment_link",
+  "payment_links",
+  "payments",
+  "privacy",
+  "readyz",
+  "register",
+  "robots",
+  "root",
+  "security",
+  "service",
+  "session",
+  "settings",
+  "settlement_notices",
+  "sign_in",
+  "sign_out",
+  "sign_up",
+  "signin",
+  "signout",
+  "signup",
+  "staff",
+  "static",
+  "status",
+  "support",
+  "system",
+  "team",
+  "terms",
+  "token",
+  "tokens",
+  "tx",
+  "undefined",
+  "user",
+  "users",
+  "v1",
+  "v2",
+  "wallet",
+  "wallets",
+  "webhook",
+  "webhook_endpoints",
+  "webhooks",
+  "well_known",
+  "www",
+]);
+
+/** Reads a handle as a person typed it, into its one form. Throws INVALID_HANDLE. */
+export const readHandle = (typed: string): string => {
+  // The shape is held before the case is folded: U+212A, for one, folds to an ASCII k.
+  if (!shape.test(typed)) throw refuse("INVALID_HANDLE");
+  const handle = typed.toLowerCase();
+  if (reserved.has(handle)) throw refuse("INVALID_HANDLE");
+  return handle;
+};

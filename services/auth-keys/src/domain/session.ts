@@ -1,0 +1,22 @@
+/** A session ends at the latest so long after its sign-in, whatever is done with it. */
+export const sessionLifeMs = 12 * 60 * 60 * 1000;
+
+/** A session that is not used for so long ends. */
+export const sessionIdleMs = 2 * 60 * 60 * 1000;
+
+/** Sessions that an account may have at once; a further sign-in ends the oldest. */
+export const sessionsMax = 20;
+
+type Lasting = { lastSeenAt: Date; expiresAt: Date };
+
+/**
+ * When a session ends if it is asked about now: a session still alive is alive again for the whole
+ * idle time, never beyond its absolute end.
+ */
+export const sessionEnd = ({ lastSeenAt, expiresAt }: Lasting, now: Date): Date => {
+  const idleEnd = new Date(lastSeenAt.getTime() + sessionIdleMs);
+  if (idleEnd <= now) return earlier(idleEnd, expiresAt);
+  return earlier(new Date(now.getTime() + sessionIdleMs), expiresAt);
+};
+
+const earlier = (a: Date, b: Date): Date => (a < b ? a : b);

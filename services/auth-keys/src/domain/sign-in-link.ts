@@ -1,0 +1,6 @@
+/** A sign-in link is good for so long (interfaces §5). */
+export const signInLinkLifeMs = 15 * 60 * 1000;
+
+/** The address that signs its bearer in. The token is in the fragment, which no server log sees. */
+export const signInUrl = (baseUrl: string, token: string): string =>
+  `${baseUrl}/console/sign-in#token=${token}`;

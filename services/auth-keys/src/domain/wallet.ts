@@ -1,0 +1,73 @@
+import {
+  type Catalogue,
+  type CatalogueToken,
+  type Wallet,
+  refuse,
+  showToken,
+} from "@payment-links/contracts";
+
+/** How many wallets an account may have at once. */
+export const walletsMax = 50;
+
+type NewWallet = {
+  id: string;
+  walletAddress: string;
+  token: CatalogueToken;
+  isDefault: boolean | undefined;
+};
+
+/**
+ * Opens a wallet beside an account's others. The first one becomes the default unless told otherwise,
+ * the first on a chain that chain's default. What is sent to a token's own contract is lost, so that
+ * is no wallet. Throws INVALID_WALLET_ADDRESS, WALLET_EXISTS, WALLET_LIMIT.
+ */
+export const openWallet = (
+  { id, walletAddress, token, isDefault }: NewWallet,
+  others: readonly Wallet[],
+  catalogue: Catalogue,
+): Wallet => {
+  const contract = catalogue.findTokenByAddress(token.chain.id, walletAddress);
+  if (contract !== undefined) throw refuse("INVALID_WALLET_ADDRESS");
+  const isKnown = others.some(
+    (other) => other.tokenId === token.id && other.walletAddress === walletAddress,
+  );
+  if (isKnown) throw refuse("WALLET_EXISTS");
+  if (others.length >= walletsMax) throw refuse("WALLET_LIMIT");
+  const isFirstOnChain = !others.some(
+    (other) => catalogue.findToken(other.tokenId)?.chain.id === token.chain.id,
+  );
+  return {
+    id,
+    walletAddress,
+    tokenId: token.id,
+    chainType: token.chain.chainType,
+    isDefault: isDefault ?? others.length === 0,
+    isChainDefault: isFirstOnChain,
+    provider: null,
+  };
+};
+
+/** Which defaults a wallet is to be; what is left out stays as it is. */
+export type DefaultsChange = {
+  isDefault?: boolean | undefined;
+  isChainDefault?: boolean | undefined;
+};
+
+/** The wallet after a change of its defaults; undefined where nothing changes by it. */
+export const changeDefaults = (wallet: Wallet, change: DefaultsChange): Wallet | undefined => {
+  const isDefault = change.isDefault ?? wallet.isDefault;
+  const isChainDefault = change.isChainDefault ?? wallet.isChainDefault;
+  const isSame = isDefault === wallet.isDefault && isChainDefault === wallet.isChainDefault;
+  return isSame ? undefined : { ...wallet, isDefault, isChainDefault };
+};
+
+/** Shows a wallet to its owner: UserWalletData (spec §2.6) plus its `id` (interfaces §3). */
+export const showWallet = (wallet: Wallet, token: CatalogueToken, checkoutUrl: string) => ({
+  id: wallet.id,
+  walletAddress: wallet.walletAddress,
+  token: { id: token.id, token: showToken(token, checkoutUrl) },
+  chainType: wallet.chainType,
+  isDefault: wallet.isDefault,
+  isChainDefault: wallet.isChainDefault,
+  provider: wallet.provider,
+});

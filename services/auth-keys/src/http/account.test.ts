@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { handlesMax } from "../domain/handle.ts";
+import { type Rig, openRig, refusalOf } from "../testing/open-rig.ts";
+
+const path = "/console/api/account";
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await openRig();
+});
+afterAll(() => rig.close());
+
+const patch = (cookie: string, body: unknown) => rig.call("PATCH", path, { cookie, body });
+
+describe("PATCH /console/api/account", () => {
+  test("changes every field that is given, and tells the others in one event", async () => {
+    const { userId, cookie } = await rig.signUp({ handle: "before", username: "Before" });
+    const answer = await patch(cookie, {
+      handle: "After_1",
+      username: "Zoë 🦊",
+      bio: "Sells tea.",
+      profileImage: "https://img.example/a.png",
+      backgroundImage: "https://img.example/b.png",
+      backgroundColour: "#A0B1C2",
+      links: ["https://one.example/", "http://two.example/x"],
+      ignored: true,
+    });
+    expect(answer.status).toBe(200);
+    const profile = {
+      handle: "after_1",
+      username: "Zoë 🦊",
+      bio: "Sells tea.",
+      profileImage: "https://img.example/a.png",
+      backgroundImage: "https://img.example/b.png",
+      backgroundColour: "#a0b1c2",
+      links: ["https://one.example/", "http://two.example/x"],
+    };
+    expect(answer.body).toMatchObject({ id: userId, ...profile });
+    expect((await rig.call("GET", path, { cookie })).body).toEqual(answer.body);
+    const events = await rig.readEvents(userId);
+    expect(events.map(({ type, topic, data }) => [type, topic, data.version])).toEqual([
+      ["account.updated", "accounts.v1", 1],
+      ["account.updated", "accounts.v1", 2],
+    ]);
+    expect(events[1]?.data).toEqual({
+      id: userId,
+      version: 2,
+      dateCreated: "2026-11-21T10:00:00.000Z",
+      wallets: [],
+      ...profile,
+    });
+    expect(await rig.readAudit(userId)).toContain("account.changed");
+  });
+
+  test("what is left out stays, and null clears what may be empty", async () => {
+    const { cookie } = await rig.signUp({ username: "Keeps" });
+    const links = ["https://one.example/"];
+    await patch(cookie, { bio: "b", backgroundColour: "#000000", links });
+    const cleared = await patch(cookie, { bio: null, backgroundColour: null });
+    expect(cleared.body).toMatchObject({
+      username: "Keeps",
+      bio: null,
+      backgroundColour: null,
+      links,
+    });
+    expect((await patch(cookie, { links: null })).body["links"]).toBeNull();
+  });
+
+  test("a change that changes nothing raises no version and tells nobody", async () => {
+    const { userId, cookie } = await rig.signUp({ handle: "constant", username: "Same" });
+    expect((await patch(cookie, { handle: "CONSTANT", username: "Same" })).status).toBe(200);
+    expect((await patch(cookie, {})).status).toBe(200);
+    expect(await rig.readEvents(userId)).toHaveLength(1);
+  });
+
+  test("twenty changes at once give versions that grow by exactly one", async () => {
+    const { userId, cookie } = await rig.signUp();
+    await Promise.all(
+      Array.from({ length: 20 }, (_, index) => patch(cookie, { bio: `bio ${index}` })),
+    );
+    const versions = (await rig.readEvents(userId)).map(({ data }) => data.version);
+    expect(versions).toEqual(Array.from({ length: 21 }, (_, index) => index + 1));
+  });
+
+  test.each([
+    ["a handle that is a number", "422 string_type", { handle: 1 }],
+    ["no handle", "422 string_type", { handle: null }],
+    ["a short handle", "422 INVALID_HANDLE", { handle: "ab" }],
+    ["a handle with a dash", "422 INVALID_HANDLE", { handle: "a-b" }],
+    ["a reserved handle", "422 INVALID_HANDLE", { handle: "Admin" }],
+    ["a handle of 60,000 characters", "422 INVALID_HANDLE", { handle: "a".repeat(60_000) }],
+    ["an empty name", "422 string_too_short", { username: "" }],
+    ["a name of 101 characters", "422 string_too_long", { username: "é".repeat(101) }],
+    ["no name", "422 string_type", { username: null }],
+    ["a bio of 501 characters", "422 string_too_long", { bio: "x".repeat(501) }],
+    ["NUL in the bio", "422 string_pattern_mismatch", { bio: "a\0b" }],
+    ["half a surrogate in the bio", "422 string_pattern_mismatch", '{"bio":"\\ud800"}'],
+    ["a script as image", "422 url_parsing", { profileImage: "javascript:alert(1)" }],
+    ["data as image", "422 url_parsing", { backgroundImage: "data:image/png;base64,AA" }],
+    ["an image with a password", "422 url_parsing", { profileImage: "https://a:b@c.example/" }],
+    [
+      "an image address of 2,049",
+      "422 string_too_long",
+      { profileImage: `https://a.example/${"x".repeat(2031)}` },
+    ],
+    ["a named colour", "422 string_pattern_mismatch", { backgroundColour: "red" }],
+    [
+      "a colour with CSS behind it",
+      "422 string_pattern_mismatch",
+      { backgroundColour: "#ffffff;x:y" },
+    ],
+    ["a colour and a line end", "422 string_pattern_mismatch", { backgroundColour: "#ffffff\n" }],
+    ["eleven links", "422 too_long", { links: Array(11).fill("https://a.example") }],
+    ["a link that is none", "422 url_parsing", { links: ["https://a.example", "nope"] }],
+    ["links that are no list", "422 list_type", { links: "https://a.example" }],
+    ["two faults", "422 string_too_short string_type", { username: "", bio: 5 }],
+  ])("given %s, answers %s and changes nothing", async (_name, expected, body) => {
+    const { userId, cookie } = await rig.signUp();
+    expect(refusalOf(await patch(cookie, body))).toBe(expected);
+    expect(await rig.readEvents(userId)).toHaveLength(1);
+  });
+
+  test("lengths are counted in code points, up to the very limit", async () => {
+    const { cookie } = await rig.signUp();
+    const answer = await patch(cookie, { username: "🦊".repeat(100), bio: "🦊".repeat(500) });
+    expect(answer.status).toBe(200);
+  });
+});
+
+describe("a handle", () => {
+  test("belongs to one account, without regard to case", async () => {
+    await rig.signUp({ handle: "unique_one" });
+    const { cookie, userId } = await rig.signUp({ handle: "unique_two" });
+    expect(refusalOf(await patch(cookie, { handle: "UNIQUE_one" }))).toBe("409 HANDLE_TAKEN");
+    expect(await rig.readEvents(userId)).toHaveLength(1);
+  });
+
+  test("once had stays the account's own for ever, and its owner can take it back", async () => {
+    const owner = await rig.signUp({ handle: "first_name" });
+    const rival = await rig.signUp({ handle: "rival" });
+    await patch(owner.cookie, { handle: "second_name" });
+    const stolen = await patch(rival.cookie, { handle: "first_name" });
+    expect(refusalOf(stolen)).toBe("409 HANDLE_TAKEN");
+    const back = await patch(owner.cookie, { handle: "first_name" });
+    expect(back.body["handle"]).toBe("first_name");
+    const second = await patch(rival.cookie, { handle: "second_name" });
+    expect(refusalOf(second)).toBe("409 HANDLE_TAKEN");
+  });
+
+  test("wanted by ten accounts at once goes to exactly one", async () => {
+    const rivals = await Promise.all(Array.from({ length: 10 }, () => rig.signUp()));
+    const answers = await Promise.all(
+      rivals.map(({ cookie }) => patch(cookie, { handle: "wanted" })),
+    );
+    const outcomes = answers.map(refusalOf).toSorted();
+    expect(outcomes).toEqual(["200", ...Array(9).fill("409 HANDLE_TAKEN")]);
+  });
+
+  test("swapped between two accounts at once is refused to both, without a deadlock", async () => {
+    const one = await rig.signUp({ handle: "swap_one" });
+    const two = await rig.signUp({ handle: "swap_two" });
+    const answers = await Promise.all([
+      patch(one.cookie, { handle: "swap_two" }),
+      patch(two.cookie, { handle: "swap_one" }),
+    ]);
+    expect(answers.map(refusalOf)).toEqual(["409 HANDLE_TAKEN", "409 HANDLE_TAKEN"]);
+  });
+
+  test("is one of a bounded number that an account can ever have", async () => {
+    const { cookie } = await rig.signUp();
+    for (let count = 1; count <= handlesMax; count += 1) {
+      expect((await patch(cookie, { handle: `hoarder_${count}` })).status).toBe(200);
+    }
+    const refused = await patch(cookie, { handle: "hoarder_more" });
+    expect(refusalOf(refused)).toBe("409 HANDLE_LIMIT");
+    expect((await patch(cookie, { handle: "hoarder_1" })).status).toBe(200);
+    // What was refused is free for everybody else.
+    const other = await rig.signUp();
+    expect((await patch(other.cookie, { handle: "hoarder_more" })).status).toBe(200);
+  });
+});

@@ -1,0 +1,72 @@
+import type { Request, Response } from "express";
+import {
+  bool,
+  body,
+  type Catalogue,
+  type CatalogueToken,
+  newId,
+  nullable,
+  required,
+  text,
+} from "@payment-links/contracts";
+import { readBody } from "@payment-links/http";
+import type { Caller } from "@payment-links/identity";
+import type { Deps } from "../deps.ts";
+import { openWallet, showWallet } from "../domain/wallet.ts";
+import { readWalletAddress } from "../domain/wallet-address.ts";
+import { lockAccount, publishAccount } from "../store/accounts.ts";
+import { insertAudit } from "../store/audit-log.ts";
+import { insertWallet } from "../store/wallets.ts";
+import { answerJson } from "./answer-json.ts";
+
+/** POST /console/api/wallets: an address at which the owner is paid, in one token. */
+export const addWallet = (deps: Deps) => {
+  const WalletBody = walletBody(deps.catalogue);
+  return async (req: Request, res: Response, caller: Caller) => {
+    const { walletAddress: typed, tokenId: token, isDefault } = await readBody(req, WalletBody);
+    const wanted = {
+      id: newId("wallet"),
+      walletAddress: readWalletAddress(token.chain, typed),
+      token,
+      isDefault: isDefault ?? undefined,
+    };
+    const now = deps.clock.now();
+    const wallet = await deps.pool.transaction(async (tx) => {
+      const account = await lockAccount(tx, caller.account.id);
+      const opened = openWallet(wanted, account.wallets, deps.catalogue);
+      const accountId = account.id;
+      await insertWallet(tx, { accountId, chainId: token.chain.id, wallet: opened, now });
+      await insertAudit(tx, {
+        at: now,
+        accountId,
+        actor: { kind: "session", id: caller.credential.id },
+        action: "wallet.added",
+        targetId: opened.id,
+        detail: {
+          walletAddress: opened.walletAddress,
+          tokenId: token.id,
+          isDefault: opened.isDefault,
+        },
+      });
+      await publishAccount(tx, accountId, now);
+      return opened;
+    });
+    deps.wakeRelay();
+    answerJson(res, 201, showWallet(wallet, token, deps.checkoutUrl));
+  };
+};
+
+const walletBody = (catalogue: Catalogue) => {
+  const knownToken = (input: unknown): { value: CatalogueToken } | "enum" => {
+    const token = typeof input === "string" ? catalogue.findToken(input) : undefined;
+    return token === undefined ? "enum" : { value: token };
+  };
+  return body({
+    walletAddress: required(text({ lengthMax: 200 }), { type: "string" }),
+    tokenId: required(knownToken, {
+      type: "string",
+      enum: catalogue.tokens.map((token) => token.id),
+    }),
+    isDefault: nullable(bool, { type: "boolean" }),
+  });
+};

@@ -1,0 +1,245 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { isApiKey } from "@payment-links/contracts";
+import { apiKeysMax } from "../domain/api-key.ts";
+import { type Rig, openRig, refusalOf } from "../testing/open-rig.ts";
+
+const path = "/console/api/api-keys";
+const scopes = ["payment_link:create", "payment_link:read"];
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await openRig();
+});
+afterAll(() => rig.close());
+
+const create = (cookie: string, body: unknown = { name: "shop", scopes }) =>
+  rig.call("POST", path, { cookie, body });
+
+const createOne = async (cookie: string, more: Record<string, unknown> = {}) => {
+  const { status, body } = await create(cookie, { name: "shop", scopes, ...more });
+  expect(status).toBe(201);
+  return { id: String(body["id"]), key: String(body["key"]) };
+};
+
+const listed = async (cookie: string): Promise<Record<string, unknown>[]> => {
+  const { body } = await rig.call("GET", path, { cookie });
+  return body["data"] as Record<string, unknown>[];
+};
+
+describe("POST /console/api/api-keys", () => {
+  test("shows the key in this one answer, and its start ever after", async () => {
+    const { userId, cookie } = await rig.signUp();
+    const answer = await create(cookie, {
+      name: "shop",
+      scopes: ["payment_link:read"],
+      expiresAt: "2027-01-01T00:00:00+02:00",
+    });
+    expect(answer.status).toBe(201);
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+    const { key, ...shown } = answer.body;
+    expect(isApiKey(String(key))).toBe(true);
+    expect(String(key)).toMatch(/^plk_live_/);
+    expect(shown).toEqual({
+      id: expect.stringMatching(/^key_/),
+      name: "shop",
+      prefix: String(key).slice(0, 13),
+      scopes: ["payment_link:read"],
+      expiresAt: "2026-12-31T22:00:00.000Z",
+      active: true,
+      dateCreated: "2026-11-21T10:00:00.000Z",
+      lastUsedAt: null,
+    });
+    expect(await listed(cookie)).toEqual([shown]);
+    expect(await rig.readAudit(userId)).toContain("api_key.created");
+    // A key is no part of the account that the others are told of.
+    expect(await rig.readEvents(userId)).toHaveLength(1);
+  });
+
+  test("works at once, with exactly its scopes; doubled ones count once", async () => {
+    const { userId, cookie } = await rig.signUp();
+    const doubled = ["payment_link:read", "payment_link:read"];
+    const { id, key } = await createOne(cookie, { scopes: doubled });
+    expect(await rig.introspect("api-key", key)).toMatchObject({
+      found: true,
+      account: { id: userId },
+      credential: { id, bucketId: id, scopes: ["payment_link:read"], expiresAt: null },
+    });
+  });
+
+  test("an account has a bounded number of keys, and a revoked one makes room", async () => {
+    const { cookie } = await rig.signUp();
+    const { id } = await createOne(cookie);
+    for (let count = 2; count <= apiKeysMax - 2; count += 1) await createOne(cookie);
+    const answers = await Promise.all(Array.from({ length: 5 }, () => create(cookie)));
+    const outcomes = answers.map(refusalOf).toSorted();
+    expect(outcomes).toEqual(["201", "201", ...Array(3).fill("409 API_KEY_LIMIT")]);
+    expect(await listed(cookie)).toHaveLength(apiKeysMax);
+    await rig.call("DELETE", `${path}/${id}`, { cookie });
+    expect((await create(cookie)).status).toBe(201);
+  });
+
+  test("the configuration says whether keys are live or for tests", async () => {
+    const testing = await openRig({ apiKeyMode: "test" });
+    try {
+      const { cookie } = await testing.signUp();
+      const body = { name: "n", scopes };
+      const answer = await testing.call("POST", path, { cookie, body });
+      expect(answer.body["key"]).toMatch(/^plk_test_/);
+      expect(answer.body["prefix"]).toMatch(/^plk_test_/);
+    } finally {
+      await testing.close();
+    }
+  });
+
+  test.each([
+    ["nothing", "422 missing missing", {}],
+    ["no name", "422 missing", { scopes }],
+    ["an empty name", "422 string_too_short", { name: "", scopes }],
+    ["a name of 101 characters", "422 string_too_long", { name: "x".repeat(101), scopes }],
+    ["NUL in the name", "422 string_pattern_mismatch", { name: "a\0", scopes }],
+    ["no scope", "422 too_short", { name: "n", scopes: [] }],
+    ["an unknown scope", "422 enum", { name: "n", scopes: ["payment_link:read", "admin"] }],
+    ["a scope in another case", "422 enum", { name: "n", scopes: ["PAYMENT_LINK:READ"] }],
+    ["a scope that is an object", "422 enum", { name: "n", scopes: [{}] }],
+    ["scopes as a word", "422 list_type", { name: "n", scopes: "payment_link:read" }],
+    ["scopes as null", "422 list_type", { name: "n", scopes: null }],
+    ["a thousand scopes", "422 too_long", { name: "n", scopes: Array(1000).fill(scopes[0]) }],
+    [
+      "an expiry that is now",
+      "422 datetime_future",
+      { name: "n", scopes, expiresAt: "2026-11-21T10:00:00Z" },
+    ],
+    [
+      "an expiry that is no date",
+      "422 datetime_from_date_parsing",
+      { name: "n", scopes, expiresAt: "soon" },
+    ],
+    ["an expiry that is a number", "422 datetime_type", { name: "n", scopes, expiresAt: 1 }],
+    [
+      "an expiry beyond the year 9999",
+      "422 datetime_from_date_parsing",
+      { name: "n", scopes, expiresAt: "9999-12-31T23:59:59-10:00" },
+    ],
+  ])("given %s, answers %s and stores nothing", async (_name, expected, body) => {
+    const { cookie } = await rig.signUp();
+    expect(refusalOf(await create(cookie, body))).toBe(expected);
+    expect(await listed(cookie)).toEqual([]);
+  });
+});
+
+describe("GET /console/api/api-keys", () => {
+  test("lists the own keys alone, newest first", async () => {
+    const { cookie } = await rig.signUp();
+    const stranger = await rig.signUp();
+    const first = await createOne(cookie, { name: "first" });
+    await createOne(stranger.cookie);
+    rig.clock.advance(1000);
+    const second = await createOne(cookie, { name: "second" });
+    expect((await listed(cookie)).map(({ id }) => id)).toEqual([second.id, first.id]);
+  });
+});
+
+describe("PATCH /console/api/api-keys/{id}", () => {
+  const change = (cookie: string, id: string, body: unknown) =>
+    rig.call("PATCH", `${path}/${id}`, { cookie, body });
+
+  test("switches a key off, and on again", async () => {
+    const { userId, cookie } = await rig.signUp();
+    const { id, key } = await createOne(cookie);
+    const off = await change(cookie, id, { active: false });
+    expect([off.status, off.body["active"]]).toEqual([200, false]);
+    expect(off.body).not.toHaveProperty("key");
+    expect(await rig.introspect("api-key", key)).toEqual({ found: false });
+    const on = await change(cookie, id, { active: true });
+    expect([on.status, on.body["active"]]).toEqual([200, true]);
+    expect(await rig.introspect("api-key", key)).toMatchObject({ found: true });
+    await change(cookie, id, { active: true });
+    expect((await rig.readAudit(userId)).slice(-2)).toEqual([
+      "api_key.deactivated",
+      "api_key.activated",
+    ]);
+  });
+
+  test("another account's key answers 404 and stays active", async () => {
+    const owner = await rig.signUp();
+    const stranger = await rig.signUp();
+    const { id, key } = await createOne(owner.cookie);
+    const refused = await change(stranger.cookie, id, { active: false });
+    expect(refusalOf(refused)).toBe("404 NOT_FOUND");
+    expect(await rig.introspect("api-key", key)).toMatchObject({ found: true });
+  });
+
+  test.each([
+    ["nothing", "422 missing", {}],
+    ["null", "422 bool_type", { active: null }],
+    ["a word", "422 bool_type", { active: "false" }],
+  ])("given %s, answers %s", async (_name, expected, body) => {
+    const { cookie } = await rig.signUp();
+    const { id } = await createOne(cookie);
+    expect(refusalOf(await change(cookie, id, body))).toBe(expected);
+  });
+});
+
+describe("DELETE /console/api/api-keys/{id}", () => {
+  test("revokes for ever: it leaves the list and cannot be switched on again", async () => {
+    const { userId, cookie } = await rig.signUp();
+    const { id, key } = await createOne(cookie);
+    expect((await rig.call("DELETE", `${path}/${id}`, { cookie })).status).toBe(204);
+    expect(await rig.introspect("api-key", key)).toEqual({ found: false });
+    expect(await listed(cookie)).toEqual([]);
+    const revived = await rig.call("PATCH", `${path}/${id}`, { cookie, body: { active: true } });
+    expect(refusalOf(revived)).toBe("404 NOT_FOUND");
+    expect(refusalOf(await rig.call("DELETE", `${path}/${id}`, { cookie }))).toBe("404 NOT_FOUND");
+    expect(await rig.readAudit(userId)).toContain("api_key.revoked");
+  });
+
+  test("another account's key answers 404 and lives on", async () => {
+    const owner = await rig.signUp();
+    const stranger = await rig.signUp();
+    const { id, key } = await createOne(owner.cookie);
+    const refused = await rig.call("DELETE", `${path}/${id}`, { cookie: stranger.cookie });
+    expect(refusalOf(refused)).toBe("404 NOT_FOUND");
+    expect(await rig.introspect("api-key", key)).toMatchObject({ found: true });
+  });
+});
+
+describe("lastUsedAt", () => {
+  const lastUsed = async (cookie: string) => (await listed(cookie))[0]?.["lastUsedAt"];
+
+  test("is the latest use, after one write for however many calls", async () => {
+    const { cookie } = await rig.signUp();
+    const { key } = await createOne(cookie);
+    const usedAt = rig.clock.now().toISOString();
+    for (let count = 0; count < 50; count += 1) await rig.introspect("api-key", key);
+    expect(await lastUsed(cookie)).toBeNull();
+    await rig.keepUses();
+    expect(await lastUsed(cookie)).toBe(usedAt);
+  });
+
+  test("never goes back, whichever replica writes last", async () => {
+    const { cookie } = await rig.signUp();
+    const { key } = await createOne(cookie);
+    rig.clock.advance(10_000);
+    const latest = rig.clock.now().toISOString();
+    await rig.introspect("api-key", key);
+    await rig.keepUses();
+    rig.clock.advance(-5_000);
+    await rig.introspect("api-key", key);
+    await rig.keepUses();
+    rig.clock.advance(5_000);
+    expect(await lastUsed(cookie)).toBe(latest);
+  });
+
+  test("a call with an expired key is no use", async () => {
+    const { cookie } = await rig.signUp();
+    const expiresAt = new Date(rig.clock.now().getTime() + 1000).toISOString();
+    const { key } = await createOne(cookie, { expiresAt });
+    rig.clock.advance(1000);
+    expect(await rig.introspect("api-key", key)).toMatchObject({
+      found: true,
+      credential: { expiresAt },
+    });
+    await rig.keepUses();
+    expect(await lastUsed(cookie)).toBeNull();
+  });
+});

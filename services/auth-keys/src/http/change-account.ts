@@ -1,0 +1,67 @@
+import type { Request, Response } from "express";
+import { body, changed, list, orNull, text, webUrl } from "@payment-links/contracts";
+import { readBody } from "@payment-links/http";
+import type { Caller } from "@payment-links/identity";
+import type { Deps } from "../deps.ts";
+import { changeAccount as decideChange, showAccount } from "../domain/account.ts";
+import { readHandle } from "../domain/handle.ts";
+import { lockAccount, publishAccount, updateAccount } from "../store/accounts.ts";
+import { insertAudit } from "../store/audit-log.ts";
+import { claimHandle } from "../store/handles.ts";
+import { answerJson } from "./answer-json.ts";
+
+const urlLengthMax = 2048;
+const linksMax = 10;
+
+const colour = (input: unknown) => {
+  if (typeof input !== "string") return "string_type";
+  const value = input.toLowerCase();
+  return /^#[0-9a-f]{6}$/.test(value) ? { value } : "string_pattern_mismatch";
+};
+
+const typedHandle = (input: unknown) =>
+  typeof input === "string" ? { value: input } : "string_type";
+
+const url = webUrl({ lengthMax: urlLengthMax });
+const urlSchema = { type: ["string", "null"], maxLength: urlLengthMax };
+
+const AccountChangeBody = body({
+  handle: changed(typedHandle, { type: "string" }),
+  username: changed(text({ lengthMin: 1, lengthMax: 100 }), {
+    type: "string",
+    minLength: 1,
+    maxLength: 100,
+  }),
+  bio: changed(orNull(text({ lengthMax: 500 })), { type: ["string", "null"], maxLength: 500 }),
+  profileImage: changed(orNull(url), urlSchema),
+  backgroundImage: changed(orNull(url), urlSchema),
+  backgroundColour: changed(orNull(colour), { type: ["string", "null"] }),
+  links: changed(orNull(list(url, { itemsMax: linksMax })), { type: ["array", "null"] }),
+});
+
+/** PATCH /console/api/account: the owner changes the public profile, the handle included. */
+export const changeAccount =
+  (deps: Deps) => async (req: Request, res: Response, caller: Caller) => {
+    const { handle: typed, ...profile } = await readBody(req, AccountChangeBody);
+    const change = typed === undefined ? profile : { ...profile, handle: readHandle(typed) };
+    const now = deps.clock.now();
+    const account = await deps.pool.transaction(async (tx) => {
+      const before = await lockAccount(tx, caller.account.id);
+      const { changed: after, fields } = decideChange(before, change);
+      if (fields.length === 0) return before;
+      if (after.handle !== null && after.handle !== before.handle) {
+        await claimHandle(tx, { accountId: after.id, handle: after.handle, now });
+      }
+      await updateAccount(tx, after);
+      await insertAudit(tx, {
+        at: now,
+        accountId: after.id,
+        actor: { kind: "session", id: caller.credential.id },
+        action: "account.changed",
+        detail: { fields, handle: after.handle },
+      });
+      return publishAccount(tx, after.id, now);
+    });
+    deps.wakeRelay();
+    answerJson(res, 200, showAccount(account));
+  };

@@ -1,0 +1,34 @@
+import type { Request, Response } from "express";
+import { bool, body, refuse, required } from "@payment-links/contracts";
+import { readBody, readParam } from "@payment-links/http";
+import type { Caller } from "@payment-links/identity";
+import type { Deps } from "../deps.ts";
+import { showApiKey } from "../domain/api-key.ts";
+import { lockApiKey, updateApiKeyActive } from "../store/api-keys.ts";
+import { insertAudit } from "../store/audit-log.ts";
+import { answerJson } from "./answer-json.ts";
+
+const ActiveBody = body({ active: required(bool, { type: "boolean" }) });
+
+/** PATCH /console/api/api-keys/{id}: switches a key off, or on again. */
+export const changeApiKey = (deps: Deps) => async (req: Request, res: Response, caller: Caller) => {
+  const id = readParam(req, "id");
+  const { active: isActive } = await readBody(req, ActiveBody);
+  const now = deps.clock.now();
+  const accountId = caller.account.id;
+  const key = await deps.pool.transaction(async (tx) => {
+    const before = await lockApiKey(tx, { accountId, id });
+    if (before === null) throw refuse("NOT_FOUND");
+    if (before.isActive === isActive) return before;
+    await updateApiKeyActive(tx, { id, isActive });
+    await insertAudit(tx, {
+      at: now,
+      accountId,
+      actor: { kind: "session", id: caller.credential.id },
+      action: isActive ? "api_key.activated" : "api_key.deactivated",
+      targetId: id,
+    });
+    return { ...before, isActive };
+  });
+  answerJson(res, 200, showApiKey(key));
+};

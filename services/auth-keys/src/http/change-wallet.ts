@@ -1,0 +1,47 @@
+import type { Request, Response } from "express";
+import { bool, body, changed, refuse } from "@payment-links/contracts";
+import { readBody, readParam } from "@payment-links/http";
+import type { Caller } from "@payment-links/identity";
+import type { Deps } from "../deps.ts";
+import { changeDefaults, showWallet } from "../domain/wallet.ts";
+import { lockAccount, publishAccount } from "../store/accounts.ts";
+import { insertAudit } from "../store/audit-log.ts";
+import { updateDefaults } from "../store/wallets.ts";
+import { answerJson } from "./answer-json.ts";
+
+const DefaultsBody = body({
+  isDefault: changed(bool, { type: "boolean" }),
+  isChainDefault: changed(bool, { type: "boolean" }),
+});
+
+/**
+ * PATCH /console/api/wallets/{id}: which wallet new links settle to. A wallet made the default takes
+ * that from the one before; an account may be left with none, and is then not ready for links.
+ */
+export const changeWallet = (deps: Deps) => async (req: Request, res: Response, caller: Caller) => {
+  const walletId = readParam(req, "id");
+  const change = await readBody(req, DefaultsBody);
+  const now = deps.clock.now();
+  const { wallet, token } = await deps.pool.transaction(async (tx) => {
+    const account = await lockAccount(tx, caller.account.id);
+    const before = account.wallets.find((candidate) => candidate.id === walletId);
+    const token = before === undefined ? undefined : deps.catalogue.findToken(before.tokenId);
+    if (before === undefined || token === undefined) throw refuse("NOT_FOUND");
+    const after = changeDefaults(before, change);
+    if (after === undefined) return { wallet: before, token };
+    const accountId = account.id;
+    await updateDefaults(tx, { accountId, chainId: token.chain.id, wallet: after });
+    await insertAudit(tx, {
+      at: now,
+      accountId,
+      actor: { kind: "session", id: caller.credential.id },
+      action: "wallet.changed",
+      targetId: walletId,
+      detail: { isDefault: after.isDefault, isChainDefault: after.isChainDefault },
+    });
+    await publishAccount(tx, accountId, now);
+    return { wallet: after, token };
+  });
+  deps.wakeRelay();
+  answerJson(res, 200, showWallet(wallet, token, deps.checkoutUrl));
+};

@@ -1,0 +1,48 @@
+import type { Request, Response } from "express";
+import { body, hashSecret, newId, nullable, required, text } from "@payment-links/contracts";
+import { readBody } from "@payment-links/http";
+import type { Deps } from "../deps.ts";
+import { openAccount } from "../domain/account.ts";
+import { readHandle } from "../domain/handle.ts";
+import { signInLinkLifeMs, signInUrl } from "../domain/sign-in-link.ts";
+import { mintToken } from "../domain/token.ts";
+import { insertAccount, publishNewAccount } from "../store/accounts.ts";
+import { insertAudit } from "../store/audit-log.ts";
+import { claimHandle } from "../store/handles.ts";
+import { insertSignInToken } from "../store/sign-in-tokens.ts";
+import { answerJson } from "./answer-json.ts";
+
+const NewAccountBody = body({
+  handle: nullable(text({ lengthMax: 100 }), { type: "string" }),
+  username: required(text({ lengthMin: 1, lengthMax: 100 }), {
+    type: "string",
+    minLength: 1,
+    maxLength: 100,
+  }),
+});
+
+/** POST /internal/accounts: an operator opens an account, and gets its first sign-in link. */
+export const createAccount = (deps: Deps) => async (req: Request, res: Response) => {
+  const { handle: typed, username } = await readBody(req, NewAccountBody);
+  const handle = typed === null ? null : readHandle(typed);
+  const now = deps.clock.now();
+  const token = mintToken();
+  const account = openAccount({ id: newId("user"), handle, username, now });
+  const accountId = account.id;
+  await deps.pool.transaction(async (tx) => {
+    await insertAccount(tx, account);
+    if (handle !== null) await claimHandle(tx, { accountId, handle, now });
+    await insertSignInToken(tx, {
+      hash: hashSecret(token),
+      accountId,
+      expiresAt: new Date(now.getTime() + signInLinkLifeMs),
+    });
+    const actor = { kind: "operator" } as const;
+    const detail = { handle, username };
+    await insertAudit(tx, { at: now, accountId, actor, action: "account.created", detail });
+    await insertAudit(tx, { at: now, accountId, actor, action: "sign_in_link.made" });
+    await publishNewAccount(tx, account);
+  });
+  deps.wakeRelay();
+  answerJson(res, 201, { userId: accountId, handle, signInUrl: signInUrl(deps.baseUrl, token) });
+};

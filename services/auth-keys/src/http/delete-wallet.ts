@@ -1,0 +1,34 @@
+import type { Request, Response } from "express";
+import { refuse } from "@payment-links/contracts";
+import { readParam } from "@payment-links/http";
+import type { Caller } from "@payment-links/identity";
+import type { Deps } from "../deps.ts";
+import { lockAccount, publishAccount } from "../store/accounts.ts";
+import { insertAudit } from "../store/audit-log.ts";
+import { deleteWallet as deleteStoredWallet } from "../store/wallets.ts";
+
+/**
+ * DELETE /console/api/wallets/{id}: links made before go on settling to it. No other wallet becomes
+ * the default by itself: where money goes is the owner's word.
+ */
+export const deleteWallet = (deps: Deps) => async (req: Request, res: Response, caller: Caller) => {
+  const walletId = readParam(req, "id");
+  const now = deps.clock.now();
+  await deps.pool.transaction(async (tx) => {
+    const account = await lockAccount(tx, caller.account.id);
+    const wallet = account.wallets.find((candidate) => candidate.id === walletId);
+    if (wallet === undefined) throw refuse("NOT_FOUND");
+    await deleteStoredWallet(tx, { accountId: account.id, walletId });
+    await insertAudit(tx, {
+      at: now,
+      accountId: account.id,
+      actor: { kind: "session", id: caller.credential.id },
+      action: "wallet.deleted",
+      targetId: walletId,
+      detail: { walletAddress: wallet.walletAddress, tokenId: wallet.tokenId },
+    });
+    await publishAccount(tx, account.id, now);
+  });
+  deps.wakeRelay();
+  res.status(204).end();
+};

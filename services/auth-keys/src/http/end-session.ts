@@ -1,0 +1,19 @@
+import type { Request, Response } from "express";
+import { hashSecret } from "@payment-links/contracts";
+import { readSessionToken, sessionCookie } from "@payment-links/http";
+import type { Deps } from "../deps.ts";
+import { auditSession } from "../store/audit-log.ts";
+import { deleteSessionByHash } from "../store/sessions.ts";
+
+/** DELETE /console/api/session: the session ends, here at once and at every service within 5 s. */
+export const endSession = (deps: Deps) => async (req: Request, res: Response) => {
+  const token = readSessionToken(req, deps.cookie) ?? "";
+  const now = deps.clock.now();
+  await deps.pool.transaction(async (tx) => {
+    const ended = await deleteSessionByHash(tx, hashSecret(token));
+    if (ended !== null) await auditSession(tx, { ...ended, action: "session.ended", now });
+  });
+  deps.identity.forgetSession(token);
+  res.setHeader("Set-Cookie", sessionCookie(deps.cookie, "", 0));
+  res.status(204).end();
+};

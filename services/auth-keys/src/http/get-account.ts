@@ -1,0 +1,16 @@
+import type { Request, Response } from "express";
+import type { Caller } from "@payment-links/identity";
+import type { Deps } from "../deps.ts";
+import { showAccount } from "../domain/account.ts";
+import { getAccount as getStoredAccount } from "../store/accounts.ts";
+import { answerJson } from "./answer-json.ts";
+
+/**
+ * GET /console/api/account, and GET /console/api/session: the signed-in person's own account, read
+ * afresh, as the caller's may be seconds old.
+ */
+export const getAccount =
+  ({ pool }: Deps) =>
+  async (_req: Request, res: Response, caller: Caller) => {
+    answerJson(res, 200, showAccount(await getStoredAccount(pool, caller.account.id)));
+  };

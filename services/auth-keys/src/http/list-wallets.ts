@@ -1,0 +1,21 @@
+import type { Request, Response } from "express";
+import type { Caller } from "@payment-links/identity";
+import type { Deps } from "../deps.ts";
+import { showWallet } from "../domain/wallet.ts";
+import { getAccount } from "../store/accounts.ts";
+import { answerJson } from "./answer-json.ts";
+
+/**
+ * GET /console/api/wallets: the owner's wallets, oldest first. One whose token has left the catalogue
+ * cannot be shown, and no link can settle to it.
+ */
+export const listWallets =
+  ({ pool, catalogue, checkoutUrl }: Deps) =>
+  async (_req: Request, res: Response, caller: Caller) => {
+    const { wallets } = await getAccount(pool, caller.account.id);
+    const data = wallets.flatMap((wallet) => {
+      const token = catalogue.findToken(wallet.tokenId);
+      return token === undefined ? [] : [showWallet(wallet, token, checkoutUrl)];
+    });
+    answerJson(res, 200, { data });
+  };

@@ -1,0 +1,27 @@
+import type { Request, Response } from "express";
+import { refuse } from "@payment-links/contracts";
+import { readParam } from "@payment-links/http";
+import type { Caller } from "@payment-links/identity";
+import type { Deps } from "../deps.ts";
+import { lockApiKey, revokeApiKey as revokeStoredKey } from "../store/api-keys.ts";
+import { insertAudit } from "../store/audit-log.ts";
+
+/** DELETE /console/api/api-keys/{id}: the key is dead for ever, at every service within 5 s. */
+export const revokeApiKey = (deps: Deps) => async (req: Request, res: Response, caller: Caller) => {
+  const id = readParam(req, "id");
+  const now = deps.clock.now();
+  const accountId = caller.account.id;
+  await deps.pool.transaction(async (tx) => {
+    const key = await lockApiKey(tx, { accountId, id });
+    if (key === null) throw refuse("NOT_FOUND");
+    await revokeStoredKey(tx, { id, now });
+    await insertAudit(tx, {
+      at: now,
+      accountId,
+      actor: { kind: "session", id: caller.credential.id },
+      action: "api_key.revoked",
+      targetId: id,
+    });
+  });
+  res.status(204).end();
+};

@@ -1,0 +1,321 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import * as z from "zod";
+import { sql } from "slonik";
+import { newId, openCatalogue, showToken } from "@payment-links/contracts";
+import { walletsMax } from "../domain/wallet.ts";
+import { type Rig, openRig, refusalOf } from "../testing/open-rig.ts";
+
+const path = "/console/api/wallets";
+const catalogue = openCatalogue();
+const evm = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
+const otherEvm = "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359";
+const nothing = sql.type(z.object({}).strict());
+const svm = "DRpbCBMxVnDK7maPM5tGv6MvB3v1sRMC86PZ8okm21hy";
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await openRig();
+});
+afterAll(() => rig.close());
+
+const add = (cookie: string, walletAddress: unknown, tokenId: unknown, isDefault?: unknown) =>
+  rig.call("POST", path, { cookie, body: { walletAddress, tokenId, isDefault } });
+
+const addOne = async (cookie: string, walletAddress = evm, tokenId = "usdc-base") => {
+  const answer = await add(cookie, walletAddress, tokenId);
+  expect(answer.status).toBe(201);
+  return String(answer.body["id"]);
+};
+
+type Listed = { id: string; isDefault: boolean; isChainDefault: boolean };
+
+const listed = async (cookie: string): Promise<Listed[]> => {
+  const { body } = await rig.call("GET", path, { cookie });
+  return body["data"] as Listed[];
+};
+
+const defaultsOf = async (cookie: string) => {
+  const wallets = await listed(cookie);
+  return {
+    default: wallets.filter(({ isDefault }) => isDefault).map(({ id }) => id),
+    chainDefault: wallets.filter(({ isChainDefault }) => isChainDefault).map(({ id }) => id),
+  };
+};
+
+/** An index over all positions, so that nothing hangs on a list's first or last place. */
+const address = (index: number): string => `0x${(index + 1).toString(16).padStart(40, "0")}`;
+
+describe("POST /console/api/wallets", () => {
+  test("the first wallet is the default of the account and of its chain, and is told", async () => {
+    const { userId, cookie } = await rig.signUp({ handle: "first_wallet" });
+    const answer = await add(cookie, evm.toLowerCase(), "usdc-base");
+    const token = catalogue.findToken("usdc-base");
+    if (token === undefined) throw new Error("the catalogue has no usdc-base");
+    expect(answer.status).toBe(201);
+    expect(answer.body).toEqual({
+      id: expect.stringMatching(/^wallet_/),
+      walletAddress: evm,
+      token: { id: "usdc-base", token: showToken(token, "https://pay.example") },
+      chainType: "EVM",
+      isDefault: true,
+      isChainDefault: true,
+      provider: null,
+    });
+    expect(await listed(cookie)).toEqual([answer.body]);
+    const [, event] = await rig.readEvents(userId);
+    expect(event?.data).toMatchObject({
+      version: 2,
+      wallets: [
+        {
+          id: answer.body["id"],
+          walletAddress: evm,
+          tokenId: "usdc-base",
+          chainType: "EVM",
+          isDefault: true,
+          isChainDefault: true,
+          provider: null,
+        },
+      ],
+    });
+    const account = await rig.call("GET", "/console/api/account", { cookie });
+    expect(account.body["isReady"]).toBe(true);
+    expect(await rig.readAudit(userId)).toContain("wallet.added");
+  });
+
+  test("a second wallet changes no default; on a chain of its own it is that chain's", async () => {
+    const { cookie } = await rig.signUp();
+    const first = await addOne(cookie);
+    await addOne(cookie, otherEvm);
+    const elsewhere = await addOne(cookie, svm, "usdc-solana");
+    expect(await defaultsOf(cookie)).toEqual({
+      default: [first],
+      chainDefault: [first, elsewhere],
+    });
+  });
+
+  test("a wallet added as the default takes that from the one before", async () => {
+    const { cookie } = await rig.signUp();
+    const first = await addOne(cookie);
+    const second = await add(cookie, otherEvm, "usdc-base", true);
+    expect(second.body).toMatchObject({ isDefault: true, isChainDefault: false });
+    expect(await defaultsOf(cookie)).toEqual({
+      default: [second.body["id"]],
+      chainDefault: [first],
+    });
+  });
+
+  test("a first wallet that is not to be the default leaves the account without one", async () => {
+    const { cookie } = await rig.signUp({ handle: "not_ready" });
+    expect((await add(cookie, evm, "usdc-base", false)).body["isDefault"]).toBe(false);
+    const account = await rig.call("GET", "/console/api/account", { cookie });
+    expect(account.body["isReady"]).toBe(false);
+  });
+
+  test("ten first wallets at once leave exactly one default", async () => {
+    const { userId, cookie } = await rig.signUp();
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, index) => add(cookie, address(index), "usdc-base")),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(201));
+    const { default: defaults, chainDefault } = await defaultsOf(cookie);
+    expect([defaults.length, chainDefault.length]).toEqual([1, 1]);
+    const events = await rig.readEvents(userId);
+    expect(events.map(({ data }) => [data.version, data.wallets.length])).toEqual(
+      Array.from({ length: 11 }, (_, index) => [index + 1, index]),
+    );
+  });
+
+  test("the same address with the same token twice is refused, in whatever case", async () => {
+    const { cookie } = await rig.signUp();
+    await addOne(cookie);
+    expect(refusalOf(await add(cookie, evm.toLowerCase(), "usdc-base"))).toBe("409 WALLET_EXISTS");
+    expect((await add(cookie, evm, "eurc-base")).status).toBe(201);
+  });
+
+  test("an account has a bounded number of wallets, also when many come at once", async () => {
+    const { cookie } = await rig.signUp();
+    for (let index = 0; index < walletsMax - 5; index += 1) {
+      await addOne(cookie, address(index));
+    }
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, index) => add(cookie, address(1000 + index), "usdc-base")),
+    );
+    const outcomes = answers.map(refusalOf).toSorted();
+    expect(outcomes).toEqual([...Array(5).fill("201"), ...Array(5).fill("409 WALLET_LIMIT")]);
+  });
+
+  test.each([
+    ["no address", "422 missing", { tokenId: "usdc-base" }],
+    ["nothing", "422 missing missing", {}],
+    ["an unknown token", "422 enum", { walletAddress: evm, tokenId: "doge" }],
+    ["a token by a number", "422 enum", { walletAddress: evm, tokenId: 1 }],
+    ["a token of a prototype", "422 enum", { walletAddress: evm, tokenId: "__proto__" }],
+    ["an address that is a number", "422 string_type", { walletAddress: 1, tokenId: "usdc-base" }],
+    [
+      "an address of another family",
+      "422 INVALID_WALLET_ADDRESS",
+      { walletAddress: svm, tokenId: "usdc-base" },
+    ],
+    [
+      "a wrong checksum",
+      "422 INVALID_WALLET_ADDRESS",
+      { walletAddress: evm.replace("5aA", "5AA"), tokenId: "usdc-base" },
+    ],
+    [
+      "the zero address",
+      "422 INVALID_WALLET_ADDRESS",
+      { walletAddress: `0x${"0".repeat(40)}`, tokenId: "usdc-base" },
+    ],
+    [
+      "the token's own contract",
+      "422 INVALID_WALLET_ADDRESS",
+      { walletAddress: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", tokenId: "eurc-base" },
+    ],
+    [
+      "a default that is a word",
+      "422 bool_type",
+      { walletAddress: evm, tokenId: "usdc-base", isDefault: "yes" },
+    ],
+  ])("given %s, answers %s and stores nothing", async (_name, expected, body) => {
+    const { userId, cookie } = await rig.signUp();
+    expect(refusalOf(await rig.call("POST", path, { cookie, body }))).toBe(expected);
+    expect(await listed(cookie)).toEqual([]);
+    expect(await rig.readEvents(userId)).toHaveLength(1);
+  });
+});
+
+describe("PATCH /console/api/wallets/{id}", () => {
+  const change = (cookie: string, id: string, body: unknown) =>
+    rig.call("PATCH", `${path}/${id}`, { cookie, body });
+
+  test("a wallet made the default takes that from the one before, in one event", async () => {
+    const { userId, cookie } = await rig.signUp();
+    const first = await addOne(cookie);
+    const second = await addOne(cookie, otherEvm);
+    const answer = await change(cookie, second, { isDefault: true });
+    expect(answer.status).toBe(200);
+    expect(answer.body).toMatchObject({ id: second, isDefault: true, isChainDefault: false });
+    expect(await defaultsOf(cookie)).toEqual({ default: [second], chainDefault: [first] });
+    const events = await rig.readEvents(userId);
+    expect(events).toHaveLength(4);
+    expect(events[3]?.data.wallets).toMatchObject([
+      { id: first, isDefault: false },
+      { id: second, isDefault: true },
+    ]);
+  });
+
+  test("a chain's default is taken within that chain alone", async () => {
+    const { cookie } = await rig.signUp();
+    await addOne(cookie);
+    const elsewhere = await addOne(cookie, svm, "usdc-solana");
+    const second = await addOne(cookie, otherEvm, "eurc-base");
+    await change(cookie, second, { isChainDefault: true });
+    expect((await defaultsOf(cookie)).chainDefault).toEqual([elsewhere, second]);
+  });
+
+  test("ten wallets made the default at once leave exactly one", async () => {
+    const { cookie } = await rig.signUp();
+    const ids: string[] = [];
+    for (let index = 0; index < 10; index += 1) ids.push(await addOne(cookie, address(index)));
+    const body = { isDefault: true, isChainDefault: true };
+    const answers = await Promise.all(ids.map((id) => change(cookie, id, body)));
+    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
+    const { default: defaults, chainDefault } = await defaultsOf(cookie);
+    expect(defaults).toHaveLength(1);
+    expect(chainDefault).toEqual(defaults);
+  });
+
+  test("the default can be given up, and the account is then not ready", async () => {
+    const { cookie } = await rig.signUp({ handle: "gives_up" });
+    const id = await addOne(cookie);
+    expect((await change(cookie, id, { isDefault: false })).body["isDefault"]).toBe(false);
+    const account = await rig.call("GET", "/console/api/account", { cookie });
+    expect(account.body["isReady"]).toBe(false);
+  });
+
+  test("a change that changes nothing tells nobody", async () => {
+    const { userId, cookie } = await rig.signUp();
+    const id = await addOne(cookie);
+    expect((await change(cookie, id, { isDefault: true })).status).toBe(200);
+    expect((await change(cookie, id, {})).status).toBe(200);
+    expect(await rig.readEvents(userId)).toHaveLength(2);
+  });
+
+  test("another account's wallet answers as if it did not exist, and stays as it is", async () => {
+    const owner = await rig.signUp();
+    const stranger = await rig.signUp();
+    const id = await addOne(owner.cookie);
+    const refused = await change(stranger.cookie, id, { isDefault: false });
+    const unknown = await change(stranger.cookie, "wallet_00000000000000000000000000", {});
+    expect(refusalOf(refused)).toBe("404 NOT_FOUND");
+    expect(refused.text).toBe(unknown.text);
+    expect((await defaultsOf(owner.cookie)).default).toEqual([id]);
+  });
+
+  test.each([
+    ["null", "422 bool_type", { isDefault: null }],
+    ["a number", "422 bool_type", { isChainDefault: 1 }],
+    ["a list", "422 model_attributes_type", "[]"],
+  ])("given %s, answers %s", async (_name, expected, body) => {
+    const { cookie } = await rig.signUp();
+    const id = await addOne(cookie);
+    expect(refusalOf(await change(cookie, id, body))).toBe(expected);
+  });
+});
+
+describe("DELETE /console/api/wallets/{id}", () => {
+  test("takes the wallet away; deleting the default makes no other the default", async () => {
+    const { userId, cookie } = await rig.signUp();
+    const first = await addOne(cookie);
+    const second = await addOne(cookie, otherEvm);
+    expect((await rig.call("DELETE", `${path}/${first}`, { cookie })).status).toBe(204);
+    expect(await listed(cookie)).toMatchObject([{ id: second, isDefault: false }]);
+    const events = await rig.readEvents(userId);
+    expect(events.at(-1)?.data).toMatchObject({ version: 4, wallets: [{ id: second }] });
+    expect(refusalOf(await rig.call("DELETE", `${path}/${first}`, { cookie }))).toBe(
+      "404 NOT_FOUND",
+    );
+    expect(await rig.readAudit(userId)).toContain("wallet.deleted");
+  });
+
+  test("another account's wallet answers 404 and stays", async () => {
+    const owner = await rig.signUp();
+    const stranger = await rig.signUp();
+    const id = await addOne(owner.cookie);
+    const refused = await rig.call("DELETE", `${path}/${id}`, { cookie: stranger.cookie });
+    expect(refusalOf(refused)).toBe("404 NOT_FOUND");
+    expect(await listed(owner.cookie)).toHaveLength(1);
+  });
+});
+
+describe("a wallet whose token has left the catalogue", () => {
+  test("is not shown and cannot be the default, and can be deleted", async () => {
+    const { userId, cookie } = await rig.signUp();
+    const id = newId("wallet");
+    await rig.pool.query(nothing`
+      INSERT INTO wallets (
+        id, account_id, wallet_address, token_id, chain_id, chain_type, is_default,
+        is_chain_default, date_created
+      ) VALUES (${id}, ${userId}, ${evm}, 'gone', '8453', 'EVM', false, true, now())
+    `);
+    expect(await listed(cookie)).toEqual([]);
+    const body = { isDefault: true };
+    const refused = await rig.call("PATCH", `${path}/${id}`, { cookie, body });
+    expect(refusalOf(refused)).toBe("404 NOT_FOUND");
+    expect((await rig.call("DELETE", `${path}/${id}`, { cookie })).status).toBe(204);
+  });
+});
+
+describe("GET /console/api/tokens", () => {
+  test("answers the whole catalogue", async () => {
+    const { cookie } = await rig.signUp();
+    const { status, body } = await rig.call("GET", "/console/api/tokens", { cookie });
+    expect(status).toBe(200);
+    expect(body["data"]).toEqual(
+      catalogue.tokens.map((token) => ({
+        id: token.id,
+        token: showToken(token, "https://pay.example"),
+      })),
+    );
+  });
+});

@@ -1,0 +1,27 @@
+import type { Ask } from "@payment-links/identity";
+import type { Deps } from "./deps.ts";
+import { judgeKey, judgeSession } from "./domain/introspection.ts";
+import { findApiKeyByHash } from "./store/api-keys.ts";
+import { findSessionByHash } from "./store/sessions.ts";
+
+type IntrospectDeps = Pick<Deps, "pool" | "clock" | "counters" | "apiKeyUses" | "sessionUses">;
+
+/**
+ * Answers who is behind a credential, in one round trip to the database. A valid answer counts as a
+ * use of the credential; it is noted in memory, as a write per call would cost more than the question.
+ */
+export const createIntrospect =
+  ({ pool, clock, counters, apiKeyUses, sessionUses }: IntrospectDeps): Ask =>
+  async ({ kind, hash: hex }) => {
+    const hash = Buffer.from(hex, "hex");
+    const isKey = kind === "api-key";
+    const { outcome, answer } = isKey
+      ? judgeKey(await findApiKeyByHash(pool, hash), clock.now())
+      : judgeSession(await findSessionByHash(pool, hash), clock.now());
+    counters.introspected(kind, outcome);
+    if (outcome === "valid" && answer.found) {
+      const uses = isKey ? apiKeyUses : sessionUses;
+      uses.note({ id: answer.credential.id, at: clock.now() });
+    }
+    return answer;
+  };

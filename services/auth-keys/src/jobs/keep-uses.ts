@@ -1,0 +1,28 @@
+import type { Deps } from "../deps.ts";
+import type { CredentialUse, LastUses } from "../domain/last-uses.ts";
+import { keepApiKeyUses } from "../store/api-keys.ts";
+import { keepSessionUses } from "../store/sessions.ts";
+
+type KeepUsesDeps = Pick<Deps, "pool" | "apiKeyUses" | "sessionUses">;
+
+/**
+ * Writes down when keys and sessions were last used, however many calls there were, in one statement
+ * each. Where that fails the uses stay noted for the next time; a crash loses those since the last.
+ */
+export const keepUses = async ({ pool, apiKeyUses, sessionUses }: KeepUsesDeps): Promise<void> => {
+  await keep(apiKeyUses, (uses) => keepApiKeyUses(pool, uses));
+  await keep(sessionUses, (uses) => keepSessionUses(pool, uses));
+};
+
+const keep = async (
+  noted: LastUses,
+  write: (uses: readonly CredentialUse[]) => Promise<void>,
+): Promise<void> => {
+  const uses = noted.take();
+  try {
+    await write(uses);
+  } catch (error) {
+    for (const use of uses) noted.note(use);
+    throw error;
+  }
+};

@@ -1,0 +1,29 @@
+import { Counter } from "prom-client";
+import type { Metrics } from "@payment-links/runtime";
+import type { IntrospectionOutcome } from "./domain/introspection.ts";
+
+/** What the service counts of its own work; no label ever names an account or a credential. */
+export type Counters = {
+  introspected(kind: "api-key" | "session", outcome: IntrospectionOutcome): void;
+  signedIn(method: "link", outcome: "succeeded" | "refused"): void;
+};
+
+/** Adds the service's own counters to its metrics. */
+export const createCounters = (metrics: Metrics): Counters => {
+  const introspections = new Counter({
+    name: "payment_links_introspections_total",
+    help: "Questions about who is calling, by kind of credential and by what became of them",
+    labelNames: ["kind", "outcome"] as const,
+    registers: [metrics],
+  });
+  const signIns = new Counter({
+    name: "payment_links_sign_ins_total",
+    help: "Attempts to sign in, by method and by what became of them",
+    labelNames: ["method", "outcome"] as const,
+    registers: [metrics],
+  });
+  return {
+    introspected: (kind, outcome) => introspections.inc({ kind, outcome }),
+    signedIn: (method, outcome) => signIns.inc({ method, outcome }),
+  };
+};

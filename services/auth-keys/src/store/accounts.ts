@@ -1,0 +1,140 @@
+import * as z from "zod";
+import { type CommonQueryMethods, type DatabaseTransactionConnection, sql } from "slonik";
+import { outgoing, publish } from "@payment-links/bus";
+import { Account, accountSnapshot, accountUpdated } from "@payment-links/contracts";
+
+const accountShape = { ...Account.shape, dateCreated: z.date() };
+
+/** An account as a row brings it: the wire's shape, with an instant that has been read already. */
+export const AccountRow = z.object(accountShape);
+
+const nothing = sql.type(z.object({}).strict());
+
+/** The columns of an account `a` with its wallets, in the order of {@link AccountRow}. */
+export const accountColumns = sql.fragment`
+  a.id, a.version, a.handle, a.username, a.date_created AS "dateCreated",
+  a.profile_image AS "profileImage", a.bio, a.background_image AS "backgroundImage",
+  a.background_colour AS "backgroundColour", a.links,
+  coalesce((
+    SELECT jsonb_agg(jsonb_build_object(
+      'id', w.id, 'walletAddress', w.wallet_address, 'tokenId', w.token_id,
+      'chainType', w.chain_type, 'isDefault', w.is_default,
+      'isChainDefault', w.is_chain_default, 'provider', w.provider
+    ) ORDER BY w.date_created, w.id)
+    FROM wallets w WHERE w.account_id = a.id
+  ), '[]') AS wallets
+`;
+
+/** Reads an account that must exist. */
+export const getAccount = (db: CommonQueryMethods, accountId: string): Promise<Account> =>
+  db.one(sql.type(AccountRow)`SELECT ${accountColumns} FROM accounts a WHERE a.id = ${accountId}`);
+
+/** Finds the account that has, or ever had, the handle. */
+export const findAccountByHandle = (
+  db: CommonQueryMethods,
+  handle: string,
+): Promise<Account | null> =>
+  db.maybeOne(sql.type(AccountRow)`
+    SELECT ${accountColumns} FROM handles h JOIN accounts a ON a.id = h.account_id
+    WHERE h.handle = ${handle}
+  `);
+
+/** Finds an account by its id. */
+export const findAccount = (db: CommonQueryMethods, accountId: string): Promise<Account | null> =>
+  db.maybeOne(
+    sql.type(AccountRow)`SELECT ${accountColumns} FROM accounts a WHERE a.id = ${accountId}`,
+  );
+
+/**
+ * Locks an account's row, behind which every change of the account and of what it has waits its turn,
+ * and reads it. Two statements on purpose: one that waits for the lock would show the wallets as they
+ * were before the wait.
+ */
+export const lockAccount = async (
+  tx: DatabaseTransactionConnection,
+  accountId: string,
+): Promise<Account> => {
+  await tx.query(nothing`SELECT FROM accounts WHERE id = ${accountId} FOR UPDATE`);
+  return getAccount(tx, accountId);
+};
+
+/** Stores a new account; its handle is claimed in the same transaction. */
+export const insertAccount = async (
+  tx: DatabaseTransactionConnection,
+  account: Account,
+): Promise<void> => {
+  await tx.query(nothing`
+    INSERT INTO accounts (id, version, handle, username, date_created)
+    VALUES (
+      ${account.id}, ${account.version}, ${account.handle}, ${account.username},
+      ${sql.timestamp(account.dateCreated)}
+    )
+  `);
+};
+
+/** Writes what the owner may change of an account, whose row is locked. */
+export const updateAccount = async (
+  tx: DatabaseTransactionConnection,
+  account: Account,
+): Promise<void> => {
+  await tx.query(nothing`
+    UPDATE accounts SET
+      handle = ${account.handle}, username = ${account.username}, bio = ${account.bio},
+      profile_image = ${account.profileImage}, background_image = ${account.backgroundImage},
+      background_colour = ${account.backgroundColour},
+      links = ${account.links === null ? null : sql.array(account.links, "text")}
+    WHERE id = ${account.id}
+  `);
+};
+
+/** Tells of a new account, as it was stored. */
+export const publishNewAccount = (
+  tx: DatabaseTransactionConnection,
+  account: Account,
+): Promise<void> =>
+  publish(tx, [
+    outgoing(accountUpdated, { key: account.id, occurredAt: account.dateCreated, data: account }),
+  ]);
+
+/**
+ * Ends a change of an account, whose row is locked: the version grows by one, and the account as it
+ * now stands is told to the others. Answers that account.
+ */
+export const publishAccount = async (
+  tx: DatabaseTransactionConnection,
+  accountId: string,
+  now: Date,
+): Promise<Account> => {
+  const account = await tx.one(sql.type(AccountRow)`
+    UPDATE accounts a SET version = version + 1 WHERE a.id = ${accountId}
+    RETURNING ${accountColumns}
+  `);
+  await publish(tx, [
+    outgoing(accountUpdated, { key: account.id, occurredAt: now, data: account }),
+  ]);
+  return account;
+};
+
+/**
+ * Tells the present state of the accounts after an id, in the order of their ids, as snapshots.
+ * Locking them keeps a snapshot from overtaking a change under way. Answers their ids.
+ */
+export const publishSnapshots = async (
+  tx: DatabaseTransactionConnection,
+  { afterId, batchSize, now }: { afterId: string; batchSize: number; now: Date },
+): Promise<readonly string[]> => {
+  const ids = await tx.anyFirst(sql.type(z.object({ id: z.string() }))`
+    SELECT id FROM accounts WHERE id > ${afterId} ORDER BY id LIMIT ${batchSize} FOR UPDATE
+  `);
+  const accounts = await tx.any(sql.type(AccountRow)`
+    SELECT ${accountColumns} FROM accounts a WHERE a.id = ANY(${sql.array(ids, "text")})
+    ORDER BY a.id
+  `);
+  await publish(
+    tx,
+    accounts.map((account) =>
+      outgoing(accountSnapshot, { key: account.id, occurredAt: now, data: account }),
+    ),
+  );
+  return ids;
+};

@@ -1,0 +1,33 @@
+import * as z from "zod";
+import { type DatabaseTransactionConnection, sql } from "slonik";
+import { refuse } from "@payment-links/contracts";
+import { handlesMax } from "../domain/handle.ts";
+
+const Handle = z.object({ handle: z.string() });
+const Count = z.object({ count: z.int() });
+
+type Claim = { accountId: string; handle: string; now: Date };
+
+/**
+ * Makes a handle an account's own, for ever; one that it had before it may take back. The account's
+ * row is locked. Throws HANDLE_TAKEN, HANDLE_LIMIT.
+ */
+export const claimHandle = async (
+  tx: DatabaseTransactionConnection,
+  { accountId, handle, now }: Claim,
+): Promise<void> => {
+  // The update changes nothing: it waits for a rival that inserts the same handle, and returns the
+  // row only where it is the account's own.
+  const claimed = await tx.maybeOne(sql.type(Handle)`
+    INSERT INTO handles AS h (handle, account_id, taken_at)
+    VALUES (${handle}, ${accountId}, ${sql.timestamp(now)})
+    ON CONFLICT (handle) DO UPDATE SET handle = excluded.handle
+      WHERE h.account_id = excluded.account_id
+    RETURNING h.handle
+  `);
+  if (claimed === null) throw refuse("HANDLE_TAKEN");
+  const count = await tx.oneFirst(sql.type(Count)`
+    SELECT count(*)::int AS count FROM handles WHERE account_id = ${accountId}
+  `);
+  if (count > handlesMax) throw refuse("HANDLE_LIMIT");
+};

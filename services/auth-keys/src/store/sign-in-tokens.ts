@@ -1,0 +1,40 @@
+import * as z from "zod";
+import { type CommonQueryMethods, type DatabaseTransactionConnection, sql } from "slonik";
+
+const OwnerRow = z.object({ accountId: z.string() });
+const nothing = sql.type(z.object({}).strict());
+
+/** Stores a one-time sign-in token, by its hash alone. */
+export const insertSignInToken = async (
+  tx: DatabaseTransactionConnection,
+  { hash, accountId, expiresAt }: { hash: Buffer; accountId: string; expiresAt: Date },
+): Promise<void> => {
+  await tx.query(nothing`
+    INSERT INTO sign_in_tokens (hash, account_id, expires_at)
+    VALUES (${sql.binary(hash)}, ${accountId}, ${sql.timestamp(expiresAt)})
+  `);
+};
+
+/** Uses a token up and answers whose it was; of several at once, one alone gets an answer. */
+export const redeemSignInToken = async (
+  tx: DatabaseTransactionConnection,
+  { hash, now }: { hash: Buffer; now: Date },
+): Promise<string | null> =>
+  tx.maybeOneFirst(sql.type(OwnerRow)`
+    DELETE FROM sign_in_tokens
+    WHERE hash = ${sql.binary(hash)} AND expires_at > ${sql.timestamp(now)}
+    RETURNING account_id AS "accountId"
+  `);
+
+/** Deletes at most so many tokens that nobody used in time; answers how many. */
+export const deleteEndedSignInTokens = async (
+  db: CommonQueryMethods,
+  { now, rowsMax }: { now: Date; rowsMax: number },
+): Promise<number> => {
+  const { rowCount } = await db.query(nothing`
+    DELETE FROM sign_in_tokens WHERE hash IN (
+      SELECT hash FROM sign_in_tokens WHERE expires_at <= ${sql.timestamp(now)} LIMIT ${rowsMax}
+    )
+  `);
+  return rowCount;
+};

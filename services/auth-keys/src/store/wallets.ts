@@ -1,0 +1,65 @@
+import * as z from "zod";
+import { type DatabaseTransactionConnection, sql } from "slonik";
+import type { Wallet } from "@payment-links/contracts";
+
+const nothing = sql.type(z.object({}).strict());
+
+type Placed = { accountId: string; chainId: string; wallet: Wallet };
+
+/** Stores a wallet of an account, whose row is locked; it takes over the defaults that it is to be. */
+export const insertWallet = async (
+  tx: DatabaseTransactionConnection,
+  { accountId, chainId, wallet, now }: Placed & { now: Date },
+): Promise<void> => {
+  await yieldDefaults(tx, { accountId, chainId, wallet });
+  await tx.query(nothing`
+    INSERT INTO wallets (
+      id, account_id, wallet_address, token_id, chain_id, chain_type, is_default, is_chain_default,
+      provider, date_created
+    ) VALUES (
+      ${wallet.id}, ${accountId}, ${wallet.walletAddress}, ${wallet.tokenId}, ${chainId},
+      ${wallet.chainType}, ${wallet.isDefault}, ${wallet.isChainDefault}, ${wallet.provider},
+      ${sql.timestamp(now)}
+    )
+  `);
+};
+
+/** Writes which defaults a wallet is, taking them from whichever had them. The account is locked. */
+export const updateDefaults = async (
+  tx: DatabaseTransactionConnection,
+  { accountId, chainId, wallet }: Placed,
+): Promise<void> => {
+  await yieldDefaults(tx, { accountId, chainId, wallet });
+  await tx.query(nothing`
+    UPDATE wallets SET is_default = ${wallet.isDefault}, is_chain_default = ${wallet.isChainDefault}
+    WHERE id = ${wallet.id} AND account_id = ${accountId}
+  `);
+};
+
+/** Removes a wallet of an account, whose row is locked. */
+export const deleteWallet = async (
+  tx: DatabaseTransactionConnection,
+  { accountId, walletId }: { accountId: string; walletId: string },
+): Promise<void> => {
+  await tx.query(nothing`DELETE FROM wallets WHERE id = ${walletId} AND account_id = ${accountId}`);
+};
+
+/** The others give up what this wallet takes first: the unique indexes allow no moment with two. */
+const yieldDefaults = async (
+  tx: DatabaseTransactionConnection,
+  { accountId, chainId, wallet }: Placed,
+): Promise<void> => {
+  if (wallet.isDefault) {
+    await tx.query(nothing`
+      UPDATE wallets SET is_default = false
+      WHERE account_id = ${accountId} AND is_default AND id <> ${wallet.id}
+    `);
+  }
+  if (wallet.isChainDefault) {
+    await tx.query(nothing`
+      UPDATE wallets SET is_chain_default = false
+      WHERE account_id = ${accountId} AND chain_id = ${chainId} AND is_chain_default
+        AND id <> ${wallet.id}
+    `);
+  }
+};
