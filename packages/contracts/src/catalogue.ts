@@ -6,12 +6,15 @@ import { isEvmAddress, toEip55 } from "./evm-address.ts";
 import type { TokenData } from "./payment-link.ts";
 
 const Chain = z.object({
-  id: z.string().min(1).max(40),
+  // It stands in paths and in records.
+  id: z.string().regex(/^[\w-]{1,40}$/),
   name: z.string().min(1),
   symbol: z.string().min(1),
   chainType: ChainType,
   caip2: z.string().min(3),
 });
+
+const evmChainId = /^[1-9]\d*$/;
 
 const Token = z.object({
   id: z.string().min(1).max(64),
@@ -42,15 +45,34 @@ export type Catalogue = {
   findTokenByAddress(chainId: string, address: string): CatalogueToken | undefined;
 };
 
-/** Opens the catalogue: the seed, or the JSON file that replaces it. Throws where the data is wrong. */
-export const openCatalogue = (file?: string): Catalogue =>
-  createCatalogue(
-    file === undefined ? seed : CatalogueData.parse(JSON.parse(readFileSync(file, "utf8"))),
-  );
+/**
+ * Opens the catalogue: the seed, or the JSON file that replaces it. Throws where the file cannot be
+ * read or its data is wrong; the message names the file.
+ */
+export const openCatalogue = (file?: string): Catalogue => {
+  if (file === undefined) return createCatalogue(seed);
+  try {
+    return createCatalogue(CatalogueData.parse(JSON.parse(readFileSync(file, "utf8"))));
+  } catch (error) {
+    const reason = error instanceof z.ZodError ? z.prettifyError(error) : String(error);
+    throw new Error(`the catalogue ${file} cannot be used: ${reason}`, { cause: error });
+  }
+};
 
-/** Builds a catalogue from data; throws on a doubled id, an unknown chain or a bad EVM address. */
+/**
+ * Builds a catalogue from data. Throws on a doubled chain, token or address, a token on an unknown
+ * chain, an EVM chain whose id is not its decimal chain id, and an EVM address not in EIP-55 form.
+ */
 export const createCatalogue = (data: CatalogueData): Catalogue => {
-  const chains = new Map(data.chains.map((chain) => [chain.id, chain]));
+  const chains = new Map<string, CatalogueChain>();
+  for (const chain of data.chains) {
+    if (chains.has(chain.id)) throw new Error(`catalogue: chain ${chain.id} twice`);
+    const isMisnamed = !evmChainId.test(chain.id) || chain.caip2 !== `eip155:${chain.id}`;
+    if (chain.chainType === "EVM" && isMisnamed) {
+      throw new Error(`catalogue: chain ${chain.id} is not named by its decimal EVM chain id`);
+    }
+    chains.set(chain.id, chain);
+  }
   const byId = new Map<string, CatalogueToken>();
   const byAddress = new Map<string, CatalogueToken>();
   for (const token of data.tokens) {

@@ -77,6 +77,7 @@ export {
   nullable,
   oneOf,
   orNull,
+  parameter,
   positiveDecimal,
   read,
   required,

@@ -7,14 +7,19 @@ export const Instant = z.codec(z.iso.datetime(), z.date(), {
 });
 
 const isoText =
-  /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?\s*([Zz]|[+-]\d{2}:?\d{2})?)?$/;
+  /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d+))?)?([Zz]|[+-]\d{2}:?\d{2})?)?$/;
+
+// Beyond these years ISO 8601 needs a sign and six digits, which our own events do not carry.
+const earliestMs = Date.parse("0001-01-01T00:00:00Z");
+const latestMs = Date.parse("9999-12-31T23:59:59.999Z");
 
 /**
- * Reads a stranger's ISO 8601 date-time; without an offset it is UTC, a date alone is its midnight.
- * Answers undefined where it is none, an impossible calendar day included.
+ * Reads a stranger's ISO 8601 date-time; without an offset it is UTC, a date alone is its midnight,
+ * and digits finer than a millisecond are cut. Answers undefined where it is none: an impossible
+ * calendar day, 24:00, a leap second, and what in UTC is outside the years 0001 to 9999 included.
  */
 export const parseInstant = (text: string): Date | undefined => {
-  const match = isoText.exec(text.trim());
+  const match = isoText.exec(text);
   if (match === null) return undefined;
   const part = (index: number): number => Number(match[index] ?? 0);
   const [year, month, day, hour, minute, second] = [1, 2, 3, 4, 5, 6].map(part) as [
@@ -33,7 +38,8 @@ export const parseInstant = (text: string): Date | undefined => {
   local.setUTCHours(hour, minute, second, millis);
   const offsetMinutes = readOffsetMinutes(match[8]);
   if (offsetMinutes === undefined) return undefined;
-  return new Date(local.getTime() - offsetMinutes * 60_000);
+  const instant = new Date(local.getTime() - offsetMinutes * 60_000);
+  return instant.getTime() < earliestMs || instant.getTime() > latestMs ? undefined : instant;
 };
 
 const readOffsetMinutes = (text: string | undefined): number | undefined => {

@@ -3,18 +3,28 @@ import * as z from "zod";
 
 /**
  * The only number type for money. 200 digits hold the sum of any two amounts that the 78-digit rule
- * lets in, and the library's default of 20 would silently lose token amounts.
+ * lets in, and the library's default of 20 would silently lose token amounts. Its text never has an
+ * exponent, so that an amount in a template or in JSON is plain too.
  */
-export const Decimal = DecimalBase.clone({ precision: 200, defaults: true });
+export const Decimal = DecimalBase.clone({
+  precision: 200,
+  toExpNeg: -9e15,
+  toExpPos: 9e15,
+  defaults: true,
+});
 export type Decimal = InstanceType<typeof Decimal>;
 
 /** An EVM `uint256` has at most this many decimal digits. */
-export const baseUnitDigitsMax = 78;
+const baseUnitDigitsMax = 78;
+
+/** No token has as many places; what lies below could neither be stored nor carried in an event. */
+const placesMax = 100;
 
 const exponentDigitsMax = 6;
 const plainAmount = /^(0|[1-9]\d*)(\.\d*[1-9])?$/;
-const decimalText = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE]([+-]?\d+))?$/;
-const nonFiniteText = /^[+-]?(?:s?nan|inf(?:inity)?)$/i;
+// One way to match each text: with `\d+\.?\d*` a long run of digits would be tried in every split.
+const decimalText = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE]([+-]?\d+))?$/;
+const nonFiniteText = /^[+-]?(?:s?nan\d*|inf(?:inity)?)$/i;
 
 /** Writes an amount as the wire wants it: plain decimal, no exponent, no trailing zeros. */
 export const formatAmount = (amount: Decimal): string => amount.toFixed();
@@ -29,8 +39,9 @@ export const Amount = z.codec(
 export type DecimalProblem = "decimal_parsing" | "finite_number" | "decimal_max_digits";
 
 /**
- * Reads a stranger's decimal, as pydantic does: surrounding blanks and an exponent are allowed.
- * An exponent that no token amount can have is refused before any work proportional to it.
+ * Reads a stranger's decimal, as pydantic does: surrounding blanks, a sign and an exponent are
+ * allowed. More than 78 digits, or more than 100 places, is `decimal_max_digits`; an exponent that no
+ * token amount can have is refused before any work proportional to it.
  */
 export const parseDecimal = (text: string): Decimal | DecimalProblem => {
   const trimmed = text.trim();
@@ -40,8 +51,11 @@ export const parseDecimal = (text: string): Decimal | DecimalProblem => {
   const exponentDigits = match[1]?.replace(/^[+-]?0*/, "") ?? "";
   if (exponentDigits.length > exponentDigitsMax) return "decimal_max_digits";
   const value = new Decimal(trimmed);
-  const tooLong = value.precision() > baseUnitDigitsMax || value.e >= baseUnitDigitsMax;
-  return tooLong ? "decimal_max_digits" : value;
+  const isTooLong =
+    value.precision() > baseUnitDigitsMax ||
+    value.e >= baseUnitDigitsMax ||
+    value.decimalPlaces() > placesMax;
+  return isTooLong ? "decimal_max_digits" : value;
 };
 
 /** Whether an amount is a whole number of a token's base units. */

@@ -7,6 +7,7 @@ import {
   integer,
   nullable,
   oneOf,
+  parameter,
   positiveDecimal,
   required,
   text,
@@ -149,10 +150,10 @@ export type CreateLinkBody = z.output<ReturnType<typeof createLinkBody>>;
 
 /** The offset of a page: counts links in the filtered list (interfaces §1). */
 export const offsetParameter = () =>
-  nullable(integer({ min: 0, max: int32Max }), { type: "integer", minimum: 0, maximum: int32Max });
+  parameter(integer({ min: 0, max: int32Max }), { type: "integer", minimum: 0, maximum: int32Max });
 
 /** The query of list (spec §4.2). */
 export const ListLinksQuery = z.object({
-  status: nullable(oneOf(linkStatuses), { type: "string", enum: [...linkStatuses] }),
+  status: parameter(oneOf(linkStatuses), { type: "string", enum: [...linkStatuses] }),
   offset: offsetParameter(),
 });

@@ -85,13 +85,15 @@ export const required = <Out>(readField: (input: unknown) => Reading<Out>, schem
 
 /** A field that may be left out or null; both read as null. */
 export const nullable = <Out>(readField: (input: unknown) => Reading<Out>, schema: JsonSchema) =>
-  field<Out | null>(
-    (input) => (input === undefined || input === null ? { value: null } : readField(input)),
-    {
-      ...schema,
-      ...(typeof schema["type"] === "string" ? { type: [schema["type"], "null"] } : {}),
-    },
-  ).optional();
+  field<Out | null>(orNull(readField), {
+    ...schema,
+    ...(typeof schema["type"] === "string" ? { type: [schema["type"], "null"] } : {}),
+    ...(Array.isArray(schema["enum"]) ? { enum: [...schema["enum"], null] } : {}),
+  }).prefault(null);
+
+/** A query parameter that may be left out, which reads as undefined; a query knows no null. */
+export const parameter = <Out>(readField: (input: unknown) => Reading<Out>, schema: JsonSchema) =>
+  field(readField, schema).optional();
 
 /** A field of a change: left out reads as undefined, which leaves the thing as it is. */
 export const changed = <Out>(readField: (input: unknown) => Reading<Out>, schema: JsonSchema) =>
@@ -130,7 +132,7 @@ export const text =
       : { value: input };
   };
 
-const integerText = /^[+-]?\d+(\.0*)?$/;
+const integerText = /^[+-]?\d+(\.0+)?$/;
 
 /** An integer within bounds, from a JSON number or, as query parameters have it, its text. */
 export const integer =
@@ -138,12 +140,11 @@ export const integer =
   (input: unknown): Reading<number> => {
     if (!(input instanceof JsonNumber) && typeof input !== "string") return "int_type";
     const source = input instanceof JsonNumber ? input.source : input.trim();
-    const isNumber = input instanceof JsonNumber;
-    if (!isNumber && !integerText.test(source)) return "int_parsing";
+    if (typeof input === "string" && !integerText.test(source)) return "int_parsing";
     const value = Number(source);
-    if (!Number.isFinite(value))
-      return isNumber && source.startsWith("-") ? "greater_than_equal" : "less_than_equal";
-    if (!Number.isInteger(value)) return "int_from_float";
+    // As pydantic has it: 1e400 is a float without end, four hundred digits are a large integer.
+    if (!Number.isFinite(value) && /[.e]/i.test(source)) return "finite_number";
+    if (Number.isFinite(value) && !Number.isInteger(value)) return "int_from_float";
     if (value < min) return "greater_than_equal";
     return value > max ? "less_than_equal" : { value };
   };
@@ -195,7 +196,7 @@ export const futureDateTime =
     return reading.value > now() ? reading : "datetime_future";
   };
 
-/** An absolute http or https URL without credentials, within a length. */
+/** An absolute http or https URL without credentials, in its normal form within a length. */
 export const webUrl =
   ({ lengthMax }: { lengthMax: number }) =>
   (input: unknown): Reading<string> => {
@@ -207,7 +208,9 @@ export const webUrl =
       /^https?:$/.test(url.protocol) &&
       url.username === "" &&
       url.password === "";
-    return accepted ? { value: url.href } : "url_parsing";
+    if (!accepted) return "url_parsing";
+    // What is kept is the normal form, in which other alphabets are longer.
+    return url.href.length > lengthMax ? "string_too_long" : { value: url.href };
   };
 
 /** An object body; unknown fields are ignored (interfaces §1). */

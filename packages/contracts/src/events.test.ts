@@ -1,0 +1,148 @@
+import { describe, expect, test } from "@jest/globals";
+import * as z from "zod";
+import * as events from "./events.ts";
+import { Decimal } from "./money.ts";
+
+const at = new Date("2026-11-21T10:00:00.123Z");
+const huge = `${"9".repeat(60)}.${"9".repeat(18)}`;
+
+const account = {
+  id: "user_1",
+  version: 3,
+  handle: null,
+  username: "Alice",
+  dateCreated: at,
+  profileImage: null,
+  bio: null,
+  backgroundImage: null,
+  backgroundColour: null,
+  links: null,
+  wallets: [
+    {
+      id: "wallet_1",
+      walletAddress: "0x1",
+      tokenId: "usdc-base",
+      chainType: "EVM" as const,
+      isDefault: true,
+      isChainDefault: true,
+      provider: null,
+    },
+  ],
+};
+
+const link = {
+  id: "plink_1",
+  version: 2,
+  userId: "user_1",
+  status: "active" as const,
+  toAmount: new Decimal(huge),
+  receivedAmount: new Decimal("0.000000000000000001"),
+  currentUsage: 1,
+  maxUsage: null,
+  description: 'a "quoted" \u2028 line',
+  expirationDate: at,
+  destinationAddress: "0x1",
+  chainId: "8453",
+  tokenAddress: "0x2",
+  paymentReference: "0123456789abcdef0123456789abcdef",
+  dateCreated: at,
+};
+
+const transaction = {
+  id: "tx_1",
+  status: "settled" as const,
+  amount: new Decimal("0.1"),
+  tokenAddress: "0x2",
+  chainId: "8453",
+  sourceTransaction: null,
+  dateCreated: at,
+};
+
+const settlement = {
+  id: "tx_1",
+  version: 1,
+  source: "demo",
+  sourceId: "payment 1",
+  paymentLinkId: "plink_1",
+  status: "settled" as const,
+  amount: new Decimal(huge),
+  tokenAddress: "0x2",
+  chainId: "8453",
+  destinationAddress: "0x1",
+  sourceTransaction: "0x3",
+  occurredAt: at,
+  firstSeenAt: at,
+};
+
+const sample = (type: string): object => {
+  if (type.startsWith("account.")) return account;
+  if (type.startsWith("settlement.")) return settlement;
+  return type === "payment_link.transaction.succeeded" ? { link, transaction } : { link };
+};
+
+const isEventType = (value: unknown): value is events.EventType =>
+  typeof value === "object" && value !== null && "topic" in value && "data" in value;
+const exported: readonly unknown[] = Object.values(events);
+const eventTypes = exported.filter(isEventType);
+
+describe("event types", () => {
+  test("are the ten that the design names, each on its topic", () => {
+    expect(eventTypes.map(({ topic, type }) => `${topic} ${type}`).sort()).toEqual([
+      "accounts.v1 account.snapshot",
+      "accounts.v1 account.updated",
+      "payment-links.v1 payment_link.completed",
+      "payment-links.v1 payment_link.created",
+      "payment-links.v1 payment_link.deactivated",
+      "payment-links.v1 payment_link.snapshot",
+      "payment-links.v1 payment_link.transaction.succeeded",
+      "settlements.v1 settlement.failed",
+      "settlements.v1 settlement.processing",
+      "settlements.v1 settlement.settled",
+    ]);
+  });
+
+  test.each(eventTypes.map((eventType) => [eventType.type, eventType.data] as const))(
+    "%s goes over the wire as JSON and comes back the same, to the last digit",
+    (type, data) => {
+      const wire = JSON.stringify(z.encode(data, sample(type)));
+      expect(wire).not.toMatch(/\d[eE][+-]?\d+[",}]/);
+      expect(z.decode(data, JSON.parse(wire))).toEqual(sample(type));
+    },
+  );
+
+  test.each(eventTypes.map((eventType) => [eventType.type, eventType.data] as const))(
+    "%s with a field that a later version adds is read",
+    (type, data) => {
+      const wire = JSON.parse(JSON.stringify(z.encode(data, sample(type))));
+      expect(z.decode(data, { ...wire, addedLater: 1 })).toEqual(sample(type));
+    },
+  );
+
+  test.each([
+    ["an amount as a JSON number", { toAmount: 25 }],
+    ["an amount with an exponent", { toAmount: "1e3" }],
+    ["a negative amount", { receivedAmount: "-1" }],
+    ["a version of 0", { version: 0 }],
+    ["a status of tomorrow", { status: "expired" }],
+    ["a payment reference of 15 bytes", { paymentReference: "0".repeat(30) }],
+    ["an instant that is none", { dateCreated: "2026-02-30T00:00:00Z" }],
+    ["no id", { id: "" }],
+  ])("a link's state with %s is not taken for one", (_name, wrong) => {
+    const wire = JSON.parse(JSON.stringify(z.encode(events.PaymentLinkState, link)));
+    expect(events.PaymentLinkState.safeDecode({ ...wire, ...wrong }).success).toBe(false);
+  });
+});
+
+describe("topics", () => {
+  const fortnightMs = String(14 * 24 * 3600 * 1000);
+  test.each([
+    ["accounts.v1", { "cleanup.policy": "compact", "min.compaction.lag.ms": fortnightMs }],
+    ["payment-links.v1", { "cleanup.policy": "compact", "min.compaction.lag.ms": fortnightMs }],
+    [
+      "settlements.v1",
+      { "cleanup.policy": "delete", "retention.ms": String(90 * 24 * 3600 * 1000) },
+    ],
+  ] as const)("%s has 12 partitions and keeps its records as designed", (topic, config) => {
+    expect(events.topicSettings[topic]).toEqual({ partitions: 12, config });
+  });
+});

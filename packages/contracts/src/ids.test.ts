@@ -1,0 +1,41 @@
+import { describe, expect, test } from "@jest/globals";
+import { Id, isId, newId } from "./ids.ts";
+
+describe("newId", () => {
+  test.each(["user", "plink", "tx", "whe", "evt", "key"] as const)(
+    "makes a %s id that carries its kind and is known again by it",
+    (prefix) => {
+      const id = newId(prefix);
+      expect(id).toMatch(new RegExp(`^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$`));
+      expect(isId(prefix, id)).toBe(true);
+      expect(Id.safeParse(id).success).toBe(true);
+    },
+  );
+
+  test("never makes one twice, and a later millisecond sorts later", async () => {
+    const ids = Array.from({ length: 10_000 }, () => newId("plink"));
+    expect(new Set(ids).size).toBe(ids.length);
+    const startedAt = Date.now();
+    while (Date.now() === startedAt) await Promise.resolve();
+    expect(newId("plink") > (ids[0] ?? "")).toBe(true);
+  });
+});
+
+describe("isId", () => {
+  const id = newId("plink");
+  test.each([
+    ["another kind", id.replace("plink", "user")],
+    ["a kind that there is not, as long as ours", id.replace("plink", "plonk")],
+    ["no prefix", id.slice("plink_".length)],
+    ["one character less", id.slice(0, -1)],
+    ["one character more", `${id}0`],
+    ["upper case", id.toUpperCase()],
+    ["a letter that the alphabet leaves out", `${id.slice(0, -1)}u`],
+    ["more than 128 bits", `plink_8${id.slice("plink_".length + 1)}`],
+    ["a blank", ` ${id.slice(0, -1)}`],
+    ["a newline at the end", `${id.slice(0, -1)}\n`],
+    ["nothing", ""],
+  ])("refuses %s", (_name, text) => {
+    expect(isId("plink", text)).toBe(false);
+  });
+});

@@ -1,0 +1,190 @@
+import { describe, expect, test } from "@jest/globals";
+import * as fc from "fast-check";
+import * as z from "zod";
+import {
+  Amount,
+  Decimal,
+  fitsBaseUnits,
+  fitsDecimals,
+  formatAmount,
+  parseDecimal,
+} from "./money.ts";
+
+const shown = (text: string): string => {
+  const value = parseDecimal(text);
+  return typeof value === "string" ? value : formatAmount(value);
+};
+
+describe("parseDecimal", () => {
+  test.each([
+    ["25", "25"],
+    ["0.1", "0.1"],
+    ["12345678901234567.123456", "12345678901234567.123456"],
+    ["  25 ", "25"],
+    ["25\n", "25"],
+    ["+5", "5"],
+    ["-5", "-5"],
+    [".5", "0.5"],
+    ["5.", "5"],
+    ["007", "7"],
+    ["1.10", "1.1"],
+    ["1.0000000", "1"],
+    ["1e3", "1000"],
+    ["1E+3", "1000"],
+    ["1e-3", "0.001"],
+    ["1e0000000000000003", "1000"],
+    ["-0", "0"],
+    ["0e5", "0"],
+  ])("reads %j as %s", (text, amount) => {
+    expect(shown(text)).toBe(amount);
+  });
+
+  test.each([
+    "",
+    " ",
+    ".",
+    "+",
+    "--1",
+    "1 2",
+    "1,5",
+    "0x10",
+    "0b1",
+    "1_000",
+    "1e",
+    "e5",
+    "1e5.5",
+    "1.2.3",
+    "٢٥",
+    "１",
+    "5\0",
+    "∞",
+    "ten",
+  ])("refuses %j, which is no decimal", (text) => {
+    expect(shown(text)).toBe("decimal_parsing");
+  });
+
+  test.each(["NaN", "nan", "sNaN", "-sNaN", "NaN123", "inf", "-Infinity", "+INF"])(
+    "refuses %s, which is not finite",
+    (text) => {
+      expect(shown(text)).toBe("finite_number");
+    },
+  );
+
+  test.each([
+    ["78 digits", "9".repeat(78), true],
+    ["79 digits", "9".repeat(79), false],
+    ["78 digits after the point", `0.${"9".repeat(78)}`, true],
+    ["79 digits around the point", `9.${"9".repeat(78)}`, false],
+    ["a one and 77 zeros", "1e77", true],
+    ["a one and 78 zeros", "1e78", false],
+    ["100 places", "1e-100", true],
+    ["101 places", "1e-101", false],
+    ["zeros that are not significant", `${"0".repeat(500)}1.${"0".repeat(500)}`, true],
+  ])("given %s, holds the limit of 78 digits", (_name, text, isAccepted) => {
+    expect(shown(text) !== "decimal_max_digits").toBe(isAccepted);
+  });
+
+  test.each([
+    "1e999999",
+    "1e-999999",
+    "1e9999999999999999999",
+    "1e-9999999999999999999",
+    "0e99999999999",
+    `1e${"9".repeat(60_000)}`,
+  ])("refuses an absurd exponent at once: %.30s", (text) => {
+    const startedAt = performance.now();
+    expect(shown(text)).toBe("decimal_max_digits");
+    expect(performance.now() - startedAt).toBeLessThan(500);
+  });
+
+  test.each([
+    ["digits", "9".repeat(60_000)],
+    ["digits that end in a letter", `${"9".repeat(60_000)}x`],
+    ["digits around a point", `${"9".repeat(30_000)}.${"9".repeat(30_000)}x`],
+    ["zeros", `0.${"0".repeat(60_000)}1`],
+    ["blanks", `1${" ".repeat(60_000)}x`],
+    ["signs", "-".repeat(60_000)],
+  ])("refuses 60 kB of %s within half a second", (_name, text) => {
+    const startedAt = performance.now();
+    expect(["decimal_max_digits", "decimal_parsing"]).toContain(shown(text));
+    expect(performance.now() - startedAt).toBeLessThan(500);
+  });
+
+  test("reads every amount that formatAmount writes as the same amount", () => {
+    const digits = fc.bigInt({ min: 0n, max: 10n ** 78n - 1n });
+    fc.assert(
+      fc.property(digits, fc.integer({ min: 0, max: 36 }), (units, places) => {
+        const amount = new Decimal(`${units}e-${places}`);
+        const text = formatAmount(amount);
+        expect(text).toMatch(/^(0|[1-9]\d*)(\.\d*[1-9])?$/);
+        expect(shown(text)).toBe(text);
+        expect(new Decimal(text).equals(amount)).toBe(true);
+      }),
+    );
+  });
+});
+
+describe("Decimal", () => {
+  test("never writes an exponent, in a template and in JSON neither", () => {
+    const small = new Decimal("1e-18");
+    const large = new Decimal("1e77");
+    expect(String(small)).toBe("0.000000000000000001");
+    expect(JSON.stringify([small, large])).toBe(`["0.000000000000000001","1${"0".repeat(77)}"]`);
+  });
+
+  test("adds the largest and the smallest amount without losing a digit", () => {
+    const sum = new Decimal("9".repeat(78)).plus(new Decimal("1e-100"));
+    expect(formatAmount(sum)).toBe(`${"9".repeat(78)}.${"0".repeat(99)}1`);
+  });
+});
+
+describe("Amount", () => {
+  test("carries the largest amount and the finest one to another service and back", () => {
+    for (const text of ["0", "0.1", "9".repeat(78), `0.${"0".repeat(99)}1`]) {
+      expect(z.encode(Amount, z.decode(Amount, text))).toBe(text);
+    }
+  });
+
+  test.each(["", "-1", "+1", "01", "1.", ".5", "1.0", "1e3", " 1", "NaN", "1".repeat(201)])(
+    "refuses %j, which we never write",
+    (text) => {
+      expect(Amount.safeDecode(text).success).toBe(false);
+    },
+  );
+
+  test.each([new Decimal(-1), new Decimal(Number.NaN), new Decimal(Infinity)])(
+    "does not write %s",
+    (amount) => {
+      expect(Amount.safeEncode(amount).success).toBe(false);
+    },
+  );
+
+  test("does not take a float in a Decimal's place", () => {
+    expect(Amount.safeEncode(0.1 as unknown as Decimal).success).toBe(false);
+  });
+});
+
+describe("a token's decimals", () => {
+  test.each([
+    ["0.123456", 6, true],
+    ["0.1234567", 6, false],
+    ["0.1234560", 6, true],
+    ["1", 0, true],
+    ["0.1", 0, false],
+    ["1e-18", 18, true],
+    ["1e-19", 18, false],
+  ])("%s with %i decimals: fits is %s", (text, decimals, fits) => {
+    expect(fitsDecimals(new Decimal(text), decimals)).toBe(fits);
+  });
+
+  test.each([
+    ["9".repeat(72), 6, true],
+    ["9".repeat(73), 6, false],
+    ["9".repeat(78), 0, true],
+    ["1e60", 18, false],
+    ["1e59", 18, true],
+    ["0.000001", 6, true],
+  ])("%s with %i decimals: fits 78 base-unit digits is %s", (text, decimals, fits) => {
+    expect(fitsBaseUnits(new Decimal(text), decimals)).toBe(fits);
+  });
+});

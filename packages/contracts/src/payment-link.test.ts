@@ -1,0 +1,126 @@
+import { describe, expect, test } from "@jest/globals";
+import * as z from "zod";
+import { parseJson } from "./json.ts";
+import { ListLinksQuery, createLinkBody, pageSize } from "./payment-link.ts";
+import * as shapes from "./payment-link.ts";
+import { Refusal } from "./refusal.ts";
+import { read } from "./validation.ts";
+
+const body = createLinkBody(() => new Date("2026-11-21T10:00:00Z"));
+
+const codesOf = (schema: z.ZodType, input: unknown): unknown => {
+  try {
+    read(schema, input);
+    return "accepted";
+  } catch (error) {
+    if (error instanceof Refusal) return error.entries.map((entry) => entry.code).join(" ");
+    throw error;
+  }
+};
+
+describe("the body of create (spec §4.1)", () => {
+  test("reads what is left out as null", () => {
+    const { toAmount, ...others } = read(body, { toAmount: "25" });
+    expect(toAmount.toFixed()).toBe("25");
+    expect(others).toEqual({ description: null, maxUsage: null, expirationDate: null });
+  });
+
+  test.each([
+    ['{"toAmount":"1","description":""}', "accepted"],
+    [`{"toAmount":"1","description":"${"😀".repeat(500)}"}`, "accepted"],
+    [`{"toAmount":"1","description":"${"😀".repeat(501)}"}`, "string_too_long"],
+    ['{"toAmount":"1","maxUsage":1}', "accepted"],
+    ['{"toAmount":"1","maxUsage":0}', "greater_than_equal"],
+    ['{"toAmount":"1","maxUsage":2147483647}', "accepted"],
+    ['{"toAmount":"1","maxUsage":2147483648}', "less_than_equal"],
+    ['{"toAmount":"1","expirationDate":"2026-11-21T10:00:01Z"}', "accepted"],
+    ['{"toAmount":"1","expirationDate":"2026-11-21T10:00:00Z"}', "datetime_future"],
+    ['{"toAmount":"1","description":null,"maxUsage":null,"expirationDate":null}', "accepted"],
+    ['{"toAmount":"1","destinationAddress":"0x0","chainId":1,"unknown":{}}', "accepted"],
+    ["{}", "missing"],
+    [
+      '{"expirationDate":1,"maxUsage":"x","description":1,"toAmount":null}',
+      "decimal_type string_type int_parsing datetime_type",
+    ],
+  ])("%.60s: %s", (json, answer) => {
+    expect(codesOf(body, parseJson(json))).toBe(answer);
+  });
+
+  test("is documented by the schema that checks it", () => {
+    expect(z.toJSONSchema(body, { io: "input" })).toMatchObject({
+      required: ["toAmount"],
+      properties: {
+        toAmount: { type: ["string", "number"] },
+        description: { type: ["string", "null"], maxLength: 500 },
+        maxUsage: { type: ["integer", "null"], minimum: 1, maximum: 2_147_483_647 },
+        expirationDate: { type: ["string", "null"], format: "date-time" },
+      },
+    });
+  });
+});
+
+describe("the query of list (spec §4.2)", () => {
+  test.each([
+    [{}, "accepted"],
+    [{ status: "inactive", offset: "0", page: "2" }, "accepted"],
+    [{ offset: "2147483647" }, "accepted"],
+    [{ offset: "2147483648" }, "less_than_equal"],
+    [{ offset: "-1" }, "greater_than_equal"],
+    [{ offset: "" }, "int_parsing"],
+    [{ offset: "1.5" }, "int_parsing"],
+    [{ offset: ["1", "2"] }, "int_type"],
+    [{ status: "" }, "enum"],
+    [{ status: "expired" }, "enum"],
+    [{ status: ["active", "active"] }, "enum"],
+    [{ offset: "x", status: "x" }, "enum int_parsing"],
+  ])("%j: %s", (query, answer) => {
+    expect(codesOf(ListLinksQuery, query)).toBe(answer);
+  });
+
+  test("is documented without null, which a query cannot say", () => {
+    expect(z.toJSONSchema(ListLinksQuery, { io: "input" })["properties"]).toEqual({
+      status: { type: "string", enum: ["active", "completed", "inactive"] },
+      offset: { type: "integer", minimum: 0, maximum: 2_147_483_647 },
+    });
+  });
+});
+
+// The field tables of spec §2, in their order.
+describe("the shapes of the answers", () => {
+  const link =
+    "id userId toAmount destinationAddress url dateCreated token status description maxUsage " +
+    "receivedAmount expirationDate transactionUrl";
+  test.each([
+    ["ChainData", shapes.ChainData, "id name symbol chainType logo"],
+    [
+      "TokenData",
+      shapes.TokenData,
+      "address decimals symbol name logo isNative isStablecoin currencyCode commodityCode chain " +
+        "priceUsd isVerified",
+    ],
+    ["PaymentLinkData", shapes.PaymentLinkData, link],
+    ["PaymentLinkCreationData", shapes.PaymentLinkCreationData, "id url"],
+    ["PaymentLinkPage", shapes.PaymentLinkPage, "data limit offset nextOffset"],
+    [
+      "UserWalletData",
+      shapes.UserWalletData,
+      "walletAddress token chainType isDefault isChainDefault provider",
+    ],
+    [
+      "UserData",
+      shapes.UserData,
+      "id handle username dateCreated wallet profileImage bio backgroundImage backgroundColour " +
+        "links isMooveUser contact badges",
+    ],
+    ["RetrievedPaymentLink", shapes.RetrievedPaymentLink, `${link} user`],
+  ] as const)("%s has every field of its table, each always present", (_name, shape, fields) => {
+    const schema = z.toJSONSchema(shape, { io: "output" });
+    const own = schema.$ref === undefined ? schema : schema.$defs?.[schema.$ref.slice(8)];
+    expect(Object.keys(own?.properties ?? {}).sort()).toEqual(fields.split(" ").sort());
+    expect(own?.required?.length).toBe(fields.split(" ").length);
+  });
+
+  test("a page has ten links", () => {
+    expect(pageSize).toBe(10);
+  });
+});

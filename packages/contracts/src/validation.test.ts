@@ -1,0 +1,291 @@
+import { describe, expect, test } from "@jest/globals";
+import type * as z from "zod";
+import { parseJson } from "./json.ts";
+import { formatAmount } from "./money.ts";
+import { Refusal } from "./refusal.ts";
+import * as v from "./validation.ts";
+
+/** Reads one JSON text as a field; answers the value, or the codes of the refusal. */
+const readAs = (field: z.ZodType, json: string | undefined): unknown => {
+  try {
+    const input = parseJson(json === undefined ? "{}" : `{"value":${json}}`);
+    return v.read(v.body({ value: field }), input)["value"];
+  } catch (error) {
+    if (error instanceof Refusal) return error.entries.map((entry) => entry.code).join(" ");
+    throw error;
+  }
+};
+
+const now = new Date("2026-11-21T10:00:00Z");
+const decimal = v.required(v.positiveDecimal, {});
+const string = v.required(v.text({ lengthMin: 1, lengthMax: 5 }), {});
+const integer = v.required(v.integer({ min: 1, max: 2_147_483_647 }), {});
+const future = v.required(
+  v.futureDateTime(() => now),
+  {},
+);
+
+describe("a positive decimal", () => {
+  test.each([
+    ["0.1", "0.1"],
+    ['"0.1"', "0.1"],
+    ["12345678901234567.123456", "12345678901234567.123456"],
+    ["1e3", "1000"],
+    ["1e-100", `0.${"0".repeat(99)}1`],
+  ])("reads %s exactly", (json, amount) => {
+    const value = readAs(decimal, json);
+    expect(formatAmount(value as Parameters<typeof formatAmount>[0])).toBe(amount);
+  });
+
+  test.each([
+    [undefined, "missing"],
+    ["null", "decimal_type"],
+    ["true", "decimal_type"],
+    ["[]", "decimal_type"],
+    ["{}", "decimal_type"],
+    ['{"source":"5"}', "decimal_type"],
+    ['""', "decimal_parsing"],
+    ['"ten"', "decimal_parsing"],
+    ['"NaN"', "finite_number"],
+    ['"-Infinity"', "finite_number"],
+    ["0", "greater_than"],
+    ["-0.0", "greater_than"],
+    ['"-0"', "greater_than"],
+    ["-1", "greater_than"],
+    ["1e78", "decimal_max_digits"],
+    ["1e999999999", "decimal_max_digits"],
+    ["-1e999999999", "decimal_max_digits"],
+    [`"${"9".repeat(79)}"`, "decimal_max_digits"],
+  ])("%s is %s", (json, code) => {
+    expect(readAs(decimal, json)).toBe(code);
+  });
+});
+
+describe("a string", () => {
+  test.each([
+    ['"a"', "a"],
+    ['"abcde"', "abcde"],
+    // Five code points, ten UTF-16 units, twenty bytes.
+    ['"😀😀😀😀😀"', "😀😀😀😀😀"],
+  ])("reads %s", (json, value) => {
+    expect(readAs(string, json)).toBe(value);
+  });
+
+  test.each([
+    [undefined, "missing"],
+    ["null", "string_type"],
+    ["1", "string_type"],
+    ["true", "string_type"],
+    ["[]", "string_type"],
+    ['"abcdef"', "string_too_long"],
+    ['"😀😀😀😀😀😀"', "string_too_long"],
+    ['""', "string_too_short"],
+    ['"a\\u0000"', "string_pattern_mismatch"],
+    ['"\\ud800"', "string_pattern_mismatch"],
+  ])("%s is %s", (json, code) => {
+    expect(readAs(string, json)).toBe(code);
+  });
+});
+
+describe("an integer", () => {
+  test.each([
+    ["1", 1],
+    ["2147483647", 2_147_483_647],
+    ["1.0", 1],
+    ["1e3", 1000],
+    ['"5"', 5],
+    ['" 5 "', 5],
+    ['"+5"', 5],
+    ['"007"', 7],
+    ['"5.00"', 5],
+  ])("reads %s as %d", (json, value) => {
+    expect(readAs(integer, json)).toBe(value);
+  });
+
+  test.each([
+    [undefined, "missing"],
+    ["null", "int_type"],
+    ["true", "int_type"],
+    ["[]", "int_type"],
+    ["{}", "int_type"],
+    ['""', "int_parsing"],
+    ['"abc"', "int_parsing"],
+    ['"5.5"', "int_parsing"],
+    ['"5."', "int_parsing"],
+    ['"1e2"', "int_parsing"],
+    ['"1_000"', "int_parsing"],
+    ['"0x10"', "int_parsing"],
+    ['"٥"', "int_parsing"],
+    ['"Infinity"', "int_parsing"],
+    [`"${"9".repeat(60_000)}x"`, "int_parsing"],
+    ["1.5", "int_from_float"],
+    ["0.5", "int_from_float"],
+    ["1e-1", "int_from_float"],
+    ["1e400", "finite_number"],
+    ["-1e400", "finite_number"],
+    ["0", "greater_than_equal"],
+    ["-0", "greater_than_equal"],
+    ["-1", "greater_than_equal"],
+    ['"-5"', "greater_than_equal"],
+    [`-${"9".repeat(400)}`, "greater_than_equal"],
+    ["2147483648", "less_than_equal"],
+    ["99999999999999999999999", "less_than_equal"],
+    ["9".repeat(400), "less_than_equal"],
+    [`"${"9".repeat(400)}"`, "less_than_equal"],
+  ])("%.40s is %s", (json, code) => {
+    expect(readAs(integer, json)).toBe(code);
+  });
+});
+
+describe("a date-time in the future", () => {
+  test.each([
+    ['"2026-11-21T10:00:00.001Z"', "2026-11-21T10:00:00.001Z"],
+    ['"2026-11-21T10:00:01"', "2026-11-21T10:00:01.000Z"],
+    ['"2026-11-21T12:00:00.001+02:00"', "2026-11-21T10:00:00.001Z"],
+    ['"2026-11-22"', "2026-11-22T00:00:00.000Z"],
+    ['"9999-12-31"', "9999-12-31T00:00:00.000Z"],
+  ])("reads %s", (json, instant) => {
+    expect(readAs(future, json)).toEqual(new Date(instant));
+  });
+
+  test.each([
+    [undefined, "missing"],
+    ["null", "datetime_type"],
+    ["1795255200", "datetime_type"],
+    ["true", "datetime_type"],
+    ["[]", "datetime_type"],
+    ['""', "datetime_from_date_parsing"],
+    ['"tomorrow"', "datetime_from_date_parsing"],
+    ['"2027-02-29"', "datetime_from_date_parsing"],
+    ['"9999-12-31T23:59:59-01:00"', "datetime_from_date_parsing"],
+    ['"2026-11-21T10:00:00Z"', "datetime_future"],
+    ['"2026-11-21T12:00:00+02:00"', "datetime_future"],
+    ['"2026-11-21"', "datetime_future"],
+    ['"0001-01-01"', "datetime_future"],
+  ])("%s is %s", (json, code) => {
+    expect(readAs(future, json)).toBe(code);
+  });
+});
+
+describe("a closed list of words", () => {
+  const word = v.required(v.oneOf(["active", "completed"]), {});
+  test.each([
+    ['"active"', "active"],
+    [undefined, "missing"],
+    ['"Active"', "enum"],
+    ['" active"', "enum"],
+    ['""', "enum"],
+    ['"toString"', "enum"],
+    ["null", "enum"],
+    ["1", "enum"],
+    ['["active"]', "enum"],
+  ])("%s: %s", (json, answer) => {
+    expect(readAs(word, json)).toBe(answer);
+  });
+});
+
+describe("a boolean", () => {
+  test.each([
+    ["true", true],
+    ["false", false],
+    [undefined, "missing"],
+    ["null", "bool_type"],
+    ["1", "bool_type"],
+    ['"true"', "bool_type"],
+  ])("%s: %s", (json, answer) => {
+    expect(readAs(v.required(v.bool, {}), json)).toBe(answer);
+  });
+});
+
+describe("a list", () => {
+  const list = v.required(v.list(v.text({ lengthMax: 3 }), { itemsMin: 1, itemsMax: 2 }), {});
+  test.each([
+    ['["a"]', ["a"]],
+    ['["a","b"]', ["a", "b"]],
+    [undefined, "missing"],
+    ["null", "list_type"],
+    ['{"0":"a","length":1}', "list_type"],
+    ["[]", "too_short"],
+    ['["a","b","c"]', "too_long"],
+    ['["a",1]', "string_type"],
+    ['["abcd",1]', "string_too_long"],
+  ])("%s: %j", (json, answer) => {
+    expect(readAs(list, json)).toEqual(answer);
+  });
+});
+
+describe("a URL", () => {
+  const url = v.required(v.webUrl({ lengthMax: 40 }), {});
+  test.each([
+    ['"https://example.com/a.png"', "https://example.com/a.png"],
+    ['"HTTP://EXAMPLE.com"', "http://example.com/"],
+    [`"https://example.com/${"a".repeat(20)}"`, `https://example.com/${"a".repeat(20)}`],
+    [`"https://example.com/${"a".repeat(21)}"`, "string_too_long"],
+    // Short as written, long in the form that is kept.
+    [`"https://example.com/${"é".repeat(4)}"`, "string_too_long"],
+    ['"javascript:alert(1)"', "url_parsing"],
+    ['"data:text/html,hi"', "url_parsing"],
+    ['"//example.com"', "url_parsing"],
+    ['"/relative"', "url_parsing"],
+    ['"https://user@example.com"', "url_parsing"],
+    ['"https://:pass@example.com"', "url_parsing"],
+    ['"https://"', "url_parsing"],
+    ["1", "string_type"],
+  ])("%s: %s", (json, answer) => {
+    expect(readAs(url, json)).toBe(answer);
+  });
+});
+
+describe("what may be left out", () => {
+  const text = v.text({ lengthMax: 5 });
+  test.each([
+    ["nullable", v.nullable(text, {}), undefined, null],
+    ["nullable", v.nullable(text, {}), "null", null],
+    ["nullable", v.nullable(text, {}), '"a"', "a"],
+    ["nullable", v.nullable(text, {}), "1", "string_type"],
+    ["changed", v.changed(text, {}), undefined, undefined],
+    ["changed", v.changed(text, {}), "null", "string_type"],
+    ["changed or null", v.changed(v.orNull(text), {}), "null", null],
+    ["changed or null", v.changed(v.orNull(text), {}), undefined, undefined],
+    ["parameter", v.parameter(text, {}), undefined, undefined],
+    ["parameter", v.parameter(text, {}), "1", "string_type"],
+  ])("%s, given %3$j", (_name, field, json, answer) => {
+    expect(readAs(field, json)).toBe(answer);
+  });
+});
+
+describe("read", () => {
+  const schema = v.body({ b: integer, a: string, c: v.nullable(v.bool, {}) });
+  const codes = (input: unknown): unknown => {
+    try {
+      return v.read(schema, input);
+    } catch (error) {
+      return error instanceof Refusal ? [error.status, ...error.entries.map((e) => e.code)] : error;
+    }
+  };
+
+  test("tells every problem, one entry each, in the order of the schema's fields", () => {
+    expect(codes(parseJson('{"c":1,"a":1,"b":1.5}'))).toEqual([
+      422,
+      "int_from_float",
+      "string_type",
+      "bool_type",
+    ]);
+    expect(codes({})).toEqual([422, "missing", "missing"]);
+  });
+
+  test.each([[null], [[]], ["text"], [1], [undefined]])("%j is no object", (input) => {
+    expect(codes(input)).toEqual([422, "model_attributes_type"]);
+  });
+
+  test("ignores fields that it does not know, __proto__ among them", () => {
+    const input = parseJson('{"b":1,"a":"x","d":1,"__proto__":{"c":true}}');
+    expect(codes(input)).toEqual({ b: 1, a: "x", c: null });
+  });
+
+  test("says the failed rule in a sentence that names no field and repeats no value", () => {
+    const refusal = v.invalid("missing", "string_too_long");
+    expect(refusal.status).toBe(422);
+    for (const { message } of refusal.entries) expect(message).toMatch(/^[A-Z][^"']*\.$/);
+  });
+});
