@@ -14,7 +14,8 @@ export const systemClock: Clock = {
   until: async (instant, signal) => {
     while (!signal.aborted) {
       const waitMs = instant.getTime() - Date.now();
-      if (waitMs <= 0) return;
+      // Put this way round an invalid date ends the wait, instead of spinning in it.
+      if (!(waitMs > 0)) return;
       await wait(Math.min(waitMs, timeoutMsMax), signal);
     }
   },
@@ -32,7 +33,7 @@ const wait = (waitMs: number, signal: AbortSignal): Promise<void> =>
   });
 
 export type HeldClock = Clock & {
-  /** Moves time forward and wakes whoever waited for an instant now reached. */
+  /** Moves time forward and wakes whoever waited for an instant now reached, the earliest first. */
   advance(byMs: number): void;
 };
 
@@ -43,22 +44,22 @@ export const createHeldClock = (start: Date): HeldClock => {
   return {
     now: () => new Date(nowMs),
     until: (instant, signal) => {
-      if (signal.aborted || instant.getTime() <= nowMs) return Promise.resolve();
+      if (signal.aborted || !(instant.getTime() > nowMs)) return Promise.resolve();
       return new Promise((resolve) => {
-        const sleeper = { atMs: instant.getTime(), wake: resolve };
+        const wake = () => {
+          waiting.delete(sleeper);
+          signal.removeEventListener("abort", wake);
+          resolve();
+        };
+        const sleeper = { atMs: instant.getTime(), wake };
         waiting.add(sleeper);
-        signal.addEventListener("abort", () => (waiting.delete(sleeper), resolve()), {
-          once: true,
-        });
+        signal.addEventListener("abort", wake, { once: true });
       });
     },
     advance: (byMs) => {
       nowMs += byMs;
-      for (const sleeper of waiting) {
-        if (sleeper.atMs > nowMs) continue;
-        waiting.delete(sleeper);
-        sleeper.wake();
-      }
+      const woken = [...waiting].filter((sleeper) => sleeper.atMs <= nowMs);
+      for (const sleeper of woken.sort((a, b) => a.atMs - b.atMs)) sleeper.wake();
     },
   };
 };

@@ -8,7 +8,8 @@ export class ConfigError extends Error {}
 
 /**
  * Reads a configuration once, at start. An empty variable counts as missing. Throws ConfigError that
- * lists every fault by its variable's name; values, which may be secrets, are never repeated.
+ * lists every fault by its variable's name; values, which may be secrets, are never repeated. Rules
+ * over several variables are held once each of them is well formed.
  */
 export const readConfig = <S extends z.ZodType>(
   schema: S,
@@ -19,26 +20,54 @@ export const readConfig = <S extends z.ZodType>(
   );
   const result = schema.safeParse(given);
   if (result.success) return result.data;
-  const faults = result.error.issues.map(
-    (issue) => `  ${issue.path.join(".") || "configuration"}: ${issue.message}`,
-  );
+  const faults = result.error.issues.map((issue) => {
+    const name = issue.path.join(".");
+    const isMissing = issue.code === "invalid_type" && !(name in given);
+    return `  ${name || "configuration"}: ${isMissing ? "is missing" : issue.message}`;
+  });
   throw new ConfigError(`The configuration cannot be used:\n${faults.join("\n")}`);
 };
 
-/** The value of a variable, or of the file that its `…_FILE` twin names. */
+/**
+ * The value of a variable, or of the file that its `…_FILE` twin names, without the blanks around it.
+ * Undefined where both are missing or empty; throws ConfigError where the file cannot be read or is
+ * empty, and where both are given.
+ */
 export const readSecret = (environment: Environment, name: string): string | undefined => {
+  const given = environment[name] || undefined;
   const file = environment[`${name}_FILE`];
-  if (file === undefined || file === "") return environment[name];
-  return readFileSync(file, "utf8").trim();
+  if (file === undefined || file === "") return given;
+  const fault = (text: string) =>
+    new ConfigError(`The configuration cannot be used:\n  ${name}_FILE: ${text}`);
+  if (given !== undefined) throw fault(`${name} is given too; one of them must go`);
+  const content = readText(file);
+  if (content === undefined) throw fault("names a file that cannot be read");
+  if (content === "") throw fault("names an empty file");
+  return content;
 };
 
-/** An http or https origin, kept without a trailing slash. */
+const readText = (file: string): string | undefined => {
+  try {
+    return readFileSync(file, "utf8").trim();
+  } catch {
+    return undefined;
+  }
+};
+
+/** An http or https address that paths are put behind: no credentials, query, fragment, last slash. */
 export const OriginUrl = z
-  .url({ protocol: /^https?$/, error: "must be an http or https URL" })
+  .url({ protocol: /^https?$/, error: "must be an http or https URL", abort: true })
+  .refine((text) => !/[?#@]/.test(text), {
+    error: "must have no credentials, query or fragment",
+  })
   .transform((url) => url.replace(/\/+$/, ""));
 
 /** A TCP port; 0 lets the system choose. */
-export const Port = z.coerce.number().int().min(0).max(65_535);
+export const Port = z
+  .string()
+  .regex(/^\d{1,5}$/, { error: "must be a port number" })
+  .transform(Number)
+  .refine((port) => port <= 65_535, { error: "must be at most 65535" });
 
 const rate = /^(\d{1,6}(?:\.\d{1,3})?):(\d{1,7})$/;
 
@@ -63,7 +92,7 @@ export const CommaList = z.string().transform((text) =>
     .filter((entry) => entry !== ""),
 );
 
-/** `1`, `true` or `yes` switch on; everything else is a fault. */
+/** `1`, `true` or `yes` switch on, `0`, `false` or `no` off; everything else is a fault. */
 export const Switch = z
   .enum(["0", "1", "true", "false", "yes", "no"])
   .transform((word) => word === "1" || word === "true" || word === "yes");

@@ -3,24 +3,20 @@ import { isSpanContextValid, trace } from "@opentelemetry/api";
 
 export type Log = Logger;
 
-const secretFields = [
-  "apiKey",
-  "authorization",
-  "cookie",
-  "key",
-  "password",
-  "secret",
-  "secrets",
-  "signature",
-  "token",
-];
+/**
+ * Names that can hold a secret, without regard to case, dashes and underscores. `tokenAddress` and
+ * `secretPrefix` are none: it is the last word that counts.
+ */
+const secretName =
+  /(?:secrets?|secretkeys?|passwords?|tokens?|cookies?|signatures?|authorization|apikeys?|privatekey|databaseurl|redisurl|signinurl)$|^keys?$/;
 
-const redactedPaths = secretFields.flatMap((field) => [field, `*.${field}`, `*.*.${field}`]);
+const depthMax = 6;
+const causesMax = 4;
 
 /**
  * Opens the JSON log on stdout, one line per event, with the active trace's ids. Fields that by name
- * can hold a secret are blotted out; errors are written without the properties that libraries hang
- * on them, as a query's values would be among these.
+ * can hold a secret are blotted out at every depth; errors are written without the properties that
+ * libraries hang on them, as a query's values would be among these.
  */
 export const openLog = (
   { service, level }: { service: string; level: string },
@@ -31,9 +27,10 @@ export const openLog = (
       level,
       base: { service },
       timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }) },
-      redact: { paths: redactedPaths, censor: "[redacted]" },
-      serializers: { err: describeError },
+      formatters: { level: (label) => ({ level: label }), log: cleanLine },
+      serializers: { err: (error: unknown) => describeError(error) },
+      // A child's bindings do not pass the formatter above.
+      redact: { paths: ["key", "token", "secret", "password"], censor: blotOut },
       mixin: () => {
         const context = trace.getActiveSpan()?.spanContext();
         return context !== undefined && isSpanContextValid(context)
@@ -44,8 +41,6 @@ export const openLog = (
     ...(destination === undefined ? [] : [destination]),
   );
 
-const causesMax = 4;
-
 /** What a log line tells of an error: its type, text, code, stack and causes; nothing else. */
 export const describeError = (error: unknown, depth = 0): Record<string, unknown> => {
   if (!(error instanceof Error)) return { message: "a value that is no error was thrown" };
@@ -55,4 +50,34 @@ export const describeError = (error: unknown, depth = 0): Record<string, unknown
       ? { cause: describeError(error.cause, depth + 1) }
       : {};
   return { type: error.name, message: error.message, ...code, stack: error.stack, ...cause };
+};
+
+const cleanLine = (line: Record<string, unknown>): Record<string, unknown> => {
+  const seen = new WeakSet();
+  const fields = Object.entries(line).map(([name, value]) => [
+    name,
+    // Its own serializer describes it.
+    name === "err" ? value : cleanField(name, value, { depth: 1, seen }),
+  ]);
+  return Object.fromEntries(fields);
+};
+
+type Place = { depth: number; seen: WeakSet<object> };
+
+const cleanField = (name: string, value: unknown, place: Place): unknown =>
+  secretName.test(name.replace(/[-_]/g, "").toLowerCase()) ? blotOut(value) : clean(value, place);
+
+const blotOut = (value: unknown): unknown => value && "[redacted]";
+
+const clean = (value: unknown, { depth, seen }: Place): unknown => {
+  if (typeof value !== "object" || value === null) return value;
+  if (value instanceof Error) return describeError(value);
+  if (value instanceof Uint8Array) return `[${value.length} bytes]`;
+  if ("toJSON" in value) return value;
+  if (depth >= depthMax || seen.has(value)) return "[more]";
+  seen.add(value);
+  const below = { depth: depth + 1, seen };
+  if (Array.isArray(value)) return value.map((item) => clean(item, below));
+  const entries = Object.entries(value);
+  return Object.fromEntries(entries.map(([name, inner]) => [name, cleanField(name, inner, below)]));
 };

@@ -1,4 +1,4 @@
-import { AggregatorRegistry, Registry, collectDefaultMetrics } from "prom-client";
+import { Registry, collectDefaultMetrics } from "prom-client";
 
 export type Metrics = Registry;
 
@@ -14,12 +14,35 @@ export const addProcessMetrics = (metrics: Metrics): void => {
   collectDefaultMetrics({ register: metrics });
 };
 
-/** The text of `/metrics` for the services of one process, told apart by the label `service`. */
+/**
+ * The text of `/metrics` for the services of one process, told apart by the label `service`. Each
+ * family has its HELP and TYPE once; one whose collection fails is left out, with a comment.
+ */
 export const exposeMetrics = async (services: readonly Metrics[]): Promise<string> => {
-  const [only] = services;
-  if (services.length === 1 && only !== undefined) return only.metrics();
-  const families = await Promise.all(services.map((metrics) => metrics.getMetricsAsJSON()));
-  return AggregatorRegistry.aggregate(families).metrics();
+  const families = new Map<string, string[]>();
+  const reading = services.flatMap((metrics) =>
+    metrics.getMetricsAsArray().map(({ name }) => readFamily(metrics, name)),
+  );
+  for (const { name, head, samples } of await Promise.all(reading)) {
+    const lines = families.get(name);
+    if (lines === undefined) families.set(name, [...head, ...samples]);
+    else lines.push(...samples);
+  }
+  return `${[...families.values()].map((lines) => lines.join("\n")).join("\n\n")}\n`;
 };
 
 export const metricsContentType = Registry.PROMETHEUS_CONTENT_TYPE;
+
+type Family = { name: string; head: string[]; samples: string[] };
+
+const readFamily = async (metrics: Metrics, name: string): Promise<Family> => {
+  try {
+    const [help = "", type = "", ...samples] = (await metrics.getSingleMetricAsString(name)).split(
+      "\n",
+    );
+    return { name, head: [help, type], samples };
+  } catch {
+    // A gauge that asks a database must not take all the others with it.
+    return { name: `${name} failed`, head: [], samples: [`# ${name} could not be collected`] };
+  }
+};

@@ -1,8 +1,11 @@
 import { type Context, ROOT_CONTEXT, context, propagation, trace } from "@opentelemetry/api";
+import { afterMs, systemClock } from "./clock.ts";
+
+const flushMsMax = 3_000;
 
 /**
  * Starts OpenTelemetry, exporting over OTLP/HTTP as the standard `OTEL_…` variables say, and answers
- * the call that flushes and stops it. Without `OTEL_EXPORTER_OTLP_ENDPOINT` nothing is loaded: the SDK
+ * the call that flushes what it can within 3 s and stops it. Switched off nothing is loaded: the SDK
  * costs start-up time, and the API's no-op spans cost nothing.
  */
 export const openTracing = async (
@@ -13,7 +16,15 @@ export const openTracing = async (
   const { NodeSDK } = await import("@opentelemetry/sdk-node");
   const sdk = new NodeSDK({ serviceName: service, instrumentations: [] });
   sdk.start();
-  return () => sdk.shutdown();
+  return async () => {
+    // A collector that is away would hold up the stop for ten seconds.
+    const ended = new AbortController();
+    const flushed = sdk.shutdown().finally(() => ended.abort());
+    await Promise.race([
+      flushed,
+      systemClock.until(afterMs(systemClock, flushMsMax), ended.signal),
+    ]);
+  };
 };
 
 /** The tracer of our own spans. */

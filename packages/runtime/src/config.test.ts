@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import * as z from "zod";
+import {
+  CommaList,
+  ConfigError,
+  OriginUrl,
+  Port,
+  RateLimit,
+  Switch,
+  readConfig,
+  readSecret,
+} from "./config.ts";
+
+const messageOf = (work: () => unknown): string => {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message;
+    throw error;
+  }
+  return "accepted";
+};
+
+describe("readConfig", () => {
+  const schema = z.object({
+    PORT: Port.default(8080),
+    BASE_URL: OriginUrl,
+    RATE: RateLimit,
+    LEVEL: z.enum(["info", "debug"]).default("info"),
+    TOKEN: z.string().min(16).optional(),
+  });
+
+  test("given an empty variable, takes it as missing", () => {
+    const config = readConfig(schema, { PORT: "", BASE_URL: "http://a", RATE: "1:1", TOKEN: "" });
+    expect(config).toMatchObject({ PORT: 8080, LEVEL: "info" });
+    expect(config.TOKEN).toBeUndefined();
+  });
+
+  test("names every fault by its variable, in one message", () => {
+    const environment = { PORT: "port", RATE: "fast", LEVEL: "loud", TOKEN: "short" };
+    expect(messageOf(() => readConfig(schema, environment)).split("\n")).toEqual([
+      "The configuration cannot be used:",
+      "  PORT: must be a port number",
+      "  BASE_URL: is missing",
+      "  RATE: must be <tokens per second>:<burst>",
+      expect.stringMatching(/^ {2}LEVEL: /),
+      expect.stringMatching(/^ {2}TOKEN: /),
+    ]);
+  });
+
+  test("never repeats a value, which may be a secret", () => {
+    const secret = "hunter2";
+    const environment = {
+      PORT: secret,
+      BASE_URL: `ftp://${secret}@host`,
+      RATE: secret,
+      LEVEL: secret,
+      TOKEN: secret,
+    };
+    const message = messageOf(() => readConfig(schema, environment));
+    expect(message.split("\n")).toHaveLength(6);
+    expect(message).not.toContain(secret);
+  });
+});
+
+describe("the forms of variables", () => {
+  test.each([
+    [Port, "0", 0],
+    [Port, "8080", 8080],
+    [Port, "65535", 65_535],
+    [OriginUrl, "https://pay.example", "https://pay.example"],
+    [OriginUrl, "http://127.0.0.1:8080//", "http://127.0.0.1:8080"],
+    [OriginUrl, "http://[::1]:8080/", "http://[::1]:8080"],
+    [RateLimit, "10:100", { tokensPerSecond: 10, burst: 100 }],
+    [RateLimit, "0.5:1", { tokensPerSecond: 0.5, burst: 1 }],
+    [CommaList, "a, b ,,c", ["a", "b", "c"]],
+    [CommaList, " , ", []],
+    [Switch, "1", true],
+    [Switch, "yes", true],
+    [Switch, "false", false],
+  ])("%#: %s is %j", (form, text, value) => {
+    expect((form as z.ZodType).parse(text)).toEqual(value);
+  });
+
+  test.each([
+    ["a port", Port, ["65536", "-1", "1.5", "1e3", "0x50", " ", "http"]],
+    [
+      "an origin",
+      OriginUrl,
+      ["pay.example", "ftp://a", "https://user:pass@a", "https://a/?q", "https://a/#f", "//a"],
+    ],
+    ["a rate limit", RateLimit, ["10", "10:", ":10", "0:1", "1:0", "-1:5", "1:1.5", "1:1:1"]],
+    ["a switch", Switch, ["on", "2", "TRUE", " 1"]],
+  ])("%s is refused where it has another form", (_name, form, texts) => {
+    for (const text of texts) expect([text, form.safeParse(text).success]).toEqual([text, false]);
+  });
+});
+
+describe("readSecret", () => {
+  let folder = "";
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "secret-"));
+    await writeFile(join(folder, "full"), "from the file\n");
+    await writeFile(join(folder, "empty"), "\n");
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  test.each([
+    ["the variable", { KEY: "value" }, "value"],
+    ["an empty variable", { KEY: "" }, undefined],
+    ["neither", {}, undefined],
+    ["an empty …_FILE", { KEY: "value", KEY_FILE: "" }, "value"],
+  ])("given %s", (_name, environment, secret) => {
+    expect(readSecret(environment, "KEY")).toBe(secret);
+  });
+
+  test("given …_FILE, answers the file's text without its last newline", () => {
+    expect(readSecret({ KEY_FILE: join(folder, "full") }, "KEY")).toBe("from the file");
+  });
+
+  test.each([
+    ["a file that is not there", "none", undefined, "names a file that cannot be read"],
+    ["an empty file", "empty", undefined, "names an empty file"],
+    ["both, of which one would be ignored", "full", "hunter2", "KEY is given too"],
+  ])("given %s, refuses by the variable's name and repeats nothing", (_name, file, KEY, fault) => {
+    const message = messageOf(() => readSecret({ KEY, KEY_FILE: join(folder, file) }, "KEY"));
+    expect(message).toContain(`KEY_FILE: ${fault}`);
+    expect(message).not.toMatch(/hunter2|from the file/);
+  });
+});

@@ -1,0 +1,152 @@
+import { describe, expect, test } from "@jest/globals";
+import { describeError, openLog } from "./log.ts";
+
+type Line = Record<string, unknown>;
+
+const capture = (level = "info") => {
+  const written: string[] = [];
+  const log = openLog(
+    { service: "links-api", level },
+    { write: (text) => void written.push(text) },
+  );
+  const lines = (): Line[] => written.map((text) => JSON.parse(text) as Line);
+  return { log, written, lines };
+};
+
+describe("the log", () => {
+  test("writes one JSON line per event, with its level, time and service", () => {
+    const { log, written, lines } = capture();
+    log.info({ link_id: "plink_1" }, "a line\nwith a break");
+    log.debug("below the level");
+    expect(written).toHaveLength(1);
+    expect(written[0]).toMatch(/^\{.*\}\n$/);
+    expect(lines()[0]).toEqual({
+      level: "info",
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      service: "links-api",
+      link_id: "plink_1",
+      msg: "a line\nwith a break",
+    });
+  });
+
+  test("has no trace ids where nothing is traced", () => {
+    const { log, lines } = capture();
+    log.info("a line");
+    expect(lines()[0]).not.toHaveProperty("trace_id");
+  });
+
+  test("given a value that JSON cannot hold, writes a line all the same", () => {
+    const { log, lines } = capture();
+    const circle: Line = { name: "circle" };
+    circle["self"] = circle;
+    log.info({ circle, bytes: Buffer.alloc(3), at: new Date(0), deep: nest(20) }, "a line");
+    expect(lines()[0]).toMatchObject({
+      circle: { name: "circle", self: "[more]" },
+      bytes: "[3 bytes]",
+      at: "1970-01-01T00:00:00.000Z",
+    });
+  });
+});
+
+describe("redaction", () => {
+  const secret = "plk_live_hunter2";
+
+  test.each([
+    "key",
+    "apiKey",
+    "api_key",
+    "X-API-Key",
+    "authorization",
+    "Cookie",
+    "set-cookie",
+    "password",
+    "secret",
+    "signingSecret",
+    "WEBHOOK_SECRET_KEYS",
+    "token",
+    "sessionToken",
+    "signature",
+    "Service-Signature",
+    "DATABASE_URL",
+    "signInUrl",
+  ])("blots out %s at every depth, in lists, children and beside errors", (name) => {
+    const { log, written } = capture();
+    const field = { [name]: secret };
+    log.info(field, "top");
+    log.info({ a: { b: { c: { d: field } } } }, "deep");
+    log.info({ list: [[field]] }, "in a list");
+    log.error({ err: new Error("failed"), request: { headers: field } }, "beside an error");
+    expect(written).toHaveLength(4);
+    expect(written.join("")).not.toContain(secret);
+    expect(written.join("").match(/\[redacted\]/g)).toHaveLength(4);
+  });
+
+  test.each(["key", "token", "secret", "password"])("blots out a child's own %s", (name) => {
+    const { log, written } = capture();
+    log.child({ [name]: secret }).info("a line");
+    expect(written.join("")).not.toContain(secret);
+  });
+
+  test("leaves what only sounds like a secret", () => {
+    const { log, lines } = capture();
+    const fields = {
+      tokenAddress: "0x1",
+      token_id: "usdc",
+      secretPrefix: "whsec_ab",
+      keyId: "k1",
+      token: null,
+    };
+    log.info(fields, "a line");
+    expect(lines()[0]).toMatchObject(fields);
+  });
+});
+
+describe("an error in the log", () => {
+  /** As database libraries make them: the statement and its values hang on the error. */
+  const queryError = () =>
+    Object.assign(new Error("the query failed", { cause: new Error("deeper") }), {
+      code: "23505",
+      query: { values: ["hunter2"] },
+      detail: "Key (hash)=(hunter2) already exists.",
+    });
+
+  test("tells type, text, code, stack and cause, and nothing that hangs on it", () => {
+    const { log, written, lines } = capture();
+    log.error({ err: queryError() }, "a request failed");
+    expect(lines()[0]?.["err"]).toEqual({
+      type: "Error",
+      message: "the query failed",
+      code: "23505",
+      stack: expect.stringContaining("log.test.ts"),
+      cause: { type: "Error", message: "deeper", stack: expect.any(String) },
+    });
+    expect(written.join("")).not.toContain("hunter2");
+  });
+
+  test("is told the same way wherever in the line it stands", () => {
+    const { log, written, lines } = capture();
+    log.error(queryError());
+    log.error({ failures: [{ reason: queryError() }] }, "several");
+    expect(lines()[0]).toMatchObject({ msg: "the query failed", err: { code: "23505" } });
+    expect(lines()[1]).toMatchObject({ failures: [{ reason: { code: "23505" } }] });
+    expect(written.join("")).not.toContain("hunter2");
+  });
+
+  test.each([["text"], [{ password: "hunter2" }], [null], [7]])(
+    "given %j, which is no error, repeats nothing of it",
+    (thrown) => {
+      const { log, written } = capture();
+      log.error({ err: thrown }, "a request failed");
+      expect(written.join("")).not.toContain("hunter2");
+      expect(describeError(thrown)).toEqual({ message: "a value that is no error was thrown" });
+    },
+  );
+
+  test("ends a chain of causes, a circle too", () => {
+    const error = new Error("circle");
+    error.cause = error;
+    expect(JSON.stringify(describeError(error)).split('"circle"')).toHaveLength(6);
+  });
+});
+
+const nest = (depth: number): unknown => (depth === 0 ? "bottom" : { in: nest(depth - 1) });

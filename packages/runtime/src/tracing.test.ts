@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { type Server, createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { context, trace } from "@opentelemetry/api";
+import { openLog } from "./log.ts";
+import { activeTraceparent, continueTrace, openTracing, tracer } from "./tracing.ts";
+
+const traceId = "0af7651916cd43dd8448eb211c80319c";
+const traceparent = `00-${traceId}-b7ad6b7169203331-01`;
+
+describe("with tracing off", () => {
+  test("nothing is loaded, no trace is named, and spans cost nothing", async () => {
+    const close = await openTracing("test", false);
+    const span = tracer.startSpan("work", {}, continueTrace(traceparent));
+    expect(span.isRecording()).toBe(false);
+    expect(activeTraceparent()).toBeUndefined();
+    await close();
+  });
+});
+
+describe("with tracing on", () => {
+  const exported: string[] = [];
+  let collector: Server;
+  let close = async () => {};
+
+  beforeAll(async () => {
+    collector = createServer((req, res) => {
+      req.on("data", (chunk: Buffer) => exported.push(`${req.url} ${chunk.toString("latin1")}`));
+      req.on("end", () => res.end());
+    });
+    await new Promise<void>((resolve) => void collector.listen(0, "127.0.0.1", resolve));
+    const { port } = collector.address() as AddressInfo;
+    process.env["OTEL_EXPORTER_OTLP_ENDPOINT"] = `http://127.0.0.1:${port}`;
+    process.env["OTEL_METRICS_EXPORTER"] = "none";
+    process.env["OTEL_LOGS_EXPORTER"] = "none";
+    close = await openTracing("links-api", true);
+  });
+  afterAll(() => new Promise((resolve) => void collector.close(resolve)));
+
+  test("a span continues the trace that a traceparent names, and hands it on", () => {
+    const span = tracer.startSpan("work", {}, continueTrace(traceparent));
+    context.with(trace.setSpan(context.active(), span), () => {
+      expect(activeTraceparent()).toBe(`00-${traceId}-${span.spanContext().spanId}-01`);
+    });
+    span.end();
+    expect(span.spanContext().spanId).not.toBe("b7ad6b7169203331");
+  });
+
+  test.each([undefined, "", "garbage", `00-${"0".repeat(32)}-b7ad6b7169203331-01`])(
+    "given the traceparent %j, a span begins a trace of its own",
+    (wrong) => {
+      const span = tracer.startSpan("work", {}, continueTrace(wrong));
+      expect(span.spanContext().traceId).toMatch(/^[0-9a-f]{32}$/);
+      expect(["0".repeat(32), traceId]).not.toContain(span.spanContext().traceId);
+      span.end();
+    },
+  );
+
+  test("a log line within a span carries its ids, one outside none", () => {
+    const written: string[] = [];
+    const to = { write: (text: string) => void written.push(text) };
+    const log = openLog({ service: "test", level: "info" }, to);
+    const span = tracer.startSpan("work", {}, continueTrace(traceparent));
+    context.with(trace.setSpan(context.active(), span), () => log.info("inside"));
+    log.info("outside");
+    span.end();
+    expect(JSON.parse(written[0] ?? "")).toMatchObject({
+      trace_id: traceId,
+      span_id: span.spanContext().spanId,
+    });
+    expect(JSON.parse(written[1] ?? "")).not.toHaveProperty("trace_id");
+  });
+
+  test("closing sends every span that has ended to the OTLP endpoint", async () => {
+    tracer.startSpan("the last work").end();
+    await close();
+    const sent = exported.join("");
+    expect(sent).toMatch(/^\/v1\/traces /);
+    expect(sent).toContain("the last work");
+    expect(sent).toContain("links-api");
+  });
+});
