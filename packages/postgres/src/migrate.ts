@@ -22,8 +22,9 @@ const migrationLock = 7_203_115;
 const lockTimeoutMs = 60_000;
 
 /**
- * Brings one service's schema up to date, forward only, each file in a transaction of its own.
- * Running it again changes nothing. Throws where an applied file has since been edited.
+ * Brings one service's schema up to date, forward only, each file in a transaction of its own, and
+ * answers the names of the files that it applied. Running it again changes nothing. Throws where an
+ * applied file has since been edited or a file fails; the message names the file.
  */
 export const migrate = async (migration: Migration): Promise<string[]> => {
   const files = await readFolders(migration.folders);
@@ -31,6 +32,8 @@ export const migrate = async (migration: Migration): Promise<string[]> => {
     connectionString: migration.adminUrl,
     application_name: "migrate",
   });
+  // A connection that breaks fails the query under way; unheard, it would end the process as well.
+  client.on("error", () => {});
   await client.connect();
   try {
     await client.query(`SET lock_timeout = ${lockTimeoutMs}`);
@@ -48,6 +51,8 @@ const readFolders = async (folders: readonly URL[]): Promise<SqlFile[]> => {
     const path = fileURLToPath(folder);
     const names = (await readdir(path)).filter((name) => name.endsWith(".sql")).sort();
     for (const name of names) {
+      // A name is what an applied file is known by.
+      if (files.some((file) => file.name === name)) throw new Error(`two migrations named ${name}`);
       const sql = await readFile(join(path, name), "utf8");
       files.push({ name, sql, checksum: createHash("sha256").update(sql).digest("hex") });
     }
@@ -69,6 +74,7 @@ const prepareSchema = async (client: Client, { role, schema }: Migration): Promi
   await client.query(`
     CREATE SCHEMA IF NOT EXISTS ${schemaName};
     REVOKE ALL ON SCHEMA public FROM PUBLIC;
+    REVOKE TEMPORARY ON DATABASE ${database} FROM PUBLIC;
     GRANT USAGE ON SCHEMA ${schemaName} TO ${roleName};
     ALTER DEFAULT PRIVILEGES IN SCHEMA ${schemaName}
       GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO ${roleName};
@@ -78,6 +84,7 @@ const prepareSchema = async (client: Client, { role, schema }: Migration): Promi
     CREATE TABLE IF NOT EXISTS migrations (
       name text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now()
     );
+    REVOKE INSERT, UPDATE, DELETE ON migrations FROM ${roleName};
   `);
 };
 
@@ -97,6 +104,14 @@ const applyFiles = async (
     if (checksum !== undefined) {
       throw new Error(`migration ${schema}/${file.name} was edited after it had been applied`);
     }
+    await applyFile(client, schema, file);
+    fresh.push(file.name);
+  }
+  return fresh;
+};
+
+const applyFile = async (client: Client, schema: string, file: SqlFile): Promise<void> => {
+  try {
     await client.query("BEGIN");
     await client.query(file.sql);
     await client.query("INSERT INTO migrations (name, checksum) VALUES ($1, $2)", [
@@ -104,7 +119,9 @@ const applyFiles = async (
       file.checksum,
     ]);
     await client.query("COMMIT");
-    fresh.push(file.name);
+  } catch (error) {
+    // The transaction ends with the connection, which the caller closes.
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`migration ${schema}/${file.name} failed: ${reason}`, { cause: error });
   }
-  return fresh;
 };

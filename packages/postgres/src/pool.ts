@@ -17,10 +17,19 @@ const checkRows: Interceptor = {
     if (resultParser === undefined) return row;
     const result = resultParser["~standard"].validate(row);
     if (result instanceof Promise) throw new TypeError("row schemas are synchronous");
-    if (result.issues !== undefined) throw new SchemaValidationError(query, row, result.issues);
+    if (result.issues !== undefined) {
+      // The log tells the cause, and never the row or the values that hang on the error.
+      const cause = new TypeError(describeIssues(result.issues));
+      throw Object.assign(new SchemaValidationError(query, row, result.issues), { cause });
+    }
     return result.value as QueryResultRow;
   },
 };
+
+type Issue = { message: string; path?: readonly unknown[] | undefined };
+
+const describeIssues = (issues: readonly Issue[]): string =>
+  issues.map(({ message, path = [] }) => `${path.map(String).join(".")}: ${message}`).join("; ");
 
 type PoolOptions = {
   url: string;
@@ -31,9 +40,11 @@ type PoolOptions = {
 };
 
 /**
- * Opens the pool of one service. `numeric` and `int8` arrive as text and `timestamptz` as Date: the
- * driver's own parsers would turn money into floats. Connections are not reset on release, which
- * saves a round trip; so session state (SET, temporary tables, session locks) is forbidden in it.
+ * Opens the pool of one service; throws where the database cannot be reached. `numeric` and `int8`
+ * arrive as text and `timestamptz` as Date: the driver's own parsers would turn money into floats.
+ * Connections are not reset on release, which saves a round trip; so session state (SET, temporary
+ * tables, session locks) is forbidden in it. Numbers inside `jsonb` are floats: amounts stand there
+ * as strings.
  */
 export const openPool = async (options: PoolOptions): Promise<Pool> => {
   const statementTimeoutMs = options.statementTimeoutMs ?? 5_000;

@@ -27,8 +27,14 @@ export const createTestDatabase = async (
   await onServer(serverUrl, async (client) => {
     await client.query("SELECT pg_advisory_lock(7203116)");
     await client.query(`CREATE DATABASE ${name}`);
-    for (const { schema, folders } of schemas) {
-      await migrate({ adminUrl, schema, folders, role: { name: schema, password: rolePassword } });
+    try {
+      for (const { schema, folders } of schemas) {
+        const role = { name: schema, password: rolePassword };
+        await migrate({ adminUrl, schema, folders, role });
+      }
+    } catch (error) {
+      await client.query(`DROP DATABASE ${name} WITH (FORCE)`);
+      throw error;
     }
   });
   return {
