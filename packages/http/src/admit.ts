@@ -31,16 +31,10 @@ export const admit = async (
   req: Request,
   res: Response,
 ): Promise<Caller | undefined> => {
-  switch (route.caller.by) {
-    case "anyone":
-      if (route.isLimited) await charge(gate, res, [addressBucket(gate, req)]);
-      return undefined;
-    case "session":
-      if (route.isLimited) await charge(gate, res, [addressBucket(gate, req)]);
-      return admitSession(gate, req);
-    case "api-key":
-      return admitKey(gate, route.caller, req, res);
-  }
+  const { caller: rule, isLimited } = route;
+  if (rule.by === "api-key") return admitKey(gate, rule, req, res);
+  if (isLimited) await charge(gate, res, [addressBucket(gate, req)]);
+  return rule.by === "session" ? admitSession(gate, req) : undefined;
 };
 
 const admitSession = (gate: Gate, req: Request): Promise<Caller> => {

@@ -41,6 +41,7 @@ export const createApp = (options: AppOptions): Express => {
   }
   app.use((req, res) => {
     timer.time(req, res, "unmatched");
+    nameRequest(res);
     answerRefusal(refuse("NOT_FOUND"), res);
   });
   app.use(answerStrayError(options, timer));
@@ -52,11 +53,11 @@ const serveRoute = (options: AppOptions, timer: RequestTimer, route: Route) => {
   const spanName = `${route.method.toUpperCase()} ${route.path}`;
   return async (req: Request, res: Response): Promise<void> => {
     timer.time(req, res, route.path);
-    const requestId = randomUUID();
-    res.setHeader("X-Request-Id", requestId);
+    const requestId = nameRequest(res);
+    const attributes = { "http.route": route.path, "http.request.method": req.method };
     const span = tracer.startSpan(
       spanName,
-      { kind: SpanKind.SERVER, attributes: { "http.route": route.path } },
+      { kind: SpanKind.SERVER, attributes },
       continueTrace(req.get("traceparent")),
     );
     await context.with(trace.setSpan(context.active(), span), async () => {
@@ -73,6 +74,13 @@ const serveRoute = (options: AppOptions, timer: RequestTimer, route: Route) => {
   };
 };
 
+/** Gives the request an id, which its answer and its log lines carry. */
+const nameRequest = (res: Response): string => {
+  const requestId = randomUUID();
+  res.setHeader("X-Request-Id", requestId);
+  return requestId;
+};
+
 type Failed = { error: unknown; failure: RefusalCode; route?: Route; requestId: string };
 
 const answerError = (
@@ -81,17 +89,22 @@ const answerError = (
   req: Request,
   res: Response,
 ): void => {
-  const refusal = refusalOf(error, failure);
+  const told = refusalOf(error);
+  const refusal = told ?? refuse(failure);
+  const isOurFault = told === undefined || refusal.status >= 500;
   const line = { request_id: requestId, route: route?.path, status: refusal.status };
-  if (refusal === error) log.debug({ ...line, codes: refusal.message }, "a request was refused");
-  else if (req.destroyed && !req.complete) log.debug(line, "a client went away");
-  else log.error({ ...line, err: error }, "a request failed");
-  if (res.headersSent) {
+  if (req.destroyed && !req.complete) {
+    log.debug(line, "a client went away");
     res.destroy();
     return;
   }
-  // What is left of a refused body is not read: the connection ends with the answer.
-  if (!req.complete) res.setHeader("Connection", "close");
+  if (isOurFault) log.error({ ...line, err: error }, "a request failed");
+  else log.debug({ ...line, codes: refusal.message }, "a request was refused");
+  if (res.headersSent) {
+    // Half an answer must not look whole; a whole one, after which something failed, stands.
+    if (!res.writableEnded) res.destroy();
+    return;
+  }
   (route?.answerRefusal ?? ((told, _req, to) => answerRefusal(told, to)))(refusal, req, res);
 };
 
@@ -99,7 +112,7 @@ const answerStrayError =
   (options: AppOptions, timer: RequestTimer): ErrorRequestHandler =>
   (error: unknown, req: Request, res: Response, _next) => {
     timer.time(req, res, "unmatched");
-    const failed = { error, failure: "INTERNAL_ERROR", requestId: randomUUID() } as const;
+    const failed = { error, failure: "INTERNAL_ERROR", requestId: nameRequest(res) } as const;
     answerError(options, failed, req, res);
   };
 
@@ -116,6 +129,7 @@ const refuseMethod = (timer: RequestTimer, path: string, methods: readonly Metho
     : names;
   return (req: Request, res: Response): void => {
     timer.time(req, res, path);
+    nameRequest(res);
     res.setHeader("Allow", allow.join(", "));
     answerRefusal(refuse("METHOD_NOT_ALLOWED"), res);
   };

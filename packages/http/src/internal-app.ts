@@ -1,5 +1,10 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import express, { type Express, type Request, type Response } from "express";
+import express, {
+  type ErrorRequestHandler,
+  type Express,
+  type Request,
+  type Response,
+} from "express";
 import { refuse } from "@payment-links/contracts";
 import { type Log, type Metrics, exposeMetrics, metricsContentType } from "@payment-links/runtime";
 import { answerRefusal, refusalOf } from "./answer-error.ts";
@@ -18,6 +23,8 @@ export type InternalAppOptions = {
     internalRoutes: readonly InternalRoute[];
     isReady: () => Promise<boolean>;
   }[];
+  /** What is told of the process itself, where it runs several services. */
+  processMetrics?: readonly Metrics[];
   isDraining: () => boolean;
   /** Required as a bearer by `/internal/…` wherever the address is not a loopback one. */
   token?: string;
@@ -40,7 +47,8 @@ export const createInternalApp = (options: InternalAppOptions): Express => {
       .send(isReady ? "ready\n" : "not ready\n");
   });
   app.get("/metrics", async (_req, res) => {
-    const text = await exposeMetrics(options.services.map((service) => service.metrics));
+    const own = options.services.map((service) => service.metrics);
+    const text = await exposeMetrics([...own, ...(options.processMetrics ?? [])]);
     res.setHeader("Content-Type", metricsContentType);
     res.send(text);
   });
@@ -48,6 +56,7 @@ export const createInternalApp = (options: InternalAppOptions): Express => {
     app[route.method](route.path, serveInternal(options, route));
   }
   app.use((_req, res) => answerRefusal(refuse("NOT_FOUND"), res));
+  app.use(answerStrayError(options.log));
   return app;
 };
 
@@ -66,14 +75,21 @@ const serveInternal =
       refuseStrangers(options, req);
       await route.handle(req, res);
     } catch (error) {
-      const refusal = refusalOf(error, "INTERNAL_ERROR");
-      if (refusal !== error) {
-        options.log.error({ err: error, route: route.path }, "an internal call failed");
-      }
-      if (res.headersSent) res.destroy();
-      else answerRefusal(refusal, res);
+      answerError(options.log, error, route.path, res);
     }
   };
+
+const answerError = (log: Log, error: unknown, route: string, res: Response): void => {
+  const refusal = refusalOf(error) ?? refuse("INTERNAL_ERROR");
+  if (refusal.status >= 500) log.error({ err: error, route }, "an internal call failed");
+  if (!res.headersSent) answerRefusal(refusal, res);
+  else if (!res.writableEnded) res.destroy();
+};
+
+const answerStrayError =
+  (log: Log): ErrorRequestHandler =>
+  (error: unknown, _req: Request, res: Response, _next) =>
+    answerError(log, error, "unmatched", res);
 
 /** A browser, or a name that was rebound to this address, is no operator. */
 const refuseStrangers = ({ token, hostNames }: InternalAppOptions, req: Request): void => {

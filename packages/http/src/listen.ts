@@ -1,13 +1,23 @@
-import { type RequestListener, type Server, createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type RequestListener, type ServerResponse, createServer } from "node:http";
+import { type AddressInfo, type Server, Server as NetServer, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { answerBrokenRequest } from "./broken-request.ts";
 
 export type Listening = {
   port: number;
-  /** Ends every connection after the answer under way, then stops listening. */
-  close(): Promise<void>;
+  /** From now on tells each client, with its answer, to send nothing more on its connection. */
+  drain: () => void;
+  /** Stops listening, and resolves once every answer under way is out and its connection ended. */
+  close: () => Promise<void>;
 };
 
-const closeTimeoutMs = 10_000;
+const closeMsMax = 10_000;
+const pollMs = 10;
+/**
+ * For how long idle connections are kept at the end, as a request may be on its way on one of them: a
+ * quarter of a second. Counted in looks at them, since a busy process hears of requests late.
+ */
+const idlePolls = 25;
 
 /** A port that somebody else holds; its message says which, and which variable changes it. */
 export class PortTakenError extends Error {}
@@ -21,38 +31,73 @@ export const listen = async ({
   port,
   variable,
 }: ListenOptions): Promise<Listening> => {
-  let isClosing = false;
+  const sockets = new Set<Socket>();
+  const answers = new Set<ServerResponse>();
+  let isDraining = false;
   const server = createServer({ requestTimeout: 30_000, keepAliveTimeout: 65_000 }, (req, res) => {
-    // A kept-alive client must learn of the stop from its answer, or its next request is lost.
-    if (isClosing) res.setHeader("Connection", "close");
+    answers.add(res);
+    res.once("close", () => answers.delete(res));
+    if (isDraining) res.setHeader("Connection", "close");
     handler(req, res);
   });
-  await start(server, host, port, variable);
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+  server.on("clientError", (error: Error, socket) => {
+    answerBrokenRequest(error, socket as Socket, answers);
+  });
+  await start(server, { host, port, variable });
+  const drain = () => {
+    isDraining = true;
+    for (const res of answers) if (!res.headersSent) res.setHeader("Connection", "close");
+  };
   return {
     port: (server.address() as AddressInfo).port,
+    drain,
     close: () => {
-      isClosing = true;
-      return close(server);
+      drain();
+      return close(server, sockets, answers);
     },
   };
 };
 
-const start = (server: Server, host: string, port: number, variable: string): Promise<void> =>
+const start = (
+  server: Server,
+  { host, port, variable }: Omit<ListenOptions, "handler">,
+): Promise<void> =>
   new Promise((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) => {
+    const fail = (error: NodeJS.ErrnoException) => {
       const isTaken = error.code === "EADDRINUSE";
       const text = `Port ${port} on ${host} is taken; free it, or set ${variable} to another.`;
       reject(isTaken ? new PortTakenError(text) : error);
-    });
-    server.listen({ host, port }, resolve);
-  });
-
-const close = (server: Server): Promise<void> =>
-  new Promise((resolve) => {
-    const force = setTimeout(() => server.closeAllConnections(), closeTimeoutMs);
-    server.close(() => {
-      clearTimeout(force);
+    };
+    server.once("error", fail);
+    server.listen({ host, port }, () => {
+      server.off("error", fail);
       resolve();
     });
-    server.closeIdleConnections();
   });
+
+/**
+ * HTTP's own `close` would destroy connections that only look idle: ones with a request on its way, or
+ * with the last bytes of an answer still to be sent. So only the listening ends here, and each
+ * connection ends after its answer, or after the grace.
+ */
+const close = async (
+  server: Server,
+  sockets: ReadonlySet<Socket>,
+  answers: ReadonlySet<ServerResponse>,
+): Promise<void> => {
+  NetServer.prototype.close.call(server);
+  const startedAt = performance.now();
+  for (let polls = 0; sockets.size > 0; polls += 1) {
+    const isOverdue = performance.now() - startedAt >= closeMsMax;
+    const busy = new Set([...answers].map((res) => res.socket));
+    for (const socket of sockets) {
+      if (isOverdue) socket.destroy();
+      else if (polls >= idlePolls && !busy.has(socket)) socket.destroySoon();
+    }
+    await sleep(pollMs);
+  }
+};

@@ -11,7 +11,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 /** Reads a request's raw bytes, at most 64 KiB; compressed bodies are refused. */
 export const readBytes = async (req: Request): Promise<Buffer> => {
   const encoding = req.headers["content-encoding"];
-  if (encoding !== undefined && encoding !== "identity") {
+  if (encoding !== undefined && encoding.toLowerCase() !== "identity") {
     throw refuse("UNSUPPORTED_CONTENT_ENCODING");
   }
   const length = req.headers["content-length"];
@@ -42,10 +42,11 @@ export const readBody = async <S extends z.ZodType>(
 export const readQuery = <S extends z.ZodType>(req: Request, schema: S): z.output<S> =>
   read(schema, { ...req.query });
 
-/** A path parameter of the route's own path. */
+/** A path parameter of the route's own path; with a NUL, which no row can hold, it names nothing. */
 export const readParam = (req: Request, name: string): string => {
   const value = req.params[name];
   if (typeof value !== "string") throw new Error(`the route has no parameter ${name}`);
+  if (value.includes("\0")) throw refuse("NOT_FOUND");
   return value;
 };
 

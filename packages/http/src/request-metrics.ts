@@ -5,6 +5,9 @@ import type { Metrics } from "@payment-links/runtime";
 const knownMethods = new Set(["GET", "HEAD", "POST", "PATCH", "DELETE", "PUT", "OPTIONS"]);
 const millisPerSecond = 1000;
 
+/** Counted, never sent: the client went away before its answer (as nginx has it). */
+const clientGone = 499;
+
 export type RequestTimer = {
   /** Counts the request under its route once its answer is out. */
   time(req: Request, res: Response, route: string): void;
@@ -27,7 +30,8 @@ export const createRequestTimer = (metrics: Metrics): RequestTimer => {
           {
             http_request_method: knownMethods.has(req.method) ? req.method : "_OTHER",
             http_route: route,
-            http_response_status_code: res.statusCode,
+            // Without an answer there is no status: the client did not wait for one.
+            http_response_status_code: res.headersSent ? res.statusCode : clientGone,
           },
           (performance.now() - startedAt) / millisPerSecond,
         );

@@ -1,4 +1,5 @@
 import type { RequestListener } from "node:http";
+import { isIPv6 } from "node:net";
 import * as z from "zod";
 import { CommaList, type Log, type Metrics, Port, type StopList } from "@payment-links/runtime";
 import { type InternalRoute, createInternalApp } from "./internal-app.ts";
@@ -42,34 +43,35 @@ type ServeOptions = {
   config: ServeConfig;
   app: RequestListener;
   services: readonly Service[];
+  /** What is told of the process itself, where it runs several services. */
+  processMetrics?: readonly Metrics[];
   stopList: StopList;
   log: Log;
 };
 
 /**
  * Serves both faces of a process. The stop list gets the orderly end: readiness off, the drain delay
- * (load balancers learn of it), no new connections, the answers under way.
+ * (load balancers learn of it, and clients leave with their answers), no new connections, the answers
+ * under way.
  */
 export const serve = async ({
   config,
   app,
   services,
+  processMetrics = [],
   stopList,
   log,
 }: ServeOptions): Promise<{ port: number; internalPort: number }> => {
   let isDraining = false;
   const internalApp = createInternalApp({
     services,
+    processMetrics,
     isDraining: () => isDraining,
     ...(config.INTERNAL_TOKEN === undefined ? {} : { token: config.INTERNAL_TOKEN }),
-    hostNames: [
-      "localhost",
-      "127.0.0.1",
-      "[::1]",
-      config.INTERNAL_HOST.toLowerCase(),
-      ...services.map((service) => service.name),
-      ...config.INTERNAL_HOSTNAMES.map((name) => name.toLowerCase()),
-    ],
+    hostNames: ["localhost", "127.0.0.1", "::1", config.INTERNAL_HOST]
+      .concat(services.map((service) => service.name))
+      .concat(config.INTERNAL_HOSTNAMES)
+      .map(asHostName),
     log,
   });
   const internal = await listen({
@@ -87,8 +89,12 @@ export const serve = async ({
   });
   stopList.add("public port", async () => {
     isDraining = true;
+    open.drain();
     await new Promise((resolve) => setTimeout(resolve, config.DRAIN_DELAY_SECONDS * 1000));
     await open.close();
   });
   return { port: open.port, internalPort: internal.port };
 };
+
+/** A name as it stands in a `Host` header, where an IPv6 address has its brackets. */
+const asHostName = (name: string): string => (isIPv6(name) ? `[${name}]` : name).toLowerCase();

@@ -45,7 +45,8 @@ export const sessionCookie = (policy: CookiePolicy, token: string, maxAgeSeconds
 export const refuseOtherSites = (req: Request, policy: CookiePolicy): void => {
   const site = req.headers["sec-fetch-site"];
   if (site !== undefined) {
-    const isOwn = site === "same-origin" || (site === "none" && req.method === "GET");
+    const isRead = req.method === "GET" || req.method === "HEAD";
+    const isOwn = site === "same-origin" || (site === "none" && isRead);
     if (!isOwn) throw refuse("CROSS_SITE_REQUEST");
     return;
   }

@@ -1,0 +1,257 @@
+import { afterEach, describe, expect, test } from "@jest/globals";
+import * as z from "zod";
+import { mintApiKey } from "@payment-links/contracts";
+import { readBody } from "./read-request.ts";
+import { keyRoute, publicRoute, sessionRoute } from "./route.ts";
+import { type Answer, type Call, call, codesOf } from "./testing/client.ts";
+import { type Holder, type StartedApp, startApp } from "./testing/start-app.ts";
+
+const key = mintApiKey("live");
+const rotated = mintApiKey("live");
+const readOnly = mintApiKey("live");
+const unknown = mintApiKey("live");
+const full: Holder = { scopes: ["payment_link:create", "payment_link:read"] };
+
+const routes = [
+  keyRoute({
+    method: "post",
+    path: "/create",
+    scope: "payment_link:create",
+    freshMs: 5000,
+    handle: async (req, res, caller) => {
+      await readBody(req, z.object({}));
+      res.json({ userId: caller.account.id });
+    },
+  }),
+  publicRoute({ method: "get", path: "/public", handle: (_req, res) => void res.json({}) }),
+  publicRoute({
+    method: "get",
+    path: "/free",
+    isLimited: false,
+    handle: (_req, res) => void res.json({}),
+  }),
+  sessionRoute({
+    method: "get",
+    path: "/console",
+    handle: (_req, res, caller) => void res.json({ userId: caller.account.id }),
+  }),
+];
+
+let app: StartedApp | undefined;
+afterEach(() => app?.close());
+
+const start = async (more: Partial<Parameters<typeof startApp>[0]> = {}) => {
+  app = await startApp({
+    routes,
+    holders: {
+      [key]: full,
+      [rotated]: full,
+      [readOnly]: { scopes: ["payment_link:read"], bucketId: "bucket_2" },
+      "a session": {},
+    },
+    ...more,
+  });
+  return app;
+};
+
+const create = (port: number, headers: Call["headers"] = {}, body = "{}"): Promise<Answer> =>
+  call({
+    port,
+    path: "/create",
+    headers: { "content-type": "application/json", ...headers },
+    body,
+  });
+
+const address = "ip 127.0.0.1";
+
+describe("a route for API keys", () => {
+  test("tells the handler who calls", async () => {
+    const { port } = await start();
+    const answer = await create(port, { "x-api-key": key });
+    expect([answer.status, answer.text]).toEqual([200, '{"userId":"user_1"}']);
+  });
+
+  test("refuses a missing, wrong, unknown or expired key and a missing scope by their codes", async () => {
+    const expired = mintApiKey("live");
+    const { port, clock } = await start({
+      holders: {
+        [readOnly]: {},
+        [expired]: { ...full, expiresAt: new Date("2026-11-21T11:00:00Z") },
+      },
+    });
+    const codeWith = async (headers: Call["headers"]) => {
+      const answer = await create(port, headers);
+      return `${answer.status} ${codesOf(answer)}`;
+    };
+    expect(await codeWith({})).toBe("401 UNAUTHENTICATED");
+    expect(await codeWith({ "x-api-key": "" })).toBe("401 UNAUTHENTICATED");
+    expect(await codeWith({ authorization: `Bearer ${key}` })).toBe("401 UNAUTHENTICATED");
+    expect(await codeWith({ "x-api-key": "plk_live_typo" })).toBe("401 INVALID_API_KEY");
+    expect(await codeWith({ "x-api-key": `${key}, ${key}` })).toBe("401 INVALID_API_KEY");
+    expect(await codeWith({ "x-api-key": unknown })).toBe("401 INVALID_API_KEY");
+    expect(await codeWith({ "x-api-key": "x".repeat(8000) })).toBe("401 INVALID_API_KEY");
+    expect(await codeWith({ "x-api-key": readOnly })).toBe("403 INSUFFICIENT_API_SCOPE");
+    clock.advance(3_600_000 - 1);
+    expect((await create(port, { "x-api-key": expired })).status).toBe(200);
+    clock.advance(1);
+    expect(await codeWith({ "x-api-key": expired })).toBe("401 EXPIRED_API_KEY");
+  });
+
+  test("tells unknown, mistyped and revoked keys with the same bytes", async () => {
+    const { port } = await start();
+    const answers = await Promise.all(
+      [unknown, "plk_live_typo", "x"].map((text) => create(port, { "x-api-key": text })),
+    );
+    expect(new Set(answers.map((answer) => answer.text)).size).toBe(1);
+  });
+
+  test("checks limit, then key, then scope, then body", async () => {
+    const { port } = await start({ perAddress: { tokensPerSecond: 1, burst: 3 } });
+    const wrong = "{";
+    expect(codesOf(await create(port, {}, wrong))).toBe("UNAUTHENTICATED");
+    expect(codesOf(await create(port, { "x-api-key": readOnly }, wrong))).toBe(
+      "INSUFFICIENT_API_SCOPE",
+    );
+    expect(codesOf(await create(port, { "x-api-key": key }, wrong))).toBe("json_invalid");
+    expect(codesOf(await create(port, {}, wrong))).toBe("429");
+  });
+
+  test("asks who calls only when that is not known, and again once the answer is old", async () => {
+    const { port, clock, asked } = await start();
+    for (let sent = 0; sent < 3; sent += 1) await create(port, { "x-api-key": key });
+    expect(asked()).toBe(1);
+    clock.advance(5001);
+    await create(port, { "x-api-key": key });
+    expect(asked()).toBe(2);
+  });
+});
+
+describe("what a call pays", () => {
+  test("a cold key: from the address's bucket, then its own; a warm one: from both at once", async () => {
+    const { port, charged } = await start();
+    await create(port, { "x-api-key": key });
+    await create(port, { "x-api-key": key });
+    expect(charged).toEqual([[address], ["key bucket_1"], ["key bucket_1", address]]);
+  });
+
+  test("an unknown, mistyped or missing key: from the address's bucket alone", async () => {
+    const { port, charged, asked } = await start();
+    await create(port, { "x-api-key": unknown });
+    await create(port, { "x-api-key": "plk_live_typo" });
+    await create(port);
+    expect(charged).toEqual([[address], [address], [address]]);
+    expect(asked()).toBe(1);
+  });
+
+  test("a key without the scope pays all the same", async () => {
+    const { port, charged } = await start();
+    await create(port, { "x-api-key": readOnly });
+    await create(port, { "x-api-key": readOnly });
+    expect(charged[2]).toEqual(["key bucket_2", address]);
+  });
+
+  test("keys rotated from one another pay from one bucket", async () => {
+    const { port } = await start({ perKey: { tokensPerSecond: 1, burst: 2 } });
+    expect((await create(port, { "x-api-key": key })).status).toBe(200);
+    expect((await create(port, { "x-api-key": rotated })).status).toBe(200);
+    expect((await create(port, { "x-api-key": key })).status).toBe(429);
+    expect((await create(port, { "x-api-key": rotated })).status).toBe(429);
+  });
+
+  test("an address over its limit asks auth-keys nothing", async () => {
+    const { port, asked } = await start({ perAddress: { tokensPerSecond: 1, burst: 1 } });
+    await create(port);
+    expect((await create(port, { "x-api-key": key })).status).toBe(429);
+    expect(asked()).toBe(0);
+  });
+
+  test("public and console routes: from the address's bucket; a route that is not limited: nothing", async () => {
+    const { port, charged } = await start();
+    expect((await call({ port, path: "/free" })).headers).not.toHaveProperty("ratelimit");
+    expect(charged).toEqual([]);
+    await call({ port, path: "/public" });
+    await call({ port, path: "/console" });
+    expect(charged).toEqual([[address], [address]]);
+  });
+});
+
+describe("the rate-limit headers", () => {
+  const limits = {
+    perKey: { tokensPerSecond: 1, burst: 3 },
+    perAddress: { tokensPerSecond: 2, burst: 10 },
+  };
+  const told = ({ status, headers }: Answer) => ({
+    status,
+    policy: headers["ratelimit-policy"],
+    limit: headers["ratelimit"],
+    retryAfter: headers["retry-after"],
+  });
+  const policy = '"key";q=3;w=3, "ip";q=10;w=5';
+
+  test("stand on every limited answer, cold and warm, refused and not; Retry-After on 429 alone", async () => {
+    const { port, clock } = await start(limits);
+    const headers = { "x-api-key": key };
+    expect(told(await create(port, headers))).toEqual({
+      status: 200,
+      policy,
+      limit: '"key";r=2;t=1, "ip";r=9;t=1',
+      retryAfter: undefined,
+    });
+    expect(told(await create(port, headers))).toEqual({
+      status: 200,
+      policy,
+      limit: '"key";r=1;t=2, "ip";r=8;t=1',
+      retryAfter: undefined,
+    });
+    expect(told(await create(port, headers, "{"))).toMatchObject({ status: 422, policy });
+    expect(told(await create(port, headers))).toEqual({
+      status: 429,
+      policy,
+      limit: expect.stringMatching(/^"key";r=0;t=1, "ip";r=7;t=\d$/),
+      retryAfter: "1",
+    });
+    clock.advance(1000);
+    expect((await create(port, headers)).status).toBe(200);
+  });
+
+  test("given a cold key whose own bucket is empty, tell both buckets and when to come again", async () => {
+    const { port, clock } = await start({ ...limits, perKey: { tokensPerSecond: 0.1, burst: 1 } });
+    await create(port, { "x-api-key": key });
+    clock.advance(5001);
+    const answer = await create(port, { "x-api-key": key });
+    expect(codesOf(answer)).toBe("429");
+    expect(told(answer)).toEqual({
+      status: 429,
+      policy: '"key";q=1;w=10, "ip";q=10;w=5',
+      limit: expect.stringMatching(/^"key";r=0;t=5, "ip";r=9;t=1$/),
+      retryAfter: "5",
+    });
+  });
+
+  test("stand on the answers of routes without a key as well, for the address alone", async () => {
+    const { port } = await start(limits);
+    for (const path of ["/public", "/console"]) {
+      const { headers } = await call({ port, path });
+      expect(headers["ratelimit-policy"]).toBe('"ip";q=10;w=5');
+      expect(headers["ratelimit"]).toMatch(/^"ip";r=[89];t=1$/);
+    }
+    expect((await create(port)).headers["ratelimit-policy"]).toBe('"ip";q=10;w=5');
+  });
+});
+
+describe("a console route", () => {
+  test.each([
+    [{ cookie: "session=a%20session" }, 200, undefined],
+    [{}, 401, "UNAUTHENTICATED"],
+    [{ cookie: "session=" }, 401, "UNAUTHENTICATED"],
+    [{ cookie: "session=another" }, 401, "UNAUTHENTICATED"],
+    [{ cookie: "__Host-session=a%20session" }, 401, "UNAUTHENTICATED"],
+    [{ "x-api-key": "plk_live_any" }, 401, "UNAUTHENTICATED"],
+    [{ cookie: "session=a%20session", "sec-fetch-site": "cross-site" }, 403, "CROSS_SITE_REQUEST"],
+  ])("given %j, answers %i", async (headers, status, code) => {
+    const { port } = await start();
+    const answer = await call({ port, path: "/console", headers });
+    expect(answer.status).toBe(status);
+    if (code !== undefined) expect(codesOf(answer)).toBe(code);
+  });
+});

@@ -1,0 +1,265 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { mintApiKey, refuse } from "@payment-links/contracts";
+import { keyRoute, publicRoute } from "./route.ts";
+import { call, callRaw, codesOf } from "./testing/client.ts";
+import { type StartedApp, startApp } from "./testing/start-app.ts";
+
+/** More than the kernel takes at once. */
+const wholeBytes = 30 * 1024 * 1024;
+
+const routes = [
+  publicRoute({ method: "get", path: "/things", handle: (_req, res) => void res.json({ ok: 1 }) }),
+  publicRoute({ method: "post", path: "/things", handle: (_req, res) => void res.json({}) }),
+  publicRoute({ method: "patch", path: "/things/:id", handle: (_req, res) => void res.json({}) }),
+  publicRoute({ method: "delete", path: "/things/:id", handle: (_req, res) => void res.json({}) }),
+  publicRoute({
+    method: "get",
+    path: "/refused",
+    handle: () => Promise.reject(refuse("PAYMENT_LINK_NOT_ACTIVE")),
+  }),
+  publicRoute({
+    method: "get",
+    path: "/broken",
+    handle: () => {
+      throw new Error("password hunter2 in a message");
+    },
+  }),
+  publicRoute({
+    method: "get",
+    path: "/broken-list",
+    failure: "CANNOT_FIND_PAYMENT_LINK",
+    handle: () => Promise.reject(new TypeError("lost")),
+  }),
+  publicRoute({
+    method: "get",
+    path: "/page",
+    answerRefusal: (refusal, _req, res) => void res.status(refusal.status).send("<h1>No</h1>"),
+    handle: () => Promise.reject(refuse("NOT_FOUND")),
+  }),
+  publicRoute({
+    method: "get",
+    path: "/half",
+    handle: async (_req, res) => {
+      res.write("half of it");
+      await new Promise((resolve) => setImmediate(resolve));
+      throw new Error("failed half-way");
+    },
+  }),
+  publicRoute({
+    method: "get",
+    path: "/whole",
+    handle: async (_req, res) => {
+      res.end(Buffer.alloc(wholeBytes, "x"));
+      throw new Error("failed after the answer");
+    },
+  }),
+];
+
+let app: StartedApp;
+beforeAll(async () => {
+  app = await startApp({ routes });
+});
+afterAll(() => app.close());
+beforeEach(() => void (app.logged.length = 0));
+
+const get = (path: string, headers: Record<string, string> = {}) =>
+  call({ port: app.port, path, headers });
+
+describe("a request", () => {
+  test("gets an id, and the server does not say what it is made of", async () => {
+    const { headers } = await get("/things");
+    expect(headers["x-request-id"]).toMatch(/^[0-9a-f-]{36}$/);
+    expect(headers).not.toHaveProperty("x-powered-by");
+    expect(headers).not.toHaveProperty("etag");
+  });
+
+  test("gets its own id, whatever it says itself", async () => {
+    const { headers } = await get("/things", { "x-request-id": "mine" });
+    expect(headers["x-request-id"]).not.toBe("mine");
+  });
+
+  test.each(["/nowhere", "/things/1", "/%", "/broken"])(
+    "to %s gets an id although it fails",
+    async (path) => {
+      expect((await get(path)).headers["x-request-id"]).toMatch(/^[0-9a-f-]{36}$/);
+    },
+  );
+});
+
+describe("an address that does not exist", () => {
+  test.each([
+    "/",
+    "/nowhere",
+    "/things/1/2",
+    "/%",
+    "/things%",
+    "/%c0%af",
+    "//things",
+    "/../things",
+    "/things;a=b",
+    "*",
+    `/${"x".repeat(14_000)}`,
+    "/?__proto__[a]=b",
+  ])("%.20s is answered 404 with the envelope", async (path) => {
+    const answer = await get(path);
+    expect([answer.status, codesOf(answer)]).toEqual([404, "NOT_FOUND"]);
+    expect(answer.headers["content-type"]).toBe("application/json; charset=utf-8");
+    expect(app.logged.join("")).not.toContain('"level":"error"');
+  });
+});
+
+describe("a method that an address does not have", () => {
+  test.each([
+    ["DELETE", "/things", "GET, HEAD, POST"],
+    ["OPTIONS", "/things", "GET, HEAD, POST"],
+    ["PUT", "/things", "GET, HEAD, POST"],
+    ["TRACE", "/things", "GET, HEAD, POST"],
+    ["GET", "/things/1", "PATCH, DELETE"],
+    ["HEAD", "/things/1", "PATCH, DELETE"],
+    ["OPTIONS", "/things/1", "PATCH, DELETE"],
+    ["POST", "/refused", "GET, HEAD"],
+  ])("%s %s is answered 405 with Allow: %s", async (method, path, allow) => {
+    const answer = await call({ port: app.port, method, path });
+    expect([answer.status, answer.headers.allow]).toEqual([405, allow]);
+    if (method !== "HEAD") expect(codesOf(answer)).toBe("METHOD_NOT_ALLOWED");
+  });
+
+  test("grants no other site anything", async () => {
+    const { headers } = await call({
+      port: app.port,
+      method: "OPTIONS",
+      path: "/things",
+      headers: { origin: "https://evil.example", "access-control-request-method": "POST" },
+    });
+    expect(Object.keys(headers).filter((name) => name.startsWith("access-control"))).toEqual([]);
+  });
+
+  test("HEAD is answered as GET, without the body", async () => {
+    const { status, text, headers } = await call({
+      port: app.port,
+      method: "HEAD",
+      path: "/things",
+    });
+    expect([status, text, headers["content-length"]]).toEqual([200, "", "8"]);
+  });
+});
+
+describe("an error", () => {
+  test("that is a refusal is answered as it says, and is no error in the log", async () => {
+    const answer = await get("/refused");
+    expect([answer.status, codesOf(answer)]).toEqual([409, "PAYMENT_LINK_NOT_ACTIVE"]);
+    expect(app.logged.join("")).not.toContain('"level":"error"');
+  });
+
+  test("that is ours is answered 500 without detail, and logged once with the request's id", async () => {
+    const answer = await get("/broken");
+    expect([answer.status, codesOf(answer)]).toEqual([500, "INTERNAL_ERROR"]);
+    expect(answer.text).not.toContain("hunter2");
+    const [line, ...more] = app.logged.filter((text) => text.includes('"level":"error"'));
+    expect(more).toEqual([]);
+    expect(JSON.parse(line ?? "")).toMatchObject({
+      request_id: answer.headers["x-request-id"],
+      route: "/broken",
+      status: 500,
+      err: { type: "Error" },
+    });
+  });
+
+  test("is answered by the code that its route names for failures", async () => {
+    const answer = await get("/broken-list");
+    expect([answer.status, codesOf(answer)]).toEqual([404, "CANNOT_FIND_PAYMENT_LINK"]);
+    expect(app.logged.join("")).toContain('"level":"error"');
+  });
+
+  test("on a page is answered as the page wants it", async () => {
+    const answer = await get("/page");
+    expect([answer.status, answer.text]).toEqual([404, "<h1>No</h1>"]);
+  });
+
+  test("half-way through an answer breaks the connection, so that no half passes for whole", async () => {
+    await expect(get("/half")).rejects.toThrow(/aborted|ECONNRESET|socket hang up/);
+    expect(app.logged.join("")).toContain("failed half-way");
+  });
+
+  test("after the answer is logged, and the answer arrives whole", async () => {
+    const answer = await get("/whole");
+    expect(answer.text).toHaveLength(wholeBytes);
+    expect(app.logged.join("")).toContain("failed after the answer");
+  });
+});
+
+describe("secrets", () => {
+  let gated: StartedApp;
+  const key = mintApiKey("live");
+  afterEach(() => gated.close());
+
+  test("never stand in the log or the metrics, whatever fails and wherever they were sent", async () => {
+    gated = await startApp({
+      routes: [
+        keyRoute({
+          method: "get",
+          path: "/secret/:id",
+          scope: "payment_link:read",
+          freshMs: 5000,
+          handle: (req) => {
+            throw Object.assign(new Error("the query failed"), { request: req });
+          },
+        }),
+      ],
+      holders: { [key]: { scopes: ["payment_link:read"] } },
+      logLevel: "trace",
+    });
+    const unknown = mintApiKey("test");
+    const cookie = "session=cookie-hunter2";
+    for (const sent of [key, unknown, `${key}x`]) {
+      await call({
+        port: gated.port,
+        path: `/secret/${key}?key=${key}`,
+        headers: { "x-api-key": sent, cookie, authorization: `Bearer ${key}` },
+      });
+    }
+    const text = gated.logged.join("") + (await gated.metrics.metrics());
+    expect(text).toContain("the query failed");
+    for (const secret of [key, unknown, "hunter2"]) expect(text).not.toContain(secret);
+  });
+});
+
+describe("what is no request", () => {
+  const statusAndCode = (answer: string): string => {
+    const [head = "", text = ""] = answer.split("\r\n\r\n");
+    const { errors } = JSON.parse(text) as { errors: { code: string }[] };
+    expect(head).toContain("Connection: close");
+    expect(head).toContain(`Content-Length: ${text.length}`);
+    return `${head.split("\r\n")[0]} ${errors.map((entry) => entry.code).join(" ")}`;
+  };
+
+  test.each([
+    ["text", "hello\r\n\r\n", "HTTP/1.1 400 Bad Request BAD_REQUEST"],
+    ["no host", "GET /things HTTP/1.1\r\n\r\n", "HTTP/1.1 400 Bad Request"],
+    [
+      "two lengths",
+      "POST /things HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+      "HTTP/1.1 400 Bad Request BAD_REQUEST",
+    ],
+    [
+      "a length and chunks, which is how requests are smuggled",
+      "POST /things HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
+      "HTTP/1.1 400 Bad Request BAD_REQUEST",
+    ],
+    [
+      "an address of 20 kB",
+      `GET /${"x".repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`,
+      "HTTP/1.1 431 Request Header Fields Too Large REQUEST_HEADERS_TOO_LARGE",
+    ],
+    [
+      "headers of 20 kB",
+      `GET / HTTP/1.1\r\nHost: a\r\nCookie: ${"x".repeat(20_000)}\r\n\r\n`,
+      "HTTP/1.1 431 Request Header Fields Too Large REQUEST_HEADERS_TOO_LARGE",
+    ],
+  ])("%s is answered %3$s, and the connection ends", async (name, text, expected) => {
+    const answer = await callRaw(app.port, text);
+    // Node itself answers what has no host, with an empty body.
+    if (name === "no host") expect(answer).toContain(expected);
+    else expect(statusAndCode(answer)).toBe(expected);
+  });
+});

@@ -1,0 +1,185 @@
+import { afterEach, describe, expect, test } from "@jest/globals";
+import { Agent, type RequestListener, type ServerResponse } from "node:http";
+import { type Socket, connect } from "node:net";
+import { type Listening, PortTakenError, listen } from "./listen.ts";
+import { call } from "./testing/client.ts";
+
+const opened: Listening[] = [];
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((listening) => listening.close()));
+});
+
+const open = async (handler: RequestListener, port = 0): Promise<Listening> => {
+  const listening = await listen({ handler, host: "127.0.0.1", port, variable: "PORT" });
+  opened.push(listening);
+  return listening;
+};
+
+const answer: RequestListener = (_req, res) => void res.end("ok");
+
+/** A handler that keeps its answers until the test lets them go. */
+const createHolding = () => {
+  const held: ServerResponse[] = [];
+  const handler: RequestListener = (_req, res) => void held.push(res);
+  return { handler, held };
+};
+
+/** Waits for a condition, for two seconds at most. */
+const until = async (isReached: () => boolean): Promise<void> => {
+  const startedAt = performance.now();
+  while (!isReached()) {
+    if (performance.now() - startedAt > 2000) throw new Error("it did not come to be");
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+};
+
+/** A connection that keeps all it has read. */
+const openSocket = (port: number) => {
+  const socket: Socket = connect(port, "127.0.0.1");
+  let text = "";
+  socket.on("data", (chunk: Buffer) => {
+    text += chunk.toString();
+  });
+  return { socket, read: () => text };
+};
+
+describe("listen", () => {
+  test("accepts connections once it resolves, on a port that the system chose", async () => {
+    const { port } = await open(answer);
+    expect((await call({ port })).text).toBe("ok");
+  });
+
+  test("given a port that is taken, says which, and which variable changes it", async () => {
+    const { port } = await open(answer);
+    const second = open(answer, port);
+    await expect(second).rejects.toThrow(PortTakenError);
+    await expect(second).rejects.toThrow(
+      `Port ${port} on 127.0.0.1 is taken; free it, or set PORT to another.`,
+    );
+  });
+
+  test("given an address that is not this machine's, passes on what the system says", async () => {
+    const wrong = listen({ handler: answer, host: "192.0.2.1", port: 0, variable: "PORT" });
+    await expect(wrong).rejects.toThrow(/EADDRNOTAVAIL/);
+    await expect(wrong).rejects.not.toThrow(PortTakenError);
+  });
+});
+
+describe("drain", () => {
+  test("tells every client with its answer to leave, those under way too, and goes on serving", async () => {
+    const { handler, held } = createHolding();
+    const { port, drain } = await open(handler);
+    const before = call({ port, headers: { connection: "keep-alive" } });
+    await until(() => held.length === 1);
+    drain();
+    const after = call({ port, headers: { connection: "keep-alive" } });
+    await until(() => held.length === 2);
+    for (const res of held) res.end("ok");
+    expect([(await before).headers.connection, (await after).headers.connection]).toEqual([
+      "close",
+      "close",
+    ]);
+  });
+});
+
+describe("close", () => {
+  test("frees the port", async () => {
+    const { port, close } = await open(answer);
+    await close();
+    await expect(call({ port })).rejects.toThrow("ECONNREFUSED");
+    await open(answer, port);
+  });
+
+  test("without connections ends at once, and asked again ends too", async () => {
+    const { close } = await open(answer);
+    const startedAt = performance.now();
+    await close();
+    await close();
+    expect(performance.now() - startedAt).toBeLessThan(200);
+  });
+
+  test("waits for the answer under way, which arrives whole with the word to leave", async () => {
+    const { handler, held } = createHolding();
+    const { port, close } = await open(handler);
+    const agent = new Agent({ keepAlive: true });
+    const waiting = call({ port, agent });
+    await until(() => held.length === 1);
+    let isClosed = false;
+    const closing = close().finally(() => {
+      isClosed = true;
+    });
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    expect(isClosed).toBe(false);
+    held[0]?.end("x".repeat(1_000_000));
+    const { text, headers } = await waiting;
+    expect([text.length, headers.connection]).toEqual([1_000_000, "close"]);
+    await closing;
+    agent.destroy();
+  });
+
+  test("lets an answer whose head is already out end, and then its connection", async () => {
+    const { handler, held } = createHolding();
+    const { port, close } = await open(handler);
+    const { socket, read } = openSocket(port);
+    socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    await until(() => held.length === 1);
+    held[0]?.write("first ");
+    await until(() => read().includes("first"));
+    const closing = close();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    held[0]?.end("last");
+    await closing;
+    await until(() => socket.destroyed || socket.readableEnded);
+    expect(read()).toMatch(/first (.|\r\n)*last(.|\r\n)*0\r\n\r\n$/);
+  });
+
+  test("answers a request that arrives on an idle connection just after it was called", async () => {
+    const { port, close } = await open(answer);
+    const { socket, read } = openSocket(port);
+    socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    await until(() => read().includes("ok"));
+    const closing = close();
+    socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    await closing;
+    await until(() => socket.destroyed || socket.readableEnded);
+    expect(read().split("HTTP/1.1 200 OK")).toHaveLength(3);
+    expect(read()).toContain("Connection: close");
+  });
+
+  test("ends idle connections that stay silent", async () => {
+    const { port, close } = await open(answer);
+    const { socket, read } = openSocket(port);
+    socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    await until(() => read().includes("ok"));
+    const startedAt = performance.now();
+    await close();
+    expect(performance.now() - startedAt).toBeLessThan(2000);
+    await until(() => socket.destroyed || socket.readableEnded);
+  });
+
+  test("loses no request of clients that keep sending on kept connections", async () => {
+    const { port, close } = await open((_req, res) => void setImmediate(() => res.end("ok")));
+    const agent = new Agent({ keepAlive: true, maxSockets: 8 });
+    let answered = 0;
+    const failures: string[] = [];
+    const client = async () => {
+      for (;;) {
+        try {
+          const { text } = await call({ port, agent, method: "POST", body: "x".repeat(2000) });
+          if (text !== "ok") failures.push(text);
+          answered += 1;
+        } catch (error) {
+          // Nobody listens any more, so nothing was taken that could be lost.
+          if (!String(error).includes("ECONNREFUSED")) failures.push(String(error));
+          return;
+        }
+      }
+    };
+    const clients = Array.from({ length: 8 }, client);
+    await until(() => answered > 200);
+    await close();
+    await Promise.all(clients);
+    agent.destroy();
+    expect(failures).toEqual([]);
+  });
+});

@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { publicRoute } from "./route.ts";
+import { call } from "./testing/client.ts";
+import { type StartedApp, startApp } from "./testing/start-app.ts";
+
+let app: StartedApp;
+let begun = () => {};
+let finish = () => {};
+
+beforeAll(async () => {
+  app = await startApp({
+    logLevel: "silent",
+    routes: [
+      publicRoute({ method: "get", path: "/things/:id", handle: (_req, res) => void res.json({}) }),
+      publicRoute({
+        method: "get",
+        path: "/slow",
+        handle: (_req, res) =>
+          new Promise<void>((resolve) => {
+            finish = () => {
+              res.json({});
+              resolve();
+            };
+            begun();
+          }),
+      }),
+    ],
+  });
+});
+afterAll(() => app.close());
+
+const counts = async (): Promise<string[]> => {
+  const text = await app.metrics.getSingleMetricAsString("http_server_request_duration_seconds");
+  return text.split("\n").filter((line) => line.includes("_seconds_count{"));
+};
+
+describe("the request metrics", () => {
+  test("name the method, the route's pattern and the status", async () => {
+    await call({ port: app.port, path: "/things/1" });
+    const labels =
+      'http_request_method="GET",http_route="/things/:id",http_response_status_code="200"';
+    expect(await counts()).toEqual([expect.stringMatching(`${labels}} 1$`)]);
+  });
+
+  test("grow by no series, however many paths and methods are tried", async () => {
+    const methods = ["GET", "POST", "PROPFIND", "MKCOL", "REPORT", "PURGE"];
+    const send = async (round: number) => {
+      for (const method of methods) {
+        const path = `/${round}/%${round}?q=${round}`;
+        await call({ port: app.port, method, path });
+        await call({ port: app.port, method, path: `/things/${round}` });
+      }
+    };
+    await send(0);
+    const before = await counts();
+    for (let round = 1; round <= 20; round += 1) await send(round);
+    const after = await counts();
+    expect(after).toHaveLength(before.length);
+    // 404 and 405 and 200, for GET, POST and all others.
+    expect(after).toHaveLength(6);
+    expect(after.join("\n")).toMatch(/"_OTHER",http_route="unmatched"/);
+  });
+
+  test("count a client that does not wait for its answer as 499, not as a success", async () => {
+    const isBegun = new Promise<void>((resolve) => {
+      begun = resolve;
+    });
+    const socket = connect(app.port, "127.0.0.1");
+    socket.write("GET /slow HTTP/1.1\r\nHost: a\r\n\r\n");
+    await isBegun;
+    socket.destroy();
+    await once(socket, "close");
+    const startedAt = performance.now();
+    while (!(await counts()).some((line) => line.includes("/slow"))) {
+      if (performance.now() - startedAt > 2000) throw new Error("it was not counted");
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    finish();
+    const slow = (await counts()).find((line) => line.includes("/slow"));
+    expect(slow).toContain('http_response_status_code="499"');
+  });
+});

@@ -1,0 +1,241 @@
+import { afterEach, describe, expect, test } from "@jest/globals";
+import { Gauge } from "prom-client";
+import * as z from "zod";
+import { refuse } from "@payment-links/contracts";
+import {
+  type Metrics,
+  addProcessMetrics,
+  createStopList,
+  openLog,
+  openMetrics,
+} from "@payment-links/runtime";
+import type { InternalRoute } from "./internal-app.ts";
+import { readBody, readParam } from "./read-request.ts";
+import { type ServeConfig, type Service, serve, serveConfig } from "./serve.ts";
+import { call, callRaw, codesOf } from "./testing/client.ts";
+
+const logged: string[] = [];
+const log = openLog(
+  { service: "test", level: "debug" },
+  { write: (line) => void logged.push(line) },
+);
+
+const internalRoutes: InternalRoute[] = [
+  { method: "get", path: "/internal/things", handle: (_req, res) => void res.json({ ok: true }) },
+  {
+    method: "post",
+    path: "/internal/things",
+    handle: async (req, res) => void res.json(await readBody(req, z.object({}))),
+  },
+  {
+    method: "get",
+    path: "/internal/refused",
+    handle: () => Promise.reject(refuse("HANDLE_TAKEN")),
+  },
+  {
+    method: "get",
+    path: "/internal/named/:name",
+    handle: (req, res) => void res.json({ name: readParam(req, "name") }),
+  },
+  {
+    method: "get",
+    path: "/internal/broken",
+    handle: () => Promise.reject(new Error("password hunter2")),
+  },
+];
+
+const service = (more: Partial<Service> = {}): Service => {
+  const metrics = more.metrics ?? openMetrics(more.name ?? "links-api");
+  const gauge = new Gauge({ name: "payment_links_up", help: "Up", registers: [metrics] });
+  gauge.set(1);
+  return {
+    name: "links-api",
+    metrics,
+    app: (_req, res) => void res.end("public"),
+    internalRoutes,
+    isReady: () => Promise.resolve(true),
+    start: () => Promise.resolve(),
+    stop: () => Promise.resolve(),
+    ...more,
+  };
+};
+
+let stop = async () => {};
+afterEach(() => stop());
+
+const start = async (
+  environment: Record<string, string> = {},
+  services: Service[] = [service()],
+  processMetrics: Metrics[] = [],
+) => {
+  logged.length = 0;
+  const stopList = createStopList();
+  stop = () => stopList.stopAll(log);
+  const config = serveConfig.parse({ PORT: "0", INTERNAL_PORT: "0", ...environment });
+  const app: Service["app"] = (_req, res) => void res.end("public");
+  const ports = await serve({ config, app, services, processMetrics, stopList, log });
+  return { ...ports, stopList };
+};
+
+const token = "a-token-of-16-characters";
+
+describe("the two faces of a process", () => {
+  test("public calls reach no internal address, and internal ones no public address", async () => {
+    const { port, internalPort } = await start();
+    expect((await call({ port, path: "/internal/things" })).text).toBe("public");
+    const answer = await call({ port: internalPort, path: "/v1/payment-link" });
+    expect([answer.status, codesOf(answer)]).toEqual([404, "NOT_FOUND"]);
+  });
+
+  test("/livez, /readyz and /metrics answer scrapers and kubelets, by whatever name they call", async () => {
+    const services = ["links-api", "auth-keys"].map((name) => service({ name }));
+    const ofProcess = openMetrics("payment-links");
+    addProcessMetrics(ofProcess);
+    const { internalPort } = await start({ INTERNAL_TOKEN: token }, services, [ofProcess]);
+    const headers = { host: "10.1.2.3:8081" };
+    const get = (path: string) => call({ port: internalPort, path, headers });
+    expect((await get("/livez")).text).toBe("ok\n");
+    expect((await get("/readyz")).text).toBe("ready\n");
+    const metrics = await get("/metrics");
+    expect(metrics.headers["content-type"]).toBe("text/plain; version=0.0.4; charset=utf-8");
+    expect(metrics.text).toContain('payment_links_up{service="links-api"} 1');
+    expect(metrics.text).toContain('payment_links_up{service="auth-keys"} 1');
+    expect(metrics.text).toContain('process_start_time_seconds{service="payment-links"}');
+    expect(metrics.text.match(/# TYPE payment_links_up /g)).toHaveLength(1);
+  });
+});
+
+describe("/readyz", () => {
+  test.each([
+    ["one service is not ready", () => Promise.resolve(false)],
+    ["a check fails", () => Promise.reject(new Error("the database is away"))],
+  ])("says so when %s, while /livez stays as it is", async (_name, isReady) => {
+    const { internalPort } = await start({}, [service(), service({ name: "other", isReady })]);
+    const answer = await call({ port: internalPort, path: "/readyz" });
+    expect([answer.status, answer.text]).toEqual([503, "not ready\n"]);
+    expect((await call({ port: internalPort, path: "/livez" })).status).toBe(200);
+  });
+
+  test("while draining says not ready, and public calls are still served and told to leave", async () => {
+    const { port, internalPort, stopList } = await start({ DRAIN_DELAY_SECONDS: "0.5" });
+    const headers = { connection: "keep-alive" };
+    expect((await call({ port, headers })).headers.connection).toBe("keep-alive");
+    const stopping = stopList.stopAll(log);
+    expect((await call({ port: internalPort, path: "/readyz" })).status).toBe(503);
+    const answer = await call({ port, headers });
+    expect([answer.text, answer.headers.connection]).toEqual(["public", "close"]);
+    await stopping;
+    await expect(call({ port })).rejects.toThrow("ECONNREFUSED");
+    await expect(call({ port: internalPort })).rejects.toThrow("ECONNREFUSED");
+  });
+});
+
+describe("an internal call", () => {
+  test.each([
+    ["by a loopback name", {}, 200],
+    ["by localhost", { host: "localhost:8081" }, 200],
+    ["by localhost without a port", { host: "LOCALHOST" }, 200],
+    ["by an IPv6 address", { host: "[::1]:8081" }, 200],
+    ["by an IPv6 address without a port", { host: "[::1]" }, 200],
+    ["by the service's name", { host: "links-api:8081" }, 200],
+    ["by a name that is configured", { host: "links.internal:8081" }, 200],
+    ["by a name that was rebound to this address", { host: "evil.example" }, 403],
+    ["by a name that begins like ours", { host: "localhost.evil.example" }, 403],
+    ["by a name that ends like ours", { host: "evil-localhost" }, 403],
+    ["by another address", { host: "127.0.0.2:8081" }, 403],
+    ["by an IPv6 address without brackets", { host: "::1" }, 403],
+    ["from a page", { origin: "http://localhost:8081" }, 403],
+    ["from a sandboxed page", { origin: "null" }, 403],
+    ["from a page of the same origin", { "sec-fetch-site": "same-origin" }, 403],
+    ["typed in by a person", { "sec-fetch-site": "none" }, 403],
+  ])("%s", async (_name, headers, status) => {
+    const { internalPort } = await start({ INTERNAL_HOSTNAMES: "Links.internal" });
+    const answer = await call({ port: internalPort, path: "/internal/things", headers });
+    expect(answer.status).toBe(status);
+    if (status === 403) expect(codesOf(answer)).toBe("FORBIDDEN");
+  });
+
+  test("by no name, as HTTP/1.0 allows, is refused", async () => {
+    const { internalPort } = await start();
+    expect(await callRaw(internalPort, "GET /internal/things HTTP/1.0\r\n\r\n")).toContain(
+      '"code":"FORBIDDEN"',
+    );
+  });
+
+  test.each([
+    ["the token", `Bearer ${token}`, 200],
+    ["no token", undefined, 401],
+    ["an empty one", "Bearer ", 401],
+    ["a part of it", `Bearer ${token.slice(0, -1)}`, 401],
+    ["more than it", `Bearer ${token}x`, 401],
+    ["another case of it", `Bearer ${token.toUpperCase()}`, 401],
+    ["another scheme", `Basic ${token}`, 401],
+    ["the bare token", token, 401],
+  ])("given %s", async (_name, authorization, status) => {
+    const { internalPort } = await start({ INTERNAL_TOKEN: token });
+    const headers = authorization === undefined ? {} : { authorization };
+    const answer = await call({ port: internalPort, path: "/internal/things", headers });
+    expect(answer.status).toBe(status);
+    if (status === 401) expect(codesOf(answer)).toBe("UNAUTHENTICATED");
+  });
+
+  test("reads a JSON body by the same rules as public ones", async () => {
+    const { internalPort } = await start();
+    const post = (body: string) =>
+      call({
+        port: internalPort,
+        path: "/internal/things",
+        headers: { "content-type": "application/json" },
+        body,
+      });
+    expect((await post("{}")).status).toBe(200);
+    expect(codesOf(await post("{"))).toBe("json_invalid");
+    expect(codesOf(await post("x".repeat(100_000)))).toBe("PAYLOAD_TOO_LARGE");
+    expect(logged.join("")).not.toContain('"level":"error"');
+  });
+
+  test.each([
+    ["/internal/refused", 409, "HANDLE_TAKEN"],
+    ["/internal/broken", 500, "INTERNAL_ERROR"],
+    ["/internal/none", 404, "NOT_FOUND"],
+    ["/internal/named/%", 404, "NOT_FOUND"],
+    ["/internal/named/a%00b", 404, "NOT_FOUND"],
+    ["/%ff", 404, "NOT_FOUND"],
+  ])("to %s is answered %i with the envelope", async (path, status, code) => {
+    const { internalPort } = await start();
+    const answer = await call({ port: internalPort, path });
+    expect([answer.status, codesOf(answer)]).toEqual([status, code]);
+    expect(answer.text).not.toContain("hunter2");
+    expect(logged.join("").includes('"level":"error"')).toBe(status === 500);
+  });
+});
+
+describe("the configuration of the ports", () => {
+  const faults = (environment: Record<string, string>): string[] =>
+    serveConfig.safeParse(environment).error?.issues.map((issue) => issue.path.join(".")) ?? [];
+
+  test("has loopback addresses for defaults", () => {
+    expect(serveConfig.parse({})).toEqual({
+      HOST: "127.0.0.1",
+      PORT: 8080,
+      INTERNAL_HOST: "127.0.0.1",
+      INTERNAL_PORT: 8081,
+      INTERNAL_HOSTNAMES: [],
+      DRAIN_DELAY_SECONDS: 0,
+    } satisfies ServeConfig);
+  });
+
+  test.each([
+    [{ INTERNAL_HOST: "0.0.0.0" }, ["INTERNAL_TOKEN"]],
+    [{ INTERNAL_HOST: "::" }, ["INTERNAL_TOKEN"]],
+    [{ INTERNAL_HOST: "10.1.2.3" }, ["INTERNAL_TOKEN"]],
+    [{ INTERNAL_HOST: "0.0.0.0", INTERNAL_TOKEN: token }, []],
+    [{ INTERNAL_HOST: "::1" }, []],
+    [{ INTERNAL_HOST: "localhost" }, []],
+    [{ INTERNAL_TOKEN: "too short" }, ["INTERNAL_TOKEN"]],
+    [{ PORT: "http" }, ["PORT"]],
+    [{ DRAIN_DELAY_SECONDS: "61" }, ["DRAIN_DELAY_SECONDS"]],
+  ])("%j: faults %j", (environment, names) => {
+    expect(faults(environment)).toEqual(names);
+  });
+});

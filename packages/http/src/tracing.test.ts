@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { type Server, createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { activeTraceparent, openTracing } from "@payment-links/runtime";
+import { publicRoute } from "./route.ts";
+import { call } from "./testing/client.ts";
+import { type StartedApp, startApp } from "./testing/start-app.ts";
+
+const traceId = "0af7651916cd43dd8448eb211c80319c";
+const headers = { traceparent: `00-${traceId}-b7ad6b7169203331-01` };
+
+let app: StartedApp;
+let collector: Server;
+let exported = "";
+let closeTracing = async () => {};
+
+beforeAll(async () => {
+  collector = createServer((req, res) => {
+    req.on("data", (chunk: Buffer) => {
+      exported += chunk.toString("latin1");
+    });
+    req.on("end", () => res.end());
+  });
+  await new Promise<void>((resolve) => void collector.listen(0, "127.0.0.1", resolve));
+  const { port } = collector.address() as AddressInfo;
+  process.env["OTEL_EXPORTER_OTLP_ENDPOINT"] = `http://127.0.0.1:${port}`;
+  process.env["OTEL_METRICS_EXPORTER"] = "none";
+  process.env["OTEL_LOGS_EXPORTER"] = "none";
+  closeTracing = await openTracing("test", true);
+  app = await startApp({
+    routes: [
+      publicRoute({
+        method: "get",
+        path: "/things/:id",
+        handle: async (_req, res) => {
+          await new Promise((resolve) => setImmediate(resolve));
+          res.json({ traceparent: activeTraceparent() });
+        },
+      }),
+      publicRoute({
+        method: "get",
+        path: "/broken",
+        handle: () => Promise.reject(new Error("broken")),
+      }),
+    ],
+  });
+});
+
+afterAll(async () => {
+  await app.close();
+  await new Promise((resolve) => void collector.close(resolve));
+});
+
+describe("with tracing on", () => {
+  test("a request goes on in the trace of its caller, or in one of its own", async () => {
+    const traceOf = async (sent: Record<string, string>): Promise<string | undefined> => {
+      const { text } = await call({ port: app.port, path: "/things/1", headers: sent });
+      const { traceparent } = JSON.parse(text) as { traceparent?: string };
+      return traceparent?.split("-")[1];
+    };
+    expect(await traceOf(headers)).toBe(traceId);
+    const own = await traceOf({});
+    expect(own).toMatch(/^[0-9a-f]{32}$/);
+    expect(own).not.toBe(traceId);
+  });
+
+  test("the log line of a failure carries the trace", async () => {
+    app.logged.length = 0;
+    await call({ port: app.port, path: "/broken", headers });
+    const line = app.logged.find((text) => text.includes("a request failed"));
+    expect(JSON.parse(line ?? "")).toMatchObject({ trace_id: traceId });
+  });
+
+  test("a span is named by the route's pattern, never by what was asked for", async () => {
+    await call({ port: app.port, path: "/things/plink_hunter2?q=hunter2", headers });
+    await closeTracing();
+    expect(exported).toContain("GET /things/:id");
+    expect(exported).toContain("http.response.status_code");
+    expect(exported).not.toContain("hunter2");
+  });
+});

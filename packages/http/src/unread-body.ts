@@ -1,0 +1,33 @@
+import type { IncomingMessage } from "node:http";
+import { bodyBytesMax } from "./read-request.ts";
+
+/** How much more of a body is read past, and for how long, before its connection is given up. */
+const discardBytesMax = 16 * 1024 * 1024;
+const discardMsMax = 2_000;
+
+/**
+ * Whether a request is answered before a body that is large, or of unknown length, has arrived. Past a
+ * small one Node reads by itself, and the connection goes on.
+ */
+export const leavesLargeBody = (req: IncomingMessage): boolean => {
+  if (req.complete) return false;
+  const { "content-length": length, "transfer-encoding": encoding } = req.headers;
+  return encoding !== undefined || Number(length ?? 0) > bodyBytesMax;
+};
+
+/** Reads past what a client still sends, within bounds; nothing of it is kept. */
+export const discardBody = (req: IncomingMessage): Promise<void> =>
+  new Promise((resolve) => {
+    let bytes = 0;
+    const count = (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > discardBytesMax) end();
+    };
+    const end = () => {
+      clearTimeout(timer);
+      req.off("data", count).off("close", end).pause();
+      resolve();
+    };
+    const timer = setTimeout(end, discardMsMax);
+    req.on("data", count).once("close", end).resume();
+  });
