@@ -31,16 +31,30 @@ export const commonConfig = z
   });
 export type CommonConfig = z.output<typeof commonConfig>;
 
+/** How to reach the brokers. */
+export const kafkaConfig = z.object({
+  KAFKA_BROKERS: CommaList,
+  KAFKA_TOPIC_PREFIX: z
+    .string()
+    .regex(/^[a-z0-9._-]{0,40}$/)
+    .default(""),
+  KAFKA_SSL: Switch.default(false),
+  KAFKA_SASL_MECHANISM: z.enum(["plain", "scram-sha-256", "scram-sha-512"]).optional(),
+  KAFKA_SASL_USERNAME: z.string().default(""),
+  KAFKA_SASL_PASSWORD: z.string().default(""),
+});
+export type KafkaConfig = z.output<typeof kafkaConfig>;
+
 /** What a service in a process of its own needs besides: its database, Kafka and Redis. */
 export const processConfig = z
   .object({
     DATABASE_URL: z.url(),
     DATABASE_CONNECTIONS_MAX: z.coerce.number().int().min(1).max(200).default(10),
-    KAFKA_BROKERS: CommaList,
     REDIS_URL: z.url(),
     RATE_LIMIT_REPLICAS: z.coerce.number().int().min(1).max(1000).default(1),
     AUTH_KEYS_INTERNAL_URL: OriginUrl.default("http://127.0.0.1:8081"),
   })
+  .and(kafkaConfig)
   .and(commonConfig)
   .and(serveConfig);
 export type ProcessConfig = z.output<typeof processConfig>;

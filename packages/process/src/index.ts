@@ -1,3 +1,4 @@
 export { type CommonConfig, commonConfig } from "./config.ts";
 export type { Ground } from "./ground.ts";
+export { runPrepare } from "./prepare.ts";
 export { runProcess } from "./run-process.ts";

@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import { createKafkaBus } from "@payment-links/bus";
+import { createKafkaBus, withTopicPrefix } from "@payment-links/bus";
 import { openCatalogue } from "@payment-links/contracts";
 import { PortTakenError, type Service, serve } from "@payment-links/http";
 import { createHttpAsk } from "@payment-links/identity";
@@ -9,6 +9,7 @@ import {
   ConfigError,
   type Environment,
   type Log,
+  type StopList,
   addProcessMetrics,
   crashOnUncaught,
   createStopList,
@@ -19,8 +20,9 @@ import {
   stopOnSignal,
   systemClock,
 } from "@payment-links/runtime";
-import { processConfig } from "./config.ts";
+import { type ProcessConfig, processConfig } from "./config.ts";
 import type { Ground } from "./ground.ts";
+import { kafkaConnection } from "./kafka-connection.ts";
 
 type ServiceProcess<Config> = {
   name: string;
@@ -58,58 +60,12 @@ const start = async <Config>(
   const own = readConfig(ownConfig, environment);
   const stopList = createStopList();
   stopOnSignal(stopList, log);
-  const metrics = openMetrics(name);
-  addProcessMetrics(metrics);
-  const clock = systemClock;
-  stopList.add(
-    "tracing",
-    await openTracing(name, config.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined),
-  );
-  const pool = await openPool({
-    url: config.DATABASE_URL,
-    applicationName: name,
-    connectionsMax: config.DATABASE_CONNECTIONS_MAX,
-    log,
-  });
-  stopList.add("database", () => pool.end());
-  const bus = createKafkaBus({
-    brokers: config.KAFKA_BROKERS,
-    clientId: name,
-    log,
-    metrics,
-    onFatal: () => process.exit(1),
-  });
-  stopList.add("bus", () => bus.close());
-  const limiter = createRedisLimiter({
-    url: config.REDIS_URL,
-    replicas: config.RATE_LIMIT_REPLICAS,
-    clock,
-    log,
-    metrics,
-  });
-  stopList.add("limiter", () => limiter.close());
-  const baseUrl = config.BASE_URL ?? `http://127.0.0.1:${config.PORT}`;
-  if (config.ALLOW_INSECURE_COOKIE)
+  const isTraced = config.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined;
+  stopList.add("tracing", await openTracing(name, isTraced));
+  if (config.ALLOW_INSECURE_COOKIE) {
     log.warn("ALLOW_INSECURE_COOKIE is set: sessions can be stolen");
-  const ground: Ground = {
-    pool,
-    databaseUrl: config.DATABASE_URL,
-    bus,
-    limiter,
-    limits: { perKey: config.RATE_LIMIT_PER_KEY, perAddress: config.RATE_LIMIT_PER_IP },
-    trustedProxies: config.TRUSTED_PROXIES,
-    ask: createHttpAsk({
-      url: config.AUTH_KEYS_INTERNAL_URL,
-      ...(config.INTERNAL_TOKEN === undefined ? {} : { token: config.INTERNAL_TOKEN }),
-    }),
-    catalogue: openCatalogue(config.CATALOGUE_FILE),
-    clock,
-    log,
-    metrics,
-    baseUrl,
-    checkoutUrl: config.CHECKOUT_URL ?? baseUrl,
-  };
-  const service = create(ground, own);
+  }
+  const service = create(await openGround(name, config, stopList, log), own);
   stopList.add(name, () => service.stop());
   await service.start();
   const { port, internalPort } = await serve({
@@ -120,4 +76,52 @@ const start = async <Config>(
     log,
   });
   log.info({ port, internalPort }, "ready");
+};
+
+const openGround = async (
+  name: string,
+  config: ProcessConfig,
+  stopList: StopList,
+  log: Log,
+): Promise<Ground> => {
+  const clock = systemClock;
+  const metrics = openMetrics(name);
+  addProcessMetrics(metrics);
+  const pool = await openPool({
+    url: config.DATABASE_URL,
+    applicationName: name,
+    connectionsMax: config.DATABASE_CONNECTIONS_MAX,
+    log,
+  });
+  stopList.add("database", () => pool.end());
+  const kafka = createKafkaBus({
+    ...kafkaConnection(config, name, log),
+    metrics,
+    onFatal: (error) => {
+      log.fatal({ err: error }, "Kafka will not come back by waiting; the process ends");
+      process.exit(1);
+    },
+  });
+  const bus = withTopicPrefix(kafka, config.KAFKA_TOPIC_PREFIX);
+  stopList.add("bus", () => bus.close());
+  const { REDIS_URL: url, RATE_LIMIT_REPLICAS: replicas } = config;
+  const limiter = createRedisLimiter({ url, replicas, clock, log, metrics });
+  stopList.add("limiter", () => limiter.close());
+  const ask = createHttpAsk({
+    url: config.AUTH_KEYS_INTERNAL_URL,
+    ...(config.INTERNAL_TOKEN === undefined ? {} : { token: config.INTERNAL_TOKEN }),
+  });
+  return { pool, bus, limiter, ask, clock, log, metrics, ...settings(config) };
+};
+
+const settings = (config: ProcessConfig) => {
+  const baseUrl = config.BASE_URL ?? `http://127.0.0.1:${config.PORT}`;
+  return {
+    databaseUrl: config.DATABASE_URL,
+    limits: { perKey: config.RATE_LIMIT_PER_KEY, perAddress: config.RATE_LIMIT_PER_IP },
+    trustedProxies: config.TRUSTED_PROXIES,
+    catalogue: openCatalogue(config.CATALOGUE_FILE),
+    baseUrl,
+    checkoutUrl: config.CHECKOUT_URL ?? baseUrl,
+  };
 };

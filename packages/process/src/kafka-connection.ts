@@ -1,0 +1,24 @@
+import type { KafkaConnection } from "@payment-links/bus";
+import type { Log } from "@payment-links/runtime";
+import type { KafkaConfig } from "./config.ts";
+
+/** How a process reaches the brokers, as its environment says. */
+export const kafkaConnection = (
+  config: KafkaConfig,
+  clientId: string,
+  log: Log,
+): KafkaConnection => ({
+  brokers: config.KAFKA_BROKERS,
+  clientId,
+  log,
+  ssl: config.KAFKA_SSL,
+  ...(config.KAFKA_SASL_MECHANISM === undefined
+    ? {}
+    : {
+        sasl: {
+          mechanism: config.KAFKA_SASL_MECHANISM,
+          username: config.KAFKA_SASL_USERNAME,
+          password: config.KAFKA_SASL_PASSWORD,
+        },
+      }),
+});
