@@ -1,0 +1,225 @@
+import { SpanKind, SpanStatusCode } from "@opentelemetry/api";
+import type { DatabaseTransactionConnection } from "slonik";
+import type { Pool } from "@payment-links/postgres";
+import { type Clock, type Log, afterMs, continueTrace, tracer } from "@payment-links/runtime";
+import type { EventReading, Reading } from "./cloud-event.ts";
+import { parkRecord, parkedBehind } from "./dead-letters.ts";
+import { classifyFailure } from "./failure.ts";
+import { acceptEvents, storableKey } from "./inbox.ts";
+
+/** What became of a chunk once its transaction was committed. */
+export type ChunkOutcome = {
+  applied: readonly EventReading[];
+  repeatedCount: number;
+  ignoredCount: number;
+  parkedCount: number;
+};
+
+/** A consumer as its chunks see it. */
+export type Applier = {
+  pool: Pool;
+  group: string;
+  clock: Clock;
+  log: Log;
+  /** Told after each commit how many records it settled. */
+  committed: (readings: readonly Reading[], outcome: ChunkOutcome) => void;
+  waited: () => void;
+};
+
+const unknownTriesMax = 5;
+const waitMsMin = 100;
+const waitMsMax = 5_000;
+
+/**
+ * Settles a chunk of one topic's records in order: each is applied, found to be a repeat, let
+ * through or set aside. First all in one transaction; if that fails for a reason of a record's own,
+ * one by one, so that only the record at fault is set aside. A database that is away is waited for.
+ * Throws only when the signal aborts in such a wait, or at a defect of ours.
+ */
+export const applyChunk = async (
+  applier: Applier,
+  readings: readonly Reading[],
+  signal: AbortSignal,
+): Promise<void> => {
+  const isLone = readings.length === 1;
+  try {
+    const outcome = await outlast(applier, signal, () => applyTogether(applier, readings));
+    applier.committed(readings, outcome);
+    return;
+  } catch (error) {
+    if (signal.aborted) throw error;
+    if (!isLone) applier.log.warn({ err: error }, "a chunk failed; its records are applied singly");
+  }
+  for (const reading of readings) {
+    if (signal.aborted) return;
+    await applySingly(applier, reading, signal);
+  }
+};
+
+const applySingly = async (
+  applier: Applier,
+  reading: Reading,
+  signal: AbortSignal,
+): Promise<void> => {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      const outcome = await outlast(applier, signal, () => applyTogether(applier, [reading]));
+      return applier.committed([reading], outcome);
+    } catch (error) {
+      if (signal.aborted) throw error;
+      if (classifyFailure(error) === "permanent" || tries >= unknownTriesMax) {
+        return setAside(applier, reading, error, signal);
+      }
+      await pause(applier, signal, { error, failures: tries });
+      if (signal.aborted) throw error;
+    }
+  }
+};
+
+/** Whatever fails here, fails for another reason than the record's: it is tried for ever. */
+const setAside = async (
+  applier: Applier,
+  reading: Reading,
+  error: unknown,
+  signal: AbortSignal,
+): Promise<void> => {
+  const reason = tell(error);
+  const { topic, partition, offset } = reading.record;
+  applier.log.error({ err: error, topic, partition, offset }, "a record is set aside");
+  const outcome = await outlast(
+    applier,
+    signal,
+    () => parkAlone(applier, reading, reason),
+    () => true,
+  );
+  applier.committed([reading], outcome);
+};
+
+const tell = (error: unknown): string =>
+  error instanceof Error
+    ? `${error.name}: ${error.message}`
+    : "a value that is no error was thrown";
+
+/**
+ * Runs work until it ends otherwise than by a passing failure; gives up only when the signal
+ * aborts.
+ */
+const outlast = async <Result>(
+  applier: Applier,
+  signal: AbortSignal,
+  work: () => Promise<Result>,
+  isPassing = (error: unknown) => classifyFailure(error) === "transient",
+): Promise<Result> => {
+  for (let failures = 1; ; failures += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isPassing(error)) throw error;
+      await pause(applier, signal, { error, failures });
+      if (signal.aborted) throw error;
+    }
+  }
+};
+
+const pause = async (
+  { clock, log, waited }: Applier,
+  signal: AbortSignal,
+  { error, failures }: { error: unknown; failures: number },
+): Promise<void> => {
+  waited();
+  log.warn({ err: error, failures }, "records could not be applied yet; the consumer waits");
+  const waitMs = Math.min(waitMsMin * 2 ** Math.min(failures - 1, 10), waitMsMax);
+  await clock.until(afterMs(clock, waitMs), signal);
+};
+
+const nothingDone: ChunkOutcome = {
+  applied: [],
+  repeatedCount: 0,
+  ignoredCount: 0,
+  parkedCount: 0,
+};
+
+const applyTogether = async (
+  { pool, group, clock }: Applier,
+  readings: readonly Reading[],
+): Promise<ChunkOutcome> => {
+  const relevant = readings.filter((reading) => reading.kind !== "ignored");
+  const ignoredCount = readings.length - relevant.length;
+  const topic = relevant[0]?.record.topic;
+  if (topic === undefined) return { ...nothingDone, ignoredCount };
+  return pool.transaction(async (tx) => {
+    const events = relevant.filter((reading) => reading.kind === "event");
+    const { freshIds, parkedKeys } = await acceptEvents(tx, { group, topic, events });
+    const applied: EventReading[] = [];
+    let parkedCount = 0;
+    let repeatedCount = 0;
+    const park = async (reading: Reading, reason: string) => {
+      const isNew = await parkRecord(tx, { group, reading, reason, parkedAt: clock.now() });
+      const key = storableKey(reading.record.key);
+      if (key !== undefined) parkedKeys.add(key);
+      if (isNew) parkedCount += 1;
+      else repeatedCount += 1;
+    };
+    for (const reading of relevant) {
+      const key = storableKey(reading.record.key);
+      if (reading.kind === "unreadable") {
+        await park(reading, reading.reason);
+      } else if (!freshIds.delete(reading.envelope.id)) {
+        repeatedCount += 1;
+      } else if (key !== undefined && parkedKeys.has(key)) {
+        await park(reading, parkedBehind);
+      } else {
+        await applyEvent(tx, group, reading);
+        applied.push(reading);
+      }
+    }
+    return { applied, repeatedCount, ignoredCount, parkedCount };
+  });
+};
+
+const parkAlone = (
+  { pool, group, clock }: Applier,
+  reading: Reading,
+  reason: string,
+): Promise<ChunkOutcome> =>
+  pool.transaction(async (tx) => {
+    if (reading.kind === "event") {
+      const { topic } = reading.record;
+      const { freshIds } = await acceptEvents(tx, { group, topic, events: [reading] });
+      if (freshIds.size === 0) return { ...nothingDone, repeatedCount: 1 };
+    }
+    const isNew = await parkRecord(tx, { group, reading, reason, parkedAt: clock.now() });
+    return isNew ? { ...nothingDone, parkedCount: 1 } : { ...nothingDone, repeatedCount: 1 };
+  });
+
+/** Runs an event's handler in a span that continues the trace in which the event came to be. */
+export const applyEvent = (
+  tx: DatabaseTransactionConnection,
+  group: string,
+  { record, envelope, traceparent, data, apply }: EventReading,
+): Promise<void> =>
+  tracer.startActiveSpan(
+    `process ${record.topic}`,
+    {
+      kind: SpanKind.CONSUMER,
+      attributes: {
+        "messaging.operation.type": "process",
+        "messaging.destination.name": record.topic,
+        "messaging.destination.partition.id": String(record.partition),
+        "messaging.consumer.group.name": group,
+        "messaging.message.id": envelope.id,
+      },
+    },
+    continueTrace(traceparent),
+    async (span) => {
+      try {
+        await apply(tx, data, envelope);
+      } catch (error) {
+        const type = error instanceof Error ? error.name : "unknown";
+        span.setAttribute("error.type", type).setStatus({ code: SpanStatusCode.ERROR });
+        throw error;
+      } finally {
+        span.end();
+      }
+    },
+  );

@@ -1,0 +1,64 @@
+/** A record on its way out: an event with the CloudEvents attributes that become its headers. */
+export type OutgoingRecord = {
+  topic: string;
+  key: string;
+  headers: Record<string, string>;
+  value: string;
+};
+
+/** A record as it arrived: a stranger's bytes until they are read. */
+export type ReceivedRecord = {
+  topic: string;
+  partition: number;
+  /** A 64-bit number in decimal. */
+  offset: string;
+  /** Undefined where the record has none: then it stands in no order with any other. */
+  key: string | undefined;
+  headers: Record<string, string>;
+  value: Buffer | undefined;
+};
+
+/** A member of a group that is being handed records. */
+export type Subscription = {
+  /**
+   * Lets the chunk under way be committed and its place be kept, then takes no more. Never hangs.
+   */
+  stop(): Promise<void>;
+};
+
+/**
+ * Handles records of one partition in order and answers how many it is done with, from the first
+ * on; the rest comes again. It must be able to hear a record twice. The signal aborts when the
+ * records were given to another member or the subscription stops: then it begins nothing more.
+ */
+export type BatchHandler = (
+  records: readonly ReceivedRecord[],
+  signal: AbortSignal,
+) => Promise<{ handledCount: number }>;
+
+/**
+ * Where events go between services. Kafka and the local adapter keep the same contract: records of
+ * a key arrive in the order they were sent, at least once, at one member of every group.
+ */
+export type Bus = {
+  /**
+   * Resolves once all records are kept (Kafka: by all in-sync replicas; local: once every group has
+   * handled them). When it rejects, any of them may still have been kept: send all of them again.
+   */
+  publish(records: readonly OutgoingRecord[]): Promise<void>;
+  /**
+   * Joins a group. A group that is new starts at the first record there is. A handler that throws
+   * is handed the same records again, with growing waits, for as long as it takes.
+   */
+  subscribe(subscription: {
+    group: string;
+    topics: readonly string[];
+    handle: BatchHandler;
+  }): Promise<Subscription>;
+  /** How long a send may still be under way after its sender has died or given up. */
+  readonly sendTimeoutMs: number;
+  /** How often a relay looks for events that another process committed; its own it is told of. */
+  readonly pollMs: number;
+  /** Stops every subscription and lets the broker go. */
+  close(): Promise<void>;
+};

@@ -1,0 +1,487 @@
+import assert from "node:assert";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { sql } from "slonik";
+import * as z from "zod";
+import { refuse } from "@payment-links/contracts";
+import { createHeldClock, openMetrics, systemClock } from "@payment-links/runtime";
+import { type Consumer, type ConsumerOptions, startConsumer } from "./consumer.ts";
+import { listDeadLetters } from "./dead-letters.ts";
+import { keepInbox } from "./inbox.ts";
+import { type EventHandler, type Reaction, on } from "./reaction.ts";
+import { replayDeadLetters } from "./replay.ts";
+import {
+  type HandBus,
+  type TestSchema,
+  createHandBus,
+  eventually,
+  fresh,
+  openTestSchema,
+  quietLog,
+  readEffects,
+  received,
+  testEvent,
+  testRecord,
+  writeEffect,
+} from "./testing/rig.ts";
+
+const topic = "things.v1";
+
+let database: TestSchema;
+let bus: HandBus;
+let group: string;
+let metrics = openMetrics("test");
+const consumers: Consumer[] = [];
+
+beforeAll(async () => {
+  database = await openTestSchema();
+});
+afterAll(() => database.close());
+beforeEach(() => {
+  bus = createHandBus();
+  group = fresh("group");
+  metrics = openMetrics("test");
+});
+afterEach(async () => {
+  await Promise.all(consumers.splice(0).map((consumer) => consumer.stop()));
+});
+
+type Apply = EventHandler<ReturnType<typeof testEvent>>;
+
+const write: Apply = (tx, { step }, { key }) => writeEffect(tx, { key, step });
+
+const react = (apply: Apply = write): Reaction[] => [on(testEvent(topic), apply)];
+
+const start = async (apply?: Apply, more: Partial<ConsumerOptions> = {}): Promise<Consumer> => {
+  const consumer = await startConsumer({
+    bus,
+    group,
+    metrics,
+    pool: database.pool,
+    reactions: react(apply),
+    clock: systemClock,
+    log: quietLog,
+    ...more,
+  });
+  consumers.push(consumer);
+  return consumer;
+};
+
+/** Keys are the test's own, so that tests share the tables. */
+const keys = () => ({ a: fresh("a"), b: fresh("b"), bad: fresh("bad") });
+
+const event = (key: string, step: number) => received(testRecord(topic, { key, step }));
+
+const parked = () => listDeadLetters({ pool: database.pool, group });
+
+const effectsOf = (key: string) => readEffects(database.pool, key);
+
+describe("a consumer", () => {
+  test("applies an event once, however often it comes", async () => {
+    const { a } = keys();
+    await start();
+    const twice = event(a, 1);
+    await bus.handOver([twice, event(a, 2), twice]);
+    await bus.handOver([twice, { ...twice, offset: "99" }, event(a, 3)]);
+    expect(await effectsOf(a)).toEqual([`${a}:1`, `${a}:2`, `${a}:3`]);
+  });
+
+  test("applies an event once where two members hold it at the same time", async () => {
+    const { a } = keys();
+    const other = createHandBus();
+    const slowly: Apply = async (tx, data, envelope) => {
+      await tx.query(sql.type(z.object({ done: z.unknown() }))`SELECT pg_sleep(0.05) AS done`);
+      await write(tx, data, envelope);
+    };
+    await start(slowly);
+    await start(slowly, { bus: other });
+    const records = [event(a, 1), event(a, 2)];
+    await Promise.all([bus.handOver(records), other.handOver(records)]);
+    expect(await effectsOf(a)).toEqual([`${a}:1`, `${a}:2`]);
+  });
+
+  test("lets unknown types and unknown fields through", async () => {
+    const { a } = keys();
+    await start();
+    const { handledCount } = await bus.handOver([
+      received(testRecord(topic, { key: a, step: 1, type: "thing.invented" }), {
+        value: undefined,
+      }),
+      received({ ...testRecord(topic, { key: a, step: 2 }), value: '{"step":2,"colour":"red"}' }),
+    ]);
+    expect(handledCount).toBe(2);
+    expect(await effectsOf(a)).toEqual([`${a}:2`]);
+    expect(await parked()).toEqual([]);
+  });
+
+  const valid = testRecord(topic, { key: "k", step: 1 }).headers;
+  test.each([
+    ["no headers", { headers: {} }, "the header ce_type is missing"],
+    ["no id", { headers: { ...valid, ce_id: "" } }, /^headers: ce_id/],
+    ["an id that no column holds", { headers: { ...valid, ce_id: "a\0b" } }, /^headers: ce_id/],
+    ["no time", { headers: { ...valid, ce_time: "yesterday" } }, /^headers: ce_time/],
+    ["a time before time", { headers: { ...valid, ce_time: "0000-01-01T00:00:00Z" } }, /ce_time/],
+    ["no value", { value: undefined }, "the value is missing"],
+    ["bytes that are no text", { value: Buffer.from([0xff]) }, "the value is not UTF-8"],
+    ["text that is no JSON", { value: Buffer.from("{") }, "the value is not JSON"],
+    ["data of another shape", { value: Buffer.from('{"step":"one"}') }, /^data: step/],
+  ])("sets a record with %s aside, and goes on", async (_, changes, reason) => {
+    const { a, bad } = keys();
+    await start();
+    const broken = received(testRecord(topic, { key: bad, step: 1 }), changes);
+    await bus.handOver([broken, event(bad, 2), event(a, 1)]);
+    await bus.handOver([broken, event(bad, 3)]);
+    expect(await effectsOf(a)).toEqual([`${a}:1`]);
+    expect(await effectsOf(bad)).toEqual([]);
+    expect((await parked()).map((letter) => letter.reason)).toEqual([
+      typeof reason === "string" ? reason : expect.stringMatching(reason),
+      "parked behind an earlier record of the same key",
+      "parked behind an earlier record of the same key",
+    ]);
+  });
+
+  test("sets aside what Postgres could not store as it is, and keeps its bytes", async () => {
+    const { a } = keys();
+    await start();
+    const value = Buffer.from([0, 1, 0xfe]);
+    const headers = { ...valid, "odd\0": "\0" };
+    await bus.handOver([
+      received(testRecord(topic, { key: a, step: 1 }), { key: `${a}\0`, headers, value }),
+      received(testRecord(topic, { key: a, step: 1 }), { key: undefined, value }),
+      received(testRecord(topic, { key: a, step: 1 }), { key: undefined }),
+      event(a, 2),
+    ]);
+    const [first] = await parked();
+    expect(first?.key).toBe(`${a}\uFFFD`);
+    const { rows } = await database.admin.query<{ value: Buffer }>(
+      "SELECT value FROM dead_letters WHERE consumer = $1",
+      [group],
+    );
+    expect(rows.map((row) => row.value)).toEqual([value, value]);
+    // Records without a key stand in no order: the good one was applied, though a bad one came
+    // first.
+    expect(await readEffects(database.pool, "")).toContain(":1");
+    expect(await effectsOf(a)).toEqual([`${a}:2`]);
+  });
+
+  test.each([
+    ["a refusal", () => refuse("NOT_FOUND")],
+    ["a broken invariant", () => new assert.AssertionError({ message: "an invariant broke" })],
+  ])("sets %s aside at once, and undoes what its handler had begun", async (_, makeError) => {
+    const { a, bad } = keys();
+    let tries = 0;
+    await start(async (tx, data, envelope) => {
+      await write(tx, data, envelope);
+      if (envelope.key !== bad) return;
+      tries += 1;
+      throw makeError();
+    });
+    await bus.handOver([event(a, 1), event(bad, 1), event(a, 2)]);
+    expect(await effectsOf(bad)).toEqual([]);
+    expect(await effectsOf(a)).toEqual([`${a}:1`, `${a}:2`]);
+    // Once with its chunk, once alone.
+    expect(tries).toBe(2);
+    expect(await parked()).toHaveLength(1);
+  });
+
+  test("tries what fails for an unknown reason a few times before it is set aside", async () => {
+    const { a, bad } = keys();
+    const tries: Record<string, number> = {};
+    await start(async (tx, data, envelope) => {
+      const count = (tries[envelope.key] = (tries[envelope.key] ?? 0) + 1);
+      if (envelope.key === bad || count <= 3) throw new TypeError("not yet");
+      await write(tx, data, envelope);
+    });
+    await bus.handOver([event(a, 1)]);
+    await bus.handOver([event(bad, 1)]);
+    expect(await effectsOf(a)).toEqual([`${a}:1`]);
+    expect(tries[bad]).toBe(6);
+    expect((await parked()).map(({ key }) => key)).toEqual([bad]);
+  });
+
+  test("tells of a dead letter on a topic of its own, with reason and place", async () => {
+    const { bad } = keys();
+    await start(() => Promise.reject(refuse("NOT_FOUND")));
+    const record = received(testRecord(topic, { key: bad, step: 7 }), { partition: 4 });
+    await bus.handOver([record]);
+    const { rows } = await database.admin.query<{ topic: string; type: string; value: string }>(
+      "SELECT topic, type, value FROM outbox WHERE key = $1",
+      [bad],
+    );
+    expect(rows.map(({ topic: to, type }) => ({ to, type }))).toEqual([
+      { to: `${topic}.dead-letter`, type: "dead_letter.parked" },
+    ]);
+    expect(JSON.parse(rows[0]?.value ?? "")).toEqual({
+      group,
+      topic,
+      partition: 4,
+      offset: record.offset,
+      key: bad,
+      eventId: record.headers["ce_id"],
+      eventType: "thing.changed",
+      headers: record.headers,
+      value: '{"step":7}',
+      reason: "Refusal: NOT_FOUND",
+    });
+  });
+
+  test("waits out a database that fails in the middle, and sets nothing aside", async () => {
+    const { a, b } = keys();
+    let kills = 0;
+    await start(async (tx, data, envelope) => {
+      await write(tx, data, envelope);
+      if (kills >= 3) return;
+      kills += 1;
+      const { pid } = await tx.one(sql.type(z.object({ pid: z.number() }))`
+        SELECT pg_backend_pid() AS pid
+      `);
+      await database.admin.query("SELECT pg_terminate_backend($1)", [pid]);
+    });
+    const { handledCount } = await bus.handOver([event(a, 1), event(b, 1), event(a, 2)]);
+    expect({ handledCount, kills }).toEqual({ handledCount: 3, kills: 3 });
+    expect(await effectsOf(a)).toEqual([`${a}:1`, `${a}:2`]);
+    expect(await effectsOf(b)).toEqual([`${b}:1`]);
+    expect(await parked()).toEqual([]);
+  });
+
+  test("waits however long the database is away, and can be stopped meanwhile", async () => {
+    const { a, b } = keys();
+    const clock = createHeldClock(new Date());
+    let tries = 0;
+    await start(
+      (tx, data, envelope) => {
+        if (envelope.key === a) return write(tx, data, envelope);
+        tries += 1;
+        return Promise.reject(Object.assign(new Error("away"), { code: "ECONNREFUSED" }));
+      },
+      { clock },
+    );
+    const stopping = new AbortController();
+    const first = Array.from({ length: 100 }, (_, step) => event(a, step));
+    const handled = bus.handOver([...first, event(b, 1), event(b, 2)], stopping.signal);
+    await eventually(
+      () => {
+        clock.advance(5_000);
+        return tries;
+      },
+      (count) => count > 20,
+    );
+    stopping.abort();
+    expect(await handled).toEqual({ handledCount: 100 });
+    expect(await effectsOf(b)).toEqual([]);
+    expect(await parked()).toEqual([]);
+  });
+
+  test("tells after a commit that changed something, and only then", async () => {
+    const { a } = keys();
+    let commits = 0;
+    await start(write, { afterCommit: () => (commits += 1) });
+    const record = event(a, 1);
+    await bus.handOver([record]);
+    await bus.handOver([record, received(testRecord(topic, { key: a, step: 1, type: "other" }))]);
+    expect(commits).toBe(1);
+  });
+
+  test("counts what became of the records, and how late they were", async () => {
+    const { a, bad } = keys();
+    await start((tx, data, envelope) =>
+      envelope.key === bad ? Promise.reject(refuse("NOT_FOUND")) : write(tx, data, envelope),
+    );
+    const record = event(a, 1);
+    await bus.handOver([record, record, event(bad, 1)]);
+    const text = await metrics.metrics();
+    const labels = `group="${group}",topic="${topic}"`;
+    for (const outcome of ["applied", "repeated", "parked"]) {
+      expect(text).toContain(
+        `payment_links_consumer_events_total{${labels},outcome="${outcome}",service="test"} 1`,
+      );
+    }
+    expect(text).toContain(`payment_links_consumer_lag_seconds_count{service="test",${labels}} 1`);
+    expect(text).toContain(`payment_links_dead_letters_total{${labels},service="test"} 1`);
+    expect(text).toMatch(/last_progress_timestamp_seconds\{.*\} \d{10}/);
+    await eventually(
+      () => metrics.getSingleMetricAsString("payment_links_dead_letters_parked"),
+      (gauge) => gauge.includes("} 1"),
+    );
+  });
+});
+
+describe("the replay of dead letters", () => {
+  const replay = (apply?: Apply, key?: string) =>
+    replayDeadLetters({
+      pool: database.pool,
+      group,
+      reactions: react(apply),
+      ...(key === undefined ? {} : { key }),
+    });
+
+  const refuseAll: Apply = () => Promise.reject(refuse("NOT_FOUND"));
+
+  test("applies what was parked in order, once, and lets the key go on", async () => {
+    const { a, bad } = keys();
+    await start((tx, data, envelope) =>
+      envelope.key === bad ? refuseAll(tx, data, envelope) : write(tx, data, envelope),
+    );
+    const records = [1, 2, 3].map((step) => event(bad, step));
+    await bus.handOver([...records, event(a, 1)]);
+    expect(await replay()).toEqual({ replayedCount: 3, failures: [], isCutShort: false });
+    expect(await replay()).toEqual({ replayedCount: 0, failures: [], isCutShort: false });
+    await start();
+    await bus.handOver([...records, event(bad, 4)]);
+    expect(await effectsOf(bad)).toEqual([1, 2, 3, 4].map((step) => `${bad}:${step}`));
+  });
+
+  test("stops a key at its first failure and goes on with the others", async () => {
+    const { a, bad } = keys();
+    await start(refuseAll);
+    await bus.handOver([1, 2, 3].flatMap((step) => [event(bad, step), event(a, step)]));
+    const { replayedCount, failures } = await replay((tx, data, envelope) =>
+      envelope.key === bad && data.step === 2
+        ? refuseAll(tx, data, envelope)
+        : write(tx, data, envelope),
+    );
+    expect({ replayedCount, failures }).toMatchObject({
+      replayedCount: 4,
+      failures: [{ key: bad, topic, reason: "NOT_FOUND" }],
+    });
+    expect(await effectsOf(bad)).toEqual([`${bad}:1`]);
+    expect(await effectsOf(a)).toEqual([1, 2, 3].map((step) => `${a}:${step}`));
+    expect((await parked()).map(({ key }) => key)).toEqual([bad, bad]);
+  });
+
+  test("replays one key alone where one is named", async () => {
+    const { a, b } = keys();
+    await start(refuseAll);
+    await bus.handOver([event(a, 1), event(b, 1)]);
+    expect(await replay(write, b)).toMatchObject({ replayedCount: 1 });
+    expect((await parked()).map(({ key }) => key)).toEqual([a]);
+  });
+
+  test("applies once what was unreadable when it came and came again since", async () => {
+    const { bad } = keys();
+    const stricter = on({ ...testEvent(topic), data: z.object({ step: z.int().max(5) }) }, () =>
+      Promise.resolve(),
+    );
+    const first = await start(write, { reactions: [stricter] });
+    const record = event(bad, 6);
+    await bus.handOver([record]);
+    await first.stop();
+    expect(await parked()).toHaveLength(1);
+    await start();
+    await bus.handOver([record]);
+    await replay();
+    expect(await effectsOf(bad)).toEqual([`${bad}:6`]);
+    expect(await parked()).toEqual([]);
+  });
+
+  test("a record that arrives during a replay of its key is applied after it", async () => {
+    const { a, bad } = keys();
+    const first = await start(refuseAll);
+    await bus.handOver([event(bad, 1), event(bad, 2)]);
+    await first.stop();
+    const [replaying, applying] = [createGate(), createGate()];
+    await start(async (tx, data, envelope) => {
+      if (envelope.key === a) await applying.pass();
+      await write(tx, data, envelope);
+    });
+    const replayed = replay(async (tx, data, envelope) => {
+      if (data.step === 2) await replaying.pass();
+      await write(tx, data, envelope);
+    });
+    await replaying.reached;
+    const handled = bus.handOver([event(a, 1), event(bad, 3)]);
+    // The replay goes on once the newcomer waits for it, or has looked without waiting.
+    let hasLooked = false;
+    void applying.reached.then(() => (hasLooked = true));
+    await eventually(
+      async () => {
+        const { rowCount } = await database.admin.query(
+          `SELECT FROM pg_stat_activity
+         WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+        );
+        return hasLooked || rowCount === 1;
+      },
+      (isReached) => isReached,
+    );
+    replaying.open();
+    await replayed;
+    applying.open();
+    await handled;
+    expect(await effectsOf(bad)).toEqual([1, 2, 3].map((step) => `${bad}:${step}`));
+    expect(await parked()).toEqual([]);
+  });
+});
+
+/** A place where a handler stands until the test lets it pass. */
+const createGate = () => {
+  const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
+  const { promise: opened, resolve: open } = Promise.withResolvers<void>();
+  const pass = (): Promise<void> => {
+    reach();
+    return opened;
+  };
+  return { reached, open, pass };
+};
+
+describe("the inbox", () => {
+  const partitions = async (): Promise<string[]> => {
+    const { rows } = await database.admin.query<{ name: string }>(`
+      SELECT relname AS name FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
+      WHERE inhparent = 'inbox'::regclass ORDER BY relname
+    `);
+    return rows.map((row) => row.name);
+  };
+  const dayMs = 24 * 60 * 60 * 1000;
+
+  test("has its partitions a week ahead, and loses those of more than 30 days ago", async () => {
+    const own = await openTestSchema();
+    const names = async () => {
+      const { rows } = await own.admin.query<{ name: string }>(`
+        SELECT relname AS name FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
+        WHERE inhparent = 'inbox'::regclass AND relname <> 'inbox_other' ORDER BY relname
+      `);
+      return rows.map((row) => row.name.slice("inbox_".length));
+    };
+    const dayOf = (offset: number) =>
+      new Date(Date.now() + offset * dayMs).toISOString().slice(0, 10).replaceAll("-", "");
+    const daysOf = (first: number, last: number) =>
+      Array.from({ length: last - first + 1 }, (_, index) => dayOf(first + index));
+    expect(await names()).toEqual(daysOf(-1, 7));
+    await keepInbox(own.pool, new Date(Date.now() + 30 * dayMs));
+    expect(await names()).toEqual([...daysOf(0, 7), ...daysOf(29, 37)]);
+    await own.close();
+  });
+
+  test("keeps strange days in the default partition, whose old rows are deleted", async () => {
+    const insert = (days: number) =>
+      database.admin.query(
+        "INSERT INTO inbox SELECT $1, 'e' || $2, (now() AT TIME ZONE 'utc')::date + $2::int",
+        [group, days],
+      );
+    const lieElsewhere = async () => {
+      const { rows } = await database.admin.query<{ id: string; place: string }>(
+        "SELECT event_id AS id, tableoid::regclass::text AS place FROM inbox WHERE consumer = $1",
+        [group],
+      );
+      return new Map(rows.map(({ id, place }) => [id, place === "inbox_other"]));
+    };
+    for (const days of [-31, -29, 20, 0]) await insert(days);
+    await keepInbox(database.pool, new Date());
+    const kept: [string, boolean][] = [
+      ["e-29", true],
+      ["e20", true],
+      ["e0", false],
+    ];
+    expect(await lieElsewhere()).toEqual(new Map(kept));
+    // The day that will come has rows in the default partition already: it is left there.
+    await keepInbox(database.pool, new Date(Date.now() + 13 * dayMs));
+    expect(await lieElsewhere()).toEqual(new Map(kept.slice(1)));
+    expect(await partitions()).toHaveLength(1 + 9 + 8);
+  });
+
+  test("is kept by a role that may neither make nor drop a table itself", async () => {
+    const drop = sql.type(z.object({}).strict())`DROP TABLE inbox_other`;
+    await expect(database.pool.query(drop)).rejects.toThrow(/must be owner/);
+    const make = sql.type(z.object({}).strict())`CREATE TABLE mine ()`;
+    await expect(database.pool.query(make)).rejects.toThrow(/permission denied/);
+  });
+});

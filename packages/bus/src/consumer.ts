@@ -1,0 +1,96 @@
+import type { Pool } from "@payment-links/postgres";
+import { type Clock, type Log, type Metrics, startLoop } from "@payment-links/runtime";
+import { type Applier, applyChunk } from "./apply-chunk.ts";
+import type { BatchHandler, Bus } from "./bus.ts";
+import { indexReactions, readRecord } from "./cloud-event.ts";
+import { createConsumerMetrics } from "./consumer-metrics.ts";
+import { countParked } from "./dead-letters.ts";
+import { keepInbox } from "./inbox.ts";
+import type { Reaction } from "./reaction.ts";
+
+export type ConsumerOptions = {
+  bus: Bus;
+  pool: Pool;
+  /** The group's name, also in the inbox: the service's own, never shared and never changed. */
+  group: string;
+  reactions: readonly Reaction[];
+  metrics: Metrics;
+  log: Log;
+  clock: Clock;
+  /** Called after each commit that changed something: here services wake their relay and jobs. */
+  afterCommit?: () => void;
+};
+
+/** A running consumer. */
+export type Consumer = {
+  /** Lets the chunk under way be committed, and takes no more. */
+  stop(): Promise<void>;
+};
+
+/**
+ * Records in one transaction: enough to share its cost, few enough to hold locks for milliseconds.
+ */
+const chunkRecordsMax = 100;
+const upkeepEveryMs = 60_000;
+
+/**
+ * Starts to apply the events of the reactions' topics, each exactly once in effect: the event's id
+ * is recorded in the transaction that applies it, and only then does the offset move. A record that
+ * cannot be applied is set aside with those of its key behind it; everything else goes on.
+ */
+export const startConsumer = async (options: ConsumerOptions): Promise<Consumer> => {
+  const { bus, pool, group, reactions, clock, log, afterCommit } = options;
+  const index = indexReactions(reactions);
+  const metrics = createConsumerMetrics(options.metrics, { group, clock });
+
+  const upkeep = startLoop({
+    name: `inbox of ${group}`,
+    clock,
+    log,
+    waitMs: upkeepEveryMs,
+    run: async () => {
+      await keepInbox(pool, clock.now());
+      metrics.parked(await countParked(pool, group));
+    },
+  });
+
+  const handle: BatchHandler = async (records, signal) => {
+    let handledCount = 0;
+    const applier: Applier = {
+      pool,
+      group,
+      clock,
+      log,
+      waited: () => metrics.waited(),
+      committed: (readings, outcome) => {
+        handledCount += readings.length;
+        const [first] = readings;
+        if (first !== undefined) metrics.committed(first.record.topic, outcome);
+        if (outcome.parkedCount > 0) upkeep.wake();
+        if (outcome.applied.length + outcome.parkedCount > 0) afterCommit?.();
+      },
+    };
+    try {
+      for (let at = 0; at < records.length && !signal.aborted; at += chunkRecordsMax) {
+        const chunk = records.slice(at, at + chunkRecordsMax);
+        await applyChunk(
+          applier,
+          chunk.map((record) => readRecord(record, index)),
+          signal,
+        );
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+    return { handledCount };
+  };
+
+  const topics = [...new Set(reactions.map((reaction) => reaction.event.topic))];
+  const subscription = await bus.subscribe({ group, topics, handle });
+  return {
+    stop: async () => {
+      await subscription.stop();
+      await upkeep.stop();
+    },
+  };
+};

@@ -1,0 +1,185 @@
+import { isUtf8 } from "node:buffer";
+import * as z from "zod";
+import { type CommonQueryMethods, sql } from "slonik";
+import { newId } from "@payment-links/contracts";
+import type { ReceivedRecord } from "./bus.ts";
+import type { Reading } from "./cloud-event.ts";
+import { storableKey } from "./inbox.ts";
+
+/** The topic that tells the world of a topic's dead letters. */
+export const deadLetterTopic = (topic: string): string => `${topic}.dead-letter`;
+
+/** Why a record is parked that is itself without fault. */
+export const parkedBehind = "parked behind an earlier record of the same key";
+
+export type Parking = { group: string; reading: Reading; reason: string; parkedAt: Date };
+
+const nothing = sql.type(z.object({}).strict());
+const reasonCharactersMax = 1_000;
+
+/**
+ * Sets a record aside in the caller's transaction: a row for the replay, and by the outbox a record
+ * on the dead-letter topic with the reason and the place. Answers false where it was set aside
+ * before.
+ */
+export const parkRecord = async (tx: CommonQueryMethods, parking: Parking): Promise<boolean> => {
+  const { group, reading, parkedAt } = parking;
+  const { record } = reading;
+  const reason = storableText(parking.reason).slice(0, reasonCharactersMax);
+  const eventId = reading.kind === "event" ? reading.envelope.id : null;
+  const eventType = storableText(record.headers["ce_type"] ?? "") || null;
+  const headers = storableHeaders(record.headers);
+  const key = storableKey(record.key);
+  const told = { group, reason, ...placeOf(record), eventId, eventType, headers };
+  const { rowCount } = await tx.query(nothing`
+    WITH parked AS (
+      INSERT INTO dead_letters (
+        consumer, topic, partition, record_offset, key, event_id, event_type, headers, value,
+        reason, parked_at
+      ) VALUES (
+        ${group}, ${record.topic}, ${record.partition}, ${record.offset}::int8, ${key ?? null},
+        ${eventId}, ${eventType}, ${sql.jsonb(headers)},
+        ${record.value === undefined ? null : sql.binary(record.value)}, ${reason},
+        ${sql.timestamp(parkedAt)}
+      )
+      ON CONFLICT DO NOTHING
+      RETURNING seq
+    )
+    INSERT INTO outbox (id, topic, key, type, occurred_at, traceparent, value)
+    SELECT ${newId("evt")}, ${deadLetterTopic(record.topic)}, ${key ?? ""}, 'dead_letter.parked',
+      ${sql.timestamp(parkedAt)}, ${headers["traceparent"] ?? null},
+      ${JSON.stringify({ ...told, key: key ?? null, value: shownValue(record.value) })}
+    FROM parked
+  `);
+  return rowCount > 0;
+};
+
+const placeOf = ({ topic, partition, offset }: ReceivedRecord) => ({ topic, partition, offset });
+
+const storableText = (text: string): string => text.replaceAll("\0", "\uFFFD");
+
+const storableHeaders = (headers: ReceivedRecord["headers"]): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, text]) => [storableText(name), storableText(text)]),
+  );
+
+/** A record on the dead-letter topic must not itself be too large to be sent. */
+const shownBytesMax = 64 * 1024;
+
+const shownValue = (value: Buffer | undefined): string | null =>
+  value !== undefined && value.length <= shownBytesMax && isUtf8(value)
+    ? value.toString("utf8")
+    : null;
+
+const ParkedRow = z.object({
+  seq: z.string(),
+  topic: z.string(),
+  partition: z.number(),
+  offset: z.string(),
+  key: z.string().nullable(),
+  /** Set where the record could be read; then its id is in the inbox since it was parked. */
+  eventId: z.string().nullable(),
+  headers: z.record(z.string(), z.string()),
+  value: z.instanceof(Buffer).nullable(),
+});
+export type ParkedRow = z.output<typeof ParkedRow>;
+
+/** A parked record, as it arrived. */
+export const toReceived = (row: ParkedRow): ReceivedRecord => ({
+  topic: row.topic,
+  partition: row.partition,
+  offset: row.offset,
+  key: row.key ?? undefined,
+  headers: row.headers,
+  value: row.value ?? undefined,
+});
+
+/** What is parked together: one key of one topic; a record without a key stands alone. */
+export type ParkedLane = { topic: string; key: string | null; firstSeq: string };
+
+const LaneRow = z.object({ topic: z.string(), key: z.string().nullable(), firstSeq: z.string() });
+
+/** The lanes that a group has parked, oldest first. */
+export const findLanes = (
+  db: CommonQueryMethods,
+  { group, key, lanesMax }: { group: string; key: string | undefined; lanesMax: number },
+): Promise<readonly ParkedLane[]> =>
+  db.any(sql.type(LaneRow)`
+    SELECT topic, key, min(seq) AS "firstSeq" FROM dead_letters
+    WHERE consumer = ${group} AND (${key ?? null}::text IS NULL OR key = ${key ?? null})
+    GROUP BY topic, key, CASE WHEN key IS NULL THEN seq END
+    ORDER BY min(seq) LIMIT ${lanesMax}
+  `);
+
+/** Takes the oldest parked record of a lane for this transaction; undefined where none is left. */
+export const takeFirst = async (
+  tx: CommonQueryMethods,
+  { group, lane }: { group: string; lane: ParkedLane },
+): Promise<ParkedRow | undefined> =>
+  (await tx.maybeOne(sql.type(ParkedRow)`
+    DELETE FROM dead_letters WHERE seq = (
+      SELECT seq FROM dead_letters
+      WHERE consumer = ${group} AND topic = ${lane.topic} AND ${isOfLane(lane)}
+      ORDER BY seq LIMIT 1
+      FOR UPDATE
+    )
+    RETURNING seq, topic, partition, record_offset AS "offset", key, event_id AS "eventId",
+      headers, value
+  `)) ?? undefined;
+
+const isOfLane = ({ key, firstSeq }: ParkedLane) =>
+  key === null ? sql.fragment`seq = ${firstSeq}::int8` : sql.fragment`key = ${key}`;
+
+/** Writes down why a parked record failed again. */
+export const updateReason = async (
+  db: CommonQueryMethods,
+  { seq, reason }: { seq: string; reason: string },
+): Promise<void> => {
+  await db.query(nothing`
+    UPDATE dead_letters SET reason = ${storableText(reason).slice(0, reasonCharactersMax)}
+    WHERE seq = ${seq}::int8
+  `);
+};
+
+const CountRow = z.object({ parkedCount: z.number() });
+
+/** How many records a group has parked. */
+export const countParked = async (db: CommonQueryMethods, group: string): Promise<number> => {
+  const row = await db.one(sql.type(CountRow)`
+    SELECT count(*)::int AS "parkedCount" FROM dead_letters WHERE consumer = ${group}
+  `);
+  return row.parkedCount;
+};
+
+const DeadLetterRow = z.object({
+  seq: z.string(),
+  group: z.string(),
+  topic: z.string(),
+  partition: z.number(),
+  offset: z.string(),
+  key: z.string().nullable(),
+  eventId: z.string().nullable(),
+  eventType: z.string().nullable(),
+  reason: z.string(),
+  parkedAt: z.date(),
+});
+export type DeadLetter = z.output<typeof DeadLetterRow>;
+
+const listedMax = 1_000;
+
+/** Lists the parked records of a service's schema in order of parking, for its operators. */
+export const listDeadLetters = (options: {
+  pool: CommonQueryMethods;
+  group?: string;
+  /** Lists what was parked after this one. */
+  afterSeq?: string;
+  limit?: number;
+}): Promise<readonly DeadLetter[]> =>
+  options.pool.any(sql.type(DeadLetterRow)`
+    SELECT seq, consumer AS "group", topic, partition, record_offset AS "offset", key,
+      event_id AS "eventId", event_type AS "eventType", reason, parked_at AS "parkedAt"
+    FROM dead_letters
+    WHERE seq > ${options.afterSeq ?? "0"}::int8
+      AND (${options.group ?? null}::text IS NULL OR consumer = ${options.group ?? null})
+    ORDER BY seq LIMIT ${Math.min(options.limit ?? 100, listedMax)}
+  `);

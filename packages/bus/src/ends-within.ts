@@ -1,0 +1,17 @@
+/** Whether a promise settles, well or badly, within the time; it is not waited for longer. */
+export const endsWithin = async (
+  promise: Promise<unknown>,
+  timeoutMs: number,
+): Promise<boolean> => {
+  const { promise: timedOut, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => resolve(false), timeoutMs);
+  const settled = promise.then(
+    () => true,
+    () => true,
+  );
+  try {
+    return await Promise.race([settled, timedOut]);
+  } finally {
+    clearTimeout(timer);
+  }
+};

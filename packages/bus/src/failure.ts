@@ -1,0 +1,87 @@
+import { AssertionError } from "node:assert";
+import { types } from "node:util";
+import {
+  BackendTerminatedError,
+  BackendTerminatedUnexpectedlyError,
+  ConnectionError,
+  DataIntegrityError,
+  IdleTransactionTimeoutError,
+  InvalidInputError,
+  SchemaValidationError,
+  StatementCancelledError,
+  StatementTimeoutError,
+  TupleMovedToAnotherPartitionError,
+} from "slonik";
+import * as z from "zod";
+import { Refusal } from "@payment-links/contracts";
+
+/**
+ * Why a record could not be applied. `transient`: the database or the way to it; it will pass.
+ * `permanent`: the same record would fail for ever. `unknown`: worth a few tries.
+ */
+export type FailureClass = "transient" | "permanent" | "unknown";
+
+/** Tells what kind of failure an error is. */
+export const classifyFailure = (error: unknown): FailureClass => {
+  for (let cause = error, depth = 0; depth < causesMax && types.isNativeError(cause); depth += 1) {
+    if (isPermanent(cause)) return "permanent";
+    if (isTransient(cause)) return "transient";
+    cause = cause.cause;
+  }
+  return "unknown";
+};
+
+const causesMax = 5;
+
+const permanentErrors = [
+  Refusal,
+  AssertionError,
+  z.ZodError,
+  SchemaValidationError,
+  DataIntegrityError,
+  InvalidInputError,
+];
+
+/** State 22: a value that its column cannot hold. */
+const isPermanent = (error: Error): boolean =>
+  permanentErrors.some((kind) => error instanceof kind) || codeOf(error).startsWith("22");
+
+const transientErrors = [
+  BackendTerminatedError,
+  BackendTerminatedUnexpectedlyError,
+  ConnectionError,
+  IdleTransactionTimeoutError,
+  StatementCancelledError,
+  StatementTimeoutError,
+  TupleMovedToAnotherPartitionError,
+];
+
+const transientCodes = new Set([
+  "EAI_AGAIN",
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENOTFOUND",
+  "EPIPE",
+  "ETIMEDOUT",
+]);
+
+/**
+ * 08 connection, 25006 the old primary is now a replica, 25P03 and 25P04 time-outs of a
+ * transaction, 40 serialization and deadlock, 53 no resources left, 55P03 lock not available, 57
+ * cancelled or shut down, 58 the server's own system.
+ */
+const transientStates = /^(?:08|40|53|57|58)|^(?:25006|25P03|25P04|55P03)$/;
+
+/** slonik's driver throws plain errors where a connection died between two statements. */
+const deadConnection = /^Client (?:is|has) |^Connection pool |connection timeout|timeout expired/i;
+
+const isTransient = (error: Error): boolean =>
+  transientErrors.some((kind) => error instanceof kind) ||
+  transientCodes.has(codeOf(error)) ||
+  transientStates.test(codeOf(error)) ||
+  deadConnection.test(error.message);
+
+const codeOf = (error: Error): string =>
+  "code" in error && typeof error.code === "string" ? error.code : "";

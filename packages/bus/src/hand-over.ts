@@ -1,0 +1,47 @@
+import type { Log } from "@payment-links/runtime";
+import { waitAfterFailures } from "./backoff.ts";
+import type { BatchHandler, ReceivedRecord } from "./bus.ts";
+
+/**
+ * Hands records over until all are handled or the signal aborts, and tells of each part that is
+ * done. A handler that throws or does nothing gets the same records again after a growing wait.
+ */
+export const handOver = async (options: {
+  records: readonly ReceivedRecord[];
+  handle: BatchHandler;
+  signal: AbortSignal;
+  log: Log | undefined;
+  handled?: (last: ReceivedRecord) => Promise<void>;
+}): Promise<number> => {
+  const { records, handle, signal, log } = options;
+  let doneCount = 0;
+  let failures = 0;
+  while (doneCount < records.length && !signal.aborted) {
+    const handledCount = await attempt(handle, records.slice(doneCount), signal, log);
+    if (handledCount === 0 && !signal.aborted) {
+      failures += 1;
+      await waitAfterFailures(failures, signal);
+      continue;
+    }
+    failures = 0;
+    doneCount += handledCount;
+    const last = records[doneCount - 1];
+    if (handledCount > 0 && last !== undefined) await options.handled?.(last);
+  }
+  return doneCount;
+};
+
+const attempt = async (
+  handle: BatchHandler,
+  records: readonly ReceivedRecord[],
+  signal: AbortSignal,
+  log: Log | undefined,
+): Promise<number> => {
+  try {
+    return (await handle(records, signal)).handledCount;
+  } catch (error) {
+    const topic = records[0]?.topic;
+    log?.error({ err: error, topic }, "a batch handler failed; it gets the records again");
+    return 0;
+  }
+};

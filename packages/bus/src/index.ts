@@ -1,0 +1,14 @@
+export type { BatchHandler, Bus, OutgoingRecord, ReceivedRecord, Subscription } from "./bus.ts";
+export { type Consumer, type ConsumerOptions, startConsumer } from "./consumer.ts";
+export { type DeadLetter, listDeadLetters } from "./dead-letters.ts";
+export { type KafkaBusOptions, type KafkaConnection, createKafkaBus } from "./kafka-bus.ts";
+export { ensureTopics } from "./kafka-topics.ts";
+export { createLocalBus } from "./local-bus.ts";
+export { type OutgoingEvent, outboxInsert, outgoing, publish } from "./outbox.ts";
+export { type Envelope, type EventHandler, type Reaction, on } from "./reaction.ts";
+export { prefixTopics, withTopicPrefix } from "./topic-prefix.ts";
+export { type Relay, type RelayOptions, createRelay } from "./relay.ts";
+export { type ReplayOptions, type ReplayResult, replayDeadLetters } from "./replay.ts";
+
+/** The SQL files that every service applies before its own. */
+export const busMigrations = new URL("../migrations/", import.meta.url);

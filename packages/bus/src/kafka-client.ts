@@ -1,0 +1,97 @@
+import net from "node:net";
+import tls from "node:tls";
+import { type ISocketFactory, Kafka, type KafkaConfig, type LogEntry, logLevel } from "kafkajs";
+import type { Log } from "@payment-links/runtime";
+import type { KafkaConnection } from "./kafka-bus.ts";
+import { quietIdleConnections } from "./kafka-idle.ts";
+
+const connectTimeoutMs = 2_000;
+export const requestTimeoutMs = 5_000;
+
+/** Opens a kafkajs client; nothing is connected yet. */
+export const openKafka = (
+  { brokers, clientId, log, ssl, sasl }: KafkaConnection,
+  more: Pick<KafkaConfig, "retry" | "socketFactory"> = {},
+): Kafka => {
+  quietIdleConnections(log);
+  return new Kafka({
+    brokers: [...brokers],
+    clientId,
+    connectionTimeout: connectTimeoutMs,
+    requestTimeout: requestTimeoutMs,
+    retry: { initialRetryTime: 100, maxRetryTime: 2_000, retries: 8 },
+    logLevel: logLevel.INFO,
+    logCreator: () => writeTo(log),
+    ...(ssl === undefined ? {} : { ssl }),
+    ...(sasl === undefined ? {} : { sasl }),
+    ...more,
+  });
+};
+
+/**
+ * What kafkajs calls errors and warnings are mostly turns of the protocol: groups that balance,
+ * coordinators that load, topics that exist. What matters, our own lines tell: so these are debug.
+ */
+const protocolNoise = new RegExp(
+  [
+    "rebalanc",
+    "coordinator",
+    "leadership election",
+    "already exists",
+    "not aware of this member",
+    "Response (?:Heartbeat|InitProducerId|JoinGroup|SyncGroup|OffsetCommit|CreateTopics|Metadata)",
+    "Response LeaveGroup",
+    "Connection (?:error|timeout)",
+    "Failed to connect",
+    "seed broker",
+    "Limiting retries",
+    "has joined the group",
+    "Stopped",
+    "Starting",
+    "Restarting",
+    "not running",
+  ].join("|"),
+  "i",
+);
+
+const writeTo =
+  (log: Log) =>
+  ({ namespace, level, log: entry }: LogEntry): void => {
+    const line = `kafkajs ${namespace}: ${entry.message}`;
+    if (isQuiet(level) || protocolNoise.test(entry.message)) log.debug(line);
+    else log.warn(line);
+  };
+
+const isQuiet = (level: logLevel): boolean => level === logLevel.INFO || level === logLevel.DEBUG;
+
+/** Sockets that can all be cut at once, after which no new one is made. */
+export type CuttableSockets = { factory: ISocketFactory; cut: () => void };
+
+const keepAliveDelayMs = 60_000;
+
+/** Makes sockets as kafkajs itself does, and remembers them. */
+export const createCuttableSockets = (): CuttableSockets => {
+  const sockets = new Set<net.Socket>();
+  let isCut = false;
+  return {
+    factory: ({ host, port, ssl, onConnect }) => {
+      if (isCut) throw new Error("this producer was given up");
+      const socket = ssl
+        ? tls.connect(
+            { host, port, ...(net.isIP(host) ? {} : { servername: host }), ...ssl },
+            onConnect,
+          )
+        : net.connect({ host, port }, onConnect);
+      socket.setKeepAlive(true, keepAliveDelayMs);
+      sockets.add(socket);
+      socket.on("error", () => {});
+      socket.once("close", () => sockets.delete(socket));
+      return socket;
+    },
+    cut: () => {
+      isCut = true;
+      // With an error: kafkajs hears no other end, and its requests would wait for their time-outs.
+      for (const socket of sockets) socket.destroy(new Error("this producer was given up"));
+    },
+  };
+};

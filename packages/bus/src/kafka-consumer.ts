@@ -1,0 +1,222 @@
+import type { Consumer, EachBatchPayload, IHeaders, KafkaMessage } from "kafkajs";
+import type { Counter } from "prom-client";
+import { waitAfterFailures } from "./backoff.ts";
+import type { BatchHandler, ReceivedRecord, Subscription } from "./bus.ts";
+import { endsWithin } from "./ends-within.ts";
+import { handOver } from "./hand-over.ts";
+import type { KafkaBusOptions } from "./kafka-bus.ts";
+import { openKafka } from "./kafka-client.ts";
+import { counter } from "./metrics.ts";
+
+type KafkaConsumerOptions = KafkaBusOptions & {
+  group: string;
+  topics: readonly string[];
+  handle: BatchHandler;
+};
+
+const sessionTimeoutMs = 15_000;
+const heartbeatMs = 2_000;
+/** A fetch answers as soon as there is a record; this bounds only how long a stop waits for it. */
+const fetchWaitMs = 500;
+const partitionsAtOnceMax = 3;
+const silenceMsMax = 60_000;
+const watchEveryMs = 5_000;
+const stopTimeoutMs = 20_000;
+/** Few: what fails longer is a crash, and after that the consumer is tried again for ever. */
+const retry = { initialRetryTime: 100, maxRetryTime: 2_000, retries: 5 };
+
+/** What the running consumer and its batches share. */
+type Parts = {
+  options: KafkaConsumerOptions;
+  stopping: AbortController;
+  batches: Set<AbortController>;
+  lastSignAtMs: number;
+};
+
+/**
+ * Joins a group and hands its records over until it is stopped. A consumer of kafkajs that crashes,
+ * also one that would stay silent ever after, is replaced by a fresh one after a growing wait; an
+ * error that no waiting heals is fatal.
+ */
+export const createKafkaConsumer = (options: KafkaConsumerOptions): Subscription => {
+  const { group, log } = options;
+  const parts: Parts = {
+    options,
+    stopping: new AbortController(),
+    batches: new Set(),
+    lastSignAtMs: 0,
+  };
+  const crashes = counter(options.metrics, {
+    name: "payment_links_bus_consumer_crashes_total",
+    help: "Consumers that crashed or fell silent and were replaced.",
+    labelNames: ["group"],
+  });
+  const ended = supervise(parts, crashes);
+  return {
+    stop: async () => {
+      parts.stopping.abort();
+      for (const batch of parts.batches) batch.abort();
+      if (!(await endsWithin(ended, stopTimeoutMs))) {
+        log.warn({ group }, "a consumer did not stop in time; it is left behind");
+      }
+    },
+  };
+};
+
+const supervise = async (parts: Parts, crashes: Counter): Promise<void> => {
+  const { options, stopping } = parts;
+  const { group, log } = options;
+  let failures = 0;
+  while (!stopping.signal.aborted) {
+    const startedAtMs = Date.now();
+    const { error, isFatal } = await runOnce(parts);
+    if (error === undefined || stopping.signal.aborted) return;
+    if (isFatal) {
+      log.fatal({ err: error, group }, "a consumer cannot go on");
+      return options.onFatal(error);
+    }
+    crashes.inc({ group });
+    if (Date.now() - startedAtMs > silenceMsMax) failures = 0;
+    failures += 1;
+    log.warn({ err: error, group, failures }, "a consumer crashed; another takes its place");
+    await waitAfterFailures(failures, stopping.signal);
+  }
+};
+
+type Crash = { error?: Error; isFatal: boolean };
+
+/** Runs one consumer of kafkajs until it crashes, falls silent or is to stop. */
+const runOnce = async (parts: Parts): Promise<Crash> => {
+  const { options, stopping } = parts;
+  const { promise: crashed, resolve: crash } = Promise.withResolvers<Crash>();
+  const consumer = openKafka(options, { retry }).consumer({
+    groupId: options.group,
+    sessionTimeout: sessionTimeoutMs,
+    heartbeatInterval: heartbeatMs,
+    maxWaitTimeInMs: fetchWaitMs,
+    allowAutoTopicCreation: false,
+    retry: { ...retry, restartOnFailure: async () => false },
+  });
+  consumer.on(consumer.events.CRASH, ({ payload }) => crash(judge(payload.error)));
+  const giveUp = () => crash({ isFatal: false });
+  stopping.signal.addEventListener("abort", giveUp, { once: true });
+  const watch = watchForSilence(parts, consumer, crash);
+  try {
+    await consumer.connect();
+    if (!stopping.signal.aborted) await join(parts, consumer);
+    return await crashed;
+  } catch (error) {
+    return judge(error instanceof Error ? error : new Error("kafkajs threw no error"));
+  } finally {
+    clearInterval(watch);
+    stopping.signal.removeEventListener("abort", giveUp);
+    await endsWithin(consumer.disconnect(), stopTimeoutMs);
+  }
+};
+
+/**
+ * Ends once the group is joined: kafkajs loses track of a consumer that is stopped while it joins.
+ */
+const join = async (parts: Parts, consumer: Consumer): Promise<void> => {
+  await consumer.subscribe({ topics: [...parts.options.topics], fromBeginning: true });
+  await consumer.run({
+    autoCommit: false,
+    eachBatchAutoResolve: false,
+    partitionsConsumedConcurrently: partitionsAtOnceMax,
+    eachBatch: (payload) => handleBatch(parts, payload),
+  });
+};
+
+/**
+ * A consumer can stay joined and yet fetch no more. One that neither fetches nor handles for a
+ * minute is replaced, which is harmless where only the brokers are away.
+ */
+const watchForSilence = (parts: Parts, consumer: Consumer, crash: (crash: Crash) => void) => {
+  parts.lastSignAtMs = Date.now();
+  consumer.on(consumer.events.FETCH, () => {
+    parts.lastSignAtMs = Date.now();
+  });
+  return setInterval(() => {
+    if (parts.batches.size > 0) parts.lastSignAtMs = Date.now();
+    if (Date.now() - parts.lastSignAtMs < silenceMsMax) return;
+    crash({ error: new Error("the consumer fell silent"), isFatal: false });
+  }, watchEveryMs);
+};
+
+/** Called non-retriable by kafkajs, and yet only an outage. */
+const outages = new Set([
+  "KafkaJSGroupCoordinatorNotFound",
+  "KafkaJSLockTimeout",
+  "KafkaJSNumberOfRetriesExceeded",
+  "KafkaJSTimeout",
+]);
+
+const causesMax = 5;
+
+const judge = (error: Error): Crash => {
+  let root: Error = error;
+  for (let depth = 0; depth < causesMax && root.cause instanceof Error; depth += 1) {
+    root = root.cause;
+  }
+  const isRefused = "retriable" in root && root.retriable === false;
+  return { error, isFatal: isRefused && !outages.has(root.name) };
+};
+
+/**
+ * Hands one partition's records over, commits after each part that is done, and keeps the member
+ * alive meanwhile, however long the handler waits. Only errors of Kafka itself leave here: kafkajs
+ * answers these by joining again.
+ */
+const handleBatch = async (parts: Parts, payload: EachBatchPayload): Promise<void> => {
+  const { batch } = payload;
+  const { topic, partition } = batch;
+  const { handle, log } = parts.options;
+  const records = batch.messages.map((message) => toReceived(message, topic, partition));
+  const ending = new AbortController();
+  let lostBy: unknown;
+  const beat = setInterval(() => {
+    payload.heartbeat().catch((error: unknown) => {
+      lostBy = error;
+      ending.abort();
+    });
+  }, heartbeatMs);
+  parts.batches.add(ending);
+  if (parts.stopping.signal.aborted || !payload.isRunning()) ending.abort();
+  try {
+    const handled = async ({ offset }: ReceivedRecord) => {
+      payload.resolveOffset(offset);
+      const next = String(BigInt(offset) + 1n);
+      await payload.commitOffsetsIfNecessary({
+        topics: [{ topic, partitions: [{ partition, offset: next }] }],
+      });
+    };
+    await handOver({ records, handle, signal: ending.signal, log, handled });
+  } finally {
+    clearInterval(beat);
+    parts.batches.delete(ending);
+  }
+  if (lostBy !== undefined) throw lostBy;
+};
+
+const toReceived = (
+  { key, headers, value, offset }: KafkaMessage,
+  topic: string,
+  partition: number,
+): ReceivedRecord => ({
+  topic,
+  partition,
+  offset,
+  key: key?.toString("utf8") ?? undefined,
+  headers: readHeaders(headers),
+  value: value ?? undefined,
+});
+
+/** A header may stand twice and may be bytes: the last one counts, as text. */
+const readHeaders = (headers: IHeaders | undefined): Record<string, string> => {
+  const texts: Record<string, string> = {};
+  for (const [name, given] of Object.entries(headers ?? {})) {
+    const value = Array.isArray(given) ? given.at(-1) : given;
+    if (value !== undefined) texts[name] = value.toString();
+  }
+  return texts;
+};

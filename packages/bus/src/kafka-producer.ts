@@ -1,0 +1,117 @@
+import { Partitioners, type Producer } from "kafkajs";
+import type { OutgoingRecord } from "./bus.ts";
+import type { KafkaConnection } from "./kafka-bus.ts";
+import {
+  type CuttableSockets,
+  createCuttableSockets,
+  openKafka,
+  requestTimeoutMs,
+} from "./kafka-client.ts";
+
+/** Sends records in order, one send at a time. */
+export type KafkaProducer = {
+  send(records: readonly OutgoingRecord[]): Promise<void>;
+  readonly sendTimeoutMs: number;
+  close(): void;
+};
+
+type Connected = { producer: Producer; sockets: CuttableSockets };
+
+const sendTimeoutMs = 10_000;
+/** A broker takes 1 MiB in a batch by default, and all of a send may fall to one partition. */
+const sendBytesMax = 512 * 1024;
+const recordOverheadBytes = 512;
+
+/**
+ * An idempotent producer that is thrown away, sockets and all, after any failure. Sent on with, it
+ * would number other records with the numbers of those that failed, and a broker that had kept
+ * these after all would take the others for repeats and drop them. A producer that is cut off
+ * cannot send any more, whatever kafkajs still tries: so a send ends within its time, and what
+ * follows comes after.
+ */
+export const createKafkaProducer = (connection: KafkaConnection): KafkaProducer => {
+  let current: Promise<Connected> | undefined;
+  let cutCurrent = () => {};
+  let tail: Promise<unknown> = Promise.resolve();
+
+  const connect = async (): Promise<Connected> => {
+    const sockets = createCuttableSockets();
+    cutCurrent = sockets.cut;
+    const kafka = openKafka(connection, {
+      socketFactory: sockets.factory,
+      // kafkajs wants at least one; within one send the numbers stay with their records.
+      retry: { initialRetryTime: 100, retries: 1 },
+    });
+    const producer = kafka.producer({
+      idempotent: true,
+      maxInFlightRequests: 1,
+      allowAutoTopicCreation: false,
+      createPartitioner: Partitioners.DefaultPartitioner,
+    });
+    await producer.connect();
+    return { producer, sockets };
+  };
+
+  const sendAll = async (records: readonly OutgoingRecord[]): Promise<void> => {
+    const { producer } = await (current ??= connect());
+    for (const part of splitByBytes(records)) {
+      await producer.sendBatch({
+        acks: -1,
+        timeout: requestTimeoutMs,
+        topicMessages: groupByTopic(part),
+      });
+    }
+  };
+
+  const giveUp = () => {
+    cutCurrent();
+    current = undefined;
+  };
+
+  const send = async (records: readonly OutgoingRecord[]): Promise<void> => {
+    const { promise: timedOut, reject } = Promise.withResolvers<never>();
+    const timer = setTimeout(
+      () => reject(new Error("Kafka did not answer in time")),
+      sendTimeoutMs,
+    );
+    try {
+      await Promise.race([sendAll(records), timedOut]);
+    } catch (error) {
+      giveUp();
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+
+  return {
+    sendTimeoutMs,
+    send: (records) => {
+      const sent = tail.then(() => send(records));
+      tail = sent.catch(() => {});
+      return sent;
+    },
+    close: giveUp,
+  };
+};
+
+const splitByBytes = (records: readonly OutgoingRecord[]): OutgoingRecord[][] => {
+  const parts: OutgoingRecord[][] = [];
+  let bytes = sendBytesMax;
+  for (const record of records) {
+    const recordBytes = Buffer.byteLength(record.value) + recordOverheadBytes;
+    if (bytes + recordBytes > sendBytesMax) {
+      parts.push([]);
+      bytes = 0;
+    }
+    parts.at(-1)?.push(record);
+    bytes += recordBytes;
+  }
+  return parts;
+};
+
+const groupByTopic = (records: readonly OutgoingRecord[]) =>
+  Object.entries(Object.groupBy(records, ({ topic }) => topic)).map(([topic, messages = []]) => ({
+    topic,
+    messages: messages.map(({ key, value, headers }) => ({ key, value, headers })),
+  }));

@@ -1,0 +1,61 @@
+import { topicSettings } from "@payment-links/contracts";
+import { deadLetterTopic } from "./dead-letters.ts";
+import type { KafkaConnection } from "./kafka-bus.ts";
+import { openKafka } from "./kafka-client.ts";
+
+type TopicSettings = Readonly<
+  Record<string, { partitions: number; config: Readonly<Record<string, string>> }>
+>;
+
+const deadLetterDays = 90;
+const createTimeoutMs = 30_000;
+
+/**
+ * Makes the topics that are missing, with their dead-letter topics, and answers their names. Topics
+ * that exist are left as they are: their partitions may never change, and their settings are the
+ * operator's. To be run at deployment; services never make a topic.
+ */
+export const ensureTopics = async (
+  options: KafkaConnection & { replicationFactor: number; topics?: TopicSettings },
+): Promise<string[]> => {
+  const { replicationFactor } = options;
+  const admin = openKafka(options).admin();
+  await admin.connect();
+  try {
+    const known = new Set(await admin.listTopics());
+    const missing = withDeadLetters(options.topics ?? topicSettings).filter(
+      ({ topic }) => !known.has(topic),
+    );
+    if (missing.length === 0) return [];
+    await admin.createTopics({
+      timeout: createTimeoutMs,
+      waitForLeaders: true,
+      topics: missing.map(({ topic, partitions, config }) => ({
+        topic,
+        numPartitions: partitions,
+        replicationFactor,
+        configEntries: Object.entries({ ...config, ...durability(replicationFactor) }).map(
+          ([name, value]) => ({ name, value }),
+        ),
+      })),
+    });
+    return missing.map(({ topic }) => topic);
+  } finally {
+    await admin.disconnect();
+  }
+};
+
+const withDeadLetters = (topics: TopicSettings) =>
+  Object.entries(topics).flatMap(([topic, { partitions, config }]) => [
+    { topic, partitions, config },
+    { topic: deadLetterTopic(topic), partitions: 1, config: deadLetterConfig },
+  ]);
+
+const deadLetterConfig = {
+  "cleanup.policy": "delete",
+  "retention.ms": String(deadLetterDays * 24 * 60 * 60 * 1000),
+};
+
+/** `acks=all` promises no more than this: with three replicas, that two have the record. */
+const durability = (replicationFactor: number): Record<string, string> =>
+  replicationFactor >= 3 ? { "min.insync.replicas": "2" } : {};

@@ -1,0 +1,131 @@
+import { randomUUID } from "node:crypto";
+import { Client, type QueryConfig, type QueryResultRow } from "pg";
+import type { Log } from "@payment-links/runtime";
+import { endsWithin } from "./ends-within.ts";
+
+/** The lead over one schema's outbox: whoever holds this connection, and nobody else, may send. */
+export type Lead = {
+  /** The connection that holds the lock: what it reads, it read as the leader. */
+  client: Client;
+  /** Whether no send of the leader before can be under way: it said so, or it was this relay. */
+  isHandedOver: boolean;
+};
+
+/** A relay's standing for the lead of its schema's outbox. */
+export type Candidate = {
+  /**
+   * The lead, taken now or held still; undefined while another relay has it. Throws where Postgres
+   * is away.
+   */
+  take(): Promise<Lead | undefined>;
+  /** The connection, leading or not; undefined where it is broken. */
+  client(): Client | undefined;
+  /**
+   * Runs a statement on the connection; whatever fails there costs the connection, and so the lead.
+   */
+  query<Row extends QueryResultRow>(client: Client, query: QueryConfig): Promise<Row[]>;
+  /** Gives everything up and closes the connection; `isClean` says that no send is under way. */
+  leave(isClean: boolean): Promise<void>;
+};
+
+const connectTimeoutMs = 5_000;
+const queryTimeoutMs = 5_000;
+const endTimeoutMs = 2_000;
+
+/**
+ * Stands for the lead by an advisory lock of the session, keyed by the schema. Session locks need a
+ * connection of their own: never through the pool, nor through a proxy that pools transactions. The
+ * server is told to notice a dead peer within seconds, as its lock would else be held for hours.
+ */
+export const createCandidate = (options: {
+  databaseUrl: string;
+  applicationName: string;
+  log: Log;
+}): Candidate => {
+  const ownId = randomUUID();
+  let client: Client | undefined;
+  let lead: Lead | undefined;
+
+  const forget = (gone: Client) => {
+    if (client !== gone) return;
+    client = undefined;
+    lead = undefined;
+  };
+
+  const connect = async (): Promise<Client> => {
+    const fresh = new Client({
+      connectionString: options.databaseUrl,
+      application_name: options.applicationName,
+      connectionTimeoutMillis: connectTimeoutMs,
+      statement_timeout: queryTimeoutMs,
+      query_timeout: 2 * queryTimeoutMs,
+      keepAlive: true,
+      options: "-c tcp_keepalives_idle=5 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=3",
+    });
+    fresh.on("error", (error) => {
+      options.log.warn({ err: error }, "the relay lost its connection to Postgres");
+      forget(fresh);
+    });
+    fresh.on("end", () => forget(fresh));
+    await fresh.connect();
+    return fresh;
+  };
+
+  // The session's end gives the lock back, and a connection with a hung query is of no use.
+  const drop = (broken: Client) => {
+    forget(broken);
+    broken.end().catch(() => {});
+  };
+
+  const query: Candidate["query"] = async (held, statement) => {
+    try {
+      return (await held.query(statement)).rows;
+    } catch (error) {
+      drop(held);
+      throw error;
+    }
+  };
+
+  return {
+    client: () => client,
+    query,
+    take: async () => {
+      if (lead !== undefined) return lead;
+      const held = (client ??= await connect());
+      const [answer] = await query<{ isTaken: boolean }>(held, takeLock);
+      if (answer?.isTaken !== true) return undefined;
+      const [before] = await query<{ holder: string | null }>(held, {
+        ...setHolder,
+        values: [ownId],
+      });
+      const isHandedOver = before?.holder === null || before?.holder === ownId;
+      lead = { client: held, isHandedOver };
+      return lead;
+    },
+    leave: async (isClean) => {
+      const leaving = client;
+      if (leaving === undefined) return;
+      if (lead !== undefined && isClean) await query(leaving, clearHolder);
+      forget(leaving);
+      await endsWithin(leaving.end(), endTimeoutMs);
+    },
+  };
+};
+
+const takeLock = {
+  text: `
+    SELECT pg_try_advisory_lock(hashtextextended('outbox relay ' || current_schema(), 0))
+      AS "isTaken"
+  `,
+};
+
+/** Writes who leads now and answers who led before. */
+const setHolder = {
+  text: `
+    UPDATE relay_lead AS now SET holder = $1 FROM relay_lead AS before
+    WHERE now.is_only = before.is_only
+    RETURNING before.holder
+  `,
+};
+
+const clearHolder = { text: "UPDATE relay_lead SET holder = NULL" };

@@ -1,0 +1,248 @@
+import { type Link, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
+import type { Client } from "pg";
+import {
+  type Clock,
+  type Log,
+  type Loop,
+  type Metrics,
+  afterMs,
+  continueTrace,
+  startLoop,
+  systemClock,
+  tracer,
+} from "@payment-links/runtime";
+import type { Bus } from "./bus.ts";
+import { type StoredEvent, toRecord } from "./cloud-event.ts";
+import { endsWithin } from "./ends-within.ts";
+import { type Candidate, type Lead, createCandidate } from "./relay-lead.ts";
+import { type RelayMetrics, createRelayMetrics } from "./relay-metrics.ts";
+
+/** Carries events from the outbox to the bus. */
+export type Relay = {
+  /** Tells that a transaction with events has just been committed. */
+  wake(): void;
+  /**
+   * Sends what is left, as far as it can be sent in seconds, and hands the lead over. Never hangs.
+   */
+  stop(): Promise<void>;
+};
+
+export type RelayOptions = {
+  /** The service's own role; a direct connection, as a session's lock is held on it. */
+  databaseUrl: string;
+  bus: Bus;
+  /** The service's name: the `ce_source` of its events. */
+  service: string;
+  metrics: Metrics;
+  log: Log;
+  clock?: Clock;
+};
+
+const claimRowsMax = 500;
+const standbyMs = 1_000;
+const measureEveryMs = 5_000;
+const failedWaitMsMin = 100;
+const failedWaitMsMax = 5_000;
+/** A leader that was cut off may have begun its last send a moment after it lost the lock. */
+const takeoverSlackMs = 1_000;
+const lastFlushMs = 5_000;
+
+type Row = StoredEvent & { seq: string };
+
+/**
+ * Starts the relay of one service's schema. Of all that run, one leads: it reads what is unsent in
+ * order, publishes it as one batch and deletes exactly what was acknowledged. There is no cursor,
+ * so a row whose transaction commits late is never skipped. After a failure the whole claim is sent
+ * again: consumers know repeats by their id.
+ */
+export const createRelay = (options: RelayOptions): Relay => {
+  const { bus, log, service } = options;
+  const clock = options.clock ?? systemClock;
+  const candidate = createCandidate({
+    databaseUrl: options.databaseUrl,
+    applicationName: `${service} relay`,
+    log,
+  });
+  const metrics = createRelayMetrics(options.metrics, clock);
+  const state: RelayState = {
+    failures: 0,
+    measuredAtMs: 0,
+    restUntil: clock.now(),
+    lead: undefined,
+  };
+  const relay: RelayParts = { bus, candidate, clock, log, metrics, service, state };
+
+  const loop = startLoop({
+    name: "outbox relay",
+    clock,
+    log,
+    waitMs: bus.pollMs,
+    run: () => step(relay),
+  });
+  let stopped: Promise<void> | undefined;
+  return { wake: () => loop.wake(), stop: () => (stopped ??= stop(relay, loop)) };
+};
+
+type RelayState = {
+  failures: number;
+  measuredAtMs: number;
+  /** Neither a poll nor a wake sends before this instant. */
+  restUntil: Date;
+  lead: Lead | undefined;
+};
+
+type RelayParts = {
+  bus: Bus;
+  candidate: Candidate;
+  clock: Clock;
+  log: Log;
+  metrics: RelayMetrics;
+  service: string;
+  state: RelayState;
+};
+
+/**
+ * One turn: be or become the leader, and send one claim. Answers whether there is more, or when.
+ */
+const step = async (relay: RelayParts): Promise<boolean | Date | void> => {
+  const { bus, candidate, clock, log, metrics, state } = relay;
+  const rest = (ms: number): Date => (state.restUntil = afterMs(clock, ms));
+  if (clock.now() < state.restUntil) return state.restUntil;
+  try {
+    const lead = await candidate.take();
+    const isNew = lead !== state.lead;
+    state.lead = lead;
+    if (lead === undefined) {
+      await measure(relay);
+      return rest(standbyMs);
+    }
+    if (isNew) log.info({ isHandedOver: lead.isHandedOver }, "this relay leads");
+    if (isNew && !lead.isHandedOver && bus.sendTimeoutMs > 0) {
+      return rest(bus.sendTimeoutMs + takeoverSlackMs);
+    }
+    const isMore = await sendClaim(relay, lead.client);
+    state.failures = 0;
+    return isMore;
+  } catch (error) {
+    state.failures += 1;
+    metrics.failed();
+    log.warn({ err: error, failures: state.failures }, "events could not be sent; they wait");
+    await measure(relay);
+    const waitMs = failedWaitMsMin * 2 ** Math.min(state.failures - 1, 10);
+    return rest(Math.min(waitMs, failedWaitMsMax));
+  }
+};
+
+/** One SELECT, one publish, one DELETE. Answers whether more may be waiting. */
+const sendClaim = async (relay: RelayParts, client: Client): Promise<boolean> => {
+  const { bus, candidate, metrics, service } = relay;
+  const rows = await candidate.query<Row>(client, selectUnsent);
+  metrics.found(rows, rows.length < claimRowsMax);
+  if (rows.length === 0) return false;
+  const records = rows.map((row) => toRecord(row, service));
+  await traceSend(rows, () => bus.publish(records));
+  await candidate.query(client, { ...deleteSent, values: [rows.map((row) => row.seq)] });
+  metrics.sent(rows.length);
+  const isMore = rows.length === claimRowsMax;
+  if (isMore) await measure(relay);
+  else metrics.found([], true);
+  return isMore;
+};
+
+const selectUnsent = {
+  name: "select-unsent",
+  text: `
+    SELECT seq, id, topic, key, type, occurred_at AS "occurredAt", traceparent, value
+    FROM outbox ORDER BY seq LIMIT ${claimRowsMax}
+  `,
+};
+
+const deleteSent = {
+  name: "delete-sent",
+  text: "DELETE FROM outbox WHERE seq = ANY($1::bigint[])",
+};
+
+const linksMax = 32;
+
+/**
+ * The span of a send, linked to the traces whose events it carries; none where nothing is traced.
+ */
+const traceSend = async (rows: readonly Row[], send: () => Promise<void>): Promise<void> => {
+  const links = rows.flatMap(toLink).slice(0, linksMax);
+  if (links.length === 0) return send();
+  const span = tracer.startSpan("send outbox", {
+    kind: SpanKind.PRODUCER,
+    links,
+    attributes: {
+      "messaging.operation.type": "send",
+      "messaging.batch.message_count": rows.length,
+      "messaging.destination.name": rows[0]?.topic ?? "",
+    },
+  });
+  try {
+    await send();
+  } catch (error) {
+    span.setStatus({ code: SpanStatusCode.ERROR });
+    throw error;
+  } finally {
+    span.end();
+  }
+};
+
+const toLink = ({ traceparent }: Row): Link[] => {
+  if (traceparent === null) return [];
+  const context = trace.getSpanContext(continueTrace(traceparent));
+  return context === undefined ? [] : [{ context }];
+};
+
+/**
+ * Looks how much is unsent and since when, at most every five seconds, leading or not: so a leader
+ * that hangs is seen in the others' metrics. The count stops at a bound that alarms anyway.
+ */
+const measure = async ({ candidate, clock, log, metrics, state }: RelayParts): Promise<void> => {
+  const nowMs = clock.now().getTime();
+  const client = candidate.client();
+  if (client === undefined || nowMs - state.measuredAtMs < measureEveryMs) return;
+  state.measuredAtMs = nowMs;
+  try {
+    const [found] = await candidate.query<Measure>(client, selectMeasure);
+    if (found !== undefined) metrics.measured(found.unsentCount, found.oldestAt ?? undefined);
+  } catch (error) {
+    log.warn({ err: error }, "the outbox could not be measured");
+  }
+};
+
+type Measure = { oldestAt: Date | null; unsentCount: number };
+
+const selectMeasure = {
+  text: `
+    SELECT (SELECT occurred_at FROM outbox ORDER BY seq LIMIT 1) AS "oldestAt",
+      (SELECT count(*)::int FROM (SELECT FROM outbox LIMIT 10000) AS counted) AS "unsentCount"
+  `,
+};
+
+const stop = async (relay: RelayParts, loop: Loop): Promise<void> => {
+  const { bus, candidate, clock, log, metrics, state } = relay;
+  const isEnded = await endsWithin(loop.stop(), bus.sendTimeoutMs + lastFlushMs);
+  const isFlushed = isEnded && (await endsWithin(flush(relay), lastFlushMs));
+  if (!isFlushed) log.warn("the relay stops with events unsent; they stay in the outbox");
+  metrics.stopped();
+  // While it rests, a send of its own has just failed or the dead leader's may still be under way.
+  const isClean = isFlushed && clock.now() >= state.restUntil;
+  state.lead = undefined;
+  await candidate.leave(isClean).catch((error: unknown) => {
+    log.warn({ err: error }, "the relay could not hand its lead over");
+  });
+};
+
+const flush = async (relay: RelayParts): Promise<void> => {
+  const client = relay.state.lead?.client;
+  if (client === undefined || client !== relay.candidate.client()) return;
+  if (relay.clock.now() < relay.state.restUntil) return;
+  try {
+    while (await sendClaim(relay, client));
+  } catch (error) {
+    relay.state.restUntil = afterMs(relay.clock, failedWaitMsMin);
+    relay.log.warn({ err: error }, "the last events could not be sent; they stay in the outbox");
+  }
+};

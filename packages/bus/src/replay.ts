@@ -1,0 +1,86 @@
+import type { Pool } from "@payment-links/postgres";
+import { applyEvent } from "./apply-chunk.ts";
+import { indexReactions, readRecord } from "./cloud-event.ts";
+import { type ParkedLane, findLanes, takeFirst, toReceived, updateReason } from "./dead-letters.ts";
+import { classifyFailure } from "./failure.ts";
+import { acceptEvents } from "./inbox.ts";
+import type { Reaction } from "./reaction.ts";
+
+export type ReplayOptions = {
+  pool: Pool;
+  group: string;
+  reactions: readonly Reaction[];
+  /** Only what is parked under this key. */
+  key?: string;
+  /** Called after each commit, as the consumer's. */
+  afterCommit?: () => void;
+};
+
+/** What a replay came to; where `isCutShort`, there is more to replay than one call does. */
+export type ReplayResult = {
+  replayedCount: number;
+  failures: readonly { topic: string; key: string | null; seq: string; reason: string }[];
+  isCutShort: boolean;
+};
+
+const lanesMax = 1_000;
+const recordsMax = 10_000;
+
+type Step = "done" | "empty" | { seq: string; reason: string };
+
+/**
+ * Runs parked records again through the handlers of the group that parked them, in order per key.
+ * What succeeds leaves the dead letters in the same transaction; a key stops at its first failure,
+ * and the others go on. Never by the topic: there an old state would come last and win. Throws
+ * where the database is away; what was replayed until then is done.
+ */
+export const replayDeadLetters = async (options: ReplayOptions): Promise<ReplayResult> => {
+  const { pool, group, key } = options;
+  const index = indexReactions(options.reactions);
+  const lanes = await findLanes(pool, { group, key, lanesMax });
+  const failures: ReplayResult["failures"][number][] = [];
+  let replayedCount = 0;
+  for (const lane of lanes) {
+    for (let step: Step = "done"; step === "done" && replayedCount < recordsMax;) {
+      step = await replayFirst({ pool, group, lane, index });
+      if (step === "done") {
+        replayedCount += 1;
+        options.afterCommit?.();
+      } else if (step !== "empty") {
+        failures.push({ topic: lane.topic, key: lane.key, ...step });
+      }
+    }
+  }
+  const isCutShort = lanes.length === lanesMax || replayedCount >= recordsMax;
+  return { replayedCount, failures, isCutShort };
+};
+
+const replayFirst = async (options: {
+  pool: Pool;
+  group: string;
+  lane: ParkedLane;
+  index: ReadonlyMap<string, Reaction>;
+}): Promise<Step> => {
+  const { pool, group, lane, index } = options;
+  let takenSeq = lane.firstSeq;
+  try {
+    return await pool.transaction(async (tx) => {
+      const row = await takeFirst(tx, { group, lane });
+      if (row === undefined) return "empty";
+      takenSeq = row.seq;
+      const reading = readRecord(toReceived(row), index);
+      if (reading.kind === "unreadable") throw new Error(reading.reason);
+      if (reading.kind === "ignored") return "done";
+      const { freshIds } = await acceptEvents(tx, { group, topic: lane.topic, events: [reading] });
+      // What could not be read when it was parked may have come again since, and been applied then.
+      const isRepeat = row.eventId === null && freshIds.size === 0;
+      if (!isRepeat) await applyEvent(tx, group, reading);
+      return "done";
+    });
+  } catch (error) {
+    if (classifyFailure(error) === "transient") throw error;
+    const reason = error instanceof Error ? error.message : "a value that is no error was thrown";
+    await updateReason(pool, { seq: takenSeq, reason });
+    return { seq: takenSeq, reason };
+  }
+};

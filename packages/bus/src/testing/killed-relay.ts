@@ -1,0 +1,35 @@
+import { systemClock, openMetrics } from "@payment-links/runtime";
+import { createLocalBus, createRelay, on, startConsumer } from "../index.ts";
+import { openPool } from "@payment-links/postgres";
+import { quietLog, testEvent, writeEffect } from "./rig.ts";
+
+/*
+ * A process that is killed at the worst moment: its consumer has committed what its relay sent, and
+ * the relay has not yet deleted it. Started with the database's URL, the topic and the group.
+ */
+const [url = "", topic = "", group = ""] = process.argv.slice(2);
+const metrics = openMetrics("killed");
+const pool = await openPool({ url, applicationName: "killed", connectionsMax: 2, log: quietLog });
+const bus = createLocalBus({ groups: [group] });
+await startConsumer({
+  bus,
+  pool,
+  group,
+  metrics,
+  log: quietLog,
+  clock: systemClock,
+  reactions: [on(testEvent(topic), (tx, { step }, { key }) => writeEffect(tx, { key, step }))],
+});
+createRelay({
+  databaseUrl: url,
+  service: "killed",
+  metrics,
+  log: quietLog,
+  bus: {
+    ...bus,
+    publish: async (records) => {
+      await bus.publish(records);
+      process.kill(process.pid, "SIGKILL");
+    },
+  },
+});

@@ -1,0 +1,190 @@
+import { randomBytes } from "node:crypto";
+import { Client } from "pg";
+import { type CommonQueryMethods, sql } from "slonik";
+import * as z from "zod";
+import type { EventType } from "@payment-links/contracts";
+import { type Pool, openPool } from "@payment-links/postgres";
+import { createTestDatabase } from "@payment-links/postgres/testing";
+import { type Log, openLog } from "@payment-links/runtime";
+import type { BatchHandler, Bus, OutgoingRecord, ReceivedRecord } from "../bus.ts";
+import { busMigrations } from "../index.ts";
+
+/** A log that says nothing; `LOG_LEVEL` lets a person listen. */
+export const quietLog: Log = openLog({
+  service: "test",
+  level: process.env["LOG_LEVEL"] ?? "silent",
+});
+
+/** A name that no other test has. */
+export const fresh = (stem: string): string => `${stem}-${randomBytes(6).toString("hex")}`;
+
+const lookEveryMs = 10;
+
+/** Waits until a condition holds; fails with what it last saw. */
+export const eventually = async <Value>(
+  look: () => Value | Promise<Value>,
+  isReached: (value: Value) => boolean,
+  limitMs = 20_000,
+): Promise<Value> => {
+  const endMs = Date.now() + limitMs;
+  for (;;) {
+    const value = await look();
+    if (isReached(value)) return value;
+    if (Date.now() > endMs) throw new Error(`not reached; last seen: ${JSON.stringify(value)}`);
+    await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+  }
+};
+
+const Data = z.object({ step: z.int() });
+
+/** An event type of a topic of the test's own; the cast lends it the name of a real one. */
+export const testEvent = (topic: string, type = "thing.changed") =>
+  ({ topic: topic as EventType["topic"], type, data: Data }) satisfies EventType;
+
+/** A record as a relay would send it. */
+export const testRecord = (
+  topic: string,
+  { key, step, ...more }: { key: string; step: number; id?: string; type?: string },
+): OutgoingRecord => ({
+  topic,
+  key,
+  headers: {
+    ce_specversion: "1.0",
+    ce_id: more.id ?? fresh("evt"),
+    ce_type: more.type ?? "thing.changed",
+    ce_source: "test",
+    ce_time: new Date().toISOString(),
+    "content-type": "application/json",
+  },
+  value: JSON.stringify({ step }),
+});
+
+/** The key and step of a record, such as `a:1`. */
+export const labelOf = ({ key, value }: Pick<ReceivedRecord, "key" | "value">): string =>
+  `${key}:${Data.parse(JSON.parse(value?.toString() ?? "null")).step}`;
+
+/** Sends as the relay does: again and again, all of it, until the bus has kept it. */
+export const send = async (bus: Bus, records: readonly OutgoingRecord[]): Promise<void> => {
+  await eventually(
+    () =>
+      bus.publish(records).then(
+        () => true,
+        () => false,
+      ),
+    (isKept) => isKept,
+  );
+};
+
+export type TestSchema = {
+  url: string;
+  pool: Pool;
+  /** A superuser's connection to the same database. */
+  admin: Client;
+  close: () => Promise<void>;
+};
+
+const schema = "bus_test";
+
+/** A database with the bus' tables and a table `effects` that handlers may write to. */
+export const openTestSchema = async (): Promise<TestSchema> => {
+  const database = await createTestDatabase([{ schema, folders: [busMigrations] }]);
+  const admin = new Client({ connectionString: database.adminUrl });
+  await admin.connect();
+  await admin.query(`
+    SET search_path = ${schema};
+    CREATE TABLE effects (
+      seq bigint GENERATED ALWAYS AS IDENTITY, key text NOT NULL, step int NOT NULL
+    )
+  `);
+  const url = database.urlOf(schema);
+  const pool = await openPool({
+    url,
+    applicationName: "bus test",
+    connectionsMax: 10,
+    log: quietLog,
+  });
+  return {
+    url,
+    pool,
+    admin,
+    close: async () => {
+      await pool.end();
+      await admin.end();
+      await database.drop();
+    },
+  };
+};
+
+const EffectRow = z.object({ label: z.string() });
+const nothing = sql.type(z.object({}).strict());
+
+/** What a handler of these tests does: it writes a row. */
+export const writeEffect = async (
+  tx: CommonQueryMethods,
+  effect: { key: string; step: number },
+): Promise<void> => {
+  await tx.query(nothing`INSERT INTO effects (key, step) VALUES (${effect.key}, ${effect.step})`);
+};
+
+/** The effects written so far, in order, such as `a:1`; of one key where it is given. */
+export const readEffects = async (db: CommonQueryMethods, key?: string): Promise<string[]> => {
+  const rows = await db.any(sql.type(EffectRow)`
+    SELECT key || ':' || step AS label FROM effects
+    WHERE ${key ?? null}::text IS NULL OR key = ${key ?? null}
+    ORDER BY seq
+  `);
+  return rows.map((row) => row.label);
+};
+
+/** A bus in the test's hand: what is sent is kept, and what is heard is handed over by the test. */
+export type HandBus = Bus & {
+  sent: OutgoingRecord[][];
+  /** What `publish` does besides keeping; throwing means that nothing was kept. */
+  onPublish: (records: readonly OutgoingRecord[]) => Promise<void>;
+  handOver: (
+    records: readonly ReceivedRecord[],
+    signal?: AbortSignal,
+  ) => Promise<{ handledCount: number }>;
+};
+
+/** Opens a bus in the test's hand. */
+export const createHandBus = (sendTimeoutMs = 0): HandBus => {
+  let handle: BatchHandler | undefined;
+  const bus: HandBus = {
+    sent: [],
+    sendTimeoutMs,
+    pollMs: 20,
+    onPublish: async () => {},
+    publish: async (records) => {
+      await bus.onPublish(records);
+      bus.sent.push([...records]);
+    },
+    subscribe: async (subscription) => {
+      ({ handle } = subscription);
+      return { stop: async () => {} };
+    },
+    handOver: (records, signal = new AbortController().signal) => {
+      if (handle === undefined) throw new Error("nobody has subscribed");
+      return handle(records, signal);
+    },
+    close: async () => {},
+  };
+  return bus;
+};
+
+let lastOffset = 0;
+
+/** A record as it arrives, at a place of its own. */
+export const received = (
+  record: OutgoingRecord,
+  changes: Partial<ReceivedRecord> = {},
+): ReceivedRecord => {
+  lastOffset += 1;
+  return {
+    ...record,
+    partition: 0,
+    offset: String(lastOffset),
+    value: Buffer.from(record.value),
+    ...changes,
+  };
+};
