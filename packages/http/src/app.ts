@@ -7,6 +7,7 @@ import express, {
   type Response,
 } from "express";
 import { type RefusalCode, refuse } from "@payment-links/contracts";
+import { IdentityUnavailable } from "@payment-links/identity";
 import { type Log, type Metrics, continueTrace, tracer } from "@payment-links/runtime";
 import { type Gate, admit } from "./admit.ts";
 import { answerRefusal, refusalOf } from "./answer-error.ts";
@@ -90,7 +91,8 @@ const answerError = (
   res: Response,
 ): void => {
   const told = refusalOf(error);
-  const refusal = told ?? refuse(failure);
+  const isAway = error instanceof IdentityUnavailable && failure === "INTERNAL_ERROR";
+  const refusal = told ?? refuse(isAway ? "SERVICE_UNAVAILABLE" : failure);
   const isOurFault = told === undefined || refusal.status >= 500;
   const line = { request_id: requestId, route: route?.path, status: refusal.status };
   if (req.destroyed && !req.complete) {
