@@ -1,0 +1,61 @@
+import { type KeyObject, createHmac, timingSafeEqual } from "node:crypto";
+
+/** How far a notice's timestamp may lie from our clock, in either direction (Standard Webhooks 1.0). */
+export const toleranceSeconds = 300;
+
+const signaturesMax = 20;
+const unixSeconds = /^\d{1,12}$/;
+const prefix = "v1,";
+
+/** The three headers of Standard Webhooks 1.0, as they stood on the wire. */
+type SignatureHeaders = {
+  id: string | undefined;
+  timestamp: string | undefined;
+  /** Space-separated `v1,<base64>`; entries of another version are passed over. */
+  signature: string | undefined;
+};
+
+type SignedNotice = {
+  headers: SignatureHeaders;
+  body: Buffer;
+  /** All keys that are good right now: several while one is being replaced by another. */
+  keys: readonly KeyObject[];
+  now: Date;
+};
+
+/**
+ * Judges who sent a notice by Standard Webhooks 1.0: HMAC-SHA256 over `id.timestamp.body`, under any
+ * of the keys. It looks at no byte of the body but to hash it.
+ */
+export const judgeSignature = ({
+  headers,
+  body,
+  keys,
+  now,
+}: SignedNotice): "valid" | "missing" | "stale" | "wrong" => {
+  const { id, timestamp, signature } = headers;
+  if (!id || !timestamp || !signature) return "missing";
+  if (!unixSeconds.test(timestamp)) return "wrong";
+  const nowSeconds = Math.floor(now.getTime() / 1000);
+  if (Math.abs(nowSeconds - Number(timestamp)) > toleranceSeconds) return "stale";
+  const given = readSignatures(signature);
+  const isSigned = keys
+    .map((key) => sign(key, `${id}.${timestamp}.`, body))
+    .some((expected) => given.some((candidate) => isSame(candidate, expected)));
+  return isSigned ? "valid" : "wrong";
+};
+
+const readSignatures = (header: string): Buffer[] =>
+  header
+    .split(" ", signaturesMax)
+    .filter((entry) => entry.startsWith(prefix))
+    .map((entry) => Buffer.from(entry.slice(prefix.length), "latin1"));
+
+// Node reads headers as Latin-1, so that this gives back the very bytes that the sender signed.
+const sign = (key: KeyObject, head: string, body: Buffer): Buffer => {
+  const digest = createHmac("sha256", key).update(head, "latin1").update(body).digest("base64");
+  return Buffer.from(digest, "latin1");
+};
+
+const isSame = (given: Buffer, expected: Buffer): boolean =>
+  given.length === expected.length && timingSafeEqual(given, expected);

@@ -1,0 +1,201 @@
+import { describe, expect, test } from "@jest/globals";
+import { Decimal } from "@payment-links/contracts";
+import { sampleSighting } from "../testing/samples.ts";
+import { type Circumstances, type Payment, type Sighting, judgeSighting } from "./payment.ts";
+
+const firstSeenAt = new Date("2026-11-21T10:00:00.000Z");
+const known: Circumstances = {
+  id: "tx_first",
+  now: firstSeenAt,
+  isLinkKnown: true,
+  tokenDecimals: 6,
+};
+const unknown: Circumstances = { ...known, isLinkKnown: false };
+const later: Circumstances = {
+  ...known,
+  id: "tx_later",
+  now: new Date("2026-11-21T11:00:00.000Z"),
+};
+
+const processing = sampleSighting({
+  status: "processing",
+  amount: new Decimal("10"),
+  sourceTransaction: null,
+  occurredAt: new Date("2026-11-21T09:57:00.000Z"),
+});
+const settled: Sighting = {
+  ...processing,
+  status: "settled",
+  amount: new Decimal("9.5"),
+  destinationAddress: "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359",
+  sourceTransaction: `0x${"cd".repeat(32)}`,
+  occurredAt: new Date("2026-11-21T09:58:00.000Z"),
+};
+const failed: Sighting = { ...settled, status: "failed" };
+
+const first = (sighting: Sighting, circumstances = known): Payment => {
+  const judgement = judgeSighting(undefined, sighting, circumstances);
+  if (judgement.outcome !== "first") throw new Error(`judged as ${judgement.outcome}`);
+  return judgement.payment;
+};
+
+/** Hands over sightings one after another, as the store would, each with an id and a clock of its own. */
+const fold = (sightings: readonly Sighting[], circumstances = known) => {
+  let payment: Payment | undefined;
+  let toldCount = 0;
+  let conflictCount = 0;
+  for (const [index, sighting] of sightings.entries()) {
+    const judgement = judgeSighting(payment, sighting, {
+      ...circumstances,
+      id: `tx_${index}`,
+      now: new Date(firstSeenAt.getTime() + index),
+    });
+    if (judgement.outcome === "too_fine") continue;
+    if (judgement.outcome !== "repeated") toldCount += 1;
+    if (judgement.isConflicting) conflictCount += 1;
+    payment = judgement.payment;
+  }
+  return { payment, toldCount, conflictCount };
+};
+
+/** Every sequence of up to `lengthMax` of the given things, with repeats. */
+const sequences = <Thing>(things: readonly Thing[], lengthMax: number): Thing[][] => {
+  const all: Thing[][] = [];
+  let ofLength: Thing[][] = [[]];
+  for (let length = 1; length <= lengthMax; length += 1) {
+    ofLength = ofLength.flatMap((begun) => things.map((thing) => [...begun, thing]));
+    all.push(...ofLength);
+  }
+  return all;
+};
+
+describe("judgeSighting", () => {
+  test.each(["processing", "settled", "failed"] as const)(
+    "a first sighting, also one already %s, is the payment's first version",
+    (status) => {
+      const sighting = { ...settled, status };
+      expect(first(sighting)).toEqual({ ...sighting, id: "tx_first", version: 1, firstSeenAt });
+    },
+  );
+
+  test.each([settled, failed])("the final sighting tells all of the money", (final) => {
+    const moved = judgeSighting(first(processing), final, later);
+    expect(moved).toEqual({
+      outcome: "moved",
+      isConflicting: false,
+      payment: { ...final, id: "tx_first", version: 2, firstSeenAt },
+    });
+  });
+
+  test("in every order, with every repeat, a payment ends in the same state", () => {
+    for (const final of [settled, failed]) {
+      for (const sightings of sequences([processing, final], 6)) {
+        const { payment, toldCount, conflictCount } = fold(sightings);
+        const isFinal = sightings.includes(final);
+        const beganEarly = sightings[0] === processing;
+        expect(payment).toEqual({
+          ...(isFinal ? final : processing),
+          id: "tx_0",
+          firstSeenAt,
+          version: isFinal && beganEarly ? 2 : 1,
+        });
+        expect(toldCount).toBe(payment?.version);
+        expect(conflictCount).toBe(0);
+      }
+    }
+  });
+
+  test("while parked, every order ends in the same state and in no version", () => {
+    for (const sightings of sequences([processing, settled], 6)) {
+      const { payment } = fold(sightings, unknown);
+      const end = sightings.includes(settled) ? settled : processing;
+      expect(payment).toEqual({ ...end, id: "tx_0", firstSeenAt, version: 0 });
+    }
+  });
+
+  test("whatever contradicts it, a final state never changes and a link is the first one's", () => {
+    const elsewhere = { ...settled, paymentLinkId: "plink_other" };
+    const larger = { ...settled, amount: new Decimal("1000") };
+    for (const sightings of sequences([processing, settled, failed, larger, elsewhere], 5)) {
+      const { payment } = fold(sightings);
+      const firstFinal = sightings.find((sighting) => sighting.status !== "processing");
+      expect(payment).toMatchObject({
+        ...(firstFinal ?? processing),
+        paymentLinkId: sightings[0]?.paymentLinkId,
+      });
+    }
+  });
+
+  test("a payment parked as processing and known as settled gets one version for both", () => {
+    const parked = first(processing, unknown);
+    const moved = judgeSighting(parked, settled, { ...later, isLinkKnown: true });
+    expect(moved).toMatchObject({ outcome: "moved", payment: { version: 1, status: "settled" } });
+  });
+
+  test.each<[string, Sighting, Sighting, boolean]>([
+    ["the same again", settled, { ...settled, amount: new Decimal("9.50") }, false],
+    ["a late processing", settled, processing, false],
+    [
+      "a late processing of another link",
+      settled,
+      { ...processing, paymentLinkId: "plink_x" },
+      true,
+    ],
+    ["failed after settled", settled, failed, true],
+    ["settled after failed", failed, settled, true],
+    ["another amount", settled, { ...settled, amount: new Decimal("9.6") }, true],
+    ["another destination", settled, { ...settled, destinationAddress: "0x1" }, true],
+    ["another payer's transaction", settled, { ...settled, sourceTransaction: null }, true],
+    ["another instant", settled, { ...settled, occurredAt: new Date(0) }, true],
+    ["another token", settled, { ...settled, tokenAddress: "0x1" }, true],
+    ["another chain", settled, { ...settled, chainId: "1" }, true],
+    ["another link", settled, { ...settled, paymentLinkId: "plink_x" }, true],
+    ["another first amount", processing, { ...processing, amount: new Decimal("11") }, true],
+  ])(
+    "%s changes nothing, and is told as a conflict only if it is one",
+    (_, kept, told, isConflicting) => {
+      const payment = first(kept);
+      expect(judgeSighting(payment, told, later)).toEqual({
+        outcome: "repeated",
+        payment,
+        isConflicting,
+      });
+    },
+  );
+
+  test.each([
+    ["link", { paymentLinkId: "plink_x" }],
+    ["token", { tokenAddress: "0x1" }],
+    ["chain", { chainId: "1" }],
+  ])("a final sighting with another %s moves the payment and is a conflict", (_what, change) => {
+    const moved = judgeSighting(first(processing), { ...settled, ...change }, later);
+    expect(moved).toMatchObject({
+      outcome: "moved",
+      isConflicting: true,
+      payment: { ...settled, ...change, paymentLinkId: processing.paymentLinkId },
+    });
+  });
+
+  describe("digits finer than the token's", () => {
+    const fine = { ...settled, amount: new Decimal("1.0000001") };
+    const exact = { ...settled, amount: new Decimal("1.000001") };
+
+    test("are refused where the link is known, one digit fewer is not", () => {
+      expect(judgeSighting(undefined, fine, known)).toEqual({ outcome: "too_fine" });
+      expect(judgeSighting(undefined, exact, known)).toMatchObject({ outcome: "first" });
+      expect(judgeSighting(first(processing), fine, later)).toEqual({ outcome: "too_fine" });
+    });
+
+    test("are kept where the link is not, or where nobody knows the token", () => {
+      expect(judgeSighting(undefined, fine, unknown)).toMatchObject({ outcome: "first" });
+      const strange = { ...known, tokenDecimals: undefined };
+      expect(judgeSighting(undefined, fine, strange)).toMatchObject({ outcome: "first" });
+    });
+
+    test("are no reason to refuse the repeat of what was kept before the link was known", () => {
+      const parked = first(fine, unknown);
+      const repeated = judgeSighting(parked, fine, later);
+      expect(repeated).toEqual({ outcome: "repeated", payment: parked, isConflicting: false });
+    });
+  });
+});

@@ -1,0 +1,90 @@
+import {
+  type SettlementState,
+  fitsDecimals,
+  settlementFailed,
+  settlementProcessing,
+  settlementSettled,
+} from "@payment-links/contracts";
+
+/** A payment as it stands: the state that others are told, and the same as rows keep it. */
+export type Payment = SettlementState;
+
+/** What a source says of a payment at one moment; `source` and `sourceId` name it for ever. */
+export type Sighting = Omit<Payment, "id" | "version" | "firstSeenAt">;
+
+/** What surrounds a sighting when it is judged; the caller brings the id and the clock. */
+export type Circumstances = {
+  /** The id of the payment, should this be its first sighting. */
+  id: string;
+  now: Date;
+  /** Whether the payment's link has been heard of; before that nobody is told of the payment. */
+  isLinkKnown: boolean;
+  /** The decimals of the sighting's token; undefined where the catalogue does not know it. */
+  tokenDecimals: number | undefined;
+};
+
+/**
+ * What a sighting does to a payment: `first` and `moved` come with the payment as it stands after it;
+ * `repeated` and `too_fine` change nothing. `isConflicting` says that it contradicts what is kept.
+ */
+export type Judgement =
+  | { outcome: "first" | "moved" | "repeated"; payment: Payment; isConflicting: boolean }
+  | { outcome: "too_fine" };
+
+/**
+ * Judges a sighting (interfaces §4): `processing` moves to `settled` or `failed`, both final, and all
+ * else changes nothing, so that the order of arrival does not matter. The final sighting is the truth
+ * about the money; the link, the id and the first instant stay those of the first sighting.
+ * Digits finer than the token's are refused only where they would change the payment of a known link.
+ */
+export const judgeSighting = (
+  before: Payment | undefined,
+  sighting: Sighting,
+  { id, now, isLinkKnown, tokenDecimals }: Circumstances,
+): Judgement => {
+  const isMove = before?.status === "processing" && sighting.status !== "processing";
+  if (before !== undefined && !isMove) {
+    return { outcome: "repeated", payment: before, isConflicting: contradicts(before, sighting) };
+  }
+  const isJudged = isLinkKnown && tokenDecimals !== undefined;
+  if (isJudged && !fitsDecimals(sighting.amount, tokenDecimals)) return { outcome: "too_fine" };
+  const payment: Payment = {
+    ...sighting,
+    id: before?.id ?? id,
+    version: isLinkKnown ? (before?.version ?? 0) + 1 : 0,
+    paymentLinkId: before?.paymentLinkId ?? sighting.paymentLinkId,
+    firstSeenAt: before?.firstSeenAt ?? now,
+  };
+  return before === undefined
+    ? { outcome: "first", payment, isConflicting: false }
+    : { outcome: "moved", payment, isConflicting: contradicts(before, sighting) };
+};
+
+const events = {
+  processing: settlementProcessing,
+  settled: settlementSettled,
+  failed: settlementFailed,
+};
+
+/** The event that tells a payment's state. */
+export const eventOf = (payment: Payment) => events[payment.status];
+
+/**
+ * A payment keeps its link and token from sighting to sighting; the amount, the destination and the
+ * payer's transaction may become known only with the final one. Two final ones must agree in all.
+ */
+const contradicts = (kept: Payment, told: Sighting): boolean => {
+  const isSamePayment =
+    kept.paymentLinkId === told.paymentLinkId &&
+    kept.chainId === told.chainId &&
+    kept.tokenAddress === told.tokenAddress;
+  const isStep = (kept.status === "processing") !== (told.status === "processing");
+  return !isSamePayment || (!isStep && !isSameTelling(kept, told));
+};
+
+const isSameTelling = (kept: Payment, told: Sighting): boolean =>
+  kept.status === told.status &&
+  kept.amount.equals(told.amount) &&
+  kept.destinationAddress === told.destinationAddress &&
+  kept.sourceTransaction === told.sourceTransaction &&
+  kept.occurredAt.getTime() === told.occurredAt.getTime();

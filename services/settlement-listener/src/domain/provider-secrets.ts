@@ -1,0 +1,59 @@
+import { type KeyObject, createSecretKey } from "node:crypto";
+
+/**
+ * The keys of each provider by its name. A KeyObject shows nothing of itself in a log or in JSON,
+ * so that a key cannot leak by being printed.
+ */
+export type ProviderKeys = ReadonlyMap<string, readonly KeyObject[]>;
+
+const providersMax = 100;
+const keysPerProviderMax = 5;
+const keyBytesMin = 16;
+const providerName = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+const secretPrefix = "whsec_";
+const base64 = /^[A-Za-z0-9+/]+={0,2}$/;
+
+/**
+ * Reads `name=whsec_<base64>,name=whsec_<base64>` (interfaces §4). Answers what is wrong as a
+ * sentence that counts the entries and repeats nothing of them, as they are secrets.
+ */
+export const parseProviderSecrets = (text: string): ProviderKeys | { fault: string } => {
+  const providers = new Map<string, KeyObject[]>();
+  const entries = text
+    .split(",")
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== "");
+  for (const [index, entry] of entries.entries()) {
+    const place = `entry ${index + 1} of ${entries.length}`;
+    // The base64 that follows may end in "=" too, so only the first one divides.
+    const [name, secret] = splitOnce(entry, "=");
+    if (secret === undefined || !providerName.test(name)) {
+      return { fault: `${place} must be <provider>=whsec_<base64>` };
+    }
+    const key = readKey(secret);
+    if (key === undefined) {
+      return { fault: `${place} needs whsec_ and the base64 of at least ${keyBytesMin} bytes` };
+    }
+    const keys = [...(providers.get(name) ?? []), key];
+    if (keys.length > keysPerProviderMax) {
+      return { fault: `${place} is more than ${keysPerProviderMax} secrets of one provider` };
+    }
+    providers.set(name, keys);
+  }
+  return providers.size > providersMax
+    ? { fault: `names more than ${providersMax} providers` }
+    : providers;
+};
+
+const splitOnce = (text: string, separator: string): [string, string?] => {
+  const at = text.indexOf(separator);
+  return at === -1 ? [text] : [text.slice(0, at), text.slice(at + separator.length)];
+};
+
+const readKey = (secret: string): KeyObject | undefined => {
+  const encoded = secret.slice(secretPrefix.length);
+  if (!secret.startsWith(secretPrefix) || !base64.test(encoded)) return undefined;
+  const bytes = Buffer.from(encoded, "base64");
+  const isWhole = bytes.toString("base64").replace(/=+$/, "") === encoded.replace(/=+$/, "");
+  return isWhole && bytes.length >= keyBytesMin ? createSecretKey(bytes) : undefined;
+};

@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import * as z from "zod";
+import { sql } from "slonik";
+import { Decimal, keccak256Hex } from "@payment-links/contracts";
+import { recordSighting } from "../sightings/record-sighting.ts";
+import { type Rig, openRig } from "../testing/open-rig.ts";
+import { readEvents } from "../testing/read-rows.ts";
+import { sampleLink, sampleSighting } from "../testing/samples.ts";
+import { hearLink } from "./hear-link.ts";
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await openRig();
+});
+afterAll(() => rig.close());
+
+const hear = (link: ReturnType<typeof sampleLink>) =>
+  rig.pool.transaction((tx) => hearLink(rig.clock)(tx, { link }));
+
+const record = (sighting: ReturnType<typeof sampleSighting>) =>
+  rig.pool.transaction((tx) =>
+    recordSighting(tx, sighting, {
+      id: `tx_${sighting.sourceId}`,
+      now: rig.clock.now(),
+      tokenDecimals: 6,
+    }),
+  );
+
+const Row = z.object({
+  version: z.int(),
+  chainId: z.string(),
+  tokenAddress: z.string(),
+  destinationAddress: z.string(),
+  paymentReference: z.string(),
+  paymentReferenceHash: z.string(),
+});
+
+const readLinks = (id: string) =>
+  rig.pool.any(sql.type(Row)`
+    SELECT version, chain_id AS "chainId", token_address AS "tokenAddress",
+           destination_address AS "destinationAddress", payment_reference AS "paymentReference",
+           payment_reference_hash AS "paymentReferenceHash"
+    FROM links WHERE id = ${id}
+  `);
+
+describe("hearLink", () => {
+  test("keeps what a payment on chain names its link by", async () => {
+    const link = sampleLink({ paymentReference: "ffeeddccbbaa99887766554433221100" });
+    await hear(link);
+    expect(await readLinks(link.id)).toEqual([
+      {
+        version: 1,
+        chainId: link.chainId,
+        tokenAddress: link.tokenAddress,
+        destinationAddress: link.destinationAddress,
+        paymentReference: link.paymentReference,
+        paymentReferenceHash: keccak256Hex(link.paymentReference),
+      },
+    ]);
+  });
+
+  test("takes a higher version and nothing else, in any order", async () => {
+    const link = sampleLink();
+    for (const [index, version] of [2, 1, 5, 5, 3].entries()) {
+      await hear({ ...link, version, destinationAddress: `0x${index}` });
+    }
+    expect(await readLinks(link.id)).toMatchObject([{ version: 5, destinationAddress: "0x2" }]);
+  });
+
+  test("the first record of a link, whatever its version, ends the parking in order of arrival", async () => {
+    const link = sampleLink({ version: 7 });
+    const sightings = Array.from({ length: 12 }, () => sampleSighting({ paymentLinkId: link.id }));
+    for (const sighting of sightings) await record(sighting);
+    await record(sampleSighting());
+    expect(await readEvents(rig.pool, link.id)).toEqual([]);
+
+    await hear(link);
+    await hear({ ...link, version: 8 });
+    const events = await readEvents(rig.pool, link.id);
+    expect(events.map((event) => event.data.sourceId)).toEqual(
+      sightings.map((sighting) => sighting.sourceId),
+    );
+    expect(events.every((event) => event.data.version === 1)).toBe(true);
+  });
+
+  test("more parked payments than are released at once are all told, each once", async () => {
+    const link = sampleLink();
+    const paymentCount = 1_001;
+    await rig.pool.query(sql.type(z.object({}).strict())`
+      INSERT INTO payments (source, source_id, id, version, payment_link_id, status, amount,
+        token_address, chain_id, destination_address, occurred_at, first_seen_at)
+      SELECT 'provider:acme', ${link.id} || n, ${link.id} || n, 0, ${link.id}, 'settled', n,
+        't', 'c', 'd', now(), now()
+      FROM generate_series(1, ${paymentCount}) AS n
+    `);
+    await hear(link);
+    const amounts = (await readEvents(rig.pool, link.id)).map((event) => event.data.amount);
+    expect(amounts).toEqual(Array.from({ length: paymentCount }, (_, index) => String(index + 1)));
+  });
+
+  test("what is parked with a wrong amount is told as it is", async () => {
+    const link = sampleLink();
+    const amount = new Decimal("0.00000000000000000001");
+    await record(sampleSighting({ paymentLinkId: link.id, amount }));
+    await hear(link);
+    const [event] = await readEvents(rig.pool, link.id);
+    expect(event?.data.amount).toBe("0.00000000000000000001");
+  });
+});

@@ -1,0 +1,423 @@
+import { createHmac } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { newId } from "@payment-links/contracts";
+import { hearLink } from "../events/hear-link.ts";
+import { readEvents, readPayments } from "../testing/read-rows.ts";
+import { type Rig, openRig, secrets } from "../testing/open-rig.ts";
+import { owner, payerTransaction, sampleLink, sampleNotice, usdc } from "../testing/samples.ts";
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await openRig();
+});
+afterAll(() => rig.close());
+
+type Change = Record<string, unknown>;
+
+/** Sends a notice as its provider would; answers the status and the codes. */
+const send = async (notice: object, sending: Parameters<Rig["sendText"]>[1] = {}) =>
+  answerOf(await rig.sendText(JSON.stringify(notice), sending));
+
+const answerOf = async (response: Response) => {
+  const answer = (await response.json()) as { errors?: { code: string }[] };
+  return { status: response.status, codes: (answer.errors ?? []).map((error) => error.code) };
+};
+
+const accepted = { status: 202, codes: [] };
+const refused = (status: number, ...codes: string[]) => ({ status, codes });
+
+const hear = (link: ReturnType<typeof sampleLink>) =>
+  rig.pool.transaction((tx) => hearLink(rig.clock)(tx, { link }));
+
+/** A link that this service has heard of. */
+const knownLink = async (): Promise<string> => {
+  const link = sampleLink();
+  await hear(link);
+  return link.id;
+};
+
+const count = async (metric: string, labels: Record<string, string>): Promise<number> => {
+  const found = await rig.metrics.getSingleMetric(metric)?.get();
+  const isSame = (other: object) =>
+    Object.entries(labels).every(([name, value]) => Reflect.get(other, name) === value);
+  return found?.values.find((entry) => isSame(entry.labels))?.value ?? 0;
+};
+const notices = (outcome: string, provider = "acme") =>
+  count("payment_links_settlement_notices_total", { provider, outcome });
+
+describe("POST /settlement-notices/<provider>", () => {
+  test("stores a payment of a known link and tells its whole state, 202", async () => {
+    const paymentLinkId = await knownLink();
+    const notice = sampleNotice({
+      paymentLinkId,
+      amount: "12345678901234567.123456",
+      tokenAddress: usdc.address.toLowerCase(),
+      destinationAddress: owner.toLowerCase(),
+    });
+    const before = await notices("published");
+    expect(await send(notice)).toEqual(accepted);
+
+    const [payment, ...doubles] = await readPayments(rig.pool, notice.id);
+    expect(doubles).toEqual([]);
+    expect(payment).toMatchObject({ version: 1, status: "settled", paymentLinkId });
+    expect(payment?.id).toMatch(/^tx_/);
+    expect(await readEvents(rig.pool, paymentLinkId)).toEqual([
+      {
+        type: "settlement.settled",
+        data: {
+          id: payment?.id,
+          version: 1,
+          source: "provider:acme",
+          sourceId: notice.id,
+          paymentLinkId,
+          status: "settled",
+          amount: "12345678901234567.123456",
+          tokenAddress: usdc.address,
+          chainId: "8453",
+          destinationAddress: owner,
+          sourceTransaction: payerTransaction,
+          occurredAt: "2026-11-21T09:58:00.000Z",
+          firstSeenAt: rig.clock.now().toISOString(),
+        },
+      },
+    ]);
+    expect(await notices("published")).toBe(before + 1);
+  });
+
+  test("moves from processing to settled by one version each, and the final notice counts", async () => {
+    const paymentLinkId = await knownLink();
+    const begun = sampleNotice({
+      paymentLinkId,
+      status: "processing",
+      amount: "11",
+      sourceTransaction: null,
+    });
+    expect(await send(begun)).toEqual(accepted);
+    rig.clock.advance(1_000);
+    const settled = { ...begun, status: "settled", amount: "10.5", sourceTransaction: "0xfeed" };
+    expect(await send(settled)).toEqual(accepted);
+    expect(await readPayments(rig.pool, begun.id)).toMatchObject([
+      { version: 2, status: "settled", amount: "10.5" },
+    ]);
+    const [first, last, ...more] = await readEvents(rig.pool, paymentLinkId);
+    expect(more).toEqual([]);
+    expect(first).toMatchObject({
+      type: "settlement.processing",
+      data: { version: 1, amount: "11" },
+    });
+    expect(last).toEqual({
+      type: "settlement.settled",
+      data: {
+        ...first?.data,
+        version: 2,
+        status: "settled",
+        amount: "10.5",
+        sourceTransaction: "0xfeed",
+      },
+    });
+  });
+
+  test("a failed payment is told as failed", async () => {
+    const paymentLinkId = await knownLink();
+    expect(await send(sampleNotice({ paymentLinkId, status: "failed" }))).toEqual(accepted);
+    expect(await readEvents(rig.pool, paymentLinkId)).toMatchObject([
+      { type: "settlement.failed" },
+    ]);
+  });
+
+  test("a repeat, a late processing and a contradiction answer 202 and change nothing", async () => {
+    const paymentLinkId = await knownLink();
+    const notice = sampleNotice({ paymentLinkId });
+    const conflicts = () => count("payment_links_settlement_conflicts_total", { provider: "acme" });
+    const before = { repeated: await notices("repeated"), conflicts: await conflicts() };
+    expect(await send(notice)).toEqual(accepted);
+    const [kept] = await readPayments(rig.pool, notice.id);
+
+    expect(await send({ ...notice, amount: 10.5 })).toEqual(accepted);
+    expect(await send({ ...notice, status: "processing", amount: "9" })).toEqual(accepted);
+    expect(await notices("repeated")).toBe(before.repeated + 2);
+    expect(await conflicts()).toBe(before.conflicts);
+
+    expect(await send({ ...notice, status: "failed" })).toEqual(accepted);
+    expect(await send({ ...notice, amount: "1000" })).toEqual(accepted);
+    expect(await send({ ...notice, paymentLinkId: await knownLink() })).toEqual(accepted);
+    expect(await conflicts()).toBe(before.conflicts + 3);
+
+    expect(await readPayments(rig.pool, notice.id)).toEqual([kept]);
+    expect(await readEvents(rig.pool, paymentLinkId)).toHaveLength(1);
+  });
+
+  test("the same id of two providers is two payments", async () => {
+    const paymentLinkId = await knownLink();
+    const notice = sampleNotice({ paymentLinkId });
+    expect(await send(notice)).toEqual(accepted);
+    expect(await send(notice, { provider: "other", secret: secrets.other })).toEqual(accepted);
+    const events = await readEvents(rig.pool, paymentLinkId);
+    expect(events.map((event) => event.data.source)).toEqual(["provider:acme", "provider:other"]);
+    expect(new Set(events.map((event) => event.data.id)).size).toBe(2);
+  });
+
+  test("parks a payment of a link not heard of, and tells of it when it is", async () => {
+    const link = sampleLink();
+    const [one, two] = [1, 2].map(() => sampleNotice({ paymentLinkId: link.id }));
+    const before = await notices("parked");
+    expect(await send({ ...one, status: "processing" })).toEqual(accepted);
+    expect(await send({ ...two })).toEqual(accepted);
+    expect(await send({ ...one, status: "settled" })).toEqual(accepted);
+    expect(await send({ ...two })).toEqual(accepted);
+    expect(await readEvents(rig.pool, link.id)).toEqual([]);
+    expect(await notices("parked")).toBe(before + 3);
+
+    await hear(link);
+    const events = await readEvents(rig.pool, link.id);
+    expect(events.map(({ type, data }) => [type, data.sourceId, data.version])).toEqual([
+      ["settlement.settled", one?.id, 1],
+      ["settlement.settled", two?.id, 1],
+    ]);
+  });
+
+  test("a payment on a chain or token that nobody knows is stored and told", async () => {
+    const paymentLinkId = await knownLink();
+    const strange = { chainId: "424242", tokenAddress: "tok", amount: "0.1234567890123456789" };
+    expect(await send(sampleNotice({ paymentLinkId, ...strange }))).toEqual(accepted);
+    expect(await readEvents(rig.pool, paymentLinkId)).toMatchObject([{ data: strange }]);
+  });
+
+  test("is not limited per address: every notice of a burst is answered", async () => {
+    const notice = sampleNotice({ paymentLinkId: await knownLink() });
+    const answers = await Promise.all(Array.from({ length: 20 }, () => send(notice)));
+    expect(answers).toEqual(answers.map(() => accepted));
+  });
+
+  describe("digits finer than the token's", () => {
+    test("are 422 where the link is known, and nothing is stored", async () => {
+      const paymentLinkId = await knownLink();
+      const notice = sampleNotice({ paymentLinkId, amount: "1.0000001" });
+      expect(await send(notice)).toEqual(refused(422, "decimal_max_places"));
+      expect(await readPayments(rig.pool, notice.id)).toEqual([]);
+      expect(await send({ ...notice, amount: "1.0000010" })).toEqual(accepted);
+    });
+
+    test("are kept where it is not, told as they are, and their repeat stays 202", async () => {
+      const link = sampleLink();
+      const notice = sampleNotice({ paymentLinkId: link.id, amount: "1.0000001" });
+      expect(await send(notice)).toEqual(accepted);
+      await hear(link);
+      expect(await readEvents(rig.pool, link.id)).toMatchObject([
+        { data: { amount: "1.0000001" } },
+      ]);
+      expect(await send(notice)).toEqual(accepted);
+    });
+  });
+
+  describe("who may tell", () => {
+    test("an unknown provider is 404, whatever it sends", async () => {
+      const text = JSON.stringify(sampleNotice());
+      for (const provider of ["nobody", "toString", "__proto__", "ACME", "a%2Fb", "%ff"]) {
+        expect(await answerOf(await rig.sendText(text, { provider }))).toEqual(
+          refused(404, "NOT_FOUND"),
+        );
+      }
+      const before = await notices("unknown_provider", "");
+      expect(await answerOf(await rig.post("nobody", "{", {}))).toEqual(refused(404, "NOT_FOUND"));
+      expect(await notices("unknown_provider", "")).toBe(before + 1);
+    });
+
+    test("both secrets of a rotation are good, another provider's is not", async () => {
+      const notice = sampleNotice();
+      expect(await send(notice, { secret: secrets.acme })).toEqual(accepted);
+      expect(await send(notice, { secret: secrets.acmeNext })).toEqual(accepted);
+      expect(await send(notice, { secret: secrets.other })).toEqual(
+        refused(401, "INVALID_SIGNATURE"),
+      );
+    });
+
+    test.each([
+      ["300 s old", -300, 202],
+      ["301 s old", -301, 401],
+      ["300 s ahead", 300, 202],
+      ["301 s ahead", 301, 401],
+    ])("a notice signed %s is answered %s", async (_what, secondCount, status) => {
+      const at = new Date(rig.clock.now().getTime() + secondCount * 1000);
+      expect(await send(sampleNotice(), { at })).toMatchObject({ status });
+    });
+
+    test("each header is needed, and a refused notice leaves nothing", async () => {
+      const notice = sampleNotice();
+      for (const name of ["webhook-id", "webhook-timestamp", "webhook-signature"]) {
+        const answer = await send(notice, { headers: { [name]: "" } });
+        expect(answer).toEqual(refused(401, "INVALID_SIGNATURE"));
+      }
+      expect(await readPayments(rig.pool, notice.id)).toEqual([]);
+    });
+
+    test("what is not signed is never parsed: garbage is 401, not 422", async () => {
+      for (const text of ["", "{", "[]", "\u0000", "null"]) {
+        const answer = await answerOf(await rig.post("acme", text, {}));
+        expect(answer).toEqual(refused(401, "INVALID_SIGNATURE"));
+      }
+    });
+
+    test("a body altered by one byte on its way is 401", async () => {
+      const text = JSON.stringify(sampleNotice({ amount: "10" }));
+      const signed = signedHeaders(text);
+      const altered = text.replace('"10"', '"90"');
+      expect(await answerOf(await rig.post("acme", altered, signed))).toEqual(
+        refused(401, "INVALID_SIGNATURE"),
+      );
+      expect(await answerOf(await rig.post("acme", text, signed))).toEqual(accepted);
+    });
+
+    test("text outside ASCII is signed and kept as it is", async () => {
+      const paymentLinkId = await knownLink();
+      const id = `zahlung-äöü-💶-${newId("evt")}`;
+      expect(await send(sampleNotice({ id, paymentLinkId }))).toEqual(accepted);
+      expect(await readEvents(rig.pool, paymentLinkId)).toMatchObject([{ data: { sourceId: id } }]);
+    });
+
+    test("too large a body is 413 and a compressed one 415, before anything is judged", async () => {
+      const large = await rig.post("acme", "x".repeat(64 * 1024 + 1), {});
+      expect(await answerOf(large)).toEqual(refused(413, "PAYLOAD_TOO_LARGE"));
+      const packed = await rig.post("acme", "x", { "content-encoding": "gzip" });
+      expect(await answerOf(packed)).toEqual(refused(415, "UNSUPPORTED_CONTENT_ENCODING"));
+    });
+
+    test("another method is 405", async () => {
+      const answer = await fetch(`${rig.publicUrl}/settlement-notices/acme`);
+      expect(answer.headers.get("allow")).toBe("POST");
+      expect(await answerOf(answer)).toEqual(refused(405, "METHOD_NOT_ALLOWED"));
+    });
+  });
+
+  describe("what is signed but wrong is 422", () => {
+    const long = "x".repeat(201);
+    test.each<[string, Change, ...string[]]>([
+      ["id not text", { id: 7 }, "string_type"],
+      ["id empty", { id: "" }, "string_too_short"],
+      ["id too long", { id: long }, "string_too_long"],
+      ["id with NUL", { id: "a\u0000" }, "string_pattern_mismatch"],
+      ["id null", { id: null }, "string_type"],
+      ["link not text", { paymentLinkId: {} }, "string_type"],
+      ["link too long", { paymentLinkId: long }, "string_too_long"],
+      ["status unknown", { status: "pending" }, "enum"],
+      ["status not text", { status: 1 }, "enum"],
+      ["amount of another type", { amount: true }, "decimal_type"],
+      ["amount null", { amount: null }, "decimal_type"],
+      ["amount no number", { amount: "ten" }, "decimal_parsing"],
+      ["amount infinite", { amount: "Infinity" }, "finite_number"],
+      ["amount NaN", { amount: "nan" }, "finite_number"],
+      ["amount 0", { amount: "0" }, "greater_than"],
+      ["amount 0.000", { amount: "0.000" }, "greater_than"],
+      ["amount below 0", { amount: "-1" }, "greater_than"],
+      ["amount of 79 digits", { amount: "1".repeat(79) }, "decimal_max_digits"],
+      ["amount of an absurd exponent", { amount: "1e999999999" }, "decimal_max_digits"],
+      ["amount of an absurd negative exponent", { amount: "1e-999999" }, "decimal_max_digits"],
+      ["amount of 101 places", { amount: `0.${"0".repeat(100)}1` }, "decimal_max_digits"],
+      ["amount of 79 digits in base units", { amount: "1e72" }, "decimal_max_digits"],
+      ["token not text", { tokenAddress: 1 }, "string_type"],
+      ["token too long", { tokenAddress: long }, "string_too_long"],
+      ["chain not text", { chainId: 8453 }, "string_type"],
+      ["chain empty", { chainId: "" }, "string_too_short"],
+      ["destination not text", { destinationAddress: [] }, "string_type"],
+      ["destination too long", { destinationAddress: long }, "string_too_long"],
+      ["source transaction not text", { sourceTransaction: 5 }, "string_type"],
+      ["source transaction too long", { sourceTransaction: long }, "string_too_long"],
+      ["instant not text", { occurredAt: 1_700_000_000 }, "datetime_type"],
+      ["instant null", { occurredAt: null }, "datetime_type"],
+      ["instant no instant", { occurredAt: "yesterday" }, "datetime_from_date_parsing"],
+      ["no such day", { occurredAt: "2026-02-30T00:00:00Z" }, "datetime_from_date_parsing"],
+      [
+        "year 10000 in UTC",
+        { occurredAt: "9999-12-31T23:59:59-14:00" },
+        "datetime_from_date_parsing",
+      ],
+      ["several", { id: 1, status: "x", amount: "0" }, "string_type", "enum", "greater_than"],
+    ])("%s", async (_what, change, ...codes) => {
+      expect(await send(sampleNotice(change))).toEqual(refused(422, ...codes));
+    });
+
+    test.each(Object.keys(sampleNotice()).filter((name) => name !== "sourceTransaction"))(
+      "%s missing",
+      async (name) => {
+        expect(await send(sampleNotice({ [name]: undefined }))).toEqual(refused(422, "missing"));
+      },
+    );
+
+    test("all that is required missing, one entry each", async () => {
+      expect(await send({})).toEqual(refused(422, ...Array.from({ length: 8 }, () => "missing")));
+    });
+
+    test.each([
+      ["an empty body", "", "missing"],
+      ["broken JSON", '{"id":', "json_invalid"],
+      ["a list", "[]", "model_attributes_type"],
+      ["null", "null", "model_attributes_type"],
+      ["a number", "5", "model_attributes_type"],
+    ])("%s", async (_what, text, code) => {
+      expect(await answerOf(await rig.sendText(text))).toEqual(refused(422, code));
+    });
+
+    test("bytes that are not UTF-8", async () => {
+      const bytes = Buffer.from([0x7b, 0xff, 0x7d]);
+      const headers = signedHeaders(bytes);
+      expect(await answerOf(await rig.post("acme", bytes, headers))).toEqual(
+        refused(422, "json_invalid"),
+      );
+    });
+
+    test("a content type that is not JSON", async () => {
+      const headers = { "content-type": "text/plain" };
+      const answer = await send(sampleNotice(), { headers });
+      expect(answer).toEqual(refused(422, "model_attributes_type"));
+    });
+  });
+
+  test.each<[string, Change]>([
+    ["a number as amount, read from its own text", { amount: 0.1 }],
+    ["an exponent", { amount: "1e3" }],
+    ["78 digits in base units", { amount: "9".repeat(72) }],
+    ["no source transaction", { sourceTransaction: undefined }],
+    ["a null source transaction", { sourceTransaction: null }],
+    [
+      "78 digits of a token that nobody knows",
+      { tokenAddress: "t", amount: `1.${"3".repeat(77)}` },
+    ],
+    ["the least amount that can be read", { tokenAddress: "t", amount: "1e-100" }],
+    ["200 characters outside the basic plane", { id: "💶".repeat(200) }],
+    ["unknown fields", { payer: "x", metadata: { a: [1] } }],
+    ["an instant without an offset", { occurredAt: "2026-11-21T10:00:00" }],
+    ["a payment from long ago", { occurredAt: "0001-01-01T00:00:00Z" }],
+  ])("takes %s", async (_what, change) => {
+    const paymentLinkId = await knownLink();
+    expect(await send(sampleNotice({ paymentLinkId, ...change }))).toEqual(accepted);
+    expect(await readEvents(rig.pool, paymentLinkId)).toHaveLength(1);
+  });
+
+  test("no secret and no signature ever stands in the log, whatever went wrong", async () => {
+    const text = JSON.stringify(sampleNotice());
+    const headers = signedHeaders(text);
+    await rig.post("acme", text, headers);
+    await rig.post("acme", `${text} `, headers);
+    await rig.post("acme", text, { ...headers, "content-type": "text/plain" });
+    const log = rig.logLines.join("");
+    expect(log).toContain("a settlement notice is stored");
+    expect(log).toContain("a request was refused");
+    const signature = headers["webhook-signature"]?.slice(3) ?? "";
+    expect(signature).toHaveLength(44);
+    for (const secret of [...Object.values(secrets), signature]) {
+      expect(log).not.toContain(secret.replace("whsec_", ""));
+    }
+    for (const letter of ["a", "b", "c"]) expect(log).not.toContain(letter.repeat(32));
+  });
+});
+
+const signedHeaders = (text: string | Buffer): Record<string, string> => {
+  const timestamp = String(Math.floor(rig.clock.now().getTime() / 1000));
+  const key = Buffer.from(secrets.acme.slice("whsec_".length), "base64");
+  const mac = createHmac("sha256", key).update(`msg_2.${timestamp}.`).update(text);
+  return {
+    "webhook-id": "msg_2",
+    "webhook-timestamp": timestamp,
+    "webhook-signature": `v1,${mac.digest("base64")}`,
+  };
+};

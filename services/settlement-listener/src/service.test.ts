@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { outgoing, publish, type OutgoingEvent, type ReceivedRecord } from "@payment-links/bus";
+import {
+  type EventType,
+  linkCompleted,
+  linkCreated,
+  linkDeactivated,
+  linkSnapshot,
+  linkTransactionSucceeded,
+  newId,
+  topics,
+} from "@payment-links/contracts";
+import { hearLink } from "./events/hear-link.ts";
+import { type Rig, openRig } from "./testing/open-rig.ts";
+import { readPayments } from "./testing/read-rows.ts";
+import { sampleLink, sampleNotice } from "./testing/samples.ts";
+import { waitUntil } from "./testing/wait-until.ts";
+
+let rig: Rig;
+const told: ReceivedRecord[] = [];
+
+beforeAll(async () => {
+  rig = await openRig();
+  await rig.bus.subscribe({
+    group: "test",
+    topics: [topics.settlements],
+    handle: async (records) => {
+      told.push(...records);
+      return { handledCount: records.length };
+    },
+  });
+  await rig.service.start();
+});
+afterAll(() => rig.close());
+
+const valuesOf = (key: string) =>
+  told
+    .filter((record) => record.key === key)
+    .map((record) => JSON.parse(record.value?.toString() ?? "null"));
+
+/** Lets the service hear of a link; its own outbox serves as links-api's, as the bus is one. */
+const tell = async (event: OutgoingEvent): Promise<void> => {
+  await rig.pool.transaction((tx) => publish(tx, [event]));
+};
+
+const linkEvents = (link: ReturnType<typeof sampleLink>): [string, OutgoingEvent][] => {
+  const rest = { key: link.id, occurredAt: rig.clock.now() };
+  const transaction = {
+    id: newId("tx"),
+    status: "settled" as const,
+    amount: link.toAmount,
+    chainId: link.chainId,
+    tokenAddress: link.tokenAddress,
+    sourceTransaction: null,
+    dateCreated: rig.clock.now(),
+  };
+  const of = (event: EventType, data: unknown): [string, OutgoingEvent] => [
+    event.type,
+    outgoing(event, { ...rest, data }),
+  ];
+  return [
+    of(linkCreated, { link }),
+    of(linkTransactionSucceeded, { link, transaction }),
+    of(linkCompleted, { link }),
+    of(linkDeactivated, { link }),
+    of(linkSnapshot, { link }),
+  ];
+};
+
+describe("settlement-listener", () => {
+  test("a notice told before its link leaves on settlements.v1 at any first record of the link", async () => {
+    for (const place of [0, 1, 2, 3, 4]) {
+      const link = sampleLink();
+      const notice = sampleNotice({ paymentLinkId: link.id });
+      expect((await rig.sendText(JSON.stringify(notice))).status).toBe(202);
+      expect(valuesOf(link.id)).toEqual([]);
+      const [type, event] = linkEvents(link)[place] ?? ["", undefined];
+      if (event === undefined) throw new Error("there are five types");
+      await tell(event);
+      await waitUntil(`${type} releases the payment`, async () => {
+        rig.clock.advance(100);
+        return valuesOf(link.id).length > 0;
+      });
+      const [payment] = await readPayments(rig.pool, notice.id);
+      expect(valuesOf(link.id)).toMatchObject([
+        { id: payment?.id, sourceId: notice.id, version: 1 },
+      ]);
+      const headers = told.find((record) => record.key === link.id)?.headers;
+      expect(headers).toMatchObject({ ce_type: "settlement.settled" });
+    }
+  });
+
+  test("a notice of a known link leaves without waiting for a poll", async () => {
+    const link = sampleLink();
+    await rig.pool.transaction((tx) => hearLink(rig.clock)(tx, { link }));
+    const notice = sampleNotice({ paymentLinkId: link.id });
+    expect((await rig.sendText(JSON.stringify(notice))).status).toBe(202);
+    await waitUntil("the event leaves", async () => valuesOf(link.id).length > 0);
+    expect(valuesOf(link.id)).toMatchObject([{ sourceId: notice.id }]);
+  });
+
+  test("an operator sees what waits, and the metrics say how long", async () => {
+    const paymentLinkId = newId("plink");
+    const notice = sampleNotice({ paymentLinkId, status: "processing" });
+    await rig.sendText(JSON.stringify(notice));
+    const firstSeenAt = rig.clock.now().toISOString();
+    const status = await fetch(`${rig.internalUrl}/internal/settlement/status`);
+    const [payment] = await readPayments(rig.pool, notice.id);
+    expect(await status.json()).toEqual({
+      providers: ["acme", "other"],
+      parkedCount: 1,
+      oldestParkedAt: firstSeenAt,
+      processingCount: 1,
+      oldestProcessingAt: firstSeenAt,
+      parked: [
+        {
+          id: payment?.id,
+          source: "provider:acme",
+          sourceId: notice.id,
+          paymentLinkId,
+          status: "processing",
+          firstSeenAt,
+        },
+      ],
+    });
+    rig.clock.advance(60_000);
+    await waitUntil("the gauges are set", async () => {
+      const text = await rig.metrics.metrics();
+      return (
+        /settlement_parked_payments\{[^}]*\} 1\n/.test(text) &&
+        /settlement_oldest_parked_age_seconds\{[^}]*\} 60\n/.test(text)
+      );
+    });
+  });
+
+  test("a record that cannot be read is set aside, listed, and can be replayed", async () => {
+    const key = newId("plink");
+    const [record] = told;
+    if (record === undefined) throw new Error("an earlier test has heard of a record");
+    const headers = { ...record.headers, ce_id: newId("evt"), ce_type: linkCreated.type };
+    await rig.bus.publish([{ topic: topics.paymentLinks, key, headers, value: '{"link":1}' }]);
+    const path = `${rig.internalUrl}/internal/dead-letters/settlement-listener`;
+    const list = async () => {
+      const answer = await fetch(path);
+      return ((await answer.json()) as { data: { key: string; reason: string; seq: string }[] })
+        .data;
+    };
+    await waitUntil("it is set aside", async () => (await list()).some((one) => one.key === key));
+    const replay = await fetch(`${path}/replay`, { method: "POST" });
+    expect(await replay.json()).toMatchObject({ replayedCount: 0, failures: [{ key }] });
+    const [first] = await list();
+    const behind = await fetch(`${path}?afterSeq=${first?.seq}`);
+    expect(await behind.json()).toEqual({ data: [] });
+  });
+
+  test("is ready while its tables can be reached", async () => {
+    expect(await rig.service.isReady()).toBe(true);
+    expect((await fetch(`${rig.internalUrl}/readyz`)).status).toBe(200);
+  });
+});

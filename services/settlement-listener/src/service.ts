@@ -1,0 +1,106 @@
+import {
+  type Consumer,
+  type Relay,
+  busMigrations,
+  createRelay,
+  replayDeadLetters,
+  startConsumer,
+} from "@payment-links/bus";
+import { type Service, cookiePolicy, createApp } from "@payment-links/http";
+import { createIdentity } from "@payment-links/identity";
+import type { Ground } from "@payment-links/process";
+import { type Loop, startLoop } from "@payment-links/runtime";
+import type { SettlementListenerConfig } from "./config.ts";
+import type { Deps } from "./deps.ts";
+import { linkReactions } from "./events/link-reactions.ts";
+import { createCounters } from "./metrics.ts";
+import { internalRoutes, publicRoutes } from "./routes.ts";
+import { readBacklog } from "./store/payments.ts";
+import { ping } from "./store/ping.ts";
+
+export { type SettlementListenerConfig, settlementListenerConfig } from "./config.ts";
+
+const name = "settlement-listener";
+const measureEveryMs = 15_000;
+
+/** The service's own schema and the files that make it. */
+export const settlementListenerMigration = {
+  schema: "settlement_listener",
+  folders: [busMigrations, new URL("../migrations/", import.meta.url)],
+};
+
+/**
+ * Creates settlement-listener: it stores what sources say of payments, matches them to links, and
+ * tells of them on `settlements.v1`. Nothing runs before `start`.
+ */
+export const createSettlementListener = (
+  ground: Ground,
+  { providers }: SettlementListenerConfig,
+): Service => {
+  const { bus, catalogue, clock, log, metrics, pool } = ground;
+  const reactions = linkReactions(clock);
+  let relay: Relay | undefined;
+  let consumer: Consumer | undefined;
+  let measuring: Loop | undefined;
+  const wakeRelay = () => relay?.wake();
+  const deps: Deps = {
+    pool,
+    catalogue,
+    clock,
+    log,
+    providers,
+    wakeRelay,
+    counters: createCounters(metrics),
+    replayDeadLetters: () =>
+      replayDeadLetters({ pool, group: name, reactions, afterCommit: wakeRelay }),
+  };
+  return {
+    name,
+    metrics,
+    app: createNoticeApp(ground, deps),
+    internalRoutes: internalRoutes(deps),
+    isReady: () => ping(pool),
+    start: async () => {
+      const { databaseUrl } = ground;
+      relay = createRelay({ databaseUrl, bus, service: name, metrics, log, clock });
+      measuring = startLoop({
+        name: "settlement backlog",
+        clock,
+        log,
+        waitMs: measureEveryMs,
+        run: async () => deps.counters.measured(await readBacklog(pool), clock.now()),
+      });
+      consumer = await startConsumer({
+        bus,
+        pool,
+        group: name,
+        reactions,
+        metrics,
+        log,
+        clock,
+        afterCommit: wakeRelay,
+      });
+    },
+    stop: async () => {
+      await consumer?.stop();
+      await measuring?.stop();
+      await relay?.stop();
+    },
+  };
+};
+
+const createNoticeApp = (ground: Ground, deps: Deps) => {
+  const { ask, clock, limiter, limits, log, metrics, trustedProxies } = ground;
+  return createApp({
+    routes: publicRoutes(deps),
+    gate: {
+      limiter,
+      limits,
+      identity: createIdentity({ ask, clock, metrics, log }),
+      cookie: cookiePolicy(ground.baseUrl),
+    },
+    trustedProxies,
+    log,
+    metrics,
+  });
+};

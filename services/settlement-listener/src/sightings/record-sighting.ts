@@ -1,0 +1,36 @@
+import { publish } from "@payment-links/bus";
+import { type Judgement, type Sighting, judgeSighting } from "../domain/payment.ts";
+import { holdLink } from "../store/links.ts";
+import { findPayment, findPaymentLinkId, lockPayment, savePayment } from "../store/payments.ts";
+import type { Transaction } from "../store/transaction.ts";
+import { settlementEvent } from "./settlement-event.ts";
+
+/** What a source brings with a sighting; drawn before the transaction, which may run again. */
+export type SightingContext = {
+  id: string;
+  now: Date;
+  tokenDecimals: number | undefined;
+};
+
+/**
+ * The one way by which every source tells of a payment: the row, and the event where the link is
+ * known, in the caller's transaction. Where the link is not, the payment is parked: stored, and told
+ * by {@link releaseLink} in the transaction that first hears of the link.
+ */
+export const recordSighting = async (
+  tx: Transaction,
+  sighting: Sighting,
+  context: SightingContext,
+): Promise<Judgement> => {
+  await lockPayment(tx, sighting);
+  const linkId = (await findPaymentLinkId(tx, sighting)) ?? sighting.paymentLinkId;
+  const isLinkKnown = await holdLink(tx, linkId);
+  // Read only now: a link that was heard of in between has given the payment its first version.
+  const before = await findPayment(tx, sighting);
+  const judgement = judgeSighting(before, sighting, { ...context, isLinkKnown });
+  if (judgement.outcome === "first" || judgement.outcome === "moved") {
+    await savePayment(tx, judgement.payment);
+    if (isLinkKnown) await publish(tx, [settlementEvent(judgement.payment, context.now)]);
+  }
+  return judgement;
+};

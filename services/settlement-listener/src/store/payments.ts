@@ -1,0 +1,138 @@
+import * as z from "zod";
+import { sql } from "slonik";
+import { Amount, PaymentStatus, formatAmount } from "@payment-links/contracts";
+import type { Pool } from "@payment-links/postgres";
+import type { Payment, Sighting } from "../domain/payment.ts";
+import type { Transaction } from "./transaction.ts";
+
+const PaymentRow = z.object({
+  id: z.string(),
+  version: z.int(),
+  source: z.string(),
+  sourceId: z.string(),
+  paymentLinkId: z.string(),
+  status: PaymentStatus,
+  amount: Amount,
+  tokenAddress: z.string(),
+  chainId: z.string(),
+  destinationAddress: z.string(),
+  sourceTransaction: z.string().nullable(),
+  occurredAt: z.date(),
+  firstSeenAt: z.date(),
+});
+
+const Locked = z.object({ isLocked: z.literal(true) });
+const LinkId = z.object({ paymentLinkId: z.string() });
+const nothing = sql.type(z.object({}).strict());
+
+/** What names a payment for ever. */
+export type PaymentName = Pick<Sighting, "source" | "sourceId">;
+
+const columns = sql.fragment`
+  id, version, source, source_id AS "sourceId", payment_link_id AS "paymentLinkId", status, amount,
+  token_address AS "tokenAddress", chain_id AS "chainId",
+  destination_address AS "destinationAddress", source_transaction AS "sourceTransaction",
+  occurred_at AS "occurredAt", first_seen_at AS "firstSeenAt"
+`;
+
+/**
+ * Lets one transaction at a time say something of a payment, also of one that has no row yet. It is
+ * taken before a link is held: in the same order everywhere, so that nobody waits in a circle.
+ */
+export const lockPayment = async (tx: Transaction, name: PaymentName): Promise<void> => {
+  const lockName = JSON.stringify(["settlement-listener payment", name.source, name.sourceId]);
+  await tx.query(sql.type(Locked)`
+    SELECT true AS "isLocked" FROM pg_advisory_xact_lock(hashtextextended(${lockName}, 0))
+  `);
+};
+
+/** The link that a payment is for, which never changes; undefined for a payment not seen before. */
+export const findPaymentLinkId = async (
+  tx: Transaction,
+  { source, sourceId }: PaymentName,
+): Promise<string | undefined> => {
+  const row = await tx.maybeOne(sql.type(LinkId)`
+    SELECT payment_link_id AS "paymentLinkId" FROM payments
+    WHERE source = ${source} AND source_id = ${sourceId}
+  `);
+  return row?.paymentLinkId;
+};
+
+/** A payment as it stands, or undefined. */
+export const findPayment = async (
+  tx: Transaction,
+  { source, sourceId }: PaymentName,
+): Promise<Payment | undefined> => {
+  const row = await tx.maybeOne(sql.type(PaymentRow)`
+    SELECT ${columns} FROM payments
+    WHERE source = ${source} AND source_id = ${sourceId}
+    FOR UPDATE
+  `);
+  return row ?? undefined;
+};
+
+/** Keeps a payment as it stands now; its names, its link and its first instant stay as they were. */
+export const savePayment = async (tx: Transaction, payment: Payment): Promise<void> => {
+  await tx.query(nothing`
+    INSERT INTO payments (source, source_id, id, version, payment_link_id, status, amount,
+                          token_address, chain_id, destination_address, source_transaction,
+                          occurred_at, first_seen_at)
+    VALUES (${payment.source}, ${payment.sourceId}, ${payment.id}, ${payment.version},
+            ${payment.paymentLinkId}, ${payment.status}, ${formatAmount(payment.amount)},
+            ${payment.tokenAddress}, ${payment.chainId}, ${payment.destinationAddress},
+            ${payment.sourceTransaction}, ${sql.timestamp(payment.occurredAt)},
+            ${sql.timestamp(payment.firstSeenAt)})
+    ON CONFLICT (source, source_id) DO UPDATE SET
+      version = excluded.version, status = excluded.status, amount = excluded.amount,
+      token_address = excluded.token_address, chain_id = excluded.chain_id,
+      destination_address = excluded.destination_address,
+      source_transaction = excluded.source_transaction, occurred_at = excluded.occurred_at
+  `);
+};
+
+/**
+ * Ends the parking of a link's payments, the oldest first and at most `countMax` of them: they get
+ * their first version. The link must be locked, or a payment could be parked behind this.
+ */
+export const releaseParked = async (
+  tx: Transaction,
+  linkId: string,
+  countMax: number,
+): Promise<readonly Payment[]> =>
+  tx.any(sql.type(PaymentRow)`
+    WITH released AS (
+      UPDATE payments SET version = 1
+      WHERE (source, source_id) IN (
+        SELECT source, source_id FROM payments
+        WHERE payment_link_id = ${linkId} AND version = 0
+        ORDER BY seq
+        LIMIT ${countMax}
+      )
+      RETURNING *
+    )
+    SELECT ${columns} FROM released ORDER BY seq
+  `);
+
+const Backlog = z.object({
+  parkedCount: z.int(),
+  oldestParkedAt: z.date().nullable(),
+  processingCount: z.int(),
+  oldestProcessingAt: z.date().nullable(),
+});
+export type Backlog = z.output<typeof Backlog>;
+
+/** How much waits: payments parked for a link not heard of, and payments not yet final. */
+export const readBacklog = (pool: Pool): Promise<Backlog> =>
+  pool.one(sql.type(Backlog)`
+    SELECT
+      (SELECT count(*)::int FROM payments WHERE version = 0) AS "parkedCount",
+      (SELECT min(first_seen_at) FROM payments WHERE version = 0) AS "oldestParkedAt",
+      (SELECT count(*)::int FROM payments WHERE status = 'processing') AS "processingCount",
+      (SELECT min(first_seen_at) FROM payments WHERE status = 'processing') AS "oldestProcessingAt"
+  `);
+
+/** The payments that have been parked for longest. */
+export const listParked = (pool: Pool, countMax: number): Promise<readonly Payment[]> =>
+  pool.any(sql.type(PaymentRow)`
+    SELECT ${columns} FROM payments WHERE version = 0 ORDER BY seq LIMIT ${countMax}
+  `);

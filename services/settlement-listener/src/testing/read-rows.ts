@@ -1,0 +1,29 @@
+import * as z from "zod";
+import { sql } from "slonik";
+import type { Pool } from "@payment-links/postgres";
+
+const Event = z.object({ type: z.string(), key: z.string(), value: z.string() });
+const Row = z.object({
+  id: z.string(),
+  version: z.int(),
+  status: z.string(),
+  amount: z.string(),
+  paymentLinkId: z.string(),
+  firstSeenAt: z.date(),
+});
+
+/** What of a link's or payment's events waits in the outbox, in the order of its sending. */
+export const readEvents = async (pool: Pool, linkId: string) => {
+  const rows = await pool.any(sql.type(Event)`
+    SELECT type, key, value FROM outbox WHERE key = ${linkId} ORDER BY seq
+  `);
+  return rows.map((row) => ({ type: row.type, data: JSON.parse(row.value) }));
+};
+
+/** The rows of a provider's payment; one at most, or a payment was doubled. */
+export const readPayments = (pool: Pool, sourceId: string) =>
+  pool.any(sql.type(Row)`
+    SELECT id, version, status, amount, payment_link_id AS "paymentLinkId",
+           first_seen_at AS "firstSeenAt"
+    FROM payments WHERE source_id = ${sourceId}
+  `);

@@ -1,0 +1,63 @@
+import { Decimal, type PaymentLinkState, newId, openCatalogue } from "@payment-links/contracts";
+import type { Sighting } from "../domain/payment.ts";
+
+const catalogueToken = (id: string) => {
+  const token = openCatalogue().findToken(id);
+  if (token === undefined) throw new Error(`the catalogue has no ${id}`);
+  return token;
+};
+
+/** USDC on Base: 6 decimals. */
+export const usdc = catalogueToken("usdc-base");
+
+export const owner = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
+export const payerTransaction = `0x${"ab".repeat(32)}`;
+
+/** A notice's body, with fresh ids, for USDC on Base. */
+export const sampleNotice = (change: Record<string, unknown> = {}) => ({
+  id: newId("evt"),
+  paymentLinkId: newId("plink"),
+  status: "settled",
+  amount: "10.5",
+  tokenAddress: usdc.address,
+  chainId: usdc.chainId,
+  destinationAddress: owner,
+  sourceTransaction: payerTransaction as string | null,
+  occurredAt: "2026-11-21T09:58:00Z",
+  ...change,
+});
+
+/** The same as a sighting, as the common path receives it. */
+export const sampleSighting = (change: Partial<Sighting> = {}): Sighting => ({
+  source: "provider:acme",
+  sourceId: newId("evt"),
+  paymentLinkId: newId("plink"),
+  status: "settled",
+  amount: new Decimal("10.5"),
+  tokenAddress: usdc.address,
+  chainId: usdc.chainId,
+  destinationAddress: owner,
+  sourceTransaction: payerTransaction,
+  occurredAt: new Date("2026-11-21T09:58:00.000Z"),
+  ...change,
+});
+
+/** A link's state as links-api tells of it. */
+export const sampleLink = (change: Partial<PaymentLinkState> = {}): PaymentLinkState => ({
+  id: newId("plink"),
+  version: 1,
+  userId: newId("user"),
+  status: "active",
+  toAmount: new Decimal("25"),
+  receivedAmount: new Decimal("0"),
+  currentUsage: 0,
+  maxUsage: null,
+  description: null,
+  expirationDate: null,
+  destinationAddress: owner,
+  chainId: usdc.chainId,
+  tokenAddress: usdc.address,
+  paymentReference: "00112233445566778899aabbccddeeff",
+  dateCreated: new Date("2026-11-21T09:00:00.000Z"),
+  ...change,
+});
