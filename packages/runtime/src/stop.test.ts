@@ -102,15 +102,35 @@ describe("a process", () => {
     },
   );
 
+  test("given one Ctrl-C that comes twice, still stops in order", async () => {
+    let isTold = false;
+    const { code, output } = await runProcess(
+      `list.add("slow", () => new Promise((done) => setTimeout(() => { console.log("stopped"); done(); }, 300)));
+       stopOnSignal(list, log);`,
+      (child, said) => {
+        if (!isTold && said().includes("started")) {
+          isTold = child.kill("SIGINT");
+          setTimeout(() => child.kill("SIGINT"), 100);
+        }
+      },
+    );
+    expect(output).toContain("stopped\n");
+    expect(code).toBe(0);
+  });
+
   test("given a second signal while a step of the stop hangs, exits 1 at once", async () => {
     let sent = 0;
+    let sentAt = 0;
     const startedAt = performance.now();
     const { code } = await runProcess(
-      `list.add("hangs", () => { console.log("hanging"); return new Promise(() => {}); });
+      `list.add("hangs", () => { setInterval(() => console.log("hanging"), 50); return new Promise(() => {}); });
        stopOnSignal(list, log);`,
       (child, output) => {
-        const isDue = output().includes(sent === 0 ? "started" : "hanging");
-        if (sent < 2 && isDue && child.kill("SIGTERM")) sent += 1;
+        const isHanging = output().includes("hanging") && performance.now() - sentAt > 1_100;
+        const isDue = sent === 0 ? output().includes("started") : isHanging;
+        if (sent >= 2 || !isDue || !child.kill("SIGTERM")) return;
+        sent += 1;
+        sentAt = performance.now();
       },
     );
     expect([sent, code]).toEqual([2, 1]);

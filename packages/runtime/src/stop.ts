@@ -29,16 +29,22 @@ export const createStopList = (): StopList => {
 };
 
 const hardStopMs = 25_000;
+/** One Ctrl-C comes twice: from the terminal, and handed on by npm. */
+const sameSignalMs = 1_000;
 
 /**
  * Runs until SIGTERM or SIGINT, then stops in order and exits 0. A stop that takes longer than 25 s,
  * or a second signal, exits 1: a crash at any line loses nothing, so it is safe.
  */
 export const stopOnSignal = (list: StopList, log: Log): void => {
-  let signals = 0;
+  let stoppingSinceMs: number | undefined;
   const stop = (signal: string) => {
-    signals += 1;
-    if (signals > 1) process.exit(1);
+    const nowMs = performance.now();
+    if (stoppingSinceMs !== undefined) {
+      if (nowMs - stoppingSinceMs > sameSignalMs) process.exit(1);
+      return;
+    }
+    stoppingSinceMs = nowMs;
     log.info({ signal }, "stopping");
     setTimeout(() => process.exit(1), hardStopMs).unref();
     void list.stopAll(log).then(() => process.exit(0));
