@@ -1,0 +1,109 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { createInterface } from "node:readline";
+
+/** What every server is started with. */
+export type ServerContext = {
+  /** For its files; not there yet. */
+  readonly directory: string;
+  /** Hears what takes long and what goes wrong. */
+  readonly report: (line: string) => void;
+  /** Ends a start that is under way. */
+  readonly signal: AbortSignal;
+};
+
+/** A server that serves; `stop` resolves once it is gone. */
+export type RunningServer = { readonly url: string; readonly stop: () => Promise<void> };
+
+/** Starts one server; resolves once it serves. */
+export type StartServer = (context: ServerContext) => Promise<RunningServer>;
+
+/** A program that serves once it has printed a line that contains `readyText`. */
+export type ServerCommand = {
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly readyText: string;
+  readonly readyMsMax: number;
+};
+
+const stopMsMax = 15_000;
+const tailLines = 20;
+const startAttemptsMax = 3;
+
+/** Runs a server as a child process, and resolves to its end when it says that it is ready. */
+export const runServer = async (
+  { name, command, args, readyText, readyMsMax }: ServerCommand,
+  { directory, report, signal }: ServerContext,
+): Promise<RunningServer["stop"]> => {
+  const child = spawn(command, args, { cwd: directory, stdio: ["ignore", "pipe", "pipe"] });
+  const gone = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  const ready = Promise.withResolvers<void>();
+  const tail: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) {
+    createInterface(stream).on("line", (line) => {
+      tail.push(line);
+      if (tail.length > tailLines) tail.shift();
+      if (line.includes(readyText)) ready.resolve();
+    });
+  }
+  const fail = (what: string, cause?: unknown) =>
+    ready.reject(new Error(`${name} ${what}; the last it said:\n${tail.join("\n")}`, { cause }));
+  const timer = setTimeout(() => fail(`was not ready within ${readyMsMax} ms`), readyMsMax);
+  signal.addEventListener("abort", () => fail("is not waited for any longer"));
+  child.once("error", (cause) => fail("did not start", cause));
+  child.once("close", () => fail("ended before it was ready"));
+
+  let isStopping = false;
+  const stop = async () => {
+    isStopping = true;
+    child.kill("SIGTERM");
+    const killer = setTimeout(() => child.kill("SIGKILL"), stopMsMax);
+    await gone;
+    clearTimeout(killer);
+  };
+  try {
+    await ready.promise;
+  } catch (error) {
+    await stop();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+  child.once("close", (code, killedBy) => {
+    if (!isStopping) report(`${name} ended by itself (${killedBy ?? code})\n${tail.join("\n")}`);
+  });
+  return stop;
+};
+
+/**
+ * Starts a server on free loopback ports: between our finding one and its listening there, another
+ * process may take it, so it is tried again on others.
+ */
+export const startOnFreePorts = async (
+  portCount: number,
+  start: (ports: readonly number[]) => Promise<RunningServer>,
+): Promise<RunningServer> => {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await start(await freePorts(portCount));
+    } catch (error) {
+      const isPortTaken = /already in use|already allocated/i.test(String(error));
+      if (!isPortTaken || attempt === startAttemptsMax) throw error;
+    }
+  }
+};
+
+// All held before any is given back, so that they differ.
+const freePorts = async (count: number): Promise<readonly number[]> => {
+  const holders = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
+  await Promise.all(holders.map((holder) => once(holder, "listening")));
+  const ports = holders.map((holder) => {
+    const address = holder.address();
+    if (address === null || typeof address === "string") throw new Error("a TCP server has a port");
+    return address.port;
+  });
+  await Promise.all(holders.map((holder) => once(holder.close(), "close")));
+  return ports;
+};

@@ -1,0 +1,107 @@
+import { execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { runServer, startOnFreePorts } from "./child-server.ts";
+import type { RunningServer, ServerContext, StartServer } from "./child-server.ts";
+import { fetchWithMaven, isInMavenCache } from "./maven-cache.ts";
+import { hasDocker, hasJava, hasMaven, whatToInstall } from "./programs.ts";
+
+const run = promisify(execFile);
+
+const image = "apache/kafka:4.4.0";
+const pullMsMax = 300_000;
+const formatMsMax = 60_000;
+const ready = { readyText: "Kafka Server started", readyMsMax: 120_000 } as const;
+
+type Ports = { readonly port: number; readonly controllerPort: number };
+
+/** The way to a broker that this machine has: jars on its own Java, or a container. */
+export const findKafka = async (): Promise<StartServer> => {
+  if ((await hasJava()) && ((await isInMavenCache("kafka")) || (await hasMaven()))) {
+    return startFromJars;
+  }
+  if (await hasDocker()) return startContainer;
+  throw new Error(whatToInstall);
+};
+
+const startFromJars: StartServer = async (context) => {
+  const { directory } = context;
+  const jars = join(await fetchWithMaven("kafka", context), "*");
+  await mkdir(directory);
+  const file = join(directory, "server.properties");
+  const logging = `-Dlog4j2.configurationFile=${join(import.meta.dirname, "log4j2.xml")}`;
+  // A broker for tests lives for minutes: the second compiler would cost more than it earns.
+  const java = ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", logging, "-cp", jars];
+  const clusterId = randomBytes(16).toString("base64url");
+  const format = ["kafka.tools.StorageTool", "format", "-t", clusterId, "-c", file];
+
+  return await startOnTwoPorts(async (ports) => {
+    const lines = Object.entries({ ...properties(ports), "log.dirs": join(directory, "data") });
+    await writeFile(file, lines.map(([name, value]) => `${name}=${value}\n`).join(""));
+    await run("java", ["-Xmx128m", ...java, ...format, "--ignore-formatted"], {
+      timeout: formatMsMax,
+    });
+    const args = ["-Xms64m", "-Xmx256m", ...java, "kafka.Kafka", file];
+    return await runServer({ name: "Kafka", command: "java", args, ...ready }, context);
+  });
+};
+
+// `docker run` in the foreground stands for its container: it hands SIGTERM on and ends with it.
+const startContainer: StartServer = async (context) => {
+  await mkdir(context.directory);
+  await pullImage(context);
+  return await startOnTwoPorts(async (ports) => {
+    const { port, controllerPort } = ports;
+    const variables = Object.entries({
+      ...properties(ports),
+      listeners: `PLAINTEXT://0.0.0.0:${port},CONTROLLER://127.0.0.1:${controllerPort}`,
+      "log.dirs": "/tmp/kafka-data",
+    }).flatMap(([name, value]) => [
+      "--env",
+      `KAFKA_${name.toUpperCase().replaceAll(".", "_")}=${value}`,
+    ]);
+    const args = ["run", "--rm", "--publish", `127.0.0.1:${port}:${port}`, ...variables, image];
+    return await runServer({ name: "Kafka", command: "docker", args, ...ready }, context);
+  });
+};
+
+const pullImage = async ({ report, signal }: ServerContext): Promise<void> => {
+  report(`fetching the image ${image} with Docker`);
+  await run("docker", ["pull", "--quiet", image], { timeout: pullMsMax, signal });
+};
+
+const startOnTwoPorts = (start: (ports: Ports) => Promise<RunningServer["stop"]>) =>
+  startOnFreePorts(2, async ([port = 0, controllerPort = 0]) => ({
+    stop: await start({ port, controllerPort }),
+    url: `127.0.0.1:${port}`,
+  }));
+
+/** One node that is broker and controller, small enough for a machine with two processors. */
+const properties = ({ port, controllerPort }: Ports): Readonly<Record<string, string>> => ({
+  "process.roles": "broker,controller",
+  "node.id": "1",
+  "controller.quorum.voters": `1@127.0.0.1:${controllerPort}`,
+  listeners: `PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort}`,
+  "advertised.listeners": `PLAINTEXT://127.0.0.1:${port}`,
+  "controller.listener.names": "CONTROLLER",
+  "inter.broker.listener.name": "PLAINTEXT",
+  "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+  "num.network.threads": "2",
+  "num.io.threads": "2",
+  "offsets.topic.num.partitions": "5",
+  "offsets.topic.replication.factor": "1",
+  "transaction.state.log.num.partitions": "5",
+  "transaction.state.log.replication.factor": "1",
+  "transaction.state.log.min.isr": "1",
+  "share.coordinator.state.topic.replication.factor": "1",
+  "share.coordinator.state.topic.min.isr": "1",
+  // As in production: a topic that nobody created is a mistake that must show.
+  "auto.create.topics.enable": "false",
+  "group.initial.rebalance.delay.ms": "0",
+  "broker.session.timeout.ms": "3000",
+  "broker.heartbeat.interval.ms": "500",
+  "log.cleaner.dedupe.buffer.size": "16777216",
+  "log.segment.bytes": "67108864",
+});

@@ -1,0 +1,41 @@
+// Runs Postgres, Kafka and Redis for tests in the foreground: one JSON line with their addresses
+// on stdout once all serve, progress on stderr, an orderly end on SIGINT or SIGTERM. Where a
+// parent holds an IPC channel, its end, also by SIGKILL, is ours too.
+import { setTimeout as sleep } from "node:timers/promises";
+import { startServers } from "./start-servers.ts";
+import type { ServerUrls } from "./start-servers.ts";
+
+/** As long as a timer can be: 24 days. */
+const foreverMs = 2 ** 31 - 1;
+
+const startedAt = performance.now();
+const report = (line: string) => {
+  const elapsed = ((performance.now() - startedAt) / 1000).toFixed(1);
+  process.stderr.write(`[${elapsed.padStart(5)} s] ${line}\n`);
+};
+
+const given: Partial<ServerUrls> = Object.fromEntries(
+  ["DATABASE_URL", "KAFKA_BROKERS", "REDIS_URL"]
+    .map((name) => [name, process.env[name]])
+    .filter(([, value]) => value),
+);
+
+const end = new AbortController();
+process.on("SIGINT", () => end.abort());
+process.on("SIGTERM", () => end.abort());
+if (process.connected) process.once("disconnect", () => end.abort());
+
+try {
+  const servers = await startServers(given, report, end.signal);
+  process.stdout.write(`${JSON.stringify(servers.urls)}\n`);
+  await sleep(foreverMs, undefined, { signal: end.signal }).catch(() => undefined);
+  await servers.stop();
+} catch (error) {
+  if (!end.signal.aborted) {
+    report(error instanceof Error ? error.message : String(error));
+    process.exitCode = 1;
+  }
+} finally {
+  // The channel, where there is one, would keep us.
+  if (process.connected) process.disconnect();
+}

