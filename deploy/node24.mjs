@@ -1,0 +1,184 @@
+// The first step of every command, in plain JavaScript for whatever Node (20 or newer) is there:
+// it sees to the dependencies, of which Node 24 is one, and hands over to that.
+import { execFileSync, spawn } from "node:child_process";
+import { mkdir, readFile, realpath, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { constants } from "node:os";
+import { delimiter, join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+/** Node 24 itself, once installed. */
+export const node24 = join(root, "node_modules", ".bin", "node");
+const installLock = join(root, "node_modules", ".payment-links-installing");
+
+const nodeMajorMin = 20;
+const lockBeatMs = 1_000;
+const lockStaleMs = 15_000;
+const lockWaitMsMax = 600_000;
+const progressMs = 5_000;
+
+/** Type stripping is what we run on, and kafkajs sets a negative timer at every connection. */
+export const nodeFlags = [
+  "--disable-warning=ExperimentalWarning",
+  "--disable-warning=TimeoutNegativeWarning",
+];
+
+/**
+ * Runs a script of this clone (its path from the root) with Node 24, after installing what is
+ * missing, and ends this process as that one ends. Progress goes to stderr: stdout is the script's.
+ * @param {string} script
+ * @param {readonly string[]} args
+ */
+export const runOnNode24 = async (script, args) => {
+  try {
+    await ensureInstalled();
+  } catch (error) {
+    report(error instanceof Error ? error.message : String(error));
+    process.exit(1);
+  }
+  const argv = [...nodeFlags, resolve(root, script), ...args];
+  // In our place rather than below us, where this Node can do that: one process to signal and kill.
+  if (process.execve) process.execve(node24, [node24, ...argv], process.env);
+  const { code, signal } = await runChild(node24, argv, { stdio: "inherit" });
+  process.exit(code ?? 128 + constants.signals[signal]);
+};
+
+/** Installs what the committed lockfile names and node_modules lacks; throws if that cannot be. */
+export const ensureInstalled = async () => {
+  if (Number.parseInt(process.versions.node, 10) < nodeMajorMin) {
+    throw new Error(`Node ${nodeMajorMin} or newer is needed to begin; this is ${process.version}`);
+  }
+  if (await isInstalled()) return;
+  await mkdir(join(root, "node_modules"), { recursive: true });
+  const release = await takeInstallLock();
+  try {
+    // Another process may have done it while we waited.
+    if (!(await isInstalled())) await install();
+  } finally {
+    await release();
+  }
+};
+
+/** True if node_modules holds every package of the committed lockfile, and a Node 24 that runs. */
+const isInstalled = async () => {
+  const [wanted, present] = await Promise.all([
+    readPackages(join(root, "package-lock.json")),
+    // npm's own account of what it put there.
+    readPackages(join(root, "node_modules", ".package-lock.json")).catch(() => ({})),
+  ]);
+  for (const [path, { version, optional }] of Object.entries(wanted)) {
+    // Optional packages are those of other platforms; the path '' is the root itself.
+    if (
+      path !== "" &&
+      !optional &&
+      (present[path] === undefined || present[path].version !== version)
+    ) {
+      return false;
+    }
+  }
+  return await isNode24();
+};
+
+const readPackages = async (path) => JSON.parse(await readFile(path, "utf8")).packages;
+
+const isNode24 = async () => {
+  try {
+    if ((await realpath(node24)) === process.execPath) return true;
+    return execFileSync(node24, ["--version"], { encoding: "utf8" }).startsWith("v24.");
+  } catch {
+    return false;
+  }
+};
+
+const install = async () => {
+  const startedAt = performance.now();
+  const elapsed = () => `${Math.round((performance.now() - startedAt) / 1000)} s`;
+  report("installing the dependencies, this once");
+  const ticker = setInterval(
+    () => report(`installing the dependencies (${elapsed()})`),
+    progressMs,
+  );
+  // Not `npm ci`: it insists on entries for platforms whose packages a registry may not serve.
+  // Development packages always, whatever NODE_ENV says: Node 24 is one.
+  const args = ["install", "--no-save", "--no-audit", "--no-fund", "--include=dev"];
+  args.push("--loglevel=error", "--no-progress");
+  const env = { ...process.env, PATH: pathWithoutModules() };
+  const ended = await runChild("npm", args, { cwd: root, env, stdio: ["ignore", 2, 2] }).finally(
+    () => clearInterval(ticker),
+  );
+  if (ended.code !== 0) throw new Error(`npm install failed (${ended.signal ?? ended.code})`);
+  if (!(await isInstalled())) {
+    throw new Error(
+      "npm install went well, yet node_modules is not complete: are install scripts switched off " +
+        "(npm config get ignore-scripts)? If not, remove node_modules and start again",
+    );
+  }
+  report(`the dependencies are installed (${elapsed()})`);
+};
+
+// npm must not run on the very Node that it is about to replace.
+const pathWithoutModules = () =>
+  (process.env.PATH ?? "")
+    .split(delimiter)
+    .filter((directory) => !directory.includes("node_modules"))
+    .join(delimiter);
+
+/**
+ * One install at a time in one clone. The holder keeps the file young, so that a killed one's is
+ * known by its age, whatever has become of its process id.
+ */
+const takeInstallLock = async () => {
+  const deadline = performance.now() + lockWaitMsMax;
+  let hasReported = false;
+  while (performance.now() < deadline) {
+    if (await tryCreate(installLock)) {
+      const beat = setInterval(() => {
+        const now = new Date();
+        utimes(installLock, now, now).catch(() => undefined);
+      }, lockBeatMs);
+      return async () => {
+        clearInterval(beat);
+        await rm(installLock, { force: true });
+      };
+    }
+    if (!hasReported) report("another process is installing the dependencies: waiting for it");
+    hasReported = true;
+    const held = await stat(installLock).catch(() => undefined);
+    if (held && Date.now() - held.mtimeMs > lockStaleMs) await rm(installLock, { force: true });
+    await sleep(lockBeatMs);
+  }
+  throw new Error(
+    `another process has been installing for too long; if none is, rm ${installLock}`,
+  );
+};
+
+const tryCreate = (path) =>
+  writeFile(path, `${process.pid}\n`, { flag: "wx" }).then(
+    () => true,
+    (error) => {
+      if (error.code === "EEXIST") return false;
+      throw error;
+    },
+  );
+
+/**
+ * Runs a child and hands on what we are told to end with. A terminal tells the child by itself as
+ * well, so it may hear of one Ctrl-C twice, as it does below npm.
+ */
+const runChild = async (command, args, options) => {
+  const child = spawn(command, args, options);
+  const handOn = (signal) => child.kill(signal);
+  const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
+  for (const signal of signals) process.on(signal, handOn);
+  try {
+    return await new Promise((resolveEnd, reject) => {
+      child.once("error", reject);
+      child.once("exit", (code, signal) => resolveEnd({ code, signal }));
+    });
+  } finally {
+    for (const signal of signals) process.removeListener(signal, handOn);
+  }
+};
+
+const report = (line) => process.stderr.write(`${line}\n`);

@@ -1,0 +1,341 @@
+import { execFile, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { accessSync, constants } from "node:fs";
+import * as fs from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { findPostgresHome } from "./postgres-home.ts";
+import type { PostgresHome } from "./postgres-home.ts";
+
+/** What {@link openEmbeddedPostgres} is told. */
+export type EmbeddedPostgresOptions = {
+  /** Where the database lies; made if missing. */
+  readonly directory: string;
+  /** The TCP port on 127.0.0.1; a free one if absent. */
+  readonly port?: number;
+  /** PostgreSQL settings on top of ours, e.g. `{ max_connections: '300' }`. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Hears what a person should know: a take-over, a move to another directory, an unexpected end. */
+  readonly report: (line: string) => void;
+};
+
+/** A running PostgreSQL of our own. */
+export type EmbeddedPostgres = {
+  /** Connects as the superuser; holds its password. */
+  readonly url: string;
+  /** Where the data, the password and the log really are: `directory`, or a place under /var/lib. */
+  readonly directory: string;
+  /** Ends PostgreSQL in order (fast shutdown) and gives the directory free; more calls do nothing. */
+  readonly stop: () => Promise<void>;
+};
+
+/** Another living process holds the directory; the message names it. */
+export class PostgresInUseError extends Error {}
+
+const startMsMax = 120_000;
+const stopMsMax = 30_000;
+const quitMsMax = 10_000;
+const ownerWaitMsMax = 2_000;
+const pollMs = 20;
+const portAttemptsMax = 3;
+const logBytesMax = 1_000_000;
+const logTailLines = 12;
+
+const run = promisify(execFile);
+
+/**
+ * Runs the packaged PostgreSQL over `directory`, durable settings on, reachable on 127.0.0.1 with a
+ * random password only. A server that a killed process left behind is stopped and started afresh;
+ * a directory whose owner is alive is refused with a {@link PostgresInUseError}.
+ */
+export const openEmbeddedPostgres = async ({
+  directory,
+  port,
+  settings = {},
+  report,
+}: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> => {
+  const home = await findPostgresHome(directory, report);
+  const releaseOwnership = await takeOwnership(home.directory);
+  try {
+    const password = await ensureCluster(home);
+    await stopOrphan(home, report);
+    const server = await launchOnPort(home, port, settings);
+    let stopping: Promise<void> | undefined;
+    server.process.once("exit", (code, signal) => {
+      if (stopping === undefined) report(`PostgreSQL ended by itself (${signal ?? code})`);
+    });
+    const stop = async () => {
+      await stopServer(server.process);
+      await releaseOwnership();
+    };
+    return {
+      url: `postgres://postgres:${password}@127.0.0.1:${server.port}/postgres`,
+      directory: home.directory,
+      stop: () => (stopping ??= stop()),
+    };
+  } catch (error) {
+    await releaseOwnership();
+    throw error;
+  }
+};
+
+/**
+ * Two owners of one directory would stop each other's database. SQLite's lock is the one lock on a
+ * file that Node brings: the kernel drops it with the process, however that ends, so that it can
+ * be neither left behind nor mistaken for that of a stranger with the same process id.
+ */
+const takeOwnership = async (directory: string): Promise<() => Promise<void>> => {
+  const lock = openLock(directory);
+  const noteFile = join(directory, "owner.txt");
+  // A killed owner holds it until the kernel has cleared it away.
+  const isTaken = await waitUntil(() => tryLock(lock), ownerWaitMsMax);
+  if (!isTaken) {
+    lock.close();
+    const owner = (await readIfThere(noteFile))?.trim() ?? "another process";
+    throw new PostgresInUseError(`the database in ${directory} is in use by ${owner}`);
+  }
+  await fs.writeFile(noteFile, `process ${process.pid} since ${new Date().toISOString()}\n`);
+  return async () => {
+    await fs.rm(noteFile, { force: true });
+    lock.close();
+  };
+};
+
+const openLock = (directory: string): DatabaseSync => {
+  try {
+    accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);
+    return new DatabaseSync(join(directory, "owner.lock"));
+  } catch (cause) {
+    throw new Error(`${directory} is not ours to write: does it belong to another user?`, {
+      cause,
+    });
+  }
+};
+
+const tryLock = (lock: DatabaseSync): boolean => {
+  try {
+    lock.exec("PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE");
+    return true;
+  } catch (error) {
+    if (String(error).includes("database is locked")) return false;
+    throw error;
+  }
+};
+
+/** Makes the cluster if there is none, and gives the superuser's password. */
+const ensureCluster = async (home: PostgresHome): Promise<string> => {
+  const passwordFile = join(home.directory, "password");
+  const known = await readIfThere(passwordFile);
+  const version = (await readIfThere(join(home.directory, "data", "PG_VERSION")))?.trim();
+  if (version === undefined) {
+    const password = known ?? randomBytes(24).toString("base64url");
+    await initialise(home, passwordFile, password);
+    return password;
+  }
+
+  if (known === undefined) throw new Error(`${passwordFile} is missing: restore it with the data`);
+  const { stdout } = await run(join(home.binDirectory, "postgres"), ["--version"]);
+  if (!stdout.includes(` ${version}.`)) {
+    throw new Error(
+      `the database in ${home.directory} was made by PostgreSQL ${version}, which ` +
+        `${stdout.trim()} cannot read: dump it with the old release and load it into a new one`,
+    );
+  }
+  return known;
+};
+
+// All in a draft that is renamed last, so that a kill leaves either no cluster or a whole one. Each
+// draft has a name of its own: the initdb of a killed parent may still be writing into the last one.
+const initialise = async (
+  { directory, binDirectory, runAs }: PostgresHome,
+  passwordFile: string,
+  password: string,
+): Promise<void> => {
+  const draft = await fs.mkdtemp(join(directory, "draft-"));
+  try {
+    const draftPassword = join(draft, "password");
+    await fs.writeFile(draftPassword, password, { mode: 0o600 });
+    if (runAs !== undefined) {
+      await fs.chown(draftPassword, runAs.uid, runAs.gid);
+      await fs.chown(draft, runAs.uid, runAs.gid);
+    }
+    const data = join(draft, "data");
+    const args = ["-D", data, "--username=postgres", `--pwfile=${draftPassword}`];
+    args.push("--auth=scram-sha-256", "--encoding=UTF8", "--locale=C");
+    await run(join(binDirectory, "initdb"), args, { ...runAs, cwd: draft, env: environment });
+    await fs.writeFile(`${passwordFile}.draft`, password, { mode: 0o600, flush: true });
+    await fs.rename(`${passwordFile}.draft`, passwordFile);
+    await fs.rename(data, join(directory, "data"));
+  } finally {
+    await fs.rm(draft, { recursive: true, force: true });
+  }
+};
+
+/** Stops the server that outlived its killed parent, and it alone. */
+const stopOrphan = async (home: PostgresHome, report: (line: string) => void): Promise<void> => {
+  const data = await fs.realpath(join(home.directory, "data"));
+  const pidFile = join(data, "postmaster.pid");
+  const pid = Number.parseInt((await readIfThere(pidFile)) ?? "", 10);
+  if (Number.isNaN(pid)) return;
+
+  if (await isPostmaster(pid, data)) {
+    report(`taking over the PostgreSQL that a killed process left running (process ${pid})`);
+    await stopPostmaster(
+      () => isPostmaster(pid, data),
+      (signal) => signalIfThere(pid, signal),
+    );
+  }
+  // PostgreSQL will not start while any process has the id in this file, even one that was given
+  // the same id after a reboot; that this is no server of this data was settled above.
+  await fs.rm(pidFile, { force: true });
+};
+
+const signalIfThere = (pid: number, signal: NodeJS.Signals): void => {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if (!hasCode(error, "ESRCH")) throw error;
+  }
+};
+
+// A zombie has no `exe` any more: it counts as gone, also where process 1 never reaps it.
+const isPostmaster = async (pid: number, data: string): Promise<boolean> => {
+  if (process.platform === "linux") {
+    const program = await fs.readlink(`/proc/${pid}/exe`).catch(() => "");
+    const workingDirectory = await fs.readlink(`/proc/${pid}/cwd`).catch(() => "");
+    return /\/postgres( \(deleted\))?$/.test(program) && workingDirectory === data;
+  }
+  const line = await run("ps", ["-o", "args=", "-p", String(pid)]).catch(() => ({ stdout: "" }));
+  return line.stdout.includes(`postgres -D ${data} `);
+};
+
+const stopServer = (child: ChildProcess): Promise<void> =>
+  stopPostmaster(
+    () => isRunning(child),
+    (signal) => child.kill(signal),
+  );
+
+// SIGINT is PostgreSQL's fast shutdown; SIGQUIT leaves the rest to crash recovery at the next start.
+const stopPostmaster = async (
+  isAlive: () => boolean | Promise<boolean>,
+  send: (signal: NodeJS.Signals) => unknown,
+): Promise<void> => {
+  const isGone = async () => !(await isAlive());
+  if (await isGone()) return;
+  send("SIGINT");
+  if (await waitUntil(isGone, stopMsMax)) return;
+  send("SIGQUIT");
+  if (await waitUntil(isGone, quitMsMax)) return;
+  throw new Error("PostgreSQL neither shuts down nor quits");
+};
+
+type Server = { readonly process: ChildProcess; readonly port: number };
+
+const launchOnPort = async (
+  home: PostgresHome,
+  port: number | undefined,
+  settings: Readonly<Record<string, string>>,
+): Promise<Server> => {
+  if (port !== undefined) return await launch(home, port, settings);
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await launch(home, await freePort(), settings);
+    } catch (error) {
+      // Somebody else may take the free port before PostgreSQL does.
+      const isPortTaken = String(error).includes("Address already in use");
+      if (!isPortTaken || attempt === portAttemptsMax) throw error;
+    }
+  }
+};
+
+const launch = async (
+  { directory, binDirectory, runAs }: PostgresHome,
+  port: number,
+  settings: Readonly<Record<string, string>>,
+): Promise<Server> => {
+  const data = await fs.realpath(join(directory, "data"));
+  const log = await openLog(join(directory, "postgres.log"));
+  const all = { ...defaultSettings, ...settings, port: String(port) };
+  const flags = Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  const child = spawn(join(binDirectory, "postgres"), ["-D", data, ...flags], {
+    ...runAs,
+    cwd: data,
+    env: environment,
+    // A session of its own: a terminal's Ctrl-C must not end it before its clients have drained.
+    detached: true,
+    stdio: ["ignore", log.file.fd, log.file.fd],
+  });
+  await once(child, "spawn").finally(() => log.file.close());
+
+  // Line 8 of the file is what `pg_ctl` itself waits for.
+  const isReady = async () => {
+    const lines = (await readIfThere(join(data, "postmaster.pid")))?.split("\n") ?? [];
+    return lines[0] === String(child.pid) && lines[7]?.trim() === "ready";
+  };
+  const hasSettled = await waitUntil(
+    async () => !isRunning(child) || (await isReady()),
+    startMsMax,
+  );
+  if (hasSettled && isRunning(child)) return { process: child, port };
+  await stopServer(child);
+  const said = (await readIfThere(log.path))?.trimEnd().split("\n").slice(-logTailLines).join("\n");
+  throw new Error(`PostgreSQL did not start on port ${port}; the end of ${log.path}:\n${said}`);
+};
+
+/**
+ * Clients hear of their own errors; the server's log keeps what concerns the server, so that no
+ * failing statement puts a customer's data there.
+ */
+const defaultSettings = {
+  listen_addresses: "127.0.0.1",
+  unix_socket_directories: "",
+  log_min_messages: "log",
+  log_min_error_statement: "panic",
+  log_checkpoints: "off",
+} as const;
+
+/** PostgreSQL needs nothing of our environment, least of all the secrets in it. */
+const environment: NodeJS.ProcessEnv = { PATH: "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" };
+
+const openLog = async (path: string): Promise<{ path: string; file: fs.FileHandle }> => {
+  const size = (await fs.stat(path).catch(() => undefined))?.size ?? 0;
+  return { path, file: await fs.open(path, size > logBytesMax ? "w" : "a", 0o600) };
+};
+
+const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  if (address === null || typeof address === "string") throw new Error("a TCP server has a port");
+  return address.port;
+};
+
+const isRunning = (child: ChildProcess): boolean =>
+  child.exitCode === null && child.signalCode === null;
+
+const readIfThere = (path: string): Promise<string | undefined> =>
+  fs.readFile(path, "utf8").catch((error: unknown) => {
+    if (hasCode(error, "ENOENT")) return undefined;
+    throw error;
+  });
+
+const hasCode = (error: unknown, code: string): boolean =>
+  typeof error === "object" && error !== null && "code" in error && error.code === code;
+
+const waitUntil = async (
+  condition: () => boolean | Promise<boolean>,
+  timeoutMs: number,
+): Promise<boolean> => {
+  const deadline = performance.now() + timeoutMs;
+  while (performance.now() < deadline) {
+    if (await condition()) return true;
+    await sleep(pollMs);
+  }
+  return await condition();
+};
