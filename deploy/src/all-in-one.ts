@@ -1,0 +1,218 @@
+import { randomBytes } from "node:crypto";
+import { authKeysConfig, authKeysMigration, createAuthKeys } from "@payment-links/auth-keys";
+import { createLocalBus } from "@payment-links/bus";
+import { openCatalogue } from "@payment-links/contracts";
+import { type Service, listen, serve } from "@payment-links/http";
+import type { Ask } from "@payment-links/identity";
+import { createLinksApi, linksApiConfig, linksApiMigration } from "@payment-links/links-api";
+import { type Migration, migrate, openPool } from "@payment-links/postgres";
+import type { Ground } from "@payment-links/process";
+import { createLocalLimiter } from "@payment-links/rate-limit";
+import {
+  type Environment,
+  type Log,
+  type Metrics,
+  type StopList,
+  addProcessMetrics,
+  openLog,
+  openMetrics,
+  openTracing,
+  readConfig,
+  systemClock,
+} from "@payment-links/runtime";
+import {
+  createSettlementListener,
+  settlementListenerConfig,
+  settlementListenerMigration,
+} from "@payment-links/settlement-listener";
+import {
+  createWebhookDispatcher,
+  webhookDispatcherConfig,
+  webhookDispatcherMigration,
+} from "@payment-links/webhook-dispatcher";
+import { type AllInOneConfig, allInOneConfig } from "./config.ts";
+import { type DataDir, openDataDir } from "./data-dir.ts";
+import { makeDemoAccount } from "./demo.ts";
+import { openEmbeddedPostgres } from "./embedded-postgres.ts";
+import { type ServiceName, createIngress } from "./ingress.ts";
+
+type AllInOneOptions = {
+  environment: Environment;
+  stopList: StopList;
+  log: Log;
+  /** Tells the person who started it; not a log line. */
+  say: (line: string) => void;
+};
+
+type Schema = Pick<Migration, "schema" | "folders">;
+
+const connectionsMaxPerService = 10;
+
+/**
+ * Runs the four services in this process on one origin: an embedded Postgres in `DATA_DIR`, the local
+ * bus, in-process token buckets. The services are the same that run apart; only this wiring differs.
+ */
+export const startAllInOne = async (options: AllInOneOptions): Promise<void> => {
+  const { environment, stopList, log, say } = options;
+  const config = readConfig(allInOneConfig, environment);
+  await refuseTakenPorts(config);
+  const dataDir = openDataDir(config.DATA_DIR, { withDemo: config.NODE_ENV !== "production" });
+  const { services, metrics } = await openServices(options, config, dataDir);
+  const { port, internalPort } = await serve({
+    config,
+    app: createIngress({
+      "auth-keys": services["auth-keys"].app,
+      "links-api": services["links-api"].app,
+      "settlement-listener": services["settlement-listener"].app,
+      "webhook-dispatcher": services["webhook-dispatcher"].app,
+    }),
+    services: Object.values(services),
+    processMetrics: [metrics],
+    stopList,
+    log,
+  });
+  const baseUrl = `http://127.0.0.1:${port}`;
+  if (dataDir.webhookSecretKeys.isNew && !isGiven(environment, "WEBHOOK_SECRET_KEYS")) {
+    say(`Webhook secrets are sealed with ${dataDir.webhookSecretKeys.file}: back it up.`);
+  }
+  if (dataDir.isDemoWanted) {
+    const { signInUrl } = await makeDemoAccount({
+      baseUrl,
+      internalUrl: `http://127.0.0.1:${internalPort}`,
+      internalToken: config.INTERNAL_TOKEN,
+    });
+    dataDir.demoIsMade();
+    say(`Demo account "demo": sign in once, within 15 minutes, at ${signInUrl}`);
+    if (dataDir.demoSecret !== undefined && !isGiven(environment, "SETTLEMENT_PROVIDER_SECRETS")) {
+      say(`Demo settlement provider "demo", secret: ${dataDir.demoSecret}`);
+    }
+  }
+  say(`Payment Links is ready at ${config.BASE_URL ?? baseUrl}`);
+};
+
+/** Told before the database starts: a taken port is the commonest reason not to get up. */
+const refuseTakenPorts = async (config: AllInOneConfig): Promise<void> => {
+  const handler = () => {};
+  const ports = [
+    { host: config.HOST, port: config.PORT, variable: "PORT" },
+    { host: config.INTERNAL_HOST, port: config.INTERNAL_PORT, variable: "INTERNAL_PORT" },
+  ];
+  for (const port of ports) await (await listen({ handler, ...port })).close();
+};
+
+/** What the four services share. */
+type Shared = Omit<Ground, "pool" | "databaseUrl" | "ask" | "log" | "metrics">;
+
+const openServices = async (
+  options: AllInOneOptions,
+  config: AllInOneConfig,
+  dataDir: DataDir,
+): Promise<{ services: Record<ServiceName, Service>; metrics: Metrics }> => {
+  const { environment, stopList, say } = options;
+  const isTraced = config.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined;
+  stopList.add("tracing", await openTracing("payment-links", isTraced));
+  const postgres = await openEmbeddedPostgres({ directory: dataDir.postgres, report: say });
+  stopList.add("postgres", () => postgres.stop());
+  const metrics = openMetrics("all-in-one");
+  addProcessMetrics(metrics);
+  const shared = openShared(options, config, metrics);
+  const openGround = createGroundOpener({ config, shared, stopList, adminUrl: postgres.url });
+
+  const own = { ...environment, ...ownSecrets(environment, dataDir) };
+  const askNobody: Ask = () => Promise.reject(new Error("auth-keys asks itself"));
+  const authKeys = createAuthKeys(
+    await openGround("auth-keys", authKeysMigration, askNobody),
+    readConfig(authKeysConfig, own),
+  );
+  const { ask } = authKeys;
+  const services = {
+    // The start goes against the stream and the stop goes with it, so that what one tells at its end
+    // still finds the other.
+    "webhook-dispatcher": createWebhookDispatcher(
+      await openGround("webhook-dispatcher", webhookDispatcherMigration, ask),
+      readConfig(webhookDispatcherConfig, own),
+    ),
+    "links-api": createLinksApi(
+      await openGround("links-api", linksApiMigration, ask),
+      readConfig(linksApiConfig, own),
+    ),
+    "settlement-listener": createSettlementListener(
+      await openGround("settlement-listener", settlementListenerMigration, ask),
+      readConfig(settlementListenerConfig, own),
+    ),
+    "auth-keys": authKeys,
+  };
+  for (const service of Object.values(services)) {
+    stopList.add(service.name, () => service.stop());
+    await service.start();
+  }
+  return { services, metrics };
+};
+
+const openShared = (
+  { stopList, log }: AllInOneOptions,
+  config: AllInOneConfig,
+  metrics: Metrics,
+): Shared => {
+  const bus = createLocalBus({
+    groups: ["links-api", "settlement-listener", "webhook-dispatcher"],
+    log,
+  });
+  stopList.add("bus", () => bus.close());
+  const baseUrl = config.BASE_URL ?? `http://127.0.0.1:${config.PORT}`;
+  return {
+    bus,
+    limiter: createLocalLimiter({ clock: systemClock, metrics }),
+    limits: { perKey: config.RATE_LIMIT_PER_KEY, perAddress: config.RATE_LIMIT_PER_IP },
+    trustedProxies: config.TRUSTED_PROXIES,
+    catalogue: openCatalogue(config.CATALOGUE_FILE),
+    clock: systemClock,
+    baseUrl,
+    checkoutUrl: config.CHECKOUT_URL ?? baseUrl,
+  };
+};
+
+type GroundOptions = {
+  config: AllInOneConfig;
+  shared: Shared;
+  stopList: StopList;
+  adminUrl: string;
+};
+
+const createGroundOpener =
+  ({ config, shared, stopList, adminUrl }: GroundOptions) =>
+  async (name: ServiceName, schema: Schema, ask: Ask): Promise<Ground> => {
+    const databaseUrl = await prepareSchema(adminUrl, schema);
+    const log = openLog({ service: name, level: config.LOG_LEVEL });
+    const pool = await openPool({
+      url: databaseUrl,
+      applicationName: name,
+      connectionsMax: connectionsMaxPerService,
+      log,
+    });
+    stopList.add(`${name} database`, () => pool.end());
+    return { ...shared, pool, databaseUrl, ask, log, metrics: openMetrics(name) };
+  };
+
+const isGiven = (environment: Environment, name: string): boolean =>
+  [name, `${name}_FILE`].some((variable) => (environment[variable] ?? "") !== "");
+
+/** The secrets that the data folder holds, where the environment gives none. */
+const ownSecrets = (environment: Environment, dataDir: DataDir): Environment => ({
+  ...(isGiven(environment, "WEBHOOK_SECRET_KEYS")
+    ? {}
+    : { WEBHOOK_SECRET_KEYS: dataDir.webhookSecretKeys.value }),
+  ...(isGiven(environment, "SETTLEMENT_PROVIDER_SECRETS") || dataDir.demoSecret === undefined
+    ? {}
+    : { SETTLEMENT_PROVIDER_SECRETS: `demo=${dataDir.demoSecret}` }),
+});
+
+/** Migrates a service's schema and gives its role a new password, which lives in memory alone. */
+const prepareSchema = async (adminUrl: string, { schema, folders }: Schema): Promise<string> => {
+  const password = randomBytes(24).toString("hex");
+  await migrate({ adminUrl, schema, folders, role: { name: schema, password } });
+  const url = new URL(adminUrl);
+  url.username = schema;
+  url.password = password;
+  return url.href;
+};

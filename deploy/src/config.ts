@@ -1,0 +1,10 @@
+import * as z from "zod";
+import { serveConfig } from "@payment-links/http";
+import { commonConfig } from "@payment-links/process";
+
+/** The all-in-one's own variables, beside those that every process has (interfaces §5). */
+export const allInOneConfig = z
+  .object({ DATA_DIR: z.string().default(".data") })
+  .and(commonConfig)
+  .and(serveConfig);
+export type AllInOneConfig = z.output<typeof allInOneConfig>;

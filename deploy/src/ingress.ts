@@ -1,0 +1,23 @@
+import type { RequestListener } from "node:http";
+
+export type ServiceName = "auth-keys" | "links-api" | "settlement-listener" | "webhook-dispatcher";
+
+/** The paths of one origin and the service behind each, first match wins (interfaces §2). */
+const rules: readonly (readonly [RegExp, ServiceName])[] = [
+  [/^\/console\/api\/payment-links(?:\/|$)/, "links-api"],
+  [/^\/console\/api\/webhook-endpoints(?:\/|$)/, "webhook-dispatcher"],
+  [/^\/console\/api(?:\/|$)/, "auth-keys"],
+  [/^\/settlement-notices(?:\/|$)/, "settlement-listener"],
+];
+
+/** The service that answers a path; what no rule names is answered by links-api, if only with 404. */
+export const serviceFor = (path: string): ServiceName =>
+  rules.find(([pattern]) => pattern.test(path))?.[1] ?? "links-api";
+
+/** What an ingress does for separate processes, for services within one. */
+export const createIngress =
+  (apps: Readonly<Record<ServiceName, RequestListener>>): RequestListener =>
+  (req, res) => {
+    const path = (req.url ?? "/").split("?", 1)[0] ?? "/";
+    apps[serviceFor(path)](req, res);
+  };

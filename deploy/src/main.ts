@@ -1,0 +1,33 @@
+import {
+  ConfigError,
+  crashOnUncaught,
+  createStopList,
+  openLog,
+  stopOnSignal,
+} from "@payment-links/runtime";
+import { PortTakenError } from "@payment-links/http";
+import { startAllInOne } from "./all-in-one.ts";
+import { PostgresInUseError } from "./embedded-postgres.ts";
+
+const log = openLog({ service: "all-in-one", level: process.env["LOG_LEVEL"] || "info" });
+const stopList = createStopList();
+crashOnUncaught(log);
+stopOnSignal(stopList, log);
+
+try {
+  await startAllInOne({
+    environment: process.env,
+    stopList,
+    log,
+    say: (line) => process.stdout.write(`${line}\n`),
+  });
+} catch (error) {
+  const isPlain =
+    error instanceof ConfigError ||
+    error instanceof PortTakenError ||
+    error instanceof PostgresInUseError;
+  if (isPlain) process.stderr.write(`${error.message}\n`);
+  else log.fatal({ err: error }, "the service could not start");
+  await stopList.stopAll(log);
+  process.exit(isPlain ? 2 : 1);
+}
