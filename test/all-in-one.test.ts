@@ -1,0 +1,118 @@
+import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { type Child, startChild, waitReady } from "./rig/child.ts";
+import { call, openMerchant } from "./rig/client.ts";
+import { findFreePorts } from "./rig/free-port.ts";
+import { waitUntil } from "./rig/wait-until.ts";
+
+const readyMsMax = 60_000;
+
+describe("the all-in-one", () => {
+  let dataDir: string;
+  let port: number;
+  let internalPort: number;
+  let children: Child[];
+
+  beforeEach(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), "payment-links-"));
+    await chmod(dataDir, 0o755);
+    [port = 0, internalPort = 0] = await findFreePorts(2);
+    children = [];
+  });
+
+  afterEach(async () => {
+    await Promise.all(children.map((child) => child.end("SIGTERM")));
+    await rm(dataDir, { recursive: true, force: true });
+  });
+
+  const start = (env: Record<string, string> = {}): Child => {
+    const child = startChild("deploy/src/main.ts", {
+      DATA_DIR: dataDir,
+      PORT: String(port),
+      INTERNAL_PORT: String(internalPort),
+      LOG_LEVEL: "warn",
+      ...env,
+    });
+    children.push(child);
+    return child;
+  };
+
+  const startAndWait = async (env: Record<string, string> = {}): Promise<Child> => {
+    const child = start(env);
+    await waitReady(child, internalPort);
+    await waitUntil(
+      "its word",
+      () => child.output().includes("Payment Links is ready"),
+      readyMsMax,
+    );
+    return child;
+  };
+
+  test.each(["SIGTERM", "SIGKILL"] as const)(
+    "after %s and a start on the same folder, nothing is lost",
+    async (signal) => {
+      const first = await startAndWait();
+      const baseUrl = `http://127.0.0.1:${port}`;
+      const internalUrl = `http://127.0.0.1:${internalPort}`;
+      const merchant = await openMerchant({ baseUrl, internalUrl }, "alice");
+      const created = await call(`${baseUrl}/v1/payment-link`, {
+        method: "POST",
+        headers: { "x-api-key": merchant.apiKey },
+        body: { toAmount: "12.34" },
+      });
+      expect(created.status).toBe(200);
+      expect(first.output()).toContain('Demo account "demo"');
+      expect(await first.end(signal)).toBe(signal === "SIGTERM" ? 0 : null);
+
+      const second = await startAndWait();
+      const list = await call(`${baseUrl}/v1/payment-link`, {
+        headers: { "x-api-key": merchant.apiKey },
+      });
+      expect(list.body["data"]).toMatchObject([{ id: created.body["id"], toAmount: "12.34" }]);
+      const account = await call(`${baseUrl}/console/api/account`, {
+        headers: { cookie: merchant.cookie },
+      });
+      expect(account.body["handle"]).toBe("alice");
+      expect(second.output()).not.toContain("Demo account");
+    },
+    120_000,
+  );
+
+  test("with NODE_ENV=production there is no demo", async () => {
+    const child = await startAndWait({ NODE_ENV: "production" });
+    expect(child.output()).not.toContain("Demo");
+    const notice = await call(`http://127.0.0.1:${port}/settlement-notices/demo`, {
+      method: "POST",
+      body: {},
+    });
+    expect(notice.status).toBe(404);
+  }, 90_000);
+
+  test("given a taken port, it says so and ends with code 2", async () => {
+    const holder = createServer();
+    await new Promise<void>((resolve) => holder.listen(port, "127.0.0.1", resolve));
+    const child = start();
+    await waitUntil("its end", () => !child.isRunning(), readyMsMax);
+    expect(child.output()).toContain(`Port ${port} on 127.0.0.1 is taken`);
+    expect(await child.end("SIGTERM")).toBe(2);
+    await new Promise((resolve) => holder.close(resolve));
+  });
+
+  test.each([
+    [{ INTERNAL_HOST: "0.0.0.0" }, "INTERNAL_TOKEN"],
+    [{ BASE_URL: "http://shop.example.com" }, "ALLOW_INSECURE_COOKIE"],
+    [{ RATE_LIMIT_PER_KEY: "fast" }, "RATE_LIMIT_PER_KEY"],
+    [
+      { NODE_ENV: "production", WEBHOOK_HOST_OVERRIDES: "receiver.test=http://127.0.0.1:9000" },
+      "WEBHOOK_HOST_OVERRIDES",
+    ],
+  ])("given %j, it refuses to start and names %s", async (env, name) => {
+    const child = start(env);
+    await waitUntil("its end", () => !child.isRunning(), readyMsMax);
+    expect(child.output()).toContain(name);
+    expect(await child.end("SIGTERM")).toBe(2);
+  });
+});

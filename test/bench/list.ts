@@ -1,0 +1,95 @@
+import { Client } from "pg";
+import { call, openMerchant } from "../rig/client.ts";
+import { measureMedianMs, median } from "./load.ts";
+import type { Verdict } from "./rounds.ts";
+import type { Stage } from "./stage.ts";
+
+const manyCount = 1_000_000;
+const fewCount = 10;
+const roundCount = 7;
+const callsPerRound = 60;
+
+/** The shapes of an account: what its links are, and which filters are asked of it. */
+const shapes = [
+  { name: "mixed", status: "(ARRAY['active','completed','inactive'])[1 + n % 3]", expires: "NULL" },
+  { name: "all completed", status: "'completed'", expires: "NULL" },
+  { name: "all expired", status: "'active'", expires: "now() - interval '1 hour'" },
+] as const;
+const filters = ["", "?status=active", "?status=completed", "?status=inactive"] as const;
+
+/**
+ * The first page of an account with a million links against that of one with ten, without a filter
+ * and with each status, one that matches nothing included. `ours` is the larger account's median in
+ * milliseconds, `floor` the smaller one's, of the worst pair; `ratio` should stay under 1.5.
+ */
+export const benchList = async (stage: Stage): Promise<Verdict> => {
+  const admin = new Client({ connectionString: stage.adminUrl });
+  await admin.connect();
+  const pairs: Verdict[] = [];
+  for (const shape of shapes) {
+    const name = shape.name.replaceAll(" ", "_");
+    const few = await openMerchant(adminSystem(stage), `few_${name}`);
+    const many = await openMerchant(adminSystem(stage), `many_${name}`);
+    await fill(admin, stage, { ...few, count: fewCount }, shape);
+    await fill(admin, stage, { ...many, count: manyCount }, shape);
+    await admin.query("VACUUM ANALYZE links_api.links");
+    for (const filter of filters) {
+      const times = { ours: [] as number[], floor: [] as number[] };
+      for (let round = 0; round < roundCount; round += 1) {
+        const measure = (apiKey: string) =>
+          measureMedianMs(
+            stage.ours.baseUrl,
+            { method: "GET", path: `/v1/payment-link${filter}`, headers: { "x-api-key": apiKey } },
+            callsPerRound,
+          );
+        times.floor.push(await measure(few.apiKey));
+        times.ours.push(await measure(many.apiKey));
+      }
+      const [ours, floor] = [median(times.ours), median(times.floor)];
+      const pair = { ours, floor, ratio: ours / floor, shape: shape.name, filter };
+      const range = (list: number[]) => list.map((ms) => ms.toFixed(2)).join(" ");
+      process.stdout.write(
+        `${shape.name}, ${filter || "no filter"}: ratio ${pair.ratio.toFixed(2)} ` +
+          `(a million: ${range(times.ours)} ms; ten: ${range(times.floor)} ms)\n`,
+      );
+      pairs.push(pair);
+    }
+  }
+  await admin.end();
+  const worst = pairs.toSorted((a, b) => b.ratio - a.ratio)[0];
+  if (worst === undefined) throw new Error("nothing was measured");
+  return worst;
+};
+
+const adminSystem = (stage: Stage) => ({
+  baseUrl: stage.ours.baseUrl,
+  internalUrl: stage.ours.internalUrl,
+});
+
+type Filled = { apiKey: string; userId: string; count: number };
+
+/** Multiplies one link, made through the API, into many of the shape. */
+const fill = async (
+  admin: Client,
+  stage: Stage,
+  { apiKey, userId, count }: Filled,
+  shape: (typeof shapes)[number],
+): Promise<void> => {
+  const created = await call(`${stage.ours.baseUrl}/v1/payment-link`, {
+    method: "POST",
+    headers: { "x-api-key": apiKey },
+    body: { toAmount: "25.5" },
+  });
+  const { rows } = await admin.query<{ names: string }>(`
+    SELECT string_agg(quote_ident(column_name), ', ') AS names FROM information_schema.columns
+    WHERE table_schema = 'links_api' AND table_name = 'links' AND is_identity = 'NO'
+      AND column_name NOT IN ('id', 'status', 'expires_at', 'created_at', 'payment_reference')`);
+  const names = rows[0]?.names ?? "";
+  await admin.query(
+    `INSERT INTO links_api.links (id, status, expires_at, created_at, payment_reference, ${names})
+     SELECT 'plink_' || $2 || lpad(n::text, 12, '0'), ${shape.status}, ${shape.expires},
+            created_at - n * interval '1 second', md5(id || n), ${names}
+     FROM links_api.links, generate_series(1, ${count}) AS n WHERE id = $1`,
+    [created.body["id"], userId.slice(-12)],
+  );
+};

@@ -1,0 +1,58 @@
+import { Pool } from "undici";
+import { connectionCount } from "./stage.ts";
+
+export type Call = {
+  method: "GET" | "POST";
+  path: string;
+  headers?: Record<string, string>;
+  body?: string;
+};
+
+/** Sends calls over kept-alive connections for a time; answers how many were answered per second. */
+export const measureRate = async (
+  baseUrl: string,
+  nextCall: () => Call,
+  seconds: number,
+): Promise<number> => {
+  const pool = new Pool(baseUrl, { connections: connectionCount, pipelining: 1 });
+  const startedAt = performance.now();
+  const endsAt = startedAt + seconds * 1000;
+  let count = 0;
+  const work = async () => {
+    while (performance.now() < endsAt) {
+      const { statusCode, body } = await pool.request(nextCall());
+      await body.dump();
+      if (statusCode !== 200) throw new Error(`${baseUrl} answered ${statusCode}`);
+      count += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: connectionCount }, work));
+  const rate = count / ((performance.now() - startedAt) / 1000);
+  await pool.close();
+  return rate;
+};
+
+/** The median time of one call at a time, in milliseconds. */
+export const measureMedianMs = async (
+  baseUrl: string,
+  call: Call,
+  times: number,
+): Promise<number> => {
+  const pool = new Pool(baseUrl, { connections: 1 });
+  const durations: number[] = [];
+  for (let index = 0; index < times; index += 1) {
+    const startedAt = performance.now();
+    const { statusCode, body } = await pool.request(call);
+    await body.dump();
+    durations.push(performance.now() - startedAt);
+    if (statusCode !== 200) throw new Error(`${baseUrl}${call.path} answered ${statusCode}`);
+  }
+  await pool.close();
+  return median(durations);
+};
+
+/** The middle of some numbers. */
+export const median = (numbers: readonly number[]): number => {
+  const sorted = numbers.toSorted((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+};

@@ -1,0 +1,69 @@
+import { Pool } from "pg";
+import { type Call, measureRate, median } from "./load.ts";
+import { type Stage, connectionCount } from "./stage.ts";
+
+/** The last line of a bench: medians per second, and their ratio. */
+export type Verdict = { ours: number; floor: number; ratio: number } & Record<string, unknown>;
+
+const roundCount = 7;
+const secondsPerRound = 3;
+const bareShareMin = 0.3;
+
+type Rounds = {
+  stage: Stage;
+  ours: () => Call;
+  floor: () => Call;
+  /** The bare statement of the floor, by which the floor itself is judged. */
+  bare: () => { name: string; text: string; values: unknown[] };
+};
+
+/** Measures ours and the floor by turns, the order changing each round, and prints the spread. */
+export const runRounds = async ({ stage, ours, floor, bare }: Rounds): Promise<Verdict> => {
+  const measureOurs = (seconds: number) => measureRate(stage.ours.baseUrl, ours, seconds);
+  const measureFloor = (seconds: number) => measureRate(stage.floor.baseUrl, floor, seconds);
+  await measureOurs(1);
+  await measureFloor(1);
+  const rates = { ours: [] as number[], floor: [] as number[] };
+  for (let round = 0; round < roundCount; round += 1) {
+    if (round % 2 === 0) rates.ours.push(await measureOurs(secondsPerRound));
+    rates.floor.push(await measureFloor(secondsPerRound));
+    if (round % 2 === 1) rates.ours.push(await measureOurs(secondsPerRound));
+    const [a = 0, b = 0] = [rates.ours[round], rates.floor[round]];
+    process.stdout.write(
+      `round ${round + 1}: ours ${a.toFixed(0)}/s, floor ${b.toFixed(0)}/s, ratio ${(a / b).toFixed(3)}\n`,
+    );
+  }
+  const bareRate = await measureBare(stage.databaseUrl, bare);
+  const floorRate = median(rates.floor);
+  const share = floorRate / bareRate;
+  process.stdout.write(`spread: ours ${spread(rates.ours)}, floor ${spread(rates.floor)}\n`);
+  process.stdout.write(`floor is ${share.toFixed(2)} of a bare loop of the same statement\n`);
+  if (share < bareShareMin) throw new Error("the floor is too low to be a floor");
+  const oursRate = median(rates.ours);
+  return {
+    ours: Math.round(oursRate),
+    floor: Math.round(floorRate),
+    ratio: Number((oursRate / floorRate).toFixed(3)),
+    floorOfBare: Number(share.toFixed(2)),
+  };
+};
+
+const measureBare = async (databaseUrl: string, bare: Rounds["bare"]): Promise<number> => {
+  const pool = new Pool({ connectionString: databaseUrl, max: connectionCount });
+  const startedAt = performance.now();
+  const endsAt = startedAt + secondsPerRound * 1000;
+  let count = 0;
+  const work = async () => {
+    while (performance.now() < endsAt) {
+      await pool.query(bare());
+      count += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: connectionCount }, work));
+  const rate = count / ((performance.now() - startedAt) / 1000);
+  await pool.end();
+  return rate;
+};
+
+const spread = (rates: readonly number[]): string =>
+  `${Math.min(...rates).toFixed(0)}..${median(rates).toFixed(0)}..${Math.max(...rates).toFixed(0)}/s`;

@@ -1,0 +1,77 @@
+import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { authKeysMigration } from "@payment-links/auth-keys";
+import { linksApiMigration } from "@payment-links/links-api";
+import { createTestDatabase } from "@payment-links/postgres/testing";
+import { openEmbeddedPostgres } from "@payment-links/deploy/embedded-postgres";
+import { type Child, startChild } from "../rig/child.ts";
+import { type Merchant, openMerchant } from "../rig/client.ts";
+import { findFreePorts } from "../rig/free-port.ts";
+import { waitUntil } from "../rig/wait-until.ts";
+
+/** Connections of each pool, and of the client: the same for ours and for the floor. */
+export const connectionCount = 10;
+
+/** Ours and the floor, each in a process of its own, on one database. */
+export type Stage = {
+  ours: { baseUrl: string; internalUrl: string };
+  floor: { baseUrl: string };
+  /** The role of links-api, for the floor and for the bare loop. */
+  databaseUrl: string;
+  adminUrl: string;
+  merchant: Merchant;
+  close(): Promise<void>;
+};
+
+const say = (line: string) => process.stderr.write(`${line}\n`);
+
+/** Starts a Postgres with its durable settings on (or uses `DATABASE_URL`), ours, and the floor. */
+export const openStage = async (): Promise<Stage> => {
+  const folder = await mkdtemp(join(tmpdir(), "payment-links-bench-"));
+  await chmod(folder, 0o755);
+  const ownServer =
+    process.env["DATABASE_URL"] === undefined
+      ? await openEmbeddedPostgres({ directory: folder, report: say })
+      : undefined;
+  if (ownServer !== undefined) process.env["DATABASE_URL"] = ownServer.url;
+  const database = await createTestDatabase([authKeysMigration, linksApiMigration]);
+  const [oursPort = 0, internalPort = 0, floorPort = 0] = await findFreePorts(3);
+  const env = {
+    AUTH_KEYS_URL: database.urlOf("auth_keys"),
+    LINKS_API_URL: database.urlOf("links_api"),
+    CONNECTIONS: String(connectionCount),
+    NODE_ENV: "production",
+  };
+  const children = [
+    startChild("test/bench/our-server.ts", {
+      ...env,
+      PORT: String(oursPort),
+      INTERNAL_PORT: String(internalPort),
+    }),
+    startChild("test/bench/floor-server.ts", { ...env, PORT: String(floorPort) }),
+  ];
+  await Promise.all(children.map(waitListening));
+  const baseUrl = `http://127.0.0.1:${oursPort}`;
+  const internalUrl = `http://127.0.0.1:${internalPort}`;
+  const merchant = await openMerchant({ baseUrl, internalUrl }, "bench");
+  return {
+    ours: { baseUrl, internalUrl },
+    floor: { baseUrl: `http://127.0.0.1:${floorPort}` },
+    databaseUrl: database.urlOf("links_api"),
+    adminUrl: database.adminUrl,
+    merchant,
+    close: async () => {
+      await Promise.all(children.map((child) => child.end("SIGTERM")));
+      await database.drop();
+      await ownServer?.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+};
+
+const waitListening = (child: Child) =>
+  waitUntil("a server of the bench", () => {
+    if (!child.isRunning()) throw new Error(child.output());
+    return child.output().includes("listening");
+  });

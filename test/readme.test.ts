@@ -1,0 +1,91 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { projectRoot } from "./rig/child.ts";
+import { waitUntil } from "./rig/wait-until.ts";
+
+/** The fenced blocks of one section, in order, each with the language that it names. */
+const readBlocks = (readme: string, heading: string): { language: string; text: string }[] => {
+  const [, section = ""] = readme.split(`\n## ${heading}\n`);
+  const [text = ""] = section.split("\n## ");
+  return [...text.matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(([, language = "", block = ""]) => ({
+    language,
+    text: block,
+  }));
+};
+
+describe("README.md", () => {
+  let readme = "";
+  let folder = "";
+
+  beforeAll(async () => {
+    readme = await readFile(join(projectRoot, "README.md"), "utf8");
+    folder = await mkdtemp(join(tmpdir(), "payment-links-readme-"));
+    // Started by root, Postgres runs as another user, who must be able to enter.
+    await chmod(folder, 0o755);
+  });
+
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  test("the first payment works word for word", async () => {
+    const blocks = readBlocks(readme, "A first payment");
+    const [start, ...rest] = blocks.filter(({ language }) => language === "sh");
+    const printed = blocks.find(({ language }) => language === "");
+    if (start === undefined || printed === undefined) throw new Error("the section is not there");
+    // Two terminals in a clone: the same sources, and a `.data` and files of this test's own.
+    const clone = spawnSync("bash", ["-c", cloneScript], {
+      env: { ...process.env, FROM: projectRoot, TO: folder },
+      encoding: "utf8",
+    });
+    expect(clone.stderr).toBe("");
+    const env = { ...process.env, HOME: process.env["HOME"] ?? folder };
+    const server = spawn("bash", ["-c", start.text], { cwd: folder, env, detached: true });
+    let said = "";
+    server.stdout.on("data", (chunk: Buffer) => (said += chunk.toString()));
+    server.stderr.on("data", (chunk: Buffer) => (said += chunk.toString()));
+    try {
+      await waitUntil(
+        "the start",
+        () => said.includes("Payment Links is ready") || server.exitCode !== null,
+        60_000,
+      );
+      const script = ["set -eu", ...rest.map(({ text }) => text)].join("\n");
+      const second = spawnSync("bash", ["-c", script], {
+        cwd: folder,
+        env,
+        encoding: "utf8",
+        timeout: 60_000,
+      });
+      expect({ status: second.status, stderr: second.stderr }).toEqual({ status: 0, stderr: "" });
+      const lines = second.stdout.trim().split("\n");
+      expect(lines.slice(-3).sort()).toEqual(printed.text.trim().split("\n").sort());
+      for (const command of readme.matchAll(/`(npm run --silent admin -- republish [a-z-]+)`/g)) {
+        const told = spawnSync("bash", ["-c", command[1] ?? ""], {
+          cwd: folder,
+          env,
+          encoding: "utf8",
+        });
+        expect({ status: told.status, stderr: told.stderr }).toEqual({ status: 0, stderr: "" });
+      }
+    } catch (error) {
+      throw new Error(`the start said:\n${said.slice(-4000)}`, { cause: error });
+    } finally {
+      if (server.exitCode === null && server.pid !== undefined) {
+        const ended = once(server, "exit");
+        process.kill(-server.pid, "SIGINT");
+        await ended;
+      }
+    }
+  }, 180_000);
+});
+
+/** Links what is installed and copies what runs, so that nothing of the clone in use is touched. */
+const cloneScript = `
+  set -eu
+  cd "$FROM"
+  tar -c --exclude=node_modules --exclude=.data --exclude=.git . | tar -x -C "$TO"
+  ln -s "$FROM/node_modules" "$TO/node_modules"
+`;

@@ -1,0 +1,78 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { request } from "undici";
+import { waitUntil } from "./wait-until.ts";
+
+export const projectRoot = fileURLToPath(new URL("../..", import.meta.url));
+
+/** A program of ours in a process of its own, as an operator would run it. */
+export type Child = {
+  readonly pid: number;
+  /** What it has written so far, both streams. */
+  output(): string;
+  isRunning(): boolean;
+  /** Sends a signal and waits for the end; answers the exit code, null where a signal ended it. */
+  end(signal: NodeJS.Signals): Promise<number | null>;
+};
+
+const outputCharsMax = 4_000_000;
+const endMsMax = 40_000;
+
+/** Starts a TypeScript program with this very Node. */
+export const startChild = (script: string, env: Record<string, string>, args: string[] = []) => {
+  const child = spawn(
+    process.execPath,
+    [
+      "--disable-warning=ExperimentalWarning",
+      "--disable-warning=TimeoutNegativeWarning",
+      script,
+      ...args,
+    ],
+    { cwd: projectRoot, env: { PATH: process.env["PATH"] ?? "", ...env }, stdio: "pipe" },
+  );
+  return watch(child);
+};
+
+const watch = (child: ChildProcess): Child => {
+  let output = "";
+  const keep = (chunk: Buffer) => {
+    output = (output + chunk.toString("utf8")).slice(-outputCharsMax);
+  };
+  child.stdout?.on("data", keep);
+  child.stderr?.on("data", keep);
+  const isRunning = () => child.exitCode === null && child.signalCode === null;
+  return {
+    pid: child.pid ?? -1,
+    output: () => output,
+    isRunning,
+    end: async (signal) => {
+      if (isRunning()) {
+        const ended = once(child, "exit");
+        child.kill(signal);
+        const timer = setTimeout(() => child.kill("SIGKILL"), endMsMax);
+        await ended;
+        clearTimeout(timer);
+      }
+      return child.exitCode;
+    },
+  };
+};
+
+/** Waits until a process says on its internal port that it is ready. */
+export const waitReady = async (child: Child, internalPort: number, limitMs = 60_000) => {
+  await waitUntil(
+    `ready on port ${internalPort}`,
+    async () => {
+      if (!child.isRunning()) throw new Error(`it ended instead:\n${child.output().slice(-4000)}`);
+      try {
+        const answer = await request(`http://127.0.0.1:${internalPort}/readyz`);
+        await answer.body.dump();
+        return answer.statusCode === 200;
+      } catch {
+        return false;
+      }
+    },
+    limitMs,
+  );
+};

@@ -1,0 +1,119 @@
+import { createHmac, randomUUID } from "node:crypto";
+import { request } from "undici";
+
+type Answer = {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  // An answer is a stranger's JSON: each test looks only at what it asserts.
+  body: Record<string, unknown>;
+};
+
+type Call = {
+  method?: "GET" | "POST" | "PATCH" | "DELETE";
+  headers?: Record<string, string>;
+  body?: unknown;
+};
+
+/** Makes one call with a JSON body and reads a JSON answer. */
+export const call = async (url: string, { method = "GET", headers = {}, body }: Call = {}) => {
+  const answer = await request(url, {
+    method,
+    headers: { ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await answer.body.text();
+  const isJson = String(answer.headers["content-type"]).includes("json");
+  return {
+    status: answer.statusCode,
+    headers: answer.headers,
+    body: (isJson ? JSON.parse(text) : { text }) as Record<string, unknown>,
+  } satisfies Answer;
+};
+
+export type Merchant = { userId: string; handle: string; cookie: string; apiKey: string };
+
+type System = { baseUrl: string; internalUrl: string; internalToken?: string };
+
+/** Makes an account as the operator does, signs in by its link, and makes a wallet and a key. */
+export const openMerchant = async (system: System, handle: string): Promise<Merchant> => {
+  const opened = await call(`${system.internalUrl}/internal/accounts`, {
+    method: "POST",
+    headers:
+      system.internalToken === undefined ? {} : { authorization: `Bearer ${system.internalToken}` },
+    body: { handle, username: `Shop ${handle}` },
+  });
+  const cookie = await signIn(system, String(opened.body["signInUrl"]));
+  await call(`${system.baseUrl}/console/api/wallets`, {
+    method: "POST",
+    headers: { cookie },
+    body: { walletAddress: shopAddress, tokenId: "usdc-base", isDefault: true },
+  });
+  const key = await call(`${system.baseUrl}/console/api/api-keys`, {
+    method: "POST",
+    headers: { cookie },
+    body: { name: "tests", scopes: ["payment_link:create", "payment_link:read"] },
+  });
+  if (key.status !== 201) throw new Error(`no key: ${JSON.stringify(key)}`);
+  const userId = String(opened.body["userId"]);
+  return { userId, handle, cookie, apiKey: String(key.body["key"]) };
+};
+
+/** Redeems a one-time sign-in link and answers the session's cookie. */
+const signIn = async (system: System, signInUrl: string): Promise<string> => {
+  const token = new URLSearchParams(new URL(signInUrl).hash.slice(1)).get("token");
+  const session = await call(`${system.baseUrl}/console/api/session`, {
+    method: "POST",
+    body: { token },
+  });
+  if (session.status !== 200) throw new Error(`no session: ${JSON.stringify(session)}`);
+  return String(session.headers["set-cookie"]).split(";", 1)[0] ?? "";
+};
+
+/** Any EVM address will do: nobody's money moves in a test. */
+const shopAddress = "0x52908400098527886E0F7030069857D2E4169EE7";
+
+/** USDC on Base, as the catalogue has it. */
+export const usdcOnBase = {
+  chainId: "8453",
+  tokenAddress: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+};
+
+export type Notice = {
+  id: string;
+  paymentLinkId: string;
+  status: "processing" | "settled" | "failed";
+  amount: string;
+  sourceTransaction?: string | null;
+  occurredAt?: string;
+};
+
+/** Sends a signed settlement notice, as a provider would (Standard Webhooks 1.0). */
+export const sendNotice = async (
+  baseUrl: string,
+  { provider, secret }: { provider: string; secret: string },
+  notice: Notice,
+): Promise<number> => {
+  const body = JSON.stringify({
+    ...usdcOnBase,
+    destinationAddress: shopAddress,
+    sourceTransaction: null,
+    occurredAt: new Date().toISOString(),
+    ...notice,
+  });
+  const id = `msg_${randomUUID()}`;
+  const timestamp = Math.floor(Date.now() / 1000).toString();
+  const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
+  const signature = createHmac("sha256", key).update(`${id}.${timestamp}.${body}`).digest("base64");
+  const answer = await request(`${baseUrl}/settlement-notices/${provider}`, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      "webhook-id": id,
+      "webhook-timestamp": timestamp,
+      "webhook-signature": `v1,${signature}`,
+    },
+    body,
+  });
+  await answer.body.dump();
+  return answer.statusCode;
+};
