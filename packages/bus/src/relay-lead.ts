@@ -98,6 +98,7 @@ export const createCandidate = (options: {
         ...setHolder,
         values: [ownId],
       });
+      await query(held, deferCommits);
       const isHandedOver = before?.holder === null || before?.holder === ownId;
       lead = { client: held, isHandedOver };
       return lead;
@@ -127,5 +128,11 @@ const setHolder = {
     RETURNING before.holder
   `,
 };
+
+/**
+ * What was sent may be deleted without waiting for the disk: a server that crashes brings the rows
+ * back, they are sent again, and consumers know repeats.
+ */
+const deferCommits = { text: "SET synchronous_commit = off" };
 
 const clearHolder = { text: "UPDATE relay_lead SET holder = NULL" };

@@ -41,6 +41,8 @@ export type RelayOptions = {
 const claimRowsMax = 500;
 const standbyMs = 1_000;
 const measureEveryMs = 5_000;
+/** Under load a claim waits this long after the one before, and so carries more. */
+const lingerMs = 5;
 const failedWaitMsMin = 100;
 const failedWaitMsMax = 5_000;
 /** A leader that was cut off may have begun its last send a moment after it lost the lock. */
@@ -68,6 +70,7 @@ export const createRelay = (options: RelayOptions): Relay => {
     failures: 0,
     measuredAtMs: 0,
     restUntil: clock.now(),
+    lingerUntil: clock.now(),
     lead: undefined,
   };
   const relay: RelayParts = { bus, candidate, clock, log, metrics, service, state };
@@ -88,6 +91,8 @@ type RelayState = {
   measuredAtMs: number;
   /** Neither a poll nor a wake sends before this instant. */
   restUntil: Date;
+  /** No claim is read before this instant, so that it is worth its statements. */
+  lingerUntil: Date;
   lead: Lead | undefined;
 };
 
@@ -108,6 +113,7 @@ const step = async (relay: RelayParts): Promise<boolean | Date | void> => {
   const { bus, candidate, clock, log, metrics, state } = relay;
   const rest = (ms: number): Date => (state.restUntil = afterMs(clock, ms));
   if (clock.now() < state.restUntil) return state.restUntil;
+  if (clock.now() < state.lingerUntil) return state.lingerUntil;
   try {
     const lead = await candidate.take();
     const isNew = lead !== state.lead;
@@ -120,9 +126,11 @@ const step = async (relay: RelayParts): Promise<boolean | Date | void> => {
     if (isNew && !lead.isHandedOver && bus.sendTimeoutMs > 0) {
       return rest(bus.sendTimeoutMs + takeoverSlackMs);
     }
-    const isMore = await sendClaim(relay, lead.client);
+    const sentCount = await sendClaim(relay, lead.client);
     state.failures = 0;
-    return isMore;
+    if (sentCount === claimRowsMax) return true;
+    if (sentCount > 0) state.lingerUntil = afterMs(clock, lingerMs);
+    return;
   } catch (error) {
     state.failures += 1;
     metrics.failed();
@@ -133,20 +141,19 @@ const step = async (relay: RelayParts): Promise<boolean | Date | void> => {
   }
 };
 
-/** One SELECT, one publish, one DELETE. Answers whether more may be waiting. */
-const sendClaim = async (relay: RelayParts, client: Client): Promise<boolean> => {
+/** One SELECT, one publish, one DELETE. Answers how many events were sent. */
+const sendClaim = async (relay: RelayParts, client: Client): Promise<number> => {
   const { bus, candidate, metrics, service } = relay;
   const rows = await candidate.query<Row>(client, selectUnsent);
   metrics.found(rows, rows.length < claimRowsMax);
-  if (rows.length === 0) return false;
+  if (rows.length === 0) return 0;
   const records = rows.map((row) => toRecord(row, service));
   await traceSend(rows, () => bus.publish(records));
   await candidate.query(client, { ...deleteSent, values: [rows.map((row) => row.seq)] });
   metrics.sent(rows.length);
-  const isMore = rows.length === claimRowsMax;
-  if (isMore) await measure(relay);
+  if (rows.length === claimRowsMax) await measure(relay);
   else metrics.found([], true);
-  return isMore;
+  return rows.length;
 };
 
 const selectUnsent = {
@@ -240,7 +247,7 @@ const flush = async (relay: RelayParts): Promise<void> => {
   if (client === undefined || client !== relay.candidate.client()) return;
   if (relay.clock.now() < relay.state.restUntil) return;
   try {
-    while (await sendClaim(relay, client));
+    while ((await sendClaim(relay, client)) === claimRowsMax);
   } catch (error) {
     relay.state.restUntil = afterMs(relay.clock, failedWaitMsMin);
     relay.log.warn({ err: error }, "the last events could not be sent; they stay in the outbox");

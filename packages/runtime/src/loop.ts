@@ -57,12 +57,14 @@ export const startLoop = (options: LoopOptions): Loop => {
   const ended = work();
   return {
     wake: () => {
+      if (isWoken) return;
       isWoken = true;
-      waiting.abort();
+      // A reason of our own spares the making of an exception with its stack.
+      waiting.abort("woken");
     },
     stop: () => {
-      stopping.abort();
-      waiting.abort();
+      stopping.abort("stopped");
+      waiting.abort("stopped");
       return ended;
     },
   };
