@@ -1,0 +1,97 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "@jest/globals";
+import { ConfigError, readConfig } from "@payment-links/runtime";
+import { webhookDispatcherConfig } from "./config.ts";
+
+const key = Buffer.alloc(32, 7).toString("base64");
+const WEBHOOK_SECRET_KEYS = `first=${key}`;
+
+const read = (environment: Record<string, string>) =>
+  readConfig(webhookDispatcherConfig, { WEBHOOK_SECRET_KEYS, ...environment });
+
+const faultOf = (environment: Record<string, string>): string => {
+  try {
+    read(environment);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message;
+    throw error;
+  }
+  throw new Error("the configuration was accepted");
+};
+
+describe("webhookDispatcherConfig", () => {
+  test("needs nothing but the keys, and defaults to spec §6", () => {
+    expect(read({})).toMatchObject({
+      headerPrefix: "Service",
+      schedule: [0, 30_000, 300_000, 1_800_000, 7_200_000, 43_200_000],
+      timeoutMs: 10_000,
+      overrides: new Map(),
+    });
+  });
+
+  test("reads the keys from the variable, or from the file that its twin names", () => {
+    expect(read({}).secretKeys.sealing).toBe("first");
+    const file = join(mkdtempSync(join(tmpdir(), "webhook-dispatcher-")), "keys");
+    writeFileSync(file, `filed=${key}\n`);
+    const filed = { WEBHOOK_SECRET_KEYS: "", WEBHOOK_SECRET_KEYS_FILE: file };
+    expect(read(filed).secretKeys.sealing).toBe("filed");
+    const nowhere = { WEBHOOK_SECRET_KEYS: "", WEBHOOK_SECRET_KEYS_FILE: "/nowhere/keys" };
+    expect(faultOf(nowhere)).toContain("WEBHOOK_SECRET_KEYS_FILE");
+  });
+
+  test.each([
+    ["missing", ""],
+    ["malformed", `first=${key}x`],
+    ["doubled", `first=${key},first=${key}`],
+  ])("keys that are %s are told by the variable's name, and never repeated", (_how, keys) => {
+    const fault = faultOf({ WEBHOOK_SECRET_KEYS: keys });
+    expect(fault).toContain("WEBHOOK_SECRET_KEYS: ");
+    expect(fault).not.toContain(key.slice(0, 8));
+  });
+
+  test("reads overrides, each a host and an origin", () => {
+    const { overrides } = read({
+      WEBHOOK_HOST_OVERRIDES:
+        "receiver.test=http://127.0.0.1:9000, other.test=https://localhost:9443",
+    });
+    expect([...overrides].map(([host, url]) => [host, url.origin])).toEqual([
+      ["receiver.test", "http://127.0.0.1:9000"],
+      ["other.test", "https://localhost:9443"],
+    ]);
+  });
+
+  test.each([
+    ["no origin", "receiver.test"],
+    ["a path", "receiver.test=http://127.0.0.1:9000/path"],
+    ["credentials", "receiver.test=http://a:b@127.0.0.1:9000"],
+    ["another scheme", "receiver.test=ftp://127.0.0.1"],
+    ["a host with a port", "receiver.test:80=http://127.0.0.1"],
+    ["upper case", "Receiver.test=http://127.0.0.1"],
+    ["a host twice", "a.test=http://127.0.0.1,a.test=http://127.0.0.2"],
+  ])("refuses an override with %s", (_name, WEBHOOK_HOST_OVERRIDES) => {
+    expect(faultOf({ WEBHOOK_HOST_OVERRIDES })).toContain("WEBHOOK_HOST_OVERRIDES");
+  });
+
+  test("refuses any override in production", () => {
+    const WEBHOOK_HOST_OVERRIDES = "receiver.test=http://127.0.0.1:9000";
+    expect(faultOf({ WEBHOOK_HOST_OVERRIDES, NODE_ENV: "production" })).toContain(
+      "NODE_ENV=production",
+    );
+    expect(read({ NODE_ENV: "production" }).overrides.size).toBe(0);
+  });
+
+  test.each([
+    ["WEBHOOK_RETRY_SCHEDULE_SECONDS", "0,1,2,3,4,5,6"],
+    ["WEBHOOK_RETRY_SCHEDULE_SECONDS", "0,soon"],
+    ["WEBHOOK_RETRY_SCHEDULE_SECONDS", "0,-1"],
+    ["WEBHOOK_TIMEOUT_SECONDS", "0"],
+    ["WEBHOOK_TIMEOUT_SECONDS", "61"],
+    ["WEBHOOK_HEADER_PREFIX", "a b"],
+    ["WEBHOOK_HEADER_PREFIX", "a\r\nb: c"],
+    ["WEBHOOK_CONCURRENCY", "0"],
+  ])("refuses %s=%j", (name, value) => {
+    expect(faultOf({ [name]: value })).toContain(name);
+  });
+});

@@ -1,0 +1,90 @@
+import * as z from "zod";
+import { CommaList, readSecret } from "@payment-links/runtime";
+import { attemptsMax } from "./domain/retry-schedule.ts";
+import { readSecretKeys } from "./domain/secret-keys.ts";
+import { type HostOverrides, readHostOverrides } from "./guard/host-overrides.ts";
+
+const millisPerSecond = 1000;
+const waitSecondsMax = 30 * 24 * 60 * 60;
+const defaultSchedule = "0,30,300,1800,7200,43200";
+
+/** `0,30,300`: how long to wait before each attempt. */
+const Schedule = CommaList.transform((entries) => entries.map(Number)).pipe(
+  z.array(z.number().min(0).max(waitSecondsMax)).min(1).max(attemptsMax),
+);
+
+/**
+ * The service's own variables (interfaces §5), read into what the service works with. Its secret keys
+ * may stand in the file that `WEBHOOK_SECRET_KEYS_FILE` names. A fault repeats no value.
+ */
+export const webhookDispatcherConfig = z
+  .object({
+    WEBHOOK_SECRET_KEYS: z.string().optional(),
+    WEBHOOK_SECRET_KEYS_FILE: z.string().optional(),
+    WEBHOOK_HEADER_PREFIX: z
+      .string()
+      .regex(/^[A-Za-z][A-Za-z0-9-]{0,63}$/, { error: "must be letters, digits and hyphens" })
+      .default("Service"),
+    WEBHOOK_HOST_OVERRIDES: CommaList.default([]),
+    WEBHOOK_RETRY_SCHEDULE_SECONDS: Schedule.prefault(defaultSchedule),
+    WEBHOOK_TIMEOUT_SECONDS: z.coerce.number().min(0.1).max(60).default(10),
+    WEBHOOK_CONCURRENCY: z.coerce.number().int().min(1).max(5_000).default(256),
+    WEBHOOK_ENDPOINT_CONCURRENCY: z.coerce.number().int().min(1).max(1_000).default(20),
+    NODE_ENV: z.string().default("development"),
+  })
+  .transform((environment, context) => {
+    const fail = (path: string, message: string) => {
+      context.addIssue({ code: "custom", path: [path], message });
+      return z.NEVER;
+    };
+    const secretKeys = readKeys(environment, fail);
+    const overrides = readOverrides(environment, fail);
+    return {
+      secretKeys,
+      overrides,
+      headerPrefix: environment.WEBHOOK_HEADER_PREFIX,
+      schedule: environment.WEBHOOK_RETRY_SCHEDULE_SECONDS.map(toMillis),
+      timeoutMs: toMillis(environment.WEBHOOK_TIMEOUT_SECONDS),
+      slotsMax: environment.WEBHOOK_CONCURRENCY,
+      slotsPerEndpointMax: environment.WEBHOOK_ENDPOINT_CONCURRENCY,
+    };
+  });
+export type WebhookDispatcherConfig = z.output<typeof webhookDispatcherConfig>;
+
+const toMillis = (seconds: number): number => Math.round(seconds * millisPerSecond);
+
+type Fail = (path: string, message: string) => never;
+
+const keysVariable = "WEBHOOK_SECRET_KEYS";
+const keysForm = "must be <name>=<base64 of 32 bytes>, separated by commas, each name once";
+
+const readKeys = (
+  environment: {
+    WEBHOOK_SECRET_KEYS?: string | undefined;
+    WEBHOOK_SECRET_KEYS_FILE?: string | undefined;
+  },
+  fail: Fail,
+) => {
+  const text = readSecret(environment, keysVariable);
+  if (text === undefined) {
+    return fail(keysVariable, "is required: webhook secrets are sealed with it");
+  }
+  return readSecretKeys(text) ?? fail(keysVariable, keysForm);
+};
+
+const overridesVariable = "WEBHOOK_HOST_OVERRIDES";
+
+const readOverrides = (
+  environment: { WEBHOOK_HOST_OVERRIDES: string[]; NODE_ENV: string },
+  fail: Fail,
+): HostOverrides => {
+  const entries = environment.WEBHOOK_HOST_OVERRIDES;
+  if (entries.length > 0 && environment.NODE_ENV === "production") {
+    return fail(
+      overridesVariable,
+      "goes past the public-address rule: not with NODE_ENV=production",
+    );
+  }
+  const overrides = readHostOverrides(entries);
+  return overrides ?? fail(overridesVariable, "must be <host>=<http or https origin>, …");
+};

@@ -1,0 +1,106 @@
+import { BlockedAddressError, UnresolvedHostError } from "../guard/resolve-public.ts";
+import { interruptedError } from "../domain/delivery.ts";
+
+/** The kinds of end that an attempt can have: few, as they are a metric's label. */
+export type OutcomeKind =
+  | "delivered"
+  | "status"
+  | "timeout"
+  | "dns"
+  | "blocked"
+  | "refused"
+  | "unreachable"
+  | "closed"
+  | "tls"
+  | "invalid_answer"
+  | "interrupted"
+  | "internal";
+
+/** How an attempt ended; `error` is what the owner reads in the log, without an internal detail. */
+export type AttemptOutcome = {
+  kind: OutcomeKind;
+  httpStatus: number | null;
+  error: string | null;
+};
+
+/** The whole attempt took longer than it may. */
+export class DeadlineError extends Error {
+  constructor() {
+    super("the attempt took longer than it may");
+    this.name = "DeadlineError";
+  }
+}
+
+/** What a status line means: any 2xx is success, all else a failure, redirects too (spec §6.5). */
+export const outcomeOfStatus = (httpStatus: number): AttemptOutcome =>
+  httpStatus >= 200 && httpStatus < 300
+    ? { kind: "delivered", httpStatus, error: null }
+    : { kind: "status", httpStatus, error: `status ${httpStatus}` };
+
+/** The end of an attempt that its process did not live to tell, or had no time left to begin. */
+export const interruptedOutcome: AttemptOutcome = {
+  kind: "interrupted",
+  httpStatus: null,
+  error: interruptedError,
+};
+
+/** What an error before the status line means. Texts are ours: a library's may name an address. */
+export const outcomeOfError = (error: unknown): AttemptOutcome => {
+  const [kind, text] = classify(error);
+  return { kind, httpStatus: null, error: text };
+};
+
+type Class = readonly [OutcomeKind, string];
+
+const timeout: Class = ["timeout", "time-out"];
+const unreachable: Class = ["unreachable", "host unreachable"];
+const closed: Class = ["closed", "connection closed before an answer"];
+const untrusted: Class = ["tls", "TLS: certificate not trusted"];
+
+const classesByCode: Readonly<Record<string, Class>> = {
+  ETIMEDOUT: timeout,
+  UND_ERR_CONNECT_TIMEOUT: timeout,
+  ECONNREFUSED: ["refused", "connection refused"],
+  EHOSTUNREACH: unreachable,
+  ENETUNREACH: unreachable,
+  EADDRNOTAVAIL: unreachable,
+  ECONNRESET: closed,
+  EPIPE: closed,
+  UND_ERR_SOCKET: closed,
+  CERT_HAS_EXPIRED: ["tls", "TLS: certificate expired"],
+  CERT_NOT_YET_VALID: ["tls", "TLS: certificate not yet valid"],
+  ERR_TLS_CERT_ALTNAME_INVALID: ["tls", "TLS: certificate is for another name"],
+  DEPTH_ZERO_SELF_SIGNED_CERT: untrusted,
+  SELF_SIGNED_CERT_IN_CHAIN: untrusted,
+  UNABLE_TO_GET_ISSUER_CERT: untrusted,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: untrusted,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: untrusted,
+};
+
+const classesByStart: readonly (readonly [string, Class])[] = [
+  ["ERR_SSL_", ["tls", "TLS: handshake failed"]],
+  ["ERR_TLS_", ["tls", "TLS: handshake failed"]],
+  ["EPROTO", ["tls", "TLS: handshake failed"]],
+  ["CERT_", untrusted],
+  ["HPE_", ["invalid_answer", "answer is not valid HTTP"]],
+  ["UND_ERR_HEADERS_OVERFLOW", ["invalid_answer", "answer's headers are too large"]],
+  ["UND_ERR_RES", ["invalid_answer", "answer is not valid HTTP"]],
+];
+
+const classify = (error: unknown): Class => {
+  if (error instanceof DeadlineError) return timeout;
+  if (error instanceof BlockedAddressError) return ["blocked", "blocked address"];
+  if (error instanceof UnresolvedHostError) return ["dns", "DNS: host name does not resolve"];
+  const code = codeOf(error);
+  return (
+    classesByCode[code] ??
+    classesByStart.find(([start]) => code.startsWith(start))?.[1] ?? ["internal", "internal error"]
+  );
+};
+
+const codeOf = (error: unknown): string => {
+  if (typeof error !== "object" || error === null) return "";
+  if ("code" in error && typeof error.code === "string") return error.code;
+  // The parser of answers gives some of its errors no code.
+  return "name" in error && error.name === "HTTPParserError" ? "HPE_" : "";
+};

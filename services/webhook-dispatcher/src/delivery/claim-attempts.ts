@@ -1,0 +1,43 @@
+import type { Pool } from "@payment-links/postgres";
+import { type ClaimedDelivery, claimDeliveries } from "../store/deliveries.ts";
+import { findLinks } from "../store/links.ts";
+import type { Attempt } from "./make-attempt.ts";
+import type { Targets } from "./targets.ts";
+
+/** A leased delivery and, unless something of ours is missing, all that its attempt needs. */
+export type ClaimedAttempt = {
+  delivery: ClaimedDelivery;
+  leaseUntil: Date;
+  attempt: Attempt | null;
+};
+
+type ClaimOptions = { pool: Pool; targets: Targets };
+
+/**
+ * Leases due deliveries and reads what their attempts need in one transaction: what could not be read
+ * is not leased. A link with several deliveries is read once, at its latest state.
+ */
+export const claimAttempts = (
+  { pool, targets }: ClaimOptions,
+  bounds: Parameters<typeof claimDeliveries>[1],
+): Promise<ClaimedAttempt[]> =>
+  pool.transaction(async (tx) => {
+    const deliveries = await claimDeliveries(tx, bounds);
+    if (deliveries.length === 0) return [];
+    const byEndpoint = await targets.get(tx, distinct(deliveries.map((d) => d.endpointId)));
+    const links = await findLinks(tx, distinct(deliveries.map((d) => d.linkId)));
+    const byLink = new Map(links.map((link) => [link.id, link]));
+    const { leaseUntil } = bounds;
+    return deliveries.map((delivery) => {
+      const target = byEndpoint.get(delivery.endpointId);
+      const link = byLink.get(delivery.linkId);
+      const { traceparent } = delivery;
+      const attempt =
+        target === undefined || link === undefined
+          ? null
+          : { event: delivery, link, ...target, traceparent, leaseUntil };
+      return { delivery, leaseUntil, attempt };
+    });
+  });
+
+const distinct = (ids: readonly string[]): string[] => [...new Set(ids)];

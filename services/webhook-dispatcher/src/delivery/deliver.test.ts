@@ -1,0 +1,358 @@
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { outgoing } from "@payment-links/bus";
+import {
+  Decimal,
+  type PaymentLinkState,
+  linkCompleted,
+  linkDeactivated,
+  linkSnapshot,
+  linkTransactionSucceeded,
+} from "@payment-links/contracts";
+import { sql } from "slonik";
+import * as z from "zod";
+import {
+  type Receiver,
+  answer,
+  expectedSignature,
+  openReceiver,
+} from "../testing/open-receiver.ts";
+import {
+  type Person,
+  type RegisteredEndpoint,
+  type Rig,
+  endpointsPath,
+  openRig,
+} from "../testing/open-rig.ts";
+import { sampleLink, sampleTransaction } from "../testing/samples.ts";
+import { until } from "../testing/until.ts";
+
+const gapsMs = [30_000, 300_000, 1_800_000, 7_200_000, 43_200_000];
+
+let receiver: Receiver;
+let rig: Rig;
+beforeEach(async () => {
+  receiver = await openReceiver();
+  rig = await openRig({
+    environment: { WEBHOOK_HOST_OVERRIDES: `receiver.test=${receiver.origin}` },
+  });
+});
+afterEach(async () => {
+  await receiver.close();
+  await rig.close();
+});
+
+const tellPayment = (link: PaymentLinkState, transaction = sampleTransaction()) => {
+  const occurredAt = rig.clock.now();
+  const data = { link, transaction };
+  return rig.tell(outgoing(linkTransactionSucceeded, { key: link.id, occurredAt, data }));
+};
+
+/** The newest log entry, once it has that many attempts and none under way. */
+const settledLog = (person: Person, endpoint: RegisteredEndpoint, attempts: number) =>
+  until(`attempt ${attempts} is in the log`, async () => {
+    const [entry] = await rig.readLog(person, endpoint);
+    const isUnderWay = entry?.["status"] === "Pending" && entry["nextAttemptAt"] === null;
+    return entry?.["attempts"] === attempts && !isUnderWay ? entry : undefined;
+  });
+
+describe("one attempt", () => {
+  test("is signed over its timestamp and raw body, which is compact with sorted keys", async () => {
+    const person = rig.signIn();
+    const endpoint = await rig.register(person, "/hook?shop=1");
+    await rig.service.start();
+    rig.clock.advance(1_500);
+    const link = sampleLink({ userId: person.userId, description: 'Größe \u2028 "42"' });
+    const transaction = sampleTransaction();
+    await tellPayment(link, transaction);
+    const [got] = await until(
+      "the webhook arrives",
+      () => receiver.received.length > 0 && receiver.received,
+    );
+    if (got === undefined) throw new Error("nothing was received");
+
+    expect([got.method, got.path]).toEqual(["POST", "/hook?shop=1"]);
+    expect(got.headers).toMatchObject({
+      host: "receiver.test",
+      "content-type": "application/json",
+      "accept-encoding": "identity",
+      "service-timestamp": "1795255201",
+      "service-event-id": got.body.id,
+      "user-agent": expect.stringMatching(/./),
+    });
+    expect(got.headers["service-signature"]).toBe(expectedSignature(got, endpoint.secret));
+
+    expect(got.raw).toBe(
+      `{"createdAt":"2026-11-21T10:00:01.500Z","data":{"amount":"25","chainId":"8453",` +
+        `"currentUsage":1,"description":${JSON.stringify(link.description)},"maxUsage":null,` +
+        `"paymentLinkId":"${link.id}","receivedAmount":"10.5","status":"active",` +
+        `"tokenAddress":"${link.tokenAddress}","transaction":{"amount":"10.5","chainId":"8453",` +
+        `"dateCreated":"2026-11-21T09:58:00.000Z","id":"${transaction.id}",` +
+        `"sourceTransaction":"${transaction.sourceTransaction}","status":"settled",` +
+        `"tokenAddress":"${transaction.tokenAddress}"}},"id":"${got.body.id}",` +
+        `"type":"payment_link.transaction.succeeded"}`,
+    );
+    expect(await settledLog(person, endpoint, 1)).toMatchObject({
+      id: got.body.id,
+      status: "Delivered",
+      httpStatus: 200,
+      error: null,
+      nextAttemptAt: null,
+    });
+  });
+
+  test("of payment_link.completed has no transaction, and amounts are exact", async () => {
+    const person = rig.signIn();
+    await rig.register(person);
+    await rig.service.start();
+    const toAmount = new Decimal("12345678901234567.123456");
+    const receivedAmount = new Decimal("0");
+    await rig.tellCompleted(person, { status: "completed", toAmount, receivedAmount, maxUsage: 3 });
+    const [got] = await until(
+      "the webhook arrives",
+      () => receiver.received.length > 0 && receiver.received,
+    );
+    expect(got?.body["data"]).toMatchObject({
+      status: "completed",
+      amount: "12345678901234567.123456",
+      receivedAmount: "0",
+      maxUsage: 3,
+    });
+    expect(got?.raw).not.toContain('transaction"');
+  });
+
+  test("answered with any 2xx is delivered, and nothing more is sent", async () => {
+    receiver.respondWith((res, { path }) => answer(Number(path?.slice(1)))(res));
+    await rig.service.start();
+    for (const status of [200, 201, 204, 299]) {
+      const person = rig.signIn();
+      const endpoint = await rig.register(person, `/${status}`);
+      await rig.tellCompleted(person);
+      const delivered = {
+        status: "Delivered",
+        httpStatus: status,
+        error: null,
+        nextAttemptAt: null,
+      };
+      expect(await settledLog(person, endpoint, 1)).toMatchObject(delivered);
+    }
+    rig.clock.advance(48 * 3_600_000);
+    await settledBarrier();
+    expect(receiver.received.filter(({ path }) => path !== "/witness")).toHaveLength(4);
+  });
+
+  test("answered otherwise has failed and is tried again; no redirect is followed", async () => {
+    const elsewhere = await openReceiver();
+    const headers = { location: `${elsewhere.origin}/there`, "retry-after": "1" };
+    receiver.respondWith((res, { path }) => answer(Number(path?.slice(1)), headers)(res));
+    await rig.service.start();
+    for (const status of [300, 301, 302, 303, 307, 308, 400, 401, 404, 410, 429, 500, 503, 599]) {
+      const person = rig.signIn();
+      const endpoint = await rig.register(person, `/${status}`);
+      await rig.tellCompleted(person);
+      expect(await settledLog(person, endpoint, 1)).toMatchObject({
+        status: "Pending",
+        httpStatus: status,
+        error: `status ${status}`,
+        nextAttemptAt: new Date(rig.clock.now().getTime() + 30_000).toISOString(),
+      });
+    }
+    expect(elsewhere.connectionsCount()).toBe(0);
+    await elsewhere.close();
+  });
+
+  /** Ends once the dispatcher has certainly looked at its queue after now. */
+  const settledBarrier = async () => {
+    const witness = rig.signIn();
+    const endpoint = await rig.register(witness, "/witness");
+    receiver.respondWith(answer(200));
+    await rig.tellCompleted(witness);
+    await settledLog(witness, endpoint, 1);
+  };
+
+  test("nothing is sent a millisecond early: each gap counts from the end of the attempt before", async () => {
+    receiver.respondWith(answer(500));
+    const person = rig.signIn();
+    const endpoint = await rig.register(person);
+    await rig.service.start();
+    await rig.tellCompleted(person);
+    await settledLog(person, endpoint, 1);
+    rig.clock.advance(29_999);
+    await settledBarrier();
+    expect(receiver.received.filter(({ path }) => path === "/hook")).toHaveLength(1);
+    rig.clock.advance(1);
+    await settledLog(person, endpoint, 2);
+  });
+});
+
+describe("six attempts", () => {
+  test("follow the schedule over fifteen hours and a restart, with one id and fresh timestamps", async () => {
+    receiver.respondWith(answer(503));
+    const person = rig.signIn();
+    const endpoint = await rig.register(person);
+    const link = sampleLink({ userId: person.userId });
+    let { service } = await rig.startAnother();
+    await tellPayment(link);
+    const sentAt: number[] = [rig.clock.now().getTime()];
+    for (const [index, gapMs] of gapsMs.entries()) {
+      await settledLog(person, endpoint, index + 1);
+      if (index === 2) {
+        await service.stop();
+        ({ service } = await rig.startAnother());
+      }
+      rig.clock.advance(gapMs);
+      sentAt.push(rig.clock.now().getTime());
+    }
+    expect(await settledLog(person, endpoint, 6)).toMatchObject({
+      status: "Failed",
+      httpStatus: 503,
+      error: "status 503",
+      nextAttemptAt: null,
+    });
+    rig.clock.advance(30 * 24 * 3_600_000);
+    receiver.respondWith(answer(200));
+    await rig.tellCompleted(person, { ...link, version: 3, status: "completed" });
+    expect(await settledLog(person, endpoint, 1)).toMatchObject({ status: "Delivered" });
+
+    const six = receiver.received.slice(0, 6);
+    expect(new Set(six.map(({ headers }) => headers["service-event-id"])).size).toBe(1);
+    expect(new Set(six.map(({ body }) => body["createdAt"])).size).toBe(1);
+    expect(six.map(({ headers }) => Number(headers["service-timestamp"]))).toEqual(
+      sentAt.map((instant) => instant / 1000),
+    );
+    const [shown] = (await rig.call(person, "GET", endpointsPath)).json.data;
+    expect(shown).toMatchObject({ lastOutcome: "Delivered", consecutiveFailures: 0 });
+  });
+
+  test("count on the endpoint until one succeeds", async () => {
+    receiver.respondWith(answer(500));
+    const person = rig.signIn();
+    const endpoint = await rig.register(person);
+    await rig.service.start();
+    await rig.tellCompleted(person);
+    await settledLog(person, endpoint, 1);
+    rig.clock.advance(30_000);
+    await settledLog(person, endpoint, 2);
+    const shown = async () => (await rig.call(person, "GET", endpointsPath)).json.data;
+    expect(await shown()).toMatchObject([{ lastOutcome: "Failed", consecutiveFailures: 2 }]);
+    receiver.respondWith(answer(200));
+    rig.clock.advance(300_000);
+    expect(await settledLog(person, endpoint, 3)).toMatchObject({
+      status: "Delivered",
+      error: null,
+    });
+    expect(await shown()).toMatchObject([{ lastOutcome: "Delivered", consecutiveFailures: 0 }]);
+  });
+});
+
+describe("data", () => {
+  test("is the link's state at send time; id, createdAt and transaction stay the event's", async () => {
+    receiver.respondWith(answer(500));
+    const person = rig.signIn();
+    const endpoint = await rig.register(person);
+    await rig.service.start();
+    const link = sampleLink({
+      userId: person.userId,
+      version: 2,
+      maxUsage: 5,
+      expirationDate: new Date(rig.clock.now().getTime() + 330_000),
+    });
+    const transaction = sampleTransaction();
+    await tellPayment(link, transaction);
+    await settledLog(person, endpoint, 1);
+
+    const later = { ...link, version: 3, currentUsage: 2, receivedAmount: new Decimal("21") };
+    const change = { key: link.id, occurredAt: rig.clock.now() };
+    await rig.tell(outgoing(linkSnapshot, { ...change, data: { link: later } }));
+    rig.clock.advance(30_000);
+    await settledLog(person, endpoint, 2);
+    // An older record, come late, changes nothing.
+    await rig.tell(outgoing(linkSnapshot, { ...change, data: { link } }));
+    rig.clock.advance(300_000);
+    await settledLog(person, endpoint, 3);
+    await rig.tell(
+      outgoing(linkDeactivated, {
+        ...change,
+        data: { link: { ...later, version: 4, status: "inactive", expirationDate: null } },
+      }),
+    );
+    rig.clock.advance(1_800_000);
+    await settledLog(person, endpoint, 4);
+
+    const sent = receiver.received.map(({ body }) => body);
+    const data = sent.map((body) => body["data"] as Record<string, unknown>);
+    expect(
+      data.map(({ status, receivedAmount, currentUsage }) => [
+        status,
+        receivedAmount,
+        currentUsage,
+      ]),
+    ).toEqual([
+      ["active", "10.5", 1],
+      ["active", "21", 2],
+      // Expired on the very instant, though no event said so.
+      ["inactive", "21", 2],
+      ["inactive", "21", 2],
+    ]);
+    for (const [index, body] of sent.entries()) {
+      expect([body.id, body["createdAt"]]).toEqual([sent[0]?.id, "2026-11-21T10:00:00.000Z"]);
+      expect(data[index]?.["transaction"]).toMatchObject({ id: transaction.id, amount: "10.5" });
+    }
+  });
+});
+
+describe("one event", () => {
+  test("gives every endpoint enabled then one delivery with an id of its own, however often it comes", async () => {
+    const person = rig.signIn();
+    const [one, two, off] = [
+      await rig.register(person),
+      await rig.register(person),
+      await rig.register(person),
+    ];
+    await rig.call(person, "PATCH", off.path, { enabled: false });
+    await rig.register(rig.signIn());
+    await rig.service.start();
+    const link = sampleLink({ userId: person.userId });
+    const event = outgoing(linkCompleted, {
+      key: link.id,
+      occurredAt: rig.clock.now(),
+      data: { link },
+    });
+    const id = await rig.tell(event);
+    await rig.tell(event, { id });
+    await tellPayment({ ...link, version: 3 });
+    await until("four webhooks arrive", () => receiver.received.length === 4);
+    const late = await rig.register(person);
+    await settledLog(person, one, 1);
+    await settledLog(person, two, 1);
+    expect(new Set(receiver.received.map(({ body }) => body.id)).size).toBe(4);
+    expect(await rig.readLog(person, one)).toHaveLength(2);
+    expect(await rig.readLog(person, off)).toEqual([]);
+    expect(await rig.readLog(person, late)).toEqual([]);
+  });
+
+  test("heard again when the inbox has long forgotten it gives no second delivery", async () => {
+    const person = rig.signIn();
+    const endpoint = await rig.register(person);
+    await rig.service.start();
+    const link = sampleLink({ userId: person.userId });
+    const data = { link };
+    const event = outgoing(linkCompleted, { key: link.id, occurredAt: rig.clock.now(), data });
+    const id = await rig.tell(event);
+    await settledLog(person, endpoint, 1);
+    await rig.pool.query(sql.type(z.object({}).strict())`DELETE FROM inbox`);
+    await rig.tell(event, { id });
+    expect(await rig.readLog(person, endpoint)).toHaveLength(1);
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  test("that is no webhook sends nothing", async () => {
+    const person = rig.signIn();
+    const endpoint = await rig.register(person);
+    await rig.service.start();
+    const link = sampleLink({ userId: person.userId, status: "inactive" });
+    const rest = { key: link.id, occurredAt: rig.clock.now(), data: { link } };
+    await rig.tell(outgoing(linkDeactivated, rest));
+    await rig.tell(outgoing(linkSnapshot, rest));
+    expect(await rig.readLog(person, endpoint)).toEqual([]);
+  });
+});

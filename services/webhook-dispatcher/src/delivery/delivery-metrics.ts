@@ -1,0 +1,78 @@
+import { Counter, Gauge, Histogram } from "prom-client";
+import type { Clock, Log, Metrics } from "@payment-links/runtime";
+import type { OutcomeKind } from "./attempt-outcome.ts";
+
+/** What the dispatcher tells of its work. */
+export type DeliveryMetrics = {
+  countAttempt(outcome: OutcomeKind): void;
+  /** A first attempt begins now for an event that occurred then. */
+  timeFirstAttempt(occurredAt: Date): void;
+};
+
+type DeliveryMetricsOptions = {
+  metrics: Metrics;
+  clock: Clock;
+  log: Log;
+  /** Asked at each scrape. */
+  countPending: () => Promise<number>;
+  findOldestDue: () => Promise<Date | null>;
+};
+
+const millisPerSecond = 1000;
+
+/** Adds the dispatcher's own series to the service's metrics. */
+export const createDeliveryMetrics = (options: DeliveryMetricsOptions): DeliveryMetrics => {
+  const { metrics, clock } = options;
+  const registers = [metrics];
+  const attempts = new Counter({
+    name: "payment_links_webhook_attempts_total",
+    help: "Webhook attempts that ended, by how they ended",
+    labelNames: ["outcome"] as const,
+    registers,
+  });
+  const firstAttemptDelay = new Histogram({
+    name: "payment_links_webhook_first_attempt_delay_seconds",
+    help: "Time from an event to the first attempt of each of its deliveries",
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
+    registers,
+  });
+  const oldestDueAge = new Gauge({
+    name: "payment_links_webhook_oldest_due_age_seconds",
+    help: "How long the delivery that has waited longest has been due; 0 where none is",
+    registers,
+    collect: () =>
+      measure(options, async () => {
+        const dueAt = await options.findOldestDue();
+        const ageMs = dueAt === null ? 0 : clock.now().getTime() - dueAt.getTime();
+        oldestDueAge.set(Math.max(0, ageMs) / millisPerSecond);
+      }),
+  });
+  const pending: Gauge = new Gauge({
+    name: "payment_links_webhook_pending_deliveries",
+    help: "Deliveries waiting or under way, counted up to 10000",
+    registers,
+    collect: () =>
+      measure(options, async () => {
+        pending.set(await options.countPending());
+      }),
+  });
+  return {
+    countAttempt: (outcome) => attempts.inc({ outcome }),
+    timeFirstAttempt: (occurredAt) => {
+      const delayMs = clock.now().getTime() - occurredAt.getTime();
+      firstAttemptDelay.observe(Math.max(0, delayMs) / millisPerSecond);
+    },
+  };
+};
+
+/** A scrape without the database keeps the last value: what else the process tells matters the more. */
+const measure = async (
+  { log }: DeliveryMetricsOptions,
+  work: () => Promise<void>,
+): Promise<void> => {
+  try {
+    await work();
+  } catch (error) {
+    log.warn({ err: error }, "the queue could not be measured");
+  }
+};

@@ -1,0 +1,58 @@
+import { type RetrySchedule, nextAttemptAfter } from "../domain/retry-schedule.ts";
+import { recordResults } from "../store/deliveries.ts";
+import { type OutcomeRun, recordOutcomes } from "../store/endpoints.ts";
+import type { Transaction } from "../store/transaction.ts";
+import type { AttemptOutcome } from "./attempt-outcome.ts";
+
+/** An attempt that has ended, whoever noticed. */
+export type EndedAttempt = {
+  deliveryId: string;
+  endpointId: string;
+  /** The attempt's number. */
+  attempts: number;
+  endedAt: Date;
+  leaseUntil: Date;
+  outcome: AttemptOutcome;
+};
+
+type Spread = {
+  schedule: RetrySchedule;
+  /** From 0 to 1: spreads the retries of what failed together. */
+  random: () => number;
+};
+
+/** Writes how attempts ended, when each is tried again, and what that says of their endpoints. */
+export const endAttempts = async (
+  tx: Transaction,
+  ended: readonly EndedAttempt[],
+  { schedule, random }: Spread,
+): Promise<void> => {
+  const results = ended.map(({ deliveryId, attempts, endedAt, outcome }) => {
+    const isDelivered = outcome.kind === "delivered";
+    const { httpStatus, error } = outcome;
+    const failed = { attempts, endedAt, random: random() };
+    const nextAttemptAt = isDelivered ? null : nextAttemptAfter(schedule, failed);
+    return { id: deliveryId, attempts, isDelivered, httpStatus, error, nextAttemptAt };
+  });
+  await recordResults(tx, results);
+  await recordOutcomes(tx, runsOf(ended));
+};
+
+const runsOf = (ended: readonly EndedAttempt[]): OutcomeRun[] => {
+  const runs = new Map<string, OutcomeRun>();
+  for (const { endpointId, outcome } of ended) {
+    const run = runs.get(endpointId);
+    runs.set(
+      endpointId,
+      outcome.kind === "delivered"
+        ? { endpointId, lastOutcome: "Delivered", failures: 0, hadSuccess: true }
+        : {
+            endpointId,
+            lastOutcome: "Failed",
+            failures: (run?.failures ?? 0) + 1,
+            hadSuccess: run?.hadSuccess ?? false,
+          },
+    );
+  }
+  return [...runs.values()];
+};

@@ -1,0 +1,277 @@
+import { type AddressInfo, type Socket, createServer } from "node:net";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { sql } from "slonik";
+import * as z from "zod";
+import { type Rig, openRig } from "../testing/open-rig.ts";
+import { until } from "../testing/until.ts";
+
+const timeoutMs = 10_000;
+const drainBytesMax = 64 * 1024;
+
+/** A server that speaks in raw bytes: each behaviour is told by the path that is asked for. */
+const openRawServer = async (behaviours: Record<string, (socket: Socket) => void>) => {
+  const sockets = new Set<Socket>();
+  let openedCount = 0;
+  const server = createServer((socket) => {
+    openedCount += 1;
+    sockets.add(socket);
+    socket.on("error", () => {});
+    socket.on("close", () => sockets.delete(socket));
+    socket.once("data", (chunk) => {
+      const path = /^POST \/(\S*) /.exec(chunk.toString("latin1"))?.[1] ?? "";
+      behaviours[path]?.(socket);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    openCount: () => sockets.size,
+    openedCount: () => openedCount,
+    close: () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  };
+};
+
+/** Writes again and again, as fast as it is taken, until the other side has had enough. */
+const writeForEver = (socket: Socket, chunk: string, count: (bytes: number) => void): void => {
+  const write = (): void => {
+    while (!socket.destroyed && socket.write(chunk)) count(chunk.length);
+  };
+  socket.on("drain", write);
+  write();
+};
+
+const head = (status: string): string => `HTTP/1.1 ${status}\r\nContent-Type: text/plain\r\n`;
+let floodBytes = 0;
+const drips = new Set<NodeJS.Timeout>();
+let dripsCount = 0;
+const drip = (socket: Socket, text: string): void => {
+  const timer = setInterval(() => socket.write(text) && (dripsCount += 1), 20);
+  drips.add(timer);
+  socket.on("close", () => clearInterval(timer));
+};
+
+const behaviours: Record<string, (socket: Socket) => void> = {
+  // What is no HTTP at all: a TLS handshake.
+  "": (socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"),
+  hang: () => {},
+  "close-early": (socket) => socket.destroy(),
+  "half-head": (socket) => socket.end("HTTP/1.1 200 OK\r\nContent-"),
+  garbage: (socket) => socket.end("SSH-2.0-OpenSSH_9.9\r\n\r\n"),
+  "both-lengths": (socket) =>
+    socket.end(`${head("200 OK")}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`),
+  "many-headers": (socket) => {
+    socket.write("HTTP/1.1 200 OK\r\n");
+    writeForEver(socket, `X-${"a".repeat(1000)}: b\r\n`, () => {});
+  },
+  "drip-head": (socket) => {
+    socket.write("HTTP/1.1 200 OK\r\nX-A: ");
+    drip(socket, "a");
+  },
+  "drip-103": (socket) => drip(socket, "HTTP/1.1 103 Early Hints\r\n\r\n"),
+  "drip-200": (socket) => {
+    socket.write(`${head("200 OK")}Content-Length: 10000\r\n\r\n`);
+    drip(socket, "a");
+  },
+  "drip-500": (socket) => {
+    socket.write(`${head("500 No")}Content-Length: 10000\r\n\r\n`);
+    drip(socket, "a");
+  },
+  "endless-200": (socket) => {
+    socket.write(`${head("200 OK")}Transfer-Encoding: chunked\r\n\r\n`);
+    const chunk = "a".repeat(16 * 1024);
+    writeForEver(socket, `4000\r\n${chunk}\r\n`, (bytes) => (floodBytes += bytes));
+  },
+  "lying-length": (socket) => socket.end(`${head("200 OK")}Content-Length: 99999\r\n\r\nshort`),
+  "http-10": (socket) => socket.end("HTTP/1.0 200 OK\r\n\r\nbye"),
+  bomb: (socket) =>
+    socket.end(`${head("200 OK")}Content-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc`),
+};
+
+let server: Awaited<ReturnType<typeof openRawServer>>;
+let rig: Rig;
+beforeAll(async () => {
+  server = await openRawServer(behaviours);
+  const overrides = [
+    `receiver.test=${server.origin}`,
+    "closed.test=http://127.0.0.1:1",
+    `plain.test=${server.origin.replace("http:", "https:")}`,
+  ];
+  rig = await openRig({
+    environment: { WEBHOOK_HOST_OVERRIDES: overrides.join(",") },
+    outside: { resolve },
+  });
+  await rig.service.start();
+});
+afterAll(async () => {
+  await rig.close();
+  server.close();
+});
+afterEach(() => {
+  for (const timer of drips) clearInterval(timer);
+});
+
+/** What DNS says, by host: first at the registration, then at each attempt. */
+const answers: Record<string, string[][]> = {};
+const resolve = async (hostName: string): Promise<string[]> => {
+  const addresses = answers[hostName]?.shift();
+  if (addresses === undefined) throw new Error("NXDOMAIN at ns1.inside.local");
+  return addresses;
+};
+
+/** Sends one webhook there; answers its log entry once the attempt has ended. */
+const attempt = async (url: string, { advanceMs = 0 } = {}) => {
+  const person = rig.signIn();
+  const endpoint = await rig.register(person, url);
+  const before = server.openCount();
+  const dripsBefore = dripsCount;
+  await rig.tellCompleted(person);
+  if (advanceMs > 0) {
+    await until("the receiver is asked", () => server.openCount() > before);
+    if (url.includes("drip")) await until("it drips", () => dripsCount > dripsBefore + 5);
+    rig.clock.advance(advanceMs);
+  }
+  return until("the attempt has ended", async () => {
+    const [entry] = await rig.readLog(person, endpoint);
+    const isOver = entry?.["status"] === "Delivered" || entry?.["nextAttemptAt"] !== null;
+    return entry?.["attempts"] === 1 && isOver ? entry : undefined;
+  });
+};
+
+describe("a receiver", () => {
+  test.each(["hang", "drip-head", "drip-103"])(
+    "that does %s costs its ten seconds and no more",
+    async (path) => {
+      const entry = await attempt(`https://receiver.test/${path}`, { advanceMs: timeoutMs });
+      expect(entry).toMatchObject({ status: "Pending", httpStatus: null, error: "time-out" });
+    },
+  );
+
+  test.each([
+    ["close-early", "connection closed before an answer"],
+    ["half-head", "connection closed before an answer"],
+    ["garbage", "answer is not valid HTTP"],
+    ["both-lengths", "answer is not valid HTTP"],
+    ["many-headers", "answer's headers are too large"],
+  ])("that does %s has failed: %s", async (path, error) => {
+    const entry = await attempt(`https://receiver.test/${path}`);
+    expect(entry).toMatchObject({ status: "Pending", httpStatus: null, error });
+  });
+
+  test.each(["lying-length", "http-10", "bomb"])(
+    "that does %s after its 2xx has it",
+    async (path) => {
+      expect(await attempt(`https://receiver.test/${path}`)).toMatchObject({
+        status: "Delivered",
+        httpStatus: 200,
+      });
+    },
+  );
+
+  test("that says 2xx and then never ends its body has it; little of that is read", async () => {
+    floodBytes = 0;
+    const entry = await attempt("https://receiver.test/endless-200");
+    expect(entry).toMatchObject({ status: "Delivered", httpStatus: 200, error: null });
+    // What the kernels on both ends had taken already is not ours to stop.
+    expect(floodBytes).toBeLessThan(8 * 1024 * 1024 + drainBytesMax);
+  });
+
+  test.each([
+    ["drip-200", { status: "Delivered", httpStatus: 200, error: null }],
+    ["drip-500", { status: "Pending", httpStatus: 500, error: "status 500" }],
+  ])(
+    "that drips its body (%s) is judged by its status line, at the deadline",
+    async (path, expected) => {
+      expect(
+        await attempt(`https://receiver.test/${path}`, { advanceMs: timeoutMs }),
+      ).toMatchObject(expected);
+    },
+  );
+
+  test("that refuses the connection has failed", async () => {
+    const entry = await attempt("https://closed.test/");
+    expect(entry).toMatchObject({ httpStatus: null, error: "connection refused" });
+  });
+
+  test("that does not speak TLS has failed", async () => {
+    const entry = await attempt("https://plain.test/hook");
+    expect(entry).toMatchObject({ httpStatus: null, error: "TLS: handshake failed" });
+  });
+});
+
+describe("a host", () => {
+  test("rebound to a private address since its registration is blocked, and no address is told", async () => {
+    answers["rebound.com"] = [["93.184.216.34"], ["10.9.8.7"]];
+    const entry = await attempt("https://rebound.com/hook");
+    expect(entry).toMatchObject({ status: "Pending", httpStatus: null, error: "blocked address" });
+    expect(JSON.stringify(entry)).not.toContain("10.9.8.7");
+  });
+
+  test("that no longer resolves has failed, without what the name server said", async () => {
+    answers["gone.com"] = [["93.184.216.34"]];
+    const entry = await attempt("https://gone.com/hook");
+    expect(entry).toMatchObject({ httpStatus: null, error: "DNS: host name does not resolve" });
+  });
+
+  test("whose name server hangs costs its ten seconds and no more", async () => {
+    answers["slow.com"] = [["93.184.216.34"]];
+    const slow = await openRig({
+      outside: {
+        resolve: (name) => (answers[name]?.length ? resolve(name) : new Promise(() => {})),
+      },
+    });
+    await slow.service.start();
+    const owner = slow.signIn();
+    const endpoint = await slow.register(owner, "https://slow.com/");
+    await slow.tellCompleted(owner);
+    const entry = async () => (await slow.readLog(owner, endpoint))[0];
+    await until("the attempt is under way", async () => (await entry())?.["attempts"] === 1);
+    slow.clock.advance(timeoutMs);
+    await until("the attempt has timed out", async () => (await entry())?.["error"] === "time-out");
+    await slow.close();
+  });
+});
+
+describe("a stored URL that the rules refuse by now", () => {
+  test.each([
+    ["http", (origin: string) => origin],
+    ["a literal with a port", (origin: string) => origin.replace("http:", "https:")],
+    ["localhost", () => "https://localhost/hook"],
+    ["credentials", () => "https://user:word@receiver.test/hook"],
+    ["a port behind an overridden host", () => "https://receiver.test:8443/hook"],
+    ["a private literal", () => "https://[::ffff:127.0.0.1]/hook"],
+    ["a fragment", () => "https://receiver.test/hook#x"],
+  ])("is stopped at every attempt: %s", async (_name, urlAt) => {
+    const person = rig.signIn();
+    const endpoint = await rig.register(person);
+    const before = server.openedCount();
+    await rig.pool.query(sql.type(z.object({}).strict())`
+      UPDATE endpoints SET url = ${urlAt(server.origin)} WHERE id = ${endpoint.id}
+    `);
+    await rig.tellCompleted(person);
+    const entry = await until("the attempt has ended", async () =>
+      (await rig.readLog(person, endpoint)).find(({ error }) => error !== null),
+    );
+    expect(entry).toMatchObject({ httpStatus: null, error: "blocked address" });
+    expect(server.openedCount()).toBe(before);
+  });
+});
+
+test("every attempt gives its slot back and leaves no connection with a receiver that misbehaved", async () => {
+  await until("misused connections are closed", () => server.openCount() <= 1);
+  const metric = await rig.metrics.getSingleMetricAsString("payment_links_webhook_attempts_total");
+  for (const outcome of [
+    "timeout",
+    "closed",
+    "invalid_answer",
+    "delivered",
+    "refused",
+    "tls",
+    "blocked",
+    "dns",
+  ]) {
+    expect(metric).toMatch(new RegExp(`outcome="${outcome}".*\\} [1-9]`));
+  }
+});

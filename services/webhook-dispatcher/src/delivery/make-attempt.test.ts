@@ -1,0 +1,59 @@
+import { describe, expect, test } from "@jest/globals";
+import { createHeldClock, openLog } from "@payment-links/runtime";
+import { openReceiver } from "../testing/open-receiver.ts";
+import { sampleLink } from "../testing/samples.ts";
+import { makeAttempt } from "./make-attempt.ts";
+import { openTransport } from "./transport.ts";
+
+const timeoutMs = 10_000;
+const clock = createHeldClock(new Date("2026-11-21T10:00:00.000Z"));
+
+const attemptWith = async (leaseMs: number) => {
+  const receiver = await openReceiver();
+  const transport = openTransport({
+    resolve: () => Promise.reject(new Error("nobody is asked")),
+    overrides: new Map([["receiver.test", new URL(receiver.origin)]]),
+    connectionsMax: 1,
+    connectTimeoutMs: timeoutMs,
+  });
+  const rules = { overriddenHosts: new Set(["receiver.test"]), ownHosts: new Set<string>() };
+  const log = openLog({ service: "test", level: "silent" });
+  const outcome = await makeAttempt(
+    { transport, clock, log, rules, headerPrefix: "Acme", timeoutMs },
+    {
+      event: {
+        id: "evt_1",
+        eventType: "payment_link.completed",
+        occurredAt: clock.now(),
+        transaction: null,
+      },
+      link: sampleLink(),
+      url: "https://receiver.test/",
+      secret: "whsec_x",
+      traceparent: null,
+      leaseUntil: new Date(clock.now().getTime() + leaseMs),
+    },
+  );
+  await transport.close();
+  await receiver.close();
+  return { outcome, received: receiver.received };
+};
+
+describe("makeAttempt", () => {
+  test("does not begin what could outlive its lease", async () => {
+    const { outcome, received } = await attemptWith(timeoutMs);
+    expect(outcome).toEqual({ kind: "interrupted", httpStatus: null, error: "interrupted" });
+    expect(received).toEqual([]);
+  });
+
+  test("begins what its lease outlives, under the headers' configured prefix", async () => {
+    const { outcome, received } = await attemptWith(timeoutMs + 1);
+    expect(outcome.kind).toBe("delivered");
+    expect(received[0]?.headers).toMatchObject({
+      "acme-event-id": "evt_1",
+      "acme-signature": expect.stringMatching(/^v1=[0-9a-f]{64}$/),
+      "acme-timestamp": "1795255200",
+    });
+    expect(received[0]?.headers["service-signature"]).toBeUndefined();
+  });
+});

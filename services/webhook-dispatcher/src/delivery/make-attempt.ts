@@ -1,0 +1,124 @@
+import { SpanKind, context, trace } from "@opentelemetry/api";
+import {
+  type Clock,
+  type Log,
+  activeTraceparent,
+  afterMs,
+  continueTrace,
+  tracer,
+} from "@payment-links/runtime";
+import type { Link } from "../domain/link.ts";
+import { signatureHeaders } from "../domain/signature.ts";
+import { type WebhookEvent, writeWebhookBody } from "../domain/webhook-body.ts";
+import { BlockedAddressError } from "../guard/resolve-public.ts";
+import { type UrlRules, readWebhookUrl } from "../guard/webhook-url.ts";
+import {
+  type AttemptOutcome,
+  DeadlineError,
+  interruptedOutcome,
+  outcomeOfError,
+  outcomeOfStatus,
+} from "./attempt-outcome.ts";
+import type { Transport } from "./transport.ts";
+
+/** Everything that one attempt needs; nothing is read while it is made. */
+export type Attempt = {
+  event: WebhookEvent;
+  link: Link;
+  /** Where it goes and what signs it. */
+  url: string;
+  secret: string;
+  traceparent: string | null;
+  leaseUntil: Date;
+};
+
+type AttemptOptions = {
+  transport: Transport;
+  clock: Clock;
+  log: Log;
+  rules: UrlRules;
+  headerPrefix: string;
+  timeoutMs: number;
+};
+
+/**
+ * Makes one attempt and tells how it ended; never throws (spec §6.3 to §6.5). One deadline holds over
+ * DNS, connect, TLS, headers and body. It is not begun where the lease could end before it.
+ */
+export const makeAttempt = async (
+  options: AttemptOptions,
+  attempt: Attempt,
+): Promise<AttemptOutcome> => {
+  const { clock, timeoutMs } = options;
+  const deadline = afterMs(clock, timeoutMs);
+  if (attempt.leaseUntil <= deadline) return interruptedOutcome;
+  const parent = continueTrace(attempt.traceparent ?? undefined);
+  const span = tracer.startSpan("webhook attempt", { kind: SpanKind.CLIENT }, parent);
+  const outcome = await context.with(trace.setSpan(parent, span), async () => {
+    try {
+      return await withDeadline(clock, deadline, (signal) => send(options, attempt, signal));
+    } catch (error) {
+      const failure = outcomeOfError(error);
+      if (failure.kind === "internal") {
+        options.log.error(
+          { err: error, event_id: attempt.event.id },
+          "an attempt failed on our side",
+        );
+      }
+      return failure;
+    }
+  });
+  if (outcome.kind !== "delivered") span.setAttribute("error.type", outcome.kind);
+  if (outcome.httpStatus !== null) {
+    span.setAttribute("http.response.status_code", outcome.httpStatus);
+  }
+  span.end();
+  return outcome;
+};
+
+const send = async (
+  { transport, clock, rules, headerPrefix }: AttemptOptions,
+  { event, link, url: storedUrl, secret }: Attempt,
+  signal: AbortSignal,
+): Promise<AttemptOutcome> => {
+  // Judged again: rules and overrides may have changed since it was registered.
+  const url = readWebhookUrl(storedUrl, rules);
+  if (typeof url === "string") throw new BlockedAddressError();
+  const now = clock.now();
+  const body = writeWebhookBody(event, link, now);
+  const traceparent = activeTraceparent();
+  const answer = await transport.post({
+    url,
+    headers: {
+      "Content-Type": "application/json",
+      "User-Agent": "PaymentLinks-Webhooks/1.0",
+      "Accept-Encoding": "identity",
+      ...signatureHeaders({ prefix: headerPrefix, secret, eventId: event.id, body, now }),
+      ...(traceparent === undefined ? {} : { traceparent }),
+    },
+    body,
+    signal,
+  });
+  // The status line has decided; whatever the rest does, it changes nothing.
+  await answer.drain().catch(() => {});
+  return outcomeOfStatus(answer.status);
+};
+
+const withDeadline = async <Out>(
+  clock: Clock,
+  deadline: Date,
+  work: (signal: AbortSignal) => Promise<Out>,
+): Promise<Out> => {
+  const expiry = new AbortController();
+  const ended = new AbortController();
+  const expire = async (): Promise<void> => {
+    await clock.until(deadline, ended.signal);
+    if (!ended.signal.aborted) expiry.abort(new DeadlineError());
+  };
+  void expire();
+  try {
+    return await work(expiry.signal);
+  } finally {
+    ended.abort();
+  }
+};

@@ -1,0 +1,69 @@
+import { describe, expect, test } from "@jest/globals";
+import { createHeldClock, openLog } from "@payment-links/runtime";
+import { until } from "../testing/until.ts";
+import { outcomeOfStatus } from "./attempt-outcome.ts";
+import type { EndedAttempt } from "./end-attempts.ts";
+import { createResultWriter } from "./result-writer.ts";
+
+const start = new Date("2026-11-21T10:00:00.000Z");
+const leaseUntil = new Date(start.getTime() + 30_000);
+const log = openLog({ service: "test", level: "silent" });
+
+const ended = (deliveryId: string): EndedAttempt => ({
+  deliveryId,
+  endpointId: "whe_1",
+  attempts: 1,
+  endedAt: start,
+  leaseUntil,
+  outcome: outcomeOfStatus(200),
+});
+
+describe("createResultWriter", () => {
+  test("writes at once, and what ends meanwhile together in the next write", async () => {
+    const batches: string[][] = [];
+    const writes: (() => void)[] = [];
+    const writer = createResultWriter({
+      keep: (batch) => {
+        batches.push(batch.map(({ deliveryId }) => deliveryId));
+        return new Promise((resolve) => writes.push(resolve));
+      },
+      clock: createHeldClock(start),
+      log,
+    });
+    const written = ["a", "b", "c"].map((id) => writer.write(ended(id)));
+    expect(batches).toEqual([["a"]]);
+    writes[0]?.();
+    await written[0];
+    await until("the next write is under way", () => writes.length === 2);
+    expect(batches).toEqual([["a"], ["b", "c"]]);
+    writes[1]?.();
+    await Promise.all(written);
+  });
+
+  test("waits for a database that is away, and gives up only when the lease is over", async () => {
+    const clock = createHeldClock(start);
+    let tries = 0;
+    const writer = createResultWriter({
+      keep: () => {
+        tries += 1;
+        const isAway = clock.now().getTime() < start.getTime() + 5_000;
+        return isAway ? Promise.reject(new Error("the database is away")) : Promise.resolve();
+      },
+      clock,
+      log,
+    });
+    const ticking = setInterval(() => clock.advance(1_000), 1);
+    await writer.write(ended("a"));
+    expect(tries).toBeGreaterThan(2);
+    expect(clock.now() < leaseUntil).toBe(true);
+
+    const gone = createResultWriter({
+      keep: () => Promise.reject(new Error("the database is away")),
+      clock,
+      log,
+    });
+    await gone.write(ended("b"));
+    clearInterval(ticking);
+    expect(clock.now().getTime()).toBeGreaterThanOrEqual(leaseUntil.getTime() - 2_000);
+  });
+});

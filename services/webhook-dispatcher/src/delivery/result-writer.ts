@@ -1,0 +1,60 @@
+import { type Clock, type Log, afterMs } from "@payment-links/runtime";
+import type { EndedAttempt } from "./end-attempts.ts";
+
+/** Writes ended attempts back: those that end while a write is under way share the next one. */
+export type ResultWriter = {
+  /** Resolves once the result is kept, or once its lease has run out without the database. */
+  write(ended: EndedAttempt): Promise<void>;
+};
+
+type ResultWriterOptions = {
+  /** Keeps a batch, in one transaction. */
+  keep: (batch: readonly EndedAttempt[]) => Promise<void>;
+  clock: Clock;
+  log: Log;
+};
+
+const batchMax = 200;
+const firstWaitMs = 100;
+const waitMsMax = 2_000;
+
+/** Makes the writer. Its queue is bounded by the slots: a slot is free only once its result is kept. */
+export const createResultWriter = ({ keep, clock, log }: ResultWriterOptions): ResultWriter => {
+  const queue: { ended: EndedAttempt; done: () => void }[] = [];
+  let isWriting = false;
+
+  // A database away is waited for; once the leases are over, the attempts count as interrupted anyway.
+  const keepWithin = async (batch: readonly EndedAttempt[]): Promise<void> => {
+    const leaseUntilMs = Math.max(...batch.map((ended) => ended.leaseUntil.getTime()));
+    for (let waitMs = firstWaitMs; ; waitMs = Math.min(waitMs * 2, waitMsMax)) {
+      try {
+        return await keep(batch);
+      } catch (error) {
+        const isOver = clock.now().getTime() + waitMs >= leaseUntilMs;
+        log.error({ err: error, results: batch.length, isOver }, "results could not be written");
+        if (isOver) return;
+        await clock.until(afterMs(clock, waitMs), neverAborted);
+      }
+    }
+  };
+
+  const writeAll = async (): Promise<void> => {
+    isWriting = true;
+    while (queue.length > 0) {
+      const batch = queue.splice(0, batchMax);
+      await keepWithin(batch.map((entry) => entry.ended));
+      for (const entry of batch) entry.done();
+    }
+    isWriting = false;
+  };
+
+  return {
+    write: (ended) =>
+      new Promise((done) => {
+        queue.push({ ended, done });
+        if (!isWriting) void writeAll();
+      }),
+  };
+};
+
+const neverAborted = new AbortController().signal;

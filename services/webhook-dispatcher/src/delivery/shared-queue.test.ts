@@ -1,0 +1,294 @@
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { sql } from "slonik";
+import * as z from "zod";
+import {
+  type Receiver,
+  answer,
+  expectedSignature,
+  openReceiver,
+} from "../testing/open-receiver.ts";
+import {
+  type Person,
+  type RegisteredEndpoint,
+  type Rig,
+  endpointsPath,
+  openRig,
+} from "../testing/open-rig.ts";
+import { until } from "../testing/until.ts";
+
+/** The attempt's deadline and what a lease outlives it by. */
+const leaseMs = 10_000 + 20_000;
+
+let receiver: Receiver;
+let rig: Rig;
+beforeEach(async () => {
+  receiver = await openReceiver();
+  rig = await openRig({
+    environment: { WEBHOOK_HOST_OVERRIDES: `receiver.test=${receiver.origin}` },
+  });
+});
+afterEach(async () => {
+  await rig.close();
+  await receiver.close();
+});
+
+const newest = async (person: Person, endpoint: RegisteredEndpoint) =>
+  (await rig.readLog(person, endpoint))[0];
+
+const Counts = z.object({ status: z.string(), attempts: z.int(), count: z.int() });
+const countDeliveries = () =>
+  rig.pool.any(sql.type(Counts)`
+    SELECT status, attempts, count(*)::int AS count FROM deliveries
+    GROUP BY status, attempts ORDER BY status, attempts
+  `);
+
+const countLeased = () =>
+  rig.pool.oneFirst(sql.type(z.object({ count: z.int() }))`
+    SELECT count(*)::int AS count FROM deliveries WHERE lease_until IS NOT NULL
+  `);
+
+const isAllDelivered = (total: number) => async () => {
+  const counts = await countDeliveries();
+  return (
+    counts.every(({ status }) => status === "Delivered") &&
+    counts.reduce((sum, { count }) => sum + count, 0) === total
+  );
+};
+
+describe("several dispatchers of one database", () => {
+  test("send every delivery once, and never twice at once, over failures and retries", async () => {
+    const person = rig.signIn();
+    await Promise.all([1, 2, 3, 4, 5].map((at) => rig.register(person, `/${at}`)));
+    const underWay = new Set<string>();
+    const sent = new Map<string, number>();
+    let doublesCount = 0;
+    receiver.respondWith((res, { body: { id } }) => {
+      if (underWay.has(id)) doublesCount += 1;
+      underWay.add(id);
+      const attempt = (sent.get(id) ?? 0) + 1;
+      sent.set(id, attempt);
+      setTimeout(() => {
+        underWay.delete(id);
+        // Every third delivery fails at first.
+        answer(attempt === 1 && sent.size % 3 === 0 ? 500 : 200)(res);
+      }, 2);
+    });
+    const bounds = { WEBHOOK_CONCURRENCY: "16", WEBHOOK_ENDPOINT_CONCURRENCY: "4" };
+    await Promise.all([1, 2, 3].map(() => rig.startAnother(bounds)));
+    const eventsCount = 40;
+    await Promise.all(Array.from({ length: eventsCount }, () => rig.tellCompleted(person)));
+    const total = eventsCount * 5;
+    await until("every delivery was tried", () => sent.size === total);
+    await until("the first attempts are over", async () => {
+      const isTried = (await countDeliveries()).every(({ attempts }) => attempts === 1);
+      return isTried && (await countLeased()) === 0;
+    });
+    rig.clock.advance(31_000);
+    await until("all are delivered", isAllDelivered(total));
+
+    expect(doublesCount).toBe(0);
+    const counts = await countDeliveries();
+    const failedFirst = counts.find(({ attempts }) => attempts === 2)?.count ?? 0;
+    expect(failedFirst).toBeGreaterThan(0);
+    expect(counts).toEqual([
+      { status: "Delivered", attempts: 1, count: total - failedFirst },
+      { status: "Delivered", attempts: 2, count: failedFirst },
+    ]);
+    expect(receiver.received).toHaveLength(total + failedFirst);
+  });
+
+  test("one receiver that hangs costs the others nothing, and no more than its own slots", async () => {
+    const held: (() => void)[] = [];
+    receiver.respondWith((res, { path }) => {
+      if (path === "/hanging") held.push(() => answer(200)(res));
+      else answer(200)(res);
+    });
+    const slow = rig.signIn();
+    const quick = rig.signIn();
+    await rig.register(slow, "/hanging");
+    await rig.register(quick, "/quick");
+    // All is queued before anything is claimed, so that the claims are full.
+    const { service } = await rig.startAnother({ WEBHOOK_RETRY_SCHEDULE_SECONDS: "60" });
+    await Promise.all(Array.from({ length: 20 }, () => rig.tellCompleted(slow)));
+    await Promise.all(Array.from({ length: 20 }, () => rig.tellCompleted(quick)));
+    await service.stop();
+    rig.clock.advance(60_000);
+    await rig.startAnother({ WEBHOOK_CONCURRENCY: "8", WEBHOOK_ENDPOINT_CONCURRENCY: "3" });
+    const quickCount = () => receiver.received.filter(({ path }) => path === "/quick").length;
+    await until("the quick one has its twenty", () => quickCount() === 20);
+    expect(held).toHaveLength(3);
+    const release = setInterval(() => held.splice(0).forEach((end) => end()), 5);
+    await until("the hanging one gets the rest", isAllDelivered(40));
+    clearInterval(release);
+  });
+});
+
+describe("a dispatcher that died in the middle of an attempt", () => {
+  test("leaves an attempt that counts as interrupted once its lease is over, then the schedule goes on", async () => {
+    const person = rig.signIn();
+    const endpoint = await rig.register(person);
+    // The row is as a killed process leaves it: claimed, and nobody who would tell its end.
+    receiver.respondWith(answer(500));
+    await rig.service.start();
+    await rig.tellCompleted(person);
+    await until(
+      "the first attempt is over",
+      async () => (await newest(person, endpoint))?.["httpStatus"] === 500,
+    );
+    const leaseUntil = new Date(rig.clock.now().getTime() + leaseMs);
+    const nothing = sql.type(z.object({}).strict());
+    await rig.pool.query(nothing`
+      UPDATE deliveries SET attempts = 2, next_attempt_at = NULL, http_status = NULL, error = NULL,
+        lease_until = ${sql.timestamp(leaseUntil)}, last_attempt_at = ${sql.timestamp(rig.clock.now())}
+    `);
+    receiver.respondWith(answer(200));
+    rig.clock.advance(leaseMs - 1);
+    const before = receiver.received.length;
+    const witness = rig.signIn();
+    const other = await rig.register(witness);
+    await rig.tellCompleted(witness);
+    await until(
+      "the queue was looked at",
+      async () => (await newest(witness, other))?.["status"] === "Delivered",
+    );
+    expect(receiver.received).toHaveLength(before + 1);
+    expect(await newest(person, endpoint)).toMatchObject({
+      status: "Pending",
+      attempts: 2,
+      error: null,
+    });
+
+    // Leases are looked at once a second.
+    rig.clock.advance(1_000);
+    const interrupted = await until("the lease is over", async () => {
+      const entry = await newest(person, endpoint);
+      return entry?.["error"] === "interrupted" && entry;
+    });
+    // The third attempt comes five minutes after the end of the second, which is its lease's.
+    expect(interrupted).toMatchObject({
+      status: "Pending",
+      attempts: 2,
+      httpStatus: null,
+      nextAttemptAt: new Date(leaseUntil.getTime() + 300_000).toISOString(),
+    });
+    expect((await rig.call(person, "GET", endpointsPath)).json.data).toMatchObject([
+      { lastOutcome: "Failed", consecutiveFailures: 2 },
+    ]);
+    rig.clock.advance(299_001);
+    await until(
+      "it is delivered",
+      async () => (await newest(person, endpoint))?.["status"] === "Delivered",
+    );
+    expect(await newest(person, endpoint)).toMatchObject({ attempts: 3 });
+  });
+
+  test("on the sixth attempt leaves a failed delivery", async () => {
+    const person = rig.signIn();
+    const endpoint = await rig.register(person);
+    const { service } = await rig.startAnother({ WEBHOOK_RETRY_SCHEDULE_SECONDS: "3600" });
+    await rig.tellCompleted(person);
+    await service.stop();
+    const nothing = sql.type(z.object({}).strict());
+    await rig.pool.query(nothing`
+      UPDATE deliveries SET attempts = 6, next_attempt_at = NULL,
+        lease_until = ${sql.timestamp(rig.clock.now())}
+    `);
+    await rig.service.start();
+    await until(
+      "it has failed",
+      async () => (await newest(person, endpoint))?.["status"] === "Failed",
+    );
+    expect(await newest(person, endpoint)).toMatchObject({
+      attempts: 6,
+      error: "interrupted",
+      nextAttemptAt: null,
+    });
+    expect(receiver.received).toEqual([]);
+  });
+});
+
+describe("stopping", () => {
+  test("lets the attempt under way end and claims no other: nothing stays leased", async () => {
+    const person = rig.signIn();
+    await rig.register(person);
+    const ends: (() => void)[] = [];
+    receiver.respondWith((res) => void ends.push(() => answer(200)(res)));
+    const { service } = await rig.startAnother({ WEBHOOK_CONCURRENCY: "1" });
+    await rig.tellCompleted(person);
+    await rig.tellCompleted(person);
+    await until("an attempt is under way", () => ends.length === 1);
+    const stopping = service.stop();
+    ends[0]?.();
+    await stopping;
+    expect(ends).toHaveLength(1);
+    expect(await countDeliveries()).toEqual([
+      { status: "Delivered", attempts: 1, count: 1 },
+      { status: "Pending", attempts: 0, count: 1 },
+    ]);
+    expect(await countLeased()).toBe(0);
+  });
+});
+
+describe("an endpoint that goes while an attempt is under way", () => {
+  test.each([
+    ["disabled", 200, { status: "Delivered", error: null, httpStatus: 200 }],
+    ["disabled", 500, { status: "Failed", error: "endpoint disabled", httpStatus: 500 }],
+    ["deleted", 200, { status: "Delivered", error: null, httpStatus: 200 }],
+    ["deleted", 500, { status: "Failed", error: "endpoint deleted", httpStatus: 500 }],
+  ])(
+    "%s: the attempt ends, its %i is the last word, and the queue is abandoned",
+    async (how, status, last) => {
+      const person = rig.signIn();
+      const endpoint = await rig.register(person);
+      const ends: (() => void)[] = [];
+      receiver.respondWith((res) => void ends.push(() => answer(status)(res)));
+      await rig.startAnother({ WEBHOOK_CONCURRENCY: "1" });
+      await rig.tellCompleted(person);
+      await until("an attempt is under way", () => ends.length === 1);
+      rig.clock.advance(1);
+      await rig.tellCompleted(person);
+      if (how === "deleted") await rig.call(person, "DELETE", endpoint.path);
+      else await rig.call(person, "PATCH", endpoint.path, { enabled: false });
+      if (how === "disabled") await rig.call(person, "PATCH", endpoint.path, { enabled: true });
+      const entries = () => rig.readLog(person, endpoint);
+      const gone = { status: "Failed", error: `endpoint ${how}`, attempts: 0, nextAttemptAt: null };
+      expect(await entries()).toMatchObject([gone, { status: "Pending", attempts: 1 }]);
+      ends[0]?.();
+      await until(
+        "the attempt has ended",
+        async () => (await entries())[1]?.["status"] !== "Pending",
+      );
+      expect((await entries())[1]).toMatchObject({ ...last, nextAttemptAt: null });
+      rig.clock.advance(48 * 3_600_000);
+      const witness = rig.signIn();
+      receiver.respondWith(answer(200));
+      const other = await rig.register(witness, "/witness");
+      await rig.tellCompleted(witness);
+      await until(
+        "the queue was looked at",
+        async () => (await newest(witness, other))?.["status"] === "Delivered",
+      );
+      expect(receiver.received.filter(({ path }) => path === "/hook")).toHaveLength(1);
+    },
+  );
+});
+
+describe("secrets under several keys", () => {
+  test("the first key seals, an older one still opens, and one that is gone stops the start", async () => {
+    const second = `second=${Buffer.alloc(32, 9).toString("base64")}`;
+    const person = rig.signIn();
+    const endpoint = await rig.register(person);
+    const firstKey = `first=${Buffer.alloc(32, 7).toString("base64")}`;
+    await expect(rig.startAnother({ WEBHOOK_SECRET_KEYS: second })).rejects.toThrow(
+      /WEBHOOK_SECRET_KEYS.*first/,
+    );
+    await rig.startAnother({ WEBHOOK_SECRET_KEYS: `${second},${firstKey}` });
+    await rig.tellCompleted(person);
+    const [got] = await until(
+      "it arrives",
+      () => receiver.received.length > 0 && receiver.received,
+    );
+    if (got === undefined) throw new Error("nothing was received");
+    expect(got.headers["service-signature"]).toBe(expectedSignature(got, endpoint.secret));
+  });
+});

@@ -1,0 +1,52 @@
+import { expect, test } from "@jest/globals";
+import { certificates } from "../testing/certificates.ts";
+import { openReceiver } from "../testing/open-receiver.ts";
+import { openRig } from "../testing/open-rig.ts";
+import { until } from "../testing/until.ts";
+
+const { authority, key } = certificates;
+
+/** Sends webhooks to an https receiver with that certificate; answers the newest log entry. */
+const deliverTo = async (cert: string, eventsCount = 1) => {
+  const receiver = await openReceiver({ key, cert });
+  const rig = await openRig({
+    environment: { WEBHOOK_HOST_OVERRIDES: `receiver.test=${receiver.origin}` },
+    outside: { overrideCa: authority },
+  });
+  await rig.service.start();
+  const person = rig.signIn();
+  const endpoint = await rig.register(person);
+  const entries = () => rig.readLog(person, endpoint);
+  for (let sent = 1; sent <= eventsCount; sent += 1) {
+    await rig.tellCompleted(person);
+    await until("the attempt has ended", async () => {
+      const all = await entries();
+      return (
+        all.length === sent &&
+        all.every(({ httpStatus, error }) => httpStatus !== null || error !== null)
+      );
+    });
+  }
+  const [entry] = await entries();
+  const { received, connectionsCount } = receiver;
+  await rig.close();
+  await receiver.close();
+  return { entry, received, connectionsCount: connectionsCount() };
+};
+
+test("an https receiver is verified under its own name, and its connection used again", async () => {
+  const { entry, received, connectionsCount } = await deliverTo(certificates.good, 3);
+  expect(entry).toMatchObject({ status: "Delivered", httpStatus: 200 });
+  expect(received.map(({ headers }) => headers.host)).toEqual(Array(3).fill("receiver.test"));
+  expect(connectionsCount).toBe(1);
+});
+
+test.each([
+  ["for another name", certificates.ofAnotherName, "TLS: certificate is for another name"],
+  ["that has expired", certificates.expired, "TLS: certificate expired"],
+  ["that nobody vouches for", certificates.selfSigned, "TLS: certificate not trusted"],
+])("a certificate %s fails the attempt, and no byte of it is sent", async (_name, cert, error) => {
+  const { entry, received } = await deliverTo(cert);
+  expect(entry).toMatchObject({ status: "Pending", httpStatus: null, error });
+  expect(received).toEqual([]);
+});

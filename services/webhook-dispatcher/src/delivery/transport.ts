@@ -1,0 +1,104 @@
+import { Agent, type Dispatcher } from "undici";
+import { createGuardedConnector } from "../guard/guarded-connector.ts";
+import type { HostOverrides } from "../guard/host-overrides.ts";
+import type { Resolve } from "../guard/resolver.ts";
+import { hostOf } from "../guard/webhook-url.ts";
+
+/** One POST to a stranger. */
+type Call = {
+  url: URL;
+  headers: Record<string, string>;
+  body: string;
+  signal: AbortSignal;
+};
+
+/** A stranger's status line, and what is left of the answer behind it. */
+type Answer = {
+  status: number;
+  /** Reads the rest, at most a few KiB of it, and drops it; ends with the call's signal. */
+  drain: () => Promise<void>;
+};
+
+/** The only way in which bytes reach a stranger. */
+export type Transport = {
+  post(call: Call): Promise<Answer>;
+  /** Ends every connection; to be called once no call is under way. */
+  close(): Promise<void>;
+};
+
+type TransportOptions = {
+  resolve: Resolve;
+  overrides: HostOverrides;
+  /** Connections per origin: as many as attempts can be under way, so that none waits for another. */
+  connectionsMax: number;
+  connectTimeoutMs: number;
+  /** A certificate authority that overridden https origins may use besides the public ones. */
+  overrideCa?: string;
+};
+
+const answerBytesMax = 16 * 1024;
+const idleMs = 4_000;
+const idleHintMsMax = 60_000;
+const connectionLifeMs = 10 * 60_000;
+
+/**
+ * Opens the transport: connections are kept alive, made by the guarded connector alone, and replaced
+ * after ten minutes, so that what DNS says now is heard. Overridden hosts have an agent of their own.
+ * Proxy variables are not read, redirects not followed, answers not decompressed.
+ */
+export const openTransport = (options: TransportOptions): Transport => {
+  const { overrides, connectTimeoutMs, connectionsMax: connections } = options;
+  const shared = {
+    connections,
+    pipelining: 1,
+    allowH2: false,
+    keepAliveTimeout: idleMs,
+    keepAliveMaxTimeout: idleHintMsMax,
+    clientTtl: connectionLifeMs,
+    // The caller's signal is the one deadline: a dripping answer would restart these at each byte.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  };
+  const ca = options.overrideCa === undefined ? {} : { ca: options.overrideCa };
+  const guarded = new Agent({
+    ...shared,
+    connect: createGuardedConnector(options.resolve, { connectTimeoutMs }),
+  });
+  const overridden = new Agent({ ...shared, connect: { timeout: connectTimeoutMs, ...ca } });
+  return {
+    post: (call) => {
+      const target = overrides.get(hostOf(call.url));
+      const origin = target?.origin ?? call.url.origin;
+      return post(target === undefined ? guarded : overridden, origin, call);
+    },
+    close: async () => {
+      await Promise.all([guarded.destroy(), overridden.destroy()]);
+    },
+  };
+};
+
+const post = async (agent: Agent, origin: string, call: Call): Promise<Answer> => {
+  const { url, body, signal } = call;
+  const asked = agent.request({
+    origin,
+    path: `${url.pathname}${url.search}`,
+    method: "POST",
+    headers: { ...call.headers, host: url.host },
+    body,
+    signal,
+  });
+  const answer = await untilAborted(asked, signal);
+  return { status: answer.statusCode, drain: () => drain(answer.body) };
+};
+
+const drain = async (body: Dispatcher.ResponseData["body"]): Promise<void> => {
+  await body.dump({ limit: answerBytesMax });
+};
+
+/** A request still waiting for its connection does not hear its signal; it is never sent after it. */
+const untilAborted = <Out>(work: Promise<Out>, signal: AbortSignal): Promise<Out> =>
+  new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    signal.addEventListener("abort", abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });

@@ -1,0 +1,23 @@
+import type { ReplayResult } from "@payment-links/bus";
+import type { Ground } from "@payment-links/process";
+import type { SecretKeys } from "./domain/secret-keys.ts";
+import type { Resolve } from "./guard/resolver.ts";
+import type { UrlRules } from "./guard/webhook-url.ts";
+
+/** What the routes of this service are given: the ground, and what the service made on it. */
+export type Deps = Pick<Ground, "pool" | "clock"> & {
+  /** What webhook URLs are judged by, at registration and at every attempt. */
+  rules: UrlRules;
+  resolve: Resolve;
+  secretKeys: SecretKeys;
+  /** Runs this service's dead letters again through its own handlers. */
+  replayDeadLetters: () => Promise<ReplayResult>;
+};
+
+/** What the reactions to events are given. */
+export type EventDeps = Pick<Ground, "clock"> & {
+  /** How long after its event a delivery's first attempt is due. */
+  firstWaitMs: number;
+  /** A link's record came whose version is not the next one. */
+  countVersionJump: () => void;
+};

@@ -1,0 +1,37 @@
+import type { WebhookType } from "@payment-links/contracts";
+
+/** spec §6.5: in flight or waiting; 2xx answered; all attempts used or the endpoint gone. */
+export const deliveryStatuses = ["Pending", "Delivered", "Failed"] as const;
+type DeliveryStatus = (typeof deliveryStatuses)[number];
+
+/** One entry of an endpoint's delivery log. */
+export type LoggedDelivery = {
+  id: string;
+  eventType: WebhookType;
+  status: DeliveryStatus;
+  attempts: number;
+  httpStatus: number | null;
+  error: string | null;
+  dateCreated: Date;
+  lastAttemptAt: Date | null;
+  nextAttemptAt: Date | null;
+};
+
+/** What a delivery ends with when its endpoint goes (interfaces §1). */
+export type AbandonReason = "endpoint disabled" | "endpoint deleted";
+
+/** What the log says of an attempt whose process went away before it could tell how it ended. */
+export const interruptedError = "interrupted";
+
+/** A log entry as the console API answers it (interfaces §3). */
+export const showDelivery = (delivery: LoggedDelivery) => ({
+  id: delivery.id,
+  eventType: delivery.eventType,
+  status: delivery.status,
+  attempts: delivery.attempts,
+  httpStatus: delivery.httpStatus,
+  error: delivery.error,
+  dateCreated: delivery.dateCreated.toISOString(),
+  lastAttemptAt: delivery.lastAttemptAt?.toISOString() ?? null,
+  nextAttemptAt: delivery.nextAttemptAt?.toISOString() ?? null,
+});

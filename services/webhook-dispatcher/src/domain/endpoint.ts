@@ -1,0 +1,45 @@
+import { randomBytes } from "node:crypto";
+
+/** Endpoints that an account may have at once; deleted ones do not count (spec §6.1). */
+export const endpointsMax = 5;
+
+/** The longest label of an endpoint, in code points (spec §6.1). */
+export const nameLengthMax = 100;
+
+/** How the last attempt to an endpoint ended. */
+export type EndpointOutcome = "Delivered" | "Failed";
+
+/** An endpoint as its owner sees it; its secret was told once and is not among this. */
+export type Endpoint = {
+  id: string;
+  url: string;
+  name: string;
+  enabled: boolean;
+  secretPrefix: string;
+  dateCreated: Date;
+  lastOutcome: EndpointOutcome | null;
+  consecutiveFailures: number;
+};
+
+const secretStart = "whsec_";
+const secretBytes = 32;
+const shownDigits = 4;
+
+/** Makes a signing secret: `whsec_` and 256 random bits in hex. */
+export const mintSecret = (): string => secretStart + randomBytes(secretBytes).toString("hex");
+
+/** What the console may show of a secret later: too little to sign with (spec §6.1). */
+export const secretPrefixOf = (secret: string): string =>
+  secret.slice(0, secretStart.length + shownDigits);
+
+/** An endpoint as the console API answers it (interfaces §3). */
+export const showEndpoint = (endpoint: Endpoint) => ({
+  id: endpoint.id,
+  url: endpoint.url,
+  name: endpoint.name,
+  enabled: endpoint.enabled,
+  secretPrefix: endpoint.secretPrefix,
+  dateCreated: endpoint.dateCreated.toISOString(),
+  lastOutcome: endpoint.lastOutcome,
+  consecutiveFailures: endpoint.consecutiveFailures,
+});

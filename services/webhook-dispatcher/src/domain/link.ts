@@ -1,0 +1,21 @@
+import type { Decimal, LinkStatus } from "@payment-links/contracts";
+
+/** What a webhook tells of a link, as last heard from `payment-links.v1`. */
+export type Link = {
+  id: string;
+  status: LinkStatus;
+  toAmount: Decimal;
+  receivedAmount: Decimal;
+  currentUsage: number;
+  maxUsage: number | null;
+  description: string | null;
+  expirationDate: Date | null;
+  chainId: string;
+  tokenAddress: string;
+};
+
+/** A link's status at an instant: `inactive` from the moment it expires (interfaces §1). */
+export const statusAt = (link: Link, now: Date): LinkStatus => {
+  const hasExpired = link.expirationDate !== null && link.expirationDate <= now;
+  return link.status === "active" && hasExpired ? "inactive" : link.status;
+};

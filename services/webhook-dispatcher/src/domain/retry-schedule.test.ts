@@ -1,0 +1,31 @@
+import { describe, expect, test } from "@jest/globals";
+import { nextAttemptAfter } from "./retry-schedule.ts";
+
+const schedule = [0, 30, 300, 1_800, 7_200, 43_200].map((seconds) => seconds * 1000);
+const endedAt = new Date("2026-11-21T10:00:00.000Z");
+const waitMsAfter = (attempts: number, random: number, waits = schedule): number | null => {
+  const next = nextAttemptAfter(waits, { attempts, endedAt, random });
+  return next === null ? null : next.getTime() - endedAt.getTime();
+};
+
+describe("nextAttemptAfter", () => {
+  test("follows the schedule of spec §6.5 and ends after the sixth", () => {
+    const waits = [1, 2, 3, 4, 5, 6].map((attempts) => waitMsAfter(attempts, 0));
+    expect(waits).toEqual([30_000, 300_000, 1_800_000, 7_200_000, 43_200_000, null]);
+  });
+
+  test("spreads later only, and by less than the 10 % that are allowed", () => {
+    for (const attempts of [1, 2, 3, 4, 5]) {
+      const least = waitMsAfter(attempts, 0) ?? 0;
+      const most = waitMsAfter(attempts, 1) ?? 0;
+      expect(least).toBe(schedule[attempts]);
+      expect(most).toBeGreaterThan(least);
+      expect(most).toBeLessThanOrEqual(least * 1.06);
+    }
+  });
+
+  test("a shorter schedule gives fewer attempts, a longer one never more than six", () => {
+    expect(waitMsAfter(2, 0, [0, 1_000])).toBeNull();
+    expect(waitMsAfter(6, 0, [...schedule, 1_000])).toBeNull();
+  });
+});

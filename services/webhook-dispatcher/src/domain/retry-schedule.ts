@@ -1,0 +1,23 @@
+/** Waits before the first, second, … attempt, each after the end of the one before (spec §6.5). */
+export type RetrySchedule = readonly number[];
+
+/** Attempts that a delivery can have in total (spec §6.5). */
+export const attemptsMax = 6;
+
+/** Waits may grow by up to 10 % (design, invariant 4); the other half is left for the claim itself. */
+const jitterRatioMax = 0.05;
+
+type FailedAttempt = { attempts: number; endedAt: Date; random: number };
+
+/**
+ * When a delivery is tried again after its failed attempt number `attempts`, or null where that was the
+ * last. `random`, from 0 to 1, spreads what failed together: later only, never earlier.
+ */
+export const nextAttemptAfter = (
+  schedule: RetrySchedule,
+  { attempts, endedAt, random }: FailedAttempt,
+): Date | null => {
+  const waitMs = attempts < attemptsMax ? schedule[attempts] : undefined;
+  if (waitMs === undefined) return null;
+  return new Date(endedAt.getTime() + Math.ceil(waitMs * (1 + jitterRatioMax * random)));
+};

@@ -1,0 +1,24 @@
+import { isIP } from "node:net";
+import { resolvePublic } from "./resolve-public.ts";
+import type { Resolve } from "./resolver.ts";
+import { type UrlRules, hostOf, readWebhookUrl } from "./webhook-url.ts";
+
+/**
+ * Judges a webhook URL at its registration, DNS included (spec §6.1): answers it normalised, or
+ * undefined where it is refused. What DNS says later is judged again by every connection.
+ */
+export const admitWebhookUrl = async (
+  text: string,
+  { rules, resolve }: { rules: UrlRules; resolve: Resolve },
+): Promise<URL | undefined> => {
+  const url = readWebhookUrl(text, rules);
+  if (typeof url === "string") return undefined;
+  const host = hostOf(url);
+  if (isIP(host) !== 0 || rules.overriddenHosts.has(host)) return url;
+  try {
+    await resolvePublic(resolve, host);
+    return url;
+  } catch {
+    return undefined;
+  }
+};

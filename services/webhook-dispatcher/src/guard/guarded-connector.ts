@@ -1,0 +1,49 @@
+import { type LookupFunction, isIP } from "node:net";
+import { callbackify } from "node:util";
+import { buildConnector } from "undici";
+import { isPublicAddress } from "./public-address.ts";
+import { BlockedAddressError, resolvePublic } from "./resolve-public.ts";
+import type { Resolve } from "./resolver.ts";
+
+/**
+ * Makes the connector that opens every socket to a stranger: it resolves once, vets all addresses, and
+ * hands exactly these to the socket, so that the address checked is the address connected to.
+ */
+export const createGuardedConnector = (
+  resolve: Resolve,
+  { connectTimeoutMs }: { connectTimeoutMs: number },
+): buildConnector.connector => {
+  const connect = buildConnector({
+    timeout: connectTimeoutMs,
+    allowH2: false,
+    lookup: createGuardedLookup(resolve),
+  });
+  return (options, callback) => {
+    // No lookup is called for a literal, so it is judged here.
+    if (isIP(options.hostname) !== 0 && !isPublicAddress(options.hostname)) {
+      callback(new BlockedAddressError(), null);
+      return;
+    }
+    connect(options, (...[error, socket]) => {
+      if (error !== null) return callback(error, null);
+      // Belt and braces: nothing has been written to the socket yet.
+      if (isPublicAddress(socket.remoteAddress ?? "")) return callback(null, socket);
+      socket.destroy();
+      return callback(new BlockedAddressError(), null);
+    });
+  };
+};
+
+/**
+ * The look-up that a socket makes: every address is vetted before one is handed over. Node asks for one
+ * address or, when it may try several families, for all of them.
+ */
+export const createGuardedLookup = (resolve: Resolve): LookupFunction => {
+  const vet = callbackify((hostName: string) => resolvePublic(resolve, hostName));
+  return (hostName, options, callback) =>
+    vet(hostName, (error, addresses) => {
+      if (error !== null) callback(error, []);
+      else if (options.all === true) callback(null, [...addresses]);
+      else callback(null, addresses[0].address, addresses[0].family);
+    });
+};

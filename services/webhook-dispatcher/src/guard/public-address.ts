@@ -1,0 +1,59 @@
+import { isIP } from "node:net";
+import ipaddr from "ipaddr.js";
+
+type Range = readonly [ipaddr.IPv4 | ipaddr.IPv6, number];
+
+const ranges = (...texts: string[]): readonly Range[] =>
+  texts.map((text) => ipaddr.parseCIDR(text));
+
+/** IANA's special-purpose registry, what clouds put beside it, multicast and the reserved rest. */
+const closedIpv4 = ranges(
+  "0.0.0.0/8",
+  "10.0.0.0/8",
+  "100.64.0.0/10",
+  "127.0.0.0/8",
+  // Azure answers its metadata and agents here, from inside, on what looks like a public address.
+  "168.63.129.16/32",
+  "169.254.0.0/16",
+  "172.16.0.0/12",
+  "192.0.0.0/24",
+  "192.0.2.0/24",
+  "192.88.99.0/24",
+  "192.168.0.0/16",
+  "198.18.0.0/15",
+  "198.51.100.0/24",
+  "203.0.113.0/24",
+  "224.0.0.0/4",
+  "240.0.0.0/4",
+);
+
+/** Global unicast: everything else (mapped, unique-local, link-local, multicast, …) is closed. */
+const openIpv6 = ranges("2000::/3");
+
+/** Teredo and its kin, documentation, 6to4: inside global unicast, yet not plain public hosts. */
+const closedIpv6 = ranges("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20");
+
+const nat64 = ranges("64:ff9b::/96");
+const nat64PrefixBytes = 12;
+
+/**
+ * Whether an address, as a resolver or a socket gives it, is publicly routable (spec §6.1). Text that is
+ * no plain address is not. A NAT64 address is judged by the IPv4 address in it: where a network has
+ * DNS64, public hosts resolve to such.
+ */
+export const isPublicAddress = (text: string): boolean => {
+  // Stricter than the parser below, which reads octal parts; and an address with a zone is a local one.
+  if (isIP(text) === 0 || text.includes("%")) return false;
+  return isPublic(ipaddr.parse(text));
+};
+
+const isPublic = (address: ipaddr.IPv4 | ipaddr.IPv6): boolean => {
+  if (address instanceof ipaddr.IPv4) return !isWithin(address, closedIpv4);
+  if (isWithin(address, nat64)) {
+    return isPublic(new ipaddr.IPv4(address.toByteArray().slice(nat64PrefixBytes)));
+  }
+  return isWithin(address, openIpv6) && !isWithin(address, closedIpv6);
+};
+
+const isWithin = (address: ipaddr.IPv4 | ipaddr.IPv6, list: readonly Range[]): boolean =>
+  list.some(([network, prefixBits]) => address.match(network, prefixBits));

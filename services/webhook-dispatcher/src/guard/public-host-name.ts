@@ -1,0 +1,46 @@
+import { domainToUnicode } from "node:url";
+
+const nameLengthMax = 253;
+const labelLengthMax = 63;
+
+/** Names that mean this machine, this network, or nothing that a certificate could be issued for. */
+const specialSuffixes = [
+  "localhost",
+  "localdomain",
+  "local",
+  "internal",
+  "intranet",
+  "private",
+  "corp",
+  "home",
+  "home.arpa",
+  "lan",
+  "svc",
+  "onion",
+  "alt",
+  "invalid",
+  "test",
+  "example",
+  "arpa",
+];
+
+/**
+ * Whether a host name, as the URL parser gives it (lower case, IDNA done), can be a public one: at
+ * least two labels, each of a legal length, none special. One trailing dot is ignored.
+ */
+export const isPublicHostName = (hostName: string): boolean => {
+  const name = withoutTrailingDot(hostName);
+  const labels = name.split(".");
+  if (name.length > nameLengthMax || labels.length < 2) return false;
+  if (labels.some((label) => label === "" || label.length > labelLengthMax)) return false;
+  if (labels.some(isUndecodable)) return false;
+  return !specialSuffixes.some((suffix) => name === suffix || name.endsWith(`.${suffix}`));
+};
+
+/** The name without the one dot that says it is complete. */
+export const withoutTrailingDot = (hostName: string): string =>
+  hostName.endsWith(".") ? hostName.slice(0, -1) : hostName;
+
+/** Node leaves a label that is no valid punycode as it is, where other parsers may see another name. */
+const isUndecodable = (label: string): boolean =>
+  label.startsWith("xn--") && domainToUnicode(label).startsWith("xn--");

@@ -1,0 +1,43 @@
+import { isIP } from "node:net";
+import { isPublicAddress } from "./public-address.ts";
+import type { Resolve } from "./resolver.ts";
+
+/** A host that has an address which is not publicly routable. It tells no address, on purpose. */
+export class BlockedAddressError extends Error {
+  constructor() {
+    super("the host has an address that is not publicly routable");
+    this.name = "BlockedAddressError";
+  }
+}
+
+/** A host name for which DNS gives no address. */
+export class UnresolvedHostError extends Error {
+  constructor() {
+    super("the host name does not resolve");
+    this.name = "UnresolvedHostError";
+  }
+}
+
+export type PublicAddress = { address: string; family: 4 | 6 };
+
+const addressesMax = 16;
+
+/**
+ * Resolves a host once and answers its addresses, all of them public. One that is not refuses the whole
+ * host: whoever dials could pick just that one. Throws BlockedAddressError or UnresolvedHostError.
+ */
+export const resolvePublic = async (
+  resolve: Resolve,
+  hostName: string,
+): Promise<readonly [PublicAddress, ...PublicAddress[]]> => {
+  const addresses = await resolve(hostName).catch(() => []);
+  if (!addresses.every(isPublicAddress)) throw new BlockedAddressError();
+  const [first, ...rest] = addresses.slice(0, addressesMax).map(withFamily);
+  if (first === undefined) throw new UnresolvedHostError();
+  return [first, ...rest];
+};
+
+const withFamily = (address: string): PublicAddress => ({
+  address,
+  family: isIP(address) === 4 ? 4 : 6,
+});

@@ -1,0 +1,140 @@
+import { describe, expect, test } from "@jest/globals";
+import { readWebhookUrl } from "./webhook-url.ts";
+
+const rules = {
+  overriddenHosts: new Set(["receiver.test"]),
+  ownHosts: new Set(["pay.shop.com"]),
+};
+const judge = (text: string): string => {
+  const judged = readWebhookUrl(text, rules);
+  return typeof judged === "string" ? judged : judged.href;
+};
+
+const long = (length: number): string => "https://shop.com/".padEnd(length, "a");
+
+describe("readWebhookUrl", () => {
+  test.each([
+    ["plain http", "http://shop.com/hook", "scheme"],
+    ["ftp", "ftp://shop.com/hook", "scheme"],
+    ["javascript", "javascript:alert(1)", "scheme"],
+    ["no scheme", "shop.com/hook", "no_url"],
+    ["an empty text", "", "no_url"],
+    ["an empty host", "https://", "no_url"],
+    ["credentials", "https://user:pass@shop.com/", "credentials"],
+    ["a user alone", "https://user@shop.com/", "credentials"],
+    ["empty credentials", "https://@shop.com/", "credentials"],
+    ["credentials that look like a host", "https://shop.com:x@evil.com/", "credentials"],
+    ["a backslash before credentials", "https:\\\\user@shop.com/", "credentials"],
+    ["port 443", "https://shop.com:443/hook", "port"],
+    ["port 8443", "https://shop.com:8443/hook", "port"],
+    ["port 0", "https://shop.com:0/", "port"],
+    ["an empty port", "https://shop.com:/hook", "port"],
+    ["port 443 without slashes", "https:shop.com:443/hook", "port"],
+    ["port 443 after backslashes", "https:\\\\shop.com:443\\hook", "port"],
+    ["port 443 behind an IPv6 literal", "https://[2606:4700::1]:443/", "port"],
+    ["port 443 without a path", "https://shop.com:443?x=1", "port"],
+    ["a port over 65535", "https://shop.com:65536/", "no_url"],
+    ["a fragment", "https://shop.com/#x", "fragment"],
+    ["an empty fragment", "https://shop.com/#", "fragment"],
+    ["a line end in the path", "https://shop.com/a\r\nb", "control_character"],
+    ["a tab in the host", "https://sh\top.com/", "control_character"],
+    ["NUL", "https://shop.com/\0", "control_character"],
+    ["a C1 control", "https://shop.com/\u0085", "control_character"],
+    ["half of a surrogate pair", "https://shop.com/\ud800", "control_character"],
+    ["2049 code points", long(2049), "too_long"],
+    ["localhost", "https://localhost/", "host_name"],
+    ["localhost with a dot", "https://localhost./", "host_name"],
+    ["below localhost", "https://a.localhost/", "host_name"],
+    ["upper case", "https://LOCALHOST/", "host_name"],
+    ["a single label", "https://intranet/", "host_name"],
+    ["a service's own name", "https://links-api/", "host_name"],
+    ["a cluster name", "https://links-api.default.svc.cluster.local/", "host_name"],
+    ["a short cluster name", "https://links-api.default.svc/", "host_name"],
+    [".local", "https://printer.local/", "host_name"],
+    [".internal", "https://metadata.google.internal/", "host_name"],
+    [".internal with a dot", "https://metadata.google.internal./", "host_name"],
+    [".home.arpa", "https://nas.home.arpa/", "host_name"],
+    [".lan", "https://nas.lan/", "host_name"],
+    [".onion", "https://abcdef.onion/", "host_name"],
+    [".invalid", "https://a.invalid/", "host_name"],
+    [".test", "https://a.test/", "host_name"],
+    [".example", "https://a.example/", "host_name"],
+    ["our own host", "https://pay.shop.com/hook", "host_name"],
+    ["our own host with a dot", "https://PAY.shop.com./hook", "host_name"],
+    ["an empty label", "https://a..com/", "host_name"],
+    ["a leading dot", "https://.shop.com/", "host_name"],
+    ["two trailing dots", "https://shop.com../", "host_name"],
+    ["a dot alone", "https://./", "host_name"],
+    ["a label of 64", `https://${"a".repeat(64)}.com/`, "host_name"],
+    ["a name over 253", `https://${"a.".repeat(126)}com/`, "host_name"],
+    ["punycode that does not decode", "https://xn--a-ecp.ru/", "host_name"],
+    ["empty punycode", "https://xn--.com/", "host_name"],
+    ["127.1", "https://127.1/", "address"],
+    ["one decimal number", "https://2130706433/", "address"],
+    ["hexadecimal", "https://0x7f.1/", "address"],
+    ["octal", "https://0177.0.0.1/", "address"],
+    ["long octal", "https://01200034567/", "address"],
+    ["zero", "https://0/", "address"],
+    ["a trailing dot", "https://127.0.0.1./", "address"],
+    ["full-width digits", "https://１２７.０.０.１/", "address"],
+    ["circled digits", "https://①②⑦.⓪.⓪.①/", "address"],
+    ["ideographic dots", "https://127。0。0。1/", "address"],
+    ["percent-encoded digits", "https://%31%32%37.0.0.1/", "address"],
+    ["no slashes", "https:127.0.0.1", "address"],
+    ["backslashes", "https:\\\\127.0.0.1\\", "address"],
+    ["a metadata address", "https://169.254.169.254/latest/meta-data/", "address"],
+    ["a private IPv6 literal", "https://[fd00:ec2::254]/", "address"],
+    ["IPv6 loopback", "https://[::1]/", "address"],
+    ["a mapped literal", "https://[::ffff:127.0.0.1]/", "address"],
+    ["a zone id", "https://[fe80::1%25eth0]/", "no_url"],
+    ["an over-long octet", "https://127.0.0.256/", "no_url"],
+    ["a number as last label", "https://shop.0x7f/", "no_url"],
+    ["a full-width colon", "https://shop.com：443/", "no_url"],
+    ["a percent-encoded colon", "https://shop.com%3A443/", "no_url"],
+  ])("refuses %s", (_name, text, fault) => {
+    expect(judge(text)).toBe(fault);
+  });
+
+  test.each([
+    ["a public host", "https://shop.com/hook?a=1", "https://shop.com/hook?a=1"],
+    ["2048 code points", long(2048), long(2048)],
+    [
+      "2048 code points of four bytes",
+      `https://shop.com/${"😀".repeat(2031)}`,
+      `https://shop.com/${"%F0%9F%98%80".repeat(2031)}`,
+    ],
+    ["a scheme in upper case", "HTTPS://Shop.COM/Hook", "https://shop.com/Hook"],
+    ["a trailing dot, dropped", "https://shop.com./hook", "https://shop.com/hook"],
+    ["an international name, as ASCII", "https://bücher.de/", "https://xn--bcher-kva.de/"],
+    ["a look-alike, as ASCII", "https://аpple.com/", "https://xn--pple-43d.com/"],
+    ["a soft hyphen, dropped", "https://sh\u00adop.com/", "https://shop.com/"],
+    ["a percent-encoded host", "https://%73hop.com/", "https://shop.com/"],
+    [
+      "a colon and an at in path and query",
+      "https://shop.com/a:443@b?c=d:1@e",
+      "https://shop.com/a:443@b?c=d:1@e",
+    ],
+    ["a public literal", "https://8.8.8.8/", "https://8.8.8.8/"],
+    ["a public IPv6 literal", "https://[2606:4700:4700::1111]/", "https://[2606:4700:4700::1111]/"],
+    [
+      "a name that only begins like a special one",
+      "https://localhost.com/",
+      "https://localhost.com/",
+    ],
+    ["a name that only ends like a special one", "https://mylocal.com/", "https://mylocal.com/"],
+    ["an overridden host", "https://receiver.test/hook", "https://receiver.test/hook"],
+  ])("accepts %s, normalised", (_name, text, normalised) => {
+    expect(judge(text)).toBe(normalised);
+  });
+
+  test("an override opens exactly its host", () => {
+    expect(judge("https://a.receiver.test/")).toBe("host_name");
+    expect(judge("http://receiver.test/")).toBe("scheme");
+    expect(judge("https://receiver.test:443/")).toBe("port");
+  });
+
+  test("what was normalised is judged the same again, as every attempt does", () => {
+    const once = judge("https://Shop.com./a b?c=ü");
+    expect(judge(once)).toBe(once);
+  });
+});

@@ -1,0 +1,65 @@
+import { isIP } from "node:net";
+import { isPublicAddress } from "./public-address.ts";
+import { isPublicHostName, withoutTrailingDot } from "./public-host-name.ts";
+
+const urlLengthMax = 2048;
+
+/** Which rule of spec §6.1 a webhook URL breaks. */
+export type UrlFault =
+  | "too_long"
+  | "control_character"
+  | "no_url"
+  | "scheme"
+  | "credentials"
+  | "port"
+  | "fragment"
+  | "host_name"
+  | "address";
+
+export type UrlRules = {
+  /** Hosts that development and tests send elsewhere; they pass the public-host rule. */
+  overriddenHosts: ReadonlySet<string>;
+  /** Our own hosts: a webhook to ourselves would be a loop. */
+  ownHosts: ReadonlySet<string>;
+};
+
+/**
+ * Judges what a person typed as a webhook URL, without asking DNS: answers the normalised URL, which is
+ * what is stored, shown and called, or the rule it breaks. A host is judged after parsing, as
+ * `0x7f.1`, `2130706433` and full-width digits are all 127.0.0.1.
+ */
+export const readWebhookUrl = (text: string, rules: UrlRules): URL | UrlFault => {
+  if ([...text].length > urlLengthMax) return "too_long";
+  // The parser would drop tabs and line ends without a word.
+  if (controlCharacter.test(text) || !text.isWellFormed()) return "control_character";
+  if (!URL.canParse(text)) return "no_url";
+  const url = new URL(text);
+  if (url.protocol !== "https:") return "scheme";
+  const authority = authorityOf(text);
+  if (authority.includes("@")) return "credentials";
+  if (authority.replace(ipv6Literal, "").includes(":")) return "port";
+  if (url.href.includes("#")) return "fragment";
+  const fault = faultOfHost(hostOf(url), rules);
+  if (fault !== undefined) return fault;
+  url.hostname = withoutTrailingDot(url.hostname);
+  return url;
+};
+
+/** The host of a URL as DNS and sockets name it: an IPv6 literal without its brackets. */
+export const hostOf = (url: URL): string => url.hostname.replace(/^\[(.*)\]$/, "$1");
+
+const controlCharacter = /\p{Cc}/u;
+const ipv6Literal = /\[[^\]]*\]/;
+
+/**
+ * What stands between the slashes and the path in the text itself: the parser forgets a default port,
+ * an empty one, and empty credentials. It takes any number of slashes, of either kind.
+ */
+const authorityOf = (text: string): string => /^\s*https:[\\/]*([^\\/?#]*)/i.exec(text)?.[1] ?? "";
+
+const faultOfHost = (host: string, rules: UrlRules): UrlFault | undefined => {
+  const name = withoutTrailingDot(host);
+  if (rules.overriddenHosts.has(name)) return undefined;
+  if (isIP(name) !== 0) return isPublicAddress(name) ? undefined : "address";
+  return isPublicHostName(host) && !rules.ownHosts.has(name) ? undefined : "host_name";
+};

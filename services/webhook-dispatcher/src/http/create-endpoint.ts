@@ -1,0 +1,44 @@
+import type { Request, Response } from "express";
+import { body, newId, refuse, required, text } from "@payment-links/contracts";
+import { readBody } from "@payment-links/http";
+import type { Caller } from "@payment-links/identity";
+import type { Deps } from "../deps.ts";
+import { mintSecret, nameLengthMax, secretPrefixOf, showEndpoint } from "../domain/endpoint.ts";
+import { sealSecret } from "../domain/secret-keys.ts";
+import { admitWebhookUrl } from "../guard/admit-webhook-url.ts";
+import { insertEndpoint, lockEndpoints } from "../store/endpoints.ts";
+
+/** Any string: what is wrong with a URL is told by one code, its length too (interfaces §1). */
+const anyString = (input: unknown) =>
+  typeof input === "string" ? { value: input } : ("string_type" as const);
+
+const Body = body({
+  url: required(anyString, { type: "string", format: "uri" }),
+  name: required(text({ lengthMin: 1, lengthMax: nameLengthMax }), { type: "string" }),
+});
+
+/** POST /console/api/webhook-endpoints: adds an endpoint and shows its secret, this once. */
+export const createEndpoint =
+  ({ pool, clock, rules, resolve, secretKeys }: Deps) =>
+  async (req: Request, res: Response, { account }: Caller): Promise<void> => {
+    const { url: typed, name } = await readBody(req, Body);
+    const url = await admitWebhookUrl(typed, { rules, resolve });
+    if (url === undefined) throw refuse("INVALID_WEBHOOK_URL");
+    const id = newId("whe");
+    const secret = mintSecret();
+    const fresh = {
+      id,
+      userId: account.id,
+      url: url.href,
+      name,
+      secretPrefix: secretPrefixOf(secret),
+      ...sealSecret(secretKeys, secret, id),
+      dateCreated: clock.now(),
+    };
+    const endpoint = await pool.transaction(async (tx) => {
+      await lockEndpoints(tx, account.id);
+      return insertEndpoint(tx, fresh);
+    });
+    res.setHeader("Cache-Control", "no-store");
+    res.status(201).json({ ...showEndpoint(endpoint), secret });
+  };

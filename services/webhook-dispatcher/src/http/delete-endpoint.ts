@@ -1,0 +1,22 @@
+import type { Request, Response } from "express";
+import { refuse } from "@payment-links/contracts";
+import type { Caller } from "@payment-links/identity";
+import type { Deps } from "../deps.ts";
+import { abandonDeliveries } from "../store/deliveries.ts";
+import { lockEndpoints, deleteEndpoint as markDeleted } from "../store/endpoints.ts";
+import { readEndpointId } from "./read-endpoint-id.ts";
+
+/** DELETE /console/api/webhook-endpoints/{id}: abandons what is queued; the log stays readable. */
+export const deleteEndpoint =
+  ({ pool, clock }: Deps) =>
+  async (req: Request, res: Response, { account }: Caller): Promise<void> => {
+    const id = readEndpointId(req);
+    const userId = account.id;
+    const isDeleted = await pool.transaction(async (tx) => {
+      await lockEndpoints(tx, userId);
+      await abandonDeliveries(tx, { userId, endpointId: id, reason: "endpoint deleted" });
+      return markDeleted(tx, { userId, id }, clock.now());
+    });
+    if (!isDeleted) throw refuse("NOT_FOUND");
+    res.status(204).end();
+  };

@@ -1,0 +1,36 @@
+import type { Request, Response } from "express";
+import { body, bool, changed, refuse, text } from "@payment-links/contracts";
+import { readBody } from "@payment-links/http";
+import type { Caller } from "@payment-links/identity";
+import type { Deps } from "../deps.ts";
+import { nameLengthMax, showEndpoint } from "../domain/endpoint.ts";
+import { abandonDeliveries } from "../store/deliveries.ts";
+import { lockEndpoints, updateEndpoint as storeEndpoint } from "../store/endpoints.ts";
+import { readEndpointId } from "./read-endpoint-id.ts";
+
+const Body = body({
+  url: changed(() => "no_update" as const, { not: {} }),
+  name: changed(text({ lengthMin: 1, lengthMax: nameLengthMax }), { type: "string" }),
+  enabled: changed(bool, { type: "boolean" }),
+});
+
+/**
+ * PATCH /console/api/webhook-endpoints/{id}: renames, enables or disables. Disabling abandons what is
+ * queued; enabling again replays nothing (spec §6.1).
+ */
+export const updateEndpoint =
+  ({ pool }: Deps) =>
+  async (req: Request, res: Response, { account }: Caller): Promise<void> => {
+    const { name, enabled } = await readBody(req, Body);
+    const id = readEndpointId(req);
+    const userId = account.id;
+    const endpoint = await pool.transaction(async (tx) => {
+      await lockEndpoints(tx, userId);
+      if (enabled === false) {
+        await abandonDeliveries(tx, { userId, endpointId: id, reason: "endpoint disabled" });
+      }
+      return storeEndpoint(tx, { userId, id }, { name, enabled });
+    });
+    if (endpoint === null) throw refuse("NOT_FOUND");
+    res.json(showEndpoint(endpoint));
+  };

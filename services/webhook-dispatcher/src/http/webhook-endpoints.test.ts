@@ -1,0 +1,334 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { linkTransactionSucceeded, newId } from "@payment-links/contracts";
+import { outgoing } from "@payment-links/bus";
+import { sql } from "slonik";
+import * as z from "zod";
+import { readSecretKeys, openSecret } from "../domain/secret-keys.ts";
+import { type Person, type Rig, endpointsPath, openRig, sealingKey } from "../testing/open-rig.ts";
+import { sampleLink, sampleTransaction } from "../testing/samples.ts";
+
+const resolutions: Record<string, string[]> = {
+  "shop.com": ["93.184.216.34", "2606:4700::1"],
+  "private.com": ["10.0.0.1"],
+  "mixed.com": ["93.184.216.34", "127.0.0.1"],
+  "metadata.com": ["169.254.169.254"],
+};
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await openRig({
+    environment: { WEBHOOK_HOST_OVERRIDES: "receiver.test=http://127.0.0.1:1" },
+    outside: {
+      resolve: async (hostName) => {
+        const addresses = resolutions[hostName];
+        if (addresses === undefined) throw new Error("ENOTFOUND");
+        return addresses;
+      },
+    },
+  });
+});
+afterAll(() => rig.close());
+
+const shop = { url: "https://shop.com/hook", name: "Shop" };
+
+const create = async (person: Person, body: unknown = shop) =>
+  rig.call(person, "POST", endpointsPath, body);
+
+const list = async (person: Person) => (await rig.call(person, "GET", endpointsPath)).json.data;
+
+/** Applies an event of the person's link as the consumer would; nothing is sent, as nothing runs. */
+const queueDeliveries = async (person: Person, count = 1): Promise<void> => {
+  const { service } = await rig.startAnother({ WEBHOOK_RETRY_SCHEDULE_SECONDS: "3600" });
+  for (let at = 0; at < count; at += 1) {
+    await rig.tellCompleted(person);
+    rig.clock.advance(1);
+  }
+  await service.stop();
+};
+
+describe("POST /console/api/webhook-endpoints", () => {
+  test("answers the endpoint with its secret, and the secret never again", async () => {
+    const person = rig.signIn();
+    const { status, json } = await create(person);
+    expect(status).toBe(201);
+    expect(json).toEqual({
+      id: expect.stringMatching(/^whe_/),
+      url: "https://shop.com/hook",
+      name: "Shop",
+      enabled: true,
+      secret: expect.stringMatching(/^whsec_[0-9a-f]{64}$/),
+      secretPrefix: json.secret.slice(0, 10),
+      dateCreated: rig.clock.now().toISOString(),
+      lastOutcome: null,
+      consecutiveFailures: 0,
+      errors: [],
+      data: [],
+    });
+    const { errors: _errors, data: _data, secret, ...shown } = json;
+    const listed = await list(person);
+    expect(listed).toEqual([shown]);
+    const renamed = await rig.call(person, "PATCH", `${endpointsPath}/${json.id}`, { name: "B" });
+    expect(JSON.stringify([listed, renamed])).not.toContain(secret);
+  });
+
+  test("keeps the secret sealed: it stands nowhere in the tables and the log, yet opens", async () => {
+    const person = rig.signIn();
+    const { json } = await create(person);
+    const tables = ["endpoints", "deliveries", "links", "outbox", "inbox", "dead_letters"];
+    const Row = z.object({ text: z.string() });
+    const digits = json.secret.slice("whsec_".length);
+    for (const table of tables) {
+      const rows = await rig.pool.any(sql.type(Row)`
+        SELECT row_to_json(t)::text AS text FROM ${sql.identifier([table])} AS t
+      `);
+      // bytea is written in hex: the clear text would show so as well.
+      const forms = [digits, Buffer.from(digits).toString("hex")];
+      expect(rows.filter(({ text }) => forms.some((form) => text.includes(form)))).toEqual([]);
+    }
+    expect(rig.logLines.join("")).not.toContain(digits);
+    const Sealed = z.object({ sealed: z.instanceof(Buffer), keyName: z.string() });
+    const stored = await rig.pool.one(sql.type(Sealed)`
+      SELECT sealed_secret AS sealed, secret_key_name AS "keyName"
+      FROM endpoints WHERE id = ${json.id}
+    `);
+    expect(stored.keyName).toBe("first");
+    const keys = readSecretKeys(sealingKey);
+    if (keys === undefined) throw new Error("the rig's key cannot be read");
+    expect(openSecret(keys, stored, json.id)).toBe(json.secret);
+  });
+
+  test.each([
+    ["http", "http://shop.com/hook"],
+    ["a port", "https://shop.com:443/hook"],
+    ["credentials", "https://a:b@shop.com/hook"],
+    ["localhost", "https://localhost/hook"],
+    ["a literal", "https://127.0.0.1/hook"],
+    ["no URL", "shop"],
+    ["an empty text", ""],
+    ["NUL", "https://shop.com/\0"],
+    ["too long", "https://shop.com/".padEnd(2049, "a")],
+    ["a host that does not resolve", "https://nowhere.com/hook"],
+    ["a host that resolves to a private address", "https://private.com/hook"],
+    ["a host with one private address of several", "https://mixed.com/hook"],
+    ["a host that resolves to a metadata address", "https://metadata.com/hook"],
+    ["a host below an overridden one", "https://a.receiver.test/hook"],
+  ])("refuses a URL with %s by one code", async (_name, url) => {
+    const person = rig.signIn();
+    const { status, codes } = await create(person, { url, name: "Shop" });
+    expect([status, codes]).toEqual([422, ["INVALID_WEBHOOK_URL"]]);
+    expect(await list(person)).toEqual([]);
+  });
+
+  test("accepts an overridden host without asking DNS, and a URL of 2048 code points", async () => {
+    const person = rig.signIn();
+    const overridden = await create(person, { ...shop, url: "https://receiver.test/hook" });
+    expect([overridden.status, overridden.json["url"]]).toEqual([
+      201,
+      "https://receiver.test/hook",
+    ]);
+    const long = "https://shop.com/".padEnd(2048, "a");
+    expect((await create(person, { ...shop, url: long })).json["url"]).toBe(long);
+  });
+
+  test.each([
+    ["no name", { url: shop.url }, ["missing"]],
+    ["a name that is no text", { url: shop.url, name: 1 }, ["string_type"]],
+    ["an empty name", { url: shop.url, name: "" }, ["string_too_short"]],
+    ["a name over 100", { url: shop.url, name: "a".repeat(101) }, ["string_too_long"]],
+    ["nothing", {}, ["missing", "missing"]],
+    ["a URL that is no text", { url: 1, name: "Shop" }, ["string_type"]],
+    ["a list", [], ["model_attributes_type"]],
+  ])("refuses %s by the validation codes", async (_name, body, codes) => {
+    const answer = await create(rig.signIn(), body);
+    expect([answer.status, answer.codes]).toEqual([422, codes]);
+  });
+
+  test("a name may have 100 code points", async () => {
+    const name = "😀".repeat(100);
+    expect((await create(rig.signIn(), { ...shop, name })).json["name"]).toBe(name);
+  });
+
+  test("refuses the sixth, also when many come at once; a deleted one makes room", async () => {
+    const person = rig.signIn();
+    const answers = await Promise.all(Array.from({ length: 12 }, () => create(person)));
+    const statuses = answers.map((answer) => answer.status).sort((a, b) => a - b);
+    expect(statuses).toEqual([...Array(5).fill(201), ...Array(7).fill(409)]);
+    const refused = answers.find((answer) => answer.status === 409);
+    expect(refused?.codes).toEqual(["WEBHOOK_ENDPOINT_LIMIT"]);
+    const [oldest] = await list(person);
+    expect(await list(person)).toHaveLength(5);
+    expect(
+      (await rig.call(person, "DELETE", `${endpointsPath}/${String(oldest?.["id"])}`)).status,
+    ).toBe(204);
+    expect((await create(person)).status).toBe(201);
+    expect((await create(person)).status).toBe(409);
+    expect((await create(rig.signIn())).status).toBe(201);
+  });
+
+  test("needs a session, and refuses another site's page and an API key", async () => {
+    const url = `${rig.publicUrl}${endpointsPath}`;
+    const statusWith = async (headers: Record<string, string>) =>
+      (await fetch(url, { method: "POST", headers, body: JSON.stringify(shop) })).status;
+    const { token } = rig.signIn();
+    expect(await statusWith({})).toBe(401);
+    expect(await statusWith({ "x-api-key": "plk_live_x" })).toBe(401);
+    expect(await statusWith({ cookie: "session=unknown" })).toBe(401);
+    const cookie = `session=${token}`;
+    expect(await statusWith({ cookie, "sec-fetch-site": "cross-site" })).toBe(403);
+    expect(await statusWith({ cookie, "content-type": "application/json" })).toBe(201);
+  });
+});
+
+describe("PATCH /console/api/webhook-endpoints/{id}", () => {
+  test("renames, disables and enables, and answers the endpoint", async () => {
+    const person = rig.signIn();
+    const path = `${endpointsPath}/${(await create(person)).json.id}`;
+    const patched = await rig.call(person, "PATCH", path, { name: "Renamed", enabled: false });
+    expect(patched.status).toBe(200);
+    expect(patched.json).toMatchObject({ name: "Renamed", enabled: false, secret: "" });
+    expect((await rig.call(person, "PATCH", path, { enabled: true })).json).toMatchObject({
+      name: "Renamed",
+      enabled: true,
+    });
+    expect((await rig.call(person, "PATCH", path, {})).status).toBe(200);
+  });
+
+  test.each([
+    ["a URL", { url: "https://shop.com/other" }, ["no_update"]],
+    ["a URL of null", { url: null, name: "B" }, ["no_update"]],
+    ["a name that is too long", { name: "a".repeat(101) }, ["string_too_long"]],
+    ["a switch that is no boolean", { enabled: "yes" }, ["bool_type"]],
+    [
+      "several at once",
+      { url: "x", name: 1, enabled: null },
+      ["no_update", "string_type", "bool_type"],
+    ],
+  ])("refuses %s and changes nothing", async (_name, change, codes) => {
+    const person = rig.signIn();
+    const { json } = await create(person);
+    const answer = await rig.call(person, "PATCH", `${endpointsPath}/${json.id}`, change);
+    expect([answer.status, answer.codes]).toEqual([422, codes]);
+    expect((await list(person))[0]).toMatchObject({ url: shop.url, name: "Shop", enabled: true });
+  });
+
+  test("disabling abandons what is queued in the same moment, and enabling replays nothing", async () => {
+    const person = rig.signIn();
+    const { json } = await create(person);
+    const path = `${endpointsPath}/${json.id}`;
+    await queueDeliveries(person);
+    const queued = (await rig.call(person, "GET", `${path}/deliveries`)).json.data;
+    expect(queued).toMatchObject([{ status: "Pending", nextAttemptAt: expect.any(String) }]);
+    await rig.call(person, "PATCH", path, { enabled: false });
+    const abandoned = { status: "Failed", error: "endpoint disabled", nextAttemptAt: null };
+    expect((await rig.call(person, "GET", `${path}/deliveries`)).json.data).toMatchObject([
+      abandoned,
+    ]);
+    await queueDeliveries(person);
+    await rig.call(person, "PATCH", path, { enabled: true });
+    expect((await rig.call(person, "GET", `${path}/deliveries`)).json.data).toMatchObject([
+      abandoned,
+    ]);
+  });
+
+  test("an event that comes at the same moment leaves nothing queued for a disabled endpoint", async () => {
+    const person = rig.signIn();
+    const endpoint = await rig.register(person, shop.url);
+    const { service } = await rig.startAnother({ WEBHOOK_RETRY_SCHEDULE_SECONDS: "3600" });
+    for (let round = 0; round < 20; round += 1) {
+      const isQueued = round % 2 === 0 ? rig.tellCompleted(person) : undefined;
+      const disabled = rig.call(person, "PATCH", endpoint.path, { enabled: false });
+      await Promise.all([isQueued, disabled, rig.tellCompleted(person), rig.tellCompleted(person)]);
+      const entries = await rig.readLog(person, endpoint);
+      expect(entries.filter(({ status }) => status === "Pending")).toEqual([]);
+      await rig.call(person, "PATCH", endpoint.path, { enabled: true });
+    }
+    await service.stop();
+  });
+});
+
+describe("DELETE /console/api/webhook-endpoints/{id}", () => {
+  test("takes it from the list and abandons its queue; its log stays readable by its id", async () => {
+    const person = rig.signIn();
+    const { json } = await create(person);
+    const path = `${endpointsPath}/${json.id}`;
+    await queueDeliveries(person);
+    expect((await rig.call(person, "DELETE", path)).status).toBe(204);
+    expect(await list(person)).toEqual([]);
+    const { status, json: log } = await rig.call(person, "GET", `${path}/deliveries`);
+    expect(status).toBe(200);
+    expect(log.data).toMatchObject([
+      { status: "Failed", error: "endpoint deleted", nextAttemptAt: null },
+    ]);
+    expect((await rig.call(person, "DELETE", path)).status).toBe(404);
+    expect((await rig.call(person, "PATCH", path, { enabled: true })).status).toBe(404);
+  });
+});
+
+describe("GET /console/api/webhook-endpoints/{id}/deliveries", () => {
+  test("pages ten at a time, newest first, and ends with null also after exactly ten", async () => {
+    const person = rig.signIn();
+    const path = `${endpointsPath}/${(await create(person)).json.id}/deliveries`;
+    await queueDeliveries(person, 10);
+    expect((await rig.call(person, "GET", path)).json["nextOffset"]).toBeNull();
+    await queueDeliveries(person, 2);
+    const first = (await rig.call(person, "GET", path)).json;
+    expect(first).toMatchObject({ limit: 10, offset: 0, nextOffset: 10 });
+    const second = (await rig.call(person, "GET", `${path}?offset=10`)).json;
+    expect(second).toMatchObject({ limit: 10, offset: 10, nextOffset: null });
+    const dates = [...first.data, ...second.data].map((entry) => String(entry["dateCreated"]));
+    expect(dates).toHaveLength(12);
+    expect(dates).toEqual([...dates].sort().reverse());
+    expect((await rig.call(person, "GET", `${path}?offset=50`)).json).toMatchObject({
+      data: [],
+      nextOffset: null,
+    });
+    const tooFar = await rig.call(person, "GET", `${path}?offset=2147483648`);
+    expect(tooFar.codes).toEqual(["less_than_equal"]);
+  });
+
+  test("shows every field of an entry", async () => {
+    const person = rig.signIn();
+    const path = `${endpointsPath}/${(await create(person)).json.id}/deliveries`;
+    const { service } = await rig.startAnother({ WEBHOOK_RETRY_SCHEDULE_SECONDS: "3600" });
+    const link = sampleLink({ userId: person.userId });
+    const data = { link, transaction: sampleTransaction() };
+    const occurredAt = rig.clock.now();
+    await rig.tell(outgoing(linkTransactionSucceeded, { key: link.id, occurredAt, data }));
+    await service.stop();
+    expect((await rig.call(person, "GET", path)).json.data).toEqual([
+      {
+        id: expect.stringMatching(/^evt_/),
+        eventType: "payment_link.transaction.succeeded",
+        status: "Pending",
+        attempts: 0,
+        httpStatus: null,
+        error: null,
+        dateCreated: occurredAt.toISOString(),
+        lastAttemptAt: null,
+        nextAttemptAt: new Date(occurredAt.getTime() + 3_600_000).toISOString(),
+      },
+    ]);
+  });
+});
+
+describe("another account's endpoint", () => {
+  test("is not there, whatever is asked of it, and keeps its queue", async () => {
+    const owner = rig.signIn();
+    const stranger = rig.signIn();
+    const path = `${endpointsPath}/${(await create(owner)).json.id}`;
+    await queueDeliveries(owner);
+    const asked = [
+      rig.call(stranger, "PATCH", path, { enabled: false }),
+      rig.call(stranger, "DELETE", path),
+      rig.call(stranger, "GET", `${path}/deliveries`),
+      rig.call(owner, "GET", `${endpointsPath}/${newId("whe")}/deliveries`),
+      rig.call(owner, "DELETE", `${endpointsPath}/whe_%00`),
+    ];
+    for (const { status, codes } of await Promise.all(asked)) {
+      expect([status, codes]).toEqual([404, ["NOT_FOUND"]]);
+    }
+    const [queued] = (await rig.call(owner, "GET", `${path}/deliveries`)).json.data;
+    expect(queued).toMatchObject({ status: "Pending" });
+    expect(await list(owner)).toMatchObject([{ enabled: true }]);
+  });
+});

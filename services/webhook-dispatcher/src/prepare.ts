@@ -1,0 +1,4 @@
+import { runPrepare } from "@payment-links/process";
+import { webhookDispatcherMigration } from "./service.ts";
+
+await runPrepare("webhook-dispatcher", webhookDispatcherMigration, process.env);

@@ -1,0 +1,139 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { outgoing } from "@payment-links/bus";
+import { linkCompleted, linkSnapshot } from "@payment-links/contracts";
+import * as z from "zod";
+import { openTracing } from "@payment-links/runtime";
+import { type Receiver, openReceiver } from "./testing/open-receiver.ts";
+import { type Rig, openRig } from "./testing/open-rig.ts";
+import { sampleLink } from "./testing/samples.ts";
+import { until } from "./testing/until.ts";
+
+let receiver: Receiver;
+let rig: Rig;
+beforeAll(async () => {
+  receiver = await openReceiver();
+  rig = await openRig({
+    environment: { WEBHOOK_HOST_OVERRIDES: `receiver.test=${receiver.origin}` },
+  });
+  await rig.service.start();
+});
+afterAll(async () => {
+  await rig.close();
+  await receiver.close();
+});
+
+const metric = async (name: string): Promise<string> => rig.metrics.getSingleMetricAsString(name);
+
+describe("metrics", () => {
+  test("count attempts by outcome, and time the first of each delivery", async () => {
+    const person = rig.signIn();
+    await rig.register(person);
+    await rig.tellCompleted(person);
+    await until("it is delivered", () => receiver.received.length === 1);
+    await until("it is counted", async () =>
+      /outcome="delivered".*\} 1/.test(await metric("payment_links_webhook_attempts_total")),
+    );
+    expect(await metric("payment_links_webhook_first_attempt_delay_seconds")).toMatch(/_count.* 1/);
+  });
+
+  test("tell how much waits, and how long the oldest has been due", async () => {
+    const idle = await openRig();
+    const person = idle.signIn();
+    await idle.register(person, "https://shop.com/");
+    const { service, metrics } = await idle.startAnother({ WEBHOOK_RETRY_SCHEDULE_SECONDS: "60" });
+    await idle.tellCompleted(person);
+    await idle.tellCompleted(person);
+    await service.stop();
+    // As a scrape reads them: all at once.
+    const queue = async () =>
+      (await metrics.metrics()).match(/_(?:oldest_due_age_seconds|pending_deliveries)\{.*\} .*/g);
+    idle.clock.advance(30_000);
+    expect(await queue()).toEqual([
+      expect.stringMatching(/^_oldest_due_age_seconds.* 0$/),
+      expect.stringMatching(/^_pending_deliveries.* 2$/),
+    ]);
+    idle.clock.advance(75_000);
+    expect(await queue()).toEqual([
+      expect.stringMatching(/^_oldest_due_age_seconds.* 45$/),
+      expect.stringMatching(/^_pending_deliveries.* 2$/),
+    ]);
+    await idle.close();
+  });
+
+  test("count a jump in a link's versions, and neither its first record nor an old one", async () => {
+    const link = sampleLink({ version: 5 });
+    const tell = (version: number) =>
+      rig.tell(
+        outgoing(linkSnapshot, {
+          key: link.id,
+          occurredAt: rig.clock.now(),
+          data: { link: { ...link, version } },
+        }),
+      );
+    for (const version of [5, 6, 4, 7]) await tell(version);
+    expect(await metric("payment_links_link_version_jumps_total")).toMatch(/ 0$/);
+    await tell(9);
+    expect(await metric("payment_links_link_version_jumps_total")).toMatch(/ 1$/);
+  });
+});
+
+describe("dead letters", () => {
+  const Listed = z.object({ data: z.array(z.unknown()) });
+  const path = "/internal/dead-letters/webhook-dispatcher";
+
+  test("are listed in order, and a replay tells what cannot be applied still", async () => {
+    const person = rig.signIn();
+    await rig.register(person, "/replayed");
+    const link = sampleLink({ userId: person.userId });
+    await rig.bus.publish([
+      {
+        topic: "payment-links.v1",
+        key: link.id,
+        headers: {
+          ce_id: "evt_x",
+          ce_type: "payment_link.completed",
+          ce_time: "2026-11-21T10:00:00Z",
+        },
+        value: "{}",
+      },
+    ]);
+    await rig.tellCompleted(person, link);
+    const list = async () => Listed.parse(await (await fetch(rig.internalUrl + path)).json()).data;
+    expect(await list()).toMatchObject([
+      { key: link.id, eventId: null, reason: expect.stringContaining("data") },
+      { key: link.id, reason: expect.stringContaining("behind") },
+    ]);
+    // The first can never be read, and what is behind it waits: order per link comes first.
+    const answer = await fetch(`${rig.internalUrl}${path}/replay`, { method: "POST" });
+    expect(await answer.json()).toMatchObject({ replayedCount: 0, failures: [{ key: link.id }] });
+  });
+});
+
+describe("tracing", () => {
+  test("carries the event's trace on to the receiver", async () => {
+    const collector = createServer((req, res) => void req.resume().on("end", () => res.end()));
+    await new Promise<void>((resolve) => collector.listen(0, "127.0.0.1", resolve));
+    const { port } = collector.address() as AddressInfo;
+    process.env["OTEL_EXPORTER_OTLP_ENDPOINT"] = `http://127.0.0.1:${port}`;
+    const stopTracing = await openTracing("webhook-dispatcher", true);
+
+    const person = rig.signIn();
+    await rig.register(person, "/traced");
+    const traceId = "0af7651916cd43dd8448eb211c80319c";
+    const link = sampleLink({ userId: person.userId });
+    const traceparent = `00-${traceId}-b7ad6b7169203331-01`;
+    const occurredAt = rig.clock.now();
+    const event = outgoing(linkCompleted, { key: link.id, occurredAt, data: { link } });
+    await rig.tell(event, { traceparent });
+    const got = await until("the webhook arrives", () =>
+      receiver.received.find((one) => one.path === "/traced"),
+    );
+    expect(got.headers["traceparent"]).toMatch(new RegExp(`^00-${traceId}-[0-9a-f]{16}-01$`));
+    expect(got.headers["traceparent"]).not.toBe(traceparent);
+    await stopTracing();
+    delete process.env["OTEL_EXPORTER_OTLP_ENDPOINT"];
+    collector.close();
+  });
+});

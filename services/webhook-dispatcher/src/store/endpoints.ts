@@ -1,0 +1,200 @@
+import { type CommonQueryMethods, type DatabaseTransactionConnection, sql } from "slonik";
+import * as z from "zod";
+import { refuse } from "@payment-links/contracts";
+import { type Endpoint, type EndpointOutcome, endpointsMax } from "../domain/endpoint.ts";
+import type { SealedSecret } from "../domain/secret-keys.ts";
+
+const EndpointRow = z.object({
+  id: z.string(),
+  url: z.string(),
+  name: z.string(),
+  enabled: z.boolean(),
+  secretPrefix: z.string(),
+  dateCreated: z.date(),
+  lastOutcome: z.enum(["Delivered", "Failed"]).nullable(),
+  consecutiveFailures: z.int(),
+});
+const endpointRow = sql.type(EndpointRow);
+const idRow = sql.type(z.object({ id: z.string() }));
+const countRow = sql.type(z.object({ count: z.int() }));
+const nothing = sql.type(z.object({}).strict());
+
+const endpointColumns = sql.fragment`
+  id, url, name, enabled, secret_prefix AS "secretPrefix", date_created AS "dateCreated",
+  last_outcome AS "lastOutcome", consecutive_failures AS "consecutiveFailures"
+`;
+
+/** Separates our advisory locks from those of other uses in the same database. */
+const lockSpace = 7_203;
+
+/**
+ * Waits until nobody else changes the account's endpoints, and keeps others out until the transaction
+ * ends: this holds the limit of five, and an endpoint that goes against events that come.
+ */
+export const lockEndpoints = async (
+  tx: DatabaseTransactionConnection,
+  userId: string,
+): Promise<void> => {
+  await tx.query(nothing`
+    SELECT FROM pg_advisory_xact_lock(${lockSpace}, hashtext(${userId}))
+  `);
+};
+
+/** Keeps the account's endpoints as they are until the transaction ends; readers do not wait. */
+export const shareEndpoints = async (
+  tx: DatabaseTransactionConnection,
+  userId: string,
+): Promise<void> => {
+  await tx.query(nothing`
+    SELECT FROM pg_advisory_xact_lock_shared(${lockSpace}, hashtext(${userId}))
+  `);
+};
+
+export type NewEndpoint = Pick<Endpoint, "id" | "url" | "name" | "secretPrefix" | "dateCreated"> &
+  SealedSecret & { userId: string };
+
+/** Adds an endpoint under {@link lockEndpoints}; refuses where the account has as many as it may. */
+export const insertEndpoint = async (
+  tx: DatabaseTransactionConnection,
+  endpoint: NewEndpoint,
+): Promise<Endpoint> => {
+  const { count } = await tx.one(countRow`
+    SELECT count(*)::int AS count FROM endpoints
+    WHERE user_id = ${endpoint.userId} AND deleted_at IS NULL
+  `);
+  if (count >= endpointsMax) throw refuse("WEBHOOK_ENDPOINT_LIMIT");
+  return tx.one(endpointRow`
+    INSERT INTO endpoints
+      (id, user_id, url, name, enabled, secret_prefix, sealed_secret, secret_key_name, date_created)
+    VALUES
+      (${endpoint.id}, ${endpoint.userId}, ${endpoint.url}, ${endpoint.name}, true,
+       ${endpoint.secretPrefix}, ${sql.binary(endpoint.sealed)}, ${endpoint.keyName},
+       ${sql.timestamp(endpoint.dateCreated)})
+    RETURNING ${endpointColumns}
+  `);
+};
+
+/** The account's endpoints, newest first; deleted ones are not among them. */
+export const listEndpoints = (
+  pool: CommonQueryMethods,
+  userId: string,
+): Promise<readonly Endpoint[]> =>
+  pool.any(endpointRow`
+    SELECT ${endpointColumns} FROM endpoints
+    WHERE user_id = ${userId} AND deleted_at IS NULL
+    ORDER BY date_created DESC, id DESC
+    LIMIT ${endpointsMax}
+  `);
+
+type OwnEndpoint = { userId: string; id: string };
+
+/** Changes what of an endpoint can be changed; undefined leaves a value, null means no such endpoint. */
+export const updateEndpoint = (
+  tx: DatabaseTransactionConnection,
+  { userId, id }: OwnEndpoint,
+  change: { name: string | undefined; enabled: boolean | undefined },
+): Promise<Endpoint | null> =>
+  tx.maybeOne(endpointRow`
+    UPDATE endpoints
+    SET name = COALESCE(${change.name ?? null}, name),
+        enabled = COALESCE(${change.enabled ?? null}, enabled)
+    WHERE id = ${id} AND user_id = ${userId} AND deleted_at IS NULL
+    RETURNING ${endpointColumns}
+  `);
+
+/** Marks an endpoint as deleted; answers whether there was one. */
+export const deleteEndpoint = async (
+  tx: DatabaseTransactionConnection,
+  { userId, id }: OwnEndpoint,
+  now: Date,
+): Promise<boolean> => {
+  const deleted = await tx.maybeOne(idRow`
+    UPDATE endpoints SET deleted_at = ${sql.timestamp(now)}, enabled = false
+    WHERE id = ${id} AND user_id = ${userId} AND deleted_at IS NULL
+    RETURNING id
+  `);
+  return deleted !== null;
+};
+
+/** Whether the account has, or once had, that endpoint: the log of a deleted one stays readable. */
+export const hadEndpoint = (
+  pool: CommonQueryMethods,
+  { userId, id }: OwnEndpoint,
+): Promise<boolean> =>
+  pool.exists(idRow`SELECT id FROM endpoints WHERE id = ${id} AND user_id = ${userId}`);
+
+/** The endpoints that an event of the account is owed to, under {@link shareEndpoints}. */
+export const listEnabledEndpointIds = async (
+  tx: DatabaseTransactionConnection,
+  userId: string,
+): Promise<readonly string[]> => {
+  const rows = await tx.any(idRow`
+    SELECT id FROM endpoints WHERE user_id = ${userId} AND deleted_at IS NULL AND enabled
+  `);
+  return rows.map((row) => row.id);
+};
+
+const TargetRow = z.object({
+  id: z.string(),
+  url: z.string(),
+  sealed: z.instanceof(Buffer),
+  keyName: z.string(),
+});
+const targetRow = sql.type(TargetRow);
+
+/** Where an endpoint's deliveries go and what signs them; neither ever changes. */
+export type EndpointTarget = z.output<typeof TargetRow>;
+
+/** Reads the targets of endpoints by their ids. */
+export const findTargets = (
+  pool: CommonQueryMethods,
+  ids: readonly string[],
+): Promise<readonly EndpointTarget[]> =>
+  pool.any(targetRow`
+    SELECT id, url, sealed_secret AS sealed, secret_key_name AS "keyName"
+    FROM endpoints WHERE id = ANY(${sql.array([...ids], "text")})
+  `);
+
+const keyNameRow = sql.type(z.object({ keyName: z.string() }));
+
+/** The names of the keys that seal the secrets of endpoints in use. */
+export const listSecretKeyNames = async (pool: CommonQueryMethods): Promise<readonly string[]> => {
+  const rows = await pool.any(keyNameRow`
+    SELECT DISTINCT secret_key_name AS "keyName" FROM endpoints WHERE deleted_at IS NULL
+  `);
+  return rows.map((row) => row.keyName);
+};
+
+/** What a run of attempts means for an endpoint's `lastOutcome` and `consecutiveFailures`. */
+export type OutcomeRun = {
+  endpointId: string;
+  lastOutcome: EndpointOutcome;
+  /** Failures since the run's last success, or since its start where it had none. */
+  failures: number;
+  hadSuccess: boolean;
+};
+
+/** Keeps how the latest attempts ended. A success after successes writes nothing. */
+export const recordOutcomes = async (
+  tx: DatabaseTransactionConnection,
+  runs: readonly OutcomeRun[],
+): Promise<void> => {
+  const rows = runs.map((run) => [run.endpointId, run.lastOutcome, run.failures, run.hadSuccess]);
+  // Locked in the order of their ids: two writers that hold one each would wait for ever.
+  await tx.query(nothing`
+    WITH run AS (
+      SELECT * FROM ${sql.unnest(rows, ["text", "text", "int4", "bool"])}
+        AS run (endpoint_id, last_outcome, failures, had_success)
+    ), locked AS (
+      SELECT endpoints.id FROM endpoints JOIN run ON endpoints.id = run.endpoint_id
+      WHERE endpoints.last_outcome IS DISTINCT FROM run.last_outcome OR run.failures > 0
+      ORDER BY endpoints.id FOR NO KEY UPDATE OF endpoints
+    )
+    UPDATE endpoints
+    SET last_outcome = run.last_outcome,
+        consecutive_failures = run.failures
+          + CASE WHEN run.had_success THEN 0 ELSE consecutive_failures END
+    FROM run, locked
+    WHERE endpoints.id = run.endpoint_id AND endpoints.id = locked.id
+  `);
+};

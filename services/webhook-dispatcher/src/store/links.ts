@@ -1,0 +1,65 @@
+import { type CommonQueryMethods, type DatabaseTransactionConnection, sql } from "slonik";
+import * as z from "zod";
+import { Decimal, LinkStatus, type PaymentLinkState, formatAmount } from "@payment-links/contracts";
+import type { Link } from "../domain/link.ts";
+
+const amount = z.string().transform((text) => new Decimal(text));
+
+const LinkRow = z.object({
+  id: z.string(),
+  status: LinkStatus,
+  toAmount: amount,
+  receivedAmount: amount,
+  currentUsage: z.int(),
+  maxUsage: z.int().nullable(),
+  description: z.string().nullable(),
+  expirationDate: z.date().nullable(),
+  chainId: z.string(),
+  tokenAddress: z.string(),
+});
+const linkRow = sql.type(LinkRow);
+const versionRow = sql.type(z.object({ versionBefore: z.coerce.number().nullable() }));
+
+/**
+ * Keeps a link's state if it is newer than the one kept; answers the version known before, or null
+ * where the link was not known.
+ */
+export const recordLink = async (
+  tx: DatabaseTransactionConnection,
+  link: PaymentLinkState,
+): Promise<number | null> => {
+  const expirationDate = link.expirationDate === null ? null : sql.timestamp(link.expirationDate);
+  const { versionBefore } = await tx.one(versionRow`
+    WITH recorded AS (
+      INSERT INTO links
+        (id, version, status, to_amount, received_amount, current_usage, max_usage, description,
+         expiration_date, chain_id, token_address)
+      VALUES
+        (${link.id}, ${link.version}, ${link.status}, ${formatAmount(link.toAmount)},
+         ${formatAmount(link.receivedAmount)}, ${link.currentUsage}, ${link.maxUsage},
+         ${link.description}, ${expirationDate}, ${link.chainId}, ${link.tokenAddress})
+      ON CONFLICT (id) DO UPDATE
+      SET version = excluded.version, status = excluded.status, to_amount = excluded.to_amount,
+          received_amount = excluded.received_amount, current_usage = excluded.current_usage,
+          max_usage = excluded.max_usage, description = excluded.description,
+          expiration_date = excluded.expiration_date, chain_id = excluded.chain_id,
+          token_address = excluded.token_address
+      WHERE links.version < excluded.version
+    )
+    SELECT (SELECT version FROM links WHERE id = ${link.id}) AS "versionBefore"
+  `);
+  return versionBefore;
+};
+
+/** Reads links by their ids. */
+export const findLinks = (
+  pool: CommonQueryMethods,
+  ids: readonly string[],
+): Promise<readonly Link[]> =>
+  pool.any(linkRow`
+    SELECT id, status, to_amount AS "toAmount", received_amount AS "receivedAmount",
+           current_usage AS "currentUsage", max_usage AS "maxUsage", description,
+           expiration_date AS "expirationDate", chain_id AS "chainId",
+           token_address AS "tokenAddress"
+    FROM links WHERE id = ANY(${sql.array([...ids], "text")})
+  `);

@@ -1,0 +1,231 @@
+import { randomBytes } from "node:crypto";
+import { createLocalBus, outgoing, type OutgoingEvent } from "@payment-links/bus";
+import {
+  type PaymentLinkState,
+  hashSecret,
+  linkCompleted,
+  newId,
+  openCatalogue,
+} from "@payment-links/contracts";
+import { createInternalApp, listen } from "@payment-links/http";
+import type { Ask } from "@payment-links/identity";
+import { openPool } from "@payment-links/postgres";
+import { createTestDatabase } from "@payment-links/postgres/testing";
+import type { Ground } from "@payment-links/process";
+import { createLocalLimiter } from "@payment-links/rate-limit";
+import { createHeldClock, openLog, openMetrics, readConfig } from "@payment-links/runtime";
+import * as z from "zod";
+import {
+  type Outside,
+  createWebhookDispatcher,
+  webhookDispatcherConfig,
+  webhookDispatcherMigration,
+} from "../service.ts";
+import { sampleLink } from "./samples.ts";
+
+const host = "127.0.0.1";
+const plenty = { tokensPerSecond: 100_000, burst: 100_000 };
+
+/** The key under which the rig's secrets are sealed. */
+export const sealingKey = `first=${Buffer.alloc(32, 7).toString("base64")}`;
+
+type RigOptions = { environment?: Record<string, string>; outside?: Partial<Outside> };
+
+/** A signed-in person of the console. */
+export type Person = { userId: string; token: string };
+
+/** An endpoint as its owner got it, with its path in the console's API. */
+export type RegisteredEndpoint = { id: string; secret: string; path: string };
+
+type Told = { id?: string; traceparent?: string };
+
+/**
+ * The service on a database of its own, listening on loopback, with a clock that stands still. It is
+ * not started until a test does; more dispatchers of the same database can be started beside it.
+ */
+export const openRig = async ({ environment = {}, outside = {} }: RigOptions = {}) => {
+  const database = await createTestDatabase([webhookDispatcherMigration]);
+  const databaseUrl = database.urlOf(webhookDispatcherMigration.schema);
+  const logLines: string[] = [];
+  const log = openLog(
+    { service: "webhook-dispatcher", level: "trace" },
+    { write: (line) => void logLines.push(line) },
+  );
+  const pool = await openPool({
+    url: databaseUrl,
+    applicationName: "webhook-dispatcher",
+    connectionsMax: 20,
+    log,
+  });
+  const clock = createHeldClock(new Date("2026-11-21T10:00:00.000Z"));
+  const bus = createLocalBus();
+  const people = new Map<string, string>();
+  const baseGround: Omit<Ground, "metrics"> = {
+    pool,
+    databaseUrl,
+    bus,
+    clock,
+    log,
+    limiter: createLocalLimiter({ clock }),
+    limits: { perKey: plenty, perAddress: plenty },
+    trustedProxies: [],
+    ask: askFor(people),
+    catalogue: openCatalogue(),
+    baseUrl: "http://127.0.0.1:8080",
+    checkoutUrl: "https://pay.example.com",
+  };
+
+  const create = (more: Record<string, string> = {}) => {
+    const metrics = openMetrics("webhook-dispatcher");
+    const config = readConfig(webhookDispatcherConfig, {
+      WEBHOOK_SECRET_KEYS: sealingKey,
+      ...environment,
+      ...more,
+    });
+    const service = createWebhookDispatcher({ ...baseGround, metrics }, config, {
+      resolve: () => Promise.resolve(["93.184.216.34"]),
+      random: () => 0,
+      ...outside,
+    });
+    return { service, metrics };
+  };
+  const first = create();
+  const started = [first.service];
+  const open = await listen({ handler: first.service.app, host, port: 0, variable: "PORT" });
+  const internal = await listen({
+    handler: createInternalApp({
+      services: [first.service],
+      isDraining: () => false,
+      hostNames: [host],
+      log,
+    }),
+    host,
+    port: 0,
+    variable: "INTERNAL_PORT",
+  });
+
+  /** Calls the console's API as that person; answers the status and the JSON. */
+  const call = (person: Person, method: string, path: string, body?: unknown) =>
+    callConsole(`http://${host}:${open.port}${path}`, person, method, body);
+
+  /** Tells everybody of an event; ends once it is applied. Answers its id. */
+  const tell = async (event: OutgoingEvent, told: Told = {}): Promise<string> => {
+    const { id = newId("evt"), traceparent } = told;
+    const record = recordOf(event, id);
+    const headers = { ...record.headers, ...(traceparent === undefined ? {} : { traceparent }) };
+    await bus.publish([{ ...record, headers }]);
+    return id;
+  };
+
+  return {
+    bus,
+    clock,
+    database,
+    logLines,
+    pool,
+    service: first.service,
+    metrics: first.metrics,
+    publicUrl: `http://${host}:${open.port}`,
+    internalUrl: `http://${host}:${internal.port}`,
+    /** Starts another dispatcher on the same database and bus. */
+    startAnother: async (more: Record<string, string> = {}) => {
+      const { service, metrics } = create(more);
+      started.push(service);
+      await service.start();
+      return { service, metrics };
+    },
+    /** Signs a new person in. */
+    signIn: (): Person => {
+      const person = { userId: newId("user"), token: randomBytes(24).toString("base64url") };
+      people.set(hashSecret(person.token).toString("hex"), person.userId);
+      return person;
+    },
+    call,
+    /** Registers an endpoint of that person at `https://receiver.test` or another URL. */
+    register: async (person: Person, at = "/hook"): Promise<RegisteredEndpoint> => {
+      const url = new URL(at, "https://receiver.test").href;
+      const { json } = await call(person, "POST", endpointsPath, { url, name: "Shop" });
+      return { id: json.id, secret: json.secret, path: `${endpointsPath}/${json.id}` };
+    },
+    /** The first page of an endpoint's log. */
+    readLog: async (person: Person, endpoint: { path: string }) =>
+      (await call(person, "GET", `${endpoint.path}/deliveries`)).json.data,
+    tell,
+    /** Tells everybody that a link, by default a fresh one of that person, is completed now. */
+    tellCompleted: ({ userId }: { userId: string }, change: Partial<PaymentLinkState> = {}) => {
+      const link = sampleLink({ userId, ...change });
+      const occurredAt = clock.now();
+      return tell(outgoing(linkCompleted, { key: link.id, occurredAt, data: { link } }));
+    },
+    close: async () => {
+      await open.close();
+      await internal.close();
+      // Attempts under way end at their deadline, which a clock that stands still never reaches.
+      const ticking = setInterval(() => clock.advance(60_000), 10);
+      await Promise.all(started.map((service) => service.stop()));
+      clearInterval(ticking);
+      await bus.close();
+      await pool.end();
+      await database.drop();
+    },
+  };
+};
+export type Rig = Awaited<ReturnType<typeof openRig>>;
+
+export const endpointsPath = "/console/api/webhook-endpoints";
+
+const askFor =
+  (people: ReadonlyMap<string, string>): Ask =>
+  ({ hash }) => {
+    const userId = people.get(hash);
+    if (userId === undefined) return Promise.resolve({ found: false });
+    return Promise.resolve({
+      found: true,
+      account: {
+        id: userId,
+        version: 1,
+        handle: "alice",
+        username: "Alice",
+        dateCreated: new Date("2026-01-01T00:00:00.000Z"),
+        profileImage: null,
+        bio: null,
+        backgroundImage: null,
+        backgroundColour: null,
+        links: null,
+        wallets: [],
+      },
+      credential: { id: newId("sess"), bucketId: newId("sess"), scopes: [], expiresAt: null },
+    });
+  };
+
+const recordOf = ({ event, key, occurredAt, data }: OutgoingEvent, id: string) => ({
+  topic: event.topic,
+  key,
+  headers: {
+    ce_specversion: "1.0",
+    ce_id: id,
+    ce_source: "links-api",
+    ce_type: event.type,
+    ce_time: occurredAt.toISOString(),
+  },
+  value: JSON.stringify(z.encode(event.data, data)),
+});
+
+/** What the console's API answers, as far as tests look into it. */
+const Answer = z.looseObject({
+  errors: z.array(z.object({ code: z.string() })).default([]),
+  data: z.array(z.record(z.string(), z.unknown())).default([]),
+  id: z.string().default(""),
+  secret: z.string().default(""),
+});
+
+const callConsole = async (url: string, person: Person, method: string, body: unknown) => {
+  const response = await fetch(url, {
+    method,
+    headers: { cookie: `session=${person.token}`, "content-type": "application/json" },
+    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const json = Answer.parse(text === "" ? {} : JSON.parse(text));
+  return { status: response.status, json, codes: json.errors.map((error) => error.code) };
+};
