@@ -1,0 +1,43 @@
+import { replayDeadLetters } from "@payment-links/bus";
+import { type Catalogue, createLinkBody, showToken } from "@payment-links/contracts";
+import type { Ground } from "@payment-links/process";
+import type { Deps } from "./deps.ts";
+import { reactions } from "./events/reactions.ts";
+import { createCounters } from "./metrics.ts";
+import { createWrittenAccounts } from "./store/accounts.ts";
+
+/** Makes what the rooms of the service are given. `group` is the service's name as a consumer. */
+export const createDeps = (
+  ground: Ground,
+  { group, wakeRelay }: { group: string; wakeRelay: () => void },
+): Deps => {
+  const { baseUrl, catalogue, checkoutUrl, clock, log, metrics, pool } = ground;
+  const deps: Deps = {
+    pool,
+    catalogue,
+    clock,
+    log,
+    baseUrl,
+    checkoutUrl,
+    wakeRelay,
+    tokenOf: indexTokens(catalogue, checkoutUrl),
+    createBody: createLinkBody(() => clock.now()),
+    counters: createCounters(metrics),
+    writtenAccounts: createWrittenAccounts(),
+    replayDeadLetters: () =>
+      replayDeadLetters({ pool, group, reactions: reactions(deps), afterCommit: wakeRelay }),
+  };
+  return deps;
+};
+
+/** Every token is shown once, at the start: links show theirs at each request. */
+const indexTokens = (catalogue: Catalogue, checkoutUrl: string): Deps["tokenOf"] => {
+  const tokens = new Map(
+    catalogue.tokens.map((token) => [token.id, { token, shown: showToken(token, checkoutUrl) }]),
+  );
+  return (tokenId) => {
+    const known = tokens.get(tokenId);
+    if (known === undefined) throw new Error(`the catalogue has lost the token ${tokenId}`);
+    return known;
+  };
+};

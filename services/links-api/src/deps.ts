@@ -1,0 +1,22 @@
+import type * as z from "zod";
+import type { ReplayResult } from "@payment-links/bus";
+import type { CatalogueToken, TokenData, createLinkBody } from "@payment-links/contracts";
+import type { Ground } from "@payment-links/process";
+import type { Counters } from "./metrics.ts";
+import type { WrittenAccounts } from "./store/accounts.ts";
+
+/** What the rooms of this service are given: the ground, and what the service made on it. */
+export type Deps = Pick<
+  Ground,
+  "pool" | "catalogue" | "clock" | "log" | "baseUrl" | "checkoutUrl"
+> & {
+  /** A link's token and how the wire shows it. Throws where the catalogue has lost it. */
+  tokenOf: (tokenId: string) => { token: CatalogueToken; shown: TokenData };
+  createBody: z.ZodType<z.output<ReturnType<typeof createLinkBody>>>;
+  counters: Counters;
+  writtenAccounts: WrittenAccounts;
+  /** Tells the relay that a transaction with events has been committed. */
+  wakeRelay: () => void;
+  /** Runs this service's dead letters again through its own handlers. */
+  replayDeadLetters: () => Promise<ReplayResult>;
+};

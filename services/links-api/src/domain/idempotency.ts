@@ -1,0 +1,13 @@
+import { refuse } from "@payment-links/contracts";
+
+/** How long a first answer is kept (interfaces §1). */
+export const keptMs = 24 * 60 * 60 * 1000;
+
+const shape = /^[\x20-\x7e]{1,255}$/;
+
+/** Reads an Idempotency-Key: 1 to 255 printable ASCII characters; undefined where none was sent. */
+export const readIdempotencyKey = (header: string | undefined): string | undefined => {
+  if (header === undefined) return undefined;
+  if (!shape.test(header)) throw refuse("IDEMPOTENCY_KEY_INVALID");
+  return header;
+};

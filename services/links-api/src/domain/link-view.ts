@@ -1,0 +1,39 @@
+import type { LinkStatus } from "@payment-links/contracts";
+
+/**
+ * A payment link as it is shown. Nothing is decided by it, so its amounts stay the decimal text that
+ * the row and the wire have in common.
+ */
+export type LinkView = {
+  id: string;
+  userId: string;
+  status: LinkStatus;
+  toAmount: string;
+  receivedAmount: string;
+  currentUsage: number;
+  maxUsage: number | null;
+  description: string | null;
+  createdAt: Date;
+  expiresAt: Date | null;
+  walletId: string;
+  walletProvider: string | null;
+  destinationAddress: string;
+  tokenId: string;
+  lastTransactionId: string | null;
+};
+
+/** What of a link's owner is shown, as it was last heard. An owner of links always has a handle. */
+export type OwnerView = {
+  id: string;
+  handle: string;
+  username: string;
+  dateCreated: string;
+  profileImage: string | null;
+  bio: string | null;
+  backgroundImage: string | null;
+  backgroundColour: string | null;
+  links: string[] | null;
+  wallets: { id: string; isDefault: boolean; isChainDefault: boolean }[];
+};
+
+export type OwnedLinkView = LinkView & { owner: OwnerView };

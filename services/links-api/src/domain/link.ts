@@ -1,0 +1,125 @@
+import {
+  type Account,
+  type Catalogue,
+  type CatalogueToken,
+  type CreateLinkBody,
+  Decimal,
+  type LinkStatus,
+  type PaymentLinkState,
+  defaultWallet,
+  fitsBaseUnits,
+  fitsDecimals,
+  invalid,
+  refuse,
+  type Wallet,
+} from "@payment-links/contracts";
+
+/**
+ * A payment link as it is kept. `status` is what it was last made to be: once its expiry has passed,
+ * only {@link statusAt} tells the truth. Destination, chain and token never change.
+ */
+export type Link = {
+  id: string;
+  userId: string;
+  version: number;
+  status: LinkStatus;
+  toAmount: Decimal;
+  receivedAmount: Decimal;
+  currentUsage: number;
+  maxUsage: number | null;
+  description: string | null;
+  createdAt: Date;
+  expiresAt: Date | null;
+  deactivatedAt: Date | null;
+  walletId: string;
+  walletProvider: string | null;
+  destinationAddress: string;
+  tokenId: string;
+  chainId: string;
+  tokenAddress: string;
+  /** 16 random bytes in hex, by which a payment on chain names its link; never told by the API. */
+  paymentReference: string;
+  lastTransactionId: string | null;
+};
+
+/** An account that can be paid: its handle, the wallet that new links settle to, and that one's token. */
+export type ReadyAccount = { id: string; handle: string; wallet: Wallet; token: CatalogueToken };
+
+/** Answers what an account is paid with, or refuses where handle or default wallet is missing (409). */
+export const readyAccount = (account: Account, catalogue: Catalogue): ReadyAccount => {
+  const wallet = defaultWallet(account);
+  const token = wallet === undefined ? undefined : catalogue.findToken(wallet.tokenId);
+  if (account.handle === null || wallet === undefined || token === undefined) {
+    throw refuse("PAYMENT_LINK_ACCOUNT_NOT_READY");
+  }
+  return { id: account.id, handle: account.handle, wallet, token };
+};
+
+/**
+ * Decides whether an order becomes a link of its owner. Refuses an amount with more decimals than the
+ * token has (trailing zeros do not count), or with more than 78 digits in its base units.
+ */
+export const openLink = (
+  order: CreateLinkBody,
+  owner: ReadyAccount,
+  drawn: { id: string; paymentReference: string; now: Date },
+): Link => {
+  const { wallet, token } = owner;
+  if (!fitsDecimals(order.toAmount, token.decimals)) throw refuse("INVALID_PAYMENT_LINK_AMOUNT");
+  if (!fitsBaseUnits(order.toAmount, token.decimals)) throw invalid("decimal_max_digits");
+  return {
+    id: drawn.id,
+    userId: owner.id,
+    version: 1,
+    status: "active",
+    toAmount: order.toAmount,
+    receivedAmount: zero,
+    currentUsage: 0,
+    maxUsage: order.maxUsage ?? null,
+    description: order.description ?? null,
+    createdAt: drawn.now,
+    expiresAt: order.expirationDate ?? null,
+    deactivatedAt: null,
+    walletId: wallet.id,
+    walletProvider: wallet.provider,
+    destinationAddress: wallet.walletAddress,
+    tokenId: token.id,
+    chainId: token.chain.id,
+    tokenAddress: token.address,
+    paymentReference: drawn.paymentReference,
+    lastTransactionId: null,
+  };
+};
+
+/** A link's status at an instant: an active one is inactive from its expiry on (interfaces §1). */
+export const statusAt = (link: Pick<Link, "status" | "expiresAt">, now: Date): LinkStatus =>
+  link.status === "active" && link.expiresAt !== null && link.expiresAt <= now
+    ? "inactive"
+    : link.status;
+
+/** Decides a deactivation; refuses where the link is not active any more. */
+export const deactivateLink = (link: Link, now: Date): Link => {
+  if (statusAt(link, now) !== "active") throw refuse("PAYMENT_LINK_NOT_ACTIVE");
+  return { ...link, status: "inactive", deactivatedAt: now, version: link.version + 1 };
+};
+
+/** A link's whole state at an instant, as its events carry it. */
+export const linkState = (link: Link, now: Date): PaymentLinkState => ({
+  id: link.id,
+  version: link.version,
+  userId: link.userId,
+  status: statusAt(link, now),
+  toAmount: link.toAmount,
+  receivedAmount: link.receivedAmount,
+  currentUsage: link.currentUsage,
+  maxUsage: link.maxUsage,
+  description: link.description,
+  expirationDate: link.expiresAt,
+  destinationAddress: link.destinationAddress,
+  chainId: link.chainId,
+  tokenAddress: link.tokenAddress,
+  paymentReference: link.paymentReference,
+  dateCreated: link.createdAt,
+});
+
+const zero = new Decimal(0);

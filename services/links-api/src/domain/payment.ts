@@ -1,0 +1,129 @@
+import {
+  type CatalogueToken,
+  type LinkTransaction,
+  type PaymentStatus,
+  type SettlementState,
+  fitsDecimals,
+  isSameAddress,
+  type Decimal,
+} from "@payment-links/contracts";
+import type { Link } from "./link.ts";
+
+/** Why a payment that settled does not count, the first that applies (interfaces §1). */
+export const unappliedReasons = [
+  "wrong_token",
+  "wrong_destination",
+  "wrong_amount",
+  "completed",
+  "expired",
+  "inactive",
+] as const;
+export type UnappliedReason = (typeof unappliedReasons)[number];
+
+/** A payment as it is kept: what settlement-listener saw, and what became of it here. */
+export type Payment = {
+  id: string;
+  linkId: string;
+  version: number;
+  source: string;
+  sourceId: string;
+  status: PaymentStatus;
+  isApplied: boolean;
+  reason: UnappliedReason | null;
+  amount: Decimal;
+  tokenAddress: string;
+  chainId: string;
+  destinationAddress: string;
+  sourceTransaction: string | null;
+  occurredAt: Date;
+  firstSeenAt: Date;
+  appliedAt: Date | null;
+};
+
+/**
+ * Judges a settled payment against its link: undefined where it counts, else why not. A payment that
+ * was started before the expiry counts, however late it settles; deactivation has no grace.
+ */
+export const judgePayment = (
+  link: Link,
+  token: CatalogueToken,
+  settlement: SettlementState,
+): UnappliedReason | undefined => {
+  const { chainType } = token.chain;
+  const isRightToken =
+    settlement.chainId === link.chainId &&
+    isSameAddress(chainType, settlement.tokenAddress, link.tokenAddress);
+  if (!isRightToken) return "wrong_token";
+  if (!isSameAddress(chainType, settlement.destinationAddress, link.destinationAddress)) {
+    return "wrong_destination";
+  }
+  if (!fitsDecimals(settlement.amount, token.decimals)) return "wrong_amount";
+  if (link.status === "completed") return "completed";
+  if (link.expiresAt !== null && settlement.occurredAt >= link.expiresAt) return "expired";
+  return link.deactivatedAt === null ? undefined : "inactive";
+};
+
+/**
+ * Credits a payment that counts. The version grows by one for the payment's own event and by one more
+ * where it completes the link, by amount or by usage, whichever comes first. A link past its expiry
+ * that is not completed keeps its status.
+ */
+export const creditPayment = (
+  link: Link,
+  settlement: Pick<SettlementState, "id" | "amount">,
+): { link: Link; isCompleted: boolean } => {
+  const receivedAmount = link.receivedAmount.plus(settlement.amount);
+  const currentUsage = link.currentUsage + 1;
+  const isCompleted =
+    receivedAmount.greaterThanOrEqualTo(link.toAmount) ||
+    (link.maxUsage !== null && currentUsage >= link.maxUsage);
+  return {
+    isCompleted,
+    link: {
+      ...link,
+      receivedAmount,
+      currentUsage,
+      status: isCompleted ? "completed" : link.status,
+      version: link.version + (isCompleted ? 2 : 1),
+      lastTransactionId: settlement.id,
+    },
+  };
+};
+
+/** What becomes of a settlement here: `verdict` is undefined while it has not settled. */
+export const openPayment = (
+  settlement: SettlementState,
+  verdict: { reason: UnappliedReason | undefined } | undefined,
+  now: Date,
+): Payment => {
+  const isApplied = verdict !== undefined && verdict.reason === undefined;
+  return {
+    id: settlement.id,
+    linkId: settlement.paymentLinkId,
+    version: settlement.version,
+    source: settlement.source,
+    sourceId: settlement.sourceId,
+    status: settlement.status,
+    isApplied,
+    reason: verdict?.reason ?? null,
+    amount: settlement.amount,
+    tokenAddress: settlement.tokenAddress,
+    chainId: settlement.chainId,
+    destinationAddress: settlement.destinationAddress,
+    sourceTransaction: settlement.sourceTransaction,
+    occurredAt: settlement.occurredAt,
+    firstSeenAt: settlement.firstSeenAt,
+    appliedAt: isApplied ? now : null,
+  };
+};
+
+/** A payment as a link's event tells it (spec §6.3 `data.transaction`). */
+export const linkTransaction = (payment: Payment): LinkTransaction => ({
+  id: payment.id,
+  status: payment.status,
+  amount: payment.amount,
+  tokenAddress: payment.tokenAddress,
+  chainId: payment.chainId,
+  sourceTransaction: payment.sourceTransaction,
+  dateCreated: payment.firstSeenAt,
+});

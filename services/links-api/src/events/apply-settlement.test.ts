@@ -1,0 +1,236 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import type { Account } from "@payment-links/contracts";
+import { startExpiry } from "../jobs/expire-links.ts";
+import { type Rig, openRig } from "../testing/open-rig.ts";
+import { sampleAccount, sampleSettlement, start, usdcOnBase } from "../testing/samples.ts";
+
+let rig: Rig;
+let account: Account;
+let key: Record<string, string>;
+let session: Record<string, string>;
+beforeAll(async () => {
+  rig = await openRig();
+  account = sampleAccount();
+  key = rig.giveKey(account);
+  session = rig.giveSession(account);
+});
+afterAll(() => rig.close());
+
+const later = (ms: number) => new Date(start.getTime() + ms);
+const typesOf = async (id: string) => (await rig.eventsOf(id)).map(({ type }) => type);
+const paymentsOf = async (id: string) => {
+  const path = `/console/api/payment-links/${id}`;
+  return (await rig.call(path, { headers: session })).json.payments;
+};
+
+const succeeded = "payment_link.transaction.succeeded";
+const completed = "payment_link.completed";
+
+describe("a settled payment", () => {
+  test("given a part of the amount, is credited and told once, with the state after it", async () => {
+    const id = await rig.createLink(key, { toAmount: "25", description: "Order 7" });
+    const firstSeenAt = later(-5000);
+    const settlement = sampleSettlement(id, {
+      amount: "10.50",
+      sourceTransaction: "0xabc",
+      firstSeenAt,
+    });
+    await rig.settle(settlement);
+    await rig.settle(settlement);
+    await rig.settle({ ...settlement, version: 2 });
+
+    const link = await rig.retrieve(id);
+    expect(link).toMatchObject({ status: "active", receivedAmount: "10.5", transactionUrl: null });
+    const [, event, ...rest] = await rig.eventsOf(id);
+    expect(rest).toEqual([]);
+    expect(event?.type).toBe(succeeded);
+    expect(event?.data).toEqual({
+      link: {
+        id,
+        version: 2,
+        userId: account.id,
+        status: "active",
+        toAmount: "25",
+        receivedAmount: "10.5",
+        currentUsage: 1,
+        maxUsage: null,
+        description: "Order 7",
+        expirationDate: null,
+        destinationAddress: link.destinationAddress,
+        chainId: usdcOnBase.chainId,
+        tokenAddress: usdcOnBase.tokenAddress,
+        paymentReference: event?.data.link.paymentReference,
+        dateCreated: start.toISOString(),
+      },
+      transaction: {
+        id: settlement.id,
+        status: "settled",
+        amount: "10.5",
+        tokenAddress: usdcOnBase.tokenAddress,
+        chainId: usdcOnBase.chainId,
+        sourceTransaction: "0xabc",
+        dateCreated: firstSeenAt.toISOString(),
+      },
+    });
+    expect(await paymentsOf(id)).toEqual([
+      {
+        id: settlement.id,
+        status: "settled",
+        applied: true,
+        reason: null,
+        amount: "10.5",
+        tokenAddress: usdcOnBase.tokenAddress,
+        chainId: usdcOnBase.chainId,
+        sourceTransaction: "0xabc",
+        dateCreated: firstSeenAt.toISOString(),
+      },
+    ]);
+  });
+
+  test("given the rest of the amount, completes the link, with two events of one instant and one state", async () => {
+    const id = await rig.createLink(key, { toAmount: "25" });
+    await rig.settle(sampleSettlement(id, { amount: "10.5" }));
+    const last = sampleSettlement(id, { amount: "14.5" });
+    await rig.settle(last);
+    expect(await rig.retrieve(id)).toMatchObject({
+      status: "completed",
+      receivedAmount: "25",
+      transactionUrl: `https://pay.example/tx/${last.id}`,
+    });
+    const events = await rig.eventsOf(id);
+    expect(events.map(({ type }) => type)).toEqual([
+      "payment_link.created",
+      succeeded,
+      succeeded,
+      completed,
+    ]);
+    const [, , paid, done] = events;
+    expect(paid?.data.link).toEqual({ ...done?.data.link, version: 3 });
+    expect(done?.data.link).toMatchObject({ version: 4, status: "completed", currentUsage: 2 });
+    expect(done?.data).not.toHaveProperty("transaction");
+  });
+
+  test("given maxUsage reached, completes an underpaid link; more than the amount simply counts", async () => {
+    const byUsage = await rig.createLink(key, { toAmount: "25", maxUsage: 2 });
+    for (let count = 0; count < 2; count += 1) {
+      await rig.settle(sampleSettlement(byUsage, { amount: "1" }));
+    }
+    expect(await rig.retrieve(byUsage)).toMatchObject({ status: "completed", receivedAmount: "2" });
+    const over = await rig.createLink(key, { toAmount: "25" });
+    await rig.settle(sampleSettlement(over, { amount: "100" }));
+    expect(await rig.retrieve(over)).toMatchObject({ status: "completed", receivedAmount: "100" });
+  });
+
+  test("given a completed link, is kept as unapplied, and changes and tells nothing", async () => {
+    const id = await rig.createLink(key, { toAmount: "5" });
+    await rig.settle(sampleSettlement(id, { amount: "5" }));
+    const before = [await rig.retrieve(id), await typesOf(id)];
+    await rig.settle(sampleSettlement(id, { amount: "5", firstSeenAt: later(1) }));
+    expect([await rig.retrieve(id), await typesOf(id)]).toEqual(before);
+    const payments = await paymentsOf(id);
+    expect(payments.map((payment: Payment) => [payment.applied, payment.reason])).toEqual([
+      [false, "completed"],
+      [true, null],
+    ]);
+  });
+
+  test("given a processing or failed one, it is kept and shown, and counts for nothing", async () => {
+    const id = await rig.createLink(key, { toAmount: "5" });
+    const first = sampleSettlement(id, { status: "processing", amount: "4" });
+    await rig.settle(first);
+    await rig.settle({ ...first, version: 2, status: "failed" });
+    const second = sampleSettlement(id, { status: "processing", firstSeenAt: later(1) });
+    await rig.settle(second);
+    expect((await rig.retrieve(id)).receivedAmount).toBe("0");
+    expect(await typesOf(id)).toEqual(["payment_link.created"]);
+    const payments = await paymentsOf(id);
+    expect(payments.map((payment: Payment) => [payment.status, payment.applied])).toEqual([
+      ["processing", false],
+      ["failed", false],
+    ]);
+  });
+
+  test("given the final notice with other values than the first, the final ones count", async () => {
+    const id = await rig.createLink(key, { toAmount: "5" });
+    const first = sampleSettlement(id, { status: "processing", amount: "1" });
+    await rig.settle(first);
+    const final = sampleSettlement(id, { amount: "2", sourceTransaction: "0xdef" });
+    await rig.settle({ ...final, id: first.id, sourceId: first.sourceId, version: 2 });
+    const [payment] = await paymentsOf(id);
+    expect(payment).toMatchObject({ amount: "2", sourceTransaction: "0xdef", applied: true });
+  });
+
+  test("given an older version after a newer one, the older is ignored", async () => {
+    const id = await rig.createLink(key, { toAmount: "5" });
+    const settled = sampleSettlement(id, { version: 2, amount: "1" });
+    await rig.settle(settled);
+    await rig.settle({ ...settled, version: 1, status: "processing" });
+    const [payment] = await paymentsOf(id);
+    expect(payment).toMatchObject({ status: "settled", applied: true });
+  });
+
+  test("given a link that nobody has heard of, or another payment of the same source id, throws", async () => {
+    const unknown = sampleSettlement("plink_01m7y4kb9sfvktcnzb0r3g9a0s");
+    await expect(rig.settle(unknown)).rejects.toThrow("there is no payment link");
+    const id = await rig.createLink(key, { toAmount: "5" });
+    const first = sampleSettlement(id, { amount: "1" });
+    await rig.settle(first);
+    const twin = sampleSettlement(id, { amount: "1", sourceId: first.sourceId });
+    await expect(rig.settle(twin)).rejects.toThrow();
+    expect((await rig.retrieve(id)).receivedAmount).toBe("1");
+  });
+});
+
+describe("a payment around the expiry", () => {
+  const expirationDate = later(60_000).toISOString();
+
+  test("given a start before it, counts after it, whether or not the expiry job has run", async () => {
+    const ids = [
+      await rig.createLink(key, { toAmount: "5", expirationDate }),
+      await rig.createLink(key, { toAmount: "5", expirationDate }),
+    ];
+    const [early = "", swept = ""] = ids;
+    rig.clock.advance(60_000);
+    await rig.settle(sampleSettlement(early, { amount: "1", occurredAt: later(59_999) }));
+    expect(await rig.retrieve(early)).toMatchObject({ status: "inactive", receivedAmount: "1" });
+    const [, event] = await rig.eventsOf(early);
+    expect(event?.data.link).toMatchObject({ status: "inactive", version: 2 });
+
+    await startExpiry(rig.deps).stop();
+    await rig.settle(sampleSettlement(swept, { amount: "1", occurredAt: later(59_999) }));
+    expect(await rig.retrieve(swept)).toMatchObject({ status: "inactive", receivedAmount: "1" });
+    for (const id of ids) {
+      await rig.settle(sampleSettlement(id, { amount: "4", occurredAt: later(59_999) }));
+      expect(await rig.retrieve(id)).toMatchObject({ status: "completed", receivedAmount: "5" });
+    }
+    expect(await typesOf(swept)).toEqual(["payment_link.created", succeeded, succeeded, completed]);
+  });
+
+  test("given a start at it, is unapplied: expired", async () => {
+    const later = new Date(rig.clock.now().getTime() + 1000);
+    const id = await rig.createLink(key, { toAmount: "5", expirationDate: later.toISOString() });
+    rig.clock.advance(1000);
+    await rig.settle(sampleSettlement(id, { amount: "5", occurredAt: later }));
+    expect(await rig.retrieve(id)).toMatchObject({ status: "inactive", receivedAmount: "0" });
+    expect((await paymentsOf(id))[0]).toMatchObject({ applied: false, reason: "expired" });
+  });
+});
+
+describe("payments at once on one link", () => {
+  test("given fifty, sum, usage, events and versions come out exact", async () => {
+    const id = await rig.createLink(key, { toAmount: "1000", maxUsage: 50 });
+    const settlements = Array.from({ length: 50 }, () => sampleSettlement(id, { amount: "0.1" }));
+    // Each comes twice, as after a redelivery.
+    await Promise.all([...settlements, ...settlements].map((settlement) => rig.settle(settlement)));
+    expect(await rig.retrieve(id)).toMatchObject({ status: "completed", receivedAmount: "5" });
+    const events = await rig.eventsOf(id);
+    expect(events.map(({ data }) => data.link.version)).toEqual(
+      Array.from({ length: 52 }, (_, index) => index + 1),
+    );
+    expect(events.filter(({ type }) => type === succeeded)).toHaveLength(50);
+    expect(events.filter(({ type }) => type === completed)).toHaveLength(1);
+    expect(new Set(events.map(({ data }) => data.transaction?.id)).size).toBe(51);
+  });
+});
+
+type Payment = { applied: boolean; reason: string | null; status: string };

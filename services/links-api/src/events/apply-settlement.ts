@@ -1,0 +1,92 @@
+import assert from "node:assert/strict";
+import { type EventHandler, type OutgoingEvent, outgoing, publish } from "@payment-links/bus";
+import {
+  type SettlementState,
+  linkCompleted,
+  linkTransactionSucceeded,
+  type settlementSettled,
+  topics,
+} from "@payment-links/contracts";
+import type { Deps } from "../deps.ts";
+import { type Link, linkState } from "../domain/link.ts";
+import {
+  type Payment,
+  creditPayment,
+  judgePayment,
+  linkTransaction,
+  openPayment,
+} from "../domain/payment.ts";
+import { lockLink, updateLink } from "../store/links.ts";
+import { findPayment, upsertPayment } from "../store/payments.ts";
+
+/**
+ * Applies what settlement-listener says of one payment: kept whatever its status, judged once, when it
+ * settles, and credited if it counts, with the events that tell so, under the link's lock. Throws for
+ * an unknown link: the listener parks those, so the record goes to the dead letters.
+ */
+export const applySettlement =
+  (deps: Deps): EventHandler<typeof settlementSettled> =>
+  async (tx, settlement) => {
+    const link = await lockLink(tx, settlement.paymentLinkId);
+    assert.ok(link !== undefined, `there is no payment link ${settlement.paymentLinkId}`);
+    const known = await findPayment(tx, settlement.id);
+    if (known !== undefined && isOld(known, settlement)) return;
+    countJump(deps, known, settlement);
+
+    const now = deps.clock.now();
+    if (settlement.status !== "settled") {
+      await upsertPayment(tx, openPayment(settlement, undefined, now));
+      return;
+    }
+    const reason = judgePayment(link, deps.tokenOf(link.tokenId).token, settlement);
+    const payment = openPayment(settlement, { reason }, now);
+    await upsertPayment(tx, payment);
+    deps.counters.judged(reason);
+    if (payment.isApplied) await credit(deps, tx, { link, payment, now });
+  };
+
+/** Nothing is taken back: a settled payment was judged, and is never judged again (interfaces §1). */
+const isOld = (known: Payment, settlement: SettlementState): boolean => {
+  assert.equal(known.linkId, settlement.paymentLinkId, "a payment moved to another link");
+  return known.version >= settlement.version || known.status === "settled";
+};
+
+const countJump = (deps: Deps, known: Payment | undefined, { version }: SettlementState): void => {
+  if (known !== undefined && version > known.version + 1) deps.counters.skipped(topics.settlements);
+};
+
+const credit = async (
+  deps: Deps,
+  tx: Parameters<EventHandler>[0],
+  { link: before, payment, now }: { link: Link; payment: Payment; now: Date },
+): Promise<void> => {
+  const { link, isCompleted } = creditPayment(before, payment);
+  await updateLink(tx, link);
+  await publish(tx, creditEvents({ link, isCompleted, payment, now }));
+  if (isCompleted) deps.counters.changed(before.status, "completed");
+};
+
+/** Both events of a completing payment carry the state after the commit, with versions n and n + 1. */
+const creditEvents = ({
+  link,
+  isCompleted,
+  payment,
+  now,
+}: {
+  link: Link;
+  isCompleted: boolean;
+  payment: Payment;
+  now: Date;
+}): OutgoingEvent[] => {
+  const state = linkState(link, now);
+  const common = { key: link.id, occurredAt: now };
+  const transaction = linkTransaction(payment);
+  if (!isCompleted) {
+    return [outgoing(linkTransactionSucceeded, { ...common, data: { link: state, transaction } })];
+  }
+  const first = { ...state, version: state.version - 1 };
+  return [
+    outgoing(linkTransactionSucceeded, { ...common, data: { link: first, transaction } }),
+    outgoing(linkCompleted, { ...common, data: { link: state } }),
+  ];
+};

@@ -1,0 +1,276 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { type Rig, openRig } from "../testing/open-rig.ts";
+import { sampleAccount, shopAddress, usdcOnBase } from "../testing/samples.ts";
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await openRig();
+});
+afterAll(() => rig.close());
+
+const create = (headers: Record<string, string>, body: unknown) =>
+  rig.call("/v1/payment-link", {
+    method: "POST",
+    headers,
+    body: typeof body === "string" ? body : JSON.stringify(body),
+  });
+
+describe("POST /v1/payment-link", () => {
+  test("answers id and url alone, and the link can be retrieved at once with its owner", async () => {
+    const account = sampleAccount();
+    const made = await create(rig.giveKey(account), { toAmount: "25.500", description: "Order 7" });
+    expect(made.status).toBe(200);
+    const { id } = made.json;
+    expect(made.json).toEqual({ id, url: `https://pay.example/@${account.handle}/pay/${id}` });
+    expect(id).toMatch(/^plink_[0-9a-z]{26}$/);
+
+    const link = await rig.retrieve(id);
+    expect(link).toEqual({
+      id,
+      userId: account.id,
+      toAmount: "25.5",
+      destinationAddress: shopAddress,
+      url: made.json.url,
+      dateCreated: "2026-11-21T10:00:00.000Z",
+      token: link.token,
+      status: "active",
+      description: "Order 7",
+      maxUsage: null,
+      receivedAmount: "0",
+      expirationDate: null,
+      transactionUrl: null,
+      user: link.user,
+    });
+    expect(link.token).toEqual({
+      address: usdcOnBase.tokenAddress,
+      decimals: 6,
+      symbol: "USDC",
+      name: "USD Coin",
+      logo: null,
+      isNative: false,
+      isStablecoin: true,
+      currencyCode: "USD",
+      commodityCode: null,
+      priceUsd: null,
+      isVerified: true,
+      chain: {
+        id: "8453",
+        name: "Base",
+        symbol: "ETH",
+        chainType: "EVM",
+        logo: "https://pay.example/checkout/logos/8453.svg",
+      },
+    });
+    expect(link.user).toEqual({
+      id: account.id,
+      handle: account.handle,
+      username: account.username,
+      dateCreated: "2026-01-02T03:04:05.000Z",
+      wallet: {
+        walletAddress: shopAddress,
+        token: { id: usdcOnBase.tokenId, token: link.token },
+        chainType: "EVM",
+        isDefault: true,
+        isChainDefault: true,
+        provider: null,
+      },
+      profileImage: null,
+      bio: null,
+      backgroundImage: null,
+      backgroundColour: null,
+      links: null,
+      isMooveUser: true,
+      contact: null,
+      badges: null,
+    });
+  });
+
+  test("tells of the link once, with a payment reference that the API never shows", async () => {
+    const id = await rig.createLink(rig.giveKey(sampleAccount()), { toAmount: 3, maxUsage: 2 });
+    const events = await rig.eventsOf(id);
+    expect(events).toHaveLength(1);
+    expect(events[0]?.type).toBe("payment_link.created");
+    expect(events[0]?.data.link).toMatchObject({
+      id,
+      version: 1,
+      status: "active",
+      toAmount: "3",
+      receivedAmount: "0",
+      currentUsage: 0,
+      maxUsage: 2,
+    });
+    const paymentReference: unknown = events[0]?.data.link.paymentReference;
+    expect(paymentReference).toMatch(/^[0-9a-f]{32}$/);
+    expect(JSON.stringify(await rig.retrieve(id))).not.toContain(String(paymentReference));
+  });
+});
+
+const codesOf = (answer: { json: { errors: { code: string }[] } }) =>
+  answer.json.errors.map(({ code }) => code);
+
+const order = (more: object = {}) => JSON.stringify({ toAmount: "1", ...more });
+
+describe("POST /v1/payment-link, what it refuses", () => {
+  const validation: [string, string, string[]][] = [
+    ["an empty body", "", ["missing"]],
+    ["no amount", "{}", ["missing"]],
+    ["no JSON", "{", ["json_invalid"]],
+    ["bytes that are no UTF-8", "\ud800", ["json_invalid"]],
+    ["JSON null", "null", ["model_attributes_type"]],
+    ["a list", "[]", ["model_attributes_type"]],
+    ["a number", "1", ["model_attributes_type"]],
+    ["an amount null", '{"toAmount":null}', ["decimal_type"]],
+    ["an amount true", '{"toAmount":true}', ["decimal_type"]],
+    ["an amount in words", '{"toAmount":"ten"}', ["decimal_parsing"]],
+    ["an empty amount", '{"toAmount":""}', ["decimal_parsing"]],
+    ["an amount NaN", '{"toAmount":"NaN"}', ["finite_number"]],
+    ["an amount Infinity", '{"toAmount":"-Infinity"}', ["finite_number"]],
+    ["an amount 0", '{"toAmount":0}', ["greater_than"]],
+    ["an amount below 0", '{"toAmount":"-1"}', ["greater_than"]],
+    ["an absurd exponent", '{"toAmount":"1e999999999"}', ["decimal_max_digits"]],
+    ["an absurd exponent of a number", '{"toAmount":1e999999999}', ["decimal_max_digits"]],
+    ["79 digits", `{"toAmount":"${"9".repeat(79)}"}`, ["decimal_max_digits"]],
+    ["79 digits in base units", `{"toAmount":"${"9".repeat(73)}"}`, ["decimal_max_digits"]],
+    ["a description that is a number", order({ description: 1 }), ["string_type"]],
+    ["501 characters", order({ description: "ü".repeat(501) }), ["string_too_long"]],
+    ["a NUL in the description", order({ description: "a\0b" }), ["string_pattern_mismatch"]],
+    ["maxUsage true", order({ maxUsage: true }), ["int_type"]],
+    ["maxUsage in words", order({ maxUsage: "two" }), ["int_parsing"]],
+    ["maxUsage 1.5", order({ maxUsage: 1.5 }), ["int_from_float"]],
+    ["maxUsage 0", order({ maxUsage: 0 }), ["greater_than_equal"]],
+    ["maxUsage 2^31", order({ maxUsage: 2 ** 31 }), ["less_than_equal"]],
+    ["an expiry that is a number", order({ expirationDate: 1 }), ["datetime_type"]],
+    ["an expiry in words", order({ expirationDate: "soon" }), ["datetime_from_date_parsing"]],
+    ["30 February", order({ expirationDate: "2027-02-30" }), ["datetime_from_date_parsing"]],
+    ["an expiry now", order({ expirationDate: "2026-11-21T10:00:00" }), ["datetime_future"]],
+    [
+      "a problem in each field",
+      '{"toAmount":"x","description":1,"maxUsage":0,"expirationDate":"x"}',
+      ["decimal_parsing", "string_type", "greater_than_equal", "datetime_from_date_parsing"],
+    ],
+    ["7 decimals", '{"toAmount":"0.1234567"}', ["INVALID_PAYMENT_LINK_AMOUNT"]],
+    ["7 decimals of a number", '{"toAmount":0.1234567}', ["INVALID_PAYMENT_LINK_AMOUNT"]],
+  ];
+  test.each(validation)(
+    "given %s, answers 422, one code per problem",
+    async (_what, body, codes) => {
+      const headers = { ...rig.giveKey(sampleAccount()), "content-type": "application/json" };
+      const bytes = body === "\ud800" ? Buffer.from([0x22, 0xff, 0x22]) : body;
+      const answer = await rig.call("/v1/payment-link", { method: "POST", headers, body: bytes });
+      expect([answer.status, codesOf(answer)]).toEqual([422, codes]);
+      expect(Object.keys(answer.json)).toEqual(["errors"]);
+      expect(Object.keys(answer.json.errors[0]).sort()).toEqual(["code", "message"]);
+    },
+  );
+
+  test("given a body that is not sent as JSON, answers 422 model_attributes_type", async () => {
+    const headers = { ...rig.giveKey(sampleAccount()), "content-type": "text/plain" };
+    const answer = await create(headers, order());
+    expect([answer.status, codesOf(answer)]).toEqual([422, ["model_attributes_type"]]);
+  });
+
+  test("given 64 KiB, reads them; given one byte more, answers 413", async () => {
+    const headers = rig.giveKey(sampleAccount());
+    const ofLength = (length: number) => order().padEnd(length, " ");
+    expect((await create(headers, ofLength(64 * 1024))).status).toBe(200);
+    const answer = await create(headers, ofLength(64 * 1024 + 1));
+    expect([answer.status, codesOf(answer)]).toEqual([413, ["PAYLOAD_TOO_LARGE"]]);
+  });
+
+  test("given no key, an unknown, an expired, one without the scope, answers which", async () => {
+    const account = sampleAccount();
+    const expired = rig.giveKey(account, { expiresAt: new Date("2026-11-21T10:00:00.000Z") });
+    const reading = rig.giveKey(account, { scopes: ["payment_link:read"] });
+    const tries: [Record<string, string>, number, string][] = [
+      [{}, 401, "UNAUTHENTICATED"],
+      [{ "x-api-key": "plk_live_nonsense" }, 401, "INVALID_API_KEY"],
+      [expired, 401, "EXPIRED_API_KEY"],
+      [reading, 403, "INSUFFICIENT_API_SCOPE"],
+    ];
+    for (const [headers, status, code] of tries) {
+      // What is wrong with the body and the idempotency key is not told to a stranger.
+      const answer = await create({ ...headers, "idempotency-key": "\u00fc" }, "{");
+      expect([answer.status, codesOf(answer)]).toEqual([status, [code]]);
+    }
+  });
+
+  test("given an account without handle or default wallet, answers 409, but the body comes first", async () => {
+    const [wallet] = sampleAccount().wallets;
+    const accounts = [
+      sampleAccount({ handle: null }),
+      sampleAccount({ wallets: [] }),
+      sampleAccount({ wallets: wallet === undefined ? [] : [{ ...wallet, isDefault: false }] }),
+    ];
+    for (const account of accounts) {
+      const headers = rig.giveKey(account);
+      // The precision is judged by the wallet's token, so it comes after the wallet.
+      const early = await create(headers, order({ toAmount: "0.1234567" }));
+      expect([early.status, codesOf(early)]).toEqual([409, ["PAYMENT_LINK_ACCOUNT_NOT_READY"]]);
+      const late = await create(headers, order({ toAmount: "x" }));
+      expect(codesOf(late)).toEqual(["decimal_parsing"]);
+    }
+  });
+});
+
+describe("POST /v1/payment-link, what it takes", () => {
+  const amounts: [string, string][] = [
+    ["0.1", "0.1"],
+    ["12345678901234567.123456", "12345678901234567.123456"],
+    ["1e3", "1000"],
+    ["1.2300000000000", "1.23"],
+    ['"1e3"', "1000"],
+    ['" +1.50 "', "1.5"],
+    ['"0.000001"', "0.000001"],
+    [`"${"9".repeat(72)}"`, "9".repeat(72)],
+    ['".5"', "0.5"],
+  ];
+  test.each(amounts)("given the amount %s, keeps exactly %s", async (given, kept) => {
+    const answer = await create(rig.giveKey(sampleAccount()), `{"toAmount":${given}}`);
+    expect(answer.status).toBe(200);
+    expect((await rig.retrieve(answer.json.id)).toAmount).toBe(kept);
+  });
+
+  test("given optional fields at their limits, keeps them; given null or strangers, ignores them", async () => {
+    const headers = rig.giveKey(sampleAccount());
+    const description = "\u{1f4b6}".repeat(500);
+    const full = await rig.createLink(headers, {
+      toAmount: "1",
+      description,
+      maxUsage: 2147483647,
+      expirationDate: "2026-11-21T12:00:00.001+02:00",
+      id: "plink_mine",
+      status: "completed",
+    });
+    expect(await rig.retrieve(full)).toMatchObject({
+      description,
+      maxUsage: 2147483647,
+      expirationDate: "2026-11-21T10:00:00.001Z",
+      status: "active",
+    });
+    const nulls = { description: null, maxUsage: null, expirationDate: null };
+    const bare = await rig.createLink(headers, { toAmount: "1", ...nulls });
+    expect(await rig.retrieve(bare)).toMatchObject(nulls);
+  });
+
+  test("given an owner who changed since, the link follows the newest state this service was told", async () => {
+    const account = sampleAccount();
+    const id = await rig.createLink(rig.giveKey(account), { toAmount: "1" });
+    const changed = { ...account, version: 3, handle: "renamed_shop", username: "Renamed" };
+    await rig.createLink(rig.giveKey(changed), { toAmount: "1" });
+    await rig.createLink(rig.giveKey({ ...account, version: 2 }), { toAmount: "1" });
+    const link = await rig.retrieve(id);
+    expect(link.user).toMatchObject({ handle: "renamed_shop", username: "Renamed" });
+    expect(link.url).toBe(`https://pay.example/@renamed_shop/pay/${id}`);
+  });
+});
+
+// Last, as whoever asks auth-keys lets it rest for a while after it was away.
+describe("POST /v1/payment-link, without auth-keys", () => {
+  test("given auth-keys away, answers 500 CANNOT_CREATE_PAYMENT_LINK and makes nothing", async () => {
+    const headers = rig.giveKey(sampleAccount());
+    rig.auth.isAway = true;
+    const answer = await create(headers, order());
+    rig.auth.isAway = false;
+    expect([answer.status, codesOf(answer)]).toEqual([500, ["CANNOT_CREATE_PAYMENT_LINK"]]);
+  });
+});

@@ -1,0 +1,239 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { webhookTypes } from "@payment-links/contracts";
+import { publicRoutes } from "../routes.ts";
+import { type Rig, openRig } from "../testing/open-rig.ts";
+import { sampleAccount, sampleSettlement } from "../testing/samples.ts";
+
+type Json = ReturnType<typeof JSON.parse>;
+
+let rig: Rig;
+let document: Json;
+beforeAll(async () => {
+  rig = await openRig();
+  const answer = await rig.call("/v1/openapi.json");
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get("content-type")).toMatch(/^application\/json/);
+  document = answer.json;
+});
+afterAll(() => rig.close());
+
+const resolve = (ref: string): Json =>
+  ref
+    .slice(2)
+    .split("/")
+    .reduce((at: Json, name) => at?.[name], document);
+
+/** Every object within the document, with the key under which it stands. */
+const walk = (value: Json, visit: (value: Json, key: string) => void, key = ""): void => {
+  if (typeof value !== "object" || value === null) return;
+  visit(value, key);
+  for (const [name, inner] of Object.entries(value)) walk(inner, visit, name);
+};
+
+const operations = (): Json[] =>
+  [...Object.values(document.paths), ...Object.values(document.webhooks)].flatMap((item: Json) =>
+    Object.values(item),
+  );
+
+/** Holds a value against a schema of the document: what it says of types, fields and nulls. */
+const faultsOf = (value: Json, schema: Json, at = "$"): string[] => {
+  if (schema.$ref !== undefined) return faultsOf(value, resolve(schema.$ref), at);
+  if (schema.anyOf !== undefined) {
+    const tries = schema.anyOf.map((option: Json) => faultsOf(value, option, at));
+    return tries.some((faults: string[]) => faults.length === 0) ? [] : tries[0];
+  }
+  const types = [schema.type].flat().filter((type) => type !== undefined);
+  const type = typeOf(value);
+  const isRight = types.length === 0 || types.includes(type);
+  if (!isRight && !(type === "integer" && types.includes("number"))) return [`${at} is a ${type}`];
+  if (schema.enum !== undefined && !schema.enum.includes(value))
+    return [`${at} is not one of enum`];
+  if (type === "array") {
+    return value.flatMap((item: Json, index: number) =>
+      faultsOf(item, schema.items, `${at}[${index}]`),
+    );
+  }
+  if (type !== "object") return [];
+  const missing = (schema.required ?? [])
+    .filter((name: string) => !(name in value))
+    .map((name: string) => `${at}.${name} is missing`);
+  const members = Object.entries(value).flatMap(([name, inner]) => {
+    const member = schema.properties?.[name];
+    return member === undefined
+      ? [`${at}.${name} is unknown`]
+      : faultsOf(inner, member, `${at}.${name}`);
+  });
+  return [...missing, ...members];
+};
+
+const typeOf = (value: Json): string => {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "array";
+  return Number.isInteger(value) ? "integer" : typeof value;
+};
+
+const answerSchema = (path: string, method: string): Json =>
+  document.paths[path][method].responses["200"].content["application/json"].schema;
+
+describe("GET /v1/openapi.json", () => {
+  test("is OpenAPI 3.1 at version 1.0.0, on the service's own address", () => {
+    expect(document.openapi).toMatch(/^3\.1\./);
+    expect(document.info).toMatchObject({ title: "Payment Links", version: "1.0.0" });
+    expect(document.info.description).toContain("compare receivedAmount");
+    expect(document.servers).toEqual([{ url: "http://127.0.0.1" }]);
+  });
+
+  test("names every /v1 route of the service but its own, and no other", () => {
+    const served = publicRoutes(rig.deps)
+      .filter(({ path }) => path.startsWith("/v1/") && path !== "/v1/openapi.json")
+      .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, "{$1}")}`);
+    const described = Object.entries(document.paths).flatMap(([path, item]) =>
+      Object.keys(item as object).map((method) => `${method} ${path}`),
+    );
+    expect(described.sort()).toEqual(served.sort());
+    expect(described).toHaveLength(3);
+  });
+
+  test("refers to nothing that it does not hold, and closes no answer to new fields", () => {
+    const refs: string[] = [];
+    walk(document, (value) => {
+      if (typeof value.$ref === "string") refs.push(value.$ref);
+      expect(value).not.toHaveProperty("$defs");
+      expect(value.additionalProperties).not.toBe(false);
+    });
+    expect(refs.length).toBeGreaterThan(20);
+    for (const ref of refs) expect([ref, typeof resolve(ref)]).toEqual([ref, "object"]);
+    expect(Object.keys(document.components.schemas)).toEqual(
+      expect.arrayContaining([
+        "PaymentLinkData",
+        "PaymentLinkPage",
+        "PaymentLinkCreationData",
+        "RetrievedPaymentLink",
+        "TokenData",
+        "ChainData",
+        "UserData",
+        "UserWalletData",
+        "WebhookBody",
+        "Errors",
+      ]),
+    );
+  });
+
+  test("each operation has a name of its own, parameters that its path has, and whole answers", () => {
+    const names = operations().map(({ operationId }) => operationId);
+    expect(new Set(names).size).toBe(names.length);
+    for (const name of names) expect(name).toMatch(/^[a-z][A-Za-z]+$/);
+    for (const [path, item] of Object.entries<Json>(document.paths)) {
+      for (const operation of Object.values<Json>(item)) {
+        const inPath = (operation.parameters ?? []).filter((one: Json) => one.in === "path");
+        expect(inPath.map((one: Json) => `{${one.name}}`)).toEqual(path.match(/\{\w+\}/g) ?? []);
+        for (const [status, answer] of Object.entries<Json>(operation.responses)) {
+          expect(status).toMatch(/^\d{3}$/);
+          expect(answer.description.length).toBeGreaterThan(0);
+          expect(answer.content["application/json"].schema.$ref).toBeDefined();
+          expect(Object.keys(answer.headers)).toEqual(
+            expect.arrayContaining(["RateLimit", "RateLimit-Policy"]),
+          );
+        }
+      }
+    }
+  });
+
+  test("tells of the key, each scope, the idempotency key, and every code of each status", () => {
+    const { apiKey } = document.components.securitySchemes;
+    expect(apiKey).toMatchObject({ type: "apiKey", in: "header", name: "X-API-Key" });
+    expect(apiKey.description).toContain("payment_link:read");
+    const create = document.paths["/v1/payment-link"].post;
+    expect(create.security).toEqual([{ apiKey: ["payment_link:create"] }]);
+    expect(document.paths["/v1/payment-link/{id}"].get.security).toEqual([]);
+    expect(create.parameters.map((one: Json) => one.name)).toEqual(["Idempotency-Key"]);
+    expect(Object.keys(create.responses)).toEqual([
+      "200",
+      "401",
+      "403",
+      "409",
+      "413",
+      "415",
+      "422",
+      "429",
+      "500",
+    ]);
+    const list = document.paths["/v1/payment-link"].get;
+    expect(Object.keys(list.responses)).toEqual(["200", "401", "403", "404", "409", "422", "429"]);
+    expect(list.parameters.map((one: Json) => one.name)).toEqual(["status", "offset"]);
+    const told = JSON.stringify([create.responses, list.responses]);
+    for (const code of [
+      "UNAUTHENTICATED",
+      "INVALID_API_KEY",
+      "EXPIRED_API_KEY",
+      "INSUFFICIENT_API_SCOPE",
+      "CANNOT_FIND_PAYMENT_LINK",
+      "PAYMENT_LINK_ACCOUNT_NOT_READY",
+      "INVALID_PAYMENT_LINK_AMOUNT",
+      "CANNOT_CREATE_PAYMENT_LINK",
+      "IDEMPOTENCY_KEY_REUSED",
+      "IDEMPOTENCY_KEY_IN_USE",
+      "IDEMPOTENCY_KEY_INVALID",
+      "PAYLOAD_TOO_LARGE",
+      "missing",
+      "json_invalid",
+      "model_attributes_type",
+      "decimal_type",
+      "decimal_parsing",
+      "finite_number",
+      "greater_than",
+      "string_type",
+      "string_too_long",
+      "int_type",
+      "int_parsing",
+      "int_from_float",
+      "greater_than_equal",
+      "less_than_equal",
+      "datetime_type",
+      "datetime_from_date_parsing",
+      "datetime_future",
+      "enum",
+      "decimal_max_digits",
+    ]) {
+      expect(told).toContain(code);
+    }
+    expect(create.responses["429"].headers).toHaveProperty("Retry-After");
+  });
+
+  test("describes both webhooks with their three headers", () => {
+    expect(Object.keys(document.webhooks).sort()).toEqual([...webhookTypes].sort());
+    for (const { post } of Object.values<Json>(document.webhooks)) {
+      expect(post.parameters.map((one: Json) => one.name)).toEqual([
+        "Service-Signature",
+        "Service-Timestamp",
+        "Service-Event-Id",
+      ]);
+      const { $ref } = post.requestBody.content["application/json"].schema;
+      expect($ref).toBe("#/components/schemas/WebhookBody");
+      expect(post.description).toContain("compare receivedAmount with amount");
+    }
+  });
+
+  test("describes the answers as they are: nothing missing, nothing beyond, no type wrong", async () => {
+    const headers = rig.giveKey(sampleAccount({ bio: "Tea", links: ["https://tea.example/"] }));
+    const made = await rig.call("/v1/payment-link", {
+      method: "POST",
+      headers,
+      body: '{"toAmount":"5","maxUsage":2}',
+    });
+    await rig.settle(sampleSettlement(made.json.id, { amount: "5" }));
+    const link = await rig.retrieve(made.json.id);
+    const page = (await rig.call("/v1/payment-link", { headers })).json;
+    expect(faultsOf(made.json, answerSchema("/v1/payment-link", "post"))).toEqual([]);
+    expect(faultsOf(page, answerSchema("/v1/payment-link", "get"))).toEqual([]);
+    const retrieved = answerSchema("/v1/payment-link/{id}", "get");
+    expect(faultsOf(link, retrieved)).toEqual([]);
+    // The check itself can fail.
+    expect(faultsOf({ ...link, toAmount: 5, extra: 1 }, retrieved)).toEqual([
+      "$.toAmount is a integer",
+      "$.extra is unknown",
+    ]);
+    const refused = (await rig.call("/v1/payment-link")).json;
+    expect(faultsOf(refused, { $ref: "#/components/schemas/Errors" })).toEqual([]);
+  });
+});

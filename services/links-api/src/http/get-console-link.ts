@@ -1,0 +1,21 @@
+import type { Request, Response } from "express";
+import type { Caller } from "@payment-links/identity";
+import type { Deps } from "../deps.ts";
+import { listPayments } from "../store/payments.ts";
+import { answerJson } from "./answer-json.ts";
+import { getOwnLink } from "./own-link.ts";
+import { handleOf, showLink } from "./show-link.ts";
+import { showPayment } from "./show-payment.ts";
+
+const paymentsMax = 100;
+
+/** GET /console/api/payment-links/:id: an own link with its newest payments, unapplied ones too. */
+export const getConsoleLink =
+  (deps: Deps) =>
+  async (req: Request, res: Response, caller: Caller): Promise<void> => {
+    const link = await getOwnLink(deps, req, caller);
+    const page = { linkId: link.id, offset: 0, limit: paymentsMax };
+    const payments = await listPayments(deps.pool, page);
+    const context = { handle: handleOf(caller.account), now: deps.clock.now() };
+    answerJson(res, { ...showLink(deps, link, context), payments: payments.map(showPayment) });
+  };

@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { accountSnapshot, accountUpdated, newId } from "@payment-links/contracts";
+import { keepAccount } from "../events/keep-account.ts";
+import { type Rig, openRig } from "../testing/open-rig.ts";
+import { sampleAccount, shopAddress } from "../testing/samples.ts";
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await openRig();
+});
+afterAll(() => rig.close());
+
+type Account = ReturnType<typeof sampleAccount>;
+
+const tell = (account: Account, { type }: { type: string } = accountUpdated) =>
+  rig.pool.transaction((tx) =>
+    keepAccount(rig.deps)(tx, account, {
+      id: newId("evt"),
+      type,
+      key: account.id,
+      occurredAt: rig.clock.now(),
+    }),
+  );
+
+describe("GET /v1/payment-link/:id", () => {
+  test.each([
+    "plink_01m7y4kb9sfvktcnzb0r3g9a0s",
+    "plink_x",
+    "nonsense",
+    "%F0%9F%92%B6",
+    "a'--",
+    "x".repeat(2000),
+  ])("given the id %s, answers 404 CANNOT_FIND_PAYMENT_LINK", async (id) => {
+    const answer = await rig.call(`/v1/payment-link/${id}`);
+    expect(answer.status).toBe(404);
+    expect(answer.json).toEqual({
+      errors: [{ message: expect.any(String), code: "CANNOT_FIND_PAYMENT_LINK" }],
+    });
+  });
+
+  test("given a path that does not decode, answers 404, not 500", async () => {
+    expect((await rig.call("/v1/payment-link/%ff")).status).toBe(404);
+  });
+
+  test("needs no credentials, and bad ones do not harm", async () => {
+    const id = await rig.createLink(rig.giveKey(sampleAccount()), { toAmount: "1" });
+    const answer = await rig.call(`/v1/payment-link/${id}`, { headers: { "x-api-key": "bad" } });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("content-type")).toBe("application/json; charset=utf-8");
+  });
+
+  test("given a changed profile, shows it; the destination stays the link's own", async () => {
+    const account = sampleAccount();
+    const id = await rig.createLink(rig.giveKey(account), { toAmount: "1" });
+    const [wallet] = account.wallets;
+    if (wallet === undefined) throw new Error("the sample has a wallet");
+    const other = {
+      ...wallet,
+      id: newId("wallet"),
+      walletAddress: "0x0000000000000000000000000000000000000001",
+    };
+    const changed: Account = {
+      ...account,
+      version: 2,
+      handle: "new_handle",
+      bio: "We sell tea.",
+      links: ["https://tea.example/"],
+      backgroundColour: "#aabbcc",
+      wallets: [{ ...wallet, isDefault: false, isChainDefault: true }, other],
+    };
+    await tell(changed);
+    const link = await rig.retrieve(id);
+    expect(link.url).toBe(`https://pay.example/@new_handle/pay/${id}`);
+    expect(link.destinationAddress).toBe(shopAddress);
+    expect(link.user).toMatchObject({
+      handle: "new_handle",
+      bio: "We sell tea.",
+      links: ["https://tea.example/"],
+      backgroundColour: "#aabbcc",
+      wallet: { walletAddress: shopAddress, isDefault: false, isChainDefault: true },
+    });
+
+    await tell({ ...changed, version: 3, wallets: [other] }, accountSnapshot);
+    expect((await rig.retrieve(id)).user.wallet).toMatchObject({
+      walletAddress: shopAddress,
+      isDefault: false,
+      isChainDefault: false,
+    });
+  });
+
+  test("given an older state after a newer one, keeps the newer; a jump in versions is counted", async () => {
+    const account = sampleAccount();
+    const id = await rig.createLink(rig.giveKey(account), { toAmount: "1" });
+    await tell({ ...account, version: 5, username: "Fifth" });
+    await tell({ ...account, version: 4, username: "Fourth" });
+    await tell({ ...account, version: 5, username: "Fifth again" });
+    expect((await rig.retrieve(id)).user.username).toBe("Fifth");
+    const metric = await rig.directMetrics.getSingleMetricAsString(
+      "payment_links_version_jumps_total",
+    );
+    expect(metric).toContain('topic="accounts.v1"');
+    expect(metric).toMatch(/\} 1$/);
+  });
+});
+
+describe("paths and methods", () => {
+  test.each([
+    ["GET", "/v1/nothing", 404, "NOT_FOUND"],
+    ["GET", "/console/api/payment-links/x/y/z", 404, "NOT_FOUND"],
+    ["DELETE", "/v1/payment-link", 405, "METHOD_NOT_ALLOWED"],
+    ["POST", "/v1/payment-link/plink_x", 405, "METHOD_NOT_ALLOWED"],
+  ])("%s %s answers %i %s in the envelope", async (method, path, status, code) => {
+    const answer = await rig.call(path, { method });
+    expect([answer.status, answer.json.errors[0].code]).toEqual([status, code]);
+    if (status === 405) expect(answer.headers.get("allow")).toContain("GET");
+  });
+});

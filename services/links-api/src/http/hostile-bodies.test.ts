@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import * as fc from "fast-check";
+import { type Rig, openRig } from "../testing/open-rig.ts";
+import { sampleAccount } from "../testing/samples.ts";
+
+let rig: Rig;
+let key: Record<string, string>;
+beforeAll(async () => {
+  rig = await openRig();
+  key = rig.giveKey(sampleAccount());
+});
+afterAll(() => rig.close());
+
+const bodiesMax = 10_000;
+const answerMsMax = 1_000;
+const atOnce = 8;
+
+const numberText = fc.oneof(
+  fc.double().map(String),
+  fc.bigInt().map(String),
+  fc.tuple(fc.integer(), fc.integer()).map(([digits, exponent]) => `${digits}e${exponent}`),
+  fc.constantFrom("1e999999999", "-0", "0.1", "1e-7", "9".repeat(400), "0x10", "١٢"),
+);
+const hostileText = fc.oneof(
+  fc.string({ unit: "binary", maxLength: 600 }),
+  fc.string({ unit: "grapheme", maxLength: 600 }),
+  numberText,
+  fc.constantFrom("\0", "\ud800", "NaN", "Infinity", "2027-01-01", "2027-02-30T25:00Z", "'; --"),
+  fc.date({ noInvalidDate: true }).map((date) => date.toISOString()),
+);
+/** JSON text, so that numbers no binary float can hold come through as they were written. */
+const jsonText = fc.oneof(
+  hostileText.map((text) => JSON.stringify(text)),
+  numberText,
+  fc.constantFrom("null", "true", "[]", "{}", '{"__proto__":1}'),
+  fc.json({ maxDepth: 4 }),
+);
+const field = fc.constantFrom(
+  "toAmount",
+  "description",
+  "maxUsage",
+  "expirationDate",
+  "__proto__",
+  "constructor",
+  "id",
+);
+const object = fc
+  .array(fc.tuple(field, jsonText), { maxLength: 6 })
+  .map((members) => `{${members.map(([name, value]) => `"${name}":${value}`).join(",")}}`);
+/** Right but for what chance puts in: what passes the first check must not break a later one. */
+const nearlyRight = fc
+  .record({
+    amount: fc.oneof(
+      { weight: 3, arbitrary: fc.integer({ min: 1 }).map((micros) => `"${micros}e-6"`) },
+      { weight: 1, arbitrary: jsonText },
+    ),
+    text: hostileText,
+    usage: fc.oneof(fc.integer().map(String), jsonText),
+    expiry: fc.oneof(fc.constant('"9999-12-31"'), fc.constant("null"), jsonText),
+  })
+  .map(
+    ({ amount, text, usage, expiry }) =>
+      `{"toAmount":${amount},"description":${JSON.stringify(text)},` +
+      `"maxUsage":${usage},"expirationDate":${expiry}}`,
+  );
+const deep = fc.integer({ min: 1, max: 20_000 }).map((depth) => "[".repeat(depth));
+const body = fc.oneof(
+  { weight: 5, arbitrary: object },
+  { weight: 5, arbitrary: nearlyRight },
+  { weight: 2, arbitrary: jsonText },
+  { weight: 1, arbitrary: deep },
+  { weight: 1, arbitrary: fc.uint8Array({ maxLength: 400 }).map((bytes) => Buffer.from(bytes)) },
+);
+
+// Guards against any body that our own code cannot read, or that costs it more than it should.
+test(`given ${bodiesMax} generated bodies, none is answered with 5xx, and none after more than 1 s`, async () => {
+  const statuses = new Map<number, number>();
+  const send = async (hostile: string | Buffer): Promise<void> => {
+    const startedAt = performance.now();
+    const answer = await rig.call("/v1/payment-link", {
+      method: "POST",
+      headers: key,
+      body: hostile,
+    });
+    const tookMs = performance.now() - startedAt;
+    statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
+    if (answer.status !== 200 && answer.status !== 422) throw new Error(`status ${answer.status}`);
+    if (tookMs > answerMsMax) throw new Error(`answered after ${tookMs} ms`);
+    if (answer.status === 422) {
+      const [first] = answer.json.errors;
+      if (typeof first.code !== "string") throw new Error(`no code: ${answer.text}`);
+    }
+  };
+  const batch = fc.array(body, { minLength: atOnce, maxLength: atOnce });
+  await fc.assert(
+    fc.asyncProperty(batch, async (bodies) => {
+      await Promise.all(bodies.map(send));
+    }),
+    { numRuns: bodiesMax / atOnce, endOnFailure: true },
+  );
+  // Both kinds of answer were reached, or the bodies were not hostile but only noise.
+  expect(statuses.get(200)).toBeGreaterThan(100);
+  expect(statuses.get(422)).toBeGreaterThan(1_000);
+}, 180_000);

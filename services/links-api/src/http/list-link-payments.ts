@@ -1,0 +1,23 @@
+import type { Request, Response } from "express";
+import * as z from "zod";
+import { offsetParameter, pageSize } from "@payment-links/contracts";
+import { readQuery } from "@payment-links/http";
+import type { Caller } from "@payment-links/identity";
+import type { Deps } from "../deps.ts";
+import { listPayments } from "../store/payments.ts";
+import { answerJson } from "./answer-json.ts";
+import { getOwnLink } from "./own-link.ts";
+import { showPage } from "./show-page.ts";
+import { showPayment } from "./show-payment.ts";
+
+const Query = z.object({ offset: offsetParameter() });
+
+/** GET /console/api/payment-links/:id/payments: all payments of an own link, newest first. */
+export const listLinkPayments =
+  (deps: Deps) =>
+  async (req: Request, res: Response, caller: Caller): Promise<void> => {
+    const link = await getOwnLink(deps, req, caller);
+    const offset = readQuery(req, Query).offset ?? 0;
+    const page = { linkId: link.id, offset, limit: pageSize + 1 };
+    answerJson(res, showPage(await listPayments(deps.pool, page), offset, showPayment));
+  };

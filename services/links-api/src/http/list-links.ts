@@ -1,0 +1,32 @@
+import type { Request, Response } from "express";
+import { ListLinksQuery, pageSize } from "@payment-links/contracts";
+import { readQuery } from "@payment-links/http";
+import type { Caller } from "@payment-links/identity";
+import type { Deps } from "../deps.ts";
+import { readyAccount } from "../domain/link.ts";
+import { listLinks } from "../store/link-views.ts";
+import { answerJson } from "./answer-json.ts";
+import { showListedLink } from "./show-link.ts";
+import { showPage } from "./show-page.ts";
+
+/** GET /v1/payment-link and GET /console/api/payment-links: the owner's links, newest first. */
+export const listOwnLinks =
+  (deps: Deps) =>
+  async (req: Request, res: Response, { account }: Caller): Promise<void> => {
+    const query = readQuery(req, ListLinksQuery);
+    const { handle } = readyAccount(account, deps.catalogue);
+    const now = deps.clock.now();
+    const offset = query.offset ?? 0;
+    const links = await listLinks(deps.pool, {
+      userId: account.id,
+      status: query.status ?? null,
+      now,
+      offset,
+      // One more than is shown tells whether anything follows.
+      limit: pageSize + 1,
+    });
+    answerJson(
+      res,
+      showPage(links, offset, (link) => showListedLink(deps, link, { handle, now })),
+    );
+  };

@@ -1,0 +1,16 @@
+import { pageSize } from "@payment-links/contracts";
+
+/**
+ * Shows a page of the list envelope (spec §2.5) from one row more than fits: without that row nothing
+ * follows, and `nextOffset` is null.
+ */
+export const showPage = <Row, Shown>(
+  rows: readonly Row[],
+  offset: number,
+  show: (row: Row) => Shown,
+) => ({
+  data: rows.slice(0, pageSize).map(show),
+  limit: pageSize,
+  offset,
+  nextOffset: rows.length > pageSize ? offset + pageSize : null,
+});

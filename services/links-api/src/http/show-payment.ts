@@ -1,0 +1,15 @@
+import { formatAmount } from "@payment-links/contracts";
+import type { Payment } from "../domain/payment.ts";
+
+/** Shows a payment to the link's owner (interfaces §3). */
+export const showPayment = (payment: Payment) => ({
+  id: payment.id,
+  status: payment.status,
+  applied: payment.isApplied,
+  reason: payment.reason,
+  amount: formatAmount(payment.amount),
+  tokenAddress: payment.tokenAddress,
+  chainId: payment.chainId,
+  sourceTransaction: payment.sourceTransaction,
+  dateCreated: payment.firstSeenAt.toISOString(),
+});

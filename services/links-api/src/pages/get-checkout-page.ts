@@ -1,0 +1,91 @@
+import type { Request, Response } from "express";
+import {
+  type LinkStatus,
+  type TokenData,
+  checkoutPageUrl,
+  isId,
+  refuse,
+  transactionPageUrl,
+} from "@payment-links/contracts";
+import { readParam } from "@payment-links/http";
+import type { Deps } from "../deps.ts";
+import { statusAt } from "../domain/link.ts";
+import type { OwnedLinkView } from "../domain/link-view.ts";
+import { findLinkView } from "../store/link-views.ts";
+import { answerPage } from "./answer-page.ts";
+import { type Html, html } from "./html.ts";
+import { showOwner } from "./show-owner.ts";
+import { showTime } from "./show-time.ts";
+
+/**
+ * GET /@:handle/pay/:id: what a payer is asked for, and whether the link still takes payments. The
+ * link's id decides; under another handle than its owner's present one it redirects (308).
+ */
+export const getCheckoutPage =
+  (deps: Deps) =>
+  async (req: Request, res: Response): Promise<void> => {
+    const linkId = readParam(req, "id");
+    const link = isId("plink", linkId) ? await findLinkView(deps.pool, linkId) : undefined;
+    if (link === undefined) throw refuse("CANNOT_FIND_PAYMENT_LINK");
+    if (readParam(req, "handle") !== link.owner.handle) {
+      res.setHeader("Cache-Control", "no-store");
+      res.redirect(308, checkoutPageUrl(deps.checkoutUrl, link.owner.handle, linkId));
+      return;
+    }
+    const { shown: token } = deps.tokenOf(link.tokenId);
+    answerPage(res, {
+      title: `${link.toAmount} ${token.symbol} to ${link.owner.username}`,
+      body: showCheckout(deps, link, token),
+    });
+  };
+
+const states: Readonly<Record<LinkStatus, { word: string; text: string }>> = {
+  active: { word: "Active", text: "This payment link is open." },
+  completed: { word: "Completed", text: "This payment link has been paid. Do not pay it again." },
+  inactive: {
+    word: "Inactive",
+    text: "This payment link no longer takes payments. Do not send anything to it.",
+  },
+};
+
+const showCheckout = (deps: Deps, link: OwnedLinkView, token: TokenData): Html => {
+  const status = statusAt(link, deps.clock.now());
+  const state = states[status];
+  return html`<main class="card">
+    ${showOwner(link.owner)}
+    <h1 class="amount">${link.toAmount} <span class="unit">${token.symbol}</span></h1>
+    <p class="state"><span class="badge ${status}">${state.word}</span> ${state.text}</p>
+    ${link.description === null ? undefined : html`<p class="description">${link.description}</p>`}
+    <dl>
+      <dt>Token</dt>
+      <dd>${token.name} (${token.symbol})<br /><code>${token.address}</code></dd>
+      <dt>Network</dt>
+      <dd class="chain">
+        <img src="${token.chain.logo}" alt="" width="20" height="20" /> ${token.chain.name}
+      </dd>
+      <dt>Settles to</dt>
+      <dd><code>${link.destinationAddress}</code></dd>
+      <dt>Received</dt>
+      <dd>${link.receivedAmount} ${token.symbol}${showUsage(link)}</dd>
+      ${
+        link.expiresAt === null
+          ? undefined
+          : html`<dt>Expires</dt>
+              <dd>${showTime(link.expiresAt)}</dd>`
+      }
+    </dl>
+    ${showReceipt(deps, link)}
+  </main>`;
+};
+
+const showUsage = ({ currentUsage, maxUsage }: OwnedLinkView): Html | undefined =>
+  maxUsage === null ? undefined : html`, in ${currentUsage} of at most ${maxUsage} payments`;
+
+const showReceipt = (deps: Deps, { status, lastTransactionId }: OwnedLinkView): Html | undefined =>
+  status === "completed" && lastTransactionId !== null
+    ? html`<p>
+        <a href="${transactionPageUrl(deps.checkoutUrl, lastTransactionId)}"
+          >Receipt of the last payment</a
+        >
+      </p>`
+    : undefined;

@@ -1,0 +1,23 @@
+import type { Request, Response } from "express";
+import { refuse } from "@payment-links/contracts";
+import { answerPage } from "./answer-page.ts";
+import { assetUrl } from "./assets.ts";
+import { html } from "./html.ts";
+
+const body = html`<main class="card wide" id="console">
+  <h1>Payment Links</h1>
+  <p id="notice" role="status">Loading…</p>
+  <noscript><p>The console needs JavaScript.</p></noscript>
+  <div id="content" hidden></div>
+</main>`;
+
+/**
+ * GET /console and /console/:page: the console is one page, whose script redeems a sign-in link and
+ * talks to the console API. The page itself holds nothing of anybody's.
+ */
+export const getConsolePage = (req: Request, res: Response): void => {
+  // What the ingress sends here of the console API, no service knows.
+  if (req.params["page"] === "api") throw refuse("NOT_FOUND");
+  const head = html`<script type="module" src="${assetUrl("console.js")}"></script> `;
+  answerPage(res, { title: "Console · Payment Links", body, head, policy: "console" });
+};

@@ -1,0 +1,65 @@
+import type { Request, Response } from "express";
+import { checkoutPageUrl, formatAmount, isId, refuse } from "@payment-links/contracts";
+import { readParam } from "@payment-links/http";
+import type { Deps } from "../deps.ts";
+import type { Payment } from "../domain/payment.ts";
+import type { OwnedLinkView } from "../domain/link-view.ts";
+import { findLinkView } from "../store/link-views.ts";
+import { findAppliedPayment } from "../store/payments.ts";
+import { answerPage } from "./answer-page.ts";
+import { type Html, html } from "./html.ts";
+import { showOwner } from "./show-owner.ts";
+import { showTime } from "./show-time.ts";
+
+/** GET /tx/:id: the receipt of a payment that settled and counts; of any other there is none. */
+export const getTransactionPage =
+  (deps: Deps) =>
+  async (req: Request, res: Response): Promise<void> => {
+    const paymentId = readParam(req, "id");
+    const payment = isId("tx", paymentId)
+      ? await findAppliedPayment(deps.pool, paymentId)
+      : undefined;
+    if (payment === undefined) throw refuse("NOT_FOUND");
+    const link = await findLinkView(deps.pool, payment.linkId);
+    if (link === undefined) throw refuse("NOT_FOUND");
+    const { symbol } = deps.tokenOf(link.tokenId).shown;
+    answerPage(res, {
+      title: `Receipt: ${formatAmount(payment.amount)} ${symbol} to ${link.owner.username}`,
+      body: showReceipt(deps, payment, link),
+    });
+  };
+
+const showReceipt = (deps: Deps, payment: Payment, link: OwnedLinkView): Html => {
+  const { shown: token } = deps.tokenOf(link.tokenId);
+  const { sourceTransaction } = payment;
+  const url = checkoutPageUrl(deps.checkoutUrl, link.owner.handle, link.id);
+  return html`<main class="card">
+    ${showOwner(link.owner)}
+    <h1 class="amount">
+      ${formatAmount(payment.amount)} <span class="unit">${token.symbol}</span>
+    </h1>
+    <p class="state"><span class="badge completed">Settled</span> This payment has settled.</p>
+    ${link.description === null ? undefined : html`<p class="description">${link.description}</p>`}
+    <dl>
+      <dt>Token</dt>
+      <dd>${token.name} (${token.symbol})<br /><code>${token.address}</code></dd>
+      <dt>Network</dt>
+      <dd class="chain">
+        <img src="${token.chain.logo}" alt="" width="20" height="20" /> ${token.chain.name}
+      </dd>
+      <dt>Paid to</dt>
+      <dd><code>${payment.destinationAddress}</code></dd>
+      ${
+        sourceTransaction === null
+          ? undefined
+          : html`<dt>Payer's transaction</dt>
+              <dd><code>${sourceTransaction}</code></dd>`
+      }
+      <dt>Paid</dt>
+      <dd>${showTime(payment.occurredAt)}</dd>
+      <dt>Transaction</dt>
+      <dd><code>${payment.id}</code></dd>
+    </dl>
+    <p><a href="${url}">The payment link</a></p>
+  </main>`;
+};

@@ -1,0 +1,28 @@
+/** Text that is HTML already; everything else is escaped where it is put into a page. */
+export class Html {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+type HtmlValue = string | number | Html | readonly Html[] | undefined;
+
+/** Writes HTML; values are escaped for text and for quoted attributes, undefined leaves nothing. */
+export const html = (parts: TemplateStringsArray, ...values: readonly HtmlValue[]): Html =>
+  new Html(parts.reduce((text, part, index) => text + write(values[index - 1]) + part));
+
+const write = (value: HtmlValue): string => {
+  if (value === undefined) return "";
+  if (value instanceof Html) return value.text;
+  if (typeof value === "object") return value.map((item) => item.text).join("");
+  return String(value).replace(/[&<>"']/g, (character) => entities[character] ?? "");
+};
+
+const entities: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};

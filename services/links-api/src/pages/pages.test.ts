@@ -1,0 +1,222 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { type Account, newId } from "@payment-links/contracts";
+import { type Answer, type Rig, openRig } from "../testing/open-rig.ts";
+import { sampleAccount, sampleSettlement, shopAddress, usdcOnBase } from "../testing/samples.ts";
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await openRig();
+});
+afterAll(() => rig.close());
+
+const open = async (account: Account = sampleAccount(), order: object = {}) => {
+  const id = await rig.createLink(rig.giveKey(account), { toAmount: "25.5", ...order });
+  return { id, path: `/@${account.handle}/pay/${id}` };
+};
+
+const expectPage = (answer: Answer, status = 200): void => {
+  expect(answer.status).toBe(status);
+  const { headers } = answer;
+  expect(headers.get("content-type")).toBe("text/html; charset=utf-8");
+  expect(headers.get("x-content-type-options")).toBe("nosniff");
+  expect(headers.get("referrer-policy")).toBe("no-referrer");
+  expect(headers.get("cache-control")).toBe("no-store");
+  const policy = headers.get("content-security-policy") ?? "";
+  for (const directive of [
+    "default-src 'none'",
+    "style-src 'self'",
+    "img-src 'self' https: data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ]) {
+    expect(policy.split("; ")).toContain(directive);
+  }
+  // Nothing that the policy would have to allow by name.
+  expect(answer.text).not.toMatch(/<style|\sstyle=|\son\w+=|javascript:/i);
+  expect(answer.text).not.toMatch(/<script(?![^>]* src=)/i);
+};
+
+describe("GET /@:handle/pay/:id", () => {
+  test("shows who asks for what, in which token, where to, and until when", async () => {
+    const expirationDate = "2026-12-24T18:00:00Z";
+    const { path } = await open(sampleAccount({ bio: "Tea & more" }), {
+      description: "Order 7",
+      maxUsage: 3,
+      expirationDate,
+    });
+    const page = await rig.call(path);
+    expectPage(page);
+    for (const shown of [
+      "Alice&#39;s Shop",
+      "Tea &amp; more",
+      "25.5",
+      "USDC",
+      "Base",
+      usdcOnBase.tokenAddress,
+      `<code>${shopAddress}</code>`,
+      "Order 7",
+      "Active",
+      "in 0 of at most 3 payments",
+      '<time datetime="2026-12-24T18:00:00.000Z">24 Dec 2026, 18:00 UTC</time>',
+      "https://pay.example/checkout/logos/8453.svg",
+    ]) {
+      expect(page.text).toContain(shown);
+    }
+    expect(page.text).not.toContain("<script");
+  });
+
+  test("given a completed or an inactive link, says so, and shows the receipt", async () => {
+    const { id, path } = await open();
+    const settlement = sampleSettlement(id, { amount: "25.5" });
+    await rig.settle(settlement);
+    const completed = await rig.call(path);
+    expectPage(completed);
+    expect(completed.text).toContain('<span class="badge completed">Completed</span>');
+    expect(completed.text).toContain(`https://pay.example/tx/${settlement.id}`);
+
+    const soon = new Date(rig.clock.now().getTime() + 1000).toISOString();
+    const expiring = await open(sampleAccount(), { expirationDate: soon });
+    rig.clock.advance(1000);
+    const expired = await rig.call(expiring.path);
+    expect(expired.text).toContain('<span class="badge inactive">Inactive</span>');
+  });
+
+  test("given another handle than the owner's present one, redirects with 308 to it", async () => {
+    const account = sampleAccount();
+    const { id, path } = await open(account);
+    const handle = "moved_shop";
+    await rig.createLink(rig.giveKey({ ...account, version: 2, handle }), { toAmount: "1" });
+    for (const former of [path, `/@someone/pay/${id}`, `/@MOVED_SHOP/pay/${id}`]) {
+      const answer = await rig.call(former);
+      expect(answer.status).toBe(308);
+      expect(answer.headers.get("location")).toBe(`https://pay.example/@moved_shop/pay/${id}`);
+    }
+    expectPage(await rig.call(`/@moved_shop/pay/${id}`));
+  });
+
+  test("given hostile text, shows it as text", async () => {
+    const hostile = `"><script>alert(1)</script><img src=x onerror='alert(2)'>&amp;\u202e`;
+    const account = sampleAccount({
+      username: hostile,
+      bio: hostile,
+      profileImage: `https://img.example/a.png" onerror="alert(3)`,
+      backgroundImage: "javascript:alert(4)",
+      links: ["javascript:alert(5)", 'https://ok.example/?a=1&b="><b>', "data:text/html,x"],
+    });
+    const { id, path } = await open(account, { description: hostile });
+    const settlement = sampleSettlement(id, { amount: "25.5", sourceTransaction: hostile });
+    await rig.settle(settlement);
+    for (const page of [await rig.call(path), await rig.call(`/tx/${settlement.id}`)]) {
+      expectPage({ ...page, text: page.text.replaceAll(/&[^;]+;[^<]*/g, "") });
+      expect(page.text).toContain("&lt;script&gt;alert(1)&lt;/script&gt;");
+      expect(page.text).not.toMatch(/<script|<b>|<img src=x|javascript:|data:text/);
+      expect(page.text.match(/<a /g)?.length).toBe(2);
+      // A quote never leaves its attribute.
+      expect(page.text).toContain("a.png&quot; onerror=&quot;alert(3)");
+    }
+  });
+
+  test.each([
+    "/@shop/pay/plink_01m7y4kb9sfvktcnzb0r3g9a0s",
+    "/@shop/pay/x",
+    "/tx/x",
+    `/tx/${newId("tx")}`,
+  ])("given %s, of which nothing is known, answers 404 as a page", async (path) => {
+    const answer = await rig.call(path);
+    expectPage(answer, 404);
+    expect(answer.text).toContain("<h1>Not found</h1>");
+  });
+});
+
+describe("GET /tx/:id", () => {
+  test("shows what was paid, how, and when, and leads back to the link", async () => {
+    const { id, path } = await open();
+    const settlement = sampleSettlement(id, { amount: "14.5", sourceTransaction: "0xfeed" });
+    await rig.settle(settlement);
+    const page = await rig.call(`/tx/${settlement.id}`);
+    expectPage(page);
+    for (const shown of ["14.5", "USDC", "Base", "0xfeed", "21 Nov 2026, 10:00 UTC", path]) {
+      expect(page.text).toContain(shown);
+    }
+  });
+
+  test("given a payment that has not settled, or does not count, answers 404", async () => {
+    const { id } = await open();
+    const payments = [
+      sampleSettlement(id, { status: "processing" }),
+      sampleSettlement(id, { status: "failed" }),
+      sampleSettlement(id, { chainId: "1" }),
+    ];
+    for (const payment of payments) {
+      await rig.settle(payment);
+      expectPage(await rig.call(`/tx/${payment.id}`), 404);
+    }
+  });
+});
+
+describe("the console page and its files", () => {
+  test.each(["/console", "/console/sign-in"])(
+    "%s is one page with one script of our own",
+    async (path) => {
+      const page = await rig.call(path);
+      expectPage(page);
+      expect(page.headers.get("content-security-policy")).toContain("script-src 'self'");
+      const scripts = [...page.text.matchAll(/<script[^>]* src="([^"]+)"/g)].map(([, url]) => url);
+      expect(scripts).toHaveLength(1);
+      const script = await rig.call(scripts[0] ?? "");
+      expect(script.status).toBe(200);
+      expect(script.headers.get("content-type")).toBe("text/javascript; charset=utf-8");
+      expect(script.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+      expect(script.text).not.toMatch(/innerHTML|insertAdjacentHTML|document\.write|eval\(/);
+    },
+  );
+
+  test("the console API's own path is not the console", async () => {
+    expectPage(await rig.call("/console/api"), 404);
+  });
+
+  test("the style sheet is served, and by an old address only for the moment", async () => {
+    const { path } = await open();
+    const url =
+      /<link rel="stylesheet" href="([^"]+)"/.exec((await rig.call(path)).text)?.[1] ?? "";
+    expect((await rig.call(url)).headers.get("content-type")).toBe("text/css; charset=utf-8");
+    const old = await rig.call("/checkout/assets/page.css?v=old");
+    expect(old.headers.get("cache-control")).toBe("no-cache");
+    for (const unknown of ["x.css", "..%2f..%2fservice.ts", "%2e%2e"]) {
+      expect((await rig.call(`/checkout/assets/${unknown}`)).status).toBe(404);
+    }
+  });
+
+  test("every chain of the catalogue has a logo, which can run nothing", async () => {
+    for (const chain of rig.ground.catalogue.chains) {
+      const logo = await rig.call(`/checkout/logos/${chain.id}.svg`);
+      expect(logo.status).toBe(200);
+      expect(logo.headers.get("content-type")).toMatch(/^image\/svg\+xml/);
+      expect(logo.headers.get("content-security-policy")).toBe("default-src 'none'");
+    }
+    expect((await rig.call("/checkout/logos/none.svg")).status).toBe(404);
+  });
+});
+
+describe("pages and the limit per address", () => {
+  test("given too many requests, answers 429 as a page, with the limits in its headers", async () => {
+    const limit = { tokensPerSecond: 0.001, burst: 2 };
+    const limited = await openRig({ limits: { perKey: limit, perAddress: limit } });
+    try {
+      const answers = [];
+      for (let count = 0; count < 3; count += 1) answers.push(await limited.call("/tx/x"));
+      expect(answers.map(({ status }) => status)).toEqual([404, 404, 429]);
+      const [, , last] = answers;
+      if (last === undefined) throw new Error("three were asked");
+      expectPage(last, 429);
+      expect(last.headers.get("retry-after")).toMatch(/^\d+$/);
+      expect(last.headers.get("ratelimit")).not.toBeNull();
+      const api = await limited.call("/v1/payment-link");
+      expect([api.status, api.json.errors[0].code]).toEqual([429, "429"]);
+    } finally {
+      await limited.close();
+    }
+  });
+});

@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import * as z from "zod";
+import type { EventType, SettlementState } from "@payment-links/contracts";
+import { accountUpdated, newId, settlementSettled, topics } from "@payment-links/contracts";
+import { systemClock } from "@payment-links/runtime";
+import { type Rig, openRig } from "./testing/open-rig.ts";
+import { sampleAccount, sampleSettlement } from "./testing/samples.ts";
+
+let rig: Rig;
+const heard: { type: string; key: string | undefined; data: ReturnType<typeof JSON.parse> }[] = [];
+beforeAll(async () => {
+  rig = await openRig({ clock: systemClock });
+  await rig.bus.subscribe({
+    group: "test",
+    topics: [topics.paymentLinks],
+    handle: async (records) => {
+      for (const { headers, key, value } of records) {
+        heard.push({ type: headers["ce_type"] ?? "", key, data: JSON.parse(String(value)) });
+      }
+      return { handledCount: records.length };
+    },
+  });
+  await rig.service.start();
+});
+afterAll(() => rig.close());
+
+const say = <Event extends EventType>(event: Event, key: string, data: z.output<Event["data"]>) =>
+  rig.bus.publish([
+    {
+      topic: event.topic,
+      key,
+      headers: {
+        ce_id: newId("evt"),
+        ce_type: event.type,
+        ce_source: "test",
+        ce_time: new Date().toISOString(),
+        ce_specversion: "1.0",
+      },
+      value: JSON.stringify(z.encode(event.data, data)),
+    },
+  ]);
+
+const settle = (settlement: SettlementState) =>
+  say(settlementSettled, settlement.paymentLinkId, settlement);
+
+const waitMsMax = 10_000;
+const waitUntil = async (what: string, isSo: () => boolean | Promise<boolean>): Promise<void> => {
+  const end = performance.now() + waitMsMax;
+  while (!(await isSo())) {
+    if (performance.now() > end) throw new Error(`waited in vain for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+};
+
+const typesOf = (id: string) => heard.filter(({ key }) => key === id).map(({ type }) => type);
+
+describe("the service, started", () => {
+  test("hears settlements and accounts, and tells of its links, in order", async () => {
+    const account = sampleAccount();
+    const id = await rig.createLink(rig.giveKey(account), { toAmount: "25" });
+    await settle(sampleSettlement(id, { amount: "10.5" }));
+    await settle(sampleSettlement(id, { amount: "14.5" }));
+    await say(accountUpdated, account.id, { ...account, version: 2, username: "Renamed" });
+    const link = await rig.retrieve(id);
+    expect(link).toMatchObject({ status: "completed", receivedAmount: "25" });
+    expect(link.user.username).toBe("Renamed");
+    await waitUntil("four events", () => typesOf(id).length >= 4);
+    expect(typesOf(id)).toEqual([
+      "payment_link.created",
+      "payment_link.transaction.succeeded",
+      "payment_link.transaction.succeeded",
+      "payment_link.completed",
+    ]);
+  });
+
+  test("given a settlement of an unknown link, sets it aside, goes on, and replays it when told", async () => {
+    const lost = sampleSettlement("plink_01m7y4kb9sfvktcnzb0r3g9a0s", { amount: "1" });
+    await settle(lost);
+    const id = await rig.createLink(rig.giveKey(sampleAccount()), { toAmount: "25" });
+    await settle(sampleSettlement(id, { amount: "1" }));
+    expect((await rig.retrieve(id)).receivedAmount).toBe("1");
+
+    const path = "/internal/dead-letters/links-api";
+    const { json: listed } = await rig.internalCall(path);
+    expect(listed.data).toEqual([
+      expect.objectContaining({ topic: topics.settlements, key: lost.paymentLinkId }),
+    ]);
+    const replay = await rig.internalCall(`${path}/replay`, { method: "POST" });
+    expect(replay.json).toMatchObject({ replayedCount: 0 });
+    expect(replay.json.failures).toHaveLength(1);
+  });
+
+  test("marks expired links inactive in the background, without an event", async () => {
+    const expirationDate = new Date(Date.now() + 300).toISOString();
+    const id = await rig.createLink(rig.giveKey(sampleAccount()), {
+      toAmount: "1",
+      expirationDate,
+    });
+    await waitUntil("the expiry job", async () => (await rig.storedStatus(id)) === "inactive");
+    expect(typesOf(id)).toEqual(["payment_link.created"]);
+  });
+});

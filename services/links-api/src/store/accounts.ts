@@ -1,0 +1,51 @@
+import { LRUCache } from "lru-cache";
+import { type CommonQueryMethods, sql } from "slonik";
+import * as z from "zod";
+import { Account } from "@payment-links/contracts";
+
+const nothing = sql.type(z.object({}).strict());
+
+const VersionRow = z.object({ version: z.int() });
+
+const accountsMax = 10_000;
+
+/** Remembers which version of an account this process has seen written, so as to write it once. */
+export type WrittenAccounts = {
+  has(account: Account): boolean;
+  add(account: Account): void;
+};
+
+/** Makes the memory of written accounts; the least recently used are forgotten first. */
+export const createWrittenAccounts = (): WrittenAccounts => {
+  const versions = new LRUCache<string, number>({ max: accountsMax });
+  return {
+    has: (account) => (versions.get(account.id) ?? 0) >= account.version,
+    add: (account) => void versions.set(account.id, account.version),
+  };
+};
+
+/** The `INSERT` that keeps an account's state unless a higher version is kept already. */
+export const accountUpsert = (account: Account) => sql.fragment`
+  INSERT INTO accounts AS kept (id, version, profile)
+  VALUES (
+    ${account.id}, ${account.version}::int, ${JSON.stringify(z.encode(Account, account))}::jsonb
+  )
+  ON CONFLICT (id) DO UPDATE SET version = excluded.version, profile = excluded.profile
+  WHERE kept.version < excluded.version
+`;
+
+/** Keeps an account's state unless a higher version is kept already. */
+export const upsertAccount = async (db: CommonQueryMethods, account: Account): Promise<void> => {
+  await db.query(nothing`${accountUpsert(account)}`);
+};
+
+/** The version of an account that is kept; undefined where it was never heard of. */
+export const findAccountVersion = async (
+  db: CommonQueryMethods,
+  accountId: string,
+): Promise<number | undefined> => {
+  const row = await db.maybeOne(sql.type(VersionRow)`
+    SELECT version FROM accounts WHERE id = ${accountId}
+  `);
+  return row?.version;
+};

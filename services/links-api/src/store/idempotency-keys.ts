@@ -1,0 +1,75 @@
+import { type CommonQueryMethods, type DatabaseTransactionConnection, sql } from "slonik";
+import * as z from "zod";
+import { PaymentLinkCreationData } from "@payment-links/contracts";
+
+type OwnedKey = { ownerId: string; key: string };
+
+const KeptRow = z.object({
+  bodyHash: z.instanceof(Buffer),
+  answer: PaymentLinkCreationData,
+});
+
+/** The first answer to a call, with the SHA-256 of the body that it answered. */
+export type KeptAnswer = z.output<typeof KeptRow>;
+
+const LockRow = z.object({ isLocked: z.boolean() });
+const ForgottenRow = z.object({ key: z.string() });
+const nothing = sql.type(z.object({}).strict());
+
+/** Takes a key until the transaction ends, or answers false at once: a crash leaves nothing behind. */
+export const tryLockKey = async (
+  tx: DatabaseTransactionConnection,
+  { ownerId, key }: OwnedKey,
+): Promise<boolean> => {
+  // The owner's id has a fixed shape without a blank, so that no two pairs make the same text.
+  const { isLocked } = await tx.one(sql.type(LockRow)`
+    SELECT pg_try_advisory_xact_lock(hashtextextended(${`${ownerId} ${key}`}, 0)) AS "isLocked"
+  `);
+  return isLocked;
+};
+
+/** Finds the answer kept for a key since an instant. */
+export const findKeptAnswer = async (
+  tx: DatabaseTransactionConnection,
+  { ownerId, key }: OwnedKey,
+  since: Date,
+): Promise<KeptAnswer | undefined> => {
+  const row = await tx.maybeOne(sql.type(KeptRow)`
+    SELECT body_hash AS "bodyHash", answer FROM idempotency_keys
+    WHERE owner_id = ${ownerId} AND key = ${key} AND created_at > ${sql.timestamp(since)}
+  `);
+  return row ?? undefined;
+};
+
+/** Keeps an answer; one that has become too old, and is not deleted yet, gives way. */
+export const keepAnswer = async (
+  tx: DatabaseTransactionConnection,
+  { ownerId, key }: OwnedKey,
+  { bodyHash, answer }: KeptAnswer,
+  now: Date,
+): Promise<void> => {
+  await tx.query(nothing`
+    INSERT INTO idempotency_keys (owner_id, key, body_hash, answer, created_at)
+    VALUES (
+      ${ownerId}, ${key}, ${sql.binary(bodyHash)}, ${sql.jsonb(answer)}, ${sql.timestamp(now)}
+    )
+    ON CONFLICT (owner_id, key) DO UPDATE SET
+      body_hash = excluded.body_hash, answer = excluded.answer, created_at = excluded.created_at
+  `);
+};
+
+/** Deletes answers kept since before an instant, at most so many, and answers how many. */
+export const forgetAnswers = async (
+  db: CommonQueryMethods,
+  { before, answersMax }: { before: Date; answersMax: number },
+): Promise<number> => {
+  const rows = await db.any(sql.type(ForgottenRow)`
+    DELETE FROM idempotency_keys WHERE (owner_id, key) IN (
+      SELECT owner_id, key FROM idempotency_keys WHERE created_at <= ${sql.timestamp(before)}
+      ORDER BY created_at LIMIT ${answersMax}
+      FOR UPDATE SKIP LOCKED
+    )
+    RETURNING key
+  `);
+  return rows.length;
+};

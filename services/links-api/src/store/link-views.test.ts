@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { type CommonQueryMethods, type QuerySqlToken, sql } from "slonik";
+import * as z from "zod";
+import { type LinkStatus, linkStatuses } from "@payment-links/contracts";
+import { type Rig, openRig } from "../testing/open-rig.ts";
+import { sampleAccount } from "../testing/samples.ts";
+import { listLinks } from "./link-views.ts";
+
+type Plan = {
+  "Node Type": string;
+  "Relation Name"?: string;
+  "Actual Rows": number;
+  "Actual Loops": number;
+  "Rows Removed by Filter"?: number;
+  Plans?: Plan[];
+};
+
+const PlanRow = z.object({ "QUERY PLAN": z.array(z.object({ Plan: z.custom<Plan>() })) });
+const Nothing = z.object({}).strict();
+
+const linkCount = 20_000;
+
+let rig: Rig;
+let userId: string;
+beforeAll(async () => {
+  rig = await openRig();
+  const account = sampleAccount();
+  userId = account.id;
+  const id = await rig.createLink(rig.giveKey(account), { toAmount: "1" });
+  await rig.pool.query(sql.type(Nothing)`
+    INSERT INTO links (
+      id, user_id, version, status, to_amount, created_at, expires_at, wallet_id,
+      destination_address, token_id, chain_id, token_address, payment_reference
+    )
+    SELECT id || '_' || number, user_id, 1, 'active', 1, created_at + number * interval '1 ms',
+      CASE WHEN number % 4 = 0 THEN created_at + interval '1 day' END, wallet_id,
+      destination_address, token_id, chain_id, token_address, payment_reference
+    FROM links, generate_series(1, ${linkCount}) AS number WHERE id = ${id}
+  `);
+}, 60_000);
+afterAll(() => rig.close());
+
+/** The scans of links that a list makes, as the server ran them. */
+const scansOf = async (status: LinkStatus | null): Promise<Plan[]> => {
+  const scans: Plan[] = [];
+  const walk = (plan: Plan): void => {
+    if (plan["Relation Name"] === "links") scans.push(plan);
+    plan.Plans?.forEach(walk);
+  };
+  // Nothing but `any` is asked of the connection: the list's own statement, explained.
+  const explained = {
+    any: async (query: QuerySqlToken) => {
+      const { "QUERY PLAN": plans } = await rig.pool.one(sql.type(PlanRow)`
+        EXPLAIN (ANALYZE, FORMAT JSON) ${query}
+      `);
+      plans.forEach(({ Plan }) => walk(Plan));
+      return [];
+    },
+  } as unknown as CommonQueryMethods;
+  await listLinks(explained, { userId, status, now: rig.clock.now(), offset: 0, limit: 11 });
+  return scans;
+};
+
+const readRowCount = (scans: readonly Plan[]): number =>
+  scans.reduce(
+    (sum, scan) =>
+      sum + (scan["Actual Rows"] + (scan["Rows Removed by Filter"] ?? 0)) * scan["Actual Loops"],
+    0,
+  );
+
+// Guards the first page of an account with very many links, before and after the planner knows of them.
+describe.each(["unknown to the planner", "analyzed"])("a page of 20,000 links, %s", (state) => {
+  beforeAll(async () => {
+    if (state === "analyzed") await rig.analyzeLinks();
+  });
+
+  test.each([null, ...linkStatuses])(
+    "given the status %s, reads little more than it shows",
+    async (status) => {
+      const scans = await scansOf(status);
+      expect(scans.length).toBeGreaterThan(0);
+      expect(scans.map((scan) => scan["Node Type"])).not.toContain("Seq Scan");
+      expect(readRowCount(scans)).toBeLessThanOrEqual(40);
+    },
+  );
+});

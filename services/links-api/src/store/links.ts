@@ -1,0 +1,138 @@
+import { type CommonQueryMethods, type DatabaseTransactionConnection, sql } from "slonik";
+import * as z from "zod";
+import { type OutgoingEvent, outboxInsert } from "@payment-links/bus";
+import { type Account, Amount, LinkStatus } from "@payment-links/contracts";
+import type { Link } from "../domain/link.ts";
+import { accountUpsert } from "./accounts.ts";
+
+const LinkRow = z.object({
+  id: z.string(),
+  userId: z.string(),
+  version: z.int(),
+  status: LinkStatus,
+  toAmount: Amount,
+  receivedAmount: Amount,
+  currentUsage: z.int(),
+  maxUsage: z.int().nullable(),
+  description: z.string().nullable(),
+  createdAt: z.date(),
+  expiresAt: z.date().nullable(),
+  deactivatedAt: z.date().nullable(),
+  walletId: z.string(),
+  walletProvider: z.string().nullable(),
+  destinationAddress: z.string(),
+  tokenId: z.string(),
+  chainId: z.string(),
+  tokenAddress: z.string(),
+  paymentReference: z.string(),
+  lastTransactionId: z.string().nullable(),
+}) satisfies z.ZodType<Link>;
+
+const ExpiredRow = z.object({ id: z.string() });
+
+const columns = sql.fragment`
+  links.id, links.user_id AS "userId", links.version, links.status,
+  links.to_amount AS "toAmount", links.received_amount AS "receivedAmount",
+  links.current_usage AS "currentUsage", links.max_usage AS "maxUsage", links.description,
+  links.created_at AS "createdAt", links.expires_at AS "expiresAt",
+  links.deactivated_at AS "deactivatedAt", links.wallet_id AS "walletId",
+  links.wallet_provider AS "walletProvider", links.destination_address AS "destinationAddress",
+  links.token_id AS "tokenId", links.chain_id AS "chainId",
+  links.token_address AS "tokenAddress", links.payment_reference AS "paymentReference",
+  links.last_transaction_id AS "lastTransactionId"
+`;
+
+const nothing = z.object({}).strict();
+
+/** A link to be written with the event that tells of it, and with its owner where need be. */
+export type NewLink = { link: Link; event: OutgoingEvent; unwrittenOwner: Account | undefined };
+
+/**
+ * Writes a new link and its event, and its owner where given, in one statement: one round trip and
+ * one commit. Nobody can see the link before, so its event needs no lock.
+ */
+export const insertLink = async (
+  db: CommonQueryMethods,
+  { link, event, unwrittenOwner }: NewLink,
+): Promise<void> => {
+  const name = unwrittenOwner === undefined ? "insert_link" : "insert_link_with_owner";
+  const ownerStep =
+    unwrittenOwner === undefined
+      ? sql.fragment``
+      : sql.fragment`owner AS (${accountUpsert(unwrittenOwner)}),`;
+  await db.query(sql.prepared(name, nothing)`
+    WITH ${ownerStep} link AS (
+      INSERT INTO links (
+        id, user_id, version, status, to_amount, max_usage, description, created_at, expires_at,
+        wallet_id, wallet_provider, destination_address, token_id, chain_id, token_address,
+        payment_reference
+      ) VALUES (
+        ${link.id}, ${link.userId}, ${link.version}, ${link.status}, ${link.toAmount.toFixed()},
+        ${link.maxUsage}, ${link.description}, ${link.createdAt.toISOString()},
+        ${link.expiresAt?.toISOString() ?? null}, ${link.walletId}, ${link.walletProvider},
+        ${link.destinationAddress}, ${link.tokenId}, ${link.chainId}, ${link.tokenAddress},
+        ${link.paymentReference}
+      )
+    )
+    ${outboxInsert([event])}
+  `);
+};
+
+/** Locks a link until the transaction ends; undefined where there is none. */
+export const lockLink = async (
+  tx: DatabaseTransactionConnection,
+  linkId: string,
+): Promise<Link | undefined> => {
+  const row = await tx.maybeOne(sql.prepared("lock_link", LinkRow)`
+    SELECT ${columns} FROM links WHERE id = ${linkId} FOR UPDATE
+  `);
+  return row ?? undefined;
+};
+
+/** Writes what may change of a link; its row must be locked by this transaction. */
+export const updateLink = async (tx: DatabaseTransactionConnection, link: Link): Promise<void> => {
+  await tx.query(sql.prepared("update_link", nothing)`
+    UPDATE links SET
+      version = ${link.version}, status = ${link.status},
+      received_amount = ${link.receivedAmount.toFixed()}, current_usage = ${link.currentUsage},
+      deactivated_at = ${link.deactivatedAt?.toISOString() ?? null},
+      last_transaction_id = ${link.lastTransactionId}
+    WHERE id = ${link.id}
+  `);
+};
+
+/**
+ * Marks links inactive whose expiry has passed, the oldest first, and answers how many. It is no
+ * event and no deactivation: a payment started in time still counts. Links that a payment holds are
+ * left for the next time.
+ */
+export const markExpired = async (
+  db: CommonQueryMethods,
+  { now, linksMax }: { now: Date; linksMax: number },
+): Promise<number> => {
+  const rows = await db.any(sql.type(ExpiredRow)`
+    WITH expired AS (
+      SELECT id FROM links
+      WHERE status = 'active' AND expires_at <= ${sql.timestamp(now)}
+      ORDER BY expires_at LIMIT ${linksMax}
+      FOR UPDATE SKIP LOCKED
+    )
+    UPDATE links SET status = 'inactive' FROM expired WHERE links.id = expired.id
+    RETURNING links.id
+  `);
+  return rows.length;
+};
+
+/** Locks the links that follow an id, in the order of ids: one batch of all links. */
+export const lockLinksAfter = async (
+  tx: DatabaseTransactionConnection,
+  { afterId, linksMax }: { afterId: string; linksMax: number },
+): Promise<readonly Link[]> =>
+  tx.any(sql.type(LinkRow)`
+    SELECT ${columns} FROM links WHERE id > ${afterId} ORDER BY id LIMIT ${linksMax} FOR UPDATE
+  `);
+
+/** Throws unless the schema is migrated and the database answers. */
+export const probeLinks = async (db: CommonQueryMethods): Promise<void> => {
+  await db.query(sql.type(z.object({}))`SELECT 1 FROM links LIMIT 0`);
+};

@@ -1,0 +1,95 @@
+import { type CommonQueryMethods, type DatabaseTransactionConnection, sql } from "slonik";
+import * as z from "zod";
+import { Amount, PaymentStatus } from "@payment-links/contracts";
+import { type Payment, unappliedReasons } from "../domain/payment.ts";
+
+const PaymentRow = z.object({
+  id: z.string(),
+  linkId: z.string(),
+  version: z.int(),
+  source: z.string(),
+  sourceId: z.string(),
+  status: PaymentStatus,
+  isApplied: z.boolean(),
+  reason: z.enum(unappliedReasons).nullable(),
+  amount: Amount,
+  tokenAddress: z.string(),
+  chainId: z.string(),
+  destinationAddress: z.string(),
+  sourceTransaction: z.string().nullable(),
+  occurredAt: z.date(),
+  firstSeenAt: z.date(),
+  appliedAt: z.date().nullable(),
+}) satisfies z.ZodType<Payment>;
+
+const columns = sql.fragment`
+  payments.id, payments.link_id AS "linkId", payments.version, payments.source,
+  payments.source_id AS "sourceId", payments.status, payments.is_applied AS "isApplied",
+  payments.reason, payments.amount, payments.token_address AS "tokenAddress",
+  payments.chain_id AS "chainId", payments.destination_address AS "destinationAddress",
+  payments.source_transaction AS "sourceTransaction", payments.occurred_at AS "occurredAt",
+  payments.first_seen_at AS "firstSeenAt", payments.applied_at AS "appliedAt"
+`;
+
+const nothing = z.object({}).strict();
+
+/** Finds a payment by the id that settlement-listener gave it. */
+export const findPayment = async (
+  db: CommonQueryMethods,
+  paymentId: string,
+): Promise<Payment | undefined> => {
+  const row = await db.maybeOne(sql.prepared("find_payment", PaymentRow)`
+    SELECT ${columns} FROM payments WHERE id = ${paymentId}
+  `);
+  return row ?? undefined;
+};
+
+/**
+ * Keeps a payment's new state. Its link's row must be locked by this transaction. Another payment of
+ * the same (source, source id) breaks an invariant and throws.
+ */
+export const upsertPayment = async (
+  tx: DatabaseTransactionConnection,
+  payment: Payment,
+): Promise<void> => {
+  await tx.query(sql.prepared("upsert_payment", nothing)`
+    INSERT INTO payments (
+      id, link_id, version, source, source_id, status, is_applied, reason, amount, token_address,
+      chain_id, destination_address, source_transaction, occurred_at, first_seen_at, applied_at
+    ) VALUES (
+      ${payment.id}, ${payment.linkId}, ${payment.version}, ${payment.source},
+      ${payment.sourceId}, ${payment.status}, ${payment.isApplied}, ${payment.reason},
+      ${payment.amount.toFixed()}, ${payment.tokenAddress}, ${payment.chainId},
+      ${payment.destinationAddress}, ${payment.sourceTransaction},
+      ${payment.occurredAt.toISOString()}, ${payment.firstSeenAt.toISOString()},
+      ${payment.appliedAt?.toISOString() ?? null}
+    )
+    ON CONFLICT (id) DO UPDATE SET
+      version = excluded.version, status = excluded.status, is_applied = excluded.is_applied,
+      reason = excluded.reason, amount = excluded.amount,
+      token_address = excluded.token_address, chain_id = excluded.chain_id,
+      destination_address = excluded.destination_address,
+      source_transaction = excluded.source_transaction, occurred_at = excluded.occurred_at,
+      applied_at = excluded.applied_at
+  `);
+};
+
+/** A page of one link's payments, the newest first. */
+export const listPayments = async (
+  db: CommonQueryMethods,
+  { linkId, offset, limit }: { linkId: string; offset: number; limit: number },
+): Promise<readonly Payment[]> =>
+  db.any(sql.type(PaymentRow)`
+    SELECT ${columns} FROM payments WHERE link_id = ${linkId}
+    ORDER BY first_seen_at DESC, id DESC
+    LIMIT ${limit} OFFSET ${offset}
+  `);
+
+/** Finds a payment that was applied to its link. */
+export const findAppliedPayment = async (
+  db: CommonQueryMethods,
+  paymentId: string,
+): Promise<Payment | undefined> => {
+  const payment = await findPayment(db, paymentId);
+  return payment?.isApplied === true ? payment : undefined;
+};

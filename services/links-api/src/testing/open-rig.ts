@@ -1,0 +1,223 @@
+import { randomUUID } from "node:crypto";
+import { type DatabaseTransactionConnection, sql } from "slonik";
+import * as z from "zod";
+import { createLocalBus } from "@payment-links/bus";
+import {
+  type Account,
+  type IntrospectionAnswer,
+  type Scope,
+  type SettlementState,
+  hashSecret,
+  mintApiKey,
+  newId,
+  openCatalogue,
+  scopes,
+} from "@payment-links/contracts";
+import { createInternalApp, listen } from "@payment-links/http";
+import { openPool } from "@payment-links/postgres";
+import { createTestDatabase } from "@payment-links/postgres/testing";
+import type { Ground } from "@payment-links/process";
+import { createLocalLimiter } from "@payment-links/rate-limit";
+import { type Clock, createHeldClock, openLog, openMetrics } from "@payment-links/runtime";
+import { createDeps } from "../create-deps.ts";
+import { applySettlement } from "../events/apply-settlement.ts";
+import { createLinksApi, linksApiMigration } from "../service.ts";
+import { start } from "./samples.ts";
+
+const OutboxRow = z.object({ type: z.string(), key: z.string(), value: z.string() });
+
+const StatusRow = z.object({ status: z.string() });
+const CountRow = z.object({ count: z.int() });
+
+type RigOptions = { limits?: Ground["limits"]; clock?: Clock };
+type Call = { method?: string; headers?: Record<string, string>; body?: string | Buffer };
+type Grant = { scopes?: readonly Scope[]; expiresAt?: Date | null };
+
+/** What came back: a test looks only at what it asserts. */
+export type Answer = {
+  status: number;
+  headers: Headers;
+  text: string;
+  json: ReturnType<typeof JSON.parse>;
+};
+
+const host = "127.0.0.1";
+const blockedTriesMax = 500;
+const plenty = { tokensPerSecond: 1_000_000, burst: 1_000_000 };
+
+/** The service on a database of its own, listening on loopback; its clock stands still. */
+export const openRig = async ({ limits, clock: givenClock }: RigOptions = {}) => {
+  const database = await createTestDatabase([linksApiMigration]);
+  const databaseUrl = database.urlOf(linksApiMigration.schema);
+  const logLines: string[] = [];
+  const log = openLog(
+    { service: "links-api", level: "trace" },
+    { write: (line) => void logLines.push(line) },
+  );
+  const pool = await openPool({
+    url: databaseUrl,
+    applicationName: "links-api",
+    connectionsMax: 12,
+    log,
+  });
+  const heldClock = createHeldClock(start);
+  const clock = givenClock ?? heldClock;
+  const bus = createLocalBus();
+  const answers = new Map<string, IntrospectionAnswer>();
+  const auth = { isAway: false };
+  const ground: Ground = {
+    pool,
+    databaseUrl,
+    bus,
+    clock,
+    log,
+    metrics: openMetrics("links-api"),
+    limiter: createLocalLimiter({ clock }),
+    limits: limits ?? { perKey: plenty, perAddress: plenty },
+    trustedProxies: [],
+    ask: async ({ kind, hash }) => {
+      if (auth.isAway) throw new Error("auth-keys is away");
+      return answers.get(`${kind} ${hash}`) ?? { found: false };
+    },
+    catalogue: openCatalogue(),
+    baseUrl: "http://127.0.0.1",
+    checkoutUrl: "https://pay.example",
+  };
+  const service = createLinksApi(ground, {});
+  const directMetrics = openMetrics("direct");
+  const deps = createDeps(
+    { ...ground, metrics: directMetrics },
+    { group: "links-api", wakeRelay: () => {} },
+  );
+  const open = await listen({ handler: service.app, host, port: 0, variable: "PORT" });
+  const internalApp = createInternalApp({
+    services: [service],
+    isDraining: () => false,
+    hostNames: [host],
+    log,
+  });
+  const internal = await listen({ handler: internalApp, host, port: 0, variable: "INTERNAL_PORT" });
+
+  const callAt = async (port: number, path: string, call: Call = {}): Promise<Answer> => {
+    const answer = await fetch(`http://${host}:${port}${path}`, {
+      method: call.method ?? "GET",
+      redirect: "manual",
+      headers: {
+        ...(call.body === undefined ? {} : { "content-type": "application/json" }),
+        ...call.headers,
+      },
+      ...(call.body === undefined ? {} : { body: call.body }),
+    });
+    const text = await answer.text();
+    const isJson = answer.headers.get("content-type")?.includes("json") === true;
+    const json: unknown = isJson && text !== "" ? JSON.parse(text) : undefined;
+    return { status: answer.status, headers: answer.headers, text, json };
+  };
+
+  const grant = (kind: string, secret: string, account: Account, grant: Grant): void => {
+    const credential = {
+      id: newId("key"),
+      bucketId: newId("key"),
+      scopes: [...(grant.scopes ?? scopes)],
+      expiresAt: grant.expiresAt ?? null,
+    };
+    const hash = hashSecret(secret).toString("hex");
+    answers.set(`${kind} ${hash}`, { found: true, account, credential });
+  };
+
+  const rig = {
+    auth,
+    bus,
+    database,
+    deps,
+    directMetrics,
+    ground,
+    logLines,
+    pool,
+    service,
+    clock: heldClock,
+    call: (path: string, call?: Call) => callAt(open.port, path, call),
+    internalCall: (path: string, call?: Call) => callAt(internal.port, path, call),
+    /** Makes a key of an account, as auth-keys would know it; answers the header that carries it. */
+    giveKey: (account: Account, granted: Grant = {}) => {
+      const key = mintApiKey("test");
+      grant("api-key", key, account, granted);
+      return { "x-api-key": key };
+    },
+    /** Signs a person in to an account; answers the header that carries the session. */
+    giveSession: (account: Account) => {
+      const token = randomUUID();
+      grant("session", token, account, {});
+      return { cookie: `session=${token}` };
+    },
+    /** Creates a link over HTTP and answers its id. */
+    createLink: async (headers: Record<string, string>, order: object): Promise<string> => {
+      const body = JSON.stringify(order);
+      const answer = await rig.call("/v1/payment-link", { method: "POST", headers, body });
+      if (answer.status !== 200) throw new Error(`no link: ${answer.status} ${answer.text}`);
+      return answer.json.id;
+    },
+    retrieve: async (id: string) => (await rig.call(`/v1/payment-link/${id}`)).json,
+    /** Applies a settlement as the consumer does, in a transaction of its own. */
+    settle: (settlement: SettlementState) =>
+      pool.transaction((tx) => rig.settleWithin(tx, settlement)),
+    settleWithin: (tx: DatabaseTransactionConnection, settlement: SettlementState) =>
+      applySettlement(deps)(tx, settlement, {
+        id: newId("evt"),
+        type: `settlement.${settlement.status}`,
+        key: settlement.paymentLinkId,
+        occurredAt: clock.now(),
+      }),
+    /** Waits until somebody in this database waits for a lock. */
+    untilBlocked: async (tx: DatabaseTransactionConnection): Promise<void> => {
+      for (let tries = 0; tries < blockedTriesMax; tries += 1) {
+        const { count } = await tx.one(sql.type(CountRow)`
+          SELECT count(*)::int AS count, pg_sleep(0.01)::text AS slept FROM pg_locks
+          WHERE NOT granted AND pid IN (
+            SELECT pid FROM pg_locks
+            WHERE database = (SELECT oid FROM pg_database WHERE datname = current_database())
+          )
+        `);
+        if (count > 0) return;
+      }
+      throw new Error("nobody came to wait for a lock");
+    },
+    /** What a link's events in the outbox say, in the order of their sending. */
+    eventsOf: async (linkId: string) => {
+      const rows = await pool.any(sql.type(OutboxRow)`
+        SELECT type, key, value FROM outbox WHERE key = ${linkId} ORDER BY seq
+      `);
+      return rows.map((row) => ({ type: row.type, data: JSON.parse(row.value) }));
+    },
+    countKeptAnswers: async () => {
+      const { count } = await pool.one(sql.type(CountRow)`
+        SELECT count(*)::int AS count FROM idempotency_keys
+      `);
+      return count;
+    },
+    /** The status that a link's row says, whatever its expiry. */
+    storedStatus: (id: string) =>
+      pool.oneFirst(sql.type(StatusRow)`SELECT status FROM links WHERE id = ${id}`),
+    /** Lets the planner learn of the links there are, as autovacuum would. */
+    analyzeLinks: async () => {
+      const adminPool = await openPool({
+        url: database.adminUrl,
+        applicationName: "test",
+        connectionsMax: 1,
+        log,
+      });
+      await adminPool.query(sql.type(z.object({}))`ANALYZE links_api.links`);
+      await adminPool.end();
+    },
+    close: async () => {
+      await open.close();
+      await internal.close();
+      await service.stop();
+      await bus.close();
+      await pool.end();
+      await database.drop();
+    },
+  };
+  return rig;
+};
+export type Rig = Awaited<ReturnType<typeof openRig>>;
