@@ -4,7 +4,7 @@ export { type DeadLetter, listDeadLetters } from "./dead-letters.ts";
 export { type KafkaBusOptions, type KafkaConnection, createKafkaBus } from "./kafka-bus.ts";
 export { ensureTopics } from "./kafka-topics.ts";
 export { createLocalBus } from "./local-bus.ts";
-export { type OutgoingEvent, outboxInsert, outgoing, publish } from "./outbox.ts";
+export { type OutgoingEvent, outboxRow, outgoing, publish } from "./outbox.ts";
 export { type Envelope, type EventHandler, type Reaction, on } from "./reaction.ts";
 export { prefixTopics, withTopicPrefix } from "./topic-prefix.ts";
 export { type Relay, type RelayOptions, createRelay } from "./relay.ts";

@@ -20,23 +20,19 @@ export const outgoing = <Event extends EventType>(
 ): OutgoingEvent<Event> => ({ event, ...rest });
 
 /**
- * The `INSERT` that writes events to the outbox, for use alone or as one step of a larger
- * statement. The thing's own row must be locked before, so that its events get their numbers in
- * order.
+ * An event as its row in the outbox. {@link publish} writes such rows; a statement that writes a new
+ * thing and its event at once takes the row's values itself. The thing's own row must be locked
+ * before, so that its events get their numbers in order.
  */
-export const outboxInsert = (events: readonly OutgoingEvent[]) => {
-  const traceparent = activeTraceparent() ?? null;
-  const rows = events.map(
-    ({ event, key, occurredAt, data }) => sql.fragment`(
-      ${newId("evt")}, ${event.topic}, ${key}, ${event.type}, ${sql.timestamp(occurredAt)},
-      ${traceparent}, ${JSON.stringify(z.encode(event.data, data))}
-    )`,
-  );
-  return sql.fragment`
-    INSERT INTO outbox (id, topic, key, type, occurred_at, traceparent, value)
-    VALUES ${sql.join(rows, sql.fragment`, `)}
-  `;
-};
+export const outboxRow = ({ event, key, occurredAt, data }: OutgoingEvent) => ({
+  id: newId("evt"),
+  topic: event.topic,
+  key,
+  type: event.type,
+  occurredAt: occurredAt.toISOString(),
+  traceparent: activeTraceparent() ?? null,
+  value: JSON.stringify(z.encode(event.data, data)),
+});
 
 const nothing = sql.type(z.object({}).strict());
 
@@ -46,5 +42,14 @@ export const publish = async (
   events: readonly OutgoingEvent[],
 ): Promise<void> => {
   if (events.length === 0) return;
-  await tx.query(nothing`${outboxInsert(events)}`);
+  const rows = events
+    .map(outboxRow)
+    .map(
+      ({ id, topic, key, type, occurredAt, traceparent, value }) =>
+        sql.fragment`(${id}, ${topic}, ${key}, ${type}, ${occurredAt}, ${traceparent}, ${value})`,
+    );
+  await tx.query(nothing`
+    INSERT INTO outbox (id, topic, key, type, occurred_at, traceparent, value)
+    VALUES ${sql.join(rows, sql.fragment`, `)}
+  `);
 };

@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { type Link, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
 import type { Client } from "pg";
 import {
@@ -41,7 +42,7 @@ export type RelayOptions = {
 const claimRowsMax = 500;
 const standbyMs = 1_000;
 const measureEveryMs = 5_000;
-/** Under load a claim waits this long after the one before, and so carries more. */
+/** Under load a claim waits this long after the one before, and so carries more; no clock's time. */
 const lingerMs = 5;
 const failedWaitMsMin = 100;
 const failedWaitMsMax = 5_000;
@@ -70,7 +71,6 @@ export const createRelay = (options: RelayOptions): Relay => {
     failures: 0,
     measuredAtMs: 0,
     restUntil: clock.now(),
-    lingerUntil: clock.now(),
     lead: undefined,
   };
   const relay: RelayParts = { bus, candidate, clock, log, metrics, service, state };
@@ -91,8 +91,6 @@ type RelayState = {
   measuredAtMs: number;
   /** Neither a poll nor a wake sends before this instant. */
   restUntil: Date;
-  /** No claim is read before this instant, so that it is worth its statements. */
-  lingerUntil: Date;
   lead: Lead | undefined;
 };
 
@@ -113,7 +111,6 @@ const step = async (relay: RelayParts): Promise<boolean | Date | void> => {
   const { bus, candidate, clock, log, metrics, state } = relay;
   const rest = (ms: number): Date => (state.restUntil = afterMs(clock, ms));
   if (clock.now() < state.restUntil) return state.restUntil;
-  if (clock.now() < state.lingerUntil) return state.lingerUntil;
   try {
     const lead = await candidate.take();
     const isNew = lead !== state.lead;
@@ -129,7 +126,7 @@ const step = async (relay: RelayParts): Promise<boolean | Date | void> => {
     const sentCount = await sendClaim(relay, lead.client);
     state.failures = 0;
     if (sentCount === claimRowsMax) return true;
-    if (sentCount > 0) state.lingerUntil = afterMs(clock, lingerMs);
+    if (sentCount > 0) await setTimeout(lingerMs);
     return;
   } catch (error) {
     state.failures += 1;

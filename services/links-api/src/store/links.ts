@@ -1,6 +1,6 @@
 import { type CommonQueryMethods, type DatabaseTransactionConnection, sql } from "slonik";
 import * as z from "zod";
-import { type OutgoingEvent, outboxInsert } from "@payment-links/bus";
+import { type OutgoingEvent, outboxRow } from "@payment-links/bus";
 import { type Account, Amount, LinkStatus } from "@payment-links/contracts";
 import type { Link } from "../domain/link.ts";
 import { accountUpsert } from "./accounts.ts";
@@ -60,6 +60,8 @@ export const insertLink = async (
     unwrittenOwner === undefined
       ? sql.fragment``
       : sql.fragment`owner AS (${accountUpsert(unwrittenOwner)}),`;
+  const row = outboxRow(event);
+  // Its values stand in the one template: a fragment's text would be rewritten at every call.
   await db.query(sql.prepared(name, nothing)`
     WITH ${ownerStep} link AS (
       INSERT INTO links (
@@ -74,7 +76,10 @@ export const insertLink = async (
         ${link.paymentReference}
       )
     )
-    ${outboxInsert([event])}
+    INSERT INTO outbox (id, topic, key, type, occurred_at, traceparent, value) VALUES (
+      ${row.id}, ${row.topic}, ${row.key}, ${row.type}, ${row.occurredAt}, ${row.traceparent},
+      ${row.value}
+    )
   `);
 };
 
