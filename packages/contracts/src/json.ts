@@ -13,8 +13,6 @@ type ReviverContext = { source?: string };
  * Throws SyntaxError where the text is not JSON, or is nested deeper than the stack allows.
  */
 export const parseJson = (text: string): unknown => {
-  // Keeping sources costs several times what parsing does, and most bodies hold no number.
-  if (!holdsNumber(text)) return JSON.parse(text);
   try {
     return JSON.parse(text, keepSource);
   } catch (error) {
@@ -28,23 +26,6 @@ const keepSource = (_key: string, value: unknown, context?: ReviverContext): unk
   if (context?.source === undefined) throw new Error("JSON.parse gave a number without its source");
   return new JsonNumber(context.source);
 };
-
-/** Whether a digit stands outside of strings, as in JSON only a number's does. Takes one pass. */
-const holdsNumber = (text: string): boolean => {
-  let isInString = false;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code === quote) isInString = !isInString;
-    else if (isInString && code === backslash) at += 1;
-    else if (!isInString && code >= digitMin && code <= digitMax) return true;
-  }
-  return false;
-};
-
-const quote = 0x22;
-const backslash = 0x5c;
-const digitMin = 0x30;
-const digitMax = 0x39;
 
 /**
  * Writes JSON with sorted keys and no blanks, at every depth (spec §6.3). Dates, decimals and members
