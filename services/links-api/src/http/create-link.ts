@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import type { Request, Response } from "express";
 import { outgoing } from "@payment-links/bus";
 import {
@@ -16,6 +15,7 @@ import { linkState, openLink, readyAccount } from "../domain/link.ts";
 import { insertLink } from "../store/links.ts";
 import { answerJson } from "./answer-json.ts";
 import { answerOnce } from "./answer-once.ts";
+import { createReferences } from "./payment-reference.ts";
 
 /**
  * POST /v1/payment-link and POST /console/api/payment-links: an order becomes a link that settles to
@@ -44,12 +44,13 @@ const insertOpened = async (deps: Deps, opened: ReturnType<typeof openFor>) => {
   return { answer: opened.answer, isNew: true };
 };
 
+const drawReference = createReferences();
+
 const openFor = (deps: Deps, account: Account, order: CreateLinkBody) => {
   const owner = readyAccount(account, deps.catalogue);
   const now = deps.clock.now();
   const id = newId("plink");
-  const paymentReference = randomBytes(16).toString("hex");
-  const link = openLink(order, owner, { id, paymentReference, now });
+  const link = openLink(order, owner, { id, paymentReference: drawReference(), now });
   const data = { link: linkState(link, now) };
   return {
     link,

@@ -4,20 +4,32 @@ import { markExpired } from "../store/links.ts";
 
 const everyMs = 1_000;
 const linksMax = 1_000;
+const fromStartEveryMs = 60_000;
 
 /**
- * Keeps the stored status of expired links near the truth, so that a list of active links never walks
- * over dead ones. Nothing else depends on it: readers judge expiry by their own clock.
+ * Keeps the stored status of expired links near the truth, so that lists of active links never walk
+ * over dead ones. Nothing else depends on it: readers judge expiry by their own clock. It goes on
+ * where it came to, and once a minute from the start, for what was locked or came late.
  */
-export const startExpiry = (deps: Pick<Deps, "pool" | "clock" | "log" | "counters">): Loop =>
-  startLoop({
+export const startExpiry = (deps: Pick<Deps, "pool" | "clock" | "log" | "counters">): Loop => {
+  const { clock, counters, log, pool } = deps;
+  let from: Date | undefined;
+  let startedAtMs = clock.now().getTime();
+  return startLoop({
     name: "link expiry",
-    clock: deps.clock,
-    log: deps.log,
+    clock,
+    log,
     waitMs: everyMs,
     run: async () => {
-      const count = await markExpired(deps.pool, { now: deps.clock.now(), linksMax });
-      if (count > 0) deps.counters.expired(count);
+      const now = clock.now();
+      if (now.getTime() - startedAtMs >= fromStartEveryMs) {
+        from = undefined;
+        startedAtMs = now.getTime();
+      }
+      const { count, until } = await markExpired(pool, { now, from, linksMax });
+      from = until ?? from;
+      if (count > 0) counters.expired(count);
       return count === linksMax;
     },
   });
+};

@@ -81,8 +81,8 @@ export type LinkFilter = {
 };
 
 /**
- * A page of one owner's links, newest first, as their status is at `now`. Each status is one range of
- * `links_by_owner`, read no further than the page reaches, and the ranges are merged.
+ * A page of one owner's links, newest first, as their status is at `now`. It is merged from ranges of
+ * indexes, each read no further than the page reaches.
  */
 export const listLinks = async (
   db: CommonQueryMethods,
@@ -99,35 +99,63 @@ export const listLinks = async (
 };
 
 const rangesOf: Record<LinkStatus | "any", (filter: LinkFilter) => FragmentSqlToken[]> = {
-  any: (filter) => [
-    storedAs("active", filter),
-    storedAs("completed", filter),
-    storedAs("inactive", filter),
-  ],
-  active: (filter) => [stillActive(filter)],
-  completed: (filter) => [storedAs("completed", filter)],
-  inactive: (filter) => [storedAs("inactive", filter), lapsed(filter)],
+  any: (filter) => [all(filter)],
+  active: (filter) => [lasting(filter), expiring(filter)],
+  completed: (filter) => [ended("completed", filter)],
+  inactive: (filter) => [ended("inactive", filter), lapsed(filter)],
 };
 
-const storedAs = (status: LinkStatus, { userId, offset, limit }: LinkFilter) => sql.fragment`
-  SELECT * FROM links WHERE user_id = ${userId} AND status = ${status}
+const firstRows = ({ offset, limit }: LinkFilter) => sql.fragment`
   ORDER BY created_at DESC, seq DESC LIMIT ${offset + limit}
 `;
 
-const stillActive = ({ userId, now, offset, limit }: LinkFilter) => sql.fragment`
+const all = (filter: LinkFilter) => sql.fragment`
+  SELECT * FROM links WHERE user_id = ${filter.userId} ${firstRows(filter)}
+`;
+
+// The status stands in the text, so that the planner sees which partial index holds it.
+const ended = (status: "completed" | "inactive", filter: LinkFilter) => sql.fragment`
   SELECT * FROM links
-  WHERE user_id = ${userId} AND status = 'active'
-    AND (expires_at IS NULL OR expires_at > ${sql.timestamp(now)})
-  ORDER BY created_at DESC, seq DESC LIMIT ${offset + limit}
+  WHERE user_id = ${filter.userId} AND status = ${sql.literalValue(status)} ${firstRows(filter)}
 `;
 
-// OFFSET 0 keeps the planner from walking all of an owner's active links in the page's order to find
-// the few that have expired: those come from their own index, and are sorted after.
-const lapsed = ({ userId, now, offset, limit }: LinkFilter) => sql.fragment`
+const lasting = (filter: LinkFilter) => sql.fragment`
+  SELECT * FROM links
+  WHERE user_id = ${filter.userId} AND status = 'active' AND expires_at IS NULL
+  ${firstRows(filter)}
+`;
+
+/** So many links that are yet to expire are sorted; where there are more, they are walked. */
+const sortedMax = 250;
+
+// By their expiry the links yet to expire begin behind those that have, however many these are: a few
+// are sorted. Where they are many, the newest of them are soon met among all links; there the added
+// zero keeps the planner from sorting them all.
+const expiring = (filter: LinkFilter) => sql.fragment`
+  WITH few AS MATERIALIZED (
+    SELECT * FROM links
+    WHERE user_id = ${filter.userId} AND status = 'active'
+      AND expires_at > ${sql.timestamp(filter.now)}
+    ORDER BY expires_at LIMIT ${sortedMax + 1}
+  )
+  (SELECT * FROM few WHERE (SELECT count(*) FROM few) <= ${sortedMax} ${firstRows(filter)})
+  UNION ALL
+  (
+    SELECT * FROM links
+    WHERE (SELECT count(*) FROM few) > ${sortedMax} AND user_id = ${filter.userId}
+      AND status = 'active' AND expires_at + interval '0' > ${sql.timestamp(filter.now)}
+    ${firstRows(filter)}
+  )
+`;
+
+// OFFSET 0 keeps the planner from walking all of an owner's links in the page's order to find the few
+// that have expired and are not yet marked: those come from their own index, and are sorted after.
+const lapsed = (filter: LinkFilter) => sql.fragment`
   SELECT * FROM (
     SELECT * FROM links
-    WHERE user_id = ${userId} AND status = 'active' AND expires_at <= ${sql.timestamp(now)}
+    WHERE user_id = ${filter.userId} AND status = 'active'
+      AND expires_at <= ${sql.timestamp(filter.now)}
     OFFSET 0
   ) AS lapsed
-  ORDER BY created_at DESC, seq DESC LIMIT ${offset + limit}
+  ${firstRows(filter)}
 `;

@@ -28,7 +28,7 @@ const LinkRow = z.object({
   lastTransactionId: z.string().nullable(),
 }) satisfies z.ZodType<Link>;
 
-const ExpiredRow = z.object({ id: z.string() });
+const ExpiredRow = z.object({ expiresAt: z.date() });
 
 const columns = sql.fragment`
   links.id, links.user_id AS "userId", links.version, links.status,
@@ -107,25 +107,28 @@ export const updateLink = async (tx: DatabaseTransactionConnection, link: Link):
 };
 
 /**
- * Marks links inactive whose expiry has passed, the oldest first, and answers how many. It is no
- * event and no deactivation: a payment started in time still counts. Links that a payment holds are
- * left for the next time.
+ * Marks links inactive whose expiry has passed, the oldest first, and answers how many, and how far it
+ * came. It is no event and no deactivation: a payment started in time still counts. Links that a
+ * payment holds are left for another time. `from` skips what was marked before, as its dead index
+ * entries would be walked again until vacuum comes by.
  */
 export const markExpired = async (
   db: CommonQueryMethods,
-  { now, linksMax }: { now: Date; linksMax: number },
-): Promise<number> => {
+  { now, from, linksMax }: { now: Date; from?: Date | undefined; linksMax: number },
+): Promise<{ count: number; until: Date | undefined }> => {
   const rows = await db.any(sql.type(ExpiredRow)`
     WITH expired AS (
       SELECT id FROM links
       WHERE status = 'active' AND expires_at <= ${sql.timestamp(now)}
+        AND expires_at >= ${sql.timestamp(from ?? new Date(0))}
       ORDER BY expires_at LIMIT ${linksMax}
       FOR UPDATE SKIP LOCKED
     )
     UPDATE links SET status = 'inactive' FROM expired WHERE links.id = expired.id
-    RETURNING links.id
+    RETURNING links.expires_at AS "expiresAt"
   `);
-  return rows.length;
+  const latestMs = rows.reduce((latest, { expiresAt }) => Math.max(latest, expiresAt.getTime()), 0);
+  return { count: rows.length, until: rows.length === 0 ? undefined : new Date(latestMs) };
 };
 
 /** Locks the links that follow an id, in the order of ids: one batch of all links. */
