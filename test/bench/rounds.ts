@@ -1,12 +1,13 @@
 import { Pool } from "pg";
 import { type Call, measureRate, median } from "./load.ts";
-import { type Stage, connectionCount } from "./stage.ts";
+import { type Stage, connectionCount, poolSize } from "./stage.ts";
 
 /** The last line of a bench: medians per second, and their ratio. */
 export type Verdict = { ours: number; floor: number; ratio: number } & Record<string, unknown>;
 
 const roundCount = 7;
 const secondsPerRound = 3;
+const warmUpSeconds = 5;
 const bareShareMin = 0.3;
 
 type Rounds = {
@@ -21,8 +22,9 @@ type Rounds = {
 export const runRounds = async ({ stage, ours, floor, bare }: Rounds): Promise<Verdict> => {
   const measureOurs = (seconds: number) => measureRate(stage.ours.baseUrl, ours, seconds);
   const measureFloor = (seconds: number) => measureRate(stage.floor.baseUrl, floor, seconds);
-  await measureOurs(1);
-  await measureFloor(1);
+  // Both are compiled while they run: what is measured is what stays.
+  await measureOurs(warmUpSeconds);
+  await measureFloor(warmUpSeconds);
   const rates = { ours: [] as number[], floor: [] as number[] };
   for (let round = 0; round < roundCount; round += 1) {
     if (round % 2 === 0) rates.ours.push(await measureOurs(secondsPerRound));
@@ -49,7 +51,7 @@ export const runRounds = async ({ stage, ours, floor, bare }: Rounds): Promise<V
 };
 
 const measureBare = async (databaseUrl: string, bare: Rounds["bare"]): Promise<number> => {
-  const pool = new Pool({ connectionString: databaseUrl, max: connectionCount });
+  const pool = new Pool({ connectionString: databaseUrl, max: poolSize });
   const startedAt = performance.now();
   const endsAt = startedAt + secondsPerRound * 1000;
   let count = 0;

@@ -10,8 +10,11 @@ import { type Merchant, openMerchant } from "../rig/client.ts";
 import { findFreePorts } from "../rig/free-port.ts";
 import { waitUntil } from "../rig/wait-until.ts";
 
-/** Connections of each pool, and of the client: the same for ours and for the floor. */
+/** Connections of the client: the same for ours and for the floor. */
 export const connectionCount = 10;
+
+/** Connections of each pool, of the bare loop too: as many as two cores can keep busy. */
+export const poolSize = 4;
 
 /** Ours and the floor, each in a process of its own, on one database. */
 export type Stage = {
@@ -40,7 +43,7 @@ export const openStage = async (): Promise<Stage> => {
   const env = {
     AUTH_KEYS_URL: database.urlOf("auth_keys"),
     LINKS_API_URL: database.urlOf("links_api"),
-    CONNECTIONS: String(connectionCount),
+    CONNECTIONS: String(poolSize),
     NODE_ENV: "production",
   };
   const children = [

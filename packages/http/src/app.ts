@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { SpanKind, SpanStatusCode, context, trace } from "@opentelemetry/api";
+import { SpanKind, SpanStatusCode, context, isSpanContextValid, trace } from "@opentelemetry/api";
 import express, {
   type ErrorRequestHandler,
   type Express,
@@ -61,7 +61,7 @@ const serveRoute = (options: AppOptions, timer: RequestTimer, route: Route) => {
       { kind: SpanKind.SERVER, attributes },
       continueTrace(req.get("traceparent")),
     );
-    await context.with(trace.setSpan(context.active(), span), async () => {
+    const handle = async () => {
       try {
         const caller = await admit(options.gate, route, req, res);
         await route.handle(req, res, caller);
@@ -69,7 +69,10 @@ const serveRoute = (options: AppOptions, timer: RequestTimer, route: Route) => {
         answerError(options, { error, failure, route, requestId }, req, res);
         if (res.statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
       }
-    });
+    };
+    // Where nothing is traced, there is no context to carry.
+    const isTraced = isSpanContextValid(span.spanContext());
+    await (isTraced ? context.with(trace.setSpan(context.active(), span), handle) : handle());
     span.setAttribute("http.response.status_code", res.statusCode);
     span.end();
   };
