@@ -122,7 +122,7 @@ describe("500 payments on 50 links while services are killed", () => {
         return unanswered > 0 || unsent > 0 ? { unanswered, unsent } : undefined;
       });
       await replica.kill();
-      process.stdout.write(
+      process.stderr.write(
         `kill ${round + 1}: ${replica.service}, ${atKill.unanswered} notices unanswered, ` +
           `${atKill.unsent} outbox rows unsent\n`,
       );
@@ -138,7 +138,7 @@ describe("500 payments on 50 links while services are killed", () => {
     await waitUntil("empty outboxes", async () => (await unsentRows()) === 0, waitMsMax);
 
     const repeats = receiver.received.length - distinct().size;
-    process.stdout.write(
+    process.stderr.write(
       `redeliveries: ${resent} notices sent again, ${repeats} webhooks repeated\n`,
     );
     expect(resent + repeats).toBeGreaterThan(0);
