@@ -1,3 +1,5 @@
+import { setTimeout } from "node:timers/promises";
+import type { Admin } from "kafkajs";
 import { topicSettings } from "@payment-links/contracts";
 import { deadLetterTopic } from "./dead-letters.ts";
 import type { KafkaConnection } from "./kafka-bus.ts";
@@ -29,7 +31,8 @@ export const ensureTopics = async (
     if (missing.length === 0) return [];
     await admin.createTopics({
       timeout: createTimeoutMs,
-      waitForLeaders: true,
+      // kafkajs' own waiting gives up where the broker has not heard of the topic yet.
+      waitForLeaders: false,
       topics: missing.map(({ topic, partitions, config }) => ({
         topic,
         numPartitions: partitions,
@@ -39,9 +42,29 @@ export const ensureTopics = async (
         ),
       })),
     });
-    return missing.map(({ topic }) => topic);
+    const names = missing.map(({ topic }) => topic);
+    await waitUntilServed(admin, names);
+    return names;
   } finally {
     await admin.disconnect();
+  }
+};
+
+const servedPollMs = 100;
+
+/** Waits until every partition has a leader: a broker hears of a new topic a moment after its making. */
+const waitUntilServed = async (admin: Admin, topics: string[]): Promise<void> => {
+  const endsAtMs = performance.now() + createTimeoutMs;
+  for (;;) {
+    try {
+      const { topics: known } = await admin.fetchTopicMetadata({ topics });
+      const partitions = known.flatMap((topic) => topic.partitions);
+      if (partitions.every(({ leader }) => leader >= 0)) return;
+    } catch (error) {
+      if (performance.now() > endsAtMs) throw error;
+    }
+    if (performance.now() > endsAtMs) throw new Error("new topics have no leaders yet");
+    await setTimeout(servedPollMs);
   }
 };
 
