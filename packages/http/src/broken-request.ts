@@ -14,10 +14,10 @@ const refusalCodes: Partial<Record<string, RefusalCode>> = {
 export const answerBrokenRequest = (
   error: Error,
   socket: Socket,
-  answers: Iterable<ServerResponse>,
+  answers: readonly ServerResponse[],
 ): void => {
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
-  const isAnswering = [...answers].some((res) => res.socket === socket && res.headersSent);
+  const isAnswering = answers.some((res) => res.headersSent);
   if (code === "ECONNRESET" || !socket.writable || isAnswering) {
     socket.destroy();
     return;

@@ -19,6 +19,13 @@ const pollMs = 10;
  */
 const idlePolls = 25;
 
+/**
+ * The answers under way on each connection. Not one set of all answers: a set that changes with every
+ * request is rehashed again and again, and each table that it leaves behind keeps its answers alive
+ * until the next full garbage collection (measured: four times the survivors).
+ */
+type Connections = Map<Socket, ServerResponse[]>;
+
 /** A port that somebody else holds; its message says which, and which variable changes it. */
 export class PortTakenError extends Error {}
 
@@ -31,35 +38,41 @@ export const listen = async ({
   port,
   variable,
 }: ListenOptions): Promise<Listening> => {
-  const sockets = new Set<Socket>();
-  const answers = new Set<ServerResponse>();
+  const connections: Connections = new Map();
   let isDraining = false;
   const server = createServer({ requestTimeout: 30_000, keepAliveTimeout: 65_000 }, (req, res) => {
-    answers.add(res);
-    res.once("close", () => answers.delete(res));
+    holdUntilClosed(connections.get(req.socket), res);
     if (isDraining) res.setHeader("Connection", "close");
     handler(req, res);
   });
   server.on("connection", (socket: Socket) => {
-    sockets.add(socket);
-    socket.once("close", () => sockets.delete(socket));
+    connections.set(socket, []);
+    socket.once("close", () => connections.delete(socket));
   });
-  server.on("clientError", (error: Error, socket) => {
-    answerBrokenRequest(error, socket as Socket, answers);
+  server.on("clientError", (error: Error, stream) => {
+    const socket = stream as Socket;
+    answerBrokenRequest(error, socket, connections.get(socket) ?? []);
   });
   await start(server, { host, port, variable });
   const drain = () => {
     isDraining = true;
-    for (const res of answers) if (!res.headersSent) res.setHeader("Connection", "close");
+    for (const answers of connections.values()) {
+      for (const res of answers) if (!res.headersSent) res.setHeader("Connection", "close");
+    }
   };
   return {
     port: (server.address() as AddressInfo).port,
     drain,
     close: () => {
       drain();
-      return close(server, sockets, answers);
+      return close(server, connections);
     },
   };
+};
+
+const holdUntilClosed = (answers: ServerResponse[] | undefined, res: ServerResponse): void => {
+  answers?.push(res);
+  res.once("close", () => answers?.splice(answers.indexOf(res), 1));
 };
 
 const start = (
@@ -86,17 +99,15 @@ const start = (
  */
 const close = async (
   server: Server,
-  sockets: ReadonlySet<Socket>,
-  answers: ReadonlySet<ServerResponse>,
+  connections: ReadonlyMap<Socket, readonly ServerResponse[]>,
 ): Promise<void> => {
   NetServer.prototype.close.call(server);
   const startedAt = performance.now();
-  for (let polls = 0; sockets.size > 0; polls += 1) {
+  for (let polls = 0; connections.size > 0; polls += 1) {
     const isOverdue = performance.now() - startedAt >= closeMsMax;
-    const busy = new Set([...answers].map((res) => res.socket));
-    for (const socket of sockets) {
+    for (const [socket, answers] of connections) {
       if (isOverdue) socket.destroy();
-      else if (polls >= idlePolls && !busy.has(socket)) socket.destroySoon();
+      else if (polls >= idlePolls && answers.length === 0) socket.destroySoon();
     }
     await sleep(pollMs);
   }
