@@ -43,7 +43,7 @@ const claimRowsMax = 500;
 const standbyMs = 1_000;
 const measureEveryMs = 5_000;
 /** Under load a claim waits this long after the one before, and so carries more; no clock's time. */
-const lingerMs = 5;
+const lingerMs = 20;
 const failedWaitMsMin = 100;
 const failedWaitMsMax = 5_000;
 /** A leader that was cut off may have begun its last send a moment after it lost the lock. */
