@@ -5,9 +5,9 @@ import { type Stage, connectionCount, poolSize } from "./stage.ts";
 /** The last line of a bench: medians per second, and their ratio. */
 export type Verdict = { ours: number; floor: number; ratio: number } & Record<string, unknown>;
 
-const roundCount = 7;
+const roundCount = 9;
 const secondsPerRound = 3;
-const warmUpSeconds = 5;
+const warmUpSeconds = 10;
 const bareShareMin = 0.3;
 
 type Rounds = {
