@@ -11,6 +11,7 @@ import {
   publicRoute,
   sessionRoute,
 } from "@payment-links/http";
+import { deadLetterRoutes } from "@payment-links/process";
 import type { Deps } from "./deps.ts";
 import { createLink } from "./http/create-link.ts";
 import { deactivateOwnLink } from "./http/deactivate-link.ts";
@@ -19,9 +20,7 @@ import { getLink } from "./http/get-link.ts";
 import { getOpenapi } from "./http/get-openapi.ts";
 import { listLinkPayments } from "./http/list-link-payments.ts";
 import { listOwnLinks } from "./http/list-links.ts";
-import { replayDeadLetters } from "./http/replay-dead-letters.ts";
 import { republishLinks } from "./http/republish-links.ts";
-import { showDeadLetters } from "./http/show-dead-letters.ts";
 import { answerPageRefusal as answerRefusal } from "./pages/answer-page.ts";
 import { getAsset } from "./pages/get-asset.ts";
 import { getChainLogo } from "./pages/get-chain-logo.ts";
@@ -158,11 +157,8 @@ const pageRoutes = (deps: Deps): readonly Route[] => [
   }),
 ];
 
-const deadLetters = "/internal/dead-letters/links-api";
-
 /** Every route for operators. */
 export const internalRoutes = (deps: Deps): readonly InternalRoute[] => [
   { method: "post", path: "/internal/republish/payment-links", handle: republishLinks(deps) },
-  { method: "get", path: deadLetters, handle: showDeadLetters(deps) },
-  { method: "post", path: `${deadLetters}/replay`, handle: replayDeadLetters(deps) },
+  ...deadLetterRoutes({ ...deps, service: "links-api" }),
 ];

@@ -1,15 +1,13 @@
 import { type InternalRoute, type Route, sessionRoute } from "@payment-links/http";
+import { deadLetterRoutes } from "@payment-links/process";
 import type { Deps } from "./deps.ts";
 import { createEndpoint } from "./http/create-endpoint.ts";
 import { deleteEndpoint } from "./http/delete-endpoint.ts";
 import { listDeliveries } from "./http/list-deliveries.ts";
 import { listEndpoints } from "./http/list-endpoints.ts";
-import { replayDeadLetters } from "./http/replay-dead-letters.ts";
-import { showDeadLetters } from "./http/show-dead-letters.ts";
 import { updateEndpoint } from "./http/update-endpoint.ts";
 
 const endpoints = "/console/api/webhook-endpoints";
-const deadLetters = "/internal/dead-letters/webhook-dispatcher";
 
 /** Every public route: the console's alone, as no API key may manage webhooks (spec §5). */
 export const publicRoutes = (deps: Deps): readonly Route[] => [
@@ -26,6 +24,5 @@ export const publicRoutes = (deps: Deps): readonly Route[] => [
 
 /** Every route for operators. */
 export const internalRoutes = (deps: Deps): readonly InternalRoute[] => [
-  { method: "get", path: deadLetters, handle: showDeadLetters(deps) },
-  { method: "post", path: `${deadLetters}/replay`, handle: replayDeadLetters(deps) },
+  ...deadLetterRoutes({ ...deps, service: "webhook-dispatcher" }),
 ];

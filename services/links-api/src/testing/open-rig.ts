@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type DatabaseTransactionConnection, sql } from "slonik";
 import * as z from "zod";
-import { createLocalBus } from "@payment-links/bus";
 import {
   type Account,
   type IntrospectionAnswer,
@@ -10,19 +9,15 @@ import {
   hashSecret,
   mintApiKey,
   newId,
-  openCatalogue,
   scopes,
 } from "@payment-links/contracts";
-import { createInternalApp, listen } from "@payment-links/http";
 import { openPool } from "@payment-links/postgres";
-import { createTestDatabase } from "@payment-links/postgres/testing";
 import type { Ground } from "@payment-links/process";
-import { createLocalLimiter } from "@payment-links/rate-limit";
-import { type Clock, createHeldClock, openLog, openMetrics } from "@payment-links/runtime";
+import { openTestGround, serveForTest } from "@payment-links/process/testing";
+import { type Clock, openMetrics } from "@payment-links/runtime";
 import { createDeps } from "../create-deps.ts";
 import { applySettlement } from "../events/apply-settlement.ts";
 import { createLinksApi, linksApiMigration } from "../service.ts";
-import { start } from "./samples.ts";
 
 const OutboxRow = z.object({ type: z.string(), key: z.string(), value: z.string() });
 
@@ -41,65 +36,37 @@ export type Answer = {
   json: ReturnType<typeof JSON.parse>;
 };
 
-const host = "127.0.0.1";
 const blockedTriesMax = 500;
-const plenty = { tokensPerSecond: 1_000_000, burst: 1_000_000 };
 
 /** The service on a database of its own, listening on loopback; its clock stands still. */
 export const openRig = async ({ limits, clock: givenClock }: RigOptions = {}) => {
-  const database = await createTestDatabase([linksApiMigration]);
-  const databaseUrl = database.urlOf(linksApiMigration.schema);
-  const logLines: string[] = [];
-  const log = openLog(
-    { service: "links-api", level: "trace" },
-    { write: (line) => void logLines.push(line) },
-  );
-  const pool = await openPool({
-    url: databaseUrl,
-    applicationName: "links-api",
-    connectionsMax: 12,
-    log,
-  });
-  const heldClock = createHeldClock(start);
-  const clock = givenClock ?? heldClock;
-  const bus = createLocalBus();
   const answers = new Map<string, IntrospectionAnswer>();
   const auth = { isAway: false };
-  const ground: Ground = {
-    pool,
-    databaseUrl,
-    bus,
-    clock,
-    log,
-    metrics: openMetrics("links-api"),
-    limiter: createLocalLimiter({ clock }),
-    limits: limits ?? { perKey: plenty, perAddress: plenty },
-    trustedProxies: [],
-    ask: async ({ kind, hash }) => {
-      if (auth.isAway) throw new Error("auth-keys is away");
-      return answers.get(`${kind} ${hash}`) ?? { found: false };
+  const testGround = await openTestGround({
+    name: "links-api",
+    migration: linksApiMigration,
+    change: {
+      ...(limits === undefined ? {} : { limits }),
+      ...(givenClock === undefined ? {} : { clock: givenClock }),
+      baseUrl: "http://127.0.0.1",
+      ask: async ({ kind, hash }) => {
+        if (auth.isAway) throw new Error("auth-keys is away");
+        return answers.get(`${kind} ${hash}`) ?? { found: false };
+      },
     },
-    catalogue: openCatalogue(),
-    baseUrl: "http://127.0.0.1",
-    checkoutUrl: "https://pay.example",
-  };
+  });
+  const { database, ground, pool } = testGround;
+  const { clock, log } = ground;
   const service = createLinksApi(ground, {});
   const directMetrics = openMetrics("direct");
   const deps = createDeps(
     { ...ground, metrics: directMetrics },
     { group: "links-api", wakeRelay: () => {} },
   );
-  const open = await listen({ handler: service.app, host, port: 0, variable: "PORT" });
-  const internalApp = createInternalApp({
-    services: [service],
-    isDraining: () => false,
-    hostNames: [host],
-    log,
-  });
-  const internal = await listen({ handler: internalApp, host, port: 0, variable: "INTERNAL_PORT" });
+  const served = await serveForTest(service, ground);
 
-  const callAt = async (port: number, path: string, call: Call = {}): Promise<Answer> => {
-    const answer = await fetch(`http://${host}:${port}${path}`, {
+  const callAt = async (baseUrl: string, path: string, call: Call = {}): Promise<Answer> => {
+    const answer = await fetch(`${baseUrl}${path}`, {
       method: call.method ?? "GET",
       redirect: "manual",
       headers: {
@@ -126,18 +93,13 @@ export const openRig = async ({ limits, clock: givenClock }: RigOptions = {}) =>
   };
 
   const rig = {
+    ...testGround,
     auth,
-    bus,
-    database,
     deps,
     directMetrics,
-    ground,
-    logLines,
-    pool,
     service,
-    clock: heldClock,
-    call: (path: string, call?: Call) => callAt(open.port, path, call),
-    internalCall: (path: string, call?: Call) => callAt(internal.port, path, call),
+    call: (path: string, call?: Call) => callAt(served.publicUrl, path, call),
+    internalCall: (path: string, call?: Call) => callAt(served.internalUrl, path, call),
     /** Makes a key of an account, as auth-keys would know it; answers the header that carries it. */
     giveKey: (account: Account, granted: Grant = {}) => {
       const key = mintApiKey("test");
@@ -210,12 +172,9 @@ export const openRig = async ({ limits, clock: givenClock }: RigOptions = {}) =>
       await adminPool.end();
     },
     close: async () => {
-      await open.close();
-      await internal.close();
+      await served.close();
       await service.stop();
-      await bus.close();
-      await pool.end();
-      await database.drop();
+      await testGround.close();
     },
   };
   return rig;

@@ -1,12 +1,6 @@
 import { Webhook } from "standardwebhooks";
-import { createLocalBus } from "@payment-links/bus";
-import { openCatalogue } from "@payment-links/contracts";
-import { createInternalApp, listen } from "@payment-links/http";
-import { openPool } from "@payment-links/postgres";
-import { createTestDatabase } from "@payment-links/postgres/testing";
-import type { Ground } from "@payment-links/process";
-import { createLocalLimiter } from "@payment-links/rate-limit";
-import { createHeldClock, openLog, openMetrics, readConfig } from "@payment-links/runtime";
+import { openTestGround, serveForTest } from "@payment-links/process/testing";
+import { readConfig } from "@payment-links/runtime";
 import {
   createSettlementListener,
   settlementListenerConfig,
@@ -28,74 +22,34 @@ type Sending = {
 
 /** The service on a database of its own, listening on loopback, with a clock that stands still. */
 export const openRig = async () => {
-  const database = await createTestDatabase([settlementListenerMigration]);
-  const databaseUrl = database.urlOf(settlementListenerMigration.schema);
-  const logLines: string[] = [];
-  const log = openLog(
-    { service: "settlement-listener", level: "trace" },
-    { write: (line) => void logLines.push(line) },
-  );
-  const pool = await openPool({
-    url: databaseUrl,
-    applicationName: "settlement-listener",
-    connectionsMax: 12,
-    log,
-  });
-  const clock = createHeldClock(new Date("2026-11-21T10:00:00.000Z"));
-  const metrics = openMetrics("settlement-listener");
-  const bus = createLocalBus();
   const limit = { tokensPerSecond: 0.001, burst: 1 };
-  const ground: Ground = {
-    pool,
-    databaseUrl,
-    bus,
-    clock,
-    log,
-    metrics,
-    limiter: createLocalLimiter({ clock }),
-    limits: { perKey: limit, perAddress: limit },
-    trustedProxies: [],
-    ask: () => Promise.reject(new Error("nobody is asked who calls")),
-    catalogue: openCatalogue(),
-    baseUrl: "http://127.0.0.1",
-    checkoutUrl: "http://127.0.0.1",
-  };
+  const testGround = await openTestGround({
+    name: "settlement-listener",
+    migration: settlementListenerMigration,
+    // So narrow that a limit on notices would be seen.
+    change: { limits: { perKey: limit, perAddress: limit } },
+  });
+  const { clock, ground } = testGround;
   const config = readConfig(settlementListenerConfig, {
     SETTLEMENT_PROVIDER_SECRETS: `acme=${secrets.acme},acme=${secrets.acmeNext},other=${secrets.other}`,
   });
   const service = createSettlementListener(ground, config);
-  const host = "127.0.0.1";
-  const open = await listen({ handler: service.app, host, port: 0, variable: "PORT" });
-  const internal = await listen({
-    handler: createInternalApp({
-      services: [service],
-      isDraining: () => false,
-      hostNames: [host],
-      log,
-    }),
-    host,
-    port: 0,
-    variable: "INTERNAL_PORT",
-  });
+  const served = await serveForTest(service, ground);
 
   const post = (provider: string, text: string | Buffer, headers: Record<string, string>) =>
-    fetch(`http://${host}:${open.port}/settlement-notices/${provider}`, {
+    fetch(`${served.publicUrl}/settlement-notices/${provider}`, {
       method: "POST",
       headers: { "content-type": "application/json", ...headers },
       body: text,
     });
 
   return {
-    bus,
-    clock,
-    ground,
-    logLines,
-    metrics,
-    pool,
+    ...testGround,
+    metrics: ground.metrics,
     post,
     service,
-    internalUrl: `http://${host}:${internal.port}`,
-    publicUrl: `http://${host}:${open.port}`,
+    internalUrl: served.internalUrl,
+    publicUrl: served.publicUrl,
     /** Sends a text as its provider would, signed by a library that is not ours. */
     sendText: (text: string, sending: Sending = {}) => {
       const at = sending.at ?? clock.now();
@@ -107,12 +61,9 @@ export const openRig = async () => {
       });
     },
     close: async () => {
-      await open.close();
-      await internal.close();
+      await served.close();
       await service.stop();
-      await bus.close();
-      await pool.end();
-      await database.drop();
+      await testGround.close();
     },
   };
 };

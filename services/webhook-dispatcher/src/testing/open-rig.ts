@@ -1,19 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { createLocalBus, outgoing, type OutgoingEvent } from "@payment-links/bus";
-import {
-  type PaymentLinkState,
-  hashSecret,
-  linkCompleted,
-  newId,
-  openCatalogue,
-} from "@payment-links/contracts";
-import { createInternalApp, listen } from "@payment-links/http";
+import { outgoing, type OutgoingEvent } from "@payment-links/bus";
+import { type PaymentLinkState, hashSecret, linkCompleted, newId } from "@payment-links/contracts";
 import type { Ask } from "@payment-links/identity";
-import { openPool } from "@payment-links/postgres";
-import { createTestDatabase } from "@payment-links/postgres/testing";
-import type { Ground } from "@payment-links/process";
-import { createLocalLimiter } from "@payment-links/rate-limit";
-import { createHeldClock, openLog, openMetrics, readConfig } from "@payment-links/runtime";
+import { openTestGround, serveForTest } from "@payment-links/process/testing";
+import { openMetrics, readConfig } from "@payment-links/runtime";
 import * as z from "zod";
 import {
   type Outside,
@@ -22,9 +12,6 @@ import {
   webhookDispatcherMigration,
 } from "../service.ts";
 import { sampleLink } from "./samples.ts";
-
-const host = "127.0.0.1";
-const plenty = { tokensPerSecond: 100_000, burst: 100_000 };
 
 /** The key under which the rig's secrets are sealed. */
 export const sealingKey = `first=${Buffer.alloc(32, 7).toString("base64")}`;
@@ -44,36 +31,13 @@ type Told = { id?: string; traceparent?: string };
  * not started until a test does; more dispatchers of the same database can be started beside it.
  */
 export const openRig = async ({ environment = {}, outside = {} }: RigOptions = {}) => {
-  const database = await createTestDatabase([webhookDispatcherMigration]);
-  const databaseUrl = database.urlOf(webhookDispatcherMigration.schema);
-  const logLines: string[] = [];
-  const log = openLog(
-    { service: "webhook-dispatcher", level: "trace" },
-    { write: (line) => void logLines.push(line) },
-  );
-  const pool = await openPool({
-    url: databaseUrl,
-    applicationName: "webhook-dispatcher",
-    connectionsMax: 20,
-    log,
-  });
-  const clock = createHeldClock(new Date("2026-11-21T10:00:00.000Z"));
-  const bus = createLocalBus();
   const people = new Map<string, string>();
-  const baseGround: Omit<Ground, "metrics"> = {
-    pool,
-    databaseUrl,
-    bus,
-    clock,
-    log,
-    limiter: createLocalLimiter({ clock }),
-    limits: { perKey: plenty, perAddress: plenty },
-    trustedProxies: [],
-    ask: askFor(people),
-    catalogue: openCatalogue(),
-    baseUrl: "http://127.0.0.1:8080",
-    checkoutUrl: "https://pay.example.com",
-  };
+  const testGround = await openTestGround({
+    name: "webhook-dispatcher",
+    migration: webhookDispatcherMigration,
+    change: { ask: askFor(people), checkoutUrl: "https://pay.example.com" },
+  });
+  const { bus, clock } = testGround;
 
   const create = (more: Record<string, string> = {}) => {
     const metrics = openMetrics("webhook-dispatcher");
@@ -82,7 +46,7 @@ export const openRig = async ({ environment = {}, outside = {} }: RigOptions = {
       ...environment,
       ...more,
     });
-    const service = createWebhookDispatcher({ ...baseGround, metrics }, config, {
+    const service = createWebhookDispatcher({ ...testGround.ground, metrics }, config, {
       resolve: () => Promise.resolve(["93.184.216.34"]),
       random: () => 0,
       ...outside,
@@ -91,22 +55,11 @@ export const openRig = async ({ environment = {}, outside = {} }: RigOptions = {
   };
   const first = create();
   const started = [first.service];
-  const open = await listen({ handler: first.service.app, host, port: 0, variable: "PORT" });
-  const internal = await listen({
-    handler: createInternalApp({
-      services: [first.service],
-      isDraining: () => false,
-      hostNames: [host],
-      log,
-    }),
-    host,
-    port: 0,
-    variable: "INTERNAL_PORT",
-  });
+  const served = await serveForTest(first.service, testGround.ground);
 
   /** Calls the console's API as that person; answers the status and the JSON. */
   const call = (person: Person, method: string, path: string, body?: unknown) =>
-    callConsole(`http://${host}:${open.port}${path}`, person, method, body);
+    callConsole(`${served.publicUrl}${path}`, person, method, body);
 
   /** Tells everybody of an event; ends once it is applied. Answers its id. */
   const tell = async (event: OutgoingEvent, told: Told = {}): Promise<string> => {
@@ -118,15 +71,11 @@ export const openRig = async ({ environment = {}, outside = {} }: RigOptions = {
   };
 
   return {
-    bus,
-    clock,
-    database,
-    logLines,
-    pool,
+    ...testGround,
     service: first.service,
     metrics: first.metrics,
-    publicUrl: `http://${host}:${open.port}`,
-    internalUrl: `http://${host}:${internal.port}`,
+    publicUrl: served.publicUrl,
+    internalUrl: served.internalUrl,
     /** Starts another dispatcher on the same database and bus. */
     startAnother: async (more: Record<string, string> = {}) => {
       const { service, metrics } = create(more);
@@ -158,15 +107,12 @@ export const openRig = async ({ environment = {}, outside = {} }: RigOptions = {
       return tell(outgoing(linkCompleted, { key: link.id, occurredAt, data: { link } }));
     },
     close: async () => {
-      await open.close();
-      await internal.close();
+      await served.close();
       // Attempts under way end at their deadline, which a clock that stands still never reaches.
       const ticking = setInterval(() => clock.advance(60_000), 10);
       await Promise.all(started.map((service) => service.stop()));
       clearInterval(ticking);
-      await bus.close();
-      await pool.end();
-      await database.drop();
+      await testGround.close();
     },
   };
 };

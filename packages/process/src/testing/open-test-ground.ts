@@ -1,0 +1,85 @@
+import { createLocalBus } from "@payment-links/bus";
+import { openCatalogue } from "@payment-links/contracts";
+import { type Service, createInternalApp, listen } from "@payment-links/http";
+import { type Migration, openPool } from "@payment-links/postgres";
+import { createTestDatabase } from "@payment-links/postgres/testing";
+import { createLocalLimiter } from "@payment-links/rate-limit";
+import { createHeldClock, openLog, openMetrics } from "@payment-links/runtime";
+import type { Ground } from "../ground.ts";
+
+const host = "127.0.0.1";
+const connectionsMax = 16;
+const plenty = { tokensPerSecond: 1_000_000, burst: 1_000_000 };
+
+type TestGroundOptions = {
+  name: string;
+  migration: Pick<Migration, "schema" | "folders">;
+  /** What a test wants otherwise. */
+  change?: Partial<Ground>;
+};
+
+/**
+ * What a service under test stands on: a database of its own, a bus within the process, limits that
+ * nobody reaches, and a clock that stands still at 2026-11-21T10:00:00Z. Nobody can be asked who calls.
+ */
+export const openTestGround = async ({ name, migration, change = {} }: TestGroundOptions) => {
+  const database = await createTestDatabase([migration]);
+  const databaseUrl = database.urlOf(migration.schema);
+  const logLines: string[] = [];
+  const log = openLog(
+    { service: name, level: "trace" },
+    { write: (line) => void logLines.push(line) },
+  );
+  const pool = await openPool({ url: databaseUrl, applicationName: name, connectionsMax, log });
+  const clock = createHeldClock(new Date("2026-11-21T10:00:00.000Z"));
+  const bus = createLocalBus();
+  const ground: Ground = {
+    pool,
+    databaseUrl,
+    bus,
+    clock,
+    log,
+    metrics: openMetrics(name),
+    limiter: createLocalLimiter({ clock: change.clock ?? clock }),
+    limits: { perKey: plenty, perAddress: plenty },
+    trustedProxies: [],
+    ask: () => Promise.reject(new Error(`${name} asks nobody who calls`)),
+    catalogue: openCatalogue(),
+    baseUrl: "http://127.0.0.1:8080",
+    checkoutUrl: "https://pay.example",
+    ...change,
+  };
+  return {
+    bus,
+    clock,
+    database,
+    ground,
+    logLines,
+    pool,
+    close: async () => {
+      await bus.close();
+      await pool.end();
+      await database.drop();
+    },
+  };
+};
+
+/** Serves both faces of a service on free ports of loopback. */
+export const serveForTest = async (service: Service, { log }: Pick<Ground, "log">) => {
+  const open = await listen({ handler: service.app, host, port: 0, variable: "PORT" });
+  const internalApp = createInternalApp({
+    services: [service],
+    isDraining: () => false,
+    hostNames: [host],
+    log,
+  });
+  const internal = await listen({ handler: internalApp, host, port: 0, variable: "INTERNAL_PORT" });
+  return {
+    publicUrl: `http://${host}:${open.port}`,
+    internalUrl: `http://${host}:${internal.port}`,
+    close: async () => {
+      await open.close();
+      await internal.close();
+    },
+  };
+};
