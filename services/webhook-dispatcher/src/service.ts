@@ -96,8 +96,8 @@ export const createWebhookDispatcher = (
       });
     },
     stop: async () => {
-      await consumer?.stop();
-      await dispatcher?.stop();
+      // At once: while a consumer leaves its group, no further attempt may begin.
+      await Promise.all([consumer?.stop(), dispatcher?.stop()]);
       await relay?.stop();
     },
   };
