@@ -1,7 +1,7 @@
-import { SpanKind, SpanStatusCode } from "@opentelemetry/api";
-import type { DatabaseTransactionConnection } from "slonik";
+import { types } from "node:util";
 import type { Pool } from "@payment-links/postgres";
-import { type Clock, type Log, afterMs, continueTrace, tracer } from "@payment-links/runtime";
+import { type Clock, type Log, afterMs } from "@payment-links/runtime";
+import { applyEvents } from "./apply-events.ts";
 import type { EventReading, Reading } from "./cloud-event.ts";
 import { parkRecord, parkedBehind } from "./dead-letters.ts";
 import { classifyFailure } from "./failure.ts";
@@ -96,7 +96,7 @@ const setAside = async (
 };
 
 const tell = (error: unknown): string =>
-  error instanceof Error
+  types.isNativeError(error)
     ? `${error.name}: ${error.message}`
     : "a value that is no error was thrown";
 
@@ -169,10 +169,10 @@ const applyTogether = async (
       } else if (key !== undefined && parkedKeys.has(key)) {
         await park(reading, parkedBehind);
       } else {
-        await applyEvent(tx, group, reading);
         applied.push(reading);
       }
     }
+    await applyEvents(tx, group, applied);
     return { applied, repeatedCount, ignoredCount, parkedCount };
   });
 };
@@ -191,35 +191,3 @@ const parkAlone = (
     const isNew = await parkRecord(tx, { group, reading, reason, parkedAt: clock.now() });
     return isNew ? { ...nothingDone, parkedCount: 1 } : { ...nothingDone, repeatedCount: 1 };
   });
-
-/** Runs an event's handler in a span that continues the trace in which the event came to be. */
-export const applyEvent = (
-  tx: DatabaseTransactionConnection,
-  group: string,
-  { record, envelope, traceparent, data, apply }: EventReading,
-): Promise<void> =>
-  tracer.startActiveSpan(
-    `process ${record.topic}`,
-    {
-      kind: SpanKind.CONSUMER,
-      attributes: {
-        "messaging.operation.type": "process",
-        "messaging.destination.name": record.topic,
-        "messaging.destination.partition.id": String(record.partition),
-        "messaging.consumer.group.name": group,
-        "messaging.message.id": envelope.id,
-      },
-    },
-    continueTrace(traceparent),
-    async (span) => {
-      try {
-        await apply(tx, data, envelope);
-      } catch (error) {
-        const type = error instanceof Error ? error.name : "unknown";
-        span.setAttribute("error.type", type).setStatus({ code: SpanStatusCode.ERROR });
-        throw error;
-      } finally {
-        span.end();
-      }
-    },
-  );

@@ -40,7 +40,7 @@ export type Reading =
       envelope: Envelope;
       traceparent: string | undefined;
       data: unknown;
-      apply: Reaction["apply"];
+      reaction: Reaction;
     }
   /** Its type is none that this consumer reacts to. */
   | { kind: "ignored"; record: ReceivedRecord }
@@ -85,7 +85,7 @@ export const readRecord = (
     envelope: { id, type, key: record.key ?? "", occurredAt },
     traceparent,
     data: data.data,
-    apply: reaction.apply,
+    reaction,
   };
 };
 

@@ -5,7 +5,15 @@ export { type KafkaBusOptions, type KafkaConnection, createKafkaBus } from "./ka
 export { ensureTopics } from "./kafka-topics.ts";
 export { createLocalBus } from "./local-bus.ts";
 export { type OutgoingEvent, outboxRow, outgoing, publish } from "./outbox.ts";
-export { type Envelope, type EventHandler, type Reaction, on } from "./reaction.ts";
+export {
+  type ChunkEvent,
+  type ChunkHandler,
+  type Envelope,
+  type EventHandler,
+  type Reaction,
+  on,
+  onTogether,
+} from "./reaction.ts";
 export { prefixTopics, withTopicPrefix } from "./topic-prefix.ts";
 export { type Relay, type RelayOptions, createRelay } from "./relay.ts";
 export { type ReplayOptions, type ReplayResult, replayDeadLetters } from "./replay.ts";

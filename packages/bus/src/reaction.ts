@@ -21,11 +21,37 @@ export type EventHandler<Event extends EventType = EventType> = (
   envelope: Envelope,
 ) => Promise<void>;
 
-/** An event type with the handler that applies it. */
-export type Reaction = { event: EventType; apply: EventHandler };
+/** One of several events that are applied together. */
+export type ChunkEvent<Event extends EventType = EventType> = {
+  data: z.output<Event["data"]>;
+  envelope: Envelope;
+  /** The trace in which the event came to be (W3C), where it was traced. */
+  traceparent: string | undefined;
+};
+
+/**
+ * Applies events that follow one another, in their order, under the terms of an {@link EventHandler}. If
+ * it fails, each is handed to it alone, so that only the one at fault is set aside.
+ */
+export type ChunkHandler<Event extends EventType = EventType> = (
+  tx: DatabaseTransactionConnection,
+  events: readonly ChunkEvent<Event>[],
+) => Promise<void>;
+
+/** An event type with the handler that applies it, alone or with those around it. */
+export type Reaction = { event: EventType } & (
+  | { apply: EventHandler }
+  | { applyTogether: ChunkHandler }
+);
 
 /** Pairs an event type with its handler, so that the compiler holds them against each other. */
 export const on = <Event extends EventType>(
   event: Event,
   apply: EventHandler<Event>,
 ): Reaction => ({ event, apply });
+
+/** Pairs event types with the one handler that applies them together, a few statements for many events. */
+export const onTogether = <Event extends EventType>(
+  events: readonly Event[],
+  applyTogether: ChunkHandler<Event>,
+): Reaction[] => events.map((event) => ({ event, applyTogether }));

@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import { type Link, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
+import { SpanKind, SpanStatusCode } from "@opentelemetry/api";
 import type { Client } from "pg";
 import {
   type Clock,
@@ -7,7 +7,6 @@ import {
   type Loop,
   type Metrics,
   afterMs,
-  continueTrace,
   startLoop,
   systemClock,
   tracer,
@@ -17,6 +16,7 @@ import { type StoredEvent, toRecord } from "./cloud-event.ts";
 import { endsWithin } from "./ends-within.ts";
 import { type Candidate, type Lead, createCandidate } from "./relay-lead.ts";
 import { type RelayMetrics, createRelayMetrics } from "./relay-metrics.ts";
+import { linksTo } from "./trace-links.ts";
 
 /** Carries events from the outbox to the bus. */
 export type Relay = {
@@ -166,13 +166,11 @@ const deleteSent = {
   text: "DELETE FROM outbox WHERE seq = ANY($1::bigint[])",
 };
 
-const linksMax = 32;
-
 /**
  * The span of a send, linked to the traces whose events it carries; none where nothing is traced.
  */
 const traceSend = async (rows: readonly Row[], send: () => Promise<void>): Promise<void> => {
-  const links = rows.flatMap(toLink).slice(0, linksMax);
+  const links = linksTo(rows.map(({ traceparent }) => traceparent));
   if (links.length === 0) return send();
   const span = tracer.startSpan("send outbox", {
     kind: SpanKind.PRODUCER,
@@ -191,12 +189,6 @@ const traceSend = async (rows: readonly Row[], send: () => Promise<void>): Promi
   } finally {
     span.end();
   }
-};
-
-const toLink = ({ traceparent }: Row): Link[] => {
-  if (traceparent === null) return [];
-  const context = trace.getSpanContext(continueTrace(traceparent));
-  return context === undefined ? [] : [{ context }];
 };
 
 /**

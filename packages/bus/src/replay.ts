@@ -1,5 +1,5 @@
 import type { Pool } from "@payment-links/postgres";
-import { applyEvent } from "./apply-chunk.ts";
+import { applyEvents } from "./apply-events.ts";
 import { indexReactions, readRecord } from "./cloud-event.ts";
 import { type ParkedLane, findLanes, takeFirst, toReceived, updateReason } from "./dead-letters.ts";
 import { classifyFailure } from "./failure.ts";
@@ -74,7 +74,7 @@ const replayFirst = async (options: {
       const { freshIds } = await acceptEvents(tx, { group, topic: lane.topic, events: [reading] });
       // What could not be read when it was parked may have come again since, and been applied then.
       const isRepeat = row.eventId === null && freshIds.size === 0;
-      if (!isRepeat) await applyEvent(tx, group, reading);
+      if (!isRepeat) await applyEvents(tx, group, [reading]);
       return "done";
     });
   } catch (error) {

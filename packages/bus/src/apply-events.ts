@@ -1,0 +1,97 @@
+import { type Span, SpanKind, SpanStatusCode } from "@opentelemetry/api";
+import type { DatabaseTransactionConnection } from "slonik";
+import { continueTrace, tracer } from "@payment-links/runtime";
+import type { EventReading } from "./cloud-event.ts";
+import type { ChunkHandler, EventHandler } from "./reaction.ts";
+import { linksTo } from "./trace-links.ts";
+
+type Tx = DatabaseTransactionConnection;
+
+/** Runs the handlers of events in the order of these; those that take many get each run of theirs. */
+export const applyEvents = async (
+  tx: Tx,
+  group: string,
+  events: readonly EventReading[],
+): Promise<void> => {
+  let run: EventReading[] = [];
+  const endRun = async () => {
+    const [first] = run;
+    if (first === undefined) return;
+    const ended = run;
+    run = [];
+    const { reaction } = first;
+    if ("apply" in reaction) await applyAlone(tx, group, first, reaction.apply);
+    else await applyTogether(tx, group, ended, reaction.applyTogether);
+  };
+  for (const event of events) {
+    const handler = togetherHandler(event);
+    if (handler === undefined || handler !== togetherHandler(run[0])) await endRun();
+    run.push(event);
+  }
+  await endRun();
+};
+
+const togetherHandler = (event: EventReading | undefined): ChunkHandler | undefined =>
+  event !== undefined && "applyTogether" in event.reaction
+    ? event.reaction.applyTogether
+    : undefined;
+
+/** A span that continues the trace in which the event came to be. */
+const applyAlone = (
+  tx: Tx,
+  group: string,
+  event: EventReading,
+  apply: EventHandler,
+): Promise<void> => {
+  const { record, envelope, traceparent, data } = event;
+  const attributes = {
+    ...attributesOf(group, event),
+    "messaging.destination.partition.id": String(record.partition),
+    "messaging.message.id": envelope.id,
+  };
+  return tracer.startActiveSpan(
+    `process ${record.topic}`,
+    { kind: SpanKind.CONSUMER, attributes },
+    continueTrace(traceparent),
+    (span) => ending(span, () => apply(tx, data, envelope)),
+  );
+};
+
+/** One span for them all, which names their traces; each is continued by what comes of its event. */
+const applyTogether = (
+  tx: Tx,
+  group: string,
+  events: readonly EventReading[],
+  apply: ChunkHandler,
+): Promise<void> => {
+  const [first] = events;
+  if (first === undefined) return Promise.resolve();
+  const links = linksTo(events.map(({ traceparent }) => traceparent));
+  const attributes = {
+    ...attributesOf(group, first),
+    "messaging.batch.message_count": events.length,
+  };
+  return tracer.startActiveSpan(
+    `process ${first.record.topic}`,
+    { kind: SpanKind.CONSUMER, attributes, links, root: true },
+    (span) => ending(span, () => apply(tx, events)),
+  );
+};
+
+const attributesOf = (group: string, { record }: EventReading) => ({
+  "messaging.operation.type": "process",
+  "messaging.destination.name": record.topic,
+  "messaging.consumer.group.name": group,
+});
+
+const ending = async (span: Span, work: () => Promise<void>): Promise<void> => {
+  try {
+    await work();
+  } catch (error) {
+    const type = error instanceof Error ? error.name : "unknown";
+    span.setAttribute("error.type", type).setStatus({ code: SpanStatusCode.ERROR });
+    throw error;
+  } finally {
+    span.end();
+  }
+};
