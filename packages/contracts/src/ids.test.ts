@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { Id, isId, newId } from "./ids.ts";
+import { Id, idOfUuid, isId, newId } from "./ids.ts";
 
 describe("newId", () => {
   test.each(["user", "plink", "tx", "whe", "evt", "key"] as const)(
@@ -18,6 +18,14 @@ describe("newId", () => {
     const startedAt = Date.now();
     while (Date.now() === startedAt) await Promise.resolve();
     expect(newId("plink") > (ids[0] ?? "")).toBe(true);
+  });
+});
+
+describe("idOfUuid", () => {
+  test("keeps to the published example of TypeID 0.3", () => {
+    const id = idOfUuid("aud", "0188bac7-4afa-78aa-bc3b-bd1eef28d881");
+    expect(id).toBe("aud_01h2xcejqtf2nbrexx3vqjhp41");
+    expect(isId("aud", id)).toBe(true);
   });
 });
 

@@ -1,4 +1,4 @@
-import { typeid } from "typeid-js";
+import { TypeID, typeid } from "typeid-js";
 import * as z from "zod";
 
 /** The kinds of thing that carry an id of ours; the prefix says which. */
@@ -13,10 +13,15 @@ export type IdPrefix =
   | "sess"
   | "req"
   | "dlv"
-  | "idn";
+  | "idn"
+  | "aud";
 
 /** Makes a TypeID: type-prefixed, sortable by time, 74 random bits (TypeID 0.3, RFC 9562 UUIDv7). */
 export const newId = (prefix: IdPrefix): string => typeid(prefix).toString();
+
+/** The id of a thing that its database numbered itself, with a UUID. */
+export const idOfUuid = (prefix: IdPrefix, uuid: string): string =>
+  TypeID.fromUUID(prefix, uuid).toString();
 
 /** Whether a text has the shape of an id of that kind; costs no look-up. */
 export const isId = (prefix: IdPrefix, text: string): boolean =>

@@ -34,7 +34,7 @@ export {
   topics,
 } from "./events.ts";
 export { hasValidEip55, isEvmAddress, keccak256Hex, toEip55 } from "./evm-address.ts";
-export { Id, type IdPrefix, isId, newId } from "./ids.ts";
+export { Id, type IdPrefix, idOfUuid, isId, newId } from "./ids.ts";
 export { Instant, parseInstant } from "./instant.ts";
 export { IntrospectionAnswer, IntrospectionQuestion } from "./introspection.ts";
 export { JsonNumber, parseJson, stringifySorted } from "./json.ts";

@@ -52,6 +52,7 @@ const service = (more: Partial<Service> = {}): Service => {
     name: "links-api",
     metrics,
     app: (_req, res) => void res.end("public"),
+    publicRoutes: [],
     internalRoutes,
     isReady: () => Promise.resolve(true),
     start: () => Promise.resolve(),

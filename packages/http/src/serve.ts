@@ -4,6 +4,7 @@ import * as z from "zod";
 import { CommaList, type Log, type Metrics, Port, type StopList } from "@payment-links/runtime";
 import { type InternalRoute, createInternalApp } from "./internal-app.ts";
 import { type Listening, listen } from "./listen.ts";
+import type { Route } from "./route.ts";
 
 /** A service as a process runs it; the all-in-one runs four of them. */
 export type Service = {
@@ -11,6 +12,8 @@ export type Service = {
   metrics: Metrics;
   /** Its public routes; it knows every path under which the ingress sends to it. */
   app: RequestListener;
+  /** The table from which `app` is built: who may call what. */
+  publicRoutes: readonly Route[];
   internalRoutes: readonly InternalRoute[];
   /** Whether what the service cannot work without is there. */
   isReady: () => Promise<boolean>;

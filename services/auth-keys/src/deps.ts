@@ -3,6 +3,7 @@ import type { CookiePolicy } from "@payment-links/http";
 import type { Ask, Identity } from "@payment-links/identity";
 import type { Ground } from "@payment-links/process";
 import type { LastUses } from "./domain/last-uses.ts";
+import type { OidcIssuer } from "./issuer/oidc-issuer.ts";
 import type { Counters } from "./metrics.ts";
 
 /** What the rooms of this service are given: the ground, and what the service made on it. */
@@ -12,6 +13,8 @@ export type Deps = Pick<
 > & {
   apiKeyMode: ApiKeyMode;
   cookie: CookiePolicy;
+  /** Where people sign in with OpenID Connect, if they can. */
+  oidc: OidcIssuer | undefined;
   counters: Counters;
   identity: Identity;
   /** Who is calling: here it is answered, not asked. */

@@ -1,11 +1,15 @@
 import { Counter } from "prom-client";
 import type { Metrics } from "@payment-links/runtime";
 import type { IntrospectionOutcome } from "./domain/introspection.ts";
+import type { SignInMethod } from "./domain/session.ts";
+
+/** What became of a sign-in; it failed where the fault is ours, or an identity provider is away. */
+type SignInOutcome = "succeeded" | "refused" | "failed";
 
 /** What the service counts of its own work; no label ever names an account or a credential. */
 export type Counters = {
   introspected(kind: "api-key" | "session", outcome: IntrospectionOutcome): void;
-  signedIn(method: "link", outcome: "succeeded" | "refused"): void;
+  signedIn(method: SignInMethod, outcome: SignInOutcome): void;
 };
 
 /** Adds the service's own counters to its metrics. */

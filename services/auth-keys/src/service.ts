@@ -1,16 +1,17 @@
-import * as z from "zod";
 import { type Relay, busMigrations, createRelay } from "@payment-links/bus";
-import { type Service, cookiePolicy, createApp } from "@payment-links/http";
-import { type Ask, createIdentity } from "@payment-links/identity";
+import { type Route, type Service, cookiePolicy, createApp } from "@payment-links/http";
+import { type Ask, type Identity, createIdentity } from "@payment-links/identity";
 import type { Ground } from "@payment-links/process";
 import { type Loop, startLoop } from "@payment-links/runtime";
+import type { AuthKeysConfig } from "./config.ts";
 import type { Deps } from "./deps.ts";
 import { createLastUses } from "./domain/last-uses.ts";
 import { createIntrospect } from "./introspect.ts";
+import { type OidcIssuer, createOidcIssuer } from "./issuer/oidc-issuer.ts";
 import { keepUses } from "./jobs/keep-uses.ts";
 import { sweepEnded } from "./jobs/sweep-ended.ts";
 import { createCounters } from "./metrics.ts";
-import { internalRoutes, publicRoutes } from "./routes.ts";
+import { internalRoutes, oidcCallbackPath, publicRoutes } from "./routes.ts";
 import { ping } from "./store/ping.ts";
 
 const name = "auth-keys";
@@ -19,12 +20,7 @@ const name = "auth-keys";
 const keepUsesEveryMs = 30_000;
 const sweepEveryMs = 60_000;
 
-/** The service's own variables. */
-export const authKeysConfig = z.object({
-  /** Which prefix new API keys carry: `plk_live_` or `plk_test_`. */
-  API_KEY_MODE: z.enum(["live", "test"]).default("live"),
-});
-export type AuthKeysConfig = z.output<typeof authKeysConfig>;
+export { authKeysConfig } from "./config.ts";
 
 /** The service's own schema and the files that make it. */
 export const authKeysMigration = {
@@ -34,8 +30,8 @@ export const authKeysMigration = {
 
 /**
  * Creates auth-keys: accounts, their handles and wallets, and the credentials that act for them.
- * `ask` is its introspection without HTTP, for services of the same process; the ground's own `ask` is
- * not used. Nothing runs before `start`.
+ * `ask` is its introspection without HTTP, for services of the same process; the ground's own `ask`
+ * is not used. Nothing runs before `start`.
  */
 export const createAuthKeys = (ground: Ground, config: AuthKeysConfig): Service & { ask: Ask } => {
   const { bus, clock, databaseUrl, log, metrics, pool } = ground;
@@ -54,16 +50,19 @@ export const createAuthKeys = (ground: Ground, config: AuthKeysConfig): Service 
     catalogue: ground.catalogue,
     baseUrl: ground.baseUrl,
     checkoutUrl: ground.checkoutUrl,
-    apiKeyMode: config.API_KEY_MODE,
+    apiKeyMode: config.apiKeyMode,
+    oidc: openOidc(ground, config),
     cookie: cookiePolicy(ground.baseUrl),
-    identity: createIdentity({ ask: introspect, clock, metrics, log }),
+    identity: alwaysAsking(createIdentity({ ask: introspect, clock, metrics, log })),
     wakeRelay: () => relay?.wake(),
   };
+  const routes = publicRoutes(deps);
   return {
     name,
     metrics,
     ask: introspect,
-    app: createConsoleApp(ground, deps),
+    app: createConsoleApp(ground, deps, routes),
+    publicRoutes: routes,
     internalRoutes: internalRoutes(deps),
     isReady: () => ping(pool),
     start: async () => {
@@ -80,9 +79,29 @@ export const createAuthKeys = (ground: Ground, config: AuthKeysConfig): Service 
   };
 };
 
-const createConsoleApp = (ground: Ground, deps: Deps) =>
+/**
+ * Here the question costs no more than the answer kept would save: a session that any replica ended
+ * is dead at once.
+ */
+const alwaysAsking = (identity: Identity): Identity => ({
+  ...identity,
+  bySession: (token) => {
+    identity.forgetSession(token);
+    return identity.bySession(token);
+  },
+});
+
+const openOidc = (
+  { baseUrl, clock, log }: Ground,
+  { oidc: client }: AuthKeysConfig,
+): OidcIssuer | undefined => {
+  const redirectUri = `${baseUrl}${oidcCallbackPath}`;
+  return client && createOidcIssuer({ client, redirectUri, clock, log });
+};
+
+const createConsoleApp = (ground: Ground, deps: Deps, routes: readonly Route[]) =>
   createApp({
-    routes: publicRoutes(deps),
+    routes,
     gate: {
       limiter: ground.limiter,
       limits: ground.limits,

@@ -6,12 +6,11 @@ import {
   createRelay,
   startConsumer,
 } from "@payment-links/bus";
-import { type Service, cookiePolicy, createApp } from "@payment-links/http";
+import { type Route, type Service, cookiePolicy, createApp } from "@payment-links/http";
 import { createIdentity } from "@payment-links/identity";
 import type { Ground } from "@payment-links/process";
 import type { Loop } from "@payment-links/runtime";
 import { createDeps } from "./create-deps.ts";
-import type { Deps } from "./deps.ts";
 import { reactions } from "./events/reactions.ts";
 import { startExpiry } from "./jobs/expire-links.ts";
 import { startForgetting } from "./jobs/forget-idempotency-keys.ts";
@@ -40,10 +39,12 @@ export const createLinksApi = (ground: Ground, _config: LinksApiConfig): Service
   let consumer: Consumer | undefined;
   let jobs: readonly Loop[] = [];
   const deps = createDeps(ground, { group: name, wakeRelay: () => relay?.wake() });
+  const routes = publicRoutes(deps);
   return {
     name,
     metrics,
-    app: createPublicApp(ground, deps),
+    app: createPublicApp(ground, routes),
+    publicRoutes: routes,
     internalRoutes: internalRoutes(deps),
     isReady: async () => {
       await probeLinks(pool);
@@ -71,10 +72,10 @@ export const createLinksApi = (ground: Ground, _config: LinksApiConfig): Service
   };
 };
 
-const createPublicApp = (ground: Ground, deps: Deps) => {
+const createPublicApp = (ground: Ground, routes: readonly Route[]) => {
   const { ask, baseUrl, clock, limiter, limits, log, metrics, trustedProxies } = ground;
   return createApp({
-    routes: publicRoutes(deps),
+    routes,
     gate: {
       limiter,
       limits,

@@ -6,7 +6,7 @@ import {
   replayDeadLetters,
   startConsumer,
 } from "@payment-links/bus";
-import { type Service, cookiePolicy, createApp } from "@payment-links/http";
+import { type Route, type Service, cookiePolicy, createApp } from "@payment-links/http";
 import { createIdentity } from "@payment-links/identity";
 import type { Ground } from "@payment-links/process";
 import { type Loop, startLoop } from "@payment-links/runtime";
@@ -54,10 +54,12 @@ export const createSettlementListener = (
     replayDeadLetters: () =>
       replayDeadLetters({ pool, group: name, reactions, afterCommit: wakeRelay }),
   };
+  const routes = publicRoutes(deps);
   return {
     name,
     metrics,
-    app: createNoticeApp(ground, deps),
+    app: createNoticeApp(ground, routes),
+    publicRoutes: routes,
     internalRoutes: internalRoutes(deps),
     isReady: () => ping(pool),
     start: async () => {
@@ -89,10 +91,10 @@ export const createSettlementListener = (
   };
 };
 
-const createNoticeApp = (ground: Ground, deps: Deps) => {
+const createNoticeApp = (ground: Ground, routes: readonly Route[]) => {
   const { ask, clock, limiter, limits, log, metrics, trustedProxies } = ground;
   return createApp({
-    routes: publicRoutes(deps),
+    routes,
     gate: {
       limiter,
       limits,

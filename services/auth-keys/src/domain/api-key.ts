@@ -1,5 +1,22 @@
-/** How many API keys an account may have at once; revoked ones do not count. */
+import { refuse } from "@payment-links/contracts";
+
+/**
+ * How many API keys an account may have at once. Revoked ones do not count, nor do those that another
+ * has replaced: an account with as many keys as it may have must still be able to rotate each.
+ */
 export const apiKeysMax = 100;
+
+/** How many replaced keys of an account may still work at once. */
+export const replacedKeysMax = 100;
+
+/** How long a replaced key works beside its successor, unless its owner says otherwise. */
+export const overlapSecondsDefault = 24 * 60 * 60;
+
+/** How long a replaced key may work beside its successor. */
+export const overlapSecondsMax = 7 * 24 * 60 * 60;
+
+/** The last instant that the wire can carry. */
+const instantMaxMs = Date.parse("9999-12-31T23:59:59.999Z");
 
 /** An API key as its owner sees it again; the key itself is never seen again. */
 export type ApiKey = {
@@ -9,11 +26,59 @@ export type ApiKey = {
   scopes: string[];
   expiresAt: Date | null;
   isActive: boolean;
+  /** The key that took this one's place; this one works until it expires. */
+  replacedBy: string | null;
+  /** Whose rate bucket it draws on: its own, or that of the first key it was rotated from. */
+  bucketId: string;
   dateCreated: Date;
   lastUsedAt: Date | null;
 };
 
-/** Shows an API key to its owner (interfaces §3). */
+type NewKey = Pick<ApiKey, "id" | "name" | "prefix" | "scopes" | "expiresAt"> & { now: Date };
+
+/** Opens a key with a rate bucket of its own. */
+export const openApiKey = ({ now, ...key }: NewKey): ApiKey => ({
+  ...key,
+  isActive: true,
+  replacedBy: null,
+  bucketId: key.id,
+  dateCreated: now,
+  lastUsedAt: null,
+});
+
+type Rotation = { id: string; prefix: string; overlapSeconds: number; now: Date };
+
+/**
+ * Opens a key in another's place: its name and scopes, its rate bucket, and as long a life from now as
+ * the other was made with. The other works until the overlap ends, never beyond its own expiry. Throws
+ * API_KEY_REPLACED, and API_KEY_NOT_ACTIVE for a key that does not work now: a rotation gives no access
+ * that there was not.
+ */
+export const rotateApiKey = (
+  key: ApiKey,
+  { id, prefix, overlapSeconds, now }: Rotation,
+): { opened: ApiKey; replaced: ApiKey & { expiresAt: Date; replacedBy: string } } => {
+  if (key.replacedBy !== null) throw refuse("API_KEY_REPLACED");
+  const ownEndMs = key.expiresAt?.getTime() ?? Infinity;
+  if (!key.isActive || ownEndMs <= now.getTime()) throw refuse("API_KEY_NOT_ACTIVE");
+  const endMs = Math.min(ownEndMs, now.getTime() + overlapSeconds * 1000);
+  const { name, scopes, bucketId } = key;
+  return {
+    opened: {
+      ...openApiKey({ id, name, prefix, scopes, expiresAt: renewedExpiry(key, now), now }),
+      bucketId,
+    },
+    replaced: { ...key, expiresAt: new Date(endMs), replacedBy: id },
+  };
+};
+
+const renewedExpiry = ({ expiresAt, dateCreated }: ApiKey, now: Date): Date | null => {
+  if (expiresAt === null) return null;
+  const lifeMs = expiresAt.getTime() - dateCreated.getTime();
+  return new Date(Math.min(now.getTime() + lifeMs, instantMaxMs));
+};
+
+/** Shows an API key to its owner (interfaces §3); `replacedBy` is what rotation adds. */
 export const showApiKey = (key: ApiKey) => ({
   id: key.id,
   name: key.name,
@@ -21,6 +86,7 @@ export const showApiKey = (key: ApiKey) => ({
   scopes: key.scopes,
   expiresAt: key.expiresAt?.toISOString() ?? null,
   active: key.isActive,
+  replacedBy: key.replacedBy,
   dateCreated: key.dateCreated.toISOString(),
   lastUsedAt: key.lastUsedAt?.toISOString() ?? null,
 });

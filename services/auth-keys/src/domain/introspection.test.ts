@@ -9,7 +9,8 @@ const account = openAccount({ id: "user_1", handle: null, username: "A", now });
 
 const found: FoundKey = {
   ...account,
-  credentialId: "key_1",
+  credentialId: "key_2",
+  bucketId: "key_1",
   scopes: ["payment_link:read"],
   expiresAt: null,
   isActive: true,
@@ -37,7 +38,7 @@ describe("judgeKey", () => {
       found: true,
       account,
       credential: {
-        id: "key_1",
+        id: "key_2",
         bucketId: "key_1",
         scopes: ["payment_link:read"],
         expiresAt: null,

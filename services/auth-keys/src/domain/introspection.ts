@@ -4,6 +4,7 @@ import { sessionEnd } from "./session.ts";
 /** An API key as it was found by its hash, with the account that it acts for. */
 export type FoundKey = Account & {
   credentialId: string;
+  bucketId: string;
   scopes: string[];
   expiresAt: Date | null;
   isActive: boolean;
@@ -27,7 +28,11 @@ export const judgeKey = (found: FoundKey | null, now: Date): Judgement => {
   const isExpired = found.expiresAt !== null && found.expiresAt <= now;
   return {
     outcome: isExpired ? "expired" : "valid",
-    answer: tell(found, { scopes: found.scopes, expiresAt: found.expiresAt }),
+    answer: tell(found, {
+      bucketId: found.bucketId,
+      scopes: found.scopes,
+      expiresAt: found.expiresAt,
+    }),
   };
 };
 
@@ -37,13 +42,13 @@ export const judgeSession = (found: FoundSession | null, now: Date): Judgement =
   const expiresAt = sessionEnd(found, now);
   return {
     outcome: expiresAt <= now ? "expired" : "valid",
-    answer: tell(found, { scopes: [], expiresAt }),
+    answer: tell(found, { bucketId: found.credentialId, scopes: [], expiresAt }),
   };
 };
 
 const tell = (
   found: Account & { credentialId: string },
-  rest: { scopes: string[]; expiresAt: Date | null },
+  rest: { bucketId: string; scopes: string[]; expiresAt: Date | null },
 ): IntrospectionAnswer => ({
   found: true,
   account: {
@@ -59,5 +64,5 @@ const tell = (
     links: found.links,
     wallets: found.wallets,
   },
-  credential: { id: found.credentialId, bucketId: found.credentialId, ...rest },
+  credential: { id: found.credentialId, ...rest },
 });

@@ -7,6 +7,29 @@ export const sessionIdleMs = 2 * 60 * 60 * 1000;
 /** Sessions that an account may have at once; a further sign-in ends the oldest. */
 export const sessionsMax = 20;
 
+/** The ways into a session: an operator's one-time link, Ethereum, OpenID Connect. */
+export const signInMethods = ["link", "siwe", "oidc"] as const;
+export type SignInMethod = (typeof signInMethods)[number];
+
+/** A session as its person sees it. */
+export type Session = {
+  id: string;
+  method: SignInMethod;
+  dateCreated: Date;
+  lastSeenAt: Date;
+  expiresAt: Date;
+};
+
+/** Shows a session to its person; `expiresAt` is its absolute end. */
+export const showSession = (session: Session, currentId: string) => ({
+  id: session.id,
+  method: session.method,
+  dateCreated: session.dateCreated.toISOString(),
+  lastSeenAt: session.lastSeenAt.toISOString(),
+  expiresAt: session.expiresAt.toISOString(),
+  isCurrent: session.id === currentId,
+});
+
 type Lasting = { lastSeenAt: Date; expiresAt: Date };
 
 /**

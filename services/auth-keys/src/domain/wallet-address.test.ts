@@ -38,6 +38,9 @@ const solana = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
 const segwit0 = "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4";
 const taproot = "bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0";
 
+const base58Alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
+const bech32Alphabet = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
+
 describe("readWalletAddress", () => {
   const good: [family: Family, why: string, typed: string, read?: string][] = [
     ["evm", "EIP-55", eip55],
@@ -122,4 +125,24 @@ describe("readWalletAddress", () => {
   test.each(hostile)("%s: refuses %s", (family, _why, typed) => {
     expect(() => readWalletAddress(chains[family], typed)).toThrow("INVALID_WALLET_ADDRESS");
   });
+
+  const checked: [family: Family, form: string, address: string, alphabet: string][] = [
+    ["evm", "EIP-55", eip55, "0123456789abcdefABCDEF"],
+    ["tvm", "base58check", tron, base58Alphabet],
+    ["bvm", "base58check", "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa", base58Alphabet],
+    ["bvm", "bech32", segwit0, bech32Alphabet],
+    ["bvm", "bech32m", taproot, bech32Alphabet],
+  ];
+  test.each(checked)(
+    "%s: %s with any one character wrong is refused, wherever it stands",
+    (family, _form, address, alphabet) => {
+      for (let place = 0; place < address.length; place += 1) {
+        for (const character of alphabet) {
+          if (character === address[place]) continue;
+          const typed = address.slice(0, place) + character + address.slice(place + 1);
+          expect(() => readWalletAddress(chains[family], typed)).toThrow("INVALID_WALLET_ADDRESS");
+        }
+      }
+    },
+  );
 });

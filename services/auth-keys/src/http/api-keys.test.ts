@@ -46,6 +46,7 @@ describe("POST /console/api/api-keys", () => {
       scopes: ["payment_link:read"],
       expiresAt: "2026-12-31T22:00:00.000Z",
       active: true,
+      replacedBy: null,
       dateCreated: "2026-11-21T10:00:00.000Z",
       lastUsedAt: null,
     });

@@ -17,7 +17,7 @@ export const changeApiKey = (deps: Deps) => async (req: Request, res: Response, 
   const now = deps.clock.now();
   const accountId = caller.account.id;
   const key = await deps.pool.transaction(async (tx) => {
-    const before = await lockApiKey(tx, { accountId, id });
+    const before = await lockApiKey(tx, { accountId, id, now });
     if (before === null) throw refuse("NOT_FOUND");
     if (before.isActive === isActive) return before;
     await updateApiKeyActive(tx, { id, isActive });

@@ -2,7 +2,6 @@ import type { Request, Response } from "express";
 import {
   body,
   futureDateTime,
-  hashSecret,
   list,
   mintApiKey,
   newId,
@@ -17,11 +16,10 @@ import {
 import { readBody } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import type { Deps } from "../deps.ts";
-import { apiKeysMax, showApiKey } from "../domain/api-key.ts";
+import { apiKeysMax, openApiKey } from "../domain/api-key.ts";
 import { lockAccount } from "../store/accounts.ts";
-import { countApiKeys, insertApiKey } from "../store/api-keys.ts";
-import { insertAudit } from "../store/audit-log.ts";
-import { answerJson } from "./answer-json.ts";
+import { countApiKeys } from "../store/api-keys.ts";
+import { answerIssuedKey, issueApiKey } from "./issue-api-key.ts";
 
 /** POST /console/api/api-keys: a new key, shown in this answer and never again. */
 export const createApiKey = (deps: Deps) => {
@@ -31,31 +29,21 @@ export const createApiKey = (deps: Deps) => {
     const secret = mintApiKey(deps.apiKeyMode);
     const now = deps.clock.now();
     const accountId = caller.account.id;
-    const key = {
+    const key = openApiKey({
       ...wanted,
       id: newId("key"),
       prefix: secret.slice(0, shownKeyLength),
       scopes: [...new Set(wanted.scopes)],
-      isActive: true,
-      dateCreated: now,
-      lastUsedAt: null,
-    };
+      now,
+    });
     await deps.pool.transaction(async (tx) => {
       // Behind the account's lock, so that two calls at once cannot both be the last that fits.
       await lockAccount(tx, accountId);
-      if ((await countApiKeys(tx, accountId)) >= apiKeysMax) throw refuse("API_KEY_LIMIT");
-      await insertApiKey(tx, { accountId, key, hash: hashSecret(secret) });
-      await insertAudit(tx, {
-        at: now,
-        accountId,
-        actor: { kind: "session", id: caller.credential.id },
-        action: "api_key.created",
-        targetId: key.id,
-        detail: { name: key.name, scopes: key.scopes },
-      });
+      const { currentCount } = await countApiKeys(tx, { accountId, now });
+      if (currentCount >= apiKeysMax) throw refuse("API_KEY_LIMIT");
+      await issueApiKey(tx, { caller, key, secret });
     });
-    const { id, name, ...shown } = showApiKey(key);
-    answerJson(res, 201, { id, name, key: secret, ...shown });
+    answerIssuedKey(res, key, secret);
   };
 };
 

@@ -13,7 +13,6 @@ export const endSession = (deps: Deps) => async (req: Request, res: Response) =>
     const ended = await deleteSessionByHash(tx, hashSecret(token));
     if (ended !== null) await auditSession(tx, { ...ended, action: "session.ended", now });
   });
-  deps.identity.forgetSession(token);
   res.setHeader("Set-Cookie", sessionCookie(deps.cookie, "", 0));
   res.status(204).end();
 };

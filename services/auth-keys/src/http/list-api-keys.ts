@@ -5,10 +5,13 @@ import { showApiKey } from "../domain/api-key.ts";
 import { listApiKeys as listStoredKeys } from "../store/api-keys.ts";
 import { answerJson } from "./answer-json.ts";
 
-/** GET /console/api/api-keys: the owner's keys that are not revoked, newest first. */
+/**
+ * GET /console/api/api-keys: the owner's keys, newest first, without those that are revoked or were
+ * replaced and have ended.
+ */
 export const listApiKeys =
-  ({ pool }: Deps) =>
+  ({ pool, clock }: Deps) =>
   async (_req: Request, res: Response, caller: Caller) => {
-    const keys = await listStoredKeys(pool, caller.account.id);
+    const keys = await listStoredKeys(pool, { accountId: caller.account.id, now: clock.now() });
     answerJson(res, 200, { data: keys.map(showApiKey) });
   };

@@ -12,7 +12,7 @@ export const revokeApiKey = (deps: Deps) => async (req: Request, res: Response, 
   const now = deps.clock.now();
   const accountId = caller.account.id;
   await deps.pool.transaction(async (tx) => {
-    const key = await lockApiKey(tx, { accountId, id });
+    const key = await lockApiKey(tx, { accountId, id, now });
     if (key === null) throw refuse("NOT_FOUND");
     await revokeStoredKey(tx, { id, now });
     await insertAudit(tx, {

@@ -121,7 +121,6 @@ describe("POST /console/api/session", () => {
     ["an empty token", "401 INVALID_SIGN_IN_TOKEN", { token: "" }],
     ["a made-up token", "401 INVALID_SIGN_IN_TOKEN", { token: "A".repeat(43) }],
     ["a hash instead of a token", "401 INVALID_SIGN_IN_TOKEN", { token: "ab".repeat(32) }],
-    ["an Ethereum message", "422 SIGN_IN_METHOD_UNAVAILABLE", { siwe: { message: "m" } }],
     ["a list", "422 model_attributes_type", "[]"],
     ["no JSON", "422 json_invalid", "{"],
     ["nothing", "422 missing", ""],

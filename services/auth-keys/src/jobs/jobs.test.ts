@@ -4,8 +4,10 @@ import { sql } from "slonik";
 import { openPool } from "@payment-links/postgres";
 import { createLastUses } from "../domain/last-uses.ts";
 import { sessionLifeMs } from "../domain/session.ts";
+import { nonceLifeMs } from "../domain/sign-in-attempt.ts";
 import { signInLinkLifeMs } from "../domain/sign-in-link.ts";
 import { type Rig, openRig } from "../testing/open-rig.ts";
+import { askNonce } from "../testing/siwe.ts";
 import { until } from "../testing/until.ts";
 import { keepUses } from "./keep-uses.ts";
 import { sweepEnded, sweepRowsMax } from "./sweep-ended.ts";
@@ -44,6 +46,20 @@ describe("sweepEnded", () => {
     rig.clock.advance(1);
     await sweepEnded(rig.ground);
     expect(await countSessions()).toBe(0);
+  });
+});
+
+describe("sweepEnded of sign-ins that were begun", () => {
+  test("deletes each at its end, and none before", async () => {
+    const countAttempts = () =>
+      rig.pool.oneFirst(sql.type(Count)`SELECT count(*)::int AS count FROM sign_in_attempts`);
+    await askNonce(rig);
+    rig.clock.advance(nonceLifeMs - 1);
+    await sweepEnded(rig.ground);
+    expect(await countAttempts()).toBe(1);
+    rig.clock.advance(1);
+    await sweepEnded(rig.ground);
+    expect(await countAttempts()).toBe(0);
   });
 });
 

@@ -1,7 +1,6 @@
 import type { Deps } from "../deps.ts";
 import type { CredentialUse, LastUses } from "../domain/last-uses.ts";
-import { keepApiKeyUses } from "../store/api-keys.ts";
-import { keepSessionUses } from "../store/sessions.ts";
+import { keepLastUses } from "../store/last-uses.ts";
 
 type KeepUsesDeps = Pick<Deps, "pool" | "apiKeyUses" | "sessionUses">;
 
@@ -10,8 +9,8 @@ type KeepUsesDeps = Pick<Deps, "pool" | "apiKeyUses" | "sessionUses">;
  * each. Where that fails the uses stay noted for the next time; a crash loses those since the last.
  */
 export const keepUses = async ({ pool, apiKeyUses, sessionUses }: KeepUsesDeps): Promise<void> => {
-  await keep(apiKeyUses, (uses) => keepApiKeyUses(pool, uses));
-  await keep(sessionUses, (uses) => keepSessionUses(pool, uses));
+  await keep(apiKeyUses, (uses) => keepLastUses(pool, "api-key", uses));
+  await keep(sessionUses, (uses) => keepLastUses(pool, "session", uses));
 };
 
 const keep = async (

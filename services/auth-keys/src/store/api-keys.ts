@@ -2,7 +2,6 @@ import * as z from "zod";
 import { type CommonQueryMethods, type DatabaseTransactionConnection, sql } from "slonik";
 import type { ApiKey } from "../domain/api-key.ts";
 import type { FoundKey } from "../domain/introspection.ts";
-import type { CredentialUse } from "../domain/last-uses.ts";
 import { AccountRow, accountColumns } from "./accounts.ts";
 
 const ApiKeyRow = z.object({
@@ -12,18 +11,25 @@ const ApiKeyRow = z.object({
   scopes: z.array(z.string()),
   expiresAt: z.date().nullable(),
   isActive: z.boolean(),
+  replacedBy: z.string().nullable(),
+  bucketId: z.string(),
   dateCreated: z.date(),
   lastUsedAt: z.date().nullable(),
 });
-const Count = z.object({ count: z.int() });
 const nothing = sql.type(z.object({}).strict());
 
 const columns = sql.fragment`
   k.id, k.name, k.prefix, k.scopes, k.expires_at AS "expiresAt", k.is_active AS "isActive",
+  k.replaced_by AS "replacedBy", coalesce(k.bucket_id, k.id) AS "bucketId",
   k.date_created AS "dateCreated", k.last_used_at AS "lastUsedAt"
 `;
 
-type Owned = { accountId: string; id: string };
+/** What its owner can still do anything about: a replaced key that has ended is as good as revoked. */
+const isLasting = (now: Date) => sql.fragment`
+  k.revoked_at IS NULL AND (k.replaced_by IS NULL OR k.expires_at > ${sql.timestamp(now)})
+`;
+
+type Owned = { accountId: string; id: string; now: Date };
 
 /** Stores a key, by the hash of its secret alone. */
 export const insertApiKey = async (
@@ -32,44 +38,62 @@ export const insertApiKey = async (
 ): Promise<void> => {
   await tx.query(nothing`
     INSERT INTO api_keys (
-      id, account_id, hash, prefix, name, scopes, expires_at, is_active, date_created
+      id, account_id, hash, prefix, name, scopes, expires_at, is_active, bucket_id, date_created
     ) VALUES (
       ${key.id}, ${accountId}, ${sql.binary(hash)}, ${key.prefix}, ${key.name},
       ${sql.array(key.scopes, "text")},
       ${key.expiresAt === null ? null : sql.timestamp(key.expiresAt)}, ${key.isActive},
-      ${sql.timestamp(key.dateCreated)}
+      ${key.bucketId}, ${sql.timestamp(key.dateCreated)}
     )
   `);
 };
 
-/** Counts an account's keys that are not revoked. */
-export const countApiKeys = (db: CommonQueryMethods, accountId: string): Promise<number> =>
-  db.oneFirst(sql.type(Count)`
-    SELECT count(*)::int AS count FROM api_keys
-    WHERE account_id = ${accountId} AND revoked_at IS NULL
+const KeyCounts = z.object({ currentCount: z.int(), replacedCount: z.int() });
+type KeyCounts = z.output<typeof KeyCounts>;
+
+/** Counts what the limits are about: an account's keys in their own right, and replaced ones. */
+export const countApiKeys = (
+  db: CommonQueryMethods,
+  { accountId, now }: Omit<Owned, "id">,
+): Promise<KeyCounts> =>
+  db.one(sql.type(KeyCounts)`
+    SELECT count(*) FILTER (WHERE k.replaced_by IS NULL)::int AS "currentCount",
+      count(*) FILTER (WHERE k.replaced_by IS NOT NULL)::int AS "replacedCount"
+    FROM api_keys k WHERE k.account_id = ${accountId} AND ${isLasting(now)}
   `);
 
-/** Lists an account's keys that are not revoked, newest first; `apiKeysMax` bounds them. */
+/** Lists an account's lasting keys, newest first; `apiKeysMax` and `replacedKeysMax` bound them. */
 export const listApiKeys = (
   db: CommonQueryMethods,
-  accountId: string,
+  { accountId, now }: Omit<Owned, "id">,
 ): Promise<readonly ApiKey[]> =>
   db.any(sql.type(ApiKeyRow)`
     SELECT ${columns} FROM api_keys k
-    WHERE k.account_id = ${accountId} AND k.revoked_at IS NULL
+    WHERE k.account_id = ${accountId} AND ${isLasting(now)}
     ORDER BY k.date_created DESC, k.id DESC
   `);
 
-/** Locks a key of an account that is not revoked; null where there is none. */
+/** Locks a lasting key of an account; null where there is none. */
 export const lockApiKey = (
   tx: DatabaseTransactionConnection,
-  { accountId, id }: Owned,
+  { accountId, id, now }: Owned,
 ): Promise<ApiKey | null> =>
   tx.maybeOne(sql.type(ApiKeyRow)`
     SELECT ${columns} FROM api_keys k
-    WHERE k.id = ${id} AND k.account_id = ${accountId} AND k.revoked_at IS NULL
+    WHERE k.id = ${id} AND k.account_id = ${accountId} AND ${isLasting(now)}
     FOR UPDATE
   `);
+
+/** Writes which key took a key's place and when the replaced one ends. */
+export const updateApiKeyReplaced = async (
+  tx: DatabaseTransactionConnection,
+  { id, replacedBy, expiresAt }: { id: string; replacedBy: string; expiresAt: Date },
+): Promise<void> => {
+  await tx.query(nothing`
+    UPDATE api_keys SET replaced_by = ${replacedBy}, expires_at = ${sql.timestamp(expiresAt)}
+    WHERE id = ${id}
+  `);
+};
 
 /** Switches a key on or off. */
 export const updateApiKeyActive = async (
@@ -89,6 +113,7 @@ export const revokeApiKey = async (
 
 const FoundKeyRow = AccountRow.extend({
   credentialId: z.string(),
+  bucketId: z.string(),
   scopes: z.array(z.string()),
   expiresAt: z.date().nullable(),
   isActive: z.boolean(),
@@ -98,28 +123,9 @@ const FoundKeyRow = AccountRow.extend({
 /** Finds a key by its hash, with the account behind it: one round trip, as every call may ask it. */
 export const findApiKeyByHash = (db: CommonQueryMethods, hash: Buffer): Promise<FoundKey | null> =>
   db.maybeOne(sql.type(FoundKeyRow)`
-    SELECT ${accountColumns}, k.id AS "credentialId", k.scopes, k.expires_at AS "expiresAt",
+    SELECT ${accountColumns}, k.id AS "credentialId",
+      coalesce(k.bucket_id, k.id) AS "bucketId", k.scopes, k.expires_at AS "expiresAt",
       k.is_active AS "isActive", k.revoked_at IS NOT NULL AS "isRevoked"
     FROM api_keys k JOIN accounts a ON a.id = k.account_id
     WHERE k.hash = ${sql.binary(hash)}
   `);
-
-/** Keeps when keys were last used. Rows are locked in one order, as replicas write the same keys. */
-export const keepApiKeyUses = async (
-  db: CommonQueryMethods,
-  uses: readonly CredentialUse[],
-): Promise<void> => {
-  if (uses.length === 0) return;
-  await db.query(nothing`
-    WITH used AS (
-      SELECT * FROM ${sql.unnest(
-        uses.map(({ id, at }) => [id, at.toISOString()]),
-        ["text", "timestamptz"],
-      )} AS used (id, at)
-    ), locked AS (
-      SELECT k.id FROM api_keys k JOIN used ON used.id = k.id ORDER BY k.id FOR UPDATE OF k
-    )
-    UPDATE api_keys k SET last_used_at = greatest(k.last_used_at, used.at)
-    FROM used JOIN locked ON locked.id = used.id WHERE k.id = used.id
-  `);
-};

@@ -1,5 +1,8 @@
 import * as z from "zod";
-import { type DatabaseTransactionConnection, sql } from "slonik";
+import { type CommonQueryMethods, type DatabaseTransactionConnection, sql } from "slonik";
+import { pageSize } from "@payment-links/contracts";
+import type { AuditRecord } from "../domain/audit.ts";
+import type { SignInMethod } from "../domain/session.ts";
 
 const nothing = sql.type(z.object({}).strict());
 
@@ -20,9 +23,13 @@ type AuditEntry = {
     | "api_key.activated"
     | "api_key.deactivated"
     | "api_key.revoked"
+    | "api_key.rotated"
+    | "identity.linked"
+    | "identity.unlinked"
     | "sign_in_link.made"
     | "session.started"
-    | "session.ended";
+    | "session.ended"
+    | "session.revoked";
   targetId?: string;
   /** What an auditor needs to understand the deed; never a secret. */
   detail?: Record<string, string | boolean | null | readonly string[]>;
@@ -48,13 +55,14 @@ type SessionDeed = {
   id: string;
   accountId: string;
   action: "session.started" | "session.ended";
+  detail?: { method: SignInMethod };
   now: Date;
 };
 
 /** Writes down that a session began or ended, by its own person. */
 export const auditSession = (
   tx: DatabaseTransactionConnection,
-  { id, accountId, action, now }: SessionDeed,
+  { id, accountId, action, detail, now }: SessionDeed,
 ): Promise<void> =>
   insertAudit(tx, {
     at: now,
@@ -62,4 +70,29 @@ export const auditSession = (
     actor: { kind: "session", id },
     action,
     targetId: id,
+    ...(detail === undefined ? {} : { detail }),
   });
+
+const AuditRow = z.object({
+  id: z.string(),
+  action: z.string(),
+  actorKind: z.string(),
+  actorId: z.string().nullable(),
+  targetId: z.string().nullable(),
+  detail: z.record(z.string(), z.unknown()),
+  occurredAt: z.date(),
+});
+
+/** A page of what was done to an account, newest first, and whether more follows. */
+export const listAudit = async (
+  db: CommonQueryMethods,
+  { accountId, offset }: { accountId: string; offset: number },
+): Promise<{ records: readonly AuditRecord[]; hasMore: boolean }> => {
+  const rows = await db.any(sql.type(AuditRow)`
+    SELECT id, action, actor_kind AS "actorKind", actor_id AS "actorId",
+      target_id AS "targetId", detail, occurred_at AS "occurredAt"
+    FROM audit_log WHERE account_id = ${accountId}
+    ORDER BY seq DESC LIMIT ${pageSize + 1} OFFSET ${offset}
+  `);
+  return { records: rows.slice(0, pageSize), hasMore: rows.length > pageSize };
+};

@@ -1,25 +1,48 @@
 import * as z from "zod";
 import { type CommonQueryMethods, type DatabaseTransactionConnection, sql } from "slonik";
 import type { FoundSession } from "../domain/introspection.ts";
-import type { CredentialUse } from "../domain/last-uses.ts";
-import { sessionsMax } from "../domain/session.ts";
+import {
+  type Session,
+  type SignInMethod,
+  sessionIdleMs,
+  sessionsMax,
+  signInMethods,
+} from "../domain/session.ts";
 import { AccountRow, accountColumns } from "./accounts.ts";
 
 const SessionRow = z.object({ id: z.string(), accountId: z.string() });
+const SessionIdRow = z.object({ id: z.string() });
+const ListedSessionRow = z.object({
+  id: z.string(),
+  method: z.enum(signInMethods),
+  dateCreated: z.date(),
+  lastSeenAt: z.date(),
+  expiresAt: z.date(),
+});
 const nothing = sql.type(z.object({}).strict());
 
-type NewSession = { id: string; accountId: string; hash: Buffer; now: Date; expiresAt: Date };
+type NewSession = {
+  id: string;
+  accountId: string;
+  hash: Buffer;
+  method: SignInMethod;
+  /** The identity that signed in, where one did. */
+  identityId: string | undefined;
+  now: Date;
+  expiresAt: Date;
+};
 
 /** Stores a session, by the hash of its token alone, and ends the oldest ones above the limit. */
 export const insertSession = async (
   tx: DatabaseTransactionConnection,
-  { id, accountId, hash, now, expiresAt }: NewSession,
+  { id, accountId, hash, method, identityId, now, expiresAt }: NewSession,
 ): Promise<void> => {
   await tx.query(nothing`
-    INSERT INTO sessions (id, account_id, hash, date_created, last_seen_at, expires_at)
-    VALUES (
-      ${id}, ${accountId}, ${sql.binary(hash)}, ${sql.timestamp(now)}, ${sql.timestamp(now)},
-      ${sql.timestamp(expiresAt)}
+    INSERT INTO sessions (
+      id, account_id, hash, method, identity_id, date_created, last_seen_at, expires_at
+    ) VALUES (
+      ${id}, ${accountId}, ${sql.binary(hash)}, ${method}, ${identityId ?? null},
+      ${sql.timestamp(now)}, ${sql.timestamp(now)}, ${sql.timestamp(expiresAt)}
     )
   `);
   await tx.query(nothing`
@@ -40,6 +63,42 @@ export const deleteSessionByHash = (
     RETURNING id, account_id AS "accountId"
   `);
 
+/** Ends a session of the account; answers whether there was one. */
+export const deleteSession = async (
+  tx: DatabaseTransactionConnection,
+  { id, accountId }: { id: string; accountId: string },
+): Promise<boolean> => {
+  const { rowCount } = await tx.query(nothing`
+    DELETE FROM sessions WHERE id = ${id} AND account_id = ${accountId}
+  `);
+  return rowCount > 0;
+};
+
+/** Ends the sessions that an identity began, but for one; answers their ids. */
+export const deleteSessionsOfIdentity = (
+  tx: DatabaseTransactionConnection,
+  { identityId, exceptId }: { identityId: string; exceptId: string },
+): Promise<readonly string[]> =>
+  tx.anyFirst(sql.type(SessionIdRow)`
+    DELETE FROM sessions WHERE identity_id = ${identityId} AND id <> ${exceptId} RETURNING id
+  `);
+
+/** The sessions of an account that have not ended, the newest first. */
+export const listSessions = (
+  db: CommonQueryMethods,
+  { accountId, now }: { accountId: string; now: Date },
+): Promise<readonly Session[]> => {
+  const idleSince = new Date(now.getTime() - sessionIdleMs);
+  return db.any(sql.type(ListedSessionRow)`
+    SELECT id, method, date_created AS "dateCreated", last_seen_at AS "lastSeenAt",
+      expires_at AS "expiresAt"
+    FROM sessions
+    WHERE account_id = ${accountId} AND expires_at > ${sql.timestamp(now)}
+      AND last_seen_at > ${sql.timestamp(idleSince)}
+    ORDER BY date_created DESC, id DESC
+  `);
+};
+
 const FoundSessionRow = AccountRow.extend({
   credentialId: z.string(),
   lastSeenAt: z.date(),
@@ -57,26 +116,6 @@ export const findSessionByHash = (
     FROM sessions s JOIN accounts a ON a.id = s.account_id
     WHERE s.hash = ${sql.binary(hash)}
   `);
-
-/** Keeps when sessions were last used. Rows are locked in one order, as replicas write the same. */
-export const keepSessionUses = async (
-  db: CommonQueryMethods,
-  uses: readonly CredentialUse[],
-): Promise<void> => {
-  if (uses.length === 0) return;
-  await db.query(nothing`
-    WITH used AS (
-      SELECT * FROM ${sql.unnest(
-        uses.map(({ id, at }) => [id, at.toISOString()]),
-        ["text", "timestamptz"],
-      )} AS used (id, at)
-    ), locked AS (
-      SELECT s.id FROM sessions s JOIN used ON used.id = s.id ORDER BY s.id FOR UPDATE OF s
-    )
-    UPDATE sessions s SET last_seen_at = greatest(s.last_seen_at, used.at)
-    FROM used JOIN locked ON locked.id = used.id WHERE s.id = used.id
-  `);
-};
 
 /** Deletes at most so many sessions that are past their absolute end; answers how many. */
 export const deleteEndedSessions = async (

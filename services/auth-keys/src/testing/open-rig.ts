@@ -1,18 +1,27 @@
 import * as z from "zod";
 import { sql } from "slonik";
 import { createLocalBus } from "@payment-links/bus";
-import { hashSecret, openCatalogue } from "@payment-links/contracts";
+import { type Catalogue, hashSecret, openCatalogue } from "@payment-links/contracts";
 import { createInternalApp, listen } from "@payment-links/http";
 import { openPool } from "@payment-links/postgres";
 import { createTestDatabase } from "@payment-links/postgres/testing";
 import type { Ground } from "@payment-links/process";
 import { createLocalLimiter } from "@payment-links/rate-limit";
 import { createHeldClock, openLog, openMetrics } from "@payment-links/runtime";
+import type { OidcClient } from "../config.ts";
 import { authKeysMigration, createAuthKeys } from "../service.ts";
 
 type Call = { body?: unknown; cookie?: string; headers?: Record<string, string> };
 
-type RigOptions = { ipBurst?: number; baseUrl?: string; apiKeyMode?: "live" | "test" };
+type RigOptions = {
+  ipBurst?: number;
+  baseUrl?: string;
+  apiKeyMode?: "live" | "test";
+  catalogue?: Catalogue;
+  oidc?: OidcClient;
+  /** Where the clock stands at first. */
+  now?: Date;
+};
 
 const host = "127.0.0.1";
 const plenty = { tokensPerSecond: 100_000, burst: 100_000 };
@@ -20,10 +29,17 @@ const Event = z.object({ type: z.string(), topic: z.string(), value: z.string() 
 const Audit = z.object({ action: z.string(), targetId: z.string().nullable() });
 
 /**
- * The service on a database of its own, listening on loopback, with a clock that stands still. It is
- * not started: events stay in the outbox, where a test can read them, until a test starts it.
+ * The service on a database of its own, listening on loopback, with a clock that stands still. It
+ * is not started: events stay in the outbox, where a test can read them, until a test starts it.
  */
-export const openRig = async ({ ipBurst, baseUrl, apiKeyMode = "live" }: RigOptions = {}) => {
+export const openRig = async ({
+  ipBurst,
+  baseUrl,
+  apiKeyMode = "live",
+  catalogue = openCatalogue(),
+  oidc,
+  now = new Date("2026-11-21T10:00:00.000Z"),
+}: RigOptions = {}) => {
   const database = await createTestDatabase([authKeysMigration]);
   const databaseUrl = database.urlOf(authKeysMigration.schema);
   const logLines: string[] = [];
@@ -37,7 +53,7 @@ export const openRig = async ({ ipBurst, baseUrl, apiKeyMode = "live" }: RigOpti
     connectionsMax: 16,
     log,
   });
-  const clock = createHeldClock(new Date("2026-11-21T10:00:00.000Z"));
+  const clock = createHeldClock(now);
   const metrics = openMetrics("auth-keys");
   const bus = createLocalBus();
   const ground: Ground = {
@@ -54,11 +70,11 @@ export const openRig = async ({ ipBurst, baseUrl, apiKeyMode = "live" }: RigOpti
     },
     trustedProxies: [],
     ask: () => Promise.reject(new Error("auth-keys asks nobody")),
-    catalogue: openCatalogue(),
+    catalogue,
     baseUrl: baseUrl ?? "http://127.0.0.1:8080",
     checkoutUrl: "https://pay.example",
   };
-  const service = createAuthKeys(ground, { API_KEY_MODE: apiKeyMode });
+  const service = createAuthKeys(ground, { apiKeyMode, oidc });
   const open = await listen({ handler: service.app, host, port: 0, variable: "PORT" });
   const internal = await listen({
     handler: createInternalApp({
@@ -157,6 +173,7 @@ type Answer = { status: number; headers: Headers; text: string; body: Record<str
 const send = async (method: string, url: string, { body, cookie, headers }: Call) => {
   const answer = await fetch(url, {
     method,
+    redirect: "manual",
     headers: {
       ...(body === undefined ? {} : { "content-type": "application/json" }),
       ...(cookie === undefined ? {} : { cookie }),

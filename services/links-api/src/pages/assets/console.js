@@ -1,5 +1,5 @@
-// The console in its plainest form: what the console API offers, as forms and lists. Everything that
-// came from the API is put into the page as text, never as HTML.
+// The console in its plainest form: what the console API offers, as forms and lists. Everything
+// that came from the API is put into the page as text, never as HTML.
 
 const notice = document.querySelector("#notice");
 const content = document.querySelector("#content");
@@ -39,9 +39,17 @@ const make = (name, attributes = {}, ...children) => {
     if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
     else element.setAttribute(key, value);
   }
-  element.append(...children.filter((child) => child !== undefined));
+  element.append(...children.filter((child) => child !== undefined && child !== false));
   return element;
 };
+
+/** Something that a person must be told in these words. */
+class Told extends Error {}
+
+const textOf = (error) =>
+  error instanceof ApiError || error instanceof Told
+    ? error.message
+    : "The server cannot be reached.";
 
 /** Runs what a person asked for, and tells them where it fails. */
 const attempt = (action) => async (event) => {
@@ -49,10 +57,12 @@ const attempt = (action) => async (event) => {
   try {
     await action(event);
   } catch (error) {
-    say(error instanceof ApiError ? error.message : "The server cannot be reached.");
-    if (error.status === 401) content.hidden = true;
+    say(textOf(error));
+    if (isSignedOut(error)) await showSignIn().catch((fault) => say(textOf(fault)));
   }
 };
+
+const isSignedOut = (error) => error instanceof ApiError && error.codes.includes("UNAUTHENTICATED");
 
 const field = (label, attributes, control = make("input", attributes)) =>
   make("label", {}, label, control);
@@ -94,10 +104,92 @@ const accountSection = (account) =>
       {},
       button("Sign out", async () => {
         await call("DELETE", "/session");
-        content.hidden = true;
         say("You are signed out.");
+        await showSignIn();
       }),
     ),
+  );
+
+const hexOf = (text) =>
+  `0x${[...new TextEncoder().encode(text)].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+
+/** Has the browser's wallet sign the message that the server wrote for its address (EIP-1193). */
+const signByWallet = async () => {
+  const wallet = window.ethereum;
+  if (wallet === undefined) throw new Told("There is no Ethereum wallet in this browser.");
+  try {
+    const [address] = await wallet.request({ method: "eth_requestAccounts" });
+    const { message } = await call("GET", `/session/nonce?address=${encodeURIComponent(address)}`);
+    const params = [hexOf(message), address];
+    return { message, signature: await wallet.request({ method: "personal_sign", params }) };
+  } catch (error) {
+    throw error instanceof ApiError ? error : new Told("The wallet did not sign.");
+  }
+};
+
+const signInSection = (methods) =>
+  section(
+    "Sign in",
+    methods.includes("oidc") &&
+      make("p", {}, make("a", { href: `${api}/session/oidc` }, "Sign in with your company")),
+    methods.includes("siwe") &&
+      make(
+        "p",
+        {},
+        button("Sign in with Ethereum", async () => {
+          await call("POST", "/session", { siwe: await signByWallet() });
+          await show();
+        }),
+      ),
+    make("p", { class: "quiet" }, "Or ask your operator for a sign-in link."),
+  );
+
+const showIdentity = ({ id, method, issuer, subject }) => [
+  method === "siwe" ? "Ethereum " : `${issuer} `,
+  make("code", {}, subject),
+  " ",
+  button("Unlink", async () => {
+    await call("DELETE", `/identities/${encodeURIComponent(id)}`);
+    await show();
+  }),
+];
+
+const identitySection = (identities, methods) =>
+  section(
+    "Ways to sign in",
+    rows(identities, showIdentity),
+    methods.includes("oidc") &&
+      make(
+        "p",
+        {},
+        make("a", { href: `${api}/session/oidc?link=true` }, "Link your company account"),
+      ),
+    methods.includes("siwe") &&
+      make(
+        "p",
+        {},
+        button("Link an Ethereum address", async () => {
+          await call("POST", "/identities", { siwe: await signByWallet() });
+          await show();
+        }),
+      ),
+  );
+
+const methodNames = { link: "Sign-in link", siwe: "Ethereum", oidc: "Company account" };
+
+const sessionSection = (sessions) =>
+  section(
+    "Where you are signed in",
+    rows(sessions, ({ id, method, dateCreated, lastSeenAt, isCurrent }) => [
+      `${methodNames[method] ?? method}, since ${new Date(dateCreated).toLocaleString()}`,
+      isCurrent ? " (here)" : `, last seen ${new Date(lastSeenAt).toLocaleString()} `,
+      isCurrent
+        ? undefined
+        : button("End", async () => {
+            await call("DELETE", `/sessions/${encodeURIComponent(id)}`);
+            await show();
+          }),
+    ]),
   );
 
 const walletSection = (wallets, tokens) =>
@@ -215,10 +307,13 @@ const emptyPage = { data: [], nextOffset: null };
 
 const show = async () => {
   const account = await call("GET", "/session");
-  const [wallets, tokens, keys] = await Promise.all([
+  const [wallets, tokens, keys, identities, sessions, { methods }] = await Promise.all([
     call("GET", "/wallets"),
     call("GET", "/tokens"),
     call("GET", "/api-keys"),
+    call("GET", "/identities"),
+    call("GET", "/sessions"),
+    call("GET", "/session/methods"),
   ]);
   const isReady = account.handle !== null && wallets.data.some((wallet) => wallet.isDefault);
   const links = isReady ? await call("GET", "/payment-links") : emptyPage;
@@ -227,12 +322,20 @@ const show = async () => {
     accountSection(account),
     walletSection(wallets.data, tokens.data),
     keySection(keys.data),
+    identitySection(identities.data, methods),
+    sessionSection(sessions.data),
   );
   content.hidden = false;
   say(`Signed in as ${account.username}.`);
 };
 
-const signIn = async () => {
+const showSignIn = async () => {
+  const { methods } = await call("GET", "/session/methods");
+  content.replaceChildren(signInSection(methods));
+  content.hidden = false;
+};
+
+const signInByLink = async () => {
   const token = new URLSearchParams(location.hash.slice(1)).get("token");
   if (token === null) return;
   // The token leaves the address bar and the history before anything else happens.
@@ -240,12 +343,27 @@ const signIn = async () => {
   await call("POST", "/session", { token });
 };
 
+const errorTexts = {
+  OIDC_SIGN_IN_REFUSED: "Your company's sign-in did not succeed. Please try again.",
+  OIDC_ISSUER_UNAVAILABLE: "Your company's sign-in does not answer right now. Please try later.",
+  IDENTITY_TAKEN: "That company account signs in to another account here.",
+  IDENTITY_LIMIT: "This account has as many ways to sign in as it may have.",
+};
+
+/** What a sign-in that left this page came back with, if it failed; told once. */
+const takeError = () => {
+  const code = new URLSearchParams(location.search).get("error");
+  if (code === null) return undefined;
+  history.replaceState(null, "", "/console");
+  return Object.hasOwn(errorTexts, code) ? errorTexts[code] : "Signing in did not succeed.";
+};
+
+const failed = takeError();
 try {
-  await signIn();
+  await signInByLink();
   await show();
+  if (failed !== undefined) say(failed);
 } catch (error) {
-  if (error.status !== 401)
-    say(error instanceof ApiError ? error.message : "The server cannot be reached.");
-  else if (error.codes.includes("INVALID_SIGN_IN_TOKEN")) say(error.message);
-  else say("You are not signed in. Ask your operator for a sign-in link.");
+  say(isSignedOut(error) ? (failed ?? "You are not signed in.") : textOf(error));
+  if (error.status === 401) await showSignIn().catch((fault) => say(textOf(fault)));
 }

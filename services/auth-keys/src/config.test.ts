@@ -1,0 +1,76 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "@jest/globals";
+import { ConfigError, readConfig } from "@payment-links/runtime";
+import { authKeysConfig } from "./config.ts";
+
+const given = { OIDC_ISSUER: "https://id.example/tenant/", OIDC_CLIENT_ID: "links" };
+
+const faultOf = (environment: Record<string, string>): string => {
+  try {
+    readConfig(authKeysConfig, environment);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message;
+    throw error;
+  }
+  throw new Error("the configuration was accepted");
+};
+
+describe("authKeysConfig", () => {
+  test("without variables there are live keys and no identity provider", () => {
+    const config = readConfig(authKeysConfig, { OIDC_ISSUER: "" });
+    expect(config).toEqual({ apiKeyMode: "live", oidc: undefined });
+  });
+
+  test("takes an issuer as it is written, without a secret and with the usual scopes", () => {
+    expect(readConfig(authKeysConfig, given).oidc).toEqual({
+      issuer: "https://id.example/tenant/",
+      clientId: "links",
+      clientSecret: undefined,
+      scopes: "openid profile",
+    });
+  });
+
+  test("reads the secret, or the file that its twin names", () => {
+    const file = join(mkdtempSync(join(tmpdir(), "auth-keys-")), "secret");
+    writeFileSync(file, "hush\n");
+    for (const secret of [{ OIDC_CLIENT_SECRET: "hush" }, { OIDC_CLIENT_SECRET_FILE: file }]) {
+      const { oidc } = readConfig(authKeysConfig, { ...given, ...secret });
+      expect(oidc?.clientSecret).toBe("hush");
+    }
+  });
+
+  test.each(["http://localhost:1", "http://127.0.0.1:1/realm", "http://[::1]:1"])(
+    "takes %s, as that is this very machine",
+    (issuer) => {
+      const { oidc } = readConfig(authKeysConfig, { ...given, OIDC_ISSUER: issuer });
+      expect(oidc?.issuer).toBe(issuer);
+    },
+  );
+
+  test.each<[string, Record<string, string>, string]>([
+    ["an issuer alone", { OIDC_ISSUER: given.OIDC_ISSUER }, "OIDC_CLIENT_ID"],
+    ["a client alone", { OIDC_CLIENT_ID: "links" }, "OIDC_ISSUER"],
+    ["a secret alone", { OIDC_CLIENT_SECRET: "hush" }, "OIDC_ISSUER"],
+    ["scopes alone", { OIDC_SCOPES: "openid" }, "OIDC_ISSUER"],
+    ["plain http", { ...given, OIDC_ISSUER: "http://id.example" }, "OIDC_ISSUER"],
+    [
+      "http like loopback",
+      { ...given, OIDC_ISSUER: "http://localhost.evil.example" },
+      "OIDC_ISSUER",
+    ],
+    ["no URL", { ...given, OIDC_ISSUER: "id.example" }, "OIDC_ISSUER"],
+    ["a query", { ...given, OIDC_ISSUER: "https://id.example/?a=b" }, "OIDC_ISSUER"],
+    ["credentials", { ...given, OIDC_ISSUER: "https://a:b@id.example" }, "OIDC_ISSUER"],
+    ["scopes without openid", { ...given, OIDC_SCOPES: "profile" }, "OIDC_SCOPES"],
+    ["scopes with two blanks", { ...given, OIDC_SCOPES: "openid  profile" }, "OIDC_SCOPES"],
+    ["another mode", { API_KEY_MODE: "demo" }, "API_KEY_MODE"],
+  ])("given %s, names the variable and no value", (_name, environment, variable) => {
+    const fault = faultOf(environment);
+    expect(fault).toContain(`  ${variable}: `);
+    for (const value of Object.values(environment)) {
+      if (value !== "openid") expect(fault).not.toContain(value);
+    }
+  });
+});

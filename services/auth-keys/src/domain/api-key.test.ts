@@ -1,0 +1,68 @@
+import { describe, expect, test } from "@jest/globals";
+import { type ApiKey, openApiKey, rotateApiKey } from "./api-key.ts";
+
+const made = new Date("2026-11-21T10:00:00.000Z");
+const hourMs = 3_600_000;
+const after = (hours: number): Date => new Date(made.getTime() + hours * hourMs);
+
+const key = (more: Partial<ApiKey> = {}): ApiKey => ({
+  ...openApiKey({
+    id: "key_1",
+    name: "shop",
+    prefix: "plk_live_abcd",
+    scopes: ["payment_link:read"],
+    expiresAt: null,
+    now: made,
+  }),
+  ...more,
+});
+
+const rotate = (old: ApiKey, { hours = 24, now = after(1) } = {}) =>
+  rotateApiKey(old, { id: "key_2", prefix: "plk_live_efgh", overlapSeconds: hours * 3600, now });
+
+describe("rotateApiKey", () => {
+  test("opens a key with the same name, scopes and bucket, and as nothing else of the old one", () => {
+    const old = key({ bucketId: "key_0", lastUsedAt: made });
+    expect(rotate(old).opened).toEqual({
+      id: "key_2",
+      name: "shop",
+      prefix: "plk_live_efgh",
+      scopes: ["payment_link:read"],
+      expiresAt: null,
+      isActive: true,
+      replacedBy: null,
+      bucketId: "key_0",
+      dateCreated: after(1),
+      lastUsedAt: null,
+    });
+  });
+
+  test.each([
+    ["without an expiry", null, 24, after(25)],
+    ["that expires after the overlap", after(26), 24, after(25)],
+    ["that expires within the overlap", after(24), 24, after(24)],
+    ["given no overlap", null, 0, after(1)],
+  ])("a replaced key %s ends at the nearer end", (_name, expiresAt, hours, end) => {
+    const { replaced } = rotate(key({ expiresAt }), { hours });
+    expect(replaced).toEqual({ ...key(), expiresAt: end, replacedBy: "key_2" });
+  });
+
+  test("the new key lives as long as the old one was made to live", () => {
+    const { opened } = rotate(key({ expiresAt: after(100) }), { now: after(40) });
+    expect(opened.expiresAt).toEqual(after(140));
+  });
+
+  test("no life goes beyond what the wire can carry", () => {
+    const end = new Date("9999-12-31T23:59:59.000Z");
+    const { opened } = rotate(key({ expiresAt: end }), { now: after(40) });
+    expect(opened.expiresAt?.toISOString()).toBe("9999-12-31T23:59:59.999Z");
+  });
+
+  test.each([
+    ["switched off", { isActive: false }, "API_KEY_NOT_ACTIVE"],
+    ["expired this instant", { expiresAt: after(1) }, "API_KEY_NOT_ACTIVE"],
+    ["replaced", { expiresAt: after(2), replacedBy: "key_3" }, "API_KEY_REPLACED"],
+  ])("a key that is %s is not rotated", (_name, more, code) => {
+    expect(() => rotate(key(more))).toThrow(code);
+  });
+});

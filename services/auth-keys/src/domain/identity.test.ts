@@ -1,0 +1,22 @@
+import { describe, expect, test } from "@jest/globals";
+import { ethereumIdentity, oidcIdentity } from "./identity.ts";
+
+describe("what an account is called at first", () => {
+  test.each([
+    ["a name", "Ada Example", "Ada Example"],
+    ["a name with blanks around it", "  Ada ", "Ada"],
+    ["a name of 200 characters", "😀".repeat(200), "😀".repeat(100)],
+    ["control characters", "A\0d\u0007a\n", "Ada"],
+    ["nothing but blanks", "   ", "New account"],
+    ["half a character", "\ud83d", "New account"],
+    ["a number", 1, "New account"],
+    ["no name", undefined, "New account"],
+  ])("given %s", (_name, claim, username) => {
+    expect(oidcIdentity("https://issuer.example", "s", claim).username).toBe(username);
+  });
+
+  test("of an address is its beginning and its end", () => {
+    const { username } = ethereumIdentity("0xA0Cf798816D4b9b9866b5330EEa46a18382f251e");
+    expect(username).toBe("0xA0Cf…251e");
+  });
+});

@@ -1,0 +1,60 @@
+/** Identities that an account may have linked at once. */
+export const identitiesMax = 10;
+
+/** A subject is at most so many ASCII characters (OpenID Connect Core §2). */
+export const subjectCharsMax = 255;
+
+const usernameCharsMax = 100;
+
+/** Who a person was proven to be elsewhere; issuer and subject name them for ever. */
+export type ProvenIdentity = {
+  method: "siwe" | "oidc";
+  issuer: string;
+  subject: string;
+  /** What an account opened for them is called at first. */
+  username: string;
+};
+
+/** An identity that signs in to an account. */
+export type Identity = {
+  id: string;
+  accountId: string;
+  method: "siwe" | "oidc";
+  issuer: string;
+  subject: string;
+  dateCreated: Date;
+};
+
+/** The identity behind an Ethereum address in EIP-55 form; its issuer is its CAIP-2 namespace. */
+export const ethereumIdentity = (address: string): ProvenIdentity => ({
+  method: "siwe",
+  issuer: "eip155",
+  subject: address,
+  username: `${address.slice(0, 6)}…${address.slice(-4)}`,
+});
+
+/**
+ * The identity behind an OpenID Connect subject. Only the `name` claim becomes a username, as
+ * others may carry a mail address, and a username is public.
+ */
+export const oidcIdentity = (issuer: string, subject: string, name: unknown): ProvenIdentity => ({
+  method: "oidc",
+  issuer,
+  subject,
+  username: readName(name) ?? "New account",
+});
+
+const readName = (name: unknown): string | undefined => {
+  if (typeof name !== "string" || !name.isWellFormed()) return undefined;
+  const shown = [...name.replaceAll(/\p{Cc}/gu, "").trim()].slice(0, usernameCharsMax).join("");
+  return shown === "" ? undefined : shown;
+};
+
+/** Shows an identity to its owner. */
+export const showIdentity = ({ id, method, issuer, subject, dateCreated }: Identity) => ({
+  id,
+  method,
+  issuer,
+  subject,
+  dateCreated: dateCreated.toISOString(),
+});

@@ -1,0 +1,151 @@
+import { recoverMessageAddress } from "viem/utils";
+import { parseInstant, toEip55 } from "@payment-links/contracts";
+
+/** A message that was issued longer ago is refused (interfaces §3). */
+export const siweAgeMsMax = 5 * 60 * 1000;
+
+/** How far a wallet's clock may be ahead of ours. */
+export const siweSkewMsMax = 30 * 1000;
+
+/** Longer than any message that a wallet would show. */
+export const siweCharsMax = 4000;
+
+/** What a message must say: where it was made for, on which chains, and by when. */
+type SiweExpectation = { origin: string; chainIds: readonly string[]; now: Date };
+
+/** Which rule a message breaks. */
+export type SiweFault =
+  | "malformed"
+  | "address"
+  | "scheme"
+  | "domain"
+  | "uri"
+  | "version"
+  | "chain_id"
+  | "issued_at"
+  | "expiration_time"
+  | "not_before"
+  | "signature";
+
+/** Who signed, in EIP-55 form, and the nonce that the caller must still find to be its own. */
+type SiweProof = { address: string; nonce: string };
+
+type SiweFields = Record<
+  "domain" | "address" | "uri" | "version" | "chainId" | "nonce" | "issuedAt",
+  string
+> &
+  Partial<Record<"scheme" | "expirationTime" | "notBefore", string>>;
+
+/**
+ * Holds a Sign-In with Ethereum message (EIP-4361) and its signature (EIP-191, ECDSA of an
+ * externally owned account alone: no chain is asked) against every rule but the nonce's. Answers
+ * who signed it, or the first rule that is broken.
+ */
+export const judgeSiwe = async (
+  { message, signature }: { message: string; signature: string },
+  expected: SiweExpectation,
+): Promise<SiweProof | SiweFault> => {
+  const fields = parseSiwe(message);
+  if (fields === undefined) return "malformed";
+  const fault = faultOfPlace(fields, expected) ?? faultOfTimes(fields, expected.now);
+  if (fault !== undefined) return fault;
+  const signer = await recoverSigner(message, signature);
+  if (signer !== fields.address) return "signature";
+  return { address: fields.address, nonce: fields.nonce };
+};
+
+type SiweRequest = { origin: string; chainId: string; address: string; nonce: string; now: Date };
+
+/** Writes the message that a wallet is asked to sign to prove an address, in EIP-55 form, to us. */
+export const writeSiwe = ({ origin, chainId, address, nonce, now }: SiweRequest): string =>
+  [
+    `${new URL(origin).host} wants you to sign in with your Ethereum account:`,
+    address,
+    "",
+    "Prove that this address is yours. It costs nothing and moves nothing.",
+    "",
+    `URI: ${origin}`,
+    "Version: 1",
+    `Chain ID: ${chainId}`,
+    `Nonce: ${nonce}`,
+    `Issued At: ${now.toISOString()}`,
+  ].join("\n");
+
+const faultOfPlace = (
+  fields: SiweFields,
+  { origin, chainIds }: SiweExpectation,
+): SiweFault | undefined => {
+  const own = new URL(origin);
+  if (toEip55(fields.address) !== fields.address) return "address";
+  if (fields.scheme !== undefined && `${fields.scheme}:` !== own.protocol) return "scheme";
+  if (fields.domain !== own.host) return "domain";
+  if (!isWithin(fields.uri, own)) return "uri";
+  if (fields.version !== "1") return "version";
+  return chainIds.includes(fields.chainId) ? undefined : "chain_id";
+};
+
+const isWithin = (uri: string, own: URL): boolean => {
+  const url = URL.canParse(uri) ? new URL(uri) : undefined;
+  // What the parser reads as our origin must also look like it to the person who signs.
+  return url?.origin === own.origin && (uri === own.origin || uri.startsWith(`${own.origin}/`));
+};
+
+const faultOfTimes = (fields: SiweFields, now: Date): SiweFault | undefined => {
+  const issuedAt = parseInstant(fields.issuedAt);
+  if (issuedAt === undefined) return "issued_at";
+  const ageMs = now.getTime() - issuedAt.getTime();
+  if (ageMs > siweAgeMsMax || ageMs < -siweSkewMsMax) return "issued_at";
+  if (fields.expirationTime !== undefined) {
+    const expiresAt = parseInstant(fields.expirationTime);
+    if (expiresAt === undefined || expiresAt <= now) return "expiration_time";
+  }
+  if (fields.notBefore !== undefined) {
+    const notBefore = parseInstant(fields.notBefore);
+    if (notBefore === undefined || notBefore > now) return "not_before";
+  }
+  return undefined;
+};
+
+const time = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)`;
+const uriText = String.raw`[A-Za-z0-9:/?#[\]@!$&'()*+,;=._~%-]+`;
+const domainText = String.raw`(?:[A-Za-z0-9._~-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?`;
+
+/**
+ * The message's grammar (EIP-4361, "ABNF Message Format"), held against the whole text: what is
+ * signed is what is read, with nothing before, between or behind it. A statement and resources are
+ * free.
+ */
+const grammar = new RegExp(
+  [
+    `^(?:(?<scheme>[A-Za-z][A-Za-z0-9+.-]*)://)?(?<domain>${domainText})`,
+    String.raw` wants you to sign in with your Ethereum account:\n(?<address>0x[0-9a-fA-F]{40})\n\n`,
+    String.raw`(?:[^\p{Cc}]+\n)?\n`,
+    String.raw`URI: (?<uri>${uriText})\nVersion: (?<version>\d+)\nChain ID: (?<chainId>[1-9]\d*)\n`,
+    String.raw`Nonce: (?<nonce>[A-Za-z0-9]{8,64})\nIssued At: (?<issuedAt>${time})`,
+    String.raw`(?:\nExpiration Time: (?<expirationTime>${time}))?`,
+    String.raw`(?:\nNot Before: (?<notBefore>${time}))?`,
+    String.raw`(?:\nRequest ID: [A-Za-z0-9._~!$&'()*+,;=:@%-]*)?`,
+    String.raw`(?:\nResources:(?:\n- ${uriText})*)?$`,
+  ].join(""),
+  "u",
+);
+
+const parseSiwe = (message: string): SiweFields | undefined =>
+  // Every group of SiweFields that is not optional stands in the grammar without a `?`.
+  grammar.exec(message)?.groups as SiweFields | undefined;
+
+const signatureForm = /^0x[0-9a-fA-F]{64}(?<s>[0-9a-fA-F]{64})(?:1b|1c|00|01)$/i;
+
+/** Half of secp256k1's order: a larger `s` is the same signature in another guise (EIP-2). */
+const halfOrder = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
+
+const recoverSigner = async (message: string, signature: string): Promise<string | undefined> => {
+  const s = signatureForm.exec(signature)?.groups?.["s"];
+  if (s === undefined || BigInt(`0x${s}`) > halfOrder) return undefined;
+  try {
+    return await recoverMessageAddress({ message, signature: `0x${signature.slice(2)}` });
+  } catch {
+    // No point of the curve: nobody's signature.
+    return undefined;
+  }
+};

@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import * as z from "zod";
+import { sql } from "slonik";
+import { type Rig, openRig, refusalOf } from "../testing/open-rig.ts";
+
+const path = "/console/api/audit-log";
+const Id = z.object({ id: z.string() });
+const nothing = sql.type(z.object({}).strict());
+const svm = "DRpbCBMxVnDK7maPM5tGv6MvB3v1sRMC86PZ8okm21hy";
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await openRig();
+});
+afterAll(() => rig.close());
+
+type Shown = { id: string; action: string; targetId: string | null };
+
+const read = (cookie: string, query = "") => rig.call("GET", `${path}${query}`, { cookie });
+
+const dataOf = async (cookie: string, query = ""): Promise<Shown[]> =>
+  (await read(cookie, query)).body["data"] as Shown[];
+
+const rename = (cookie: string, bio: string) =>
+  rig.call("PATCH", "/console/api/account", { cookie, body: { bio } });
+
+describe("GET /console/api/audit-log", () => {
+  test("tells every deed on the account, its wallets and keys, newest first", async () => {
+    const { cookie } = await rig.signUp({ handle: "audited" });
+    const post = async (to: string, body: unknown) =>
+      String((await rig.call("POST", `/console/api/${to}`, { cookie, body })).body["id"]);
+    const patch = (to: string, body: unknown) =>
+      rig.call("PATCH", `/console/api/${to}`, { cookie, body });
+    const remove = (what: string) => rig.call("DELETE", `/console/api/${what}`, { cookie });
+
+    await patch("account", { handle: "audited_2", bio: "b" });
+    const wallet = await post("wallets", { walletAddress: svm, tokenId: "usdc-solana" });
+    await patch(`wallets/${wallet}`, { isDefault: false });
+    await remove(`wallets/${wallet}`);
+    const key = await post("api-keys", { name: "shop", scopes: ["payment_link:read"] });
+    await patch(`api-keys/${key}`, { active: false });
+    await patch(`api-keys/${key}`, { active: true });
+    const next = await post(`api-keys/${key}/rotate`, {});
+    await remove(`api-keys/${key}`);
+
+    const told = [...(await dataOf(cookie)), ...(await dataOf(cookie, "?offset=10"))];
+    expect(told.map(({ action, targetId }) => [action, targetId])).toEqual([
+      ["api_key.revoked", key],
+      ["api_key.rotated", key],
+      ["api_key.created", next],
+      ["api_key.activated", key],
+      ["api_key.deactivated", key],
+      ["api_key.created", key],
+      ["wallet.deleted", wallet],
+      ["wallet.changed", wallet],
+      ["wallet.added", wallet],
+      ["account.changed", null],
+      ["session.started", expect.stringMatching(/^sess_/)],
+      ["sign_in_link.made", null],
+      ["account.created", null],
+    ]);
+  });
+
+  test("tells who, what and when, under an id of its own, and no secret", async () => {
+    const { userId, token } = await rig.makeAccount({ handle: "told" });
+    const cookie = await rig.signIn(token);
+    const body = { name: "shop", scopes: ["payment_link:read"] };
+    const created = await rig.call("POST", "/console/api/api-keys", { cookie, body });
+    const { text, body: page } = await read(cookie);
+    const sessionId = expect.stringMatching(/^sess_/);
+    expect(page).toEqual({
+      data: [
+        {
+          id: expect.stringMatching(/^aud_[0-7][0-9a-hjkmnp-tv-z]{25}$/),
+          action: "api_key.created",
+          actor: { kind: "session", id: sessionId },
+          targetId: created.body["id"],
+          detail: { name: "shop", scopes: ["payment_link:read"], expiresAt: null },
+          dateCreated: rig.clock.now().toISOString(),
+        },
+        expect.objectContaining({
+          action: "session.started",
+          actor: { kind: "session", id: sessionId },
+        }),
+        expect.objectContaining({
+          action: "sign_in_link.made",
+          actor: { kind: "operator", id: null },
+        }),
+        expect.objectContaining({ action: "account.created", detail: expect.anything() }),
+      ],
+      limit: 10,
+      offset: 0,
+      nextOffset: null,
+    });
+    const secrets = [String(created.body["key"]), token, cookie.slice("session=".length), userId];
+    for (const secret of secrets) expect(text).not.toContain(secret);
+  });
+
+  test("pages by ten: each entry once, under an id that no other has, until nothing follows", async () => {
+    const { cookie } = await rig.signUp();
+    // With the account, its link and the session: exactly two pages.
+    for (let count = 1; count <= 17; count += 1) await rename(cookie, `bio ${count}`);
+    const first = (await read(cookie)).body;
+    expect([first["limit"], first["nextOffset"]]).toEqual([10, 10]);
+    const second = (await read(cookie, "?offset=10")).body;
+    expect(second["nextOffset"]).toBeNull();
+    const ids = [first, second].flatMap(({ data }) => (data as Shown[]).map(({ id }) => id));
+    expect(new Set(ids).size).toBe(20);
+    const end = (await read(cookie, "?offset=20")).body;
+    expect(end).toEqual({ data: [], limit: 10, offset: 20, nextOffset: null });
+  });
+
+  test("ids are UUIDs of version 7, which begin with the time", async () => {
+    const { userId } = await rig.signUp();
+    const ids = await rig.pool.anyFirst(sql.type(Id)`
+      SELECT id FROM audit_log WHERE account_id = ${userId}
+    `);
+    expect(ids).toHaveLength(3);
+    for (const id of ids) {
+      expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+      const madeAtMs = Number.parseInt(id.slice(0, 13).replace("-", ""), 16);
+      expect(Math.abs(Date.now() - madeAtMs)).toBeLessThan(60_000);
+    }
+  });
+
+  test("shows the own account's deeds alone", async () => {
+    const one = await rig.signUp();
+    const other = await rig.signUp();
+    await rename(other.cookie, "of the other");
+    expect((await dataOf(one.cookie)).map(({ action }) => action)).toEqual([
+      "session.started",
+      "sign_in_link.made",
+      "account.created",
+    ]);
+  });
+
+  test("what is refused is not told: nothing was done", async () => {
+    const { cookie } = await rig.signUp();
+    await rename(cookie, "x".repeat(501));
+    await rig.call("POST", "/console/api/api-keys", { cookie, body: { name: "n", scopes: [] } });
+    await rig.call("DELETE", "/console/api/wallets/wallet_1", { cookie });
+    expect(await dataOf(cookie)).toHaveLength(3);
+  });
+
+  test.each([
+    ["-1", "422 greater_than_equal"],
+    ["2147483648", "422 less_than_equal"],
+    ["ten", "422 int_parsing"],
+    ["1.5", "422 int_parsing"],
+  ])("given the offset %s, answers %s", async (offset, expected) => {
+    const { cookie } = await rig.signUp();
+    expect(refusalOf(await read(cookie, `?offset=${offset}`))).toBe(expected);
+  });
+
+  test("nobody rewrites it: not even the role of the service itself", async () => {
+    const { cookie } = await rig.signUp();
+    const before = await dataOf(cookie);
+    const attempts = [
+      [nothing`UPDATE audit_log SET action = 'nothing'`, "append-only"],
+      [nothing`DELETE FROM audit_log`, "append-only"],
+      [nothing`TRUNCATE audit_log`, "permission denied"],
+    ] as const;
+    for (const [attempt, reason] of attempts) {
+      await expect(rig.pool.query(attempt)).rejects.toThrow(reason);
+    }
+    expect(await dataOf(cookie)).toEqual(before);
+  });
+});

@@ -1,0 +1,58 @@
+import type { Request, Response } from "express";
+import { hashSecret, newId, refuse } from "@payment-links/contracts";
+import { readSessionToken } from "@payment-links/http";
+import type { Deps } from "../deps.ts";
+import type { ProvenIdentity } from "../domain/identity.ts";
+import { oidcFlow } from "../domain/sign-in-attempt.ts";
+import { spendSignInAttempt } from "../store/sign-in-attempts.ts";
+import { linkProvenIdentity } from "./link-proven-identity.ts";
+import { readBrowser } from "./sign-in-browser.ts";
+import { byIdentity, countSignIn, signIn } from "./sign-in.ts";
+
+/**
+ * GET /console/api/session/oidc/callback: a browser comes back from the identity provider, by
+ * another site's redirect. So not the site that sends it says that it is ours, but its cookie: the
+ * answer's `state` is good once, in the browser that it was made for.
+ */
+export const finishOidc = (deps: Deps) => async (req: Request, res: Response) => {
+  await countSignIn(deps, "oidc", async () => {
+    const { proven, linkingSessionId } = await redeem(deps, req);
+    if (linkingSessionId !== null) await link(deps, req, { proven, linkingSessionId });
+    else await signIn(deps, { req, res, method: "oidc", who: byIdentity(proven) });
+  });
+  res.setHeader("Cache-Control", "no-store");
+  res.redirect(303, `${deps.baseUrl}/console`);
+};
+
+const redeem = async (deps: Deps, req: Request) => {
+  const { clock, cookie, oidc, pool } = deps;
+  if (oidc === undefined) throw refuse("SIGN_IN_METHOD_UNAVAILABLE");
+  const answer = new URL(req.originalUrl, deps.baseUrl).searchParams;
+  const state = answer.get("state") ?? "";
+  const browser = readBrowser(req, cookie);
+  const attempt = await spendSignInAttempt(pool, {
+    hash: hashSecret(state),
+    browserHash: hashSecret(browser),
+    method: "oidc",
+    now: clock.now(),
+  });
+  if (attempt === null) {
+    deps.log.info({ method: "oidc", rule: "state" }, "a sign-in was refused");
+    throw refuse("OIDC_SIGN_IN_REFUSED");
+  }
+  const proven = await oidc.redeem(answer, oidcFlow(browser, state));
+  return { proven, linkingSessionId: attempt.linkingSessionId };
+};
+
+/** Links to the account of the session that began it, if that is still the one signed in here. */
+const link = async (
+  deps: Deps,
+  req: Request,
+  { proven, linkingSessionId }: { proven: ProvenIdentity; linkingSessionId: string },
+): Promise<void> => {
+  const caller = await deps.identity.bySession(readSessionToken(req, deps.cookie) ?? "");
+  if (caller.credential.id !== linkingSessionId) throw refuse("OIDC_SIGN_IN_REFUSED");
+  const id = newId("idn");
+  const now = deps.clock.now();
+  await deps.pool.transaction((tx) => linkProvenIdentity(tx, { id, proven, caller, now }));
+};

@@ -1,0 +1,58 @@
+import type { Request, Response } from "express";
+import * as z from "zod";
+import {
+  hashSecret,
+  isEvmAddress,
+  parameter,
+  refuse,
+  text,
+  toEip55,
+} from "@payment-links/contracts";
+import { readQuery, refuseOtherSites } from "@payment-links/http";
+import type { Deps } from "../deps.ts";
+import { mintNonce, nonceLifeMs } from "../domain/sign-in-attempt.ts";
+import { writeSiwe } from "../domain/siwe.ts";
+import { insertSignInAttempt } from "../store/sign-in-attempts.ts";
+import { answerJson } from "./answer-json.ts";
+import { evmChainIds } from "./read-siwe.ts";
+import { keepBrowser } from "./sign-in-browser.ts";
+
+const Query = z.object({ address: parameter(text({ lengthMax: 100 }), { type: "string" }) });
+
+/**
+ * GET /console/api/session/nonce: what a Sign-In with Ethereum message must carry, good once, for
+ * five minutes, in this browser. Each tab has its own. Given `?address=`, as wallets tell it
+ * without regard to case, the answer holds a whole `message` to be signed besides.
+ */
+export const getNonce = (deps: Deps) => {
+  const [chainId] = evmChainIds(deps.catalogue);
+  return async (req: Request, res: Response) => {
+    refuseOtherSites(req, deps.cookie);
+    const { address } = readQuery(req, Query);
+    if (chainId === undefined) throw refuse("SIGN_IN_METHOD_UNAVAILABLE");
+    const nonce = mintNonce();
+    const now = deps.clock.now();
+    const message =
+      address === undefined
+        ? undefined
+        : writeSiwe({
+            origin: deps.cookie.origin,
+            chainId,
+            address: readAddress(address),
+            nonce,
+            now,
+          });
+    await insertSignInAttempt(deps.pool, {
+      hash: hashSecret(nonce),
+      browserHash: hashSecret(keepBrowser(req, res, deps.cookie)),
+      method: "siwe",
+      expiresAt: new Date(now.getTime() + nonceLifeMs),
+    });
+    answerJson(res, 200, { nonce, message });
+  };
+};
+
+const readAddress = (typed: string): string => {
+  if (!isEvmAddress(typed)) throw refuse("INVALID_WALLET_ADDRESS");
+  return toEip55(typed);
+};

@@ -1,0 +1,34 @@
+import type { Response } from "express";
+import { hashSecret } from "@payment-links/contracts";
+import type { Caller } from "@payment-links/identity";
+import { type ApiKey, showApiKey } from "../domain/api-key.ts";
+import { insertApiKey } from "../store/api-keys.ts";
+import { insertAudit } from "../store/audit-log.ts";
+import { answerJson } from "./answer-json.ts";
+
+type Transaction = Parameters<typeof insertApiKey>[0];
+type Issue = { caller: Caller; key: ApiKey; secret: string };
+
+/** Stores a new key of the caller's account, and that the caller made it. */
+export const issueApiKey = async (
+  tx: Transaction,
+  { caller, key, secret }: Issue,
+): Promise<void> => {
+  const accountId = caller.account.id;
+  const { id, name, scopes, expiresAt, dateCreated } = key;
+  await insertApiKey(tx, { accountId, key, hash: hashSecret(secret) });
+  await insertAudit(tx, {
+    at: dateCreated,
+    accountId,
+    actor: { kind: "session", id: caller.credential.id },
+    action: "api_key.created",
+    targetId: id,
+    detail: { name, scopes, expiresAt: expiresAt?.toISOString() ?? null },
+  });
+};
+
+/** Answers 201 with a new key, the key itself included: in this answer and never again. */
+export const answerIssuedKey = (res: Response, key: ApiKey, secret: string): void => {
+  const { id, name, ...shown } = showApiKey(key);
+  answerJson(res, 201, { id, name, key: secret, ...shown });
+};

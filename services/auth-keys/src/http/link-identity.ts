@@ -1,0 +1,28 @@
+import type { Request, Response } from "express";
+import { body, newId } from "@payment-links/contracts";
+import { readBody } from "@payment-links/http";
+import type { Caller } from "@payment-links/identity";
+import type { Deps } from "../deps.ts";
+import { showIdentity } from "../domain/identity.ts";
+import { answerJson } from "./answer-json.ts";
+import { linkProvenIdentity } from "./link-proven-identity.ts";
+import { SiweBody, readSiwe } from "./read-siwe.ts";
+
+const LinkBody = body({ siwe: SiweBody });
+
+/**
+ * POST /console/api/identities: an Ethereum address, proven by a message as for signing in, will
+ * sign in to this account too. An identity provider's subject is linked by GET
+ * …/session/oidc?link=true.
+ */
+export const linkIdentity = (deps: Deps) => async (req: Request, res: Response, caller: Caller) => {
+  const { siwe } = await readBody(req, LinkBody);
+  const { identity: proven, spend } = await readSiwe(deps, req, siwe);
+  const id = newId("idn");
+  const now = deps.clock.now();
+  const identity = await deps.pool.transaction(async (tx) => {
+    await spend(tx);
+    return linkProvenIdentity(tx, { id, proven, caller, now });
+  });
+  answerJson(res, identity.id === id ? 201 : 200, showIdentity(identity));
+};

@@ -1,0 +1,39 @@
+import { refuse } from "@payment-links/contracts";
+import type { Caller } from "@payment-links/identity";
+import { type Identity, type ProvenIdentity, identitiesMax } from "../domain/identity.ts";
+import { lockAccount } from "../store/accounts.ts";
+import { insertAudit } from "../store/audit-log.ts";
+import { insertIdentity, listIdentities, lockIdentity } from "../store/identities.ts";
+
+type Transaction = Parameters<typeof insertIdentity>[0];
+type Linking = { id: string; proven: ProvenIdentity; caller: Caller; now: Date };
+
+/**
+ * Links a proven identity to the caller's account. One that is linked to it already stays as it is.
+ * Throws the refusals IDENTITY_TAKEN and IDENTITY_LIMIT.
+ */
+export const linkProvenIdentity = async (
+  tx: Transaction,
+  { id, proven, caller, now }: Linking,
+): Promise<Identity> => {
+  const accountId = caller.account.id;
+  const known = await lockIdentity(tx, proven);
+  if (known !== null) {
+    if (known.accountId !== accountId) throw refuse("IDENTITY_TAKEN");
+    return known;
+  }
+  await lockAccount(tx, accountId);
+  if ((await listIdentities(tx, accountId)).length >= identitiesMax) throw refuse("IDENTITY_LIMIT");
+  const { method, issuer, subject } = proven;
+  const identity = { id, accountId, method, issuer, subject, dateCreated: now };
+  await insertIdentity(tx, identity);
+  await insertAudit(tx, {
+    at: now,
+    accountId,
+    actor: { kind: "session", id: caller.credential.id },
+    action: "identity.linked",
+    targetId: id,
+    detail: { method, issuer, subject },
+  });
+  return identity;
+};

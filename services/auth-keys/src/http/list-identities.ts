@@ -1,0 +1,14 @@
+import type { Request, Response } from "express";
+import type { Caller } from "@payment-links/identity";
+import type { Deps } from "../deps.ts";
+import { showIdentity } from "../domain/identity.ts";
+import { listIdentities as findIdentities } from "../store/identities.ts";
+import { answerJson } from "./answer-json.ts";
+
+/** GET /console/api/identities: what signs in to the account, besides an operator's link. */
+export const listIdentities =
+  ({ pool }: Deps) =>
+  async (_req: Request, res: Response, { account }: Caller) => {
+    const identities = await findIdentities(pool, account.id);
+    answerJson(res, 200, { data: identities.map(showIdentity) });
+  };

@@ -1,0 +1,15 @@
+import type { Request, Response } from "express";
+import type { Deps } from "../deps.ts";
+import type { SignInMethod } from "../domain/session.ts";
+import { evmChainIds } from "./read-siwe.ts";
+
+/** GET /console/api/session/methods: the ways into a session that there are here. */
+export const listSignInMethods = ({ catalogue, oidc }: Deps) => {
+  const methods: SignInMethod[] = ["link"];
+  if (evmChainIds(catalogue).length > 0) methods.push("siwe");
+  if (oidc !== undefined) methods.push("oidc");
+  return (_req: Request, res: Response): void => {
+    res.setHeader("Cache-Control", "no-store");
+    res.json({ methods });
+  };
+};

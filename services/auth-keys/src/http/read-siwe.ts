@@ -1,0 +1,53 @@
+import type { Request } from "express";
+import { body, hashSecret, refuse, required, text } from "@payment-links/contracts";
+import type { Deps } from "../deps.ts";
+import { type ProvenIdentity, ethereumIdentity } from "../domain/identity.ts";
+import { judgeSiwe, siweCharsMax } from "../domain/siwe.ts";
+import { spendSignInAttempt } from "../store/sign-in-attempts.ts";
+import { readBrowser } from "./sign-in-browser.ts";
+
+/** A signed Sign-In with Ethereum message, as it arrives. */
+export const SiweBody = body({
+  message: required(text({ lengthMax: siweCharsMax }), { type: "string" }),
+  signature: required(text({ lengthMax: 200 }), { type: "string" }),
+});
+
+type Transaction = Parameters<typeof spendSignInAttempt>[0];
+type Siwe = { message: string; signature: string };
+
+/** Who is proven by a message, once its nonce is spent in the transaction that makes use of it. */
+export type ProvenSiwe = {
+  identity: ProvenIdentity;
+  spend: (tx: Transaction) => Promise<void>;
+};
+
+/**
+ * Holds a signed message against every rule. It, and `spend` for a nonce that is used, too old or
+ * another browser's, throw INVALID_SIWE_MESSAGE; which rule it was, the log says.
+ */
+export const readSiwe = async (deps: Deps, req: Request, siwe: Siwe): Promise<ProvenSiwe> => {
+  const { catalogue, clock, cookie, log } = deps;
+  const now = clock.now();
+  const proof = await judgeSiwe(siwe, {
+    origin: cookie.origin,
+    chainIds: evmChainIds(catalogue),
+    now,
+  });
+  const refuseBy = (rule: string) => {
+    log.info({ method: "siwe", rule }, "a sign-in was refused");
+    return refuse("INVALID_SIWE_MESSAGE");
+  };
+  if (typeof proof === "string") throw refuseBy(proof);
+  const browserHash = hashSecret(readBrowser(req, cookie));
+  const attempt = { hash: hashSecret(proof.nonce), browserHash, method: "siwe", now } as const;
+  return {
+    identity: ethereumIdentity(proof.address),
+    spend: async (tx) => {
+      if ((await spendSignInAttempt(tx, attempt)) === null) throw refuseBy("nonce");
+    },
+  };
+};
+
+/** The chains that a message may name: every EVM chain of the catalogue. */
+export const evmChainIds = ({ chains }: Deps["catalogue"]): string[] =>
+  chains.filter(({ chainType }) => chainType === "EVM").map(({ id }) => id);

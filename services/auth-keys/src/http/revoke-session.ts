@@ -1,0 +1,25 @@
+import type { Request, Response } from "express";
+import { refuse } from "@payment-links/contracts";
+import { readParam } from "@payment-links/http";
+import type { Caller } from "@payment-links/identity";
+import type { Deps } from "../deps.ts";
+import { insertAudit } from "../store/audit-log.ts";
+import { deleteSession } from "../store/sessions.ts";
+
+/**
+ * DELETE /console/api/sessions/{id}: ends one of the account's sessions, as signing out there
+ * would.
+ */
+export const revokeSession =
+  ({ clock, pool }: Deps) =>
+  async (req: Request, res: Response, { account, credential }: Caller) => {
+    const id = readParam(req, "id");
+    const accountId = account.id;
+    const at = clock.now();
+    await pool.transaction(async (tx) => {
+      if (!(await deleteSession(tx, { id, accountId }))) throw refuse("NOT_FOUND");
+      const actor = { kind: "session", id: credential.id } as const;
+      await insertAudit(tx, { at, accountId, actor, action: "session.revoked", targetId: id });
+    });
+    res.status(204).end();
+  };

@@ -1,0 +1,72 @@
+import type { Request, Response } from "express";
+import {
+  body,
+  integer,
+  mintApiKey,
+  newId,
+  nullable,
+  refuse,
+  shownKeyLength,
+} from "@payment-links/contracts";
+import { readBody, readParam } from "@payment-links/http";
+import type { Caller } from "@payment-links/identity";
+import type { Deps } from "../deps.ts";
+import {
+  type ApiKey,
+  overlapSecondsDefault,
+  overlapSecondsMax,
+  replacedKeysMax,
+  rotateApiKey as decideRotation,
+} from "../domain/api-key.ts";
+import { lockAccount } from "../store/accounts.ts";
+import { countApiKeys, lockApiKey, updateApiKeyReplaced } from "../store/api-keys.ts";
+import { insertAudit } from "../store/audit-log.ts";
+import { answerIssuedKey, issueApiKey } from "./issue-api-key.ts";
+
+const RotationBody = body({
+  overlapSeconds: nullable(integer({ min: 0, max: overlapSecondsMax }), {
+    type: "integer",
+    minimum: 0,
+    maximum: overlapSecondsMax,
+    default: overlapSecondsDefault,
+  }),
+});
+
+/**
+ * POST /console/api/api-keys/{id}/rotate: a new key in the place of one, shown in this answer and never
+ * again. The replaced one works until the overlap ends; until then both draw on one rate bucket.
+ */
+export const rotateApiKey = (deps: Deps) => async (req: Request, res: Response, caller: Caller) => {
+  const keyId = readParam(req, "id");
+  const { overlapSeconds } = await readBody(req, RotationBody);
+  const secret = mintApiKey(deps.apiKeyMode);
+  const now = deps.clock.now();
+  const rotation = {
+    id: newId("key"),
+    prefix: secret.slice(0, shownKeyLength),
+    overlapSeconds: overlapSeconds ?? overlapSecondsDefault,
+    now,
+  };
+  const accountId = caller.account.id;
+  const key = await deps.pool.transaction(async (tx): Promise<ApiKey> => {
+    // Behind the account's lock, as for a new key: its limits are about all keys at once.
+    await lockAccount(tx, accountId);
+    const before = await lockApiKey(tx, { accountId, id: keyId, now });
+    if (before === null) throw refuse("NOT_FOUND");
+    const { opened, replaced } = decideRotation(before, rotation);
+    const { replacedCount } = await countApiKeys(tx, { accountId, now });
+    if (replacedCount >= replacedKeysMax) throw refuse("API_KEY_LIMIT");
+    await issueApiKey(tx, { caller, key: opened, secret });
+    await updateApiKeyReplaced(tx, replaced);
+    await insertAudit(tx, {
+      at: now,
+      accountId,
+      actor: { kind: "session", id: caller.credential.id },
+      action: "api_key.rotated",
+      targetId: keyId,
+      detail: { replacedBy: opened.id, expiresAt: replaced.expiresAt.toISOString() },
+    });
+    return opened;
+  });
+  answerIssuedKey(res, key, secret);
+};

@@ -1,0 +1,102 @@
+import type { Request, Response } from "express";
+import { type Account, Refusal, hashSecret, newId } from "@payment-links/contracts";
+import { readSessionToken, sessionCookie } from "@payment-links/http";
+import type { Deps } from "../deps.ts";
+import { openAccount } from "../domain/account.ts";
+import type { ProvenIdentity } from "../domain/identity.ts";
+import { type SignInMethod, sessionLifeMs } from "../domain/session.ts";
+import { mintToken } from "../domain/token.ts";
+import { insertAccount, lockAccount, publishNewAccount } from "../store/accounts.ts";
+import { auditSession, insertAudit } from "../store/audit-log.ts";
+import { insertIdentity, lockIdentity } from "../store/identities.ts";
+import { deleteSessionByHash, insertSession } from "../store/sessions.ts";
+
+type Transaction = Parameters<typeof insertIdentity>[0];
+
+/** The session that a sign-in is about to begin. */
+type Beginning = { sessionId: string; now: Date };
+
+/**
+ * Whose session it is to be, told in the sign-in's transaction; throws a refusal to undo it all.
+ */
+export type WhoSignsIn = (
+  tx: Transaction,
+  beginning: Beginning,
+) => Promise<{ account: Account; identityId?: string }>;
+
+/**
+ * Signs a person in: a new session, whose cookie the answer carries, and the end of the one that
+ * the request carried, so that nobody can be signed in with a cookie planted before. Answers the
+ * account.
+ */
+export const signIn = async (
+  deps: Deps,
+  { req, res, method, who }: { req: Request; res: Response; method: SignInMethod; who: WhoSignsIn },
+): Promise<Account> => {
+  const sessionToken = mintToken();
+  const sessionId = newId("sess");
+  const formerHash = hashSecret(readSessionToken(req, deps.cookie) ?? "");
+  const now = deps.clock.now();
+  const account = await deps.pool.transaction(async (tx) => {
+    const { account: found, identityId } = await who(tx, { sessionId, now });
+    const former = await deleteSessionByHash(tx, formerHash);
+    if (former !== null) await auditSession(tx, { ...former, action: "session.ended", now });
+    const accountId = found.id;
+    const hash = hashSecret(sessionToken);
+    const expiresAt = new Date(now.getTime() + sessionLifeMs);
+    const session = { id: sessionId, accountId, hash, method, identityId, now, expiresAt };
+    await insertSession(tx, session);
+    const detail = { method };
+    await auditSession(tx, { id: sessionId, accountId, action: "session.started", detail, now });
+    return found;
+  });
+  deps.wakeRelay();
+  res.setHeader("Set-Cookie", sessionCookie(deps.cookie, sessionToken, sessionLifeMs / 1000));
+  return account;
+};
+
+/**
+ * A person proven elsewhere signs in to the account of that identity; the first time it is opened.
+ */
+export const byIdentity = (proven: ProvenIdentity): WhoSignsIn => {
+  const newAccountId = newId("user");
+  const newIdentityId = newId("idn");
+  return async (tx, { sessionId, now }) => {
+    const known = await lockIdentity(tx, proven);
+    if (known !== null) {
+      return { account: await lockAccount(tx, known.accountId), identityId: known.id };
+    }
+    const { method, issuer, subject, username } = proven;
+    const account = openAccount({ id: newAccountId, handle: null, username, now });
+    const accountId = account.id;
+    await insertAccount(tx, account);
+    await insertIdentity(tx, { ...proven, id: newIdentityId, accountId, dateCreated: now });
+    const entry = { at: now, accountId, actor: { kind: "session", id: sessionId } } as const;
+    await insertAudit(tx, {
+      ...entry,
+      action: "account.created",
+      detail: { handle: null, username },
+    });
+    const linked = { action: "identity.linked", targetId: newIdentityId } as const;
+    await insertAudit(tx, { ...entry, ...linked, detail: { method, issuer, subject } });
+    await publishNewAccount(tx, account);
+    return { account, identityId: newIdentityId };
+  };
+};
+
+/** Counts an attempt to sign in by what becomes of it. */
+export const countSignIn = async <Answer>(
+  { counters }: Deps,
+  method: SignInMethod,
+  attempt: () => Promise<Answer>,
+): Promise<Answer> => {
+  try {
+    const answer = await attempt();
+    counters.signedIn(method, "succeeded");
+    return answer;
+  } catch (error) {
+    const isRefused = error instanceof Refusal && error.status < 500;
+    counters.signedIn(method, isRefused ? "refused" : "failed");
+    throw error;
+  }
+};

@@ -1,0 +1,45 @@
+import type { Request, Response } from "express";
+import * as z from "zod";
+import { hashSecret, oneOf, parameter, refuse } from "@payment-links/contracts";
+import { readQuery, readSessionToken, refuseOtherSites } from "@payment-links/http";
+import type { Deps } from "../deps.ts";
+import { oidcAttemptLifeMs, oidcFlow } from "../domain/sign-in-attempt.ts";
+import { mintToken } from "../domain/token.ts";
+import { insertSignInAttempt } from "../store/sign-in-attempts.ts";
+import { keepBrowser } from "./sign-in-browser.ts";
+
+const switches = ["true", "false"] as const;
+const Query = z.object({
+  link: parameter(oneOf(switches), { type: "string", enum: switches }),
+});
+
+/**
+ * GET /console/api/session/oidc: sends a browser to the identity provider. With `?link=true` what
+ * it comes back with is linked to the account that is signed in here and now, by this very session.
+ */
+export const startOidc = (deps: Deps) => async (req: Request, res: Response) => {
+  refuseOtherSites(req, deps.cookie);
+  const { link } = readQuery(req, Query);
+  if (deps.oidc === undefined) throw refuse("SIGN_IN_METHOD_UNAVAILABLE");
+  const linking = link === "true" ? await sessionOf(deps, req) : undefined;
+  const browser = keepBrowser(req, res, deps.cookie);
+  const state = mintToken();
+  const url = await deps.oidc.signInUrl(oidcFlow(browser, state)).catch((error: unknown) => {
+    deps.counters.signedIn("oidc", "failed");
+    throw error;
+  });
+  await insertSignInAttempt(deps.pool, {
+    hash: hashSecret(state),
+    browserHash: hashSecret(browser),
+    method: "oidc",
+    expiresAt: new Date(deps.clock.now().getTime() + oidcAttemptLifeMs),
+    ...linking,
+  });
+  res.setHeader("Cache-Control", "no-store");
+  res.redirect(303, url);
+};
+
+const sessionOf = async (deps: Deps, req: Request) => {
+  const token = readSessionToken(req, deps.cookie) ?? "";
+  return { linkingSessionId: (await deps.identity.bySession(token)).credential.id };
+};

@@ -1,0 +1,37 @@
+import type { Request, Response } from "express";
+import { refuse } from "@payment-links/contracts";
+import { readParam } from "@payment-links/http";
+import type { Caller } from "@payment-links/identity";
+import type { Deps } from "../deps.ts";
+import { insertAudit } from "../store/audit-log.ts";
+import { deleteIdentity } from "../store/identities.ts";
+import { deleteSessionsOfIdentity } from "../store/sessions.ts";
+
+/**
+ * DELETE /console/api/identities/{id}: the identity signs in to this account no longer, and the
+ * sessions that it began end, but for the one that says so.
+ */
+export const unlinkIdentity =
+  ({ clock, pool }: Deps) =>
+  async (req: Request, res: Response, { account, credential }: Caller) => {
+    const id = readParam(req, "id");
+    const accountId = account.id;
+    const entry = {
+      at: clock.now(),
+      accountId,
+      actor: { kind: "session", id: credential.id },
+    } as const;
+    await pool.transaction(async (tx) => {
+      // The identity first: a sign-in under way holds it until its session can be found here.
+      const unlinked = await deleteIdentity(tx, { id, accountId });
+      if (unlinked === null) throw refuse("NOT_FOUND");
+      const { method, issuer, subject } = unlinked;
+      const detail = { method, issuer, subject };
+      await insertAudit(tx, { ...entry, action: "identity.unlinked", targetId: id, detail });
+      const others = { identityId: id, exceptId: credential.id };
+      for (const targetId of await deleteSessionsOfIdentity(tx, others)) {
+        await insertAudit(tx, { ...entry, action: "session.revoked", targetId });
+      }
+    });
+    res.status(204).end();
+  };

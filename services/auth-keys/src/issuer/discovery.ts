@@ -1,0 +1,62 @@
+import type { ServerMetadata } from "openid-client";
+import { refuse } from "@payment-links/contracts";
+import type { Clock, Log } from "@payment-links/runtime";
+import { IssuerAway } from "./issuer-fetch.ts";
+
+type DiscoveryOptions = {
+  clock: Clock;
+  log: Log;
+  /** Fetches the provider's metadata; throws where it cannot be had or is not the provider's. */
+  discover: () => Promise<ServerMetadata>;
+};
+
+const freshMs = 60 * 60 * 1000;
+const pauseMsMin = 1_000;
+const pauseMsMax = 60_000;
+
+/**
+ * What an identity provider says of itself (OpenID Connect Discovery §4), kept for an hour. Asked
+ * for once at a time; after a failure not for a pause that doubles up to a minute, in which `get`
+ * throws the refusal OIDC_ISSUER_UNAVAILABLE at once.
+ */
+export const createDiscovery = ({ clock, log, discover }: DiscoveryOptions) => {
+  let kept: { metadata: ServerMetadata; atMs: number } | undefined;
+  let failure: { atMs: number; pauseMs: number } | undefined;
+  let asking: Promise<ServerMetadata> | undefined;
+
+  const ageMs = (atMs: number): number => clock.now().getTime() - atMs;
+
+  const ask = async (): Promise<ServerMetadata> => {
+    try {
+      const metadata = await discover();
+      kept = { metadata, atMs: clock.now().getTime() };
+      failure = undefined;
+      return metadata;
+    } catch (error) {
+      const pauseMs = Math.min((failure?.pauseMs ?? pauseMsMin / 2) * 2, pauseMsMax);
+      failure = { atMs: clock.now().getTime(), pauseMs };
+      log.warn({ reason: reasonOf(error), pauseMs }, "the identity provider cannot be used");
+      throw refuse("OIDC_ISSUER_UNAVAILABLE");
+    } finally {
+      asking = undefined;
+    }
+  };
+
+  return {
+    get: (): Promise<ServerMetadata> => {
+      if (kept !== undefined && ageMs(kept.atMs) < freshMs) return Promise.resolve(kept.metadata);
+      if (asking !== undefined) return asking;
+      if (failure !== undefined && ageMs(failure.atMs) < failure.pauseMs) {
+        return Promise.reject(refuse("OIDC_ISSUER_UNAVAILABLE"));
+      }
+      asking = ask();
+      return asking;
+    },
+  };
+};
+
+/** The library wraps what the fetch throws, and says nothing of it. */
+const reasonOf = (error: unknown): string => {
+  const told = error instanceof Error && error.cause instanceof IssuerAway ? error.cause : error;
+  return told instanceof Error ? told.message : "unknown";
+};

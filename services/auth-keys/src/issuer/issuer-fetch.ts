@@ -1,0 +1,55 @@
+import type { CustomFetch } from "openid-client";
+
+/** An identity provider that does not answer, or says itself that it cannot. */
+export class IssuerAway extends Error {}
+
+const answerBytesMax = 256 * 1024;
+
+/**
+ * Asks an identity provider: never by way of a redirect, and at most 256 KiB of answer. The
+ * time-out that the request's signal carries covers the body too. Throws IssuerAway.
+ */
+export const issuerFetch: CustomFetch = async (url, { method, headers, body, signal }) => {
+  const answer = await ask(url, {
+    method,
+    headers,
+    redirect: "manual",
+    ...(body === undefined ? {} : { body }),
+    ...(signal === undefined ? {} : { signal }),
+  });
+  return new Response(answer.bytes, { status: answer.status, headers: answer.headers });
+};
+
+const ask = async (url: string, init: RequestInit) => {
+  try {
+    const { status, headers, body } = await fetch(url, init);
+    if (status >= 500 || status === 429) {
+      await body?.cancel();
+      throw new IssuerAway(`the identity provider answered ${status}`);
+    }
+    return { status, headers, bytes: await readBounded(body) };
+  } catch (error) {
+    if (error instanceof IssuerAway) throw error;
+    throw new IssuerAway(`the identity provider does not answer (${codeOf(error)})`);
+  }
+};
+
+/**
+ * The system's code of what fetch threw, else its name: what an operator needs, and no address or
+ * body. It is an error, if perhaps of another realm, which `instanceof` would not know.
+ */
+const codeOf = (error: unknown): string => {
+  const { cause, name } = error as { cause?: { code?: string } | null; name?: string };
+  return cause?.code ?? name ?? "unknown";
+};
+
+const readBounded = async (body: ReadableStream<Uint8Array> | null): Promise<Buffer> => {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > answerBytesMax) throw new IssuerAway("the identity provider's answer is too long");
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+};

@@ -1,0 +1,67 @@
+import * as z from "zod";
+import { type CommonQueryMethods, type DatabaseTransactionConnection, sql } from "slonik";
+import type { Identity, ProvenIdentity } from "../domain/identity.ts";
+
+const IdentityRow = z.object({
+  id: z.string(),
+  accountId: z.string(),
+  method: z.enum(["siwe", "oidc"]),
+  issuer: z.string(),
+  subject: z.string(),
+  dateCreated: z.date(),
+});
+const nothing = sql.type(z.object({}).strict());
+
+const columns = sql.fragment`
+  id, account_id AS "accountId", method, issuer, subject, date_created AS "dateCreated"
+`;
+
+type Name = Pick<ProvenIdentity, "method" | "issuer" | "subject">;
+
+/**
+ * Finds an identity behind a lock on its name, which holds while nobody has it too: of two first
+ * sign-ins at once, the second finds the account that the first made. Taken before an account's
+ * row.
+ */
+export const lockIdentity = async (
+  tx: DatabaseTransactionConnection,
+  { method, issuer, subject }: Name,
+): Promise<Identity | null> => {
+  const name = JSON.stringify(["identity", method, issuer, subject]);
+  await tx.query(nothing`SELECT FROM pg_advisory_xact_lock(hashtextextended(${name}, 0))`);
+  // A second statement, which sees what was committed during the wait.
+  return tx.maybeOne(sql.type(IdentityRow)`
+    SELECT ${columns} FROM identities
+    WHERE method = ${method} AND issuer = ${issuer} AND subject = ${subject}
+    FOR UPDATE
+  `);
+};
+
+/** Links an identity, whose name is locked, to an account. */
+export const insertIdentity = async (
+  tx: DatabaseTransactionConnection,
+  { id, accountId, method, issuer, subject, dateCreated }: Identity,
+): Promise<void> => {
+  await tx.query(nothing`
+    INSERT INTO identities (id, account_id, method, issuer, subject, date_created)
+    VALUES (${id}, ${accountId}, ${method}, ${issuer}, ${subject}, ${sql.timestamp(dateCreated)})
+  `);
+};
+
+/** The identities of an account, the oldest first. */
+export const listIdentities = (
+  db: CommonQueryMethods,
+  accountId: string,
+): Promise<readonly Identity[]> =>
+  db.any(sql.type(IdentityRow)`
+    SELECT ${columns} FROM identities WHERE account_id = ${accountId} ORDER BY date_created, id
+  `);
+
+/** Unlinks an identity of the account; answers which it was, if there was one. */
+export const deleteIdentity = (
+  tx: DatabaseTransactionConnection,
+  { id, accountId }: { id: string; accountId: string },
+): Promise<Identity | null> =>
+  tx.maybeOne(sql.type(IdentityRow)`
+    DELETE FROM identities WHERE id = ${id} AND account_id = ${accountId} RETURNING ${columns}
+  `);

@@ -1,0 +1,39 @@
+import * as z from "zod";
+import { type CommonQueryMethods, sql } from "slonik";
+import type { CredentialUse } from "../domain/last-uses.ts";
+
+const nothing = sql.type(z.object({}).strict());
+
+/** Where a use of each kind of credential is kept. */
+const places = {
+  "api-key": { table: "api_keys", column: "last_used_at" },
+  session: { table: "sessions", column: "last_seen_at" },
+} as const;
+
+/**
+ * Keeps when credentials of one kind were last used, in one statement; an older use than the one that
+ * is kept changes nothing. Rows are locked in one order, as replicas write the same ones.
+ */
+export const keepLastUses = async (
+  db: CommonQueryMethods,
+  kind: keyof typeof places,
+  uses: readonly CredentialUse[],
+): Promise<void> => {
+  if (uses.length === 0) return;
+  const table = sql.identifier([places[kind].table]);
+  const column = sql.identifier([places[kind].column]);
+  // No stronger lock than the update's own: rotation refers to a key's row while it is held.
+  await db.query(nothing`
+    WITH used AS (
+      SELECT * FROM ${sql.unnest(
+        uses.map(({ id, at }) => [id, at.toISOString()]),
+        ["text", "timestamptz"],
+      )} AS used (id, at)
+    ), locked AS (
+      SELECT c.id FROM ${table} c JOIN used ON used.id = c.id
+      ORDER BY c.id FOR NO KEY UPDATE OF c
+    )
+    UPDATE ${table} c SET ${column} = greatest(c.${column}, used.at)
+    FROM used JOIN locked ON locked.id = used.id WHERE c.id = used.id
+  `);
+};

@@ -1,0 +1,58 @@
+import * as z from "zod";
+import { type CommonQueryMethods, sql } from "slonik";
+
+const AttemptRow = z.object({ linkingSessionId: z.string().nullable() });
+const nothing = sql.type(z.object({}).strict());
+
+type Attempt = { hash: Buffer; browserHash: Buffer; method: "siwe" | "oidc" };
+
+/**
+ * Stores a sign-in that a browser began, by the hashes of its nonce or state and of the browser.
+ */
+export const insertSignInAttempt = async (
+  db: CommonQueryMethods,
+  {
+    hash,
+    browserHash,
+    method,
+    linkingSessionId,
+    expiresAt,
+  }: Attempt & { linkingSessionId?: string; expiresAt: Date },
+): Promise<void> => {
+  await db.query(nothing`
+    INSERT INTO sign_in_attempts (hash, browser_hash, method, linking_session_id, expires_at)
+    VALUES (
+      ${sql.binary(hash)}, ${sql.binary(browserHash)}, ${method}, ${linkingSessionId ?? null},
+      ${sql.timestamp(expiresAt)}
+    )
+  `);
+};
+
+/**
+ * Uses an attempt of this browser up, and answers for which session it was to link an identity, if
+ * for one. Null where there is none such, or no longer; of several at once, one alone gets it.
+ * Another browser's attempt stays good.
+ */
+export const spendSignInAttempt = (
+  db: CommonQueryMethods,
+  { hash, browserHash, method, now }: Attempt & { now: Date },
+): Promise<{ linkingSessionId: string | null } | null> =>
+  db.maybeOne(sql.type(AttemptRow)`
+    DELETE FROM sign_in_attempts
+    WHERE hash = ${sql.binary(hash)} AND browser_hash = ${sql.binary(browserHash)}
+      AND method = ${method} AND expires_at > ${sql.timestamp(now)}
+    RETURNING linking_session_id AS "linkingSessionId"
+  `);
+
+/** Deletes at most so many attempts that were not ended in time; answers how many. */
+export const deleteEndedSignInAttempts = async (
+  db: CommonQueryMethods,
+  { now, rowsMax }: { now: Date; rowsMax: number },
+): Promise<number> => {
+  const { rowCount } = await db.query(nothing`
+    DELETE FROM sign_in_attempts WHERE hash IN (
+      SELECT hash FROM sign_in_attempts WHERE expires_at <= ${sql.timestamp(now)} LIMIT ${rowsMax}
+    )
+  `);
+  return rowCount;
+};

@@ -1,0 +1,64 @@
+const redirectsMax = 20;
+
+/** Where a browser has come to: a page, or an address that it was told to stop before. */
+type Visit = { url: URL; status: number | undefined; text: string };
+
+type VisitOptions = {
+  /** Stops before the first address for which this is true, and does not fetch it. */
+  stopBefore?: (url: URL) => boolean;
+};
+
+/**
+ * As much of a browser as signing in needs: a cookie jar per origin, and redirects followed one by
+ * one. One origin is served by another address, as an ingress would.
+ */
+export const createBrowser = ({ origin, servedBy }: { origin: string; servedBy: string }) => {
+  const jars = new Map<string, Map<string, string>>();
+  const jarOf = (url: URL): Map<string, string> => {
+    const jar = jars.get(url.origin) ?? new Map<string, string>();
+    jars.set(url.origin, jar);
+    return jar;
+  };
+  const cookiesOf = (url: URL): string =>
+    [...jarOf(url)].map(([name, value]) => `${name}=${value}`).join("; ");
+  const keep = (url: URL, headers: Headers): void => {
+    for (const line of headers.getSetCookie()) {
+      const [pair = "", ...attributes] = line.split(";");
+      const [name = "", value = ""] = pair.split(/=(.*)/s);
+      const isGone = attributes.some((text) => /max-age=0|expires=thu, 01 jan 1970/i.test(text));
+      if (isGone) jarOf(url).delete(name);
+      else jarOf(url).set(name, value);
+    }
+  };
+
+  const visit = async (to: string, { stopBefore }: VisitOptions = {}): Promise<Visit> => {
+    let url = new URL(to, origin);
+    for (let count = 0; count < redirectsMax; count += 1) {
+      if (stopBefore?.(url) === true) return { url, status: undefined, text: "" };
+      const at = url.origin === origin ? new URL(url.pathname + url.search, servedBy) : url;
+      const answer = await fetch(at, {
+        redirect: "manual",
+        headers: { cookie: cookiesOf(url), accept: "text/html,*/*" },
+      });
+      keep(url, answer.headers);
+      const location = answer.headers.get("location");
+      const text = await answer.text();
+      if (location === null) return { url, status: answer.status, text };
+      url = new URL(location, url);
+    }
+    throw new Error("the browser was sent round in circles");
+  };
+
+  return {
+    visit,
+    /** The cookies that the browser would send to the origin, as a header. */
+    cookies: (): string => cookiesOf(new URL(origin)),
+    /** Takes a cookie away, or puts one in its place. */
+    setCookie: (name: string, value: string | undefined): void => {
+      const jar = jarOf(new URL(origin));
+      if (value === undefined) jar.delete(name);
+      else jar.set(name, value);
+    },
+  };
+};
+export type Browser = ReturnType<typeof createBrowser>;

@@ -1,0 +1,104 @@
+import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { exportJWK, generateKeyPair } from "jose";
+import { Provider } from "oidc-provider";
+import { createMemoryAdapter } from "oidc-provider/lib/adapters/memory_adapter.js";
+import type { OidcClient } from "../config.ts";
+
+const clientId = "payment-links";
+const clientSecret = "a client secret of the test";
+
+type ProviderOptions = { redirectUri: string };
+
+/**
+ * A certified identity provider on loopback, which asks nobody for a password: whoever comes signs
+ * in as `person`. It can take new keys, and go away and come back under the same address.
+ */
+export const openIdentityProvider = async ({ redirectUri }: ProviderOptions) => {
+  const person = { subject: "subject-1", name: "Ada Example" as string | undefined };
+  let handle = (_req: IncomingMessage, res: ServerResponse): void => void res.end();
+  let server = createServer((req, res) => handle(req, res));
+  const listen = (port: number) =>
+    new Promise<void>((resolve) => void server.listen(port, "127.0.0.1", resolve));
+  await listen(0);
+  const { port } = server.address() as AddressInfo;
+  const issuer = `http://127.0.0.1:${port}`;
+
+  const useKey = async (kid: string): Promise<void> => {
+    const { privateKey } = await generateKeyPair("RS256", { extractable: true });
+    const key = { ...(await exportJWK(privateKey)), kid, alg: "RS256", use: "sig" };
+    const provider = createProvider({ issuer, redirectUri, key, person });
+    const callback = provider.callback();
+    handle = (req, res) => {
+      const isLogin = req.url?.startsWith("/interaction/") === true;
+      void (isLogin ? logIn(provider, person.subject, req, res) : callback(req, res));
+    };
+  };
+  await useKey("first");
+
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  const client: OidcClient = { issuer, clientId, clientSecret, scopes: "openid profile" };
+  return {
+    client,
+    person,
+    /** Takes a new signing key, as if it had been restarted: the one before is known no longer. */
+    useKey,
+    goAway: close,
+    comeBack: async () => {
+      server = createServer((req, res) => handle(req, res));
+      await listen(port);
+    },
+    close,
+  };
+};
+export type IdentityProvider = Awaited<ReturnType<typeof openIdentityProvider>>;
+
+type Setup = {
+  issuer: string;
+  redirectUri: string;
+  key: object;
+  person: { name: string | undefined };
+};
+
+const createProvider = ({ issuer, redirectUri, key, person }: Setup): Provider =>
+  new Provider(issuer, {
+    adapter: createMemoryAdapter(0),
+    clients: [{ client_id: clientId, client_secret: clientSecret, redirect_uris: [redirectUri] }],
+    jwks: { keys: [key] },
+    cookies: { keys: ["a cookie key of the test"] },
+    claims: { profile: ["name"] },
+    conformIdTokenClaims: false,
+    features: { devInteractions: { enabled: false } },
+    interactions: { url: (_ctx, { uid }) => `/interaction/${uid}` },
+    ttl: { Session: 600, Grant: 600, Interaction: 600, AccessToken: 600, IdToken: 600 },
+    findAccount: (_ctx, accountId) => ({
+      accountId,
+      claims: () => ({ sub: accountId, ...(person.name === undefined ? {} : person) }),
+    }),
+    // Whoever signs in has agreed.
+    loadExistingGrant: async ({ oidc }) => {
+      const { session } = oidc;
+      const known = session?.grantIdFor(clientId);
+      const found = known === undefined ? undefined : await oidc.provider.Grant.find(known);
+      if (found !== undefined) return found;
+      const accountId = session?.accountId;
+      const grant = new oidc.provider.Grant({
+        clientId,
+        ...(accountId === undefined ? {} : { accountId }),
+      });
+      grant.addOIDCScope("openid profile");
+      await grant.save();
+      return grant;
+    },
+  });
+
+const logIn = async (
+  provider: Provider,
+  accountId: string,
+  req: IncomingMessage,
+  res: ServerResponse,
+): Promise<void> => provider.interactionFinished(req, res, { login: { accountId } });

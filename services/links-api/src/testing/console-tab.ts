@@ -1,0 +1,108 @@
+import { readFileSync } from "node:fs";
+import { SourceTextModule, createContext } from "node:vm";
+
+const script = readFileSync(new URL("../pages/assets/console.js", import.meta.url), "utf8");
+
+/** What the console API answers to `METHOD /path`; what is not told is 404. */
+type Answers = Record<string, { status?: number; body?: unknown }>;
+
+type TabOptions = {
+  answers: Answers;
+  search?: string;
+  /** What an Ethereum wallet of the browser answers to each method (EIP-1193). */
+  wallet?: (request: { method: string; params?: string[] }) => unknown;
+};
+
+/** As much of a DOM element as the script uses. */
+class Element {
+  hidden = false;
+  children: (Element | string)[] = [];
+  readonly name: string;
+  readonly attributes = new Map<string, string>();
+  readonly listeners = new Map<string, (event: object) => Promise<void>>();
+
+  constructor(name: string) {
+    this.name = name;
+  }
+  setAttribute(name: string, value: string): void {
+    this.attributes.set(name, value);
+  }
+  addEventListener(type: string, listener: (event: object) => Promise<void>): void {
+    this.listeners.set(type, listener);
+  }
+  append(...children: (Element | string)[]): void {
+    this.children.push(...children);
+  }
+  replaceChildren(...children: (Element | string)[]): void {
+    this.children = children;
+  }
+  get textContent(): string {
+    return this.children
+      .map((child) => (typeof child === "string" ? child : child.textContent))
+      .join("");
+  }
+  set textContent(text: string) {
+    this.children = [text];
+  }
+  all(): Element[] {
+    return [
+      this,
+      ...this.children.flatMap((child) => (typeof child === "string" ? [] : child.all())),
+    ];
+  }
+}
+
+/** Opens the console in a tab of a browser that has no more than the script needs, and runs it. */
+export const openConsoleTab = async ({ answers, search = "", wallet }: TabOptions) => {
+  const notice = new Element("p");
+  const content = new Element("div");
+  content.hidden = true;
+  const calls: { call: string; body: unknown }[] = [];
+  const addresses: string[] = [];
+  const ethereum =
+    wallet === undefined
+      ? undefined
+      : { request: async (asked: { method: string; params?: string[] }) => wallet(asked) };
+  const context = createContext({
+    document: {
+      querySelector: (selector: string) => (selector === "#notice" ? notice : content),
+      createElement: (name: string) => new Element(name),
+    },
+    location: { hash: "", search },
+    history: {
+      replaceState: (_state: unknown, _title: string, url: string) => addresses.push(url),
+    },
+    window: { ethereum },
+    fetch: async (path: string, init: { method: string; body?: string }) => {
+      const call = `${init.method} ${path.replace("/console/api", "")}`;
+      calls.push({ call, body: init.body === undefined ? undefined : JSON.parse(init.body) });
+      const answer = answers[call] ?? { status: 404, body: { errors: [] } };
+      const status = answer.status ?? 200;
+      const ok = status < 400;
+      return { status, ok, json: async () => answer.body };
+    },
+    FormData,
+    TextEncoder,
+    URLSearchParams,
+  });
+  const module = new SourceTextModule(script, { context });
+  await module.link(() => {
+    throw new Error("the script imports nothing");
+  });
+  await module.evaluate();
+  return {
+    calls,
+    /** Where the address bar was led. */
+    addresses,
+    notice: () => notice.textContent,
+    text: () => (content.hidden ? "" : content.textContent),
+    links: () => content.all().flatMap((element) => element.attributes.get("href") ?? []),
+    click: async (text: string) => {
+      const button = content
+        .all()
+        .find(({ name, textContent }) => name === "button" && textContent === text);
+      if (button === undefined) throw new Error(`there is no button ${text}`);
+      await button.listeners.get("click")?.({ preventDefault: () => {}, target: button });
+    },
+  };
+};

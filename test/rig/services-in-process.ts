@@ -1,0 +1,89 @@
+import { authKeysConfig, authKeysMigration, createAuthKeys } from "@payment-links/auth-keys";
+import { createIngress } from "@payment-links/deploy/ingress";
+import { createInternalApp, listen } from "@payment-links/http";
+import { createLinksApi, linksApiMigration } from "@payment-links/links-api";
+import type { Ground } from "@payment-links/process";
+import { openTestGround } from "@payment-links/process/testing";
+import { readConfig } from "@payment-links/runtime";
+import {
+  createSettlementListener,
+  settlementListenerConfig,
+  settlementListenerMigration,
+} from "@payment-links/settlement-listener";
+import {
+  createWebhookDispatcher,
+  webhookDispatcherConfig,
+  webhookDispatcherMigration,
+} from "@payment-links/webhook-dispatcher";
+
+const host = "127.0.0.1";
+const env = { WEBHOOK_SECRET_KEYS: `test=${Buffer.alloc(32, 7).toString("base64")}` };
+
+/** What the world outside of the house is here: every host name leads to one public address. */
+const outside = { resolve: () => Promise.resolve(["93.184.216.34"]), random: () => 0 };
+
+/**
+ * The four services in this process behind one origin, over real databases, with one clock that stands
+ * still. None is started, so no event travels: what a route answers, it answers by itself. Limits, where
+ * given, are those of all but auth-keys.
+ */
+export const openServicesInProcess = async (more: Partial<Pick<Ground, "limits">> = {}) => {
+  const auth = await openTestGround({ name: "auth-keys", migration: authKeysMigration });
+  const authKeys = createAuthKeys(auth.ground, readConfig(authKeysConfig, env));
+  const change = { clock: auth.clock, ask: authKeys.ask, ...more };
+  const links = await openTestGround({ name: "links-api", migration: linksApiMigration, change });
+  const settlements = await openTestGround({
+    name: "settlement-listener",
+    migration: settlementListenerMigration,
+    change,
+  });
+  const webhooks = await openTestGround({
+    name: "webhook-dispatcher",
+    migration: webhookDispatcherMigration,
+    change,
+  });
+  const services = {
+    "auth-keys": authKeys,
+    "links-api": createLinksApi(links.ground, {}),
+    "settlement-listener": createSettlementListener(
+      settlements.ground,
+      readConfig(settlementListenerConfig, env),
+    ),
+    "webhook-dispatcher": createWebhookDispatcher(
+      webhooks.ground,
+      readConfig(webhookDispatcherConfig, env),
+      outside,
+    ),
+  };
+  const handler = createIngress({
+    "auth-keys": services["auth-keys"].app,
+    "links-api": services["links-api"].app,
+    "settlement-listener": services["settlement-listener"].app,
+    "webhook-dispatcher": services["webhook-dispatcher"].app,
+  });
+  const open = await listen({ handler, host, port: 0, variable: "PORT" });
+  const internalApp = createInternalApp({
+    services: [authKeys],
+    isDraining: () => false,
+    hostNames: [host],
+    log: auth.ground.log,
+  });
+  const internal = await listen({
+    handler: internalApp,
+    host,
+    port: 0,
+    variable: "INTERNAL_PORT",
+  });
+  return {
+    baseUrl: `http://${host}:${open.port}`,
+    internalUrl: `http://${host}:${internal.port}`,
+    clock: auth.clock,
+    publicRoutes: Object.values(services).flatMap(({ publicRoutes }) => publicRoutes),
+    internalRoutes: Object.values(services).flatMap(({ internalRoutes }) => internalRoutes),
+    close: async () => {
+      await Promise.all([open.close(), internal.close()]);
+      await Promise.all(Object.values(services).map((service) => service.stop()));
+      await Promise.all([auth, links, settlements, webhooks].map((ground) => ground.close()));
+    },
+  };
+};

@@ -1,0 +1,313 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { type Scope, mintApiKey, scopes } from "@payment-links/contracts";
+import type { Route } from "@payment-links/http";
+import { type Merchant, call, openMerchant } from "./rig/client.ts";
+import { openServicesInProcess } from "./rig/services-in-process.ts";
+
+/** Who may call a route: anybody, a key with a scope, or a signed-in person. */
+type Rule = "anyone" | "session" | Scope;
+
+/** What stands in the places of a path's parameters. */
+type Parameters = Record<string, string>;
+
+type Expected = {
+  by: Rule;
+  /** What who may call it is answered: the status, and the codes of a refusal. */
+  answers: string;
+  body?: unknown;
+  /** The thing that a path is about, made for one test. */
+  of?: (owner: Merchant) => Parameters | Promise<Parameters>;
+  /** Whether the thing is its owner's alone: for everybody else it does not exist. */
+  isOwned?: boolean;
+  /** Whether another site's page is refused, though anybody may call it. */
+  isOwnSiteOnly?: boolean;
+};
+
+const create = async (owner: Merchant, path: string, body: unknown): Promise<Parameters> => {
+  const answer = await call(`${system.baseUrl}/console/api/${path}`, {
+    method: "POST",
+    headers: { cookie: owner.cookie },
+    body,
+  });
+  if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
+  return { id: String(answer.body["id"]) };
+};
+
+const readOnly = { name: "shop", scopes: ["payment_link:read"] };
+const wallet = {
+  walletAddress: "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
+  tokenId: "usdc-base",
+};
+const hook = { url: "https://shop.com/hook", name: "shop" };
+
+const ownKey = (owner: Merchant) => create(owner, "api-keys", readOnly);
+const ownWallet = (owner: Merchant) => create(owner, "wallets", wallet);
+const ownEndpoint = (owner: Merchant) => create(owner, "webhook-endpoints", hook);
+const ownLink = async (owner: Merchant) => ({
+  handle: owner.handle,
+  ...(await create(owner, "payment-links", { toAmount: "1" })),
+});
+const ownSession = async (owner: Merchant): Promise<Parameters> => {
+  const answer = await call(`${system.baseUrl}/console/api/sessions`, {
+    headers: { cookie: owner.cookie },
+  });
+  const [session] = answer.body["data"] as { id: string }[];
+  return { id: session?.id ?? "" };
+};
+
+const anyone = { by: "anyone" } as const;
+const withoutIssuer = { ...anyone, answers: "404 SIGN_IN_METHOD_UNAVAILABLE" } as const;
+const session = { by: "session", answers: "200" } as const;
+const owned = { by: "session", answers: "200", isOwned: true } as const;
+
+/** Every public route of the four services: who may call it, and what they are answered. */
+const expectations: Record<string, Expected> = {
+  "POST /v1/payment-link": {
+    by: "payment_link:create",
+    answers: "200",
+    body: { toAmount: "1" },
+  },
+  "GET /v1/payment-link": { by: "payment_link:read", answers: "200" },
+  "GET /v1/payment-link/:id": { ...anyone, answers: "200", of: ownLink },
+  "GET /v1/openapi.json": { ...anyone, answers: "200" },
+
+  "POST /console/api/session": {
+    ...anyone,
+    answers: "401 INVALID_SIGN_IN_TOKEN",
+    body: { token: "nobody's" },
+    isOwnSiteOnly: true,
+  },
+  "GET /console/api/session": session,
+  "DELETE /console/api/session": { ...session, answers: "204" },
+  "GET /console/api/session/methods": { ...anyone, answers: "200" },
+  "GET /console/api/session/nonce": { ...anyone, answers: "200", isOwnSiteOnly: true },
+  "GET /console/api/session/oidc": { ...withoutIssuer, isOwnSiteOnly: true },
+  "GET /console/api/session/oidc/callback": withoutIssuer,
+  "GET /console/api/sessions": session,
+  "DELETE /console/api/sessions/:id": { ...owned, answers: "204", of: ownSession },
+  "GET /console/api/identities": session,
+  "POST /console/api/identities": {
+    ...session,
+    answers: "401 INVALID_SIWE_MESSAGE",
+    body: { siwe: { message: "", signature: "" } },
+  },
+  "DELETE /console/api/identities/:id": {
+    ...session,
+    answers: "404 NOT_FOUND",
+    of: () => ({ id: "idn_00000000000000000000000000" }),
+  },
+  "GET /console/api/account": session,
+  "PATCH /console/api/account": { ...session, body: { bio: "changed" } },
+  "GET /console/api/tokens": session,
+  "GET /console/api/wallets": session,
+  "POST /console/api/wallets": { ...session, answers: "201", body: wallet },
+  "PATCH /console/api/wallets/:id": { ...owned, of: ownWallet, body: { isDefault: true } },
+  "DELETE /console/api/wallets/:id": { ...owned, answers: "204", of: ownWallet },
+  "GET /console/api/api-keys": session,
+  "POST /console/api/api-keys": { ...session, answers: "201", body: readOnly },
+  "PATCH /console/api/api-keys/:id": { ...owned, of: ownKey, body: { active: false } },
+  "DELETE /console/api/api-keys/:id": { ...owned, answers: "204", of: ownKey },
+  "POST /console/api/api-keys/:id/rotate": { ...owned, answers: "201", of: ownKey, body: {} },
+  "GET /console/api/audit-log": session,
+
+  "GET /console/api/payment-links": session,
+  "POST /console/api/payment-links": { ...session, body: { toAmount: "1" } },
+  "GET /console/api/payment-links/:id": { ...owned, of: ownLink },
+  "GET /console/api/payment-links/:id/payments": { ...owned, of: ownLink },
+  "POST /console/api/payment-links/:id/deactivate": { ...owned, of: ownLink },
+
+  "GET /console/api/webhook-endpoints": session,
+  "POST /console/api/webhook-endpoints": { ...session, answers: "201", body: hook },
+  "PATCH /console/api/webhook-endpoints/:id": {
+    ...owned,
+    of: ownEndpoint,
+    body: { enabled: false },
+  },
+  "DELETE /console/api/webhook-endpoints/:id": { ...owned, answers: "204", of: ownEndpoint },
+  "GET /console/api/webhook-endpoints/:id/deliveries": { ...owned, of: ownEndpoint },
+
+  "POST /settlement-notices/:provider": {
+    ...anyone,
+    answers: "404 NOT_FOUND",
+    of: () => ({ provider: "nobody" }),
+    body: {},
+  },
+
+  "GET /@:handle/pay/:id": { ...anyone, answers: "200", of: ownLink },
+  "GET /tx/:id": { ...anyone, answers: "404", of: () => ({ id: "tx_none" }) },
+  "GET /console": { ...anyone, answers: "200" },
+  "GET /console/:page": { ...anyone, answers: "200", of: () => ({ page: "sign-in" }) },
+  "GET /checkout/assets/:name": { ...anyone, answers: "200", of: () => ({ name: "page.css" }) },
+  "GET /checkout/logos/:chainId.svg": { ...anyone, answers: "200", of: () => ({ chainId: "1" }) },
+};
+
+type System = Awaited<ReturnType<typeof openServicesInProcess>>;
+let system: System;
+let shop: Merchant;
+let keys: Record<(typeof keyKinds)[number] | Scope, string>;
+
+const keyKinds = ["no key's text", "unknown", "expired", "switched off", "revoked"] as const;
+
+beforeAll(async () => {
+  system = await openServicesInProcess();
+  shop = await openMerchant(system, "shop");
+  keys = await makeKeys();
+}, 60_000);
+afterAll(() => system?.close());
+
+const makeKeys = async () => {
+  const make = async (more: Record<string, unknown>) => {
+    const { status, body } = await call(`${system.baseUrl}/console/api/api-keys`, {
+      method: "POST",
+      headers: { cookie: shop.cookie },
+      body: { name: "n", scopes, ...more },
+    });
+    expect(status).toBe(201);
+    return { id: String(body["id"]), key: String(body["key"]) };
+  };
+  const change = (method: "PATCH" | "DELETE", id: string, body?: unknown) =>
+    call(`${system.baseUrl}/console/api/api-keys/${id}`, {
+      method,
+      headers: { cookie: shop.cookie },
+      body,
+    });
+  const expiresAt = new Date(system.clock.now().getTime() + 1000).toISOString();
+  const expired = await make({ expiresAt });
+  const off = await make({});
+  const revoked = await make({});
+  await change("PATCH", off.id, { active: false });
+  await change("DELETE", revoked.id);
+  system.clock.advance(1000);
+  return {
+    "no key's text": "plk_live_typo",
+    unknown: mintApiKey("live"),
+    expired: expired.key,
+    "switched off": off.key,
+    revoked: revoked.key,
+    "payment_link:create": (await make({ scopes: ["payment_link:create"] })).key,
+    "payment_link:read": (await make({ scopes: ["payment_link:read"] })).key,
+  };
+};
+
+const nameOf = ({ method, path }: Pick<Route, "method" | "path">): string =>
+  `${method.toUpperCase()} ${path}`;
+
+const ruleOf = ({ caller }: Route): Rule => (caller.by === "api-key" ? caller.scope : caller.by);
+
+describe("the route tables of the four services", () => {
+  test("have the routes that are named here, no other, each by the rule that is named here", () => {
+    const declared = system.publicRoutes.map((route) => `${nameOf(route)}: ${ruleOf(route)}`);
+    const named = Object.entries(expectations).map(([name, { by }]) => `${name}: ${by}`);
+    expect(declared.toSorted()).toEqual(named.toSorted());
+  });
+});
+
+describe("what operators and the other services call", () => {
+  test("is at no public address, whoever asks", async () => {
+    const headers = { cookie: shop.cookie, "x-api-key": keys["payment_link:create"] };
+    expect(system.internalRoutes.length).toBeGreaterThan(0);
+    for (const route of system.internalRoutes) {
+      const method = route.method.toUpperCase() as "GET" | "POST";
+      const { status } = await call(`${system.baseUrl}${route.path}`, { method, headers });
+      expect([route.path, status]).toEqual([route.path, 404]);
+    }
+  });
+});
+
+describe("every kind of caller gets what the rule says, of", () => {
+  let merchants = 0;
+  const openAnother = () => openMerchant(system, `merchant_${(merchants += 1)}`);
+
+  test.each(Object.entries(expectations))("%s", async (name, expected) => {
+    const owner = await openAnother();
+    const stranger = await openAnother();
+    const parameters = (await expected.of?.(owner)) ?? {};
+    const outcomes: Record<string, string> = {};
+    for (const [kind, headers] of await callersOf(owner, stranger)) {
+      outcomes[kind] = await outcomeOf(name, expected, parameters, headers);
+    }
+    const kinds = Object.keys(outcomes);
+    expect(outcomes).toEqual(
+      Object.fromEntries(kinds.map((kind) => [kind, expectedFor(expected, kind)])),
+    );
+  });
+});
+
+type Caller = [kind: string, headers: Record<string, string>];
+
+describe("a body that is no object is told so to who may call, of", () => {
+  const takesBody = Object.entries(expectations).filter(
+    ([, { by, body }]) => body !== undefined && by !== "anyone",
+  );
+  test.each(takesBody)("%s", async (name, expected) => {
+    const parameters = (await expected.of?.(shop)) ?? {};
+    const headers = { cookie: shop.cookie, "x-api-key": keys["payment_link:create"] };
+    const outcome = await outcomeOf(name, { ...expected, body: [] }, parameters, headers);
+    expect(outcome).toBe("422 model_attributes_type");
+  });
+});
+
+/** Every kind of caller; the one who may change the thing comes last, and finds it as it was. */
+const callersOf = async (owner: Merchant, stranger: Merchant): Promise<Caller[]> => {
+  const ended = await openMerchant(system, `ended_${owner.handle}`);
+  await call(`${system.baseUrl}/console/api/session`, {
+    method: "DELETE",
+    headers: { cookie: ended.cookie },
+  });
+  const withKey = (kind: keyof typeof keys): Caller => [
+    `key: ${kind}`,
+    { "x-api-key": keys[kind] },
+  ];
+  return [
+    ["nobody", {}],
+    ...keyKinds.map(withKey),
+    ...scopes.map(withKey),
+    ["key: a session in its place", { "x-api-key": owner.cookie.slice("session=".length) }],
+    ["session: a key in its place", { cookie: `session=${keys["payment_link:create"]}` }],
+    ["session: nobody's", { cookie: "session=nobodys" }],
+    ["session: ended", { cookie: ended.cookie }],
+    ["session: sent by another site", { cookie: owner.cookie, "sec-fetch-site": "cross-site" }],
+    ["session: another account's", { cookie: stranger.cookie }],
+    ["session: own", { cookie: owner.cookie }],
+  ];
+};
+
+const outcomeOf = async (
+  name: string,
+  { body }: Expected,
+  parameters: Parameters,
+  headers: Record<string, string>,
+): Promise<string> => {
+  const [method, path = ""] = name.split(" ");
+  const filled = path.replaceAll(/:(\w+)/g, (_text, parameter) => parameters[parameter] ?? "");
+  const answer = await call(`${system.baseUrl}${filled}`, {
+    method: method as "GET" | "POST" | "PATCH" | "DELETE",
+    headers,
+    body,
+  });
+  const errors = Array.isArray(answer.body["errors"]) ? answer.body["errors"] : [];
+  return [answer.status, ...errors.map((error: { code: string }) => error.code)].join(" ");
+};
+
+const expectedFor = (expected: Expected, kind: string): string => {
+  if (expected.by === "anyone") return forAnyone(expected, kind);
+  return expected.by === "session" ? forSession(expected, kind) : forKey(expected, kind);
+};
+
+const forAnyone = ({ answers, isOwnSiteOnly }: Expected, kind: string): string =>
+  isOwnSiteOnly && kind === "session: sent by another site" ? "403 CROSS_SITE_REQUEST" : answers;
+
+const forSession = ({ answers, isOwned }: Expected, kind: string): string => {
+  if (kind === "session: own") return answers;
+  if (kind === "session: another account's") return isOwned ? "404 NOT_FOUND" : answers;
+  return kind === "session: sent by another site"
+    ? "403 CROSS_SITE_REQUEST"
+    : "401 UNAUTHENTICATED";
+};
+
+const forKey = ({ by, answers }: Expected, kind: string): string => {
+  if (kind === `key: ${by}`) return answers;
+  if (scopes.some((scope) => kind === `key: ${scope}`)) return "403 INSUFFICIENT_API_SCOPE";
+  if (kind === "key: expired") return "401 EXPIRED_API_KEY";
+  return kind.startsWith("key: ") ? "401 INVALID_API_KEY" : "401 UNAUTHENTICATED";
+};
