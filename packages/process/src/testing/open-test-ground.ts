@@ -14,15 +14,22 @@ const plenty = { tokensPerSecond: 1_000_000, burst: 1_000_000 };
 type TestGroundOptions = {
   name: string;
   migration: Pick<Migration, "schema" | "folders">;
+  /** Where the clock stands at first. */
+  now?: Date;
   /** What a test wants otherwise. */
   change?: Partial<Ground>;
 };
 
 /**
  * What a service under test stands on: a database of its own, a bus within the process, limits that
- * nobody reaches, and a clock that stands still at 2026-11-21T10:00:00Z. Nobody can be asked who calls.
+ * nobody reaches, and a clock that stands still. Nobody can be asked who calls.
  */
-export const openTestGround = async ({ name, migration, change = {} }: TestGroundOptions) => {
+export const openTestGround = async ({
+  name,
+  migration,
+  now = new Date("2026-11-21T10:00:00.000Z"),
+  change = {},
+}: TestGroundOptions) => {
   const database = await createTestDatabase([migration]);
   const databaseUrl = database.urlOf(migration.schema);
   const logLines: string[] = [];
@@ -31,7 +38,7 @@ export const openTestGround = async ({ name, migration, change = {} }: TestGroun
     { write: (line) => void logLines.push(line) },
   );
   const pool = await openPool({ url: databaseUrl, applicationName: name, connectionsMax, log });
-  const clock = createHeldClock(new Date("2026-11-21T10:00:00.000Z"));
+  const clock = createHeldClock(now);
   const bus = createLocalBus();
   const ground: Ground = {
     pool,

@@ -1,13 +1,7 @@
 import * as z from "zod";
 import { sql } from "slonik";
-import { createLocalBus } from "@payment-links/bus";
-import { type Catalogue, hashSecret, openCatalogue } from "@payment-links/contracts";
-import { createInternalApp, listen } from "@payment-links/http";
-import { openPool } from "@payment-links/postgres";
-import { createTestDatabase } from "@payment-links/postgres/testing";
-import type { Ground } from "@payment-links/process";
-import { createLocalLimiter } from "@payment-links/rate-limit";
-import { createHeldClock, openLog, openMetrics } from "@payment-links/runtime";
+import { type Catalogue, hashSecret } from "@payment-links/contracts";
+import { openTestGround, serveForTest } from "@payment-links/process/testing";
 import type { OidcClient } from "../config.ts";
 import { authKeysMigration, createAuthKeys } from "../service.ts";
 
@@ -23,8 +17,6 @@ type RigOptions = {
   now?: Date;
 };
 
-const host = "127.0.0.1";
-const plenty = { tokensPerSecond: 100_000, burst: 100_000 };
 const Event = z.object({ type: z.string(), topic: z.string(), value: z.string() });
 const Audit = z.object({ action: z.string(), targetId: z.string().nullable() });
 
@@ -36,59 +28,24 @@ export const openRig = async ({
   ipBurst,
   baseUrl,
   apiKeyMode = "live",
-  catalogue = openCatalogue(),
+  catalogue,
   oidc,
-  now = new Date("2026-11-21T10:00:00.000Z"),
+  now,
 }: RigOptions = {}) => {
-  const database = await createTestDatabase([authKeysMigration]);
-  const databaseUrl = database.urlOf(authKeysMigration.schema);
-  const logLines: string[] = [];
-  const log = openLog(
-    { service: "auth-keys", level: "trace" },
-    { write: (line) => void logLines.push(line) },
-  );
-  const pool = await openPool({
-    url: databaseUrl,
-    applicationName: "auth-keys",
-    connectionsMax: 16,
-    log,
-  });
-  const clock = createHeldClock(now);
-  const metrics = openMetrics("auth-keys");
-  const bus = createLocalBus();
-  const ground: Ground = {
-    pool,
-    databaseUrl,
-    bus,
-    clock,
-    log,
-    metrics,
-    limiter: createLocalLimiter({ clock }),
-    limits: {
-      perKey: plenty,
-      perAddress: ipBurst === undefined ? plenty : { tokensPerSecond: 0.001, burst: ipBurst },
+  const testGround = await openTestGround({
+    name: "auth-keys",
+    migration: authKeysMigration,
+    ...(now === undefined ? {} : { now }),
+    change: {
+      ...(ipBurst === undefined ? {} : { limits: narrowTo(ipBurst) }),
+      ...(baseUrl === undefined ? {} : { baseUrl }),
+      ...(catalogue === undefined ? {} : { catalogue }),
     },
-    trustedProxies: [],
-    ask: () => Promise.reject(new Error("auth-keys asks nobody")),
-    catalogue,
-    baseUrl: baseUrl ?? "http://127.0.0.1:8080",
-    checkoutUrl: "https://pay.example",
-  };
-  const service = createAuthKeys(ground, { apiKeyMode, oidc });
-  const open = await listen({ handler: service.app, host, port: 0, variable: "PORT" });
-  const internal = await listen({
-    handler: createInternalApp({
-      services: [service],
-      isDraining: () => false,
-      hostNames: [host],
-      log,
-    }),
-    host,
-    port: 0,
-    variable: "INTERNAL_PORT",
   });
-  const publicUrl = `http://${host}:${open.port}`;
-  const internalUrl = `http://${host}:${internal.port}`;
+  const { ground, pool } = testGround;
+  const service = createAuthKeys(ground, { apiKeyMode, oidc });
+  const served = await serveForTest(service, ground);
+  const { publicUrl, internalUrl } = served;
 
   const call = (method: string, path: string, given: Call = {}) =>
     send(method, `${path.startsWith("/internal/") ? internalUrl : publicUrl}${path}`, given);
@@ -109,16 +66,11 @@ export const openRig = async ({
   };
 
   return {
-    bus,
+    ...testGround,
     call,
-    clock,
-    database,
-    ground,
     internalUrl,
-    logLines,
     makeAccount,
-    metrics,
-    pool,
+    metrics: ground.metrics,
     publicUrl,
     service,
     signIn,
@@ -148,16 +100,18 @@ export const openRig = async ({
       return rows.map((row) => row.action);
     },
     close: async () => {
-      await open.close();
-      await internal.close();
+      await served.close();
       await service.stop();
-      await bus.close();
-      await pool.end();
-      await database.drop();
+      await testGround.close();
     },
   };
 };
 export type Rig = Awaited<ReturnType<typeof openRig>>;
+
+const narrowTo = (burst: number) => ({
+  perKey: { tokensPerSecond: 100_000, burst: 100_000 },
+  perAddress: { tokensPerSecond: 0.001, burst },
+});
 
 /** The token in a sign-in address' fragment. */
 export const tokenOf = (signInUrl: unknown): string =>
