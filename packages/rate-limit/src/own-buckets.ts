@@ -1,17 +1,28 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "@payment-links/runtime";
 import type { Bucket, Decision, Limit } from "./limiter.ts";
-import { takeTokens, tokenMicros } from "./take-tokens.ts";
+import { isShort, takeTokens, tokenMicros } from "./take-tokens.ts";
 
 /** Buckets in this process' memory. */
 export type OwnBuckets = {
   take(buckets: readonly Bucket[]): Decision;
-  /** Makes the buckets stand as a decision taken elsewhere left them. */
-  adopt(buckets: readonly Bucket[], decision: Decision): void;
+  /** Makes the buckets stand as a decision left them that was asked for elsewhere at `askedAtMs`. */
+  adopt(buckets: readonly Bucket[], decision: Decision, askedAtMs: number): void;
+  /**
+   * The refusal of a request that some bucket cannot pay, by what was adopted; undefined says nothing.
+   * Nothing is taken. Whoever else takes from a bucket only empties it further, so the refusal holds
+   * without asking, to within the millisecond in which states are told.
+   */
+  refusal(buckets: readonly Bucket[]): Decision | undefined;
+  /** Each bucket's debt, in µs, where something was taken here since it was last adopted; else 0. */
+  untoldDebts(buckets: readonly Bucket[]): readonly number[];
 };
 
-/** When a bucket is full again; looked up once per request, and then changed in place. */
-type Cell = { fullAtMicros: number };
+/**
+ * When a bucket is full again, and whether that is known to this process alone; looked up once per
+ * request, and then changed in place.
+ */
+type Cell = { fullAtMicros: number; isUntold: boolean };
 
 /**
  * Keeps at most `bucketsMax` buckets of each policy; the one unused for longest is forgotten, which fills
@@ -28,34 +39,56 @@ export const createOwnBuckets = (clock: Clock, bucketsMax: number): OwnBuckets =
     policies.set(policy, cells);
     return cells;
   };
+  const knownCell = ({ policy, id }: Bucket): Cell | undefined => policies.get(policy)?.get(id);
   const cellOf = ({ policy, id }: Bucket): Cell => {
     const cells = cellsOf(policy);
     const known = cells.get(id);
     if (known !== undefined) return known;
-    const cell = { fullAtMicros: 0 };
+    const cell = { fullAtMicros: 0, isUntold: false };
     cells.set(id, cell);
     return cell;
   };
+  const nowMicros = () => clock.now().getTime() * 1000;
 
   return {
     take: (buckets) => {
-      const nowMicros = clock.now().getTime() * 1000;
+      const now = nowMicros();
       const asked = buckets.map(cellOf);
-      const debts = buckets.map(({ limit }, index) => settle(asked[index], limit, nowMicros));
+      const debts = buckets.map(({ limit }, index) => settle(asked[index], limit, now));
       const decision = takeTokens(buckets, debts);
       if (!decision.isAllowed) return decision;
       for (let index = 0; index < buckets.length; index += 1) {
         const [bucket, cell] = [buckets[index], asked[index]];
         if (bucket === undefined || cell === undefined) continue;
-        cell.fullAtMicros = nowMicros + (debts[index] ?? 0) + tokenMicros(bucket.limit);
+        cell.fullAtMicros = now + (debts[index] ?? 0) + tokenMicros(bucket.limit);
+        cell.isUntold = true;
       }
       return decision;
     },
-    adopt: (buckets, decision) => {
-      const nowMs = clock.now().getTime();
-      buckets.forEach((bucket, index) => {
-        const fullInMs = decision.states[index]?.fullInMs ?? 0;
-        cellOf(bucket).fullAtMicros = (nowMs + fullInMs) * 1000;
+    adopt: (buckets, decision, askedAtMs) => {
+      for (let index = 0; index < buckets.length; index += 1) {
+        const [bucket, state] = [buckets[index], decision.states[index]];
+        if (bucket === undefined || state === undefined) continue;
+        const cell = cellOf(bucket);
+        cell.fullAtMicros = (askedAtMs + state.fullInMs) * 1000;
+        cell.isUntold = false;
+      }
+    },
+    refusal: (buckets) => {
+      const now = nowMicros();
+      let isRefused = false;
+      const debts = buckets.map((bucket) => {
+        const debt = settle(knownCell(bucket), bucket.limit, now);
+        if (isShort(bucket.limit, debt)) isRefused = true;
+        return debt;
+      });
+      return isRefused ? takeTokens(buckets, debts) : undefined;
+    },
+    untoldDebts: (buckets) => {
+      const now = nowMicros();
+      return buckets.map((bucket) => {
+        const cell = knownCell(bucket);
+        return cell?.isUntold === true ? settle(cell, bucket.limit, now) : 0;
       });
     },
   };

@@ -1,53 +1,26 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { randomUUID } from "node:crypto";
 import { Redis } from "ioredis";
-import { type Metrics, openLog, openMetrics, systemClock } from "@payment-links/runtime";
-import type { Bucket, Limiter } from "./limiter.ts";
-import { createRedisLimiter } from "./redis-limiter.ts";
+import type { Bucket } from "./limiter.ts";
 import { eventually } from "./testing/eventually.ts";
+import {
+  commands,
+  createLimiterRig,
+  degraded,
+  degradedIs,
+  newBucket,
+  still,
+} from "./testing/limiter-rig.ts";
 import { testRedisUrl } from "./testing/test-redis-url.ts";
-import { type TcpProxy, openTcpProxy } from "./testing/tcp-proxy.ts";
-
-const redisUrl = testRedisUrl();
-/** So slow that nothing is refilled while a test runs. */
-const still = { tokensPerSecond: 0.001, burst: 100 };
-
-const newBucket = (limit = still, policy = "key"): Bucket => ({ policy, id: randomUUID(), limit });
-
-type Opened = { limiter: Limiter; metrics: Metrics; lines: { level: string; msg: string }[] };
 
 describe("createRedisLimiter", () => {
+  const { open, openProxied, openProxy, openReady, close } = createLimiterRig();
   let redis: Redis;
-  const opened: Opened[] = [];
-  const proxies: TcpProxy[] = [];
   beforeAll(() => {
-    redis = new Redis(redisUrl);
+    redis = new Redis(testRedisUrl());
   });
-  afterEach(async () => {
-    await Promise.all(opened.splice(0).map(({ limiter }) => limiter.close()));
-    await Promise.all(proxies.splice(0).map((proxy) => proxy.kill()));
-  });
+  afterEach(close);
   afterAll(() => redis.quit());
-
-  const open = (url = redisUrl, replicas = 1): Opened => {
-    const lines: Opened["lines"] = [];
-    const write = (line: string) => void lines.push(JSON.parse(line));
-    const log = openLog({ service: "test", level: "info" }, { write });
-    const metrics = openMetrics("test");
-    const limiter = createRedisLimiter({ url, clock: systemClock, replicas, metrics, log });
-    opened.push({ limiter, metrics, lines });
-    return { limiter, metrics, lines };
-  };
-  const openReady = async (url = redisUrl, replicas = 1): Promise<Opened> => {
-    const one = open(url, replicas);
-    await degradedIs(one.metrics, 0);
-    return one;
-  };
-  const openProxied = async (replicas = 1): Promise<Opened & { proxy: TcpProxy }> => {
-    const proxy = await openTcpProxy(new URL(redisUrl));
-    proxies.push(proxy);
-    return { proxy, ...(await openReady(`redis://127.0.0.1:${proxy.port}`, replicas)) };
-  };
 
   test("of 400 calls at once to two processes on a burst of 100, exactly 100 pass", async () => {
     const limiters = [(await openReady()).limiter, (await openReady()).limiter];
@@ -193,8 +166,7 @@ describe("createRedisLimiter", () => {
   });
 
   test("Redis never there: all is answered at once from the start, and logged once", async () => {
-    const proxy = await openTcpProxy(new URL(redisUrl));
-    proxies.push(proxy);
+    const proxy = await openProxy();
     proxy.hangUp();
     const { limiter, metrics, lines } = open(`redis://127.0.0.1:${proxy.port}`);
     expect(limiter.take([newBucket()])).toMatchObject({ isAllowed: true });
@@ -211,18 +183,3 @@ describe("createRedisLimiter", () => {
     expect(lines).toHaveLength(1);
   });
 });
-
-const degraded = async (metrics: Metrics): Promise<number> => {
-  const gauge = await metrics.getSingleMetric("payment_links_rate_limit_degraded")?.get();
-  return gauge?.values[0]?.value ?? -1;
-};
-
-const degradedIs = (metrics: Metrics, value: number): Promise<void> =>
-  eventually(`degraded is ${value}`, async () => (await degraded(metrics)) === value);
-
-/** The scripts that were asked to run, as they went over the wire. */
-const commands = (proxy: TcpProxy): string[] =>
-  proxy
-    .sent()
-    .split(/(?=\*\d+\r\n\$(?:7\r\nevalsha|4\r\neval)\r\n)/i)
-    .filter((text) => /eval/i.test(text));

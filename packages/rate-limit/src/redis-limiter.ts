@@ -1,6 +1,7 @@
 import { createHash, hash } from "node:crypto";
 import { Redis } from "ioredis";
 import { type Clock, type Log, type Metrics, afterMs, startLoop } from "@payment-links/runtime";
+import { askByTurns } from "./ask-by-turns.ts";
 import { countDecisions } from "./decision-counter.ts";
 import type { Bucket, Decision, Limit, Limiter } from "./limiter.ts";
 import { ownBucketsMax } from "./local-limiter.ts";
@@ -25,11 +26,13 @@ const reconnectWaitMsMax = 1_000;
 /**
  * Token buckets in Redis, shared by every process that speaks to it. A request that has no answer within
  * 50 ms is decided by this process' own buckets, each with its part of the limit and standing where Redis
- * last said. From then on no request waits for Redis, until it has answered three probes in a row.
+ * last said. From then on no request waits for Redis, until it has answered three probes in a row; then it
+ * is told what was taken without it. A caller over its limit is refused from memory until it has a token.
  */
 export const createRedisLimiter = (options: RedisLimiterOptions): Limiter => {
   const { clock, log, metrics, replicas } = options;
   const redis = openRedis(options.url);
+  const askDebts = createAskDebts(redis);
   const own = createOwnBuckets(clock, ownBucketsMax);
   const count = countDecisions(metrics);
   const health = createRedisHealth(metrics, log);
@@ -38,9 +41,11 @@ export const createRedisLimiter = (options: RedisLimiterOptions): Limiter => {
     own.take(buckets.map((bucket) => ({ ...bucket, limit: partOf(bucket.limit, replicas) })));
 
   const takeShared = async (buckets: readonly Bucket[]): Promise<Decision> => {
+    const askedAtMs = clock.now().getTime();
     try {
-      const decision = takeTokens(buckets, await askDebts(redis, buckets));
-      own.adopt(buckets, decision);
+      const debts = await askDebts(buckets, own.untoldDebts(buckets));
+      const decision = takeTokens(buckets, debts);
+      own.adopt(buckets, decision, askedAtMs);
       return decision;
     } catch (error) {
       health.fail(error);
@@ -49,10 +54,16 @@ export const createRedisLimiter = (options: RedisLimiterOptions): Limiter => {
     }
   };
 
+  const takeCounted = async (buckets: readonly Bucket[]): Promise<Decision> => {
+    const decision = await takeShared(buckets);
+    count(buckets, decision);
+    return decision;
+  };
+
   const probe = async () => {
     try {
       if (redis.status === "wait") await redis.connect();
-      await askDebts(redis, [probeBucket]);
+      await askDebts([probeBucket], [0]);
       health.passProbe();
     } catch (error) {
       health.failProbe(error);
@@ -69,13 +80,8 @@ export const createRedisLimiter = (options: RedisLimiterOptions): Limiter => {
 
   return {
     take: (buckets) => {
-      if (health.isGood()) {
-        return takeShared(buckets).then((decision) => {
-          count(buckets, decision);
-          return decision;
-        });
-      }
-      const decision = takeOwn(buckets);
+      const decision = health.isGood() ? own.refusal(buckets) : takeOwn(buckets);
+      if (decision === undefined) return takeCounted(buckets);
       count(buckets, decision);
       return decision;
     },
@@ -104,17 +110,26 @@ const openRedis = (url: string): Redis =>
 
 const scriptSha = createHash("sha1").update(takeScript).digest("hex");
 
-/** Takes the tokens in Redis, and answers each bucket's debt before that. Throws after 50 ms. */
-const askDebts = async (redis: Redis, buckets: readonly Bucket[]): Promise<readonly number[]> => {
-  const parameters = [
-    ...buckets.map(keyOf),
-    ...buckets.flatMap(({ limit }) => [tokenMicros(limit), limit.burst]),
-  ];
-  const reply = await withinMs(runScript(redis, buckets.length, parameters), answerTimeoutMs);
-  if (!Array.isArray(reply) || reply.length !== buckets.length || !reply.every(Number.isFinite)) {
-    throw new Error("Redis answered something else than one number per bucket");
-  }
-  return reply;
+/**
+ * Makes the question that takes the tokens in Redis and answers each bucket's debt before that. It
+ * throws after 50 ms.
+ */
+const createAskDebts = (redis: Redis) => {
+  const ask = askByTurns(redis, answerTimeoutMs);
+  return async (
+    buckets: readonly Bucket[],
+    untold: readonly number[],
+  ): Promise<readonly number[]> => {
+    const parameters = [
+      ...buckets.map(keyOf),
+      ...buckets.flatMap(({ limit }, n) => [tokenMicros(limit), limit.burst, untold[n] ?? 0]),
+    ];
+    const reply = await ask(() => runScript(redis, buckets.length, parameters));
+    if (!Array.isArray(reply) || reply.length !== buckets.length || !reply.every(Number.isFinite)) {
+      throw new Error("Redis answered something else than one number per bucket");
+    }
+    return reply;
+  };
 };
 
 const runScript = async (
@@ -130,15 +145,6 @@ const runScript = async (
     return redis.eval(takeScript, keyCount, ...parameters);
   }
 };
-
-const withinMs = <T>(answer: Promise<T>, timeoutMs: number): Promise<T> =>
-  new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      // If it was this process that was busy, the answer may lie in the socket: it is read before this.
-      setImmediate(() => reject(new Error(`Redis did not answer within ${timeoutMs} ms`)));
-    }, timeoutMs);
-    answer.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
 
 // One slot of a cluster for all buckets, as one script must reach several of them.
 const keyPrefix = "{payment-links:rate-limit:v1}";

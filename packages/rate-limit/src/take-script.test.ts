@@ -15,7 +15,7 @@ const nowMicros = 1_800_000_000_123_457n;
 const heldScript = takeScript.replace("redis.call('TIME')", "{ ARGV[#ARGV - 1], ARGV[#ARGV] }");
 const heldTime = [Number(nowMicros / 1_000_000n), Number(nowMicros % 1_000_000n)];
 
-/** Where a bucket stands before the script runs: some tokens short of full, and some µs beside that. */
+/** A debt before the script runs: some tokens short of full, and some µs beside that. */
 const arbitraryStand = fc.oneof(
   fc.constant(undefined),
   fc.record({
@@ -26,6 +26,13 @@ const arbitraryStand = fc.oneof(
 
 type Stand = { tokens: number; micros: number } | undefined;
 
+const debtOf = (bucket: Bucket, stand: Stand): bigint | undefined =>
+  stand === undefined
+    ? undefined
+    : BigInt(stand.tokens) * sizesOf(bucket).token + BigInt(stand.micros);
+
+const atLeast0 = (debt: bigint): bigint => (debt < 0n ? 0n : debt);
+
 describe("takeScript", () => {
   let redis: Redis;
   beforeAll(() => {
@@ -34,10 +41,18 @@ describe("takeScript", () => {
   afterAll(() => redis.quit());
 
   /** One atomic step: put the buckets where they stand, take, and look at what is left. */
-  const step = async (buckets: readonly Bucket[], fullAts: readonly (bigint | undefined)[]) => {
+  const step = async (
+    buckets: readonly Bucket[],
+    fullAts: readonly (bigint | undefined)[],
+    untold: readonly bigint[],
+  ) => {
     const run = randomUUID();
     const keys = buckets.map((_, index) => `test:${run}:${index}`);
-    const parameters = buckets.flatMap(({ limit }) => [tokenMicros(limit), limit.burst]);
+    const parameters = buckets.flatMap(({ limit }, index) => [
+      tokenMicros(limit),
+      limit.burst,
+      String(untold[index]),
+    ]);
     const work = redis.multi();
     fullAts.forEach((fullAt, index) => {
       if (fullAt !== undefined) work.set(keys[index] ?? "", String(fullAt), "PX", 60_000);
@@ -59,30 +74,33 @@ describe("takeScript", () => {
     expect(heldScript).not.toBe(takeScript);
     const stands = fc.array(arbitraryStand, { minLength: 3, maxLength: 3 });
     await fc.assert(
-      fc.asyncProperty(arbitraryBuckets, stands, async (buckets, stands: Stand[]) => {
+      fc.asyncProperty(arbitraryBuckets, stands, stands, async (buckets, kept, told) => {
         const model = createBucketModel();
-        const fullAts = buckets.map((bucket, index) => {
-          const stand = stands[index];
-          if (stand === undefined) return undefined;
-          const { token, capacity } = sizesOf(bucket);
-          const debt = BigInt(stand.tokens) * token + BigInt(stand.micros);
-          const bounded = debt < 0n ? 0n : debt > capacity ? capacity : debt;
-          model.setLevel(bucket, capacity - bounded, nowMicros);
-          return nowMicros + debt;
+        const keptDebts = buckets.map((bucket, index) => debtOf(bucket, kept[index]));
+        const untold = buckets.map((bucket, index) => atLeast0(debtOf(bucket, told[index]) ?? 0n));
+        const fullAts = keptDebts.map((debt) => (debt === undefined ? debt : nowMicros + debt));
+        buckets.forEach((bucket, index) => {
+          const { capacity } = sizesOf(bucket);
+          const [debt, more] = [atLeast0(keptDebts[index] ?? 0n), untold[index] ?? 0n];
+          const larger = more > debt ? more : debt;
+          model.setLevel(bucket, larger > capacity ? 0n : capacity - larger, nowMicros);
         });
         const expected = model.take(buckets, nowMicros);
 
-        const { debts, left } = await step(buckets, fullAts);
+        const { debts, left } = await step(buckets, fullAts, untold);
 
         expect(takeTokens(buckets, debts)).toEqual(expected);
         buckets.forEach((bucket, index) => {
           const { text, ttlMs } = left[index] ?? {};
           if (!expected.isAllowed) {
-            const fullAt = fullAts[index];
-            // What was kept is left as it is, but for what no clock of ours can have written.
-            const latest = nowMicros + sizesOf(bucket).capacity;
-            const bounded = fullAt !== undefined && fullAt > latest ? latest : fullAt;
-            return expect(text ?? undefined).toBe(bounded?.toString());
+            const debt = keptDebts[index];
+            // What was kept is left as it is, but for what it did not know, and for what no clock of
+            // ours can have written.
+            const larger = (untold[index] ?? 0n) > atLeast0(debt ?? 0n) ? untold[index] : debt;
+            const { capacity } = sizesOf(bucket);
+            const bounded = larger !== undefined && larger > capacity ? capacity : larger;
+            const fullAt = bounded === undefined ? undefined : nowMicros + bounded;
+            return expect(text ?? undefined).toBe(fullAt?.toString());
           }
           const debt = sizesOf(bucket).capacity - model.levelOf(bucket, nowMicros);
           expect(text).toBe(String(nowMicros + debt));

@@ -1,8 +1,9 @@
 /**
  * Takes one token from each bucket or none from any, in one step of Redis and by its clock. KEYS are the
- * buckets; ARGV holds per bucket the microseconds that a token takes to refill, and the burst. A key holds
- * the microsecond at which its bucket is full again, and is gone once it is. The reply is each bucket's
- * debt as it was before, from which `takeTokens` derives the same decision.
+ * buckets; ARGV holds per bucket the microseconds that a token takes to refill, the burst, and a debt that
+ * Redis may not know of (what was taken while it was away; else 0). A key holds the microsecond at which
+ * its bucket is full again, and is gone once it is. The reply is each bucket's debt as it was before, from
+ * which `takeTokens` derives the same decision.
  */
 export const takeScript = `
 local time = redis.call('TIME')
@@ -12,11 +13,12 @@ local function keep(key, debt)
 end
 local debts, tokens, passes = {}, {}, true
 for i, key in ipairs(KEYS) do
-  local token, burst = tonumber(ARGV[2 * i - 1]), tonumber(ARGV[2 * i])
+  local token, burst = tonumber(ARGV[3 * i - 2]), tonumber(ARGV[3 * i - 1])
+  local untold = tonumber(ARGV[3 * i])
   local debt = math.max(tonumber(redis.call('GET', key) or now) - now, 0)
-  if debt > token * burst then
-    -- The clock fell back, as it may in a fail-over: nobody waits for longer than one whole refill.
-    debt = token * burst
+  if untold > debt or debt > token * burst then
+    -- Where the clock fell back, as it may in a fail-over, nobody waits for longer than one whole refill.
+    debt = math.min(math.max(debt, untold), token * burst)
     keep(key, debt)
   end
   if debt + token > token * burst then passes = false end

@@ -13,7 +13,7 @@ export const takeTokens = (
   let isAllowed = true;
   for (let index = 0; index < buckets.length; index += 1) {
     const limit = buckets[index]?.limit;
-    if (limit !== undefined && lackMicros(limit, debtsMicros[index] ?? 0) > 0) isAllowed = false;
+    if (limit !== undefined && isShort(limit, debtsMicros[index] ?? 0)) isAllowed = false;
   }
   const states = buckets.map(({ limit }, index) =>
     stateOf(limit, debtsMicros[index] ?? 0, isAllowed),
@@ -24,6 +24,10 @@ export const takeTokens = (
 /** How long one token of a limit takes to refill, in whole microseconds, at least one. */
 export const tokenMicros = (limit: Limit): number =>
   Math.max(1, Math.round(1_000_000 / limit.tokensPerSecond));
+
+/** Whether a bucket with this debt, in microseconds, holds no whole token. */
+export const isShort = (limit: Limit, debtMicros: number): boolean =>
+  lackMicros(limit, debtMicros) > 0;
 
 /** How long until the bucket holds a whole token; 0 or less when it holds one. */
 const lackMicros = (limit: Limit, debt: number): number => {

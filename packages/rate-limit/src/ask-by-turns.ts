@@ -1,0 +1,61 @@
+import type { Redis } from "ioredis";
+
+/** The questions of one turn of the event loop, which go out in one write and are due together. */
+type Turn = {
+  refuse: ((error: Error) => void)[];
+  unansweredCount: number;
+  timer: NodeJS.Timeout | undefined;
+};
+
+/** Asks Redis something; rejects where the answer is not there within the time. */
+export type AskRedis = (ask: () => Promise<unknown>) => Promise<unknown>;
+
+/**
+ * Asks whatever one turn of the event loop asks in one write: under load a write for each question costs
+ * more than all else about it. The time counts from that write, as nothing is on its way before.
+ */
+export const askByTurns = (redis: Redis, timeoutMs: number): AskRedis => {
+  let turn: Turn | undefined;
+
+  const expire = (due: Turn): void => {
+    // If it was this process that was busy, the answer may lie in the socket: it is read before this.
+    setImmediate(() => {
+      const error = new Error(`Redis did not answer within ${timeoutMs} ms`);
+      for (const refuse of due.refuse) refuse(error);
+    });
+  };
+  const begin = (): Turn => {
+    const begun: Turn = { refuse: [], unansweredCount: 0, timer: undefined };
+    // Before the first connection there is none.
+    const stream: Redis["stream"] | undefined = redis.stream;
+    stream?.cork();
+    setImmediate(() => {
+      turn = undefined;
+      stream?.uncork();
+      if (begun.unansweredCount > 0) begun.timer = setTimeout(expire, timeoutMs, begun);
+    });
+    return begun;
+  };
+
+  return (ask) =>
+    new Promise((resolve, reject) => {
+      turn ??= begin();
+      const its = turn;
+      its.unansweredCount += 1;
+      its.refuse.push(reject);
+      const end = () => {
+        its.unansweredCount -= 1;
+        if (its.unansweredCount === 0) clearTimeout(its.timer);
+      };
+      ask().then(
+        (answer) => {
+          end();
+          resolve(answer);
+        },
+        (error: unknown) => {
+          end();
+          reject(error);
+        },
+      );
+    });
+};

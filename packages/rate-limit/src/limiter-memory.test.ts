@@ -1,0 +1,124 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { hash } from "node:crypto";
+import { Redis } from "ioredis";
+import type { Bucket, Decision } from "./limiter.ts";
+import { eventually } from "./testing/eventually.ts";
+import { createLimiterRig, degradedIs, commands, newBucket, still } from "./testing/limiter-rig.ts";
+import { testRedisUrl } from "./testing/test-redis-url.ts";
+
+const rig = createLimiterRig();
+let redis: Redis;
+beforeAll(() => {
+  redis = new Redis(testRedisUrl());
+});
+afterEach(() => rig.close());
+afterAll(() => redis.quit());
+
+const few = { tokensPerSecond: 0.001, burst: 5 };
+
+describe("a caller over its limit", () => {
+  test("is refused from memory: Redis hears no more of it", async () => {
+    const { limiter, proxy } = await rig.openProxied();
+    const buckets = [newBucket(few), newBucket(still, "ip")];
+    for (let call = 0; call < 5; call += 1) await limiter.take(buckets);
+    const before = asked(proxy);
+    for (let call = 0; call < 1_000; call += 1) {
+      // No promise: nothing was asked.
+      expect(limiter.take(buckets)).toMatchObject({ isAllowed: false });
+    }
+    expect(asked(proxy)).toBe(before);
+    const { states } = limiter.take(buckets) as Decision;
+    expect(states.map(({ isAllowed, remaining }) => [isAllowed, remaining])).toEqual([
+      [false, 0],
+      [true, 95],
+    ]);
+    // 1,000 s for a token, less what passed since.
+    expect(states[0]?.retryAfterMs).toBeGreaterThan(900_000);
+    // Whoever else pays from the same address is asked about.
+    expect(await limiter.take([newBucket(), buckets[1] ?? newBucket()])).toMatchObject({
+      isAllowed: true,
+    });
+  });
+
+  test("also where another process took the last token, once Redis has said so", async () => {
+    const [one, other] = [await rig.openReady(), await rig.openReady()];
+    const key = newBucket(few);
+    for (let call = 0; call < 5; call += 1) await one.limiter.take([key]);
+    const first = other.limiter.take([key]);
+    expect(first).toBeInstanceOf(Promise);
+    expect((await first).isAllowed).toBe(false);
+    expect(other.limiter.take([key])).toMatchObject({ isAllowed: false });
+  });
+
+  test("passes again as soon as it has a token, as often as the limit says", async () => {
+    const { limiter } = await rig.openReady();
+    const key = newBucket({ tokensPerSecond: 50, burst: 2 });
+    const startedAt = performance.now();
+    let passed = 0;
+    let fromMemory = 0;
+    while (performance.now() - startedAt < 500) {
+      const taken = limiter.take([key]);
+      if (!(taken instanceof Promise)) {
+        fromMemory += 1;
+        await new Promise((resolve) => setTimeout(resolve, 1));
+      }
+      if ((await taken).isAllowed) passed += 1;
+    }
+    const seconds = (performance.now() - startedAt) / 1000;
+    expect(fromMemory).toBeGreaterThan(10);
+    expect(passed).toBeLessThanOrEqual(2 + 50 * seconds);
+    // A busy machine asks less often; a token late by a millisecond each must not add up to this.
+    expect(passed).toBeGreaterThanOrEqual((2 + 50 * seconds) * 0.6);
+  });
+
+  test("is not kept out by memory for longer than a token takes, if Redis lost its bucket", async () => {
+    const { limiter } = await rig.openReady();
+    const key = newBucket({ tokensPerSecond: 20, burst: 100 });
+    const taken = Array.from({ length: 110 }, async () => limiter.take([key]));
+    expect((await Promise.all(taken)).some(({ isAllowed }) => !isAllowed)).toBe(true);
+    expect(await redis.del(nameOf(key))).toBe(1);
+    // A token takes 50 ms, the whole bucket 5 s.
+    const passes = async () => (await limiter.take([key])).isAllowed;
+    await eventually("it passes", passes, 1_000);
+    expect((await limiter.take([key])).states[0]?.remaining).toBe(98);
+  });
+});
+
+describe("a Redis that comes back empty", () => {
+  test("is told what was taken without it, and grants no burst twice", async () => {
+    const { limiter, metrics, proxy } = await rig.openProxied();
+    const used = newBucket();
+    const fresh = newBucket();
+    await limiter.take([used]);
+    await proxy.kill();
+    await degradedIs(metrics, 1);
+    for (let call = 0; call < 69; call += 1) void limiter.take([used]);
+    expect(await redis.del(nameOf(used))).toBe(1);
+    await proxy.pass();
+    await degradedIs(metrics, 0);
+    expect((await limiter.take([used])).states[0]?.remaining).toBe(100 - 70 - 1);
+    expect((await limiter.take([fresh])).states[0]?.remaining).toBe(99);
+    // Told once: from now on only Redis counts.
+    expect((await limiter.take([used])).states[0]?.remaining).toBe(100 - 70 - 2);
+  });
+
+  test("a process that shares with others tells which part of its own share is gone", async () => {
+    const { limiter, metrics, proxy } = await rig.openProxied(4);
+    const key = newBucket();
+    await proxy.kill();
+    await degradedIs(metrics, 1);
+    for (let call = 0; call < 15; call += 1) void limiter.take([key]);
+    await proxy.pass();
+    await degradedIs(metrics, 0);
+    // 15 of its 25, so 60 of all 100.
+    expect((await limiter.take([key])).states[0]?.remaining).toBe(100 - 60 - 1);
+  });
+});
+
+/** What a key's bucket is called in Redis. */
+const nameOf = ({ id }: Bucket): string =>
+  `{payment-links:rate-limit:v1}:key:${hash("sha256", id, "base64url").slice(0, 22)}`;
+
+/** How often Redis was asked for a key's bucket; a probe may fall in between. */
+const asked = (proxy: Parameters<typeof commands>[0]): number =>
+  commands(proxy).filter((command) => command.includes(":key:")).length;

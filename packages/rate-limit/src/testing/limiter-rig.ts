@@ -1,0 +1,79 @@
+import { randomUUID } from "node:crypto";
+import { type Metrics, openLog, openMetrics, systemClock } from "@payment-links/runtime";
+import type { Bucket, Limiter } from "../limiter.ts";
+import { createRedisLimiter } from "../redis-limiter.ts";
+import { eventually } from "./eventually.ts";
+import { type TcpProxy, openTcpProxy } from "./tcp-proxy.ts";
+import { testRedisUrl } from "./test-redis-url.ts";
+
+/** A limiter as one process has it, with what it tells. */
+export type Opened = {
+  limiter: Limiter;
+  metrics: Metrics;
+  lines: { level: string; msg: string }[];
+};
+
+/** So slow that nothing is refilled while a test runs. */
+export const still = { tokensPerSecond: 0.001, burst: 100 };
+
+/** A bucket that no other test has. */
+export const newBucket = (limit = still, policy = "key"): Bucket => ({
+  policy,
+  id: randomUUID(),
+  limit,
+});
+
+/** Opens limiters over the tests' Redis, behind a proxy where it shall fail, and closes them all. */
+export const createLimiterRig = () => {
+  const redisUrl = testRedisUrl();
+  const opened: Opened[] = [];
+  const proxies: TcpProxy[] = [];
+  const openProxy = async (): Promise<TcpProxy> => {
+    const proxy = await openTcpProxy(new URL(redisUrl));
+    proxies.push(proxy);
+    return proxy;
+  };
+  const open = (url = redisUrl, replicas = 1): Opened => {
+    const lines: Opened["lines"] = [];
+    const write = (line: string) => void lines.push(JSON.parse(line));
+    const log = openLog({ service: "test", level: "info" }, { write });
+    const metrics = openMetrics("test");
+    const limiter = createRedisLimiter({ url, clock: systemClock, replicas, metrics, log });
+    opened.push({ limiter, metrics, lines });
+    return { limiter, metrics, lines };
+  };
+  const openReady = async (url = redisUrl, replicas = 1): Promise<Opened> => {
+    const one = open(url, replicas);
+    await degradedIs(one.metrics, 0);
+    return one;
+  };
+  return {
+    openProxy,
+    open,
+    openReady,
+    openProxied: async (replicas = 1): Promise<Opened & { proxy: TcpProxy }> => {
+      const proxy = await openProxy();
+      return { proxy, ...(await openReady(`redis://127.0.0.1:${proxy.port}`, replicas)) };
+    },
+    close: async () => {
+      await Promise.all(opened.splice(0).map(({ limiter }) => limiter.close()));
+      await Promise.all(proxies.splice(0).map((proxy) => proxy.kill()));
+    },
+  };
+};
+
+/** The gauge: 1 while the process counts alone. */
+export const degraded = async (metrics: Metrics): Promise<number> => {
+  const gauge = await metrics.getSingleMetric("payment_links_rate_limit_degraded")?.get();
+  return gauge?.values[0]?.value ?? -1;
+};
+
+export const degradedIs = (metrics: Metrics, value: number): Promise<void> =>
+  eventually(`degraded is ${value}`, async () => (await degraded(metrics)) === value);
+
+/** The scripts that were asked to run, as they went over the wire. */
+export const commands = (proxy: TcpProxy): string[] =>
+  proxy
+    .sent()
+    .split(/(?=\*\d+\r\n\$(?:7\r\nevalsha|4\r\neval)\r\n)/i)
+    .filter((text) => /eval/i.test(text));
