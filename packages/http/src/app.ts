@@ -13,6 +13,7 @@ import { type Gate, admit } from "./admit.ts";
 import { answerRefusal, refusalOf } from "./answer-error.ts";
 import { createRequestTimer, type RequestTimer } from "./request-metrics.ts";
 import type { Method, Route } from "./route.ts";
+import { trustProxySetting } from "./trusted-proxies.ts";
 
 export type AppOptions = {
   routes: readonly Route[];
@@ -32,7 +33,7 @@ export const createApp = (options: AppOptions): Express => {
   app.disable("x-powered-by");
   app.disable("etag");
   app.set("query parser", "simple");
-  app.set("trust proxy", options.trustedProxies.length > 0 ? [...options.trustedProxies] : false);
+  app.set("trust proxy", trustProxySetting(options.trustedProxies));
   const timer = createRequestTimer(options.metrics);
   for (const route of options.routes) {
     app[route.method](route.path, serveRoute(options, timer, route));

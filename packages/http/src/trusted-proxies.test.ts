@@ -59,9 +59,21 @@ describe("the address that a request is counted under", () => {
     expect(statuses).toEqual([200, 200, 429]);
   });
 
-  test("given a trusted proxy that is no address, does not start", async () => {
-    await expect(startApp({ routes, trustedProxies: ["proxy.example"] })).rejects.toThrow(
-      /proxy\.example/,
-    );
+  test.each(["proxy.example", "loopback", "1", "true", "10.0.0.0/33", "10.0.0.0/", "::/129", "*"])(
+    "given the trusted proxy %j, which is no CIDR, does not start",
+    async (proxy) => {
+      await expect(startApp({ routes, trustedProxies: [edge, proxy] })).rejects.toThrow(
+        `TRUSTED_PROXIES: no address and no CIDR: ${proxy}`,
+      );
+    },
+  );
+
+  test("is believed of a proxy named by its address alone, and by IPv4 written as IPv6", async () => {
+    for (const own of ["127.0.0.1", "127.0.0.1/32", "::ffff:127.0.0.1/128"]) {
+      app = await startApp({ routes, trustedProxies: [own] });
+      await call({ port: app.port, headers: { "x-forwarded-for": "1.2.3.4" } });
+      expect(app.charged).toEqual([["ip 1.2.3.4"]]);
+      await app.close();
+    }
   });
 });

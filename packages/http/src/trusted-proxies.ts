@@ -1,0 +1,24 @@
+import { isIP } from "node:net";
+import { ConfigError } from "@payment-links/runtime";
+
+/**
+ * What Express is told of the proxies in front of us: the addresses and CIDRs whose `X-Forwarded-For` is
+ * believed, from the right, or that none is. Throws ConfigError for anything else. A number is what others
+ * mean by a count of hops, which a client could pass by another way; a name stands for whole networks.
+ */
+export const trustProxySetting = (cidrs: readonly string[]): string[] | false => {
+  const wrong = cidrs.filter((cidr) => !isAddressOrCidr(cidr));
+  if (wrong.length > 0) {
+    throw new ConfigError(`TRUSTED_PROXIES: no address and no CIDR: ${wrong.join(", ")}`);
+  }
+  return cidrs.length > 0 ? [...cidrs] : false;
+};
+
+const isAddressOrCidr = (text: string): boolean => {
+  const [address = "", bits, ...more] = text.split("/");
+  const family = isIP(address);
+  if (family === 0 || address.includes("%") || more.length > 0) return false;
+  return (
+    bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128))
+  );
+};
