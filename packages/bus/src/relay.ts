@@ -42,8 +42,12 @@ export type RelayOptions = {
 const claimRowsMax = 500;
 const standbyMs = 1_000;
 const measureEveryMs = 5_000;
-/** Under load a claim waits this long after the one before, and so carries more; no clock's time. */
+/**
+ * Under load, which is when a claim holds more than a few rows, the next one waits this long and so
+ * carries more; a lone event never waits. No clock's time.
+ */
 const lingerMs = 20;
+const lingerRowsMin = 5;
 const failedWaitMsMin = 100;
 const failedWaitMsMax = 5_000;
 /** A leader that was cut off may have begun its last send a moment after it lost the lock. */
@@ -126,7 +130,7 @@ const step = async (relay: RelayParts): Promise<boolean | Date | void> => {
     const sentCount = await sendClaim(relay, lead.client);
     state.failures = 0;
     if (sentCount === claimRowsMax) return true;
-    if (sentCount > 0) await setTimeout(lingerMs);
+    if (sentCount >= lingerRowsMin) await setTimeout(lingerMs);
     return;
   } catch (error) {
     state.failures += 1;
