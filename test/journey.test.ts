@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { openAllInOneSystem } from "./rig/all-in-one-system.ts";
 import { type Merchant, call, openMerchant, sendNotice, usdcOnBase } from "./rig/client.ts";
-import { openRealSystem } from "./rig/real-system.ts";
+import { type RealSystem, openRealSystem } from "./rig/real-system.ts";
 import { type Received, type Receiver, isSignedWith, openReceiver } from "./rig/receiver.ts";
+import { dumpSystem, findSecrets } from "./rig/secret-hunt.ts";
 import type { System } from "./rig/system.ts";
 import { waitUntil } from "./rig/wait-until.ts";
 
@@ -186,4 +187,18 @@ describe.each(ways)("%s", (_way, open) => {
       errors: [{ code: "INVALID_API_KEY", message: expect.any(String) }],
     });
   });
+
+  test("nothing that all this has left behind holds a secret", async () => {
+    const secrets = {
+      "the API key": merchant.apiKey,
+      "the session token": merchant.cookie.replace(/^[^=]*=/, ""),
+      "the webhook secret": secret,
+      "the provider's secret": provider.secret,
+    };
+    const dump = isReal(system) ? await dumpSystem(system) : { log: system.output() };
+    expect(findSecrets(secrets, dump)).toEqual([]);
+  }, 90_000);
 });
+
+/** The all-in-one's database and topics are its own; what it keeps is what the services keep. */
+const isReal = (system: System): system is RealSystem => "topicPrefix" in system;

@@ -5,9 +5,12 @@ export const floorInsert = `
     chain_id, token_address, payment_reference
   ) VALUES ($1, $2, 1, 'active', $3, now(), $4, $5, $6, $7, $8, $9)`;
 
+/** Whose the floor's links are. */
+export const floorOwner = "user_floor";
+
 export const insertValues = (id: string, toAmount: string, reference: string): string[] => [
   id,
-  "user_floor",
+  floorOwner,
   toAmount,
   "wallet_floor",
   "0x52908400098527886E0F7030069857D2E4169EE7",

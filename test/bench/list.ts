@@ -6,7 +6,7 @@ import type { Stage } from "./stage.ts";
 
 const manyCount = 1_000_000;
 const fewCount = 10;
-const roundCount = 7;
+const roundCount = 11;
 const callsPerRound = 60;
 
 /** The shapes of an account: what its links are, and which filters are asked of it. */

@@ -1,10 +1,29 @@
+import { benchAuth } from "./auth.ts";
 import { benchCreate } from "./create.ts";
+import { benchDispatch } from "./dispatch.ts";
+import { benchLatency } from "./latency.ts";
 import { benchList } from "./list.ts";
 import { benchRetrieve } from "./retrieve.ts";
 import type { Verdict } from "./rounds.ts";
-import { openStage } from "./stage.ts";
+import { type Stage, openStage } from "./stage.ts";
 
-const benches = { create: benchCreate, retrieve: benchRetrieve, list: benchList };
+const onStage = (bench: (stage: Stage) => Promise<Verdict>) => async (): Promise<Verdict> => {
+  const stage = await openStage();
+  try {
+    return await bench(stage);
+  } finally {
+    await stage.close();
+  }
+};
+
+const benches = {
+  create: onStage(benchCreate),
+  retrieve: onStage(benchRetrieve),
+  list: onStage(benchList),
+  auth: benchAuth,
+  dispatch: benchDispatch,
+  latency: benchLatency,
+};
 
 const name = process.argv[2] ?? "";
 if (!Object.hasOwn(benches, name)) {
@@ -12,11 +31,5 @@ if (!Object.hasOwn(benches, name)) {
   process.exit(2);
 }
 
-const stage = await openStage();
-let verdict: Verdict;
-try {
-  verdict = await benches[name as keyof typeof benches](stage);
-} finally {
-  await stage.close();
-}
+const verdict = await benches[name as keyof typeof benches]();
 process.stdout.write(`${JSON.stringify({ bench: name, ...verdict })}\n`);

@@ -67,5 +67,6 @@ const measureBare = async (databaseUrl: string, bare: Rounds["bare"]): Promise<n
   return rate;
 };
 
-const spread = (rates: readonly number[]): string =>
+/** The slowest, the middle and the fastest round. */
+export const spread = (rates: readonly number[]): string =>
   `${Math.min(...rates).toFixed(0)}..${median(rates).toFixed(0)}..${Math.max(...rates).toFixed(0)}/s`;

@@ -1,14 +1,10 @@
-import { chmod, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { authKeysMigration } from "@payment-links/auth-keys";
 import { linksApiMigration } from "@payment-links/links-api";
-import { createTestDatabase } from "@payment-links/postgres/testing";
-import { openEmbeddedPostgres } from "@payment-links/deploy/embedded-postgres";
 import { type Child, startChild } from "../rig/child.ts";
 import { type Merchant, openMerchant } from "../rig/client.ts";
 import { findFreePorts } from "../rig/free-port.ts";
 import { waitUntil } from "../rig/wait-until.ts";
+import { openBenchDatabase } from "./database.ts";
 
 /** Connections of the client: the same for ours and for the floor. */
 export const connectionCount = 10;
@@ -27,18 +23,9 @@ export type Stage = {
   close(): Promise<void>;
 };
 
-const say = (line: string) => process.stderr.write(`${line}\n`);
-
 /** Starts a Postgres with its durable settings on (or uses `DATABASE_URL`), ours, and the floor. */
 export const openStage = async (): Promise<Stage> => {
-  const folder = await mkdtemp(join(tmpdir(), "payment-links-bench-"));
-  await chmod(folder, 0o755);
-  const ownServer =
-    process.env["DATABASE_URL"] === undefined
-      ? await openEmbeddedPostgres({ directory: folder, report: say })
-      : undefined;
-  if (ownServer !== undefined) process.env["DATABASE_URL"] = ownServer.url;
-  const database = await createTestDatabase([authKeysMigration, linksApiMigration]);
+  const database = await openBenchDatabase([authKeysMigration, linksApiMigration]);
   const [oursPort = 0, internalPort = 0, floorPort = 0] = await findFreePorts(3);
   const env = {
     AUTH_KEYS_URL: database.urlOf("auth_keys"),
@@ -66,9 +53,7 @@ export const openStage = async (): Promise<Stage> => {
     merchant,
     close: async () => {
       await Promise.all(children.map((child) => child.end("SIGTERM")));
-      await database.drop();
-      await ownServer?.stop();
-      await rm(folder, { recursive: true, force: true });
+      await database.close();
     },
   };
 };

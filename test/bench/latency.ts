@@ -1,0 +1,214 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Kafka, logLevel } from "kafkajs";
+import * as z from "zod";
+import { ensureTopics } from "@payment-links/bus";
+import { openLog } from "@payment-links/runtime";
+import { call, openMerchant, sendNotice } from "../rig/client.ts";
+import { type RealSystem, openRealSystem } from "../rig/real-system.ts";
+import { waitUntil } from "../rig/wait-until.ts";
+import { openBenchServers } from "./bench-servers.ts";
+import type { Verdict } from "./rounds.ts";
+
+const perSecond = 50;
+const eventsPerRound = 500;
+const roundCount = 3;
+const warmUpEvents = 250;
+const linkCount = 100;
+const waitMsMax = 60_000;
+const provider = { provider: "acme", secret: `whsec_${Buffer.alloc(32, 1).toString("base64")}` };
+
+/** Milliseconds that a share of the events took at most. */
+type Latency = { p50: number; p99: number };
+
+/**
+ * From a settlement that is committed (the provider has its answer) to the first byte of its webhook at
+ * the receiver, over all four services, at 50/s; against produce and consume on the same broker. `ratio`
+ * is that of the medians, `ratioP99` that of the 99th percentiles.
+ */
+export const benchLatency = async (): Promise<Verdict> => {
+  const servers = await openBenchServers();
+  const receiver = await openReceiver();
+  const system = await openRealSystem({
+    replicasPerService: 1,
+    redisDatabase: 0,
+    env: {
+      SETTLEMENT_PROVIDER_SECRETS: `${provider.provider}=${provider.secret}`,
+      WEBHOOK_SECRET_KEYS: `bench=${Buffer.alloc(32, 7).toString("base64")}`,
+      WEBHOOK_HOST_OVERRIDES: `receiver.test=http://127.0.0.1:${receiver.port}`,
+      RATE_LIMIT_PER_IP: "10000:10000",
+      RATE_LIMIT_PER_KEY: "10000:10000",
+    },
+  });
+  const roundTrip = await openRoundTrip(`${system.topicPrefix}round-trip`);
+  try {
+    const linkIds = await openLinks(system);
+    const settle = (index: number) => settleOne(system, receiver, linkIds, index);
+    await measure(settle, warmUpEvents);
+    await measure(roundTrip.send, warmUpEvents);
+    const ours: number[] = [];
+    const floor: number[] = [];
+    for (let round = 0; round < roundCount; round += 1) {
+      const [one, other] = [
+        await measure(settle, eventsPerRound),
+        await measure(roundTrip.send, eventsPerRound),
+      ];
+      process.stdout.write(
+        `ours ${show(latencyOf(one))}; broker alone ${show(latencyOf(other))}\n`,
+      );
+      ours.push(...one);
+      floor.push(...other);
+    }
+    return verdictOf(latencyOf(ours), latencyOf(floor));
+  } finally {
+    await roundTrip.close();
+    await system.close();
+    receiver.close();
+    await servers.close();
+  }
+};
+
+const verdictOf = (ours: Latency, floor: Latency): Verdict => ({
+  ours: Number(ours.p50.toFixed(2)),
+  floor: Number(floor.p50.toFixed(2)),
+  ratio: Number((ours.p50 / floor.p50).toFixed(2)),
+  oursP99: Number(ours.p99.toFixed(2)),
+  floorP99: Number(floor.p99.toFixed(2)),
+  ratioP99: Number((ours.p99 / floor.p99).toFixed(2)),
+});
+
+const show = ({ p50, p99 }: Latency): string =>
+  `p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`;
+
+const latencyOf = (durationsMs: readonly number[]): Latency => {
+  const sorted = durationsMs.toSorted((a, b) => a - b);
+  const at = (share: number) => sorted[Math.floor(sorted.length * share)] ?? Number.NaN;
+  return { p50: at(0.5), p99: at(0.99) };
+};
+
+/** Begins one after another at the fixed rate, whether or not the ones before have ended. */
+const measure = async (
+  one: (index: number) => Promise<number>,
+  count: number,
+): Promise<number[]> => {
+  const startedAt = performance.now();
+  const durations: Promise<number>[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const dueInMs = startedAt + (index * 1000) / perSecond - performance.now();
+    if (dueInMs > 0) await sleep(dueInMs);
+    durations.push(one(index));
+  }
+  return Promise.all(durations);
+};
+
+const openLinks = async (system: RealSystem): Promise<string[]> => {
+  const merchant = await openMerchant(system, "bench");
+  const endpoint = await call(`${system.baseUrl}/console/api/webhook-endpoints`, {
+    method: "POST",
+    headers: { cookie: merchant.cookie },
+    body: { url: "https://receiver.test/hook", name: "bench" },
+  });
+  if (endpoint.status !== 201) throw new Error(`no endpoint: ${JSON.stringify(endpoint.body)}`);
+  const ids: string[] = [];
+  for (let index = 0; index < linkCount; index += 1) {
+    const link = await call(`${system.baseUrl}/v1/payment-link`, {
+      method: "POST",
+      headers: { "x-api-key": merchant.apiKey },
+      body: { toAmount: "1000000" },
+    });
+    ids.push(String(link.body["id"]));
+  }
+  return ids;
+};
+
+let paymentCount = 0;
+
+const settleOne = async (
+  system: RealSystem,
+  receiver: Receiver,
+  linkIds: readonly string[],
+  index: number,
+): Promise<number> => {
+  paymentCount += 1;
+  // Its amount is what the webhook is known by.
+  const amount = `1.${String(paymentCount).padStart(6, "0")}`;
+  const paymentLinkId = linkIds[index % linkIds.length] ?? "";
+  const notice = { id: `pay_${paymentCount}`, paymentLinkId, status: "settled", amount } as const;
+  const status = await sendNotice(system.baseUrl, provider, notice);
+  const committedAt = performance.now();
+  if (status >= 300) throw new Error(`the notice was answered ${status}`);
+  return (await receiver.arrival(Number(amount.slice(2)))) - committedAt;
+};
+
+type Receiver = { port: number; arrival(payment: number): Promise<number>; close(): void };
+
+const Webhook = z.object({
+  data: z.object({ transaction: z.object({ amount: z.string() }).optional() }),
+});
+
+/** Takes webhooks, and tells when the first byte of each payment's came. */
+const openReceiver = async (): Promise<Receiver> => {
+  const arrivals = new Map<number, number>();
+  const server = createServer((req, res) => {
+    const arrivedAt = performance.now();
+    const chunks: Buffer[] = [];
+    req.on("data", (chunk: Buffer) => chunks.push(chunk));
+    req.on("end", () => {
+      res.end();
+      const { data } = Webhook.parse(JSON.parse(Buffer.concat(chunks).toString("utf8")));
+      const digits = (data.transaction?.amount ?? "").split(".")[1] ?? "";
+      arrivals.set(Number(digits.padEnd(6, "0")), arrivedAt);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    arrival: (payment) =>
+      waitUntil(`the webhook of payment ${payment}`, () => arrivals.get(payment), waitMsMax),
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+};
+
+/** Produce and consume, as fast as the client library does it, with the services' own settings. */
+const openRoundTrip = async (topic: string) => {
+  const brokers = (process.env["KAFKA_BROKERS"] ?? "").split(",");
+  const log = openLog({ service: "bench", level: "warn" });
+  await ensureTopics({
+    brokers,
+    clientId: "bench",
+    log,
+    replicationFactor: 1,
+    topics: { [topic]: { partitions: 1, config: {} } },
+  });
+  const kafka = new Kafka({ brokers, logLevel: logLevel.ERROR });
+  const producer = kafka.producer({ idempotent: true });
+  const consumer = kafka.consumer({ groupId: topic, maxWaitTimeInMs: 500 });
+  const arrivals = new Map<string, number>();
+  await Promise.all([producer.connect(), consumer.connect()]);
+  await consumer.subscribe({ topic, fromBeginning: true });
+  await consumer.run({
+    eachMessage: async ({ message }) => {
+      arrivals.set(String(message.value), performance.now());
+    },
+  });
+  let sentCount = 0;
+  const send = async (): Promise<number> => {
+    sentCount += 1;
+    const value = String(sentCount);
+    const sentAt = performance.now();
+    await producer.send({ topic, acks: -1, messages: [{ key: value, value }] });
+    const arrivedAt = await waitUntil("the record", () => arrivals.get(value), waitMsMax);
+    return arrivedAt - sentAt;
+  };
+  return {
+    send,
+    close: async () => {
+      await consumer.disconnect();
+      await producer.disconnect();
+    },
+  };
+};

@@ -1,0 +1,218 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Pool, request } from "undici";
+import { mintApiKey } from "@payment-links/contracts";
+import { type TcpProxy, openTcpProxy } from "@payment-links/rate-limit/testing";
+import { type Child, startChild, waitReady } from "./rig/child.ts";
+import { findFreePorts } from "./rig/free-port.ts";
+import { type OwnRedis, openOwnRedis } from "./rig/own-redis.ts";
+import { waitUntil } from "./rig/wait-until.ts";
+
+type Limited = { child: Child; pool: Pool; internalPort: number };
+type Sample = { status: number; ms: number; sentAtMs: number };
+
+const ample = "900000:900000";
+
+describe("limits of two processes that share a Redis", () => {
+  let redis: OwnRedis;
+  const processes: Limited[] = [];
+  const proxies: TcpProxy[] = [];
+  beforeAll(async () => {
+    redis = await openOwnRedis();
+  });
+  afterEach(async () => {
+    const ended = processes.splice(0).map(async ({ child, pool }) => {
+      await pool.close();
+      await child.end("SIGTERM");
+    });
+    await Promise.all(ended);
+    await Promise.all(proxies.splice(0).map((proxy) => proxy.kill()));
+  }, 60_000);
+  afterAll(() => redis.close());
+
+  const open = async (apiKeys: readonly string[], env: Record<string, string>, count = 2) => {
+    const ports = await findFreePorts(count * 2);
+    const opened = Array.from({ length: count }, (_, index) => {
+      const [port, internalPort = 0] = ports.slice(index * 2);
+      const child = startChild("test/rig/limited-server.ts", {
+        PORT: String(port),
+        INTERNAL_PORT: String(internalPort),
+        REDIS_URL: redis.url,
+        RATE_LIMIT_REPLICAS: String(count),
+        RATE_LIMIT_PER_IP: ample,
+        API_KEYS: apiKeys.join(","),
+        ...env,
+      });
+      return { child, internalPort, pool: new Pool(`http://127.0.0.1:${port}`) };
+    });
+    processes.push(...opened);
+    await Promise.all(opened.map(({ child, internalPort }) => waitReady(child, internalPort)));
+    await sharedBy(opened);
+    return opened;
+  };
+
+  test("of 400 calls at once on a burst of 100, exactly 100 pass", async () => {
+    const key = mintApiKey("live");
+    const opened = await open([key], { RATE_LIMIT_PER_KEY: "0.001:100" });
+    expect(await passedAtOnce(opened, key)).toEqual({ 200: 100, 429: 300 });
+  });
+
+  test("Redis killed under load: no 5xx, no wait, no more than the limit; back, it is shared", async () => {
+    const [busy, calm, later] = [mintApiKey("live"), mintApiKey("live"), mintApiKey("live")];
+    const perSecond = 50;
+    const opened = await open([busy, calm, later], { RATE_LIMIT_PER_KEY: `${perSecond}:100` });
+    const load = startLoad(opened, [
+      { key: busy, perSecond: 4 * perSecond },
+      { key: calm, perSecond: 0.8 * perSecond },
+    ]);
+    // Three times, as one pause of a busy machine must not decide it.
+    const rises: number[] = [];
+    let outageStartMs = 0;
+    for (let kill = 0; kill < 3; kill += 1) {
+      await sleep(kill === 0 ? 3_000 : 1_500);
+      const killedAtMs = performance.now();
+      if (kill === 0) outageStartMs = killedAtMs;
+      await redis.kill();
+      await sleep(1_500);
+      const backAtMs = performance.now();
+      expect(await Promise.all(opened.map(degraded))).toEqual([1, 1]);
+      await redis.start();
+      await sharedBy(opened);
+      const before = load.between(calm, killedAtMs - 1_500, killedAtMs);
+      const during = load.between(calm, killedAtMs, backAtMs);
+      expect(during.length).toBeGreaterThan(30);
+      rises.push(p99(during) - p99(before));
+    }
+    await sleep(1_500);
+    const endMs = performance.now();
+    await load.stop();
+
+    const all = [...load.between(busy, 0, Infinity), ...load.between(calm, 0, Infinity)];
+    expect(all.filter(({ status }) => status !== 200 && status !== 429)).toEqual([]);
+    expect(rises.toSorted((a, b) => a - b)[1]).toBeLessThan(60);
+    const passed = load.between(busy, outageStartMs, endMs).filter(({ status }) => status === 200);
+    const limit = (perSecond * (endMs - outageStartMs)) / 1000;
+    process.stderr.write(
+      `Redis killed: p99 rose by ${rises.map((ms) => ms.toFixed(0)).join(", ")} ms, ` +
+        `${(passed.length / limit).toFixed(2)} of the limit passed\n`,
+    );
+    // The bucket was empty before, and comes back no fuller from a Redis that has forgotten it.
+    expect(passed.length).toBeLessThanOrEqual(1.2 * limit);
+    expect(passed.length).toBeGreaterThanOrEqual(0.6 * limit);
+    // One process may grant the whole burst again, and the other one then knows of it.
+    expect((await passedAtOnce(opened.slice(0, 1), later, 150))[200]).toBeGreaterThanOrEqual(100);
+    expect((await passedAtOnce(opened.slice(1), later, 50))[200] ?? 0).toBeLessThan(50);
+  }, 90_000);
+
+  test("Redis hangs: a call waits 50 ms once, the rest not at all; back, it is asked again", async () => {
+    const proxy = await openTcpProxy(new URL(redis.url));
+    proxies.push(proxy);
+    const key = mintApiKey("live");
+    const [one] = await open(
+      [key],
+      { RATE_LIMIT_PER_KEY: "0.001:1000", REDIS_URL: `redis://127.0.0.1:${proxy.port}` },
+      1,
+    );
+    if (one === undefined) throw new Error("there is a process");
+    const calls = async (count: number): Promise<number[]> => {
+      const samples: Sample[] = [];
+      for (let sent = 0; sent < count; sent += 1) samples.push(await get(one, key));
+      expect(samples.every(({ status }) => status === 200)).toBe(true);
+      return samples.map(({ ms }) => ms);
+    };
+    const usual = median(await calls(50));
+    const firsts: number[] = [];
+    const rounds = 3;
+    for (let round = 0; round < rounds; round += 1) {
+      proxy.stall();
+      firsts.push(...(await calls(1)));
+      expect(median(await calls(50))).toBeLessThan(usual + 20);
+      expect(await degraded(one)).toBe(1);
+      await proxy.pass();
+      await sharedBy([one]);
+    }
+    // The middle one: the machine may have been busy with something else, or Redis not back for good.
+    expect(median(firsts)).toBeGreaterThanOrEqual(45);
+    expect(median(firsts)).toBeLessThan(usual + 50 + 40);
+    // What was taken meanwhile is not given again.
+    const { headers } = await one.pool.request(callOf(key));
+    expect(headers["ratelimit"]).toContain(`"key";r=${1000 - 50 - rounds * 51 - 1}`);
+  });
+});
+
+const callOf = (key: string) =>
+  ({ method: "GET", path: "/limited", headers: { "x-api-key": key } }) as const;
+
+const get = async ({ pool }: Limited, key: string): Promise<Sample> => {
+  const sentAtMs = performance.now();
+  const { statusCode, body } = await pool.request(callOf(key));
+  await body.dump();
+  return { status: statusCode, ms: performance.now() - sentAtMs, sentAtMs };
+};
+
+/** How many of some calls at once, to all processes by turns, got which status. */
+const passedAtOnce = async (opened: readonly Limited[], key: string, count = 400) => {
+  const calls = Array.from({ length: count }, (_, n) => {
+    const one = opened[n % opened.length];
+    if (one === undefined) throw new Error("there is a process");
+    return get(one, key);
+  });
+  const counts: Record<number, number> = {};
+  for (const { status } of await Promise.all(calls)) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+};
+
+type Stream = { key: string; perSecond: number };
+
+/** Sends calls at a steady pace, however long the answers take, to all processes by turns. */
+const startLoad = (opened: readonly Limited[], streams: readonly Stream[]) => {
+  const samples = new Map<string, Sample[]>(streams.map(({ key }) => [key, []]));
+  const underWay = new Set<Promise<void>>();
+  const failed: Sample = { status: 0, ms: 0, sentAtMs: 0 };
+  const timers = streams.map(({ key, perSecond }) => {
+    const startedAtMs = performance.now();
+    let sent = 0;
+    return setInterval(() => {
+      const due = ((performance.now() - startedAtMs) / 1000) * perSecond;
+      for (; sent < due; sent += 1) {
+        const one = opened[sent % opened.length];
+        if (one === undefined) continue;
+        const call: Promise<void> = get(one, key)
+          .catch(() => failed)
+          .then((sample) => {
+            samples.get(key)?.push(sample);
+            underWay.delete(call);
+          });
+        underWay.add(call);
+      }
+    }, 5);
+  });
+  return {
+    between: (key: string, fromMs: number, toMs: number): Sample[] =>
+      (samples.get(key) ?? []).filter(({ sentAtMs }) => sentAtMs >= fromMs && sentAtMs < toMs),
+    stop: async () => {
+      for (const timer of timers) clearInterval(timer);
+      await Promise.all(underWay);
+    },
+  };
+};
+
+/** The gauge: 1 while a process counts alone. */
+const degraded = async ({ internalPort }: Limited): Promise<number> => {
+  const { body } = await request(`http://127.0.0.1:${internalPort}/metrics`);
+  const told = /^payment_links_rate_limit_degraded\{[^}]*\} (\d)$/m.exec(await body.text());
+  return Number(told?.[1] ?? Number.NaN);
+};
+
+const sharedBy = (opened: readonly Limited[]) =>
+  waitUntil("all count in Redis", async () =>
+    (await Promise.all(opened.map(degraded))).every((value) => value === 0),
+  );
+
+const p99 = (samples: readonly Sample[]): number => {
+  const sorted = samples.map(({ ms }) => ms).toSorted((a, b) => a - b);
+  return sorted[Math.ceil(sorted.length * 0.99) - 1] ?? Number.NaN;
+};
+
+const median = (numbers: readonly number[]): number =>
+  numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;

@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Client } from "pg";
+import { type Merchant, call, openMerchant } from "./rig/client.ts";
+import { type RealSystem, openRealSystem } from "./rig/real-system.ts";
+
+/** One call of the load: when it was sent and answered, and what became of it. */
+type Sample = { sentAtMs: number; answeredAtMs: number; status: number; linkId: string };
+
+const workersPerKey = 3;
+const paceMs = 20;
+const oldWallet = "0x52908400098527886E0F7030069857D2E4169EE7";
+const newWallet = "0x8617E340B3D01FA5F11F306F4090FD50E238070D";
+
+describe("two replicas of links-api under load", () => {
+  let system: RealSystem;
+  let merchant: Merchant;
+  let admin: Client;
+
+  beforeAll(async () => {
+    system = await openRealSystem({
+      replicasPerService: 2,
+      redisDatabase: 5,
+      only: ["auth-keys", "links-api"],
+      env: { RATE_LIMIT_PER_IP: "10000:10000", RATE_LIMIT_PER_KEY: "10000:10000" },
+    });
+    merchant = await openMerchant(system, "revoked");
+    admin = new Client({ connectionString: system.adminUrl });
+    await admin.connect();
+  }, 120_000);
+  afterAll(async () => {
+    await admin?.end();
+    await system?.close();
+  }, 60_000);
+
+  const consoleCall = async (
+    method: "GET" | "POST" | "PATCH" | "DELETE",
+    path: string,
+    body?: unknown,
+  ) =>
+    call(`${system.baseUrl}/console/api${path}`, {
+      method,
+      headers: { cookie: merchant.cookie },
+      ...(body === undefined ? {} : { body }),
+    });
+
+  const openKey = async (): Promise<{ id: string; key: string }> => {
+    const scopes = ["payment_link:create", "payment_link:read"];
+    const { body } = await consoleCall("POST", "/api-keys", { name: "load", scopes });
+    return { id: String(body["id"]), key: String(body["key"]) };
+  };
+  const revoke = async ({ id }: { id: string }): Promise<number> => {
+    expect((await consoleCall("DELETE", `/api-keys/${id}`)).status).toBe(204);
+    return performance.now();
+  };
+
+  /** Calls without a pause but a short one, through the ingress, until it is stopped. */
+  const startLoad = (method: "GET" | "POST", key: string) => {
+    const samples: Sample[] = [];
+    const work = async (stop: AbortSignal) => {
+      while (!stop.aborted) {
+        const sentAtMs = performance.now();
+        const { status, body } = await call(`${system.baseUrl}/v1/payment-link`, {
+          method,
+          headers: { "x-api-key": key },
+          ...(method === "POST" ? { body: { toAmount: "5" } } : {}),
+        });
+        const answeredAtMs = performance.now();
+        samples.push({ sentAtMs, answeredAtMs, status, linkId: String(body["id"]) });
+        await sleep(paceMs);
+      }
+    };
+    const end = new AbortController();
+    const workers = Array.from({ length: workersPerKey }, () => work(end.signal));
+    return {
+      samples,
+      stop: async () => {
+        end.abort();
+        await Promise.all(workers);
+      },
+    };
+  };
+  const accepted = (samples: readonly Sample[]) => samples.filter(({ status }) => status === 200);
+  const sentAfter = (samples: readonly Sample[], ms: number) =>
+    samples.filter(({ sentAtMs }) => sentAtMs > ms);
+
+  test("after the default wallet changed, no link goes to the old one for longer than 1 s", async () => {
+    const added = await consoleCall("POST", "/wallets", {
+      walletAddress: newWallet,
+      tokenId: "usdc-base",
+    });
+    const { body } = await consoleCall("GET", "/wallets");
+    const wallets = body["data"] as { id: string; walletAddress: string }[];
+    const first = wallets.find(({ walletAddress }) => walletAddress === oldWallet);
+    const load = startLoad("POST", (await openKey()).key);
+    const changes: { beganAtMs: number; atMs: number; address: string }[] = [];
+    for (const [id, address] of [
+      [added.body["id"], newWallet],
+      [first?.id, oldWallet],
+      [added.body["id"], newWallet],
+    ]) {
+      await sleep(1_500);
+      const beganAtMs = performance.now();
+      const changed = await consoleCall("PATCH", `/wallets/${String(id)}`, { isDefault: true });
+      expect(changed.status).toBe(200);
+      changes.push({ beganAtMs, atMs: performance.now(), address: String(address) });
+    }
+    await sleep(1_800);
+    await load.stop();
+    expect(load.samples.filter(({ status }) => status !== 200)).toEqual([]);
+
+    const { rows } = await admin.query<{ id: string; destination_address: string }>(
+      "SELECT id, destination_address FROM links_api.links",
+    );
+    const goesTo = new Map(rows.map((row) => [row.id, row.destination_address]));
+    for (const [index, { atMs, address }] of changes.entries()) {
+      const nextMs = changes[index + 1]?.beganAtMs ?? Infinity;
+      const made = sentAfter(load.samples, atMs + 1_000).filter(
+        ({ answeredAtMs }) => answeredAtMs < nextMs,
+      );
+      expect(made.length).toBeGreaterThan(3);
+      expect(new Set(made.map(({ linkId }) => goesTo.get(linkId)))).toEqual(new Set([address]));
+    }
+  }, 60_000);
+
+  test("a revoked key creates nothing after 1 s, and is accepted nowhere after 5 s", async () => {
+    const [creating, listing] = [await openKey(), await openKey()];
+    const creates = startLoad("POST", creating.key);
+    const lists = startLoad("GET", listing.key);
+    await sleep(2_000);
+    const noCreateAfterMs = (await revoke(creating)) + 1_000;
+    const noListAfterMs = (await revoke(listing)) + 5_000;
+    await sleep(6_500);
+    await Promise.all([creates.stop(), lists.stop()]);
+
+    expect(accepted(creates.samples).length).toBeGreaterThan(10);
+    expect(accepted(lists.samples).length).toBeGreaterThan(10);
+    const late = [
+      ...sentAfter(creates.samples, noCreateAfterMs),
+      ...sentAfter(lists.samples, noListAfterMs),
+    ];
+    expect(late.length).toBeGreaterThan(20);
+    expect(new Set(late.map(({ status }) => status))).toEqual(new Set([401]));
+  }, 60_000);
+
+  test("with auth-keys gone right after it: no create after 1 s, no list after 60 s", async () => {
+    const [creating, listing] = [await openKey(), await openKey()];
+    const creates = startLoad("POST", creating.key);
+    const lists = startLoad("GET", listing.key);
+    await sleep(2_000);
+    const [createRevokedMs, listRevokedMs] = await Promise.all([revoke(creating), revoke(listing)]);
+    const authKeys = system.replicas.filter(({ service }) => service === "auth-keys");
+    await Promise.all(authKeys.map((replica) => replica.kill()));
+    await sleep(3_000);
+    await creates.stop();
+    await sleep(listRevokedMs + 61_500 - performance.now());
+    await lists.stop();
+
+    const lateCreates = sentAfter(creates.samples, createRevokedMs + 1_000);
+    expect(lateCreates.length).toBeGreaterThan(10);
+    expect(accepted(lateCreates)).toEqual([]);
+    // Readers live on for a while, which is what the minute is for.
+    expect(accepted(sentAfter(lists.samples, listRevokedMs + 20_000)).length).toBeGreaterThan(100);
+    const lateLists = sentAfter(lists.samples, listRevokedMs + 60_000);
+    expect(lateLists.length).toBeGreaterThan(10);
+    expect(accepted(lateLists)).toEqual([]);
+
+    await Promise.all(authKeys.map((replica) => replica.start()));
+  }, 120_000);
+});

@@ -1,0 +1,24 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** What takes traces over OTLP/HTTP, and keeps them as the bytes that came. */
+export type Collector = { url: string; received(): string; close(): Promise<void> };
+
+/** Opens a collector on a free loopback port; names and texts stand in its bytes as they are. */
+export const openCollector = async (): Promise<Collector> => {
+  const bodies: string[] = [];
+  const server = createServer((req, res) => {
+    req.on("data", (chunk: Buffer) => bodies.push(chunk.toString("latin1")));
+    req.on("end", () => res.writeHead(200).end());
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    received: () => bodies.join(""),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+};

@@ -1,0 +1,73 @@
+import * as z from "zod";
+import { cookiePolicy, createApp, keyRoute, serve, serveConfig } from "@payment-links/http";
+import { createIdentity } from "@payment-links/identity";
+import { createRedisLimiter } from "@payment-links/rate-limit";
+import {
+  CommaList,
+  RateLimit,
+  createStopList,
+  openLog,
+  openMetrics,
+  readConfig,
+  stopOnSignal,
+  systemClock,
+} from "@payment-links/runtime";
+import { askForKeys } from "./ask-for-keys.ts";
+
+// A process with the shell, the caller check and the Redis limits of every service, and one route that
+// does nothing: what a test measures of it is theirs.
+const config = readConfig(
+  z
+    .object({
+      REDIS_URL: z.url(),
+      RATE_LIMIT_REPLICAS: z.coerce.number().int(),
+      RATE_LIMIT_PER_KEY: RateLimit,
+      RATE_LIMIT_PER_IP: RateLimit,
+      API_KEYS: CommaList,
+    })
+    .and(serveConfig),
+  process.env,
+);
+const log = openLog({ service: "limited", level: "info" });
+const metrics = openMetrics("limited");
+const stopList = createStopList();
+stopOnSignal(stopList, log);
+const limiter = createRedisLimiter({
+  url: config.REDIS_URL,
+  replicas: config.RATE_LIMIT_REPLICAS,
+  clock: systemClock,
+  metrics,
+  log,
+});
+stopList.add("limiter", () => limiter.close());
+const ask = askForKeys(config.API_KEYS);
+const routes = [
+  keyRoute({
+    method: "get",
+    path: "/limited",
+    scope: "payment_link:read",
+    freshMs: 5_000,
+    handle: (_req, res) => void res.json({}),
+  }),
+];
+const app = createApp({
+  routes,
+  gate: {
+    limiter,
+    limits: { perKey: config.RATE_LIMIT_PER_KEY, perAddress: config.RATE_LIMIT_PER_IP },
+    identity: createIdentity({ ask, clock: systemClock, metrics, log }),
+    cookie: cookiePolicy("http://127.0.0.1"),
+  },
+  trustedProxies: [],
+  log,
+  metrics,
+});
+const nothing = async () => {};
+const service = { name: "limited", metrics, app, publicRoutes: routes, internalRoutes: [] };
+await serve({
+  config,
+  app,
+  services: [{ ...service, isReady: async () => true, start: nothing, stop: nothing }],
+  stopList,
+  log,
+});

@@ -1,0 +1,58 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { findRedisProgram } from "../servers/redis.ts";
+import { findFreePorts } from "./free-port.ts";
+import { waitUntil } from "./wait-until.ts";
+
+/** A Redis of a test's own, which it may kill; whatever was in it is lost by that. */
+export type OwnRedis = {
+  url: string;
+  port: number;
+  /** Ends it as the kernel would: no farewell, nothing kept. */
+  kill(): Promise<void>;
+  /** Starts it again, empty, where it was. */
+  start(): Promise<void>;
+  close(): Promise<void>;
+};
+
+/** Starts a Redis in memory on a free loopback port. */
+export const openOwnRedis = async (): Promise<OwnRedis> => {
+  const report = (line: string) => process.stderr.write(`${line}\n`);
+  const { signal } = new AbortController();
+  const program = await findRedisProgram({ directory: "", report, signal });
+  if (program === undefined) throw new Error("a Redis to kill needs redis-server or Maven");
+  const [port = 0] = await findFreePorts(1);
+  let child: ChildProcess | undefined;
+  const start = async () => {
+    const settings = ["--port", String(port), "--bind", "127.0.0.1", "--save", ""];
+    child = spawn(program, [...settings, "--appendonly", "no"], { stdio: "ignore" });
+    await waitUntil("a Redis of its own", () => isOpen(port));
+  };
+  const end = async (signal: NodeJS.Signals) => {
+    const ending = child;
+    child = undefined;
+    if (ending === undefined || ending.exitCode !== null || ending.signalCode !== null) return;
+    const ended = once(ending, "exit");
+    ending.kill(signal);
+    await ended;
+  };
+  await start();
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    port,
+    kill: () => end("SIGKILL"),
+    start,
+    close: () => end("SIGTERM"),
+  };
+};
+
+const isOpen = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1");
+    socket.once("connect", () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once("error", () => resolve(false));
+  });

@@ -1,0 +1,251 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { randomBytes } from "node:crypto";
+import { Redis } from "ioredis";
+import { Kafka, logLevel } from "kafkajs";
+import { Client } from "pg";
+import {
+  type IdentityProvider,
+  openIdentityProvider,
+} from "@payment-links/auth-keys/testing/identity-provider";
+import { createBrowser } from "@payment-links/auth-keys/testing/browser";
+import { hashSecret } from "@payment-links/contracts";
+import { type Collector, openCollector } from "./rig/collector.ts";
+import { call, sendNotice } from "./rig/client.ts";
+import { type RealSystem, openRealSystem } from "./rig/real-system.ts";
+import { type Receiver, openReceiver } from "./rig/receiver.ts";
+import { type Dump, dumpSystem, findSecrets } from "./rig/secret-hunt.ts";
+import { waitUntil } from "./rig/wait-until.ts";
+
+const provider = { provider: "acme", secret: `whsec_${randomBytes(24).toString("base64")}` };
+const sealingKey = randomBytes(32).toString("base64");
+const origin = "https://console.example";
+const oidcPath = "/console/api/session/oidc";
+const scopes = ["payment_link:create", "payment_link:read"];
+
+describe("after a whole journey, refused and mistaken calls among it", () => {
+  let system: RealSystem;
+  let collector: Collector;
+  let receiver: Receiver;
+  let people: IdentityProvider;
+  let dump: Dump;
+  let linkId = "";
+  /** What nobody may find again, filled while it is handed out. */
+  const secrets: Record<string, string> = {
+    "the provider's secret": provider.secret,
+    "the sealing key": sealingKey,
+  };
+
+  beforeAll(async () => {
+    [collector, receiver, people] = await Promise.all([
+      openCollector(),
+      openReceiver(),
+      openIdentityProvider({ redirectUri: `${origin}${oidcPath}/callback` }),
+    ]);
+    const { issuer, clientId, clientSecret = "" } = people.client;
+    secrets["the client's secret"] = clientSecret;
+    system = await openRealSystem({
+      replicasPerService: 2,
+      redisDatabase: 6,
+      env: {
+        SETTLEMENT_PROVIDER_SECRETS: `${provider.provider}=${provider.secret}`,
+        WEBHOOK_SECRET_KEYS: `test=${sealingKey}`,
+        WEBHOOK_HOST_OVERRIDES: `receiver.test=http://127.0.0.1:${receiver.port}`,
+        BASE_URL: origin,
+        OIDC_ISSUER: issuer,
+        OIDC_CLIENT_ID: clientId,
+        OIDC_CLIENT_SECRET: clientSecret,
+        LOG_LEVEL: "trace",
+        // So slow to refill that the buckets are still there at the end.
+        RATE_LIMIT_PER_KEY: "0.01:1000",
+        RATE_LIMIT_PER_IP: "0.01:1000",
+        OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+        OTEL_METRICS_EXPORTER: "none",
+        OTEL_LOGS_EXPORTER: "none",
+        OTEL_BSP_SCHEDULE_DELAY: "100",
+      },
+    });
+    await journey();
+    await signInElsewhere();
+    await mistakes();
+    await waitUntil("the traces", () => collector.received().includes("POST /v1/payment-link"));
+    dump = { ...(await dumpSystem(system)), traces: collector.received() };
+  }, 180_000);
+  afterAll(async () => {
+    await system?.close();
+    await Promise.all([receiver?.close(), collector?.close(), people?.close()]);
+  }, 60_000);
+
+  const send = (
+    method: "GET" | "POST" | "PATCH" | "DELETE",
+    path: string,
+    headers: Record<string, string> = {},
+    body?: unknown,
+  ) =>
+    call(`${system.baseUrl}${path}`, { method, headers, ...(body === undefined ? {} : { body }) });
+  const cookie = () => ({ cookie: `__Host-session=${secrets["the session token"]}` });
+
+  const journey = async () => {
+    const opened = await call(`${system.internalUrl}/internal/accounts`, {
+      method: "POST",
+      body: { handle: "secretive", username: "Secretive" },
+    });
+    secrets["the sign-in token"] = tokenIn(opened.body["signInUrl"]);
+    const token = secrets["the sign-in token"];
+    const session = await send("POST", "/console/api/session", {}, { token });
+    const set = String(session.headers["set-cookie"]);
+    secrets["the session token"] = /^__Host-session=([^;]+)/.exec(set)?.[1] ?? "";
+    const second = await call(`${system.internalUrl}/internal/sign-in-links`, {
+      method: "POST",
+      body: { handle: "secretive" },
+    });
+    secrets["a sign-in token that nobody used"] = tokenIn(second.body["signInUrl"]);
+    await send("POST", "/console/api/wallets", cookie(), {
+      walletAddress: "0x52908400098527886E0F7030069857D2E4169EE7",
+      tokenId: "usdc-base",
+      isDefault: true,
+    });
+    for (const name of ["the API key", "a revoked API key"]) {
+      const made = await send("POST", "/console/api/api-keys", cookie(), { name, scopes });
+      secrets[name] = String(made.body["key"]);
+      if (name !== "the API key") {
+        await send("DELETE", `/console/api/api-keys/${String(made.body["id"])}`, cookie());
+      }
+    }
+    const keys = await send("GET", "/console/api/api-keys", cookie());
+    const [kept] = keys.body["data"] as { id: string }[];
+    const rotated = await send(
+      "POST",
+      `/console/api/api-keys/${kept?.id ?? ""}/rotate`,
+      cookie(),
+      {},
+    );
+    secrets["a rotated API key"] = String(rotated.body["key"]);
+    const endpoint = await send("POST", "/console/api/webhook-endpoints", cookie(), {
+      url: "https://receiver.test/hook",
+      name: "shop",
+    });
+    secrets["the webhook secret"] = String(endpoint.body["secret"]);
+    const key = { "x-api-key": secrets["the API key"] ?? "" };
+    const created = await send("POST", "/v1/payment-link", key, { toAmount: "5" });
+    linkId = String(created.body["id"]);
+    await send("GET", "/v1/payment-link", key);
+    await sendNotice(system.baseUrl, provider, {
+      id: `${linkId}-1`,
+      paymentLinkId: linkId,
+      amount: "5",
+      status: "settled",
+    });
+    await waitUntil("both webhooks", () => receiver.received.length >= 2);
+  };
+
+  /** Signs in at the identity provider, and keeps what passes through the browser's hands. */
+  const signInElsewhere = async () => {
+    const browser = createBrowser({ origin, servedBy: system.baseUrl });
+    const back = await browser.visit(oidcPath, {
+      stopBefore: ({ pathname }) => pathname === `${oidcPath}/callback`,
+    });
+    secrets["an authorization code"] = back.url.searchParams.get("code") ?? "";
+    secrets["the browser's secret of a sign-in"] = browser.cookies().replace(/^[^=]*=/, "");
+    await browser.visit(back.url.href, { stopBefore: ({ pathname }) => pathname === "/console" });
+    const session = /__Host-session=([^;]+)/.exec(browser.cookies())?.[1] ?? "";
+    secrets["a session token from OpenID Connect"] = session;
+    // Once more with the same code, which is refused.
+    await browser.visit(back.url.href, { stopBefore: ({ pathname }) => pathname === "/console" });
+  };
+
+  /** What people do with secrets that they were given. */
+  const mistakes = async () => {
+    const [key = "", session = ""] = [secrets["the API key"], secrets["the session token"]];
+    const token = secrets["a sign-in token that nobody used"];
+    const answers = [
+      await send("GET", `/v1/payment-link?api_key=${key}&status=${key}`, { "x-api-key": key }),
+      await send("GET", `/v1/payment-link/${key}`),
+      await send("GET", `/${key}`),
+      await send("GET", `/console/${session}`),
+      await send("GET", "/v1/payment-link", { authorization: `Bearer ${key}` }),
+      await send("GET", "/v1/payment-link", { "x-api-key": `${key}, ${key}` }),
+      await send("GET", "/v1/payment-link", { "x-api-key": `${key}x` }),
+      await send("GET", "/v1/payment-link", { "x-api-key": secrets["a revoked API key"] ?? "" }),
+      await send(
+        "POST",
+        "/v1/payment-link",
+        { "x-api-key": key },
+        { toAmount: key, maxUsage: key },
+      ),
+      await send("GET", "/console/api/account", { cookie: `__Host-session=${session}x` }),
+      await send("GET", "/console/api/account", { ...cookie(), "sec-fetch-site": "cross-site" }),
+      await send("POST", "/console/api/session", {}, { token: `${token}x` }),
+      await send("POST", "/console/api/session", {}, { siwe: { message: token, signature: key } }),
+      await send("DELETE", `/console/api/api-keys/${key}`, cookie()),
+      await send("POST", `/settlement-notices/${provider.secret.replaceAll("/", "")}`, {}, {}),
+      await call(`${system.internalUrl}/internal/introspect`, {
+        method: "POST",
+        body: { kind: "api-key", hash: key },
+      }),
+    ];
+    expect(answers.filter(({ status }) => status >= 500)).toEqual([]);
+  };
+
+  test("no table, topic, Redis value, log line, metric or trace holds a secret", () => {
+    expect(Object.values(secrets).every((secret) => secret.length > 20)).toBe(true);
+    expect(findSecrets(secrets, dump)).toEqual([]);
+  });
+
+  test("and it was all there to be searched", () => {
+    const holds = (place: string, text: string) => expect(dump[place]).toContain(text);
+    // Only its hash is kept, as bytes: these are found in the very form in which they stand.
+    holds("table auth_keys.api_keys", hashSecret(secrets["the API key"] ?? "").toString("hex"));
+    holds("table links_api.links", linkId);
+    holds("table webhook_dispatcher.endpoints", "receiver.test");
+    for (const topic of ["accounts.v1", "payment-links.v1", "settlements.v1"]) {
+      expect(dump[`topic ${topic}`]).toMatch(/ce_type=\w/);
+    }
+    holds("topic payment-links.v1", linkId);
+    holds("Redis", "{payment-links:rate-limit:v1}:key:");
+    for (const service of ["auth-keys", "links-api", "settlement-listener", "webhook-dispatcher"]) {
+      holds("log", `"service":"${service}"`);
+      holds("metrics", `service="${service}"`);
+      holds("traces", service);
+    }
+    holds("log", '"level":"debug"');
+    holds("traces", "POST /console/api/session");
+  });
+
+  test("a secret that is planted anywhere is found there", async () => {
+    const planted = { planted: `plk_live_${randomBytes(27).toString("base64url")}` };
+    const secret = planted.planted;
+    const client = new Client({ connectionString: system.adminUrl });
+    await client.connect();
+    const values = [secret, Buffer.from(`a key: ${secret}`), { deep: [btoa(`ab${secret}`)] }];
+    await client.query("CREATE TABLE links_api.as_text AS SELECT $1::text AS x", [values[0]]);
+    await client.query("CREATE TABLE links_api.as_bytes AS SELECT $1::bytea AS x", [values[1]]);
+    await client.query("CREATE TABLE links_api.as_json AS SELECT $1::jsonb AS x", [values[2]]);
+    await client.end();
+    const redis = new Redis(system.redisUrl);
+    await redis.hset(`planted:${secret.slice(0, 4)}`, "field", secret);
+    const brokers = (process.env["KAFKA_BROKERS"] ?? "").split(",");
+    const producer = new Kafka({ brokers, logLevel: logLevel.NOTHING }).producer();
+    await producer.connect();
+    await producer.send({
+      topic: `${system.topicPrefix}accounts.v1.dead-letter`,
+      messages: [{ key: "k", value: "v", headers: { reason: `refused ${secret}` } }],
+    });
+    await producer.disconnect();
+
+    const places = findSecrets(planted, await dumpSystem(system));
+    await redis.del(`planted:${secret.slice(0, 4)}`);
+    await redis.quit();
+    expect(places.sort()).toEqual(
+      [
+        "planted in Redis",
+        "planted in table links_api.as_bytes",
+        "planted in table links_api.as_json",
+        "planted in table links_api.as_text",
+        "planted in topic accounts.v1.dead-letter",
+      ].sort(),
+    );
+  }, 90_000);
+});
+
+const tokenIn = (signInUrl: unknown): string =>
+  new URLSearchParams(new URL(String(signInUrl)).hash.slice(1)).get("token") ?? "";
