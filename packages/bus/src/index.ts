@@ -1,6 +1,7 @@
 export type { BatchHandler, Bus, OutgoingRecord, ReceivedRecord, Subscription } from "./bus.ts";
 export { type Consumer, type ConsumerOptions, startConsumer } from "./consumer.ts";
 export { type DeadLetter, listDeadLetters } from "./dead-letters.ts";
+export { type FailureClass, classifyFailure } from "./failure.ts";
 export { type KafkaBusOptions, type KafkaConnection, createKafkaBus } from "./kafka-bus.ts";
 export { ensureTopics } from "./kafka-topics.ts";
 export { createLocalBus } from "./local-bus.ts";

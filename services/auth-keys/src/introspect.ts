@@ -1,4 +1,5 @@
-import type { Ask } from "@payment-links/identity";
+import { classifyFailure } from "@payment-links/bus";
+import { type Ask, BadAnswer } from "@payment-links/identity";
 import type { Deps } from "./deps.ts";
 import { judgeKey, judgeSession } from "./domain/introspection.ts";
 import { findApiKeyByHash } from "./store/api-keys.ts";
@@ -9,15 +10,18 @@ type IntrospectDeps = Pick<Deps, "pool" | "clock" | "counters" | "apiKeyUses" | 
 /**
  * Answers who is behind a credential, in one round trip to the database. A valid answer counts as a
  * use of the credential; it is noted in memory, as a write per call would cost more than the question.
+ * Throws BadAnswer where the fault lies in the one row, and any other error where the database is away.
  */
 export const createIntrospect =
   ({ pool, clock, counters, apiKeyUses, sessionUses }: IntrospectDeps): Ask =>
   async ({ kind, hash: hex }) => {
     const hash = Buffer.from(hex, "hex");
     const isKey = kind === "api-key";
-    const { outcome, answer } = isKey
-      ? judgeKey(await findApiKeyByHash(pool, hash), clock.now())
-      : judgeSession(await findSessionByHash(pool, hash), clock.now());
+    const judge = async () =>
+      isKey
+        ? judgeKey(await findApiKeyByHash(pool, hash), clock.now())
+        : judgeSession(await findSessionByHash(pool, hash), clock.now());
+    const { outcome, answer } = await judge().catch(rethrow);
     counters.introspected(kind, outcome);
     if (outcome === "valid" && answer.found) {
       const uses = isKey ? apiKeyUses : sessionUses;
@@ -25,3 +29,8 @@ export const createIntrospect =
     }
     return answer;
   };
+
+const rethrow = (error: unknown): never => {
+  if (classifyFailure(error) === "transient") throw error;
+  throw new BadAnswer("who is behind a credential cannot be read", { cause: error });
+};

@@ -1,13 +1,22 @@
 import type { Request, Response } from "express";
 import * as z from "zod";
-import { IntrospectionAnswer, IntrospectionQuestion } from "@payment-links/contracts";
+import { IntrospectionAnswer, IntrospectionQuestion, refuse } from "@payment-links/contracts";
 import { readBody } from "@payment-links/http";
+import { BadAnswer } from "@payment-links/identity";
 import type { Deps } from "../deps.ts";
 
-/** POST /internal/introspect: another service asks who is behind a credential. */
+/**
+ * POST /internal/introspect: another service asks who is behind a credential. 503 says that nobody can
+ * be told, so that services stop asking for a while; 500 that this one cannot.
+ */
 export const answerIntrospection =
-  ({ introspect }: Deps) =>
+  ({ introspect, log }: Deps) =>
   async (req: Request, res: Response) => {
     const question = await readBody(req, IntrospectionQuestion);
-    res.json(z.encode(IntrospectionAnswer, await introspect(question)));
+    const answer = await introspect(question).catch((error: unknown) => {
+      if (error instanceof BadAnswer) throw error;
+      log.warn({ err: error }, "the database cannot tell who is calling");
+      throw refuse("SERVICE_UNAVAILABLE");
+    });
+    res.json(z.encode(IntrospectionAnswer, answer));
   };

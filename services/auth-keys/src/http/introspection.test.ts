@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { sql } from "slonik";
+import * as z from "zod";
 import { hashSecret, mintApiKey } from "@payment-links/contracts";
+import { openPool } from "@payment-links/postgres";
 import { type Rig, openRig, refusalOf } from "../testing/open-rig.ts";
+import { until } from "../testing/until.ts";
+
+const nothing = sql.type(z.object({}).strict());
 
 let rig: Rig;
 beforeAll(async () => {
@@ -97,6 +103,54 @@ describe("POST /internal/introspect", () => {
     await rig.call("DELETE", `${path}/${two}`, { cookie });
     for (const key of keys) await ask(key);
     expect([...texts]).toEqual(['{"found":false}']);
+  });
+
+  test("without the database answers 503, which is no fault of the key, and 200 once it is back", async () => {
+    const own = await openRig();
+    const { cookie } = await own.signUp();
+    const { body } = await own.call("POST", "/console/api/api-keys", {
+      cookie,
+      body: { name: "n", scopes: ["payment_link:read"] },
+    });
+    const hash = hashSecret(String(body["key"])).toString("hex");
+    const ask = () => own.call("POST", "/internal/introspect", { body: { kind: "api-key", hash } });
+    const { adminUrl } = own.database;
+    const name = new URL(adminUrl).pathname.slice(1);
+    const database = sql.identifier([name]);
+    const server = await openPool({
+      url: new URL("/postgres", adminUrl).href,
+      applicationName: "test",
+      connectionsMax: 1,
+      log: own.ground.log,
+    });
+    await server.query(nothing`ALTER DATABASE ${database} ALLOW_CONNECTIONS false`);
+    await server.query(sql.type(z.object({ done: z.boolean() }))`
+      SELECT pg_terminate_backend(pid) AS done FROM pg_stat_activity WHERE datname = ${name}
+    `);
+    expect(refusalOf(await ask())).toBe("503 SERVICE_UNAVAILABLE");
+    await server.query(nothing`ALTER DATABASE ${database} ALLOW_CONNECTIONS true`);
+    await server.end();
+    await until(async () => (await ask()).status === 200);
+    await own.close();
+  });
+
+  test("an account that cannot be read is answered 500, and every other as ever", async () => {
+    const broken = await rig.signUp();
+    const key = await createKey(broken.cookie);
+    await rig.call("POST", "/console/api/wallets", {
+      cookie: broken.cookie,
+      body: { walletAddress: "0x52908400098527886E0F7030069857D2E4169EE7", tokenId: "usdc-base" },
+    });
+    await rig.pool.query(nothing`
+      UPDATE wallets SET chain_type = 'unheard of' WHERE account_id = ${broken.userId}
+    `);
+    const hash = hashSecret(key).toString("hex");
+    const answer = await rig.call("POST", "/internal/introspect", {
+      body: { kind: "api-key", hash },
+    });
+    expect(refusalOf(answer)).toBe("500 INTERNAL_ERROR");
+    const { cookie } = await rig.signUp();
+    expect(await rig.introspect("api-key", await createKey(cookie))).toMatchObject({ found: true });
   });
 
   test("questions are counted by kind and outcome", async () => {
