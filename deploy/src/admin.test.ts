@@ -98,11 +98,18 @@ describe("admin republish", () => {
   });
 });
 
-describe("admin dead-letters", () => {
+describe("admin, of another service than auth-keys,", () => {
+  const deadLetters = "/internal/dead-letters";
   test.each([
-    ["list", "links-api", "GET", "/internal/dead-letters/links-api"],
-    ["replay", "webhook-dispatcher", "POST", "/internal/dead-letters/webhook-dispatcher/replay"],
-  ])("%s asks %s by %s %s, with the token as bearer", async (verb, service, method, path) => {
+    ["dead-letters list", "links-api", "GET", `${deadLetters}/links-api`],
+    [
+      "dead-letters replay",
+      "webhook-dispatcher",
+      "POST",
+      `${deadLetters}/webhook-dispatcher/replay`,
+    ],
+    ["webhooks reseal", "webhook-dispatcher", "POST", "/internal/webhook-secrets/reseal"],
+  ])("%s asks %s by %s %s, with the token as bearer", async (command, service, method, path) => {
     const seen: unknown[] = [];
     const server = createServer((req, res) => {
       seen.push([req.method, req.url, req.headers.authorization]);
@@ -113,7 +120,9 @@ describe("admin dead-letters", () => {
     try {
       const { port } = server.address() as AddressInfo;
       const variable = `${service.toUpperCase().replace("-", "_")}_INTERNAL_URL`;
-      const { code, stdout } = await admin(["dead-letters", verb, "--service", service], {
+      const words = command.split(" ");
+      const options = words[0] === "dead-letters" ? ["--service", service] : [];
+      const { code, stdout } = await admin([...words, ...options], {
         [variable]: `http://127.0.0.1:${port}/`,
         INTERNAL_TOKEN: "sixteen-characters",
       });

@@ -13,6 +13,8 @@ const usage = `usage: npm run --silent admin -- <command>
       what a service could not apply, or runs it again
   republish accounts|payment-links
       tells every service the present state again, after a lost broker or a restore
+  webhooks reseal
+      seals all webhook secrets under the first of WEBHOOK_SECRET_KEYS; then the others may go
 
 AUTH_KEYS_INTERNAL_URL, LINKS_API_INTERNAL_URL, SETTLEMENT_LISTENER_INTERNAL_URL and
 WEBHOOK_DISPATCHER_INTERNAL_URL say where the services are (http://127.0.0.1:8081, the all-in-one's);
@@ -98,6 +100,14 @@ const commands: Record<string, Command> = {
       service: "links-api",
       method: "POST",
       path: "/internal/republish/payment-links",
+    }),
+  },
+  "webhooks reseal": {
+    options: [],
+    call: () => ({
+      service: "webhook-dispatcher",
+      method: "POST",
+      path: "/internal/webhook-secrets/reseal",
     }),
   },
 };

@@ -28,6 +28,11 @@ describe("webhookDispatcherConfig", () => {
       schedule: [0, 30_000, 300_000, 1_800_000, 7_200_000, 43_200_000],
       timeoutMs: 10_000,
       overrides: new Map(),
+      slotsMax: 256,
+      slotsPerEndpointMax: 20,
+      slotsPerAccountMax: 100,
+      slotsPerOriginMax: 128,
+      logDays: 30,
     });
   });
 

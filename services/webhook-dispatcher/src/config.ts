@@ -30,6 +30,9 @@ export const webhookDispatcherConfig = z
     WEBHOOK_TIMEOUT_SECONDS: z.coerce.number().min(0.1).max(60).default(10),
     WEBHOOK_CONCURRENCY: z.coerce.number().int().min(1).max(5_000).default(256),
     WEBHOOK_ENDPOINT_CONCURRENCY: z.coerce.number().int().min(1).max(1_000).default(20),
+    WEBHOOK_ACCOUNT_CONCURRENCY: z.coerce.number().int().min(1).max(5_000).default(100),
+    WEBHOOK_ORIGIN_CONCURRENCY: z.coerce.number().int().min(1).max(5_000).default(128),
+    WEBHOOK_LOG_DAYS: z.coerce.number().int().min(1).max(3_650).default(30),
     NODE_ENV: z.string().default("development"),
   })
   .transform((environment, context) => {
@@ -47,6 +50,9 @@ export const webhookDispatcherConfig = z
       timeoutMs: toMillis(environment.WEBHOOK_TIMEOUT_SECONDS),
       slotsMax: environment.WEBHOOK_CONCURRENCY,
       slotsPerEndpointMax: environment.WEBHOOK_ENDPOINT_CONCURRENCY,
+      slotsPerAccountMax: environment.WEBHOOK_ACCOUNT_CONCURRENCY,
+      slotsPerOriginMax: environment.WEBHOOK_ORIGIN_CONCURRENCY,
+      logDays: environment.WEBHOOK_LOG_DAYS,
     };
   });
 export type WebhookDispatcherConfig = z.output<typeof webhookDispatcherConfig>;

@@ -5,7 +5,7 @@ import type { Resolve } from "./guard/resolver.ts";
 import type { UrlRules } from "./guard/webhook-url.ts";
 
 /** What the routes of this service are given: the ground, and what the service made on it. */
-export type Deps = Pick<Ground, "pool" | "clock"> & {
+export type Deps = Pick<Ground, "pool" | "clock" | "log"> & {
   /** What webhook URLs are judged by, at registration and at every attempt. */
   rules: UrlRules;
   resolve: Resolve;

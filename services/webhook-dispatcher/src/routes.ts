@@ -5,6 +5,7 @@ import { createEndpoint } from "./http/create-endpoint.ts";
 import { deleteEndpoint } from "./http/delete-endpoint.ts";
 import { listDeliveries } from "./http/list-deliveries.ts";
 import { listEndpoints } from "./http/list-endpoints.ts";
+import { resealSecrets } from "./http/reseal-secrets.ts";
 import { updateEndpoint } from "./http/update-endpoint.ts";
 
 const endpoints = "/console/api/webhook-endpoints";
@@ -25,4 +26,5 @@ export const publicRoutes = (deps: Deps): readonly Route[] => [
 /** Every route for operators. */
 export const internalRoutes = (deps: Deps): readonly InternalRoute[] => [
   ...deadLetterRoutes({ ...deps, service: "webhook-dispatcher" }),
+  { method: "post", path: "/internal/webhook-secrets/reseal", handle: resealSecrets(deps) },
 ];

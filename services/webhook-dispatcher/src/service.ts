@@ -6,10 +6,10 @@ import {
   replayDeadLetters,
   startConsumer,
 } from "@payment-links/bus";
-import { type Service, cookiePolicy, createApp } from "@payment-links/http";
+import { type Route, type Service, cookiePolicy, createApp } from "@payment-links/http";
 import { createIdentity } from "@payment-links/identity";
 import type { Ground } from "@payment-links/process";
-import { ConfigError, type Metrics } from "@payment-links/runtime";
+import { ConfigError, type Loop, type Metrics } from "@payment-links/runtime";
 import { Counter } from "prom-client";
 import type { WebhookDispatcherConfig } from "./config.ts";
 import { startDelivering } from "./delivery/start-delivering.ts";
@@ -18,6 +18,7 @@ import type { Deps } from "./deps.ts";
 import { linkReactions } from "./events/link-reactions.ts";
 import { type Resolve, createDnsResolver } from "./guard/resolver.ts";
 import { type UrlRules, hostOf } from "./guard/webhook-url.ts";
+import { startKeepingLog } from "./jobs/keep-log.ts";
 import { internalRoutes, publicRoutes } from "./routes.ts";
 import { listSecretKeyNames } from "./store/endpoints.ts";
 import { ping } from "./store/ping.ts";
@@ -56,6 +57,7 @@ export const createWebhookDispatcher = (
   let relay: Relay | undefined;
   let consumer: Consumer | undefined;
   let dispatcher: Dispatcher | undefined;
+  let keepingLog: Loop | undefined;
   const afterCommit = () => {
     dispatcher?.wake();
     relay?.wake();
@@ -68,21 +70,25 @@ export const createWebhookDispatcher = (
   const deps: Deps = {
     pool,
     clock,
+    log,
     rules,
     resolve: outside.resolve,
     secretKeys: config.secretKeys,
     replayDeadLetters: () => replayDeadLetters({ pool, group: name, reactions, afterCommit }),
   };
+  const routes = publicRoutes(deps);
   return {
     name,
     metrics,
-    app: createConsoleApp(ground, deps),
+    app: createConsoleApp(ground, routes),
+    publicRoutes: routes,
     internalRoutes: internalRoutes(deps),
     isReady: () => ping(pool),
     start: async () => {
       await refuseUnknownKeys(ground, config);
       relay = createRelay({ databaseUrl, bus, service: name, metrics, log, clock });
       dispatcher = startDelivering({ ...config, ...outside, pool, clock, log, metrics, rules });
+      keepingLog = startKeepingLog({ ...config, pool, clock, log });
       const group = name;
       consumer = await startConsumer({
         bus,
@@ -97,7 +103,7 @@ export const createWebhookDispatcher = (
     },
     stop: async () => {
       // At once: while a consumer leaves its group, no further attempt may begin.
-      await Promise.all([consumer?.stop(), dispatcher?.stop()]);
+      await Promise.all([consumer?.stop(), dispatcher?.stop(), keepingLog?.stop()]);
       await relay?.stop();
     },
   };
@@ -138,10 +144,10 @@ const createJumpCounter = (metrics: Metrics) => {
   return () => jumps.inc();
 };
 
-const createConsoleApp = (ground: Ground, deps: Deps) => {
+const createConsoleApp = (ground: Ground, routes: readonly Route[]) => {
   const { ask, clock, limiter, limits, log, metrics, trustedProxies } = ground;
   return createApp({
-    routes: publicRoutes(deps),
+    routes,
     gate: {
       limiter,
       limits,

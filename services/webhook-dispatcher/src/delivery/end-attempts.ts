@@ -7,7 +7,10 @@ import type { AttemptOutcome } from "./attempt-outcome.ts";
 /** An attempt that has ended, whoever noticed. */
 export type EndedAttempt = {
   deliveryId: string;
+  eventId: string;
   endpointId: string;
+  /** When its event occurred. */
+  occurredAt: Date;
   /** The attempt's number. */
   attempts: number;
   endedAt: Date;
@@ -27,12 +30,14 @@ export const endAttempts = async (
   ended: readonly EndedAttempt[],
   { schedule, random }: Spread,
 ): Promise<void> => {
-  const results = ended.map(({ deliveryId, attempts, endedAt, outcome }) => {
+  const results = ended.map(({ deliveryId, attempts, endedAt, outcome, ...rest }) => {
+    const { eventId, endpointId, occurredAt } = rest;
     const isDelivered = outcome.kind === "delivered";
     const { httpStatus, error } = outcome;
     const failed = { attempts, endedAt, random: random() };
     const nextAttemptAt = isDelivered ? null : nextAttemptAfter(schedule, failed);
-    return { id: deliveryId, attempts, isDelivered, httpStatus, error, nextAttemptAt };
+    const place = { eventId, endpointId, occurredAt };
+    return { ...place, id: deliveryId, attempts, isDelivered, httpStatus, error, nextAttemptAt };
   });
   await recordResults(tx, results);
   await recordOutcomes(tx, runsOf(ended));

@@ -12,6 +12,7 @@ const attemptWith = async (leaseMs: number) => {
   const receiver = await openReceiver();
   const transport = openTransport({
     resolve: () => Promise.reject(new Error("nobody is asked")),
+    clock,
     overrides: new Map([["receiver.test", new URL(receiver.origin)]]),
     connectionsMax: 1,
     connectTimeoutMs: timeoutMs,

@@ -11,7 +11,9 @@ const log = openLog({ service: "test", level: "silent" });
 
 const ended = (deliveryId: string): EndedAttempt => ({
   deliveryId,
+  eventId: "evt_1",
   endpointId: "whe_1",
+  occurredAt: start,
   attempts: 1,
   endedAt: start,
   leaseUntil,

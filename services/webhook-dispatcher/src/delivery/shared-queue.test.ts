@@ -38,7 +38,9 @@ const newest = async (person: Person, endpoint: RegisteredEndpoint) =>
 const Counts = z.object({ status: z.string(), attempts: z.int(), count: z.int() });
 const countDeliveries = () =>
   rig.pool.any(sql.type(Counts)`
-    SELECT status, attempts, count(*)::int AS count FROM deliveries
+    SELECT status, attempts, count(*)::int AS count
+    FROM (SELECT 'Pending' AS status, attempts FROM deliveries
+          UNION ALL SELECT status, attempts FROM delivery_log) AS every
     GROUP BY status, attempts ORDER BY status, attempts
   `);
 

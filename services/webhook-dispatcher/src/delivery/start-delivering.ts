@@ -5,14 +5,15 @@ import type { SecretKeys } from "../domain/secret-keys.ts";
 import type { HostOverrides } from "../guard/host-overrides.ts";
 import type { Resolve } from "../guard/resolver.ts";
 import type { UrlRules } from "../guard/webhook-url.ts";
-import { countPending, findNextDue } from "../store/deliveries.ts";
+import { countPending, listWaitingEndpoints } from "../store/deliveries.ts";
 import { createDeliveryMetrics } from "./delivery-metrics.ts";
 import { type Dispatcher, startDispatcher } from "./start-dispatcher.ts";
 import { makeAttempt } from "./make-attempt.ts";
+import type { SlotBounds } from "./slots.ts";
 import { createTargets } from "./targets.ts";
 import { openTransport } from "./transport.ts";
 
-type DeliveringOptions = {
+type DeliveringOptions = SlotBounds & {
   pool: Pool;
   clock: Clock;
   log: Log;
@@ -26,8 +27,6 @@ type DeliveringOptions = {
   schedule: RetrySchedule;
   random: () => number;
   timeoutMs: number;
-  slotsMax: number;
-  slotsPerEndpointMax: number;
 };
 
 const pendingCountedMax = 10_000;
@@ -37,6 +36,7 @@ export const startDelivering = (options: DeliveringOptions): Dispatcher => {
   const { pool, clock, log, rules, headerPrefix, timeoutMs, overrideCa } = options;
   const transport = openTransport({
     resolve: options.resolve,
+    clock,
     overrides: options.overrides,
     connectionsMax: options.slotsMax,
     connectTimeoutMs: timeoutMs,
@@ -48,7 +48,10 @@ export const startDelivering = (options: DeliveringOptions): Dispatcher => {
     clock,
     log,
     countPending: () => countPending(pool, { limit: pendingCountedMax }),
-    findOldestDue: () => findNextDue(pool, { slotsPerEndpoint: 1, inFlight: new Map() }),
+    findOldestDue: async () => {
+      const [first] = await listWaitingEndpoints(pool, { limit: 1 });
+      return first?.dueAt ?? null;
+    },
   });
   const dispatcher = startDispatcher({
     ...options,

@@ -1,14 +1,14 @@
 import type { Pool } from "@payment-links/postgres";
 import { type Clock, type Log, afterMs, startLoop } from "@payment-links/runtime";
 import type { RetrySchedule } from "../domain/retry-schedule.ts";
-import { findNextDue, lockLapsed } from "../store/deliveries.ts";
+import { listWaitingEndpoints, lockLapsed } from "../store/deliveries.ts";
 import { type AttemptOutcome, interruptedOutcome, outcomeOfError } from "./attempt-outcome.ts";
 import { type ClaimedAttempt, claimAttempts } from "./claim-attempts.ts";
 import type { DeliveryMetrics } from "./delivery-metrics.ts";
 import { endAttempts } from "./end-attempts.ts";
 import type { Attempt } from "./make-attempt.ts";
 import { createResultWriter } from "./result-writer.ts";
-import { createSlots } from "./slots.ts";
+import { type Place, type SlotBounds, createSlots } from "./slots.ts";
 import type { Targets } from "./targets.ts";
 
 /** Sends what is due, as long as it runs. */
@@ -19,7 +19,7 @@ export type Dispatcher = {
   stop(): Promise<void>;
 };
 
-type DispatcherOptions = {
+type DispatcherOptions = SlotBounds & {
   pool: Pool;
   clock: Clock;
   log: Log;
@@ -29,8 +29,6 @@ type DispatcherOptions = {
   schedule: RetrySchedule;
   random: () => number;
   timeoutMs: number;
-  slotsMax: number;
-  slotsPerEndpointMax: number;
 };
 
 /** A lease outlives the longest attempt by this much: for slow writes, and clocks that differ. */
@@ -39,7 +37,7 @@ const leaseMarginMs = 20_000;
 /** How often to look for what other processes left or cannot manage; our own events wake us. */
 const pollMs = 1_000;
 
-/** Due rows that could not be claimed are in another process's claim, for a moment. */
+/** What is due and could not be claimed is in another process's claim, for a moment. */
 const contendedWaitMs = 50;
 
 const lapsedMax = 200;
@@ -50,7 +48,7 @@ const lapsedMax = 200;
  */
 export const startDispatcher = (options: DispatcherOptions): Dispatcher => {
   const { pool, clock, log, schedule, random } = options;
-  const slots = createSlots(options.slotsMax);
+  const slots = createSlots(options);
   const underWay = new Set<Promise<void>>();
   const writer = createResultWriter({
     keep: (batch) => pool.transaction((tx) => endAttempts(tx, batch, { schedule, random })),
@@ -63,17 +61,34 @@ export const startDispatcher = (options: DispatcherOptions): Dispatcher => {
     if (delivery.attempts === 1) options.metrics.timeFirstAttempt(delivery.occurredAt);
     const outcome = await attemptOf(options, claimed);
     options.metrics.countAttempt(outcome.kind);
-    const { id: deliveryId, endpointId, attempts } = delivery;
-    const endedAt = clock.now();
-    await writer.write({ deliveryId, endpointId, attempts, endedAt, leaseUntil, outcome });
-    slots.release(endpointId);
-    sending.wake();
+    const { id: deliveryId, eventId, endpointId, occurredAt, attempts } = delivery;
+    const place = { deliveryId, eventId, endpointId, occurredAt };
+    await writer.write({ ...place, attempts, endedAt: clock.now(), leaseUntil, outcome });
   };
 
-  const begin = (claimed: ClaimedAttempt): void => {
-    slots.take(claimed.delivery.endpointId);
-    const ending = run(claimed).finally(() => underWay.delete(ending));
+  const begin = (claimed: ClaimedAttempt, place: Place): void => {
+    slots.take(place);
+    const ending = run(claimed).finally(() => {
+      underWay.delete(ending);
+      slots.release(place);
+      sending.wake();
+    });
     underWay.add(ending);
+  };
+
+  const claim = async (now: Date, places: readonly Place[]): Promise<number> => {
+    const turns = slots.share(places);
+    const placeOf = new Map(turns.map(({ place }) => [place.endpointId, place]));
+    const claimed = await claimAttempts(options, {
+      now,
+      leaseUntil: new Date(now.getTime() + options.timeoutMs + leaseMarginMs),
+      turns: turns.map(({ place, share }) => ({ endpointId: place.endpointId, share })),
+    });
+    for (const one of claimed) {
+      const place = placeOf.get(one.delivery.endpointId);
+      if (place !== undefined) begin(one, place);
+    }
+    return claimed.length;
   };
 
   const sending = startLoop({
@@ -85,23 +100,13 @@ export const startDispatcher = (options: DispatcherOptions): Dispatcher => {
       // An attempt that ends frees its slot and wakes this.
       if (slots.free() === 0) return undefined;
       const now = clock.now();
-      const bounds = {
-        slotsPerEndpoint: options.slotsPerEndpointMax,
-        inFlight: slots.inFlight(),
-      };
-      const leaseUntil = new Date(now.getTime() + options.timeoutMs + leaseMarginMs);
-      const claimed = await claimAttempts(options, {
-        ...bounds,
-        now,
-        leaseUntil,
-        slots: slots.free(),
+      const waiting = await listWaitingEndpoints(pool, {
+        limit: slots.free(),
+        without: slots.full(),
       });
-      for (const one of claimed) begin(one);
-      if (claimed.length > 0) return true;
-      const dueAt = await findNextDue(pool, bounds);
-      return dueAt !== null && dueAt <= now
-        ? afterMs(clock, contendedWaitMs)
-        : (dueAt ?? undefined);
+      const due = waiting.filter(({ dueAt }) => dueAt <= now);
+      if (due.length === 0) return waiting[0]?.dueAt;
+      return (await claim(now, due)) > 0 || afterMs(clock, contendedWaitMs);
     },
   });
 

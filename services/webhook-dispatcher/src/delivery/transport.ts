@@ -1,8 +1,11 @@
-import { Agent, type Dispatcher } from "undici";
+import { Agent, type Dispatcher, Pool } from "undici";
+import type { Clock } from "@payment-links/runtime";
 import { createGuardedConnector } from "../guard/guarded-connector.ts";
 import type { HostOverrides } from "../guard/host-overrides.ts";
+import { rememberAnswers } from "../guard/remember-answers.ts";
 import type { Resolve } from "../guard/resolver.ts";
 import { hostOf } from "../guard/webhook-url.ts";
+import { createCheckedPools } from "./checked-pools.ts";
 
 /** One POST to a stranger. */
 type Call = {
@@ -28,6 +31,7 @@ export type Transport = {
 
 type TransportOptions = {
   resolve: Resolve;
+  clock: Clock;
   overrides: HostOverrides;
   /** Connections per origin: as many as attempts can be under way, so that none waits for another. */
   connectionsMax: number;
@@ -42,12 +46,13 @@ const idleHintMsMax = 60_000;
 const connectionLifeMs = 10 * 60_000;
 
 /**
- * Opens the transport: connections are kept alive, made by the guarded connector alone, and replaced
- * after ten minutes, so that what DNS says now is heard. Overridden hosts have an agent of their own.
- * Proxy variables are not read, redirects not followed, answers not decompressed.
+ * Opens the transport: connections are made by the guarded connector alone, kept alive for as long as
+ * DNS says the same of their host, and replaced after ten minutes at the latest. Overridden hosts have
+ * an agent of their own. Proxy variables are not read, redirects not followed, answers not decompressed.
  */
 export const openTransport = (options: TransportOptions): Transport => {
   const { overrides, connectTimeoutMs, connectionsMax: connections } = options;
+  const resolve = rememberAnswers(options.resolve, options);
   const shared = {
     connections,
     pipelining: 1,
@@ -60,26 +65,29 @@ export const openTransport = (options: TransportOptions): Transport => {
     bodyTimeout: 0,
   };
   const ca = options.overrideCa === undefined ? {} : { ca: options.overrideCa };
-  const guarded = new Agent({
-    ...shared,
-    connect: createGuardedConnector(options.resolve, { connectTimeoutMs }),
+  const connect = createGuardedConnector(resolve, { connectTimeoutMs });
+  const guarded = createCheckedPools({
+    resolve,
+    open: (origin) => new Pool(origin, { ...shared, connect }),
   });
   const overridden = new Agent({ ...shared, connect: { timeout: connectTimeoutMs, ...ca } });
   return {
-    post: (call) => {
-      const target = overrides.get(hostOf(call.url));
-      const origin = target?.origin ?? call.url.origin;
-      return post(target === undefined ? guarded : overridden, origin, call);
+    post: async (call) => {
+      const { url, signal } = call;
+      const target = overrides.get(hostOf(url));
+      if (target !== undefined) return post(overridden, target.origin, call);
+      const pool = await untilAborted(guarded.get(url), signal);
+      return post(pool, url.origin, call);
     },
     close: async () => {
-      await Promise.all([guarded.destroy(), overridden.destroy()]);
+      await Promise.all([guarded.close(), overridden.destroy()]);
     },
   };
 };
 
-const post = async (agent: Agent, origin: string, call: Call): Promise<Answer> => {
+const post = async (connections: Agent | Pool, origin: string, call: Call): Promise<Answer> => {
   const { url, body, signal } = call;
-  const asked = agent.request({
+  const asked = connections.request({
     origin,
     path: `${url.pathname}${url.search}`,
     method: "POST",
@@ -95,7 +103,7 @@ const drain = async (body: Dispatcher.ResponseData["body"]): Promise<void> => {
   await body.dump({ limit: answerBytesMax });
 };
 
-/** A request still waiting for its connection does not hear its signal; it is never sent after it. */
+/** Neither DNS nor a request that waits for its connection hears the signal; none is sent after it. */
 const untilAborted = <Out>(work: Promise<Out>, signal: AbortSignal): Promise<Out> =>
   new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);

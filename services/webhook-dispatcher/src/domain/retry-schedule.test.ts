@@ -24,6 +24,18 @@ describe("nextAttemptAfter", () => {
     }
   });
 
+  test("what failed in one instant comes back evenly, not in one wave", () => {
+    const failedCount = 3_600;
+    const perSecond = new Map<number, number>();
+    for (let failed = 0; failed < failedCount; failed += 1) {
+      const second = Math.floor((waitMsAfter(4, failed / failedCount) ?? 0) / 1000);
+      perSecond.set(second, (perSecond.get(second) ?? 0) + 1);
+    }
+    // Two hours are spread over six minutes.
+    expect(perSecond.size).toBe(360);
+    expect(Math.max(...perSecond.values())).toBeLessThanOrEqual(failedCount / 360 + 1);
+  });
+
   test("a shorter schedule gives fewer attempts, a longer one never more than six", () => {
     expect(waitMsAfter(2, 0, [0, 1_000])).toBeNull();
     expect(waitMsAfter(6, 0, [...schedule, 1_000])).toBeNull();

@@ -5,7 +5,7 @@ import { readQuery } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import type { Deps } from "../deps.ts";
 import { showDelivery } from "../domain/delivery.ts";
-import { listDeliveries as findDeliveries } from "../store/deliveries.ts";
+import { listDeliveries as findDeliveries } from "../store/delivery-log.ts";
 import { hadEndpoint } from "../store/endpoints.ts";
 import { readEndpointId } from "./read-endpoint-id.ts";
 

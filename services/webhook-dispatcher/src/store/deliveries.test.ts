@@ -1,7 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { newId } from "@payment-links/contracts";
+import { sql } from "slonik";
+import * as z from "zod";
 import { type Person, type RegisteredEndpoint, type Rig, openRig } from "../testing/open-rig.ts";
-import { claimDeliveries, insertDeliveries, lockLapsed, recordResults } from "./deliveries.ts";
+import {
+  type ClaimedDelivery,
+  claimDeliveries,
+  insertDeliveries,
+  lockLapsed,
+  recordResults,
+} from "./deliveries.ts";
+import type { LogPlace } from "./delivery-log.ts";
+import { until } from "../testing/until.ts";
+import type { Transaction } from "./transaction.ts";
 
 let rig: Rig;
 let person: Person;
@@ -15,88 +26,160 @@ const leaseMs = 30_000;
 
 const after = (ms: number): Date => new Date(rig.clock.now().getTime() + ms);
 
-/** A delivery that is claimed for its first attempt. */
-const claimOne = async (endpoint: RegisteredEndpoint): Promise<string> => {
+/** Opens a delivery of an event that occurs now, at the endpoint; answers its id. */
+const open = async ({ id: endpointId }: RegisteredEndpoint): Promise<string> => {
   const now = rig.clock.now();
-  const id = newId("evt");
-  await rig.pool.transaction(async (tx) => {
-    const event = {
-      eventId: newId("evt"),
-      linkId: newId("plink"),
-      eventType: "payment_link.completed" as const,
-      occurredAt: now,
-      transaction: null,
-      traceparent: null,
-      dateCreated: now,
-      nextAttemptAt: now,
-    };
-    await insertDeliveries(tx, event, [{ id, endpointId: endpoint.id }]);
-  });
-  expect((await claim()).map((claimed) => claimed.id)).toEqual([id]);
-  return id;
+  const delivery = {
+    id: newId("evt"),
+    endpointId,
+    eventId: newId("evt"),
+    linkId: newId("plink"),
+    eventType: "payment_link.completed" as const,
+    occurredAt: now,
+    transaction: null,
+    traceparent: null,
+    dateCreated: now,
+    nextAttemptAt: now,
+  };
+  await rig.pool.transaction((tx) => insertDeliveries(tx, [delivery]));
+  return delivery.id;
 };
 
-const claim = () =>
-  rig.pool.transaction((tx) =>
-    claimDeliveries(tx, {
-      now: rig.clock.now(),
-      leaseUntil: after(leaseMs),
-      slots: 10,
-      slotsPerEndpoint: 10,
-      inFlight: new Map(),
-    }),
-  );
+/** A delivery that is claimed for its first attempt. */
+const claimOne = async (endpoint: RegisteredEndpoint): Promise<ClaimedDelivery> => {
+  const id = await open(endpoint);
+  const [claimed] = await claim(endpoint);
+  if (claimed?.id !== id) throw new Error("it was not claimed");
+  return claimed;
+};
 
-/** Writes how attempt number `attempts` ended; a failure is tried again at once. */
-const end = (id: string, attempts: number, isDelivered: boolean) =>
-  rig.pool.transaction((tx) =>
-    recordResults(tx, [
-      {
-        id,
-        attempts,
-        isDelivered,
-        httpStatus: isDelivered ? 200 : null,
-        error: isDelivered ? null : `attempt ${attempts}`,
-        nextAttemptAt: isDelivered ? null : rig.clock.now(),
-      },
-    ]),
-  );
+const claimIn = (tx: Transaction, { id }: RegisteredEndpoint) =>
+  claimDeliveries(tx, {
+    now: rig.clock.now(),
+    leaseUntil: after(leaseMs),
+    turns: [{ endpointId: id, share: 10 }],
+  });
+
+const claim = (endpoint: RegisteredEndpoint) => rig.pool.transaction((tx) => claimIn(tx, endpoint));
+
+type Ended = { attempts?: number; isDelivered: boolean; isLast?: boolean };
+
+/** Writes how an attempt ended; a failure that is not the last is tried again at once. */
+const endIn = (tx: Transaction, delivery: LogPlace & { id: string }, ended: Ended) => {
+  const { attempts = 1, isDelivered, isLast = isDelivered } = ended;
+  const { id, eventId, endpointId, occurredAt } = delivery;
+  const result = {
+    id,
+    eventId,
+    endpointId,
+    occurredAt,
+    attempts,
+    isDelivered,
+    httpStatus: isDelivered ? 200 : null,
+    error: isDelivered ? null : `attempt ${attempts}`,
+    nextAttemptAt: isLast ? null : rig.clock.now(),
+  };
+  return recordResults(tx, [result]);
+};
+
+const end = (delivery: LogPlace & { id: string }, ended: Ended) =>
+  rig.pool.transaction((tx) => endIn(tx, delivery, ended));
 
 /** What another process does once the lease is over: attempt 1 is called interrupted. */
-const lapse = async (id: string) => {
+const lapse = async ({ id }: ClaimedDelivery, { isLast = false } = {}) => {
   rig.clock.advance(leaseMs);
   const lapsed = await rig.pool.transaction((tx) =>
     lockLapsed(tx, { now: rig.clock.now(), limit: 10 }),
   );
   expect(lapsed.map((one) => one.id)).toEqual([id]);
-  await end(id, 1, false);
+  for (const one of lapsed) await end(one, { isDelivered: false, isLast });
 };
+
+const delivered = { status: "Delivered", httpStatus: 200, error: null, nextAttemptAt: null };
 
 describe("recordResults", () => {
   test("a failure told after its lease was over changes nothing; a 2xx counts still", async () => {
     const endpoint = await rig.register(person, "https://shop.com/");
-    const id = await claimOne(endpoint);
-    await lapse(id);
+    const claimed = await claimOne(endpoint);
+    await lapse(claimed);
     const [lapsed] = await rig.readLog(person, endpoint);
     rig.clock.advance(1_000);
-    await end(id, 1, false);
+    await end(claimed, { isDelivered: false });
     expect((await rig.readLog(person, endpoint))[0]).toEqual(lapsed);
-    await end(id, 1, true);
-    const delivered = { status: "Delivered", httpStatus: 200, error: null, nextAttemptAt: null };
-    expect((await rig.readLog(person, endpoint))[0]).toMatchObject(delivered);
-    expect(await claim()).toEqual([]);
+    await end(claimed, { isDelivered: true });
+    expect(await rig.readLog(person, endpoint)).toMatchObject([delivered]);
+    expect(await claim(endpoint)).toEqual([]);
   });
 
   test("whatever is told of an attempt after the next has begun changes nothing", async () => {
     const endpoint = await rig.register(person, "https://shop.com/");
-    const id = await claimOne(endpoint);
-    await lapse(id);
-    expect(await claim()).toMatchObject([{ id, attempts: 2 }]);
+    const claimed = await claimOne(endpoint);
+    await lapse(claimed);
+    expect(await claim(endpoint)).toMatchObject([{ id: claimed.id, attempts: 2 }]);
     const [second] = await rig.readLog(person, endpoint);
-    await end(id, 1, true);
-    await end(id, 1, false);
+    await end(claimed, { isDelivered: true });
+    await end(claimed, { isDelivered: false });
     expect((await rig.readLog(person, endpoint))[0]).toEqual(second);
-    await end(id, 2, true);
+    await end(claimed, { attempts: 2, isDelivered: true });
     expect((await rig.readLog(person, endpoint))[0]).toMatchObject({ status: "Delivered" });
+  });
+
+  test("a 2xx of the last attempt counts though its lease ran out and the log says failed", async () => {
+    const endpoint = await rig.register(person, "https://shop.com/");
+    const claimed = await claimOne(endpoint);
+    await lapse(claimed, { isLast: true });
+    expect(await rig.readLog(person, endpoint)).toMatchObject([{ status: "Failed" }]);
+    await end(claimed, { attempts: 2, isDelivered: true });
+    expect(await rig.readLog(person, endpoint)).toMatchObject([{ status: "Failed" }]);
+    await end(claimed, { isDelivered: true });
+    expect(await rig.readLog(person, endpoint)).toMatchObject([delivered]);
+  });
+});
+
+/** Does something in a transaction, and commits only once another waits for a lock that it holds. */
+const whileAnotherWaits = async (work: (tx: Transaction) => Promise<unknown>) => {
+  const waiting = sql.type(z.object({ count: z.int() }))`
+    SELECT count(*)::int AS count FROM pg_locks
+    WHERE NOT granted AND locktype = 'transactionid'
+      AND transactionid::text = pg_current_xact_id()::text
+  `;
+  let begun: (() => void) | undefined;
+  const isBegun = new Promise<void>((resolve) => (begun = resolve));
+  const committed = rig.pool.transaction(async (tx) => {
+    await work(tx);
+    begun?.();
+    await until("another waits", async () => (await tx.oneFirst(waiting)) > 0);
+  });
+  await isBegun;
+  return { committed };
+};
+
+describe("abandonDeliveries", () => {
+  const disable = (endpoint: RegisteredEndpoint) =>
+    rig.call(person, "PATCH", endpoint.path, { enabled: false });
+  const reasonsOf = ({ id }: RegisteredEndpoint) =>
+    rig.pool.anyFirst(sql.type(z.object({ reason: z.string().nullable() }))`
+      SELECT abandoned_as AS reason FROM deliveries WHERE endpoint_id = ${id}
+    `);
+
+  test("reaches a delivery whose attempt begins in that moment", async () => {
+    const endpoint = await rig.register(person, "https://shop.com/");
+    await open(endpoint);
+    const { committed } = await whileAnotherWaits((tx) => claimIn(tx, endpoint));
+    await disable(endpoint);
+    await committed;
+    expect(await reasonsOf(endpoint)).toEqual(["endpoint disabled"]);
+  });
+
+  test("reaches a delivery whose attempt fails in that moment", async () => {
+    const endpoint = await rig.register(person, "https://shop.com/");
+    const claimed = await claimOne(endpoint);
+    const failing = (tx: Transaction) => endIn(tx, claimed, { isDelivered: false });
+    const { committed } = await whileAnotherWaits(failing);
+    await disable(endpoint);
+    await committed;
+    expect(await reasonsOf(endpoint)).toEqual([]);
+    const gone = { status: "Failed", error: "endpoint disabled", nextAttemptAt: null };
+    expect(await rig.readLog(person, endpoint)).toMatchObject([gone]);
   });
 });

@@ -1,15 +1,19 @@
 import { type CommonQueryMethods, type DatabaseTransactionConnection, sql } from "slonik";
 import * as z from "zod";
-import { WebhookTransaction, pageSize, webhookTypes } from "@payment-links/contracts";
-import { type AbandonReason, type LoggedDelivery, deliveryStatuses } from "../domain/delivery.ts";
+import { WebhookTransaction, webhookTypes } from "@payment-links/contracts";
+import type { AbandonReason } from "../domain/delivery.ts";
 import type { WebhookEvent } from "../domain/webhook-body.ts";
+import { type LogPlace, correctToDelivered, dayOf, occurredOn } from "./delivery-log.ts";
 
 const nothing = sql.type(z.object({}).strict());
+const idRow = sql.type(z.object({ id: z.string() }));
+const countRow = sql.type(z.object({ count: z.int() }));
 
 const toText = (instant: Date | null): string | null => instant?.toISOString() ?? null;
 
-/** What the deliveries of one event have in common. */
-export type NewDeliveries = Omit<WebhookEvent, "id"> & {
+/** A delivery to be opened: an event, and the endpoint to which it is owed. */
+export type NewDelivery = WebhookEvent & {
+  endpointId: string;
   eventId: string;
   linkId: string;
   traceparent: string | null;
@@ -17,29 +21,66 @@ export type NewDeliveries = Omit<WebhookEvent, "id"> & {
   nextAttemptAt: Date;
 };
 
-/** Opens a delivery of an event per endpoint; one that an endpoint already has is left as it is. */
+const newDeliveryTypes = [
+  "text",
+  "text",
+  "text",
+  "text",
+  "text",
+  "timestamptz",
+  "jsonb",
+  "text",
+  "timestamptz",
+  "timestamptz",
+];
+
+/**
+ * Opens deliveries; one of an event that its endpoint already has, or that is over and in the log, is
+ * left as it is.
+ */
 export const insertDeliveries = async (
   tx: DatabaseTransactionConnection,
-  event: NewDeliveries,
-  deliveries: readonly { id: string; endpointId: string }[],
+  deliveries: readonly NewDelivery[],
 ): Promise<void> => {
   if (deliveries.length === 0) return;
-  const rows = deliveries.map((delivery) => [delivery.id, delivery.endpointId]);
-  const transaction = event.transaction === null ? null : sql.jsonb(event.transaction);
+  const rows = deliveries.map((delivery) => [
+    delivery.id,
+    delivery.endpointId,
+    delivery.eventId,
+    delivery.linkId,
+    delivery.eventType,
+    delivery.occurredAt.toISOString(),
+    delivery.transaction === null ? null : JSON.stringify(delivery.transaction),
+    delivery.traceparent,
+    delivery.dateCreated.toISOString(),
+    delivery.nextAttemptAt.toISOString(),
+  ]);
+  // The days' partitions alone are planned for; and a look-up with a limit is one per delivery, never a
+  // join for which the log is read whole.
+  const days = sql.array([...new Set(deliveries.map((one) => dayOf(one.occurredAt)))], "text");
   await tx.query(nothing`
     INSERT INTO deliveries
       (id, endpoint_id, event_id, link_id, event_type, occurred_at, transaction, traceparent,
        date_created, next_attempt_at)
-    SELECT id, endpoint_id, ${event.eventId}, ${event.linkId}, ${event.eventType},
-           ${sql.timestamp(event.occurredAt)}, ${transaction}::jsonb, ${event.traceparent},
-           ${sql.timestamp(event.dateCreated)}, ${sql.timestamp(event.nextAttemptAt)}
-    FROM ${sql.unnest(rows, ["text", "text"])} AS delivery (id, endpoint_id)
+    SELECT delivery.*
+    FROM ${sql.unnest(rows, newDeliveryTypes)}
+      AS delivery (id, endpoint_id, event_id, link_id, event_type, occurred_at, transaction,
+                   traceparent, date_created, next_attempt_at)
+    LEFT JOIN LATERAL (
+      SELECT true AS is_over FROM delivery_log
+      WHERE event_id = delivery.event_id AND endpoint_id = delivery.endpoint_id
+        AND occurred_on = (delivery.occurred_at AT TIME ZONE 'utc')::date
+        AND occurred_on = ANY (${days}::date[])
+      LIMIT 1
+    ) AS logged ON true
+    WHERE logged.is_over IS NULL
     ON CONFLICT (event_id, endpoint_id) DO NOTHING
   `);
 };
 
 const ClaimRow = z.object({
   id: z.string(),
+  eventId: z.string(),
   endpointId: z.string(),
   linkId: z.string(),
   eventType: z.enum(webhookTypes),
@@ -53,24 +94,38 @@ const claimRow = sql.type(ClaimRow);
 /** A delivery leased for one attempt; `attempts` is this attempt's number. */
 export type ClaimedDelivery = z.output<typeof ClaimRow>;
 
-/** Attempts under way in this process, by endpoint. */
-type InFlight = ReadonlyMap<string, number>;
+const WaitingRow = z.object({
+  endpointId: z.string(),
+  userId: z.string(),
+  origin: z.string(),
+  dueAt: z.date(),
+});
+const waitingRow = sql.type(WaitingRow);
 
-type EndpointBounds = { slotsPerEndpoint: number; inFlight: InFlight };
+/** An endpoint that something waits for, and when the first of it is due. */
+export type WaitingEndpoint = z.output<typeof WaitingRow>;
 
-type ClaimBounds = EndpointBounds & {
-  now: Date;
-  leaseUntil: Date;
-  /** Free slots of this process, over all endpoints. */
-  slots: number;
+type WaitingOptions = {
+  limit: number;
+  /** Whom to leave out. */
+  without?: {
+    endpointIds: readonly string[];
+    userIds: readonly string[];
+    origins: readonly string[];
+  };
 };
 
+const nobody = { endpointIds: [], userIds: [], origins: [] };
+
 /**
- * Each endpoint that has something waiting, with its earliest instant and its free slots. It jumps from
- * endpoint to endpoint along the index, so that a long queue at one costs the others nothing.
+ * The endpoints that something waits for, the earliest due first. It jumps from endpoint to endpoint
+ * along the index, so that a long queue at one costs the others nothing.
  */
-const waitingEndpoints = ({ inFlight, slotsPerEndpoint }: EndpointBounds) =>
-  sql.fragment`
+export const listWaitingEndpoints = (
+  pool: CommonQueryMethods,
+  { limit, without: { endpointIds, userIds, origins } = nobody }: WaitingOptions,
+): Promise<readonly WaitingEndpoint[]> =>
+  pool.any(waitingRow`
     WITH RECURSIVE first_waiting AS (
       (SELECT endpoint_id, next_attempt_at FROM deliveries WHERE next_attempt_at IS NOT NULL
        ORDER BY endpoint_id, next_attempt_at LIMIT 1)
@@ -80,66 +135,55 @@ const waitingEndpoints = ({ inFlight, slotsPerEndpoint }: EndpointBounds) =>
         WHERE next_attempt_at IS NOT NULL AND endpoint_id > first_waiting.endpoint_id
         ORDER BY endpoint_id, next_attempt_at LIMIT 1
       ) AS following
-    ), waiting AS (
-      SELECT endpoint_id, next_attempt_at, ${slotsPerEndpoint} - COALESCE(count, 0) AS free
-      FROM first_waiting
-      LEFT JOIN ${sql.unnest([...inFlight], ["text", "int4"])} AS busy (endpoint_id, count)
-        USING (endpoint_id)
     )
-  `;
+    SELECT endpoint_id AS "endpointId", user_id AS "userId", origin, next_attempt_at AS "dueAt"
+    FROM first_waiting JOIN endpoints ON endpoints.id = endpoint_id
+    WHERE endpoint_id <> ALL (${sql.array([...endpointIds], "text")})
+      AND user_id <> ALL (${sql.array([...userIds], "text")})
+      AND origin <> ALL (${sql.array([...origins], "text")})
+    ORDER BY next_attempt_at LIMIT ${limit}
+  `);
+
+type ClaimBounds = {
+  now: Date;
+  leaseUntil: Date;
+  /** At most how many of which endpoint; nobody else's rows are read. */
+  turns: readonly { endpointId: string; share: number }[];
+};
 
 /**
- * Leases due deliveries, each for one attempt whose number is written with the lease. Slots are dealt
- * out evenly over the endpoints with free ones; what another process is claiming is skipped.
+ * Leases due deliveries, each for one attempt whose number is written with the lease. What another
+ * process is claiming is skipped.
  */
 export const claimDeliveries = (
   tx: DatabaseTransactionConnection,
-  bounds: ClaimBounds,
-): Promise<readonly ClaimedDelivery[]> =>
-  tx.any(claimRow`
-    ${waitingEndpoints(bounds)}, turn AS (
-      SELECT endpoint_id,
-             LEAST(free, ceil(${bounds.slots}::numeric / count(*) OVER ())::int) AS share
-      FROM (
-        SELECT endpoint_id, free FROM waiting
-        WHERE free > 0 AND next_attempt_at <= ${sql.timestamp(bounds.now)}
-        ORDER BY next_attempt_at LIMIT ${bounds.slots}
-      ) AS ready
-    ), due AS MATERIALIZED (
-      SELECT first_due.id FROM turn CROSS JOIN LATERAL (
+  { now, leaseUntil, turns }: ClaimBounds,
+): Promise<readonly ClaimedDelivery[]> => {
+  const rows = turns.map(({ endpointId, share }) => [endpointId, share]);
+  // An array is looked up by the index, whatever the planner makes of the table's size.
+  return tx.any(claimRow`
+    WITH due AS MATERIALIZED (
+      SELECT first_due.id
+      FROM ${sql.unnest(rows, ["text", "int4"])} AS turn (endpoint_id, share)
+      CROSS JOIN LATERAL (
         SELECT id FROM deliveries
-        WHERE endpoint_id = turn.endpoint_id AND next_attempt_at <= ${sql.timestamp(bounds.now)}
+        WHERE endpoint_id = turn.endpoint_id AND next_attempt_at <= ${sql.timestamp(now)}
         ORDER BY next_attempt_at LIMIT turn.share
         FOR NO KEY UPDATE SKIP LOCKED
       ) AS first_due
-      LIMIT ${bounds.slots}
     )
     UPDATE deliveries
     SET attempts = attempts + 1, next_attempt_at = NULL,
-        lease_until = ${sql.timestamp(bounds.leaseUntil)},
-        last_attempt_at = ${sql.timestamp(bounds.now)}
-    FROM due WHERE deliveries.id = due.id
-    RETURNING deliveries.id, endpoint_id AS "endpointId", link_id AS "linkId",
+        lease_until = ${sql.timestamp(leaseUntil)}, last_attempt_at = ${sql.timestamp(now)}
+    WHERE id = ANY (ARRAY(SELECT id FROM due))
+    RETURNING id, event_id AS "eventId", endpoint_id AS "endpointId", link_id AS "linkId",
               event_type AS "eventType", occurred_at AS "occurredAt", transaction, traceparent,
               attempts
   `);
-
-const instantRow = sql.type(z.object({ at: z.date().nullable() }));
-
-/** The earliest instant at which an endpoint with a free slot has something due, or null. */
-export const findNextDue = async (
-  pool: CommonQueryMethods,
-  bounds: EndpointBounds,
-): Promise<Date | null> => {
-  const { at } = await pool.one(instantRow`
-    ${waitingEndpoints(bounds)}
-    SELECT min(next_attempt_at) AS at FROM waiting WHERE free > 0
-  `);
-  return at;
 };
 
 /** How an attempt ended; `nextAttemptAt` is null where no other follows. */
-export type AttemptResult = {
+export type AttemptResult = LogPlace & {
   id: string;
   attempts: number;
   isDelivered: boolean;
@@ -149,41 +193,92 @@ export type AttemptResult = {
 };
 
 /**
- * Writes how attempts ended and gives up their leases. A failure whose lease somebody else has already
- * called interrupted changes nothing; a 2xx, however late, counts while no further attempt has begun.
+ * Writes how attempts ended: what is tried again gives up its lease, what is over moves to the log. A
+ * failure whose lease somebody else has already called interrupted changes nothing; a 2xx, however late,
+ * counts while no further attempt has begun.
  */
 export const recordResults = async (
   tx: DatabaseTransactionConnection,
   results: readonly AttemptResult[],
 ): Promise<void> => {
-  const rows = results.map((result) => [
-    result.id,
-    result.attempts,
-    result.isDelivered,
-    result.httpStatus,
-    result.error,
-    toText(result.nextAttemptAt),
+  const postponed = await postpone(
+    tx,
+    results.filter(({ isDelivered, nextAttemptAt }) => !isDelivered && nextAttemptAt !== null),
+  );
+  const others = results.filter(({ id }) => !postponed.has(id));
+  const ended = await moveToLog(tx, others);
+  const late = others.filter(({ id, isDelivered }) => isDelivered && !ended.has(id));
+  await correctToDelivered(tx, late);
+};
+
+/** Makes failed attempts wait for the next; answers which do, as one may have been abandoned. */
+const postpone = async (
+  tx: DatabaseTransactionConnection,
+  results: readonly AttemptResult[],
+): Promise<ReadonlySet<string>> => {
+  if (results.length === 0) return new Set();
+  const rows = results.map(({ id, attempts, httpStatus, error, nextAttemptAt }) => [
+    id,
+    attempts,
+    httpStatus,
+    error,
+    toText(nextAttemptAt),
   ]);
-  await tx.query(nothing`
+  const postponed = await tx.any(idRow`
     UPDATE deliveries
-    SET status = CASE WHEN is_delivered THEN 'Delivered'
-                      WHEN abandoned_as IS NOT NULL OR result.next_attempt_at IS NULL THEN 'Failed'
-                      ELSE 'Pending' END,
-        http_status = result.http_status,
-        error = CASE WHEN is_delivered THEN NULL ELSE COALESCE(abandoned_as, result.error) END,
-        next_attempt_at = CASE WHEN is_delivered OR abandoned_as IS NOT NULL THEN NULL
-                               ELSE result.next_attempt_at END,
-        lease_until = NULL
-    FROM ${sql.unnest(rows, ["text", "int2", "bool", "int2", "text", "timestamptz"])}
-      AS result (id, attempts, is_delivered, http_status, error, next_attempt_at)
+    SET http_status = result.http_status, error = result.error,
+        next_attempt_at = result.next_attempt_at, lease_until = NULL
+    FROM ${sql.unnest(rows, ["text", "int2", "int2", "text", "timestamptz"])}
+      AS result (id, attempts, http_status, error, next_attempt_at)
     WHERE deliveries.id = result.id AND deliveries.attempts = result.attempts
-      AND (is_delivered OR lease_until IS NOT NULL)
+      AND lease_until IS NOT NULL AND abandoned_as IS NULL
+    RETURNING deliveries.id
   `);
+  return new Set(postponed.map(({ id }) => id));
+};
+
+/** Ends deliveries whose attempt succeeded, was the last or was abandoned; answers which. */
+const moveToLog = async (
+  tx: DatabaseTransactionConnection,
+  results: readonly AttemptResult[],
+): Promise<ReadonlySet<string>> => {
+  if (results.length === 0) return new Set();
+  const rows = results.map(({ id, attempts, isDelivered, httpStatus, error, nextAttemptAt }) => [
+    id,
+    attempts,
+    isDelivered,
+    nextAttemptAt === null,
+    httpStatus,
+    error,
+  ]);
+  const moved = await tx.any(idRow`
+    WITH ended AS (
+      DELETE FROM deliveries
+      USING ${sql.unnest(rows, ["text", "int2", "bool", "bool", "int2", "text"])}
+        AS result (id, attempts, is_delivered, is_last, http_status, error)
+      WHERE deliveries.id = result.id AND deliveries.attempts = result.attempts
+        AND (is_delivered OR lease_until IS NOT NULL AND (is_last OR abandoned_as IS NOT NULL))
+      RETURNING deliveries.*, is_delivered, result.http_status AS status_told,
+                COALESCE(abandoned_as, result.error) AS error_told
+    )
+    INSERT INTO delivery_log
+      (id, event_id, endpoint_id, occurred_on, event_type, date_created, status, attempts,
+       last_attempt_at, http_status, error)
+    SELECT id, event_id, endpoint_id, ${occurredOn}, event_type, date_created,
+           CASE WHEN is_delivered THEN 'Delivered' ELSE 'Failed' END, attempts, last_attempt_at,
+           status_told, CASE WHEN is_delivered THEN NULL ELSE error_told END
+    FROM ended
+    ON CONFLICT DO NOTHING
+    RETURNING id
+  `);
+  return new Set(moved.map(({ id }) => id));
 };
 
 const LapsedRow = z.object({
   id: z.string(),
+  eventId: z.string(),
   endpointId: z.string(),
+  occurredAt: z.date(),
   attempts: z.int(),
   leaseUntil: z.date(),
 });
@@ -198,7 +293,8 @@ export const lockLapsed = (
   { now, limit }: { now: Date; limit: number },
 ): Promise<readonly LapsedAttempt[]> =>
   tx.any(lapsedRow`
-    SELECT id, endpoint_id AS "endpointId", attempts, lease_until AS "leaseUntil"
+    SELECT id, event_id AS "eventId", endpoint_id AS "endpointId", occurred_at AS "occurredAt",
+           attempts, lease_until AS "leaseUntil"
     FROM deliveries WHERE lease_until <= ${sql.timestamp(now)}
     ORDER BY lease_until LIMIT ${limit}
     FOR NO KEY UPDATE SKIP LOCKED
@@ -218,45 +314,31 @@ export const abandonDeliveries = async (
   const own = sql.fragment`
     endpoint_id = (SELECT id FROM endpoints WHERE id = ${endpointId} AND user_id = ${userId})
   `;
-  await tx.query(nothing`
-    UPDATE deliveries SET status = 'Failed', error = ${reason}, next_attempt_at = NULL
-    WHERE ${own} AND next_attempt_at IS NOT NULL
+  // A queue of a million takes longer than a statement may otherwise.
+  await tx.query(nothing`SET LOCAL statement_timeout = '60s'`);
+  // All are locked first, each in the state it has then: between the two statements that follow one
+  // could else begin an attempt, or end it, and be missed by both.
+  await tx.query(countRow`
+    SELECT count(*)::int AS count FROM (
+      SELECT FROM deliveries WHERE ${own} FOR NO KEY UPDATE
+    ) AS locked
   `);
   await tx.query(nothing`
     UPDATE deliveries SET abandoned_as = ${reason} WHERE ${own} AND lease_until IS NOT NULL
   `);
-};
-
-const LoggedRow = z.object({
-  id: z.string(),
-  eventType: z.enum(webhookTypes),
-  status: z.enum(deliveryStatuses),
-  attempts: z.int(),
-  httpStatus: z.int().nullable(),
-  error: z.string().nullable(),
-  dateCreated: z.date(),
-  lastAttemptAt: z.date().nullable(),
-  nextAttemptAt: z.date().nullable(),
-});
-const loggedRow = sql.type(LoggedRow);
-
-/** A page of an endpoint's log, newest first, and whether more follows. */
-export const listDeliveries = async (
-  pool: CommonQueryMethods,
-  { endpointId, offset }: { endpointId: string; offset: number },
-): Promise<{ deliveries: readonly LoggedDelivery[]; hasMore: boolean }> => {
-  const rows = await pool.any(loggedRow`
-    SELECT id, event_type AS "eventType", status, attempts, http_status AS "httpStatus", error,
-           date_created AS "dateCreated", last_attempt_at AS "lastAttemptAt",
-           next_attempt_at AS "nextAttemptAt"
-    FROM deliveries WHERE endpoint_id = ${endpointId}
-    ORDER BY date_created DESC, id DESC
-    LIMIT ${pageSize + 1} OFFSET ${offset}
+  await tx.query(nothing`
+    WITH ended AS (
+      DELETE FROM deliveries WHERE ${own} AND next_attempt_at IS NOT NULL RETURNING *
+    )
+    INSERT INTO delivery_log
+      (id, event_id, endpoint_id, occurred_on, event_type, date_created, status, attempts,
+       last_attempt_at, http_status, error)
+    SELECT id, event_id, endpoint_id, ${occurredOn}, event_type, date_created, 'Failed', attempts,
+           last_attempt_at, http_status, ${reason}
+    FROM ended
+    ON CONFLICT DO NOTHING
   `);
-  return { deliveries: rows.slice(0, pageSize), hasMore: rows.length > pageSize };
 };
-
-const countRow = sql.type(z.object({ count: z.int() }));
 
 /** How many deliveries are pending, counted up to a limit so that a long queue stays cheap to watch. */
 export const countPending = async (

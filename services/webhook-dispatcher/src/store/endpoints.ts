@@ -43,10 +43,14 @@ export const lockEndpoints = async (
 /** Keeps the account's endpoints as they are until the transaction ends; readers do not wait. */
 export const shareEndpoints = async (
   tx: DatabaseTransactionConnection,
-  userId: string,
+  userIds: readonly string[],
 ): Promise<void> => {
   await tx.query(nothing`
-    SELECT FROM pg_advisory_xact_lock_shared(${lockSpace}, hashtext(${userId}))
+    SELECT FROM (
+      SELECT pg_advisory_xact_lock_shared(${lockSpace}, hashtext(id))
+      FROM unnest(${sql.array([...userIds], "text")}) AS owner (id)
+      OFFSET 0
+    ) AS shared
   `);
 };
 
@@ -123,16 +127,17 @@ export const hadEndpoint = (
 ): Promise<boolean> =>
   pool.exists(idRow`SELECT id FROM endpoints WHERE id = ${id} AND user_id = ${userId}`);
 
-/** The endpoints that an event of the account is owed to, under {@link shareEndpoints}. */
-export const listEnabledEndpointIds = async (
+const ownedRow = sql.type(z.object({ id: z.string(), userId: z.string() }));
+
+/** The endpoints that events of the accounts are owed to, under {@link shareEndpoints}. */
+export const listEnabledEndpoints = async (
   tx: DatabaseTransactionConnection,
-  userId: string,
-): Promise<readonly string[]> => {
-  const rows = await tx.any(idRow`
-    SELECT id FROM endpoints WHERE user_id = ${userId} AND deleted_at IS NULL AND enabled
+  userIds: readonly string[],
+): Promise<readonly { id: string; userId: string }[]> =>
+  tx.any(ownedRow`
+    SELECT id, user_id AS "userId" FROM endpoints
+    WHERE user_id = ANY(${sql.array([...userIds], "text")}) AND deleted_at IS NULL AND enabled
   `);
-  return rows.map((row) => row.id);
-};
 
 const TargetRow = z.object({
   id: z.string(),
@@ -163,6 +168,45 @@ export const listSecretKeyNames = async (pool: CommonQueryMethods): Promise<read
     SELECT DISTINCT secret_key_name AS "keyName" FROM endpoints WHERE deleted_at IS NULL
   `);
   return rows.map((row) => row.keyName);
+};
+
+const SecretRow = TargetRow.omit({ url: true });
+const secretRow = sql.type(SecretRow);
+
+/** An endpoint's secret as it is stored. */
+export type StoredSecret = z.output<typeof SecretRow>;
+
+/** Secrets of endpoints in use that another key than this one seals, by id from `afterId` on. */
+export const listSecretsNotUnder = (
+  pool: CommonQueryMethods,
+  keyName: string,
+  { afterId, limit }: { afterId: string; limit: number },
+): Promise<readonly StoredSecret[]> =>
+  pool.any(secretRow`
+    SELECT id, sealed_secret AS sealed, secret_key_name AS "keyName" FROM endpoints
+    WHERE deleted_at IS NULL AND secret_key_name <> ${keyName} AND id > ${afterId}
+    ORDER BY id LIMIT ${limit}
+  `);
+
+/** Puts secrets in the place of what was read; one that somebody else has sealed anew stays as it is. */
+export const replaceSecrets = async (
+  pool: CommonQueryMethods,
+  secrets: readonly { read: StoredSecret; fresh: SealedSecret }[],
+): Promise<number> => {
+  const rows = secrets.map(({ read, fresh }) => [
+    read.id,
+    read.sealed,
+    fresh.sealed,
+    fresh.keyName,
+  ]);
+  const replaced = await pool.any(idRow`
+    UPDATE endpoints SET sealed_secret = secret.fresh, secret_key_name = secret.key_name
+    FROM ${sql.unnest(rows, ["text", "bytea", "bytea", "text"])}
+      AS secret (id, read, fresh, key_name)
+    WHERE endpoints.id = secret.id AND endpoints.sealed_secret = secret.read
+    RETURNING endpoints.id
+  `);
+  return replaced.length;
 };
 
 /** What a run of attempts means for an endpoint's `lastOutcome` and `consecutiveFailures`. */

@@ -18,26 +18,53 @@ const LinkRow = z.object({
   tokenAddress: z.string(),
 });
 const linkRow = sql.type(LinkRow);
-const versionRow = sql.type(z.object({ versionBefore: z.coerce.number().nullable() }));
+const versionRow = sql.type(z.object({ id: z.string(), version: z.coerce.number() }));
+
+const columnTypes = [
+  "text",
+  "int8",
+  "text",
+  "numeric",
+  "numeric",
+  "int4",
+  "int4",
+  "text",
+  "timestamptz",
+  "text",
+  "text",
+];
 
 /**
- * Keeps a link's state if it is newer than the one kept; answers the version known before, or null
- * where the link was not known.
+ * Keeps each link's state, given once per link, if it is newer than the one kept. Answers the versions
+ * known before; a link that was not known is not among them.
  */
-export const recordLink = async (
+export const recordLinks = async (
   tx: DatabaseTransactionConnection,
-  link: PaymentLinkState,
-): Promise<number | null> => {
-  const expirationDate = link.expirationDate === null ? null : sql.timestamp(link.expirationDate);
-  const { versionBefore } = await tx.one(versionRow`
-    WITH recorded AS (
+  links: readonly PaymentLinkState[],
+): Promise<ReadonlyMap<string, number>> => {
+  const rows = links.map((link) => [
+    link.id,
+    link.version,
+    link.status,
+    formatAmount(link.toAmount),
+    formatAmount(link.receivedAmount),
+    link.currentUsage,
+    link.maxUsage,
+    link.description,
+    link.expirationDate?.toISOString() ?? null,
+    link.chainId,
+    link.tokenAddress,
+  ]);
+  const known = await tx.any(versionRow`
+    WITH given AS (
+      SELECT * FROM ${sql.unnest(rows, columnTypes)} AS link
+        (id, version, status, to_amount, received_amount, current_usage, max_usage, description,
+         expiration_date, chain_id, token_address)
+    ), recorded AS (
       INSERT INTO links
         (id, version, status, to_amount, received_amount, current_usage, max_usage, description,
          expiration_date, chain_id, token_address)
-      VALUES
-        (${link.id}, ${link.version}, ${link.status}, ${formatAmount(link.toAmount)},
-         ${formatAmount(link.receivedAmount)}, ${link.currentUsage}, ${link.maxUsage},
-         ${link.description}, ${expirationDate}, ${link.chainId}, ${link.tokenAddress})
+      SELECT * FROM given ORDER BY id
       ON CONFLICT (id) DO UPDATE
       SET version = excluded.version, status = excluded.status, to_amount = excluded.to_amount,
           received_amount = excluded.received_amount, current_usage = excluded.current_usage,
@@ -46,9 +73,9 @@ export const recordLink = async (
           token_address = excluded.token_address
       WHERE links.version < excluded.version
     )
-    SELECT (SELECT version FROM links WHERE id = ${link.id}) AS "versionBefore"
+    SELECT links.id, links.version FROM given JOIN links USING (id)
   `);
-  return versionBefore;
+  return new Map(known.map(({ id, version }) => [id, version]));
 };
 
 /** Reads links by their ids. */

@@ -1,34 +1,47 @@
 import process from "node:process";
 
-type Connect = (this: unknown, request: unknown, address: string, port: number) => number;
-type TcpPrototype = { connect: Connect; connect6: Connect };
+type Connect = (this: object, request: unknown, address: string, port: number) => number;
+type PeerName = (this: object, out: { address?: string }) => number;
+type TcpPrototype = { connect: Connect; connect6: Connect; getpeername: PeerName };
 
 /** What libuv answers where nobody listens. */
 const connectionRefused = -111;
 
+const loopback = "127.0.0.1";
+
 /**
  * Stands between Node and the operating system and notes every address that a socket is about to dial.
- * Nothing is dialled: each attempt is answered as refused. This is below every hook that our own code
- * could set, so what is not counted here was not tried.
+ * Nothing of that is dialled: each attempt is answered as refused or, where a port is given, by whoever
+ * listens there on loopback, who then seems to be at the address. This is below every hook that our own
+ * code could set, so what is not counted here was not tried.
  */
-export const countDials = () => {
+export const countDials = ({ answeredAtPort }: { answeredAtPort?: number } = {}) => {
   // The untyped door to Node's own socket handle; tests alone may use it.
   const bindings: { TCP: { prototype: TcpPrototype } } = Reflect.apply(
     Reflect.get(process, "binding"),
     process,
     ["tcp_wrap"],
   );
-  const { TCP } = bindings;
-  const original = { connect: TCP.prototype.connect, connect6: TCP.prototype.connect6 };
+  const { prototype } = bindings.TCP;
+  const { connect, connect6, getpeername } = prototype;
   const dialled: string[] = [];
-  const note: Connect = (_request, address) => {
+  const seeming = new WeakMap<object, string>();
+  const note: Connect = function (request, address) {
     dialled.push(address);
-    return connectionRefused;
+    if (answeredAtPort === undefined) return connectionRefused;
+    seeming.set(this, address);
+    return connect.call(this, request, loopback, answeredAtPort);
   };
-  TCP.prototype.connect = note;
-  TCP.prototype.connect6 = note;
+  prototype.connect = note;
+  prototype.connect6 = note;
+  prototype.getpeername = function (out) {
+    const failure = getpeername.call(this, out);
+    const address = seeming.get(this);
+    if (address !== undefined) out.address = address;
+    return failure;
+  };
   return {
     dialled,
-    restore: () => Object.assign(TCP.prototype, original),
+    restore: () => Object.assign(prototype, { connect, connect6, getpeername }),
   };
 };

@@ -1,12 +1,16 @@
 import { createSocket } from "node:dgram";
-import { isIPv4 } from "node:net";
+import { isIP } from "node:net";
+import ipaddr from "ipaddr.js";
 
 const recordTypes: Record<number, "A" | "AAAA"> = { 1: "A", 28: "AAAA" };
 const notFound = 3;
 const headerBytes = 12;
 
-/** What a name server of our own says of a name; undefined is no answer at all, [] is NXDOMAIN. */
-type Zone = (name: string, type: "A" | "AAAA") => readonly string[] | undefined;
+/**
+ * What a name server of our own says of a name: addresses, or another name as a CNAME for what follows
+ * it. Undefined is no answer at all, [] is NXDOMAIN.
+ */
+export type Zone = (name: string, type: "A" | "AAAA") => readonly string[] | undefined;
 
 /** A DNS server on loopback (RFC 1035, answers over UDP with a TTL of 0). */
 export const openNameServer = async (zone: Zone) => {
@@ -22,7 +26,7 @@ export const openNameServer = async (zone: Zone) => {
     header.writeUInt16BE(0x8180 | (addresses.length === 0 ? notFound : 0), 2);
     header.writeUInt16BE(1, 4);
     header.writeUInt16BE(addresses.length, 6);
-    const records = addresses.map((address) => writeRecord(type, address));
+    const records = writeRecords(type, addresses);
     socket.send(Buffer.concat([header, question, ...records]), from.port, from.address);
   });
   await new Promise<void>((resolve) => socket.bind(0, "127.0.0.1", resolve));
@@ -42,23 +46,33 @@ const readName = (query: Buffer): { name: string; end: number } => {
   return { name: labels.join(".").toLowerCase(), end: at + 1 };
 };
 
-const writeRecord = (type: number, address: string): Buffer => {
-  const data = isIPv4(address) ? Buffer.from(address.split(".").map(Number)) : ipv6Bytes(address);
-  const record = Buffer.alloc(12);
-  // A pointer to the name in the question, class IN, TTL 0.
-  record.writeUInt16BE(0xc00c, 0);
-  record.writeUInt16BE(type, 2);
-  record.writeUInt16BE(1, 4);
-  record.writeUInt16BE(data.length, 10);
-  return Buffer.concat([record, data]);
+const cnameType = 5;
+
+/** The owner of the first record is the question's name, of those behind a CNAME the name it gives. */
+const writeRecords = (type: number, entries: readonly string[]): Buffer[] => {
+  let owner: Buffer = Buffer.from([0xc0, headerBytes]);
+  return entries.map((entry) => {
+    if (isIP(entry) !== 0) {
+      return writeRecord(owner, type, Buffer.from(ipaddr.parse(entry).toByteArray()));
+    }
+    const target = writeName(entry);
+    const record = writeRecord(owner, cnameType, target);
+    owner = target;
+    return record;
+  });
 };
 
-/** Of an address written out in eight groups. */
-const ipv6Bytes = (address: string): Buffer =>
-  Buffer.from(
-    address
-      .split(":")
-      .map((group) => group.padStart(4, "0"))
-      .join(""),
-    "hex",
-  );
+/** A record of class IN with a TTL of 0. */
+const writeRecord = (owner: Buffer, type: number, data: Buffer): Buffer => {
+  const rest = Buffer.alloc(10);
+  rest.writeUInt16BE(type, 0);
+  rest.writeUInt16BE(1, 2);
+  rest.writeUInt16BE(data.length, 8);
+  return Buffer.concat([owner, rest, data]);
+};
+
+const writeName = (name: string): Buffer =>
+  Buffer.concat([
+    ...name.split(".").map((label) => Buffer.from([label.length, ...Buffer.from(label)])),
+    Buffer.from([0]),
+  ]);

@@ -1,0 +1,68 @@
+import { isIP } from "node:net";
+import { LRUCache } from "lru-cache";
+import type { Pool } from "undici";
+import { resolvePublic } from "../guard/resolve-public.ts";
+import type { Resolve } from "../guard/resolver.ts";
+import { hostOf } from "../guard/webhook-url.ts";
+
+/** Kept-alive connections to strangers, by origin. */
+export type CheckedPools = {
+  /**
+   * The connections to an origin, once its host has passed the check of this moment. Throws
+   * BlockedAddressError or UnresolvedHostError, and then lets go of those that it had.
+   */
+  get(url: URL): Promise<Pool>;
+  /** Ends every connection; to be called once no call is under way. */
+  close(): Promise<void>;
+};
+
+type CheckedPoolsOptions = {
+  /** What DNS says now, or said a moment ago. */
+  resolve: Resolve;
+  open: (origin: string) => Pool;
+};
+
+const originsMax = 1_000;
+
+/**
+ * Keeps connections for as long as DNS says of their host what it said when they were checked. When it
+ * says something else, the next attempt opens new ones, and the old ones end with their last answer.
+ */
+export const createCheckedPools = ({ resolve, open }: CheckedPoolsOptions): CheckedPools => {
+  const kept = new LRUCache<string, { addresses: string; pool: Pool }>({
+    max: originsMax,
+    dispose: ({ pool }) => void pool.close().catch(() => {}),
+  });
+
+  const checkedAddresses = async (host: string): Promise<string> => {
+    // A literal is its own address, and the connector judges it.
+    if (isIP(host) !== 0) return host;
+    const addresses = await resolvePublic(resolve, host);
+    return addresses
+      .map(({ address }) => address)
+      .toSorted()
+      .join();
+  };
+
+  return {
+    get: async (url) => {
+      const { origin } = url;
+      try {
+        const addresses = await checkedAddresses(hostOf(url));
+        const known = kept.get(origin);
+        if (known?.addresses === addresses) return known.pool;
+        const pool = open(origin);
+        kept.set(origin, { addresses, pool });
+        return pool;
+      } catch (error) {
+        kept.delete(origin);
+        throw error;
+      }
+    },
+    close: async () => {
+      const pools = [...kept.values()].map(({ pool }) => pool);
+      await Promise.all(pools.map((pool) => pool.destroy()));
+      kept.clear();
+    },
+  };
+};

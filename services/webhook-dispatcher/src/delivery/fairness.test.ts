@@ -1,0 +1,72 @@
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { type Receiver, answer, openReceiver } from "../testing/open-receiver.ts";
+import { type Person, type Rig, openRig } from "../testing/open-rig.ts";
+import { until } from "../testing/until.ts";
+
+let receiver: Receiver;
+let rig: Rig;
+/** Attempts that hang until they are let go, by path. */
+let held: { path: string | undefined; end: () => void }[];
+beforeEach(async () => {
+  held = [];
+  receiver = await openReceiver();
+  receiver.respondWith((res, { path }) => {
+    if (path?.startsWith("/hanging")) held.push({ path, end: () => answer(200)(res) });
+    else answer(200)(res);
+  });
+  const { origin } = receiver;
+  rig = await openRig({
+    environment: { WEBHOOK_HOST_OVERRIDES: `receiver.test=${origin},other.test=${origin}` },
+  });
+});
+afterEach(async () => {
+  await rig.close();
+  await receiver.close();
+});
+
+/** Queues events of those people before anything is claimed, then starts with those bounds. */
+const startWithQueue = async (people: readonly Person[], bounds: Record<string, string>) => {
+  const { service } = await rig.startAnother({ WEBHOOK_RETRY_SCHEDULE_SECONDS: "60" });
+  for (const person of people) {
+    await Promise.all(Array.from({ length: 5 }, () => rig.tellCompleted(person)));
+  }
+  await service.stop();
+  rig.clock.advance(60_000);
+  await rig.startAnother(bounds);
+};
+
+/** Ends once a webhook that is told of now has arrived: by then every claim that could be was made. */
+const untilOthersGet = async (path: string) => {
+  const witness = rig.signIn();
+  await rig.register(witness, path);
+  await rig.tellCompleted(witness);
+  const name = new URL(path, "https://receiver.test").pathname;
+  await until("the others get theirs", () => receiver.received.some((one) => one.path === name));
+};
+
+const endHeld = async (total: number) => {
+  const release = setInterval(() => held.splice(0).forEach(({ end }) => end()), 5);
+  await until("all arrive in the end", () => receiver.received.length === total);
+  clearInterval(release);
+};
+
+describe("a process holds at most its bound of attempts", () => {
+  test("per account: one whose endpoints all hang leaves the rest to others", async () => {
+    const slow = rig.signIn();
+    await Promise.all([1, 2, 3].map((at) => rig.register(slow, `/hanging/${at}`)));
+    await startWithQueue([slow], { WEBHOOK_ACCOUNT_CONCURRENCY: "4" });
+    await untilOthersGet("/quick");
+    expect(held).toHaveLength(4);
+    expect(new Set(held.map(({ path }) => path)).size).toBe(3);
+    await endHeld(15 + 1);
+  });
+
+  test("per origin: a host where many accounts point gets no more than that", async () => {
+    const people = [1, 2, 3].map(() => rig.signIn());
+    for (const person of people) await rig.register(person, "/hanging");
+    await startWithQueue(people, { WEBHOOK_ORIGIN_CONCURRENCY: "4" });
+    await untilOthersGet("https://other.test/quick");
+    expect(held).toHaveLength(4);
+    await endHeld(15 + 1);
+  });
+});

@@ -1,0 +1,248 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { createHeldClock, openLog } from "@payment-links/runtime";
+import { admitWebhookUrl } from "../guard/admit-webhook-url.ts";
+import { type Resolve, createDnsResolver } from "../guard/resolver.ts";
+import { countDials } from "../testing/count-dials.ts";
+import { openNameServer } from "../testing/open-name-server.ts";
+import { sampleLink } from "../testing/samples.ts";
+import { makeAttempt } from "./make-attempt.ts";
+import { openTransport } from "./transport.ts";
+
+/*
+ * Every case by which a webhook could reach the inside of a network, through all of the sender: a URL
+ * as it would be registered, and the same as if it had been stored, with DNS on loopback. What counts
+ * is what a socket was told to dial, noted beneath Node's own hooks; nothing is dialled for real.
+ */
+
+const clock = createHeldClock(new Date("2026-11-21T10:00:00.000Z"));
+const rules = { overriddenHosts: new Set<string>(), ownHosts: new Set(["pay.shop.com"]) };
+const log = openLog({ service: "test", level: "silent" });
+const timeoutMs = 5_000;
+const publicAddress = "93.184.216.34";
+
+/** What the name server says of the name asked for, question by question; the last is repeated. */
+let says: Record<"A" | "AAAA", string[][]>;
+let askedCount: number;
+beforeEach(() => {
+  says = { A: [[]], AAAA: [[]] };
+  askedCount = 0;
+});
+
+let nameServer: Awaited<ReturnType<typeof openNameServer>>;
+let resolve: Resolve;
+beforeAll(async () => {
+  nameServer = await openNameServer((_name, type) => {
+    askedCount += 1;
+    const answers = says[type];
+    return answers.length > 1 ? answers.shift() : answers[0];
+  });
+  resolve = createDnsResolver({ timeoutMs, servers: [nameServer.server] });
+});
+afterAll(() => nameServer.close());
+
+/** Makes one attempt at that URL, as it stands in the table; answers its outcome and the dials. */
+const attempt = async (url: string) => {
+  const transport = openTransport({
+    resolve,
+    clock,
+    overrides: new Map(),
+    connectionsMax: 1,
+    connectTimeoutMs: timeoutMs,
+  });
+  const dials = countDials();
+  const outcome = await makeAttempt(
+    { transport, clock, log, rules, headerPrefix: "Service", timeoutMs },
+    {
+      event: {
+        id: "evt_1",
+        eventType: "payment_link.completed",
+        occurredAt: clock.now(),
+        transaction: null,
+      },
+      link: sampleLink(),
+      url,
+      secret: "whsec_x",
+      traceparent: null,
+      leaseUntil: new Date(clock.now().getTime() + 2 * timeoutMs),
+    },
+  );
+  dials.restore();
+  await transport.close();
+  return { kind: outcome.kind, error: outcome.error, dialled: dials.dialled };
+};
+
+const blocked = { kind: "blocked", error: "blocked address", dialled: [] };
+
+/** Refused when it is registered, and blocked without a dial where it stands in the table already. */
+const expectClosed = async (url: string) => {
+  expect(await admitWebhookUrl(url, { rules, resolve })).toBeUndefined();
+  expect(await attempt(url)).toEqual(blocked);
+};
+
+test("a public host is dialled, and counted: what the cases below do not dial would be seen", async () => {
+  says = { A: [[publicAddress]], AAAA: [["2606:4700::1"]] };
+  expect(await admitWebhookUrl("https://shop.com/", { rules, resolve })).toBeInstanceOf(URL);
+  const { kind, dialled } = await attempt("https://shop.com/");
+  expect([kind, new Set(dialled)]).toEqual(["refused", new Set([publicAddress, "2606:4700::1"])]);
+  expect((await attempt(`https://${publicAddress}/`)).dialled).toEqual([publicAddress]);
+});
+
+describe("a literal, for which no look-up is ever made", () => {
+  test.each([
+    ["loopback", "127.0.0.1"],
+    ["loopback, far end", "127.255.255.255"],
+    ["loopback, short", "127.1"],
+    ["loopback, one decimal number", "2130706433"],
+    ["loopback, hexadecimal", "0x7f.1"],
+    ["loopback, octal", "0177.0.0.1"],
+    ["private, long octal", "01200034567"],
+    ["loopback with a trailing dot", "127.0.0.1."],
+    ["loopback, full-width digits", "１２７.０.０.１"],
+    ["loopback, circled digits", "①②⑦.⓪.⓪.①"],
+    ["loopback, ideographic dots", "127。0。0。1"],
+    ["loopback, percent-encoded", "%31%32%37.0.0.1"],
+    ["this network", "0"],
+    ["this network, three parts", "0.2.3"],
+    ["private 10/8", "10.0.0.1"],
+    ["private 172.16/12", "172.31.255.255"],
+    ["private 192.168/16", "192.168.1.1"],
+    ["carrier NAT", "100.64.0.1"],
+    ["Alibaba's metadata", "100.100.100.200"],
+    ["AWS, GCP and Azure metadata", "169.254.169.254"],
+    ["Azure's inside address", "168.63.129.16"],
+    ["IETF assignments", "192.0.0.8"],
+    ["documentation", "203.0.113.7"],
+    ["6to4 relay", "192.88.99.1"],
+    ["benchmarking", "198.18.0.1"],
+    ["multicast", "224.0.0.1"],
+    ["reserved", "240.0.0.1"],
+    ["broadcast", "255.255.255.255"],
+    ["unspecified, IPv6", "[::]"],
+    ["loopback, IPv6", "[::1]"],
+    ["IPv4-mapped", "[::ffff:127.0.0.1]"],
+    ["IPv4-mapped, hexadecimal", "[::ffff:7f00:1]"],
+    ["IPv4-mapped of a public address", "[::ffff:8.8.8.8]"],
+    ["IPv4-translated", "[::ffff:0:127.0.0.1]"],
+    ["IPv4-compatible", "[::127.0.0.1]"],
+    ["NAT64 of loopback", "[64:ff9b::127.0.0.1]"],
+    ["NAT64 of a metadata address", "[64:ff9b::a9fe:a9fe]"],
+    ["NAT64 for local use", "[64:ff9b:1::808:808]"],
+    ["6to4", "[2002:7f00:1::]"],
+    ["Teredo", "[2001:0:4136:e378:8000:63bf:80ff:fffe]"],
+    ["ISATAP beside a link-local prefix", "[fe80::5efe:7f00:1]"],
+    ["documentation, IPv6", "[2001:db8::1]"],
+    ["new documentation, IPv6", "[3fff::1]"],
+    ["discard", "[100::1]"],
+    ["segment routing", "[5f00::1]"],
+    ["unique-local, AWS metadata", "[fd00:ec2::254]"],
+    ["link-local", "[fe80::1]"],
+    ["site-local", "[fec0::1]"],
+    ["multicast, IPv6", "[ff02::1]"],
+  ])("is closed: %s", async (_name, host) => {
+    await expectClosed(`https://${host}/hook`);
+    expect(askedCount).toBe(0);
+  });
+});
+
+describe("a URL that is refused for its form is not dialled either", () => {
+  test.each([
+    ["plain http", `http://${publicAddress}/`],
+    ["user info", `https://user:word@${publicAddress}/`],
+    ["a user that looks like a host", `https://shop.com@${publicAddress}/`],
+    ["port 443", "https://shop.com:443/"],
+    ["port 0", "https://shop.com:0/"],
+    ["a port of a service inside", "https://shop.com:6379/"],
+    ["a fragment", "https://shop.com/#x"],
+    ["a tab in the host", "https://sh\top.com/"],
+    ["CR LF in the path", "https://shop.com/a\r\nHost: b"],
+    ["a zone id", "https://[fe80::1%25eth0]/"],
+    ["localhost", "https://localhost/"],
+    ["localhost with a trailing dot", "https://localhost./"],
+    ["below localhost", "https://a.localhost/"],
+    ["a single label", "https://redis/"],
+    ["a service's own name in the cluster", "https://links-api.default.svc/"],
+    ["the same in full", "https://links-api.default.svc.cluster.local./"],
+    ["GCP's metadata name", "https://metadata.google.internal/"],
+    ["AWS' metadata name", "https://instance-data/"],
+    ["AWS' metadata name in full", "https://instance-data.ec2.internal/"],
+    [".home.arpa", "https://nas.home.arpa/"],
+    [".onion", "https://abcdef.onion/"],
+    ["our own host", "https://pay.shop.com/hook"],
+    ["our own host in full-width letters", "https://ｐａｙ.shop.com/hook"],
+    ["an empty label", "https://a..shop.com/"],
+    ["two trailing dots", "https://shop.com../"],
+    ["a label of 64", `https://${"a".repeat(64)}.com/`],
+    ["a name over 253", `https://${"a.".repeat(126)}com/`],
+    ["punycode that does not decode", "https://xn--a-ecp.ru/"],
+    ["2049 code points", "https://shop.com/".padEnd(2049, "a")],
+  ])("%s", async (_name, url) => {
+    says = { A: [[publicAddress]], AAAA: [[]] };
+    await expectClosed(url);
+    expect(askedCount).toBe(0);
+  });
+});
+
+describe("a name of which DNS says", () => {
+  test.each([
+    ["loopback", { A: ["127.0.0.1"] }],
+    ["a private address", { A: ["10.0.0.1"] }],
+    ["a metadata address", { A: ["169.254.169.254"] }],
+    ["Alibaba's metadata address", { A: ["100.100.100.200"] }],
+    ["the unspecified address", { A: ["0.0.0.0"] }],
+    ["benchmarking", { A: ["198.19.255.255"] }],
+    ["multicast", { A: ["239.255.255.250"] }],
+    ["broadcast", { A: ["255.255.255.255"] }],
+    ["IPv6 loopback", { AAAA: ["::1"] }],
+    ["a mapped address", { AAAA: ["::ffff:10.0.0.1"] }],
+    ["NAT64 of a private address", { AAAA: ["64:ff9b::10.0.0.1"] }],
+    ["6to4", { AAAA: ["2002:a00:1::1"] }],
+    ["Teredo", { AAAA: ["2001::1"] }],
+    ["unique-local", { AAAA: ["fd00:ec2::254"] }],
+    ["link-local", { AAAA: ["fe80::1"] }],
+    ["a private address by a CNAME", { A: ["inside.shop.com", "10.0.0.1"] }],
+    ["two CNAMEs to loopback", { A: ["a.shop.com", "b.shop.com", "127.0.0.1"] }],
+    ["a public address, then a private one", { A: [publicAddress, "10.0.0.1"] }],
+    ["a private address, then a public one", { A: ["10.0.0.1", publicAddress] }],
+    ["a public A and a private AAAA", { A: [publicAddress], AAAA: ["::1"] }],
+    ["a public AAAA and a private A", { A: ["192.168.0.1"], AAAA: ["2606:4700::1"] }],
+    [
+      "seventeen addresses, of which the last is private",
+      { A: [...Array.from({ length: 16 }, (_, at) => `93.184.216.${at}`), "10.0.0.1"] },
+    ],
+  ])("%s is closed", async (_name, { A = [], AAAA = [] }: { A?: string[]; AAAA?: string[] }) => {
+    says = { A: [A], AAAA: [AAAA] };
+    await expectClosed("https://shop.com/hook");
+    expect(askedCount).toBeGreaterThan(0);
+  });
+
+  test("public at the registration and private ever after is blocked at the attempt", async () => {
+    says.A = [[publicAddress], ["127.0.0.1"]];
+    expect(await admitWebhookUrl("https://shop.com/", { rules, resolve })).toBeInstanceOf(URL);
+    expect(await attempt("https://shop.com/")).toEqual(blocked);
+  });
+
+  test("public at the check and private at the next question is dialled as it was checked", async () => {
+    says.A = [[publicAddress], ["127.0.0.1"]];
+    expect(await attempt("https://shop.com/")).toMatchObject({
+      kind: "refused",
+      dialled: [publicAddress],
+    });
+  });
+
+  test("nothing is an attempt that failed, without a dial", async () => {
+    const error = "DNS: host name does not resolve";
+    expect(await attempt("https://shop.com/")).toEqual({ kind: "dns", error, dialled: [] });
+  });
+
+  test("what NAT64 makes of a public address is open: networks with DNS64 say nothing else", async () => {
+    says.AAAA = [["64:ff9b::808:808"]];
+    expect((await attempt("https://shop.com/")).dialled).toEqual(["64:ff9b::808:808"]);
+  });
+
+  test("a name's trailing dot, soft hyphen and letters of full width name the same host", async () => {
+    says.A = [["10.0.0.1"]];
+    await expectClosed("https://shop.com./");
+    await expectClosed("https://sh\u00adop.com/");
+    await expectClosed("https://ｓｈｏｐ.com/");
+  });
+});

@@ -1,0 +1,128 @@
+import { getCACertificates, setDefaultCACertificates } from "node:tls";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "@jest/globals";
+import { createHeldClock } from "@payment-links/runtime";
+import { rememberedMs } from "../guard/remember-answers.ts";
+import { createDnsResolver } from "../guard/resolver.ts";
+import { certificates } from "../testing/certificates.ts";
+import { countDials } from "../testing/count-dials.ts";
+import { openNameServer } from "../testing/open-name-server.ts";
+import { type Receiver, answer, openReceiver } from "../testing/open-receiver.ts";
+import { until } from "../testing/until.ts";
+import { type Transport, openTransport } from "./transport.ts";
+
+const clock = createHeldClock(new Date("2026-11-21T10:00:00.000Z"));
+const { authority, key, good: cert } = certificates;
+const [here, there] = ["93.184.216.34", "93.184.216.35"];
+
+let says: string[] | undefined;
+let askedCount: number;
+let nameServer: Awaited<ReturnType<typeof openNameServer>>;
+const trusted = getCACertificates();
+beforeAll(async () => {
+  setDefaultCACertificates([authority]);
+  nameServer = await openNameServer((_name, type) => {
+    if (type === "A") askedCount += 1;
+    return type === "A" ? says : [];
+  });
+});
+afterAll(async () => {
+  setDefaultCACertificates(trusted);
+  await nameServer.close();
+});
+
+let receiver: Receiver;
+let dials: ReturnType<typeof countDials>;
+let transport: Transport;
+beforeEach(async () => {
+  askedCount = 0;
+  receiver = await openReceiver({ key, cert });
+  // The receiver on loopback seems to be at whatever public address is dialled.
+  dials = countDials({ answeredAtPort: Number(new URL(receiver.origin).port) });
+  transport = openTransport({
+    resolve: createDnsResolver({ timeoutMs: 5_000, servers: [nameServer.server] }),
+    clock,
+    overrides: new Map(),
+    connectionsMax: 1,
+    connectTimeoutMs: 5_000,
+  });
+});
+afterEach(async () => {
+  await transport.close();
+  dials.restore();
+  await receiver.close();
+});
+
+/** Posts to a host whose name our name server knows; answers the status, or the error's name. */
+const post = async (): Promise<number | string> => {
+  const { signal } = new AbortController();
+  const call = { url: new URL("https://receiver.test/"), headers: {}, body: "{}", signal };
+  try {
+    const { status, drain } = await transport.post(call);
+    await drain();
+    return status;
+  } catch (error) {
+    return error instanceof Error ? error.name : String(error);
+  }
+};
+
+test("a connection is used again without asking DNS, for as long as its answer is believed", async () => {
+  says = [here];
+  expect([await post(), await post()]).toEqual([200, 200]);
+  clock.advance(rememberedMs - 1);
+  expect(await post()).toBe(200);
+  expect([dials.dialled, askedCount, receiver.connectionsCount()]).toEqual([[here], 1, 1]);
+});
+
+test("a connection is kept when DNS says the same again, in whatever order", async () => {
+  says = [here, there];
+  await post();
+  clock.advance(rememberedMs);
+  says = [there, here];
+  expect(await post()).toBe(200);
+  expect([dials.dialled.length, askedCount, receiver.connectionsCount()]).toEqual([1, 2, 1]);
+});
+
+test("when DNS has moved the host, the next attempt dials the new address, and none the old", async () => {
+  says = [here];
+  await post();
+  clock.advance(rememberedMs);
+  says = [there];
+  expect([await post(), await post()]).toEqual([200, 200]);
+  expect(dials.dialled).toEqual([here, there]);
+});
+
+test.each([
+  ["a private address", ["127.0.0.1"], "BlockedAddressError"],
+  ["the same and a private one", [here, "10.0.0.1"], "BlockedAddressError"],
+  ["nothing at all", [], "UnresolvedHostError"],
+])(
+  "a host of which DNS now says %s gets nothing more, though its connection is alive",
+  async (_name, addresses, error) => {
+    says = [here];
+    expect(await post()).toBe(200);
+    clock.advance(rememberedMs);
+    says = addresses;
+    expect([await post(), await post()]).toEqual([error, error]);
+    expect([dials.dialled, receiver.received.length]).toEqual([[here], 1]);
+    says = [here];
+    clock.advance(rememberedMs);
+    expect(await post()).toBe(200);
+    expect(dials.dialled).toEqual([here, here]);
+  },
+);
+
+test("an answer under way is not cut off when its host moves", async () => {
+  says = [here];
+  const ends: (() => void)[] = [];
+  receiver.respondWith((res) => {
+    if (ends.length === 0) ends.push(() => answer(201)(res));
+    else answer(202)(res);
+  });
+  const first = post();
+  await until("the first is asked", () => ends.length === 1);
+  clock.advance(rememberedMs);
+  says = [there];
+  expect(await post()).toBe(202);
+  ends[0]?.();
+  expect(await first).toBe(201);
+});

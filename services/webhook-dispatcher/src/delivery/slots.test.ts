@@ -1,0 +1,96 @@
+import { describe, expect, test } from "@jest/globals";
+import { type Place, createSlots } from "./slots.ts";
+
+const bounds = {
+  slotsMax: 256,
+  slotsPerEndpointMax: 20,
+  slotsPerAccountMax: 100,
+  slotsPerOriginMax: 128,
+};
+
+/** An endpoint of its own account at its own origin, unless said otherwise. */
+const place = (endpointId: string, rest: Partial<Place> = {}): Place => ({
+  endpointId,
+  userId: `user of ${endpointId}`,
+  origin: `https://${endpointId}.com`,
+  ...rest,
+});
+
+const places = (count: number, rest: Partial<Place> = {}): Place[] =>
+  Array.from({ length: count }, (_, at) => place(`e${at}`, rest));
+
+/** Takes all that is dealt out; answers how many each got. */
+const takeShares = (slots: ReturnType<typeof createSlots>, among: readonly Place[]): number[] =>
+  slots.share(among).map((turn) => {
+    for (let taken = 0; taken < turn.share; taken += 1) slots.take(turn.place);
+    return turn.share;
+  });
+
+const sum = (shares: readonly number[]): number => shares.reduce((all, one) => all + one, 0);
+
+describe("slots", () => {
+  test("give one endpoint its bound, and then it is full until an attempt ends", () => {
+    const slots = createSlots(bounds);
+    const [one] = [place("a")];
+    expect(takeShares(slots, [one])).toEqual([20]);
+    expect(slots.full()).toEqual({ endpointIds: ["a"], userIds: [], origins: [] });
+    expect(slots.share([one])).toEqual([]);
+    slots.release(one);
+    expect(slots.full().endpointIds).toEqual([]);
+    expect(takeShares(slots, [one])).toEqual([1]);
+  });
+
+  test("are dealt out evenly where there are fewer than asked for", () => {
+    const slots = createSlots({ ...bounds, slotsMax: 16 });
+    expect(slots.share(places(20)).map(({ share }) => share)).toEqual(Array(16).fill(1));
+    expect(slots.free()).toBe(16);
+    expect(slots.share(places(5)).map(({ share }) => share)).toEqual([3, 3, 2, 2, 2]);
+  });
+
+  test("are bounded per account, over all of its endpoints", () => {
+    const slots = createSlots({ ...bounds, slotsPerAccountMax: 10 });
+    expect(takeShares(slots, places(5, { userId: "u" }))).toEqual([2, 2, 2, 2, 2]);
+    expect(slots.full().userIds).toEqual(["u"]);
+    expect(slots.share([place("another", { userId: "u" }), place("other")])).toEqual([
+      { place: place("other"), share: 10 },
+    ]);
+  });
+
+  test("are bounded per origin, whoever's endpoints go there", () => {
+    const slots = createSlots({ ...bounds, slotsPerOriginMax: 30 });
+    expect(sum(takeShares(slots, places(50, { origin: "https://shop.com" })))).toBe(30);
+    expect(slots.full().origins).toEqual(["https://shop.com"]);
+    expect(slots.share([place("another", { origin: "https://shop.com" })])).toEqual([]);
+  });
+
+  test("hold some back: twenty-five endpoints that hang leave one that comes new its first", () => {
+    const slots = createSlots(bounds);
+    const hanging = places(25);
+    const heldBy = new Map<string, number>();
+    // Each takes what it can; the second time round its attempts have timed out before.
+    for (const one of [...hanging, ...hanging]) {
+      for (let held = heldBy.get(one.endpointId) ?? 0; held > 0; held -= 1) slots.release(one);
+      heldBy.set(one.endpointId, sum(takeShares(slots, [one])));
+    }
+    expect(slots.free()).toBeGreaterThan(0);
+    expect(sum(takeShares(slots, [place("new")]))).toBeGreaterThan(0);
+  });
+
+  test("hold some back of one deal too, however many are due at once", () => {
+    const slots = createSlots(bounds);
+    const shares = takeShares(slots, places(100));
+    expect([shares.length, Math.min(...shares), Math.max(...shares)]).toEqual([100, 2, 3]);
+    expect(slots.free()).toBeGreaterThan(0);
+  });
+
+  test("once all have ended hold nothing and nobody", () => {
+    const slots = createSlots(bounds);
+    const all = places(30);
+    for (const { place: one, share } of slots.share(all)) {
+      for (let taken = 0; taken < share; taken += 1) slots.take(one);
+      for (let taken = 0; taken < share; taken += 1) slots.release(one);
+    }
+    expect(slots.free()).toBe(bounds.slotsMax);
+    expect(slots.full()).toEqual({ endpointIds: [], userIds: [], origins: [] });
+  });
+});

@@ -1,0 +1,89 @@
+import type { Envelope } from "@payment-links/bus";
+import {
+  LinkTransaction,
+  type PaymentLinkState,
+  type WebhookType,
+  newId,
+  webhookTypes,
+} from "@payment-links/contracts";
+import { afterMs } from "@payment-links/runtime";
+import * as z from "zod";
+import type { EventDeps } from "../deps.ts";
+import { type NewDelivery, insertDeliveries } from "../store/deliveries.ts";
+import { listEnabledEndpoints, shareEndpoints } from "../store/endpoints.ts";
+import { recordLinks } from "../store/links.ts";
+import type { Transaction } from "../store/transaction.ts";
+
+type LinkEvent = {
+  data: { link: PaymentLinkState; transaction?: LinkTransaction };
+  envelope: Envelope;
+  traceparent: string | undefined;
+};
+
+/**
+ * Keeps each link's newest state, and opens one delivery per webhook event and endpoint that its owner
+ * has enabled now, in one transaction, so that no webhook is older than its event. Every record carries
+ * the link's whole state: a jump in versions is counted, and made up for by the record itself.
+ */
+export const hearLinks =
+  (deps: EventDeps) =>
+  async (tx: Transaction, events: readonly LinkEvent[]): Promise<void> => {
+    const links = events.map(({ data }) => data.link);
+    const versionsBefore = await recordLinks(tx, newestOf(links));
+    for (let jumps = countJumps(links, versionsBefore); jumps > 0; jumps -= 1) {
+      // A transaction that is run again counts again: the number says that there are jumps, not how many.
+      deps.countVersionJump();
+    }
+    const owed = events.flatMap((event) => {
+      const eventType = webhookTypes.find((type) => type === event.envelope.type);
+      return eventType === undefined ? [] : [{ ...event, eventType }];
+    });
+    if (owed.length === 0) return;
+    const userIds = [...new Set(owed.map(({ data }) => data.link.userId))];
+    await shareEndpoints(tx, userIds);
+    const endpoints = Map.groupBy(await listEnabledEndpoints(tx, userIds), ({ userId }) => userId);
+    const deliveries = owed.flatMap((event) =>
+      (endpoints.get(event.data.link.userId) ?? []).map(({ id }) => openDelivery(deps, event, id)),
+    );
+    await insertDeliveries(tx, deliveries);
+  };
+
+/** One state per link: two of one statement must not meet. */
+const newestOf = (links: readonly PaymentLinkState[]): PaymentLinkState[] => {
+  const newest = new Map<string, PaymentLinkState>();
+  for (const link of links) {
+    if (link.version > (newest.get(link.id)?.version ?? 0)) newest.set(link.id, link);
+  }
+  return [...newest.values()];
+};
+
+const countJumps = (
+  links: readonly PaymentLinkState[],
+  versionsBefore: ReadonlyMap<string, number>,
+): number => {
+  const known = new Map(versionsBefore);
+  let jumps = 0;
+  for (const { id, version } of links) {
+    const before = known.get(id);
+    if (before !== undefined && version > before + 1) jumps += 1;
+    known.set(id, Math.max(before ?? 0, version));
+  }
+  return jumps;
+};
+
+const openDelivery = (
+  { clock, firstWaitMs }: EventDeps,
+  { data, envelope, eventType, traceparent }: LinkEvent & { eventType: WebhookType },
+  endpointId: string,
+): NewDelivery => ({
+  id: newId("evt"),
+  endpointId,
+  eventId: envelope.id,
+  linkId: data.link.id,
+  eventType,
+  occurredAt: envelope.occurredAt,
+  transaction: data.transaction === undefined ? null : z.encode(LinkTransaction, data.transaction),
+  traceparent: traceparent ?? null,
+  dateCreated: clock.now(),
+  nextAttemptAt: afterMs(clock, firstWaitMs),
+});

@@ -1,0 +1,167 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { type DatabaseTransactionConnection, sql } from "slonik";
+import * as z from "zod";
+import { type RegisteredEndpoint, type Rig, openRig } from "../testing/open-rig.ts";
+import { newId } from "@payment-links/contracts";
+import { claimDeliveries, insertDeliveries, listWaitingEndpoints } from "./deliveries.ts";
+import { listDeliveries } from "./delivery-log.ts";
+
+const waitingCount = 100_000;
+const share = 20;
+const nothing = sql.type(z.object({}).strict());
+
+let rig: Rig;
+let crowded: RegisteredEndpoint;
+let quiet: RegisteredEndpoint[];
+beforeAll(async () => {
+  rig = await openRig();
+  const person = rig.signIn();
+  const register = () => rig.register(person, "https://shop.com/");
+  crowded = await register();
+  quiet = [await register(), await register()];
+  // Statistics as they are after a long quiet time, when autovacuum last looked at an empty queue.
+  await rig.pool.query(nothing`ANALYZE deliveries`);
+  await queue(crowded, waitingCount);
+  for (const endpoint of quiet) await queue(endpoint, 1);
+}, 60_000);
+afterAll(() => rig.close());
+
+const queue = (endpoint: RegisteredEndpoint, count: number) =>
+  rig.pool.query(nothing`
+    INSERT INTO deliveries
+      (id, event_id, endpoint_id, link_id, event_type, occurred_at, date_created, next_attempt_at)
+    SELECT ${endpoint.id} || n, n, ${endpoint.id}, 'plink_x', 'payment_link.completed',
+           ${now()}, ${now()}, ${now()}
+    FROM generate_series(1, ${count}::int) AS n
+  `);
+
+const now = () => sql.timestamp(rig.clock.now());
+
+const Reads = z.object({ rows: z.coerce.number(), entries: z.coerce.number() });
+
+/** What the transaction has read of `deliveries` until now: rows of the table, entries of its indexes. */
+const countReads = (tx: DatabaseTransactionConnection) =>
+  tx.one(sql.type(Reads)`
+    SELECT pg_stat_get_xact_tuples_returned('deliveries'::regclass)
+             + pg_stat_get_xact_tuples_fetched('deliveries'::regclass) AS rows,
+           (SELECT sum(pg_stat_get_xact_tuples_returned(indexrelid)) FROM pg_index
+            WHERE indrelid = 'deliveries'::regclass) AS entries
+  `);
+
+/** Looks for work as a dispatcher does; answers what that read. */
+const claimAll = (without: readonly RegisteredEndpoint[]) =>
+  rig.pool.transaction(async (tx) => {
+    const before = await countReads(tx);
+    const waiting = await listWaitingEndpoints(tx, {
+      limit: 100,
+      without: { endpointIds: without.map(({ id }) => id), userIds: [], origins: [] },
+    });
+    const turns = waiting.map(({ endpointId }) => ({ endpointId, share }));
+    const leaseUntil = new Date(rig.clock.now().getTime() + 30_000);
+    const claimed = await claimDeliveries(tx, { now: rig.clock.now(), leaseUntil, turns });
+    const after = await countReads(tx);
+    return {
+      claimed,
+      rows: after.rows - before.rows,
+      entries: after.entries - before.entries,
+    };
+  });
+
+describe("with 100000 deliveries waiting at one endpoint, looking for work", () => {
+  test.each([["as they were while it was empty"], ["as they are now"]])(
+    "reads what it claims and one entry per endpoint, with statistics %s",
+    async (which) => {
+      if (which === "as they are now") await rig.pool.query(nothing`ANALYZE deliveries`);
+      const { claimed, rows, entries } = await claimAll([]);
+      expect(claimed.length).toBeGreaterThanOrEqual(share);
+      // Each claimed row is found by its place in the queue, locked, and found again by its id.
+      expect(rows).toBeLessThanOrEqual(4 * claimed.length + 20);
+      expect(entries).toBeLessThanOrEqual(4 * claimed.length + 20);
+    },
+  );
+
+  test("reads nothing of that endpoint's while it is full", async () => {
+    const [first] = quiet;
+    if (first === undefined) throw new Error("two quiet endpoints were registered");
+    await rig.pool.query(nothing`
+      UPDATE deliveries SET next_attempt_at = ${now()}, lease_until = NULL
+      WHERE endpoint_id = ${first.id}
+    `);
+    const { claimed, rows } = await claimAll([crowded]);
+    expect(claimed.map(({ endpointId }) => endpointId)).toEqual([first.id]);
+    expect(rows).toBeLessThanOrEqual(20);
+  });
+
+  test("skips what another process is claiming, and reads no further than its own share", async () => {
+    await rig.pool.transaction(async (other) => {
+      const turns = [{ endpointId: crowded.id, share }];
+      const leaseUntil = new Date(rig.clock.now().getTime() + 30_000);
+      const theirs = await claimDeliveries(other, { now: rig.clock.now(), leaseUntil, turns });
+      const { claimed, rows } = await claimAll([]);
+      const ids = new Set(theirs.map(({ id }) => id));
+      expect(claimed.filter(({ id }) => ids.has(id))).toEqual([]);
+      expect(rows).toBeLessThanOrEqual(6 * share + 20);
+    });
+  });
+});
+
+/** Rows of the log that the transaction has read until now. */
+const countLogReads = (tx: DatabaseTransactionConnection) =>
+  tx.oneFirst(sql.type(z.object({ rows: z.coerce.number() }))`
+    SELECT sum(pg_stat_get_xact_tuples_returned(inhrelid)
+               + pg_stat_get_xact_tuples_fetched(inhrelid)) AS rows
+    FROM pg_inherits WHERE inhparent = 'delivery_log'::regclass
+  `);
+
+describe("with as many deliveries of the day in the log", () => {
+  beforeAll(async () => {
+    await rig.pool.query(nothing`
+      INSERT INTO delivery_log
+        (id, event_id, endpoint_id, occurred_on, event_type, date_created, status, attempts)
+      SELECT n, 'log' || n, ${crowded.id}, (${now()} AT TIME ZONE 'utc')::date,
+             'payment_link.completed', ${now()}, 'Delivered', 1
+      FROM generate_series(1, ${waitingCount}::int) AS n
+    `);
+  });
+
+  test("opening more looks each of them up there, and reads no other", async () => {
+    const opened = Array.from({ length: 100 }, (_, at) => ({
+      id: newId("evt"),
+      endpointId: crowded.id,
+      eventId: `log${at + waitingCount - 49}`,
+      linkId: newId("plink"),
+      eventType: "payment_link.completed" as const,
+      occurredAt: rig.clock.now(),
+      transaction: null,
+      traceparent: null,
+      dateCreated: rig.clock.now(),
+      nextAttemptAt: rig.clock.now(),
+    }));
+    const read = await rig.pool.transaction(async (tx) => {
+      await insertDeliveries(tx, opened);
+      return countLogReads(tx);
+    });
+    expect(read).toBeLessThanOrEqual(2 * opened.length);
+    const ids = sql.array(
+      opened.map(({ id }) => id),
+      "text",
+    );
+    const stored = await rig.pool.anyFirst(sql.type(z.object({ id: z.string() }))`
+      SELECT id FROM deliveries WHERE id = ANY (${ids})
+    `);
+    // The first fifty were in the log already.
+    expect([...stored].toSorted()).toEqual(opened.slice(50).map(({ id }) => id));
+  });
+
+  test("a page of both reads that page", async () => {
+    const offset = 30;
+    await rig.pool.transaction(async (tx) => {
+      const before = await countReads(tx);
+      const page = await listDeliveries(tx, { endpointId: crowded.id, offset });
+      expect(page).toMatchObject({ hasMore: true });
+      const after = await countReads(tx);
+      const rows = after.rows - before.rows + (await countLogReads(tx));
+      expect(rows).toBeLessThanOrEqual(3 * (offset + page.deliveries.length) + 10);
+    });
+  });
+});

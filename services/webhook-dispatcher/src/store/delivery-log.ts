@@ -1,0 +1,98 @@
+import { type CommonQueryMethods, type DatabaseTransactionConnection, sql } from "slonik";
+import * as z from "zod";
+import { pageSize, webhookTypes } from "@payment-links/contracts";
+import { type LoggedDelivery, deliveryStatuses } from "../domain/delivery.ts";
+
+const nothing = sql.type(z.object({}).strict());
+
+/** Where an ended delivery stands in the log: by its event's day, and there by event and endpoint. */
+export type LogPlace = { eventId: string; endpointId: string; occurredAt: Date };
+
+/** The day in UTC by which the log is partitioned, of an instant in SQL. */
+export const occurredOn = sql.fragment`(occurred_at AT TIME ZONE 'utc')::date`;
+
+/** The same day, of an instant here. */
+export const dayOf = (instant: Date): string => instant.toISOString().slice(0, 10);
+
+/**
+ * Tells the log that attempts it holds as a delivery's failed last ones were answered with a 2xx after
+ * all. One whose attempt is not the last is left as it is.
+ */
+export const correctToDelivered = async (
+  tx: DatabaseTransactionConnection,
+  results: readonly (LogPlace & { attempts: number; httpStatus: number | null })[],
+): Promise<void> => {
+  for (const { eventId, endpointId, occurredAt, attempts, httpStatus } of results) {
+    await tx.query(nothing`
+      UPDATE delivery_log SET status = 'Delivered', http_status = ${httpStatus}, error = NULL
+      WHERE event_id = ${eventId} AND endpoint_id = ${endpointId}
+        AND occurred_on = ${dayOf(occurredAt)}::date AND attempts = ${attempts}
+    `);
+  }
+};
+
+const LoggedRow = z.object({
+  id: z.string(),
+  eventType: z.enum(webhookTypes),
+  status: z.enum(deliveryStatuses),
+  attempts: z.int(),
+  httpStatus: z.int().nullable(),
+  error: z.string().nullable(),
+  dateCreated: z.date(),
+  lastAttemptAt: z.date().nullable(),
+  nextAttemptAt: z.date().nullable(),
+});
+const loggedRow = sql.type(LoggedRow);
+
+/** A page of an endpoint's log, newest first, and whether more follows; what is pending is among it. */
+export const listDeliveries = async (
+  pool: CommonQueryMethods,
+  { endpointId, offset }: { endpointId: string; offset: number },
+): Promise<{ deliveries: readonly LoggedDelivery[]; hasMore: boolean }> => {
+  const shared = sql.fragment`
+    id, event_type AS "eventType", attempts, http_status AS "httpStatus", error,
+    date_created AS "dateCreated", last_attempt_at AS "lastAttemptAt"
+  `;
+  // Either part could fill the page alone, and is read in order no further than that. A delivery keeps
+  // its place when it moves from one to the other.
+  const first = sql.fragment`
+    ORDER BY date_created DESC, id DESC LIMIT ${offset + pageSize + 1}
+  `;
+  const rows = await pool.any(loggedRow`
+    (SELECT ${shared}, 'Pending' AS status, next_attempt_at AS "nextAttemptAt"
+     FROM deliveries WHERE endpoint_id = ${endpointId} ${first})
+    UNION ALL
+    (SELECT ${shared}, status, NULL
+     FROM delivery_log WHERE endpoint_id = ${endpointId} ${first})
+    ORDER BY "dateCreated" DESC, id DESC
+    LIMIT ${pageSize + 1} OFFSET ${offset}
+  `);
+  return { deliveries: rows.slice(0, pageSize), hasMore: rows.length > pageSize };
+};
+
+/** Rows deleted in one run: those of days that never had a partition, so there are few. */
+const deletedRowsMax = 5_000;
+
+/**
+ * Makes the log's partitions for the coming days and drops those of events more than `keptDays` ago. What
+ * lies in no day's partition is deleted once it was opened so long ago; answers whether more of that may
+ * be left. What is pending is not in the log, and never dropped.
+ */
+export const keepDeliveryLog = async (
+  pool: CommonQueryMethods,
+  { now, keptDays }: { now: Date; keptDays: number },
+): Promise<boolean> => {
+  const today = dayOf(now);
+  await pool.query(sql.type(z.object({ done: z.unknown() }))`
+    SELECT keep_delivery_log(${today}::date, ${keptDays}) AS done
+  `);
+  const { rowCount } = await pool.query(nothing`
+    DELETE FROM delivery_log_other WHERE ctid = ANY (ARRAY(
+      SELECT ctid FROM delivery_log_other
+      WHERE occurred_on < ${today}::date - ${keptDays}::int
+        AND date_created < (${today}::date - ${keptDays}::int)::timestamp AT TIME ZONE 'utc'
+      LIMIT ${deletedRowsMax}
+    ))
+  `);
+  return rowCount === deletedRowsMax;
+};
