@@ -5,6 +5,7 @@ import type { Deps } from "./deps.ts";
 import { reactions } from "./events/reactions.ts";
 import { createCounters } from "./metrics.ts";
 import { createWrittenAccounts } from "./store/accounts.ts";
+import { createLinkViews } from "./store/link-views.ts";
 
 /** Makes what the rooms of the service are given. `group` is the service's name as a consumer. */
 export const createDeps = (
@@ -21,6 +22,7 @@ export const createDeps = (
     checkoutUrl,
     wakeRelay,
     tokenOf: indexTokens(catalogue, checkoutUrl),
+    findLinkView: createLinkViews(pool),
     createBody: createLinkBody(() => clock.now()),
     counters: createCounters(metrics),
     writtenAccounts: createWrittenAccounts(),

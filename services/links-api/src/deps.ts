@@ -4,6 +4,7 @@ import type { CatalogueToken, TokenData, createLinkBody } from "@payment-links/c
 import type { Ground } from "@payment-links/process";
 import type { Counters } from "./metrics.ts";
 import type { WrittenAccounts } from "./store/accounts.ts";
+import type { FindLinkView } from "./store/link-views.ts";
 
 /** What the rooms of this service are given: the ground, and what the service made on it. */
 export type Deps = Pick<
@@ -12,6 +13,7 @@ export type Deps = Pick<
 > & {
   /** A link's token and how the wire shows it. Throws where the catalogue has lost it. */
   tokenOf: (tokenId: string) => { token: CatalogueToken; shown: TokenData };
+  findLinkView: FindLinkView;
   createBody: z.ZodType<z.output<ReturnType<typeof createLinkBody>>>;
   counters: Counters;
   writtenAccounts: WrittenAccounts;

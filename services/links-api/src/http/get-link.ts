@@ -2,7 +2,6 @@ import type { Request, Response } from "express";
 import { isId, refuse } from "@payment-links/contracts";
 import { readParam } from "@payment-links/http";
 import type { Deps } from "../deps.ts";
-import { findLinkView } from "../store/link-views.ts";
 import { answerJson } from "./answer-json.ts";
 import { showRetrievedLink } from "./show-link.ts";
 
@@ -11,7 +10,7 @@ export const getLink =
   (deps: Deps) =>
   async (req: Request, res: Response): Promise<void> => {
     const linkId = readParam(req, "id");
-    const link = isId("plink", linkId) ? await findLinkView(deps.pool, linkId) : undefined;
+    const link = isId("plink", linkId) ? await deps.findLinkView(linkId) : undefined;
     if (link === undefined) throw refuse("CANNOT_FIND_PAYMENT_LINK");
     answerJson(res, showRetrievedLink(deps, link, deps.clock.now()));
   };

@@ -11,7 +11,6 @@ import { readParam } from "@payment-links/http";
 import type { Deps } from "../deps.ts";
 import { statusAt } from "../domain/link.ts";
 import type { OwnedLinkView } from "../domain/link-view.ts";
-import { findLinkView } from "../store/link-views.ts";
 import { answerPage } from "./answer-page.ts";
 import { type Html, html } from "./html.ts";
 import { showOwner } from "./show-owner.ts";
@@ -25,7 +24,7 @@ export const getCheckoutPage =
   (deps: Deps) =>
   async (req: Request, res: Response): Promise<void> => {
     const linkId = readParam(req, "id");
-    const link = isId("plink", linkId) ? await findLinkView(deps.pool, linkId) : undefined;
+    const link = isId("plink", linkId) ? await deps.findLinkView(linkId) : undefined;
     if (link === undefined) throw refuse("CANNOT_FIND_PAYMENT_LINK");
     if (readParam(req, "handle") !== link.owner.handle) {
       res.setHeader("Cache-Control", "no-store");

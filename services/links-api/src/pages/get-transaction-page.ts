@@ -4,7 +4,6 @@ import { readParam } from "@payment-links/http";
 import type { Deps } from "../deps.ts";
 import type { Payment } from "../domain/payment.ts";
 import type { OwnedLinkView } from "../domain/link-view.ts";
-import { findLinkView } from "../store/link-views.ts";
 import { findAppliedPayment } from "../store/payments.ts";
 import { answerPage } from "./answer-page.ts";
 import { type Html, html } from "./html.ts";
@@ -20,7 +19,7 @@ export const getTransactionPage =
       ? await findAppliedPayment(deps.pool, paymentId)
       : undefined;
     if (payment === undefined) throw refuse("NOT_FOUND");
-    const link = await findLinkView(deps.pool, payment.linkId);
+    const link = await deps.findLinkView(payment.linkId);
     if (link === undefined) throw refuse("NOT_FOUND");
     const { symbol } = deps.tokenOf(link.tokenId).shown;
     answerPage(res, {

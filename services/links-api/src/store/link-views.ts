@@ -1,3 +1,4 @@
+import DataLoader from "dataloader";
 import { type CommonQueryMethods, type FragmentSqlToken, sql } from "slonik";
 import * as z from "zod";
 import { LinkStatus } from "@payment-links/contracts";
@@ -48,18 +49,52 @@ const columns = sql.fragment`
   links.token_id AS "tokenId", links.last_transaction_id AS "lastTransactionId"
 `;
 
-/** Finds a link with its owner's profile, by primary keys alone. */
-export const findLinkView = async (
+/** Finds a link with its owner's profile; undefined where there is none. */
+export type FindLinkView = (linkId: string) => Promise<OwnedLinkView | undefined>;
+
+const viewsAtOnceMax = 100;
+
+/**
+ * Reads links as they are now, by primary keys alone. Those asked for in one turn of the event loop are
+ * read by one statement, which under load costs less than half; nothing is kept.
+ */
+export const createLinkViews = (db: CommonQueryMethods): FindLinkView => {
+  const loader = new DataLoader<string, OwnedLinkView | undefined>(
+    async (linkIds) => {
+      const views = await findLinkViews(db, linkIds).catch((error: unknown) => {
+        if (linkIds.length === 1) throw error;
+        return undefined;
+      });
+      // One row that cannot be read is no fault of the others.
+      if (views === undefined) return Promise.all(linkIds.map((linkId) => readAlone(db, linkId)));
+      const byId = new Map(views.map((view) => [view.id, view]));
+      return linkIds.map((linkId) => byId.get(linkId));
+    },
+    { cache: false, maxBatchSize: viewsAtOnceMax, batchScheduleFn: (run) => setImmediate(run) },
+  );
+  return (linkId) => loader.load(linkId);
+};
+
+const readAlone = async (
   db: CommonQueryMethods,
   linkId: string,
-): Promise<OwnedLinkView | undefined> => {
-  const row = await db.maybeOne(sql.prepared("find_link_view", OwnedViewRow)`
+): Promise<OwnedLinkView | undefined | Error> => {
+  try {
+    return (await findLinkViews(db, [linkId]))[0];
+  } catch (error) {
+    return error instanceof Error ? error : new Error("a link cannot be read", { cause: error });
+  }
+};
+
+const findLinkViews = (
+  db: CommonQueryMethods,
+  linkIds: readonly string[],
+): Promise<readonly OwnedLinkView[]> =>
+  db.any(sql.prepared("find_link_views", OwnedViewRow)`
     SELECT ${columns}, accounts.profile AS owner
     FROM links JOIN accounts ON accounts.id = links.user_id
-    WHERE links.id = ${linkId}
+    WHERE links.id = ANY(${sql.array([...linkIds], "text")})
   `);
-  return row ?? undefined;
-};
 
 /** Finds a link of one owner; another's link is as good as none. */
 export const findOwnLinkView = async (
