@@ -1,18 +1,10 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { waitUntil as wait } from "@payment-links/runtime/testing";
 
 const pollMs = 20;
 
-/** Waits until a condition answers something true-ish, and answers that; fails after the limit. */
-export const waitUntil = async <Found>(
+/** Waits as every test does, for longer and less often: whole systems are slower, and asked by HTTP. */
+export const waitUntil = <Found>(
   what: string,
   condition: () => Promise<Found | undefined | false> | Found | undefined | false,
   limitMs = 20_000,
-): Promise<Found> => {
-  const endsAt = Date.now() + limitMs;
-  for (;;) {
-    const found = await condition();
-    if (found !== undefined && found !== false) return found;
-    if (Date.now() > endsAt) throw new Error(`not within ${limitMs} ms: ${what}`);
-    await sleep(pollMs);
-  }
-};
+): Promise<Found> => wait(what, condition, limitMs, pollMs);

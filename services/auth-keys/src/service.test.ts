@@ -4,11 +4,11 @@ import { sql } from "slonik";
 import { openCatalogue } from "@payment-links/contracts";
 import { openPool } from "@payment-links/postgres";
 import { systemClock } from "@payment-links/runtime";
+import { waitUntil } from "@payment-links/runtime/testing";
 import type { Deps } from "./deps.ts";
 import { publicRoutes } from "./routes.ts";
 import { type Rig, openRig, refusalOf, tokenOf } from "./testing/open-rig.ts";
 import { askNonce, makeWallet, prepareSiwe } from "./testing/siwe.ts";
-import { until } from "./testing/until.ts";
 
 const Text = z.object({ text: z.string() });
 const nothing = sql.type(z.object({}).strict());
@@ -150,7 +150,7 @@ describe("a started service", () => {
         await own.call("PATCH", "/console/api/account", { cookie, body: { bio } });
       }
       // The clock stands still, so nothing but the word after each commit can have sent these.
-      await until(() => heard.length === 4);
+      await waitUntil("four events are heard", () => heard.length === 4);
       expect(heard).toEqual([1, 2, 3, 4].map((version) => ({ type: "account.updated", version })));
     } finally {
       await own.close();

@@ -10,11 +10,11 @@ import {
   newId,
   topics,
 } from "@payment-links/contracts";
+import { waitUntil } from "@payment-links/runtime/testing";
 import { hearLink } from "./events/hear-link.ts";
 import { type Rig, openRig } from "./testing/open-rig.ts";
 import { readPayments } from "./testing/read-rows.ts";
 import { sampleLink, sampleNotice } from "./testing/samples.ts";
-import { waitUntil } from "./testing/wait-until.ts";
 
 let rig: Rig;
 const told: ReceivedRecord[] = [];

@@ -5,10 +5,10 @@ import { outgoing } from "@payment-links/bus";
 import { linkCompleted, linkSnapshot } from "@payment-links/contracts";
 import * as z from "zod";
 import { openTracing } from "@payment-links/runtime";
+import { waitUntil } from "@payment-links/runtime/testing";
 import { type Receiver, openReceiver } from "./testing/open-receiver.ts";
 import { type Rig, openRig } from "./testing/open-rig.ts";
 import { sampleLink } from "./testing/samples.ts";
-import { until } from "./testing/until.ts";
 
 let receiver: Receiver;
 let rig: Rig;
@@ -31,8 +31,8 @@ describe("metrics", () => {
     const person = rig.signIn();
     await rig.register(person);
     await rig.tellCompleted(person);
-    await until("it is delivered", () => receiver.received.length === 1);
-    await until("it is counted", async () =>
+    await waitUntil("it is delivered", () => receiver.received.length === 1);
+    await waitUntil("it is counted", async () =>
       /outcome="delivered".*\} 1/.test(await metric("payment_links_webhook_attempts_total")),
     );
     expect(await metric("payment_links_webhook_first_attempt_delay_seconds")).toMatch(/_count.* 1/);
@@ -127,7 +127,7 @@ describe("tracing", () => {
     const occurredAt = rig.clock.now();
     const event = outgoing(linkCompleted, { key: link.id, occurredAt, data: { link } });
     await rig.tell(event, { traceparent });
-    const got = await until("the webhook arrives", () =>
+    const got = await waitUntil("the webhook arrives", () =>
       receiver.received.find((one) => one.path === "/traced"),
     );
     expect(got.headers["traceparent"]).toMatch(new RegExp(`^00-${traceId}-[0-9a-f]{16}-01$`));

@@ -3,8 +3,8 @@ import { sql } from "slonik";
 import * as z from "zod";
 import { hashSecret, mintApiKey } from "@payment-links/contracts";
 import { openPool } from "@payment-links/postgres";
+import { waitUntil } from "@payment-links/runtime/testing";
 import { type Rig, openRig, refusalOf } from "../testing/open-rig.ts";
-import { until } from "../testing/until.ts";
 
 const nothing = sql.type(z.object({}).strict());
 
@@ -130,7 +130,7 @@ describe("POST /internal/introspect", () => {
     expect(refusalOf(await ask())).toBe("503 SERVICE_UNAVAILABLE");
     await server.query(nothing`ALTER DATABASE ${database} ALLOW_CONNECTIONS true`);
     await server.end();
-    await until(async () => (await ask()).status === 200);
+    await waitUntil("the database is back", async () => (await ask()).status === 200);
     await own.close();
   });
 

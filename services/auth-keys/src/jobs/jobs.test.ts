@@ -2,13 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import * as z from "zod";
 import { sql } from "slonik";
 import { openPool } from "@payment-links/postgres";
+import { waitUntil } from "@payment-links/runtime/testing";
 import { createLastUses } from "../domain/last-uses.ts";
 import { sessionLifeMs } from "../domain/session.ts";
 import { nonceLifeMs } from "../domain/sign-in-attempt.ts";
 import { signInLinkLifeMs } from "../domain/sign-in-link.ts";
 import { type Rig, openRig } from "../testing/open-rig.ts";
 import { askNonce } from "../testing/siwe.ts";
-import { until } from "../testing/until.ts";
 import { keepUses } from "./keep-uses.ts";
 import { sweepEnded, sweepRowsMax } from "./sweep-ended.ts";
 
@@ -95,12 +95,12 @@ describe("a started service", () => {
         return (body["data"] as { lastUsedAt: unknown }[])[0]?.lastUsedAt;
       };
       const usedAt = own.clock.now().toISOString();
-      await until(async () => {
+      await waitUntil("the job has run", async () => {
         own.clock.advance(1_000);
         return (await lastUsed()) === usedAt;
       });
       own.clock.advance(signInLinkLifeMs);
-      await until(async () => {
+      await waitUntil("the job has run", async () => {
         own.clock.advance(1_000);
         const left = sql.type(Count)`SELECT count(*)::int AS count FROM sign_in_tokens`;
         return (await own.pool.oneFirst(left)) === 0;

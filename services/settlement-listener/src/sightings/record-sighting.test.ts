@@ -2,13 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import * as z from "zod";
 import { sql } from "slonik";
 import { Decimal, newId } from "@payment-links/contracts";
+import { waitUntil } from "@payment-links/runtime/testing";
 import type { Sighting } from "../domain/payment.ts";
 import { hearLink } from "../events/hear-link.ts";
 import type { Transaction } from "../store/transaction.ts";
 import { type Rig, openRig } from "../testing/open-rig.ts";
 import { readEvents, readPayments } from "../testing/read-rows.ts";
 import { sampleLink, sampleSighting } from "../testing/samples.ts";
-import { waitUntil } from "../testing/wait-until.ts";
 import { recordSighting } from "./record-sighting.ts";
 
 let rig: Rig;

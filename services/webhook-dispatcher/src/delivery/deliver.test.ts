@@ -10,6 +10,7 @@ import {
 } from "@payment-links/contracts";
 import { sql } from "slonik";
 import * as z from "zod";
+import { waitUntil } from "@payment-links/runtime/testing";
 import {
   type Receiver,
   answer,
@@ -24,7 +25,6 @@ import {
   openRig,
 } from "../testing/open-rig.ts";
 import { sampleLink, sampleTransaction } from "../testing/samples.ts";
-import { until } from "../testing/until.ts";
 
 const gapsMs = [30_000, 300_000, 1_800_000, 7_200_000, 43_200_000];
 
@@ -49,7 +49,7 @@ const tellPayment = (link: PaymentLinkState, transaction = sampleTransaction()) 
 
 /** The newest log entry, once it has that many attempts and none under way. */
 const settledLog = (person: Person, endpoint: RegisteredEndpoint, attempts: number) =>
-  until(`attempt ${attempts} is in the log`, async () => {
+  waitUntil(`attempt ${attempts} is in the log`, async () => {
     const [entry] = await rig.readLog(person, endpoint);
     const isUnderWay = entry?.["status"] === "Pending" && entry["nextAttemptAt"] === null;
     return entry?.["attempts"] === attempts && !isUnderWay ? entry : undefined;
@@ -64,7 +64,7 @@ describe("one attempt", () => {
     const link = sampleLink({ userId: person.userId, description: 'Größe \u2028 "42"' });
     const transaction = sampleTransaction();
     await tellPayment(link, transaction);
-    const [got] = await until(
+    const [got] = await waitUntil(
       "the webhook arrives",
       () => receiver.received.length > 0 && receiver.received,
     );
@@ -107,7 +107,7 @@ describe("one attempt", () => {
     const toAmount = new Decimal("12345678901234567.123456");
     const receivedAmount = new Decimal("0");
     await rig.tellCompleted(person, { status: "completed", toAmount, receivedAmount, maxUsage: 3 });
-    const [got] = await until(
+    const [got] = await waitUntil(
       "the webhook arrives",
       () => receiver.received.length > 0 && receiver.received,
     );
@@ -320,7 +320,7 @@ describe("one event", () => {
     const id = await rig.tell(event);
     await rig.tell(event, { id });
     await tellPayment({ ...link, version: 3 });
-    await until("four webhooks arrive", () => receiver.received.length === 4);
+    await waitUntil("four webhooks arrive", () => receiver.received.length === 4);
     const late = await rig.register(person);
     await settledLog(person, one, 1);
     await settledLog(person, two, 1);

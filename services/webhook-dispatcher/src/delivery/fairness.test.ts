@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { waitUntil } from "@payment-links/runtime/testing";
 import { type Receiver, answer, openReceiver } from "../testing/open-receiver.ts";
 import { type Person, type Rig, openRig } from "../testing/open-rig.ts";
-import { until } from "../testing/until.ts";
 
 let receiver: Receiver;
 let rig: Rig;
@@ -41,12 +41,14 @@ const untilOthersGet = async (path: string) => {
   await rig.register(witness, path);
   await rig.tellCompleted(witness);
   const name = new URL(path, "https://receiver.test").pathname;
-  await until("the others get theirs", () => receiver.received.some((one) => one.path === name));
+  await waitUntil("the others get theirs", () =>
+    receiver.received.some((one) => one.path === name),
+  );
 };
 
 const endHeld = async (total: number) => {
   const release = setInterval(() => held.splice(0).forEach(({ end }) => end()), 5);
-  await until("all arrive in the end", () => receiver.received.length === total);
+  await waitUntil("all arrive in the end", () => receiver.received.length === total);
   clearInterval(release);
 };
 

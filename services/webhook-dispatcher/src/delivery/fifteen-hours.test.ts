@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { waitUntil } from "@payment-links/runtime/testing";
 import { type Receiver, answer, openReceiver } from "../testing/open-receiver.ts";
 import { type Person, type RegisteredEndpoint, type Rig, openRig } from "../testing/open-rig.ts";
-import { until } from "../testing/until.ts";
 
 const gapsMs = [30_000, 300_000, 1_800_000, 7_200_000, 43_200_000];
 
@@ -32,7 +32,7 @@ const replace = async (running: readonly Running[]): Promise<Running[]> => {
 };
 
 const attemptsOver = (person: Person, endpoint: RegisteredEndpoint, attempts: number) =>
-  until(`attempt ${attempts} is over`, async () => {
+  waitUntil(`attempt ${attempts} is over`, async () => {
     const [entry] = await rig.readLog(person, endpoint);
     const isUnderWay = entry?.["status"] === "Pending" && entry["nextAttemptAt"] === null;
     return entry?.["attempts"] === attempts && !isUnderWay ? entry : undefined;

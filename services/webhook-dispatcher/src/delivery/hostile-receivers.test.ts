@@ -2,8 +2,8 @@ import { type AddressInfo, type Socket, createServer } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { sql } from "slonik";
 import * as z from "zod";
+import { waitUntil } from "@payment-links/runtime/testing";
 import { type Rig, openRig } from "../testing/open-rig.ts";
-import { until } from "../testing/until.ts";
 
 const timeoutMs = 10_000;
 const drainBytesMax = 64 * 1024;
@@ -129,11 +129,11 @@ const attempt = async (url: string, { advanceMs = 0 } = {}) => {
   const dripsBefore = dripsCount;
   await rig.tellCompleted(person);
   if (advanceMs > 0) {
-    await until("the receiver is asked", () => server.openCount() > before);
-    if (url.includes("drip")) await until("it drips", () => dripsCount > dripsBefore + 5);
+    await waitUntil("the receiver is asked", () => server.openCount() > before);
+    if (url.includes("drip")) await waitUntil("it drips", () => dripsCount > dripsBefore + 5);
     rig.clock.advance(advanceMs);
   }
-  return until("the attempt has ended", async () => {
+  return waitUntil("the attempt has ended", async () => {
     const [entry] = await rig.readLog(person, endpoint);
     const isOver = entry?.["status"] === "Delivered" || entry?.["nextAttemptAt"] !== null;
     return entry?.["attempts"] === 1 && isOver ? entry : undefined;
@@ -227,9 +227,12 @@ describe("a host", () => {
     const endpoint = await slow.register(owner, "https://slow.com/");
     await slow.tellCompleted(owner);
     const entry = async () => (await slow.readLog(owner, endpoint))[0];
-    await until("the attempt is under way", async () => (await entry())?.["attempts"] === 1);
+    await waitUntil("the attempt is under way", async () => (await entry())?.["attempts"] === 1);
     slow.clock.advance(timeoutMs);
-    await until("the attempt has timed out", async () => (await entry())?.["error"] === "time-out");
+    await waitUntil(
+      "the attempt has timed out",
+      async () => (await entry())?.["error"] === "time-out",
+    );
     await slow.close();
   });
 });
@@ -251,7 +254,7 @@ describe("a stored URL that the rules refuse by now", () => {
       UPDATE endpoints SET url = ${urlAt(server.origin)} WHERE id = ${endpoint.id}
     `);
     await rig.tellCompleted(person);
-    const entry = await until("the attempt has ended", async () =>
+    const entry = await waitUntil("the attempt has ended", async () =>
       (await rig.readLog(person, endpoint)).find(({ error }) => error !== null),
     );
     expect(entry).toMatchObject({ httpStatus: null, error: "blocked address" });
@@ -260,7 +263,7 @@ describe("a stored URL that the rules refuse by now", () => {
 });
 
 test("every attempt gives its slot back and leaves no connection with a receiver that misbehaved", async () => {
-  await until("misused connections are closed", () => server.openCount() <= 1);
+  await waitUntil("misused connections are closed", () => server.openCount() <= 1);
   const metric = await rig.metrics.getSingleMetricAsString("payment_links_webhook_attempts_total");
   for (const outcome of [
     "timeout",

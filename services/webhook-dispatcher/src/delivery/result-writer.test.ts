@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { createHeldClock, openLog } from "@payment-links/runtime";
-import { until } from "../testing/until.ts";
+import { waitUntil } from "@payment-links/runtime/testing";
 import { outcomeOfStatus } from "./attempt-outcome.ts";
 import type { EndedAttempt } from "./end-attempts.ts";
 import { createResultWriter } from "./result-writer.ts";
@@ -36,7 +36,7 @@ describe("createResultWriter", () => {
     expect(batches).toEqual([["a"]]);
     writes[0]?.();
     await written[0];
-    await until("the next write is under way", () => writes.length === 2);
+    await waitUntil("the next write is under way", () => writes.length === 2);
     expect(batches).toEqual([["a"], ["b", "c"]]);
     writes[1]?.();
     await Promise.all(written);

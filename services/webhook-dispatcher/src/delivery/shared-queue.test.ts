@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { sql } from "slonik";
 import * as z from "zod";
+import { waitUntil } from "@payment-links/runtime/testing";
 import {
   type Receiver,
   answer,
@@ -14,7 +15,6 @@ import {
   endpointsPath,
   openRig,
 } from "../testing/open-rig.ts";
-import { until } from "../testing/until.ts";
 
 /** The attempt's deadline and what a lease outlives it by. */
 const leaseMs = 10_000 + 20_000;
@@ -80,13 +80,13 @@ describe("several dispatchers of one database", () => {
     const eventsCount = 40;
     await Promise.all(Array.from({ length: eventsCount }, () => rig.tellCompleted(person)));
     const total = eventsCount * 5;
-    await until("every delivery was tried", () => sent.size === total);
-    await until("the first attempts are over", async () => {
+    await waitUntil("every delivery was tried", () => sent.size === total);
+    await waitUntil("the first attempts are over", async () => {
       const isTried = (await countDeliveries()).every(({ attempts }) => attempts === 1);
       return isTried && (await countLeased()) === 0;
     });
     rig.clock.advance(31_000);
-    await until("all are delivered", isAllDelivered(total));
+    await waitUntil("all are delivered", isAllDelivered(total));
 
     expect(doublesCount).toBe(0);
     const counts = await countDeliveries();
@@ -117,10 +117,10 @@ describe("several dispatchers of one database", () => {
     rig.clock.advance(60_000);
     await rig.startAnother({ WEBHOOK_CONCURRENCY: "8", WEBHOOK_ENDPOINT_CONCURRENCY: "3" });
     const quickCount = () => receiver.received.filter(({ path }) => path === "/quick").length;
-    await until("the quick one has its twenty", () => quickCount() === 20);
+    await waitUntil("the quick one has its twenty", () => quickCount() === 20);
     expect(held).toHaveLength(3);
     const release = setInterval(() => held.splice(0).forEach((end) => end()), 5);
-    await until("the hanging one gets the rest", isAllDelivered(40));
+    await waitUntil("the hanging one gets the rest", isAllDelivered(40));
     clearInterval(release);
   });
 });
@@ -133,7 +133,7 @@ describe("a dispatcher that died in the middle of an attempt", () => {
     receiver.respondWith(answer(500));
     await rig.service.start();
     await rig.tellCompleted(person);
-    await until(
+    await waitUntil(
       "the first attempt is over",
       async () => (await newest(person, endpoint))?.["httpStatus"] === 500,
     );
@@ -149,7 +149,7 @@ describe("a dispatcher that died in the middle of an attempt", () => {
     const witness = rig.signIn();
     const other = await rig.register(witness);
     await rig.tellCompleted(witness);
-    await until(
+    await waitUntil(
       "the queue was looked at",
       async () => (await newest(witness, other))?.["status"] === "Delivered",
     );
@@ -162,7 +162,7 @@ describe("a dispatcher that died in the middle of an attempt", () => {
 
     // Leases are looked at once a second.
     rig.clock.advance(1_000);
-    const interrupted = await until("the lease is over", async () => {
+    const interrupted = await waitUntil("the lease is over", async () => {
       const entry = await newest(person, endpoint);
       return entry?.["error"] === "interrupted" && entry;
     });
@@ -177,7 +177,7 @@ describe("a dispatcher that died in the middle of an attempt", () => {
       { lastOutcome: "Failed", consecutiveFailures: 2 },
     ]);
     rig.clock.advance(299_001);
-    await until(
+    await waitUntil(
       "it is delivered",
       async () => (await newest(person, endpoint))?.["status"] === "Delivered",
     );
@@ -196,7 +196,7 @@ describe("a dispatcher that died in the middle of an attempt", () => {
         lease_until = ${sql.timestamp(rig.clock.now())}
     `);
     await rig.service.start();
-    await until(
+    await waitUntil(
       "it has failed",
       async () => (await newest(person, endpoint))?.["status"] === "Failed",
     );
@@ -218,7 +218,7 @@ describe("stopping", () => {
     const { service } = await rig.startAnother({ WEBHOOK_CONCURRENCY: "1" });
     await rig.tellCompleted(person);
     await rig.tellCompleted(person);
-    await until("an attempt is under way", () => ends.length === 1);
+    await waitUntil("an attempt is under way", () => ends.length === 1);
     const stopping = service.stop();
     ends[0]?.();
     await stopping;
@@ -246,7 +246,7 @@ describe("an endpoint that goes while an attempt is under way", () => {
       receiver.respondWith((res) => void ends.push(() => answer(status)(res)));
       await rig.startAnother({ WEBHOOK_CONCURRENCY: "1" });
       await rig.tellCompleted(person);
-      await until("an attempt is under way", () => ends.length === 1);
+      await waitUntil("an attempt is under way", () => ends.length === 1);
       rig.clock.advance(1);
       await rig.tellCompleted(person);
       if (how === "deleted") await rig.call(person, "DELETE", endpoint.path);
@@ -256,7 +256,7 @@ describe("an endpoint that goes while an attempt is under way", () => {
       const gone = { status: "Failed", error: `endpoint ${how}`, attempts: 0, nextAttemptAt: null };
       expect(await entries()).toMatchObject([gone, { status: "Pending", attempts: 1 }]);
       ends[0]?.();
-      await until(
+      await waitUntil(
         "the attempt has ended",
         async () => (await entries())[1]?.["status"] !== "Pending",
       );
@@ -266,7 +266,7 @@ describe("an endpoint that goes while an attempt is under way", () => {
       receiver.respondWith(answer(200));
       const other = await rig.register(witness, "/witness");
       await rig.tellCompleted(witness);
-      await until(
+      await waitUntil(
         "the queue was looked at",
         async () => (await newest(witness, other))?.["status"] === "Delivered",
       );
@@ -286,7 +286,7 @@ describe("secrets under several keys", () => {
     );
     await rig.startAnother({ WEBHOOK_SECRET_KEYS: `${second},${firstKey}` });
     await rig.tellCompleted(person);
-    const [got] = await until(
+    const [got] = await waitUntil(
       "it arrives",
       () => receiver.received.length > 0 && receiver.received,
     );

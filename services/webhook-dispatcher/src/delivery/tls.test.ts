@@ -1,8 +1,8 @@
 import { expect, test } from "@jest/globals";
+import { waitUntil } from "@payment-links/runtime/testing";
 import { certificates } from "../testing/certificates.ts";
 import { openReceiver } from "../testing/open-receiver.ts";
 import { openRig } from "../testing/open-rig.ts";
-import { until } from "../testing/until.ts";
 
 const { authority, key } = certificates;
 
@@ -19,7 +19,7 @@ const deliverTo = async (cert: string, eventsCount = 1) => {
   const entries = () => rig.readLog(person, endpoint);
   for (let sent = 1; sent <= eventsCount; sent += 1) {
     await rig.tellCompleted(person);
-    await until("the attempt has ended", async () => {
+    await waitUntil("the attempt has ended", async () => {
       const all = await entries();
       return (
         all.length === sent &&

@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { serveForTest } from "@payment-links/process/testing";
 import { sql } from "slonik";
 import * as z from "zod";
+import { waitUntil } from "@payment-links/runtime/testing";
 import { type Receiver, expectedSignature, openReceiver } from "../testing/open-receiver.ts";
 import { type Rig, openRig, sealingKey } from "../testing/open-rig.ts";
-import { until } from "../testing/until.ts";
 
 const newKey = `second=${Buffer.alloc(32, 9).toString("base64")}`;
 const path = "/internal/webhook-secrets/reseal";
@@ -65,7 +65,7 @@ describe("POST /internal/webhook-secrets/reseal", () => {
 
     await rig.startAnother({ WEBHOOK_SECRET_KEYS: newKey });
     await rig.tellCompleted(person);
-    await until("both arrive", () => receiver.received.length === 2);
+    await waitUntil("both arrive", () => receiver.received.length === 2);
     for (const [at, { secret }] of endpoints.entries()) {
       const got = receiver.received.find((one) => one.path === `/${at + 1}`);
       if (got === undefined) throw new Error("one was not received");
@@ -103,7 +103,7 @@ describe("POST /internal/webhook-secrets/reseal", () => {
     expect(counts.reduce((sum, count) => sum + count)).toBe(40);
     expect(await countByKey()).toEqual([{ keyName: "second", count: 40 }]);
     for (const person of people) await rig.tellCompleted(person);
-    await until("all arrive, signed", () => receiver.received.length === 40);
+    await waitUntil("all arrive, signed", () => receiver.received.length === 40);
   });
 
   test("leaves a deleted endpoint's secret alone: nothing is signed with it any more", async () => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { newId } from "@payment-links/contracts";
 import { sql } from "slonik";
 import * as z from "zod";
+import { waitUntil } from "@payment-links/runtime/testing";
 import { type Person, type RegisteredEndpoint, type Rig, openRig } from "../testing/open-rig.ts";
 import {
   type ClaimedDelivery,
@@ -11,7 +12,6 @@ import {
   recordResults,
 } from "./deliveries.ts";
 import type { LogPlace } from "./delivery-log.ts";
-import { until } from "../testing/until.ts";
 import type { Transaction } from "./transaction.ts";
 
 let rig: Rig;
@@ -148,7 +148,7 @@ const whileAnotherWaits = async (work: (tx: Transaction) => Promise<unknown>) =>
   const committed = rig.pool.transaction(async (tx) => {
     await work(tx);
     begun?.();
-    await until("another waits", async () => (await tx.oneFirst(waiting)) > 0);
+    await waitUntil("another waits", async () => (await tx.oneFirst(waiting)) > 0);
   });
   await isBegun;
   return { committed };

@@ -3,10 +3,10 @@ import { outgoing } from "@payment-links/bus";
 import { linkCompleted } from "@payment-links/contracts";
 import { sql } from "slonik";
 import * as z from "zod";
+import { waitUntil } from "@payment-links/runtime/testing";
 import { type Receiver, answer, openReceiver } from "../testing/open-receiver.ts";
 import { type Person, type RegisteredEndpoint, type Rig, openRig } from "../testing/open-rig.ts";
 import { sampleLink } from "../testing/samples.ts";
-import { until } from "../testing/until.ts";
 import { keepDeliveryLog } from "./delivery-log.ts";
 
 const dayMs = 24 * 3_600_000;
@@ -57,11 +57,11 @@ const count = () =>
   `);
 
 const settled = (total: number) =>
-  until(`${total} have ended`, async () => (await count()).ended === total);
+  waitUntil(`${total} have ended`, async () => (await count()).ended === total);
 
 /** Ends once the receiver has been asked so often and every answer is written. */
 const answered = (times: number) =>
-  until(`${times} attempts are over`, async () => {
+  waitUntil(`${times} attempts are over`, async () => {
     return receiver.received.length === times && (await count()).leased === 0;
   });
 
@@ -145,9 +145,9 @@ describe("the delivery log", () => {
     await rig.startAnother({ WEBHOOK_LOG_DAYS: "2" });
     await tellOf(0);
     await settled(1);
-    await until("partitions are made ahead", async () => (await partitions()).length >= 9);
+    await waitUntil("partitions are made ahead", async () => (await partitions()).length >= 9);
     rig.clock.advance(3 * dayMs);
-    await until("the day is dropped", async () => !(await partitions()).includes("20261121"));
+    await waitUntil("the day is dropped", async () => !(await partitions()).includes("20261121"));
     expect(await rig.readLog(person, endpoint)).toEqual([]);
   });
 
