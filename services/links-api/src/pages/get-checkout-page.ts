@@ -15,6 +15,7 @@ import { answerPage } from "./answer-page.ts";
 import { type Html, html } from "./html.ts";
 import { showOwner } from "./show-owner.ts";
 import { showTime } from "./show-time.ts";
+import { showToken } from "./show-token.ts";
 
 /**
  * GET /@:handle/pay/:id: what a payer is asked for, and whether the link still takes payments. The
@@ -56,12 +57,7 @@ const showCheckout = (deps: Deps, link: OwnedLinkView, token: TokenData): Html =
     <p class="state"><span class="badge ${status}">${state.word}</span> ${state.text}</p>
     ${link.description === null ? undefined : html`<p class="description">${link.description}</p>`}
     <dl>
-      <dt>Token</dt>
-      <dd>${token.name} (${token.symbol})<br /><code>${token.address}</code></dd>
-      <dt>Network</dt>
-      <dd class="chain">
-        <img src="${token.chain.logo}" alt="" width="20" height="20" /> ${token.chain.name}
-      </dd>
+      ${showToken(token)}
       <dt>Settles to</dt>
       <dd><code>${link.destinationAddress}</code></dd>
       <dt>Received</dt>

@@ -9,6 +9,7 @@ import { answerPage } from "./answer-page.ts";
 import { type Html, html } from "./html.ts";
 import { showOwner } from "./show-owner.ts";
 import { showTime } from "./show-time.ts";
+import { showToken } from "./show-token.ts";
 
 /** GET /tx/:id: the receipt of a payment that settled and counts; of any other there is none. */
 export const getTransactionPage =
@@ -40,12 +41,7 @@ const showReceipt = (deps: Deps, payment: Payment, link: OwnedLinkView): Html =>
     <p class="state"><span class="badge completed">Settled</span> This payment has settled.</p>
     ${link.description === null ? undefined : html`<p class="description">${link.description}</p>`}
     <dl>
-      <dt>Token</dt>
-      <dd>${token.name} (${token.symbol})<br /><code>${token.address}</code></dd>
-      <dt>Network</dt>
-      <dd class="chain">
-        <img src="${token.chain.logo}" alt="" width="20" height="20" /> ${token.chain.name}
-      </dd>
+      ${showToken(token)}
       <dt>Paid to</dt>
       <dd><code>${payment.destinationAddress}</code></dd>
       ${

@@ -1,0 +1,11 @@
+import type { TokenData } from "@payment-links/contracts";
+import { type Html, html } from "./html.ts";
+
+/** The rows of a list that say which token, by its contract, on which network. */
+export const showToken = (token: TokenData): Html =>
+  html`<dt>Token</dt>
+    <dd>${token.name} (${token.symbol})<br /><code>${token.address}</code></dd>
+    <dt>Network</dt>
+    <dd class="chain">
+      <img src="${token.chain.logo}" alt="" width="20" height="20" /> ${token.chain.name}
+    </dd>`;
