@@ -4,10 +4,9 @@ import { Client } from "pg";
 import { Pool } from "undici";
 import { linksApiMigration } from "@payment-links/links-api";
 import { mintApiKey, newId, pageSize } from "@payment-links/contracts";
-import { type Child, startChild } from "../rig/child.ts";
+import { startChild, waitListening } from "../rig/child.ts";
 import { findFreePorts } from "../rig/free-port.ts";
 import { openOwnRedis } from "../rig/own-redis.ts";
-import { waitUntil } from "../rig/wait-until.ts";
 import { openBenchDatabase } from "./database.ts";
 import { floorInsert, insertValues } from "./floor-statements.ts";
 import { type Call, measureRate, median } from "./load.ts";
@@ -134,9 +133,3 @@ const scriptCount = async (client: Redis): Promise<number> => {
   const counts = [...told.matchAll(/^cmdstat_eval(?:sha)?:calls=(\d+)/gm)];
   return counts.reduce((sum, [, calls]) => sum + Number(calls), 0);
 };
-
-const waitListening = (child: Child) =>
-  waitUntil("a server of the bench", () => {
-    if (!child.isRunning()) throw new Error(child.output());
-    return child.output().includes("listening");
-  });

@@ -4,7 +4,7 @@ import { request } from "undici";
 import * as z from "zod";
 import { outgoing } from "@payment-links/bus";
 import { Decimal, type PaymentLinkState, linkCompleted, newId } from "@payment-links/contracts";
-import { type Child, startChild } from "../rig/child.ts";
+import { type Child, startChild, waitListening } from "../rig/child.ts";
 import { type Merchant, call, openMerchant } from "../rig/client.ts";
 import { findFreePorts } from "../rig/free-port.ts";
 import { type RealSystem, openRealSystem } from "../rig/real-system.ts";
@@ -33,7 +33,7 @@ export const benchDispatch = async (): Promise<Verdict> => {
   const servers = await openBenchServers();
   const [sinkPort = 0] = await findFreePorts(1);
   const sink = startChild("test/bench/sink-server.ts", { PORT: String(sinkPort) });
-  await waitUntil("the sink listens", () => sink.output().includes("listening"));
+  await waitListening(sink);
   const shapes: Shape[] = [];
   try {
     for (const endpointCount of [1, 5]) shapes.push(await measureShape(sinkPort, endpointCount));

@@ -131,17 +131,17 @@ const settleOne = async (
   index: number,
 ): Promise<number> => {
   paymentCount += 1;
-  // Its amount is what the webhook is known by.
-  const amount = `1.${String(paymentCount).padStart(6, "0")}`;
+  // Its amount is what the webhook is known by: one that does not end in a zero comes back as it is.
+  const amount = `1.${String(paymentCount).padStart(5, "0")}1`;
   const paymentLinkId = linkIds[index % linkIds.length] ?? "";
   const notice = { id: `pay_${paymentCount}`, paymentLinkId, status: "settled", amount } as const;
   const status = await sendNotice(system.baseUrl, provider, notice);
   const committedAt = performance.now();
   if (status >= 300) throw new Error(`the notice was answered ${status}`);
-  return (await receiver.arrival(Number(amount.slice(2)))) - committedAt;
+  return (await receiver.arrival(amount)) - committedAt;
 };
 
-type Receiver = { port: number; arrival(payment: number): Promise<number>; close(): void };
+type Receiver = { port: number; arrival(amount: string): Promise<number>; close(): void };
 
 const Webhook = z.object({
   data: z.object({ transaction: z.object({ amount: z.string() }).optional() }),
@@ -149,7 +149,7 @@ const Webhook = z.object({
 
 /** Takes webhooks, and tells when the first byte of each payment's came. */
 const openReceiver = async (): Promise<Receiver> => {
-  const arrivals = new Map<number, number>();
+  const arrivals = new Map<string, number>();
   const server = createServer((req, res) => {
     const arrivedAt = performance.now();
     const chunks: Buffer[] = [];
@@ -157,15 +157,14 @@ const openReceiver = async (): Promise<Receiver> => {
     req.on("end", () => {
       res.end();
       const { data } = Webhook.parse(JSON.parse(Buffer.concat(chunks).toString("utf8")));
-      const digits = (data.transaction?.amount ?? "").split(".")[1] ?? "";
-      arrivals.set(Number(digits.padEnd(6, "0")), arrivedAt);
+      arrivals.set(data.transaction?.amount ?? "", arrivedAt);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     port: (server.address() as AddressInfo).port,
-    arrival: (payment) =>
-      waitUntil(`the webhook of payment ${payment}`, () => arrivals.get(payment), waitMsMax),
+    arrival: (amount) =>
+      waitUntil(`the webhook of ${amount}`, () => arrivals.get(amount), waitMsMax),
     close: () => {
       server.close();
       server.closeAllConnections();

@@ -1,9 +1,8 @@
 import { authKeysMigration } from "@payment-links/auth-keys";
 import { linksApiMigration } from "@payment-links/links-api";
-import { type Child, startChild } from "../rig/child.ts";
+import { startChild, waitListening } from "../rig/child.ts";
 import { type Merchant, openMerchant } from "../rig/client.ts";
 import { findFreePorts } from "../rig/free-port.ts";
-import { waitUntil } from "../rig/wait-until.ts";
 import { openBenchDatabase } from "./database.ts";
 
 /** Connections of the client: the same for ours and for the floor. */
@@ -57,9 +56,3 @@ export const openStage = async (): Promise<Stage> => {
     },
   };
 };
-
-const waitListening = (child: Child) =>
-  waitUntil("a server of the bench", () => {
-    if (!child.isRunning()) throw new Error(child.output());
-    return child.output().includes("listening");
-  });

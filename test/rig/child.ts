@@ -59,6 +59,13 @@ const watch = (child: ChildProcess): Child => {
   };
 };
 
+/** Waits until a program says that it listens; fails with its output where it ends before. */
+export const waitListening = (child: Child) =>
+  waitUntil("a program listens", () => {
+    if (!child.isRunning()) throw new Error(child.output());
+    return child.output().includes("listening");
+  });
+
 /** Waits until a process says on its internal port that it is ready. */
 export const waitReady = async (child: Child, internalPort: number, limitMs = 60_000) => {
   await waitUntil(
