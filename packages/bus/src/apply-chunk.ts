@@ -6,6 +6,7 @@ import type { EventReading, Reading } from "./cloud-event.ts";
 import { parkRecord, parkedBehind } from "./dead-letters.ts";
 import { classifyFailure } from "./failure.ts";
 import { acceptEvents, storableKey } from "./inbox.ts";
+import type { AfterCommit } from "./reaction.ts";
 
 /** What became of a chunk once its transaction was committed. */
 export type ChunkOutcome = {
@@ -13,6 +14,8 @@ export type ChunkOutcome = {
   repeatedCount: number;
   ignoredCount: number;
   parkedCount: number;
+  /** What the handlers want done now. */
+  afterCommits: readonly AfterCommit[];
 };
 
 /** A consumer as its chunks see it. */
@@ -137,6 +140,7 @@ const nothingDone: ChunkOutcome = {
   repeatedCount: 0,
   ignoredCount: 0,
   parkedCount: 0,
+  afterCommits: [],
 };
 
 const applyTogether = async (
@@ -172,8 +176,8 @@ const applyTogether = async (
         applied.push(reading);
       }
     }
-    await applyEvents(tx, group, applied);
-    return { applied, repeatedCount, ignoredCount, parkedCount };
+    const afterCommits = await applyEvents(tx, group, applied);
+    return { applied, repeatedCount, ignoredCount, parkedCount, afterCommits };
   });
 };
 

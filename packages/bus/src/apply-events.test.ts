@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { openMetrics, systemClock } from "@payment-links/runtime";
+import { waitUntil } from "@payment-links/runtime/testing";
 import { type Consumer, startConsumer } from "./consumer.ts";
 import { listDeadLetters } from "./dead-letters.ts";
 import { type ChunkHandler, type Reaction, on, onTogether } from "./reaction.ts";
@@ -112,6 +113,24 @@ describe("events that are applied together", () => {
     await bus.handOver([twice, record(key, 2), twice]);
     await bus.handOver([twice, record(key, 3)]);
     expect(runs).toEqual([["thing.changed:1", "thing.changed:2"], ["thing.changed:3"]]);
+  });
+
+  test("have done what their handler wants once they are committed, and never where they are not", async () => {
+    const [good, bad] = [fresh("good"), fresh("bad")];
+    const done: string[] = [];
+    const apply: Together = async (tx, events) => {
+      await writeAll(tx, events);
+      if (events.some(({ envelope }) => envelope.key === bad)) throw new TypeError("not this one");
+      const isCommitted = async () => (await effectsOf(good)).length > 0;
+      return () => void isCommitted().then((is) => done.push(`${events.length}:${is}`));
+    };
+    await start(apply);
+    await bus.handOver([record(good, 1), record(bad, 2)]);
+    await waitUntil("it is done", () => done.length > 0);
+    expect(done).toEqual(["1:true"]);
+    const replayed: Together = async () => () => void done.push("replayed");
+    await replayDeadLetters({ pool: database.pool, group, reactions: reactionsOf(replayed) });
+    expect(done).toEqual(["1:true", "replayed"]);
   });
 
   test("of which one fails are applied singly: that one is set aside, and a replay brings it", async () => {

@@ -2,17 +2,21 @@ import { type Span, SpanKind, SpanStatusCode } from "@opentelemetry/api";
 import type { DatabaseTransactionConnection } from "slonik";
 import { continueTrace, tracer } from "@payment-links/runtime";
 import type { EventReading } from "./cloud-event.ts";
-import type { ChunkHandler, EventHandler } from "./reaction.ts";
+import type { AfterCommit, ChunkHandler, EventHandler } from "./reaction.ts";
 import { linksTo } from "./trace-links.ts";
 
 type Tx = DatabaseTransactionConnection;
 
-/** Runs the handlers of events in the order of these; those that take many get each run of theirs. */
+/**
+ * Runs the handlers of events in the order of these; those that take many get each run of theirs.
+ * Answers what is to be done once the transaction is committed.
+ */
 export const applyEvents = async (
   tx: Tx,
   group: string,
   events: readonly EventReading[],
-): Promise<void> => {
+): Promise<readonly AfterCommit[]> => {
+  const afterCommits: AfterCommit[] = [];
   let run: EventReading[] = [];
   const endRun = async () => {
     const [first] = run;
@@ -20,8 +24,9 @@ export const applyEvents = async (
     const ended = run;
     run = [];
     const { reaction } = first;
-    if ("apply" in reaction) await applyAlone(tx, group, first, reaction.apply);
-    else await applyTogether(tx, group, ended, reaction.applyTogether);
+    if ("apply" in reaction) return applyAlone(tx, group, first, reaction.apply);
+    const afterCommit = await applyTogether(tx, group, ended, reaction.applyTogether);
+    if (afterCommit !== undefined) afterCommits.push(afterCommit);
   };
   for (const event of events) {
     const handler = togetherHandler(event);
@@ -29,6 +34,7 @@ export const applyEvents = async (
     run.push(event);
   }
   await endRun();
+  return afterCommits;
 };
 
 const togetherHandler = (event: EventReading | undefined): ChunkHandler | undefined =>
@@ -63,7 +69,7 @@ const applyTogether = (
   group: string,
   events: readonly EventReading[],
   apply: ChunkHandler,
-): Promise<void> => {
+): Promise<AfterCommit | void> => {
   const [first] = events;
   if (first === undefined) return Promise.resolve();
   const links = linksTo(events.map(({ traceparent }) => traceparent));
@@ -84,9 +90,9 @@ const attributesOf = (group: string, { record }: EventReading) => ({
   "messaging.consumer.group.name": group,
 });
 
-const ending = async (span: Span, work: () => Promise<void>): Promise<void> => {
+const ending = async <Out>(span: Span, work: () => Promise<Out>): Promise<Out> => {
   try {
-    await work();
+    return await work();
   } catch (error) {
     const type = error instanceof Error ? error.name : "unknown";
     span.setAttribute("error.type", type).setStatus({ code: SpanStatusCode.ERROR });

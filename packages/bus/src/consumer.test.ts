@@ -255,7 +255,7 @@ describe("a consumer", () => {
       { clock },
     );
     const stopping = new AbortController();
-    const first = Array.from({ length: 100 }, (_, step) => event(a, step));
+    const first = Array.from({ length: 250 }, (_, step) => event(a, step));
     const handled = bus.handOver([...first, event(b, 1), event(b, 2)], stopping.signal);
     await eventually(
       () => {
@@ -265,7 +265,7 @@ describe("a consumer", () => {
       (count) => count > 20,
     );
     stopping.abort();
-    expect(await handled).toEqual({ handledCount: 100 });
+    expect(await handled).toEqual({ handledCount: 250 });
     expect(await effectsOf(b)).toEqual([]);
     expect(await parked()).toEqual([]);
   });

@@ -19,6 +19,11 @@ export type ConsumerOptions = {
   clock: Clock;
   /** Called after each commit that changed something: here services wake their relay and jobs. */
   afterCommit?: () => void;
+  /**
+   * Asked before each chunk: ends once the service can use another, and in any case within a bound of its
+   * own. What waits meanwhile waits on the bus.
+   */
+  pace?: () => Promise<void>;
 };
 
 /** A running consumer. */
@@ -30,7 +35,7 @@ export type Consumer = {
 /**
  * Records in one transaction: enough to share its cost, few enough to hold locks for milliseconds.
  */
-const chunkRecordsMax = 100;
+const chunkRecordsMax = 250;
 const upkeepEveryMs = 60_000;
 
 /**
@@ -67,11 +72,13 @@ export const startConsumer = async (options: ConsumerOptions): Promise<Consumer>
         const [first] = readings;
         if (first !== undefined) metrics.committed(first.record.topic, outcome);
         if (outcome.parkedCount > 0) upkeep.wake();
+        for (const act of outcome.afterCommits) act();
         if (outcome.applied.length + outcome.parkedCount > 0) afterCommit?.();
       },
     };
     try {
       for (let at = 0; at < records.length && !signal.aborted; at += chunkRecordsMax) {
+        await options.pace?.();
         const chunk = records.slice(at, at + chunkRecordsMax);
         await applyChunk(
           applier,

@@ -7,6 +7,7 @@ export { ensureTopics } from "./kafka-topics.ts";
 export { createLocalBus } from "./local-bus.ts";
 export { type OutgoingEvent, outboxRow, outgoing, publish } from "./outbox.ts";
 export {
+  type AfterCommit,
   type ChunkEvent,
   type ChunkHandler,
   type Envelope,

@@ -29,6 +29,9 @@ export type ChunkEvent<Event extends EventType = EventType> = {
   traceparent: string | undefined;
 };
 
+/** What a handler wants done once its transaction is committed; dropped where it is not. */
+export type AfterCommit = () => void;
+
 /**
  * Applies events that follow one another, in their order, under the terms of an {@link EventHandler}. If
  * it fails, each is handed to it alone, so that only the one at fault is set aside.
@@ -36,7 +39,7 @@ export type ChunkEvent<Event extends EventType = EventType> = {
 export type ChunkHandler<Event extends EventType = EventType> = (
   tx: DatabaseTransactionConnection,
   events: readonly ChunkEvent<Event>[],
-) => Promise<void>;
+) => Promise<AfterCommit | void>;
 
 /** An event type with the handler that applies it, alone or with those around it. */
 export type Reaction = { event: EventType } & (

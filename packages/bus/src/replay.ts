@@ -4,7 +4,7 @@ import { indexReactions, readRecord } from "./cloud-event.ts";
 import { type ParkedLane, findLanes, takeFirst, toReceived, updateReason } from "./dead-letters.ts";
 import { classifyFailure } from "./failure.ts";
 import { acceptEvents } from "./inbox.ts";
-import type { Reaction } from "./reaction.ts";
+import type { AfterCommit, Reaction } from "./reaction.ts";
 
 export type ReplayOptions = {
   pool: Pool;
@@ -26,7 +26,9 @@ export type ReplayResult = {
 const lanesMax = 1_000;
 const recordsMax = 10_000;
 
-type Step = "done" | "empty" | { seq: string; reason: string };
+type Failure = { seq: string; reason: string };
+type Done = { afterCommits: readonly AfterCommit[] };
+type Step = Done | "empty" | Failure;
 
 /**
  * Runs parked records again through the handlers of the group that parked them, in order per key.
@@ -41,14 +43,16 @@ export const replayDeadLetters = async (options: ReplayOptions): Promise<ReplayR
   const failures: ReplayResult["failures"][number][] = [];
   let replayedCount = 0;
   for (const lane of lanes) {
-    for (let step: Step = "done"; step === "done" && replayedCount < recordsMax;) {
-      step = await replayFirst({ pool, group, lane, index });
-      if (step === "done") {
-        replayedCount += 1;
-        options.afterCommit?.();
-      } else if (step !== "empty") {
+    while (replayedCount < recordsMax) {
+      const step = await replayFirst({ pool, group, lane, index });
+      if (step === "empty") break;
+      if ("reason" in step) {
         failures.push({ topic: lane.topic, key: lane.key, ...step });
+        break;
       }
+      replayedCount += 1;
+      for (const act of step.afterCommits) act();
+      options.afterCommit?.();
     }
   }
   const isCutShort = lanes.length === lanesMax || replayedCount >= recordsMax;
@@ -70,12 +74,11 @@ const replayFirst = async (options: {
       takenSeq = row.seq;
       const reading = readRecord(toReceived(row), index);
       if (reading.kind === "unreadable") throw new Error(reading.reason);
-      if (reading.kind === "ignored") return "done";
+      if (reading.kind === "ignored") return { afterCommits: [] };
       const { freshIds } = await acceptEvents(tx, { group, topic: lane.topic, events: [reading] });
       // What could not be read when it was parked may have come again since, and been applied then.
       const isRepeat = row.eventId === null && freshIds.size === 0;
-      if (!isRepeat) await applyEvents(tx, group, [reading]);
-      return "done";
+      return { afterCommits: isRepeat ? [] : await applyEvents(tx, group, [reading]) };
     });
   } catch (error) {
     if (classifyFailure(error) === "transient") throw error;
