@@ -37,7 +37,7 @@ export { hasValidEip55, isEvmAddress, keccak256Hex, toEip55 } from "./evm-addres
 export { Id, type IdPrefix, idOfUuid, isId, newId } from "./ids.ts";
 export { Instant, parseInstant } from "./instant.ts";
 export { IntrospectionAnswer, IntrospectionQuestion } from "./introspection.ts";
-export { JsonNumber, parseJson, stringifySorted } from "./json.ts";
+export { JsonNumber, parseJson } from "./json.ts";
 export {
   Amount,
   Decimal,

@@ -1,7 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import * as fc from "fast-check";
-import { JsonNumber, parseJson, stringifySorted } from "./json.ts";
-import { Decimal } from "./money.ts";
+import { JsonNumber, parseJson } from "./json.ts";
 
 const sourceOf = (value: unknown): string => {
   if (!(value instanceof JsonNumber)) throw new Error("not a number");
@@ -72,39 +70,3 @@ describe("parseJson", () => {
     expect(() => parseJson(text)).toThrow(SyntaxError);
   });
 });
-
-describe("stringifySorted", () => {
-  test("sorts keys at every depth and writes no blanks", () => {
-    const value = { b: { z: 1, a: [{ d: 1, c: 2 }] }, a: "x y" };
-    expect(stringifySorted(value)).toBe('{"a":"x y","b":{"a":[{"c":2,"d":1}],"z":1}}');
-  });
-
-  test("sorts keys that look like numbers as text", () => {
-    expect(stringifySorted({ 9: 1, 10: 2, a: 3 })).toBe('{"10":2,"9":1,"a":3}');
-  });
-
-  test("writes dates and decimals as their text, and leaves out what has no value", () => {
-    const value = { at: new Date(0), amount: new Decimal("1e-7"), nothing: undefined, none: null };
-    expect(stringifySorted(value)).toBe(
-      '{"amount":"0.0000001","at":"1970-01-01T00:00:00.000Z","none":null}',
-    );
-    expect(stringifySorted([undefined, 1])).toBe("[null,1]");
-  });
-
-  test("writes any JSON value so that it parses to the same value, whatever the order of keys", () => {
-    fc.assert(
-      fc.property(fc.jsonValue(), (value) => {
-        const text = stringifySorted(value);
-        expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(value)));
-        expect(stringifySorted(reverseKeys(value))).toBe(text);
-      }),
-    );
-  });
-});
-
-const reverseKeys = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(reverseKeys);
-  if (typeof value !== "object" || value === null) return value;
-  const entries = Object.entries(value).reverse();
-  return Object.fromEntries(entries.map(([key, inner]) => [key, reverseKeys(inner)]));
-};

@@ -26,21 +26,3 @@ const keepSource = (_key: string, value: unknown, context?: ReviverContext): unk
   if (context?.source === undefined) throw new Error("JSON.parse gave a number without its source");
   return new JsonNumber(context.source);
 };
-
-/**
- * Writes JSON with sorted keys and no blanks, at every depth (spec §6.3). Dates, decimals and members
- * without a value are written as `JSON.stringify` does.
- */
-export const stringifySorted = (value: unknown): string => write(value) ?? "null";
-
-const write = (value: unknown): string | undefined => {
-  if (typeof value !== "object" || value === null) return JSON.stringify(value);
-  if ("toJSON" in value && typeof value.toJSON === "function") return write(value.toJSON());
-  if (Array.isArray(value)) return `[${value.map((item) => write(item) ?? "null").join(",")}]`;
-  // Put together by hand: an object would list keys that look like numbers first.
-  const members = Object.entries(value)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, inner]) => [JSON.stringify(key), write(inner)])
-    .filter(([, text]) => text !== undefined);
-  return `{${members.map((member) => member.join(":")).join(",")}}`;
-};

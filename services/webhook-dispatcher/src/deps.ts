@@ -1,5 +1,7 @@
 import type { ReplayResult } from "@payment-links/bus";
 import type { Ground } from "@payment-links/process";
+import type { Dispatcher } from "./delivery/start-dispatcher.ts";
+import type { Targets } from "./delivery/targets.ts";
 import type { SecretKeys } from "./domain/secret-keys.ts";
 import type { Resolve } from "./guard/resolver.ts";
 import type { UrlRules } from "./guard/webhook-url.ts";
@@ -10,6 +12,8 @@ export type Deps = Pick<Ground, "pool" | "clock" | "log"> & {
   rules: UrlRules;
   resolve: Resolve;
   secretKeys: SecretKeys;
+  /** Begins no further attempt for an endpoint that was just disabled or deleted. */
+  leaveEndpoint: (endpointId: string) => void;
   /** Runs this service's dead letters again through its own handlers. */
   replayDeadLetters: () => Promise<ReplayResult>;
 };
@@ -18,6 +22,9 @@ export type Deps = Pick<Ground, "pool" | "clock" | "log"> & {
 export type EventDeps = Pick<Ground, "clock"> & {
   /** How long after its event a delivery's first attempt is due. */
   firstWaitMs: number;
+  targets: Targets;
+  /** Sends in this process; there is none before it is started. */
+  dispatcher: () => Dispatcher | undefined;
   /** A link's record came whose version is not the next one. */
   countVersionJump: () => void;
 };

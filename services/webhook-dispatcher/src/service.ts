@@ -14,6 +14,7 @@ import { Counter } from "prom-client";
 import type { WebhookDispatcherConfig } from "./config.ts";
 import { startDelivering } from "./delivery/start-delivering.ts";
 import type { Dispatcher } from "./delivery/start-dispatcher.ts";
+import { createTargets } from "./delivery/targets.ts";
 import type { Deps } from "./deps.ts";
 import { linkReactions } from "./events/link-reactions.ts";
 import { type Resolve, createDnsResolver } from "./guard/resolver.ts";
@@ -58,12 +59,12 @@ export const createWebhookDispatcher = (
   let consumer: Consumer | undefined;
   let dispatcher: Dispatcher | undefined;
   let keepingLog: Loop | undefined;
-  const afterCommit = () => {
-    dispatcher?.wake();
-    relay?.wake();
-  };
+  const targets = createTargets({ keys: config.secretKeys, rules, log });
+  const afterCommit = () => relay?.wake();
   const reactions = linkReactions({
     clock,
+    targets,
+    dispatcher: () => dispatcher,
     firstWaitMs: config.schedule[0] ?? 0,
     countVersionJump: createJumpCounter(metrics),
   });
@@ -74,6 +75,7 @@ export const createWebhookDispatcher = (
     rules,
     resolve: outside.resolve,
     secretKeys: config.secretKeys,
+    leaveEndpoint: (endpointId) => dispatcher?.leave(endpointId),
     replayDeadLetters: () => replayDeadLetters({ pool, group: name, reactions, afterCommit }),
   };
   const routes = publicRoutes(deps);
@@ -87,7 +89,8 @@ export const createWebhookDispatcher = (
     start: async () => {
       await refuseUnknownKeys(ground, config);
       relay = createRelay({ databaseUrl, bus, service: name, metrics, log, clock });
-      dispatcher = startDelivering({ ...config, ...outside, pool, clock, log, metrics, rules });
+      const delivering = { ...config, ...outside, pool, clock, log, metrics, targets };
+      dispatcher = startDelivering(delivering);
       keepingLog = startKeepingLog({ ...config, pool, clock, log });
       const group = name;
       consumer = await startConsumer({
@@ -99,12 +102,14 @@ export const createWebhookDispatcher = (
         log,
         clock,
         afterCommit,
+        pace: async () => dispatcher?.pace(),
       });
     },
     stop: async () => {
       // At once: while a consumer leaves its group, no further attempt may begin.
-      await Promise.all([consumer?.stop(), dispatcher?.stop(), keepingLog?.stop()]);
-      await relay?.stop();
+      const stopped = dispatcher?.stop();
+      await Promise.all([consumer?.stop(), keepingLog?.stop(), relay?.stop()]);
+      await stopped;
     },
   };
 };

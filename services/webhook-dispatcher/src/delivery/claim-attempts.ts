@@ -1,6 +1,8 @@
 import type { Pool } from "@payment-links/postgres";
+import type { Link } from "../domain/link.ts";
 import { type ClaimedDelivery, claimDeliveries } from "../store/deliveries.ts";
 import { findLinks } from "../store/links.ts";
+import type { Transaction } from "../store/transaction.ts";
 import type { Attempt } from "./make-attempt.ts";
 import type { Targets } from "./targets.ts";
 
@@ -24,20 +26,30 @@ export const claimAttempts = (
   pool.transaction(async (tx) => {
     const deliveries = await claimDeliveries(tx, bounds);
     if (deliveries.length === 0) return [];
-    const byEndpoint = await targets.get(tx, distinct(deliveries.map((d) => d.endpointId)));
-    const links = await findLinks(tx, distinct(deliveries.map((d) => d.linkId)));
-    const byLink = new Map(links.map((link) => [link.id, link]));
-    const { leaseUntil } = bounds;
-    return deliveries.map((delivery) => {
-      const target = byEndpoint.get(delivery.endpointId);
-      const link = byLink.get(delivery.linkId);
-      const { traceparent } = delivery;
-      const attempt =
-        target === undefined || link === undefined
-          ? null
-          : { event: delivery, link, ...target, traceparent, leaseUntil };
-      return { delivery, leaseUntil, attempt };
-    });
+    const links = await findLinks(tx, distinct(deliveries.map(({ linkId }) => linkId)));
+    return prepareAttempts(tx, targets, { deliveries, links, leaseUntil: bounds.leaseUntil });
   });
+
+type Leased = { deliveries: readonly ClaimedDelivery[]; links: readonly Link[]; leaseUntil: Date };
+
+/** Puts together what the attempts of leased deliveries need, each link in the state that is given. */
+export const prepareAttempts = async (
+  tx: Transaction,
+  targets: Targets,
+  { deliveries, links, leaseUntil }: Leased,
+): Promise<ClaimedAttempt[]> => {
+  const byEndpoint = await targets.get(tx, distinct(deliveries.map((one) => one.endpointId)));
+  const byLink = new Map(links.map((link) => [link.id, link]));
+  return deliveries.map((delivery) => {
+    const target = byEndpoint.get(delivery.endpointId);
+    const link = byLink.get(delivery.linkId);
+    const { traceparent } = delivery;
+    const attempt =
+      target === undefined || link === undefined
+        ? null
+        : { event: delivery, link, ...target, traceparent, leaseUntil };
+    return { delivery, leaseUntil, attempt };
+  });
+};
 
 const distinct = (ids: readonly string[]): string[] => [...new Set(ids)];

@@ -7,6 +7,8 @@ export type DeliveryMetrics = {
   countAttempt(outcome: OutcomeKind): void;
   /** A first attempt begins now for an event that occurred then. */
   timeFirstAttempt(occurredAt: Date): void;
+  /** Counts an attempt as under way until it has ended. */
+  whileUnderWay<Out>(attempt: () => Promise<Out>): Promise<Out>;
 };
 
 type DeliveryMetricsOptions = {
@@ -28,6 +30,11 @@ export const createDeliveryMetrics = (options: DeliveryMetricsOptions): Delivery
     name: "payment_links_webhook_attempts_total",
     help: "Webhook attempts that ended, by how they ended",
     labelNames: ["outcome"] as const,
+    registers,
+  });
+  const underWay = new Gauge({
+    name: "payment_links_webhook_attempts_under_way",
+    help: "Webhook attempts that this process is making now, of WEBHOOK_CONCURRENCY at most",
     registers,
   });
   const firstAttemptDelay = new Histogram({
@@ -61,6 +68,14 @@ export const createDeliveryMetrics = (options: DeliveryMetricsOptions): Delivery
     timeFirstAttempt: (occurredAt) => {
       const delayMs = clock.now().getTime() - occurredAt.getTime();
       firstAttemptDelay.observe(Math.max(0, delayMs) / millisPerSecond);
+    },
+    whileUnderWay: async (attempt) => {
+      underWay.inc();
+      try {
+        return await attempt();
+      } finally {
+        underWay.dec();
+      }
     },
   };
 };

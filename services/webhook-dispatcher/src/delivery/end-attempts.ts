@@ -13,6 +13,7 @@ export type EndedAttempt = {
   occurredAt: Date;
   /** The attempt's number. */
   attempts: number;
+  startedAt: Date;
   endedAt: Date;
   leaseUntil: Date;
   outcome: AttemptOutcome;
@@ -37,7 +38,8 @@ export const endAttempts = async (
     const failed = { attempts, endedAt, random: random() };
     const nextAttemptAt = isDelivered ? null : nextAttemptAfter(schedule, failed);
     const place = { eventId, endpointId, occurredAt };
-    return { ...place, id: deliveryId, attempts, isDelivered, httpStatus, error, nextAttemptAt };
+    const attempt = { attempts, startedAt: rest.startedAt };
+    return { ...place, ...attempt, id: deliveryId, isDelivered, httpStatus, error, nextAttemptAt };
   });
   await recordResults(tx, results);
   await recordOutcomes(tx, runsOf(ended));

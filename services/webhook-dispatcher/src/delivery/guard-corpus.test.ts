@@ -5,6 +5,8 @@ import { type Resolve, createDnsResolver } from "../guard/resolver.ts";
 import { countDials } from "../testing/count-dials.ts";
 import { openNameServer } from "../testing/open-name-server.ts";
 import { sampleLink } from "../testing/samples.ts";
+import { readWebhookUrl } from "../guard/webhook-url.ts";
+import { createDeadlines } from "./deadlines.ts";
 import { makeAttempt } from "./make-attempt.ts";
 import { openTransport } from "./transport.ts";
 
@@ -50,8 +52,10 @@ const attempt = async (url: string) => {
     connectTimeoutMs: timeoutMs,
   });
   const dials = countDials();
+  const read = readWebhookUrl(url, rules);
+  const deadlines = createDeadlines(clock, timeoutMs);
   const outcome = await makeAttempt(
-    { transport, clock, log, rules, headerPrefix: "Service", timeoutMs },
+    { transport, clock, log, deadlines, headerPrefix: "Service" },
     {
       event: {
         id: "evt_1",
@@ -60,7 +64,7 @@ const attempt = async (url: string) => {
         transaction: null,
       },
       link: sampleLink(),
-      url,
+      url: typeof read === "string" ? null : read,
       secret: "whsec_x",
       traceparent: null,
       leaseUntil: new Date(clock.now().getTime() + 2 * timeoutMs),

@@ -2,6 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import { createHeldClock, openLog } from "@payment-links/runtime";
 import { openReceiver } from "../testing/open-receiver.ts";
 import { sampleLink } from "../testing/samples.ts";
+import { createDeadlines } from "./deadlines.ts";
 import { makeAttempt } from "./make-attempt.ts";
 import { openTransport } from "./transport.ts";
 
@@ -17,10 +18,15 @@ const attemptWith = async (leaseMs: number) => {
     connectionsMax: 1,
     connectTimeoutMs: timeoutMs,
   });
-  const rules = { overriddenHosts: new Set(["receiver.test"]), ownHosts: new Set<string>() };
   const log = openLog({ service: "test", level: "silent" });
   const outcome = await makeAttempt(
-    { transport, clock, log, rules, headerPrefix: "Acme", timeoutMs },
+    {
+      transport,
+      clock,
+      log,
+      deadlines: createDeadlines(clock, timeoutMs),
+      headerPrefix: "Acme",
+    },
     {
       event: {
         id: "evt_1",
@@ -29,7 +35,7 @@ const attemptWith = async (leaseMs: number) => {
         transaction: null,
       },
       link: sampleLink(),
-      url: "https://receiver.test/",
+      url: new URL("https://receiver.test/"),
       secret: "whsec_x",
       traceparent: null,
       leaseUntil: new Date(clock.now().getTime() + leaseMs),

@@ -3,7 +3,6 @@ import {
   type Clock,
   type Log,
   activeTraceparent,
-  afterMs,
   continueTrace,
   tracer,
 } from "@payment-links/runtime";
@@ -11,7 +10,6 @@ import type { Link } from "../domain/link.ts";
 import { signatureHeaders } from "../domain/signature.ts";
 import { type WebhookEvent, writeWebhookBody } from "../domain/webhook-body.ts";
 import { BlockedAddressError } from "../guard/resolve-public.ts";
-import { type UrlRules, readWebhookUrl } from "../guard/webhook-url.ts";
 import {
   type AttemptOutcome,
   DeadlineError,
@@ -19,14 +17,15 @@ import {
   outcomeOfError,
   outcomeOfStatus,
 } from "./attempt-outcome.ts";
+import type { Deadlines } from "./deadlines.ts";
 import type { Transport } from "./transport.ts";
 
 /** Everything that one attempt needs; nothing is read while it is made. */
 export type Attempt = {
   event: WebhookEvent;
   link: Link;
-  /** Where it goes and what signs it. */
-  url: string;
+  /** Where it goes and what signs it; null where its URL is not, or no longer, one that may be called. */
+  url: URL | null;
   secret: string;
   traceparent: string | null;
   leaseUntil: Date;
@@ -36,9 +35,8 @@ type AttemptOptions = {
   transport: Transport;
   clock: Clock;
   log: Log;
-  rules: UrlRules;
+  deadlines: Deadlines;
   headerPrefix: string;
-  timeoutMs: number;
 };
 
 /**
@@ -49,14 +47,17 @@ export const makeAttempt = async (
   options: AttemptOptions,
   attempt: Attempt,
 ): Promise<AttemptOutcome> => {
-  const { clock, timeoutMs } = options;
-  const deadline = afterMs(clock, timeoutMs);
-  if (attempt.leaseUntil <= deadline) return interruptedOutcome;
+  const expiry = new AbortController();
+  const deadline = options.deadlines.begin(() => expiry.abort(new DeadlineError()));
+  if (attempt.leaseUntil <= deadline.at) {
+    deadline.end();
+    return interruptedOutcome;
+  }
   const parent = continueTrace(attempt.traceparent ?? undefined);
   const span = tracer.startSpan("webhook attempt", { kind: SpanKind.CLIENT }, parent);
   const outcome = await context.with(trace.setSpan(parent, span), async () => {
     try {
-      return await withDeadline(clock, deadline, (signal) => send(options, attempt, signal));
+      return await send(options, attempt, expiry.signal);
     } catch (error) {
       const failure = outcomeOfError(error);
       if (failure.kind === "internal") {
@@ -66,6 +67,8 @@ export const makeAttempt = async (
         );
       }
       return failure;
+    } finally {
+      deadline.end();
     }
   });
   if (outcome.kind !== "delivered") span.setAttribute("error.type", outcome.kind);
@@ -77,13 +80,11 @@ export const makeAttempt = async (
 };
 
 const send = async (
-  { transport, clock, rules, headerPrefix }: AttemptOptions,
-  { event, link, url: storedUrl, secret }: Attempt,
+  { transport, clock, headerPrefix }: AttemptOptions,
+  { event, link, url, secret }: Attempt,
   signal: AbortSignal,
 ): Promise<AttemptOutcome> => {
-  // Judged again: rules and overrides may have changed since it was registered.
-  const url = readWebhookUrl(storedUrl, rules);
-  if (typeof url === "string") throw new BlockedAddressError();
+  if (url === null) throw new BlockedAddressError();
   const now = clock.now();
   const body = writeWebhookBody(event, link, now);
   const traceparent = activeTraceparent();
@@ -102,23 +103,4 @@ const send = async (
   // The status line has decided; whatever the rest does, it changes nothing.
   await answer.drain().catch(() => {});
   return outcomeOfStatus(answer.status);
-};
-
-const withDeadline = async <Out>(
-  clock: Clock,
-  deadline: Date,
-  work: (signal: AbortSignal) => Promise<Out>,
-): Promise<Out> => {
-  const expiry = new AbortController();
-  const ended = new AbortController();
-  const expire = async (): Promise<void> => {
-    await clock.until(deadline, ended.signal);
-    if (!ended.signal.aborted) expiry.abort(new DeadlineError());
-  };
-  void expire();
-  try {
-    return await work(expiry.signal);
-  } finally {
-    ended.abort();
-  }
 };

@@ -15,6 +15,7 @@ const ended = (deliveryId: string): EndedAttempt => ({
   endpointId: "whe_1",
   occurredAt: start,
   attempts: 1,
+  startedAt: start,
   endedAt: start,
   leaseUntil,
   outcome: outcomeOfStatus(200),

@@ -17,7 +17,7 @@ type FullPlaces = {
 };
 
 /** How many attempts to an endpoint may begin now. */
-type Turn = { place: Place; share: number };
+export type Turn = { place: Place; share: number };
 
 /** The attempts under way in this process, and who may begin how many more. */
 export type Slots = {
@@ -26,6 +26,8 @@ export type Slots = {
   full(): FullPlaces;
   /** Deals free slots out evenly, one at a time, over places with room; the first always gets one. */
   share(places: readonly Place[]): Turn[];
+  /** Whether one more may begin there. */
+  hasRoom(place: Place): boolean;
   take(place: Place): void;
   release(place: Place): void;
 };
@@ -56,8 +58,15 @@ export const createSlots = (bounds: SlotBounds): Slots => {
     origins.add(origin, count);
   };
 
+  const hasRoom = ({ endpointId, userId, origin }: Place): boolean =>
+    free() > 0 &&
+    endpoints.of(endpointId) < endpointMax() &&
+    accounts.of(userId) < bounds.slotsPerAccountMax &&
+    origins.of(origin) < bounds.slotsPerOriginMax;
+
   return {
     free,
+    hasRoom,
     full: () => ({
       endpointIds: endpoints.atLeast(endpointMax()),
       userIds: accounts.atLeast(bounds.slotsPerAccountMax),
@@ -65,15 +74,10 @@ export const createSlots = (bounds: SlotBounds): Slots => {
     }),
     share: (places) => {
       const turns: Turn[] = places.map((place) => ({ place, share: 0 }));
-      const hasRoom = ({ place: { endpointId, userId, origin } }: Turn): boolean =>
-        free() > 0 &&
-        endpoints.of(endpointId) < endpointMax() &&
-        accounts.of(userId) < bounds.slotsPerAccountMax &&
-        origins.of(origin) < bounds.slotsPerOriginMax;
       // Taken while they are dealt out, so that the bounds hold over all of them; then given back.
       for (let open = turns; open.length > 0;) {
         open = open.filter((turn) => {
-          if (!hasRoom(turn)) return false;
+          if (!hasRoom(turn.place)) return false;
           add(turn.place, 1);
           turn.share += 1;
           return true;

@@ -1,16 +1,15 @@
 import type { Pool } from "@payment-links/postgres";
 import type { Clock, Log, Metrics } from "@payment-links/runtime";
 import type { RetrySchedule } from "../domain/retry-schedule.ts";
-import type { SecretKeys } from "../domain/secret-keys.ts";
 import type { HostOverrides } from "../guard/host-overrides.ts";
 import type { Resolve } from "../guard/resolver.ts";
-import type { UrlRules } from "../guard/webhook-url.ts";
 import { countPending, listWaitingEndpoints } from "../store/deliveries.ts";
+import { createDeadlines } from "./deadlines.ts";
 import { createDeliveryMetrics } from "./delivery-metrics.ts";
-import { type Dispatcher, startDispatcher } from "./start-dispatcher.ts";
 import { makeAttempt } from "./make-attempt.ts";
 import type { SlotBounds } from "./slots.ts";
-import { createTargets } from "./targets.ts";
+import { type Dispatcher, startDispatcher } from "./start-dispatcher.ts";
+import type { Targets } from "./targets.ts";
 import { openTransport } from "./transport.ts";
 
 type DeliveringOptions = SlotBounds & {
@@ -18,11 +17,10 @@ type DeliveringOptions = SlotBounds & {
   clock: Clock;
   log: Log;
   metrics: Metrics;
-  rules: UrlRules;
   resolve: Resolve;
   overrides: HostOverrides;
   overrideCa?: string | undefined;
-  secretKeys: SecretKeys;
+  targets: Targets;
   headerPrefix: string;
   schedule: RetrySchedule;
   random: () => number;
@@ -33,7 +31,7 @@ const pendingCountedMax = 10_000;
 
 /** Starts to deliver: the dispatcher with its connections, secrets and metrics. */
 export const startDelivering = (options: DeliveringOptions): Dispatcher => {
-  const { pool, clock, log, rules, headerPrefix, timeoutMs, overrideCa } = options;
+  const { pool, clock, log, headerPrefix, timeoutMs, overrideCa } = options;
   const transport = openTransport({
     resolve: options.resolve,
     clock,
@@ -42,7 +40,8 @@ export const startDelivering = (options: DeliveringOptions): Dispatcher => {
     connectTimeoutMs: timeoutMs,
     ...(overrideCa === undefined ? {} : { overrideCa }),
   });
-  const attempting = { transport, clock, log, rules, headerPrefix, timeoutMs };
+  const deadlines = createDeadlines(clock, timeoutMs);
+  const attempting = { transport, clock, log, deadlines, headerPrefix };
   const metrics = createDeliveryMetrics({
     metrics: options.metrics,
     clock,
@@ -56,11 +55,10 @@ export const startDelivering = (options: DeliveringOptions): Dispatcher => {
   const dispatcher = startDispatcher({
     ...options,
     metrics,
-    targets: createTargets({ keys: options.secretKeys, log }),
-    makeAttempt: (attempt) => makeAttempt(attempting, attempt),
+    makeAttempt: (attempt) => metrics.whileUnderWay(() => makeAttempt(attempting, attempt)),
   });
   return {
-    wake: () => dispatcher.wake(),
+    ...dispatcher,
     stop: async () => {
       await dispatcher.stop();
       await transport.close();

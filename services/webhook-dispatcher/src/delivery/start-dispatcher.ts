@@ -1,38 +1,39 @@
-import type { Pool } from "@payment-links/postgres";
-import { type Clock, type Log, afterMs, startLoop } from "@payment-links/runtime";
-import type { RetrySchedule } from "../domain/retry-schedule.ts";
-import { listWaitingEndpoints, lockLapsed } from "../store/deliveries.ts";
-import { type AttemptOutcome, interruptedOutcome, outcomeOfError } from "./attempt-outcome.ts";
-import { type ClaimedAttempt, claimAttempts } from "./claim-attempts.ts";
-import type { DeliveryMetrics } from "./delivery-metrics.ts";
-import { endAttempts } from "./end-attempts.ts";
-import type { Attempt } from "./make-attempt.ts";
-import { createResultWriter } from "./result-writer.ts";
-import { type Place, type SlotBounds, createSlots } from "./slots.ts";
+import { setTimeout } from "node:timers/promises";
+import { afterMs, startLoop } from "@payment-links/runtime";
+import { listWaitingEndpoints } from "../store/deliveries.ts";
+import { createAnswerRates } from "./answer-rates.ts";
+import { type Backlog, createBacklog } from "./backlog.ts";
+import { claimAttempts } from "./claim-attempts.ts";
+import { leaseMsOf } from "./lease.ts";
+import { type ReadyQueue, createReadyQueue } from "./ready-queue.ts";
+import { type PlacedAttempt, type Sender, type SenderOptions, startSender } from "./sender.ts";
+import { type Place, type SlotBounds, type Slots, type Turn, createSlots } from "./slots.ts";
+import { startLapsing } from "./start-lapsing.ts";
 import type { Targets } from "./targets.ts";
 
 /** Sends what is due, as long as it runs. */
 export type Dispatcher = {
   /** Says that there may be something due now. */
   wake(): void;
-  /** Claims nothing further, and ends once the attempts under way are made and written. */
+  /** How many new deliveries may be leased for each endpoint as they are opened; what lacks has none. */
+  room(places: readonly Place[]): ReadonlyMap<string, number>;
+  /** When the lease of a delivery ends that is opened now. */
+  leaseUntil(): Date;
+  /** Takes over deliveries that were just opened: those leased, and the places for which others wait. */
+  opened(leased: readonly PlacedAttempt[], waitingPlaces: readonly Place[]): void;
+  /** Ends once new deliveries could be sent from memory, or soon: then they wait in the queue. */
+  pace(): Promise<void>;
+  /** Begins no further attempt that was leased for the endpoint before: it is disabled or deleted. */
+  leave(endpointId: string): void;
+  /** Begins nothing further, and ends once the attempts under way are made and written. */
   stop(): Promise<void>;
 };
 
-type DispatcherOptions = SlotBounds & {
-  pool: Pool;
-  clock: Clock;
-  log: Log;
-  metrics: DeliveryMetrics;
-  targets: Targets;
-  makeAttempt: (attempt: Attempt) => Promise<AttemptOutcome>;
-  schedule: RetrySchedule;
-  random: () => number;
-  timeoutMs: number;
-};
-
-/** A lease outlives the longest attempt by this much: for slow writes, and clocks that differ. */
-const leaseMarginMs = 20_000;
+type DispatcherOptions = SlotBounds &
+  Omit<SenderOptions, "slots" | "ready" | "rates" | "onFreed" | "onGivenBack"> & {
+    targets: Targets;
+    timeoutMs: number;
+  };
 
 /** How often to look for what other processes left or cannot manage; our own events wake us. */
 const pollMs = 1_000;
@@ -40,120 +41,145 @@ const pollMs = 1_000;
 /** What is due and could not be claimed is in another process's claim, for a moment. */
 const contendedWaitMs = 50;
 
-const lapsedMax = 200;
+const claimRowsMax = 500;
+
+/** What waits and what is under way in this process. */
+type Desk = {
+  options: DispatcherOptions;
+  slots: Slots;
+  ready: ReadyQueue<PlacedAttempt>;
+  backlog: Backlog;
+  sender: Sender;
+};
 
 /**
  * Starts the dispatcher. Any number of them, in any number of processes, share one queue: a delivery is
  * leased to one at a time, and an attempt whose lease ran out counts as interrupted.
  */
 export const startDispatcher = (options: DispatcherOptions): Dispatcher => {
-  const { pool, clock, log, schedule, random } = options;
+  const { clock, log } = options;
   const slots = createSlots(options);
-  const underWay = new Set<Promise<void>>();
-  const writer = createResultWriter({
-    keep: (batch) => pool.transaction((tx) => endAttempts(tx, batch, { schedule, random })),
-    clock,
-    log,
-  });
-
-  const run = async (claimed: ClaimedAttempt): Promise<void> => {
-    const { delivery, leaseUntil } = claimed;
-    if (delivery.attempts === 1) options.metrics.timeFirstAttempt(delivery.occurredAt);
-    const outcome = await attemptOf(options, claimed);
-    options.metrics.countAttempt(outcome.kind);
-    const { id: deliveryId, eventId, endpointId, occurredAt, attempts } = delivery;
-    const place = { deliveryId, eventId, endpointId, occurredAt };
-    await writer.write({ ...place, attempts, endedAt: clock.now(), leaseUntil, outcome });
-  };
-
-  const begin = (claimed: ClaimedAttempt, place: Place): void => {
-    slots.take(place);
-    const ending = run(claimed).finally(() => {
-      underWay.delete(ending);
-      slots.release(place);
+  const rates = createAnswerRates(clock);
+  const ready = createReadyQueue<PlacedAttempt>(clock, rates);
+  const backlog = createBacklog();
+  const canTake = (place: Place): boolean =>
+    slots.hasRoom(place) || ready.isHungry(place.endpointId);
+  let isStopping = false;
+  const sender = startSender({
+    ...options,
+    slots,
+    ready,
+    rates,
+    onFreed: () => {
+      if (backlog.some(canTake)) sending.wake();
+    },
+    onGivenBack: (place) => {
+      backlog.mark(place);
       sending.wake();
-    });
-    underWay.add(ending);
-  };
-
-  const claim = async (now: Date, places: readonly Place[]): Promise<number> => {
-    const turns = slots.share(places);
-    const placeOf = new Map(turns.map(({ place }) => [place.endpointId, place]));
-    const claimed = await claimAttempts(options, {
-      now,
-      leaseUntil: new Date(now.getTime() + options.timeoutMs + leaseMarginMs),
-      turns: turns.map(({ place, share }) => ({ endpointId: place.endpointId, share })),
-    });
-    for (const one of claimed) {
-      const place = placeOf.get(one.delivery.endpointId);
-      if (place !== undefined) begin(one, place);
-    }
-    return claimed.length;
-  };
-
+    },
+  });
+  const desk: Desk = { options, slots, ready, backlog, sender };
   const sending = startLoop({
     name: "webhook sending",
     clock,
     log,
     waitMs: pollMs,
-    run: async () => {
-      // An attempt that ends frees its slot and wakes this.
-      if (slots.free() === 0) return undefined;
-      const now = clock.now();
-      const waiting = await listWaitingEndpoints(pool, {
-        limit: slots.free(),
-        without: slots.full(),
-      });
-      const due = waiting.filter(({ dueAt }) => dueAt <= now);
-      if (due.length === 0) return waiting[0]?.dueAt;
-      return (await claim(now, due)) > 0 || afterMs(clock, contendedWaitMs);
-    },
+    run: () => claimDue(desk),
   });
-
-  const lapsing = startLapsing(options, () => sending.wake());
+  const lapsing = startLapsing({ ...options, onLapsed: () => sending.wake() });
 
   return {
     wake: () => sending.wake(),
+    leaseUntil: () => afterMs(clock, leaseMsOf(options.timeoutMs)),
+    room: (places) => {
+      if (isStopping || sender.isClogged()) return new Map();
+      // Nothing new goes before what waits.
+      const caughtUp = places.filter(({ endpointId }) => !backlog.has(endpointId));
+      return new Map(turnsOf(desk, caughtUp).map(({ place, share }) => [place.endpointId, share]));
+    },
+    opened: (leased, waitingPlaces) => {
+      for (const place of waitingPlaces) backlog.mark(place);
+      sender.accept(leased);
+      if (waitingPlaces.length > 0) sending.wake();
+    },
+    pace: () =>
+      whileBusy(() => {
+        if (ready.size() > pacedReadyMin) return true;
+        const isAnswering = ({ endpointId }: Place): boolean => ready.mayHold(endpointId) > 0;
+        return rates.ofAll() > pacedAnswersMin && backlog.some(isAnswering);
+      }),
+    leave: (endpointId) => sender.leave(endpointId),
     stop: async () => {
+      isStopping = true;
       await Promise.all([sending.stop(), lapsing.stop()]);
-      await Promise.all(underWay);
+      await sender.stop();
     },
   };
 };
 
-const attemptOf = async (
-  { makeAttempt }: DispatcherOptions,
-  { attempt }: ClaimedAttempt,
-): Promise<AttemptOutcome> => (attempt === null ? outcomeOfError(undefined) : makeAttempt(attempt));
+/** Looks for endpoints with something due that has room here, and claims it; answers when to look again. */
+const claimDue = async (desk: Desk): Promise<boolean | Date | undefined> => {
+  const { options, slots, ready, backlog, sender } = desk;
+  const { clock, pool } = options;
+  const hungry = ready.hungry();
+  const limit = slots.free() + hungry.length;
+  // An attempt that ends frees its slot and wakes this.
+  if (sender.isClogged() || limit === 0) return undefined;
+  const now = clock.now();
+  const marks = backlog.marks();
+  const without = slots.full();
+  const waiting = await listWaitingEndpoints(pool, { limit, without, always: hungry });
+  const isWhole = waiting.length < limit && Object.values(without).every(isEmpty);
+  if (isWhole) for (const endpointId of marks.keys()) backlog.clear(endpointId, marks);
+  const due = waiting.filter(({ dueAt }) => dueAt <= now);
+  if (due.length === 0) return waiting[0]?.dueAt;
+  for (const place of due) backlog.mark(place);
+  return (await claim(desk, now, due)) > 0 || afterMs(clock, contendedWaitMs);
+};
 
-/** Calls attempts interrupted whose process went away, and lets them follow the schedule. */
-const startLapsing = (
-  { pool, clock, log, metrics, schedule, random }: DispatcherOptions,
-  onLapsed: () => void,
-) =>
-  startLoop({
-    name: "webhook leases",
-    clock,
-    log,
-    waitMs: pollMs,
-    run: async () => {
-      const now = clock.now();
-      const lapsed = await pool.transaction(async (tx) => {
-        const locked = await lockLapsed(tx, { now, limit: lapsedMax });
-        if (locked.length === 0) return locked;
-        const ended = locked.map(({ id, leaseUntil, ...rest }) => ({
-          ...rest,
-          deliveryId: id,
-          leaseUntil,
-          // When it truly ended nobody knows; not after its lease.
-          endedAt: leaseUntil,
-          outcome: interruptedOutcome,
-        }));
-        await endAttempts(tx, ended, { schedule, random });
-        return locked;
-      });
-      for (const _ of lapsed) metrics.countAttempt(interruptedOutcome.kind);
-      if (lapsed.length > 0) onLapsed();
-      return lapsed.length === lapsedMax;
-    },
+const isEmpty = (list: readonly string[]): boolean => list.length === 0;
+
+const claim = async (desk: Desk, now: Date, places: readonly Place[]): Promise<number> => {
+  const { options, backlog, sender } = desk;
+  const turns = turnsOf(desk, places);
+  if (turns.length === 0) return 0;
+  const marks = backlog.marks();
+  const claimed = await claimAttempts(options, {
+    now,
+    leaseUntil: new Date(now.getTime() + leaseMsOf(options.timeoutMs)),
+    turns: turns.map(({ place, share }) => ({ endpointId: place.endpointId, share })),
   });
+  const byEndpoint = Map.groupBy(claimed, ({ delivery }) => delivery.endpointId);
+  for (const { place, share } of turns) {
+    const got = byEndpoint.get(place.endpointId) ?? [];
+    if (got.length < share) backlog.clear(place.endpointId, marks);
+    sender.accept(got.map((one) => ({ ...one, place })));
+  }
+  return claimed.length;
+};
+
+/** Whose turn it is: what may begin now, and what may be leased ahead. */
+const turnsOf = ({ slots, ready }: Desk, places: readonly Place[]): Turn[] => {
+  const shares = new Map(slots.share(places).map(({ place, share }) => [place, share]));
+  let left = claimRowsMax;
+  return places.flatMap((place) => {
+    const wanted = (shares.get(place) ?? 0) + ready.room(place.endpointId);
+    const share = Math.min(wanted, left);
+    left -= share;
+    return share > 0 ? [{ place, share }] : [];
+  });
+};
+
+/**
+ * While as much as this waits in memory, or waits in the queue for endpoints that take five hundred a second
+ * between them, hearing of more waits too, a moment and again: it would only pass through the queue. But no
+ * longer than this for one chunk, as others are heard of behind it. No clock's time.
+ */
+const pacedReadyMin = 100;
+const pacedAnswersMin = 100;
+const paceMs = 5;
+const pacesMax = 100;
+
+const whileBusy = async (isBusy: () => boolean): Promise<void> => {
+  for (let paces = 0; paces < pacesMax && isBusy(); paces += 1) await setTimeout(paceMs);
+};

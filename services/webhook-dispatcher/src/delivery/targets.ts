@@ -1,13 +1,17 @@
 import { LRUCache } from "lru-cache";
 import type { Log } from "@payment-links/runtime";
 import { type SecretKeys, openSecret } from "../domain/secret-keys.ts";
+import { type UrlRules, readWebhookUrl } from "../guard/webhook-url.ts";
 import { type EndpointTarget, findTargets } from "../store/endpoints.ts";
 import type { Transaction } from "../store/transaction.ts";
 
-/** Where an endpoint's deliveries go and the opened secret that signs them. */
-type Target = { url: string; secret: string };
+/** Where an endpoint's deliveries go, null where they may go nowhere, and the secret that signs them. */
+type Target = { url: URL | null; secret: string };
 
-/** Opened targets by endpoint; neither address nor secret ever changes, so an entry never grows old. */
+/**
+ * Opened targets by endpoint; neither URL nor secret ever changes, nor do a process's rules for URLs, so
+ * an entry never grows old.
+ */
 export type Targets = {
   /** The targets of endpoints; one whose secret cannot be opened is not among them. */
   get(tx: Transaction, endpointIds: readonly string[]): Promise<ReadonlyMap<string, Target>>;
@@ -15,12 +19,18 @@ export type Targets = {
 
 const cachedMax = 1_000;
 
-/** Opens each endpoint's secret once and keeps it in memory, for at most a thousand endpoints. */
-export const createTargets = ({ keys, log }: { keys: SecretKeys; log: Log }): Targets => {
+type TargetsOptions = { keys: SecretKeys; rules: UrlRules; log: Log };
+
+/**
+ * Opens each endpoint's secret once and keeps it in memory, for at most a thousand endpoints. Its URL is
+ * judged again: rules and overrides may have changed since it was registered.
+ */
+export const createTargets = ({ keys, rules, log }: TargetsOptions): Targets => {
   const cache = new LRUCache<string, Target>({ max: cachedMax });
   const open = ({ id, url, ...sealed }: EndpointTarget): Target | undefined => {
     try {
-      return { url, secret: openSecret(keys, sealed, id) };
+      const read = readWebhookUrl(url, rules);
+      return { url: typeof read === "string" ? null : read, secret: openSecret(keys, sealed, id) };
     } catch (error) {
       log.error({ err: error, endpoint_id: id }, "an endpoint's secret cannot be opened");
       return undefined;

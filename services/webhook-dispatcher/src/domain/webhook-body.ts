@@ -3,7 +3,6 @@ import {
   type WebhookTransaction,
   type WebhookType,
   formatAmount,
-  stringifySorted,
 } from "@payment-links/contracts";
 import type * as z from "zod";
 import { type Link, statusAt } from "./link.ts";
@@ -18,25 +17,35 @@ export type WebhookEvent = {
 
 /**
  * Writes the body of one attempt: compact, keys sorted, `data` the link's state at send time
- * (spec §6.3).
+ * (spec §6.3). The keys stand here in their order, which is what sorts them.
  */
 export const writeWebhookBody = (event: WebhookEvent, link: Link, now: Date): string => {
   const body: WebhookBody = {
-    id: event.id,
-    type: event.eventType,
     createdAt: event.occurredAt.toISOString(),
     data: {
-      paymentLinkId: link.id,
-      status: statusAt(link, now),
       amount: formatAmount(link.toAmount),
-      receivedAmount: formatAmount(link.receivedAmount),
-      currentUsage: link.currentUsage,
-      maxUsage: link.maxUsage,
       chainId: link.chainId,
-      tokenAddress: link.tokenAddress,
+      currentUsage: link.currentUsage,
       description: link.description,
-      ...(event.transaction === null ? {} : { transaction: event.transaction }),
+      maxUsage: link.maxUsage,
+      paymentLinkId: link.id,
+      receivedAmount: formatAmount(link.receivedAmount),
+      status: statusAt(link, now),
+      tokenAddress: link.tokenAddress,
+      ...(event.transaction === null ? {} : { transaction: sorted(event.transaction) }),
     },
+    id: event.id,
+    type: event.eventType,
   };
-  return stringifySorted(body);
+  return JSON.stringify(body);
 };
+
+const sorted = (transaction: NonNullable<WebhookEvent["transaction"]>) => ({
+  amount: transaction.amount,
+  chainId: transaction.chainId,
+  dateCreated: transaction.dateCreated,
+  id: transaction.id,
+  sourceTransaction: transaction.sourceTransaction,
+  status: transaction.status,
+  tokenAddress: transaction.tokenAddress,
+});

@@ -1,4 +1,4 @@
-import type { Envelope } from "@payment-links/bus";
+import type { AfterCommit, Envelope } from "@payment-links/bus";
 import {
   LinkTransaction,
   type PaymentLinkState,
@@ -6,10 +6,10 @@ import {
   newId,
   webhookTypes,
 } from "@payment-links/contracts";
-import { afterMs } from "@payment-links/runtime";
 import * as z from "zod";
+import type { Place } from "../delivery/slots.ts";
 import type { EventDeps } from "../deps.ts";
-import { type NewDelivery, insertDeliveries } from "../store/deliveries.ts";
+import { type OwedDelivery, openDeliveries } from "../delivery/open-deliveries.ts";
 import { listEnabledEndpoints, shareEndpoints } from "../store/endpoints.ts";
 import { recordLinks } from "../store/links.ts";
 import type { Transaction } from "../store/transaction.ts";
@@ -27,9 +27,10 @@ type LinkEvent = {
  */
 export const hearLinks =
   (deps: EventDeps) =>
-  async (tx: Transaction, events: readonly LinkEvent[]): Promise<void> => {
+  async (tx: Transaction, events: readonly LinkEvent[]): Promise<AfterCommit | void> => {
     const links = events.map(({ data }) => data.link);
-    const versionsBefore = await recordLinks(tx, newestOf(links));
+    const newest = newestOf(links);
+    const versionsBefore = await recordLinks(tx, newest);
     for (let jumps = countJumps(links, versionsBefore); jumps > 0; jumps -= 1) {
       // A transaction that is run again counts again: the number says that there are jumps, not how many.
       deps.countVersionJump();
@@ -41,11 +42,18 @@ export const hearLinks =
     if (owed.length === 0) return;
     const userIds = [...new Set(owed.map(({ data }) => data.link.userId))];
     await shareEndpoints(tx, userIds);
-    const endpoints = Map.groupBy(await listEnabledEndpoints(tx, userIds), ({ userId }) => userId);
+    const places = (await listEnabledEndpoints(tx, userIds)).map(({ id, userId, origin }) => ({
+      endpointId: id,
+      userId,
+      origin,
+    }));
+    const placesOf = Map.groupBy(places, ({ userId }) => userId);
     const deliveries = owed.flatMap((event) =>
-      (endpoints.get(event.data.link.userId) ?? []).map(({ id }) => openDelivery(deps, event, id)),
+      (placesOf.get(event.data.link.userId) ?? []).map((place) => owedDelivery(deps, event, place)),
     );
-    await insertDeliveries(tx, deliveries);
+    // A link of which more is known than these records tell is read where its delivery is claimed.
+    const current = newest.filter(({ id, version }) => version > (versionsBefore.get(id) ?? 0));
+    return openDeliveries(tx, deps, { deliveries, places, links: current });
   };
 
 /** One state per link: two of one statement must not meet. */
@@ -71,13 +79,13 @@ const countJumps = (
   return jumps;
 };
 
-const openDelivery = (
-  { clock, firstWaitMs }: EventDeps,
+const owedDelivery = (
+  { clock }: EventDeps,
   { data, envelope, eventType, traceparent }: LinkEvent & { eventType: WebhookType },
-  endpointId: string,
-): NewDelivery => ({
+  place: Place,
+): OwedDelivery => ({
   id: newId("evt"),
-  endpointId,
+  endpointId: place.endpointId,
   eventId: envelope.id,
   linkId: data.link.id,
   eventType,
@@ -85,5 +93,4 @@ const openDelivery = (
   transaction: data.transaction === undefined ? null : z.encode(LinkTransaction, data.transaction),
   traceparent: traceparent ?? null,
   dateCreated: clock.now(),
-  nextAttemptAt: afterMs(clock, firstWaitMs),
 });

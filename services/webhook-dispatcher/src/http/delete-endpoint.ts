@@ -8,7 +8,7 @@ import { readEndpointId } from "./read-endpoint-id.ts";
 
 /** DELETE /console/api/webhook-endpoints/{id}: abandons what is queued; the log stays readable. */
 export const deleteEndpoint =
-  ({ pool, clock }: Deps) =>
+  ({ pool, clock, leaveEndpoint }: Deps) =>
   async (req: Request, res: Response, { account }: Caller): Promise<void> => {
     const id = readEndpointId(req);
     const userId = account.id;
@@ -18,5 +18,6 @@ export const deleteEndpoint =
       return markDeleted(tx, { userId, id }, clock.now());
     });
     if (!isDeleted) throw refuse("NOT_FOUND");
+    leaveEndpoint(id);
     res.status(204).end();
   };

@@ -19,7 +19,7 @@ const Body = body({
  * queued; enabling again replays nothing (spec §6.1).
  */
 export const updateEndpoint =
-  ({ pool }: Deps) =>
+  ({ pool, leaveEndpoint }: Deps) =>
   async (req: Request, res: Response, { account }: Caller): Promise<void> => {
     const { name, enabled } = await readBody(req, Body);
     const id = readEndpointId(req);
@@ -32,5 +32,6 @@ export const updateEndpoint =
       return storeEndpoint(tx, { userId, id }, { name, enabled });
     });
     if (endpoint === null) throw refuse("NOT_FOUND");
+    if (enabled === false) leaveEndpoint(id);
     res.json(showEndpoint(endpoint));
   };

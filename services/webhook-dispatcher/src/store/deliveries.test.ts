@@ -40,6 +40,7 @@ const open = async ({ id: endpointId }: RegisteredEndpoint): Promise<string> => 
     traceparent: null,
     dateCreated: now,
     nextAttemptAt: now,
+    leaseUntil: null,
   };
   await rig.pool.transaction((tx) => insertDeliveries(tx, [delivery]));
   return delivery.id;
@@ -74,6 +75,7 @@ const endIn = (tx: Transaction, delivery: LogPlace & { id: string }, ended: Ende
     endpointId,
     occurredAt,
     attempts,
+    startedAt: rig.clock.now(),
     isDelivered,
     httpStatus: isDelivered ? 200 : null,
     error: isDelivered ? null : `attempt ${attempts}`,

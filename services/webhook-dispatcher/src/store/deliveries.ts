@@ -3,7 +3,7 @@ import * as z from "zod";
 import { WebhookTransaction, webhookTypes } from "@payment-links/contracts";
 import type { AbandonReason } from "../domain/delivery.ts";
 import type { WebhookEvent } from "../domain/webhook-body.ts";
-import { type LogPlace, correctToDelivered, dayOf, occurredOn } from "./delivery-log.ts";
+import { type LogPlace, correctToDelivered, occurredOn } from "./delivery-log.ts";
 
 const nothing = sql.type(z.object({}).strict());
 const idRow = sql.type(z.object({ id: z.string() }));
@@ -18,8 +18,11 @@ export type NewDelivery = WebhookEvent & {
   linkId: string;
   traceparent: string | null;
   dateCreated: Date;
-  nextAttemptAt: Date;
-};
+} & (
+    | { nextAttemptAt: Date; leaseUntil: null }
+    /** Leased from the start, for its first attempt. */
+    | { nextAttemptAt: null; leaseUntil: Date }
+  );
 
 const newDeliveryTypes = [
   "text",
@@ -32,17 +35,18 @@ const newDeliveryTypes = [
   "text",
   "timestamptz",
   "timestamptz",
+  "timestamptz",
 ];
 
 /**
- * Opens deliveries; one of an event that its endpoint already has, or that is over and in the log, is
- * left as it is.
+ * Opens deliveries; one of an event that its endpoint already has is left as it is. Answers the ids of
+ * those that were opened.
  */
 export const insertDeliveries = async (
   tx: DatabaseTransactionConnection,
   deliveries: readonly NewDelivery[],
-): Promise<void> => {
-  if (deliveries.length === 0) return;
+): Promise<ReadonlySet<string>> => {
+  if (deliveries.length === 0) return new Set();
   const rows = deliveries.map((delivery) => [
     delivery.id,
     delivery.endpointId,
@@ -53,29 +57,21 @@ export const insertDeliveries = async (
     delivery.transaction === null ? null : JSON.stringify(delivery.transaction),
     delivery.traceparent,
     delivery.dateCreated.toISOString(),
-    delivery.nextAttemptAt.toISOString(),
+    toText(delivery.nextAttemptAt),
+    toText(delivery.leaseUntil),
   ]);
-  // The days' partitions alone are planned for; and a look-up with a limit is one per delivery, never a
-  // join for which the log is read whole.
-  const days = sql.array([...new Set(deliveries.map((one) => dayOf(one.occurredAt)))], "text");
-  await tx.query(nothing`
+  const opened = await tx.any(idRow`
     INSERT INTO deliveries
       (id, endpoint_id, event_id, link_id, event_type, occurred_at, transaction, traceparent,
-       date_created, next_attempt_at)
-    SELECT delivery.*
+       date_created, next_attempt_at, lease_until, attempts)
+    SELECT delivery.*, CASE WHEN lease_until IS NULL THEN 0 ELSE 1 END
     FROM ${sql.unnest(rows, newDeliveryTypes)}
       AS delivery (id, endpoint_id, event_id, link_id, event_type, occurred_at, transaction,
-                   traceparent, date_created, next_attempt_at)
-    LEFT JOIN LATERAL (
-      SELECT true AS is_over FROM delivery_log
-      WHERE event_id = delivery.event_id AND endpoint_id = delivery.endpoint_id
-        AND occurred_on = (delivery.occurred_at AT TIME ZONE 'utc')::date
-        AND occurred_on = ANY (${days}::date[])
-      LIMIT 1
-    ) AS logged ON true
-    WHERE logged.is_over IS NULL
+                   traceparent, date_created, next_attempt_at, lease_until)
     ON CONFLICT (event_id, endpoint_id) DO NOTHING
+    RETURNING id
   `);
+  return new Set(opened.map(({ id }) => id));
 };
 
 const ClaimRow = z.object({
@@ -113,6 +109,8 @@ type WaitingOptions = {
     userIds: readonly string[];
     origins: readonly string[];
   };
+  /** Endpoints to look at in any case. */
+  always?: readonly string[];
 };
 
 const nobody = { endpointIds: [], userIds: [], origins: [] };
@@ -123,7 +121,7 @@ const nobody = { endpointIds: [], userIds: [], origins: [] };
  */
 export const listWaitingEndpoints = (
   pool: CommonQueryMethods,
-  { limit, without: { endpointIds, userIds, origins } = nobody }: WaitingOptions,
+  { limit, without: { endpointIds, userIds, origins } = nobody, always = [] }: WaitingOptions,
 ): Promise<readonly WaitingEndpoint[]> =>
   pool.any(waitingRow`
     WITH RECURSIVE first_waiting AS (
@@ -138,9 +136,10 @@ export const listWaitingEndpoints = (
     )
     SELECT endpoint_id AS "endpointId", user_id AS "userId", origin, next_attempt_at AS "dueAt"
     FROM first_waiting JOIN endpoints ON endpoints.id = endpoint_id
-    WHERE endpoint_id <> ALL (${sql.array([...endpointIds], "text")})
-      AND user_id <> ALL (${sql.array([...userIds], "text")})
-      AND origin <> ALL (${sql.array([...origins], "text")})
+    WHERE endpoint_id = ANY (${sql.array([...always], "text")})
+      OR (endpoint_id <> ALL (${sql.array([...endpointIds], "text")})
+          AND user_id <> ALL (${sql.array([...userIds], "text")})
+          AND origin <> ALL (${sql.array([...origins], "text")}))
     ORDER BY next_attempt_at LIMIT ${limit}
   `);
 
@@ -160,13 +159,14 @@ export const claimDeliveries = (
   { now, leaseUntil, turns }: ClaimBounds,
 ): Promise<readonly ClaimedDelivery[]> => {
   const rows = turns.map(({ endpointId, share }) => [endpointId, share]);
-  // An array is looked up by the index, whatever the planner makes of the table's size.
+  // What is locked stays in its place until it is updated; an array of places is read as such, whatever
+  // the planner makes of the table's size.
   return tx.any(claimRow`
     WITH due AS MATERIALIZED (
-      SELECT first_due.id
+      SELECT first_due.ctid
       FROM ${sql.unnest(rows, ["text", "int4"])} AS turn (endpoint_id, share)
       CROSS JOIN LATERAL (
-        SELECT id FROM deliveries
+        SELECT ctid FROM deliveries
         WHERE endpoint_id = turn.endpoint_id AND next_attempt_at <= ${sql.timestamp(now)}
         ORDER BY next_attempt_at LIMIT turn.share
         FOR NO KEY UPDATE SKIP LOCKED
@@ -174,8 +174,8 @@ export const claimDeliveries = (
     )
     UPDATE deliveries
     SET attempts = attempts + 1, next_attempt_at = NULL,
-        lease_until = ${sql.timestamp(leaseUntil)}, last_attempt_at = ${sql.timestamp(now)}
-    WHERE id = ANY (ARRAY(SELECT id FROM due))
+        lease_until = ${sql.timestamp(leaseUntil)}
+    WHERE ctid = ANY (ARRAY(SELECT ctid FROM due))
     RETURNING id, event_id AS "eventId", endpoint_id AS "endpointId", link_id AS "linkId",
               event_type AS "eventType", occurred_at AS "occurredAt", transaction, traceparent,
               attempts
@@ -186,6 +186,7 @@ export const claimDeliveries = (
 export type AttemptResult = LogPlace & {
   id: string;
   attempts: number;
+  startedAt: Date;
   isDelivered: boolean;
   httpStatus: number | null;
   error: string | null;
@@ -211,26 +212,33 @@ export const recordResults = async (
   await correctToDelivered(tx, late);
 };
 
+const postponedTypes = ["text", "text", "int2", "timestamptz", "int2", "text", "timestamptz"];
+const endedTypes = ["text", "text", "int2", "timestamptz", "bool", "bool", "int2", "text"];
+
 /** Makes failed attempts wait for the next; answers which do, as one may have been abandoned. */
 const postpone = async (
   tx: DatabaseTransactionConnection,
   results: readonly AttemptResult[],
 ): Promise<ReadonlySet<string>> => {
   if (results.length === 0) return new Set();
-  const rows = results.map(({ id, attempts, httpStatus, error, nextAttemptAt }) => [
-    id,
-    attempts,
-    httpStatus,
-    error,
-    toText(nextAttemptAt),
+  const rows = results.map((result) => [
+    result.eventId,
+    result.endpointId,
+    result.attempts,
+    result.startedAt.toISOString(),
+    result.httpStatus,
+    result.error,
+    toText(result.nextAttemptAt),
   ]);
   const postponed = await tx.any(idRow`
     UPDATE deliveries
     SET http_status = result.http_status, error = result.error,
-        next_attempt_at = result.next_attempt_at, lease_until = NULL
-    FROM ${sql.unnest(rows, ["text", "int2", "int2", "text", "timestamptz"])}
-      AS result (id, attempts, http_status, error, next_attempt_at)
-    WHERE deliveries.id = result.id AND deliveries.attempts = result.attempts
+        last_attempt_at = result.started_at, next_attempt_at = result.next_attempt_at,
+        lease_until = NULL
+    FROM ${sql.unnest(rows, postponedTypes)}
+      AS result (event_id, endpoint_id, attempts, started_at, http_status, error, next_attempt_at)
+    WHERE deliveries.event_id = result.event_id AND deliveries.endpoint_id = result.endpoint_id
+      AND deliveries.attempts = result.attempts
       AND lease_until IS NOT NULL AND abandoned_as IS NULL
     RETURNING deliveries.id
   `);
@@ -243,35 +251,77 @@ const moveToLog = async (
   results: readonly AttemptResult[],
 ): Promise<ReadonlySet<string>> => {
   if (results.length === 0) return new Set();
-  const rows = results.map(({ id, attempts, isDelivered, httpStatus, error, nextAttemptAt }) => [
-    id,
-    attempts,
-    isDelivered,
-    nextAttemptAt === null,
-    httpStatus,
-    error,
+  const rows = results.map((result) => [
+    result.eventId,
+    result.endpointId,
+    result.attempts,
+    result.startedAt.toISOString(),
+    result.isDelivered,
+    result.nextAttemptAt === null,
+    result.httpStatus,
+    result.error,
   ]);
   const moved = await tx.any(idRow`
     WITH ended AS (
       DELETE FROM deliveries
-      USING ${sql.unnest(rows, ["text", "int2", "bool", "bool", "int2", "text"])}
-        AS result (id, attempts, is_delivered, is_last, http_status, error)
-      WHERE deliveries.id = result.id AND deliveries.attempts = result.attempts
+      USING ${sql.unnest(rows, endedTypes)}
+        AS result (event_id, endpoint_id, attempts, started_at, is_delivered, is_last, http_status,
+                   error)
+      WHERE deliveries.event_id = result.event_id AND deliveries.endpoint_id = result.endpoint_id
+        AND deliveries.attempts = result.attempts
         AND (is_delivered OR lease_until IS NOT NULL AND (is_last OR abandoned_as IS NOT NULL))
-      RETURNING deliveries.*, is_delivered, result.http_status AS status_told,
+      RETURNING deliveries.*, is_delivered, started_at, result.http_status AS status_told,
                 COALESCE(abandoned_as, result.error) AS error_told
     )
     INSERT INTO delivery_log
       (id, event_id, endpoint_id, occurred_on, event_type, date_created, status, attempts,
        last_attempt_at, http_status, error)
     SELECT id, event_id, endpoint_id, ${occurredOn}, event_type, date_created,
-           CASE WHEN is_delivered THEN 'Delivered' ELSE 'Failed' END, attempts, last_attempt_at,
+           CASE WHEN is_delivered THEN 'Delivered' ELSE 'Failed' END, attempts, started_at,
            status_told, CASE WHEN is_delivered THEN NULL ELSE error_told END
     FROM ended
     ON CONFLICT DO NOTHING
     RETURNING id
   `);
   return new Set(moved.map(({ id }) => id));
+};
+
+/**
+ * Gives back leases of attempts that were never begun, which then do not count; those of an endpoint that
+ * was disabled or deleted meanwhile are over.
+ */
+export const giveBackDeliveries = async (
+  tx: DatabaseTransactionConnection,
+  leases: readonly Pick<ClaimedDelivery, "eventId" | "endpointId" | "attempts">[],
+  now: Date,
+): Promise<void> => {
+  const rows = leases.map(({ eventId, endpointId, attempts }) => [eventId, endpointId, attempts]);
+  const isOurs = sql.fragment`
+    deliveries.event_id = lease.event_id AND deliveries.endpoint_id = lease.endpoint_id
+      AND deliveries.attempts = lease.attempts AND lease_until IS NOT NULL
+  `;
+  const lease = sql.fragment`
+    ${sql.unnest(rows, ["text", "text", "int2"])} AS lease (event_id, endpoint_id, attempts)
+  `;
+  await tx.query(nothing`
+    UPDATE deliveries
+    SET attempts = deliveries.attempts - 1, next_attempt_at = ${sql.timestamp(now)},
+        lease_until = NULL
+    FROM ${lease} WHERE ${isOurs} AND abandoned_as IS NULL
+  `);
+  await tx.query(nothing`
+    WITH ended AS (
+      DELETE FROM deliveries USING ${lease} WHERE ${isOurs} AND abandoned_as IS NOT NULL
+      RETURNING deliveries.*
+    )
+    INSERT INTO delivery_log
+      (id, event_id, endpoint_id, occurred_on, event_type, date_created, status, attempts,
+       last_attempt_at, http_status, error)
+    SELECT id, event_id, endpoint_id, ${occurredOn}, event_type, date_created, 'Failed',
+           attempts - 1, last_attempt_at, http_status, abandoned_as
+    FROM ended
+    ON CONFLICT DO NOTHING
+  `);
 };
 
 const LapsedRow = z.object({

@@ -127,15 +127,15 @@ export const hadEndpoint = (
 ): Promise<boolean> =>
   pool.exists(idRow`SELECT id FROM endpoints WHERE id = ${id} AND user_id = ${userId}`);
 
-const ownedRow = sql.type(z.object({ id: z.string(), userId: z.string() }));
+const ownedRow = sql.type(z.object({ id: z.string(), userId: z.string(), origin: z.string() }));
 
 /** The endpoints that events of the accounts are owed to, under {@link shareEndpoints}. */
 export const listEnabledEndpoints = async (
   tx: DatabaseTransactionConnection,
   userIds: readonly string[],
-): Promise<readonly { id: string; userId: string }[]> =>
+): Promise<readonly { id: string; userId: string; origin: string }[]> =>
   tx.any(ownedRow`
-    SELECT id, user_id AS "userId" FROM endpoints
+    SELECT id, user_id AS "userId", origin FROM endpoints
     WHERE user_id = ANY(${sql.array([...userIds], "text")}) AND deleted_at IS NULL AND enabled
   `);
 

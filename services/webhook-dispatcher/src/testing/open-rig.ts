@@ -100,6 +100,7 @@ export const openRig = async ({ environment = {}, outside = {} }: RigOptions = {
     readLog: async (person: Person, endpoint: { path: string }) =>
       (await call(person, "GET", `${endpoint.path}/deliveries`)).json.data,
     tell,
+    recordOf,
     /** Tells everybody that a link, by default a fresh one of that person, is completed now. */
     tellCompleted: ({ userId }: { userId: string }, change: Partial<PaymentLinkState> = {}) => {
       const link = sampleLink({ userId, ...change });
@@ -144,6 +145,7 @@ const askFor =
     });
   };
 
+/** An event as it lies on the bus. */
 const recordOf = ({ event, key, occurredAt, data }: OutgoingEvent, id: string) => ({
   topic: event.topic,
   key,

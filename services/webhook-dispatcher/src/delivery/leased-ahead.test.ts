@@ -1,0 +1,131 @@
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { outgoing } from "@payment-links/bus";
+import { linkCompleted, newId } from "@payment-links/contracts";
+import { sql } from "slonik";
+import * as z from "zod";
+import { waitUntil } from "@payment-links/runtime/testing";
+import { type Receiver, answer, openReceiver } from "../testing/open-receiver.ts";
+import { type Person, type RegisteredEndpoint, type Rig, openRig } from "../testing/open-rig.ts";
+import { sampleLink } from "../testing/samples.ts";
+
+let receiver: Receiver;
+let rig: Rig;
+let person: Person;
+let endpoint: RegisteredEndpoint;
+/** Attempts that hang until they are let go. */
+let held: (() => void)[];
+beforeEach(async () => {
+  held = [];
+  receiver = await openReceiver();
+  rig = await openRig({
+    environment: {
+      WEBHOOK_HOST_OVERRIDES: `receiver.test=${receiver.origin}`,
+      WEBHOOK_ENDPOINT_CONCURRENCY: "1",
+    },
+  });
+  person = rig.signIn();
+  endpoint = await rig.register(person);
+});
+afterEach(async () => {
+  await rig.close();
+  await receiver.close();
+});
+
+const Row = z.object({ attempts: z.int(), isLeased: z.boolean() });
+const rows = () =>
+  rig.pool.any(sql.type(Row)`
+    SELECT attempts, lease_until IS NOT NULL AS "isLeased" FROM deliveries ORDER BY date_created, id
+  `);
+
+const tell = async (count: number) => {
+  for (let told = 0; told < count; told += 1) await rig.tellCompleted(person);
+};
+
+const answered = (count: number) =>
+  waitUntil("the receiver has answered", async () => {
+    const log = await rig.readLog(person, endpoint);
+    return log.filter(({ status }) => status === "Delivered").length >= Math.min(count, 10);
+  });
+
+const times = <Thing>(count: number, thing: Thing): Thing[] =>
+  Array.from({ length: count }, () => thing);
+
+/** One attempt hangs and three are leased behind it, at an endpoint that was quick until now. */
+const startWithThreeAhead = async () => {
+  await rig.service.start();
+  await tell(4);
+  await answered(4);
+  receiver.respondWith((res) => void held.push(() => answer(200)(res)));
+  await tell(4);
+  await waitUntil("one attempt is under way", () => held.length === 1);
+  expect(await rows()).toEqual(times(4, { attempts: 1, isLeased: true }));
+};
+
+describe("deliveries of which an endpoint takes many", () => {
+  test("are leased as they are opened, and each is begun when a slot is free", async () => {
+    await startWithThreeAhead();
+    const release = setInterval(() => held.splice(0).forEach((end) => end()), 5);
+    await answered(8);
+    clearInterval(release);
+    const ids = receiver.received.map(({ body }) => body.id);
+    expect([ids.length, new Set(ids).size]).toEqual([8, 8]);
+    expect(await rig.readLog(person, endpoint)).toEqual(
+      times(8, expect.objectContaining({ status: "Delivered", attempts: 1 })),
+    );
+  });
+
+  test("are given back uncounted when the endpoint falls silent, and come later", async () => {
+    await startWithThreeAhead();
+    rig.clock.advance(750);
+    const waiting = { attempts: 0, isLeased: false };
+    await waitUntil(
+      "the three are given back",
+      async () => (await rows()).filter(({ isLeased }) => !isLeased).length === 3,
+    );
+    expect(await rows()).toEqual([{ attempts: 1, isLeased: true }, waiting, waiting, waiting]);
+    const release = setInterval(() => held.splice(0).forEach((end) => end()), 5);
+    await answered(8);
+    clearInterval(release);
+    expect(receiver.received).toHaveLength(8);
+  });
+
+  test("are given back uncounted when the process stops", async () => {
+    await startWithThreeAhead();
+    const stopping = rig.service.stop();
+    held[0]?.();
+    await stopping;
+    expect(await rows()).toEqual(times(3, { attempts: 0, isLeased: false }));
+    expect(receiver.received).toHaveLength(5);
+  });
+
+  test.each([
+    ["disabled", "PATCH", { enabled: false }],
+    ["deleted", "DELETE", undefined],
+  ])("are not begun any more once it is %s", async (how, method, body) => {
+    await startWithThreeAhead();
+    await rig.call(person, method, endpoint.path, body);
+    held[0]?.();
+    await waitUntil("nothing is open", async () => (await rows()).length === 0);
+    const gone = { status: "Failed", attempts: 0, error: `endpoint ${how}` };
+    const log = await rig.readLog(person, endpoint);
+    expect(log.filter(({ status }) => status === "Failed")).toEqual(
+      times(3, expect.objectContaining(gone)),
+    );
+    expect(receiver.received).toHaveLength(5);
+  });
+});
+
+test("what a transaction that failed had leased is never sent from memory", async () => {
+  await rig.service.start();
+  const completed = (change: { description?: string } = {}) => {
+    const link = sampleLink({ userId: person.userId, ...change });
+    return outgoing(linkCompleted, { key: link.id, occurredAt: rig.clock.now(), data: { link } });
+  };
+  // The second record cannot be stored, so that both are applied again, one by one.
+  const good = rig.recordOf(completed(), newId("evt"));
+  const bad = rig.recordOf(completed({ description: "a\u0000b" }), newId("evt"));
+  await rig.bus.publish([good, bad]);
+  await answered(1);
+  expect(await rows()).toEqual([]);
+  expect(receiver.received).toHaveLength(1);
+});

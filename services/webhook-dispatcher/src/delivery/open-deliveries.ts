@@ -1,0 +1,76 @@
+import type { AfterCommit } from "@payment-links/bus";
+import { afterMs } from "@payment-links/runtime";
+import type { EventDeps } from "../deps.ts";
+import type { Link } from "../domain/link.ts";
+import { type NewDelivery, insertDeliveries } from "../store/deliveries.ts";
+import { findLogged } from "../store/delivery-log.ts";
+import type { Transaction } from "../store/transaction.ts";
+import { prepareAttempts } from "./claim-attempts.ts";
+import type { Place } from "./slots.ts";
+
+/** A delivery that is owed, before it is known when its first attempt is made. */
+export type OwedDelivery = Omit<NewDelivery, "nextAttemptAt" | "leaseUntil">;
+
+type Opening = {
+  deliveries: readonly OwedDelivery[];
+  /** Where they go, each endpoint once. */
+  places: readonly Place[];
+  /** The links in their newest state; a delivery of any other link waits to be claimed. */
+  links: readonly Link[];
+};
+
+/**
+ * Opens deliveries. What this process can send at once it leases in the same statement and sends from
+ * memory once the transaction is committed; the rest waits in the queue, for whoever has room.
+ */
+export const openDeliveries = async (
+  tx: Transaction,
+  { clock, dispatcher: findDispatcher, firstWaitMs, targets }: EventDeps,
+  { deliveries, places, links }: Opening,
+): Promise<AfterCommit> => {
+  const dispatcher = findDispatcher();
+  const left = new Map(firstWaitMs > 0 ? [] : dispatcher?.room(places));
+  const leaseUntil = dispatcher?.leaseUntil() ?? clock.now();
+  const linkIds = new Set(links.map(({ id }) => id));
+  const nextAttemptAt = afterMs(clock, firstWaitMs);
+  const owed = await withoutLogged(tx, deliveries);
+  const rows = owed.map((delivery): NewDelivery => {
+    const room = left.get(delivery.endpointId) ?? 0;
+    if (room === 0 || !linkIds.has(delivery.linkId)) {
+      return { ...delivery, nextAttemptAt, leaseUntil: null };
+    }
+    left.set(delivery.endpointId, room - 1);
+    return { ...delivery, nextAttemptAt: null, leaseUntil };
+  });
+  const openedIds = await insertDeliveries(tx, rows);
+  const opened = rows.filter(({ id }) => openedIds.has(id));
+  const leased = await prepareAttempts(tx, targets, {
+    deliveries: opened
+      .filter((row) => row.leaseUntil !== null)
+      .map((delivery) => ({ ...delivery, attempts: 1 })),
+    links,
+    leaseUntil,
+  });
+  const placeOf = new Map(places.map((place) => [place.endpointId, place]));
+  const placed = leased.flatMap((one) => {
+    const place = placeOf.get(one.delivery.endpointId);
+    return place === undefined ? [] : [{ ...one, place }];
+  });
+  const waitingIds = new Set(
+    opened.filter((row) => row.leaseUntil === null).map(({ endpointId }) => endpointId),
+  );
+  const waiting = places.filter(({ endpointId }) => waitingIds.has(endpointId));
+  return () => dispatcher?.opened(placed, waiting);
+};
+
+/** A repeat is known by the log, if its delivery is over: beneath the inbox, which forgets in time. */
+const withoutLogged = async (
+  tx: Transaction,
+  deliveries: readonly OwedDelivery[],
+): Promise<readonly OwedDelivery[]> => {
+  const isLogged = new Set((await findLogged(tx, deliveries)).map(nameOf));
+  return deliveries.filter((delivery) => !isLogged.has(nameOf(delivery)));
+};
+
+const nameOf = ({ eventId, endpointId }: { eventId: string; endpointId: string }): string =>
+  `${eventId} ${endpointId}`;

@@ -1,0 +1,54 @@
+import type { Pool } from "@payment-links/postgres";
+import { type Clock, type Log, type Loop, startLoop } from "@payment-links/runtime";
+import type { RetrySchedule } from "../domain/retry-schedule.ts";
+import { lockLapsed } from "../store/deliveries.ts";
+import { interruptedOutcome } from "./attempt-outcome.ts";
+import type { DeliveryMetrics } from "./delivery-metrics.ts";
+import { endAttempts } from "./end-attempts.ts";
+import { leaseMsOf } from "./lease.ts";
+
+type LapsingOptions = {
+  pool: Pool;
+  clock: Clock;
+  log: Log;
+  metrics: DeliveryMetrics;
+  schedule: RetrySchedule;
+  random: () => number;
+  timeoutMs: number;
+  onLapsed: () => void;
+};
+
+const pollMs = 1_000;
+const lapsedMax = 200;
+
+/** Calls attempts interrupted whose process went away, and lets them follow the schedule. */
+export const startLapsing = (options: LapsingOptions): Loop => {
+  const { pool, clock, log, metrics, schedule, random, timeoutMs, onLapsed } = options;
+  return startLoop({
+    name: "webhook leases",
+    clock,
+    log,
+    waitMs: pollMs,
+    run: async () => {
+      const now = clock.now();
+      const lapsed = await pool.transaction(async (tx) => {
+        const locked = await lockLapsed(tx, { now, limit: lapsedMax });
+        if (locked.length === 0) return locked;
+        const ended = locked.map(({ id, leaseUntil, ...rest }) => ({
+          ...rest,
+          deliveryId: id,
+          leaseUntil,
+          startedAt: new Date(leaseUntil.getTime() - leaseMsOf(timeoutMs)),
+          // When it truly ended nobody knows; not after its lease.
+          endedAt: leaseUntil,
+          outcome: interruptedOutcome,
+        }));
+        await endAttempts(tx, ended, { schedule, random });
+        return locked;
+      });
+      for (const _ of lapsed) metrics.countAttempt(interruptedOutcome.kind);
+      if (lapsed.length > 0) onLapsed();
+      return lapsed.length === lapsedMax;
+    },
+  });
+};

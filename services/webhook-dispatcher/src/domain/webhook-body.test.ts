@@ -1,0 +1,54 @@
+import { describe, expect, test } from "@jest/globals";
+import { Decimal, LinkTransaction, WebhookBody, newId } from "@payment-links/contracts";
+import * as z from "zod";
+import { sampleLink, sampleTransaction } from "../testing/samples.ts";
+import { type WebhookEvent, writeWebhookBody } from "./webhook-body.ts";
+
+const now = new Date("2026-11-21T10:00:00.000Z");
+
+const event = (change: Partial<WebhookEvent> = {}): WebhookEvent => ({
+  id: newId("evt"),
+  eventType: "payment_link.transaction.succeeded",
+  occurredAt: now,
+  transaction: null,
+  ...change,
+});
+
+/** The same value with the keys of every object sorted by their code units. */
+const sorted = (value: unknown): unknown => {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(sorted);
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, inner]) => [key, sorted(inner)]));
+};
+
+const transaction = z.encode(LinkTransaction, sampleTransaction());
+
+describe("writeWebhookBody", () => {
+  test.each([
+    ["a payment's", event({ transaction })],
+    [
+      "a payment's whose source is not known",
+      event({ transaction: { ...transaction, sourceTransaction: null } }),
+    ],
+    ["a completion's", event({ eventType: "payment_link.completed" })],
+  ])("writes %s body with every field, sorted keys and no blanks", (_which, told) => {
+    const link = sampleLink({ description: "a b\n\u00e9", maxUsage: 3 });
+    const text = writeWebhookBody(told, link, now);
+    const body: unknown = JSON.parse(text);
+    expect(WebhookBody.strict().parse(body)).toEqual(body);
+    expect(text).toBe(JSON.stringify(sorted(body)));
+  });
+
+  test("writes amounts as plain decimals and what is not set as null", () => {
+    const link = sampleLink({ toAmount: new Decimal("1e-7"), receivedAmount: new Decimal("0") });
+    expect(JSON.parse(writeWebhookBody(event(), link, now))).toMatchObject({
+      data: { amount: "0.0000001", receivedAmount: "0", maxUsage: null, description: null },
+    });
+  });
+
+  test("says nothing of the transaction beyond its own fields, however the row was written", () => {
+    const told = event({ transaction: { payer: "0x1", ...transaction } as typeof transaction });
+    expect(writeWebhookBody(told, sampleLink(), now)).not.toContain("payer");
+  });
+});
