@@ -1,7 +1,16 @@
 import type { CatalogueData } from "./catalogue.ts";
+import { devnet } from "./devnet.ts";
 
-const chain = (id: string, name: string, symbol: string) =>
-  ({ id, name, symbol, chainType: "EVM", caip2: `eip155:${id}` }) as const;
+type FeeProxies = NonNullable<CatalogueData["chains"][number]["feeProxies"]>;
+
+const chain = (id: string, name: string, symbol: string, feeProxies?: FeeProxies) => ({
+  id,
+  name,
+  symbol,
+  chainType: "EVM" as const,
+  caip2: `eip155:${id}`,
+  ...(feeProxies === undefined ? {} : { feeProxies }),
+});
 
 const circle = "Circle, USDC and EURC contract addresses page";
 const tether = "Tether, supported protocols page";
@@ -37,13 +46,44 @@ const usdt = { symbol: "USDT", name: "Tether USD", source: tether };
  */
 export const seed: CatalogueData = {
   chains: [
-    chain("1", "Ethereum", "ETH"),
-    chain("10", "OP Mainnet", "ETH"),
-    chain("137", "Polygon PoS", "POL"),
-    chain("8453", "Base", "ETH"),
-    chain("42161", "Arbitrum One", "ETH"),
-    chain("43114", "Avalanche C-Chain", "AVAX"),
-    chain("11155111", "Sepolia", "ETH"),
+    // The proxies are Request Network's, by the address tables of @requestnetwork/smart-contracts
+    // 0.48.0 (ERC20FeeProxy 0.1.0, on Polygon 0.2.0, and EthereumFeeProxy 0.2.0), read on 2026-11-21;
+    // a test compares them. The first block is that of the older of the two.
+    chain("1", "Ethereum", "ETH", {
+      erc20: "0x370DE27fdb7D1Ff1e1BaA7D11c5820a324Cf623C",
+      ethereum: "0xfCFBcfc4f5A421089e3Df45455F7f4985FE2D6a8",
+      firstBlock: 10_774_767,
+    }),
+    chain("10", "OP Mainnet", "ETH", {
+      erc20: "0x399F5EE127ce7432E4921a61b8CF52b0af52cbfE",
+      ethereum: "0xe11BF2fDA23bF0A98365e1A4c04A87C9339e8687",
+      firstBlock: 34_638_587,
+    }),
+    chain("137", "Polygon PoS", "POL", {
+      erc20: "0x0DfbEe143b42B41eFC5A6F87bFD1fFC78c2f0aC9",
+      ethereum: "0xfCFBcfc4f5A421089e3Df45455F7f4985FE2D6a8",
+      firstBlock: 17_427_742,
+    }),
+    chain("8453", "Base", "ETH", {
+      erc20: "0x1892196E80C4c17ea5100Da765Ab48c1fE2Fb814",
+      ethereum: "0xd9C3889eB8DA6ce449bfFE3cd194d08A436e96f2",
+      firstBlock: 10_827_264,
+    }),
+    chain("42161", "Arbitrum One", "ETH", {
+      erc20: "0x0DfbEe143b42B41eFC5A6F87bFD1fFC78c2f0aC9",
+      ethereum: "0xfCFBcfc4f5A421089e3Df45455F7f4985FE2D6a8",
+      firstBlock: 5_309_741,
+    }),
+    chain("43114", "Avalanche C-Chain", "AVAX", {
+      erc20: "0x0DfbEe143b42B41eFC5A6F87bFD1fFC78c2f0aC9",
+      ethereum: "0xfCFBcfc4f5A421089e3Df45455F7f4985FE2D6a8",
+      firstBlock: 11_671_431,
+    }),
+    chain("11155111", "Sepolia", "ETH", {
+      erc20: "0x399F5EE127ce7432E4921a61b8CF52b0af52cbfE",
+      ethereum: "0xe11BF2fDA23bF0A98365e1A4c04A87C9339e8687",
+      firstBlock: 4_733_361,
+    }),
     chain("84532", "Base Sepolia", "ETH"),
     {
       id: "solana",
@@ -72,8 +112,30 @@ export const seed: CatalogueData = {
     stable("usdc-solana", "solana", "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v", usdc),
     stable("eurc-base", "8453", "0x60a3E35Cc302bFA44Cb288Bc5a4F316Fdb1adb42", eurc),
     stable("eurc-ethereum", "1", "0x1aBaEA1f7C830bD89Acc67eC4af516284b1bC33c", eurc),
-    stable("usdt-ethereum", "1", "0xdAC17F958D2ee523a2206206994597C13D831ec7", usdt),
+    {
+      ...stable("usdt-ethereum", "1", "0xdAC17F958D2ee523a2206206994597C13D831ec7", usdt),
+      // Its `approve` refuses to go from one allowance to another that are both above 0.
+      approveResetsFirst: true,
+    },
     stable("usdt-avalanche", "43114", "0x9702230A8Ea53601f5cD2dc00fDBc13d4dF4A8c7", usdt),
     stable("usdt-tron", "tron", "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t", usdt),
+  ],
+};
+
+/** The development chain of `npm start` and its one token, worth nothing (`devnet.ts`). */
+export const devnetSeed: CatalogueData = {
+  chains: [
+    chain(devnet.chainId, "Local devnet", "ETH", {
+      erc20: devnet.erc20FeeProxy,
+      ethereum: devnet.ethereumFeeProxy,
+      firstBlock: 0,
+    }),
+  ],
+  tokens: [
+    stable(devnet.tokenId, devnet.chainId, devnet.token, {
+      symbol: "USDC",
+      name: "Test USD Coin",
+      source: "deployed by the development chain itself",
+    }),
   ],
 };

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -10,6 +11,7 @@ import {
   showToken,
 } from "./catalogue.ts";
 import { seed } from "./catalogue-seed.ts";
+import { devnet } from "./devnet.ts";
 import { isEvmAddress, toEip55 } from "./evm-address.ts";
 import { TokenData } from "./payment-link.ts";
 
@@ -38,10 +40,70 @@ describe("the seed", () => {
     },
   );
 
+  // Guards against a digit mistyped: what is sent to another address than the proxies' is not credited.
+  test("has the fee proxies where their makers' own tables have them", async () => {
+    const names = {
+      "1": "mainnet",
+      "10": "optimism",
+      "137": "matic",
+      "8453": "base",
+      "42161": "arbitrum-one",
+      "43114": "avalanche",
+      "11155111": "sepolia",
+    };
+    const require = createRequire(import.meta.url);
+    const [erc20, ethereum] = await Promise.all(
+      [
+        require.resolve("@requestnetwork/smart-contracts/dist/src/lib/artifacts/ERC20FeeProxy/index.js"),
+        require.resolve("@requestnetwork/smart-contracts/dist/src/lib/artifacts/EthereumFeeProxy/index.js"),
+      ].map(readDeployments),
+    );
+    const chains = seed.chains.filter((chain) => chain.feeProxies !== undefined);
+    expect(chains.map(({ id }) => id).toSorted()).toEqual(Object.keys(names).toSorted());
+    for (const { id, feeProxies } of chains) {
+      const name = names[id as keyof typeof names];
+      const firstBlocks = [erc20, ethereum].map((deployments, index) => {
+        const address = index === 0 ? feeProxies?.erc20 : feeProxies?.ethereum;
+        return deployments?.find((entry) => entry.name === name && entry.address === address)
+          ?.firstBlock;
+      });
+      expect(firstBlocks).not.toContain(undefined);
+      expect(feeProxies?.firstBlock).toBe(Math.min(...firstBlocks.map(Number)));
+    }
+  });
+
   test("says on the wire what spec §2.2 says, and nothing else", () => {
     const shown = showToken({ ...token, chain: base }, "https://pay.example");
     expect(TokenData.strict().parse(shown)).toEqual(shown);
     expect(shown.chain.logo).toBe("https://pay.example/checkout/logos/8453.svg");
+  });
+});
+
+/** Where a contract of Request Network's was deployed, by its package: read as text, as it wants ethers. */
+const readDeployments = async (file: string) => {
+  const text = await readFile(file, "utf8");
+  const entry = /'?([\w-]+)'?: \{\s*address: '(0x\w+)',\s*creationBlockNumber: (\d+)/g;
+  return [...text.matchAll(entry)].map(([, name, address, block]) => ({
+    name,
+    address,
+    firstBlock: Number(block),
+  }));
+};
+
+describe("the development chain", () => {
+  test("is in the catalogue only where it is asked for, beside the seed", () => {
+    expect(openCatalogue().findToken(devnet.tokenId)).toBeUndefined();
+    const catalogue = openCatalogue(undefined, { withDevnet: true });
+    expect(catalogue.findTokenByAddress(devnet.chainId, devnet.token)).toMatchObject({
+      id: devnet.tokenId,
+      decimals: 6,
+      symbol: "USDC",
+      chain: {
+        name: "Local devnet",
+        feeProxies: { erc20: devnet.erc20FeeProxy, ethereum: devnet.ethereumFeeProxy },
+      },
+    });
+    expect(catalogue.findToken("usdc-base")).toBeDefined();
   });
 });
 
@@ -87,6 +149,12 @@ describe("isSameAddress", () => {
   });
 });
 
+const feeProxies = (erc20: string, ethereum: string | null = null) => ({
+  erc20,
+  ethereum,
+  firstBlock: 0,
+});
+
 describe("wrong data is refused", () => {
   const data = { chains: [base, solana], tokens: [token, solanaToken] };
   test.each([
@@ -108,6 +176,21 @@ describe("wrong data is refused", () => {
       /usdc-base has no EIP-55 address/,
     ],
     ["no address", { ...data, tokens: [{ ...token, address: "0x12" }] }, /no EIP-55 address/],
+    [
+      "a fee proxy without its checksum",
+      { ...data, chains: [{ ...base, feeProxies: feeProxies(usdcOnBase.toLowerCase()) }, solana] },
+      /the fee proxies of chain 8453/,
+    ],
+    [
+      "a fee proxy for native coins that is no address",
+      { ...data, chains: [{ ...base, feeProxies: feeProxies(usdcOnBase, "0x12") }, solana] },
+      /the fee proxies of chain 8453/,
+    ],
+    [
+      "fee proxies on a chain of another family",
+      { ...data, chains: [base, { ...solana, feeProxies: feeProxies(usdcOnBase) }] },
+      /the fee proxies of chain solana/,
+    ],
     ["a doubled token", { ...data, tokens: [solanaToken, solanaToken] }, /usdc-solana twice/],
     [
       "a doubled address",
@@ -136,6 +219,16 @@ describe("CATALOGUE_FILE", () => {
     const catalogue = openCatalogue(await write("own.json", JSON.stringify(own)));
     expect(catalogue.tokens.map((entry) => entry.id)).toEqual(["our-usdc"]);
     expect(catalogue.findToken("usdc-base")).toBeUndefined();
+  });
+
+  test("replaces the seed, and stands beside the development chain where that is asked for", async () => {
+    const own = { chains: [{ ...base, feeProxies: feeProxies(usdcOnBase) }], tokens: [token] };
+    const file = await write("own-devnet.json", JSON.stringify(own));
+    const catalogue = openCatalogue(file, { withDevnet: true });
+    expect(catalogue.tokens.map(({ id }) => id)).toEqual([token.id, devnet.tokenId]);
+    expect(catalogue.chains[0]?.feeProxies).toEqual(feeProxies(usdcOnBase));
+    const again = await write("own-devnet.json", JSON.stringify(catalogue));
+    expect(openCatalogue(again, { withDevnet: true }).tokens).toHaveLength(2);
   });
 
   test.each([

@@ -1,9 +1,19 @@
 import { readFileSync } from "node:fs";
 import * as z from "zod";
 import { ChainType } from "./account.ts";
-import { seed } from "./catalogue-seed.ts";
+import { devnetSeed, seed } from "./catalogue-seed.ts";
+import { devnet } from "./devnet.ts";
 import { isEvmAddress, toEip55 } from "./evm-address.ts";
 import type { TokenData } from "./payment-link.ts";
+
+const FeeProxies = z.object({
+  /** Request Network's ERC20FeeProxy, in EIP-55 form. */
+  erc20: z.string(),
+  /** Its EthereumFeeProxy, for native coins; null where there is none. */
+  ethereum: z.string().nullable(),
+  /** No payment through them is older than this block. */
+  firstBlock: z.int().nonnegative(),
+});
 
 const Chain = z.object({
   // It stands in paths and in records.
@@ -12,6 +22,8 @@ const Chain = z.object({
   symbol: z.string().min(1),
   chainType: ChainType,
   caip2: z.string().min(3),
+  /** The contracts through which payers name the link that they pay; without them none is paid on chain. */
+  feeProxies: FeeProxies.optional(),
 });
 
 const evmChainId = /^[1-9]\d*$/;
@@ -27,6 +39,8 @@ const Token = z.object({
   isStablecoin: z.boolean(),
   currencyCode: z.string().nullable(),
   commodityCode: z.string().nullable(),
+  /** Whether an allowance must go back to 0 before it can be set anew, as with USDT on Ethereum. */
+  approveResetsFirst: z.boolean().optional(),
   source: z.string().min(1),
   verifiedOn: z.iso.date(),
 });
@@ -46,22 +60,37 @@ export type Catalogue = {
 };
 
 /**
- * Opens the catalogue: the seed, or the JSON file that replaces it. Throws where the file cannot be
- * read or its data is wrong; the message names the file.
+ * Opens the catalogue: the seed, or the JSON file that replaces it, and with the development chain
+ * where that is asked for. Throws where the file cannot be read or its data is wrong; the message
+ * names the file.
  */
-export const openCatalogue = (file?: string): Catalogue => {
-  if (file === undefined) return createCatalogue(seed);
+export const openCatalogue = (
+  file?: string,
+  { withDevnet = false }: { withDevnet?: boolean } = {},
+): Catalogue => {
+  const open = (data: CatalogueData) => createCatalogue(withDevnet ? addDevnet(data) : data);
+  if (file === undefined) return open(seed);
   try {
-    return createCatalogue(CatalogueData.parse(JSON.parse(readFileSync(file, "utf8"))));
+    return open(CatalogueData.parse(JSON.parse(readFileSync(file, "utf8"))));
   } catch (error) {
     const reason = error instanceof z.ZodError ? z.prettifyError(error) : String(error);
     throw new Error(`the catalogue ${file} cannot be used: ${reason}`, { cause: error });
   }
 };
 
+/** A file that has the development chain already says itself what is on it. */
+const addDevnet = (data: CatalogueData): CatalogueData =>
+  data.chains.some(({ id }) => id === devnet.chainId)
+    ? data
+    : {
+        chains: [...data.chains, ...devnetSeed.chains],
+        tokens: [...data.tokens, ...devnetSeed.tokens],
+      };
+
 /**
  * Builds a catalogue from data. Throws on a doubled chain, token or address, a token on an unknown
- * chain, an EVM chain whose id is not its decimal chain id, and an EVM address not in EIP-55 form.
+ * chain, an EVM chain whose id is not its decimal chain id, an EVM address not in EIP-55 form, and fee
+ * proxies on another chain than an EVM chain.
  */
 export const createCatalogue = (data: CatalogueData): Catalogue => {
   const chains = new Map<string, CatalogueChain>();
@@ -71,6 +100,7 @@ export const createCatalogue = (data: CatalogueData): Catalogue => {
     if (chain.chainType === "EVM" && isMisnamed) {
       throw new Error(`catalogue: chain ${chain.id} is not named by its decimal EVM chain id`);
     }
+    checkFeeProxies(chain);
     chains.set(chain.id, chain);
   }
   const byId = new Map<string, CatalogueToken>();
@@ -78,8 +108,7 @@ export const createCatalogue = (data: CatalogueData): Catalogue => {
   for (const token of data.tokens) {
     const chain = chains.get(token.chainId);
     if (chain === undefined) throw new Error(`catalogue: ${token.id} is on an unknown chain`);
-    const isEvm = chain.chainType === "EVM";
-    if (isEvm && (!isEvmAddress(token.address) || toEip55(token.address) !== token.address)) {
+    if (chain.chainType === "EVM" && !isEip55(token.address)) {
       throw new Error(`catalogue: ${token.id} has no EIP-55 address`);
     }
     const key = addressKey(chain, token.address);
@@ -98,6 +127,16 @@ export const createCatalogue = (data: CatalogueData): Catalogue => {
     },
   };
 };
+
+const checkFeeProxies = ({ id, chainType, feeProxies }: CatalogueChain): void => {
+  if (feeProxies === undefined) return;
+  const { erc20, ethereum } = feeProxies;
+  const isRight = chainType === "EVM" && isEip55(erc20) && (ethereum === null || isEip55(ethereum));
+  if (!isRight)
+    throw new Error(`catalogue: the fee proxies of chain ${id} are no EIP-55 addresses`);
+};
+
+const isEip55 = (address: string): boolean => isEvmAddress(address) && toEip55(address) === address;
 
 const addressKey = (chain: CatalogueChain, address: string): string =>
   `${chain.id}/${chain.chainType === "EVM" ? address.toLowerCase() : address}`;

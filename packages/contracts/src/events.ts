@@ -82,6 +82,8 @@ export const SettlementState = z.object({
   sourceTransaction: z.string().nullable(),
   occurredAt: Instant,
   firstSeenAt: Instant,
+  /** Its chain took it away after it had settled: it keeps its credit, and its owner is told. */
+  isOrphaned: z.boolean().optional(),
 });
 export type SettlementState = z.output<typeof SettlementState>;
 

@@ -10,6 +10,7 @@ export {
   openCatalogue,
   showToken,
 } from "./catalogue.ts";
+export { devnet } from "./devnet.ts";
 export {
   type EventType,
   LinkStatus,
