@@ -7,11 +7,10 @@ import { createCounters } from "./metrics.ts";
 import { createWrittenAccounts } from "./store/accounts.ts";
 import { createLinkViews } from "./store/link-views.ts";
 
+type Own = { group: string; settlementChains: ReadonlySet<string>; wakeRelay: () => void };
+
 /** Makes what the rooms of the service are given. `group` is the service's name as a consumer. */
-export const createDeps = (
-  ground: Ground,
-  { group, wakeRelay }: { group: string; wakeRelay: () => void },
-): Deps => {
+export const createDeps = (ground: Ground, { group, settlementChains, wakeRelay }: Own): Deps => {
   const { baseUrl, catalogue, checkoutUrl, clock, log, metrics, pool } = ground;
   const deps: Deps = {
     pool,
@@ -21,6 +20,7 @@ export const createDeps = (
     baseUrl,
     checkoutUrl,
     wakeRelay,
+    settlementChains,
     tokenOf: indexTokens(catalogue, checkoutUrl),
     findLinkView: createLinkViews(pool),
     createBody: createLinkBody(() => clock.now()),

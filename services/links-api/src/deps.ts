@@ -13,6 +13,8 @@ export type Deps = Pick<
 > & {
   /** A link's token and how the wire shows it. Throws where the catalogue has lost it. */
   tokenOf: (tokenId: string) => { token: CatalogueToken; shown: TokenData };
+  /** The chains on which payers are told how to pay. */
+  settlementChains: ReadonlySet<string>;
   findLinkView: FindLinkView;
   createBody: z.ZodType<z.output<ReturnType<typeof createLinkBody>>>;
   counters: Counters;

@@ -10,6 +10,8 @@ export type Counters = {
   expired(count: number): void;
   /** A settled payment was judged; without a reason it counts. */
   judged(reason: UnappliedReason | undefined): void;
+  /** A payment that had settled was taken away by its chain. */
+  orphaned(): void;
   /** A thing's version grew by more than one: events of that topic were missed. */
   skipped(topic: string): void;
 };
@@ -34,6 +36,11 @@ export const createCounters = (metrics: Metrics): Counters => {
     labelNames: ["outcome"] as const,
     registers,
   });
+  const orphaned = new Counter({
+    name: "payment_links_payments_orphaned_total",
+    help: "Settled payments that their chain took away afterwards; their credit stays",
+    registers,
+  });
   const skipped = new Counter({
     name: "payment_links_version_jumps_total",
     help: "Events whose version was more than one above the last known",
@@ -47,6 +54,7 @@ export const createCounters = (metrics: Metrics): Counters => {
     },
     expired: (count) => transitions.inc({ from: "active", to: "inactive" }, count),
     judged: (reason) => payments.inc({ outcome: reason ?? "applied" }),
+    orphaned: () => orphaned.inc(),
     skipped: (topic) => skipped.inc({ topic }),
   };
 };

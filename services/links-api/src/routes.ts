@@ -15,6 +15,8 @@ import { deadLetterRoutes } from "@payment-links/process";
 import type { Deps } from "./deps.ts";
 import { createLink } from "./http/create-link.ts";
 import { deactivateOwnLink } from "./http/deactivate-link.ts";
+import { getCheckoutLink } from "./http/get-checkout-link.ts";
+import { getCheckoutTransaction } from "./http/get-checkout-transaction.ts";
 import { getConsoleLink } from "./http/get-console-link.ts";
 import { getLink } from "./http/get-link.ts";
 import { getOpenapi } from "./http/get-openapi.ts";
@@ -39,6 +41,7 @@ export const publicRoutes = (deps: Deps): readonly Route[] => {
     ...api,
     publicRoute({ method: "get", path: "/v1/openapi.json", handle: getOpenapi(api, deps) }),
     ...consoleRoutes(deps),
+    ...checkoutRoutes(deps),
     ...pageRoutes(deps),
   ];
 };
@@ -132,6 +135,20 @@ const consoleRoutes = (deps: Deps): readonly Route[] => {
     }),
   ];
 };
+
+/** What the checkout page, and whoever pays without it, is told. */
+const checkoutRoutes = (deps: Deps): readonly Route[] => [
+  publicRoute({
+    method: "get",
+    path: "/checkout/payment-links/:id",
+    handle: getCheckoutLink(deps),
+  }),
+  publicRoute({
+    method: "get",
+    path: "/checkout/transactions/:id",
+    handle: getCheckoutTransaction(deps),
+  }),
+];
 
 const pageRoutes = (deps: Deps): readonly Route[] => [
   publicRoute({

@@ -1,4 +1,3 @@
-import * as z from "zod";
 import {
   type Consumer,
   type Relay,
@@ -10,6 +9,7 @@ import { type Route, type Service, cookiePolicy, createApp } from "@payment-link
 import { createIdentity } from "@payment-links/identity";
 import type { Ground } from "@payment-links/process";
 import type { Loop } from "@payment-links/runtime";
+import { type LinksApiConfig, readSettlementChains } from "./config.ts";
 import { createDeps } from "./create-deps.ts";
 import { reactions } from "./events/reactions.ts";
 import { startExpiry } from "./jobs/expire-links.ts";
@@ -19,9 +19,7 @@ import { probeLinks } from "./store/links.ts";
 
 const name = "links-api";
 
-/** The service's own variables: none; what it needs is common to all (interfaces §5). */
-export const linksApiConfig = z.object({});
-export type LinksApiConfig = z.output<typeof linksApiConfig>;
+export { linksApiConfig } from "./config.ts";
 
 /** The service's own schema and the files that make it. */
 export const linksApiMigration = {
@@ -33,12 +31,16 @@ export const linksApiMigration = {
  * Creates links-api: the public API, the console's links, the pages, and the payments that count.
  * Nothing runs before `start`.
  */
-export const createLinksApi = (ground: Ground, _config: LinksApiConfig): Service => {
+export const createLinksApi = (ground: Ground, config: LinksApiConfig): Service => {
   const { bus, clock, databaseUrl, log, metrics, pool } = ground;
   let relay: Relay | undefined;
   let consumer: Consumer | undefined;
   let jobs: readonly Loop[] = [];
-  const deps = createDeps(ground, { group: name, wakeRelay: () => relay?.wake() });
+  const deps = createDeps(ground, {
+    group: name,
+    settlementChains: readSettlementChains(config, ground.catalogue),
+    wakeRelay: () => relay?.wake(),
+  });
   const routes = publicRoutes(deps);
   return {
     name,

@@ -19,6 +19,8 @@ export type LinkView = {
   walletProvider: string | null;
   destinationAddress: string;
   tokenId: string;
+  /** Told by the checkout alone, to those who are about to pay. */
+  paymentReference: string;
   lastTransactionId: string | null;
 };
 

@@ -30,6 +30,8 @@ export type Payment = {
   status: PaymentStatus;
   isApplied: boolean;
   reason: UnappliedReason | null;
+  /** Its chain took it away after it had settled; it keeps its credit (interfaces §1). */
+  isOrphaned: boolean;
   amount: Decimal;
   tokenAddress: string;
   chainId: string;
@@ -106,6 +108,7 @@ export const openPayment = (
     status: settlement.status,
     isApplied,
     reason: verdict?.reason ?? null,
+    isOrphaned: settlement.isOrphaned ?? false,
     amount: settlement.amount,
     tokenAddress: settlement.tokenAddress,
     chainId: settlement.chainId,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import type { Account } from "@payment-links/contracts";
+import { type Account, Decimal } from "@payment-links/contracts";
 import { startExpiry } from "../jobs/expire-links.ts";
 import { type Rig, openRig } from "../testing/open-rig.ts";
 import { sampleAccount, sampleSettlement, start, usdcOnBase } from "../testing/samples.ts";
@@ -213,6 +213,27 @@ describe("a payment around the expiry", () => {
     await rig.settle(sampleSettlement(id, { amount: "5", occurredAt: later }));
     expect(await rig.retrieve(id)).toMatchObject({ status: "inactive", receivedAmount: "0" });
     expect((await paymentsOf(id))[0]).toMatchObject({ applied: false, reason: "expired" });
+  });
+});
+
+describe("a payment that its chain takes away after it has settled", () => {
+  test("keeps its credit, sends no event, and is flagged to its owner, once and for ever", async () => {
+    const id = await rig.createLink(key, { toAmount: "5" });
+    const settlement = sampleSettlement(id, { amount: "5" });
+    await rig.settle(settlement);
+    const before = await rig.eventsOf(id);
+    expect((await paymentsOf(id))[0]).not.toHaveProperty("orphaned");
+
+    await rig.settle({ ...settlement, version: 2, isOrphaned: true, amount: new Decimal(1) });
+    await rig.settle({ ...settlement, version: 2, isOrphaned: true });
+    await rig.settle({ ...settlement, version: 3 });
+    expect((await paymentsOf(id))[0]).toMatchObject({ applied: true, amount: "5", orphaned: true });
+    expect(await rig.retrieve(id)).toMatchObject({ status: "completed", receivedAmount: "5" });
+    expect(await rig.eventsOf(id)).toEqual(before);
+    const metric = await rig.directMetrics.getSingleMetricAsString(
+      "payment_links_payments_orphaned_total",
+    );
+    expect(metric).toMatch(/\} 1$/);
   });
 });
 

@@ -32,6 +32,10 @@ export const applySettlement =
     const known = await findPayment(tx, settlement.id);
     if (known !== undefined && isOld(known, settlement)) return;
     countJump(deps, known, settlement);
+    if (known?.status === "settled") {
+      await keepFlag(deps, tx, known, settlement);
+      return;
+    }
 
     const now = deps.clock.now();
     if (settlement.status !== "settled") {
@@ -45,10 +49,23 @@ export const applySettlement =
     if (payment.isApplied) await credit(deps, tx, { link, payment, now });
   };
 
-/** Nothing is taken back: a settled payment was judged, and is never judged again (interfaces §1). */
 const isOld = (known: Payment, settlement: SettlementState): boolean => {
   assert.equal(known.linkId, settlement.paymentLinkId, "a payment moved to another link");
-  return known.version >= settlement.version || known.status === "settled";
+  return known.version >= settlement.version;
+};
+
+/**
+ * Nothing is taken back: a settled payment was judged, and is never judged again (interfaces §1). All
+ * that a later version may add is that its chain took it away: its owner is told, its link is not touched.
+ */
+const keepFlag = async (
+  deps: Deps,
+  tx: Parameters<EventHandler>[0],
+  known: Payment,
+  { version, isOrphaned = false }: SettlementState,
+): Promise<void> => {
+  if (isOrphaned && !known.isOrphaned) deps.counters.orphaned();
+  await upsertPayment(tx, { ...known, version, isOrphaned: known.isOrphaned || isOrphaned });
 };
 
 const countJump = (deps: Deps, known: Payment | undefined, { version }: SettlementState): void => {

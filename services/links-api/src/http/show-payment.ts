@@ -1,7 +1,10 @@
 import { formatAmount } from "@payment-links/contracts";
 import type { Payment } from "../domain/payment.ts";
 
-/** Shows a payment to the link's owner (interfaces §3). */
+/**
+ * Shows a payment to the link's owner (interfaces §3). The rare one that its chain took away after it
+ * had settled carries one field more, `orphaned: true`: it still counts, but the money is not there.
+ */
 export const showPayment = (payment: Payment) => ({
   id: payment.id,
   status: payment.status,
@@ -12,4 +15,5 @@ export const showPayment = (payment: Payment) => ({
   chainId: payment.chainId,
   sourceTransaction: payment.sourceTransaction,
   dateCreated: payment.firstSeenAt.toISOString(),
+  ...(payment.isOrphaned ? { orphaned: true } : {}),
 });

@@ -7,10 +7,10 @@ const policyOf = (sources: string): string =>
   `default-src 'none'; style-src 'self'; img-src 'self' https: data:; ${sources}` +
   "base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
-/** Pages are plain documents; the console alone runs a script, from our own file. */
+/** Pages are plain documents; those that run a script run our own file and nothing else. */
 const policies = {
   document: policyOf("connect-src 'self'; "),
-  console: policyOf("script-src 'self'; connect-src 'self'; "),
+  scripted: policyOf("script-src 'self'; connect-src 'self'; "),
 };
 
 type Page = {

@@ -9,12 +9,16 @@ const load = (name: string, type: string): Asset => {
 };
 
 /** The files that pages refer to, read once. */
-const assets = [load("page.css", "text/css"), load("console.js", "text/javascript")];
+const assets = [
+  load("page.css", "text/css"),
+  load("console.js", "text/javascript"),
+  load("checkout.js", "text/javascript"),
+];
 
 /** Finds a static file by its name. */
 export const findAsset = (name: string): Asset | undefined =>
   assets.find((asset) => asset.name === name);
 
 /** The address of a static file, which changes with its content, so that it may be kept for ever. */
-export const assetUrl = (name: "page.css" | "console.js"): string =>
+export const assetUrl = (name: "page.css" | "console.js" | "checkout.js"): string =>
   `/checkout/assets/${name}?v=${findAsset(name)?.digest ?? ""}`;

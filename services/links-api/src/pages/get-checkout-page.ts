@@ -10,9 +10,12 @@ import {
 import { readParam } from "@payment-links/http";
 import type { Deps } from "../deps.ts";
 import { statusAt } from "../domain/link.ts";
+import { instructPayer } from "../domain/payment-instructions.ts";
 import type { OwnedLinkView } from "../domain/link-view.ts";
 import { answerPage } from "./answer-page.ts";
+import { assetUrl } from "./assets.ts";
 import { type Html, html } from "./html.ts";
+import { showInstructions } from "./show-instructions.ts";
 import { showOwner } from "./show-owner.ts";
 import { showTime } from "./show-time.ts";
 import { showToken } from "./show-token.ts";
@@ -32,12 +35,21 @@ export const getCheckoutPage =
       res.redirect(308, checkoutPageUrl(deps.checkoutUrl, link.owner.handle, linkId));
       return;
     }
-    const { shown: token } = deps.tokenOf(link.tokenId);
+    const { token, shown } = deps.tokenOf(link.tokenId);
+    const { settlementChains } = deps;
+    const wish = { amount: undefined, settlementChains, now: deps.clock.now() };
+    const advice = instructPayer(link, token, wish);
+    const pay =
+      "instructions" in advice ? showInstructions(linkId, advice.instructions, shown) : undefined;
     answerPage(res, {
-      title: `${link.toAmount} ${token.symbol} to ${link.owner.username}`,
-      body: showCheckout(deps, link, token),
+      title: `${link.toAmount} ${shown.symbol} to ${link.owner.username}`,
+      body: showCheckout(deps, link, { token: shown, pay }),
+      // A link that cannot be paid here has nothing to follow.
+      ...(pay === undefined ? {} : { head: script, policy: "scripted" }),
     });
   };
+
+const script = html`<script type="module" src="${assetUrl("checkout.js")}"></script> `;
 
 const states: Readonly<Record<LinkStatus, { word: string; text: string }>> = {
   active: { word: "Active", text: "This payment link is open." },
@@ -48,7 +60,11 @@ const states: Readonly<Record<LinkStatus, { word: string; text: string }>> = {
   },
 };
 
-const showCheckout = (deps: Deps, link: OwnedLinkView, token: TokenData): Html => {
+const showCheckout = (
+  deps: Deps,
+  link: OwnedLinkView,
+  { token, pay }: { token: TokenData; pay: Html | undefined },
+): Html => {
   const status = statusAt(link, deps.clock.now());
   const state = states[status];
   return html`<main class="card">
@@ -69,7 +85,7 @@ const showCheckout = (deps: Deps, link: OwnedLinkView, token: TokenData): Html =
               <dd>${showTime(link.expiresAt)}</dd>`
       }
     </dl>
-    ${showReceipt(deps, link)}
+    ${pay} ${showReceipt(deps, link)}
   </main>`;
 };
 

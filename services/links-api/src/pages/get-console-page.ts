@@ -19,5 +19,5 @@ export const getConsolePage = (req: Request, res: Response): void => {
   // What the ingress sends here of the console API, no service knows.
   if (req.params["page"] === "api") throw refuse("NOT_FOUND");
   const head = html`<script type="module" src="${assetUrl("console.js")}"></script> `;
-  answerPage(res, { title: "Console · Payment Links", body, head, policy: "console" });
+  answerPage(res, { title: "Console · Payment Links", body, head, policy: "scripted" });
 };

@@ -130,6 +130,43 @@ describe("GET /@:handle/pay/:id", () => {
   });
 });
 
+describe("the checkout of a link that can be paid on its chain", () => {
+  let paid: Rig;
+  beforeAll(async () => {
+    paid = await openRig({ settlementChains: ["8453"] });
+  });
+  afterAll(() => paid.close());
+
+  test("shows each transaction to send, and runs one script of our own", async () => {
+    const account = sampleAccount();
+    const id = await paid.createLink(paid.giveKey(account), { toAmount: "25.5" });
+    const page = await paid.call(`/@${account.handle}/pay/${id}`);
+    expectPage(page);
+    expect(page.headers.get("content-security-policy")).toContain("script-src 'self'");
+    const { instructions } = (await paid.call(`/checkout/payment-links/${id}`)).json;
+    for (const { to, data } of instructions.steps) {
+      expect(page.text).toContain(`<code>${to}</code>`);
+      expect(page.text).toContain(`<code>${data}</code>`);
+    }
+    expect(page.text).toContain(`<code>${instructions.paymentReference}</code>`);
+    expect(page.text).toContain("Pay 25.5 USDC");
+    const scripts = [...page.text.matchAll(/<script[^>]* src="([^"]+)"/g)].map(([, url]) => url);
+    expect(scripts).toHaveLength(1);
+    const script = await paid.call(scripts[0] ?? "");
+    expect(script.headers.get("content-type")).toBe("text/javascript; charset=utf-8");
+    expect(script.text).not.toMatch(/innerHTML|insertAdjacentHTML|document\.write|eval\(/);
+  });
+
+  test("once it is completed, tells nobody how to pay it", async () => {
+    const account = sampleAccount();
+    const id = await paid.createLink(paid.giveKey(account), { toAmount: "1" });
+    await paid.settle(sampleSettlement(id, { amount: "1" }));
+    const page = await paid.call(`/@${account.handle}/pay/${id}`);
+    expectPage(page);
+    expect(page.text).not.toMatch(/<script|Payment reference/);
+  });
+});
+
 describe("GET /tx/:id", () => {
   test("shows what was paid, how, and when, and leads back to the link", async () => {
     const { id, path } = await open();

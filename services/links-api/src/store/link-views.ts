@@ -19,6 +19,7 @@ const ViewRow = z.object({
   walletProvider: z.string().nullable(),
   destinationAddress: z.string(),
   tokenId: z.string(),
+  paymentReference: z.string(),
   lastTransactionId: z.string().nullable(),
 }) satisfies z.ZodType<LinkView>;
 
@@ -46,7 +47,8 @@ const columns = sql.fragment`
   links.max_usage AS "maxUsage", links.description, links.created_at AS "createdAt",
   links.expires_at AS "expiresAt", links.wallet_id AS "walletId",
   links.wallet_provider AS "walletProvider", links.destination_address AS "destinationAddress",
-  links.token_id AS "tokenId", links.last_transaction_id AS "lastTransactionId"
+  links.token_id AS "tokenId", links.payment_reference AS "paymentReference",
+  links.last_transaction_id AS "lastTransactionId"
 `;
 
 /** Finds a link with its owner's profile; undefined where there is none. */

@@ -12,6 +12,7 @@ const PaymentRow = z.object({
   status: PaymentStatus,
   isApplied: z.boolean(),
   reason: z.enum(unappliedReasons).nullable(),
+  isOrphaned: z.boolean(),
   amount: Amount,
   tokenAddress: z.string(),
   chainId: z.string(),
@@ -25,7 +26,7 @@ const PaymentRow = z.object({
 const columns = sql.fragment`
   payments.id, payments.link_id AS "linkId", payments.version, payments.source,
   payments.source_id AS "sourceId", payments.status, payments.is_applied AS "isApplied",
-  payments.reason, payments.amount, payments.token_address AS "tokenAddress",
+  payments.reason, payments.is_orphaned AS "isOrphaned", payments.amount, payments.token_address AS "tokenAddress",
   payments.chain_id AS "chainId", payments.destination_address AS "destinationAddress",
   payments.source_transaction AS "sourceTransaction", payments.occurred_at AS "occurredAt",
   payments.first_seen_at AS "firstSeenAt", payments.applied_at AS "appliedAt"
@@ -55,14 +56,15 @@ export const upsertPayment = async (
   await tx.query(sql.prepared("upsert_payment", nothing)`
     INSERT INTO payments (
       id, link_id, version, source, source_id, status, is_applied, reason, amount, token_address,
-      chain_id, destination_address, source_transaction, occurred_at, first_seen_at, applied_at
+      chain_id, destination_address, source_transaction, occurred_at, first_seen_at, applied_at,
+      is_orphaned
     ) VALUES (
       ${payment.id}, ${payment.linkId}, ${payment.version}, ${payment.source},
       ${payment.sourceId}, ${payment.status}, ${payment.isApplied}, ${payment.reason},
       ${payment.amount.toFixed()}, ${payment.tokenAddress}, ${payment.chainId},
       ${payment.destinationAddress}, ${payment.sourceTransaction},
       ${payment.occurredAt.toISOString()}, ${payment.firstSeenAt.toISOString()},
-      ${payment.appliedAt?.toISOString() ?? null}
+      ${payment.appliedAt?.toISOString() ?? null}, ${payment.isOrphaned}
     )
     ON CONFLICT (id) DO UPDATE SET
       version = excluded.version, status = excluded.status, is_applied = excluded.is_applied,
@@ -70,7 +72,7 @@ export const upsertPayment = async (
       token_address = excluded.token_address, chain_id = excluded.chain_id,
       destination_address = excluded.destination_address,
       source_transaction = excluded.source_transaction, occurred_at = excluded.occurred_at,
-      applied_at = excluded.applied_at
+      applied_at = excluded.applied_at, is_orphaned = excluded.is_orphaned
   `);
 };
 
@@ -83,6 +85,17 @@ export const listPayments = async (
     SELECT ${columns} FROM payments WHERE link_id = ${linkId}
     ORDER BY first_seen_at DESC, id DESC
     LIMIT ${limit} OFFSET ${offset}
+  `);
+
+/** The newest of a link's payments that are seen and have not settled yet. */
+export const listPendingPayments = async (
+  db: CommonQueryMethods,
+  { linkId, limit }: { linkId: string; limit: number },
+): Promise<readonly Payment[]> =>
+  db.any(sql.type(PaymentRow)`
+    SELECT ${columns} FROM payments WHERE link_id = ${linkId} AND status = 'processing'
+    ORDER BY first_seen_at DESC, id DESC
+    LIMIT ${limit}
   `);
 
 /** Finds a payment that was applied to its link. */

@@ -3,6 +3,7 @@ import { type DatabaseTransactionConnection, sql } from "slonik";
 import * as z from "zod";
 import {
   type Account,
+  type Catalogue,
   type IntrospectionAnswer,
   type Scope,
   type SettlementState,
@@ -24,7 +25,13 @@ const OutboxRow = z.object({ type: z.string(), key: z.string(), value: z.string(
 const StatusRow = z.object({ status: z.string() });
 const CountRow = z.object({ count: z.int() });
 
-type RigOptions = { limits?: Ground["limits"]; clock?: Clock };
+type RigOptions = {
+  limits?: Ground["limits"];
+  clock?: Clock;
+  catalogue?: Catalogue;
+  /** The chains on which payers are told how to pay; none where not given. */
+  settlementChains?: readonly string[];
+};
 type Call = { method?: string; headers?: Record<string, string>; body?: string | Buffer };
 type Grant = { scopes?: readonly Scope[]; expiresAt?: Date | null };
 
@@ -39,7 +46,12 @@ export type Answer = {
 const blockedTriesMax = 500;
 
 /** The service on a database of its own, listening on loopback; its clock stands still. */
-export const openRig = async ({ limits, clock: givenClock }: RigOptions = {}) => {
+export const openRig = async ({
+  limits,
+  clock: givenClock,
+  catalogue,
+  settlementChains = [],
+}: RigOptions = {}) => {
   const answers = new Map<string, IntrospectionAnswer>();
   const auth = { isAway: false };
   const testGround = await openTestGround({
@@ -48,6 +60,7 @@ export const openRig = async ({ limits, clock: givenClock }: RigOptions = {}) =>
     change: {
       ...(limits === undefined ? {} : { limits }),
       ...(givenClock === undefined ? {} : { clock: givenClock }),
+      ...(catalogue === undefined ? {} : { catalogue }),
       baseUrl: "http://127.0.0.1",
       ask: async ({ kind, hash }) => {
         if (auth.isAway) throw new Error("auth-keys is away");
@@ -57,11 +70,15 @@ export const openRig = async ({ limits, clock: givenClock }: RigOptions = {}) =>
   });
   const { database, ground, pool } = testGround;
   const { clock, log } = ground;
-  const service = createLinksApi(ground, {});
+  const service = createLinksApi(ground, { settlementChains: [...settlementChains] });
   const directMetrics = openMetrics("direct");
   const deps = createDeps(
     { ...ground, metrics: directMetrics },
-    { group: "links-api", wakeRelay: () => {} },
+    {
+      group: "links-api",
+      settlementChains: new Set(settlementChains),
+      wakeRelay: () => {},
+    },
   );
   const served = await serveForTest(service, ground);
 

@@ -1,0 +1,31 @@
+import { describe, expect, test } from "@jest/globals";
+import { openCatalogue } from "@payment-links/contracts";
+import { ConfigError, readConfig } from "@payment-links/runtime";
+import { linksApiConfig, readSettlementChains } from "./config.ts";
+
+const readChains = (text: string | undefined) =>
+  readSettlementChains(
+    readConfig(linksApiConfig, { SETTLEMENT_CHAINS: text }),
+    openCatalogue(undefined, { withDevnet: true }),
+  );
+
+describe("SETTLEMENT_CHAINS", () => {
+  test.each([
+    [undefined, []],
+    ["", []],
+    ["8453, 31337,", ["8453", "31337"]],
+  ])("given %j, payers are told how to pay on %j", (text, chainIds) => {
+    expect([...readChains(text)]).toEqual(chainIds);
+  });
+
+  test.each(["84532", "solana", "none"])(
+    "given %s, on which there are no fee proxies, refuses and names it",
+    (chainId) => {
+      const read = () => readChains(`8453,${chainId}`);
+      expect(read).toThrow(ConfigError);
+      expect(read).toThrow(
+        `SETTLEMENT_CHAINS: the catalogue has no fee proxies on chain ${chainId}`,
+      );
+    },
+  );
+});

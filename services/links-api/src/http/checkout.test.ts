@@ -1,0 +1,245 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { newId } from "@payment-links/contracts";
+import { type Rig, openRig } from "../testing/open-rig.ts";
+import { sampleAccount, sampleSettlement, shopAddress, usdcOnBase } from "../testing/samples.ts";
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await openRig({ settlementChains: ["8453"] });
+});
+afterAll(() => rig.close());
+
+const open = (order: object = {}) =>
+  rig.createLink(rig.giveKey(sampleAccount()), { toAmount: "25.5", ...order });
+
+const checkout = (id: string, query = "") => rig.call(`/checkout/payment-links/${id}${query}`);
+
+describe("GET /checkout/payment-links/:id", () => {
+  test("tells anyone what to pay, where, with which reference, and how the link stands", async () => {
+    const id = await open({ maxUsage: 3, expirationDate: "2026-12-24T18:00:00Z" });
+    const answer = await checkout(id);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+    const { url, token, instructions, ...rest } = answer.json;
+    expect(rest).toEqual({
+      id,
+      status: "active",
+      toAmount: "25.5",
+      receivedAmount: "0",
+      remainingAmount: "25.5",
+      currentUsage: 0,
+      maxUsage: 3,
+      expirationDate: "2026-12-24T18:00:00.000Z",
+      destinationAddress: shopAddress,
+      pendingPayments: [],
+      reason: null,
+    });
+    const link = await rig.retrieve(id);
+    expect([url, token]).toEqual([link.url, link.token]);
+    const [created] = await rig.eventsOf(id);
+    expect(instructions).toMatchObject({
+      amount: "25.5",
+      amountBaseUnits: "25500000",
+      proxyAddress: "0x1892196E80C4c17ea5100Da765Ab48c1fE2Fb814",
+      paymentReference: `0x${created?.data.link.paymentReference}`,
+    });
+    expect(instructions.steps).toEqual([
+      {
+        kind: "approve",
+        to: usdcOnBase.tokenAddress,
+        value: "0",
+        data: expect.stringMatching(/^0x095ea7b3/),
+      },
+      {
+        kind: "pay",
+        to: instructions.proxyAddress,
+        value: "0",
+        data: expect.stringContaining(created?.data.link.paymentReference),
+      },
+    ]);
+  });
+
+  test("shows payments on their way, and asks for what remains once they have settled", async () => {
+    const id = await open();
+    const seen = sampleSettlement(id, {
+      amount: "10.5",
+      status: "processing",
+      sourceTransaction: "0xfeed",
+    });
+    await rig.settle(seen);
+    const before = (await checkout(id)).json;
+    expect(before.pendingPayments).toEqual([
+      {
+        id: seen.id,
+        amount: "10.5",
+        sourceTransaction: "0xfeed",
+        dateCreated: "2026-11-21T10:00:00.000Z",
+      },
+    ]);
+    expect(before.remainingAmount).toBe("25.5");
+
+    await rig.settle({ ...seen, version: 2, status: "settled" });
+    const after = (await checkout(id)).json;
+    expect(after).toMatchObject({
+      pendingPayments: [],
+      receivedAmount: "10.5",
+      remainingAmount: "15",
+      currentUsage: 1,
+      instructions: { amount: "15", amountBaseUnits: "15000000" },
+    });
+  });
+
+  test("given more payments on their way than it shows, shows the newest ten", async () => {
+    const id = await open();
+    for (let count = 0; count < 12; count += 1) {
+      const firstSeenAt = new Date(rig.clock.now().getTime() + count);
+      await rig.settle(sampleSettlement(id, { status: "processing", firstSeenAt }));
+    }
+    const { pendingPayments } = (await checkout(id)).json;
+    expect(pendingPayments).toHaveLength(10);
+    expect(pendingPayments[0].dateCreated).toBe("2026-11-21T10:00:00.011Z");
+  });
+
+  test("given another amount, tells how that is paid", async () => {
+    const { json } = await checkout(await open(), "?amount=30.25");
+    expect(json.instructions).toMatchObject({ amount: "30.25", amountBaseUnits: "30250000" });
+    expect(json.remainingAmount).toBe("25.5");
+  });
+
+  test.each([
+    ["?amount=0", "greater_than"],
+    ["?amount=-1", "greater_than"],
+    ["?amount=", "decimal_parsing"],
+    ["?amount=ten", "decimal_parsing"],
+    ["?amount=NaN", "finite_number"],
+    ["?amount=1&amount=2", "decimal_type"],
+    ["?amount=1e80", "decimal_max_digits"],
+    ["?amount=0.0000001", "INVALID_PAYMENT_LINK_AMOUNT"],
+    [`?amount=${"9".repeat(72)}`, "decimal_max_digits"],
+  ])("given %s, answers 422 %s", async (query, code) => {
+    const answer = await checkout(await open(), query);
+    expect([answer.status, answer.json.errors[0].code]).toEqual([422, code]);
+  });
+
+  test("given a link that takes no payments, tells why, and no reference", async () => {
+    const account = sampleAccount();
+    const key = rig.giveKey(account);
+    const completed = await rig.createLink(key, { toAmount: "1" });
+    await rig.settle(sampleSettlement(completed, { amount: "1" }));
+    const deactivated = await rig.createLink(key, { toAmount: "1" });
+    await rig.call(`/console/api/payment-links/${deactivated}/deactivate`, {
+      method: "POST",
+      headers: rig.giveSession(account),
+    });
+    const expirationDate = new Date(rig.clock.now().getTime() + 1000).toISOString();
+    const expired = await rig.createLink(key, { toAmount: "1", expirationDate });
+    rig.clock.advance(1000);
+    for (const [id, status, reason] of [
+      [completed, "completed", "completed"],
+      [deactivated, "inactive", "inactive"],
+      [expired, "inactive", "expired"],
+    ] as const) {
+      const { json, text } = await checkout(id);
+      expect(json).toMatchObject({ status, reason, instructions: null });
+      const [created] = await rig.eventsOf(id);
+      expect(text).not.toContain(created?.data.link.paymentReference);
+    }
+  });
+
+  test.each(["plink_01m7y4kb9sfvktcnzb0r3g9a0s", "x", "%00"])(
+    "given %s, of which nothing is known, answers 404",
+    async (id) => {
+      expect((await checkout(id)).status).toBe(404);
+    },
+  );
+});
+
+describe("a service that watches no chain", () => {
+  test("tells so, and tells nobody a reference", async () => {
+    const other = await openRig();
+    try {
+      const id = await other.createLink(other.giveKey(sampleAccount()), { toAmount: "1" });
+      const { json } = await other.call(`/checkout/payment-links/${id}`);
+      expect(json).toMatchObject({ instructions: null, reason: "chain_not_watched" });
+    } finally {
+      await other.close();
+    }
+  });
+});
+
+describe("GET /checkout/transactions/:id", () => {
+  test("follows a payment from its first sight to its settlement", async () => {
+    const id = await open();
+    const payment = sampleSettlement(id, {
+      amount: "25.5",
+      status: "processing",
+      sourceTransaction: "0xfeed",
+    });
+    await rig.settle(payment);
+    const path = `/checkout/transactions/${payment.id}`;
+    const seen = await rig.call(path);
+    expect(seen.json).toEqual({
+      id: payment.id,
+      paymentLinkId: id,
+      status: "processing",
+      applied: false,
+      reason: null,
+      amount: "25.5",
+      tokenAddress: usdcOnBase.tokenAddress,
+      chainId: "8453",
+      sourceTransaction: "0xfeed",
+      dateCreated: "2026-11-21T10:00:00.000Z",
+      transactionUrl: null,
+    });
+    await rig.settle({ ...payment, version: 2, status: "settled" });
+    expect((await rig.call(path)).json).toMatchObject({
+      status: "settled",
+      applied: true,
+      reason: null,
+      transactionUrl: `https://pay.example/tx/${payment.id}`,
+    });
+  });
+
+  test("given a payment that failed, or does not count, says so, and why", async () => {
+    const id = await open();
+    const failed = sampleSettlement(id, { status: "failed" });
+    const wrong = sampleSettlement(id, { chainId: "1" });
+    await rig.settle(failed);
+    await rig.settle(wrong);
+    expect((await rig.call(`/checkout/transactions/${failed.id}`)).json).toMatchObject({
+      status: "failed",
+      applied: false,
+      reason: null,
+    });
+    expect((await rig.call(`/checkout/transactions/${wrong.id}`)).json).toMatchObject({
+      status: "settled",
+      applied: false,
+      reason: "wrong_token",
+      transactionUrl: null,
+    });
+  });
+
+  test.each(["x", newId("tx"), newId("plink")])("given %s, answers 404", async (id) => {
+    const answer = await rig.call(`/checkout/transactions/${id}`);
+    expect([answer.status, answer.json.errors[0].code]).toEqual([404, "NOT_FOUND"]);
+  });
+});
+
+describe("the calls of the checkout", () => {
+  test("are limited per address", async () => {
+    const limit = { tokensPerSecond: 0.001, burst: 2 };
+    const limited = await openRig({ limits: { perKey: limit, perAddress: limit } });
+    try {
+      const paths = [
+        "/checkout/payment-links/x",
+        "/checkout/transactions/x",
+        "/checkout/payment-links/x",
+      ];
+      const statuses = [];
+      for (const path of paths) statuses.push((await limited.call(path)).status);
+      expect(statuses).toEqual([404, 404, 429]);
+    } finally {
+      await limited.close();
+    }
+  });
+});

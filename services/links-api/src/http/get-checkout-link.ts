@@ -1,0 +1,32 @@
+import type { Request, Response } from "express";
+import * as z from "zod";
+import { isId, parameter, positiveDecimal, refuse } from "@payment-links/contracts";
+import { readParam, readQuery } from "@payment-links/http";
+import type { Deps } from "../deps.ts";
+import { instructPayer } from "../domain/payment-instructions.ts";
+import { listPendingPayments } from "../store/payments.ts";
+import { answerJson } from "./answer-json.ts";
+import { showCheckoutLink } from "./show-checkout-link.ts";
+
+const Query = z.object({ amount: parameter(positiveDecimal, { type: "string" }) });
+
+const pendingPaymentsMax = 10;
+
+/**
+ * GET /checkout/payment-links/:id: how a link stands right now and how it is paid on its chain, for
+ * anyone. `?amount=` asks for the instructions of another amount than the one that remains.
+ */
+export const getCheckoutLink =
+  (deps: Deps) =>
+  async (req: Request, res: Response): Promise<void> => {
+    const { amount } = readQuery(req, Query);
+    const linkId = readParam(req, "id");
+    const link = isId("plink", linkId) ? await deps.findLinkView(linkId) : undefined;
+    if (link === undefined) throw refuse("CANNOT_FIND_PAYMENT_LINK");
+    const { token } = deps.tokenOf(link.tokenId);
+    const now = deps.clock.now();
+    const { settlementChains } = deps;
+    const advice = instructPayer(link, token, { amount, settlementChains, now });
+    const pending = await listPendingPayments(deps.pool, { linkId, limit: pendingPaymentsMax });
+    answerJson(res, showCheckoutLink(deps, link, { advice, pending, now }));
+  };

@@ -1,0 +1,55 @@
+import { checkoutPageUrl, formatAmount } from "@payment-links/contracts";
+import type { Deps } from "../deps.ts";
+import type { OwnedLinkView } from "../domain/link-view.ts";
+import { statusAt } from "../domain/link.ts";
+import type { Payment } from "../domain/payment.ts";
+import {
+  type PaymentInstructions,
+  type instructPayer,
+  remainingAmount,
+} from "../domain/payment-instructions.ts";
+
+type CheckoutState = {
+  advice: ReturnType<typeof instructPayer>;
+  /** Payments that are seen and have not settled. */
+  pending: readonly Payment[];
+  now: Date;
+};
+
+/**
+ * Shows a link to those who are about to pay it. Only here does its payment reference leave the house,
+ * and only while there is a way to pay: `reason` says why not where `instructions` is null.
+ */
+export const showCheckoutLink = (
+  deps: Deps,
+  link: OwnedLinkView,
+  { advice, pending, now }: CheckoutState,
+) => ({
+  id: link.id,
+  url: checkoutPageUrl(deps.checkoutUrl, link.owner.handle, link.id),
+  status: statusAt(link, now),
+  toAmount: link.toAmount,
+  receivedAmount: link.receivedAmount,
+  remainingAmount: formatAmount(remainingAmount(link)),
+  currentUsage: link.currentUsage,
+  maxUsage: link.maxUsage,
+  expirationDate: link.expiresAt?.toISOString() ?? null,
+  destinationAddress: link.destinationAddress,
+  token: deps.tokenOf(link.tokenId).shown,
+  pendingPayments: pending.map((payment) => ({
+    id: payment.id,
+    amount: formatAmount(payment.amount),
+    sourceTransaction: payment.sourceTransaction,
+    dateCreated: payment.firstSeenAt.toISOString(),
+  })),
+  instructions: "instructions" in advice ? showInstructions(advice.instructions) : null,
+  reason: "reason" in advice ? advice.reason : null,
+});
+
+const showInstructions = (instructions: PaymentInstructions) => ({
+  amount: formatAmount(instructions.amount),
+  amountBaseUnits: String(instructions.amountBaseUnits),
+  proxyAddress: instructions.proxyAddress,
+  paymentReference: instructions.paymentReference,
+  steps: instructions.steps.map((step) => ({ ...step, value: String(step.value) })),
+});
