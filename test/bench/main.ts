@@ -1,6 +1,9 @@
 import { benchAuth } from "./auth.ts";
+import { benchBacklog } from "./backlog.ts";
 import { benchCreate } from "./create.ts";
+import { benchDispatchTls } from "./dispatch-tls.ts";
 import { benchDispatch } from "./dispatch.ts";
+import { benchHanging } from "./hanging.ts";
 import { benchLatency } from "./latency.ts";
 import { benchList } from "./list.ts";
 import { benchRetrieve } from "./retrieve.ts";
@@ -22,7 +25,10 @@ const benches = {
   list: onStage(benchList),
   auth: benchAuth,
   dispatch: benchDispatch,
+  "dispatch-tls": benchDispatchTls,
   latency: benchLatency,
+  hanging: benchHanging,
+  backlog: benchBacklog,
 };
 
 const name = process.argv[2] ?? "";

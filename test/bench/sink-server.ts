@@ -1,17 +1,27 @@
-import { createServer } from "node:http";
+import { type RequestListener, createServer } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 
 // Answers every POST with 200 and reads no more of it than it must. `GET /count` tells how many came.
+// With `TLS_PORT` it takes the same over TLS besides, by the certificate given.
+const { env } = process;
+const idleMsMax = 60_000;
 let count = 0;
-const server = createServer((req, res) => {
+const answer: RequestListener = (req, res) => {
   if (req.method === "GET") return void res.end(String(count));
   req.resume();
   req.on("end", () => {
     count += 1;
     res.end();
   });
-});
-server.keepAliveTimeout = 60_000;
-server.listen(Number(process.env["PORT"]), "127.0.0.1", () => {
-  process.stdout.write("listening\n");
-});
+};
+
+const listen = (server: ReturnType<typeof createServer>, port: number) => {
+  server.keepAliveTimeout = idleMsMax;
+  return new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+};
+
+await listen(createServer(answer), Number(env["PORT"]));
+const { TLS_PORT: tlsPort, TLS_CERT: cert, TLS_KEY: key } = env;
+if (tlsPort !== undefined) await listen(createTlsServer({ cert, key }, answer), Number(tlsPort));
+process.stdout.write("listening\n");
 process.on("SIGTERM", () => process.exit(0));

@@ -1,0 +1,83 @@
+import type { Client } from "pg";
+import { request } from "undici";
+import { completedLink, openTeller } from "../rig/completed-links.ts";
+import type { Merchant } from "../rig/client.ts";
+import type { RealSystem } from "../rig/real-system.ts";
+import { waitUntil } from "../rig/wait-until.ts";
+import { cpuMsOf, cpuMsOfTree, parentOf } from "./process-cpu.ts";
+
+/** One dispatcher, an account with some endpoints, and the sink to which all of them point. */
+export type DispatchBench = {
+  system: RealSystem;
+  admin: Client;
+  merchant: Merchant;
+  endpointCount: number;
+  /** Where the sink tells how many came. */
+  sinkPort: number;
+};
+
+/** Deliveries per second; CPU of the dispatcher and Postgres, and commits, per delivery. */
+export type DispatchRun = { rate: number; cpuMs: number; commits: number };
+
+/** How long one run may take. */
+export const runMsMax = 120_000;
+
+/** Each link has a description that makes its webhook 1 KiB. */
+const description = "x".repeat(600);
+
+/** Sends that many deliveries: from records in Kafka until every 2xx is recorded. */
+export const runDispatch = async (
+  { system, admin, merchant, endpointCount, sinkPort }: DispatchBench,
+  deliveries: number,
+): Promise<DispatchRun> => {
+  const dispatcher = system.replicas.find(({ service }) => service === "webhook-dispatcher");
+  if (dispatcher === undefined) throw new Error("there is no dispatcher");
+  const links = Array.from({ length: deliveries / endpointCount }, () =>
+    completedLink(merchant.userId, description),
+  );
+  const postmaster = parentOf(await backendPid(admin));
+  const cpuMs = () => cpuMsOf(dispatcher.pid()) + cpuMsOfTree(postmaster);
+  const sunkBefore = await countSunk(sinkPort);
+  const [cpuBefore, commitsBefore] = [cpuMs(), await countCommits(admin)];
+  const startedAt = performance.now();
+  const teller = await openTeller(system.topicPrefix);
+  await teller.tell(links);
+  await teller.close();
+  await waitUntil(
+    "every delivery came",
+    async () => (await countSunk(sinkPort)) >= sunkBefore + deliveries,
+    runMsMax,
+  );
+  await waitUntil("every 2xx is recorded", async () => (await countOpen(admin)) === 0, runMsMax);
+  const seconds = (performance.now() - startedAt) / 1000;
+  const usedMs = cpuMs() - cpuBefore;
+  const commits = (await countCommits(admin)) - commitsBefore;
+  return { rate: deliveries / seconds, cpuMs: usedMs / deliveries, commits: commits / deliveries };
+};
+
+const countSunk = async (port: number): Promise<number> =>
+  Number(await (await request(`http://127.0.0.1:${port}/count`)).body.text());
+
+const backendPid = async (admin: Client): Promise<number> => {
+  const { rows } = await admin.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
+  return rows[0]?.pid ?? -1;
+};
+
+const countOpen = async (admin: Client): Promise<number> => {
+  const { rows } = await admin.query<{ count: number }>(`
+    SELECT count(*)::int AS count FROM webhook_dispatcher.deliveries
+    WHERE next_attempt_at IS NOT NULL OR lease_until IS NOT NULL`);
+  return rows[0]?.count ?? -1;
+};
+
+/**
+ * Commits of the whole database so far; backends tell of theirs once they have been idle a moment.
+ */
+const countCommits = async (admin: Client): Promise<number> => {
+  await new Promise((resolve) => setTimeout(resolve, statisticsDelayMs));
+  const { rows } = await admin.query<{ count: string }>(`
+    SELECT xact_commit AS count FROM pg_stat_database WHERE datname = current_database()`);
+  return Number(rows[0]?.count);
+};
+
+const statisticsDelayMs = 1_500;

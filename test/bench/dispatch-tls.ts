@@ -1,0 +1,119 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Client } from "pg";
+import { certificates } from "@payment-links/webhook-dispatcher/testing/certificates";
+import { startChild, waitListening } from "../rig/child.ts";
+import { openMerchant } from "../rig/client.ts";
+import { findFreePorts } from "../rig/free-port.ts";
+import { type RealSystem, openRealSystem } from "../rig/real-system.ts";
+import { registerEndpoint } from "../rig/register-endpoint.ts";
+import { openBenchServers } from "./bench-servers.ts";
+import { type DispatchBench, type DispatchRun, runDispatch } from "./dispatch-run.ts";
+import { median } from "./load.ts";
+import type { Verdict } from "./rounds.ts";
+
+const deliveryCount = 20_000;
+const roundCount = 3;
+const warmUpCount = 4_000;
+const slotsPerEndpoint = 20;
+
+/**
+ * By their host names: the one that certificates are for, and another for what is sent in the
+ * clear.
+ */
+const hosts = { tls: "receiver.test", plain: "plain.test" };
+
+/**
+ * The deliveries of `bench -- dispatch` over kept TLS connections against the same without TLS, by
+ * turns, to one sink: milliseconds of CPU per delivery, dispatcher and Postgres. The worse of one
+ * endpoint and of five.
+ */
+export const benchDispatchTls = async (): Promise<Verdict> => {
+  const servers = await openBenchServers();
+  const folder = await mkdtemp(join(tmpdir(), "payment-links-ca-"));
+  const authorityFile = join(folder, "ca.pem");
+  await writeFile(authorityFile, certificates.authority);
+  const [sinkPort = 0, tlsPort = 0] = await findFreePorts(2);
+  const sink = startChild("test/bench/sink-server.ts", {
+    PORT: String(sinkPort),
+    TLS_PORT: String(tlsPort),
+    TLS_KEY: certificates.key,
+    TLS_CERT: certificates.good,
+  });
+  const system = await openRealSystem({
+    replicasPerService: 1,
+    redisDatabase: 0,
+    only: ["auth-keys", "webhook-dispatcher"],
+    env: {
+      WEBHOOK_SECRET_KEYS: `bench=${Buffer.alloc(32, 7).toString("base64")}`,
+      WEBHOOK_HOST_OVERRIDES: [
+        `${hosts.plain}=http://127.0.0.1:${sinkPort}`,
+        `${hosts.tls}=https://127.0.0.1:${tlsPort}`,
+      ].join(),
+      WEBHOOK_ENDPOINT_CONCURRENCY: String(slotsPerEndpoint),
+      // As an operator trusts a private authority.
+      NODE_EXTRA_CA_CERTS: authorityFile,
+    },
+  });
+  const admin = new Client({ connectionString: system.adminUrl });
+  try {
+    await waitListening(sink);
+    await admin.connect();
+    const shapes: Verdict[] = [];
+    for (const endpointCount of [1, 5]) {
+      shapes.push(await measureShape({ system, admin, endpointCount, sinkPort }));
+    }
+    const worst = shapes.toSorted((a, b) => b.ratio - a.ratio)[0];
+    if (worst === undefined) throw new Error("nothing was measured");
+    return { ...worst, shapes };
+  } finally {
+    await admin.end();
+    await system.close();
+    await sink.end("SIGTERM");
+    await rm(folder, { recursive: true, force: true });
+    await servers.close();
+  }
+};
+
+const measureShape = async (bench: Omit<DispatchBench, "merchant">): Promise<Verdict> => {
+  const { system, endpointCount } = bench;
+  const [overTls, plain] = [
+    { ...bench, merchant: await openShop(system, hosts.tls, endpointCount) },
+    { ...bench, merchant: await openShop(system, hosts.plain, endpointCount) },
+  ];
+  await runDispatch(overTls, warmUpCount);
+  await runDispatch(plain, warmUpCount);
+  const runs = { tls: [] as DispatchRun[], plain: [] as DispatchRun[] };
+  for (let round = 0; round < roundCount; round += 1) {
+    if (round % 2 === 0) runs.tls.push(await runDispatch(overTls, deliveryCount));
+    runs.plain.push(await runDispatch(plain, deliveryCount));
+    if (round % 2 === 1) runs.tls.push(await runDispatch(overTls, deliveryCount));
+    tell(endpointCount, runs.tls.at(-1), runs.plain.at(-1));
+  }
+  const [ours, floor] = [median(runs.tls.map(cpuOf)), median(runs.plain.map(cpuOf))];
+  return {
+    endpoints: endpointCount,
+    ours: Number(ours.toFixed(3)),
+    floor: Number(floor.toFixed(3)),
+    ratio: Number((ours / floor).toFixed(3)),
+  };
+};
+
+const cpuOf = ({ cpuMs }: DispatchRun): number => cpuMs;
+
+const tell = (endpoints: number, tls?: DispatchRun, plain?: DispatchRun): void => {
+  if (tls === undefined || plain === undefined) return;
+  process.stdout.write(
+    `${endpoints} endpoints: TLS ${tls.rate.toFixed(0)}/s, ${tls.cpuMs.toFixed(3)} ms CPU; ` +
+      `plain ${plain.rate.toFixed(0)}/s, ${plain.cpuMs.toFixed(3)} ms CPU\n`,
+  );
+};
+
+const openShop = async (system: RealSystem, host: string, endpointCount: number) => {
+  const merchant = await openMerchant(system, `${host.split(".", 1)[0]}_${endpointCount}`);
+  for (let index = 0; index < endpointCount; index += 1) {
+    await registerEndpoint(system, merchant, `https://${host}/hook-${index}`);
+  }
+  return merchant;
+};

@@ -1,0 +1,249 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Client } from "pg";
+import * as z from "zod";
+import { type Merchant, call, openMerchant } from "../rig/client.ts";
+import { type Teller, completedLink, openTeller } from "../rig/completed-links.ts";
+import { type RealSystem, openRealSystem } from "../rig/real-system.ts";
+import { registerEndpoint } from "../rig/register-endpoint.ts";
+import { waitUntil } from "../rig/wait-until.ts";
+import { openBenchServers } from "./bench-servers.ts";
+import { median } from "./load.ts";
+import type { Verdict } from "./rounds.ts";
+
+const accountCount = 5;
+const endpointCount = 21;
+const eventsPerSecond = 10;
+const slotsPerEndpoint = 20;
+const pairCount = 5;
+const measureSeconds = 15;
+const warmUpSeconds = 10;
+/** The dispatcher's own deadline, and what it may need to write the end down. */
+const idleMsMax = 20_000;
+const arrivalMsMax = 60_000;
+
+/**
+ * 21 endpoints of five accounts get ten events a second each; one endpoint of each account hangs
+ * until the dispatcher gives it up after its ten seconds, or is disabled. Milliseconds from an
+ * event being told to the first attempt at the other 16, as the 99th percentile, with and without
+ * the hanging ones, by turns; `ratio` is the median of the pairs'.
+ */
+export const benchHanging = async (): Promise<Verdict> => {
+  const servers = await openBenchServers();
+  const receivers = await openReceivers();
+  const system = await openRealSystem({
+    replicasPerService: 1,
+    redisDatabase: 0,
+    only: ["auth-keys", "webhook-dispatcher"],
+    env: {
+      WEBHOOK_SECRET_KEYS: `bench=${Buffer.alloc(32, 7).toString("base64")}`,
+      WEBHOOK_HOST_OVERRIDES: [
+        ...hangingHosts.map((host) => `${host}=http://127.0.0.1:${receivers.hangingPort}`),
+        ...liveHosts.map((host) => `${host}=http://127.0.0.1:${receivers.livePort}`),
+      ].join(),
+      WEBHOOK_ENDPOINT_CONCURRENCY: String(slotsPerEndpoint),
+      RATE_LIMIT_PER_IP: "10000:10000",
+    },
+  });
+  const admin = new Client({ connectionString: system.adminUrl });
+  const teller = await openTeller(system.topicPrefix);
+  try {
+    await admin.connect();
+    const shops: Shop[] = [];
+    for (let index = 0; index < accountCount; index += 1) shops.push(await openShop(system, index));
+    const bench = { system, admin, teller, receivers, shops };
+    await measure(bench, warmUpSeconds);
+    const pairs: Pair[] = [];
+    for (let index = 0; index < pairCount; index += 1) pairs.push(await measurePair(bench, index));
+    return verdictOf(pairs);
+  } finally {
+    await teller.close();
+    await admin.end();
+    await system.close();
+    receivers.close();
+    await servers.close();
+  }
+};
+
+/** 99th percentiles, in milliseconds. */
+type Pair = { withHanging: number; without: number; ratio: number };
+
+const verdictOf = (pairs: readonly Pair[]): Verdict => ({
+  ours: round(median(pairs.map(({ withHanging }) => withHanging))),
+  floor: round(median(pairs.map(({ without }) => without))),
+  ratio: round(median(pairs.map(({ ratio }) => ratio))),
+  pairs,
+});
+
+const round = (value: number): number => Number(value.toFixed(2));
+
+const hangingHosts = Array.from({ length: accountCount }, (_, at) => `hanging-${at}.test`);
+const liveHosts = Array.from(
+  { length: endpointCount - accountCount },
+  (_, at) => `live-${at}.test`,
+);
+
+/** An account whose first endpoint hangs. */
+type Shop = { merchant: Merchant; hangingId: string };
+
+type Bench = {
+  system: RealSystem;
+  admin: Client;
+  teller: Teller;
+  receivers: Receivers;
+  shops: readonly Shop[];
+};
+
+const openShop = async (system: RealSystem, index: number): Promise<Shop> => {
+  const merchant = await openMerchant(system, `bench_${index}`);
+  const hangingId = await registerEndpoint(system, merchant, `https://hanging-${index}.test/hook`);
+  for (const host of liveHosts.filter((_, at) => at % accountCount === index)) {
+    await registerEndpoint(system, merchant, `https://${host}/hook`);
+  }
+  await enable(system, { merchant, hangingId }, false);
+  return { merchant, hangingId };
+};
+
+const enable = async (
+  { baseUrl }: RealSystem,
+  { merchant, hangingId }: Shop,
+  enabled: boolean,
+): Promise<void> => {
+  const { status } = await call(`${baseUrl}/console/api/webhook-endpoints/${hangingId}`, {
+    method: "PATCH",
+    headers: { cookie: merchant.cookie },
+    body: { enabled },
+  });
+  if (status !== 200) throw new Error(`an endpoint could not be changed: ${status}`);
+};
+
+const measurePair = async (bench: Bench, index: number): Promise<Pair> => {
+  const p99 = { withHanging: 0, without: 0 };
+  const order = ["without", "withHanging"] as const;
+  for (const turn of index % 2 === 0 ? order : order.toReversed()) {
+    p99[turn] = turn === "without" ? await measureWithout(bench) : await measureWith(bench);
+  }
+  const pair = {
+    withHanging: round(p99.withHanging),
+    without: round(p99.without),
+    ratio: round(p99.withHanging / p99.without),
+  };
+  process.stdout.write(
+    `pair ${index + 1}: p99 with five hanging ${pair.withHanging} ms, ` +
+      `without ${pair.without} ms, ratio ${pair.ratio}\n`,
+  );
+  return pair;
+};
+
+const measureWithout = async (bench: Bench): Promise<number> => {
+  await measure(bench, fillSeconds);
+  return measure(bench, measureSeconds);
+};
+
+/** At ten a second the slots of a hanging endpoint fill within two seconds. */
+const fillSeconds = 4;
+
+const measureWith = async (bench: Bench): Promise<number> => {
+  const { system, admin, receivers, shops } = bench;
+  for (const shop of shops) await enable(system, shop, true);
+  await measure(bench, fillSeconds);
+  if (receivers.heldCount() < accountCount * slotsPerEndpoint) {
+    throw new Error(`only ${receivers.heldCount()} attempts hang`);
+  }
+  const p99 = await measure(bench, measureSeconds);
+  for (const shop of shops) await enable(system, shop, false);
+  await waitUntil("nothing hangs", async () => (await countLeased(admin)) === 0, idleMsMax);
+  return p99;
+};
+
+/**
+ * Tells of events at the fixed rate, and answers the 99th percentile of the delays to the live
+ * ones.
+ */
+const measure = async ({ teller, receivers, shops }: Bench, seconds: number): Promise<number> => {
+  const toldAt = new Map<string, number>();
+  const telling: Promise<void>[] = [];
+  const eventCount = seconds * eventsPerSecond * shops.length;
+  const startedAt = performance.now();
+  for (let index = 0; index < eventCount; index += 1) {
+    const dueInMs =
+      startedAt + (index * 1000) / (eventsPerSecond * shops.length) - performance.now();
+    if (dueInMs > 0) await sleep(dueInMs);
+    const link = completedLink(shops[index % shops.length]?.merchant.userId ?? "");
+    toldAt.set(link.linkId, performance.now());
+    telling.push(teller.tell([link]));
+  }
+  await Promise.all(telling);
+  const delays: number[] = [];
+  const expected = (eventCount * liveHosts.length) / shops.length;
+  await waitUntil(
+    "every first attempt came",
+    () => {
+      for (const { linkId, arrivedAt } of receivers.takeArrivals()) {
+        const at = toldAt.get(linkId);
+        if (at !== undefined) delays.push(arrivedAt - at);
+      }
+      return delays.length >= expected;
+    },
+    arrivalMsMax,
+  );
+  return delays.toSorted((a, b) => a - b)[Math.floor(delays.length * 0.99)] ?? Number.NaN;
+};
+
+const countLeased = async (admin: Client): Promise<number> => {
+  const { rows } = await admin.query<{ count: number }>(`
+    SELECT count(*)::int AS count FROM webhook_dispatcher.deliveries
+    WHERE lease_until IS NOT NULL`);
+  return rows[0]?.count ?? -1;
+};
+
+type Arrival = { linkId: string; arrivedAt: number };
+
+type Receivers = Awaited<ReturnType<typeof openReceivers>>;
+
+const Webhook = z.object({ data: z.object({ paymentLinkId: z.string() }) });
+
+/** One server that answers at once and notes what came when, and one that never answers. */
+const openReceivers = async () => {
+  let arrivals: Arrival[] = [];
+  let heldCount = 0;
+  const live = createServer((req, res) => {
+    const arrivedAt = performance.now();
+    const chunks: Buffer[] = [];
+    req.on("data", (chunk: Buffer) => chunks.push(chunk));
+    req.on("end", () => {
+      res.end();
+      const { data } = Webhook.parse(JSON.parse(Buffer.concat(chunks).toString("utf8")));
+      arrivals.push({ linkId: data.paymentLinkId, arrivedAt });
+    });
+  });
+  const hanging = createServer((req, res) => {
+    heldCount += 1;
+    req.resume();
+    res.on("close", () => (heldCount -= 1));
+  });
+  const servers = [live, hanging];
+  for (const server of servers) {
+    server.keepAliveTimeout = 60_000;
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  }
+  return {
+    livePort: (live.address() as AddressInfo).port,
+    hangingPort: (hanging.address() as AddressInfo).port,
+    /** How many attempts hang now. */
+    heldCount: () => heldCount,
+    /** What came since this was last asked. */
+    takeArrivals: (): readonly Arrival[] => {
+      const taken = arrivals;
+      arrivals = [];
+      return taken;
+    },
+    close: () => {
+      for (const server of servers) {
+        server.close();
+        server.closeAllConnections();
+      }
+    },
+  };
+};

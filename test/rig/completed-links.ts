@@ -1,0 +1,72 @@
+import { Kafka, logLevel } from "kafkajs";
+import * as z from "zod";
+import { outgoing } from "@payment-links/bus";
+import { Decimal, type PaymentLinkState, linkCompleted, newId } from "@payment-links/contracts";
+
+const recordsPerSend = 500;
+
+/** A record that tells of one completed link, and the id of that link. */
+type CompletedLink = ReturnType<typeof completedLink>;
+
+/**
+ * Makes a record of a link that is completed now; a webhook's body is some 400 bytes and
+ * `description`.
+ */
+export const completedLink = (userId: string, description: string | null = null) => {
+  const now = new Date();
+  const link: PaymentLinkState = {
+    id: newId("plink"),
+    version: 2,
+    userId,
+    status: "completed",
+    toAmount: new Decimal("25.5"),
+    receivedAmount: new Decimal("25.5"),
+    currentUsage: 1,
+    maxUsage: null,
+    description,
+    expirationDate: null,
+    destinationAddress: "0x52908400098527886E0F7030069857D2E4169EE7",
+    chainId: "8453",
+    tokenAddress: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+    paymentReference: "00".repeat(16),
+    dateCreated: now,
+  };
+  const { event, key, data } = outgoing(linkCompleted, {
+    key: link.id,
+    occurredAt: now,
+    data: { link },
+  });
+  return {
+    linkId: link.id,
+    message: {
+      key,
+      value: JSON.stringify(z.encode(event.data, data)),
+      headers: {
+        ce_specversion: "1.0",
+        ce_id: newId("evt"),
+        ce_source: "links-api",
+        ce_type: event.type,
+        ce_time: now.toISOString(),
+      },
+    },
+  };
+};
+
+/** Connects to the brokers of the run, to tell of links as links-api does. */
+export const openTeller = async (topicPrefix: string) => {
+  const brokers = (process.env["KAFKA_BROKERS"] ?? "").split(",");
+  const producer = new Kafka({ brokers, logLevel: logLevel.ERROR }).producer();
+  await producer.connect();
+  const topic = `${topicPrefix}${linkCompleted.topic}`;
+  return {
+    /** Ends once the brokers have all of them. */
+    tell: async (links: readonly CompletedLink[]): Promise<void> => {
+      for (let at = 0; at < links.length; at += recordsPerSend) {
+        const messages = links.slice(at, at + recordsPerSend).map(({ message }) => message);
+        await producer.send({ topic, messages });
+      }
+    },
+    close: () => producer.disconnect(),
+  };
+};
+export type Teller = Awaited<ReturnType<typeof openTeller>>;
