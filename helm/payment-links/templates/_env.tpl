@@ -1,0 +1,94 @@
+{{/*
+One variable from a Secret: the one that the secret names, else that of its inline value (`inline` says
+which), else the common one. `isOptional` means that the services do without it.
+*/}}
+{{- define "payment-links.secretEnv" -}}
+{{- $secret := index .root.Values.secrets .secret -}}
+{{- $name := $secret.existingSecret -}}
+{{- if not $name -}}
+{{- $name = ternary .inline .root.Values.secrets.existingSecret (ne $secret.value "") -}}
+{{- end -}}
+{{- if and $secret.existingSecret $secret.value -}}
+{{- fail (printf "secrets.%s: existingSecret and value are both given; one of them must go" .secret) -}}
+{{- end -}}
+{{- if not (or $name .isOptional) -}}
+{{- fail (printf "secrets.%s: give existingSecret (or secrets.existingSecret for all of them)" .secret) -}}
+{{- end -}}
+{{- if $name }}
+- name: {{ .env }}
+  valueFrom:
+    secretKeyRef: { name: {{ $name }}, key: {{ $secret.key }}{{ if .isOptional }}, optional: true{{ end }} }
+{{- end }}
+{{- end -}}
+
+{{/* How any of our processes reaches Kafka and what it trusts. */}}
+{{- define "payment-links.kafkaEnv" -}}
+- { name: KAFKA_BROKERS, value: {{ join "," .root.Values.kafka.brokers | quote }} }
+{{- with .root.Values.kafka.topicPrefix }}
+- { name: KAFKA_TOPIC_PREFIX, value: {{ . | quote }} }
+{{- end }}
+{{- if .root.Values.kafka.ssl }}
+- { name: KAFKA_SSL, value: "1" }
+{{- end }}
+{{- with .root.Values.kafka.sasl.mechanism }}
+- { name: KAFKA_SASL_MECHANISM, value: {{ . | quote }} }
+{{- include "payment-links.secretEnv" (merge (dict "env" "KAFKA_SASL_USERNAME" "secret" "kafkaUsername") $) }}
+{{- include "payment-links.secretEnv" (merge (dict "env" "KAFKA_SASL_PASSWORD" "secret" "kafkaPassword") $) }}
+{{- end }}
+{{- if .root.Values.trustedCertificates.existingConfigMap }}
+- name: NODE_EXTRA_CA_CERTS
+  value: /etc/payment-links/certificates/{{ .root.Values.trustedCertificates.key }}
+{{- end }}
+- { name: LOG_LEVEL, value: {{ .root.Values.logLevel | quote }} }
+# The heap must end before the container does: an error that names itself, not a kill.
+- { name: NODE_OPTIONS, value: "--max-old-space-size-percentage=75" }
+{{- end -}}
+
+{{/* The variables that every service has. */}}
+{{- define "payment-links.env" -}}
+{{- $values := .root.Values -}}
+{{- $full := include "payment-links.fullname" .root -}}
+{{- $own := printf "%s-%s" $full .service -}}
+- { name: HOST, value: {{ $values.listenAddress | quote }} }
+- { name: PORT, value: "8080" }
+- { name: INTERNAL_HOST, value: {{ $values.listenAddress | quote }} }
+- { name: INTERNAL_PORT, value: "8081" }
+- name: INTERNAL_HOSTNAMES
+  value: {{ printf "%s,%s.%s,%s.%s.svc" $own $own .root.Release.Namespace $own .root.Release.Namespace }}
+{{- include "payment-links.secretEnv" (merge (dict "env" "INTERNAL_TOKEN" "secret" "internalToken") .) }}
+{{- if ne .service "auth-keys" }}
+- { name: AUTH_KEYS_INTERNAL_URL, value: "http://{{ $full }}-auth-keys:8081" }
+{{- end }}
+- { name: BASE_URL, value: {{ $values.baseUrl | quote }} }
+{{- with $values.checkoutUrl }}
+- { name: CHECKOUT_URL, value: {{ . | quote }} }
+{{- end }}
+{{- if $values.allowInsecureCookie }}
+- { name: ALLOW_INSECURE_COOKIE, value: "1" }
+{{- end }}
+{{- with $values.trustedProxies }}
+- { name: TRUSTED_PROXIES, value: {{ join "," . | quote }} }
+{{- end }}
+{{- include "payment-links.secretEnv" (merge (dict "env" "DATABASE_URL" "secret" (printf "%sDatabaseUrl" .key)) .) }}
+- { name: DATABASE_CONNECTIONS_MAX, value: {{ .values.databaseConnectionsMax | quote }} }
+{{ include "payment-links.kafkaEnv" . }}
+{{- include "payment-links.secretEnv" (merge (dict "env" "REDIS_URL" "secret" "redisUrl") .) }}
+- { name: RATE_LIMIT_PER_KEY, value: {{ $values.rateLimit.perKey | quote }} }
+- { name: RATE_LIMIT_PER_IP, value: {{ $values.rateLimit.perIp | quote }} }
+# How many share a limit while Redis is away.
+- { name: RATE_LIMIT_REPLICAS, value: {{ include "payment-links.replicasMin" .values | int | max 1 | quote }} }
+- { name: DRAIN_DELAY_SECONDS, value: {{ $values.drainDelaySeconds | quote }} }
+{{- if $values.catalogue }}
+- { name: CATALOGUE_FILE, value: /etc/payment-links/settings/catalogue.json }
+{{- end }}
+{{- with $values.tracing.endpoint }}
+- { name: OTEL_EXPORTER_OTLP_ENDPOINT, value: {{ . | quote }} }
+- { name: OTEL_TRACES_SAMPLER, value: parentbased_traceidratio }
+- { name: OTEL_TRACES_SAMPLER_ARG, value: {{ $values.tracing.sampleRatio | quote }} }
+{{- end }}
+{{- end -}}
+
+{{/* Least pods of a service; given the service's values. */}}
+{{- define "payment-links.replicasMin" -}}
+{{- ternary .autoscaling.minReplicas .replicas .autoscaling.enabled | int -}}
+{{- end -}}

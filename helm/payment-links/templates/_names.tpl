@@ -1,0 +1,62 @@
+{{/* The prefix of every resource: the release's name, with the chart's where it does not contain it. */}}
+{{- define "payment-links.fullname" -}}
+{{- $name := default .Chart.Name .Values.nameOverride -}}
+{{- $full := ternary .Release.Name (printf "%s-%s" .Release.Name $name) (contains $name .Release.Name) -}}
+{{- default $full .Values.fullnameOverride | trunc 38 | trimSuffix "-" -}}
+{{- end -}}
+
+{{/* What selects the pods of a release; with `component` those of one service. It can never change. */}}
+{{- define "payment-links.selector" -}}
+app.kubernetes.io/name: {{ default .root.Chart.Name .root.Values.nameOverride }}
+app.kubernetes.io/instance: {{ .root.Release.Name }}
+{{- with .component }}
+app.kubernetes.io/component: {{ . }}
+{{- end }}
+{{- end -}}
+
+{{/* The labels of every resource. */}}
+{{- define "payment-links.labels" -}}
+{{ include "payment-links.selector" . }}
+app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
+app.kubernetes.io/part-of: payment-links
+app.kubernetes.io/managed-by: {{ .root.Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" }}
+{{- end -}}
+
+{{/* The four services, each with its block of values, in the order in which they are prepared. */}}
+{{- define "payment-links.services" -}}
+auth-keys: authKeys
+links-api: linksApi
+settlement-listener: settlementListener
+webhook-dispatcher: webhookDispatcher
+{{- end -}}
+
+{{/* The image of one service: a digest wins over a tag. */}}
+{{- define "payment-links.image" -}}
+{{- $image := .root.Values.image -}}
+{{- $values := index .root.Values (index (include "payment-links.services" . | fromYaml) .service) -}}
+{{- $path := printf "%s/%s" $image.repository .service -}}
+{{- with $image.registry -}}{{- $path = printf "%s/%s" . $path -}}{{- end -}}
+{{- if $values.image.digest -}}
+{{- printf "%s@%s" $path $values.image.digest -}}
+{{- else -}}
+{{- printf "%s:%s" $path (default .root.Chart.AppVersion $image.tag) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The host of the one origin, for an Ingress or an HTTPRoute that names none. */}}
+{{- define "payment-links.host" -}}
+{{- (urlParse .Values.baseUrl).host | splitList ":" | first -}}
+{{- end -}}
+
+{{/*
+The paths of the one origin and the service behind each; a longer prefix wins. deploy/src/ingress.ts
+says the same for the four services in one process.
+*/}}
+{{- define "payment-links.paths" -}}
+/console/api/payment-links: links-api
+/console/api/webhook-endpoints: webhook-dispatcher
+/console/api: auth-keys
+/settlement-notices: settlement-listener
+/: links-api
+{{- end -}}
