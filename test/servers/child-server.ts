@@ -7,6 +7,8 @@ import { createInterface } from "node:readline";
 export type ServerContext = {
   /** For its files; not there yet. */
   readonly directory: string;
+  /** The address at which it is reached, one of this machine's; loopback if absent. */
+  readonly host?: string;
   /** Hears what takes long and what goes wrong. */
   readonly report: (line: string) => void;
   /** Ends a start that is under way. */

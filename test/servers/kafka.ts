@@ -16,6 +16,7 @@ const formatMsMax = 60_000;
 const ready = { readyText: "Kafka Server started", readyMsMax: 120_000 } as const;
 
 type Ports = { readonly port: number; readonly controllerPort: number };
+const loopback = "127.0.0.1";
 
 /** The way to a broker that this machine has: jars on its own Java, or a container. */
 export const findKafka = async (): Promise<StartServer> => {
@@ -27,7 +28,7 @@ export const findKafka = async (): Promise<StartServer> => {
 };
 
 const startFromJars: StartServer = async (context) => {
-  const { directory } = context;
+  const { directory, host = loopback } = context;
   const jars = join(await fetchWithMaven("kafka", context), "*");
   await mkdir(directory);
   const file = join(directory, "server.properties");
@@ -37,8 +38,11 @@ const startFromJars: StartServer = async (context) => {
   const clusterId = randomBytes(16).toString("base64url");
   const format = ["kafka.tools.StorageTool", "format", "-t", clusterId, "-c", file];
 
-  return await startOnTwoPorts(async (ports) => {
-    const lines = Object.entries({ ...properties(ports), "log.dirs": join(directory, "data") });
+  return await startOnTwoPorts(host, async (ports) => {
+    const lines = Object.entries({
+      ...properties(host, ports),
+      "log.dirs": join(directory, "data"),
+    });
     await writeFile(file, lines.map(([name, value]) => `${name}=${value}\n`).join(""));
     await run("java", ["-Xmx128m", ...java, ...format, "--ignore-formatted"], {
       timeout: formatMsMax,
@@ -52,10 +56,10 @@ const startFromJars: StartServer = async (context) => {
 const startContainer: StartServer = async (context) => {
   await mkdir(context.directory);
   await pullImage(context);
-  return await startOnTwoPorts(async (ports) => {
+  return await startOnTwoPorts(loopback, async (ports) => {
     const { port, controllerPort } = ports;
     const variables = Object.entries({
-      ...properties(ports),
+      ...properties(loopback, ports),
       listeners: `PLAINTEXT://0.0.0.0:${port},CONTROLLER://127.0.0.1:${controllerPort}`,
       "log.dirs": "/tmp/kafka-data",
     }).flatMap(([name, value]) => [
@@ -72,19 +76,22 @@ const pullImage = async ({ report, signal }: ServerContext): Promise<void> => {
   await run("docker", ["pull", "--quiet", image], { timeout: pullMsMax, signal });
 };
 
-const startOnTwoPorts = (start: (ports: Ports) => Promise<RunningServer["stop"]>) =>
+const startOnTwoPorts = (host: string, start: (ports: Ports) => Promise<RunningServer["stop"]>) =>
   startOnFreePorts(2, async ([port = 0, controllerPort = 0]) => ({
     stop: await start({ port, controllerPort }),
-    url: `127.0.0.1:${port}`,
+    url: `${host}:${port}`,
   }));
 
 /** One node that is broker and controller, small enough for a machine with two processors. */
-const properties = ({ port, controllerPort }: Ports): Readonly<Record<string, string>> => ({
+const properties = (
+  host: string,
+  { port, controllerPort }: Ports,
+): Readonly<Record<string, string>> => ({
   "process.roles": "broker,controller",
   "node.id": "1",
   "controller.quorum.voters": `1@127.0.0.1:${controllerPort}`,
-  listeners: `PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort}`,
-  "advertised.listeners": `PLAINTEXT://127.0.0.1:${port}`,
+  listeners: `PLAINTEXT://${host}:${port},CONTROLLER://127.0.0.1:${controllerPort}`,
+  "advertised.listeners": `PLAINTEXT://${host}:${port}`,
   "controller.listener.names": "CONTROLLER",
   "inter.broker.listener.name": "PLAINTEXT",
   "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",

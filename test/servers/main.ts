@@ -1,6 +1,7 @@
 // Runs Postgres, Kafka and Redis for tests in the foreground: one JSON line with their addresses
 // on stdout once all serve, progress on stderr, an orderly end on SIGINT or SIGTERM. Where a
-// parent holds an IPC channel, its end, also by SIGKILL, is ours too.
+// parent holds an IPC channel, its end, also by SIGKILL, is ours too. `SERVERS_HOST` is an address of
+// this machine that others reach, such as a cluster's pods; loopback if absent.
 import { setTimeout as sleep } from "node:timers/promises";
 import { startServers } from "./start-servers.ts";
 import type { ServerUrls } from "./start-servers.ts";
@@ -26,7 +27,8 @@ process.on("SIGTERM", () => end.abort());
 if (process.connected) process.once("disconnect", () => end.abort());
 
 try {
-  const servers = await startServers(given, report, end.signal);
+  const host = process.env["SERVERS_HOST"] || undefined;
+  const servers = await startServers(given, report, end.signal, host);
   process.stdout.write(`${JSON.stringify(servers.urls)}\n`);
   await sleep(foreverMs, undefined, { signal: end.signal }).catch(() => undefined);
   await servers.stop();

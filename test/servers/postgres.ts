@@ -1,9 +1,9 @@
-import { rm } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { openEmbeddedPostgres } from "../../deploy/src/embedded-postgres.ts";
 import type { StartServer } from "./child-server.ts";
 
 /** Starts the Postgres that the product itself brings, made quick: no test pulls its plug. */
-export const startPostgres: StartServer = async ({ directory, report }) => {
+export const startPostgres: StartServer = async ({ directory, host, report }) => {
   const postgres = await openEmbeddedPostgres({
     directory,
     report,
@@ -13,6 +13,7 @@ export const startPostgres: StartServer = async ({ directory, report }) => {
       full_page_writes: "off",
       // Each test file opens pools of its own, and every service of the whole set has several.
       max_connections: "300",
+      ...(host === undefined ? {} : await listenAt(host, `${directory}.pg_hba.conf`)),
     },
   });
   const stop = async () => {
@@ -20,5 +21,13 @@ export const startPostgres: StartServer = async ({ directory, report }) => {
     // It may lie elsewhere than asked, where nobody else would remove it.
     await rm(postgres.directory, { recursive: true, force: true });
   };
-  return { url: postgres.url, stop };
+  const url = new URL(postgres.url);
+  url.hostname = host ?? url.hostname;
+  return { url: url.href, stop };
+};
+
+/** Settings with which another than loopback's clients get in, by password as they do. */
+const listenAt = async (host: string, hbaFile: string): Promise<Record<string, string>> => {
+  await writeFile(hbaFile, "host all all all scram-sha-256\n", { mode: 0o644 });
+  return { listen_addresses: host, hba_file: hbaFile };
 };

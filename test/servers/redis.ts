@@ -36,11 +36,14 @@ export const findRedis = async (): Promise<StartServer> => {
 const startProgram =
   (command: string): StartServer =>
   async (context) => {
-    await mkdir(context.directory);
+    const { directory, host = "127.0.0.1" } = context;
+    await mkdir(directory);
     return await startOnFreePorts(1, async ([port = 0]) => {
-      const args = [...settings(port), "--bind", "127.0.0.1", "--dir", context.directory];
+      // Without a password Redis would refuse whoever does not come over loopback.
+      const reach = ["--bind", host, "--protected-mode", "no"];
+      const args = [...settings(port), ...reach, "--dir", directory];
       const stop = await runServer({ name: "Redis", command, args, ...ready }, context);
-      return { url: `redis://127.0.0.1:${port}`, stop };
+      return { url: `redis://${host}:${port}`, stop };
     });
   };
 

@@ -19,14 +19,15 @@ export type TestServers = { readonly urls: ServerUrls; readonly stop: () => Prom
 const progressMs = 5_000;
 
 /**
- * Starts real Postgres, Kafka and Redis side by side on free loopback ports, their data in a
- * directory that goes with them. A server that is `given` is used as it is and never stopped.
- * Aborting `signal` ends a start that is under way.
+ * Starts real Postgres, Kafka and Redis side by side on free ports of loopback, or of `host`, their
+ * data in a directory that goes with them. A server that is `given` is used as it is and never
+ * stopped. Aborting `signal` ends a start that is under way.
  */
 export const startServers = async (
   given: Partial<ServerUrls>,
   report: (line: string) => void,
   signal: AbortSignal,
+  host?: string,
 ): Promise<TestServers> => {
   // All looked for before any is started: where something must be installed, that is said at once.
   const postgres = given.DATABASE_URL ? takeAsGiven(given.DATABASE_URL) : startPostgres;
@@ -41,7 +42,8 @@ export const startServers = async (
   const begin = async (name: string, start: StartServer) => {
     const startedAt = performance.now();
     pending.add(name);
-    const server = await start({ directory: join(directory, name), report, signal });
+    const context = { directory: join(directory, name), report, signal };
+    const server = await start(host === undefined ? context : { ...context, host });
     pending.delete(name);
     report(`${name} serves (${((performance.now() - startedAt) / 1000).toFixed(1)} s)`);
     return server;

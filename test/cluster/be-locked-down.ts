@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import * as z from "zod";
+import type { Release } from "./release.ts";
+
+const Pods = z.object({
+  items: z.array(
+    z.object({
+      metadata: z.object({ name: z.string() }),
+      status: z.object({ containerStatuses: z.array(z.object({ restartCount: z.number() })) }),
+    }),
+  ),
+});
+
+/** What a container says of itself, one JSON line. */
+const askItself = `
+  const fs = require("node:fs");
+  const tryWrite = () => { try { fs.writeFileSync("/app/x", ""); return true; } catch { return false; } };
+  console.log(JSON.stringify({
+    pid1: fs.readFileSync("/proc/1/cmdline", "utf8").split("\\0")[0],
+    user: process.getuid(),
+    canWriteRoot: tryWrite(),
+    hasNpm: fs.existsSync("/usr/local/bin/npm"),
+    hasToken: fs.existsSync("/var/run/secrets/kubernetes.io"),
+    heapMiB: Math.round(require("node:v8").getHeapStatistics().heap_size_limit / 2 ** 20),
+  }));`;
+
+const services = ["auth-keys", "links-api", "settlement-listener", "webhook-dispatcher"];
+/** Three quarters of the chart's memory limit of 384 MiB, and V8's own rounding. */
+const heapMiBMax = 300;
+
+/** Every container is what the chart promises of it, and none was started twice. */
+export const beLockedDown = async ({ cluster, name }: Release): Promise<void> => {
+  for (const service of services) {
+    const where = `deployment/${name}-${service}`;
+    const printed = await cluster.kubectl(["exec", where, "--", "node", "--eval", askItself]);
+    const { heapMiB, ...rest } = JSON.parse(printed) as Record<string, unknown>;
+    assert.deepEqual(
+      rest,
+      { pid1: "node", user: 65_532, canWriteRoot: false, hasNpm: false, hasToken: false },
+      service,
+    );
+    assert.ok(Number(heapMiB) <= heapMiBMax, `${service} has a heap of ${String(heapMiB)} MiB`);
+  }
+  const selector = "app.kubernetes.io/instance=payment-links";
+  const pods = Pods.parse(
+    JSON.parse(await cluster.kubectl(["get", "pods", "--selector", selector, "--output", "json"])),
+  );
+  const restarted = pods.items.filter(({ status }) =>
+    status.containerStatuses.some(({ restartCount }) => restartCount > 0),
+  );
+  assert.deepEqual(
+    restarted.map(({ metadata }) => metadata.name),
+    [],
+  );
+};

@@ -1,0 +1,10 @@
+import assert from "node:assert/strict";
+import type { Release } from "./release.ts";
+
+const testMsMax = 180_000;
+
+/** `helm test` of the release passes. */
+export const passHelmTest = async ({ cluster, name }: Release): Promise<void> => {
+  const said = await cluster.helm(["test", name, "--timeout", "150s"], { timeoutMs: testMsMax });
+  assert.match(said, /Phase:\s+Succeeded/);
+};

@@ -1,0 +1,167 @@
+import { randomBytes } from "node:crypto";
+import { fileURLToPath } from "node:url";
+import { type Cluster, clientLabels } from "./cluster.ts";
+import type { ClusterConfig } from "./config.ts";
+
+const chart = fileURLToPath(new URL("../../helm/payment-links", import.meta.url));
+const installMsMax = 300_000;
+
+/** The release that the scenarios share; what is installed can be changed by `upgrade`. */
+export type Release = {
+  cluster: Cluster;
+  /** Prefix of its Services and Deployments. */
+  name: string;
+  image(service: string): string;
+  provider: { name: string; secret: string };
+  /** The Service under which pods called `receiver` take webhooks for `https://receiver.test`. */
+  receiverPort: number;
+  /** Installs the chart, or upgrades the release, with more values or `--set` arguments. */
+  upgrade(args?: readonly string[]): Promise<void>;
+};
+
+const secretName = "payment-links";
+const receiverPort = 9_000;
+
+/**
+ * Installs the chart in a namespace that enforces the restricted level, over a database, roles and
+ * topics of this run's own, and waits until it is ready.
+ */
+export const installRelease = async (cluster: Cluster, config: ClusterConfig): Promise<Release> => {
+  await openNamespace(cluster);
+  const run = randomBytes(4).toString("hex");
+  const provider = {
+    name: "provider",
+    secret: `whsec_${randomBytes(24).toString("base64")}`,
+  };
+  const urls = databaseUrls(config, run);
+  const image = (service: string) => {
+    const path = `payment-links/${service}:${config.IMAGE_TAG}`;
+    return config.IMAGE_REGISTRY === "" ? path : `${config.IMAGE_REGISTRY}/${path}`;
+  };
+  await makeDatabase(cluster, image("links-api"), config, urls.migrationDatabaseUrl);
+  await cluster.apply(secrets(config, urls, provider), receiverService());
+  const upgrade = async (args: readonly string[] = []) => {
+    const options = ["--install", "--wait", "--timeout", `${installMsMax / 1000}s`];
+    await cluster.helm(["upgrade", "payment-links", chart, ...options, "--values", "-", ...args], {
+      timeoutMs: installMsMax + 30_000,
+      input: JSON.stringify(values(config, run)),
+    });
+  };
+  await upgrade();
+  return { cluster, name: "payment-links", image, provider, receiverPort, upgrade };
+};
+
+const openNamespace = async (cluster: Cluster): Promise<void> => {
+  await cluster.apply({
+    apiVersion: "v1",
+    kind: "Namespace",
+    metadata: {
+      name: cluster.namespace,
+      labels: {
+        "pod-security.kubernetes.io/enforce": "restricted",
+        "pod-security.kubernetes.io/enforce-version": "latest",
+      },
+    },
+  });
+};
+
+const schemas = {
+  linksApiDatabaseUrl: "links_api",
+  authKeysDatabaseUrl: "auth_keys",
+  settlementListenerDatabaseUrl: "settlement_listener",
+  webhookDispatcherDatabaseUrl: "webhook_dispatcher",
+} as const;
+
+/** Roles are of the whole server: those of two runs must not meet. */
+const databaseUrls = (config: ClusterConfig, run: string) => {
+  const urlFor = (role: string) => {
+    const url = new URL(config.DATABASE_URL);
+    url.username = `${role}_${run}`;
+    url.password = randomBytes(18).toString("base64url");
+    url.pathname = `/payment_links_${run}`;
+    return url.href;
+  };
+  const own = Object.entries(schemas).map(([name, role]) => [name, urlFor(role)] as const);
+  return {
+    ...(Object.fromEntries(own) as Record<keyof typeof schemas, string>),
+    migrationDatabaseUrl: urlFor("migrations"),
+  };
+};
+
+const makeDatabase = async (
+  cluster: Cluster,
+  image: string,
+  { DATABASE_URL }: ClusterConfig,
+  migrationDatabaseUrl: string,
+): Promise<void> => {
+  const name = "make-database";
+  const env = { DATABASE_URL, MIGRATION_DATABASE_URL: migrationDatabaseUrl };
+  await cluster.startProgram({ name, file: "make-database.mjs", image, env });
+  await cluster.endProgram(name);
+};
+
+const secrets = (
+  { REDIS_URL }: ClusterConfig,
+  urls: ReturnType<typeof databaseUrls>,
+  provider: Release["provider"],
+) => ({
+  apiVersion: "v1",
+  kind: "Secret",
+  metadata: { name: secretName },
+  stringData: {
+    "internal-token": randomBytes(24).toString("base64url"),
+    "redis-url": REDIS_URL,
+    "webhook-secret-keys": `test=${randomBytes(32).toString("base64")}`,
+    "settlement-provider-secrets": `${provider.name}=${provider.secret}`,
+    ...Object.fromEntries(Object.entries(urls).map(([name, url]) => [toKebab(name), url])),
+  },
+});
+
+const toKebab = (name: string): string =>
+  name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
+/** The receiver of webhooks is a pod, which comes and goes. */
+const receiverService = () => ({
+  apiVersion: "v1",
+  kind: "Service",
+  metadata: { name: "receiver" },
+  spec: {
+    selector: clientLabels,
+    publishNotReadyAddresses: true,
+    ports: [{ port: receiverPort, targetPort: receiverPort }],
+  },
+});
+
+const values = (config: ClusterConfig, run: string) => {
+  const clients = [{ podSelector: { matchLabels: clientLabels } }];
+  return {
+    image: { registry: config.IMAGE_REGISTRY, tag: config.IMAGE_TAG },
+    baseUrl: "https://pay.example.com",
+    secrets: { existingSecret: secretName },
+    kafka: {
+      brokers: config.KAFKA_BROKERS,
+      topicPrefix: `${run}.`,
+      replicationFactor: config.KAFKA_REPLICATION_FACTOR,
+    },
+    networkPolicy: {
+      edgeFrom: clients,
+      metricsFrom: clients,
+      postgres: { ports: [portOf(config.DATABASE_URL, 5432)] },
+      kafka: { ports: config.KAFKA_BROKERS.map((broker) => portOf(`kafka://${broker}`, 9092)) },
+      redis: { ports: [portOf(config.REDIS_URL, 6379)] },
+    },
+    // No receiver of ours is publicly routable, and the images say that they are in production.
+    webhookDispatcher: {
+      extraEnv: [
+        { name: "NODE_ENV", value: "test" },
+        {
+          name: "WEBHOOK_HOST_OVERRIDES",
+          value: `receiver.test=http://receiver:${receiverPort}`,
+        },
+      ],
+      extraEgress: [{ ports: [{ port: receiverPort }], to: clients }],
+    },
+  };
+};
+
+const portOf = (url: string, byDefault: number): number => Number(new URL(url).port || byDefault);

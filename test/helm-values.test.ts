@@ -1,0 +1,97 @@
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, test } from "@jest/globals";
+import { parse } from "yaml";
+import { chart, helm, readFolder, renderText } from "./helm/render-chart.ts";
+import { findTool, tellMissing } from "./helm/tools.ts";
+import { projectRoot } from "./rig/child.ts";
+
+const run = promisify(execFile);
+const withHelm = helm === undefined ? test.skip : test;
+const helmDocs = findTool("helm-docs");
+if (helmDocs === undefined) tellMissing("helm-docs");
+const withHelmDocs = helmDocs === undefined ? test.skip : test;
+
+type Schema = {
+  $ref?: string;
+  type?: string | string[];
+  description?: string;
+  additionalProperties?: boolean | Schema;
+  properties?: Record<string, Schema>;
+  allOf?: Schema[];
+  definitions?: Record<string, Schema>;
+};
+
+const schema = JSON.parse(readFileSync(join(chart, "values.schema.json"), "utf8")) as Schema;
+const values = parse(readFileSync(join(chart, "values.yaml"), "utf8"), { merge: true }) as unknown;
+
+/** A property's schema with what it refers to. */
+const follow = (found: Schema): Schema => {
+  const name = (found.$ref ?? found.allOf?.find(({ $ref }) => $ref)?.$ref)?.split("/").at(-1);
+  return { ...(name === undefined ? {} : schema.definitions?.[name]), ...found };
+};
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Paths at which values and schema differ, or at which the schema lets a misspelt name through. */
+const differences = (value: unknown, found: Schema, path: string): string[] => {
+  const { properties, additionalProperties } = follow(found);
+  if (properties === undefined) return [];
+  if (!isObject(value)) return [`${path} is no object in values.yaml`];
+  const open = additionalProperties === false ? [] : [`${path} takes any property`];
+  const unnamed = Object.keys(value)
+    .filter((key) => !(key in properties))
+    .map((key) => `${path}/${key} is not in the schema`);
+  const named = Object.entries(properties)
+    .filter(([key]) => `${path}/${key}` !== "/global")
+    .flatMap(([key, property]) => [
+      ...(key in value ? [] : [`${path}/${key} is not in values.yaml`]),
+      ...(follow(property).description ? [] : [`${path}/${key} has no description`]),
+      ...differences(value[key], property, `${path}/${key}`),
+    ]);
+  return [...open, ...unnamed, ...named];
+};
+
+describe("values.schema.json", () => {
+  test("names exactly the values that there are, describes each, and is closed at every level", () => {
+    expect(differences(values, schema, "")).toEqual([]);
+  });
+});
+
+describe("values that cannot be meant", () => {
+  const files = readFolder(join(projectRoot, "test/helm/bad-values"), ".yaml");
+
+  test("there are at least forty kinds", () => {
+    expect(files.length).toBeGreaterThanOrEqual(40);
+  });
+
+  // What a refusal must say, its path included, is the first line of each file.
+  for (const { name, text } of files) {
+    const expected = text.split("\n", 1)[0]?.replace("# ", "") ?? "";
+    withHelm(`${name} is refused: ${expected}`, async () => {
+      const file = join(projectRoot, "test/helm/bad-values", name);
+      const said = await renderText("minimal", ["--values", file]).then(
+        () => "it was rendered",
+        (error: unknown) =>
+          String(error instanceof Error && "stderr" in error ? error.stderr : error),
+      );
+      expect(said).toContain(expected);
+    });
+  }
+
+  withHelm("the same values without the fault are rendered", async () => {
+    expect(await renderText("minimal")).toContain("kind: Deployment");
+  });
+});
+
+describe("the chart's README", () => {
+  withHelmDocs("is what helm-docs makes of the values", async () => {
+    const args = ["--chart-search-root", chart, "--dry-run", "--skip-version-footer"];
+    const { stdout } = await run(helmDocs ?? "", args, { timeout: 60_000 });
+    const readme = readFileSync(join(chart, "README.md"), "utf8");
+    expect(stdout.trim()).toBe(readme.trim());
+  });
+});

@@ -1,0 +1,376 @@
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { beforeAll, describe, expect, test } from "@jest/globals";
+import { serviceFor } from "@payment-links/deploy/ingress";
+import { parse } from "yaml";
+import {
+  type Manifest,
+  chart,
+  containersOf,
+  fullName,
+  helm,
+  podOf,
+  readFolder,
+  renderChart,
+  renderText,
+  topologies,
+} from "./helm/render-chart.ts";
+import { findTool, tellMissing } from "./helm/tools.ts";
+import { projectRoot } from "./rig/child.ts";
+
+const run = promisify(execFile);
+const withHelm = helm === undefined ? describe.skip : describe;
+const services = ["auth-keys", "links-api", "settlement-listener", "webhook-dispatcher"];
+
+const ofKind = (manifests: readonly Manifest[], kind: string): Manifest[] =>
+  manifests.filter((manifest) => manifest.kind === kind);
+
+const duplicates = (names: readonly string[]): string[] =>
+  names.filter((name, index) => names.indexOf(name) !== index);
+
+withHelm("every topology", () => {
+  const rendered = new Map<string, Manifest[]>();
+  beforeAll(async () => {
+    for (const topology of topologies) rendered.set(topology, await renderChart(topology));
+  });
+
+  describe.each(topologies)("%s", (topology) => {
+    const manifests = () => rendered.get(topology) ?? [];
+
+    test("is the four services, each by Deployment, Service and ServiceAccount", () => {
+      for (const kind of ["Deployment", "Service", "ServiceAccount"]) {
+        const names = ofKind(manifests(), kind).map(({ metadata }) => metadata.name);
+        expect(names).toEqual(
+          expect.arrayContaining(services.map((service) => `${fullName}-${service}`)),
+        );
+      }
+    });
+
+    test("has no name twice where Kubernetes merges lists by name", () => {
+      const twice = containersOf(manifests()).flatMap(({ env, ports, volumeMounts }) => [
+        ...duplicates(env.map(({ name }) => name)),
+        ...duplicates(ports.map(({ name }) => name)),
+        ...duplicates(volumeMounts.map(({ mountPath }) => mountPath)),
+      ]);
+      const ids = manifests().map(({ kind, metadata }) => `${kind}/${metadata.name}`);
+      expect([...twice, ...duplicates(ids)]).toEqual([]);
+    });
+
+    test("gives every pod what the restricted level asks, a closed root and no token", () => {
+      for (const manifest of manifests()) {
+        const pod = podOf(manifest);
+        if (pod === undefined) continue;
+        expect(pod.automountServiceAccountToken).toBe(false);
+        expect(pod.securityContext).toMatchObject({
+          runAsNonRoot: true,
+          seccompProfile: { type: "RuntimeDefault" },
+        });
+        for (const { securityContext } of [...pod.initContainers, ...pod.containers]) {
+          expect(securityContext).toEqual({
+            allowPrivilegeEscalation: false,
+            readOnlyRootFilesystem: true,
+            capabilities: { drop: ["ALL"] },
+          });
+        }
+      }
+      for (const account of ofKind(manifests(), "ServiceAccount")) {
+        expect(account["automountServiceAccountToken"]).toBe(false);
+      }
+    });
+
+    test("runs fixed images by node itself", () => {
+      for (const { image, command } of containersOf(manifests())) {
+        expect(image).toMatch(/(?::(?!latest$)[\w.-]+|@sha256:[0-9a-f]{64})$/);
+        expect(command[0] ?? "node").toBe("node");
+      }
+    });
+
+    test("sets no variable that deploy/README.md does not explain", () => {
+      const known = readFileSync(join(projectRoot, "deploy/README.md"), "utf8");
+      const names = containersOf(manifests())
+        .filter(({ name }) => name !== "smoke")
+        .flatMap(({ env }) => env.map(({ name }) => name))
+        .filter((name) => !/^(?:NODE_|OTEL_TRACES_|TZ$)/.test(name));
+      const unknown = names.filter((name) => !known.includes(`\`${name}\``));
+      expect([...new Set(unknown)]).toEqual([]);
+    });
+  });
+});
+
+withHelm("secrets", () => {
+  test("with existingSecret nothing secret is in the render: no Secret, and no value", async () => {
+    for (const topology of topologies.filter((name) => name !== "trial")) {
+      const manifests = await renderChart(topology);
+      expect(ofKind(manifests, "Secret")).toEqual([]);
+      const clear = containersOf(manifests)
+        .flatMap(({ env }) => env)
+        .filter(({ name }) => /SECRET|TOKEN|PASSWORD|DATABASE_URL|REDIS_URL|RPC_URLS/.test(name))
+        .filter(({ value, valueFrom }) => value !== undefined || valueFrom === undefined);
+      expect(clear).toEqual([]);
+    }
+  });
+
+  test("an inline value stands in Secrets alone, and the migrations' in that of their Job", async () => {
+    const canary = "canary-7d1f2c9b0a";
+    const names = ["internalToken", "migrationDatabaseUrl", "linksApiDatabaseUrl", "redisUrl"];
+    const sets = names.flatMap((name) => ["--set", `secrets.${name}.value=${canary}-${name}`]);
+    const manifests = await renderChart("trial", sets);
+    const holders = (name: string) => {
+      const clear = `${canary}-${name}`;
+      const sealed = Buffer.from(clear).toString("base64");
+      return manifests
+        .filter((manifest) => {
+          const text = JSON.stringify(manifest);
+          return text.includes(clear) || text.includes(sealed);
+        })
+        .map(({ kind, metadata }) => `${kind}/${metadata.name}`)
+        .sort();
+    };
+    expect(holders("internalToken")).toEqual([`Secret/${fullName}-secrets`]);
+    expect(holders("migrationDatabaseUrl")).toEqual([`Secret/${fullName}-migrations`]);
+    expect(holders("linksApiDatabaseUrl")).toEqual([
+      `Secret/${fullName}-migrations`,
+      `Secret/${fullName}-secrets`,
+    ]);
+    expect(holders("redisUrl")).toEqual([`Secret/${fullName}-secrets`]);
+  });
+
+  test("each service reads its own database alone, and only the Job the migrations' role", async () => {
+    const manifests = await renderChart("production");
+    const keys = (manifest: Manifest) =>
+      containersOf([manifest])
+        .flatMap(({ env }) => env)
+        .map(({ valueFrom }) => valueFrom?.secretKeyRef.key ?? "")
+        .filter((key) => key.endsWith("database-url"));
+    for (const deployment of ofKind(manifests, "Deployment")) {
+      const service = deployment.metadata.name.replace(`${fullName}-`, "");
+      expect(keys(deployment)).toEqual([`${service}-database-url`]);
+    }
+  });
+});
+
+withHelm("the one origin", () => {
+  const paths = [
+    "/v1/payment-link",
+    "/v1/openapi.json",
+    "/@demo/pay/plink_1",
+    "/tx/tx_1",
+    "/checkout/page.css",
+    "/console",
+    "/console/api/payment-links",
+    "/console/api/payment-links/plink_1",
+    "/console/api/payment-linksx",
+    "/console/api/webhook-endpoints/whe_1",
+    "/console/api/session",
+    "/console/apix",
+    "/settlement-notices/demo",
+    "/settlement-noticesx",
+  ];
+
+  /** What a controller does by the rules of Prefix and PathPrefix: whole segments, the longest wins. */
+  const serviceByPrefix = (rules: readonly { path: string; service: string }[], path: string) =>
+    rules
+      .filter((rule) => rule.path === "/" || path === rule.path || path.startsWith(`${rule.path}/`))
+      .sort((a, b) => b.path.length - a.path.length)[0]
+      ?.service.replace(`${fullName}-`, "");
+
+  type IngressSpec = {
+    rules: {
+      host: string;
+      http: { paths: { path: string; backend: { service: { name: string } } }[] };
+    }[];
+  };
+  type RouteSpec = {
+    hostnames: string[];
+    rules: { matches: { path: { value: string } }[]; backendRefs: { name: string }[] }[];
+  };
+
+  test("an Ingress leads every path where the all-in-one does", async () => {
+    const [ingress] = ofKind(await renderChart("production"), "Ingress");
+    if (ingress === undefined) throw new Error("there is no Ingress");
+    const [rule] = (ingress["spec"] as IngressSpec).rules;
+    expect(rule?.host).toBe("api.example.com");
+    const rules = (rule?.http.paths ?? []).map(({ path, backend }) => ({
+      path,
+      service: backend.service.name,
+    }));
+    for (const path of paths)
+      expect([path, serviceByPrefix(rules, path)]).toEqual([path, serviceFor(path)]);
+  });
+
+  test("an HTTPRoute leads every path where the all-in-one does", async () => {
+    const [route] = ofKind(await renderChart("http-route"), "HTTPRoute");
+    if (route === undefined) throw new Error("there is no HTTPRoute");
+    const { hostnames, rules: found } = route["spec"] as RouteSpec;
+    expect(hostnames).toEqual(["pay.example.com"]);
+    const rules = found.map(({ matches, backendRefs }) => ({
+      path: matches[0]?.path.value ?? "",
+      service: backendRefs[0]?.name ?? "",
+    }));
+    for (const path of paths)
+      expect([path, serviceByPrefix(rules, path)]).toEqual([path, serviceFor(path)]);
+  });
+});
+
+withHelm("scaling", () => {
+  test("a scaled Deployment names no replicas, which the scaler would lose at each upgrade", async () => {
+    const manifests = await renderChart("production");
+    const scaled = ofKind(manifests, "HorizontalPodAutoscaler").map(
+      ({ metadata }) => metadata.name,
+    );
+    expect(scaled).toEqual([`${fullName}-links-api`]);
+    for (const { metadata, spec } of ofKind(manifests, "Deployment") as (Manifest & {
+      spec: { replicas?: number };
+    })[]) {
+      expect([metadata.name, spec.replicas === undefined]).toEqual([
+        metadata.name,
+        scaled.includes(metadata.name),
+      ]);
+    }
+  });
+
+  test("a single pod has no disruption budget, which would hold its node up for ever", async () => {
+    expect(ofKind(await renderChart("trial"), "PodDisruptionBudget")).toEqual([]);
+    expect(ofKind(await renderChart("minimal"), "PodDisruptionBudget")).toHaveLength(4);
+  });
+});
+
+withHelm("migrations", () => {
+  test("without hooks nothing but the test is one, and another image is another Job", async () => {
+    const jobName = async (tag: string) => {
+      const manifests = await renderChart("gitops", ["--set", `image.tag=${tag}`]);
+      const hooks = manifests.filter(({ metadata }) => "helm.sh/hook" in metadata.annotations);
+      expect(hooks.map(({ kind }) => kind)).toEqual(["Pod"]);
+      return ofKind(manifests, "Job").map(({ metadata }) => metadata.name);
+    };
+    const [first, again, other] = [
+      await jobName("1.0.0"),
+      await jobName("1.0.0"),
+      await jobName("1.0.1"),
+    ];
+    expect(again).toEqual(first);
+    expect(other).not.toEqual(first);
+  });
+
+  test("the Job prepares each service once, and all that it needs is a hook before it", async () => {
+    const manifests = await renderChart("trial");
+    const [job] = ofKind(manifests, "Job");
+    expect(containersOf(job === undefined ? [] : [job]).map(({ name }) => name)).toEqual(services);
+    const own = manifests.filter(({ metadata }) => metadata.name === `${fullName}-migrations`);
+    const weights = own.map(({ kind, metadata }) => [
+      kind,
+      metadata.annotations["helm.sh/hook-weight"],
+    ]);
+    expect(new Map(weights as [string, string][])).toEqual(
+      new Map([
+        ["ServiceAccount", "-10"],
+        ["Secret", "-10"],
+        ["NetworkPolicy", "-10"],
+        ["Job", "0"],
+      ]),
+    );
+  });
+});
+
+withHelm("monitoring", () => {
+  type Rules = { groups: { rules: { alert?: string; annotations?: Record<string, string> }[] }[] };
+
+  test("every file of alerts is a PrometheusRule, each alert with its runbook's address", async () => {
+    const files = readFolder(join(chart, "alerts"), ".yaml");
+    const rules = ofKind(await renderChart("production"), "PrometheusRule");
+    expect(rules).toHaveLength(files.length);
+    for (const { spec } of rules as unknown as { spec: Rules }[]) {
+      for (const { alert, annotations } of spec.groups.flatMap((group) => group.rules)) {
+        if (alert === undefined) continue;
+        expect(annotations?.["runbook_url"]).toBe(
+          `https://runbooks.example.com/payment-links/${alert}.md`,
+        );
+      }
+    }
+    for (const { text } of files) expect((parse(text) as Rules).groups.length).toBeGreaterThan(0);
+  });
+
+  test("every dashboard is a ConfigMap, digit for digit", async () => {
+    const files = readFolder(join(chart, "dashboards"), ".json");
+    const maps = ofKind(await renderChart("production"), "ConfigMap")
+      .filter(({ metadata }) => metadata.labels["grafana_dashboard"] === "1")
+      .map((map) => map["data"]);
+    expect(maps).toEqual(files.map(({ name, text }) => ({ [name]: text })));
+  });
+});
+
+const kubeconform = findTool("kubeconform");
+const kubeScore = findTool("kube-score");
+if (kubeconform === undefined) tellMissing("kubeconform");
+if (kubeScore === undefined) tellMissing("kube-score");
+const eachTopology = (tool: string | undefined) =>
+  (helm === undefined || tool === undefined ? test.skip : test).each(topologies);
+
+describe("kubeconform -strict", () => {
+  eachTopology(kubeconform)("passes %s", async (topology) => {
+    const schemas = join(projectRoot, "test/helm/schemas");
+    const location = `${schemas}/{{ .ResourceKind }}-{{ .Group }}-{{ .ResourceAPIVersion }}.json`;
+    const args = ["-strict", "-summary", "-schema-location", location, "-"];
+    const said = await pipe(kubeconform ?? "", args, await renderText(topology));
+    expect(said).toContain("Invalid: 0, Errors: 0, Skipped: 0");
+  });
+});
+
+describe("kube-score", () => {
+  type Ignored = { check: string; summary: string; topologies?: string[]; reason: string };
+  const ignored = parse(
+    readFileSync(join(projectRoot, "test/helm/kube-score-ignore.yaml"), "utf8"),
+  ) as Ignored[];
+
+  /** Every finding of kube-score below "almost ok". */
+  const findings = async (topology: string) => {
+    const args = ["score", "--output-format", "json", "-"];
+    const found = JSON.parse(await pipe(kubeScore ?? "", args, await renderText(topology))) as {
+      object_name: string;
+      checks: {
+        check: { id: string };
+        grade: number;
+        skipped: boolean;
+        comments: { summary: string }[] | null;
+      }[];
+    }[];
+    return found.flatMap(({ object_name: object, checks }) =>
+      checks
+        .filter(({ grade, skipped }) => !skipped && grade < almostOk)
+        .flatMap(({ check, comments }) =>
+          (comments ?? []).map(({ summary }) => ({ object, check: check.id, summary })),
+        ),
+    );
+  };
+
+  eachTopology(kubeScore)(
+    "finds nothing in %s but what is ignored there, and all of that",
+    async (topology) => {
+      const here = ignored.filter((entry) => entry.topologies?.includes(topology) ?? true);
+      const found = await findings(topology);
+      const isIgnored = ({ check, summary }: { check: string; summary: string }) =>
+        here.some((entry) => entry.check === check && entry.summary === summary);
+      expect(found.filter((finding) => !isIgnored(finding))).toEqual([]);
+      const stale = here.filter(
+        ({ check, topologies: only }) =>
+          only !== undefined && !found.some((finding) => finding.check === check),
+      );
+      expect(stale).toEqual([]);
+    },
+  );
+});
+
+/** kube-score's grades: 1 critical, 5 warning, 7 almost ok, 10 ok. */
+const almostOk = 7;
+
+const pipe = async (tool: string, args: readonly string[], input: string): Promise<string> => {
+  const running = run(tool, args, { timeout: 60_000, maxBuffer: 50_000_000 });
+  running.child.stdin?.end(input);
+  // Both tell what they found by their exit code too; the findings themselves are on stdout.
+  return running.then(
+    ({ stdout }) => stdout,
+    (error: { stdout?: string; message: string }) => error.stdout ?? error.message,
+  );
+};

@@ -1,0 +1,105 @@
+import { BlockList, isIPv6 } from "node:net";
+import * as z from "zod";
+import type { Manifest } from "./render-chart.ts";
+
+const Labels = z.record(z.string(), z.string());
+const Selector = z.strictObject({ matchLabels: Labels.default({}) });
+
+const Peer = z.strictObject({
+  podSelector: Selector.optional(),
+  namespaceSelector: Selector.optional(),
+  ipBlock: z.strictObject({ cidr: z.string(), except: z.array(z.string()).default([]) }).optional(),
+});
+
+const Ports = z
+  .array(z.strictObject({ protocol: z.enum(["TCP", "UDP"]).default("TCP"), port: z.int() }))
+  .optional();
+
+const Policy = z.object({
+  spec: z.strictObject({
+    podSelector: Selector,
+    policyTypes: z.array(z.enum(["Ingress", "Egress"])),
+    ingress: z.array(z.strictObject({ from: z.array(Peer).optional(), ports: Ports })).default([]),
+    egress: z.array(z.strictObject({ to: z.array(Peer).optional(), ports: Ports })).default([]),
+  }),
+});
+
+/** One end of a connection: a pod of a namespace, or an address outside of the cluster. */
+export type End =
+  | { labels: Readonly<Record<string, string>>; namespace: Readonly<Record<string, string>> }
+  | { address: string };
+
+export type Connection = { from: End; to: End; port: number; protocol?: "TCP" | "UDP" };
+
+/**
+ * Says whether the policies of one namespace let a connection through, by the rules of
+ * networking.k8s.io/v1: an end that no policy selects is open, one that some select takes what any of
+ * them allows, and both ends must agree. `home` are the labels of the policies' own namespace.
+ */
+export const createPolicyVerdict = (
+  manifests: readonly Manifest[],
+  home: Readonly<Record<string, string>>,
+): ((connection: Connection) => boolean) => {
+  const policies = manifests
+    .filter(({ kind }) => kind === "NetworkPolicy")
+    .map((manifest) => Policy.parse(manifest).spec);
+
+  const allows = (direction: "Ingress" | "Egress", connection: Connection): boolean => {
+    const own = direction === "Ingress" ? connection.to : connection.from;
+    const other = direction === "Ingress" ? connection.from : connection.to;
+    if ("address" in own || own.namespace !== home) return true;
+    const selecting = policies.filter(
+      ({ policyTypes, podSelector }) =>
+        policyTypes.includes(direction) && isSelected(podSelector, own.labels),
+    );
+    if (selecting.length === 0) return true;
+    const rules = selecting.flatMap(({ ingress, egress }) =>
+      direction === "Ingress"
+        ? ingress.map(({ from, ports }) => ({ peers: from, ports }))
+        : egress.map(({ to, ports }) => ({ peers: to, ports })),
+    );
+    return rules.some(
+      ({ peers, ports }) =>
+        (peers?.some((peer) => isPeer(peer, other, home)) ?? true) &&
+        (ports?.some((port) => isPort(port, connection)) ?? true),
+    );
+  };
+  return (connection) => allows("Egress", connection) && allows("Ingress", connection);
+};
+
+const isSelected = (
+  { matchLabels }: z.output<typeof Selector>,
+  labels: Readonly<Record<string, string>>,
+): boolean => Object.entries(matchLabels).every(([name, value]) => labels[name] === value);
+
+const isPort = (
+  { port, protocol }: { port: number; protocol: string },
+  connection: Connection,
+): boolean => port === connection.port && protocol === (connection.protocol ?? "TCP");
+
+const isPeer = (
+  { podSelector, namespaceSelector, ipBlock }: z.output<typeof Peer>,
+  end: End,
+  home: Readonly<Record<string, string>>,
+): boolean => {
+  if ("address" in end) {
+    if (ipBlock === undefined || !isWithin(ipBlock.cidr, end.address)) return false;
+    return !ipBlock.except.some((cidr) => isWithin(cidr, end.address));
+  }
+  // What an address block means for pods is left to the network plugin.
+  if (ipBlock !== undefined) return false;
+  const inNamespace =
+    namespaceSelector === undefined
+      ? end.namespace === home
+      : isSelected(namespaceSelector, end.namespace);
+  return inNamespace && (podSelector === undefined || isSelected(podSelector, end.labels));
+};
+
+const isWithin = (cidr: string, address: string): boolean => {
+  const [network = "", bits = ""] = cidr.split("/");
+  const family = isIPv6(network) ? "ipv6" : "ipv4";
+  if ((family === "ipv6") !== isIPv6(address)) return false;
+  const list = new BlockList();
+  list.addSubnet(network, Number(bits), family);
+  return list.check(address, family);
+};

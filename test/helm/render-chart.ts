@@ -1,0 +1,112 @@
+import { execFile } from "node:child_process";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { parseAllDocuments } from "yaml";
+import * as z from "zod";
+import { projectRoot } from "../rig/child.ts";
+import { findTool, tellMissing } from "./tools.ts";
+
+const run = promisify(execFile);
+
+export const chart = join(projectRoot, "helm/payment-links");
+export const helm = findTool("helm");
+if (helm === undefined) tellMissing("helm");
+
+/** The chart's topologies, by the names of their files. */
+export const topologies = readdirSync(join(chart, "ci")).map((file) => file.replace(".yaml", ""));
+
+/** The release's name in every render; its resources are called after it. */
+export const fullName = "pl-payment-links";
+
+/** The oldest that the chart takes; a Helm built from source believes in one older still. */
+const kubeVersion = "1.29.0";
+
+/** A rendered object: what all have, and the rest as it stands there. */
+const Manifest = z.looseObject({
+  apiVersion: z.string(),
+  kind: z.string(),
+  metadata: z.looseObject({
+    name: z.string(),
+    labels: z.record(z.string(), z.string()).default({}),
+    annotations: z.record(z.string(), z.string()).default({}),
+  }),
+});
+export type Manifest = z.output<typeof Manifest>;
+
+const EnvVariable = z.looseObject({
+  name: z.string(),
+  value: z.string().optional(),
+  valueFrom: z
+    .object({ secretKeyRef: z.looseObject({ name: z.string(), key: z.string() }) })
+    .optional(),
+});
+
+const Container = z.looseObject({
+  name: z.string(),
+  image: z.string(),
+  command: z.array(z.string()).default([]),
+  env: z.array(EnvVariable).default([]),
+  ports: z
+    .array(z.object({ name: z.string(), containerPort: z.int(), protocol: z.string() }))
+    .default([]),
+  volumeMounts: z.array(z.looseObject({ name: z.string(), mountPath: z.string() })).default([]),
+  securityContext: z.looseObject({}),
+});
+export type Container = z.output<typeof Container>;
+
+const PodSpec = z.looseObject({
+  automountServiceAccountToken: z.boolean().optional(),
+  securityContext: z.looseObject({}),
+  initContainers: z.array(Container).default([]),
+  containers: z.array(Container),
+  volumes: z.array(z.looseObject({ name: z.string() })).default([]),
+});
+export type PodSpec = z.output<typeof PodSpec>;
+
+const WithPod = z.object({ spec: z.object({ template: z.object({ spec: PodSpec }) }) });
+
+/** Renders the chart of a topology, with more values where given. Throws with what Helm said. */
+export const renderText = async (
+  topology: string,
+  more: readonly string[] = [],
+): Promise<string> => {
+  if (helm === undefined) throw new Error("there is no helm");
+  const values = join(chart, "ci", `${topology}.yaml`);
+  const release = ["pl", chart, "--namespace", "shop", "--kube-version", kubeVersion];
+  const args = ["template", ...release, "--values", values, ...more];
+  const { stdout } = await run(helm, args, { timeout: 60_000, maxBuffer: 50_000_000 });
+  return stdout;
+};
+
+/** The same as objects. */
+export const renderChart = async (
+  topology: string,
+  more: readonly string[] = [],
+): Promise<Manifest[]> => parseManifests(await renderText(topology, more));
+
+const parseManifests = (text: string): Manifest[] =>
+  parseAllDocuments(text)
+    .map((document): unknown => document.toJS())
+    .filter((object) => object !== null)
+    .map((object) => Manifest.parse(object));
+
+/** The pod of a Deployment, a Job or a Pod; undefined for all else. */
+export const podOf = (manifest: Manifest): PodSpec | undefined => {
+  if (manifest.kind === "Pod") return PodSpec.parse(manifest["spec"]);
+  if (manifest.kind !== "Deployment" && manifest.kind !== "Job") return undefined;
+  return WithPod.parse(manifest).spec.template.spec;
+};
+
+/** All containers of a render, those that prepare included. */
+export const containersOf = (manifests: readonly Manifest[]): Container[] =>
+  manifests.flatMap((manifest) => {
+    const pod = podOf(manifest);
+    return pod === undefined ? [] : [...pod.initContainers, ...pod.containers];
+  });
+
+/** Files of a folder, each with its text; a folder that is not there has none. */
+export const readFolder = (folder: string, extension: string): { name: string; text: string }[] =>
+  (existsSync(folder) ? readdirSync(folder) : [])
+    .filter((file) => file.endsWith(extension))
+    .map((file) => ({ name: file, text: readFileSync(join(folder, file), "utf8") }));
