@@ -3,7 +3,6 @@ import { afterMs } from "@payment-links/runtime";
 import type { EventDeps } from "../deps.ts";
 import type { Link } from "../domain/link.ts";
 import { type NewDelivery, insertDeliveries } from "../store/deliveries.ts";
-import { findLogged } from "../store/delivery-log.ts";
 import type { Transaction } from "../store/transaction.ts";
 import { prepareAttempts } from "./claim-attempts.ts";
 import type { Place } from "./slots.ts";
@@ -33,8 +32,7 @@ export const openDeliveries = async (
   const leaseUntil = dispatcher?.leaseUntil() ?? clock.now();
   const linkIds = new Set(links.map(({ id }) => id));
   const nextAttemptAt = afterMs(clock, firstWaitMs);
-  const owed = await withoutLogged(tx, deliveries);
-  const rows = owed.map((delivery): NewDelivery => {
+  const rows = deliveries.map((delivery): NewDelivery => {
     const room = left.get(delivery.endpointId) ?? 0;
     if (room === 0 || !linkIds.has(delivery.linkId)) {
       return { ...delivery, nextAttemptAt, leaseUntil: null };
@@ -62,15 +60,3 @@ export const openDeliveries = async (
   const waiting = places.filter(({ endpointId }) => waitingIds.has(endpointId));
   return () => dispatcher?.opened(placed, waiting);
 };
-
-/** A repeat is known by the log, if its delivery is over: beneath the inbox, which forgets in time. */
-const withoutLogged = async (
-  tx: Transaction,
-  deliveries: readonly OwedDelivery[],
-): Promise<readonly OwedDelivery[]> => {
-  const isLogged = new Set((await findLogged(tx, deliveries)).map(nameOf));
-  return deliveries.filter((delivery) => !isLogged.has(nameOf(delivery)));
-};
-
-const nameOf = ({ eventId, endpointId }: { eventId: string; endpointId: string }): string =>
-  `${eventId} ${endpointId}`;

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { WebhookTransaction, webhookTypes } from "@payment-links/contracts";
 import type { AbandonReason } from "../domain/delivery.ts";
 import type { WebhookEvent } from "../domain/webhook-body.ts";
-import { type LogPlace, correctToDelivered, occurredOn } from "./delivery-log.ts";
+import { type LogPlace, correctToDelivered, dayOf, occurredOn } from "./delivery-log.ts";
 
 const nothing = sql.type(z.object({}).strict());
 const idRow = sql.type(z.object({ id: z.string() }));
@@ -39,8 +39,8 @@ const newDeliveryTypes = [
 ];
 
 /**
- * Opens deliveries; one of an event that its endpoint already has is left as it is. Answers the ids of
- * those that were opened.
+ * Opens deliveries; one of an event that its endpoint already has, or that is over and in the log, is
+ * left as it is. Answers the ids of those that were opened.
  */
 export const insertDeliveries = async (
   tx: DatabaseTransactionConnection,
@@ -60,6 +60,9 @@ export const insertDeliveries = async (
     toText(delivery.nextAttemptAt),
     toText(delivery.leaseUntil),
   ]);
+  // The days' partitions alone are planned for; and a look-up with a limit is one per delivery, never a
+  // join for which the log is read whole.
+  const days = sql.array([...new Set(deliveries.map((one) => dayOf(one.occurredAt)))], "text");
   const opened = await tx.any(idRow`
     INSERT INTO deliveries
       (id, endpoint_id, event_id, link_id, event_type, occurred_at, transaction, traceparent,
@@ -68,6 +71,14 @@ export const insertDeliveries = async (
     FROM ${sql.unnest(rows, newDeliveryTypes)}
       AS delivery (id, endpoint_id, event_id, link_id, event_type, occurred_at, transaction,
                    traceparent, date_created, next_attempt_at, lease_until)
+    LEFT JOIN LATERAL (
+      SELECT true AS is_over FROM delivery_log
+      WHERE event_id = delivery.event_id AND endpoint_id = delivery.endpoint_id
+        AND occurred_on = (delivery.occurred_at AT TIME ZONE 'utc')::date
+        AND occurred_on = ANY (${days}::date[])
+      LIMIT 1
+    ) AS logged ON true
+    WHERE logged.is_over IS NULL
     ON CONFLICT (event_id, endpoint_id) DO NOTHING
     RETURNING id
   `);

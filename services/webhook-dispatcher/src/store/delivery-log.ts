@@ -12,7 +12,7 @@ export type LogPlace = { eventId: string; endpointId: string; occurredAt: Date }
 export const occurredOn = sql.fragment`(occurred_at AT TIME ZONE 'utc')::date`;
 
 /** The same day, of an instant here. */
-const dayOf = (instant: Date): string => instant.toISOString().slice(0, 10);
+export const dayOf = (instant: Date): string => instant.toISOString().slice(0, 10);
 
 /**
  * Tells the log that attempts it holds as a delivery's failed last ones were answered with a 2xx after
@@ -29,33 +29,6 @@ export const correctToDelivered = async (
         AND occurred_on = ${dayOf(occurredAt)}::date AND attempts = ${attempts}
     `);
   }
-};
-
-const placeRow = sql.type(z.object({ eventId: z.string(), endpointId: z.string() }));
-
-/** Of deliveries by their event and endpoint, which are over and in the log. */
-export const findLogged = (
-  tx: DatabaseTransactionConnection,
-  places: readonly LogPlace[],
-): Promise<readonly { eventId: string; endpointId: string }[]> => {
-  const rows = places.map(({ eventId, endpointId, occurredAt }) => [
-    eventId,
-    endpointId,
-    dayOf(occurredAt),
-  ]);
-  // The days' partitions alone are planned for; and a look-up with a limit is one per delivery, never a
-  // join for which the log is read whole.
-  const days = sql.array([...new Set(rows.map(([, , day]) => day ?? ""))], "text");
-  return tx.any(placeRow`
-    SELECT logged.*
-    FROM ${sql.unnest(rows, ["text", "text", "date"])} AS place (event_id, endpoint_id, day)
-    CROSS JOIN LATERAL (
-      SELECT event_id AS "eventId", endpoint_id AS "endpointId" FROM delivery_log
-      WHERE event_id = place.event_id AND endpoint_id = place.endpoint_id
-        AND occurred_on = place.day AND occurred_on = ANY (${days}::date[])
-      LIMIT 1
-    ) AS logged
-  `);
 };
 
 const LoggedRow = z.object({
