@@ -1,10 +1,15 @@
 import { runProcess } from "@payment-links/process";
-import { createWebhookDispatcher, webhookDispatcherConfig } from "./service.ts";
+import {
+  createWebhookDispatcher,
+  webhookDispatcherConfig,
+  webhookDispatcherMigration,
+} from "./service.ts";
 
 await runProcess(
   {
     name: "webhook-dispatcher",
     config: webhookDispatcherConfig,
+    migration: webhookDispatcherMigration,
     create: (ground, config) => createWebhookDispatcher(ground, config),
   },
   process.env,

@@ -226,6 +226,22 @@ export const recordResults = async (
 const postponedTypes = ["text", "text", "int2", "timestamptz", "int2", "text", "timestamptz"];
 const endedTypes = ["text", "text", "int2", "timestamptz", "bool", "bool", "int2", "text"];
 
+type Fragment = ReturnType<typeof sql.fragment>;
+
+/**
+ * Finds and locks deliveries one by one along their key. A join would be planned by how large the table was
+ * when it was last looked at, and after a quiet time would read all of a queue that has grown since.
+ */
+const findPlaces = (told: Fragment, condition: Fragment): Fragment => sql.fragment`
+  SELECT delivery.place
+  FROM ${told} CROSS JOIN LATERAL (
+    SELECT ctid AS place FROM deliveries
+    WHERE event_id = told.event_id AND endpoint_id = told.endpoint_id
+      AND deliveries.attempts = told.attempts AND ${condition}
+    LIMIT 1 FOR NO KEY UPDATE
+  ) AS delivery
+`;
+
 /** Makes failed attempts wait for the next; answers which do, as one may have been abandoned. */
 const postpone = async (
   tx: DatabaseTransactionConnection,
@@ -242,19 +258,26 @@ const postpone = async (
     toText(result.nextAttemptAt),
   ]);
   const postponed = await tx.any(idRow`
+    WITH told AS (
+      SELECT * FROM ${sql.unnest(rows, postponedTypes)}
+        AS told (event_id, endpoint_id, attempts, started_at, http_status, error, next_attempt_at)
+    ), found AS MATERIALIZED (
+      ${findPlaces(sql.fragment`told`, sql.fragment`lease_until IS NOT NULL AND abandoned_as IS NULL`)}
+    )
     UPDATE deliveries
-    SET http_status = result.http_status, error = result.error,
-        last_attempt_at = result.started_at, next_attempt_at = result.next_attempt_at,
-        lease_until = NULL
-    FROM ${sql.unnest(rows, postponedTypes)}
-      AS result (event_id, endpoint_id, attempts, started_at, http_status, error, next_attempt_at)
-    WHERE deliveries.event_id = result.event_id AND deliveries.endpoint_id = result.endpoint_id
-      AND deliveries.attempts = result.attempts
-      AND lease_until IS NOT NULL AND abandoned_as IS NULL
+    SET http_status = told.http_status, error = told.error, last_attempt_at = told.started_at,
+        next_attempt_at = told.next_attempt_at, lease_until = NULL
+    FROM told
+    WHERE ctid = ANY (ARRAY(SELECT place FROM found))
+      AND deliveries.event_id = told.event_id AND deliveries.endpoint_id = told.endpoint_id
     RETURNING deliveries.id
   `);
   return new Set(postponed.map(({ id }) => id));
 };
+
+const isOver = sql.fragment`
+  (told.is_delivered OR lease_until IS NOT NULL AND (told.is_last OR abandoned_as IS NOT NULL))
+`;
 
 /** Ends deliveries whose attempt succeeded, was the last or was abandoned; answers which. */
 const moveToLog = async (
@@ -273,24 +296,23 @@ const moveToLog = async (
     result.error,
   ]);
   const moved = await tx.any(idRow`
-    WITH ended AS (
-      DELETE FROM deliveries
-      USING ${sql.unnest(rows, endedTypes)}
-        AS result (event_id, endpoint_id, attempts, started_at, is_delivered, is_last, http_status,
-                   error)
-      WHERE deliveries.event_id = result.event_id AND deliveries.endpoint_id = result.endpoint_id
-        AND deliveries.attempts = result.attempts
-        AND (is_delivered OR lease_until IS NOT NULL AND (is_last OR abandoned_as IS NOT NULL))
-      RETURNING deliveries.*, is_delivered, started_at, result.http_status AS status_told,
-                COALESCE(abandoned_as, result.error) AS error_told
+    WITH told AS (
+      SELECT * FROM ${sql.unnest(rows, endedTypes)}
+        AS told (event_id, endpoint_id, attempts, started_at, is_delivered, is_last, http_status,
+                 error)
+    ), found AS MATERIALIZED (
+      ${findPlaces(sql.fragment`told`, isOver)}
+    ), ended AS (
+      DELETE FROM deliveries WHERE ctid = ANY (ARRAY(SELECT place FROM found)) RETURNING *
     )
     INSERT INTO delivery_log
       (id, event_id, endpoint_id, occurred_on, event_type, date_created, status, attempts,
        last_attempt_at, http_status, error)
-    SELECT id, event_id, endpoint_id, ${occurredOn}, event_type, date_created,
-           CASE WHEN is_delivered THEN 'Delivered' ELSE 'Failed' END, attempts, started_at,
-           status_told, CASE WHEN is_delivered THEN NULL ELSE error_told END
-    FROM ended
+    SELECT ended.id, event_id, endpoint_id, ${occurredOn}, event_type, date_created,
+           CASE WHEN is_delivered THEN 'Delivered' ELSE 'Failed' END, ended.attempts, started_at,
+           told.http_status,
+           CASE WHEN NOT is_delivered THEN COALESCE(abandoned_as, told.error) END
+    FROM ended JOIN told USING (event_id, endpoint_id)
     ON CONFLICT DO NOTHING
     RETURNING id
   `);
@@ -307,23 +329,20 @@ export const giveBackDeliveries = async (
   now: Date,
 ): Promise<void> => {
   const rows = leases.map(({ eventId, endpointId, attempts }) => [eventId, endpointId, attempts]);
-  const isOurs = sql.fragment`
-    deliveries.event_id = lease.event_id AND deliveries.endpoint_id = lease.endpoint_id
-      AND deliveries.attempts = lease.attempts AND lease_until IS NOT NULL
+  const leased = sql.fragment`
+    ${sql.unnest(rows, ["text", "text", "int2"])} AS told (event_id, endpoint_id, attempts)
   `;
-  const lease = sql.fragment`
-    ${sql.unnest(rows, ["text", "text", "int2"])} AS lease (event_id, endpoint_id, attempts)
-  `;
+  const isOwed = sql.fragment`lease_until IS NOT NULL AND abandoned_as IS NULL`;
+  const isAbandoned = sql.fragment`lease_until IS NOT NULL AND abandoned_as IS NOT NULL`;
   await tx.query(nothing`
+    WITH found AS MATERIALIZED (${findPlaces(leased, isOwed)})
     UPDATE deliveries
-    SET attempts = deliveries.attempts - 1, next_attempt_at = ${sql.timestamp(now)},
-        lease_until = NULL
-    FROM ${lease} WHERE ${isOurs} AND abandoned_as IS NULL
+    SET attempts = attempts - 1, next_attempt_at = ${sql.timestamp(now)}, lease_until = NULL
+    WHERE ctid = ANY (ARRAY(SELECT place FROM found))
   `);
   await tx.query(nothing`
-    WITH ended AS (
-      DELETE FROM deliveries USING ${lease} WHERE ${isOurs} AND abandoned_as IS NOT NULL
-      RETURNING deliveries.*
+    WITH found AS MATERIALIZED (${findPlaces(leased, isAbandoned)}), ended AS (
+      DELETE FROM deliveries WHERE ctid = ANY (ARRAY(SELECT place FROM found)) RETURNING *
     )
     INSERT INTO delivery_log
       (id, event_id, endpoint_id, occurred_on, event_type, date_created, status, attempts,
