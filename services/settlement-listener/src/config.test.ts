@@ -48,4 +48,42 @@ describe("settlementListenerConfig", () => {
     const fault = faultOf({ SETTLEMENT_PROVIDER_SECRETS_FILE: "/nowhere/secrets" });
     expect(fault).toContain("SETTLEMENT_PROVIDER_SECRETS_FILE: names a file");
   });
+
+  test("without a variable no chain is watched", () => {
+    const { rpcUrls, chainOverrides } = readConfig(settlementListenerConfig, {});
+    expect([rpcUrls.size, chainOverrides]).toEqual([0, {}]);
+  });
+
+  test.each([
+    { EVM_RPC_URLS: "8453=https://a.example/key" },
+    { EVM_RPC_URLS_FILE: inFile("8453=https://a.example/key\n") },
+  ])("reads the chains' providers, or the file that the twin names", (environment) => {
+    const { rpcUrls } = readConfig(settlementListenerConfig, environment);
+    expect([...rpcUrls]).toEqual([["8453", ["https://a.example/key"]]]);
+  });
+
+  test("a malformed provider is told by its place, and never repeated", () => {
+    const fault = faultOf({ EVM_RPC_URLS: "8453=https://a.example/key,ftp://b.example/key" });
+    expect(fault).toContain("EVM_RPC_URLS: entry 2 of 2 is not <chain id>=<url>");
+    expect(fault).not.toContain("key");
+  });
+
+  test("reads what an operator sets for a chain", () => {
+    const settings = { finality: { blocks: 12 }, headLagBlocks: 0, rangeBlocksMax: 5, pollMs: 50 };
+    const file = inFile(JSON.stringify({ "1": settings, "10": { finality: "safe" } }));
+    const { chainOverrides } = readConfig(settlementListenerConfig, { EVM_CHAINS_FILE: file });
+    expect(chainOverrides).toEqual({ "1": settings, "10": { finality: "safe" } });
+  });
+
+  test.each([
+    ["{", "cannot be read as JSON"],
+    ['{"base":{}}', "base"],
+    ['{"1":{"finality":"soon"}}', "finality"],
+    ['{"1":{"pollms":1}}', "pollms"],
+    ['{"1":{"rangeBlocksMax":0}}', "rangeBlocksMax"],
+  ])("refuses the chains' file %s with a word on what is wrong", (text, word) => {
+    const fault = faultOf({ EVM_CHAINS_FILE: inFile(text) });
+    expect(fault).toContain("EVM_CHAINS_FILE");
+    expect(fault).toContain(word);
+  });
 });

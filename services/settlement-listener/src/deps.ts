@@ -1,12 +1,17 @@
 import type { ReplayResult } from "@payment-links/bus";
 import type { Ground } from "@payment-links/process";
 import type { ProviderKeys } from "./domain/provider-secrets.ts";
+import type { RunningWatch } from "./evm/start-watch.ts";
 import type { Counters } from "./metrics.ts";
 
 /** What the rooms of this service are given: the ground, and what the service made on it. */
 export type Deps = Pick<Ground, "pool" | "catalogue" | "clock" | "log"> & {
   providers: ProviderKeys;
   counters: Counters;
+  /** The chains that this process stands for; empty before the service has started. */
+  watches: () => readonly RunningWatch[];
+  /** The ids of the chains that are configured. */
+  chainIds: readonly string[];
   /** Tells the relay that a transaction with events has been committed. */
   wakeRelay: () => void;
   /** Runs this service's dead letters again through its own handlers. */

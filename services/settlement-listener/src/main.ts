@@ -1,10 +1,11 @@
 import { runProcess } from "@payment-links/process";
-import { createSettlementListener, settlementListenerConfig } from "./service.ts";
+import { createSettlementListener, settlementListenerConfig, settlementListenerMigration } from "./service.ts";
 
 await runProcess(
   {
     name: "settlement-listener",
     config: settlementListenerConfig,
+    migration: settlementListenerMigration,
     create: createSettlementListener,
   },
   process.env,

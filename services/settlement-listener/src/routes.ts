@@ -2,6 +2,8 @@ import { type InternalRoute, type Route, publicRoute } from "@payment-links/http
 import { deadLetterRoutes } from "@payment-links/process";
 import type { Deps } from "./deps.ts";
 import { receiveNotice } from "./http/receive-notice.ts";
+import { rescanChain } from "./http/rescan-chain.ts";
+import { resumeChain } from "./http/resume-chain.ts";
 import { showStatus } from "./http/show-status.ts";
 
 /** Every public route. Notices are never limited per address: each is signed (interfaces §1). */
@@ -17,5 +19,7 @@ export const publicRoutes = (deps: Deps): readonly Route[] => [
 /** Every route for operators. */
 export const internalRoutes = (deps: Deps): readonly InternalRoute[] => [
   { method: "get", path: "/internal/settlement/status", handle: showStatus(deps) },
+  { method: "post", path: "/internal/settlement/rescan", handle: rescanChain(deps) },
+  { method: "post", path: "/internal/settlement/resume", handle: resumeChain(deps) },
   ...deadLetterRoutes({ ...deps, service: "settlement-listener" }),
 ];

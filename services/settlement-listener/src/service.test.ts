@@ -108,6 +108,7 @@ describe("settlement-listener", () => {
     const [payment] = await readPayments(rig.pool, notice.id);
     expect(await status.json()).toEqual({
       providers: ["acme", "other"],
+      chains: [],
       parkedCount: 1,
       oldestParkedAt: firstSeenAt,
       processingCount: 1,

@@ -13,6 +13,7 @@ import { type Loop, startLoop } from "@payment-links/runtime";
 import type { SettlementListenerConfig } from "./config.ts";
 import type { Deps } from "./deps.ts";
 import { linkReactions } from "./events/link-reactions.ts";
+import { type Chains, openChains } from "./evm/open-chains.ts";
 import { createCounters } from "./metrics.ts";
 import { internalRoutes, publicRoutes } from "./routes.ts";
 import { readBacklog } from "./store/payments.ts";
@@ -30,19 +31,22 @@ export const settlementListenerMigration = {
 };
 
 /**
- * Creates settlement-listener: it stores what sources say of payments, matches them to links, and
- * tells of them on `settlements.v1`. Nothing runs before `start`.
+ * Creates settlement-listener: it stores what providers say of payments and what it sees on chains,
+ * matches them to links, and tells of them on `settlements.v1`. Nothing runs before `start`. Throws
+ * ConfigError for a chain on which the catalogue knows no way of being paid.
  */
 export const createSettlementListener = (
   ground: Ground,
-  { providers }: SettlementListenerConfig,
+  config: SettlementListenerConfig,
 ): Service => {
+  const { providers } = config;
   const { bus, catalogue, clock, log, metrics, pool } = ground;
   const reactions = linkReactions(clock);
   let relay: Relay | undefined;
   let consumer: Consumer | undefined;
   let measuring: Loop | undefined;
   const wakeRelay = () => relay?.wake();
+  const chains: Chains = openChains(ground, config, wakeRelay);
   const deps: Deps = {
     pool,
     catalogue,
@@ -50,6 +54,8 @@ export const createSettlementListener = (
     log,
     providers,
     wakeRelay,
+    chainIds: chains.ids,
+    watches: chains.watches,
     counters: createCounters(metrics),
     replayDeadLetters: () =>
       replayDeadLetters({ pool, group: name, reactions, afterCommit: wakeRelay }),
@@ -82,8 +88,10 @@ export const createSettlementListener = (
         clock,
         afterCommit: wakeRelay,
       });
+      chains.start();
     },
     stop: async () => {
+      await chains.stop();
       await consumer?.stop();
       await measuring?.stop();
       await relay?.stop();

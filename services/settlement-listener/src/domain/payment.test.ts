@@ -176,6 +176,28 @@ describe("judgeSighting", () => {
     });
   });
 
+  test("what a chain took away after it had settled keeps its credit, flagged until it is back", () => {
+    const flagged = judgeSighting(first(settled), { ...settled, isOrphaned: true }, later);
+    expect(flagged).toMatchObject({
+      outcome: "moved",
+      isConflicting: false,
+      payment: { ...settled, version: 2, isOrphaned: true },
+    });
+    if (flagged.outcome !== "moved") throw new Error("it has moved");
+    const again = judgeSighting(flagged.payment, { ...settled, isOrphaned: true }, later);
+    expect(again).toMatchObject({ outcome: "repeated" });
+    expect(judgeSighting(flagged.payment, settled, later)).toMatchObject({ outcome: "repeated" });
+    const back = judgeSighting(flagged.payment, { ...settled, isOrphaned: false }, later);
+    expect(back).toMatchObject({ outcome: "moved", payment: { version: 3, isOrphaned: false } });
+  });
+
+  test("only what settled can be flagged", () => {
+    for (const kept of [processing, failed]) {
+      const told = judgeSighting(first(kept), { ...kept, isOrphaned: true }, later);
+      expect(told).toMatchObject({ outcome: "repeated" });
+    }
+  });
+
   describe("digits finer than the token's", () => {
     const fine = { ...settled, amount: new Decimal("1.0000001") };
     const exact = { ...settled, amount: new Decimal("1.000001") };

@@ -34,7 +34,8 @@ export type Judgement =
 /**
  * Judges a sighting (interfaces §4): `processing` moves to `settled` or `failed`, both final, and all
  * else changes nothing, so that the order of arrival does not matter. The final sighting is the truth
- * about the money; the link, the id and the first instant stay those of the first sighting.
+ * about the money; the link, the id and the first instant stay those of the first sighting. What a
+ * chain took away after it had settled stays settled, and is flagged.
  * Digits finer than the token's are refused only where they would change the payment of a known link.
  */
 export const judgeSighting = (
@@ -42,6 +43,12 @@ export const judgeSighting = (
   sighting: Sighting,
   { id, now, isLinkKnown, tokenDecimals }: Circumstances,
 ): Judgement => {
+  if (before !== undefined && isFlagMoved(before, sighting)) {
+    const { isOrphaned } = sighting;
+    const version = isLinkKnown ? before.version + 1 : 0;
+    const payment = { ...before, version, isOrphaned };
+    return { outcome: "moved", payment, isConflicting: false };
+  }
   const isMove = before?.status === "processing" && sighting.status !== "processing";
   if (before !== undefined && !isMove) {
     return { outcome: "repeated", payment: before, isConflicting: contradicts(before, sighting) };
@@ -68,6 +75,12 @@ const events = {
 
 /** The event that tells a payment's state. */
 export const eventOf = (payment: Payment) => events[payment.status];
+
+const isFlagMoved = (kept: Payment, told: Sighting): boolean =>
+  kept.status === "settled" &&
+  told.status === "settled" &&
+  told.isOrphaned !== undefined &&
+  told.isOrphaned !== (kept.isOrphaned ?? false);
 
 /**
  * A payment keeps its link and token from sighting to sighting; the amount, the destination and the

@@ -1,12 +1,14 @@
-import type { PaymentLinkState } from "@payment-links/contracts";
+import { type PaymentLinkState, keccak256Hex } from "@payment-links/contracts";
 import type { Clock } from "@payment-links/runtime";
+import { releaseTransfers } from "../sightings/keep-transfers.ts";
 import { releaseLink } from "../sightings/release-link.ts";
 import { findLinkVersion, lockLink, saveLink } from "../store/links.ts";
 import type { Transaction } from "../store/transaction.ts";
 
 /**
  * Any record of `payment-links.v1`: each carries the link's whole state, so the higher version is
- * kept whatever the type. The first record of a link ends the parking of the payments for it.
+ * kept whatever the type. The first record of a link ends the parking of the payments for it, and gives
+ * it what was seen on chain for its reference before.
  */
 export const hearLink =
   (clock: Clock) =>
@@ -15,5 +17,9 @@ export const hearLink =
     const keptVersion = await findLinkVersion(tx, link.id);
     if (keptVersion !== undefined && keptVersion >= link.version) return;
     await saveLink(tx, link);
-    if (keptVersion === undefined) await releaseLink(tx, link.id, clock.now());
+    if (keptVersion !== undefined) return;
+    const now = clock.now();
+    await releaseLink(tx, link.id, now);
+    const referenceHash = keccak256Hex(link.paymentReference);
+    await releaseTransfers(tx, { linkId: link.id, referenceHash }, now);
   };

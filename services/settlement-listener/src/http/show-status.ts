@@ -2,17 +2,45 @@ import type { Request, Response } from "express";
 import type { Deps } from "../deps.ts";
 import type { Payment } from "../domain/payment.ts";
 import { listParked, readBacklog } from "../store/payments.ts";
+import { type WatcherRow, listWatchers } from "../store/watchers.ts";
 
 const parkedShownMax = 100;
 
 /** GET /internal/settlement/status: what an operator asks first when a payment is missed. */
 export const showStatus =
-  ({ pool, providers }: Deps) =>
+  (deps: Deps) =>
   async (_req: Request, res: Response): Promise<void> => {
+    const { pool, providers } = deps;
     const backlog = await readBacklog(pool);
     const parked = await listParked(pool, parkedShownMax);
-    res.json({ providers: [...providers.keys()], ...backlog, parked: parked.map(showParked) });
+    const watchers = new Map((await listWatchers(pool)).map((row) => [row.chainId, row]));
+    res.json({
+      providers: [...providers.keys()],
+      chains: deps.chainIds.map((chainId) => showChain(deps, chainId, watchers.get(chainId))),
+      ...backlog,
+      parked: parked.map(showParked),
+    });
   };
+
+/** Where this process leads a chain it knows best; else the last word of whoever does. */
+const showChain = ({ watches }: Deps, chainId: string, row: WatcherRow | undefined) => {
+  const watch = watches().find((one) => one.chainId === chainId);
+  const isLeader = watch?.isLeader() ?? false;
+  const report = isLeader ? watch?.report() : row;
+  const haltedReason = row?.haltedReason ?? null;
+  return {
+    chainId,
+    isLeader,
+    state: haltedReason === null ? (report?.state ?? "unreachable") : "halted",
+    reason: haltedReason ?? report?.reason ?? null,
+    head: report?.head ?? null,
+    firstBlock: row?.firstBlock ?? null,
+    scannedTo: row?.scannedTo ?? null,
+    finalizedTo: row?.finalizedTo ?? null,
+    auditedTo: watch?.hasAuditor === true ? (row?.auditedTo ?? null) : null,
+    orphanedSettledCount: row?.orphanedSettledCount ?? 0,
+  };
+};
 
 const showParked = (payment: Payment) => ({
   id: payment.id,

@@ -1,7 +1,7 @@
 import { publish } from "@payment-links/bus";
 import { type Judgement, type Sighting, judgeSighting } from "../domain/payment.ts";
 import { holdLink } from "../store/links.ts";
-import { findPayment, findPaymentLinkId, lockPayment, savePayment } from "../store/payments.ts";
+import { findPayment, findPaymentLinkId, lockPayment, savePayments } from "../store/payments.ts";
 import type { Transaction } from "../store/transaction.ts";
 import { settlementEvent } from "./settlement-event.ts";
 
@@ -29,7 +29,7 @@ export const recordSighting = async (
   const before = await findPayment(tx, sighting);
   const judgement = judgeSighting(before, sighting, { ...context, isLinkKnown });
   if (judgement.outcome === "first" || judgement.outcome === "moved") {
-    await savePayment(tx, judgement.payment);
+    await savePayments(tx, [judgement.payment]);
     if (isLinkKnown) await publish(tx, [settlementEvent(judgement.payment, context.now)]);
   }
   return judgement;

@@ -19,6 +19,7 @@ const PaymentRow = z.object({
   sourceTransaction: z.string().nullable(),
   occurredAt: z.date(),
   firstSeenAt: z.date(),
+  isOrphaned: z.boolean(),
 });
 
 const Locked = z.object({ isLocked: z.literal(true) });
@@ -32,7 +33,7 @@ const columns = sql.fragment`
   id, version, source, source_id AS "sourceId", payment_link_id AS "paymentLinkId", status, amount,
   token_address AS "tokenAddress", chain_id AS "chainId",
   destination_address AS "destinationAddress", source_transaction AS "sourceTransaction",
-  occurred_at AS "occurredAt", first_seen_at AS "firstSeenAt"
+  occurred_at AS "occurredAt", first_seen_at AS "firstSeenAt", is_orphaned AS "isOrphaned"
 `;
 
 /**
@@ -71,24 +72,73 @@ export const findPayment = async (
   return row ?? undefined;
 };
 
-/** Keeps a payment as it stands now; its names, its link and its first instant stay as they were. */
-export const savePayment = async (tx: Transaction, payment: Payment): Promise<void> => {
+/** Payments of one source as they stand, locked until the transaction ends, by their `sourceId`. */
+export const lockPayments = async (
+  tx: Transaction,
+  source: string,
+  sourceIds: readonly string[],
+): Promise<ReadonlyMap<string, Payment>> => {
+  const rows = await tx.any(sql.type(PaymentRow)`
+    SELECT ${columns} FROM payments
+    WHERE source = ${source} AND source_id = ANY (${sql.array([...sourceIds], "text")})
+    FOR UPDATE
+  `);
+  return new Map(rows.map((row) => [row.sourceId, row]));
+};
+
+/** Keeps payments as they stand now; their names, links and first instants stay as they were. */
+export const savePayments = async (
+  tx: Transaction,
+  payments: readonly Payment[],
+): Promise<void> => {
+  if (payments.length === 0) return;
   await tx.query(nothing`
     INSERT INTO payments (source, source_id, id, version, payment_link_id, status, amount,
                           token_address, chain_id, destination_address, source_transaction,
-                          occurred_at, first_seen_at)
-    VALUES (${payment.source}, ${payment.sourceId}, ${payment.id}, ${payment.version},
-            ${payment.paymentLinkId}, ${payment.status}, ${formatAmount(payment.amount)},
-            ${payment.tokenAddress}, ${payment.chainId}, ${payment.destinationAddress},
-            ${payment.sourceTransaction}, ${sql.timestamp(payment.occurredAt)},
-            ${sql.timestamp(payment.firstSeenAt)})
+                          occurred_at, first_seen_at, is_orphaned)
+    SELECT * FROM ${sql.unnest(payments.map(rowOf), columnTypes)}
     ON CONFLICT (source, source_id) DO UPDATE SET
       version = excluded.version, status = excluded.status, amount = excluded.amount,
       token_address = excluded.token_address, chain_id = excluded.chain_id,
       destination_address = excluded.destination_address,
-      source_transaction = excluded.source_transaction, occurred_at = excluded.occurred_at
+      source_transaction = excluded.source_transaction, occurred_at = excluded.occurred_at,
+      is_orphaned = excluded.is_orphaned
   `);
 };
+
+const columnTypes = [
+  "text",
+  "text",
+  "text",
+  "int4",
+  "text",
+  "text",
+  "numeric",
+  "text",
+  "text",
+  "text",
+  "text",
+  "timestamptz",
+  "timestamptz",
+  "bool",
+];
+
+const rowOf = (payment: Payment) => [
+  payment.source,
+  payment.sourceId,
+  payment.id,
+  payment.version,
+  payment.paymentLinkId,
+  payment.status,
+  formatAmount(payment.amount),
+  payment.tokenAddress,
+  payment.chainId,
+  payment.destinationAddress,
+  payment.sourceTransaction,
+  payment.occurredAt.toISOString(),
+  payment.firstSeenAt.toISOString(),
+  payment.isOrphaned ?? false,
+];
 
 /**
  * Ends the parking of a link's payments, the oldest first and at most `countMax` of them: they get

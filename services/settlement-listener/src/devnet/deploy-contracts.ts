@@ -1,0 +1,48 @@
+import { createWalletClient, getContractAddress, http, publicActions } from "viem";
+import { devnet } from "@payment-links/contracts";
+import type { Hex } from "../evm/chain-reader.ts";
+import { readProxyCode } from "./find-programs.ts";
+import { testUsdcCode } from "./test-usdc-code.ts";
+
+/** The first of anvil's well-known accounts, which it signs for; everything is deployed by it. */
+const deployer = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
+
+const receiptMsMax = 10_000;
+
+/**
+ * Puts the fee proxies and the test USDC on a development chain where they are not there yet. Their
+ * addresses follow from the deployer and its nonces; a chain on which it did other things first is
+ * refused.
+ */
+export const deployContracts = async (url: string): Promise<void> => {
+  const proxies = await readProxyCode();
+  const client = openClient(url);
+  const wanted = [
+    { address: devnet.erc20FeeProxy, code: proxies.erc20 },
+    { address: devnet.ethereumFeeProxy, code: proxies.ethereum },
+    { address: devnet.token, code: testUsdcCode },
+  ] as const;
+  for (const { address, code } of wanted) {
+    if ((await client.getCode({ address })) !== undefined) continue;
+    await deploy(client, address, code);
+  }
+};
+
+type Client = ReturnType<typeof openClient>;
+
+const openClient = (url: string) =>
+  createWalletClient({ account: deployer, transport: http(url) }).extend(publicActions);
+
+const deploy = async (client: Client, address: string, data: Hex): Promise<void> => {
+  const nonce = await client.getTransactionCount({ address: deployer });
+  if (getContractAddress({ from: deployer, nonce: BigInt(nonce) }) !== address) {
+    throw new Error(`the development chain has another history: ${address} cannot be deployed`);
+  }
+  const hash = await client.sendTransaction({ data, chain: null });
+  const receipt = await client.waitForTransactionReceipt({
+    hash,
+    pollingInterval: 20,
+    timeout: receiptMsMax,
+  });
+  if (receipt.status !== "success") throw new Error(`${address} could not be deployed`);
+};

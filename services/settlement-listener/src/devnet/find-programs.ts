@@ -1,0 +1,54 @@
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import type { Hex } from "../evm/chain-reader.ts";
+
+/**
+ * The development chain cannot be had on this machine: its node or its contracts are devDependencies,
+ * which an image for production leaves out. The message says what is missing.
+ */
+export class DevnetUnavailableError extends Error {
+  override readonly name = "DevnetUnavailableError";
+}
+
+const architectures: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64" };
+
+/** The binary itself: the package's own starter would be one more process between it and us. */
+export const findAnvil = (): string => {
+  // The parent's end is told to the node by a shell.
+  if (process.platform === "win32") throw new DevnetUnavailableError("anvil is not run on Windows");
+  const platform = `${process.platform}-${architectures[process.arch] ?? process.arch}`;
+  const packaged = findPackage(`@foundry-rs/anvil-${platform}`, "@foundry-rs/anvil");
+  return join(packaged, "bin", "anvil");
+};
+
+/** What creates the two fee proxies: Request Network's own bytecode. */
+export const readProxyCode = async (): Promise<{ erc20: Hex; ethereum: Hex }> => {
+  const packaged = findPackage("@requestnetwork/smart-contracts");
+  const [erc20, ethereum] = await Promise.all(
+    ["ERC20FeeProxy", "EthereumFeeProxy"].map((contract) => readFactory(packaged, contract)),
+  );
+  if (erc20 === undefined || ethereum === undefined)
+    throw new Error("two contracts were asked for");
+  return { erc20, ethereum };
+};
+
+// Read as text: to import the factory would want a whole client library that is not ours.
+const readFactory = async (packaged: string, contract: string): Promise<Hex> => {
+  const file = join(packaged, "types/factories/src/contracts", `${contract}__factory.js`);
+  const text = await readFile(file, "utf8").catch(() => "");
+  const code = /const _bytecode = "0x([0-9a-f]+)"/.exec(text)?.[1];
+  if (code === undefined) throw new DevnetUnavailableError(`no bytecode of ${contract} was found`);
+  return `0x${code}`;
+};
+
+/** A package's folder, as seen from another package that brings it. */
+const findPackage = (name: string, broughtBy?: string): string => {
+  try {
+    const here = createRequire(import.meta.url);
+    const there = broughtBy && createRequire(here.resolve(`${broughtBy}/package.json`));
+    return dirname((there || here).resolve(`${name}/package.json`));
+  } catch (cause) {
+    throw new DevnetUnavailableError(`the package ${name} is not installed`, { cause });
+  }
+};

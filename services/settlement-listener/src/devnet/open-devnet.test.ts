@@ -1,0 +1,150 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { createPublicClient, createWalletClient, http, parseAbi } from "viem";
+import { devnet } from "@payment-links/contracts";
+import { type Log, openLog } from "@payment-links/runtime";
+import { waitUntil } from "@payment-links/runtime/testing";
+import { compileContracts } from "../testing/compile-contracts.ts";
+import { type Devnet, openDevnet } from "./open-devnet.ts";
+import { testUsdcCode } from "./test-usdc-code.ts";
+
+const payer = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
+const usdc = parseAbi([
+  "function decimals() view returns (uint8)",
+  "function symbol() view returns (string)",
+  "function balanceOf(address) view returns (uint256)",
+  "function mint(address to, uint256 value)",
+]);
+const token = { address: devnet.token, abi: usdc } as const;
+
+const silent: Log = openLog({ service: "test", level: "fatal" });
+let directory: string;
+let nextFile = 0;
+const freshFile = () => join(directory, `chain-${(nextFile += 1)}.json`);
+
+const readerOf = ({ url }: Pick<Devnet, "url">) => createPublicClient({ transport: http(url) });
+
+const mint = async ({ url }: Pick<Devnet, "url">, value: bigint): Promise<void> => {
+  const client = createWalletClient({ account: payer, transport: http(url) });
+  const order = { ...token, functionName: "mint", args: [payer, value], chain: null } as const;
+  await client.writeContract(order);
+};
+
+const balanceOf = (chain: Pick<Devnet, "url">): Promise<bigint> =>
+  readerOf(chain).readContract({ ...token, functionName: "balanceOf", args: [payer] });
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "devnet-"));
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+describe("the development chain", () => {
+  test("the bytecode of the test USDC is that of its source", async () => {
+    const compiled = await compileContracts(new URL("test-usdc.sol", import.meta.url));
+    expect(compiled["TestUsdc"]).toBe(testUsdcCode);
+  });
+
+  test("has the proxies and a dollar of 6 decimals where the catalogue says so", async () => {
+    const chain = await openDevnet({ log: silent });
+    const reader = readerOf(chain);
+    for (const address of [devnet.erc20FeeProxy, devnet.ethereumFeeProxy]) {
+      expect((await reader.getCode({ address }))?.length).toBeGreaterThan(2_000);
+    }
+    expect(await reader.getChainId()).toBe(Number(devnet.chainId));
+    expect(await reader.readContract({ ...token, functionName: "decimals" })).toBe(6);
+    expect(await reader.readContract({ ...token, functionName: "symbol" })).toBe("USDC");
+    await chain.close();
+    await expect(reader.getChainId()).rejects.toThrow();
+  });
+
+  test("after a close and a start it goes on where it stood, block for block", async () => {
+    const stateFile = freshFile();
+    const first = await openDevnet({ log: silent, stateFile });
+    await mint(first, 7n);
+    const before = await readerOf(first).getBlock();
+    const receiptsBefore = await readerOf(first).getLogs({ fromBlock: 0n });
+    await first.close();
+
+    const second = await openDevnet({ log: silent, stateFile });
+    expect((await readerOf(second).getBlock()).hash).toBe(before.hash);
+    expect(await readerOf(second).getLogs({ fromBlock: 0n })).toEqual(receiptsBefore);
+    expect(await balanceOf(second)).toBe(7n);
+    const nowSeconds = Math.floor(Date.now() / 1000);
+    await mint(second, 1n);
+    const { timestamp } = await readerOf(second).getBlock();
+    expect(Math.abs(Number(timestamp) - nowSeconds)).toBeLessThan(60);
+    await second.close();
+  });
+
+  test("when its parent is killed it ends too, and keeps what it had", async () => {
+    const stateFile = freshFile();
+    const parent = spawn(
+      process.execPath,
+      ["--input-type=module", "-e", parentProgram(stateFile)],
+      {
+        stdio: ["ignore", "pipe", "inherit"],
+      },
+    );
+    const url = await new Promise<string>((resolve, reject) => {
+      createInterface(parent.stdout).once("line", resolve);
+      parent.once("exit", () => reject(new Error("the parent ended")));
+    });
+    await mint({ url }, 5n);
+    parent.kill("SIGKILL");
+    await waitUntil("the orphan ends", () =>
+      readerOf({ url })
+        .getChainId()
+        .then(
+          () => false,
+          () => true,
+        ),
+    );
+    await waitUntil("its state is written", () => isWhole(`${stateFile}.draft`));
+    const next = await openDevnet({ log: silent, stateFile });
+    expect(await balanceOf(next)).toBe(5n);
+    await next.close();
+  });
+
+  test("a state of which half was written is left aside for the last whole one", async () => {
+    const stateFile = freshFile();
+    const first = await openDevnet({ log: silent, stateFile });
+    await mint(first, 3n);
+    await first.close();
+    const whole = await readFile(stateFile, "utf8");
+    await writeFile(`${stateFile}.draft`, whole.slice(0, whole.length / 2));
+    const second = await openDevnet({ log: silent, stateFile });
+    expect(await balanceOf(second)).toBe(3n);
+    await second.close();
+  });
+
+  test("given a port that somebody has, refuses and leaves nothing running", async () => {
+    const other = createServer().listen(0, "127.0.0.1");
+    await once(other, "listening");
+    const address = other.address();
+    const port = typeof address === "object" && address !== null ? address.port : 0;
+    await expect(openDevnet({ port, log: silent })).rejects.toThrow(/did not start/);
+    other.close();
+  });
+});
+
+const isWhole = (file: string): Promise<boolean> =>
+  readFile(file, "utf8").then(
+    (text) => text.endsWith("}"),
+    () => false,
+  );
+
+/** Opens the chain as `npm start` would, says where it is, and never ends by itself. */
+const parentProgram = (stateFile: string): string => `
+  import { openDevnet } from ${JSON.stringify(new URL("open-devnet.ts", import.meta.url).href)};
+  import { openLog } from ${JSON.stringify(import.meta.resolve("@payment-links/runtime"))};
+  const log = openLog({ service: "parent", level: "fatal" });
+  const { url } = await openDevnet({ stateFile: ${JSON.stringify(stateFile)}, log });
+  process.stdout.write(url + "\\n");
+  setInterval(() => {}, 1_000_000);
+`;

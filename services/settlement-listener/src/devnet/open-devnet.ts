@@ -1,0 +1,49 @@
+import { devnet } from "@payment-links/contracts";
+import type { Log } from "@payment-links/runtime";
+import { deployContracts } from "./deploy-contracts.ts";
+import { startAnvil } from "./start-anvil.ts";
+import { adoptDraft, stateFlags } from "./state-file.ts";
+
+export { DevnetUnavailableError } from "./find-programs.ts";
+
+/** How many blocks back an account's state can still be asked for; blocks and receipts all stay. */
+const statesMax = 256;
+
+/** A chain for development, with the fee proxies and the test USDC on it. */
+export type Devnet = {
+  /** Its RPC endpoint on loopback; it signs for its well-known accounts, so it is no secret. */
+  url: string;
+  /** Ends it within a bound, its state kept; more calls do nothing. */
+  close(): Promise<void>;
+};
+
+/**
+ * Starts the development chain (`devnet` of contracts) on a port of 127.0.0.1 or a free one, with a block
+ * for each transaction. With a `stateFile` it goes on where it stood. It ends with this process, also
+ * where that is killed. Throws {@link DevnetUnavailableError} where its programs are not installed.
+ */
+export const openDevnet = async ({
+  port,
+  stateFile,
+  log,
+}: {
+  port?: number;
+  stateFile?: string;
+  log: Log;
+}): Promise<Devnet> => {
+  if (stateFile !== undefined) await adoptDraft(stateFile);
+  const keep = stateFile === undefined ? [] : await stateFlags(stateFile);
+  const flags = ["--chain-id", devnet.chainId, "--prune-history", String(statesMax), ...keep];
+  const anvil = await startAnvil({ port, flags, log });
+  const close = async () => {
+    await anvil.close();
+    if (stateFile !== undefined) await adoptDraft(stateFile);
+  };
+  try {
+    await deployContracts(anvil.url);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { url: anvil.url, close };
+};

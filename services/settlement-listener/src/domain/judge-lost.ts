@@ -1,0 +1,24 @@
+/** What a chain says, at its last final block, of a transaction whose transfer a reorg took away. */
+type LostEvidence = {
+  finalizedTo: number;
+  /** Where the transaction stands now; undefined where it is in no canonical block. */
+  receipt: { blockNumber: number; holdsTransfer: boolean } | undefined;
+  /** The transaction's own nonce, null where it could not be learnt. */
+  nonce: number | null;
+  /** How many transactions the sender had sent by the last final block. */
+  usedNonces: number;
+};
+
+/**
+ * Judges a transfer that was orphaned while it was processing (design "Payments"): it has failed once a
+ * final block holds another transaction of the same sender and nonce, or a final receipt failed or
+ * holds the transfer no more; it is `found` where a final receipt holds it. Else it goes on waiting.
+ */
+export const judgeLost = (evidence: LostEvidence): "failed" | "found" | "waiting" => {
+  const { finalizedTo, nonce, receipt, usedNonces } = evidence;
+  if (receipt !== undefined) {
+    if (receipt.blockNumber > finalizedTo) return "waiting";
+    return receipt.holdsTransfer ? "found" : "failed";
+  }
+  return nonce !== null && usedNonces > nonce ? "failed" : "waiting";
+};

@@ -1,0 +1,62 @@
+import { describe, expect, test } from "@jest/globals";
+import { drawLines, planScan } from "./plan-scan.ts";
+
+const policy = { finality: "finalized", headLagBlocks: 2, finalDepthBlocks: 65 } as const;
+const heads = { latest: 1_000, safe: 960, finalized: 930 };
+
+describe("drawLines", () => {
+  test("nothing above the head's lag is scanned, settled or final", () => {
+    expect(drawLines(heads, policy)).toEqual({ scan: 998, settle: 930, final: 930 });
+    const told = { latest: 1_000, safe: 1_000, finalized: 1_000 };
+    expect(drawLines(told, policy)).toEqual({ scan: 998, settle: 998, final: 998 });
+  });
+
+  test.each([
+    ["safe", 960],
+    ["finalized", 930],
+    [{ blocks: 0 }, 998],
+    [{ blocks: 2 }, 998],
+    [{ blocks: 3 }, 997],
+    [{ blocks: 12 }, 988],
+    [{ blocks: 5_000 }, 0],
+  ] as const)("the policy %j settles up to %i", (finality, settle) => {
+    expect(drawLines(heads, { ...policy, finality })).toMatchObject({ settle, final: 930 });
+  });
+
+  test("where the chain has no tags, depth says what is final, and that settles", () => {
+    const untagged = { latest: 1_000, safe: null, finalized: null };
+    expect(drawLines(untagged, { ...policy, finality: "safe" })).toEqual({
+      scan: 998,
+      settle: 935,
+      final: 935,
+    });
+    expect(drawLines({ ...untagged, latest: 10 }, policy)).toEqual({
+      scan: 8,
+      settle: 0,
+      final: 0,
+    });
+    expect(drawLines({ ...untagged, latest: 1 }, policy)).toEqual({ scan: 0, settle: 0, final: 0 });
+  });
+});
+
+describe("planScan", () => {
+  const lines = { scan: 998, settle: 960, final: 930 };
+  const plan = (scannedTo: number) => planScan(scannedTo, lines, { rangeBlocksMax: 500 });
+
+  test("final blocks are read in ranges up to the last final one", () => {
+    expect(plan(0)).toEqual({ kind: "final", tip: 0, fromBlock: 1, toBlock: 500 });
+    expect(plan(929)).toEqual({ kind: "final", tip: 929, fromBlock: 930, toBlock: 930 });
+  });
+
+  test("later ones by their headers, a bounded number at a time", () => {
+    expect(plan(930)).toEqual({ kind: "fresh", tip: 930, fromBlock: 931, toBlock: 998 });
+    expect(planScan(930, { ...lines, scan: 5_000 }, { rangeBlocksMax: 500 })).toMatchObject({
+      toBlock: 1_030,
+    });
+  });
+
+  test("where there is nothing new the tip is still held against the node's, where it has come to", () => {
+    expect(plan(998)).toEqual({ kind: "none", tip: 998 });
+    expect(plan(1_010)).toEqual({ kind: "none", tip: 998 });
+  });
+});

@@ -1,0 +1,76 @@
+/** By which a payment is settled: a tag of the chain, or so many blocks on top of its own. */
+type Finality = "finalized" | "safe" | { blocks: number };
+
+/** What of a chain's settings says how far may be read and believed. */
+export type ScanPolicy = {
+  finality: Finality;
+  /** The newest blocks that are never read, as nodes behind the same address may lack them. */
+  headLagBlocks: number;
+  /** The depth at which a block is final where the chain has no finalized tag. */
+  finalDepthBlocks: number;
+};
+
+/** How far a node has come; a tag that the chain or the node does not know is null. */
+type Heads = { latest: number; safe: number | null; finalized: number | null };
+
+/** Block numbers up to which, both of them included, something may be done. */
+export type Lines = {
+  /** May be scanned. */
+  scan: number;
+  /** Settles a payment that stands there. */
+  settle: number;
+  /** Never changes again; a chain that changes it is halted. */
+  final: number;
+};
+
+/** Draws a chain's lines from what its node tells; each is at least 0 and at most the first. */
+export const drawLines = (heads: Heads, policy: ScanPolicy): Lines => {
+  const { finality, headLagBlocks, finalDepthBlocks } = policy;
+  const scan = Math.max(heads.latest - headLagBlocks, 0);
+  const bound = (line: number) => Math.min(Math.max(line, 0), scan);
+  const final = bound(heads.finalized ?? heads.latest - finalDepthBlocks);
+  const settle = (): number => {
+    if (finality === "finalized") return final;
+    if (finality === "safe") return bound(heads.safe ?? final);
+    return bound(heads.latest - finality.blocks);
+  };
+  return { scan, settle: settle(), final };
+};
+
+/**
+ * What to read next. `tip` is the scanned block whose hash is held against the node's first: below the
+ * last scanned one where the chain has become shorter. `final` blocks are read in wide ranges; `fresh`
+ * ones with their headers, as their chain of parent hashes is kept until they are final.
+ */
+export type ScanPlan = { tip: number } & (
+  | { kind: "none" }
+  | { kind: "final" | "fresh"; fromBlock: number; toBlock: number }
+);
+
+/** The most blocks read with their headers in one step. */
+const freshBlocksMax = 100;
+
+/** Plans the next step of a chain that has been scanned up to a block. */
+export const planScan = (
+  scannedTo: number,
+  lines: Lines,
+  { rangeBlocksMax }: { rangeBlocksMax: number },
+): ScanPlan => {
+  const tip = Math.min(scannedTo, lines.scan);
+  if (lines.scan <= scannedTo) return { kind: "none", tip };
+  const fromBlock = scannedTo + 1;
+  if (lines.final > scannedTo) {
+    return {
+      kind: "final",
+      tip,
+      fromBlock,
+      toBlock: Math.min(lines.final, scannedTo + rangeBlocksMax),
+    };
+  }
+  return {
+    kind: "fresh",
+    tip,
+    fromBlock,
+    toBlock: Math.min(lines.scan, scannedTo + freshBlocksMax),
+  };
+};

@@ -1,0 +1,67 @@
+import type { Decimal } from "@payment-links/contracts";
+import type { Sighting } from "./payment.ts";
+
+/**
+ * How far a transfer's chain has vouched for it: seen in a block, settled by the chain's policy, in a
+ * final block; or failed for good.
+ */
+export const transferStates = ["seen", "settled", "final", "failed"] as const;
+export type TransferState = (typeof transferStates)[number];
+
+/** A payment through a fee proxy, as its receipt proved it in one block. */
+export type Transfer = {
+  chainId: string;
+  transactionHash: string;
+  ordinal: number;
+  blockNumber: number;
+  blockHash: string;
+  /** The block's own time, by which a payment is early or late. */
+  occurredAt: Date;
+  referenceHash: string;
+  tokenAddress: string;
+  destinationAddress: string;
+  amount: Decimal;
+  sender: string;
+  /** Undefined where it was final before anybody could ask. */
+  nonce: number | undefined;
+  state: TransferState;
+};
+
+/** A transfer as it is kept. */
+export type KeptTransfer = Omit<Transfer, "nonce"> & {
+  nonce: number | null;
+  isOrphaned: boolean;
+  paymentLinkId: string | null;
+};
+
+const statuses = {
+  seen: "processing",
+  settled: "settled",
+  final: "settled",
+  failed: "failed",
+} as const;
+
+/** Names a chain's payments apart from those of every other source. */
+const chainSource = (chainId: string): string => `evm:${chainId}`;
+
+/**
+ * What a kept transfer tells of its payment; undefined while nobody is told: no link is known, or it
+ * was orphaned before it settled, and goes on waiting as it is.
+ */
+export const sightingOfTransfer = (kept: KeptTransfer): Sighting | undefined => {
+  if (kept.paymentLinkId === null) return undefined;
+  if (kept.isOrphaned && kept.state === "seen") return undefined;
+  return {
+    source: chainSource(kept.chainId),
+    sourceId: `${kept.transactionHash}:${kept.ordinal}`,
+    paymentLinkId: kept.paymentLinkId,
+    status: statuses[kept.state],
+    amount: kept.amount,
+    tokenAddress: kept.tokenAddress,
+    chainId: kept.chainId,
+    destinationAddress: kept.destinationAddress,
+    sourceTransaction: kept.transactionHash,
+    occurredAt: kept.occurredAt,
+    ...(statuses[kept.state] === "settled" ? { isOrphaned: kept.isOrphaned } : {}),
+  };
+};

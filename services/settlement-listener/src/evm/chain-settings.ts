@@ -1,0 +1,62 @@
+import { devnet } from "@payment-links/contracts";
+import type { ScanPolicy } from "../domain/plan-scan.ts";
+
+/** How one chain is watched. */
+export type ChainSettings = ScanPolicy & {
+  /** The most blocks that one question for logs covers. */
+  rangeBlocksMax: number;
+  /** How long to wait for new blocks. */
+  pollMs: number;
+  /** Whether a header's bloom tells of its logs; on some chains it is always zero. */
+  isBloomKept: boolean;
+  /** Whether the chain may begin anew between two starts: then what was seen of it is forgotten. */
+  isDisposable: boolean;
+};
+
+/** What an operator may set for a chain (`EVM_CHAINS_FILE`). */
+export type ChainOverride = Partial<Omit<ChainSettings, "isBloomKept">>;
+
+/**
+ * A payment is settled by `finalized` where that takes seconds, and by `safe` (posted to the chain
+ * below, or justified) elsewhere; depths are those at which exchanges and indexers call a block final.
+ */
+const common: ChainSettings = {
+  finality: "finalized",
+  headLagBlocks: 1,
+  finalDepthBlocks: 65,
+  rangeBlocksMax: 2_000,
+  pollMs: 2_000,
+  isBloomKept: true,
+  isDisposable: false,
+};
+
+const byChain: Readonly<Record<string, Partial<ChainSettings>>> = {
+  // Ethereum and its test network: a block in 12 s, final after about 13 minutes.
+  "1": { finality: "safe", pollMs: 4_000 },
+  "11155111": { finality: "safe", pollMs: 4_000 },
+  // OP Mainnet, Base: a block in 2 s, safe once it is posted to Ethereum.
+  "10": { finality: "safe", headLagBlocks: 2, finalDepthBlocks: 900 },
+  "8453": { finality: "safe", headLagBlocks: 2, finalDepthBlocks: 900 },
+  "84532": { finality: "safe", headLagBlocks: 2, finalDepthBlocks: 900 },
+  // Polygon PoS: final by milestones within seconds.
+  "137": { headLagBlocks: 2, finalDepthBlocks: 200 },
+  // Arbitrum One: four blocks in a second.
+  "42161": { finality: "safe", headLagBlocks: 8, finalDepthBlocks: 4_800, pollMs: 1_000 },
+  // Avalanche: what is accepted is final.
+  "43114": { headLagBlocks: 1, finalDepthBlocks: 30 },
+  // One node, alone, which mines a block per transaction.
+  [devnet.chainId]: {
+    finality: { blocks: 1 },
+    headLagBlocks: 0,
+    finalDepthBlocks: 64,
+    pollMs: 250,
+    isDisposable: true,
+  },
+};
+
+/** The settings of a chain: what is known of it, under what the operator says. */
+export const chainSettings = (chainId: string, override: ChainOverride = {}): ChainSettings => ({
+  ...common,
+  ...byChain[chainId],
+  ...override,
+});

@@ -1,0 +1,24 @@
+import type { Pool } from "@payment-links/postgres";
+import type { Clock, Log } from "@payment-links/runtime";
+import type { ChainMetrics } from "./chain-metrics.ts";
+import type { ChainReader } from "./chain-reader.ts";
+import type { WatchedChain } from "./watched-chain.ts";
+
+/** What every step of watching one chain is given. */
+export type ChainWatch = {
+  chain: WatchedChain;
+  reader: ChainReader;
+  /** Reads by another provider; undefined where there is only one. */
+  auditor: ChainReader | undefined;
+  pool: Pool;
+  clock: Clock;
+  log: Log;
+  metrics: ChainMetrics;
+  /** Tells the relay that a transaction with events has been committed. */
+  wakeRelay: () => void;
+};
+
+/** The chain moved while it was being read: what was read does not fit together, and is read again. */
+export class ChainMovedError extends Error {
+  override readonly name = "ChainMovedError";
+}

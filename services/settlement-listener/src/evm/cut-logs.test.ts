@@ -1,0 +1,55 @@
+import { describe, expect, test } from "@jest/globals";
+import { transfersAtOnceMax } from "../sightings/keep-transfers.ts";
+import type { ProxyLog } from "./chain-reader.ts";
+import { cutLogs } from "./cut-logs.ts";
+
+/** So many logs in each of the blocks 1, 2, …. */
+const logsOf = (...counts: number[]): ProxyLog[] =>
+  counts.flatMap((count, index) =>
+    Array.from({ length: count }, () => ({
+      address: "0x01" as const,
+      topics: [],
+      data: "0x" as const,
+      blockNumber: index + 1,
+      blockHash: "0x02" as const,
+      transactionHash: "0x03" as const,
+    })),
+  );
+
+const cut = (...counts: number[]) =>
+  cutLogs(logsOf(...counts), 100).map(({ logs, endNumber }) => [logs.length, endNumber]);
+
+describe("cutLogs", () => {
+  test("what fits is one piece up to the range's end, also where there is nothing", () => {
+    expect(cut()).toEqual([[0, 100]]);
+    expect(cut(1, 2, 3)).toEqual([[6, 100]]);
+    expect(cut(transfersAtOnceMax)).toEqual([[transfersAtOnceMax, 100]]);
+    expect(cut(transfersAtOnceMax - 1, 1)).toEqual([[transfersAtOnceMax, 100]]);
+  });
+
+  test("what does not is cut between blocks", () => {
+    const most = transfersAtOnceMax - 1;
+    expect(cut(most, 2)).toEqual([
+      [most, 1],
+      [2, 100],
+    ]);
+    expect(cut(most, 1, 1, most, 5)).toEqual([
+      [most + 1, 2],
+      [most + 1, 4],
+      [5, 100],
+    ]);
+  });
+
+  test("a block with more than fits is a piece of its own", () => {
+    const many = transfersAtOnceMax * 2;
+    expect(cut(many, 1)).toEqual([
+      [many, 1],
+      [1, 100],
+    ]);
+    expect(cut(1, many, 1)).toEqual([
+      [1, 1],
+      [many, 2],
+      [1, 100],
+    ]);
+  });
+});

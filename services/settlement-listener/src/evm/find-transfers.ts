@@ -1,0 +1,119 @@
+import { toEip55 } from "@payment-links/contracts";
+import type { Transfer, TransferState } from "../domain/transfer.ts";
+import { verifyReceipt } from "../domain/verify-receipt.ts";
+import type { ChainReader, ProxyLog, Receipt } from "./chain-reader.ts";
+import { ChainMovedError } from "./chain-watch.ts";
+import type { WatchedChain } from "./watched-chain.ts";
+
+/** Up to which block a transfer is settled, and up to which it is final. */
+export type StateLines = { settle: number; final: number };
+
+/**
+ * The payments behind the proxies' logs, each proved by its receipt. Throws {@link ChainMovedError}
+ * where a receipt stands in another block than its log.
+ */
+export const findTransfers = async (
+  { chain, reader }: { chain: WatchedChain; reader: ChainReader },
+  { logs, times, lines }: { logs: readonly ProxyLog[]; times: BlockTimes; lines: StateLines },
+): Promise<readonly Transfer[]> => {
+  const blockHashes = new Map(logs.map((log) => [log.transactionHash, log.blockHash]));
+  if (blockHashes.size === 0) return [];
+  const receipts = await reader.readReceipts([...blockHashes.keys()]);
+  const shown = new Map<string, string>();
+  return [...blockHashes].flatMap(([transactionHash, blockHash]) => {
+    const receipt = receipts.get(transactionHash);
+    if (receipt?.blockHash !== blockHash) {
+      throw new ChainMovedError("a receipt does not stand in the block of its log");
+    }
+    return transfersOf(chain, receipt, { times, lines, shown });
+  });
+};
+
+/** The payments that one receipt proves. */
+export const transfersOf = (
+  chain: WatchedChain,
+  receipt: Receipt,
+  { times, lines, shown = new Map() }: Surroundings,
+): readonly Transfer[] =>
+  verifyReceipt(receipt, chain).map(({ destination, ...verified }) => ({
+    ...verified,
+    destinationAddress: showAddress(destination, shown),
+    chainId: chain.id,
+    transactionHash: receipt.transactionHash,
+    blockNumber: receipt.blockNumber,
+    blockHash: receipt.blockHash,
+    occurredAt: timeOf(times, receipt.blockNumber),
+    sender: receipt.from,
+    nonce: undefined,
+    state: stateAt(receipt.blockNumber, lines),
+  }));
+
+type Surroundings = {
+  times: BlockTimes;
+  lines: StateLines;
+  /** Addresses that have been put in EIP-55 form already, which costs a hash each. */
+  shown?: Map<string, string>;
+};
+
+const showAddress = (address: string, shown: Map<string, string>): string => {
+  const known = shown.get(address) ?? toEip55(address);
+  shown.set(address, known);
+  return known;
+};
+
+/** The time of blocks by their number. */
+type BlockTimes = ReadonlyMap<number, Date>;
+
+/** Unix seconds as an instant. */
+export const instantOf = (timestampSeconds: number): Date => new Date(timestampSeconds * 1000);
+
+/** The times of the blocks that hold these logs; asked for where the node did not say them. */
+export const readTimes = async (
+  reader: ChainReader,
+  logs: readonly { blockNumber: number; blockHash: string; timestampSeconds?: number }[],
+): Promise<BlockTimes> => {
+  const times = new Map<number, Date>();
+  const untold = new Map<number, string>();
+  for (const { blockNumber, blockHash, timestampSeconds } of logs) {
+    if (timestampSeconds === undefined) untold.set(blockNumber, blockHash);
+    else times.set(blockNumber, instantOf(timestampSeconds));
+  }
+  for (const range of runsOf([...untold.keys()].sort((a, b) => a - b))) {
+    for (const header of await reader.readHeaders(range)) {
+      const blockHash = untold.get(header.number);
+      if (blockHash === undefined) continue;
+      if (blockHash !== header.hash) throw new ChainMovedError("a log's block is not there now");
+      times.set(header.number, instantOf(header.timestampSeconds));
+    }
+  }
+  return times;
+};
+
+const gapBlocksMax = 4;
+const runBlocksMax = 100;
+
+/** Ranges that hold the given numbers, in order, and few others. */
+const runsOf = (numbers: readonly number[]): { fromBlock: number; toBlock: number }[] => {
+  const runs: { fromBlock: number; toBlock: number }[] = [];
+  for (const number of numbers) {
+    const run = runs.at(-1);
+    const isNear =
+      run !== undefined &&
+      number - run.toBlock <= gapBlocksMax &&
+      number - run.fromBlock < runBlocksMax;
+    if (isNear) run.toBlock = number;
+    else runs.push({ fromBlock: number, toBlock: number });
+  }
+  return runs;
+};
+
+const timeOf = (times: BlockTimes, number: number): Date => {
+  const time = times.get(number);
+  if (time === undefined) throw new ChainMovedError("a log's block is not there now");
+  return time;
+};
+
+const stateAt = (blockNumber: number, { settle, final }: StateLines): TransferState => {
+  if (blockNumber > settle) return "seen";
+  return blockNumber > final ? "settled" : "final";
+};

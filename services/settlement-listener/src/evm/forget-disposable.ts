@@ -1,0 +1,26 @@
+import { deleteBlocksAbove } from "../store/chain-blocks.ts";
+import { forgetChain } from "../store/chain-transfers.ts";
+import { type Lead, forgetWatch, lockWatch, readWatch } from "../store/watchers.ts";
+import type { ChainWatch } from "./chain-watch.ts";
+import { holdsFinal } from "./reorganize.ts";
+
+/**
+ * A development chain may have begun anew since the last start. Where its last final block is not
+ * there any more, what was seen of it is forgotten; payments keep what was told of them.
+ */
+export const forgetDisposable = async (watch: ChainWatch, lead: Lead): Promise<void> => {
+  const { chain, log, pool, reader } = watch;
+  if (!chain.settings.isDisposable) return;
+  const { finalizedTo } = await readWatch(pool, chain.id);
+  if (finalizedTo === null || (await holdsFinal(watch, reader, finalizedTo))) return;
+  await pool.transaction(async (tx) => {
+    await lockWatch(tx, lead);
+    await deleteBlocksAbove(tx, chain.id, -1);
+    await forgetChain(tx, chain.id);
+    await forgetWatch(tx, chain.id);
+  });
+  log.warn(
+    { chain: chain.id },
+    "the chain has begun anew; what was seen of the old one is forgotten",
+  );
+};

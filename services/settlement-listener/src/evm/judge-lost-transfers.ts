@@ -1,0 +1,86 @@
+import { judgeLost } from "../domain/judge-lost.ts";
+import type { KeptTransfer, Transfer } from "../domain/transfer.ts";
+import { listLost } from "../store/chain-transfers.ts";
+import type { Lead } from "../store/watchers.ts";
+import type { ChainReader, Hex, Receipt } from "./chain-reader.ts";
+import type { ChainWatch } from "./chain-watch.ts";
+import { type StateLines, readTimes } from "./find-transfers.ts";
+import { commitTruth, findAgain } from "./settle-transfers.ts";
+
+const pageCountMax = 100;
+const pagesMax = 50;
+
+/**
+ * Looks after the payments that a reorg took away before they settled, each time that more of the
+ * chain is final: which of them can no longer come back. A failure is for ever, so that a second
+ * provider, where there is one, must know of no receipt either.
+ */
+export const judgeLostTransfers = async (
+  watch: ChainWatch,
+  lead: Lead,
+  lines: StateLines,
+): Promise<void> => {
+  let afterHash = "";
+  for (let page = 0; page < pagesMax; page += 1) {
+    const lost = await listLost(watch.pool, watch.chain.id, { afterHash, countMax: pageCountMax });
+    const last = lost.at(-1);
+    if (last === undefined) return;
+    await judgePage(watch, lead, { lost, lines });
+    if (lost.length < pageCountMax) return;
+    afterHash = last.transactionHash;
+  }
+};
+
+const judgePage = async (
+  watch: ChainWatch,
+  lead: Lead,
+  { lost, lines }: { lost: readonly KeptTransfer[]; lines: StateLines },
+): Promise<void> => {
+  // Before the receipts: a transaction that is mined in between has a receipt then.
+  const usedNonces = await readUsedNonces(watch.reader, lost, lines.final);
+  const receipts = await readAllReceipts(watch, lost);
+  const settled: Transfer[] = [];
+  const failed: KeptTransfer[] = [];
+  for (const kept of lost) {
+    const receipt = receipts.get(kept.transactionHash as Hex);
+    const found = receipt === undefined ? undefined : findAgain(watch, kept, receipt, lines);
+    const judgement = judgeLost({
+      finalizedTo: lines.final,
+      receipt:
+        receipt === undefined
+          ? undefined
+          : { blockNumber: receipt.blockNumber, holdsTransfer: found !== undefined },
+      nonce: kept.nonce,
+      usedNonces: usedNonces.get(kept.sender) ?? 0,
+    });
+    if (judgement === "failed") failed.push(kept);
+    if (judgement === "found" && found !== undefined) {
+      const times = await readTimes(watch.reader, [found]);
+      settled.push({ ...found, occurredAt: times.get(found.blockNumber) ?? found.occurredAt });
+    }
+  }
+  await commitTruth(watch, lead, { settled, failed });
+};
+
+const readUsedNonces = async (
+  reader: ChainReader,
+  lost: readonly KeptTransfer[],
+  finalizedTo: number,
+): Promise<ReadonlyMap<string, number>> => {
+  const senders = [...new Set(lost.map(({ sender }) => sender as Hex))];
+  const used = await Promise.all(
+    senders.map((sender) => reader.readUsedNonces(sender, finalizedTo)),
+  );
+  return new Map(senders.map((sender, index) => [sender, used[index] ?? 0]));
+};
+
+const readAllReceipts = async (
+  { auditor, reader }: ChainWatch,
+  lost: readonly KeptTransfer[],
+): Promise<ReadonlyMap<Hex, Receipt>> => {
+  const hashes = [...new Set(lost.map(({ transactionHash }) => transactionHash as Hex))];
+  const receipts = await reader.readReceipts(hashes);
+  const missing = hashes.filter((hash) => !receipts.has(hash));
+  if (auditor === undefined || missing.length === 0) return receipts;
+  return new Map([...receipts, ...(await auditor.readReceipts(missing))]);
+};

@@ -1,0 +1,128 @@
+import type { KeptTransfer } from "../domain/transfer.ts";
+import { tellTransfers } from "../sightings/keep-transfers.ts";
+import { type Block, deleteBlocksAbove, listBlocks } from "../store/chain-blocks.ts";
+import { orphanTransfers } from "../store/chain-transfers.ts";
+import { type Lead, haltWatch, lockWatch, saveCheckpoint } from "../store/watchers.ts";
+import type { ChainReader } from "./chain-reader.ts";
+import { ChainMovedError, type ChainWatch } from "./chain-watch.ts";
+
+type Place = { tip: number; scannedTo: number; finalizedTo: number };
+
+/**
+ * Answers a reorg: walks back to the last block that the node and we both hold, forgets what we hold
+ * above it, marks its transfers as orphaned and moves the checkpoint there, in one transaction. Where
+ * even the last final block is another one, the chain is halted for a human.
+ */
+export const reorganize = async (watch: ChainWatch, lead: Lead, place: Place): Promise<void> => {
+  const ancestor = await findAncestor(watch, watch.reader, place);
+  // Between two questions the node has come back to what we hold.
+  if (ancestor === place.tip) throw new ChainMovedError("the tip is as it was");
+  if (ancestor === undefined) await halt(watch, lead, place);
+  else await moveBack(watch, lead, { ...place, ancestor });
+};
+
+const chunkBlocksMin = 8;
+const chunkBlocksMax = 128;
+
+/** The highest kept block, from the tip down to the last final one, that the node holds as well. */
+const findAncestor = async (
+  { chain, pool }: ChainWatch,
+  reader: ChainReader,
+  { tip, finalizedTo }: Place,
+): Promise<number | undefined> => {
+  let chunkBlocks = chunkBlocksMin;
+  let toBlock = tip;
+  while (toBlock >= finalizedTo) {
+    const fromBlock = Math.max(toBlock - chunkBlocks + 1, finalizedTo);
+    const headers = await reader.readHeaders({ fromBlock, toBlock });
+    const hashes = new Map(headers.map((header): [number, string] => [header.number, header.hash]));
+    const kept = await listBlocks(pool, chain.id, { fromBlock, toBlock });
+    const common = kept.findLast((block) => hashes.get(block.number) === block.hash);
+    if (common !== undefined) return common.number;
+    // A node that lacks a block contradicts nobody: it is no evidence of a reorg.
+    if (headers.length < toBlock - fromBlock + 1) {
+      throw new ChainMovedError("the node lacks blocks below its own head");
+    }
+    toBlock = fromBlock - 1;
+    chunkBlocks = Math.min(chunkBlocks * 2, chunkBlocksMax);
+  }
+  return undefined;
+};
+
+const moveBack = async (
+  watch: ChainWatch,
+  lead: Lead,
+  { ancestor, scannedTo, finalizedTo }: Place & { ancestor: number },
+): Promise<void> => {
+  const { chain, clock, log, metrics, pool, wakeRelay } = watch;
+  const orphaned = await pool.transaction(async (tx) => {
+    await lockWatch(tx, lead);
+    await deleteBlocksAbove(tx, chain.id, ancestor);
+    const transfers = await orphanTransfers(tx, chain.id, ancestor);
+    await tellTransfers(tx, transfers, clock.now());
+    await saveCheckpoint(tx, chain.id, { scannedTo: ancestor, finalizedTo });
+    return transfers;
+  });
+  wakeRelay();
+  const depth = scannedTo - ancestor;
+  metrics.reorganized(chain.id, depth);
+  metrics.transferred(chain.id, "orphaned", orphaned.length);
+  log.warn(
+    { chain: chain.id, depth, ancestor, orphaned: orphaned.length },
+    "a reorg took scanned blocks away",
+  );
+  tellOrphanedSettled(watch, orphaned);
+};
+
+const tellOrphanedSettled = (
+  { chain, log, metrics }: ChainWatch,
+  orphaned: readonly KeptTransfer[],
+): void => {
+  const settled = orphaned.filter(({ state }) => state !== "seen");
+  if (settled.length === 0) return;
+  metrics.orphanedAfterSettled(chain.id, settled.length);
+  for (const { blockNumber, ordinal, paymentLinkId, transactionHash } of settled) {
+    log.error(
+      {
+        chain: chain.id,
+        block: blockNumber,
+        transaction: transactionHash,
+        ordinal,
+        link_id: paymentLinkId,
+      },
+      "a settled payment was taken away by a reorg; it keeps its credit",
+    );
+  }
+};
+
+/** One node that lies or is broken must not stop a chain: where there is another, it must agree. */
+const halt = async (watch: ChainWatch, lead: Lead, place: Place): Promise<void> => {
+  const { auditor, chain, log, metrics, pool } = watch;
+  const { finalizedTo } = place;
+  if (auditor !== undefined && (await holdsFinal(watch, auditor, finalizedTo))) {
+    metrics.differed(chain.id, "final_hash", 1);
+    log.error(
+      { chain: chain.id, finalized_to: finalizedTo },
+      "providers disagree on a final block",
+    );
+    throw new ChainMovedError(`providers disagree on the final block ${finalizedTo}`);
+  }
+  const reason = `a reorg reached below block ${finalizedTo}, which had been recorded as final`;
+  await pool.transaction(async (tx) => {
+    await lockWatch(tx, lead);
+    await haltWatch(tx, chain.id, reason);
+  });
+  log.fatal({ chain: chain.id, finalized_to: finalizedTo }, `the chain is halted: ${reason}`);
+};
+
+/** Whether a reader holds the last final block as we do. */
+export const holdsFinal = async (
+  { chain, pool }: Pick<ChainWatch, "chain" | "pool">,
+  reader: ChainReader,
+  finalizedTo: number,
+): Promise<boolean> => {
+  const range = { fromBlock: finalizedTo, toBlock: finalizedTo };
+  const [kept]: readonly (Block | undefined)[] = await listBlocks(pool, chain.id, range);
+  const [header] = await reader.readHeaders(range);
+  return kept !== undefined && header?.hash === kept.hash;
+};

@@ -1,0 +1,22 @@
+import type { FaultKind } from "./rpc-fault.ts";
+
+/** The error of a JSON-RPC answer, and the HTTP status that it came with. */
+export type NodeError = { code: number; message: string; status: number };
+
+// Providers tell these by words: the codes are used for several things (EIP-1474 gives -32005 to
+// any limit). A node that is behind also speaks of a "range", so it is looked for first.
+const behind =
+  /current head|last accepted|unknown block|block not found|header not found|blockoutofrange/;
+const rateLimited =
+  /rate.?limit|too many requests|requests? (?:count|limit)|per second|throughput|compute units|capacity|quota/;
+const tooMuch = /range|too many|too large|too big|limit|exceed|more than|timed? ?out|response size/;
+
+/** What kind of fault a node's error is, for the method that was asked. */
+export const classifyError = (method: string, { code, message, status }: NodeError): FaultKind => {
+  const text = message.toLowerCase();
+  if (status === 429 || rateLimited.test(text)) return "rate_limited";
+  if (method === "eth_call" && (code === 3 || text.includes("revert"))) return "reverted";
+  if (behind.test(text)) return "behind";
+  if (method === "eth_getLogs" && (code === -32005 || tooMuch.test(text))) return "range";
+  return code === -32005 ? "rate_limited" : "refused";
+};

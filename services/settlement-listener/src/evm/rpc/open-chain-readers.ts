@@ -1,0 +1,125 @@
+import type { Clock, Log } from "@payment-links/runtime";
+import type { ChainReader, Hex } from "../chain-reader.ts";
+import { type Turn, createTurn } from "./ask-in-turn.ts";
+import { readBytes } from "./node-answers.ts";
+import { type Provider, type RpcTiming, openProvider } from "./provider.ts";
+import { createReadHeaders } from "./read-headers.ts";
+import { type HeadMemory, createReadHeads } from "./read-heads.ts";
+import { type ProxyEvent, createReadLogs } from "./read-logs.ts";
+import { createTransactionReads } from "./read-transactions.ts";
+import { RpcFault } from "./rpc-fault.ts";
+import type { RpcMetrics } from "./rpc-metrics.ts";
+
+export type ChainReadersOptions = {
+  /** The decimal chain id; what a provider of another chain says is never taken. */
+  chainId: string;
+  /** Secrets: the addresses of the chain's providers, the first one preferred. */
+  urls: readonly string[];
+  proxies: readonly ProxyEvent[];
+  /** The most blocks that one question for logs covers. */
+  rangeBlocksMax: number;
+  isBloomKept: boolean;
+  clock: Clock;
+  log: Log;
+  metrics: RpcMetrics;
+  timing?: Partial<RpcTiming>;
+};
+
+export type ChainReaders = {
+  reader: ChainReader;
+  /**
+   * Asks another provider than the one whose logs `reader` took last, while another can answer;
+   * undefined where there is only one.
+   */
+  auditor: ChainReader | undefined;
+  /** Ends what is under way: its calls throw `ChainUnreachableError`. */
+  close(): void;
+};
+
+const defaultTiming: RpcTiming = {
+  timeoutMs: 10_000,
+  restMs: 500,
+  restMsMax: 30_000,
+  askingMsMax: 20_000,
+};
+
+/** Opens one chain's readers over all its providers. Nothing is asked before the first call. */
+export const openChainReaders = (options: ChainReadersOptions): ChainReaders => {
+  const closing = new AbortController();
+  const timing = { ...defaultTiming, ...options.timing };
+  const providers = options.urls.map((url, index) =>
+    openProvider({ ...options, url, index, timing, closing: closing.signal }),
+  );
+  const [primary] = providers;
+  if (primary === undefined) throw new RangeError(`chain ${options.chainId} has no RPC provider`);
+
+  let answered = primary;
+  const memory: HeadMemory = { latest: 0 };
+  const open = (order: () => readonly Provider[], onAnswered: (provider: Provider) => void) => {
+    const turn = createTurn({ ...options, timing, closing: closing.signal, providers: order });
+    return createReader({ ...options, turn, providers: order, memory, onAnswered });
+  };
+  const audited = () => [...providers.filter((provider) => provider !== answered), answered];
+  return {
+    reader: open(
+      () => providers,
+      (provider) => {
+        answered = provider;
+      },
+    ),
+    auditor: providers.length > 1 ? open(audited, () => {}) : undefined,
+    close: () => closing.abort("closed"),
+  };
+};
+
+type ReaderOptions = Omit<ChainReadersOptions, "urls" | "timing"> & {
+  turn: Turn;
+  providers: () => readonly Provider[];
+  memory: HeadMemory;
+  onAnswered: (provider: Provider) => void;
+};
+
+const createReader = (options: ReaderOptions): ChainReader => {
+  const { turn } = options;
+  return {
+    readHeads: createReadHeads(options),
+    readHeaders: createReadHeaders(options),
+    readLogs: createReadLogs(options),
+    ...createTransactionReads(options),
+    readCode: (address) => turn.ask("code", (provider) => askCode(provider, address)),
+    call: (to, data) => turn.ask("a call", (provider) => askCall(provider, { to, data })),
+    readChainId: () => readChainId(options),
+  };
+};
+
+// A provider of another chain is told of, although others may serve the right one.
+const readChainId = async ({ chainId, providers, turn }: ReaderOptions): Promise<number> => {
+  const asking = providers().map((provider) => provider.askChainId().catch(() => undefined));
+  const known = (await Promise.all(asking)).filter((found) => found !== undefined);
+  const found = known.find((other) => String(other) !== chainId) ?? known[0];
+  return found ?? turn.ask("the chain id", (provider) => provider.askChainId());
+};
+
+const askCode = async (provider: Provider, address: Hex): Promise<Hex> => {
+  const question = {
+    method: "eth_getCode",
+    params: [address, "latest"],
+    read: readBytes,
+  };
+  const [code] = await provider.ask([question]);
+  return code;
+};
+
+const askCall = async (
+  provider: Provider,
+  call: { to: Hex; data: Hex },
+): Promise<Hex | undefined> => {
+  const question = { method: "eth_call", params: [call, "latest"], read: readBytes };
+  try {
+    const [answer] = await provider.ask([question]);
+    return answer;
+  } catch (error) {
+    if (error instanceof RpcFault && error.kind === "reverted") return undefined;
+    throw error;
+  }
+};

@@ -1,0 +1,192 @@
+import { type Clock, type Log, afterMs } from "@payment-links/runtime";
+import { type Circuit, createCircuit } from "./circuit.ts";
+import {
+  type Answer,
+  BatchRefused,
+  type JsonRpc,
+  type Question,
+  createJsonRpc,
+} from "./json-rpc.ts";
+import { readQuantity } from "./node-answers.ts";
+import { type RangeLimit, createRangeLimit } from "./range-limit.ts";
+import { RpcFault } from "./rpc-fault.ts";
+import type { RpcMetrics } from "./rpc-metrics.ts";
+
+/** One RPC provider of a chain. */
+export type Provider = {
+  /** `rpc-1`, `rpc-2`, by the order in which they are configured; the address is a secret. */
+  name: string;
+  circuit: Circuit;
+  range: RangeLimit;
+  /** Asks all the questions and answers in their order; throws {@link RpcFault} if one failed. */
+  ask<const Q extends readonly Question[]>(questions: Q): Promise<Values<Q>>;
+  /** The same, for questions of which some may fail. */
+  askEach<T>(questions: readonly Question<T>[]): Promise<Answer<T>[]>;
+  /** The chain that the provider says it serves; all other questions are held against it. */
+  askChainId(): Promise<number>;
+};
+
+type Values<Q extends readonly Question[]> = {
+  -readonly [K in keyof Q]: Q[K] extends Question<infer T> ? T : never;
+};
+
+/** How long things may take, and how often they are tried. */
+export type RpcTiming = {
+  /** One HTTP request, its answer's body included. */
+  timeoutMs: number;
+  /** A provider's first rest after failures, or after being told that it is asked too often. */
+  restMs: number;
+  restMsMax: number;
+  /** After this long, no call to a reader asks another provider or asks again. */
+  askingMsMax: number;
+};
+
+export type ProviderOptions = {
+  chainId: string;
+  index: number;
+  url: string;
+  rangeBlocksMax: number;
+  timing: RpcTiming;
+  clock: Clock;
+  log: Log;
+  metrics: RpcMetrics;
+  closing: AbortSignal;
+};
+
+const callsPerRequestMax = 50;
+const requestsAtOnceMax = 2;
+const singlesAtOnceMax = 4;
+const noBatchesMs = 10 * 60_000;
+const chainKnownMs = 60_000;
+
+/** Opens a provider; nothing is asked before the first question. */
+export const openProvider = (options: ProviderOptions): Provider => {
+  const { chainId, clock, log, metrics, timing } = options;
+  const name = `rpc-${options.index + 1}`;
+  const label = { chain: chainId, provider: name };
+  const request = createRequest(createJsonRpc({ ...options, ...timing }), options, name);
+  let chainKnownUntil = clock.now();
+  metrics.circuitChanged(label, false);
+
+  const askChainId = async () => {
+    const [chain] = all(await request([chainIdQuestion]));
+    return chain ?? 0;
+  };
+
+  // What answers at an address may change: a proxy's backend, a node set up anew.
+  const checkChain = async () => {
+    if (clock.now() < chainKnownUntil) return;
+    const found = await askChainId().catch(sayUnreachable);
+    if (String(found) === chainId) {
+      chainKnownUntil = afterMs(clock, chainKnownMs);
+      return;
+    }
+    metrics.disagreed(chainId, "wrong_chain");
+    log.error({ chain: chainId, provider: name, found }, "an RPC provider serves another chain");
+    throw new RpcFault("invalid", "serves another chain", timing.restMsMax);
+  };
+
+  const askEach = async <T>(questions: readonly Question<T>[]): Promise<Answer<T>[]> => {
+    try {
+      await checkChain();
+      return await request(questions);
+    } catch (error) {
+      chainKnownUntil = clock.now();
+      throw error;
+    }
+  };
+
+  return {
+    name,
+    range: createRangeLimit(options.rangeBlocksMax),
+    circuit: createCircuit({
+      clock,
+      restMs: timing.restMs,
+      restMsMax: timing.restMsMax,
+      tryMs: timing.timeoutMs,
+      onChange: (isOpen) => {
+        metrics.circuitChanged(label, isOpen);
+        if (isOpen) log.warn(label, "an RPC provider fails: it is left alone for a while");
+        else log.info(label, "an RPC provider answers again");
+      },
+    }),
+    askEach,
+    // The questions have read it so, in their order.
+    ask: async (questions) => all(await askEach(questions)) as Values<typeof questions>,
+    askChainId,
+  };
+};
+
+const chainIdQuestion: Question<number> = {
+  method: "eth_chainId",
+  params: [],
+  read: readQuantity,
+};
+
+// A time-out here says nothing of the question proper: its range is not to blame.
+const sayUnreachable = (error: unknown): never => {
+  const isLate = error instanceof RpcFault && error.kind === "timeout";
+  throw isLate ? new RpcFault("unreachable", error.message) : error;
+};
+
+const all = <T>(answers: readonly Answer<T>[]): T[] =>
+  answers.map((answer) => {
+    if ("fault" in answer) throw answer.fault;
+    return answer.value;
+  });
+
+/** Cuts questions into requests that a provider bears, few at a time, and counts each. */
+const createRequest = (
+  jsonRpc: JsonRpc,
+  { chainId, clock, metrics }: ProviderOptions,
+  provider: string,
+): JsonRpc => {
+  let singlesUntil = clock.now();
+  const label = { chain: chainId, provider };
+
+  const requestCounted: JsonRpc = async (questions) => {
+    try {
+      const answers = await jsonRpc(questions);
+      const failed = answers.find((answer) => "fault" in answer);
+      metrics.asked(label, failed?.fault.kind ?? "ok");
+      return answers;
+    } catch (error) {
+      metrics.asked(label, error instanceof RpcFault ? error.kind : "refused");
+      throw error;
+    }
+  };
+
+  const requestChunk: JsonRpc = async (questions) => {
+    try {
+      return await requestCounted(questions);
+    } catch (error) {
+      if (!(error instanceof BatchRefused)) throw error;
+      singlesUntil = afterMs(clock, noBatchesMs);
+      return requestSingly(questions);
+    }
+  };
+
+  const requestSingly: JsonRpc = async (questions) => {
+    const answers = [];
+    for (const some of chunk(questions, singlesAtOnceMax)) {
+      const asking = some.map(async (question) => requestCounted([question]));
+      answers.push(...(await Promise.all(asking)).flat());
+    }
+    return answers;
+  };
+
+  return async (questions) => {
+    if (clock.now() < singlesUntil) return requestSingly(questions);
+    const answers = [];
+    const requests = chunk(questions, callsPerRequestMax);
+    for (const some of chunk(requests, requestsAtOnceMax)) {
+      answers.push(...(await Promise.all(some.map(requestChunk))).flat());
+    }
+    return answers;
+  };
+};
+
+const chunk = <T>(items: readonly T[], size: number): T[][] =>
+  Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
+    items.slice(index * size, (index + 1) * size),
+  );

@@ -1,0 +1,175 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { createHeldClock } from "@payment-links/runtime";
+import { waitUntil } from "@payment-links/runtime/testing";
+import type { RpcFaultScript } from "../../testing/scripted-rpc.ts";
+import { ChainUnreachableError } from "../chain-reader.ts";
+import { type ReaderRig, openPaidChain, openReaderRig, urlKey } from "./testing/open-reader-rig.ts";
+
+let setup: Awaited<ReturnType<typeof openPaidChain>>;
+let rig: ReaderRig | undefined;
+beforeAll(async () => {
+  setup = await openPaidChain([1, 0, 2]);
+}, 60_000);
+afterAll(() => setup.chain.close());
+afterEach(() => rig?.close());
+
+const open = async (options: Parameters<typeof openReaderRig>[1] = {}): Promise<ReaderRig> => {
+  rig = await openReaderRig(setup.chain, options);
+  return rig;
+};
+const all = () => ({ fromBlock: setup.firstBlock, toBlock: setup.lastBlock });
+const paid = () => setup.paid.map(({ hash }) => hash);
+
+const readPaid = async ({ reader }: ReaderRig) =>
+  (await reader.readLogs(all())).logs.map(({ transactionHash }) => transactionHash);
+
+const faults: RpcFaultScript[] = [
+  { kind: "rate_limited" },
+  { kind: "rate_limited", retryAfterSeconds: 1 },
+  { kind: "late", delayMs: 20_000 },
+  { kind: "hanging_body" },
+  { kind: "garbage" },
+  { kind: "nonsense" },
+  { kind: "server_error" },
+  { kind: "down" },
+  { kind: "wrong_chain", chainId: 1 },
+];
+
+describe.each(faults)("a provider with the fault $kind", (fault) => {
+  const quick = { timing: { timeoutMs: 300 } };
+
+  test("once only: the same provider is asked again, and nothing is missed", async () => {
+    const opened = await open({ timing: { timeoutMs: 300, restMsMax: 300 } });
+    const playing = opened.rpc.play(fault, { times: 1 });
+    expect(await readPaid(opened)).toEqual(paid());
+    expect(playing.struckCount()).toBe(1);
+  });
+
+  test("all the time: another one answers, and after a few failures it alone is asked", async () => {
+    const opened = await open({
+      providerCount: 2,
+      timing: { timeoutMs: 300, restMsMax: 60_000, restMs: 60_000 },
+    });
+    const playing = opened.rpc.play(fault);
+    for (let asked = 0; asked < 4; asked += 1) expect(await readPaid(opened)).toEqual(paid());
+    expect(await opened.circuit("rpc-1")).toBe(1);
+    expect(await opened.circuit("rpc-2")).toBe(0);
+    const struck = playing.struckCount();
+    expect(await readPaid(opened)).toEqual(paid());
+    expect(playing.struckCount()).toBe(struck);
+  });
+
+  test("everywhere: an error within a bound, which names no address; healed, it goes on", async () => {
+    const opened = await open({ ...quick, providerCount: 2 });
+    for (const rpc of [opened.rpc, opened.rpc2]) rpc.play(fault);
+    const began = performance.now();
+    const failing = readPaid(opened);
+    await expect(failing).rejects.toThrow(ChainUnreachableError);
+    await expect(failing).rejects.toThrow(/^chain \d+: nobody answers for logs: rpc-1 .*rpc-2 /);
+    expect(performance.now() - began).toBeLessThan(12_000);
+    const told = await failing.catch((error: Error) => `${error.message} ${error.stack}`);
+    for (const text of [told, opened.logText(), await opened.metricsText()]) {
+      expect(text).not.toContain(urlKey);
+      expect(text).not.toContain("127.0.0.1");
+    }
+    opened.rpc.heal();
+    opened.rpc2.heal();
+    const found = await waitUntil("the providers are asked again", () =>
+      readPaid(opened).catch(() => undefined),
+    );
+    expect(found).toEqual(paid());
+  });
+});
+
+describe("a provider that is asked too often", () => {
+  test("is left alone as long as it asked for, and not longer than the bound", async () => {
+    const clock = createHeldClock(new Date());
+    const opened = await open({
+      clock,
+      providerCount: 2,
+      timing: { restMs: 100, restMsMax: 30_000 },
+    });
+    opened.rpc.play({ kind: "rate_limited", retryAfterSeconds: 7 }, { times: 1 });
+    expect(await readPaid(opened)).toEqual(paid());
+    const { requests } = opened.rpc.counts();
+    clock.advance(6_999);
+    expect(await readPaid(opened)).toEqual(paid());
+    expect(opened.rpc.counts().requests).toBe(requests);
+    clock.advance(1);
+    expect(await readPaid(opened)).toEqual(paid());
+    expect(opened.rpc.counts().requests).toBeGreaterThan(requests);
+    expect(await opened.requests("rate_limited")).toBe(1);
+  });
+
+  test("is waited for where there is no other, and asked once more, not in vain before", async () => {
+    const opened = await open({ timing: { restMsMax: 30_000 } });
+    const playing = opened.rpc.play({ kind: "rate_limited", retryAfterSeconds: 1 }, { times: 1 });
+    const began = performance.now();
+    expect(await readPaid(opened)).toEqual(paid());
+    expect(performance.now() - began).toBeGreaterThan(950);
+    expect(playing.struckCount()).toBe(1);
+  });
+
+  test("a storm ends: all asked at once get their answer, and the storm is not fed", async () => {
+    const opened = await open();
+    const storm = opened.rpc.play({ kind: "rate_limited" }, { times: 3 });
+    const answers = await Promise.all(Array.from({ length: 3 }, () => readPaid(opened)));
+    expect(answers).toEqual([paid(), paid(), paid()]);
+    expect(storm.struckCount()).toBe(3);
+    expect(opened.rpc.counts().requests).toBeLessThan(30);
+  });
+});
+
+describe("the chain behind an address", () => {
+  test("a provider that changes to another chain is found out within a minute", async () => {
+    const clock = createHeldClock(new Date());
+    const opened = await open({ clock, providerCount: 2 });
+    expect(await readPaid(opened)).toEqual(paid());
+    opened.rpc.play({ kind: "wrong_chain", chainId: 1 });
+    clock.advance(60_000);
+    expect(await readPaid(opened)).toEqual(paid());
+    expect(await opened.disagreements("wrong_chain")).toBe(1);
+    expect(opened.logText()).toContain("an RPC provider serves another chain");
+  });
+
+  test("the chain id told is the wrong one, if any provider has one", async () => {
+    const opened = await open({ providerCount: 2 });
+    expect(await opened.reader.readChainId()).toBe(Number(setup.chain.chainId));
+    opened.rpc2.play({ kind: "wrong_chain", chainId: 1 });
+    expect(await opened.reader.readChainId()).toBe(1);
+  });
+});
+
+describe("the auditor", () => {
+  test("is none where there is one provider", async () => {
+    expect((await open()).auditor).toBeUndefined();
+  });
+
+  test("asks another provider than the one whose logs were taken last", async () => {
+    const { auditor, reader, rpc, rpc2 } = await open({ providerCount: 2 });
+    const logRequests = () =>
+      [rpc, rpc2].map((each) => each.counts().methods.get("eth_getLogs") ?? 0);
+    await reader.readLogs(all());
+    expect(logRequests()).toEqual([1, 0]);
+    await auditor?.readLogs(all());
+    expect(logRequests()).toEqual([1, 1]);
+    const fault = rpc.play({ kind: "down" }, { times: 1 });
+    await reader.readLogs(all());
+    expect(fault.struckCount()).toBe(1);
+    await auditor?.readLogs(all());
+    // The first one broke off, so the second answered: now the first is asked.
+    expect(logRequests()).toEqual([3, 2]);
+  });
+});
+
+test("closing ends what waits for an answer at once", async () => {
+  const opened = await open({ timing: { timeoutMs: 20_000 } });
+  const playing = opened.rpc.play({ kind: "late", delayMs: 15_000 });
+  const asking = readPaid(opened);
+  const failing = expect(asking).rejects.toThrow(ChainUnreachableError);
+  await waitUntil("the provider is asked", () => playing.struckCount() > 0);
+  const began = performance.now();
+  opened.closeReaders();
+  await failing;
+  expect(performance.now() - began).toBeLessThan(2_000);
+});

@@ -1,0 +1,66 @@
+import { type ChainReader, ChainUnreachableError, type Header } from "../chain-reader.ts";
+import type { Turn } from "./ask-in-turn.ts";
+import type { Question } from "./json-rpc.ts";
+import { readHeader, toQuantity } from "./node-answers.ts";
+import type { HeadMemory } from "./read-heads.ts";
+import { RpcFault } from "./rpc-fault.ts";
+import type { RpcMetrics } from "./rpc-metrics.ts";
+
+type HeadersOptions = { chainId: string; turn: Turn; metrics: RpcMetrics; memory: HeadMemory };
+
+/** One header by its number. */
+export const headerQuestion = (blockNumber: number): Question<Header | null> => ({
+  method: "eth_getBlockByNumber",
+  params: [toQuantity(blockNumber), false],
+  read: readHeader,
+});
+
+/**
+ * Reads the headers of a range, each the next one's parent. An answer that ends before the range
+ * does is taken only where nobody has told of a further head, or nobody gives a longer one.
+ */
+export const createReadHeaders =
+  ({ chainId, memory, metrics, turn }: HeadersOptions): ChainReader["readHeaders"] =>
+  async ({ fromBlock, toBlock }) => {
+    const count = Math.max(0, toBlock - fromBlock + 1);
+    const questions = Array.from({ length: count }, (_, index) =>
+      headerQuestion(fromBlock + index),
+    );
+    let longest: readonly Header[] | undefined;
+    try {
+      return await turn.ask("headers", async (provider) => {
+        const headers = cutAtEnd(await provider.ask(questions), fromBlock);
+        if (!areChained(headers)) {
+          metrics.disagreed(chainId, "unchained_headers");
+          throw new RpcFault("invalid", "headers that are no chain");
+        }
+        if (headers.length < count && toBlock <= memory.latest) {
+          metrics.disagreed(chainId, "short_headers");
+          if (headers.length >= (longest?.length ?? 0)) longest = headers;
+          throw new RpcFault("behind", "a node that has not come so far");
+        }
+        return headers;
+      });
+    } catch (error) {
+      if (!(error instanceof ChainUnreachableError) || longest === undefined) throw error;
+      return longest;
+    }
+  };
+
+const cutAtEnd = (answers: readonly (Header | null)[], fromBlock: number): Header[] => {
+  const headers: Header[] = [];
+  for (const header of answers) {
+    if (header === null) break;
+    if (header.number !== fromBlock + headers.length) {
+      throw new RpcFault("invalid", "a header of another block");
+    }
+    headers.push(header);
+  }
+  return headers;
+};
+
+const areChained = (headers: readonly Header[]): boolean =>
+  headers.every((header, index) => {
+    const parent = headers[index - 1];
+    return parent === undefined || parent.hash === header.parentHash;
+  });

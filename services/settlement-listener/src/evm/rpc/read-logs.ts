@@ -1,0 +1,194 @@
+import type { ChainReader, Header, Hex, ProxyLog } from "../chain-reader.ts";
+import type { Turn } from "./ask-in-turn.ts";
+import { type BloomTest, createBloomTest } from "./bloom.ts";
+import type { Question } from "./json-rpc.ts";
+import { type PlacedLog, readPlacedLogs, toQuantity } from "./node-answers.ts";
+import { orderLogs } from "./order-logs.ts";
+import type { Provider } from "./provider.ts";
+import { headerQuestion } from "./read-headers.ts";
+import { RpcFault } from "./rpc-fault.ts";
+import type { RpcMetrics } from "./rpc-metrics.ts";
+
+/** A fee proxy's event: nothing else is asked for. */
+export type ProxyEvent = { address: Hex; topic0: Hex };
+
+type LogsOptions = {
+  chainId: string;
+  turn: Turn;
+  metrics: RpcMetrics;
+  proxies: readonly ProxyEvent[];
+  /** False where headers carry no bloom that says anything (Tron's is always zero). */
+  isBloomKept: boolean;
+  onAnswered: (provider: Provider) => void;
+};
+
+type LogRange = Parameters<ChainReader["readLogs"]>[0];
+type Span = { logs: PlacedLog[]; end: Header };
+
+/** Reads the proxies' logs; see `ChainReader`. */
+export const createReadLogs = (options: LogsOptions): ChainReader["readLogs"] => {
+  const { turn } = options;
+  const watched = options.proxies.map(({ address, topic0 }) => ({
+    address: lower(address),
+    topic0: lower(topic0),
+  }));
+  const proxies = watched.map((proxy) => ({
+    ...proxy,
+    mayHold: createBloomTest([proxy.address, proxy.topic0]),
+  }));
+  const scope = { ...options, proxies };
+  return async (range) =>
+    turn.ask("logs", async (provider) => {
+      const span = await askSpan(scope, provider, range);
+      const logs = await complete(scope, provider, { ...span, headers: range.headers ?? [] });
+      options.onAnswered(provider);
+      return { logs: logs.map(dropIndex), end: span.end };
+    });
+};
+
+type Proxy = ProxyEvent & { mayHold: BloomTest };
+type Scope = Omit<LogsOptions, "proxies"> & { proxies: readonly Proxy[] };
+
+const halvingsMax = 32;
+
+/** Asks for as many blocks as the provider bears, and for fewer where it does not. */
+const askSpan = async (scope: Scope, provider: Provider, range: LogRange): Promise<Span> => {
+  for (let halvings = 0; halvings <= halvingsMax; halvings += 1) {
+    const wanted = range.toBlock - range.fromBlock + 1;
+    const blockCount = Math.min(wanted, provider.range.blocksMax());
+    try {
+      const toBlock = range.fromBlock + blockCount - 1;
+      const span = await askLogs(scope, provider, { ...range, toBlock });
+      provider.range.grow(blockCount);
+      return span;
+    } catch (error) {
+      if (!(error instanceof RpcFault)) throw error;
+      if (error.kind === "range" || error.kind === "timeout") provider.range.shrink(blockCount);
+      if (error.kind !== "range" || blockCount <= 1) throw error;
+    }
+  }
+  throw new RpcFault("range", "ranges are refused, however small");
+};
+
+/**
+ * The end of the range is asked for together with the logs, so that one node behind the provider's
+ * address has both, and again afterwards: what was between two equal answers did not move.
+ */
+const askLogs = async (
+  { chainId, metrics, proxies }: Scope,
+  provider: Provider,
+  { fromBlock, toBlock, headers }: LogRange,
+): Promise<Span> => {
+  const place = { fromBlock: toQuantity(fromBlock), toBlock: toQuantity(toBlock) };
+  const endQuestion = headerQuestion(toBlock);
+  const [logs, before] = await provider.ask([logsQuestion(proxies, place), endQuestion]);
+  if (before === null) throw new RpcFault("behind", "a node that has not come so far");
+  const [end] = await provider.ask([endQuestion]);
+  if (end?.hash !== before.hash) throw new RpcFault("behind", "the chain moved while it was read");
+  const known = headers?.find((header) => header.number === toBlock)?.hash === end.hash;
+  const ordered = orderLogs(logs, {
+    proxies,
+    fromBlock,
+    toBlock,
+    blocks: known ? (headers ?? []) : [end],
+  });
+  if (ordered.repeatedCount > 0) metrics.disagreed(chainId, "duplicate_logs");
+  return { logs: ordered.logs, end };
+};
+
+type Found = Span & { headers: readonly Header[] };
+
+/**
+ * Holds the logs against the blooms. Where logs may be missing their blocks are asked for by hash,
+ * at which a node that does not know the block says so, instead of answering that there is nothing:
+ * first the same provider, then another.
+ */
+const complete = async (scope: Scope, provider: Provider, found: Found): Promise<PlacedLog[]> => {
+  const { chainId, isBloomKept, metrics, turn } = scope;
+  const known = found.headers.find((header) => header.number === found.end.number);
+  // Another chain than the one of these headers: the caller sees it by the end's hash.
+  if (!isBloomKept || (known !== undefined && known.hash !== found.end.hash)) return found.logs;
+  const covered = found.headers.filter((header) => header.number <= found.end.number);
+
+  let logs = found.logs;
+  const add = (more: readonly PlacedLog[] | undefined) => {
+    // A block may hold logs that are known, of one proxy, and be suspected for another's.
+    const known = new Set(logs.map(({ blockNumber, logIndex }) => `${blockNumber}:${logIndex}`));
+    const missed = (more ?? []).filter(
+      ({ blockNumber, logIndex }) => !known.has(`${blockNumber}:${logIndex}`),
+    );
+    if (missed.length === 0) return;
+    metrics.disagreed(chainId, "missing_logs");
+    logs = [...logs, ...missed].sort(byPlace);
+  };
+  let suspects = listSuspects(scope, covered, logs);
+  if (suspects.length === 0) return logs;
+  add(await askBlocks(scope, provider, suspects));
+  suspects = listSuspects(scope, suspects, logs);
+  if (suspects.length === 0) return logs;
+  add(await turn.askOther(provider, (other) => askBlocks(scope, other, suspects)));
+  for (const _ of listSuspects(scope, suspects, logs)) {
+    metrics.disagreed(chainId, "unexplained_bloom");
+  }
+  return logs;
+};
+
+/** The blocks that may hold a log of a proxy of which there is none. */
+const listSuspects = (
+  { proxies }: Scope,
+  headers: readonly Header[],
+  logs: readonly PlacedLog[],
+): Header[] => {
+  const seen = new Set(logs.map((log) => placeOf(log.blockNumber, log.address, log.topics[0])));
+  return headers.filter(({ number, logsBloom }) =>
+    proxies.some(
+      ({ address, mayHold, topic0 }) =>
+        mayHold(logsBloom) && !seen.has(placeOf(number, address, topic0)),
+    ),
+  );
+};
+
+const placeOf = (blockNumber: number, address: Hex, topic0: Hex | undefined): string =>
+  `${blockNumber} ${address} ${topic0 ?? ""}`;
+
+const askBlocks = async (
+  { proxies }: Scope,
+  provider: Provider,
+  headers: readonly Header[],
+): Promise<PlacedLog[]> => {
+  const questions = headers.map(({ hash }) => logsQuestion(proxies, { blockHash: hash }));
+  const answers = await provider.ask(questions);
+  return headers.flatMap((header, index) => {
+    const { number } = header;
+    const place = { proxies, fromBlock: number, toBlock: number, blocks: [header] };
+    return orderLogs(answers[index] ?? [], place).logs;
+  });
+};
+
+const logsQuestion = (
+  proxies: readonly ProxyEvent[],
+  place: { blockHash: Hex } | { fromBlock: Hex; toBlock: Hex },
+): Question<(PlacedLog & { removed?: boolean | undefined })[]> => ({
+  method: "eth_getLogs",
+  params: [
+    {
+      ...place,
+      address: proxies.map(({ address }) => address),
+      topics: [[...new Set(proxies.map(({ topic0 }) => topic0))]],
+    },
+  ],
+  read: readPlacedLogs,
+});
+
+const byPlace = (a: PlacedLog, b: PlacedLog): number =>
+  a.blockNumber - b.blockNumber || a.logIndex - b.logIndex;
+
+/** A log's place in its whole block changes when it is mined again: it does not leave this room. */
+const dropIndex = ({ address, topics, data, ...log }: PlacedLog): ProxyLog => {
+  const { blockNumber, blockHash, timestampSeconds, transactionHash } = log;
+  const place = { blockNumber, blockHash, transactionHash };
+  const time = timestampSeconds === undefined ? {} : { timestampSeconds };
+  return { address, topics, data, ...place, ...time };
+};
+
+const lower = (text: Hex): Hex => `0x${text.slice(2).toLowerCase()}`;

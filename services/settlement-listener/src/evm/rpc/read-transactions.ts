@@ -1,0 +1,80 @@
+import type { ChainReader, Hex, Receipt } from "../chain-reader.ts";
+import type { Turn } from "./ask-in-turn.ts";
+import type { Question } from "./json-rpc.ts";
+import { readQuantity, readReceipt, readTransaction, toQuantity } from "./node-answers.ts";
+import type { Provider } from "./provider.ts";
+import { RpcFault } from "./rpc-fault.ts";
+import type { RpcMetrics } from "./rpc-metrics.ts";
+
+type TransactionOptions = { chainId: string; turn: Turn; metrics: RpcMetrics };
+
+type TransactionReads = Pick<ChainReader, "readReceipts" | "readNonce" | "readUsedNonces">;
+
+/**
+ * Reads what became of transactions. "Not known" is believed of no single provider: where there is
+ * another one it is asked too, as the first may only be behind.
+ */
+export const createTransactionReads = (options: TransactionOptions): TransactionReads => {
+  const { chainId, metrics, turn } = options;
+  return {
+    readReceipts: async (hashes) => {
+      const asked = [...new Set(hashes)];
+      if (asked.length === 0) return new Map();
+      return turn.ask("receipts", async (provider) => {
+        const receipts = await askReceipts(provider, asked);
+        const missing = asked.filter((hash) => !receipts.has(hash));
+        if (missing.length === 0) return receipts;
+        const found = await turn.askOther(provider, (other) => askReceipts(other, missing));
+        if (found !== undefined && found.size > 0) metrics.disagreed(chainId, "missing_receipt");
+        return new Map([...receipts, ...(found ?? [])]);
+      });
+    },
+    readNonce: (hash) =>
+      turn.ask("a transaction", async (provider) => {
+        const nonce = await askNonce(provider, hash);
+        return nonce ?? turn.askOther(provider, (other) => askNonce(other, hash));
+      }),
+    readUsedNonces: (address, blockNumber) =>
+      turn.ask("used nonces", async (provider) => {
+        const params = [address, toQuantity(blockNumber)];
+        const question = { method: "eth_getTransactionCount", params, read: readQuantity };
+        const [count] = await provider.ask([question]);
+        return count;
+      }),
+  };
+};
+
+const askReceipts = async (
+  provider: Provider,
+  hashes: readonly Hex[],
+): Promise<Map<Hex, Receipt>> => {
+  const receipts = await provider.ask(hashes.map(receiptQuestion));
+  return new Map(
+    receipts.flatMap((receipt, index) => {
+      if (receipt === null) return [];
+      if (receipt.transactionHash !== hashes[index]) {
+        throw new RpcFault("invalid", "a receipt of another transaction");
+      }
+      return [[receipt.transactionHash, receipt]];
+    }),
+  );
+};
+
+const receiptQuestion = (hash: Hex): Question<Receipt | null> => ({
+  method: "eth_getTransactionReceipt",
+  params: [hash],
+  read: readReceipt,
+});
+
+const askNonce = async (provider: Provider, hash: Hex): Promise<number | undefined> => {
+  const question = {
+    method: "eth_getTransactionByHash",
+    params: [hash],
+    read: readTransaction,
+  };
+  const [transaction] = await provider.ask([question]);
+  if (transaction !== null && transaction.hash !== hash) {
+    throw new RpcFault("invalid", "another transaction");
+  }
+  return transaction?.nonce;
+};

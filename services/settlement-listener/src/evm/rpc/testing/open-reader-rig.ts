@@ -1,0 +1,121 @@
+import { randomBytes } from "node:crypto";
+import { devnet } from "@payment-links/contracts";
+import { type Clock, openLog, openMetrics, systemClock } from "@payment-links/runtime";
+import { type Chain, openChain } from "../../../testing/open-chain.ts";
+import { openScriptedRpc } from "../../../testing/scripted-rpc.ts";
+import type { Hex } from "../../chain-reader.ts";
+import { openChainReaders } from "../open-chain-readers.ts";
+import type { RpcTiming } from "../provider.ts";
+import type { ProxyEvent } from "../read-logs.ts";
+import { createRpcMetrics } from "../rpc-metrics.ts";
+
+/** A transaction that paid through the proxy, and where it was mined. */
+export type Paid = { hash: Hex; blockNumber: number };
+
+/** Of the fee proxy's event. */
+export const topic0 = "0x9f16cbcc523c67a60c450e5ffe4f3b7b6dbe772e7abcadb2686ce029a9a0a2b6";
+const payee = "0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65";
+
+/** A chain on which the given counts of payments stand in one block each; 0 is a block without. */
+export const openPaidChain = async (
+  countsPerBlock: readonly number[],
+): Promise<{ chain: Chain; paid: Paid[]; firstBlock: number; lastBlock: number }> => {
+  const chain = await openChain({ slotsInEpoch: 2 });
+  const firstBlock = (await chain.headNumber()) + 1;
+  const paid: Paid[] = [];
+  for (const [index, count] of countsPerBlock.entries()) {
+    const blockNumber = firstBlock + index;
+    for (let made = 0; made < count; made += 1) {
+      const reference = randomBytes(16).toString("hex");
+      paid.push({ hash: await chain.pay({ reference, to: payee, amount: 5n }), blockNumber });
+    }
+    await chain.mine();
+  }
+  return { chain, paid, firstBlock, lastBlock: firstBlock + countsPerBlock.length - 1 };
+};
+
+type RigOptions = {
+  providerCount?: number;
+  rangeBlocksMax?: number;
+  isBloomKept?: boolean;
+  /** Watched beside the proxy of the chain. */
+  moreProxies?: readonly ProxyEvent[];
+  clock?: Clock;
+  timing?: Partial<RpcTiming>;
+};
+
+/**
+ * Waits so short that a test can see them through, and a provider's time-out is not a slow
+ * machine's.
+ */
+const quick: RpcTiming = { timeoutMs: 2_000, restMs: 20, restMsMax: 200, askingMsMax: 8_000 };
+
+/** Readers over providers that are scripted, with one good node behind them all. */
+export const openReaderRig = async (
+  chain: Chain,
+  {
+    providerCount = 1,
+    rangeBlocksMax = 1_000,
+    isBloomKept = true,
+    moreProxies = [],
+    ...options
+  }: RigOptions = {},
+) => {
+  const opening = Array.from({ length: providerCount }, () =>
+    openScriptedRpc({ target: chain.url }),
+  );
+  const rpcs = await Promise.all(opening);
+  const metrics = openMetrics("test");
+  const lines: string[] = [];
+  const log = openLog({ service: "test", level: "trace" }, { write: (line) => lines.push(line) });
+  const readers = openChainReaders({
+    chainId: chain.chainId,
+    // A key in the path, as the big providers have it: it must come out nowhere.
+    urls: rpcs.map(({ url }) => `${url}v2/${urlKey}`),
+    proxies: [{ address: devnet.erc20FeeProxy, topic0 }, ...moreProxies],
+    rangeBlocksMax,
+    isBloomKept,
+    clock: options.clock ?? systemClock,
+    log,
+    metrics: createRpcMetrics(metrics),
+    timing: { ...quick, ...options.timing },
+  });
+  const [rpc] = rpcs;
+  if (rpc === undefined) throw new RangeError("a rig has a provider");
+  return {
+    reader: readers.reader,
+    auditor: readers.auditor,
+    closeReaders: () => readers.close(),
+    rpc,
+    /** The second provider. */
+    rpc2: rpcs[1] ?? rpc,
+    logText: () => lines.join(""),
+    metricsText: () => metrics.metrics(),
+    disagreements: (kind: string) =>
+      valueOf(metrics, "payment_links_chain_rpc_disagreements_total", { kind }),
+    requests: (outcome: string, provider = "rpc-1") =>
+      valueOf(metrics, "payment_links_chain_rpc_requests_total", { outcome, provider }),
+    circuit: (provider: string) =>
+      valueOf(metrics, "payment_links_chain_rpc_circuit_open", { provider }),
+    close: async () => {
+      readers.close();
+      await Promise.all(rpcs.map((opened) => opened.close()));
+    },
+  };
+};
+export type ReaderRig = Awaited<ReturnType<typeof openReaderRig>>;
+
+export const urlKey = "secret-key-of-ours";
+
+const valueOf = async (
+  metrics: ReturnType<typeof openMetrics>,
+  name: string,
+  labels: Record<string, string>,
+): Promise<number> => {
+  const family = (await metrics.getMetricsAsJSON()).find((metric) => metric.name === name);
+  const wanted = Object.entries(labels);
+  const found = family?.values.find((value) =>
+    wanted.every(([label, text]) => new Map(Object.entries(value.labels)).get(label) === text),
+  );
+  return found?.value ?? 0;
+};

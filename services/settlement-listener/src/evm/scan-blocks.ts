@@ -1,0 +1,155 @@
+import type { Transfer } from "../domain/transfer.ts";
+import type { ScanPlan } from "../domain/plan-scan.ts";
+import type { Block } from "../store/chain-blocks.ts";
+import type { ChainReader, Header, Hex } from "./chain-reader.ts";
+import { ChainMovedError, type ChainWatch } from "./chain-watch.ts";
+import { type Piece, cutLogs } from "./cut-logs.ts";
+import { type StateLines, findTransfers, instantOf, readTimes } from "./find-transfers.ts";
+
+/** What is kept at once: blocks, the last of which the checkpoint moves to, and what was in them. */
+export type Scanned = { blocks: readonly Block[]; transfers: readonly Transfer[] };
+
+type Keep = (scanned: Scanned) => Promise<void>;
+type Range = { fromBlock: number; toBlock: number };
+
+/**
+ * Reads what the plan asks for, and gives it to be kept in pieces, in order: the next one is read while
+ * one is being kept. `headers` begin with the tip. Throws {@link ChainMovedError} where the node's
+ * answers are of two chains; what was kept until then stands.
+ */
+export const scanBlocks = async (
+  watch: ChainWatch,
+  { plan, headers, lines }: { plan: ScanPlan; headers: readonly Header[]; lines: StateLines },
+  keep: Keep,
+): Promise<void> => {
+  switch (plan.kind) {
+    case "none":
+      return;
+    case "final":
+      return scanFinal(watch, { range: plan, lines }, keep);
+    case "fresh":
+      return scanFresh(watch, { headers, lines }, keep);
+  }
+};
+
+/**
+ * Final blocks, in one wide range and without their headers: of each piece the last block alone is
+ * kept, as what follows is held against it.
+ */
+const scanFinal = async (
+  { chain, reader }: ChainWatch,
+  { range, lines }: { range: Range; lines: StateLines },
+  keep: Keep,
+): Promise<void> => {
+  const { logs, end } = await reader.readLogs({
+    fromBlock: range.fromBlock,
+    toBlock: range.toBlock,
+  });
+  const times = await readTimes(reader, logs);
+  const read = async (piece: Piece): Promise<Scanned> => {
+    const transfers = await findTransfers({ chain, reader }, { logs: piece.logs, times, lines });
+    const last = piece.endNumber === end.number ? end : await readEnd(reader, piece);
+    return { blocks: [blockOf(last)], transfers };
+  };
+  await keepInTurn(cutLogs(logs, end.number), read, keep);
+};
+
+/** Fresh blocks: headers that follow on the tip and on one another, and the logs of exactly these. */
+const scanFresh = async (
+  { chain, reader }: ChainWatch,
+  { headers: [tip, ...following], lines }: { headers: readonly Header[]; lines: StateLines },
+  keep: Keep,
+): Promise<void> => {
+  const [first, last] = [following[0], following.at(-1)];
+  if (tip === undefined || first === undefined || last === undefined) return;
+  checkLineage([tip, ...following]);
+  const range = { fromBlock: first.number, toBlock: last.number, headers: following };
+  const { logs, end } = await reader.readLogs(range);
+  const covered = following.filter((header) => header.number <= end.number);
+  const hashes = new Map(covered.map((header) => [header.number, header.hash]));
+  const areOfThese = logs.every((log) => hashes.get(log.blockNumber) === log.blockHash);
+  if (covered.at(-1)?.hash !== end.hash || !areOfThese) {
+    throw new ChainMovedError("logs and headers are of two chains");
+  }
+  const times = new Map(
+    covered.map(({ number, timestampSeconds }) => [number, instantOf(timestampSeconds)]),
+  );
+  const blocks = covered.map(blockOf);
+  let kept = 0;
+  const read = async (piece: Piece): Promise<Scanned> => {
+    const transfers = await findTransfers({ chain, reader }, { logs: piece.logs, times, lines });
+    const upTo = blocks.filter(({ number }) => number <= piece.endNumber);
+    return { blocks: upTo, transfers: await addNonces(reader, transfers) };
+  };
+  await keepInTurn(cutLogs(logs, end.number), read, async ({ blocks: upTo, transfers }) => {
+    await keep({ blocks: upTo.slice(kept), transfers });
+    kept = upTo.length;
+  });
+};
+
+/** Reads a piece while the one before it is being kept. */
+const keepInTurn = async <Found>(
+  pieces: readonly Piece[],
+  read: (piece: Piece) => Promise<Found>,
+  keep: (found: Found) => Promise<void>,
+): Promise<void> => {
+  let reading: Promise<Found> | undefined;
+  for (const [index, piece] of pieces.entries()) {
+    const found = await (reading ?? read(piece));
+    const next = pieces[index + 1];
+    reading = next === undefined ? undefined : read(next);
+    // Where keeping fails nobody waits for it any more.
+    reading?.catch(() => {});
+    await keep(found);
+  }
+};
+
+/** The last block of a piece, which holds its last log. */
+const readEnd = async (reader: ChainReader, { logs, endNumber }: Piece): Promise<Header> => {
+  const [header] = await reader.readHeaders({ fromBlock: endNumber, toBlock: endNumber });
+  if (header === undefined || header.hash !== logs.at(-1)?.blockHash) {
+    throw new ChainMovedError("a log's block is not there now");
+  }
+  return header;
+};
+
+/** A header as it is kept. */
+export const blockOf = ({ number, hash, parentHash, timestampSeconds }: Header): Block => ({
+  number,
+  hash,
+  parentHash,
+  minedAt: instantOf(timestampSeconds),
+});
+
+const checkLineage = (headers: readonly Header[]): void => {
+  const isLineage = headers.every((header, index) => {
+    const before = headers[index - 1];
+    if (before === undefined) return true;
+    return header.number === before.number + 1 && header.parentHash === before.hash;
+  });
+  if (!isLineage) throw new ChainMovedError("headers do not follow on one another");
+};
+
+const noncesAtOnceMax = 20;
+
+/**
+ * The nonce decides later whether a transaction that was taken away can still come back. It is asked
+ * for while the node knows the transaction, of those that are not settled yet.
+ */
+const addNonces = async (
+  reader: ChainReader,
+  transfers: readonly Transfer[],
+): Promise<readonly Transfer[]> => {
+  const open = transfers.filter(({ state }) => state === "seen");
+  const hashes = [...new Set(open.map(({ transactionHash }) => transactionHash as Hex))];
+  const nonces = new Map<string, number | undefined>();
+  for (let at = 0; at < hashes.length; at += noncesAtOnceMax) {
+    const asked = hashes.slice(at, at + noncesAtOnceMax);
+    const answers = await Promise.all(asked.map((hash) => reader.readNonce(hash)));
+    asked.forEach((hash, index) => nonces.set(hash, answers[index]));
+  }
+  return transfers.map((transfer) => ({
+    ...transfer,
+    nonce: nonces.get(transfer.transactionHash),
+  }));
+};

@@ -1,0 +1,117 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { waitUntil } from "@payment-links/runtime/testing";
+import { readWatch } from "../store/watchers.ts";
+import { type Chain, openChain } from "../testing/open-chain.ts";
+import { type WatchRig, openWatchRig } from "../testing/open-watch-rig.ts";
+import { owner } from "../testing/samples.ts";
+import { type ScriptedRpc, openScriptedRpc } from "../testing/scripted-rpc.ts";
+
+let chain: Chain;
+beforeAll(async () => {
+  chain = await openChain({ slotsInEpoch: 4 });
+  await chain.mine(20);
+}, 60_000);
+afterAll(() => chain.close());
+
+let rig: WatchRig | undefined;
+const rpcs: ScriptedRpc[] = [];
+const open = async (...given: Parameters<typeof openWatchRig>): Promise<WatchRig> => {
+  rig = await openWatchRig(...given);
+  await rig.service.start();
+  await rig.caughtUp();
+  return rig;
+};
+const openRpc = async (): Promise<ScriptedRpc> => {
+  const rpc = await openScriptedRpc({ target: chain.url });
+  rpcs.push(rpc);
+  return rpc;
+};
+afterEach(async () => {
+  await rig?.close();
+  rig = undefined;
+  for (const rpc of rpcs.splice(0)) await rpc.close();
+});
+
+/** A link that is paid through a provider that hides it, in a block that is final by then. */
+const payUnseen = async (rig: WatchRig, blind: ScriptedRpc) => {
+  const link = rig.sampleLink();
+  await rig.hear(link);
+  const hiding = blind.play({ kind: "empty_logs" });
+  await chain.pay({ reference: link.paymentReference, to: owner, amount: 7n });
+  await chain.mine();
+  const paidAt = await chain.headNumber();
+  await chain.mine(9);
+  await waitUntil("it is final", async () => ((await rig.readStatus()).finalizedTo ?? 0) > paidAt);
+  return { link, paidAt, hiding };
+};
+
+const statuses = (rig: WatchRig, linkId: string) => rig.told(linkId).map(({ status }) => status);
+
+const askRescan = (rig: WatchRig, body: unknown) =>
+  fetch(`${rig.internalUrl}/internal/settlement/rescan`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+
+describe("the second pass", () => {
+  test("finds by another provider what the first one hid, repairs it and counts it", async () => {
+    const [blind, honest] = [await openRpc(), await openRpc()];
+    const rig = await open(chain, { finality: "finalized" }, [blind.url, honest.url]);
+    // The one that could correct it at once is away while the block is fresh.
+    const away = honest.play({ kind: "down" }, { methods: ["eth_getLogs"] });
+    const { link, paidAt } = await payUnseen(rig, blind);
+    expect(statuses(rig, link.id)).toEqual([]);
+    away.stop();
+    await waitUntil("it is repaired", () => statuses(rig, link.id).length > 0, 30_000);
+    expect(statuses(rig, link.id)).toEqual(["settled"]);
+    await waitUntil(
+      "it is audited",
+      async () => ((await rig.readStatus()).auditedTo ?? 0) > paidAt,
+    );
+    expect(await rig.metrics.metrics()).toMatch(
+      /payment_links_chain_audit_differences_total\{[^}]*kind="missing"[^}]*\} 1\n/,
+    );
+  }, 60_000);
+
+  test("where there is one provider, calls nothing audited", async () => {
+    const rig = await open(chain, { finality: "finalized" });
+    expect((await rig.readStatus()).auditedTo).toBeNull();
+  }, 30_000);
+});
+
+describe("POST /internal/settlement/rescan", () => {
+  test("reads a range again and repairs what was missed", async () => {
+    const blind = await openRpc();
+    const rig = await open(chain, { finality: "finalized", rangeBlocksMax: 3 }, [blind.url]);
+    const { link, hiding, paidAt } = await payUnseen(rig, blind);
+    // Else it is the second pass that would find it.
+    await waitUntil(
+      "the second pass has gone by",
+      async () => ((await readWatch(rig.pool, "1337")).auditedTo ?? 0) > paidAt,
+    );
+    hiding.stop();
+    const answer = await askRescan(rig, { chainId: "1337", fromBlock: 0, toBlock: paidAt + 1 });
+    expect([answer.status, await answer.json()]).toEqual([
+      202,
+      { chainId: "1337", fromBlock: 0, toBlock: paidAt + 1 },
+    ]);
+    await waitUntil("it is found", () => statuses(rig, link.id).length > 0, 30_000);
+    expect(statuses(rig, link.id)).toEqual(["settled"]);
+  }, 60_000);
+
+  test("refuses a chain that is not watched, and a range that is none or not scanned yet", async () => {
+    const rig = await open(chain);
+    const head = await chain.headNumber();
+    const bodies = [
+      { chainId: "8453", fromBlock: 1, toBlock: 2 },
+      { chainId: "1337", fromBlock: 2, toBlock: 1 },
+      { chainId: "1337", fromBlock: 1, toBlock: head + 1 },
+      { chainId: "1337", fromBlock: -1, toBlock: 1 },
+      { chainId: "1337", fromBlock: 0.5, toBlock: 1 },
+      { chainId: "1337", fromBlock: 0 },
+    ];
+    const answers = await Promise.all(bodies.map((body) => askRescan(rig, body)));
+    expect(answers.map(({ status }) => status)).toEqual([404, 422, 422, 422, 422, 422]);
+  }, 30_000);
+});

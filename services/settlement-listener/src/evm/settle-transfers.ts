@@ -1,0 +1,78 @@
+import type { KeptTransfer, Transfer } from "../domain/transfer.ts";
+import { keepTransfers, tellTransfers } from "../sightings/keep-transfers.ts";
+import { failTransfers, listDue } from "../store/chain-transfers.ts";
+import { type Lead, lockWatch } from "../store/watchers.ts";
+import type { Hex, Receipt } from "./chain-reader.ts";
+import type { ChainWatch } from "./chain-watch.ts";
+import { type StateLines, transfersOf } from "./find-transfers.ts";
+
+const dueAtOnceMax = 500;
+
+/**
+ * Settles the payments that the chain's policy has come to, by their receipts read again from the
+ * canonical chain: what they say now is the truth about the money. One whose receipt cannot be had, or
+ * stands in another block than ours, waits. A final receipt that holds the payment no more fails it.
+ * Answers whether there is more to do at once.
+ */
+export const settleTransfers = async (
+  watch: ChainWatch,
+  lead: Lead,
+  lines: StateLines,
+): Promise<boolean> => {
+  const { chain, log, pool, reader } = watch;
+  const due = await listDue(pool, chain.id, { toBlock: lines.settle, countMax: dueAtOnceMax });
+  if (due.length === 0) return false;
+  const hashes = new Set(due.map(({ transactionHash }) => transactionHash as Hex));
+  const receipts = await reader.readReceipts([...hashes]);
+  const settled: Transfer[] = [];
+  const failed: KeptTransfer[] = [];
+  for (const kept of due) {
+    const receipt = receipts.get(kept.transactionHash as Hex);
+    if (receipt?.blockHash !== kept.blockHash) continue;
+    const found = findAgain(watch, kept, receipt, lines);
+    if (found !== undefined) settled.push(found);
+    else if (kept.blockNumber <= lines.final) failed.push(kept);
+  }
+  await commitTruth(watch, lead, { settled, failed });
+  const waitingCount = due.length - settled.length - failed.length;
+  if (waitingCount > 0) {
+    log.warn(
+      { chain: chain.id, count: waitingCount },
+      "payments are due, and their receipts are not there",
+    );
+  }
+  return due.length === dueAtOnceMax && waitingCount < due.length;
+};
+
+/** A kept transfer as a receipt proves it now; undefined where that does not. */
+export const findAgain = (
+  { chain }: Pick<ChainWatch, "chain">,
+  kept: KeptTransfer,
+  receipt: Receipt,
+  lines: StateLines,
+): Transfer | undefined => {
+  const times = new Map([[receipt.blockNumber, kept.occurredAt]]);
+  return transfersOf(chain, receipt, { times, lines }).find(
+    ({ ordinal }) => ordinal === kept.ordinal,
+  );
+};
+
+/** Keeps and tells what became of transfers, in one transaction. */
+export const commitTruth = async (
+  { chain, clock, metrics, pool, wakeRelay }: ChainWatch,
+  lead: Lead,
+  truth: { settled: readonly Transfer[]; failed: readonly KeptTransfer[] },
+): Promise<void> => {
+  if (truth.settled.length === 0 && truth.failed.length === 0) return;
+  const failed = await pool.transaction(async (tx) => {
+    const now = clock.now();
+    await lockWatch(tx, lead);
+    await keepTransfers(tx, truth.settled, now);
+    const failed = await failTransfers(tx, chain.id, truth.failed, now);
+    await tellTransfers(tx, failed, now);
+    return failed;
+  });
+  wakeRelay();
+  metrics.transferred(chain.id, "settled", truth.settled.length);
+  metrics.transferred(chain.id, "failed", failed.length);
+};

@@ -1,0 +1,156 @@
+import { type Loop, afterMs, startLoop } from "@payment-links/runtime";
+import { type Lead, LeadLostError, type WatchReport } from "../store/watchers.ts";
+import { ChainUnreachableError } from "./chain-reader.ts";
+import { ChainMovedError, type ChainWatch } from "./chain-watch.ts";
+import { forgetDisposable } from "./forget-disposable.ts";
+import { type Lease, startLease } from "./lease.ts";
+import { type PassMemory, runSecondPass } from "./second-pass.ts";
+import { findChainFault } from "./self-check.ts";
+import { stepChain } from "./step-chain.ts";
+
+/** A chain that this process watches, or would if it led. */
+export type RunningWatch = {
+  chainId: string;
+  hasAuditor: boolean;
+  isLeader: () => boolean;
+  /** What this process last saw of the chain, where it leads. */
+  report: () => WatchReport;
+  /** Lets the steps under way end, and gives the lead up. */
+  stop: () => Promise<void>;
+};
+
+/** What the loops of one chain share, and what is lost with the process without harm. */
+type State = {
+  report: WatchReport;
+  /** The lead under which the chain was found to be what the catalogue says. */
+  checkedToken: string | undefined;
+  memory: PassMemory;
+  isStopping: boolean;
+};
+
+const checkAgainMs = 10_000;
+const secondPassEveryMs = 2_000;
+
+/** Starts watching one chain, in whichever process leads it. */
+export const startWatch = (watch: ChainWatch): RunningWatch => {
+  const { chain, clock, log, metrics, pool } = watch;
+  const state: State = {
+    report: { state: "unreachable", reason: null, head: null },
+    checkedToken: undefined,
+    memory: { judgedTo: -1, forgotAtMs: 0 },
+    isStopping: false,
+  };
+
+  const lease = startLease({
+    chainId: chain.id,
+    pool,
+    clock,
+    log,
+    report: () => state.report,
+    onChange: (isLeader) => {
+      state.checkedToken = undefined;
+      state.memory.judgedTo = -1;
+      if (!isLeader) metrics.left(chain.id);
+      watching.wake();
+    },
+  });
+
+  const watching: Loop = startLoop({
+    name: `watch of chain ${chain.id}`,
+    clock,
+    log,
+    waitMs: chain.settings.pollMs,
+    run: () => underLead(lease, state, (lead) => watchOnce(watch, lead, state)),
+  });
+
+  const passing = startLoop({
+    name: `second pass of chain ${chain.id}`,
+    clock,
+    log,
+    waitMs: secondPassEveryMs,
+    run: () =>
+      underLead(lease, state, async (lead) =>
+        state.checkedToken === lead.token ? runSecondPass(watch, lead, state.memory) : false,
+      ),
+  });
+
+  return {
+    chainId: chain.id,
+    hasAuditor: watch.auditor !== undefined,
+    isLeader: () => lease.lead() !== undefined,
+    report: () => state.report,
+    stop: async () => {
+      state.isStopping = true;
+      await Promise.all([watching.stop(), passing.stop()]);
+      await lease.stop();
+    },
+  };
+};
+
+const watchOnce = async (watch: ChainWatch, lead: Lead, state: State): Promise<boolean | Date> => {
+  try {
+    if (!(await check(watch, lead, state))) return afterMs(watch.clock, checkAgainMs);
+    const step = await stepChain(watch, lead);
+    const { head } = step;
+    // That it is halted, and why, stands in the chain's own row.
+    if (step.state === "halted") tell(watch, state, { ...state.report }, true);
+    else if (step.state === "behind") {
+      const reason = "the node has not come to the last final block";
+      tell(watch, state, { state: "unreachable", reason, head });
+    } else tell(watch, state, { state: step.state, reason: null, head });
+    return step.hasMore;
+  } catch (error) {
+    if (error instanceof ChainUnreachableError) {
+      tell(watch, state, { ...state.report, state: "unreachable", reason: error.message });
+    }
+    throw error;
+  }
+};
+
+/** Checks a chain once under each lead; a chain that fails is checked again after a while. */
+const check = async (watch: ChainWatch, lead: Lead, state: State): Promise<boolean> => {
+  const { chain, log } = watch;
+  if (state.checkedToken === lead.token) return true;
+  const reason = await findChainFault(chain, watch.reader);
+  if (reason !== undefined) {
+    if (state.report.reason !== reason) {
+      const line = { chain: chain.id, fault: reason };
+      log.error(line, "the chain is not what the catalogue says; it is not watched");
+    }
+    tell(watch, state, { state: "refused", reason, head: null });
+    return false;
+  }
+  await forgetDisposable(watch, lead);
+  state.checkedToken = lead.token;
+  return true;
+};
+
+const tell = (
+  { chain, metrics }: ChainWatch,
+  state: State,
+  report: WatchReport,
+  isHalted = false,
+): void => {
+  state.report = report;
+  metrics.stopped(chain.id, { isHalted, isRefused: report.state === "refused" });
+};
+
+/** Runs work while this process leads; a lead that is lost in it ends it without an error. */
+const underLead = async (
+  lease: Lease,
+  state: State,
+  work: (lead: Lead) => Promise<boolean | Date>,
+): Promise<boolean | Date | void> => {
+  const lead = lease.lead();
+  if (lead === undefined) return;
+  try {
+    return await work(lead);
+  } catch (error) {
+    if (error instanceof LeadLostError) return lease.lose(lead);
+    // A chain that moves while it is read is nothing to log: it is read again at the next turn.
+    if (error instanceof ChainMovedError) return;
+    // The readers are closed while a step may be under way.
+    if (error instanceof ChainUnreachableError && state.isStopping) return;
+    throw error;
+  }
+};

@@ -1,0 +1,172 @@
+import { type Lines, type ScanPlan, drawLines, planScan } from "../domain/plan-scan.ts";
+import { keepTransfers } from "../sightings/keep-transfers.ts";
+import { deleteBlocksBelow, findBlock, insertBlocks } from "../store/chain-blocks.ts";
+import { finalizeTransfers } from "../store/chain-transfers.ts";
+import { type Lead, type Watch, lockWatch, readWatch, saveCheckpoint } from "../store/watchers.ts";
+import type { Header, Heads } from "./chain-reader.ts";
+import type { ChainWatch } from "./chain-watch.ts";
+import { reorganize } from "./reorganize.ts";
+import { type Scanned, blockOf, scanBlocks } from "./scan-blocks.ts";
+import { settleTransfers } from "./settle-transfers.ts";
+
+/** What a step saw and came to. */
+export type Step = {
+  state: "watching" | "catching_up" | "halted" | "behind";
+  head: number | null;
+  /** Whether there is more to do at once. */
+  hasMore: boolean;
+};
+
+type Begun = Watch & { scannedTo: number; finalizedTo: number };
+
+/**
+ * One step of watching a chain: reads how far it has come, holds the last scanned block against the
+ * node's, settles what has come of age, reads what follows, and commits what was found together with
+ * the checkpoint. Nothing is kept between steps but in the database.
+ */
+export const stepChain = async (watch: ChainWatch, lead: Lead): Promise<Step> => {
+  const { chain, pool, reader } = watch;
+  const kept = await readWatch(pool, chain.id);
+  if (kept.haltedReason !== null) return { state: "halted", head: null, hasMore: false };
+  const heads = await reader.readHeads();
+  const lines = drawLines(heads, chain.settings);
+  if (!hasBegun(kept)) {
+    const hasMore = await begin(watch, lead, lines);
+    return { state: "catching_up", head: heads.latest, hasMore };
+  }
+  return follow(watch, lead, { kept, heads, lines });
+};
+
+const hasBegun = (kept: Watch): kept is Begun =>
+  kept.scannedTo !== null && kept.finalizedTo !== null;
+
+/** A watch begins at the last final block: no link of ours can have been paid before we were there. */
+const begin = async (watch: ChainWatch, lead: Lead, lines: Lines): Promise<boolean> => {
+  const { chain, log, pool, reader } = watch;
+  const [header] = await reader.readHeaders({ fromBlock: lines.final, toBlock: lines.final });
+  if (header === undefined) return false;
+  await pool.transaction(async (tx) => {
+    await lockWatch(tx, lead);
+    await insertBlocks(tx, chain.id, [blockOf(header)]);
+    const { number } = header;
+    await saveCheckpoint(tx, chain.id, { scannedTo: number, finalizedTo: number });
+  });
+  log.info({ chain: chain.id, block: header.number }, "the watch of a chain begins");
+  return true;
+};
+
+const follow = async (
+  watch: ChainWatch,
+  lead: Lead,
+  { kept, heads, lines }: { kept: Begun; heads: Heads; lines: Lines },
+): Promise<Step> => {
+  const { chain, metrics, pool, reader } = watch;
+  const head = heads.latest;
+  const plan = planScan(kept.scannedTo, lines, chain.settings);
+  // A node that has not got to our last final block says nothing of what follows it.
+  if (plan.tip < kept.finalizedTo) return { state: "behind", head, hasMore: false };
+  const startedAtMs = performance.now();
+  const toBlock = plan.kind === "fresh" ? plan.toBlock : plan.tip;
+  const headers = await reader.readHeaders({ fromBlock: plan.tip, toBlock });
+  const [tip] = headers;
+  if (tip === undefined) return { state: "behind", head, hasMore: false };
+  const knownHash =
+    plan.tip === kept.scannedTo
+      ? kept.scannedHash
+      : (await findBlock(pool, chain.id, plan.tip))?.hash;
+  if (tip.hash !== knownHash) {
+    await reorganize(watch, lead, { ...kept, tip: plan.tip });
+    return { state: "catching_up", head, hasMore: true };
+  }
+  // Before what follows is told: the order of payments decides which of them completes a link.
+  const isMoreDue = await settleTransfers(watch, lead, {
+    settle: Math.min(lines.settle, kept.scannedTo),
+    final: kept.finalizedTo,
+  });
+  if (isMoreDue) return { state: "catching_up", head, hasMore: true };
+  const reach = await scan(watch, lead, { plan, headers, lines, kept });
+  const { scannedTo } = reach;
+  const isMoving = scannedTo > kept.scannedTo;
+  if (isMoving) metrics.scanned(chain.id, (performance.now() - startedAtMs) / 1000);
+  await measure(watch, { kept, head, ...reach });
+  const isBehind = scannedTo < lines.scan;
+  return {
+    state: isBehind ? "catching_up" : "watching",
+    head,
+    hasMore: isBehind && isMoving,
+  };
+};
+
+type Scan = { plan: ScanPlan; headers: readonly Header[]; lines: Lines; kept: Begun };
+type Reach = { scannedTo: number; finalizedTo: number; scannedAt: Date | null };
+
+/** Scans what the plan asks for, and commits it piece by piece; answers how far that came. */
+const scan = async (
+  watch: ChainWatch,
+  lead: Lead,
+  { plan, headers, lines, kept }: Scan,
+): Promise<Reach> => {
+  let { scannedTo, finalizedTo } = kept;
+  let scannedAt = kept.scannedMinedAt;
+  const keep = async (scanned: Scanned): Promise<void> => {
+    const last = scanned.blocks.at(-1);
+    const to = last?.number ?? scannedTo;
+    const final = Math.max(finalizedTo, Math.min(lines.final, to));
+    const isFinalMoved = final > finalizedTo;
+    if (to === scannedTo && !isFinalMoved) return;
+    await commit(watch, lead, { scanned, scannedTo: to, finalizedTo: final, isFinalMoved });
+    scannedTo = to;
+    finalizedTo = final;
+    scannedAt = last?.minedAt ?? scannedAt;
+  };
+  await scanBlocks(watch, { plan, headers, lines }, keep);
+  // What is final moves also where no block is new.
+  await keep({ blocks: [], transfers: [] });
+  return { scannedTo, finalizedTo, scannedAt };
+};
+
+/** What was found, and how far: together or not at all. */
+const commit = async (
+  { chain, clock, metrics, pool, wakeRelay }: ChainWatch,
+  lead: Lead,
+  step: { scanned: Scanned; scannedTo: number; finalizedTo: number; isFinalMoved: boolean },
+): Promise<void> => {
+  const { finalizedTo, isFinalMoved, scanned, scannedTo } = step;
+  const { blocks, transfers } = scanned;
+  await pool.transaction(async (tx) => {
+    const now = clock.now();
+    await lockWatch(tx, lead);
+    if (blocks.length > 0) await insertBlocks(tx, chain.id, blocks);
+    await keepTransfers(tx, transfers, now);
+    if (isFinalMoved) {
+      await deleteBlocksBelow(tx, chain.id, finalizedTo);
+      await finalizeTransfers(tx, chain.id, { toBlock: finalizedTo, now });
+    }
+    await saveCheckpoint(tx, chain.id, { scannedTo, finalizedTo });
+  });
+  if (transfers.length === 0) return;
+  wakeRelay();
+  const seen = transfers.filter(({ state }) => state === "seen").length;
+  metrics.transferred(chain.id, "seen", seen);
+  metrics.transferred(chain.id, "settled", transfers.length - seen);
+};
+
+const measure = async (
+  { chain, clock, metrics, pool }: ChainWatch,
+  reach: Reach & { kept: Begun; head: number },
+): Promise<void> => {
+  const { finalizedTo, head, kept, scannedAt, scannedTo } = reach;
+  const finalizedAt =
+    finalizedTo === kept.finalizedTo
+      ? kept.finalizedMinedAt
+      : ((await findBlock(pool, chain.id, finalizedTo))?.minedAt ?? null);
+  const nowMs = clock.now().getTime();
+  const ageSeconds = (minedAt: Date | null): number =>
+    minedAt === null ? 0 : Math.max(0, (nowMs - minedAt.getTime()) / 1000);
+  metrics.measured(chain.id, {
+    headLagBlocks: Math.max(0, head - scannedTo),
+    headLagSeconds: ageSeconds(scannedAt),
+    finalizedLagBlocks: Math.max(0, head - finalizedTo),
+    finalizedLagSeconds: ageSeconds(finalizedAt),
+  });
+};

@@ -1,0 +1,76 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { waitUntil } from "@payment-links/runtime/testing";
+import { type Chain, openChain } from "../testing/open-chain.ts";
+import { type WatchRig, openWatchRig } from "../testing/open-watch-rig.ts";
+import { owner } from "../testing/samples.ts";
+
+let chain: Chain;
+let rig: WatchRig;
+beforeAll(async () => {
+  chain = await openChain();
+}, 60_000);
+afterAll(() => chain.close());
+beforeEach(async () => {
+  rig = await openWatchRig(chain, { finality: { blocks: 3 } });
+});
+afterEach(() => rig.close());
+
+const statuses = (linkId: string) =>
+  rig.told(linkId).map(({ status, amount }) => `${status} ${amount}`);
+
+describe("watching a chain", () => {
+  test("a payment is processing once it is mined, and settled once the policy's blocks are on top of it", async () => {
+    await rig.service.start();
+    const link = rig.sampleLink();
+    await rig.hear(link);
+    await rig.caughtUp();
+    const hash = await chain.pay({
+      reference: link.paymentReference,
+      to: owner,
+      amount: 2_500_000n,
+    });
+    await chain.mine();
+    await waitUntil("it is seen", () => statuses(link.id).length === 1);
+    await chain.mine(2);
+    await rig.caughtUp();
+    expect(statuses(link.id)).toEqual(["processing 2.5"]);
+    await chain.mine();
+    await waitUntil("it is settled", () => statuses(link.id).length === 2);
+    expect(rig.told(link.id).at(-1)).toMatchObject({
+      source: `evm:${chain.chainId}`,
+      status: "settled",
+      amount: "2.5",
+      destinationAddress: owner,
+      sourceTransaction: hash,
+      version: 2,
+    });
+  }, 30_000);
+
+  test("a payment that a reorg moves to another block stays one payment", async () => {
+    await rig.service.start();
+    const link = rig.sampleLink();
+    await rig.hear(link);
+    await rig.caughtUp();
+    const hash = await chain.pay({ reference: link.paymentReference, to: owner, amount: 1n });
+    await chain.mine();
+    await waitUntil("it is seen", () => statuses(link.id).length === 1);
+    const raw = await chain.rawOf(hash);
+    await chain.mine();
+    await chain.reorg(2, [{ raw, offset: 1 }]);
+    await chain.mine(4);
+    await waitUntil("it is settled", () => statuses(link.id).length === 2);
+    expect(statuses(link.id)).toEqual(["processing 0.000001", "settled 0.000001"]);
+  }, 30_000);
+
+  test("a payment seen before its link is heard of is told with it", async () => {
+    await rig.service.start();
+    const link = rig.sampleLink();
+    await rig.caughtUp();
+    await chain.pay({ reference: link.paymentReference, to: owner, amount: 5n });
+    await chain.mine(5);
+    await rig.caughtUp();
+    await rig.hear(link);
+    await waitUntil("it is told", () => statuses(link.id).length === 1);
+    expect(statuses(link.id)).toEqual(["settled 0.000005"]);
+  }, 30_000);
+});

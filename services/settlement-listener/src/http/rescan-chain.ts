@@ -1,0 +1,39 @@
+import type { Request, Response } from "express";
+import { body, integer, invalid, refuse, required, text } from "@payment-links/contracts";
+import { readBody } from "@payment-links/http";
+import type { Deps } from "../deps.ts";
+import { countRescans, insertRescan } from "../store/rescans.ts";
+import { listWatchers } from "../store/watchers.ts";
+
+const waitingMax = 100;
+const chainIdLengthMax = 40;
+
+const blockNumber = integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
+const blockSchema = { type: "integer", minimum: 0 };
+
+/** The body of an operator's wish to have a range of blocks read again. */
+const RescanRequest = body({
+  chainId: required(text({ lengthMin: 1, lengthMax: chainIdLengthMax }), { type: "string" }),
+  fromBlock: required(blockNumber, blockSchema),
+  toBlock: required(blockNumber, blockSchema),
+});
+
+/**
+ * POST /internal/settlement/rescan: has a range of a chain's blocks read again by whoever leads it. 202
+ * once the wish is kept: it is done as far as blocks are final, survives a restart, and repairs what
+ * was missed. 404 for a chain that is not configured, 422 for a range that is none or not scanned yet.
+ */
+export const rescanChain =
+  ({ chainIds, clock, log, pool }: Deps) =>
+  async (req: Request, res: Response): Promise<void> => {
+    const { chainId, fromBlock, toBlock } = await readBody(req, RescanRequest);
+    if (!chainIds.includes(chainId)) throw refuse("NOT_FOUND");
+    const watcher = (await listWatchers(pool)).find((one) => one.chainId === chainId);
+    if (fromBlock > toBlock || toBlock > (watcher?.scannedTo ?? toBlock)) {
+      throw invalid("less_than_equal");
+    }
+    if ((await countRescans(pool, chainId)) >= waitingMax) throw refuse("429");
+    await insertRescan(pool, { chainId, fromBlock, toBlock, askedAt: clock.now() });
+    log.info({ chain: chainId, from: fromBlock, to: toBlock }, "a rescan was asked for");
+    res.status(202).json({ chainId, fromBlock, toBlock });
+  };

@@ -1,0 +1,208 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { randomBytes } from "node:crypto";
+import { Decimal, type PaymentLinkState, keccak256Hex } from "@payment-links/contracts";
+import type { Transfer } from "../domain/transfer.ts";
+import { hearLink } from "../events/hear-link.ts";
+import {
+  failTransfers,
+  forgetUnmatched,
+  listDue,
+  listLost,
+  orphanTransfers,
+} from "../store/chain-transfers.ts";
+import type { Transaction } from "../store/transaction.ts";
+import { lockWatch, takeLead } from "../store/watchers.ts";
+import { type Rig, openRig } from "../testing/open-rig.ts";
+import { readEvents, readPayments } from "../testing/read-rows.ts";
+import { sampleTransfer } from "../testing/sample-transfer.ts";
+import { sampleLink, usdc } from "../testing/samples.ts";
+import { keepTransfers, tellTransfers } from "./keep-transfers.ts";
+
+const { chainId } = usdc;
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await openRig();
+  const now = rig.clock.now();
+  await takeLead(rig.pool, { chainId, now, until: now });
+});
+afterAll(() => rig.close());
+
+const aLink = (): PaymentLinkState =>
+  sampleLink({ paymentReference: randomBytes(16).toString("hex") });
+
+const transferTo = (link: PaymentLinkState, change: Partial<Transfer> = {}): Transfer =>
+  sampleTransfer({ referenceHash: keccak256Hex(link.paymentReference), ...change });
+
+const keepIn = (tx: Transaction, ...transfers: Transfer[]) =>
+  keepTransfers(tx, transfers, rig.clock.now());
+const keep = (...transfers: Transfer[]) => rig.pool.transaction((tx) => keepIn(tx, ...transfers));
+const hearIn = (tx: Transaction, link: PaymentLinkState) => hearLink(rig.clock)(tx, { link });
+const hear = (link: PaymentLinkState) => rig.pool.transaction((tx) => hearIn(tx, link));
+
+const orphanAbove = (block: number) =>
+  rig.pool.transaction(async (tx) => {
+    const orphaned = await orphanTransfers(tx, chainId, block);
+    await tellTransfers(tx, orphaned, rig.clock.now());
+  });
+
+const told = async (link: PaymentLinkState) =>
+  (await readEvents(rig.pool, link.id)).map(
+    ({ type, data }) => `${type.replace("settlement.", "")} ${data.version} ${data.amount}`,
+  );
+
+describe("keepTransfers", () => {
+  test("tells of a payment at each state once, however often it is found", async () => {
+    const link = aLink();
+    await hear(link);
+    const seen = transferTo(link);
+    await keep(seen);
+    await keep(seen);
+    const settled = { ...seen, state: "settled", blockNumber: 11, blockHash: "0x0b" } as const;
+    for (const found of [settled, settled, { ...settled, state: "final" } as const, seen]) {
+      await keep(found);
+    }
+    expect(await told(link)).toEqual(["processing 1 1.5", "settled 2 1.5"]);
+    expect(await readPayments(rig.pool, `${seen.transactionHash}:1`)).toHaveLength(1);
+  });
+
+  test("two payments of one transaction are two, also at one reference", async () => {
+    const link = aLink();
+    await hear(link);
+    const first = transferTo(link, { state: "settled" });
+    await keep(first, { ...first, ordinal: 3, amount: new Decimal(2) });
+    expect(await told(link)).toEqual(["settled 1 1.5", "settled 1 2"]);
+  });
+
+  test("the settled sight is the truth about the money, and stays it", async () => {
+    const link = aLink();
+    await hear(link);
+    const seen = transferTo(link);
+    await keep(seen);
+    await keep({ ...seen, state: "settled", amount: new Decimal("1.4") });
+    await keep({ ...seen, state: "final", amount: new Decimal("9") });
+    expect(await told(link)).toEqual(["processing 1 1.5", "settled 2 1.4"]);
+  });
+
+  test("what was seen before its link is told with it, at the state that it has come to", async () => {
+    for (const state of ["seen", "settled", "final"] as const) {
+      const link = aLink();
+      await keep(transferTo(link, { state }));
+      expect(await told(link)).toEqual([]);
+      await hear(link);
+      await hear({ ...link, version: 2 });
+      const type = state === "seen" ? "processing" : "settled";
+      expect(await told(link)).toEqual([`${type} 1 1.5`]);
+    }
+  });
+
+  test("a payment on another chain than its link's is told as well", async () => {
+    const link = { ...aLink(), chainId: "1" };
+    await keep(transferTo(link));
+    await hear(link);
+    expect(await told(link)).toEqual(["processing 1 1.5"]);
+  });
+
+  test("what is orphaned while processing is told of by nobody, waits, and is one payment when it is back", async () => {
+    const link = aLink();
+    const seen = transferTo(link, { blockNumber: 900 });
+    await keep(seen);
+    await orphanAbove(899);
+    await hear(link);
+    expect(await told(link)).toEqual([]);
+    const lost = await listLost(rig.pool, chainId, { afterHash: "", countMax: 10 });
+    expect(lost.map(({ transactionHash }) => transactionHash)).toContain(seen.transactionHash);
+    await keep({ ...seen, blockNumber: 901, blockHash: "0x0c" });
+    await keep({ ...seen, blockNumber: 901, blockHash: "0x0c", state: "settled" });
+    expect(await told(link)).toEqual(["processing 1 1.5", "settled 2 1.5"]);
+  });
+
+  test("what is orphaned after it settled keeps its credit, and is flagged until it is back", async () => {
+    const link = aLink();
+    await hear(link);
+    const settled = transferTo(link, { blockNumber: 800, state: "settled" });
+    await keep(settled);
+    await orphanAbove(799);
+    await keep({ ...settled, blockNumber: 801 });
+    const events = await readEvents(rig.pool, link.id);
+    expect(events.map(({ type, data }) => [type, data.version, data.isOrphaned])).toEqual([
+      ["settlement.settled", 1, false],
+      ["settlement.settled", 2, true],
+      ["settlement.settled", 3, false],
+    ]);
+  });
+
+  test("a failure is told once and is for ever, and what has settled cannot fail", async () => {
+    const link = aLink();
+    await hear(link);
+    const [lost, settled] = [transferTo(link), transferTo(link, { state: "settled" })];
+    await keep(lost, settled);
+    const fail = () =>
+      rig.pool.transaction(async (tx) => {
+        const now = rig.clock.now();
+        await tellTransfers(tx, await failTransfers(tx, chainId, [lost, settled], now), now);
+      });
+    await fail();
+    await fail();
+    await keep({ ...lost, state: "settled" });
+    expect(await told(link)).toEqual(["processing 1 1.5", "settled 1 1.5", "failed 2 1.5"]);
+  });
+
+  test("is due up to the block of the policy, and no further", async () => {
+    const transfer = sampleTransfer({ blockNumber: 500 });
+    await keep(transfer);
+    const dueTo = async (toBlock: number) =>
+      (await listDue(rig.pool, chainId, { toBlock, countMax: 1_000 })).some(
+        ({ transactionHash }) => transactionHash === transfer.transactionHash,
+      );
+    expect([await dueTo(499), await dueTo(500)]).toEqual([false, true]);
+  });
+
+  test("what no link came for is forgotten a day after it was final, and not before", async () => {
+    const links = [aLink(), aLink(), aLink()] as const;
+    await hear(links[2]);
+    await keep(transferTo(links[0], { state: "final" }));
+    await keep(transferTo(links[2], { state: "final" }));
+    const dayMs = 24 * 60 * 60_000;
+    rig.clock.advance(1);
+    await keep(transferTo(links[1], { state: "final" }));
+    const before = new Date(rig.clock.now().getTime());
+    rig.clock.advance(dayMs);
+    await rig.pool.transaction((tx) => forgetUnmatched(tx, chainId, { before, countMax: 10_000 }));
+    await hear(links[0]);
+    await hear(links[1]);
+    expect(await Promise.all(links.map(told))).toEqual([[], ["settled 1 1.5"], ["settled 1 1.5"]]);
+  });
+
+  // Guards against the race between a chain and a new link: neither side may miss the other.
+  test("transfers and links that arrive at once lose nothing and double nothing, in 40 rounds", async () => {
+    for (let round = 0; round < 40; round += 1) {
+      const links = [aLink(), aLink(), aLink()];
+      const found = links.flatMap((link) => [transferTo(link), transferTo(link)]);
+      const settled = found.map((transfer) => ({ ...transfer, state: "settled" }) as const);
+      const watching = async () => {
+        for (const transfers of [found, settled]) {
+          await rig.pool.transaction(async (tx) => {
+            await lockWatch(tx, { chainId, token: "1" });
+            await keepIn(tx, ...transfers);
+          });
+        }
+      };
+      const works = [watching, ...links.map((link) => () => hear(link))];
+      await Promise.all((round % 2 === 0 ? works : works.toReversed()).map((work) => work()));
+      for (const link of links) {
+        const events = await readEvents(rig.pool, link.id);
+        const last = new Map(events.map(({ data }) => [data.sourceId, data]));
+        expect([round, last.size]).toEqual([round, 2]);
+        for (const { status, version } of last.values()) {
+          expect([
+            round,
+            status,
+            events.filter(({ data }) => data.status === "settled").length,
+          ]).toEqual([round, "settled", 2]);
+          expect(version).toBeLessThanOrEqual(2);
+        }
+      }
+    }
+  });
+});

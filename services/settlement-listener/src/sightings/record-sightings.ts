@@ -1,0 +1,40 @@
+import { publish } from "@payment-links/bus";
+import { newId } from "@payment-links/contracts";
+import { type Judgement, type Sighting, judgeSighting } from "../domain/payment.ts";
+import { lockPayments, savePayments } from "../store/payments.ts";
+import type { Transaction } from "../store/transaction.ts";
+import { settlementEvent } from "./settlement-event.ts";
+
+/**
+ * As `recordSighting`, for many payments of one source in a few statements. Their links have been
+ * heard of, each payment stands in the list once, and the caller sees to it that no other transaction
+ * says something of them meanwhile (a chain's watcher holds its lead, or the payment's reference).
+ */
+export const recordSightings = async (
+  tx: Transaction,
+  sightings: readonly Sighting[],
+  now: Date,
+): Promise<readonly Judgement[]> => {
+  const [first] = sightings;
+  if (first === undefined) return [];
+  const names = sightings.map(({ sourceId }) => sourceId);
+  const before = await lockPayments(tx, first.source, names);
+  const judgements = sightings.map((sighting) =>
+    judgeSighting(before.get(sighting.sourceId), sighting, {
+      // Drawn in the transaction, which may run again: what it drew before was rolled back.
+      id: newId("tx"),
+      now,
+      isLinkKnown: true,
+      tokenDecimals: undefined,
+    }),
+  );
+  const changed = judgements.flatMap((judgement) =>
+    judgement.outcome === "first" || judgement.outcome === "moved" ? [judgement.payment] : [],
+  );
+  await savePayments(tx, changed);
+  await publish(
+    tx,
+    changed.map((payment) => settlementEvent(payment, now)),
+  );
+  return judgements;
+};

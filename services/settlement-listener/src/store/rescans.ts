@@ -1,0 +1,62 @@
+import * as z from "zod";
+import { type CommonQueryMethods, sql } from "slonik";
+import { BlockNumber } from "./block-number.ts";
+import type { Transaction } from "./transaction.ts";
+
+const RescanRow = z.object({
+  id: z.string(),
+  fromBlock: BlockNumber,
+  toBlock: BlockNumber,
+  nextBlock: BlockNumber,
+});
+/** A range that an operator has asked to be read again, and how far that has come. */
+type Rescan = z.output<typeof RescanRow>;
+
+const nothing = sql.type(z.object({}).strict());
+
+/** Keeps an operator's wish until the chain's leader has fulfilled it. */
+export const insertRescan = async (
+  db: CommonQueryMethods,
+  rescan: { chainId: string; fromBlock: number; toBlock: number; askedAt: Date },
+): Promise<void> => {
+  const { askedAt, chainId, fromBlock, toBlock } = rescan;
+  await db.query(nothing`
+    INSERT INTO rescans (chain_id, from_block, to_block, next_block, asked_at)
+    VALUES (${chainId}, ${fromBlock}, ${toBlock}, ${fromBlock}, ${sql.timestamp(askedAt)})
+  `);
+};
+
+/** How many rescans of a chain are not done yet. */
+export const countRescans = async (db: CommonQueryMethods, chainId: string): Promise<number> => {
+  const Row = z.object({ count: z.int() });
+  const { count } = await db.one(sql.type(Row)`
+    SELECT count(*)::int AS count FROM rescans WHERE chain_id = ${chainId}
+  `);
+  return count;
+};
+
+/** The oldest rescan of a chain that is not done. */
+export const findRescan = async (
+  db: CommonQueryMethods,
+  chainId: string,
+): Promise<Rescan | undefined> => {
+  const row = await db.maybeOne(sql.type(RescanRow)`
+    SELECT id, from_block AS "fromBlock", to_block AS "toBlock", next_block AS "nextBlock"
+    FROM rescans WHERE chain_id = ${chainId}
+    ORDER BY rescans.id LIMIT 1
+  `);
+  return row ?? undefined;
+};
+
+/** Keeps how far a rescan has come, and forgets it once it is done. */
+export const saveRescan = async (
+  tx: Transaction,
+  { id, toBlock }: Rescan,
+  scannedTo: number,
+): Promise<void> => {
+  await tx.query(
+    scannedTo >= toBlock
+      ? nothing`DELETE FROM rescans WHERE id = ${id}::bigint`
+      : nothing`UPDATE rescans SET next_block = ${scannedTo + 1} WHERE id = ${id}::bigint`,
+  );
+};

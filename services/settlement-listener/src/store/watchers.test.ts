@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { newId } from "@payment-links/contracts";
+import { type Rig, openRig } from "../testing/open-rig.ts";
+import {
+  type Lead,
+  LeadLostError,
+  haltWatch,
+  keepLead,
+  leaveLead,
+  listWatchers,
+  lockWatch,
+  readWatch,
+  saveCheckpoint,
+  takeLead,
+} from "./watchers.ts";
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await openRig();
+});
+afterAll(() => rig.close());
+
+let chainId: string;
+beforeEach(() => {
+  chainId = newId("evt");
+});
+
+const leaseMs = 10_000;
+const report = { state: "watching", reason: null, head: 12 } as const;
+
+const take = (): Promise<Lead | undefined> => {
+  const now = rig.clock.now();
+  return takeLead(rig.pool, { chainId, now, until: new Date(now.getTime() + leaseMs) });
+};
+
+const mustTake = async (): Promise<Lead> => {
+  const lead = await take();
+  if (lead === undefined) throw new Error("somebody else leads");
+  return lead;
+};
+
+const keep = (lead: Lead) =>
+  keepLead(rig.pool, lead, { until: new Date(rig.clock.now().getTime() + leaseMs), report });
+
+const moveTo = (lead: Lead, scannedTo: number) =>
+  rig.pool.transaction(async (tx) => {
+    await lockWatch(tx, lead);
+    await saveCheckpoint(tx, chainId, { scannedTo, finalizedTo: 0 });
+  });
+
+describe("a chain's lead", () => {
+  test("is one process's until its lease has run out, to the millisecond", async () => {
+    const first = await mustTake();
+    expect(await take()).toBeUndefined();
+    rig.clock.advance(leaseMs - 1);
+    expect(await take()).toBeUndefined();
+    rig.clock.advance(1);
+    expect(BigInt((await mustTake()).token)).toBeGreaterThan(BigInt(first.token));
+  });
+
+  test("is taken by exactly one of many who stand for it at once", async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const leads = await Promise.all(Array.from({ length: 10 }, take));
+      expect(leads.filter((lead) => lead !== undefined)).toHaveLength(1);
+      rig.clock.advance(leaseMs);
+    }
+  });
+
+  test("lasts while it is prolonged, and is free at once when it is given up", async () => {
+    const lead = await mustTake();
+    rig.clock.advance(leaseMs - 1);
+    expect(await keep(lead)).toBe(true);
+    rig.clock.advance(leaseMs - 1);
+    expect(await take()).toBeUndefined();
+    await leaveLead(rig.pool, lead, rig.clock.now());
+    expect(await take()).toBeDefined();
+  });
+
+  // Guards against a leader that was paused between reading and writing, and woke up after another
+  // one had taken over.
+  test("that was lost writes nothing, however late the loser wakes up", async () => {
+    const old = await mustTake();
+    await moveTo(old, 5);
+    rig.clock.advance(leaseMs);
+    const next = await mustTake();
+    await expect(moveTo(old, 6)).rejects.toThrow(LeadLostError);
+    expect((await readWatch(rig.pool, chainId)).scannedTo).toBe(5);
+    expect(await keep(old)).toBe(false);
+    await leaveLead(rig.pool, old, rig.clock.now());
+    expect(await take()).toBeUndefined();
+    await moveTo(next, 7);
+    expect((await readWatch(rig.pool, chainId)).scannedTo).toBe(7);
+  });
+
+  test("cannot change hands while its leader writes: the successor waits for the commit", async () => {
+    const old = await mustTake();
+    rig.clock.advance(leaseMs);
+    const order: string[] = [];
+    const [locked, taking] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const writing = rig.pool.transaction(async (tx) => {
+      await lockWatch(tx, old);
+      locked.resolve();
+      await taking.promise;
+      await saveCheckpoint(tx, chainId, { scannedTo: 1, finalizedTo: 1 });
+      order.push("written");
+    });
+    await locked.promise;
+    const taken = mustTake().then(() => void order.push("taken"));
+    taking.resolve();
+    await Promise.all([writing, taken]);
+    expect(order).toEqual(["written", "taken"]);
+  });
+
+  test("carries the leader's last word to operators, and a halt stays with the chain", async () => {
+    const lead = await mustTake();
+    await keep(lead);
+    await rig.pool.transaction((tx) => haltWatch(tx, chainId, "a reorg too deep"));
+    const row = (await listWatchers(rig.pool)).find((one) => one.chainId === chainId);
+    expect(row).toMatchObject({ ...report, haltedReason: "a reorg too deep", scannedTo: null });
+  });
+});

@@ -1,0 +1,198 @@
+import * as z from "zod";
+import { sql } from "slonik";
+import type { Pool } from "@payment-links/postgres";
+import { BlockNumber } from "./block-number.ts";
+import type { Transaction } from "./transaction.ts";
+
+/** The right to write for a chain: good until another leader takes the next token. */
+export type Lead = { chainId: string; token: string };
+
+/** Another leader has taken the chain: whatever was about to be written is not. */
+export class LeadLostError extends Error {
+  override readonly name = "LeadLostError";
+}
+
+const reportStates = ["watching", "catching_up", "refused", "unreachable"] as const;
+
+/** What a leader last said of its chain, for operators. */
+export type WatchReport = {
+  state: (typeof reportStates)[number];
+  reason: string | null;
+  head: number | null;
+};
+
+const Token = z.object({ token: z.string() });
+const nothing = sql.type(z.object({}).strict());
+
+/** Takes the lead of a chain that nobody leads, or whose leader's lease has run out by `now`. */
+export const takeLead = async (
+  pool: Pool,
+  { chainId, now, until }: { chainId: string; now: Date; until: Date },
+): Promise<Lead | undefined> => {
+  const row = await pool.maybeOne(sql.type(Token)`
+    INSERT INTO watchers AS kept (chain_id, fencing_token, lease_until)
+    VALUES (${chainId}, 1, ${sql.timestamp(until)})
+    ON CONFLICT (chain_id) DO UPDATE SET
+      fencing_token = kept.fencing_token + 1, lease_until = excluded.lease_until
+    WHERE kept.lease_until <= ${sql.timestamp(now)}
+    RETURNING fencing_token AS token
+  `);
+  return row === null ? undefined : { chainId, token: row.token };
+};
+
+/** Prolongs a lead and leaves the leader's word; false where another leads by now. */
+export const keepLead = async (
+  pool: Pool,
+  { chainId, token }: Lead,
+  { until, report }: { until: Date; report: WatchReport },
+): Promise<boolean> => {
+  const row = await pool.maybeOne(sql.type(Token)`
+    UPDATE watchers SET lease_until = ${sql.timestamp(until)}, head = ${report.head},
+      state = ${report.state}, reason = ${report.reason}
+    WHERE chain_id = ${chainId} AND fencing_token = ${token}::bigint
+    RETURNING fencing_token AS token
+  `);
+  return row !== null;
+};
+
+/** Gives a lead up, so that another may take it at once. */
+export const leaveLead = async (pool: Pool, { chainId, token }: Lead, now: Date): Promise<void> => {
+  await pool.query(nothing`
+    UPDATE watchers SET lease_until = ${sql.timestamp(now)}
+    WHERE chain_id = ${chainId} AND fencing_token = ${token}::bigint
+  `);
+};
+
+/**
+ * Begins every transaction that writes for a chain: nobody else writes for it until this one ends.
+ * Throws {@link LeadLostError} where another has taken the lead since.
+ */
+export const lockWatch = async (tx: Transaction, { chainId, token }: Lead): Promise<void> => {
+  const row = await tx.maybeOne(sql.type(Token)`
+    SELECT fencing_token AS token FROM watchers
+    WHERE chain_id = ${chainId} AND fencing_token = ${token}::bigint
+    FOR NO KEY UPDATE
+  `);
+  if (row === null) throw new LeadLostError(`another process watches chain ${chainId} by now`);
+};
+
+const Reach = z.object({
+  firstBlock: BlockNumber.nullable(),
+  scannedTo: BlockNumber.nullable(),
+  finalizedTo: BlockNumber.nullable(),
+  auditedTo: BlockNumber.nullable(),
+  haltedReason: z.string().nullable(),
+});
+
+const Watch = Reach.extend({
+  scannedHash: z.string().nullable(),
+  scannedMinedAt: z.date().nullable(),
+  finalizedMinedAt: z.date().nullable(),
+});
+/** How far a chain has been watched; all null before the first step. */
+export type Watch = z.output<typeof Watch>;
+
+const reachColumns = sql.fragment`
+  first_block AS "firstBlock", scanned_to AS "scannedTo", finalized_to AS "finalizedTo",
+  audited_to AS "auditedTo", halted_reason AS "haltedReason"
+`;
+
+/** How far a chain has been watched; its lead must have been taken once. */
+export const readWatch = (pool: Pool, chainId: string): Promise<Watch> =>
+  pool.one(sql.type(Watch)`
+    SELECT ${reachColumns}, scanned.hash AS "scannedHash", scanned.mined_at AS "scannedMinedAt",
+      finalized.mined_at AS "finalizedMinedAt"
+    FROM watchers
+    LEFT JOIN chain_blocks AS scanned
+      ON scanned.chain_id = watchers.chain_id AND scanned.number = scanned_to
+    LEFT JOIN chain_blocks AS finalized
+      ON finalized.chain_id = watchers.chain_id AND finalized.number = finalized_to
+    WHERE watchers.chain_id = ${chainId}
+  `);
+
+/** Moves a chain's checkpoint; the first one is where its watch begins. */
+export const saveCheckpoint = async (
+  tx: Transaction,
+  chainId: string,
+  { scannedTo, finalizedTo }: { scannedTo: number; finalizedTo: number },
+): Promise<void> => {
+  await tx.query(nothing`
+    UPDATE watchers SET scanned_to = ${scannedTo}, finalized_to = ${finalizedTo},
+      first_block = coalesce(first_block, ${scannedTo}),
+      audited_to = coalesce(audited_to, ${finalizedTo})
+    WHERE chain_id = ${chainId}
+  `);
+};
+
+/** Keeps up to which block a chain has been read a second time. */
+export const saveAudited = async (
+  tx: Transaction,
+  chainId: string,
+  auditedTo: number,
+): Promise<void> => {
+  await tx.query(nothing`
+    UPDATE watchers SET audited_to = ${auditedTo} WHERE chain_id = ${chainId}
+  `);
+};
+
+/** Stops a chain until an operator lifts it (README, "A halted chain"). */
+export const haltWatch = async (
+  tx: Transaction,
+  chainId: string,
+  reason: string,
+): Promise<void> => {
+  await tx.query(nothing`
+    UPDATE watchers SET halted_reason = ${reason} WHERE chain_id = ${chainId}
+  `);
+};
+
+/** Forgets how far a chain was watched, so that its watch begins anew; its lead stays. */
+export const forgetWatch = async (tx: Transaction, chainId: string): Promise<void> => {
+  await tx.query(nothing`
+    UPDATE watchers SET first_block = NULL, scanned_to = NULL, finalized_to = NULL,
+      audited_to = NULL, halted_reason = NULL
+    WHERE chain_id = ${chainId}
+  `);
+};
+
+/**
+ * Locks a halted chain, so that its leader writes nothing until the transaction ends, and answers up to
+ * which block it had been scanned; undefined where the chain is not halted.
+ */
+export const lockHalted = async (
+  tx: Transaction,
+  chainId: string,
+): Promise<{ scannedTo: number } | undefined> => {
+  const row = await tx.maybeOne(sql.type(Halted)`
+    SELECT scanned_to AS "scannedTo" FROM watchers
+    WHERE chain_id = ${chainId} AND halted_reason IS NOT NULL
+    FOR NO KEY UPDATE
+  `);
+  return row ?? undefined;
+};
+
+const Halted = z.object({ scannedTo: BlockNumber });
+
+const WatcherRow = Reach.extend({
+  chainId: z.string(),
+  token: z.string(),
+  head: BlockNumber.nullable(),
+  state: z.enum(reportStates),
+  reason: z.string().nullable(),
+  orphanedSettledCount: z.int(),
+});
+/** A chain as operators are shown it. */
+export type WatcherRow = z.output<typeof WatcherRow>;
+
+/** Every chain that was ever watched, with the last word of whoever leads it. */
+export const listWatchers = (pool: Pool): Promise<readonly WatcherRow[]> =>
+  pool.any(sql.type(WatcherRow)`
+    SELECT ${reachColumns}, watchers.chain_id AS "chainId", fencing_token AS token, head, state,
+      reason,
+      (
+        SELECT count(*)::int FROM chain_transfers
+        WHERE chain_transfers.chain_id = watchers.chain_id AND is_orphaned
+          AND state IN ('settled', 'final')
+      ) AS "orphanedSettledCount"
+    FROM watchers ORDER BY chain_id
+  `);

@@ -1,0 +1,72 @@
+import { createHash } from "node:crypto";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import * as z from "zod";
+import type { Hex } from "../evm/chain-reader.ts";
+
+const Output = z.object({
+  errors: z.array(z.object({ severity: z.string(), formattedMessage: z.string() })).optional(),
+  contracts: z.record(
+    z.string(),
+    z.record(
+      z.string(),
+      z.object({ evm: z.object({ bytecode: z.object({ object: z.string() }) }) }),
+    ),
+  ),
+});
+
+/** What makes the bytecode what it is, besides the source. */
+const settings = {
+  optimizer: { enabled: true, runs: 200 },
+  // Without the hash of the sources' names and comments behind the code.
+  metadata: { bytecodeHash: "none", appendCBOR: false },
+  // Runs on every chain of today.
+  evmVersion: "paris",
+  outputSelection: { "*": { "*": ["evm.bytecode.object"] } },
+} as const;
+
+const require = createRequire(import.meta.url);
+
+/**
+ * Compiles a Solidity source: the creation bytecode of each of its contracts by name. Loading the
+ * compiler takes a second, so that the outcome is kept in the folder for temporary files.
+ */
+export const compileContracts = async (source: URL): Promise<Record<string, Hex>> => {
+  const name = basename(fileURLToPath(source));
+  const content = await readFile(source, "utf8");
+  const input = { language: "Solidity", sources: { [name]: { content } }, settings };
+  const text = JSON.stringify(input);
+  const { version } = z.object({ version: z.string() }).parse(require("solc/package.json"));
+  const digest = createHash("sha256").update(`${version} ${text}`).digest("hex").slice(0, 24);
+  const directory = join(tmpdir(), "payment-links-solc");
+  const file = join(directory, `${digest}.json`);
+  const kept = await readFile(file, "utf8").catch(() => undefined);
+  const output = kept ?? compile(text);
+  if (kept === undefined) {
+    await mkdir(directory, { recursive: true });
+    // Renamed last, as two test files may compile the same at once.
+    await writeFile(`${file}.${process.pid}`, output);
+    await rename(`${file}.${process.pid}`, file);
+  }
+  return readOutput(name, output);
+};
+
+const compile = (input: string): string => {
+  const solc: { compile: (input: string) => string } = require("solc");
+  return solc.compile(input);
+};
+
+const readOutput = (name: string, text: string): Record<string, Hex> => {
+  const { errors = [], contracts } = Output.parse(JSON.parse(text));
+  const faults = errors.filter(({ severity }) => severity === "error");
+  if (faults.length > 0) throw new Error(faults.map((fault) => fault.formattedMessage).join("\n"));
+  return Object.fromEntries(
+    Object.entries(contracts[name] ?? {}).map(([contract, { evm }]) => [
+      contract,
+      `0x${evm.bytecode.object}` as const,
+    ]),
+  );
+};

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.20;
+
+interface Proxy {
+  function transferFromWithReferenceAndFee(
+    address token,
+    address to,
+    uint256 amount,
+    bytes calldata paymentReference,
+    uint256 feeAmount,
+    address feeAddress
+  ) external;
+}
+
+interface Token {
+  function approve(address spender, uint256 value) external;
+}
+
+/// Emits the very event of the real proxy, and moves no money.
+contract FakeProxy {
+  event TransferWithReferenceAndFee(
+    address tokenAddress,
+    address to,
+    uint256 amount,
+    bytes indexed paymentReference,
+    uint256 feeAmount,
+    address feeAddress
+  );
+
+  function transferFromWithReferenceAndFee(
+    address token,
+    address to,
+    uint256 amount,
+    bytes calldata paymentReference,
+    uint256 feeAmount,
+    address feeAddress
+  ) external {
+    emit TransferWithReferenceAndFee(token, to, amount, paymentReference, feeAmount, feeAddress);
+  }
+}
+
+/// Pays several times in one transaction, as a smart account does; it must hold the tokens itself.
+contract BatchPayer {
+  struct Payment {
+    address token;
+    address to;
+    uint256 amount;
+    bytes paymentReference;
+  }
+
+  function pay(Proxy proxy, Payment[] calldata payments) external {
+    for (uint256 i = 0; i < payments.length; i++) {
+      Payment calldata one = payments[i];
+      Token(one.token).approve(address(proxy), one.amount);
+      proxy.transferFromWithReferenceAndFee(
+        one.token, one.to, one.amount, one.paymentReference, 0, address(0)
+      );
+    }
+  }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.20;
+
+/// A well-behaved ERC-20 of any number of decimals, and the ground on which the awkward ones stand.
+contract PlainToken {
+  string public name;
+  string public symbol;
+  uint8 public immutable decimals;
+
+  uint256 public totalSupply;
+  mapping(address => uint256) public balanceOf;
+  mapping(address => mapping(address => uint256)) public allowance;
+
+  event Transfer(address indexed from, address indexed to, uint256 value);
+  event Approval(address indexed owner, address indexed spender, uint256 value);
+
+  constructor(string memory symbol_, uint8 decimals_) {
+    name = symbol_;
+    symbol = symbol_;
+    decimals = decimals_;
+  }
+
+  function mint(address to, uint256 value) external {
+    totalSupply += value;
+    balanceOf[to] += value;
+    emit Transfer(address(0), to, value);
+  }
+
+  function approve(address spender, uint256 value) external returns (bool) {
+    allowance[msg.sender][spender] = value;
+    emit Approval(msg.sender, spender, value);
+    return true;
+  }
+
+  function transferFrom(address from, address to, uint256 value) external virtual returns (bool) {
+    allowance[from][msg.sender] -= value;
+    move(from, to, value);
+    return true;
+  }
+
+  function move(address from, address to, uint256 value) internal {
+    balanceOf[from] -= value;
+    balanceOf[to] += value;
+    emit Transfer(from, to, value);
+  }
+}
+
+/// Keeps one hundredth of whatever is moved, so that less arrives than the proxy's event says.
+contract FeeOnTransferToken is PlainToken {
+  address public constant collector = address(0xfee);
+
+  constructor() PlainToken("FEE", 6) {}
+
+  function transferFrom(address from, address to, uint256 value) external override returns (bool) {
+    allowance[from][msg.sender] -= value;
+    uint256 fee = value / 100;
+    move(from, to, value - fee);
+    move(from, collector, fee);
+    return true;
+  }
+}
+
+/// Says that it moved the money, and moves nothing: the proxy's event is perfect all the same.
+contract IdleToken is PlainToken {
+  constructor() PlainToken("IDLE", 6) {}
+
+  function transferFrom(address, address, uint256) external pure override returns (bool) {
+    return true;
+  }
+}
+
+/// Refuses to move anything for an account on its list, as issuers of stablecoins can.
+contract BlockingToken is PlainToken {
+  mapping(address => bool) public isBlocked;
+
+  constructor() PlainToken("BLOCK", 6) {}
+
+  function blockAccount(address account) external {
+    isBlocked[account] = true;
+  }
+
+  function transferFrom(address from, address to, uint256 value) external override returns (bool) {
+    require(!isBlocked[from] && !isBlocked[to], "blocked");
+    allowance[from][msg.sender] -= value;
+    move(from, to, value);
+    return true;
+  }
+}
+
+/// As Tether on Ethereum: nothing is returned, and an allowance is changed only from or to nothing.
+contract SilentToken {
+  string public constant name = "Silent";
+  string public constant symbol = "SILENT";
+  uint8 public constant decimals = 6;
+
+  mapping(address => uint256) public balanceOf;
+  mapping(address => mapping(address => uint256)) public allowance;
+
+  event Transfer(address indexed from, address indexed to, uint256 value);
+  event Approval(address indexed owner, address indexed spender, uint256 value);
+
+  function mint(address to, uint256 value) external {
+    balanceOf[to] += value;
+    emit Transfer(address(0), to, value);
+  }
+
+  function approve(address spender, uint256 value) external {
+    require(value == 0 || allowance[msg.sender][spender] == 0, "reset the allowance first");
+    allowance[msg.sender][spender] = value;
+    emit Approval(msg.sender, spender, value);
+  }
+
+  function transferFrom(address from, address to, uint256 value) external {
+    allowance[from][msg.sender] -= value;
+    balanceOf[from] -= value;
+    balanceOf[to] += value;
+    emit Transfer(from, to, value);
+  }
+}

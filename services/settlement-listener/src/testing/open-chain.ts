@@ -1,0 +1,325 @@
+import {
+  type Abi,
+  createPublicClient,
+  encodeDeployData,
+  encodeFunctionData,
+  getContractAddress,
+  http,
+  maxUint256,
+  parseAbi,
+} from "viem";
+import {
+  type CatalogueData,
+  type CatalogueToken,
+  devnet,
+  openCatalogue,
+  toEip55,
+} from "@payment-links/contracts";
+import { type Log, openLog } from "@payment-links/runtime";
+import { deployContracts } from "../devnet/deploy-contracts.ts";
+import { startAnvil } from "../devnet/start-anvil.ts";
+import type { Hex } from "../evm/chain-reader.ts";
+import { compileContracts } from "./compile-contracts.ts";
+
+const mnemonicAccounts = [
+  "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
+  "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+  "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC",
+  "0x90F79bf6EB2c4f870365E785982E1f101E93b906",
+] as const;
+const [deployer, ...payers] = mnemonicAccounts;
+
+const usualChainId = "1337";
+
+/** More than any test spends; estimating would refuse what is meant to fail in a block. */
+const gas = "0x7a120";
+const plenty = 10n ** 30n;
+const statesMax = 512;
+
+const erc20 = parseAbi([
+  "constructor(string symbol, uint8 decimals)",
+  "function mint(address to, uint256 value)",
+  "function approve(address spender, uint256 value)",
+  "function balanceOf(address) view returns (uint256)",
+  "function blockAccount(address account)",
+]);
+const proxy = parseAbi([
+  "function transferFromWithReferenceAndFee(address token, address to, uint256 amount, bytes paymentReference, uint256 feeAmount, address feeAddress)",
+]);
+const coinProxy = parseAbi([
+  "function transferWithReferenceAndFee(address to, bytes paymentReference, uint256 feeAmount, address feeAddress) payable",
+]);
+const batchPayer = parseAbi([
+  "struct Payment { address token; address to; uint256 amount; bytes paymentReference; }",
+  "function pay(address proxy, Payment[] payments)",
+]);
+const transfer = parseAbi([
+  "event Transfer(address indexed from, address indexed to, uint256 value)",
+]);
+
+/** The tokens of the rig, in the order of their deployment behind the test USDC. */
+const tokenSources = {
+  coin18: { contract: "PlainToken", symbol: "COIN18", decimals: 18 },
+  other6: { contract: "PlainToken", symbol: "OTHER", decimals: 6 },
+  fee: { contract: "FeeOnTransferToken", symbol: "FEE", decimals: 6 },
+  idle: { contract: "IdleToken", symbol: "IDLE", decimals: 6 },
+  silent: { contract: "SilentToken", symbol: "SILENT", decimals: 6 },
+  blocking: { contract: "BlockingToken", symbol: "BLOCK", decimals: 6 },
+  /** Real and in no catalogue. */
+  unlisted: { contract: "PlainToken", symbol: "UNLISTED", decimals: 6 },
+} as const;
+export type TokenName = "usdc" | keyof typeof tokenSources;
+
+/** What a payer pays; amounts are base units and `reference` is a link's, in hex. */
+export type Payment = {
+  reference: string;
+  to: string;
+  amount: bigint;
+  token?: TokenName;
+  /** Which of the three payers; the first where not given. */
+  payer?: 0 | 1 | 2;
+};
+
+type ChainOptions = {
+  /** `safe` is so many blocks behind the head, `finalized` twice as many. */
+  slotsInEpoch?: number;
+  /** One of nobody's, with which no setting is tied, where not given. */
+  chainId?: string;
+  log?: Log;
+};
+
+/** A transaction as it was signed, and how many blocks above the fork it is mined again. */
+export type Remined = { raw: Hex; offset: number };
+
+/**
+ * A fresh EVM node with the fee proxies, tokens good and bad, and payers who hold plenty and allow
+ * everything. It mines only when it is told to.
+ */
+export const openChain = async ({
+  slotsInEpoch = 32,
+  chainId = usualChainId,
+  log = openLog({ service: "chain", level: "fatal" }),
+}: ChainOptions = {}) => {
+  const flags = ["--chain-id", chainId, "--slots-in-an-epoch", String(slotsInEpoch)];
+  const anvil = await startAnvil({ flags: [...flags, "--prune-history", String(statesMax)], log });
+  const client = createPublicClient({ transport: http(anvil.url), cacheTime: 0 });
+  const ask = async (method: string, params: readonly unknown[] = []): Promise<unknown> => {
+    // The node's own methods are in nobody's types.
+    const request: (call: { method: string; params: readonly unknown[] }) => Promise<unknown> =
+      client.request as never;
+    return await request({ method, params });
+  };
+  const send = async (call: { from: string; to?: string; data?: Hex; value?: Hex }): Promise<Hex> =>
+    (await ask("eth_sendTransaction", [{ gas, ...call }])) as Hex;
+  const mine = async (count = 1): Promise<void> => {
+    for (let mined = 0; mined < count; mined += 1) await ask("evm_mine");
+  };
+
+  await deployContracts(anvil.url);
+  await ask("evm_setAutomine", [false]);
+  const tokens = await deployTokens({ send, mine, nonce: 3 });
+  const { fakeProxy, batch } = await deployPayers({ send, mine, nonce: 3 + tokens.size - 1 });
+  await fund({ send, mine, tokens });
+  const addressOf = (token: TokenName): Hex => tokens.get(token) ?? "0x";
+
+  const payData = ({ reference, to, amount, token = "usdc" }: Payment): Hex =>
+    encodeFunctionData({
+      abi: proxy,
+      args: [addressOf(token), to as Hex, amount, `0x${reference}`, 0n, zeroAddress],
+    });
+  const headNumber = async (): Promise<number> => Number(await client.getBlockNumber());
+
+  return {
+    url: anvil.url,
+    chainId,
+    /** The chain and its tokens, as a catalogue has them. */
+    catalogueData: catalogueOf(chainId, tokens),
+    client,
+    ask,
+    mine,
+    addressOf,
+    headNumber,
+    /** Pays through the real proxy; the transaction waits for a block. Answers its hash. */
+    pay: (payment: Payment): Promise<Hex> =>
+      send({
+        from: payers[payment.payer ?? 0],
+        to: devnet.erc20FeeProxy,
+        data: payData(payment),
+      }),
+    /** The same call to a contract that emits the proxy's event and moves nothing. */
+    payFakeProxy: (payment: Payment): Promise<Hex> =>
+      send({ from: payers[payment.payer ?? 0], to: fakeProxy, data: payData(payment) }),
+    /** Several payments in one transaction, as a smart account makes them. */
+    payTogether: (payments: readonly Payment[]): Promise<Hex> =>
+      send({
+        from: payers[0],
+        to: batch,
+        data: encodeFunctionData({
+          abi: batchPayer,
+          args: [
+            devnet.erc20FeeProxy,
+            payments.map(({ token = "usdc", to, amount, reference }) => ({
+              token: addressOf(token),
+              to: to as Hex,
+              amount,
+              paymentReference: `0x${reference}` as const,
+            })),
+          ],
+        }),
+      }),
+    /** Pays the chain's own coin through its proxy. */
+    payCoin: ({ reference, to, amount }: Omit<Payment, "token">): Promise<Hex> =>
+      send({
+        from: payers[0],
+        to: devnet.ethereumFeeProxy,
+        value: `0x${amount.toString(16)}`,
+        data: encodeFunctionData({
+          abi: coinProxy,
+          args: [to as Hex, `0x${reference}`, 0n, zeroAddress],
+        }),
+      }),
+    /** Puts an account on the blocking token's list. */
+    blockAccount: async (account: string): Promise<void> => {
+      const data = encodeFunctionData({
+        abi: erc20,
+        functionName: "blockAccount",
+        args: [account as Hex],
+      });
+      await send({ from: deployer, to: addressOf("blocking"), data });
+    },
+    /** Sends a plain transaction of a payer with a nonce, in the place of another that waits. */
+    replace: async (hash: Hex): Promise<Hex> => {
+      const { from, nonce, gasPrice = 0n } = await client.getTransaction({ hash });
+      const price = `0x${(gasPrice * 3n + 1n).toString(16)}`;
+      return (await ask("eth_sendTransaction", [
+        { from, to: from, gas, nonce: `0x${nonce.toString(16)}`, gasPrice: price },
+      ])) as Hex;
+    },
+    /** A mined transaction as it was signed. */
+    rawOf: async (hash: Hex): Promise<Hex> =>
+      (await ask("eth_getRawTransactionByHash", [hash])) as Hex,
+    /** Replaces the newest blocks by as many others, with the given transactions mined again. */
+    reorg: async (depth: number, transactions: readonly Remined[] = []): Promise<void> => {
+      await ask("anvil_reorg", [depth, transactions.map(({ raw, offset }) => [raw, offset])]);
+    },
+    /** The chain's time from the next block on, in Unix seconds. */
+    setTime: (seconds: number) => ask("evm_setNextBlockTimestamp", [seconds]),
+    /** What really arrived at an address, by the token's own events up to a block. */
+    received: async (to: string, token: TokenName, toBlock: number) => {
+      const logs = await client.getLogs({
+        address: addressOf(token),
+        event: transfer[0],
+        args: { to: to as Hex },
+        fromBlock: 0n,
+        toBlock: BigInt(toBlock),
+      });
+      const amount = logs.reduce((sum, log) => sum + (log.args.value ?? 0n), 0n);
+      return { amount, count: logs.length };
+    },
+    close: () => anvil.close(),
+  };
+};
+export type Chain = Awaited<ReturnType<typeof openChain>>;
+
+type Hands = {
+  send: (call: { from: string; to?: string; data?: Hex }) => Promise<Hex>;
+  mine: () => Promise<void>;
+};
+
+const zeroAddress = "0x0000000000000000000000000000000000000000";
+/** Stands for the chain's own coin, which is no contract. */
+const coinAddress = "0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE";
+const from = deployer;
+
+const deployTokens = async ({
+  send,
+  mine,
+  nonce,
+}: Hands & { nonce: number }): Promise<Map<TokenName, Hex>> => {
+  const codes = await compileContracts(new URL("contracts/tokens.sol", import.meta.url));
+  const tokens = new Map<TokenName, Hex>([["usdc", devnet.token]]);
+  for (const [name, { contract, symbol, decimals }] of Object.entries(tokenSources)) {
+    const bytecode = codeOf(codes, contract);
+    const isPlain = contract === "PlainToken";
+    const data = isPlain
+      ? encodeDeployData({ abi: erc20, bytecode, args: [symbol, decimals] })
+      : bytecode;
+    await send({ from, data });
+    tokens.set(name as TokenName, addressAt(nonce + tokens.size - 1));
+  }
+  await mine();
+  return tokens;
+};
+
+const deployPayers = async ({ send, mine, nonce }: Hands & { nonce: number }) => {
+  const codes = await compileContracts(new URL("contracts/payers.sol", import.meta.url));
+  await send({ from, data: codeOf(codes, "FakeProxy") });
+  await send({ from, data: codeOf(codes, "BatchPayer") });
+  await mine();
+  return { fakeProxy: addressAt(nonce), batch: addressAt(nonce + 1) };
+};
+
+/** Everybody holds plenty of every token, and lets the proxy move it. */
+const fund = async ({ send, mine, tokens }: Hands & { tokens: Map<TokenName, Hex> }) => {
+  const batch = addressAt(3 + tokens.size);
+  for (const to of tokens.values()) {
+    for (const holder of [...payers, batch]) {
+      await send({ from, to, data: callData("mint", holder) });
+    }
+    for (const payer of payers) {
+      await send({ from: payer, to, data: callData("approve", devnet.erc20FeeProxy) });
+    }
+    await mine();
+  }
+};
+
+const callData = (functionName: "mint" | "approve", account: Hex): Hex =>
+  encodeFunctionData({
+    abi: erc20 satisfies Abi,
+    functionName,
+    args: [account, functionName === "mint" ? plenty : maxUint256],
+  });
+
+const addressAt = (nonce: number): Hex =>
+  getContractAddress({ from: deployer, nonce: BigInt(nonce) });
+
+const codeOf = (codes: Record<string, Hex>, contract: string): Hex => {
+  const code = codes[contract];
+  if (code === undefined) throw new Error(`there is no contract ${contract}`);
+  return code;
+};
+
+/**
+ * The development chain of the catalogue under the id it has here, with its own coin and the rig's tokens
+ * but the unlisted one. A token's id is its name, with the chain's behind it where that is not the usual.
+ */
+const catalogueOf = (chainId: string, tokens: ReadonlyMap<TokenName, Hex>): CatalogueData => {
+  const seed = openCatalogue(undefined, { withDevnet: true });
+  const usdc = seed.findToken(devnet.tokenId);
+  if (usdc === undefined) throw new Error("the catalogue has no development chain");
+  const { chain: ofChain, ...ofToken } = usdc;
+  const chain = { ...ofChain, id: chainId, caip2: `eip155:${chainId}` };
+  const idOf = (id: string): string => (chainId === usualChainId ? id : `${id}-${chainId}`);
+  const ofUsdc = { ...ofToken, chainId, id: idOf("usdc") };
+  const more = Object.entries(tokenSources)
+    .filter(([name]) => name !== "unlisted")
+    .map(([name, { symbol, decimals }]): Omit<CatalogueToken, "chain"> => ({
+      ...ofUsdc,
+      id: idOf(name),
+      address: toEip55(tokens.get(name as TokenName) ?? ""),
+      symbol,
+      name: symbol,
+      decimals,
+    }));
+  const coin = {
+    ...ofUsdc,
+    id: idOf("coin"),
+    address: coinAddress,
+    symbol: chain.symbol,
+    decimals: 18,
+  };
+  return {
+    chains: [chain],
+    tokens: [ofUsdc, ...more, { ...coin, name: "Coin", isNative: true, isStablecoin: false }],
+  };
+};

@@ -1,0 +1,113 @@
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  type PaymentLinkState,
+  type SettlementState,
+  createCatalogue,
+  toEip55,
+  topics,
+} from "@payment-links/contracts";
+import type * as z from "zod";
+import { openTestGround, serveForTest } from "@payment-links/process/testing";
+import { readConfig, systemClock } from "@payment-links/runtime";
+import { waitUntil } from "@payment-links/runtime/testing";
+import { hearLink } from "../events/hear-link.ts";
+import {
+  createSettlementListener,
+  settlementListenerConfig,
+  settlementListenerMigration,
+} from "../service.ts";
+import type { ChainOverride } from "../evm/chain-settings.ts";
+import type { Chain } from "./open-chain.ts";
+import { owner, sampleLink } from "./samples.ts";
+
+/** What `GET /internal/settlement/status` tells of a chain. */
+type ChainStatus = {
+  chainId: string;
+  isLeader: boolean;
+  state: string;
+  reason: string | null;
+  head: number | null;
+  scannedTo: number | null;
+  finalizedTo: number | null;
+  auditedTo: number | null;
+  orphanedSettledCount: number;
+};
+
+/** The whole service, watching a chain by the machine's own clock, on a database of its own. */
+export const openWatchRig = async (
+  chain: Pick<Chain, "url" | "chainId" | "catalogueData" | "headNumber">,
+  override: ChainOverride = {},
+  urls: readonly string[] = [chain.url],
+) => {
+  const catalogue = createCatalogue(chain.catalogueData);
+  const testGround = await openTestGround({
+    name: "settlement-listener",
+    migration: settlementListenerMigration,
+    change: { clock: systemClock, catalogue },
+  });
+  const { bus, ground, pool } = testGround;
+  const told: { key: string | undefined; data: z.input<typeof SettlementState> }[] = [];
+  await bus.subscribe({
+    group: "test",
+    topics: [topics.settlements],
+    handle: async (records) => {
+      for (const { key, value } of records) {
+        const data = JSON.parse(value?.toString() ?? "null") as z.input<typeof SettlementState>;
+        told.push({ key, data });
+      }
+      return { handledCount: records.length };
+    },
+  });
+  const chainsFile = join(mkdtempSync(join(tmpdir(), "settlement-listener-")), "chains.json");
+  const settings = { pollMs: 50, headLagBlocks: 0, ...override };
+  writeFileSync(chainsFile, JSON.stringify({ [chain.chainId]: settings }));
+  const config = readConfig(settlementListenerConfig, {
+    EVM_RPC_URLS: urls.map((url) => `${chain.chainId}=${url}`).join(","),
+    EVM_CHAINS_FILE: chainsFile,
+  });
+  const open = () => createSettlementListener(ground, config);
+  const service = open();
+  const served = await serveForTest(service, ground);
+  const readStatus = async (): Promise<ChainStatus> => {
+    const answer = await fetch(`${served.internalUrl}/internal/settlement/status`);
+    const { chains } = (await answer.json()) as { chains: ChainStatus[] };
+    const [status] = chains;
+    if (status === undefined) throw new Error("the chain is not configured");
+    return status;
+  };
+  return {
+    ...testGround,
+    config,
+    service,
+    metrics: ground.metrics,
+    internalUrl: served.internalUrl,
+    /** A link on the chain's USDC, not heard of yet. */
+    sampleLink: (change: Partial<PaymentLinkState> = {}): PaymentLinkState =>
+      sampleLink({
+        chainId: chain.chainId,
+        tokenAddress: toEip55(catalogue.tokens[0]?.address ?? ""),
+        destinationAddress: owner,
+        paymentReference: randomBytes(16).toString("hex"),
+        ...change,
+      }),
+    hear: (link: PaymentLinkState) => pool.transaction((tx) => hearLink(systemClock)(tx, { link })),
+    readStatus,
+    /** What was told of a link's payments, oldest first. */
+    told: (linkId: string) => told.filter(({ key }) => key === linkId).map(({ data }) => data),
+    /** Until everything up to the chain's present head has been scanned. */
+    caughtUp: () =>
+      waitUntil("the chain is scanned", async () => {
+        const head = await chain.headNumber();
+        return (await readStatus()).scannedTo === head;
+      }),
+    close: async () => {
+      await served.close();
+      await service.stop();
+      await testGround.close();
+    },
+  };
+};
+export type WatchRig = Awaited<ReturnType<typeof openWatchRig>>;

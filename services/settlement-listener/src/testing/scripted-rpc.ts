@@ -1,0 +1,388 @@
+import { once } from "node:events";
+import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** What an RPC provider may do wrong; a node stands behind it that does everything right. */
+export type RpcFaultScript =
+  /** Logs are asked for, and there are none, although there are. */
+  | { kind: "empty_logs" }
+  /** Every log comes twice. */
+  | { kind: "duplicate_logs" }
+  /** The node is so many blocks behind, as geth is: what it does not know is null, or empty. */
+  | { kind: "stale_head"; blockCount: number }
+  | { kind: "rate_limited"; retryAfterSeconds?: number }
+  /** Ranges of more blocks are refused. */
+  | { kind: "range_limit"; blocksMax: number }
+  /** The work is done, the answer comes too late. */
+  | { kind: "late"; delayMs: number }
+  /** The answer's head comes at once, its body never ends. */
+  | { kind: "hanging_body" }
+  | { kind: "wrong_chain"; chainId: number }
+  | { kind: "no_tags" }
+  | { kind: "no_batches" }
+  /**
+   * From a block on the node is on a fork of its own: the same transactions under other block
+   * hashes.
+   */
+  | { kind: "forked"; fromBlock: number }
+  /** Headers name parents that are none. */
+  | { kind: "broken_chain" }
+  /** Receipts and transactions are not known. */
+  | { kind: "no_receipts" }
+  /** The answer is no JSON. */
+  | { kind: "garbage" }
+  /** The answer is JSON and nonsense: a result of another shape. */
+  | { kind: "nonsense" }
+  | { kind: "server_error" }
+  /** Connections break off. */
+  | { kind: "down" };
+
+type FaultKind = RpcFaultScript["kind"];
+
+export type Playing = {
+  /** How often it struck, a batch counting once. */
+  struckCount(): number;
+  /** Ends the fault. */
+  stop(): void;
+};
+
+/** An HTTP proxy before a node's JSON-RPC that plays faults by a script. */
+export type ScriptedRpc = {
+  url: string;
+  /**
+   * Plays a fault from now on: for so many HTTP requests that it concerns (all, if not said), and
+   * only for those that hold one of the methods (any, if not said).
+   */
+  play(fault: RpcFaultScript, when?: { times?: number; methods?: readonly string[] }): Playing;
+  /** Ends all faults. */
+  heal(): void;
+  /** How many HTTP requests and how many calls in them arrived; by method, and what struck. */
+  counts(): {
+    requests: number;
+    calls: number;
+    methods: Map<string, number>;
+    struck: Map<FaultKind, number>;
+  };
+  close(): Promise<void>;
+};
+
+type Call = { id?: unknown; method: string; params?: unknown[] };
+type Reply = { id?: unknown; result?: unknown; error?: unknown };
+type Rule = {
+  fault: RpcFaultScript;
+  timesLeft: number;
+  struckCount: number;
+  methods: readonly string[] | undefined;
+};
+
+const bodyBytesMax = 8 * 1024 * 1024;
+
+/**
+ * Opens the proxy on loopback, at a port of the system's choice; without a fault it only hands on.
+ */
+export const openScriptedRpc = async ({ target }: { target: string }): Promise<ScriptedRpc> => {
+  const rules = new Set<Rule>();
+  const methods = new Map<string, number>();
+  const struck = new Map<FaultKind, number>();
+  let requests = 0;
+
+  const strike = (calls: readonly Call[]): RpcFaultScript[] =>
+    [...rules].flatMap((rule) => {
+      if (rule.timesLeft <= 0 || !concerns(rule, calls)) return [];
+      rule.timesLeft -= 1;
+      rule.struckCount += 1;
+      struck.set(rule.fault.kind, (struck.get(rule.fault.kind) ?? 0) + 1);
+      return [rule.fault];
+    });
+
+  const server = createServer((request, response) => {
+    const serve = async (): Promise<void> => {
+      const body: Call | Call[] = JSON.parse(await readBody(request));
+      const calls = Array.isArray(body) ? body : [body];
+      requests += 1;
+      for (const { method } of calls) methods.set(method, (methods.get(method) ?? 0) + 1);
+      const faults = strike(calls);
+      if (breaksOff(faults, Array.isArray(body), response)) return;
+      if (faults.length === 0) return send(response, [], await post(target, body));
+      const replies = await Promise.all(calls.map((call) => answer(target, call, faults)));
+      return send(response, faults, Array.isArray(body) ? replies : replies[0]);
+    };
+    serve().catch(() => response.destroy());
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("no port");
+
+  return {
+    url: `http://127.0.0.1:${address.port}/`,
+    play: (fault, { times = Infinity, methods } = {}) => {
+      const rule: Rule = { fault, timesLeft: times, struckCount: 0, methods };
+      rules.add(rule);
+      return { struckCount: () => rule.struckCount, stop: () => void rules.delete(rule) };
+    },
+    heal: () => rules.clear(),
+    counts: () => ({
+      requests,
+      calls: [...methods.values()].reduce((sum, count) => sum + count, 0),
+      methods: new Map(methods),
+      struck: new Map(struck),
+    }),
+    close: async () => {
+      server.close();
+      server.closeAllConnections();
+      await once(server, "close");
+    },
+  };
+};
+
+/** The methods that a fault changes the answers of; one that is not named here concerns all. */
+const methodsOf: Partial<Record<FaultKind, readonly string[]>> = {
+  empty_logs: ["eth_getLogs"],
+  duplicate_logs: ["eth_getLogs"],
+  range_limit: ["eth_getLogs"],
+  wrong_chain: ["eth_chainId"],
+  no_receipts: ["eth_getTransactionReceipt", "eth_getTransactionByHash"],
+};
+
+const concerns = ({ fault, methods }: Rule, calls: readonly Call[]): boolean => {
+  if (fault.kind === "no_batches" && calls.length < 2) return false;
+  if (fault.kind === "range_limit" && !calls.some((call) => isWider(call, fault.blocksMax))) {
+    return false;
+  }
+  return [methodsOf[fault.kind], methods].every(
+    (some) => some === undefined || calls.some(({ method }) => some.includes(method)),
+  );
+};
+
+const isWider = (call: Call, blocksMax: number): boolean => {
+  const { fromBlock, toBlock } = readFilter(call);
+  return fromBlock !== undefined && toBlock !== undefined && toBlock - fromBlock + 1 > blocksMax;
+};
+
+const readBody = async (request: IncomingMessage): Promise<string> => {
+  const chunks: Buffer[] = [];
+  let byteCount = 0;
+  for await (const chunk of request) {
+    chunks.push(chunk);
+    byteCount += chunk.length;
+    if (byteCount > bodyBytesMax) throw new Error("a request too large");
+  }
+  return Buffer.concat(chunks).toString("utf8");
+};
+
+const find = <K extends FaultKind>(
+  faults: readonly RpcFaultScript[],
+  kind: K,
+): Extract<RpcFaultScript, { kind: K }> | undefined =>
+  faults.find((fault): fault is Extract<RpcFaultScript, { kind: K }> => fault.kind === kind);
+
+/** Answers in the node's place where the fault leaves nothing to ask it; true where it did. */
+const breaksOff = (
+  faults: readonly RpcFaultScript[],
+  isBatch: boolean,
+  response: ServerResponse,
+): boolean => {
+  const limited = find(faults, "rate_limited");
+  const json = { "content-type": "application/json" };
+  if (find(faults, "down") !== undefined) response.destroy();
+  else if (find(faults, "server_error") !== undefined) response.writeHead(503).end("down");
+  else if (limited !== undefined) {
+    const { retryAfterSeconds } = limited;
+    const wait = retryAfterSeconds === undefined ? {} : { "retry-after": `${retryAfterSeconds}` };
+    response.writeHead(429, { ...json, ...wait });
+    response.end(JSON.stringify(errorOf(-32005, "too many requests")));
+  } else if (isBatch && find(faults, "no_batches") !== undefined) {
+    response.writeHead(200, json);
+    response.end(JSON.stringify(errorOf(-32600, "batches are not supported")));
+  } else return false;
+  return true;
+};
+
+const errorOf = (code: number, message: string) => ({
+  jsonrpc: "2.0",
+  id: null,
+  error: { code, message },
+});
+
+const send = async (
+  response: ServerResponse,
+  faults: readonly RpcFaultScript[],
+  reply: unknown,
+): Promise<void> => {
+  const late = find(faults, "late");
+  // Unreferenced: a late answer keeps no test alive.
+  if (late !== undefined) await sleep(late.delayMs, undefined, { ref: false });
+  const text = find(faults, "garbage") === undefined ? JSON.stringify(reply) : "<html>busy</html>";
+  response.writeHead(200, { "content-type": "application/json" });
+  if (find(faults, "hanging_body") !== undefined) response.write(text.slice(0, 10));
+  else response.end(text);
+};
+
+const answer = async (
+  target: string,
+  call: Call,
+  faults: readonly RpcFaultScript[],
+): Promise<Reply> => {
+  const reply = (result: unknown): Reply => ({ ...ofCall(call), result });
+  const refuse = (code: number, message: string): Reply => ({
+    ...ofCall(call),
+    error: { code, message },
+  });
+  const tag = call.params?.[0];
+  const isBlockTag = call.method === "eth_getBlockByNumber" && typeof tag === "string";
+
+  if (find(faults, "nonsense") !== undefined) return reply({ nonsense: true });
+  const wrongChain = find(faults, "wrong_chain");
+  if (wrongChain !== undefined && call.method === "eth_chainId") {
+    return reply(`0x${wrongChain.chainId.toString(16)}`);
+  }
+  if (find(faults, "no_tags") !== undefined && isBlockTag && /^(safe|finalized)$/.test(tag)) {
+    return refuse(-32602, `unknown tag ${tag}`);
+  }
+  if (find(faults, "no_receipts") !== undefined && methodsOf.no_receipts?.includes(call.method)) {
+    return reply(null);
+  }
+  const forked = find(faults, "forked");
+  if (forked !== undefined) {
+    const rest = faults.filter((fault) => fault !== forked);
+    return putOnFork(await answer(target, leaveFork(call), rest), forked.fromBlock);
+  }
+  if (find(faults, "broken_chain") !== undefined && isBlockTag) {
+    const { result, ...reply } = await forward(target, call);
+    return { ...reply, result: isRecord(result) ? breakChain(result) : result };
+  }
+  if (call.method === "eth_getLogs") return answerLogs(target, call, faults);
+  const stale = find(faults, "stale_head");
+  return stale === undefined
+    ? forward(target, call)
+    : answerBehind(target, call, await headOf(target, stale.blockCount));
+};
+
+const answerLogs = async (
+  target: string,
+  call: Call,
+  faults: readonly RpcFaultScript[],
+): Promise<Reply> => {
+  const { fromBlock, toBlock, ...filter } = readFilter(call);
+  const isRange = fromBlock !== undefined && toBlock !== undefined;
+  const limit = find(faults, "range_limit");
+  if (limit !== undefined && isWider(call, limit.blocksMax)) {
+    const message = `query exceeds max block range ${limit.blocksMax}`;
+    return { ...ofCall(call), error: { code: -32005, message } };
+  }
+  if (find(faults, "empty_logs") !== undefined) return { ...ofCall(call), result: [] };
+  const stale = find(faults, "stale_head");
+  let asked = call;
+  if (stale !== undefined && isRange) {
+    const head = await headOf(target, stale.blockCount);
+    if (fromBlock > head) return { ...ofCall(call), result: [] };
+    const range = { fromBlock: hex(fromBlock), toBlock: hex(Math.min(toBlock, head)) };
+    asked = { ...call, params: [{ ...filter, ...range }] };
+  }
+  const reply = await forward(target, asked);
+  if (find(faults, "duplicate_logs") === undefined || !Array.isArray(reply.result)) return reply;
+  return { ...reply, result: [...reply.result, ...reply.result] };
+};
+
+type Filter = { fromBlock?: number; toBlock?: number };
+
+const readFilter = (call: Call): Filter => {
+  const filter = call.params?.[0];
+  if (!isRecord(filter)) return {};
+  const { fromBlock, toBlock, ...rest } = filter;
+  const range =
+    fromBlock === undefined ? {} : { fromBlock: Number(fromBlock), toBlock: Number(toBlock) };
+  return { ...rest, ...range };
+};
+
+/** A log filter or a call that names a block of the fork, in the words of the chain. */
+const leaveFork = (call: Call): Call => {
+  const params = (call.params ?? []).map((param) =>
+    isRecord(param) && typeof param.blockHash === "string"
+      ? { ...param, blockHash: flip(param.blockHash) }
+      : param,
+  );
+  return { ...call, params };
+};
+
+const putOnFork = (reply: Reply, fromBlock: number): Reply => {
+  const rename = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(rename);
+    if (!isRecord(value)) return value;
+    const { blockHash, blockNumber, hash, logs, number, parentHash, ...rest } = value;
+    const at = Number(blockNumber ?? number);
+    if (!(at >= fromBlock)) return value;
+    const renamed = {
+      blockNumber,
+      number,
+      blockHash: flip(blockHash),
+      // A transaction keeps its hash on whatever chain it is.
+      hash: number === undefined ? hash : flip(hash),
+      parentHash: at > fromBlock ? flip(parentHash) : parentHash,
+      logs: rename(logs),
+    };
+    return { ...rest, ...renamed };
+  };
+  return { ...reply, result: rename(reply.result) };
+};
+
+const breakChain = (block: Record<string, unknown>) => ({
+  ...block,
+  parentHash: flip(block.parentHash),
+});
+
+/** Another hash for a block; done twice it is the first again. */
+const flip = (hash: unknown): unknown =>
+  typeof hash === "string"
+    ? `0x${(Number.parseInt(hash.slice(2, 4), 16) ^ 0xff).toString(16).padStart(2, "0")}${hash.slice(4)}`
+    : hash;
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** A node whose head is lower: blocks, receipts and tags above it do not exist. */
+const answerBehind = async (target: string, call: Call, head: number): Promise<Reply> => {
+  if (call.method === "eth_blockNumber") return { ...ofCall(call), result: hex(head) };
+  const [block] = call.params ?? [];
+  if (call.method === "eth_getBlockByNumber" && block === "latest") {
+    return forward(target, { ...call, params: [hex(head), false] });
+  }
+  if (call.method === "eth_getTransactionCount" && Number(call.params?.[1]) > head) {
+    return { ...ofCall(call), error: { code: -32000, message: "header not found" } };
+  }
+  const reply = await forward(target, call);
+  const number = numberOf(reply.result);
+  if (number === undefined || number <= head) return reply;
+  if (block === "safe" || block === "finalized") {
+    return forward(target, { ...call, params: [hex(head), false] });
+  }
+  return { ...ofCall(call), result: null };
+};
+
+const numberOf = (result: unknown): number | undefined => {
+  if (!isRecord(result)) return undefined;
+  if ("blockNumber" in result) return Number(result.blockNumber);
+  return "number" in result ? Number(result.number) : undefined;
+};
+
+const headOf = async (target: string, blockCount: number): Promise<number> => {
+  const { result } = await forward(target, { id: 1, method: "eth_blockNumber", params: [] });
+  return Math.max(0, Number(result) - blockCount);
+};
+
+const forward = async (target: string, call: Call): Promise<Reply> =>
+  (await post(target, { jsonrpc: "2.0", ...call })) as Reply;
+
+const post = async (target: string, body: unknown): Promise<unknown> => {
+  const response = await fetch(target, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  return response.json();
+};
+
+const ofCall = ({ id }: Call) => ({ jsonrpc: "2.0", id });
+
+const hex = (count: number): string => `0x${count.toString(16)}`;
