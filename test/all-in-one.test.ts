@@ -28,20 +28,25 @@ describe("the all-in-one", () => {
     await rm(dataDir, { recursive: true, force: true });
   });
 
-  const start = (env: Record<string, string> = {}): Child => {
-    const child = startChild("deploy/src/main.ts", {
+  const withoutDevnet = ["--no-devnet"];
+
+  const start = (env: Record<string, string> = {}, args = withoutDevnet): Child => {
+    const common = {
       DATA_DIR: dataDir,
       PORT: String(port),
       INTERNAL_PORT: String(internalPort),
       LOG_LEVEL: "warn",
-      ...env,
-    });
+    };
+    const child = startChild("deploy/src/main.ts", { ...common, ...env }, args);
     children.push(child);
     return child;
   };
 
-  const startAndWait = async (env: Record<string, string> = {}): Promise<Child> => {
-    const child = start(env);
+  const startAndWait = async (
+    env: Record<string, string> = {},
+    args = withoutDevnet,
+  ): Promise<Child> => {
+    const child = start(env, args);
     await waitReady(child, internalPort);
     await waitUntil(
       "its word",
@@ -81,14 +86,21 @@ describe("the all-in-one", () => {
     120_000,
   );
 
-  test("with NODE_ENV=production there is no demo", async () => {
-    const child = await startAndWait({ NODE_ENV: "production" });
-    expect(child.output()).not.toContain("Demo");
+  test("with NODE_ENV=production there is no demo, and no development chain", async () => {
+    const child = await startAndWait({ NODE_ENV: "production" }, []);
+    expect(child.output()).not.toMatch(/demo|devnet/i);
     const notice = await call(`http://127.0.0.1:${port}/settlement-notices/demo`, {
       method: "POST",
       body: {},
     });
     expect(notice.status).toBe(404);
+  }, 90_000);
+
+  test("given an option that it does not know, it ends with code 2 and tells those that it does", async () => {
+    const child = start({}, ["--devnet"]);
+    await waitUntil("its end", () => !child.isRunning(), readyMsMax);
+    expect(child.output()).toContain("usage: npm start [-- --no-devnet]");
+    expect(await child.end("SIGTERM")).toBe(2);
   }, 90_000);
 
   test("given a taken port, it says so and ends with code 2", async () => {
@@ -99,7 +111,7 @@ describe("the all-in-one", () => {
     expect(child.output()).toContain(`Port ${port} on 127.0.0.1 is taken`);
     expect(await child.end("SIGTERM")).toBe(2);
     await new Promise((resolve) => holder.close(resolve));
-  });
+  }, 90_000);
 
   test.each([
     [{ INTERNAL_HOST: "0.0.0.0" }, "INTERNAL_TOKEN"],
@@ -109,10 +121,14 @@ describe("the all-in-one", () => {
       { NODE_ENV: "production", WEBHOOK_HOST_OVERRIDES: "receiver.test=http://127.0.0.1:9000" },
       "WEBHOOK_HOST_OVERRIDES",
     ],
-  ])("given %j, it refuses to start and names %s", async (env, name) => {
-    const child = start(env);
-    await waitUntil("its end", () => !child.isRunning(), readyMsMax);
-    expect(child.output()).toContain(name);
-    expect(await child.end("SIGTERM")).toBe(2);
-  });
+  ])(
+    "given %j, it refuses to start and names %s",
+    async (env, name) => {
+      const child = start(env);
+      await waitUntil("its end", () => !child.isRunning(), readyMsMax);
+      expect(child.output()).toContain(name);
+      expect(await child.end("SIGTERM")).toBe(2);
+    },
+    90_000,
+  );
 });

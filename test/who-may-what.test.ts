@@ -137,6 +137,12 @@ const expectations: Record<string, Expected> = {
   "GET /tx/:id": { ...anyone, answers: "404", of: () => ({ id: "tx_none" }) },
   "GET /console": { ...anyone, answers: "200" },
   "GET /console/:page": { ...anyone, answers: "200", of: () => ({ page: "sign-in" }) },
+  "GET /checkout/payment-links/:id": { ...anyone, answers: "200", of: ownLink },
+  "GET /checkout/transactions/:id": {
+    ...anyone,
+    answers: "404 NOT_FOUND",
+    of: () => ({ id: "tx_none" }),
+  },
   "GET /checkout/assets/:name": { ...anyone, answers: "200", of: () => ({ name: "page.css" }) },
   "GET /checkout/logos/:chainId.svg": { ...anyone, answers: "200", of: () => ({ chainId: "1" }) },
 };

@@ -108,6 +108,7 @@ describe("admin, of another service than auth-keys,", () => {
       "POST",
       `${deadLetters}/webhook-dispatcher/replay`,
     ],
+    ["settlement status", "settlement-listener", "GET", "/internal/settlement/status"],
     ["webhooks reseal", "webhook-dispatcher", "POST", "/internal/webhook-secrets/reseal"],
   ])("%s asks %s by %s %s, with the token as bearer", async (command, service, method, path) => {
     const seen: unknown[] = [];
@@ -134,6 +135,43 @@ describe("admin, of another service than auth-keys,", () => {
   });
 });
 
+describe("admin settlement", () => {
+  test.each([
+    {
+      command: ["rescan", "--chain", "8453", "--from", "100", "--to", "200"],
+      body: { chainId: "8453", fromBlock: 100, toBlock: 200 },
+      refusal: "no such chain is watched there\n",
+    },
+    {
+      command: ["resume", "--chain", "8453", "--shared-block", "100"],
+      body: { chainId: "8453", sharedBlock: 100 },
+      refusal: "no such chain is halted there\n",
+    },
+  ])("names chain and blocks as they are, and tells of an unknown chain: $command", async (given) => {
+    const seen: unknown[] = [];
+    const server = createServer(async (req, res) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of req) chunks.push(chunk);
+      seen.push([req.method, req.url, JSON.parse(String(Buffer.concat(chunks)))]);
+      res.statusCode = seen.length === 1 ? 202 : 404;
+      res.setHeader("content-type", "application/json");
+      res.end(JSON.stringify(given.body));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    try {
+      const { port } = server.address() as AddressInfo;
+      const environment = { SETTLEMENT_LISTENER_INTERNAL_URL: `http://127.0.0.1:${port}` };
+      const first = await admin(["settlement", ...given.command], environment);
+      expect([first.code, first.stdout]).toEqual([0, `${JSON.stringify(given.body)}\n`]);
+      const second = await admin(["settlement", ...given.command], environment);
+      expect([second.code, second.stderr]).toEqual([1, given.refusal]);
+      expect(seen[0]).toEqual(["POST", `/internal/settlement/${given.command[0]}`, given.body]);
+    } finally {
+      server.close();
+    }
+  });
+});
+
 describe("admin", () => {
   test.each([
     ["nothing", []],
@@ -147,6 +185,13 @@ describe("admin", () => {
     ["a word too many", ["republish", "accounts", "now"]],
     ["a service without dead letters", ["dead-letters", "list", "--service", "auth-keys"]],
     ["no service", ["dead-letters", "replay"]],
+    ["no link to pay", ["devnet", "pay", "--amount", "1"]],
+    ["no block to go on from", ["settlement", "resume", "--chain", "1"]],
+    ["no chain to scan", ["settlement", "rescan", "--from", "1", "--to", "2"]],
+    [
+      "a block that is no number",
+      ["settlement", "rescan", "--chain", "1", "--from", "-1", "--to", "0x2"],
+    ],
   ])("given %s, shows the usage on stderr and ends with 2", async (_name, args) => {
     const { code, stdout, stderr } = await admin(args);
     expect([code, stdout]).toEqual([2, ""]);

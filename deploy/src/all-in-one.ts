@@ -33,6 +33,7 @@ import {
 import { type AllInOneConfig, allInOneConfig } from "./config.ts";
 import { type DataDir, openDataDir } from "./data-dir.ts";
 import { makeDemoAccount } from "./demo.ts";
+import { devnetRoute, hasHadDevnet, startDevnet, withDevnetChain } from "./devnet.ts";
 import { openEmbeddedPostgres } from "./embedded-postgres.ts";
 import { type ServiceName, createIngress } from "./ingress.ts";
 
@@ -40,6 +41,8 @@ type AllInOneOptions = {
   environment: Environment;
   stopList: StopList;
   log: Log;
+  /** Whether the development chain is wanted; with NODE_ENV=production there is none. */
+  withDevnet: boolean;
   /** Tells the person who started it; not a log line. */
   say: (line: string) => void;
 };
@@ -50,14 +53,19 @@ const connectionsMaxPerService = 10;
 
 /**
  * Runs the four services in this process on one origin: an embedded Postgres in `DATA_DIR`, the local
- * bus, in-process token buckets. The services are the same that run apart; only this wiring differs.
+ * bus, in-process token buckets, and outside production a development chain. The services are the same
+ * that run apart; only this wiring differs.
  */
 export const startAllInOne = async (options: AllInOneOptions): Promise<void> => {
   const { environment, stopList, log, say } = options;
   const config = readConfig(allInOneConfig, environment);
   await refuseTakenPorts(config);
-  const dataDir = openDataDir(config.DATA_DIR, { withDemo: config.NODE_ENV !== "production" });
-  const { services, metrics } = await openServices(options, config, dataDir);
+  const dataDir = openDataDir(config.DATA_DIR, { withDemo: !isProduction(config) });
+  const devnet =
+    options.withDevnet && !isProduction(config)
+      ? await startDevnet({ ...options, port: config.DEVNET_PORT, stateFile: dataDir.devnetState })
+      : undefined;
+  const { services, metrics } = await openServices(options, config, { dataDir, devnet });
   const { port, internalPort } = await serve({
     config,
     app: createIngress({
@@ -66,28 +74,51 @@ export const startAllInOne = async (options: AllInOneOptions): Promise<void> => 
       "settlement-listener": services["settlement-listener"].app,
       "webhook-dispatcher": services["webhook-dispatcher"].app,
     }),
-    services: Object.values(services),
+    services: Object.values(services).map((service) =>
+      devnet === undefined ? service : addDevnetRoute(service, config, devnet),
+    ),
     processMetrics: [metrics],
     stopList,
     log,
   });
-  const baseUrl = `http://127.0.0.1:${port}`;
+  const urls = {
+    baseUrl: `http://127.0.0.1:${port}`,
+    internalUrl: `http://127.0.0.1:${internalPort}`,
+  };
   if (dataDir.webhookSecretKeys.isNew && !isGiven(environment, "WEBHOOK_SECRET_KEYS")) {
     say(`Webhook secrets are sealed with ${dataDir.webhookSecretKeys.file}: back it up.`);
   }
   if (dataDir.isDemoWanted) {
-    const { signInUrl } = await makeDemoAccount({
-      baseUrl,
-      internalUrl: `http://127.0.0.1:${internalPort}`,
-      internalToken: config.INTERNAL_TOKEN,
-    });
-    dataDir.demoIsMade();
-    say(`Demo account "demo": sign in once, within 15 minutes, at ${signInUrl}`);
-    if (dataDir.demoSecret !== undefined && !isGiven(environment, "SETTLEMENT_PROVIDER_SECRETS")) {
-      say(`Demo settlement provider "demo", secret: ${dataDir.demoSecret}`);
-    }
+    const { INTERNAL_TOKEN: internalToken } = config;
+    const demo = { ...urls, internalToken, withDevnet: devnet !== undefined };
+    await openDemo(options, dataDir, demo);
   }
-  say(`Payment Links is ready at ${config.BASE_URL ?? baseUrl}`);
+  say(`Payment Links is ready at ${config.BASE_URL ?? urls.baseUrl}`);
+};
+
+const isProduction = ({ NODE_ENV: mode }: AllInOneConfig): boolean => mode === "production";
+
+const openDemo = async (
+  { environment, say }: AllInOneOptions,
+  dataDir: DataDir,
+  demo: Parameters<typeof makeDemoAccount>[0],
+): Promise<void> => {
+  const { signInUrl } = await makeDemoAccount(demo);
+  dataDir.demoIsMade();
+  say(`Demo account "demo": sign in once, within 15 minutes, at ${signInUrl}`);
+  if (dataDir.demoSecret !== undefined && !isGiven(environment, "SETTLEMENT_PROVIDER_SECRETS")) {
+    say(`Demo settlement provider "demo", secret: ${dataDir.demoSecret}`);
+  }
+};
+
+const addDevnetRoute = (
+  service: Service,
+  { PORT: port }: AllInOneConfig,
+  rpcUrl: string,
+): Service => {
+  if (service.name !== "settlement-listener") return service;
+  const route = devnetRoute({ rpcUrl, publicUrl: `http://127.0.0.1:${port}` });
+  return { ...service, internalRoutes: [...service.internalRoutes, route] };
 };
 
 /** Told before the database starts: a taken port is the commonest reason not to get up. */
@@ -103,10 +134,16 @@ const refuseTakenPorts = async (config: AllInOneConfig): Promise<void> => {
 /** What the four services share. */
 type Shared = Omit<Ground, "pool" | "databaseUrl" | "ask" | "log" | "metrics">;
 
+type Found = {
+  dataDir: DataDir;
+  /** The development chain's RPC address, where it runs. */
+  devnet: string | undefined;
+};
+
 const openServices = async (
   options: AllInOneOptions,
   config: AllInOneConfig,
-  dataDir: DataDir,
+  { dataDir, devnet }: Found,
 ): Promise<{ services: Record<ServiceName, Service>; metrics: Metrics }> => {
   const { environment, stopList, say } = options;
   const isTraced = config.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined;
@@ -115,10 +152,16 @@ const openServices = async (
   stopList.add("postgres", () => postgres.stop());
   const metrics = openMetrics("all-in-one");
   addProcessMetrics(metrics);
-  const shared = openShared(options, config, metrics);
+  const shared = openShared(options, config, {
+    metrics,
+    // A link's token must be in the catalogue for as long as there is the link.
+    withDevnet:
+      devnet !== undefined || (!isProduction(config) && hasHadDevnet(dataDir.devnetState)),
+  });
   const openGround = createGroundOpener({ config, shared, stopList, adminUrl: postgres.url });
 
-  const own = { ...environment, ...ownSecrets(environment, dataDir) };
+  const secrets = { ...environment, ...ownSecrets(environment, dataDir) };
+  const own = devnet === undefined ? secrets : withDevnetChain(secrets, devnet);
   const askNobody: Ask = () => Promise.reject(new Error("auth-keys asks itself"));
   const authKeys = createAuthKeys(
     await openGround("auth-keys", authKeysMigration, askNobody),
@@ -152,7 +195,7 @@ const openServices = async (
 const openShared = (
   { stopList, log }: AllInOneOptions,
   config: AllInOneConfig,
-  metrics: Metrics,
+  { metrics, withDevnet }: { metrics: Metrics; withDevnet: boolean },
 ): Shared => {
   const bus = createLocalBus({
     groups: ["links-api", "settlement-listener", "webhook-dispatcher"],
@@ -165,7 +208,7 @@ const openShared = (
     limiter: createLocalLimiter({ clock: systemClock, metrics }),
     limits: { perKey: config.RATE_LIMIT_PER_KEY, perAddress: config.RATE_LIMIT_PER_IP },
     trustedProxies: config.TRUSTED_PROXIES,
-    catalogue: openCatalogue(config.CATALOGUE_FILE),
+    catalogue: openCatalogue(config.CATALOGUE_FILE, { withDevnet }),
     clock: systemClock,
     baseUrl,
     checkoutUrl: config.CHECKOUT_URL ?? baseUrl,

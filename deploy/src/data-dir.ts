@@ -7,6 +7,8 @@ export type DataDir = {
   path: string;
   /** The database's folder. */
   postgres: string;
+  /** The development chain's state. */
+  devnetState: string;
   /** The key that seals webhook secrets, made at the first start, and whether this is that start. */
   webhookSecretKeys: { value: string; isNew: boolean; file: string };
   /** The demo provider's secret; only in a folder that was empty outside production. */
@@ -34,6 +36,7 @@ export const openDataDir = (path: string, { withDemo }: { withDemo: boolean }): 
   return {
     path: root,
     postgres: join(root, "postgres"),
+    devnetState: join(root, "devnet.json"),
     webhookSecretKeys: { value, isNew, file: keyFile },
     demoSecret:
       withDemo && existsSync(demoFile) ? readFileSync(demoFile, "utf8").trim() : undefined,

@@ -1,18 +1,23 @@
 import { request } from "undici";
 import * as z from "zod";
+import { devnet } from "@payment-links/contracts";
 
-/** Base Sepolia, a test network, and an address that nobody has the key of: no money can be at stake. */
-const demoWallet = {
-  walletAddress: "0x000000000000000000000000000000000000dEaD",
-  tokenId: "usdc-base-sepolia",
-  isDefault: true,
+/** An address that nobody has the key of. */
+const walletAddress = "0x000000000000000000000000000000000000dEaD";
+/** Test networks alone, so that no money can be at stake. */
+const baseSepolia = "usdc-base-sepolia";
+
+type DemoOptions = {
+  baseUrl: string;
+  internalUrl: string;
+  internalToken: string | undefined;
+  /** Whether the development chain runs: then links are paid there by default. */
+  withDevnet: boolean;
 };
-
-type DemoOptions = { baseUrl: string; internalUrl: string; internalToken: string | undefined };
 
 const conflict = 409;
 
-/** Makes the account `demo` with a default wallet, over the same calls that an operator has. */
+/** Makes the account `demo` with its wallets, the default first, over the same calls that an operator has. */
 export const makeDemoAccount = async (options: DemoOptions): Promise<{ signInUrl: string }> => {
   const { signInUrl } = await openSignIn(options, "/internal/accounts", {
     handle: "demo",
@@ -22,10 +27,14 @@ export const makeDemoAccount = async (options: DemoOptions): Promise<{ signInUrl
   const session = await post(`${options.baseUrl}/console/api/session`, { token });
   const cookie = String(session.headers["set-cookie"]).split(";", 1)[0] ?? "";
   await session.body.dump();
-  const wallet = await post(`${options.baseUrl}/console/api/wallets`, demoWallet, { cookie });
-  await wallet.body.dump();
-  if (wallet.statusCode !== 201 && wallet.statusCode !== conflict) {
-    throw new Error(`the demo wallet was answered with ${wallet.statusCode}`);
+  const tokenIds = options.withDevnet ? [devnet.tokenId, baseSepolia] : [baseSepolia];
+  for (const [index, tokenId] of tokenIds.entries()) {
+    const wallet = { walletAddress, tokenId, isDefault: index === 0 };
+    const added = await post(`${options.baseUrl}/console/api/wallets`, wallet, { cookie });
+    await added.body.dump();
+    if (added.statusCode !== 201 && added.statusCode !== conflict) {
+      throw new Error(`the demo wallet was answered with ${added.statusCode}`);
+    }
   }
   return openSignIn(options, "/internal/sign-in-links", { handle: "demo" });
 };

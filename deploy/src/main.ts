@@ -7,8 +7,14 @@ import {
 } from "@payment-links/runtime";
 import { PortTakenError } from "@payment-links/http";
 import { startAllInOne } from "./all-in-one.ts";
+import { readOptions } from "./options.ts";
 import { PostgresInUseError } from "./embedded-postgres.ts";
 
+const options = readOptions(process.argv.slice(2));
+if ("fault" in options) {
+  process.stderr.write(`${options.fault}\n`);
+  process.exit(2);
+}
 const log = openLog({ service: "all-in-one", level: process.env["LOG_LEVEL"] || "info" });
 const stopList = createStopList();
 crashOnUncaught(log);
@@ -17,6 +23,7 @@ stopOnSignal(stopList, log);
 try {
   await startAllInOne({
     environment: process.env,
+    withDevnet: options.withDevnet,
     stopList,
     log,
     say: (line) => process.stdout.write(`${line}\n`),

@@ -9,6 +9,7 @@ import { benchList } from "./list.ts";
 import { benchRetrieve } from "./retrieve.ts";
 import type { Verdict } from "./rounds.ts";
 import { type Stage, openStage } from "./stage.ts";
+import { benchWatch } from "./watch.ts";
 
 const onStage = (bench: (stage: Stage) => Promise<Verdict>) => async (): Promise<Verdict> => {
   const stage = await openStage();
@@ -29,6 +30,7 @@ const benches = {
   latency: benchLatency,
   hanging: benchHanging,
   backlog: benchBacklog,
+  watch: benchWatch,
 };
 
 const name = process.argv[2] ?? "";

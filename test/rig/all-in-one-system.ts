@@ -5,19 +5,18 @@ import { type Child, startChild, waitReady } from "./child.ts";
 import { findFreePorts } from "./free-port.ts";
 import type { System } from "./system.ts";
 
-/** Starts the all-in-one, as `npm start` does, over a new data folder; no demo account. */
+/** Starts the all-in-one, as `npm start` does, over a new data folder, without the development chain. */
 export const openAllInOneSystem = async (env: Record<string, string>): Promise<System> => {
   const dataDir = await mkdtemp(join(tmpdir(), "payment-links-"));
   // Started by root, Postgres runs as another user, who must be able to enter.
   await chmod(dataDir, 0o755);
   const [port = 0, internalPort = 0] = await findFreePorts(2);
-  const child: Child = startChild("deploy/src/main.ts", {
-    DATA_DIR: dataDir,
-    PORT: String(port),
-    INTERNAL_PORT: String(internalPort),
-    LOG_LEVEL: "warn",
-    ...env,
-  });
+  const ports = { PORT: String(port), INTERNAL_PORT: String(internalPort) };
+  const child: Child = startChild(
+    "deploy/src/main.ts",
+    { DATA_DIR: dataDir, LOG_LEVEL: "warn", ...ports, ...env },
+    ["--no-devnet"],
+  );
   await waitReady(child, internalPort);
   return {
     baseUrl: `http://127.0.0.1:${port}`,

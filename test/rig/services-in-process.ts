@@ -1,7 +1,7 @@
 import { authKeysConfig, authKeysMigration, createAuthKeys } from "@payment-links/auth-keys";
 import { createIngress } from "@payment-links/deploy/ingress";
 import { createInternalApp, listen } from "@payment-links/http";
-import { createLinksApi, linksApiMigration } from "@payment-links/links-api";
+import { createLinksApi, linksApiConfig, linksApiMigration } from "@payment-links/links-api";
 import type { Ground } from "@payment-links/process";
 import { openTestGround } from "@payment-links/process/testing";
 import { readConfig } from "@payment-links/runtime";
@@ -44,7 +44,7 @@ export const openServicesInProcess = async (more: Partial<Pick<Ground, "limits">
   });
   const services = {
     "auth-keys": authKeys,
-    "links-api": createLinksApi(links.ground, {}),
+    "links-api": createLinksApi(links.ground, readConfig(linksApiConfig, env)),
     "settlement-listener": createSettlementListener(
       settlements.ground,
       readConfig(settlementListenerConfig, env),

@@ -1,0 +1,15 @@
+import { parseArgs } from "node:util";
+
+/** Reads the options of `npm start -- …`; a fault is told with what is allowed. */
+export const readOptions = (
+  args: readonly string[],
+): { withDevnet: boolean } | { fault: string } => {
+  try {
+    const options = { "no-devnet": { type: "boolean", default: false } } as const;
+    const { values } = parseArgs({ args: [...args], options });
+    return { withDevnet: !values["no-devnet"] };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : "The options are wrong.";
+    return { fault: `${reason}\nusage: npm start [-- --no-devnet]` };
+  }
+};

@@ -1,0 +1,307 @@
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Client } from "pg";
+import type { Bus } from "@payment-links/bus";
+import { createCatalogue, keccak256Hex, newId } from "@payment-links/contracts";
+import { openTestGround } from "@payment-links/process/testing";
+import { openLog, openMetrics, readConfig, systemClock } from "@payment-links/runtime";
+import {
+  createSettlementListener,
+  settlementListenerConfig,
+  settlementListenerMigration,
+} from "@payment-links/settlement-listener";
+import { type Chain, openChain } from "@payment-links/settlement-listener/testing";
+import { fetchPayments } from "@payment-links/settlement-listener/testing/fetch-payments";
+import { openScriptedRpc } from "@payment-links/settlement-listener/testing/scripted-rpc";
+import { waitUntil } from "../rig/wait-until.ts";
+import { openBenchPostgres, say } from "./bench-postgres.ts";
+import { median } from "./load.ts";
+import type { Verdict } from "./rounds.ts";
+
+const blockCount = 10_000;
+/** Blocks in each of which is one payment have so many, less one, without between them. */
+const blocksPerPayment = 4;
+const paidLinkCount = 500;
+const fewLinks = 1_000;
+const manyLinks = 1_000_000;
+const roundCount = 7;
+const rangeBlocksMax = 2_000;
+const catchUpMsMax = 120_000;
+
+/**
+ * A chain of final blocks is caught up with by one watcher over a real Postgres, from nothing to the
+ * last payment settled and its event written: against a loop that fetches the same logs and receipts
+ * and does nothing with them. One provider, so that neither makes a second pass. Then the same among
+ * a thousand and among a million open links: calls counted, time compared.
+ */
+export const benchWatch = async (): Promise<Verdict> => {
+  const postgres = await openBenchPostgres();
+  const chain = await openChain({ slotsInEpoch: 1 });
+  const few = await openShop(chain, fewLinks);
+  const many = await openShop(chain, manyLinks);
+  try {
+    const references = few.references;
+    await many.addLinks(references);
+    const payments = await payMany(chain, references);
+    const head = await finalNumber(chain);
+    const work = { payments, head };
+
+    say("counting calls");
+    const calls = { few: await few.countCalls(work), many: await many.countCalls(work) };
+    const times = { few: [] as number[], many: [] as number[], floor: [] as number[] };
+    const measureFloor = () => timeFloor(chain, work);
+    // Compiled while they run: what is measured is what stays.
+    await few.catchUp(work);
+    await measureFloor();
+    for (let round = 0; round < roundCount; round += 1) {
+      const turns = [
+        async () => times.few.push(await few.catchUp(work)),
+        async () => times.floor.push(await measureFloor()),
+        async () => times.many.push(await many.catchUp(work)),
+      ];
+      for (const turn of round % 2 === 0 ? turns : turns.toReversed()) await turn();
+      tell(round, times);
+    }
+    return verdictOf(work, times, calls);
+  } finally {
+    await few.close();
+    await many.close();
+    await chain.close();
+    await postgres.close();
+  }
+};
+
+type Work = { payments: number; head: number };
+type Times = Record<"few" | "many" | "floor", number[]>;
+type Calls = { rpc: number; sql: number };
+
+const tell = (round: number, times: Times): void => {
+  const shown = Object.entries(times).map(
+    ([name, list]) => `${name} ${((list.at(-1) ?? 0) / 1000).toFixed(2)} s`,
+  );
+  process.stdout.write(`round ${round + 1}: ${shown.join(", ")}\n`);
+};
+
+const verdictOf = (
+  { payments, head }: Work,
+  times: Times,
+  calls: Record<"few" | "many", Calls>,
+): Verdict => {
+  const perSecond = (count: number, list: readonly number[]) =>
+    Math.round(count / (median(list) / 1000));
+  const perBlock = ({ rpc, sql }: Calls) => ({
+    rpc: Number((rpc / head).toFixed(4)),
+    sql: Number((sql / head).toFixed(4)),
+  });
+  return {
+    ours: perSecond(head, times.few),
+    floor: perSecond(head, times.floor),
+    ratio: Number((median(times.floor) / median(times.few)).toFixed(3)),
+    unit: "blocks/s",
+    oursPayments: perSecond(payments, times.few),
+    floorPayments: perSecond(payments, times.floor),
+    callsPerBlock: { fewLinks: perBlock(calls.few), manyLinks: perBlock(calls.many) },
+    timeOfManyLinks: Number((median(times.many) / median(times.few)).toFixed(3)),
+  };
+};
+
+const timeFloor = async (chain: Chain, { head, payments }: Work): Promise<number> => {
+  const startedAt = performance.now();
+  const range = { url: chain.url, fromBlock: 0, toBlock: head, rangeBlocksMax };
+  const count = await fetchPayments(range);
+  if (count !== payments) throw new Error(`the floor fetched ${count} of ${payments}`);
+  return performance.now() - startedAt;
+};
+
+const to = "0x1111111111111111111111111111111111111111";
+
+const payMany = async (chain: Chain, references: readonly string[]): Promise<number> => {
+  say(`mining ${blockCount} blocks with a payment in every ${blocksPerPayment}th`);
+  let paid = 0;
+  for (let mined = 0; mined < blockCount; mined += blocksPerPayment) {
+    const reference = references[paid % references.length] ?? "";
+    await chain.pay({ reference, to, amount: BigInt(paid + 1), payer: (paid % 3) as 0 | 1 | 2 });
+    await chain.ask("anvil_mine", [`0x${blocksPerPayment.toString(16)}`]);
+    paid += 1;
+  }
+  await chain.mine(2);
+  return paid;
+};
+
+const finalNumber = async (chain: Chain): Promise<number> =>
+  Number((await chain.client.getBlock({ blockTag: "finalized" })).number);
+
+/** Events go nowhere: what happens to them is another bench's. */
+const openBus = (publish: Bus["publish"]): Bus => ({
+  sendTimeoutMs: 0,
+  pollMs: 1_000,
+  publish,
+  subscribe: async () => ({ stop: async () => undefined }),
+  close: async () => undefined,
+});
+
+/** A listener's database with so many open links in it. */
+const openShop = async (chain: Chain, linkCount: number) => {
+  say(`making ${linkCount} links`);
+  const directory = await mkdtemp(join(tmpdir(), "bench-watch-"));
+  const chainsFile = join(directory, "chains.json");
+  const settings = { finality: "finalized", headLagBlocks: 0, rangeBlocksMax, pollMs: 50 };
+  await writeFile(chainsFile, JSON.stringify({ [chain.chainId]: settings }));
+  const test = await openTestGround({
+    name: "settlement-listener",
+    migration: settlementListenerMigration,
+  });
+  const admin = new Client({ connectionString: test.database.adminUrl });
+  await admin.connect();
+  await admin.query(fillLinks, [linkCount, chain.chainId, chain.addressOf("usdc"), to]);
+  const references = Array.from({ length: paidLinkCount }, () => randomBytes(16).toString("hex"));
+  const addLinks = async (references: readonly string[]): Promise<void> => {
+    await admin.query(addPaidLinks, [
+      references.map(() => newId("plink")),
+      references,
+      references.map((reference) => keccak256Hex(reference)),
+      chain.chainId,
+      chain.addressOf("usdc"),
+      to,
+    ]);
+    await admin.query("VACUUM ANALYZE settlement_listener.links");
+  };
+
+  const open = (url: string, change: Partial<typeof test.ground>) => {
+    const ground = {
+      ...test.ground,
+      catalogue: createCatalogue(chain.catalogueData),
+      log: openLog({ service: "bench", level: "error" }),
+      metrics: openMetrics("settlement-listener"),
+      ...change,
+    };
+    const config = readConfig(settlementListenerConfig, {
+      EVM_RPC_URLS: `${chain.chainId}=${url}`,
+      EVM_CHAINS_FILE: chainsFile,
+    });
+    return createSettlementListener(ground, config);
+  };
+
+  /** The checkpoint moves together with what was found: it is the cheapest thing to look at. */
+  const isThere = async ({ head }: Work): Promise<boolean> => {
+    const { rowCount } = await admin.query(
+      "SELECT FROM settlement_listener.watchers WHERE finalized_to >= $1",
+      [head],
+    );
+    return rowCount === 1;
+  };
+
+  const checkSettled = async ({ payments }: Work): Promise<void> => {
+    const { rows } = await admin.query<{ count: number }>(
+      `SELECT count(*)::int AS count FROM settlement_listener.payments WHERE status = 'settled'`,
+    );
+    const count = rows[0]?.count;
+    if (count !== payments) throw new Error(`${count} of ${payments} payments have settled`);
+  };
+
+  const forget = () => admin.query(forgetChain);
+
+  const begin = async (): Promise<void> => {
+    const service = open(chain.url, { clock: systemClock, bus: openBus(() => Promise.resolve()) });
+    await service.start();
+    await waitUntil("the watch has begun", async () => {
+      const { rowCount } = await admin.query(
+        "SELECT FROM settlement_listener.watchers WHERE first_block IS NOT NULL",
+      );
+      return rowCount === 1;
+    });
+    await service.stop();
+    await admin.query(rememberBeginning);
+  };
+
+  await addLinks(references);
+  await begin();
+  return {
+    references,
+    addLinks,
+    /** How long one watcher takes from nothing to the last payment, in milliseconds. */
+    catchUp: async (work: Work): Promise<number> => {
+      await forget();
+      const service = open(chain.url, {
+        clock: systemClock,
+        bus: openBus(() => Promise.reject(new Error("away"))),
+      });
+      const startedAt = performance.now();
+      await service.start();
+      await waitUntil("it has caught up", () => isThere(work), catchUpMsMax);
+      const tookMs = performance.now() - startedAt;
+      await service.stop();
+      await checkSettled(work);
+      return tookMs;
+    },
+    /** The same with a clock that stands still and a bus that is away, so that nothing else is counted. */
+    countCalls: async (work: Work): Promise<Calls> => {
+      await forget();
+      const rpc = await openScriptedRpc({ target: chain.url });
+      const service = open(rpc.url, { bus: openBus(() => Promise.reject(new Error("away"))) });
+      const statements = countStatements(admin);
+      await service.start();
+      await waitUntil("it has caught up", () => isThere(work), catchUpMsMax);
+      const calls = { rpc: rpc.counts().calls, sql: statements.stop() };
+      await service.stop();
+      await rpc.close();
+      return calls;
+    },
+    close: async () => {
+      await admin.end();
+      await test.close();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+};
+
+/** Counts what every connection of this process but one sends to Postgres, until it is stopped. */
+const countStatements = (except: Client): { stop: () => number } => {
+  const query = Reflect.get(Client.prototype, "query");
+  let count = 0;
+  const counting = function (this: Client, ...given: unknown[]): unknown {
+    if (this !== except) count += 1;
+    return Reflect.apply(query, this, given);
+  };
+  Client.prototype.query = counting as Client["query"];
+  return {
+    stop: () => {
+      Client.prototype.query = query;
+      return count;
+    },
+  };
+};
+
+const fillLinks = `
+  INSERT INTO settlement_listener.links (id, version, chain_id, token_address,
+    destination_address, payment_reference, payment_reference_hash)
+  SELECT 'plink_' || n, 1, $2, $3, $4, md5(n::text), '0x' || md5(n::text) || md5((-n)::text)
+  FROM generate_series(1, $1::int) AS n
+`;
+
+const addPaidLinks = `
+  INSERT INTO settlement_listener.links (id, version, chain_id, token_address,
+    destination_address, payment_reference, payment_reference_hash)
+  SELECT id, 1, $4, $5, $6, reference, hash
+  FROM unnest($1::text[], $2::text[], $3::text[]) AS paid (id, reference, hash)
+`;
+
+/** A watch begins at the last final block there is: what it holds then is where each run begins. */
+const rememberBeginning = `
+  CREATE TABLE settlement_listener.begun_watchers AS TABLE settlement_listener.watchers;
+  CREATE TABLE settlement_listener.begun_blocks AS
+    SELECT chain_blocks.* FROM settlement_listener.chain_blocks, settlement_listener.watchers
+    WHERE number = first_block
+`;
+
+const forgetChain = `
+  TRUNCATE settlement_listener.watchers, settlement_listener.chain_blocks,
+    settlement_listener.chain_transfers, settlement_listener.payments, settlement_listener.outbox;
+  INSERT INTO settlement_listener.watchers SELECT * FROM settlement_listener.begun_watchers;
+  INSERT INTO settlement_listener.chain_blocks SELECT * FROM settlement_listener.begun_blocks;
+  UPDATE settlement_listener.watchers
+    SET scanned_to = first_block, finalized_to = first_block, audited_to = first_block,
+      lease_until = to_timestamp(0)
+`;

@@ -1,0 +1,364 @@
+import { randomUUID } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Client } from "pg";
+import { type Bus, createLocalBus } from "@payment-links/bus";
+import {
+  type Account,
+  type IntrospectionAnswer,
+  createCatalogue,
+  hashSecret,
+  newId,
+  scopes,
+  topics,
+} from "@payment-links/contracts";
+import { createLinksApi, linksApiConfig, linksApiMigration } from "@payment-links/links-api";
+import { openTestGround, serveForTest } from "@payment-links/process/testing";
+import { openMetrics, readConfig, systemClock } from "@payment-links/runtime";
+import {
+  createSettlementListener,
+  settlementListenerConfig,
+  settlementListenerMigration,
+} from "@payment-links/settlement-listener";
+import type { Chain } from "@payment-links/settlement-listener/testing";
+import { waitUntil } from "./wait-until.ts";
+
+const showMsMax = 20_000;
+/** A provider that failed rests for up to half a minute before it is asked again. */
+const scanMsMax = 60_000;
+const pollMs = 50;
+
+/** How a chain is watched; the names are those of `EVM_CHAINS_FILE`. */
+type WatchSettings = {
+  finality?: "finalized" | "safe" | { blocks: number };
+  headLagBlocks?: number;
+  rangeBlocksMax?: number;
+  pollMs?: number;
+};
+
+type SystemOptions = {
+  chain: Chain;
+  settings?: WatchSettings;
+  /** Chains that are watched as well, with the same settings. */
+  others?: readonly Chain[];
+  /** What stands between the watcher and the chain's node, the primary first; the node itself if absent. */
+  rpcUrls?: readonly string[];
+};
+
+export type LinkOrder = {
+  toAmount: string;
+  /** The catalogue's id of the token in which the link settles. */
+  tokenId?: string;
+  maxUsage?: number;
+  expirationDate?: string;
+};
+
+/** What the owner of a link is shown of it. */
+export type ShownLink = {
+  status: string;
+  receivedAmount: string;
+  payments: {
+    status: string;
+    applied: boolean;
+    reason: string | null;
+    amount: string;
+    sourceTransaction: string | null;
+    /** Its chain took it away after it had settled. */
+    orphaned?: true;
+  }[];
+};
+
+type Progress = {
+  scannedTo: number | null;
+  finalizedTo: number | null;
+  /** Up to where a second provider has been asked, where there is one. */
+  auditedTo: number | null;
+  haltedReason: string | null;
+};
+
+/**
+ * links-api and settlement-listener in this process on one local bus, each over a database of its own,
+ * watching a chain by the machine's own clock. The watcher runs when it is started.
+ */
+export const openPaymentSystem = async ({
+  chain,
+  settings = {},
+  others = [],
+  rpcUrls = [chain.url],
+}: SystemOptions) => {
+  const chains = [chain, ...others];
+  const watch = { finality: { blocks: 2 }, headLagBlocks: 0, pollMs, ...settings };
+  const catalogue = {
+    chains: chains.flatMap(({ catalogueData }) => catalogueData.chains),
+    tokens: chains.flatMap(({ catalogueData }) => catalogueData.tokens),
+  };
+  const directory = await mkdtemp(join(tmpdir(), "watched-chain-"));
+  const chainsFile = join(directory, "chains.json");
+  const catalogueFile = join(directory, "catalogue.json");
+  await writeFile(
+    chainsFile,
+    JSON.stringify(Object.fromEntries(chains.map(({ chainId }) => [chainId, watch]))),
+  );
+  await writeFile(catalogueFile, JSON.stringify(catalogue));
+  /** What tells a listener which chains to watch, and how. */
+  const envOf = (urls: readonly string[]) => ({
+    EVM_CHAINS_FILE: chainsFile,
+    EVM_RPC_URLS: [
+      ...urls.map((url) => `${chain.chainId}=${url}`),
+      ...others.map(({ chainId, url }) => `${chainId}=${url}`),
+    ].join(","),
+  });
+
+  const answers = new Map<string, IntrospectionAnswer>();
+  const localBus = createLocalBus({ groups: ["links-api", "settlement-listener"] });
+  let areLinksHeld = false;
+  const bus: Bus = {
+    ...localBus,
+    publish: async (records) => {
+      const isHeld = records.some(({ topic }) => topic === topics.paymentLinks);
+      if (areLinksHeld && isHeld) throw new Error("the broker is away");
+      await localBus.publish(records);
+    },
+  };
+  const change = {
+    bus,
+    catalogue: createCatalogue(catalogue),
+    clock: systemClock,
+    ask: async ({ kind, hash }: { kind: string; hash: string }) =>
+      answers.get(`${kind} ${hash}`) ?? { found: false as const },
+  };
+  const links = await openTestGround({ name: "links-api", migration: linksApiMigration, change });
+  const settlements = await openTestGround({
+    name: "settlement-listener",
+    migration: settlementListenerMigration,
+    change,
+  });
+  const linksConfig = readConfig(linksApiConfig, {
+    SETTLEMENT_CHAINS: chains.map(({ chainId }) => chainId).join(","),
+  });
+  const linksApi = createLinksApi(links.ground, linksConfig);
+  const served = await serveForTest(linksApi, links.ground);
+  await linksApi.start();
+
+  const linksDatabase = new Client({ connectionString: links.database.adminUrl });
+  const settlementsDatabase = new Client({ connectionString: settlements.database.adminUrl });
+  await Promise.all([linksDatabase.connect(), settlementsDatabase.connect()]);
+
+  /** Another instance of the listener on the same database, which starts to watch at once. */
+  const startWatcher = async (urls = rpcUrls) => {
+    const metrics = openMetrics("settlement-listener");
+    const ground = { ...settlements.ground, metrics };
+    const config = readConfig(settlementListenerConfig, envOf(urls));
+    const listener = createSettlementListener(ground, config);
+    const internal = await serveForTest(listener, ground);
+    await listener.start();
+    let stopping: Promise<void> | undefined;
+    const stop = async () => {
+      await listener.stop();
+      await internal.close();
+    };
+    return {
+      metrics,
+      internalUrl: internal.internalUrl,
+      /** The sum of a metric over its labels; 0 where nothing was counted. */
+      metric: async (name: string): Promise<number> => {
+        const found = await metrics.getSingleMetric(name)?.get();
+        return (found?.values ?? []).reduce((sum, { value }) => sum + value, 0);
+      },
+      status: async () =>
+        (await (await fetch(`${internal.internalUrl}/internal/settlement/status`)).json()) as {
+          chains: Record<string, unknown>[];
+        },
+      stop: () => (stopping ??= stop()),
+    };
+  };
+  const watchers: Awaited<ReturnType<typeof startWatcher>>[] = [];
+
+  /** The session of each link's owner. */
+  const cookies = new Map<string, string>();
+  const signIn = (account: Account): string => {
+    const session = randomUUID();
+    const hash = hashSecret(session).toString("hex");
+    const credential = {
+      id: newId("key"),
+      bucketId: newId("key"),
+      scopes: [...scopes],
+      expiresAt: null,
+    };
+    answers.set(`session ${hash}`, { found: true, account, credential });
+    return `session=${session}`;
+  };
+  const call = async (path: string, cookie: string, body?: object) => {
+    const answer = await fetch(`${served.publicUrl}${path}`, {
+      method: body === undefined ? "GET" : "POST",
+      headers: { cookie, "content-type": "application/json" },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+    return (await answer.json()) as Record<string, unknown>;
+  };
+
+  const system = {
+    chain,
+    links,
+    settlements,
+    linksDatabase,
+    settlementsDatabase,
+    publicUrl: served.publicUrl,
+    /** What a listener in a process of its own is told, to watch on the same database. */
+    watcherEnv: {
+      ...envOf(rpcUrls),
+      DATABASE_URL: settlements.ground.databaseUrl,
+      CATALOGUE_FILE: catalogueFile,
+    },
+    /** Keeps all news of links from everybody, as a broker does that is away, until told otherwise. */
+    holdLinks: (areHeld: boolean) => {
+      areLinksHeld = areHeld;
+    },
+    startWatcher: async (urls?: readonly string[]) => {
+      const watcher = await startWatcher(urls);
+      watchers.push(watcher);
+      return watcher;
+    },
+    /** Creates a link as its owner would in the console: what a payer needs to pay it. */
+    createLink: async ({ tokenId = "usdc", ...order }: LinkOrder) => {
+      const account = readyAccount(tokenId);
+      const cookie = signIn(account);
+      const { id } = await call("/console/api/payment-links", cookie, order);
+      cookies.set(String(id), cookie);
+      const { rows } = await linksDatabase.query<{ reference: string }>(
+        "SELECT payment_reference AS reference FROM links_api.links WHERE id = $1",
+        [id],
+      );
+      return {
+        id: String(id),
+        reference: rows[0]?.reference ?? "",
+        to: account.wallets[0]?.walletAddress ?? "",
+      };
+    },
+    show: async (id: string): Promise<ShownLink> => {
+      const { status, receivedAmount, payments } = (await call(
+        `/console/api/payment-links/${id}`,
+        cookies.get(id) ?? "",
+      )) as ShownLink;
+      return {
+        status,
+        receivedAmount,
+        payments: payments.map(
+          ({ status, applied, reason, amount, sourceTransaction, orphaned }) => ({
+            status,
+            applied,
+            reason,
+            amount,
+            sourceTransaction,
+            ...(orphaned === undefined ? {} : { orphaned }),
+          }),
+        ),
+      };
+    },
+    /** Waits until what the owner is shown passes a test, and answers it. */
+    showWhen: async (id: string, isWanted: (link: ShownLink) => boolean): Promise<ShownLink> => {
+      let last: ShownLink | undefined;
+      try {
+        return await waitUntil(
+          `link ${id} as expected`,
+          async () => {
+            last = await system.show(id);
+            return isWanted(last) ? last : undefined;
+          },
+          showMsMax,
+        );
+      } catch (error) {
+        throw new Error(`${String(error)}; it is ${JSON.stringify(last)}`, { cause: error });
+      }
+    },
+    /**
+     * Mines until all that was paid so far is final, and waits until that has been told: a payment
+     * behind it all, on a link of its own, has completed that link.
+     */
+    settleAll: async (): Promise<void> => {
+      const last = await system.createLink({ toAmount: "1" });
+      await chain.pay({ ...last, amount: 1_000_000n, payer: 2 });
+      await chain.mine(1 + finalityBlocks(watch.finality));
+      await system.showWhen(last.id, ({ status }) => status === "completed");
+    },
+    /** How far a chain has been watched, by what the leader has committed. */
+    progress: async ({ chainId }: Chain = chain): Promise<Progress> => {
+      const { rows } = await settlementsDatabase.query<Progress>(
+        `SELECT scanned_to::int AS "scannedTo", finalized_to::int AS "finalizedTo",
+                audited_to::int AS "auditedTo",
+                halted_reason AS "haltedReason"
+         FROM settlement_listener.watchers WHERE chain_id = $1`,
+        [chainId],
+      );
+      return rows[0] ?? { scannedTo: null, finalizedTo: null, auditedTo: null, haltedReason: null };
+    },
+    /** Waits until the watcher has seen the chain's newest block. */
+    scanAll: async (): Promise<void> => {
+      const head = await chain.headNumber();
+      await waitUntil(
+        `block ${head} is scanned`,
+        async () => {
+          const { scannedTo } = await system.progress();
+          return scannedTo !== null && scannedTo >= head;
+        },
+        scanMsMax,
+      );
+    },
+    /** Waits until the watching of a chain has been halted, and answers why. */
+    halted: (): Promise<string> =>
+      waitUntil("the chain is halted", async () => {
+        const { haltedReason } = await system.progress();
+        return haltedReason ?? undefined;
+      }),
+    stopWatchers: async (): Promise<void> => {
+      await Promise.all(watchers.splice(0).map((watcher) => watcher.stop()));
+    },
+    close: async () => {
+      await system.stopWatchers();
+      await served.close();
+      await linksApi.stop();
+      await localBus.close();
+      await Promise.all([linksDatabase.end(), settlementsDatabase.end()]);
+      await Promise.all([links.close(), settlements.close()]);
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+  return system;
+};
+export type PaymentSystem = Awaited<ReturnType<typeof openPaymentSystem>>;
+
+const finalityBlocks = (finality: WatchSettings["finality"]): number =>
+  typeof finality === "object" ? finality.blocks : 70;
+
+let addresses = 0;
+
+/** A new owner, paid at an address that nobody else has. */
+const readyAccount = (tokenId: string): Account => {
+  addresses += 1;
+  return {
+    id: newId("user"),
+    version: 1,
+    handle: `owner${addresses}`,
+    username: "Owner",
+    dateCreated: new Date("2026-01-02T03:04:05.000Z"),
+    profileImage: null,
+    bio: null,
+    backgroundImage: null,
+    backgroundColour: null,
+    links: null,
+    wallets: [
+      {
+        id: newId("wallet"),
+        // All digits: the same in every case.
+        walletAddress: `0x${"1".repeat(30)}${String(addresses).padStart(10, "0")}`,
+        tokenId,
+        chainType: "EVM",
+        isDefault: true,
+        isChainDefault: true,
+        provider: null,
+      },
+    ],
+  };
+};
