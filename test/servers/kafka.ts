@@ -35,7 +35,8 @@ const startFromJars: StartServer = async (context) => {
   const logging = `-Dlog4j2.configurationFile=${join(import.meta.dirname, "log4j2.xml")}`;
   // A broker for tests lives for minutes: the second compiler would cost more than it earns.
   const java = ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", logging, "-cp", jars];
-  const clusterId = randomBytes(16).toString("base64url");
+  // One that begins with a hyphen would be read as an option.
+  const clusterId = `t${randomBytes(15).toString("base64url")}A`;
   const format = ["kafka.tools.StorageTool", "format", "-t", clusterId, "-c", file];
 
   return await startOnTwoPorts(host, async (ports) => {
@@ -76,9 +77,12 @@ const pullImage = async ({ report, signal }: ServerContext): Promise<void> => {
   await run("docker", ["pull", "--quiet", image], { timeout: pullMsMax, signal });
 };
 
-const startOnTwoPorts = (host: string, start: (ports: Ports) => Promise<RunningServer["stop"]>) =>
+const startOnTwoPorts = (
+  host: string,
+  start: (ports: Ports) => Promise<Omit<RunningServer, "url">>,
+) =>
   startOnFreePorts(2, async ([port = 0, controllerPort = 0]) => ({
-    stop: await start({ port, controllerPort }),
+    ...(await start({ port, controllerPort })),
     url: `${host}:${port}`,
   }));
 

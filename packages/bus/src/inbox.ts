@@ -23,7 +23,7 @@ export const acceptEvents = async (
 ): Promise<Accepted> => {
   const ids = events.map(({ envelope }) => [envelope.id, dayOf(envelope.occurredAt)]);
   const keys = new Set(events.flatMap(({ record }) => storableKey(record.key) ?? []));
-  const rows = await tx.any(sql.type(AcceptedRow)`
+  const rows = await tx.any(sql.prepared("accept_events", AcceptedRow)`
     WITH parked AS (
       SELECT held.key
       FROM unnest(${sql.array([...keys], "text")}) AS asked (key)

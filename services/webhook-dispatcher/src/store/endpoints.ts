@@ -17,7 +17,8 @@ const EndpointRow = z.object({
 const endpointRow = sql.type(EndpointRow);
 const idRow = sql.type(z.object({ id: z.string() }));
 const countRow = sql.type(z.object({ count: z.int() }));
-const nothing = sql.type(z.object({}).strict());
+const Nothing = z.object({}).strict();
+const nothing = sql.type(Nothing);
 
 const endpointColumns = sql.fragment`
   id, url, name, enabled, secret_prefix AS "secretPrefix", date_created AS "dateCreated",
@@ -45,7 +46,7 @@ export const shareEndpoints = async (
   tx: DatabaseTransactionConnection,
   userIds: readonly string[],
 ): Promise<void> => {
-  await tx.query(nothing`
+  await tx.query(sql.prepared("share_endpoints", Nothing)`
     SELECT FROM (
       SELECT pg_advisory_xact_lock_shared(${lockSpace}, hashtext(id))
       FROM unnest(${sql.array([...userIds], "text")}) AS owner (id)
@@ -127,14 +128,14 @@ export const hadEndpoint = (
 ): Promise<boolean> =>
   pool.exists(idRow`SELECT id FROM endpoints WHERE id = ${id} AND user_id = ${userId}`);
 
-const ownedRow = sql.type(z.object({ id: z.string(), userId: z.string(), origin: z.string() }));
+const OwnedRow = z.object({ id: z.string(), userId: z.string(), origin: z.string() });
 
 /** The endpoints that events of the accounts are owed to, under {@link shareEndpoints}. */
 export const listEnabledEndpoints = async (
   tx: DatabaseTransactionConnection,
   userIds: readonly string[],
 ): Promise<readonly { id: string; userId: string; origin: string }[]> =>
-  tx.any(ownedRow`
+  tx.any(sql.prepared("list_enabled_endpoints", OwnedRow)`
     SELECT id, user_id AS "userId", origin FROM endpoints
     WHERE user_id = ANY(${sql.array([...userIds], "text")}) AND deleted_at IS NULL AND enabled
   `);

@@ -18,7 +18,7 @@ const LinkRow = z.object({
   tokenAddress: z.string(),
 });
 const linkRow = sql.type(LinkRow);
-const versionRow = sql.type(z.object({ id: z.string(), version: z.coerce.number() }));
+const VersionRow = z.object({ id: z.string(), version: z.coerce.number() });
 
 const columnTypes = [
   "text",
@@ -42,6 +42,7 @@ export const recordLinks = async (
   tx: DatabaseTransactionConnection,
   links: readonly PaymentLinkState[],
 ): Promise<ReadonlyMap<string, number>> => {
+  // The look-ups with a limit are one per link, whatever the plan that was kept says of the table's size.
   const rows = links.map((link) => [
     link.id,
     link.version,
@@ -55,7 +56,7 @@ export const recordLinks = async (
     link.chainId,
     link.tokenAddress,
   ]);
-  const known = await tx.any(versionRow`
+  const known = await tx.any(sql.prepared("record_links", VersionRow)`
     WITH given AS (
       SELECT * FROM ${sql.unnest(rows, columnTypes)} AS link
         (id, version, status, to_amount, received_amount, current_usage, max_usage, description,
@@ -73,7 +74,9 @@ export const recordLinks = async (
           token_address = excluded.token_address
       WHERE links.version < excluded.version
     )
-    SELECT links.id, links.version FROM given JOIN links USING (id)
+    SELECT known.* FROM given CROSS JOIN LATERAL (
+      SELECT id, version FROM links WHERE id = given.id LIMIT 1
+    ) AS known
   `);
   return new Map(known.map(({ id, version }) => [id, version]));
 };
