@@ -51,6 +51,7 @@ type Shape = Verdict & { endpoints: number; cpuRatio: number; commitsPerDelivery
 const measureShape = async (sinkPort: number, endpointCount: number): Promise<Shape> => {
   const system = await openRealSystem({
     replicasPerService: 1,
+    only: ["auth-keys", "webhook-dispatcher"],
     redisDatabase: 0,
     env: {
       SETTLEMENT_PROVIDER_SECRETS: `acme=whsec_${Buffer.alloc(32, 1).toString("base64")}`,

@@ -44,7 +44,8 @@ describe("planScan", () => {
   const plan = (scannedTo: number) => planScan(scannedTo, lines, { rangeBlocksMax: 500 });
 
   test("final blocks are read in ranges up to the last final one", () => {
-    expect(plan(0)).toEqual({ kind: "final", tip: 0, fromBlock: 1, toBlock: 500 });
+    expect(plan(0)).toEqual({ kind: "final", tip: 0, fromBlock: 1, toBlock: 930 });
+    expect(planScan(0, lines, { rangeBlocksMax: 100 })).toMatchObject({ toBlock: 800 });
     expect(plan(929)).toEqual({ kind: "final", tip: 929, fromBlock: 930, toBlock: 930 });
   });
 

@@ -50,6 +50,9 @@ export type ScanPlan = { tip: number } & (
 /** The most blocks read with their headers in one step. */
 const freshBlocksMax = 100;
 
+/** The most ranges of final blocks read in one step: it ends to look at the heads again. */
+const finalRangesMax = 8;
+
 /** Plans the next step of a chain that has been scanned up to a block. */
 export const planScan = (
   scannedTo: number,
@@ -64,7 +67,7 @@ export const planScan = (
       kind: "final",
       tip,
       fromBlock,
-      toBlock: Math.min(lines.final, scannedTo + rangeBlocksMax),
+      toBlock: Math.min(lines.final, scannedTo + finalRangesMax * rangeBlocksMax),
     };
   }
   return {

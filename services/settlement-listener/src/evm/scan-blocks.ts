@@ -33,25 +33,41 @@ export const scanBlocks = async (
 };
 
 /**
- * Final blocks, in one wide range and without their headers: of each piece the last block alone is
- * kept, as what follows is held against it.
+ * Final blocks, in wide ranges and without their headers: of each piece the last block alone is kept,
+ * as what follows is held against it.
  */
 const scanFinal = async (
-  { chain, reader }: ChainWatch,
+  watch: ChainWatch,
   { range, lines }: { range: Range; lines: StateLines },
   keep: Keep,
-): Promise<void> => {
-  const { logs, end } = await reader.readLogs({
-    fromBlock: range.fromBlock,
-    toBlock: range.toBlock,
-  });
-  const times = await readTimes(reader, logs);
-  const read = async (piece: Piece): Promise<Scanned> => {
-    const transfers = await findTransfers({ chain, reader }, { logs: piece.logs, times, lines });
-    const last = piece.endNumber === end.number ? end : await readEnd(reader, piece);
-    return { blocks: [blockOf(last)], transfers };
-  };
-  await keepInTurn(cutLogs(logs, end.number), read, keep);
+): Promise<void> => keepInTurn(readFinal(watch, range, lines), keep);
+
+/** As far as the plan goes, which bounds it. */
+async function* readFinal(
+  { chain, reader }: ChainWatch,
+  { fromBlock, toBlock }: Range,
+  lines: StateLines,
+): AsyncGenerator<Scanned> {
+  let before: Header | undefined;
+  let next = fromBlock;
+  while (next <= toBlock) {
+    if (before !== undefined) await checkStands(reader, before);
+    const { logs, end } = await reader.readLogs({ fromBlock: next, toBlock });
+    const times = await readTimes(reader, logs);
+    for (const piece of cutLogs(logs, end.number)) {
+      const transfers = await findTransfers({ chain, reader }, { logs: piece.logs, times, lines });
+      const last = piece.endNumber === end.number ? end : await readEnd(reader, piece);
+      yield { blocks: [blockOf(last)], transfers };
+    }
+    before = end;
+    next = end.number + 1;
+  }
+}
+
+/** A range is read while the one before it is being kept: it must be of the same chain. */
+const checkStands = async (reader: ChainReader, { number, hash }: Header): Promise<void> => {
+  const [header] = await reader.readHeaders({ fromBlock: number, toBlock: number });
+  if (header?.hash !== hash) throw new ChainMovedError("a scanned block is not there now");
 };
 
 /** Fresh blocks: headers that follow on the tip and on one another, and the logs of exactly these. */
@@ -75,32 +91,28 @@ const scanFresh = async (
     covered.map(({ number, timestampSeconds }) => [number, instantOf(timestampSeconds)]),
   );
   const blocks = covered.map(blockOf);
-  let kept = 0;
-  const read = async (piece: Piece): Promise<Scanned> => {
-    const transfers = await findTransfers({ chain, reader }, { logs: piece.logs, times, lines });
-    const upTo = blocks.filter(({ number }) => number <= piece.endNumber);
-    return { blocks: upTo, transfers: await addNonces(reader, transfers) };
+  const read = async function* (): AsyncGenerator<Scanned> {
+    let above = tip.number;
+    for (const { logs: some, endNumber } of cutLogs(logs, end.number)) {
+      const transfers = await findTransfers({ chain, reader }, { logs: some, times, lines });
+      const upTo = blocks.filter(({ number }) => number > above && number <= endNumber);
+      yield { blocks: upTo, transfers: await addNonces(reader, transfers) };
+      above = endNumber;
+    }
   };
-  await keepInTurn(cutLogs(logs, end.number), read, async ({ blocks: upTo, transfers }) => {
-    await keep({ blocks: upTo.slice(kept), transfers });
-    kept = upTo.length;
-  });
+  await keepInTurn(read(), keep);
 };
 
-/** Reads a piece while the one before it is being kept. */
-const keepInTurn = async <Found>(
-  pieces: readonly Piece[],
-  read: (piece: Piece) => Promise<Found>,
-  keep: (found: Found) => Promise<void>,
-): Promise<void> => {
-  let reading: Promise<Found> | undefined;
-  for (const [index, piece] of pieces.entries()) {
-    const found = await (reading ?? read(piece));
-    const next = pieces[index + 1];
-    reading = next === undefined ? undefined : read(next);
+/** Reads one thing ahead: it is being read while the one before it is being kept. */
+const keepInTurn = async (read: AsyncGenerator<Scanned>, keep: Keep): Promise<void> => {
+  let reading = read.next();
+  for (;;) {
+    const { done, value } = await reading;
+    if (done === true) return;
+    reading = read.next();
     // Where keeping fails nobody waits for it any more.
-    reading?.catch(() => {});
-    await keep(found);
+    reading.catch(() => {});
+    await keep(value);
   }
 };
 

@@ -1,29 +1,55 @@
 import type { KeptTransfer, Transfer } from "../domain/transfer.ts";
 import { keepTransfers, tellTransfers } from "../sightings/keep-transfers.ts";
-import { failTransfers, listDue } from "../store/chain-transfers.ts";
+import { type DuePlace, failTransfers, listDue } from "../store/chain-transfers.ts";
 import { type Lead, lockWatch } from "../store/watchers.ts";
 import type { Hex, Receipt } from "./chain-reader.ts";
 import type { ChainWatch } from "./chain-watch.ts";
 import { type StateLines, transfersOf } from "./find-transfers.ts";
 
 const dueAtOnceMax = 500;
+const pagesMax = 20;
 
 /**
  * Settles the payments that the chain's policy has come to, by their receipts read again from the
  * canonical chain: what they say now is the truth about the money. One whose receipt cannot be had, or
- * stands in another block than ours, waits. A final receipt that holds the payment no more fails it.
- * Answers whether there is more to do at once.
+ * stands in another block than ours, waits, and holds nobody up behind it. A final receipt that holds
+ * the payment no more fails it. Answers whether there is more to do at once.
  */
 export const settleTransfers = async (
   watch: ChainWatch,
   lead: Lead,
   lines: StateLines,
 ): Promise<boolean> => {
-  const { chain, log, pool, reader } = watch;
-  const due = await listDue(pool, chain.id, { toBlock: lines.settle, countMax: dueAtOnceMax });
-  if (due.length === 0) return false;
+  const { chain, log, pool } = watch;
+  let after: DuePlace | undefined;
+  let dueCount = 0;
+  let waitingCount = 0;
+  for (let page = 0; page < pagesMax; page += 1) {
+    const asked = { toBlock: lines.settle, after, countMax: dueAtOnceMax };
+    const due = await listDue(pool, chain.id, asked);
+    waitingCount += await settlePage(watch, lead, { due, lines });
+    dueCount += due.length;
+    after = due.at(-1);
+    if (due.length < dueAtOnceMax) break;
+  }
+  if (waitingCount > 0) {
+    log.warn(
+      { chain: chain.id, count: waitingCount },
+      "payments are due, and their receipts are not there",
+    );
+  }
+  return dueCount === pagesMax * dueAtOnceMax && waitingCount < dueCount;
+};
+
+/** Settles some payments; answers how many of them have to wait. */
+const settlePage = async (
+  watch: ChainWatch,
+  lead: Lead,
+  { due, lines }: { due: readonly KeptTransfer[]; lines: StateLines },
+): Promise<number> => {
+  if (due.length === 0) return 0;
   const hashes = new Set(due.map(({ transactionHash }) => transactionHash as Hex));
-  const receipts = await reader.readReceipts([...hashes]);
+  const receipts = await watch.reader.readReceipts([...hashes]);
   const settled: Transfer[] = [];
   const failed: KeptTransfer[] = [];
   for (const kept of due) {
@@ -34,14 +60,7 @@ export const settleTransfers = async (
     else if (kept.blockNumber <= lines.final) failed.push(kept);
   }
   await commitTruth(watch, lead, { settled, failed });
-  const waitingCount = due.length - settled.length - failed.length;
-  if (waitingCount > 0) {
-    log.warn(
-      { chain: chain.id, count: waitingCount },
-      "payments are due, and their receipts are not there",
-    );
-  }
-  return due.length === dueAtOnceMax && waitingCount < due.length;
+  return due.length - settled.length - failed.length;
 };
 
 /** A kept transfer as a receipt proves it now; undefined where that does not. */

@@ -25,8 +25,12 @@ type State = {
   /** The lead under which the chain was found to be what the catalogue says. */
   checkedToken: string | undefined;
   memory: PassMemory;
+  /** The loops whose last turn found nobody who answers. */
+  cutOff: Set<LoopName>;
   isStopping: boolean;
 };
+
+type LoopName = "watch" | "second pass";
 
 const checkAgainMs = 10_000;
 const secondPassEveryMs = 2_000;
@@ -38,6 +42,7 @@ export const startWatch = (watch: ChainWatch): RunningWatch => {
     report: { state: "unreachable", reason: null, head: null },
     checkedToken: undefined,
     memory: { judgedTo: -1, forgotAtMs: 0 },
+    cutOff: new Set(),
     isStopping: false,
   };
 
@@ -60,7 +65,10 @@ export const startWatch = (watch: ChainWatch): RunningWatch => {
     clock,
     log,
     waitMs: chain.settings.pollMs,
-    run: () => underLead(lease, state, (lead) => watchOnce(watch, lead, state)),
+    run: () =>
+      underLead(lease, state, (lead) =>
+        heedOutage(watch, state, "watch", () => watchOnce(watch, lead, state)),
+      ),
   });
 
   const passing = startLoop({
@@ -70,7 +78,9 @@ export const startWatch = (watch: ChainWatch): RunningWatch => {
     waitMs: secondPassEveryMs,
     run: () =>
       underLead(lease, state, async (lead) =>
-        state.checkedToken === lead.token ? runSecondPass(watch, lead, state.memory) : false,
+        state.checkedToken === lead.token
+          ? heedOutage(watch, state, "second pass", () => runSecondPass(watch, lead, state.memory))
+          : false,
       ),
   });
 
@@ -104,6 +114,27 @@ const watchOnce = async (watch: ChainWatch, lead: Lead, state: State): Promise<b
       tell(watch, state, { ...state.report, state: "unreachable", reason: error.message });
     }
     throw error;
+  }
+};
+
+/** Tells once that nobody answers, and once that somebody does again; between them it is tried on. */
+const heedOutage = async (
+  { chain, log }: ChainWatch,
+  state: State,
+  loop: LoopName,
+  work: () => Promise<boolean | Date>,
+): Promise<boolean | Date> => {
+  try {
+    const next = await work();
+    if (state.cutOff.delete(loop)) log.info({ chain: chain.id, loop }, "a chain answers again");
+    return next;
+  } catch (error) {
+    if (!(error instanceof ChainUnreachableError)) throw error;
+    // The readers are closed while a step may be under way.
+    if (state.isStopping || state.cutOff.has(loop)) return false;
+    state.cutOff.add(loop);
+    log.error({ err: error, chain: chain.id, loop }, "a chain cannot be read; it is tried on");
+    return false;
   }
 };
 
@@ -149,8 +180,6 @@ const underLead = async (
     if (error instanceof LeadLostError) return lease.lose(lead);
     // A chain that moves while it is read is nothing to log: it is read again at the next turn.
     if (error instanceof ChainMovedError) return;
-    // The readers are closed while a step may be under way.
-    if (error instanceof ChainUnreachableError && state.isStopping) return;
     throw error;
   }
 };

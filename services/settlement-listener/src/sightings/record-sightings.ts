@@ -1,6 +1,6 @@
-import { publish } from "@payment-links/bus";
 import { newId } from "@payment-links/contracts";
 import { type Judgement, type Sighting, judgeSighting } from "../domain/payment.ts";
+import { insertEvents } from "../store/outbox.ts";
 import { lockPayments, savePayments } from "../store/payments.ts";
 import type { Transaction } from "../store/transaction.ts";
 import { settlementEvent } from "./settlement-event.ts";
@@ -22,7 +22,7 @@ export const recordSightings = async (
   const judgements = sightings.map((sighting) =>
     judgeSighting(before.get(sighting.sourceId), sighting, {
       // Drawn in the transaction, which may run again: what it drew before was rolled back.
-      id: newId("tx"),
+      id: before.get(sighting.sourceId)?.id ?? newId("tx"),
       now,
       isLinkKnown: true,
       tokenDecimals: undefined,
@@ -32,7 +32,7 @@ export const recordSightings = async (
     judgement.outcome === "first" || judgement.outcome === "moved" ? [judgement.payment] : [],
   );
   await savePayments(tx, changed);
-  await publish(
+  await insertEvents(
     tx,
     changed.map((payment) => settlementEvent(payment, now)),
   );

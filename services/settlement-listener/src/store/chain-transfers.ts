@@ -141,19 +141,27 @@ const rowOf = (transfer: Transfer) => [
   transfer.state,
 ];
 
-/** The transfers that wait to be settled up to a block, the oldest first. */
+/** The place of a transfer in the order in which they are settled. */
+export type DuePlace = Pick<KeptTransfer, "blockNumber" | "transactionHash" | "ordinal">;
+
+/** The transfers that wait to be settled up to a block, from behind a place on, the oldest first. */
 export const listDue = (
   pool: Pool,
   chainId: string,
-  { toBlock, countMax }: { toBlock: number; countMax: number },
-): Promise<readonly KeptTransfer[]> =>
-  pool.any(sql.type(TransferRow)`
+  { toBlock, after, countMax }: { toBlock: number; after?: DuePlace | undefined; countMax: number },
+): Promise<readonly KeptTransfer[]> => {
+  const { blockNumber, transactionHash, ordinal } = after ?? beforeAll;
+  return pool.any(sql.type(TransferRow)`
     SELECT ${columns} FROM chain_transfers AS kept
     WHERE chain_id = ${chainId} AND state = 'seen' AND NOT is_orphaned
-      AND block_number <= ${toBlock}
-    ORDER BY block_number
+      AND block_number BETWEEN ${blockNumber} AND ${toBlock}
+      AND (block_number, transaction_hash, ordinal) > (${blockNumber}, ${transactionHash}, ${ordinal})
+    ORDER BY block_number, transaction_hash, ordinal
     LIMIT ${countMax}
   `);
+};
+
+const beforeAll: DuePlace = { blockNumber: -1, transactionHash: "", ordinal: -1 };
 
 /** Transfers that a reorg took away before they settled, from a name on, in the order of their names. */
 export const listLost = (

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { BatchRefused, type JsonRpc, createJsonRpc } from "./json-rpc.ts";
+import { RpcFault } from "./rpc-fault.ts";
 
 /** What a provider answers, in whatever way: no node would. */
 let answer: (request: IncomingMessage, response: ServerResponse) => void;
@@ -23,7 +24,11 @@ afterEach(() => {
   server.closeAllConnections();
 });
 
-const ask = (method: string) => ({ method, params: [], read: String });
+const ask = (method: string) => ({ method, params: [], read: readText });
+const readText = (result: unknown): string => {
+  if (typeof result !== "string") throw new RpcFault("invalid", "no text");
+  return result;
+};
 const answerWith = (body: unknown, status = 200) => {
   answer = (_, response) => response.writeHead(status).end(JSON.stringify(body));
 };

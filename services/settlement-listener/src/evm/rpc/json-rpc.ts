@@ -96,6 +96,11 @@ const readUrl = (url: string): { address: URL; headers: Record<string, string> }
 };
 
 const readText = async (response: Response): Promise<string> => {
+  // What is not compressed is as long as it says, and need not be counted.
+  const length = Number(response.headers.get("content-length") ?? Infinity);
+  if (length <= responseBytesMax && !response.headers.has("content-encoding")) {
+    return response.text();
+  }
   const chunks: Uint8Array[] = [];
   let byteCount = 0;
   for await (const chunk of response.body ?? []) {

@@ -53,8 +53,8 @@ export type ProviderOptions = {
   closing: AbortSignal;
 };
 
-const callsPerRequestMax = 50;
-const requestsAtOnceMax = 2;
+const callsPerRequestMax = 100;
+const requestsAtOnceMax = 4;
 const singlesAtOnceMax = 4;
 const noBatchesMs = 10 * 60_000;
 const chainKnownMs = 60_000;

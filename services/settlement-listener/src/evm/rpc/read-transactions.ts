@@ -44,7 +44,23 @@ export const createTransactionReads = (options: TransactionOptions): Transaction
   };
 };
 
+/** Anybody can write large receipts: where they are too much for one answer, fewer are asked for. */
 const askReceipts = async (
+  provider: Provider,
+  hashes: readonly Hex[],
+): Promise<Map<Hex, Receipt>> => {
+  try {
+    return await askReceiptsAtOnce(provider, hashes);
+  } catch (error) {
+    const isTooMuch = error instanceof RpcFault && error.kind === "range";
+    if (!isTooMuch || hashes.length === 1) throw error;
+    const half = Math.ceil(hashes.length / 2);
+    const first = await askReceipts(provider, hashes.slice(0, half));
+    return new Map([...first, ...(await askReceipts(provider, hashes.slice(half)))]);
+  }
+};
+
+const askReceiptsAtOnce = async (
   provider: Provider,
   hashes: readonly Hex[],
 ): Promise<Map<Hex, Receipt>> => {

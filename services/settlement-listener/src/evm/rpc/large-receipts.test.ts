@@ -1,0 +1,65 @@
+import { once } from "node:events";
+import { type Server, createServer } from "node:http";
+import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import { openLog, openMetrics, systemClock } from "@payment-links/runtime";
+import type { Hex } from "../chain-reader.ts";
+import { type ChainReaders, openChainReaders } from "./open-chain-readers.ts";
+import { createRpcMetrics } from "./rpc-metrics.ts";
+
+/** Two of them are more than one answer may hold. */
+const dataBytes = 9 * 1024 * 1024;
+const address = `0x${"11".repeat(20)}` as const;
+
+type Call = { id: number; method: string; params: [Hex?] };
+
+/** The receipt of any transaction that is asked for, with a log that no real payment has. */
+const receiptOf = (hash: Hex) => ({
+  transactionHash: hash,
+  blockNumber: "0x1",
+  blockHash: `0x${"22".repeat(32)}`,
+  status: "0x1",
+  from: address,
+  logs: [{ address, topics: [], data: `0x${"00".repeat(dataBytes)}`, logIndex: "0x0" }],
+});
+
+let server: Server;
+let readers: ChainReaders;
+beforeEach(async () => {
+  server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const asked = JSON.parse(Buffer.concat(chunks).toString()) as Call | Call[];
+      const answers = [asked].flat().map(({ id, method, params: [hash] }) => ({
+        id,
+        result: method === "eth_chainId" || hash === undefined ? "0x0" : receiptOf(hash),
+      }));
+      response.end(JSON.stringify(Array.isArray(asked) ? answers : answers[0]));
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const place = server.address();
+  const port = typeof place === "object" && place !== null ? place.port : 0;
+  readers = openChainReaders({
+    chainId: "0",
+    urls: [`http://127.0.0.1:${port}`],
+    proxies: [],
+    rangeBlocksMax: 1,
+    isBloomKept: false,
+    clock: systemClock,
+    log: openLog({ service: "test", level: "fatal" }),
+    metrics: createRpcMetrics(openMetrics("test")),
+  });
+});
+afterEach(() => {
+  readers.close();
+  server.close();
+  server.closeAllConnections();
+});
+
+test("receipts that are too large for one answer together are read in several", async () => {
+  const hashes = ["aa", "bb", "cc"].map((byte): Hex => `0x${byte.repeat(32)}`);
+  const receipts = await readers.reader.readReceipts(hashes);
+  expect([...receipts.keys()]).toEqual(hashes);
+}, 30_000);
