@@ -1,6 +1,13 @@
+import { trace } from "@opentelemetry/api";
 import type { Pool } from "@payment-links/postgres";
-import { type Clock, type Log, type Metrics, startLoop } from "@payment-links/runtime";
-import { type Applier, applyChunk } from "./apply-chunk.ts";
+import {
+  type Clock,
+  type Log,
+  type Metrics,
+  continueTrace,
+  startLoop,
+} from "@payment-links/runtime";
+import { type Applier, type ChunkOutcome, applyChunk } from "./apply-chunk.ts";
 import type { BatchHandler, Bus } from "./bus.ts";
 import { indexReactions, readRecord } from "./cloud-event.ts";
 import { createConsumerMetrics } from "./consumer-metrics.ts";
@@ -73,6 +80,7 @@ export const startConsumer = async (options: ConsumerOptions): Promise<Consumer>
         if (first !== undefined) metrics.committed(first.record.topic, outcome);
         if (outcome.parkedCount > 0) upkeep.wake();
         for (const act of outcome.afterCommits) act();
+        if (log.isLevelEnabled("debug")) tellApplied(log, group, outcome);
         if (outcome.applied.length + outcome.parkedCount > 0) afterCommit?.();
       },
     };
@@ -100,4 +108,13 @@ export const startConsumer = async (options: ConsumerOptions): Promise<Consumer>
       await upkeep.stop();
     },
   };
+};
+
+/** A line per event, found by the trace in which the event came to be, also where many are applied at once. */
+const tellApplied = (log: Log, group: string, { applied }: ChunkOutcome): void => {
+  for (const { record, envelope, traceparent } of applied) {
+    const traceId = trace.getSpanContext(continueTrace(traceparent))?.traceId;
+    const line = { group, topic: record.topic, event_id: envelope.id };
+    log.debug(traceId === undefined ? line : { ...line, trace_id: traceId }, "an event is applied");
+  }
 };

@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { SpanKind, SpanStatusCode, context, isSpanContextValid, trace } from "@opentelemetry/api";
 import express, {
   type ErrorRequestHandler,
   type Express,
@@ -8,11 +7,12 @@ import express, {
 } from "express";
 import { type RefusalCode, refuse } from "@payment-links/contracts";
 import { IdentityUnavailable } from "@payment-links/identity";
-import { type Log, type Metrics, continueTrace, tracer } from "@payment-links/runtime";
+import type { Log, Metrics } from "@payment-links/runtime";
 import { type Gate, admit } from "./admit.ts";
 import { answerRefusal, refusalOf } from "./answer-error.ts";
 import { createRequestTimer, type RequestTimer } from "./request-metrics.ts";
 import type { Method, Route } from "./route.ts";
+import { inServerSpan } from "./server-span.ts";
 import { trustProxySetting } from "./trusted-proxies.ts";
 
 export type AppOptions = {
@@ -52,30 +52,19 @@ export const createApp = (options: AppOptions): Express => {
 
 const serveRoute = (options: AppOptions, timer: RequestTimer, route: Route) => {
   const failure = route.failure ?? "INTERNAL_ERROR";
-  const spanName = `${route.method.toUpperCase()} ${route.path}`;
   return async (req: Request, res: Response): Promise<void> => {
     timer.time(req, res, route.path);
     const requestId = nameRequest(res);
-    const attributes = { "http.route": route.path, "http.request.method": req.method };
-    const span = tracer.startSpan(
-      spanName,
-      { kind: SpanKind.SERVER, attributes },
-      continueTrace(req.get("traceparent")),
-    );
-    const handle = async () => {
+    await inServerSpan(req, res, route, async () => {
       try {
         const caller = await admit(options.gate, route, req, res);
         await route.handle(req, res, caller);
       } catch (error) {
         answerError(options, { error, failure, route, requestId }, req, res);
-        if (res.statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
       }
-    };
-    // Where nothing is traced, there is no context to carry.
-    const isTraced = isSpanContextValid(span.spanContext());
-    await (isTraced ? context.with(trace.setSpan(context.active(), span), handle) : handle());
-    span.setAttribute("http.response.status_code", res.statusCode);
-    span.end();
+      const line = { request_id: requestId, route: route.path, status: res.statusCode };
+      options.log.debug(line, "a request was answered");
+    });
   };
 };
 

@@ -12,6 +12,10 @@ export const openMetrics = (service: string): Metrics => {
 /** Adds what Node tells of its own process: CPU, memory, event loop, garbage collection. */
 export const addProcessMetrics = (metrics: Metrics): void => {
   collectDefaultMetrics({ register: metrics });
+  // Gauges named as counters are; the same is told by type in those without `_total`.
+  for (const kind of ["handles", "requests", "resources"]) {
+    metrics.removeSingleMetric(`nodejs_active_${kind}_total`);
+  }
 };
 
 /**

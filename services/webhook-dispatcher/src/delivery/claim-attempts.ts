@@ -43,11 +43,12 @@ export const prepareAttempts = async (
   return deliveries.map((delivery) => {
     const target = byEndpoint.get(delivery.endpointId);
     const link = byLink.get(delivery.linkId);
-    const { traceparent } = delivery;
+    const { traceparent, attempts } = delivery;
+    const isRetry = attempts > 1;
     const attempt =
       target === undefined || link === undefined
         ? null
-        : { event: delivery, link, ...target, traceparent, leaseUntil };
+        : { event: delivery, link, ...target, traceparent, isRetry, leaseUntil };
     return { delivery, leaseUntil, attempt };
   });
 };

@@ -67,6 +67,7 @@ const attempt = async (url: string) => {
       url: typeof read === "string" ? null : read,
       secret: "whsec_x",
       traceparent: null,
+      isRetry: false,
       leaseUntil: new Date(clock.now().getTime() + 2 * timeoutMs),
     },
   );

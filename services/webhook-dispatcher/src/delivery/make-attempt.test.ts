@@ -38,6 +38,7 @@ const attemptWith = async (leaseMs: number) => {
       url: new URL("https://receiver.test/"),
       secret: "whsec_x",
       traceparent: null,
+      isRetry: false,
       leaseUntil: new Date(clock.now().getTime() + leaseMs),
     },
   );

@@ -1,4 +1,4 @@
-import { SpanKind, context, trace } from "@opentelemetry/api";
+import { ROOT_CONTEXT, SpanKind, context, trace } from "@opentelemetry/api";
 import {
   type Clock,
   type Log,
@@ -28,6 +28,7 @@ export type Attempt = {
   url: URL | null;
   secret: string;
   traceparent: string | null;
+  isRetry: boolean;
   leaseUntil: Date;
 };
 
@@ -53,11 +54,11 @@ export const makeAttempt = async (
     deadline.end();
     return interruptedOutcome;
   }
-  const parent = continueTrace(attempt.traceparent ?? undefined);
-  const span = tracer.startSpan("webhook attempt", { kind: SpanKind.CLIENT }, parent);
-  const outcome = await context.with(trace.setSpan(parent, span), async () => {
+  const outcome = await inAttemptSpan(attempt, async () => {
     try {
-      return await send(options, attempt, expiry.signal);
+      const answered = await send(options, attempt, expiry.signal);
+      options.log.debug({ event_id: attempt.event.id, outcome: answered.kind }, "an attempt ended");
+      return answered;
     } catch (error) {
       const failure = outcomeOfError(error);
       if (failure.kind === "internal") {
@@ -71,6 +72,20 @@ export const makeAttempt = async (
       deadline.end();
     }
   });
+  return outcome;
+};
+
+/** A first attempt is part of its event's trace. Retries go on for hours: each is one that links back. */
+const inAttemptSpan = async (
+  { traceparent, isRetry }: Attempt,
+  work: () => Promise<AttemptOutcome>,
+): Promise<AttemptOutcome> => {
+  const origin = continueTrace(traceparent ?? undefined);
+  const told = trace.getSpanContext(origin);
+  const links = isRetry && told !== undefined ? [{ context: told }] : [];
+  const parent = isRetry ? ROOT_CONTEXT : origin;
+  const span = tracer.startSpan("webhook attempt", { kind: SpanKind.CLIENT, links }, parent);
+  const outcome = await context.with(trace.setSpan(parent, span), work);
   if (outcome.kind !== "delivered") span.setAttribute("error.type", outcome.kind);
   if (outcome.httpStatus !== null) {
     span.setAttribute("http.response.status_code", outcome.httpStatus);

@@ -1,0 +1,24 @@
+import { SpanKind, SpanStatusCode, context, isSpanContextValid, trace } from "@opentelemetry/api";
+import type { Request, Response } from "express";
+import { continueTrace, tracer } from "@payment-links/runtime";
+
+/** Answers a request within a span of its route, which continues the caller's trace. */
+export const inServerSpan = async (
+  req: Request,
+  res: Response,
+  route: { method: string; path: string },
+  handle: () => Promise<void>,
+): Promise<void> => {
+  const attributes = { "http.route": route.path, "http.request.method": req.method };
+  const span = tracer.startSpan(
+    `${route.method.toUpperCase()} ${route.path}`,
+    { kind: SpanKind.SERVER, attributes },
+    continueTrace(req.get("traceparent")),
+  );
+  // Where nothing is traced, there is no context to carry.
+  const isTraced = isSpanContextValid(span.spanContext());
+  await (isTraced ? context.with(trace.setSpan(context.active(), span), handle) : handle());
+  if (res.statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+  span.setAttribute("http.response.status_code", res.statusCode);
+  span.end();
+};
