@@ -147,29 +147,32 @@ describe("admin settlement", () => {
       body: { chainId: "8453", sharedBlock: 100 },
       refusal: "no such chain is halted there\n",
     },
-  ])("names chain and blocks as they are, and tells of an unknown chain: $command", async (given) => {
-    const seen: unknown[] = [];
-    const server = createServer(async (req, res) => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of req) chunks.push(chunk);
-      seen.push([req.method, req.url, JSON.parse(String(Buffer.concat(chunks)))]);
-      res.statusCode = seen.length === 1 ? 202 : 404;
-      res.setHeader("content-type", "application/json");
-      res.end(JSON.stringify(given.body));
-    });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    try {
-      const { port } = server.address() as AddressInfo;
-      const environment = { SETTLEMENT_LISTENER_INTERNAL_URL: `http://127.0.0.1:${port}` };
-      const first = await admin(["settlement", ...given.command], environment);
-      expect([first.code, first.stdout]).toEqual([0, `${JSON.stringify(given.body)}\n`]);
-      const second = await admin(["settlement", ...given.command], environment);
-      expect([second.code, second.stderr]).toEqual([1, given.refusal]);
-      expect(seen[0]).toEqual(["POST", `/internal/settlement/${given.command[0]}`, given.body]);
-    } finally {
-      server.close();
-    }
-  });
+  ])(
+    "names chain and blocks as they are, and tells of an unknown chain: $command",
+    async (given) => {
+      const seen: unknown[] = [];
+      const server = createServer(async (req, res) => {
+        const chunks: Buffer[] = [];
+        for await (const chunk of req) chunks.push(chunk);
+        seen.push([req.method, req.url, JSON.parse(String(Buffer.concat(chunks)))]);
+        res.statusCode = seen.length === 1 ? 202 : 404;
+        res.setHeader("content-type", "application/json");
+        res.end(JSON.stringify(given.body));
+      });
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      try {
+        const { port } = server.address() as AddressInfo;
+        const environment = { SETTLEMENT_LISTENER_INTERNAL_URL: `http://127.0.0.1:${port}` };
+        const first = await admin(["settlement", ...given.command], environment);
+        expect([first.code, first.stdout]).toEqual([0, `${JSON.stringify(given.body)}\n`]);
+        const second = await admin(["settlement", ...given.command], environment);
+        expect([second.code, second.stderr]).toEqual([1, given.refusal]);
+        expect(seen[0]).toEqual(["POST", `/internal/settlement/${given.command[0]}`, given.body]);
+      } finally {
+        server.close();
+      }
+    },
+  );
 });
 
 describe("admin", () => {

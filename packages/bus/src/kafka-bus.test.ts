@@ -2,10 +2,10 @@ import { createRequire } from "node:module";
 import { Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { type Admin, ConfigResourceTypes, Partitioners } from "kafkajs";
-import { openMetrics } from "@payment-links/runtime";
+import { type Metrics, openMetrics } from "@payment-links/runtime";
 import { testBusContract } from "./bus.contract.ts";
 import type { Bus, ReceivedRecord } from "./bus.ts";
-import { type KafkaBusOptions, createKafkaBus } from "./kafka-bus.ts";
+import { type KafkaBus, type KafkaBusOptions, createKafkaBus } from "./kafka-bus.ts";
 import { openKafka } from "./kafka-client.ts";
 import { ensureTopics } from "./kafka-topics.ts";
 import { eventually, fresh, labelOf, quietLog, testRecord } from "./testing/rig.ts";
@@ -15,13 +15,10 @@ const connection = { brokers, clientId: "bus-test", log: quietLog };
 
 const opened: Bus[] = [];
 
-const openBus = (more: Partial<KafkaBusOptions> = {}): Bus => {
+const openBus = (more: Partial<KafkaBusOptions> = {}): KafkaBus => {
   const bus = createKafkaBus({
     ...connection,
     metrics: openMetrics("test"),
-    onFatal: (error) => {
-      throw error;
-    },
     ...more,
   });
   opened.push(bus);
@@ -161,34 +158,64 @@ describe("Kafka bus", () => {
     expect({ handedOver, aborted }).toEqual({ handedOver: 1, aborted: [false] });
   }, 40_000);
 
-  test("a consumer whose brokers are away waits for them and can be stopped", async () => {
-    const fatal: Error[] = [];
+  test("a consumer whose brokers are away waits for them, is not stalled, and can be stopped", async () => {
     const metrics = openMetrics("test");
-    const bus = openBus({
-      brokers: ["127.0.0.1:9"],
-      metrics,
-      onFatal: (error) => fatal.push(error),
-    });
+    const bus = openBus({ brokers: ["127.0.0.1:9"], metrics, silenceMsMax: 200 });
     const handle = async () => ({ handledCount: 0 });
     await bus.subscribe({ group: fresh("group"), topics: ["any"], handle });
-    const crashes = () =>
-      metrics.getSingleMetricAsString("payment_links_bus_consumer_crashes_total");
-    await eventually(crashes, (text) => /} [1-9]/.test(text));
+    await eventually(() => crashesOf(metrics), hasCrashed);
+    expect(bus.stalledGroups()).toEqual([]);
     await expect(bus.publish([testRecord("any", { key: "a", step: 1 })])).rejects.toThrow();
     await bus.close();
-    expect(fatal).toEqual([]);
   });
 
-  test("a refusal that no waiting heals is fatal", async () => {
-    const { promise: fatal, resolve: onFatal } = Promise.withResolvers<Error>();
+  test("a consumer that Kafka refuses is tried again for as long as it takes", async () => {
+    const metrics = openMetrics("test");
     const bus = openBus({
-      onFatal,
+      metrics,
       sasl: { mechanism: "plain", username: "nobody", password: "wrong" },
     });
     const handle = async () => ({ handledCount: 0 });
     await bus.subscribe({ group: fresh("group"), topics: ["any"], handle });
-    expect((await fatal).name).toMatch(/^KafkaJS/);
+    await eventually(() => crashesOf(metrics), hasCrashedAgain);
+    expect(bus.stalledGroups()).toEqual([]);
   });
+
+  // A member that will not rejoin holds up its whole group, as real a silence as any: the broker
+  // answers, and a new member is neither let in nor refused.
+  test("a consumer that is silent while its broker answers is stalled, until it fetches", async () => {
+    const topic = await makeTopic(1);
+    const group = fresh("group");
+    const holder = openKafka(connection).consumer({
+      groupId: group,
+      sessionTimeout: 60_000,
+      rebalanceTimeout: 60_000,
+    });
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const { promise: held, resolve: hold } = Promise.withResolvers<void>();
+    await holder.connect();
+    await holder.subscribe({ topics: [topic], fromBeginning: true });
+    await holder.run({ eachBatch: () => (hold(), released) });
+    const bus = openBus({ silenceMsMax: 2_000 });
+    await bus.publish([testRecord(topic, { key: "a", step: 1 })]);
+    await held;
+    await bus.subscribe({
+      group,
+      topics: [topic],
+      handle: async (records) => ({ handledCount: records.length }),
+    });
+    expect(bus.stalledGroups()).toEqual([]);
+    await eventually(
+      () => bus.stalledGroups(),
+      (stalled) => stalled[0] === group,
+    );
+    release();
+    await holder.disconnect();
+    await eventually(
+      () => bus.stalledGroups(),
+      (stalled) => stalled.length === 0,
+    );
+  }, 50_000);
 
   test("a connection with nothing to do does not wake the process", async () => {
     type Queue = { prototype: { checkPendingRequests: () => void } };
@@ -264,6 +291,13 @@ describe("Kafka bus", () => {
     expect(labels).toEqual(steps.map((step) => `a:${step}`));
   });
 });
+
+const crashesOf = (metrics: Metrics): Promise<string> =>
+  metrics.getSingleMetricAsString("payment_links_bus_consumer_crashes_total");
+
+const hasCrashed = (text: string): boolean => /} [1-9]/.test(text);
+
+const hasCrashedAgain = (text: string): boolean => /} (?:[2-9]|\d\d)/.test(text);
 
 /** Swallows every answer of the brokers, as a network that fails in one direction does. */
 const silenceBrokers = (): (() => void) => {

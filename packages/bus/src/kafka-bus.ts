@@ -1,8 +1,8 @@
 import type { ConnectionOptions } from "node:tls";
 import type { SASLOptions } from "kafkajs";
 import type { Log, Metrics } from "@payment-links/runtime";
-import type { Bus, Subscription } from "./bus.ts";
-import { createKafkaConsumer } from "./kafka-consumer.ts";
+import type { Bus } from "./bus.ts";
+import { type KafkaSubscription, createKafkaConsumer } from "./kafka-consumer.ts";
 import { createKafkaProducer } from "./kafka-producer.ts";
 
 /** How to reach the brokers. */
@@ -17,8 +17,17 @@ export type KafkaConnection = {
 
 export type KafkaBusOptions = KafkaConnection & {
   metrics: Metrics;
-  /** Called once where no waiting helps, such as a refused password: the process should end. */
-  onFatal: (error: Error) => void;
+  /** How long a consumer may give no sign of life before it is replaced; 60 s by default. */
+  silenceMsMax?: number;
+};
+
+/** The bus over Kafka, which can tell a consumer that hangs from brokers that are away. */
+export type KafkaBus = Bus & {
+  /**
+   * The groups whose member here gives no sign of life although the broker does, for so long that a new
+   * process should take its place. Empty while the brokers are away.
+   */
+  stalledGroups(): readonly string[];
 };
 
 const pollMs = 50;
@@ -27,9 +36,9 @@ const pollMs = 50;
  * The bus over Kafka. It connects when it is first used, waits for brokers that are away, and never
  * makes a topic: `ensureTopics` does, at deployment.
  */
-export const createKafkaBus = (options: KafkaBusOptions): Bus => {
+export const createKafkaBus = (options: KafkaBusOptions): KafkaBus => {
   const producer = createKafkaProducer(options);
-  const subscriptions = new Set<Subscription>();
+  const subscriptions = new Set<KafkaSubscription>();
   return {
     sendTimeoutMs: producer.sendTimeoutMs,
     pollMs,
@@ -39,6 +48,8 @@ export const createKafkaBus = (options: KafkaBusOptions): Bus => {
       subscriptions.add(consumer);
       return consumer;
     },
+    stalledGroups: () =>
+      [...subscriptions].filter((member) => member.isStalled()).map((member) => member.group),
     close: async () => {
       await Promise.all([...subscriptions].map((subscription) => subscription.stop()));
       producer.close();

@@ -1,12 +1,13 @@
 import type { Consumer, EachBatchPayload, IHeaders, KafkaMessage } from "kafkajs";
-import type { Counter } from "prom-client";
+import type { Counter, Gauge } from "prom-client";
 import { waitAfterFailures } from "./backoff.ts";
 import type { BatchHandler, ReceivedRecord, Subscription } from "./bus.ts";
+import { type ConsumerPulse, createConsumerPulse } from "./consumer-pulse.ts";
 import { endsWithin } from "./ends-within.ts";
 import { handOver } from "./hand-over.ts";
 import type { KafkaBusOptions } from "./kafka-bus.ts";
 import { openKafka } from "./kafka-client.ts";
-import { counter } from "./metrics.ts";
+import { counter, gauge } from "./metrics.ts";
 
 type KafkaConsumerOptions = KafkaBusOptions & {
   group: string;
@@ -14,13 +15,21 @@ type KafkaConsumerOptions = KafkaBusOptions & {
   handle: BatchHandler;
 };
 
+/** A member of a group over Kafka. */
+export type KafkaSubscription = Subscription & {
+  group: string;
+  /** Whether it gives no sign of life although the broker does: the process should start anew. */
+  isStalled(): boolean;
+};
+
 const sessionTimeoutMs = 15_000;
 const heartbeatMs = 2_000;
 /** A fetch answers as soon as there is a record; this bounds only how long a stop waits for it. */
 const fetchWaitMs = 500;
 const partitionsAtOnceMax = 3;
-const silenceMsMax = 60_000;
-const watchEveryMs = 5_000;
+const silenceMsMaxDefault = 60_000;
+/** Looks at a consumer per time for which it may be silent. */
+const looksPerSilence = 12;
 const stopTimeoutMs = 20_000;
 /** Few: what fails longer is a crash, and after that the consumer is tried again for ever. */
 const retry = { initialRetryTime: 100, maxRetryTime: 2_000, retries: 5 };
@@ -31,29 +40,45 @@ type Parts = {
   stopping: AbortController;
   batches: Set<AbortController>;
   lastSignAtMs: number;
+  silenceMsMax: number;
+  pulse: ConsumerPulse;
+  fetched: Gauge;
 };
 
 /**
  * Joins a group and hands its records over until it is stopped. A consumer of kafkajs that crashes,
- * also one that would stay silent ever after, is replaced by a fresh one after a growing wait; an
- * error that no waiting heals is fatal.
+ * also one that would stay silent ever after, is replaced by a fresh one after a growing wait, for as
+ * long as it takes.
  */
-export const createKafkaConsumer = (options: KafkaConsumerOptions): Subscription => {
-  const { group, log } = options;
+export const createKafkaConsumer = (options: KafkaConsumerOptions): KafkaSubscription => {
+  const { group, log, silenceMsMax = silenceMsMaxDefault } = options;
   const parts: Parts = {
     options,
     stopping: new AbortController(),
     batches: new Set(),
     lastSignAtMs: 0,
+    silenceMsMax,
+    pulse: createConsumerPulse({ silenceMsMax }),
+    fetched: gauge(options.metrics, {
+      name: "payment_links_bus_consumer_last_fetch_timestamp_seconds",
+      help: "When a consumer last asked the broker for records and was answered, also with none.",
+      labelNames: ["group"],
+    }),
   };
+  // One that never comes so far has stopped as well.
+  parts.fetched.set({ group }, Date.now() / 1_000);
   const crashes = counter(options.metrics, {
     name: "payment_links_bus_consumer_crashes_total",
     help: "Consumers that crashed or fell silent and were replaced.",
     labelNames: ["group"],
   });
   const ended = supervise(parts, crashes);
+  const asking = askWhileSilent(parts);
   return {
+    group,
+    isStalled: () => !parts.stopping.signal.aborted && parts.pulse.isStalled(),
     stop: async () => {
+      clearInterval(asking);
       parts.stopping.abort();
       for (const batch of parts.batches) batch.abort();
       if (!(await endsWithin(ended, stopTimeoutMs))) {
@@ -64,26 +89,53 @@ export const createKafkaConsumer = (options: KafkaConsumerOptions): Subscription
 };
 
 const supervise = async (parts: Parts, crashes: Counter): Promise<void> => {
-  const { options, stopping } = parts;
+  const { options, pulse, silenceMsMax, stopping } = parts;
   const { group, log } = options;
   let failures = 0;
   while (!stopping.signal.aborted) {
     const startedAtMs = Date.now();
-    const { error, isFatal } = await runOnce(parts);
+    const { error, isSilence = false } = await runOnce(parts);
     if (error === undefined || stopping.signal.aborted) return;
-    if (isFatal) {
-      log.fatal({ err: error, group }, "a consumer cannot go on");
-      return options.onFatal(error);
-    }
+    // An error is a sign of life: this process does what can be done, and a fresh one could do no more.
+    if (!isSilence) pulse.beat();
     crashes.inc({ group });
     if (Date.now() - startedAtMs > silenceMsMax) failures = 0;
     failures += 1;
-    log.warn({ err: error, group, failures }, "a consumer crashed; another takes its place");
+    const told = { err: error, group, failures };
+    if (isRefused(error)) log.error(told, "Kafka refuses a consumer; it is tried again");
+    else log.warn(told, "a consumer crashed; another takes its place");
     await waitAfterFailures(failures, stopping.signal);
   }
 };
 
-type Crash = { error?: Error; isFatal: boolean };
+/**
+ * Asks the brokers for metadata while nothing is seen of the consumer, on a connection of its own: what
+ * tells a consumer that hangs from brokers that are away.
+ */
+const askWhileSilent = ({ options, pulse, silenceMsMax }: Parts): NodeJS.Timeout => {
+  let isAsking = false;
+  const ask = async () => {
+    const admin = openKafka(options, { retry: { retries: 0 } }).admin();
+    try {
+      await admin.connect();
+      await admin.describeCluster();
+      pulse.brokerAnswered();
+    } catch (error) {
+      pulse.brokerFailed();
+      options.log.debug({ err: error }, "the brokers were asked for metadata and did not answer");
+    } finally {
+      await endsWithin(admin.disconnect(), stopTimeoutMs);
+      isAsking = false;
+    }
+  };
+  return setInterval(() => {
+    if (isAsking || pulse.silentMs() < silenceMsMax / 2) return;
+    isAsking = true;
+    void ask();
+  }, silenceMsMax / looksPerSilence);
+};
+
+type Crash = { error?: Error; isSilence?: boolean };
 
 /** Runs one consumer of kafkajs until it crashes, falls silent or is to stop. */
 const runOnce = async (parts: Parts): Promise<Crash> => {
@@ -97,8 +149,8 @@ const runOnce = async (parts: Parts): Promise<Crash> => {
     allowAutoTopicCreation: false,
     retry: { ...retry, restartOnFailure: async () => false },
   });
-  consumer.on(consumer.events.CRASH, ({ payload }) => crash(judge(payload.error)));
-  const giveUp = () => crash({ isFatal: false });
+  consumer.on(consumer.events.CRASH, ({ payload }) => crash({ error: payload.error }));
+  const giveUp = () => crash({});
   stopping.signal.addEventListener("abort", giveUp, { once: true });
   const watch = watchForSilence(parts, consumer, crash);
   try {
@@ -106,7 +158,7 @@ const runOnce = async (parts: Parts): Promise<Crash> => {
     if (!stopping.signal.aborted) await join(parts, consumer);
     return await crashed;
   } catch (error) {
-    return judge(error instanceof Error ? error : new Error("kafkajs threw no error"));
+    return { error: error instanceof Error ? error : new Error("kafkajs threw no error") };
   } finally {
     clearInterval(watch);
     stopping.signal.removeEventListener("abort", giveUp);
@@ -135,12 +187,15 @@ const watchForSilence = (parts: Parts, consumer: Consumer, crash: (crash: Crash)
   parts.lastSignAtMs = Date.now();
   consumer.on(consumer.events.FETCH, () => {
     parts.lastSignAtMs = Date.now();
+    parts.pulse.beat();
+    parts.fetched.set({ group: parts.options.group }, parts.lastSignAtMs / 1_000);
   });
+  consumer.on(consumer.events.HEARTBEAT, () => parts.pulse.beat());
   return setInterval(() => {
     if (parts.batches.size > 0) parts.lastSignAtMs = Date.now();
-    if (Date.now() - parts.lastSignAtMs < silenceMsMax) return;
-    crash({ error: new Error("the consumer fell silent"), isFatal: false });
-  }, watchEveryMs);
+    if (Date.now() - parts.lastSignAtMs < parts.silenceMsMax) return;
+    crash({ error: new Error("the consumer fell silent"), isSilence: true });
+  }, parts.silenceMsMax / looksPerSilence);
 };
 
 /** Called non-retriable by kafkajs, and yet only an outage. */
@@ -153,13 +208,13 @@ const outages = new Set([
 
 const causesMax = 5;
 
-const judge = (error: Error): Crash => {
+/** Whether Kafka says that the same again would fail again, as of a wrong password. */
+const isRefused = (error: Error): boolean => {
   let root: Error = error;
   for (let depth = 0; depth < causesMax && root.cause instanceof Error; depth += 1) {
     root = root.cause;
   }
-  const isRefused = "retriable" in root && root.retriable === false;
-  return { error, isFatal: isRefused && !outages.has(root.name) };
+  return "retriable" in root && root.retriable === false && !outages.has(root.name);
 };
 
 /**

@@ -12,7 +12,14 @@ export {
   readQuery,
 } from "./read-request.ts";
 export { type Route, type RouteDocument, keyRoute, publicRoute, sessionRoute } from "./route.ts";
-export { type ServeConfig, type Service, serve, serveConfig } from "./serve.ts";
+export {
+  type InternalPort,
+  type ServeConfig,
+  type Service,
+  openInternalPort,
+  serve,
+  serveConfig,
+} from "./serve.ts";
 export {
   type CookiePolicy,
   cookiePolicy,

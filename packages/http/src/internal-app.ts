@@ -9,6 +9,7 @@ import { refuse } from "@payment-links/contracts";
 import { type Log, type Metrics, exposeMetrics, metricsContentType } from "@payment-links/runtime";
 import { answerRefusal, refusalOf } from "./answer-error.ts";
 import type { Method } from "./route.ts";
+import { inServerSpan } from "./server-span.ts";
 
 /** What other services and operators call under `/internal/…`, which no ingress reaches. */
 export type InternalRoute = {
@@ -19,6 +20,7 @@ export type InternalRoute = {
 
 export type InternalAppOptions = {
   services: readonly {
+    name: string;
     metrics: Metrics;
     internalRoutes: readonly InternalRoute[];
     isReady: () => Promise<boolean>;
@@ -26,6 +28,10 @@ export type InternalAppOptions = {
   /** What is told of the process itself, where it runs several services. */
   processMetrics?: readonly Metrics[];
   isDraining: () => boolean;
+  /** What the process waits for before it can start, in words; undefined once it has started. */
+  waitsFor?: () => string | undefined;
+  /** Why only a new process would help, in words; undefined while this one lives. */
+  whyStalled?: () => string | undefined;
   /** Required as a bearer by `/internal/…` wherever the address is not a loopback one. */
   token?: string;
   /** The host names by which this process may be called. */
@@ -38,14 +44,13 @@ export const createInternalApp = (options: InternalAppOptions): Express => {
   const app = express();
   app.disable("x-powered-by");
   app.disable("etag");
-  app.get("/livez", (_req, res) => void res.type("text").send("ok\n"));
-  app.get("/readyz", async (_req, res) => {
-    const isReady = !options.isDraining() && (await allReady(options));
-    res
-      .status(isReady ? 200 : 503)
-      .type("text")
-      .send(isReady ? "ready\n" : "not ready\n");
+  app.get("/livez", (_req, res) => {
+    const reason = options.whyStalled?.();
+    if (reason === undefined) return void res.type("text").send("ok\n");
+    options.log.error({ reason }, "this process should be replaced");
+    res.status(503).type("text").send(`stalled: ${reason}\n`);
   });
+  app.get("/readyz", createReadiness(options));
   app.get("/metrics", async (_req, res) => {
     const own = options.services.map((service) => service.metrics);
     const text = await exposeMetrics([...own, ...(options.processMetrics ?? [])]);
@@ -60,23 +65,67 @@ export const createInternalApp = (options: InternalAppOptions): Express => {
   return app;
 };
 
-const allReady = async ({ services, log }: InternalAppOptions): Promise<boolean> => {
+/** Probes give up after seconds, and a pool that waits for a connection may take longer. */
+const checkTimeoutMs = 2_500;
+
+/** Answers whether the process takes traffic, and why not; the log tells each change once. */
+const createReadiness = (options: InternalAppOptions) => {
+  let told: string | undefined;
+  return async (_req: Request, res: Response): Promise<void> => {
+    const { reason, error } = await whyNotReady(options);
+    if (reason !== told) {
+      if (reason === undefined) options.log.info("ready again");
+      else
+        options.log.warn({ reason, ...(error === undefined ? {} : { err: error }) }, "not ready");
+      told = reason;
+    }
+    res
+      .status(reason === undefined ? 200 : 503)
+      .type("text")
+      .send(reason === undefined ? "ready\n" : `not ready: ${reason}\n`);
+  };
+};
+
+type NotReady = { reason?: string; error?: unknown };
+
+const whyNotReady = async (options: InternalAppOptions): Promise<NotReady> => {
+  if (options.isDraining()) return { reason: "it is draining" };
+  const awaited = options.waitsFor?.();
+  if (awaited !== undefined) return { reason: `it waits to start: ${awaited}` };
+  const checks = options.services.map(async ({ name, isReady }): Promise<NotReady> => {
+    try {
+      return (await within(checkTimeoutMs, isReady())) ? {} : { reason: `${name} is not ready` };
+    } catch (error) {
+      return { reason: `${name} cannot reach what it needs`, error };
+    }
+  });
+  return (await Promise.all(checks)).find(({ reason }) => reason !== undefined) ?? {};
+};
+
+const within = async (limitMs: number, check: Promise<boolean>): Promise<boolean> => {
+  const { promise: timedOut, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`no answer within ${limitMs} ms`)), limitMs);
   try {
-    return (await Promise.all(services.map((service) => service.isReady()))).every(Boolean);
-  } catch (error) {
-    log.warn({ err: error }, "a readiness check failed");
-    return false;
+    return await Promise.race([check, timedOut]);
+  } finally {
+    clearTimeout(timer);
   }
 };
 
 const serveInternal =
   (options: InternalAppOptions, route: InternalRoute) => async (req: Request, res: Response) => {
-    try {
-      refuseStrangers(options, req);
-      await route.handle(req, res);
-    } catch (error) {
-      answerError(options.log, error, route.path, res);
-    }
+    await inServerSpan(req, res, route, async () => {
+      try {
+        refuseStrangers(options, req);
+        await route.handle(req, res);
+      } catch (error) {
+        answerError(options.log, error, route.path, res);
+      }
+      options.log.debug(
+        { route: route.path, status: res.statusCode },
+        "an internal call was answered",
+      );
+    });
   };
 
 const answerError = (log: Log, error: unknown, route: string, res: Response): void => {

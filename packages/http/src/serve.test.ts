@@ -11,7 +11,7 @@ import {
 } from "@payment-links/runtime";
 import type { InternalRoute } from "./internal-app.ts";
 import { readBody, readParam } from "./read-request.ts";
-import { type ServeConfig, type Service, serve, serveConfig } from "./serve.ts";
+import { type ServeConfig, type Service, openInternalPort, serve, serveConfig } from "./serve.ts";
 import { call, callRaw, codesOf } from "./testing/client.ts";
 
 const logged: string[] = [];
@@ -78,6 +78,16 @@ const start = async (
   return { ...ports, stopList };
 };
 
+const publicFace = () => ({ app: service().app });
+
+const openInternal = async () => {
+  logged.length = 0;
+  const stopList = createStopList();
+  stop = () => stopList.stopAll(log);
+  const config = serveConfig.parse({ PORT: "0", INTERNAL_PORT: "0" });
+  return { stopList, internal: await openInternalPort({ config, stopList, log }) };
+};
+
 const token = "a-token-of-16-characters";
 
 describe("the two faces of a process", () => {
@@ -106,15 +116,75 @@ describe("the two faces of a process", () => {
   });
 });
 
+const probe = async (port: number, path: string): Promise<string> => {
+  const { status, text } = await call({ port, path });
+  return `${status} ${text}`;
+};
+
+describe("/livez", () => {
+  test("fails while only a new process would help, says why, and heals with it", async () => {
+    const { stopList, internal } = await openInternal();
+    let reason: string | undefined;
+    await internal.open({ ...publicFace(), services: [service()], whyStalled: () => reason });
+    expect(await probe(internal.port, "/livez")).toBe("200 ok\n");
+    reason = "a consumer hangs";
+    expect(await probe(internal.port, "/livez")).toBe("503 stalled: a consumer hangs\n");
+    reason = undefined;
+    expect(await probe(internal.port, "/livez")).toBe("200 ok\n");
+    await stopList.stopAll(log);
+  });
+});
+
 describe("/readyz", () => {
   test.each([
-    ["one service is not ready", () => Promise.resolve(false)],
-    ["a check fails", () => Promise.reject(new Error("the database is away"))],
-  ])("says so when %s, while /livez stays as it is", async (_name, isReady) => {
+    ["one service is not ready", () => Promise.resolve(false), "is not ready"],
+    [
+      "a check fails",
+      () => Promise.reject(new Error("the database is away")),
+      "cannot reach what it needs",
+    ],
+    ["a check never ends", () => new Promise<boolean>(() => {}), "cannot reach what it needs"],
+  ])("says so when %s, while /livez stays as it is", async (_name, isReady, reason) => {
     const { internalPort } = await start({}, [service(), service({ name: "other", isReady })]);
-    const answer = await call({ port: internalPort, path: "/readyz" });
-    expect([answer.status, answer.text]).toEqual([503, "not ready\n"]);
-    expect((await call({ port: internalPort, path: "/livez" })).status).toBe(200);
+    expect(await probe(internalPort, "/readyz")).toBe(`503 not ready: other ${reason}\n`);
+    expect(await probe(internalPort, "/livez")).toBe("200 ok\n");
+  });
+
+  test("is told to the log when it changes, not with every probe", async () => {
+    let isAway = true;
+    const isReady = () =>
+      isAway ? Promise.reject(new Error("the database is away")) : Promise.resolve(true);
+    const { internalPort } = await start({}, [service({ isReady })]);
+    const lines = () => logged.filter((line) => /"msg":"(?:not ready|ready again)"/.test(line));
+    for (let probes = 0; probes < 3; probes += 1) await probe(internalPort, "/readyz");
+    expect(lines()).toHaveLength(1);
+    expect(lines().join("")).toContain("the database is away");
+    isAway = false;
+    for (let probes = 0; probes < 3; probes += 1) await probe(internalPort, "/readyz");
+    expect(lines()).toHaveLength(2);
+  });
+
+  test("while the process starts says what it waits for, and nobody is served yet", async () => {
+    const { internal, stopList } = await openInternal();
+    internal.waitFor("its schema");
+    internal.waitFor("its schema");
+    expect(await probe(internal.port, "/readyz")).toBe(
+      "503 not ready: it waits to start: its schema\n",
+    );
+    expect(await probe(internal.port, "/livez")).toBe("200 ok\n");
+    expect((await call({ port: internal.port, path: "/metrics" })).status).toBe(200);
+    expect((await call({ port: internal.port, path: "/internal/things" })).status).toBe(404);
+    expect(logged.filter((line) => line.includes('"the start waits"'))).toHaveLength(1);
+    await internal.open({ ...publicFace(), services: [service()] });
+    expect(await probe(internal.port, "/readyz")).toBe("200 ready\n");
+    expect((await call({ port: internal.port, path: "/internal/things" })).status).toBe(200);
+    await stopList.stopAll(log);
+  });
+
+  test("a process that is stopped while it starts frees its internal port", async () => {
+    const { internal, stopList } = await openInternal();
+    await stopList.stopAll(log);
+    await expect(probe(internal.port, "/livez")).rejects.toThrow("ECONNREFUSED");
   });
 
   test("while draining says not ready, and public calls are still served and told to leave", async () => {
@@ -122,7 +192,9 @@ describe("/readyz", () => {
     const headers = { connection: "keep-alive" };
     expect((await call({ port, headers })).headers.connection).toBe("keep-alive");
     const stopping = stopList.stopAll(log);
-    expect((await call({ port: internalPort, path: "/readyz" })).status).toBe(503);
+    const told = await call({ port: internalPort, path: "/readyz", headers });
+    expect([told.status, told.text]).toEqual([503, "not ready: it is draining\n"]);
+    expect(told.headers.connection).toBe("close");
     const answer = await call({ port, headers });
     expect([answer.text, answer.headers.connection]).toEqual(["public", "close"]);
     await stopping;

@@ -42,62 +42,95 @@ export const serveConfig = z
   });
 export type ServeConfig = z.output<typeof serveConfig>;
 
-type ServeOptions = {
-  config: ServeConfig;
+type InternalPortOptions = { config: ServeConfig; stopList: StopList; log: Log };
+
+type OpenOptions = {
   app: RequestListener;
   services: readonly Service[];
   /** What is told of the process itself, where it runs several services. */
   processMetrics?: readonly Metrics[];
-  stopList: StopList;
-  log: Log;
+  /** Why only a new process would help, in words; undefined while this one lives. */
+  whyStalled?: () => string | undefined;
 };
 
-/**
- * Serves both faces of a process. The stop list gets the orderly end: readiness off, the drain delay
- * (load balancers learn of it, and clients leave with their answers), no new connections, the answers
- * under way.
- */
-export const serve = async ({
-  config,
-  app,
-  services,
-  processMetrics = [],
-  stopList,
-  log,
-}: ServeOptions): Promise<{ port: number; internalPort: number }> => {
+/** The face of a process that is there from its first second. */
+export type InternalPort = {
+  port: number;
+  /** Says what the start waits for, in words: `/readyz` tells it, and the log tells it once. */
+  waitFor: (what: string) => void;
+  /**
+   * Serves both faces, now that the services have started. The stop list gets the orderly end: readiness
+   * off, the drain delay (load balancers learn of it, and clients leave with their answers), no new
+   * connections, the answers under way.
+   */
+  open: (options: OpenOptions) => Promise<{ port: number }>;
+};
+
+/** Opens the internal port of a process that is about to start: it lives, and is not ready. */
+export const openInternalPort = async (options: InternalPortOptions): Promise<InternalPort> => {
+  const { config, log, stopList } = options;
   let isDraining = false;
-  const internalApp = createInternalApp({
-    services,
-    processMetrics,
-    isDraining: () => isDraining,
-    ...(config.INTERNAL_TOKEN === undefined ? {} : { token: config.INTERNAL_TOKEN }),
-    hostNames: ["localhost", "127.0.0.1", "::1", config.INTERNAL_HOST]
-      .concat(services.map((service) => service.name))
-      .concat(config.INTERNAL_HOSTNAMES)
-      .map(asHostName),
-    log,
-  });
+  let awaited: string | undefined = "its services start";
+  const createApp = (given: Omit<OpenOptions, "app">) =>
+    createInternalApp({
+      ...given,
+      isDraining: () => isDraining,
+      waitsFor: () => awaited,
+      ...(config.INTERNAL_TOKEN === undefined ? {} : { token: config.INTERNAL_TOKEN }),
+      hostNames: hostNamesOf(config, given.services),
+      log,
+    });
+  let app = createApp({ services: [] });
   const internal = await listen({
-    handler: internalApp,
+    handler: (req, res) => app(req, res),
     host: config.INTERNAL_HOST,
     port: config.INTERNAL_PORT,
     variable: "INTERNAL_PORT",
   });
   stopList.add("internal port", () => internal.close());
-  const open: Listening = await listen({
-    handler: app,
-    host: config.HOST,
-    port: config.PORT,
-    variable: "PORT",
-  });
-  stopList.add("public port", async () => {
-    isDraining = true;
-    open.drain();
-    await new Promise((resolve) => setTimeout(resolve, config.DRAIN_DELAY_SECONDS * 1000));
-    await open.close();
-  });
-  return { port: open.port, internalPort: internal.port };
+  return {
+    port: internal.port,
+    waitFor: (what) => {
+      if (what !== awaited) log.warn({ reason: what }, "the start waits");
+      awaited = what;
+    },
+    open: async (given) => {
+      const open: Listening = await listen({
+        handler: given.app,
+        host: config.HOST,
+        port: config.PORT,
+        variable: "PORT",
+      });
+      stopList.add("ports", async () => {
+        isDraining = true;
+        open.drain();
+        internal.drain();
+        await new Promise((resolve) => setTimeout(resolve, config.DRAIN_DELAY_SECONDS * 1000));
+        await open.close();
+        // Now, before what its calls stand on ends.
+        await internal.close();
+      });
+      app = createApp(given);
+      awaited = undefined;
+      return { port: open.port };
+    },
+  };
 };
+
+/** Serves both faces of a process whose services have started. */
+export const serve = async (
+  options: InternalPortOptions & OpenOptions,
+): Promise<{ port: number; internalPort: number }> => {
+  const internal = await openInternalPort(options);
+  const { port } = await internal.open(options);
+  return { port, internalPort: internal.port };
+};
+
+const hostNamesOf = (config: ServeConfig, services: readonly Service[]): string[] =>
+  ["localhost", "127.0.0.1", "::1", config.INTERNAL_HOST]
+    .concat(services.map((service) => service.name))
+    .concat(config.INTERNAL_HOSTNAMES)
+    .map(asHostName);
 
 /** A name as it stands in a `Host` header, where an IPv6 address has its brackets. */
 const asHostName = (name: string): string => (isIPv6(name) ? `[${name}]` : name).toLowerCase();

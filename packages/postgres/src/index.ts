@@ -1,2 +1,3 @@
 export { type Migration, migrate } from "./migrate.ts";
+export { openMigratedPool } from "./open-migrated-pool.ts";
 export { type Pool, openPool } from "./pool.ts";

@@ -153,6 +153,17 @@ describe("migrate", () => {
     ]);
   });
 
+  test("given a server that takes the connection and says nothing, gives up within seconds", async () => {
+    const silent = createServer(() => {});
+    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+    const { port } = silent.address() as AddressInfo;
+    const startedAt = performance.now();
+    const adminUrl = `postgres://postgres@127.0.0.1:${port}/postgres`;
+    await expect(migrate(migration([], { adminUrl }))).rejects.toThrow(/timeout/);
+    expect(performance.now() - startedAt).toBeLessThan(8_000);
+    silent.close();
+  });
+
   test("given a connection that breaks, rejects and does not end the process", async () => {
     const { adminUrl, breakOff } = await openBreakable(database.adminUrl);
     const slow = { "0001-slow.sql": "SELECT pg_sleep(20);" };

@@ -20,6 +20,7 @@ type SqlFile = { name: string; sql: string; checksum: string };
 /** One runner at a time per database, whatever process or machine it is in. */
 const migrationLock = 7_203_115;
 const lockTimeoutMs = 60_000;
+const connectTimeoutMs = 5_000;
 
 /**
  * Brings one service's schema up to date, forward only, each file in a transaction of its own, and
@@ -31,6 +32,8 @@ export const migrate = async (migration: Migration): Promise<string[]> => {
   const client = new Client({
     connectionString: migration.adminUrl,
     application_name: "migrate",
+    connectionTimeoutMillis: connectTimeoutMs,
+    keepAlive: true,
   });
   // A connection that breaks fails the query under way; unheard, it would end the process as well.
   client.on("error", () => {});
@@ -44,6 +47,10 @@ export const migrate = async (migration: Migration): Promise<string[]> => {
     await client.end();
   }
 };
+
+/** The names of the files that make a schema, in the order in which they are applied. */
+export const listMigrations = async (folders: readonly URL[]): Promise<string[]> =>
+  (await readFolders(folders)).map(({ name }) => name);
 
 const readFolders = async (folders: readonly URL[]): Promise<SqlFile[]> => {
   const files: SqlFile[] = [];

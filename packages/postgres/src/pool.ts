@@ -31,7 +31,7 @@ type Issue = { message: string; path?: readonly unknown[] | undefined };
 const describeIssues = (issues: readonly Issue[]): string =>
   issues.map(({ message, path = [] }) => `${path.map(String).join(".")}: ${message}`).join("; ");
 
-type PoolOptions = {
+export type PoolOptions = {
   url: string;
   applicationName: string;
   connectionsMax: number;

@@ -1,9 +1,9 @@
 import type * as z from "zod";
-import { createKafkaBus, withTopicPrefix } from "@payment-links/bus";
+import { type Bus, type KafkaBus, createKafkaBus, withTopicPrefix } from "@payment-links/bus";
 import { openCatalogue } from "@payment-links/contracts";
-import { PortTakenError, type Service, serve } from "@payment-links/http";
+import { PortTakenError, type Service, openInternalPort } from "@payment-links/http";
 import { createHttpAsk } from "@payment-links/identity";
-import { openPool } from "@payment-links/postgres";
+import { type Migration, type Pool, openMigratedPool } from "@payment-links/postgres";
 import { createRedisLimiter } from "@payment-links/rate-limit";
 import {
   ConfigError,
@@ -28,12 +28,15 @@ type ServiceProcess<Config> = {
   name: string;
   /** The service's own variables. */
   config: z.ZodType<Config>;
+  /** What its schema must have before it can start. */
+  migration: Pick<Migration, "schema" | "folders">;
   create: (ground: Ground, config: Config) => Service;
 };
 
 /**
- * Runs one service in this process over Kafka, Postgres and Redis, until it is told to stop. A
- * configuration that cannot be used ends the process with a clear message and code 2.
+ * Runs one service in this process over Kafka, Postgres and Redis, until it is told to stop. It waits, not
+ * ready, while Postgres is away or its schema is older than this code; nothing else that is away holds
+ * it up. A configuration that cannot be used ends the process with a clear message and code 2.
  */
 export const runProcess = async <Config>(
   service: ServiceProcess<Config>,
@@ -52,57 +55,58 @@ export const runProcess = async <Config>(
 };
 
 const start = async <Config>(
-  { name, config: ownConfig, create }: ServiceProcess<Config>,
+  { name, config: ownConfig, create, migration }: ServiceProcess<Config>,
   environment: Environment,
   log: Log,
 ): Promise<void> => {
   const config = readConfig(processConfig, environment);
   const own = readConfig(ownConfig, environment);
+  const fixed = settings(config);
   const stopList = createStopList();
-  stopOnSignal(stopList, log);
+  stopOnSignal(stopList, log, config.DRAIN_DELAY_SECONDS * 1000);
   const isTraced = config.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined;
   stopList.add("tracing", await openTracing(name, isTraced));
   if (config.ALLOW_INSECURE_COOKIE) {
     log.warn("ALLOW_INSECURE_COOKIE is set: sessions can be stolen");
   }
-  const service = create(await openGround(name, config, stopList, log), own);
-  stopList.add(name, () => service.stop());
-  await service.start();
-  const { port, internalPort } = await serve({
-    config,
-    app: service.app,
-    services: [service],
-    stopList,
-    log,
-  });
-  log.info({ port, internalPort }, "ready");
-};
-
-const openGround = async (
-  name: string,
-  config: ProcessConfig,
-  stopList: StopList,
-  log: Log,
-): Promise<Ground> => {
-  const clock = systemClock;
-  const metrics = openMetrics(name);
-  addProcessMetrics(metrics);
-  const pool = await openPool({
+  const internal = await openInternalPort({ config, stopList, log });
+  const pool = await openMigratedPool({
     url: config.DATABASE_URL,
     applicationName: name,
     connectionsMax: config.DATABASE_CONNECTIONS_MAX,
+    migration,
+    clock: systemClock,
+    waiting: internal.waitFor,
     log,
   });
   stopList.add("database", () => pool.end());
-  const kafka = createKafkaBus({
-    ...kafkaConnection(config, name, log),
-    metrics,
-    onFatal: (error) => {
-      log.fatal({ err: error }, "Kafka will not come back by waiting; the process ends");
-      process.exit(1);
-    },
+  const { ground, kafka } = openGround(name, config, { pool, stopList, log });
+  const service = create({ ...ground, ...fixed }, own);
+  stopList.add(name, () => service.stop());
+  await service.start();
+  const { port } = await internal.open({
+    app: service.app,
+    services: [service],
+    whyStalled: () => whyStalled(kafka),
   });
-  const bus = withTopicPrefix(kafka, config.KAFKA_TOPIC_PREFIX);
+  log.info({ port, internalPort: internal.port }, "ready");
+};
+
+const whyStalled = (kafka: KafkaBus): string | undefined => {
+  const groups = kafka.stalledGroups();
+  if (groups.length === 0) return undefined;
+  return `the consumer of ${groups.join(", ")} is silent although Kafka answers`;
+};
+
+type Opened = { pool: Pool; stopList: StopList; log: Log };
+
+/** Opens what waits for nobody: what is away is found when it is used, and waited for then. */
+const openGround = (name: string, config: ProcessConfig, { pool, stopList, log }: Opened) => {
+  const clock = systemClock;
+  const metrics = openMetrics(name);
+  addProcessMetrics(metrics);
+  const kafka = createKafkaBus({ ...kafkaConnection(config, name, log), metrics });
+  const bus: Bus = withTopicPrefix(kafka, config.KAFKA_TOPIC_PREFIX);
   stopList.add("bus", () => bus.close());
   const { REDIS_URL: url, RATE_LIMIT_REPLICAS: replicas } = config;
   const limiter = createRedisLimiter({ url, replicas, clock, log, metrics });
@@ -111,7 +115,8 @@ const openGround = async (
     url: config.AUTH_KEYS_INTERNAL_URL,
     ...(config.INTERNAL_TOKEN === undefined ? {} : { token: config.INTERNAL_TOKEN }),
   });
-  return { pool, bus, limiter, ask, clock, log, metrics, ...settings(config) };
+  const ground = { pool, bus, limiter, ask, clock, log, metrics };
+  return { ground, kafka };
 };
 
 const settings = (config: ProcessConfig) => {

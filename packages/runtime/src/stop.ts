@@ -33,10 +33,11 @@ const hardStopMs = 25_000;
 const sameSignalMs = 1_000;
 
 /**
- * Runs until SIGTERM or SIGINT, then stops in order and exits 0. A stop that takes longer than 25 s,
- * or a second signal, exits 1: a crash at any line loses nothing, so it is safe.
+ * Runs until SIGTERM or SIGINT, then stops in order and exits 0. A stop that takes longer than 25 s
+ * besides the drain delay, or a second signal, exits 1: a crash at any line loses nothing, so it is
+ * safe.
  */
-export const stopOnSignal = (list: StopList, log: Log): void => {
+export const stopOnSignal = (list: StopList, log: Log, drainDelayMs = 0): void => {
   let stoppingSinceMs: number | undefined;
   const stop = (signal: string) => {
     const nowMs = performance.now();
@@ -46,7 +47,7 @@ export const stopOnSignal = (list: StopList, log: Log): void => {
     }
     stoppingSinceMs = nowMs;
     log.info({ signal }, "stopping");
-    setTimeout(() => process.exit(1), hardStopMs).unref();
+    setTimeout(() => process.exit(1), drainDelayMs + hardStopMs).unref();
     void list.stopAll(log).then(() => process.exit(0));
   };
   process.on("SIGTERM", stop);

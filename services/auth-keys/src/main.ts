@@ -1,7 +1,12 @@
 import { runProcess } from "@payment-links/process";
-import { authKeysConfig, createAuthKeys } from "./service.ts";
+import { authKeysConfig, createAuthKeys, authKeysMigration } from "./service.ts";
 
 await runProcess(
-  { name: "auth-keys", config: authKeysConfig, create: createAuthKeys },
+  {
+    name: "auth-keys",
+    config: authKeysConfig,
+    migration: authKeysMigration,
+    create: createAuthKeys,
+  },
   process.env,
 );

@@ -1,7 +1,12 @@
 import { runProcess } from "@payment-links/process";
-import { createLinksApi, linksApiConfig } from "./service.ts";
+import { createLinksApi, linksApiConfig, linksApiMigration } from "./service.ts";
 
 await runProcess(
-  { name: "links-api", config: linksApiConfig, create: createLinksApi },
+  {
+    name: "links-api",
+    config: linksApiConfig,
+    migration: linksApiMigration,
+    create: createLinksApi,
+  },
   process.env,
 );

@@ -1,5 +1,9 @@
 import { runProcess } from "@payment-links/process";
-import { createSettlementListener, settlementListenerConfig, settlementListenerMigration } from "./service.ts";
+import {
+  createSettlementListener,
+  settlementListenerConfig,
+  settlementListenerMigration,
+} from "./service.ts";
 
 await runProcess(
   {

@@ -1,0 +1,245 @@
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { Agent, request } from "node:http";
+import { createServer } from "node:net";
+import { busMigrations, ensureTopics, prefixTopics } from "@payment-links/bus";
+import { topicSettings } from "@payment-links/contracts";
+import { migrate } from "@payment-links/postgres";
+import { type TestDatabase, createTestDatabase } from "@payment-links/postgres/testing";
+import { openLog } from "@payment-links/runtime";
+import { waitUntil } from "@payment-links/runtime/testing";
+import { openCuttableProxy } from "./testing/cuttable-proxy.ts";
+import { type Tiny, startTiny } from "./testing/start-tiny.ts";
+
+const log = openLog({ service: "test", level: "silent" });
+const brokers = (process.env["KAFKA_BROKERS"] ?? "").split(",");
+const redisUrl = process.env["REDIS_URL"] ?? "";
+const schema = "tiny";
+/** What a closed port of loopback stands for: a server that is away. */
+const away = "127.0.0.1:9";
+const recoveryMsMax = 30_000;
+
+let database: TestDatabase;
+let started: Tiny[] = [];
+/** Ends what a test began, also where it failed in between. */
+const cleanUps: (() => unknown)[] = [];
+
+beforeEach(async () => {
+  database = await createTestDatabase([]);
+});
+
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0)) await cleanUp();
+  await Promise.all(started.map((running) => running.stop()));
+  started = [];
+  await database.drop();
+});
+
+const migrateTiny = () =>
+  migrate({
+    adminUrl: database.adminUrl,
+    role: { name: schema, password: "test" },
+    schema,
+    folders: [busMigrations],
+  });
+
+const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  if (address === null || typeof address === "string") throw new Error("no port");
+  return address.port;
+};
+
+const start = async (environment: Record<string, string> = {}): Promise<Tiny> => {
+  const [port, internalPort] = [await freePort(), await freePort()];
+  const env = {
+    DATABASE_URL: database.urlOf(schema),
+    KAFKA_BROKERS: away,
+    REDIS_URL: `redis://${away}`,
+    ...environment,
+  };
+  const tiny = await startTiny(env, { port, internalPort });
+  started.push(tiny);
+  return tiny;
+};
+
+const isReady = (tiny: Tiny) => async () => (await tiny.probe("/readyz")) === "200 ready";
+
+/** Counts the looks at a process, and those at which it did not live. */
+const watchLife = (tiny: Tiny) => {
+  const failures: string[] = [];
+  let looks = 0;
+  const timer = setInterval(async () => {
+    const answer = await tiny.probe("/livez");
+    looks += 1;
+    if (answer !== "200 ok") failures.push(String(answer));
+  }, 100);
+  cleanUps.push(() => clearInterval(timer));
+  return { failures, looks: () => looks };
+};
+
+describe("a process", () => {
+  test("that meets no schema waits, alive and not ready, and goes on when it is there", async () => {
+    const tiny = await start();
+    const reason = await waitUntil("the reason", async () => {
+      const answer = await tiny.probe("/readyz");
+      return answer !== undefined && /migrations make it/.test(answer) && answer;
+    });
+    expect(reason).toMatch(/^503 not ready: it waits to start: (?:the role of|schema) tiny/);
+    expect(await tiny.probe("/livez")).toBe("200 ok");
+    await migrateTiny();
+    await waitUntil("it is ready", isReady(tiny), recoveryMsMax);
+    const waits = tiny.linesWith('"the start waits"');
+    expect(new Set(waits.map((line) => line.replace(/.*"reason":/, ""))).size).toBe(waits.length);
+    expect(await tiny.stop()).toBe(0);
+  }, 60_000);
+
+  test("whose Kafka, Redis and Postgres are away lives on, and is ready again by itself", async () => {
+    await migrateTiny();
+    const url = new URL(database.urlOf(schema));
+    const proxy = await openCuttableProxy({ port: Number(url.port) });
+    url.port = String(proxy.port);
+    cleanUps.push(() => proxy.cut());
+    await proxy.cut();
+    const tiny = await start({ DATABASE_URL: url.href });
+    const life = watchLife(tiny);
+    await waitUntil("it waits for its database", async () =>
+      /database cannot be reached/.test((await tiny.probe("/readyz")) ?? ""),
+    );
+    await proxy.mend();
+    await waitUntil("it is ready, without Kafka and Redis", isReady(tiny), recoveryMsMax);
+    await proxy.cut();
+    await waitUntil("it is not ready", async () => !(await isReady(tiny)()));
+    expect(await tiny.probe("/readyz")).toBe("503 not ready: tiny cannot reach what it needs");
+    await proxy.mend();
+    await waitUntil("it is ready again", isReady(tiny), recoveryMsMax);
+    expect(life.looks()).toBeGreaterThan(5);
+    expect(life.failures).toEqual([]);
+    expect(tiny.isRunning()).toBe(true);
+    expect(await tiny.stop()).toBe(0);
+  }, 120_000);
+
+  test("that is stopped while it waits ends at once with 0", async () => {
+    const tiny = await start({ DATABASE_URL: `postgres://tiny:test@${away}/tiny` });
+    expect(await tiny.stop()).toBe(0);
+  }, 60_000);
+
+  test("that is frozen answers no probe, and does not end for it once it goes on", async () => {
+    await migrateTiny();
+    const tiny = await start({ KAFKA_BROKERS: brokers.join(",") });
+    await waitUntil("it is ready", isReady(tiny), recoveryMsMax);
+    process.kill(tiny.pid, "SIGSTOP");
+    cleanUps.push(() => process.kill(tiny.pid, "SIGCONT"));
+    expect(await tiny.probe("/livez")).toBeUndefined();
+    process.kill(tiny.pid, "SIGCONT");
+    expect(await tiny.probe("/livez")).toBe("200 ok");
+    expect(await tiny.probe("/readyz")).toBe("200 ready");
+  }, 60_000);
+
+  test("under load, told to stop, loses no request, no event and no partition", async () => {
+    await migrateTiny();
+    const prefix = `tiny-${randomBytes(6).toString("hex")}.`;
+    const topics = prefixTopics(topicSettings, prefix);
+    await ensureTopics({ brokers, clientId: "test", log, replicationFactor: 1, topics });
+    const environment = {
+      KAFKA_BROKERS: brokers.join(","),
+      KAFKA_TOPIC_PREFIX: prefix,
+      REDIS_URL: redisUrl,
+      DRAIN_DELAY_SECONDS: "1",
+    };
+    const leaving = await start(environment);
+    const staying = await start(environment);
+    await waitUntil("both are ready", async () => (await isReady(leaving)()) && isReady(staying)());
+    const load = startLoad([leaving, staying]);
+    await waitUntil(
+      "load on both",
+      () => load.answered(leaving) > 50 && load.answered(staying) > 50,
+    );
+    expect(await leaving.stop()).toBe(0);
+    await waitUntil("load on the other alone", () => load.keysSince() > 100);
+    const { failures, keys } = await load.end();
+    expect(failures).toEqual([]);
+    // A member that had not left its group would keep its partitions for the session's 15 s.
+    await waitUntil("every event is heard", () => {
+      const heard = [leaving, staying].flatMap((tiny) => tiny.linesWith('"msg":"heard"')).join();
+      return keys.every((key) => heard.includes(key));
+    });
+  }, 90_000);
+});
+
+const clientsPerProcess = 2;
+const balancerLooksEveryMs = 100;
+
+/**
+ * Clients behind a balancer as Kubernetes has it: a new connection goes to a process that was ready at the
+ * last look, and stays there until an answer ends it. A request that fails is not tried again.
+ */
+const startLoad = (processes: readonly Tiny[]) => {
+  const failures: string[] = [];
+  const keys: string[] = [];
+  const answers = new Map<Tiny, number>();
+  let ready = [...processes];
+  const ending = new AbortController();
+  let keysAtChange = 0;
+  const balancing = setInterval(async () => {
+    const isIn = await Promise.all(processes.map((tiny) => isReady(tiny)()));
+    ready = processes.filter((_, at) => isIn[at]);
+    if (ready.length === processes.length) keysAtChange = keys.length;
+  }, balancerLooksEveryMs);
+  const client = async (turn: number): Promise<void> => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    let tiny: Tiny | undefined;
+    for (let sent = turn; !ending.signal.aborted; sent += 1) {
+      tiny ??= ready[sent % ready.length];
+      if (tiny === undefined) throw new Error("nobody is ready");
+      try {
+        const { key, isLast } = await send(tiny.port, agent);
+        keys.push(key);
+        answers.set(tiny, (answers.get(tiny) ?? 0) + 1);
+        if (isLast) tiny = undefined;
+      } catch (error) {
+        failures.push(String(error));
+        tiny = undefined;
+      }
+    }
+    agent.destroy();
+  };
+  const clients = Array.from({ length: clientsPerProcess * processes.length }, (_, at) =>
+    client(at),
+  );
+  const end = async () => {
+    ending.abort();
+    await Promise.all(clients);
+    clearInterval(balancing);
+    return { failures, keys };
+  };
+  cleanUps.push(end);
+  return {
+    end,
+    answered: (tiny: Tiny) => answers.get(tiny) ?? 0,
+    /** Answers since the last look at which all were ready. */
+    keysSince: () => keys.length - keysAtChange,
+  };
+};
+
+type Sent = { key: string; isLast: boolean };
+
+const send = (port: number, agent: Agent): Promise<Sent> =>
+  new Promise((resolve, reject) => {
+    const sent = request({ host: "127.0.0.1", port, agent, method: "POST" }, (res) => {
+      let text = "";
+      res.setEncoding("utf8");
+      res.on("data", (chunk: string) => (text += chunk));
+      res.on("error", reject);
+      res.on("end", () => {
+        const isLast = res.headers.connection === "close";
+        if (res.statusCode === 200) resolve({ key: text, isLast });
+        else reject(new Error(`answered ${res.statusCode}`));
+      });
+    });
+    sent.on("error", reject);
+    sent.end("x".repeat(2_000));
+  });

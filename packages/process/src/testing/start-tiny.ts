@@ -1,0 +1,78 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { waitUntil } from "@payment-links/runtime/testing";
+
+/** The tiny service in a process of its own. */
+export type Tiny = {
+  pid: number;
+  port: number;
+  internalPort: number;
+  isRunning(): boolean;
+  /** The lines of its log that hold this text. */
+  linesWith(text: string): readonly string[];
+  /** The answer of a probe, such as `200 ready`; without one, undefined. */
+  probe(path: string): Promise<string | undefined>;
+  /** Tells it to stop, and answers its exit code; null where a signal had to end it. */
+  stop(): Promise<number | null>;
+};
+
+const script = fileURLToPath(new URL("./tiny-process.ts", import.meta.url));
+const probeTimeoutMs = 3_000;
+const startMsMax = 30_000;
+const endMsMax = 40_000;
+
+const probe = async (port: number, path: string): Promise<string | undefined> => {
+  try {
+    const signal = AbortSignal.timeout(probeTimeoutMs);
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`, { signal });
+    return `${answer.status} ${(await answer.text()).trim()}`;
+  } catch {
+    return undefined;
+  }
+};
+
+/** Starts it on the given ports, and resolves once it lives; it need not be ready. */
+export const startTiny = async (
+  environment: Record<string, string>,
+  { port, internalPort }: { port: number; internalPort: number },
+): Promise<Tiny> => {
+  const ports = { PORT: String(port), INTERNAL_PORT: String(internalPort) };
+  const env = { PATH: process.env["PATH"] ?? "", ...environment, ...ports };
+  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", script], { env });
+  let output = "";
+  const keep = (chunk: Buffer) => void (output += chunk.toString());
+  child.stdout.on("data", keep);
+  child.stderr.on("data", keep);
+  const tiny: Tiny = {
+    pid: child.pid ?? -1,
+    port,
+    internalPort,
+    isRunning: () => isRunning(child),
+    linesWith: (text) => output.split("\n").filter((line) => line.includes(text)),
+    probe: (path) => probe(internalPort, path),
+    stop: () => stop(child),
+  };
+  await waitUntil(
+    "the process lives",
+    async () => {
+      if (!isRunning(child)) throw new Error(`the process ended: ${output}`);
+      return (await tiny.probe("/livez")) !== undefined;
+    },
+    startMsMax,
+  );
+  return tiny;
+};
+
+const isRunning = (child: ChildProcess): boolean =>
+  child.exitCode === null && child.signalCode === null;
+
+const stop = async (child: ChildProcess): Promise<number | null> => {
+  if (!isRunning(child)) return child.exitCode;
+  const ended = once(child, "close");
+  const timer = setTimeout(() => child.kill("SIGKILL"), endMsMax);
+  child.kill("SIGTERM");
+  await ended;
+  clearTimeout(timer);
+  return child.exitCode;
+};

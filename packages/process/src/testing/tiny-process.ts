@@ -1,0 +1,65 @@
+import * as z from "zod";
+import {
+  type Consumer,
+  type Relay,
+  busMigrations,
+  createRelay,
+  listDeadLetters,
+  on,
+  outgoing,
+  publish,
+  startConsumer,
+} from "@payment-links/bus";
+import { newId, topics } from "@payment-links/contracts";
+import type { Service } from "@payment-links/http";
+import type { Ground } from "../ground.ts";
+import { runProcess } from "../run-process.ts";
+
+const name = "tiny";
+const answerAfterMs = 20;
+const told = { topic: topics.accounts, type: "tiny.told", data: z.object({}) } as const;
+
+/** A service that stores an event per request, answers its key after a moment, and logs what it hears. */
+const createTiny = (ground: Ground): Service => {
+  const { bus, clock, databaseUrl, log, metrics, pool } = ground;
+  let relay: Relay | undefined;
+  let consumer: Consumer | undefined;
+  return {
+    name,
+    metrics,
+    app: (req, res) => {
+      req.resume();
+      const key = newId("user");
+      publish(pool, [outgoing(told, { key, occurredAt: clock.now(), data: {} })])
+        .then(() => setTimeout(() => res.end(key), answerAfterMs))
+        .catch((error: unknown) => {
+          log.error({ err: error }, "not told");
+          res.writeHead(500).end();
+        });
+    },
+    publicRoutes: [],
+    internalRoutes: [],
+    isReady: async () => (await listDeadLetters({ pool })).length === 0,
+    start: async () => {
+      relay = createRelay({ databaseUrl, bus, service: name, metrics, log, clock });
+      const reactions = [
+        on(told, async (_tx, _data, { key }) => log.info({ account: key }, "heard")),
+      ];
+      consumer = await startConsumer({ bus, pool, group: name, reactions, metrics, log, clock });
+    },
+    stop: async () => {
+      await consumer?.stop();
+      await relay?.stop();
+    },
+  };
+};
+
+await runProcess(
+  {
+    name,
+    config: z.object({}),
+    migration: { schema: name, folders: [busMigrations] },
+    create: createTiny,
+  },
+  process.env,
+);
