@@ -9,6 +9,7 @@ import { benchList } from "./list.ts";
 import { benchRetrieve } from "./retrieve.ts";
 import type { Verdict } from "./rounds.ts";
 import { type Stage, openStage } from "./stage.ts";
+import { benchTracing } from "./tracing.ts";
 import { benchWatch } from "./watch.ts";
 
 const onStage = (bench: (stage: Stage) => Promise<Verdict>) => async (): Promise<Verdict> => {
@@ -31,6 +32,7 @@ const benches = {
   hanging: benchHanging,
   backlog: benchBacklog,
   watch: benchWatch,
+  tracing: benchTracing,
 };
 
 const name = process.argv[2] ?? "";

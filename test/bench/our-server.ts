@@ -11,6 +11,7 @@ import {
   createStopList,
   openLog,
   openMetrics,
+  openTracing,
   readConfig,
   stopOnSignal,
   systemClock,
@@ -22,6 +23,8 @@ const { env } = process;
 const log = openLog({ service: "bench", level: "warn" });
 const stopList = createStopList();
 stopOnSignal(stopList, log);
+const isTraced = env["OTEL_EXPORTER_OTLP_ENDPOINT"] !== undefined;
+stopList.add("tracing", await openTracing("bench", isTraced));
 const limit = { tokensPerSecond: 900_000, burst: 900_000 };
 const baseUrl = `http://127.0.0.1:${env["PORT"] ?? ""}`;
 

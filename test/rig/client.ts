@@ -92,6 +92,7 @@ export const sendNotice = async (
   baseUrl: string,
   { provider, secret }: { provider: string; secret: string },
   notice: Notice,
+  more: Record<string, string> = {},
 ): Promise<number> => {
   const body = JSON.stringify({
     ...usdcOnBase,
@@ -111,6 +112,7 @@ export const sendNotice = async (
       "webhook-id": id,
       "webhook-timestamp": timestamp,
       "webhook-signature": `v1,${signature}`,
+      ...more,
     },
     body,
   });

@@ -1,0 +1,95 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { stringify } from "yaml";
+import {
+  type ChartRule,
+  chartRules,
+  dashboardQueries,
+  ruleFiles,
+  runbooksFolder,
+} from "./alerts/chart-rules.ts";
+import { metricNamesOf } from "./alerts/metric-names.ts";
+import { promtool, runPromtool } from "./alerts/promtool.ts";
+
+const run = promisify(execFile);
+const withPromtool = promtool === undefined ? describe.skip : describe;
+const alerts = chartRules.filter(({ alert }) => alert !== undefined);
+
+describe("alerts and runbooks", () => {
+  test("every alert has its runbook, and every runbook its alert", async () => {
+    const named = new Set(alerts.map(({ alert }) => `${alert}.md`));
+    expect((await readdir(runbooksFolder)).sort()).toEqual([...named].sort());
+  });
+
+  test("every runbook says meaning, impact, diagnosis and mitigation, with commands that parse", async () => {
+    for (const file of await readdir(runbooksFolder)) {
+      const text = await readFile(join(runbooksFolder, file), "utf8");
+      const headings = text.match(/^#+ .*$/gm);
+      expect(headings).toEqual([
+        `# ${file.replace(".md", "")}`,
+        "## Meaning",
+        "## Impact",
+        "## Diagnosis",
+        "## Mitigation",
+      ]);
+      const commands = /```sh\n([^`]+)```/.exec(text)?.[1] ?? "";
+      expect(commands).not.toBe("");
+      await run("bash", ["-n", "-c", commands]);
+    }
+  });
+
+  test("every alert is a page or a ticket, and says in words what happened", () => {
+    const wordless = ({ labels, annotations }: ChartRule) =>
+      !/^(?:page|ticket)$/.test(labels["severity"] ?? "") ||
+      (annotations["summary"] ?? "") === "" ||
+      (annotations["description"] ?? "") === "";
+    expect(alerts.filter(wordless).map(({ alert }) => alert)).toEqual([]);
+  });
+
+  test("runbooks name no metric that no rule or dashboard of the chart could know", async () => {
+    const known = [...chartRules.map(({ expr }) => expr), ...dashboardQueries].join(" ");
+    for (const file of await readdir(runbooksFolder)) {
+      const text = await readFile(join(runbooksFolder, file), "utf8");
+      for (const name of text.match(/\bpayment_links_\w+/g) ?? []) expect(known).toContain(name);
+    }
+  });
+});
+
+describe("names of metrics in an expression", () => {
+  test.each([
+    ['sum by (a, le) (rate(b_total{c="d e"}[5m]))', ["b_total"]],
+    ["a:b:c > 1 and on (x) d unless d offset 1h", ["a:b:c", "d"]],
+    ["time() - max by (g) (a_seconds) > bool 5", ["a_seconds"]],
+    ["(a or 0 * a) / b", ["a", "b"]],
+  ])("of %s", (expr, names) => {
+    expect(metricNamesOf(expr)).toEqual(names);
+  });
+});
+
+withPromtool("promtool", () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "alerts-"));
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  test("check rules passes every file", async () => {
+    expect(await runPromtool(["check", "rules", ...ruleFiles])).toMatchObject({ code: 0 });
+  });
+
+  test("check rules parses every query of every dashboard", async () => {
+    const rules = dashboardQueries.map((expr, index) => ({
+      record: `dashboard:query:${index}`,
+      expr,
+    }));
+    const file = join(folder, "dashboards.yaml");
+    await writeFile(file, stringify({ groups: [{ name: "dashboards", rules }] }, { lineWidth: 0 }));
+    expect(dashboardQueries.length).toBeGreaterThan(50);
+    const { code, said } = await runPromtool(["check", "rules", file]);
+    expect({ code, said }).toMatchObject({ code: 0 });
+  });
+});

@@ -1,0 +1,73 @@
+import { request } from "undici";
+import { type Merchant, call, openMerchant, sendNotice } from "../rig/client.ts";
+import { type RealSystem, openRealSystem } from "../rig/real-system.ts";
+import { openReceiver } from "../rig/receiver.ts";
+import { waitUntil } from "../rig/wait-until.ts";
+
+const provider = { provider: "acme", secret: "whsec_c2V0dGxlbWVudC1ub3RpY2VzLXRlc3Q=" };
+
+/** The four services over Kafka, Redis and Postgres, each scraped as Prometheus does. */
+export const openWatchedSet = async (redisDatabase: number) => {
+  const receiver = await openReceiver();
+  const system: RealSystem = await openRealSystem({
+    replicasPerService: 1,
+    redisDatabase,
+    env: {
+      SETTLEMENT_PROVIDER_SECRETS: `${provider.provider}=${provider.secret}`,
+      WEBHOOK_SECRET_KEYS: `test=${Buffer.alloc(32, 7).toString("base64")}`,
+      WEBHOOK_HOST_OVERRIDES: `receiver.test=http://127.0.0.1:${receiver.port}`,
+      // A thousand accounts come from one address here.
+      RATE_LIMIT_PER_IP: "100000:100000",
+    },
+  });
+  return {
+    ...system,
+    /** What a service's internal port says to a scrape. */
+    scrape: async (service: string): Promise<string> => {
+      const port = system.replicas.find((replica) => replica.service === service)?.internalPort;
+      const answer = await request(`http://127.0.0.1:${port}/metrics`);
+      return answer.body.text();
+    },
+    /** An account opened and a link created with its key, and no more. */
+    createOnce: async (handle: string): Promise<void> => {
+      const { apiKey } = await openMerchant(system, handle);
+      const { status } = await call(`${system.baseUrl}/v1/payment-link`, {
+        method: "POST",
+        headers: { "x-api-key": apiKey },
+        body: { toAmount: "25" },
+      });
+      if (status !== 200) throw new Error(`a link's creation was answered ${status}`);
+    },
+    /** An account opened, a link created, paid by a notice and told by two webhooks. */
+    payOnce: async (handle: string): Promise<Merchant> => {
+      const merchant = await openMerchant(system, handle);
+      const headers = { cookie: merchant.cookie };
+      const url = `https://receiver.test/${handle}`;
+      await call(`${system.baseUrl}/console/api/webhook-endpoints`, {
+        method: "POST",
+        headers,
+        body: { url, name: handle },
+      });
+      const link = await call(`${system.baseUrl}/v1/payment-link`, {
+        method: "POST",
+        headers: { "x-api-key": merchant.apiKey },
+        body: { toAmount: "25" },
+      });
+      const id = String(link.body["id"]);
+      const notice = { id: `payment-${handle}`, paymentLinkId: id, amount: "25" };
+      const status = await sendNotice(system.baseUrl, provider, { ...notice, status: "settled" });
+      if (status !== 202) throw new Error(`the notice was answered ${status}`);
+      await call(`${system.baseUrl}/v1/payment-link/${id}`);
+      return merchant;
+    },
+    /** Waits until so many webhooks have come, two for each payment. */
+    waitForWebhooks: (count: number) =>
+      waitUntil(`${count} webhooks`, () => receiver.received.length >= count, 60_000),
+    close: async () => {
+      await system.close();
+      await receiver.close();
+    },
+  };
+};
+
+export type WatchedSet = Awaited<ReturnType<typeof openWatchedSet>>;

@@ -1,0 +1,27 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { findTool, tellMissing } from "../helm/tools.ts";
+
+/** Prometheus' own tool, where this machine has it. */
+export const promtool = findTool("promtool");
+if (promtool === undefined) tellMissing("promtool");
+
+const runMsMax = 60_000;
+
+/** Runs promtool; answers its exit code and all that it said. */
+export const runPromtool = async (
+  args: readonly string[],
+  input = "",
+): Promise<{ code: number | null; said: string }> => {
+  if (promtool === undefined) throw new Error("there is no promtool");
+  const child = spawn(promtool, args, { timeout: runMsMax, stdio: "pipe" });
+  let said = "";
+  const keep = (chunk: Buffer) => {
+    said += chunk.toString("utf8");
+  };
+  child.stdout.on("data", keep);
+  child.stderr.on("data", keep);
+  child.stdin.end(input);
+  await once(child, "close");
+  return { code: child.exitCode, said };
+};

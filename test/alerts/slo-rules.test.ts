@@ -1,0 +1,61 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { stringify } from "yaml";
+import { alertsFolder, dashboardsFolder, readRules } from "./chart-rules.ts";
+import { dashboardText, dashboards } from "./dashboards.ts";
+import { promtool, runPromtool } from "./promtool.ts";
+import { casesOf, promtoolTest } from "./slo-cases.ts";
+import { sloPageText } from "./slo-page.ts";
+import { sloRulesText } from "./slo-rules.ts";
+import { type Slo, outboxLate, slos } from "./slos.ts";
+
+const withPromtool = promtool === undefined ? describe.skip : describe;
+const sloFile = join(alertsFolder, "slo.yaml");
+
+/** The committed rules of one objective: those of all would take six times as long. */
+const writeRulesOf = async ({ name, alert: wanted }: Slo): Promise<string> => {
+  const groups = readRules(sloFile).groups.map((group) => ({
+    name: group.name,
+    rules: group.rules.filter(
+      ({ alert, record, labels }) =>
+        alert === wanted || labels["slo"] === name || record === outboxLate.record,
+    ),
+  }));
+  const file = join(folder, `${name}.yaml`);
+  await writeFile(file, stringify({ groups }));
+  return file;
+};
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "slo-rules-"));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+test("what is committed is what `node test/alerts/write.ts` makes", async () => {
+  expect(await readFile(sloFile, "utf8")).toBe(sloRulesText());
+  expect(await readFile(join(alertsFolder, "README.md"), "utf8")).toBe(sloPageText());
+  for (const dashboard of dashboards) {
+    const text = await readFile(join(dashboardsFolder, `${dashboard.name}.json`), "utf8");
+    expect(text).toBe(dashboardText(dashboard));
+  }
+});
+
+withPromtool.each(slos)("$name", (slo) => {
+  test.each(casesOf(slo).map((one) => [one.name, one] as const))("%s", async (name, one) => {
+    const file = join(folder, `${slo.name}-${name.replaceAll(/\W+/g, "-")}.yaml`);
+    const text = stringify(
+      {
+        rule_files: [await writeRulesOf(slo)],
+        evaluation_interval: "1m",
+        tests: [promtoolTest(slo, one)],
+      },
+      { lineWidth: 0, aliasDuplicateObjects: false },
+    );
+    await writeFile(file, text);
+    const { code, said } = await runPromtool(["test", "rules", file]);
+    expect({ code, said: code === 0 ? "" : said }).toEqual({ code: 0, said: "" });
+  });
+});
