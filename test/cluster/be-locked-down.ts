@@ -1,15 +1,6 @@
 import assert from "node:assert/strict";
-import * as z from "zod";
-import type { Release } from "./release.ts";
-
-const Pods = z.object({
-  items: z.array(
-    z.object({
-      metadata: z.object({ name: z.string() }),
-      status: z.object({ containerStatuses: z.array(z.object({ restartCount: z.number() })) }),
-    }),
-  ),
-});
+import { readPods } from "./pods.ts";
+import { type Release, services } from "./release.ts";
 
 /** What a container says of itself, one JSON line. */
 const askItself = `
@@ -24,7 +15,6 @@ const askItself = `
     heapMiB: Math.round(require("node:v8").getHeapStatistics().heap_size_limit / 2 ** 20),
   }));`;
 
-const services = ["auth-keys", "links-api", "settlement-listener", "webhook-dispatcher"];
 /** Three quarters of the chart's memory limit of 384 MiB, and V8's own rounding. */
 const heapMiBMax = 300;
 
@@ -41,15 +31,6 @@ export const beLockedDown = async ({ cluster, name }: Release): Promise<void> =>
     );
     assert.ok(Number(heapMiB) <= heapMiBMax, `${service} has a heap of ${String(heapMiB)} MiB`);
   }
-  const selector = "app.kubernetes.io/instance=payment-links";
-  const pods = Pods.parse(
-    JSON.parse(await cluster.kubectl(["get", "pods", "--selector", selector, "--output", "json"])),
-  );
-  const restarted = pods.items.filter(({ status }) =>
-    status.containerStatuses.some(({ restartCount }) => restartCount > 0),
-  );
-  assert.deepEqual(
-    restarted.map(({ metadata }) => metadata.name),
-    [],
-  );
+  const restarted = (await readPods(cluster)).filter(({ restarts }) => restarts > 0);
+  assert.deepEqual(restarted, []);
 };

@@ -21,7 +21,10 @@ export type Cluster = {
   endProgram(name: string, timeoutMs?: number): Promise<string>;
 };
 
-/** A program that runs in a pod, with what our images hold beside it. */
+/**
+ * A program that runs in a pod, with what our images hold beside it; it may import one file of
+ * ours.
+ */
 type ClusterProgram = {
   name: string;
   /** Its file in `in-cluster/`. */
@@ -47,9 +50,8 @@ export const openCluster = (namespace: string): Cluster => {
     apply,
     helm: (args, options) => runCommand("helm", ["--namespace", namespace, ...args], options),
     startProgram: async (program) => {
-      await kubectl(["delete", "pod", program.name, "--ignore-not-found", "--wait"]);
-      const source = await readFile(new URL(`in-cluster/${program.file}`, import.meta.url), "utf8");
-      await apply(programPod(program, source));
+      await kubectl(["delete", "pod", program.name, "--ignore-not-found", "--now"]);
+      await apply(programPod(program, await readProgram(program.file)));
     },
     endProgram: async (name, timeoutMs = podMsMax) => {
       const phase = await waitForEnd(kubectl, name, timeoutMs);
@@ -58,6 +60,16 @@ export const openCluster = (namespace: string): Cluster => {
       throw new Error(`the pod ${name} is ${phase}:\n${printed.slice(-8_000)}`);
     },
   };
+};
+
+/** The source of a program; a file beside it that it imports becomes a part of it. */
+const readProgram = async (file: string): Promise<string> => {
+  const folder = new URL("in-cluster/", import.meta.url);
+  const source = await readFile(new URL(file, folder), "utf8");
+  const shared = /from "\.\/([a-z-]+\.mjs)"/.exec(source)?.[1];
+  if (shared === undefined) return source;
+  const encoded = await readFile(new URL(shared, folder), "base64");
+  return source.replace(`./${shared}`, `data:text/javascript;base64,${encoded}`);
 };
 
 const waitForEnd = async (kubectl: Cluster["kubectl"], name: string, timeoutMs: number) => {

@@ -1,5 +1,6 @@
-// `npm run test:cluster [-- <scenario> …]`: installs the chart in the cluster that KUBECONFIG names and plays
-// scenarios against it; the last line counts. Needs kubectl and helm on PATH, and images that nodes can pull.
+// `npm run test:cluster [-- <scenario> …]`: installs the chart in the cluster that KUBECONFIG names
+// and plays scenarios against it; the last line counts. Needs kubectl and helm on PATH, and images
+// that nodes can pull.
 import { readConfig } from "@payment-links/runtime";
 import { bePrepared } from "./be-prepared.ts";
 import { openCluster } from "./cluster.ts";
@@ -7,6 +8,11 @@ import { clusterConfig } from "./config.ts";
 import { makeFirstPayment } from "./make-first-payment.ts";
 import { passHelmTest } from "./pass-helm-test.ts";
 import { beLockedDown } from "./be-locked-down.ts";
+import { failMigration } from "./fail-migration.ts";
+import { freezeProcesses } from "./freeze-processes.ts";
+import { rollUnderLoad } from "./roll-under-load.ts";
+import { scaleUnderLoad } from "./scale-under-load.ts";
+import { surviveOutage } from "./survive-outage.ts";
 import { type Release, installRelease } from "./release.ts";
 
 /** Each by its name, in the order in which they are played. */
@@ -15,6 +21,13 @@ const scenarios: Readonly<Record<string, (release: Release) => Promise<void>>> =
   "helm-test": passHelmTest,
   prepared: bePrepared,
   "locked-down": beLockedDown,
+  "failing-migration": failMigration,
+  rolling: rollUnderLoad,
+  scaling: scaleUnderLoad,
+  "outage-postgres": (release) => surviveOutage(release, "postgres"),
+  "outage-kafka": (release) => surviveOutage(release, "kafka"),
+  "outage-redis": (release) => surviveOutage(release, "redis"),
+  frozen: freezeProcesses,
 };
 
 const asked = process.argv.slice(2);

@@ -1,26 +1,10 @@
 import assert from "node:assert/strict";
-import * as z from "zod";
+import { openAccount } from "./open-account.ts";
 import type { Release } from "./release.ts";
-
-const OpenedAccount = z.object({ signInUrl: z.url() });
 
 /** The README's first payment, begun as the chart's notes say and made through the Services. */
 export const makeFirstPayment = async (release: Release): Promise<void> => {
   const { cluster, name, provider } = release;
-  const printed = await cluster.kubectl([
-    "exec",
-    `deployment/${name}-auth-keys`,
-    "--",
-    "node",
-    "/app/deploy/src/admin.ts",
-    "account",
-    "create",
-    "--handle",
-    `shop${Date.now().toString(36)}`,
-    "--username",
-    "Shop",
-  ]);
-  const { signInUrl } = OpenedAccount.parse(JSON.parse(printed));
   const program = "first-payment";
   await cluster.startProgram({
     name: program,
@@ -28,7 +12,7 @@ export const makeFirstPayment = async (release: Release): Promise<void> => {
     image: release.image("links-api"),
     env: {
       SERVICES: name,
-      SIGN_IN_TOKEN: new URL(signInUrl).hash.replace("#token=", ""),
+      SIGN_IN_TOKEN: await openAccount(release),
       PROVIDER_NAME: provider.name,
       PROVIDER_SECRET: provider.secret,
       RECEIVER_PORT: String(release.receiverPort),

@@ -15,9 +15,21 @@ export type Release = {
   provider: { name: string; secret: string };
   /** The Service under which pods called `receiver` take webhooks for `https://receiver.test`. */
   receiverPort: number;
+  /** What the run was told; a scenario that needs more than it says so. */
+  config: ClusterConfig;
+  /** Runs SQL as the role of the migrations. */
+  runSql(sql: string): Promise<void>;
   /** Installs the chart, or upgrades the release, with more values or `--set` arguments. */
   upgrade(args?: readonly string[]): Promise<void>;
 };
+
+/** The Deployments, without the release's name before theirs. */
+export const services = [
+  "auth-keys",
+  "links-api",
+  "settlement-listener",
+  "webhook-dispatcher",
+] as const;
 
 const secretName = "payment-links";
 const receiverPort = 9_000;
@@ -39,6 +51,16 @@ export const installRelease = async (cluster: Cluster, config: ClusterConfig): P
     return config.IMAGE_REGISTRY === "" ? path : `${config.IMAGE_REGISTRY}/${path}`;
   };
   await makeDatabase(cluster, image("links-api"), config, urls.migrationDatabaseUrl);
+  const runSql = async (sql: string) => {
+    const env = { DATABASE_URL: urls.migrationDatabaseUrl, SQL: sql };
+    await cluster.startProgram({
+      name: "run-sql",
+      file: "run-sql.mjs",
+      image: image("links-api"),
+      env,
+    });
+    await cluster.endProgram("run-sql");
+  };
   await cluster.apply(secrets(config, urls, provider), receiverService());
   const upgrade = async (args: readonly string[] = []) => {
     const options = ["--install", "--wait", "--timeout", `${installMsMax / 1000}s`];
@@ -48,7 +70,7 @@ export const installRelease = async (cluster: Cluster, config: ClusterConfig): P
     });
   };
   await upgrade();
-  return { cluster, name: "payment-links", image, provider, receiverPort, upgrade };
+  return { cluster, name: "payment-links", image, provider, receiverPort, config, runSql, upgrade };
 };
 
 const openNamespace = async (cluster: Cluster): Promise<void> => {
@@ -138,6 +160,8 @@ const values = (config: ClusterConfig, run: string) => {
     image: { registry: config.IMAGE_REGISTRY, tag: config.IMAGE_TAG },
     baseUrl: "https://pay.example.com",
     secrets: { existingSecret: secretName },
+    // All of a scenario's load comes from one pod and with one key.
+    rateLimit: { perKey: "1000:2000", perIp: "1000:2000" },
     kafka: {
       brokers: config.KAFKA_BROKERS,
       topicPrefix: `${run}.`,

@@ -15,8 +15,14 @@ export type ServerContext = {
   readonly signal: AbortSignal;
 };
 
-/** A server that serves; `stop` resolves once it is gone. */
-export type RunningServer = { readonly url: string; readonly stop: () => Promise<void> };
+/** A server that serves. */
+export type RunningServer = {
+  readonly url: string;
+  /** Resolves once it is gone; more calls do nothing. */
+  readonly stop: () => Promise<void>;
+  /** Ends it in order and keeps its data; what it answers starts it again where it was. */
+  readonly interrupt: () => Promise<() => Promise<void>>;
+};
 
 /** Starts one server; resolves once it serves. */
 export type StartServer = (context: ServerContext) => Promise<RunningServer>;
@@ -34,8 +40,24 @@ const stopMsMax = 15_000;
 const tailLines = 20;
 const startAttemptsMax = 3;
 
-/** Runs a server as a child process, and resolves to its end when it says that it is ready. */
+/** Runs a server as a child process; resolves when it says that it is ready. */
 export const runServer = async (
+  command: ServerCommand,
+  context: ServerContext,
+): Promise<Omit<RunningServer, "url">> => {
+  let stop = await launch(command, context);
+  return {
+    stop: () => stop(),
+    interrupt: async () => {
+      await stop();
+      return async () => {
+        stop = await launch(command, context);
+      };
+    },
+  };
+};
+
+const launch = async (
   { name, command, args, readyText, readyMsMax }: ServerCommand,
   { directory, report, signal }: ServerContext,
 ): Promise<RunningServer["stop"]> => {

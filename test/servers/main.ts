@@ -1,8 +1,10 @@
-// Runs Postgres, Kafka and Redis for tests in the foreground: one JSON line with their addresses
-// on stdout once all serve, progress on stderr, an orderly end on SIGINT or SIGTERM. Where a
-// parent holds an IPC channel, its end, also by SIGKILL, is ours too. `SERVERS_HOST` is an address of
-// this machine that others reach, such as a cluster's pods; loopback if absent.
+// Runs Postgres, Kafka and Redis for tests in the foreground: one JSON line with their addresses on
+// stdout once all serve, progress on stderr, an orderly end on SIGINT or SIGTERM. Where a parent
+// holds an IPC channel, its end, also by SIGKILL, is ours too. `SERVERS_HOST` is an address of this
+// machine that others reach, such as a cluster's pods; loopback if absent. `SERVERS_SOCKET` is the
+// path of a socket over which `switch.ts` stops and starts them one by one; none if absent.
 import { setTimeout as sleep } from "node:timers/promises";
+import { listenForSwitches } from "./listen-for-switches.ts";
 import { startServers } from "./start-servers.ts";
 import type { ServerUrls } from "./start-servers.ts";
 
@@ -29,8 +31,12 @@ if (process.connected) process.once("disconnect", () => end.abort());
 try {
   const host = process.env["SERVERS_HOST"] || undefined;
   const servers = await startServers(given, report, end.signal, host);
+  const socketPath = process.env["SERVERS_SOCKET"] || undefined;
+  const closeSwitches =
+    socketPath === undefined ? undefined : await listenForSwitches(socketPath, servers.servers);
   process.stdout.write(`${JSON.stringify(servers.urls)}\n`);
   await sleep(foreverMs, undefined, { signal: end.signal }).catch(() => undefined);
+  await closeSwitches?.();
   await servers.stop();
 } catch (error) {
   if (!end.signal.aborted) {

@@ -4,26 +4,30 @@ import type { StartServer } from "./child-server.ts";
 
 /** Starts the Postgres that the product itself brings, made quick: no test pulls its plug. */
 export const startPostgres: StartServer = async ({ directory, host, report }) => {
-  const postgres = await openEmbeddedPostgres({
-    directory,
-    report,
-    settings: {
-      fsync: "off",
-      synchronous_commit: "off",
-      full_page_writes: "off",
-      // Each test file opens pools of its own, and every service of the whole set has several.
-      max_connections: "300",
-      ...(host === undefined ? {} : await listenAt(host, `${directory}.pg_hba.conf`)),
-    },
-  });
+  const settings = {
+    fsync: "off",
+    synchronous_commit: "off",
+    full_page_writes: "off",
+    // Each test file opens pools of its own, and every service of the whole set has several.
+    max_connections: "300",
+    ...(host === undefined ? {} : await listenAt(host, `${directory}.pg_hba.conf`)),
+  };
+  let postgres = await openEmbeddedPostgres({ directory, report, settings });
   const stop = async () => {
     await postgres.stop();
     // It may lie elsewhere than asked, where nobody else would remove it.
     await rm(postgres.directory, { recursive: true, force: true });
   };
   const url = new URL(postgres.url);
+  const port = Number(url.port);
+  const interrupt = async () => {
+    await postgres.stop();
+    return async () => {
+      postgres = await openEmbeddedPostgres({ directory, port, report, settings });
+    };
+  };
   url.hostname = host ?? url.hostname;
-  return { url: url.href, stop };
+  return { url: url.href, stop, interrupt };
 };
 
 /** Settings with which another than loopback's clients get in, by password as they do. */

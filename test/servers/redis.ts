@@ -42,8 +42,8 @@ const startProgram =
       // Without a password Redis would refuse whoever does not come over loopback.
       const reach = ["--bind", host, "--protected-mode", "no"];
       const args = [...settings(port), ...reach, "--dir", directory];
-      const stop = await runServer({ name: "Redis", command, args, ...ready }, context);
-      return { url: `redis://${host}:${port}`, stop };
+      const server = await runServer({ name: "Redis", command, args, ...ready }, context);
+      return { ...server, url: `redis://${host}:${port}` };
     });
   };
 
@@ -55,8 +55,8 @@ const startContainer: StartServer = async (context) => {
   return await startOnFreePorts(1, async ([port = 0]) => {
     const container = ["run", "--rm", "--publish", `127.0.0.1:${port}:${port}`, image];
     const args = [...container, "redis-server", ...settings(port), "--protected-mode", "no"];
-    const stop = await runServer({ name: "Redis", command: "docker", args, ...ready }, context);
-    return { url: `redis://127.0.0.1:${port}`, stop };
+    const command = { name: "Redis", command: "docker", args, ...ready };
+    return { ...(await runServer(command, context)), url: `redis://127.0.0.1:${port}` };
   });
 };
 

@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { StartServer } from "./child-server.ts";
+import type { RunningServer, StartServer } from "./child-server.ts";
 import { findKafka } from "./kafka.ts";
 import { startPostgres } from "./postgres.ts";
 import { findRedis } from "./redis.ts";
@@ -13,8 +13,15 @@ export type ServerUrls = {
   readonly REDIS_URL: string;
 };
 
+/** The three by the names that `switch.ts` takes. */
+export type ServersByName = Readonly<Record<"postgres" | "kafka" | "redis", RunningServer>>;
+
 /** Servers for tests, and the end of those among them that are ours. */
-export type TestServers = { readonly urls: ServerUrls; readonly stop: () => Promise<void> };
+export type TestServers = {
+  readonly urls: ServerUrls;
+  readonly servers: ServersByName;
+  readonly stop: () => Promise<void>;
+};
 
 const progressMs = 5_000;
 
@@ -63,9 +70,12 @@ export const startServers = async (
   };
 
   try {
-    const [{ url: DATABASE_URL }, { url: KAFKA_BROKERS }, { url: REDIS_URL }] =
-      await Promise.all(starting);
-    return { urls: { DATABASE_URL, KAFKA_BROKERS, REDIS_URL }, stop };
+    const [postgres, kafka, redis] = await Promise.all(starting);
+    return {
+      urls: { DATABASE_URL: postgres.url, KAFKA_BROKERS: kafka.url, REDIS_URL: redis.url },
+      servers: { postgres, kafka, redis },
+      stop,
+    };
   } catch (error) {
     await stop();
     throw error;
@@ -76,4 +86,10 @@ export const startServers = async (
 
 const takeAsGiven =
   (url: string): StartServer =>
-  async () => ({ url, stop: async () => {} });
+  async () => ({
+    url,
+    stop: async () => {},
+    interrupt: async () => {
+      throw new Error("a server that was given is not ours to stop");
+    },
+  });

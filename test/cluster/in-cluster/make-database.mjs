@@ -1,5 +1,5 @@
-// Makes an empty database that belongs to a role of its own, which may create roles and is no superuser:
-// the least that migrations need.
+// Makes an empty database that belongs to a role of its own, which may create roles and is no
+// superuser: the least that migrations need.
 import pg from "pg";
 
 const own = new URL(process.env.MIGRATION_DATABASE_URL);

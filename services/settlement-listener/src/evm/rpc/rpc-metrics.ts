@@ -6,7 +6,7 @@ import type { FaultKind } from "./rpc-fault.ts";
  * Where providers, or two answers of one, did not agree. `unexplained_bloom` is the one that need
  * not be anybody's fault: a bloom that says "perhaps" of a block that all agree holds no such log.
  */
-export type DisagreementKind =
+type DisagreementKind =
   | "backward_head"
   | "missing_logs"
   | "duplicate_logs"
@@ -25,7 +25,7 @@ export type RpcMetrics = {
   circuitChanged(provider: ProviderName, isOpen: boolean): void;
 };
 
-export type ProviderName = { chain: string; provider: string };
+type ProviderName = { chain: string; provider: string };
 
 /**
  * Adds the counters of RPC providers to a service's metrics; once per service, for all its chains.

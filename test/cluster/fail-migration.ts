@@ -1,0 +1,33 @@
+import assert from "node:assert/strict";
+import { assertNobodyNoticed, assertNothingLost, startLoad } from "./load.ts";
+import { readPods } from "./pods.ts";
+import type { Release } from "./release.ts";
+
+const requestsPerSecond = 20;
+
+/**
+ * An upgrade whose migration fails is refused, and the pods from before it serve on as if nothing
+ * were.
+ */
+export const failMigration = async (release: Release): Promise<void> => {
+  const { cluster, config } = release;
+  assert.ok(config.NEXT_IMAGE_TAG !== "", "NEXT_IMAGE_TAG is needed");
+  const before = await readPods(cluster);
+  const load = await startLoad(release, requestsPerSecond);
+  // What the next version's migration makes is there already: so it fails, and half-way, since
+  // others went before.
+  await release.runSql("ALTER TABLE links_api.links ADD COLUMN next_version text");
+  try {
+    const upgrade = release.upgrade(["--set", `image.tag=${config.NEXT_IMAGE_TAG}`]);
+    await assert.rejects(upgrade, /pre-upgrade hooks? failed/i);
+    const job = `job/${release.name}-migrations`;
+    const why = await cluster.kubectl(["logs", job, "--all-containers", "--ignore-errors"]);
+    assert.match(why, /links_api\/9001-next-version\.sql failed/);
+    assert.deepEqual(await readPods(cluster), before);
+    const report = await load.end();
+    assertNothingLost(report);
+    assertNobodyNoticed(report);
+  } finally {
+    await release.runSql("ALTER TABLE links_api.links DROP COLUMN next_version");
+  }
+};

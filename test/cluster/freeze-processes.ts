@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { setTimeout as sleep } from "node:timers/promises";
+import { readPods, waitUntilRolled } from "./pods.ts";
+import { type Release, services } from "./release.ts";
+
+const restartedMsMax = 90_000;
+const pollMs = 500;
+
+/** Stops the service's process, which in a shared process namespace is not the first. */
+const freezeIt = `
+  const fs = require("node:fs");
+  const isService = (pid) => {
+    try { return fs.readFileSync("/proc/" + pid + "/cmdline", "utf8").endsWith("src/main.ts\\0"); }
+    catch { return false; }
+  };
+  const pids = fs.readdirSync("/proc").filter((name) => /^[0-9]+$/.test(name)).filter(isService);
+  if (pids.length !== 1) throw new Error("there are " + pids.length + " processes of the service");
+  process.kill(Number(pids[0]), "SIGSTOP");`;
+
+/** A process that stands still is started anew by its probe, in every Deployment. */
+export const freezeProcesses = async (release: Release): Promise<void> => {
+  const { cluster, name } = release;
+  // The first process of a process namespace cannot be stopped from within it.
+  const patch = JSON.stringify({ spec: { template: { spec: { shareProcessNamespace: true } } } });
+  const deployments = services.map((service) => `deployment/${name}-${service}`);
+  await cluster.kubectl(["patch", ...deployments, "--patch", patch]);
+  await waitUntilRolled(release);
+  try {
+    const pods = await readPods(cluster);
+    const frozen = services.map((service) => {
+      const pod = pods.find((one) => one.name.startsWith(`${name}-${service}-`));
+      if (pod === undefined) throw new Error(`there is no pod of ${service}`);
+      return pod.name;
+    });
+    const frozenAtMs = performance.now();
+    for (const pod of frozen)
+      await cluster.kubectl(["exec", pod, "--", "node", "--eval", freezeIt]);
+    await waitUntilRestarted(release, frozen, frozenAtMs);
+    const others = (await readPods(cluster)).filter((pod) => !frozen.includes(pod.name));
+    assert.ok(others.every(({ restarts }) => restarts === 0));
+  } finally {
+    await cluster.kubectl(["rollout", "undo", ...deployments]);
+    await waitUntilRolled(release);
+  }
+};
+
+const waitUntilRestarted = async (
+  { cluster }: Release,
+  names: readonly string[],
+  frozenAtMs: number,
+): Promise<void> => {
+  const waiting = new Set(names);
+  while (waiting.size > 0) {
+    const elapsedMs = performance.now() - frozenAtMs;
+    if (elapsedMs > restartedMsMax) {
+      throw new Error(`not started anew within ${restartedMsMax} ms: ${[...waiting].join(", ")}`);
+    }
+    for (const { name, isReady, restarts } of await readPods(cluster)) {
+      if (isReady && restarts === 1 && waiting.delete(name)) {
+        process.stdout.write(`  ${name} serves again after ${(elapsedMs / 1000).toFixed(0)} s\n`);
+      }
+    }
+    await sleep(pollMs);
+  }
+};

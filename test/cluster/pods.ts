@@ -1,0 +1,51 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import * as z from "zod";
+import type { Cluster } from "./cluster.ts";
+import { type Release, services } from "./release.ts";
+
+const Pods = z.object({
+  items: z.array(
+    z.object({
+      metadata: z.object({ name: z.string(), deletionTimestamp: z.string().optional() }),
+      spec: z.object({ containers: z.array(z.object({ image: z.string() })) }),
+      status: z.object({
+        containerStatuses: z
+          .array(z.object({ restartCount: z.number(), ready: z.boolean() }))
+          .default([]),
+      }),
+    }),
+  ),
+});
+
+/** A pod of one of the four services. */
+type Pod = { name: string; image: string; isReady: boolean; isEnding: boolean; restarts: number };
+
+const rolledMsMax = 180_000;
+const pollMs = 500;
+
+/** The pods of the release, by name; those that are about to end too, the migrations' not. */
+export const readPods = async (cluster: Cluster): Promise<readonly Pod[]> => {
+  const component = `app.kubernetes.io/component in (${services.join(",")})`;
+  const selector = `app.kubernetes.io/instance=payment-links,${component}`;
+  const said = await cluster.kubectl(["get", "pods", "--selector", selector, "--output", "json"]);
+  return Pods.parse(JSON.parse(said)).items.map(({ metadata, spec, status }) => ({
+    name: metadata.name,
+    image: spec.containers.map(({ image }) => image).join(" "),
+    isReady: status.containerStatuses.every(({ ready }) => ready),
+    isEnding: metadata.deletionTimestamp !== undefined,
+    restarts: status.containerStatuses.reduce((sum, { restartCount }) => sum + restartCount, 0),
+  }));
+};
+
+/** Waits until each Deployment's pods are new and ready, and the old ones gone. */
+export const waitUntilRolled = async ({ cluster, name }: Release): Promise<void> => {
+  for (const service of services) {
+    const status = ["rollout", "status", `deployment/${name}-${service}`, "--timeout", "170s"];
+    await cluster.kubectl(status, { timeoutMs: rolledMsMax });
+  }
+  const endsAtMs = performance.now() + rolledMsMax;
+  while ((await readPods(cluster)).some(({ isEnding }) => isEnding)) {
+    if (performance.now() > endsAtMs) throw new Error("old pods do not end");
+    await sleep(pollMs);
+  }
+};

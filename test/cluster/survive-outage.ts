@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import { setTimeout as sleep } from "node:timers/promises";
+import { runCommand } from "./command.ts";
+import { type Load, type LoadState, assertNothingLost, startLoad } from "./load.ts";
+import { readPods } from "./pods.ts";
+import type { Release } from "./release.ts";
+
+const requestsPerSecond = 10;
+/** Before the outage, so that there is something to lose. */
+const workMs = 10_000;
+const outageMs = 120_000;
+const recoveryMsMax = 30_000;
+/**
+ * For how long no request may fail until a recovery counts; it was over when the last one was sent
+ * that did.
+ */
+const quietMs = 5_000;
+/** Beyond the bound, so that how late a recovery is can be told. */
+const watchMsMax = 120_000;
+const commandMsMax = 90_000;
+const pollMs = 500;
+
+/**
+ * A server is away for two minutes: no pod is started anew, all goes on within 30 s of its return,
+ * and nothing that was accepted is lost.
+ */
+export const surviveOutage = async (
+  release: Release,
+  server: "postgres" | "kafka" | "redis",
+): Promise<void> => {
+  const { cluster, config } = release;
+  const [command = "", ...args] = config.SERVERS_COMMAND.split(" ").filter((word) => word !== "");
+  assert.ok(command !== "", "SERVERS_COMMAND is needed");
+  const turn = (what: "start" | "stop") =>
+    runCommand(command, [...args, what, server], { timeoutMs: commandMsMax });
+  const before = await readPods(cluster);
+  const load = await startLoad(release, requestsPerSecond);
+  await sleep(workMs);
+  await turn("stop");
+  try {
+    await sleep(outageMs);
+    tell("in the outage", await load.tell());
+  } finally {
+    await turn("start");
+  }
+  const recoveryMs = await waitForRecovery(load);
+  assertNothingLost(await load.end());
+  // Each of them as it was: the same pod, ready, started as often.
+  assert.deepEqual(await readPods(cluster), before);
+  assert.ok(recoveryMs <= recoveryMsMax, `the recovery took ${recoveryMs} ms`);
+};
+
+const tell = (when: string, { sent, failures, oldestUntoldMs }: LoadState): void => {
+  process.stdout.write(`  ${when}: ${JSON.stringify({ sent, failures, oldestUntoldMs })}\n`);
+};
+
+/**
+ * Answers after how long no request failed any more, and a payment accepted after the return was
+ * told.
+ */
+const waitForRecovery = async (load: Load): Promise<number> => {
+  const returnedAtMs = performance.now();
+  let toldAfterMs: number | undefined;
+  for (;;) {
+    await sleep(pollMs);
+    const state = await load.tell();
+    const sinceMs = Math.round(performance.now() - returnedAtMs);
+    if (state.newestToldMs !== null && state.newestToldMs < sinceMs) toldAfterMs ??= sinceMs;
+    const { lastFailedMs } = state;
+    const failedAfterMs = lastFailedMs === null ? 0 : Math.max(0, sinceMs - lastFailedMs);
+    const isQuiet = sinceMs - failedAfterMs >= quietMs;
+    if (isQuiet && toldAfterMs !== undefined) {
+      const times = `the last failure sent after ${failedAfterMs} ms, told by ${toldAfterMs} ms`;
+      tell(`back, ${times}`, state);
+      return Math.max(failedAfterMs, toldAfterMs);
+    }
+    if (sinceMs > watchMsMax) throw new Error(`no recovery: ${JSON.stringify(state)}`);
+  }
+};
