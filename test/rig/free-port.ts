@@ -1,21 +1,32 @@
+import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
+
+/** Below those that the kernel gives to connections, so that none of these takes one meanwhile. */
+const portMin = 20_000;
+const portMax = 32_000;
+const triesMax = 100;
 
 /** Finds TCP ports on loopback that nobody holds at this moment. */
 export const findFreePorts = async (count: number): Promise<number[]> => {
-  const servers = await Promise.all(Array.from({ length: count }, openAnywhere));
-  const ports = servers.map(({ port }) => port);
+  const servers: Held[] = [];
+  for (let tries = 0; servers.length < count; tries += 1) {
+    if (tries === triesMax) throw new Error("no free port was found");
+    const held = await hold(randomInt(portMin, portMax));
+    if (held !== undefined) servers.push(held);
+  }
   await Promise.all(servers.map(({ close }) => close()));
-  return ports;
+  return servers.map(({ port }) => port);
 };
 
-const openAnywhere = () =>
-  new Promise<{ port: number; close: () => Promise<void> }>((resolve, reject) => {
+type Held = { port: number; close: () => Promise<void> };
+
+/** Holds a port, so that it is not found twice; undefined where somebody else holds it. */
+const hold = (port: number): Promise<Held | undefined> =>
+  new Promise((resolve) => {
     const server = createServer();
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      if (address === null || typeof address === "string") throw new Error("no TCP address");
+    server.once("error", () => resolve(undefined));
+    server.listen(port, "127.0.0.1", () => {
       const close = () => new Promise<void>((done) => void server.close(() => done()));
-      resolve({ port: address.port, close });
+      resolve({ port, close });
     });
   });

@@ -1,13 +1,20 @@
+import { rm } from "node:fs/promises";
 import { devnet } from "@payment-links/contracts";
 import type { Log } from "@payment-links/runtime";
 import { deployContracts } from "./deploy-contracts.ts";
 import { startAnvil } from "./start-anvil.ts";
-import { adoptDraft, stateFlags } from "./state-file.ts";
+import { adoptDraft, awaitPredecessor, pidFileOf, stateFlags } from "./state-file.ts";
 
 export { DevnetUnavailableError } from "./find-programs.ts";
 
 /** How many blocks back an account's state can still be asked for; blocks and receipts all stay. */
 const statesMax = 256;
+
+/**
+ * Two blocks later a block is final. The first block of all must not be the last final one: the node makes
+ * it anew, under another hash, when it goes on with a kept state.
+ */
+const blocksPerEpoch = 1;
 
 /** A chain for development, with the fee proxies and the test USDC on it. */
 export type Devnet = {
@@ -31,13 +38,23 @@ export const openDevnet = async ({
   stateFile?: string;
   log: Log;
 }): Promise<Devnet> => {
-  if (stateFile !== undefined) await adoptDraft(stateFile);
+  if (stateFile !== undefined) {
+    await awaitPredecessor(stateFile);
+    await adoptDraft(stateFile);
+  }
   const keep = stateFile === undefined ? [] : await stateFlags(stateFile);
-  const flags = ["--chain-id", devnet.chainId, "--prune-history", String(statesMax), ...keep];
-  const anvil = await startAnvil({ port, flags, log });
+  const flags = [
+    ...["--chain-id", devnet.chainId, "--prune-history", String(statesMax)],
+    ...["--slots-in-an-epoch", String(blocksPerEpoch)],
+    ...keep,
+  ];
+  const pidFile = stateFile === undefined ? undefined : pidFileOf(stateFile);
+  const anvil = await startAnvil({ port, flags, pidFile, log });
   const close = async () => {
     await anvil.close();
-    if (stateFile !== undefined) await adoptDraft(stateFile);
+    if (stateFile === undefined) return;
+    await adoptDraft(stateFile);
+    await rm(pidFileOf(stateFile), { force: true });
   };
   try {
     await deployContracts(anvil.url);

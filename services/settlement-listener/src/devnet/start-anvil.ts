@@ -19,6 +19,7 @@ const endWithParent = `
 exec 3<&0
 "$0" "$@" 3<&- &
 anvil=$!
+[ -z "$PID_FILE" ] || echo "$anvil" > "$PID_FILE"
 { read -r _ <&3; kill -TERM "$anvil"; } 2>/dev/null &
 watch=$!
 wait "$anvil"
@@ -41,17 +42,20 @@ export type Anvil = {
 export const startAnvil = async ({
   port = 0,
   flags,
+  pidFile = "",
   log,
 }: {
   port?: number | undefined;
   flags: readonly string[];
+  /** Where the node's process id is written. */
+  pidFile?: string | undefined;
   log: Log;
 }): Promise<Anvil> => {
   const program = findAnvil();
   const address = ["--host", "127.0.0.1", "--port", String(port)];
   const child = spawn("/bin/sh", ["-c", endWithParent, program, ...address, ...flags], {
     // It reads files below the home directory, and needs nothing else of our environment.
-    env: { PATH: "/usr/bin:/bin", HOME: tmpdir() },
+    env: { PATH: "/usr/bin:/bin", HOME: tmpdir(), PID_FILE: pidFile },
     cwd: tmpdir(),
     // A group of its own: a terminal's Ctrl-C must not end it before its clients have drained.
     detached: true,
