@@ -62,12 +62,20 @@ export const readQuantity: ReadAnswer<number> = (result) => {
 };
 
 /** Whole bytes of hex, also none. */
-export const readBytes: ReadAnswer<Hex> = (result) => readHex(result, bytesForm);
+export const readBytes: ReadAnswer<Hex> = (result) => {
+  if (typeof result !== "string" || result.length % 2 !== 0) return refuse();
+  const lower = result.toLowerCase();
+  return isHexOfAnyLength(lower) ? lower : refuse();
+};
+
+// The first wrong digit is looked for: to match all of some megabytes would need as deep a stack.
+const isHexOfAnyLength = (text: string): text is Hex =>
+  text.startsWith("0x") && !wrongDigit.test(text.slice(2));
 
 /** A block number as JSON-RPC writes it. */
 export const toQuantity = (count: number): Hex => `0x${count.toString(16)}`;
 
-const bytesForm = /^0x(?:[0-9a-f]{2})*$/;
+const wrongDigit = /[^0-9a-f]/;
 const addressForm = /^0x[0-9a-f]{40}$/;
 const wordForm = /^0x[0-9a-f]{64}$/;
 const bloomForm = /^0x[0-9a-f]{512}$/;
