@@ -43,11 +43,9 @@ export const openDevnet = async ({
     await adoptDraft(stateFile);
   }
   const keep = stateFile === undefined ? [] : await stateFlags(stateFile);
-  const flags = [
-    ...["--chain-id", devnet.chainId, "--prune-history", String(statesMax)],
-    ...["--slots-in-an-epoch", String(blocksPerEpoch)],
-    ...keep,
-  ];
+  const history = ["--prune-history", String(statesMax)];
+  const finality = ["--slots-in-an-epoch", String(blocksPerEpoch)];
+  const flags = ["--chain-id", devnet.chainId, ...history, ...finality, ...keep];
   const pidFile = stateFile === undefined ? undefined : pidFileOf(stateFile);
   const anvil = await startAnvil({ port, flags, pidFile, log });
   const close = async () => {
