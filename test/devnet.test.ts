@@ -40,6 +40,8 @@ const start = async (...args: string[]): Promise<Child> => {
     PORT: String(ports.port),
     INTERNAL_PORT: String(ports.internalPort),
     DEVNET_PORT: String(ports.devnetPort),
+    // The state of a link is asked for more often than a person would.
+    RATE_LIMIT_PER_IP: "10000:10000",
     LOG_LEVEL: "warn",
   };
   const child = startChild("deploy/src/main.ts", env, args);

@@ -235,14 +235,14 @@ describe("a chain that begins anew between two starts", () => {
               ? haltedReason === null && scannedTo === (await fresh.headNumber())
               : haltedReason !== null;
           },
-          20_000,
+          45_000,
         );
         await again.stop();
       } finally {
         await fresh.close();
       }
     },
-    60_000,
+    120_000,
   );
 });
 
