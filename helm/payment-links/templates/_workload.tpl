@@ -9,6 +9,9 @@ HorizontalPodAutoscaler. Given `root`, `service`, `key` (its block of values), `
 {{- if gt (int $values.autoscaling.minReplicas) (int $values.autoscaling.maxReplicas) -}}
 {{- fail (printf "%s.autoscaling.maxReplicas: is less than minReplicas" .key) -}}
 {{- end -}}
+{{- if le (int .root.Values.terminationGracePeriodSeconds) (add (int .root.Values.drainDelaySeconds) 25) -}}
+{{- fail "terminationGracePeriodSeconds: is not more than drainDelaySeconds and 25 s" -}}
+{{- end -}}
 {{- $context := merge (dict "values" $values "name" $name "inline" $inline "component" .service) . -}}
 apiVersion: v1
 kind: ServiceAccount
