@@ -1,5 +1,8 @@
+import { once } from "node:events";
+import { setImmediate } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
 import { describe, expect, test } from "@jest/globals";
-import { createHeldClock } from "@payment-links/runtime";
+import { createHeldClock, systemClock } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { createDeadlines } from "./deadlines.ts";
 
@@ -45,5 +48,30 @@ describe("deadlines", () => {
     for (const name of ["a", "b", "c"]) begin(name);
     clock.advance(10_000);
     await waitUntil("all have expired", () => expired.length === 3);
+  });
+
+  test("are kept by what came while the process was held up", async () => {
+    const turn = new Int32Array(new SharedArrayBuffer(4));
+    const worker = new Worker(
+      `const { parentPort, workerData: turn } = require("node:worker_threads");
+      Atomics.wait(turn, 0, 0);
+      parentPort.postMessage("answer");
+      Atomics.store(turn, 0, 2);
+      Atomics.notify(turn, 0);`,
+      { eval: true, workerData: turn },
+    );
+    await once(worker, "online");
+    // From here on timers come before anything that is heard.
+    await setImmediate();
+    const expired: string[] = [];
+    const { at, end } = createDeadlines(systemClock, 20).begin(() => void expired.push("first"));
+    const answered = once(worker, "message").then(end);
+    Atomics.store(turn, 0, 1);
+    Atomics.notify(turn, 0);
+    Atomics.wait(turn, 0, 1);
+    while (systemClock.now().getTime() < at.getTime() + 30) continue;
+    await answered;
+    await worker.terminate();
+    expect(expired).toEqual([]);
   });
 });

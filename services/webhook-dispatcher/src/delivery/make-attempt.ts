@@ -54,25 +54,33 @@ export const makeAttempt = async (
     deadline.end();
     return interruptedOutcome;
   }
-  const outcome = await inAttemptSpan(attempt, async () => {
-    try {
-      const answered = await send(options, attempt, expiry.signal);
-      options.log.debug({ event_id: attempt.event.id, outcome: answered.kind }, "an attempt ended");
-      return answered;
-    } catch (error) {
-      const failure = outcomeOfError(error);
-      if (failure.kind === "internal") {
-        options.log.error(
-          { err: error, event_id: attempt.event.id },
-          "an attempt failed on our side",
-        );
-      }
-      return failure;
-    } finally {
-      deadline.end();
-    }
+  return await inAttemptSpan(attempt, async () => {
+    const outcome = await tryToSend(options, attempt, expiry.signal);
+    deadline.end();
+    const { error, httpStatus, kind } = outcome;
+    const ended = { event_id: attempt.event.id, outcome: kind, status: httpStatus, error };
+    options.log.debug(ended, "an attempt ended");
+    return outcome;
   });
-  return outcome;
+};
+
+const tryToSend = async (
+  options: AttemptOptions,
+  attempt: Attempt,
+  signal: AbortSignal,
+): Promise<AttemptOutcome> => {
+  try {
+    return await send(options, attempt, signal);
+  } catch (error) {
+    const failure = outcomeOfError(error);
+    if (failure.kind === "internal") {
+      options.log.error(
+        { err: error, event_id: attempt.event.id },
+        "an attempt failed on our side",
+      );
+    }
+    return failure;
+  }
 };
 
 /** A first attempt is part of its event's trace. Retries go on for hours: each is one that links back. */
