@@ -2,7 +2,7 @@
 // creates a link, settles it by a signed notice, and takes both webhooks.
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
-import { call, openShop, readWebhook, settledNotice, waitUntil } from "./shop.mjs";
+import { call, hookPath, openShop, readWebhook, settledNotice, waitUntil } from "./shop.mjs";
 
 const { SERVICES, SIGN_IN_TOKEN, RECEIVER_PORT } = process.env;
 
@@ -10,6 +10,7 @@ const webhooks = new Map();
 let secret = "";
 const receiver = createServer(async (req, res) => {
   if (req.method === "GET") return res.writeHead(204).end();
+  if (req.url !== hookPath) return res.writeHead(404).end();
   const webhook = await readWebhook(req, secret);
   res.writeHead(webhook === undefined ? 401 : 204).end();
   if (webhook !== undefined) webhooks.set(webhook.type, webhook.data);

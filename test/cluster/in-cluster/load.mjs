@@ -6,7 +6,7 @@
 import { randomUUID } from "node:crypto";
 import { Agent, createServer, request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { openShop, readWebhook, settledNotice, waitUntil } from "./shop.mjs";
+import { hookPath, openShop, readWebhook, settledNotice, waitUntil } from "./shop.mjs";
 
 const { SERVICES, SIGN_IN_TOKEN, RECEIVER_PORT, REQUESTS_PER_SECOND } = process.env;
 const requestMsMax = 30_000;
@@ -198,7 +198,7 @@ const state = () => {
 };
 
 const control = createServer(async (req, res) => {
-  if (req.method === "POST" && req.url === "/hook") return await takeWebhook(req, res);
+  if (req.method === "POST" && req.url === hookPath) return await takeWebhook(req, res);
   if (req.url === "/state") return res.end(JSON.stringify(state()));
   if (req.method === "POST" && req.url === "/end") ending.abort();
   return res.writeHead(204).end();

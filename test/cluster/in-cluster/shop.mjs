@@ -6,6 +6,9 @@ const { SERVICES, PROVIDER_NAME, PROVIDER_SECRET, RECEIVER_PORT } = process.env;
 const callMsMax = 10_000;
 const waitMsMax = 30_000;
 
+/** Where this shop hears of its links; what is still owed to an earlier one goes elsewhere. */
+export const hookPath = `/hook/${randomUUID()}`;
+
 /** Where links are paid to. */
 export const walletAddress = "0x52908400098527886E0F7030069857D2E4169EE7";
 
@@ -56,7 +59,7 @@ export const openShop = async (signInToken) => {
   });
   const endpoint = await call("webhook-dispatcher", "/console/api/webhook-endpoints", {
     headers: { cookie },
-    body: { url: "https://receiver.test/hook", name: "first" },
+    body: { url: `https://receiver.test${hookPath}`, name: "first" },
   });
   return { cookie, apiKey: key.body.key, webhookSecret: endpoint.body.secret };
 };
