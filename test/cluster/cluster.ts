@@ -31,10 +31,14 @@ type ClusterProgram = {
   file: string;
   image: string;
   env: Readonly<Record<string, string>>;
+  /** Whether webhooks come to it, by `receiverLabels`. */
+  isReceiver?: boolean;
 };
 
 /** The label of pods that call our services from outside the release. */
 export const clientLabels = { app: "payment-links-client" };
+/** The labels of those of them that listen for webhooks. */
+export const receiverLabels = { ...clientLabels, receives: "webhooks" };
 
 /** Opens a namespace that may be there already. */
 export const openCluster = (namespace: string): Cluster => {
@@ -81,10 +85,10 @@ const waitForEnd = async (kubectl: Cluster["kubectl"], name: string, timeoutMs: 
   }
 };
 
-const programPod = ({ name, image, env }: ClusterProgram, source: string) => ({
+const programPod = ({ name, image, env, isReceiver = false }: ClusterProgram, source: string) => ({
   apiVersion: "v1",
   kind: "Pod",
-  metadata: { name, labels: { ...clientLabels, program: name } },
+  metadata: { name, labels: { ...(isReceiver ? receiverLabels : clientLabels), program: name } },
   spec: {
     restartPolicy: "Never",
     automountServiceAccountToken: false,

@@ -65,6 +65,7 @@ export const startLoad = async (release: Release, requestsPerSecond: number): Pr
     name: program,
     file: "load.mjs",
     image: release.image("links-api"),
+    isReceiver: true,
     env: {
       SERVICES: name,
       SIGN_IN_TOKEN: await openAccount(release),

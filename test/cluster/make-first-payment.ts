@@ -10,6 +10,7 @@ export const makeFirstPayment = async (release: Release): Promise<void> => {
     name: program,
     file: "first-payment.mjs",
     image: release.image("links-api"),
+    isReceiver: true,
     env: {
       SERVICES: name,
       SIGN_IN_TOKEN: await openAccount(release),

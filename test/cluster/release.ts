@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { fileURLToPath } from "node:url";
-import { type Cluster, clientLabels } from "./cluster.ts";
+import { type Cluster, clientLabels, receiverLabels } from "./cluster.ts";
 import type { ClusterConfig } from "./config.ts";
 
 const chart = fileURLToPath(new URL("../../helm/payment-links", import.meta.url));
@@ -148,7 +148,7 @@ const receiverService = () => ({
   kind: "Service",
   metadata: { name: "receiver" },
   spec: {
-    selector: clientLabels,
+    selector: receiverLabels,
     publishNotReadyAddresses: true,
     ports: [{ port: receiverPort, targetPort: receiverPort }],
   },
