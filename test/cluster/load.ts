@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
-import { openAccount } from "./open-account.ts";
+import { waitUntil } from "@payment-links/runtime/testing";
 import type { Release } from "./release.ts";
+import { startShop } from "./start-shop.ts";
 
 const Seen = z.object({
   sent: z.number(),
@@ -60,20 +60,11 @@ const pollMs = 500;
 
 /** Starts a load over all four services; resolves once it runs. */
 export const startLoad = async (release: Release, requestsPerSecond: number): Promise<Load> => {
-  const { cluster, name, provider, receiverPort } = release;
-  await cluster.startProgram({
+  const { cluster, receiverPort } = release;
+  await startShop(release, {
     name: program,
     file: "load.mjs",
-    image: release.image("links-api"),
-    isReceiver: true,
-    env: {
-      SERVICES: name,
-      SIGN_IN_TOKEN: await openAccount(release),
-      PROVIDER_NAME: provider.name,
-      PROVIDER_SECRET: provider.secret,
-      RECEIVER_PORT: String(receiverPort),
-      REQUESTS_PER_SECOND: String(requestsPerSecond),
-    },
+    env: { REQUESTS_PER_SECOND: String(requestsPerSecond) },
   });
   const ask = (path: string, method = "GET") => {
     const url = JSON.stringify(`http://127.0.0.1:${receiverPort}${path}`);
@@ -82,7 +73,8 @@ export const startLoad = async (release: Release, requestsPerSecond: number): Pr
     return cluster.kubectl(["exec", program, "--", ...node]);
   };
   const tell = async () => LoadState.parse(JSON.parse(await ask("/state")));
-  await waitForRequests(tell);
+  const hasBegun = async () => ((await tell().catch(() => undefined))?.links ?? 0) > 0;
+  await waitUntil("the load starts", hasBegun, startMsMax, pollMs);
   return {
     tell,
     end: async () => {
@@ -133,14 +125,4 @@ export const assertNobodyNoticed = (report: LoadReport): void => {
   assert.deepEqual(report.failures, {});
   assert.equal(report.skipped, 0);
   assert.equal(report.webhookAttempts.afterItsEnd, 0);
-};
-
-const waitForRequests = async (tell: Load["tell"]): Promise<void> => {
-  const endsAtMs = performance.now() + startMsMax;
-  for (;;) {
-    const state = await tell().catch(() => undefined);
-    if (state !== undefined && state.links > 0) return;
-    if (performance.now() > endsAtMs) throw new Error("the load did not start");
-    await sleep(pollMs);
-  }
 };

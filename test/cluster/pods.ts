@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
+import { waitUntil } from "@payment-links/runtime/testing";
 import type { Cluster } from "./cluster.ts";
 import { type Release, services } from "./release.ts";
 
@@ -43,9 +43,6 @@ export const waitUntilRolled = async ({ cluster, name }: Release): Promise<void>
     const status = ["rollout", "status", `deployment/${name}-${service}`, "--timeout", "170s"];
     await cluster.kubectl(status, { timeoutMs: rolledMsMax });
   }
-  const endsAtMs = performance.now() + rolledMsMax;
-  while ((await readPods(cluster)).some(({ isEnding }) => isEnding)) {
-    if (performance.now() > endsAtMs) throw new Error("old pods do not end");
-    await sleep(pollMs);
-  }
+  const haveEnded = async () => !(await readPods(cluster)).some(({ isEnding }) => isEnding);
+  await waitUntil("the old pods end", haveEnded, rolledMsMax, pollMs);
 };

@@ -1,0 +1,45 @@
+import * as z from "zod";
+import type { Release } from "./release.ts";
+
+type ShopProgram = {
+  /** What its pod is called. */
+  name: string;
+  /** Its file in `in-cluster/`, which opens its shop by `openShop`. */
+  file: string;
+  env?: Readonly<Record<string, string>>;
+};
+
+/** Starts a program in a pod as a new account's shop, its payers' provider and its receiver. */
+export const startShop = async (
+  release: Release,
+  { name, file, env = {} }: ShopProgram,
+): Promise<void> => {
+  const { cluster, provider, receiverPort } = release;
+  await cluster.startProgram({
+    name,
+    file,
+    image: release.image("links-api"),
+    isReceiver: true,
+    env: {
+      SERVICES: release.name,
+      SIGN_IN_TOKEN: await openAccount(release),
+      PROVIDER_NAME: provider.name,
+      PROVIDER_SECRET: provider.secret,
+      RECEIVER_PORT: String(receiverPort),
+      ...env,
+    },
+  });
+};
+
+const OpenedAccount = z.object({ signInUrl: z.url() });
+
+/** Opens an account as the chart's notes say; answers the token that signs in to it once. */
+const openAccount = async ({ cluster, name }: Release): Promise<string> => {
+  const admin = ["node", "/app/deploy/src/admin.ts"];
+  const handle = `shop${Date.now().toString(36)}`;
+  const account = ["account", "create", "--handle", handle, "--username", "Shop"];
+  const where = `deployment/${name}-auth-keys`;
+  const printed = await cluster.kubectl(["exec", where, "--", ...admin, ...account]);
+  const { signInUrl } = OpenedAccount.parse(JSON.parse(printed));
+  return new URL(signInUrl).hash.replace("#token=", "");
+};
