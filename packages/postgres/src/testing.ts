@@ -1,4 +1,5 @@
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
+import { readFile, readdir } from "node:fs/promises";
 import { Client } from "pg";
 import { type Migration, migrate } from "./migrate.ts";
 
@@ -10,33 +11,36 @@ export type TestDatabase = {
   drop(): Promise<void>;
 };
 
+type Schema = Pick<Migration, "schema" | "folders">;
+
 const rolePassword = "test";
+/** Roles belong to the whole server: two test files must not make them at once. */
+const templateLock = 7_203_116;
 
 /**
- * Makes an empty database of its own on the test server (`DATABASE_URL`, a superuser) and migrates
- * the given schemas in it, so that test files never see each other's rows.
+ * Makes a database of its own on the test server (`DATABASE_URL`, a superuser) that holds the given
+ * schemas, so that test files never see each other's rows.
  */
-export const createTestDatabase = async (
-  schemas: readonly Pick<Migration, "schema" | "folders">[],
-): Promise<TestDatabase> => {
+export const createTestDatabase = async (schemas: readonly Schema[]): Promise<TestDatabase> => {
   const serverUrl = process.env["DATABASE_URL"];
   if (serverUrl === undefined) throw new Error("tests need DATABASE_URL; run them by npm test");
   const name = `test_${randomBytes(8).toString("hex")}`;
   const adminUrl = withPath(serverUrl, name);
-  // Roles belong to the whole server: two test files must not make them at once.
+  const drop = () => onServer(serverUrl, (client) => dropDatabase(client, name));
   await onServer(serverUrl, async (client) => {
-    await client.query("SELECT pg_advisory_lock(7203116)");
-    await client.query(`CREATE DATABASE ${name}`);
-    try {
-      for (const { schema, folders } of schemas) {
-        const role = { name: schema, password: rolePassword };
-        await migrate({ adminUrl, schema, folders, role });
-      }
-    } catch (error) {
-      await client.query(`DROP DATABASE ${name} WITH (FORCE)`);
-      throw error;
-    }
+    const template = schemas.length === 0 ? "template1" : await findTemplate(client, schemas);
+    await client.query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
   });
+  try {
+    // A copy lacks what is known by a database's name: a role's settings in it, and rights to it.
+    // The roles stand since the template, so that nothing of the whole server is written here.
+    for (const { schema, folders } of schemas) {
+      await migrate({ adminUrl, schema, folders, role: { name: schema } });
+    }
+  } catch (error) {
+    await drop();
+    throw error;
+  }
   return {
     adminUrl,
     urlOf: (role) => {
@@ -45,11 +49,54 @@ export const createTestDatabase = async (
       url.password = rolePassword;
       return url.href;
     },
-    drop: () =>
-      onServer(serverUrl, async (client) => {
-        await client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
-      }),
+    drop,
   };
+};
+
+/** The database that holds these schemas and not a row; made by whoever needs it first. */
+const findTemplate = async (server: Client, schemas: readonly Schema[]): Promise<string> => {
+  const template = `template_${await hashOf(schemas)}`;
+  const isThere = async () => {
+    const found = await server.query("SELECT FROM pg_database WHERE datname = $1", [template]);
+    return found.rowCount === 1;
+  };
+  if (await isThere()) return template;
+  await server.query("SELECT pg_advisory_lock($1)", [templateLock]);
+  if (!(await isThere())) await makeTemplate(server, template, schemas);
+  await server.query("SELECT pg_advisory_unlock($1)", [templateLock]);
+  return template;
+};
+
+const makeTemplate = async (server: Client, template: string, schemas: readonly Schema[]) => {
+  // A maker that was killed left it half done; only a whole one gets the name.
+  const unfinished = `${template}_unfinished`;
+  await dropDatabase(server, unfinished);
+  await server.query(`CREATE DATABASE ${unfinished}`);
+  const adminUrl = withPath(process.env["DATABASE_URL"] ?? "", unfinished);
+  for (const { schema, folders } of schemas) {
+    await migrate({ adminUrl, schema, folders, role: { name: schema, password: rolePassword } });
+  }
+  // What somebody is connected to cannot be copied.
+  await server.query(`ALTER DATABASE ${unfinished} ALLOW_CONNECTIONS false`);
+  await server.query(`ALTER DATABASE ${unfinished} RENAME TO ${template}`);
+};
+
+/** The same for the same schemas, made by the same migrations and the same code. */
+const hashOf = async (schemas: readonly Schema[]): Promise<string> => {
+  const hash = createHash("sha256").update(await readFile(new URL("migrate.ts", import.meta.url)));
+  for (const { schema, folders } of schemas) {
+    hash.update(`\n${schema}\n`);
+    for (const folder of folders) {
+      for (const name of (await readdir(folder)).sort()) {
+        hash.update(`\n${name}\n`).update(await readFile(new URL(name, folder)));
+      }
+    }
+  }
+  return hash.digest("hex").slice(0, 32);
+};
+
+const dropDatabase = async (server: Client, name: string): Promise<void> => {
+  await server.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
 };
 
 const withPath = (serverUrl: string, database: string): string => {
@@ -58,15 +105,15 @@ const withPath = (serverUrl: string, database: string): string => {
   return url.href;
 };
 
-const onServer = async (
+const onServer = async <Result>(
   serverUrl: string,
-  work: (client: Client) => Promise<void>,
-): Promise<void> => {
-  const client = new Client({ connectionString: serverUrl });
-  await client.connect();
+  work: (server: Client) => Promise<Result>,
+): Promise<Result> => {
+  const server = new Client({ connectionString: serverUrl });
+  await server.connect();
   try {
-    await work(client);
+    return await work(server);
   } finally {
-    await client.end();
+    await server.end();
   }
 };
