@@ -1,0 +1,263 @@
+-- The whole schema, written from the migrations by `SCHEMA=write npm test -- test/schema`. Not run by anything.
+
+CREATE OR REPLACE FUNCTION keep_inbox(today date)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'auth_keys', 'pg_temp'
+ SET lock_timeout TO '1s'
+AS $function$
+DECLARE
+  day date;
+  old_partition text;
+BEGIN
+  -- Whoever else is at it does the same work.
+  IF NOT pg_try_advisory_xact_lock(hashtextextended('keep_inbox ' || current_schema(), 0)) THEN
+    RETURN;
+  END IF;
+  FOR day IN SELECT generate_series(today - 1, today + 7, interval '1 day')::date LOOP
+    -- A day whose rows already lie in the default partition stays there: they cannot be moved
+    -- cheaply.
+    CONTINUE WHEN to_regclass('inbox_' || to_char(day, 'YYYYMMDD')) IS NOT NULL
+      OR EXISTS (SELECT FROM inbox_other WHERE occurred_on = day);
+    EXECUTE format(
+      'CREATE TABLE %I PARTITION OF inbox FOR VALUES FROM (%L) TO (%L)',
+      'inbox_' || to_char(day, 'YYYYMMDD'), day, day + 1
+    );
+  END LOOP;
+  FOR old_partition IN
+    SELECT child.relname FROM pg_inherits
+    JOIN pg_class AS child ON child.oid = inhrelid
+    WHERE inhparent = 'inbox'::regclass AND child.relname ~ '^inbox_\d{8}$'
+      AND child.relname < 'inbox_' || to_char(today - 30, 'YYYYMMDD')
+  LOOP
+    EXECUTE format('DROP TABLE %I', old_partition);
+  END LOOP;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION refuse_rewriting()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  RAISE EXCEPTION 'audit_log is append-only';
+END
+$function$;
+
+CREATE TABLE accounts (
+  id text NOT NULL,
+  version integer NOT NULL,
+  handle text,
+  username text NOT NULL,
+  bio text,
+  profile_image text,
+  background_image text,
+  background_colour text,
+  links text[],
+  date_created timestamp with time zone NOT NULL,
+  CONSTRAINT accounts_pkey PRIMARY KEY (id),
+  CONSTRAINT accounts_version_check CHECK (version > 0)
+);
+
+CREATE TABLE api_keys (
+  id text NOT NULL,
+  account_id text NOT NULL,
+  hash bytea NOT NULL,
+  prefix text NOT NULL,
+  name text NOT NULL,
+  scopes text[] NOT NULL,
+  expires_at timestamp with time zone,
+  is_active boolean NOT NULL,
+  revoked_at timestamp with time zone,
+  date_created timestamp with time zone NOT NULL,
+  last_used_at timestamp with time zone,
+  bucket_id text,
+  replaced_by text,
+  CONSTRAINT api_keys_hash_key UNIQUE (hash),
+  CONSTRAINT api_keys_pkey PRIMARY KEY (id),
+  CONSTRAINT api_keys_hash_check CHECK (length(hash) = 32),
+  CONSTRAINT api_keys_replaced_end CHECK (replaced_by IS NULL OR expires_at IS NOT NULL),
+  CONSTRAINT api_keys_scopes_check CHECK (cardinality(scopes) > 0)
+);
+
+CREATE TABLE audit_log (
+  seq bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  occurred_at timestamp with time zone NOT NULL,
+  account_id text NOT NULL,
+  actor_kind text NOT NULL,
+  actor_id text,
+  action text NOT NULL,
+  target_id text,
+  detail jsonb NOT NULL,
+  id uuid DEFAULT (encode(set_bit(set_bit(OVERLAY(uuid_send(gen_random_uuid()) PLACING SUBSTRING(int8send(((EXTRACT(epoch FROM clock_timestamp()) * (1000)::numeric))::bigint) FROM 3) FROM 1 FOR 6), (52)::bigint, 1), (53)::bigint, 1), 'hex'::text))::uuid NOT NULL,
+  CONSTRAINT audit_log_pkey PRIMARY KEY (seq),
+  CONSTRAINT audit_log_actor_kind_check CHECK (actor_kind = ANY (ARRAY['operator'::text, 'session'::text]))
+);
+
+CREATE TABLE dead_letters (
+  seq bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  consumer text NOT NULL,
+  topic text NOT NULL,
+  partition integer NOT NULL,
+  record_offset bigint NOT NULL,
+  key text,
+  event_id text,
+  event_type text,
+  headers jsonb NOT NULL,
+  value bytea,
+  reason text NOT NULL,
+  parked_at timestamp with time zone NOT NULL,
+  CONSTRAINT dead_letters_consumer_topic_partition_record_offset_event_i_key UNIQUE NULLS NOT DISTINCT (consumer, topic, partition, record_offset, event_id),
+  CONSTRAINT dead_letters_pkey PRIMARY KEY (seq)
+);
+
+CREATE TABLE handles (
+  handle text NOT NULL,
+  account_id text NOT NULL,
+  taken_at timestamp with time zone NOT NULL,
+  CONSTRAINT handles_account_id_handle_key UNIQUE (account_id, handle),
+  CONSTRAINT handles_pkey PRIMARY KEY (handle),
+  CONSTRAINT handles_handle_check CHECK (handle ~ '^[a-z0-9_]{3,30}$'::text)
+);
+
+CREATE TABLE identities (
+  id text NOT NULL,
+  account_id text NOT NULL,
+  method text NOT NULL,
+  issuer text NOT NULL,
+  subject text NOT NULL,
+  date_created timestamp with time zone NOT NULL,
+  CONSTRAINT identities_method_issuer_subject_key UNIQUE (method, issuer, subject),
+  CONSTRAINT identities_pkey PRIMARY KEY (id),
+  CONSTRAINT identities_method_check CHECK (method = ANY (ARRAY['siwe'::text, 'oidc'::text]))
+);
+
+CREATE TABLE inbox (
+  consumer text NOT NULL,
+  event_id text NOT NULL,
+  occurred_on date NOT NULL,
+  CONSTRAINT inbox_pkey PRIMARY KEY (consumer, event_id, occurred_on)
+) PARTITION BY RANGE (occurred_on);
+
+CREATE TABLE inbox_other PARTITION OF inbox DEFAULT;
+
+CREATE TABLE migrations (
+  name text NOT NULL,
+  checksum text NOT NULL,
+  applied_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT migrations_pkey PRIMARY KEY (name)
+);
+
+CREATE TABLE outbox (
+  seq bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  id text NOT NULL,
+  topic text NOT NULL,
+  key text NOT NULL,
+  type text NOT NULL,
+  occurred_at timestamp with time zone NOT NULL,
+  traceparent text,
+  value text NOT NULL,
+  CONSTRAINT outbox_pkey PRIMARY KEY (seq)
+) WITH (
+  autovacuum_vacuum_scale_factor=0,
+  autovacuum_vacuum_threshold=1000,
+  autovacuum_vacuum_insert_scale_factor=0,
+  autovacuum_vacuum_insert_threshold=10000
+);
+
+CREATE TABLE relay_lead (
+  is_only boolean DEFAULT true NOT NULL,
+  holder text,
+  CONSTRAINT relay_lead_pkey PRIMARY KEY (is_only),
+  CONSTRAINT relay_lead_is_only_check CHECK (is_only)
+);
+
+CREATE TABLE sessions (
+  id text NOT NULL,
+  account_id text NOT NULL,
+  hash bytea NOT NULL,
+  date_created timestamp with time zone NOT NULL,
+  last_seen_at timestamp with time zone NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  method text DEFAULT 'link'::text NOT NULL,
+  identity_id text,
+  CONSTRAINT sessions_hash_key UNIQUE (hash),
+  CONSTRAINT sessions_pkey PRIMARY KEY (id),
+  CONSTRAINT sessions_hash_check CHECK (length(hash) = 32),
+  CONSTRAINT sessions_method_check CHECK (method = ANY (ARRAY['link'::text, 'siwe'::text, 'oidc'::text]))
+);
+
+CREATE TABLE sign_in_attempts (
+  hash bytea NOT NULL,
+  browser_hash bytea NOT NULL,
+  method text NOT NULL,
+  linking_session_id text,
+  expires_at timestamp with time zone NOT NULL,
+  CONSTRAINT sign_in_attempts_pkey PRIMARY KEY (hash),
+  CONSTRAINT sign_in_attempts_browser_hash_check CHECK (length(browser_hash) = 32),
+  CONSTRAINT sign_in_attempts_hash_check CHECK (length(hash) = 32),
+  CONSTRAINT sign_in_attempts_method_check CHECK (method = ANY (ARRAY['siwe'::text, 'oidc'::text]))
+);
+
+CREATE TABLE sign_in_tokens (
+  hash bytea NOT NULL,
+  account_id text NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  CONSTRAINT sign_in_tokens_pkey PRIMARY KEY (hash),
+  CONSTRAINT sign_in_tokens_hash_check CHECK (length(hash) = 32)
+);
+
+CREATE TABLE wallets (
+  id text NOT NULL,
+  account_id text NOT NULL,
+  wallet_address text NOT NULL,
+  token_id text NOT NULL,
+  chain_id text NOT NULL,
+  chain_type text NOT NULL,
+  is_default boolean NOT NULL,
+  is_chain_default boolean NOT NULL,
+  provider text,
+  date_created timestamp with time zone NOT NULL,
+  CONSTRAINT wallets_account_id_token_id_wallet_address_key UNIQUE (account_id, token_id, wallet_address),
+  CONSTRAINT wallets_pkey PRIMARY KEY (id)
+);
+
+CREATE INDEX api_keys_of_account ON api_keys USING btree (account_id, date_created) WHERE revoked_at IS NULL;
+CREATE INDEX audit_log_of_account ON audit_log USING btree (account_id, seq);
+CREATE INDEX dead_letters_by_key ON dead_letters USING btree (consumer, topic, key, seq);
+CREATE INDEX identities_of_account ON identities USING btree (account_id, date_created);
+CREATE INDEX sessions_by_end ON sessions USING btree (expires_at);
+CREATE INDEX sessions_of_account ON sessions USING btree (account_id, date_created);
+CREATE INDEX sessions_of_identity ON sessions USING btree (identity_id) WHERE identity_id IS NOT NULL;
+CREATE INDEX sign_in_attempts_by_end ON sign_in_attempts USING btree (expires_at);
+CREATE INDEX sign_in_tokens_by_end ON sign_in_tokens USING btree (expires_at);
+CREATE UNIQUE INDEX wallets_one_chain_default ON wallets USING btree (account_id, chain_id) WHERE is_chain_default;
+CREATE UNIQUE INDEX wallets_one_default ON wallets USING btree (account_id) WHERE is_default;
+
+ALTER TABLE accounts ADD CONSTRAINT accounts_own_handle
+  FOREIGN KEY (id, handle) REFERENCES handles(account_id, handle) DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE api_keys ADD CONSTRAINT api_keys_account_id_fkey
+  FOREIGN KEY (account_id) REFERENCES accounts(id);
+ALTER TABLE api_keys ADD CONSTRAINT api_keys_bucket_id_fkey
+  FOREIGN KEY (bucket_id) REFERENCES api_keys(id);
+ALTER TABLE api_keys ADD CONSTRAINT api_keys_replaced_by_fkey
+  FOREIGN KEY (replaced_by) REFERENCES api_keys(id);
+ALTER TABLE audit_log ADD CONSTRAINT audit_log_account_id_fkey
+  FOREIGN KEY (account_id) REFERENCES accounts(id);
+ALTER TABLE handles ADD CONSTRAINT handles_account_id_fkey
+  FOREIGN KEY (account_id) REFERENCES accounts(id);
+ALTER TABLE identities ADD CONSTRAINT identities_account_id_fkey
+  FOREIGN KEY (account_id) REFERENCES accounts(id);
+ALTER TABLE sessions ADD CONSTRAINT sessions_account_id_fkey
+  FOREIGN KEY (account_id) REFERENCES accounts(id);
+ALTER TABLE sign_in_tokens ADD CONSTRAINT sign_in_tokens_account_id_fkey
+  FOREIGN KEY (account_id) REFERENCES accounts(id);
+ALTER TABLE wallets ADD CONSTRAINT wallets_account_id_fkey
+  FOREIGN KEY (account_id) REFERENCES accounts(id);
+
+CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_rewriting();
+
+GRANT DELETE, INSERT, SELECT, UPDATE ON accounts, api_keys, audit_log, dead_letters, handles, identities, inbox, inbox_other, outbox, relay_lead, sessions, sign_in_attempts, sign_in_tokens, wallets TO auth_keys;
+GRANT SELECT ON migrations TO auth_keys;
+GRANT USAGE ON SEQUENCE audit_log_seq_seq, dead_letters_seq_seq, outbox_seq_seq TO auth_keys;

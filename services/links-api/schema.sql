@@ -1,0 +1,189 @@
+-- The whole schema, written from the migrations by `SCHEMA=write npm test -- test/schema`. Not run by anything.
+
+CREATE OR REPLACE FUNCTION keep_inbox(today date)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'links_api', 'pg_temp'
+ SET lock_timeout TO '1s'
+AS $function$
+DECLARE
+  day date;
+  old_partition text;
+BEGIN
+  -- Whoever else is at it does the same work.
+  IF NOT pg_try_advisory_xact_lock(hashtextextended('keep_inbox ' || current_schema(), 0)) THEN
+    RETURN;
+  END IF;
+  FOR day IN SELECT generate_series(today - 1, today + 7, interval '1 day')::date LOOP
+    -- A day whose rows already lie in the default partition stays there: they cannot be moved
+    -- cheaply.
+    CONTINUE WHEN to_regclass('inbox_' || to_char(day, 'YYYYMMDD')) IS NOT NULL
+      OR EXISTS (SELECT FROM inbox_other WHERE occurred_on = day);
+    EXECUTE format(
+      'CREATE TABLE %I PARTITION OF inbox FOR VALUES FROM (%L) TO (%L)',
+      'inbox_' || to_char(day, 'YYYYMMDD'), day, day + 1
+    );
+  END LOOP;
+  FOR old_partition IN
+    SELECT child.relname FROM pg_inherits
+    JOIN pg_class AS child ON child.oid = inhrelid
+    WHERE inhparent = 'inbox'::regclass AND child.relname ~ '^inbox_\d{8}$'
+      AND child.relname < 'inbox_' || to_char(today - 30, 'YYYYMMDD')
+  LOOP
+    EXECUTE format('DROP TABLE %I', old_partition);
+  END LOOP;
+END
+$function$;
+
+CREATE TABLE accounts (
+  id text COLLATE "C" NOT NULL,
+  version integer NOT NULL,
+  profile jsonb NOT NULL,
+  CONSTRAINT accounts_pkey PRIMARY KEY (id)
+);
+
+CREATE TABLE dead_letters (
+  seq bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  consumer text NOT NULL,
+  topic text NOT NULL,
+  partition integer NOT NULL,
+  record_offset bigint NOT NULL,
+  key text,
+  event_id text,
+  event_type text,
+  headers jsonb NOT NULL,
+  value bytea,
+  reason text NOT NULL,
+  parked_at timestamp with time zone NOT NULL,
+  CONSTRAINT dead_letters_consumer_topic_partition_record_offset_event_i_key UNIQUE NULLS NOT DISTINCT (consumer, topic, partition, record_offset, event_id),
+  CONSTRAINT dead_letters_pkey PRIMARY KEY (seq)
+);
+
+CREATE TABLE idempotency_keys (
+  owner_id text COLLATE "C" NOT NULL,
+  key text COLLATE "C" NOT NULL,
+  body_hash bytea NOT NULL,
+  answer jsonb NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  CONSTRAINT idempotency_keys_pkey PRIMARY KEY (owner_id, key)
+);
+
+CREATE TABLE inbox (
+  consumer text NOT NULL,
+  event_id text NOT NULL,
+  occurred_on date NOT NULL,
+  CONSTRAINT inbox_pkey PRIMARY KEY (consumer, event_id, occurred_on)
+) PARTITION BY RANGE (occurred_on);
+
+CREATE TABLE inbox_other PARTITION OF inbox DEFAULT;
+
+CREATE TABLE links (
+  id text COLLATE "C" NOT NULL,
+  seq bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  version integer NOT NULL,
+  status text COLLATE "C" NOT NULL,
+  to_amount numeric NOT NULL,
+  received_amount numeric DEFAULT 0 NOT NULL,
+  current_usage integer DEFAULT 0 NOT NULL,
+  max_usage integer,
+  description text,
+  created_at timestamp with time zone NOT NULL,
+  expires_at timestamp with time zone,
+  deactivated_at timestamp with time zone,
+  wallet_id text NOT NULL,
+  wallet_provider text,
+  destination_address text NOT NULL,
+  token_id text NOT NULL,
+  chain_id text NOT NULL,
+  token_address text NOT NULL,
+  payment_reference text COLLATE "C" NOT NULL,
+  last_transaction_id text COLLATE "C",
+  CONSTRAINT links_pkey PRIMARY KEY (id),
+  CONSTRAINT links_current_usage_check CHECK (current_usage >= 0),
+  CONSTRAINT links_max_usage_check CHECK (max_usage > 0),
+  CONSTRAINT links_received_amount_check CHECK (received_amount >= 0::numeric),
+  CONSTRAINT links_status_check CHECK (status = ANY (ARRAY['active'::text, 'completed'::text, 'inactive'::text])),
+  CONSTRAINT links_to_amount_check CHECK (to_amount > 0::numeric),
+  CONSTRAINT links_version_check CHECK (version > 0)
+) WITH (
+  fillfactor=85,
+  autovacuum_vacuum_scale_factor=0.02,
+  autovacuum_vacuum_threshold=5000
+);
+
+CREATE TABLE migrations (
+  name text NOT NULL,
+  checksum text NOT NULL,
+  applied_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT migrations_pkey PRIMARY KEY (name)
+);
+
+CREATE TABLE outbox (
+  seq bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  id text NOT NULL,
+  topic text NOT NULL,
+  key text NOT NULL,
+  type text NOT NULL,
+  occurred_at timestamp with time zone NOT NULL,
+  traceparent text,
+  value text NOT NULL,
+  CONSTRAINT outbox_pkey PRIMARY KEY (seq)
+) WITH (
+  autovacuum_vacuum_scale_factor=0,
+  autovacuum_vacuum_threshold=1000,
+  autovacuum_vacuum_insert_scale_factor=0,
+  autovacuum_vacuum_insert_threshold=10000
+);
+
+CREATE TABLE payments (
+  id text COLLATE "C" NOT NULL,
+  link_id text COLLATE "C" NOT NULL,
+  version integer NOT NULL,
+  source text NOT NULL,
+  source_id text NOT NULL,
+  status text COLLATE "C" NOT NULL,
+  is_applied boolean NOT NULL,
+  reason text COLLATE "C",
+  amount numeric NOT NULL,
+  token_address text NOT NULL,
+  chain_id text NOT NULL,
+  destination_address text NOT NULL,
+  source_transaction text,
+  occurred_at timestamp with time zone NOT NULL,
+  first_seen_at timestamp with time zone NOT NULL,
+  applied_at timestamp with time zone,
+  is_orphaned boolean DEFAULT false NOT NULL,
+  CONSTRAINT payments_source_source_id_key UNIQUE (source, source_id),
+  CONSTRAINT payments_pkey PRIMARY KEY (id),
+  CONSTRAINT payments_amount_check CHECK (amount > 0::numeric),
+  CONSTRAINT payments_check CHECK (is_applied = (status = 'settled'::text AND reason IS NULL)),
+  CONSTRAINT payments_check1 CHECK (is_applied = (applied_at IS NOT NULL)),
+  CONSTRAINT payments_status_check CHECK (status = ANY (ARRAY['processing'::text, 'settled'::text, 'failed'::text])),
+  CONSTRAINT payments_version_check CHECK (version > 0)
+);
+
+CREATE TABLE relay_lead (
+  is_only boolean DEFAULT true NOT NULL,
+  holder text,
+  CONSTRAINT relay_lead_pkey PRIMARY KEY (is_only),
+  CONSTRAINT relay_lead_is_only_check CHECK (is_only)
+);
+
+CREATE INDEX dead_letters_by_key ON dead_letters USING btree (consumer, topic, key, seq);
+CREATE INDEX idempotency_keys_by_age ON idempotency_keys USING btree (created_at);
+CREATE INDEX links_by_owner ON links USING btree (user_id, created_at DESC, seq DESC);
+CREATE INDEX links_ended_by_owner ON links USING btree (user_id, status, created_at DESC, seq DESC) WHERE status <> 'active'::text;
+CREATE INDEX links_expiring ON links USING btree (expires_at) WHERE status = 'active'::text AND expires_at IS NOT NULL;
+CREATE INDEX links_expiring_by_owner ON links USING btree (user_id, expires_at) WHERE status = 'active'::text AND expires_at IS NOT NULL;
+CREATE INDEX links_lasting_by_owner ON links USING btree (user_id, created_at DESC, seq DESC) WHERE status = 'active'::text AND expires_at IS NULL;
+CREATE INDEX payments_by_link ON payments USING btree (link_id, first_seen_at DESC, id DESC);
+CREATE INDEX payments_pending_by_link ON payments USING btree (link_id, first_seen_at DESC, id DESC) WHERE status = 'processing'::text;
+
+ALTER TABLE payments ADD CONSTRAINT payments_link_id_fkey
+  FOREIGN KEY (link_id) REFERENCES links(id);
+
+GRANT DELETE, INSERT, SELECT, UPDATE ON accounts, dead_letters, idempotency_keys, inbox, inbox_other, links, outbox, payments, relay_lead TO links_api;
+GRANT SELECT ON migrations TO links_api;
+GRANT USAGE ON SEQUENCE dead_letters_seq_seq, links_seq_seq, outbox_seq_seq TO links_api;

@@ -1,0 +1,211 @@
+-- The whole schema, written from the migrations by `SCHEMA=write npm test -- test/schema`. Not run by anything.
+
+CREATE OR REPLACE FUNCTION keep_inbox(today date)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'settlement_listener', 'pg_temp'
+ SET lock_timeout TO '1s'
+AS $function$
+DECLARE
+  day date;
+  old_partition text;
+BEGIN
+  -- Whoever else is at it does the same work.
+  IF NOT pg_try_advisory_xact_lock(hashtextextended('keep_inbox ' || current_schema(), 0)) THEN
+    RETURN;
+  END IF;
+  FOR day IN SELECT generate_series(today - 1, today + 7, interval '1 day')::date LOOP
+    -- A day whose rows already lie in the default partition stays there: they cannot be moved
+    -- cheaply.
+    CONTINUE WHEN to_regclass('inbox_' || to_char(day, 'YYYYMMDD')) IS NOT NULL
+      OR EXISTS (SELECT FROM inbox_other WHERE occurred_on = day);
+    EXECUTE format(
+      'CREATE TABLE %I PARTITION OF inbox FOR VALUES FROM (%L) TO (%L)',
+      'inbox_' || to_char(day, 'YYYYMMDD'), day, day + 1
+    );
+  END LOOP;
+  FOR old_partition IN
+    SELECT child.relname FROM pg_inherits
+    JOIN pg_class AS child ON child.oid = inhrelid
+    WHERE inhparent = 'inbox'::regclass AND child.relname ~ '^inbox_\d{8}$'
+      AND child.relname < 'inbox_' || to_char(today - 30, 'YYYYMMDD')
+  LOOP
+    EXECUTE format('DROP TABLE %I', old_partition);
+  END LOOP;
+END
+$function$;
+
+CREATE TABLE chain_blocks (
+  chain_id text NOT NULL,
+  number bigint NOT NULL,
+  hash text NOT NULL,
+  parent_hash text NOT NULL,
+  mined_at timestamp with time zone NOT NULL,
+  CONSTRAINT chain_blocks_pkey PRIMARY KEY (chain_id, number)
+);
+
+CREATE TABLE chain_transfers (
+  chain_id text NOT NULL,
+  transaction_hash text NOT NULL,
+  ordinal integer NOT NULL,
+  block_number bigint NOT NULL,
+  block_hash text NOT NULL,
+  occurred_at timestamp with time zone NOT NULL,
+  reference_hash text NOT NULL,
+  token_address text NOT NULL,
+  destination_address text NOT NULL,
+  amount numeric NOT NULL,
+  sender text NOT NULL,
+  nonce bigint,
+  state text NOT NULL,
+  is_orphaned boolean DEFAULT false NOT NULL,
+  payment_link_id text,
+  seen_at timestamp with time zone NOT NULL,
+  final_at timestamp with time zone,
+  CONSTRAINT chain_transfers_pkey PRIMARY KEY (chain_id, transaction_hash, ordinal),
+  CONSTRAINT chain_transfers_amount_check CHECK (amount > 0::numeric),
+  CONSTRAINT chain_transfers_state_check CHECK (state = ANY (ARRAY['seen'::text, 'settled'::text, 'final'::text, 'failed'::text]))
+);
+
+CREATE TABLE dead_letters (
+  seq bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  consumer text NOT NULL,
+  topic text NOT NULL,
+  partition integer NOT NULL,
+  record_offset bigint NOT NULL,
+  key text,
+  event_id text,
+  event_type text,
+  headers jsonb NOT NULL,
+  value bytea,
+  reason text NOT NULL,
+  parked_at timestamp with time zone NOT NULL,
+  CONSTRAINT dead_letters_consumer_topic_partition_record_offset_event_i_key UNIQUE NULLS NOT DISTINCT (consumer, topic, partition, record_offset, event_id),
+  CONSTRAINT dead_letters_pkey PRIMARY KEY (seq)
+);
+
+CREATE TABLE inbox (
+  consumer text NOT NULL,
+  event_id text NOT NULL,
+  occurred_on date NOT NULL,
+  CONSTRAINT inbox_pkey PRIMARY KEY (consumer, event_id, occurred_on)
+) PARTITION BY RANGE (occurred_on);
+
+CREATE TABLE inbox_other PARTITION OF inbox DEFAULT;
+
+CREATE TABLE links (
+  id text NOT NULL,
+  version integer NOT NULL,
+  chain_id text NOT NULL,
+  token_address text NOT NULL,
+  destination_address text NOT NULL,
+  payment_reference text NOT NULL,
+  payment_reference_hash text NOT NULL,
+  CONSTRAINT links_pkey PRIMARY KEY (id),
+  CONSTRAINT links_version_check CHECK (version > 0)
+);
+
+CREATE TABLE migrations (
+  name text NOT NULL,
+  checksum text NOT NULL,
+  applied_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT migrations_pkey PRIMARY KEY (name)
+);
+
+CREATE TABLE outbox (
+  seq bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  id text NOT NULL,
+  topic text NOT NULL,
+  key text NOT NULL,
+  type text NOT NULL,
+  occurred_at timestamp with time zone NOT NULL,
+  traceparent text,
+  value text NOT NULL,
+  CONSTRAINT outbox_pkey PRIMARY KEY (seq)
+) WITH (
+  autovacuum_vacuum_scale_factor=0,
+  autovacuum_vacuum_threshold=1000,
+  autovacuum_vacuum_insert_scale_factor=0,
+  autovacuum_vacuum_insert_threshold=10000
+);
+
+CREATE TABLE payments (
+  source text NOT NULL,
+  source_id text NOT NULL,
+  id text NOT NULL,
+  seq bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  version integer NOT NULL,
+  payment_link_id text NOT NULL,
+  status text NOT NULL,
+  amount numeric NOT NULL,
+  token_address text NOT NULL,
+  chain_id text NOT NULL,
+  destination_address text NOT NULL,
+  source_transaction text,
+  occurred_at timestamp with time zone NOT NULL,
+  first_seen_at timestamp with time zone NOT NULL,
+  is_orphaned boolean DEFAULT false NOT NULL,
+  CONSTRAINT payments_id_key UNIQUE (id),
+  CONSTRAINT payments_pkey PRIMARY KEY (source, source_id),
+  CONSTRAINT payments_amount_check CHECK (amount > 0::numeric),
+  CONSTRAINT payments_status_check CHECK (status = ANY (ARRAY['processing'::text, 'settled'::text, 'failed'::text])),
+  CONSTRAINT payments_version_check CHECK (version >= 0)
+);
+
+CREATE TABLE relay_lead (
+  is_only boolean DEFAULT true NOT NULL,
+  holder text,
+  CONSTRAINT relay_lead_pkey PRIMARY KEY (is_only),
+  CONSTRAINT relay_lead_is_only_check CHECK (is_only)
+);
+
+CREATE TABLE rescans (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  chain_id text NOT NULL,
+  from_block bigint NOT NULL,
+  to_block bigint NOT NULL,
+  next_block bigint NOT NULL,
+  asked_at timestamp with time zone NOT NULL,
+  CONSTRAINT rescans_pkey PRIMARY KEY (id),
+  CONSTRAINT rescans_check CHECK (to_block >= from_block),
+  CONSTRAINT rescans_from_block_check CHECK (from_block >= 0)
+);
+
+CREATE TABLE watchers (
+  chain_id text NOT NULL,
+  fencing_token bigint NOT NULL,
+  lease_until timestamp with time zone NOT NULL,
+  first_block bigint,
+  scanned_to bigint,
+  finalized_to bigint,
+  audited_to bigint,
+  halted_reason text,
+  head bigint,
+  state text DEFAULT 'unreachable'::text NOT NULL,
+  reason text,
+  CONSTRAINT watchers_pkey PRIMARY KEY (chain_id),
+  CONSTRAINT watchers_check CHECK (finalized_to <= scanned_to),
+  CONSTRAINT watchers_check1 CHECK (audited_to <= finalized_to),
+  CONSTRAINT watchers_fencing_token_check CHECK (fencing_token > 0),
+  CONSTRAINT watchers_state_check CHECK (state = ANY (ARRAY['watching'::text, 'catching_up'::text, 'refused'::text, 'unreachable'::text]))
+);
+
+CREATE INDEX chain_transfers_by_block ON chain_transfers USING btree (chain_id, block_number);
+CREATE INDEX chain_transfers_open ON chain_transfers USING btree (chain_id, state, block_number) WHERE state = ANY (ARRAY['seen'::text, 'settled'::text]);
+CREATE INDEX chain_transfers_orphaned ON chain_transfers USING btree (chain_id, transaction_hash) WHERE is_orphaned;
+CREATE INDEX chain_transfers_unmatched ON chain_transfers USING btree (reference_hash) WHERE payment_link_id IS NULL;
+CREATE INDEX dead_letters_by_key ON dead_letters USING btree (consumer, topic, key, seq);
+CREATE INDEX links_by_payment_reference_hash ON links USING btree (payment_reference_hash);
+CREATE INDEX payments_parked ON payments USING btree (payment_link_id, seq) WHERE version = 0;
+CREATE INDEX payments_processing ON payments USING btree (first_seen_at) WHERE status = 'processing'::text;
+CREATE INDEX rescans_by_chain ON rescans USING btree (chain_id, id);
+
+ALTER TABLE chain_blocks ADD CONSTRAINT chain_blocks_chain_id_fkey
+  FOREIGN KEY (chain_id) REFERENCES watchers(chain_id);
+ALTER TABLE chain_transfers ADD CONSTRAINT chain_transfers_chain_id_fkey
+  FOREIGN KEY (chain_id) REFERENCES watchers(chain_id);
+
+GRANT DELETE, INSERT, SELECT, UPDATE ON chain_blocks, chain_transfers, dead_letters, inbox, inbox_other, links, outbox, payments, relay_lead, rescans, watchers TO settlement_listener;
+GRANT SELECT ON migrations TO settlement_listener;
+GRANT USAGE ON SEQUENCE dead_letters_seq_seq, outbox_seq_seq, payments_seq_seq, rescans_id_seq TO settlement_listener;
