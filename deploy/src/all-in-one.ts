@@ -33,7 +33,7 @@ import {
 import { type AllInOneConfig, allInOneConfig } from "./config.ts";
 import { type DataDir, openDataDir } from "./data-dir.ts";
 import { makeDemoAccount } from "./demo.ts";
-import { devnetRoute, hasHadDevnet, startDevnet, withDevnetChain } from "./devnet.ts";
+import { devnetRoute, hasHadDevnet, startDevnet, withDevnetChain } from "./devnet/start-devnet.ts";
 import { openEmbeddedPostgres } from "./embedded-postgres.ts";
 import { type ServiceName, createIngress } from "./ingress.ts";
 

@@ -16,8 +16,8 @@ import {
   toEip55,
 } from "@payment-links/contracts";
 import { type Log, openLog } from "@payment-links/runtime";
-import { deployContracts } from "../devnet/deploy-contracts.ts";
-import { startAnvil } from "../devnet/start-anvil.ts";
+import { deployContracts } from "./anvil/deploy-contracts.ts";
+import { startAnvil } from "./anvil/start-anvil.ts";
 import type { Hex } from "../evm/chain-reader.ts";
 import { compileContracts } from "./compile-contracts.ts";
 

@@ -10,9 +10,7 @@ import { createPublicClient, createWalletClient, http, parseAbi } from "viem";
 import { devnet } from "@payment-links/contracts";
 import { type Log, openLog } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { compileContracts } from "../testing/compile-contracts.ts";
 import { type Devnet, openDevnet } from "./open-devnet.ts";
-import { testUsdcCode } from "./test-usdc-code.ts";
 
 const payer = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 const usdc = parseAbi([
@@ -45,11 +43,6 @@ beforeAll(async () => {
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
 describe("the development chain", () => {
-  test("the bytecode of the test USDC is that of its source", async () => {
-    const compiled = await compileContracts(new URL("test-usdc.sol", import.meta.url));
-    expect(compiled["TestUsdc"]).toBe(testUsdcCode);
-  });
-
   test("has the proxies and a dollar of 6 decimals where the catalogue says so", async () => {
     const chain = await openDevnet({ log: silent });
     const reader = readerOf(chain);

@@ -1,6 +1,6 @@
 import { createWalletClient, getContractAddress, http, publicActions } from "viem";
 import { devnet } from "@payment-links/contracts";
-import type { Hex } from "../evm/chain-reader.ts";
+import type { Hex } from "viem";
 import { readProxyCode } from "./find-programs.ts";
 import { testUsdcCode } from "./test-usdc-code.ts";
 

@@ -1,22 +1,17 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import type { Hex } from "../evm/chain-reader.ts";
+import type { Hex } from "viem";
 
-/**
- * The development chain cannot be had on this machine: its node or its contracts are devDependencies,
- * which an image for production leaves out. The message says what is missing.
- */
-export class DevnetUnavailableError extends Error {
-  override readonly name = "DevnetUnavailableError";
-}
+// The node and its contracts are devDependencies, which an image for production leaves out: where one is
+// missing, the message says which.
 
 const architectures: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64" };
 
 /** The binary itself: the package's own starter would be one more process between it and us. */
 export const findAnvil = (): string => {
   // The parent's end is told to the node by a shell.
-  if (process.platform === "win32") throw new DevnetUnavailableError("anvil is not run on Windows");
+  if (process.platform === "win32") throw new Error("anvil is not run on Windows");
   const platform = `${process.platform}-${architectures[process.arch] ?? process.arch}`;
   const packaged = findPackage(`@foundry-rs/anvil-${platform}`, "@foundry-rs/anvil");
   return join(packaged, "bin", "anvil");
@@ -38,7 +33,7 @@ const readFactory = async (packaged: string, contract: string): Promise<Hex> => 
   const file = join(packaged, "types/factories/src/contracts", `${contract}__factory.js`);
   const text = await readFile(file, "utf8").catch(() => "");
   const code = /const _bytecode = "0x([0-9a-f]+)"/.exec(text)?.[1];
-  if (code === undefined) throw new DevnetUnavailableError(`no bytecode of ${contract} was found`);
+  if (code === undefined) throw new Error(`no bytecode of ${contract} was found`);
   return `0x${code}`;
 };
 
@@ -49,6 +44,6 @@ const findPackage = (name: string, broughtBy?: string): string => {
     const there = broughtBy && createRequire(here.resolve(`${broughtBy}/package.json`));
     return dirname((there || here).resolve(`${name}/package.json`));
   } catch (cause) {
-    throw new DevnetUnavailableError(`the package ${name} is not installed`, { cause });
+    throw new Error(`the package ${name} is not installed`, { cause });
   }
 };

@@ -24,7 +24,7 @@ export const startDevnet = async ({
 }: DevnetOptions): Promise<string | undefined> => {
   try {
     // Its node and its contracts are devDependencies, which a production image leaves out.
-    const { openDevnet } = await import("@payment-links/settlement-listener/devnet");
+    const { openDevnet } = await import("./open-devnet.ts");
     const isFree = await isPortFree(port);
     const chain = await openDevnet({ ...(isFree ? { port } : {}), stateFile, log });
     stopList.add("devnet", () => chain.close());

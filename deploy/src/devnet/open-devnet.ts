@@ -1,11 +1,9 @@
 import { rm } from "node:fs/promises";
 import { devnet } from "@payment-links/contracts";
 import type { Log } from "@payment-links/runtime";
-import { deployContracts } from "./deploy-contracts.ts";
-import { startAnvil } from "./start-anvil.ts";
+import { deployContracts } from "@payment-links/settlement-listener/testing/deploy-contracts";
+import { startAnvil } from "@payment-links/settlement-listener/testing/start-anvil";
 import { adoptDraft, awaitPredecessor, pidFileOf, stateFlags } from "./state-file.ts";
-
-export { DevnetUnavailableError } from "./find-programs.ts";
 
 /** How many blocks back an account's state can still be asked for; blocks and receipts all stay. */
 const statesMax = 256;
@@ -27,7 +25,7 @@ export type Devnet = {
 /**
  * Starts the development chain (`devnet` of contracts) on a port of 127.0.0.1 or a free one, with a block
  * for each transaction. With a `stateFile` it goes on where it stood. It ends with this process, also
- * where that is killed. Throws {@link DevnetUnavailableError} where its programs are not installed.
+ * where that is killed. Throws where its programs are not installed.
  */
 export const openDevnet = async ({
   port,

@@ -1,4 +1,4 @@
-import type { Hex } from "../evm/chain-reader.ts";
+import type { Hex } from "viem";
 
 /**
  * The creation bytecode of `test-usdc.sol`, so that no compiler is needed to run the development chain.
