@@ -2,12 +2,8 @@ export type { BatchHandler, Bus, OutgoingRecord, ReceivedRecord, Subscription } 
 export { type Consumer, type ConsumerOptions, startConsumer } from "./consumer.ts";
 export { type DeadLetter, listDeadLetters } from "./dead-letters.ts";
 export { type FailureClass, classifyFailure } from "./failure.ts";
-export {
-  type KafkaBus,
-  type KafkaBusOptions,
-  type KafkaConnection,
-  createKafkaBus,
-} from "./kafka-bus.ts";
+export { type KafkaBus, type KafkaBusOptions, createKafkaBus } from "./kafka-bus.ts";
+export type { KafkaConnection } from "./kafka-client.ts";
 export { ensureTopics } from "./kafka-topics.ts";
 export { createLocalBus } from "./local-bus.ts";
 export { type OutgoingEvent, outboxRow, outgoing, publish } from "./outbox.ts";

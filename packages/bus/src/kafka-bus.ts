@@ -1,25 +1,14 @@
-import type { ConnectionOptions } from "node:tls";
-import type { SASLOptions } from "kafkajs";
-import type { Log, Metrics } from "@payment-links/runtime";
 import type { Bus } from "./bus.ts";
-import { type KafkaSubscription, createKafkaConsumer } from "./kafka-consumer.ts";
+import type { KafkaConnection } from "./kafka-client.ts";
+import {
+  type KafkaConsumerOptions,
+  type KafkaSubscription,
+  createKafkaConsumer,
+} from "./kafka-consumer.ts";
 import { createKafkaProducer } from "./kafka-producer.ts";
 
-/** How to reach the brokers. */
-export type KafkaConnection = {
-  brokers: readonly string[];
-  clientId: string;
-  log: Log;
-  /** TLS; `true` trusts the system's authorities. */
-  ssl?: boolean | ConnectionOptions;
-  sasl?: SASLOptions;
-};
-
-export type KafkaBusOptions = KafkaConnection & {
-  metrics: Metrics;
-  /** How long a consumer may give no sign of life before it is replaced; 60 s by default. */
-  silenceMsMax?: number;
-};
+export type KafkaBusOptions = KafkaConnection &
+  Pick<KafkaConsumerOptions, "metrics" | "silenceMsMax">;
 
 /** The bus over Kafka, which can tell a consumer that hangs from brokers that are away. */
 export type KafkaBus = Bus & {

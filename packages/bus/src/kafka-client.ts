@@ -1,12 +1,28 @@
 import net from "node:net";
-import tls from "node:tls";
-import { type ISocketFactory, Kafka, type KafkaConfig, type LogEntry, logLevel } from "kafkajs";
+import tls, { type ConnectionOptions } from "node:tls";
+import {
+  type ISocketFactory,
+  Kafka,
+  type KafkaConfig,
+  type LogEntry,
+  type SASLOptions,
+  logLevel,
+} from "kafkajs";
 import type { Log } from "@payment-links/runtime";
-import type { KafkaConnection } from "./kafka-bus.ts";
 import { quietIdleConnections } from "./kafka-idle.ts";
 
 const connectTimeoutMs = 2_000;
 export const requestTimeoutMs = 5_000;
+
+/** How to reach the brokers. */
+export type KafkaConnection = {
+  brokers: readonly string[];
+  clientId: string;
+  log: Log;
+  /** TLS; `true` trusts the system's authorities. */
+  ssl?: boolean | ConnectionOptions;
+  sasl?: SASLOptions;
+};
 
 /** Opens a kafkajs client; nothing is connected yet. */
 export const openKafka = (

@@ -1,15 +1,19 @@
 import type { Consumer, EachBatchPayload, IHeaders, KafkaMessage } from "kafkajs";
 import type { Counter, Gauge } from "prom-client";
+import type { Metrics } from "@payment-links/runtime";
 import { waitAfterFailures } from "./backoff.ts";
 import type { BatchHandler, ReceivedRecord, Subscription } from "./bus.ts";
 import { type ConsumerPulse, createConsumerPulse } from "./consumer-pulse.ts";
 import { endsWithin } from "./ends-within.ts";
 import { handOver } from "./hand-over.ts";
-import type { KafkaBusOptions } from "./kafka-bus.ts";
-import { openKafka } from "./kafka-client.ts";
+import { type KafkaConnection, openKafka } from "./kafka-client.ts";
 import { counter, gauge } from "./metrics.ts";
 
-type KafkaConsumerOptions = KafkaBusOptions & {
+/** What a member of a group is made of. */
+export type KafkaConsumerOptions = KafkaConnection & {
+  metrics: Metrics;
+  /** How long it may give no sign of life before it is replaced; 60 s by default. */
+  silenceMsMax?: number;
   group: string;
   topics: readonly string[];
   handle: BatchHandler;

@@ -1,8 +1,8 @@
 import { Partitioners, type Producer } from "kafkajs";
 import type { OutgoingRecord } from "./bus.ts";
-import type { KafkaConnection } from "./kafka-bus.ts";
 import {
   type CuttableSockets,
+  type KafkaConnection,
   createCuttableSockets,
   openKafka,
   requestTimeoutMs,

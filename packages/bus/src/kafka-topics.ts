@@ -2,8 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import type { Admin } from "kafkajs";
 import { topicSettings } from "@payment-links/contracts";
 import { deadLetterTopic } from "./dead-letters.ts";
-import type { KafkaConnection } from "./kafka-bus.ts";
-import { openKafka } from "./kafka-client.ts";
+import { type KafkaConnection, openKafka } from "./kafka-client.ts";
 
 type TopicSettings = Readonly<
   Record<string, { partitions: number; config: Readonly<Record<string, string>> }>
