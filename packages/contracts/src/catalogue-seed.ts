@@ -1,4 +1,4 @@
-import type { CatalogueData } from "./catalogue.ts";
+import type { CatalogueData } from "./catalogue-data.ts";
 import { devnet } from "./devnet.ts";
 
 type FeeProxies = NonNullable<CatalogueData["chains"][number]["feeProxies"]>;

@@ -3,13 +3,8 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  CatalogueData,
-  createCatalogue,
-  isSameAddress,
-  openCatalogue,
-  showToken,
-} from "./catalogue.ts";
+import { createCatalogue, isSameAddress, openCatalogue, showToken } from "./catalogue.ts";
+import { CatalogueData } from "./catalogue-data.ts";
 import { seed } from "./catalogue-seed.ts";
 import { devnet } from "./devnet.ts";
 import { isEvmAddress, toEip55 } from "./evm-address.ts";

@@ -2,14 +2,13 @@ export { Account, ChainType, Wallet, chainTypes, defaultWallet } from "./account
 export { type ApiKeyMode, hashSecret, isApiKey, mintApiKey, shownKeyLength } from "./api-key.ts";
 export {
   type Catalogue,
-  type CatalogueChain,
-  CatalogueData,
   type CatalogueToken,
   createCatalogue,
   isSameAddress,
   openCatalogue,
   showToken,
 } from "./catalogue.ts";
+export { type CatalogueChain, CatalogueData } from "./catalogue-data.ts";
 export { devnet } from "./devnet.ts";
 export {
   type EventType,

@@ -1,0 +1,44 @@
+import * as z from "zod";
+import { ChainType } from "./account.ts";
+
+const FeeProxies = z.object({
+  /** Request Network's ERC20FeeProxy, in EIP-55 form. */
+  erc20: z.string(),
+  /** Its EthereumFeeProxy, for native coins; null where there is none. */
+  ethereum: z.string().nullable(),
+  /** No payment through them is older than this block. */
+  firstBlock: z.int().nonnegative(),
+});
+
+const Chain = z.object({
+  // It stands in paths and in records.
+  id: z.string().regex(/^[\w-]{1,40}$/),
+  name: z.string().min(1),
+  symbol: z.string().min(1),
+  chainType: ChainType,
+  caip2: z.string().min(3),
+  /** The contracts through which payers name the link that they pay; without them none is paid on chain. */
+  feeProxies: FeeProxies.optional(),
+});
+
+const Token = z.object({
+  id: z.string().min(1).max(64),
+  chainId: z.string(),
+  address: z.string().min(1),
+  decimals: z.int().min(0).max(36),
+  symbol: z.string().min(1),
+  name: z.string().min(1),
+  isNative: z.boolean(),
+  isStablecoin: z.boolean(),
+  currencyCode: z.string().nullable(),
+  commodityCode: z.string().nullable(),
+  /** Whether an allowance must go back to 0 before it can be set anew, as with USDT on Ethereum. */
+  approveResetsFirst: z.boolean().optional(),
+  source: z.string().min(1),
+  verifiedOn: z.iso.date(),
+});
+
+/** The form of the catalogue: chains, and the tokens on them with where and when each was verified. */
+export const CatalogueData = z.object({ chains: z.array(Chain), tokens: z.array(Token) });
+export type CatalogueData = z.output<typeof CatalogueData>;
+export type CatalogueChain = z.output<typeof Chain>;
