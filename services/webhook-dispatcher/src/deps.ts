@@ -1,7 +1,6 @@
 import type { ReplayResult } from "@payment-links/bus";
 import type { Ground } from "@payment-links/process";
-import type { Dispatcher } from "./delivery/start-dispatcher.ts";
-import type { Targets } from "./delivery/targets.ts";
+import type { OpeningDeps } from "./delivery/open-deliveries.ts";
 import type { SecretKeys } from "./domain/secret-keys.ts";
 import type { Resolve } from "./guard/resolver.ts";
 import type { UrlRules } from "./guard/webhook-url.ts";
@@ -19,12 +18,7 @@ export type Deps = Pick<Ground, "pool" | "clock" | "log"> & {
 };
 
 /** What the reactions to events are given. */
-export type EventDeps = Pick<Ground, "clock"> & {
-  /** How long after its event a delivery's first attempt is due. */
-  firstWaitMs: number;
-  targets: Targets;
-  /** Sends in this process; there is none before it is started. */
-  dispatcher: () => Dispatcher | undefined;
+export type EventDeps = OpeningDeps & {
   /** A link's record came whose version is not the next one. */
   countVersionJump: () => void;
 };

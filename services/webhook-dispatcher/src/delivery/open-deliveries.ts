@@ -1,14 +1,25 @@
 import type { AfterCommit } from "@payment-links/bus";
-import { afterMs } from "@payment-links/runtime";
-import type { EventDeps } from "../deps.ts";
+import { type Clock, afterMs } from "@payment-links/runtime";
 import type { Link } from "../domain/link.ts";
 import { type NewDelivery, insertDeliveries } from "../store/deliveries.ts";
 import type { Transaction } from "../store/transaction.ts";
 import { prepareAttempts } from "./claim-attempts.ts";
 import type { Place } from "./slots.ts";
+import type { Dispatcher } from "./start-dispatcher.ts";
+import type { Targets } from "./targets.ts";
 
 /** A delivery that is owed, before it is known when its first attempt is made. */
 export type OwedDelivery = Omit<NewDelivery, "nextAttemptAt" | "leaseUntil">;
+
+/** What deliveries are opened with. */
+export type OpeningDeps = {
+  clock: Clock;
+  /** How long after its event a delivery's first attempt is due. */
+  firstWaitMs: number;
+  targets: Targets;
+  /** Sends in this process; there is none before it is started. */
+  dispatcher: () => Dispatcher | undefined;
+};
 
 type Opening = {
   deliveries: readonly OwedDelivery[];
@@ -24,7 +35,7 @@ type Opening = {
  */
 export const openDeliveries = async (
   tx: Transaction,
-  { clock, dispatcher: findDispatcher, firstWaitMs, targets }: EventDeps,
+  { clock, dispatcher: findDispatcher, firstWaitMs, targets }: OpeningDeps,
   { deliveries, places, links }: Opening,
 ): Promise<AfterCommit> => {
   const dispatcher = findDispatcher();
