@@ -1,0 +1,62 @@
+import { defineConfig } from "oxlint";
+
+// Which room may import what: test/rooms/rooms.ts, held by the rule `rooms/arrows`.
+export default defineConfig({
+  plugins: ["typescript", "unicorn", "oxc", "import", "node", "promise"],
+  jsPlugins: ["./test/rooms/lint-plugin.ts"],
+  categories: { correctness: "error", suspicious: "error", perf: "error" },
+  options: { typeAware: true },
+  ignorePatterns: ["**/dist/**", "helm/**"],
+  rules: {
+    "rooms/arrows": "error",
+    "typescript/no-explicit-any": "error",
+    "typescript/no-non-null-assertion": "error",
+    "typescript/no-floating-promises": "error",
+    "typescript/switch-exhaustiveness-check": "error",
+    "typescript/consistent-type-imports": "error",
+    "typescript/no-misused-promises": "off",
+    "typescript/no-misused-spread": "off",
+    "node/no-process-env": "error",
+    "import/no-default-export": "error",
+    "import/no-cycle": ["error", { ignoreTypes: false }],
+    eqeqeq: "error",
+    "no-var": "error",
+    "prefer-const": "error",
+    "no-console": "error",
+    "max-lines-per-function": ["error", { max: 70, skipBlankLines: true, skipComments: true }],
+    "no-await-in-loop": "off",
+    "unicorn/no-array-sort": "off",
+    "unicorn/no-array-reverse": "off",
+    "unicorn/consistent-function-scoping": "off",
+    "import/no-unassigned-import": "off",
+    "no-shadow": "off",
+    "unicorn/no-array-callback-reference": "off",
+    "typescript/no-unsafe-type-assertion": "off",
+    "unicorn/require-module-specifiers": "off",
+    "oxc/no-async-endpoint-handlers": "off",
+    "oxc/no-map-spread": "off",
+    "typescript/consistent-return": "off",
+    "promise/always-return": "off",
+    "import/no-named-as-default-member": "off",
+  },
+  overrides: [
+    {
+      files: [
+        "services/*/src/main.ts",
+        "services/*/src/prepare.ts",
+        "deploy/**",
+        "test/**",
+        "packages/postgres/src/testing.ts",
+      ],
+      rules: { "node/no-process-env": "off", "no-console": "off" },
+    },
+    {
+      files: ["*.config.{js,ts}", "jest.strip.js", "test/rooms/lint-plugin.ts"],
+      rules: { "import/no-default-export": "off" },
+    },
+    {
+      files: ["**/*.test.ts", "**/*.contract.ts", "test/**", "**/testing/**"],
+      rules: { "node/no-process-env": "off", "max-lines-per-function": "off", "no-console": "off" },
+    },
+  ],
+});

