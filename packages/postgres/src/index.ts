@@ -1,3 +1,4 @@
 export { type Migration, migrate } from "./migrate.ts";
 export { openMigratedPool } from "./open-migrated-pool.ts";
 export { type Pool, openPool } from "./pool.ts";
+export { type Db, type Transaction, transact } from "./transact.ts";

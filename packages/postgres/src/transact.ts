@@ -1,0 +1,31 @@
+import type { CommonQueryMethods, DatabaseTransactionConnection } from "slonik";
+import { Refusal } from "@payment-links/contracts";
+import type { Pool } from "./pool.ts";
+
+/** Where statements run: the pool, or a transaction. */
+export type Db = CommonQueryMethods;
+
+/** Statements that take effect together or not at all. */
+export type Transaction = DatabaseTransactionConnection;
+
+/**
+ * Runs work in one transaction and answers what it answers; runs it again where Postgres had to break a
+ * deadlock. Work that throws leaves nothing behind. slonik then closes the connection, as it cannot
+ * know what went wrong; a refusal is no fault of the connection, so it stays.
+ */
+export const transact = async <Result>(
+  pool: Pool,
+  work: (tx: Transaction) => Promise<Result>,
+): Promise<Result> => {
+  const outcome = await pool.connect(async (connection) => {
+    try {
+      return { result: await connection.transaction(work) };
+    } catch (error) {
+      // By now it is rolled back. What slonik does not see thrown, it does not answer for.
+      if (error instanceof Refusal) return { refusal: error };
+      throw error;
+    }
+  });
+  if ("refusal" in outcome) throw outcome.refusal;
+  return outcome.result;
+};
