@@ -1,10 +1,13 @@
+import * as z from "zod";
 import { createLocalBus } from "@payment-links/bus";
 import { openCatalogue } from "@payment-links/contracts";
 import { type Service, createInternalApp, listen } from "@payment-links/http";
-import { type Migration, openPool } from "@payment-links/postgres";
+import { type Migration, type Pool, openPool } from "@payment-links/postgres";
 import { createTestDatabase } from "@payment-links/postgres/testing";
 import { createLocalLimiter } from "@payment-links/rate-limit";
 import { createHeldClock, openLog, openMetrics } from "@payment-links/runtime";
+import { waitUntil } from "@payment-links/runtime/testing";
+import { sql } from "slonik";
 import type { Ground } from "../ground.ts";
 
 const host = "127.0.0.1";
@@ -63,12 +66,42 @@ export const openTestGround = async ({
     ground,
     logLines,
     pool,
+    countSessionsOf: (call: () => Promise<void>) => countSessionsOf(pool, call),
     close: async () => {
       await bus.close();
       await pool.end();
       await database.drop();
     },
   };
+};
+
+const callsEach = 200;
+/** Each may open a connection, and keep it. */
+const callsAtOnce = 4;
+
+/** How many sessions the database begins during 200 calls. */
+const countSessionsOf = async (pool: Pool, call: () => Promise<void>): Promise<number> => {
+  const before = await countSessions(pool);
+  for (let made = 0; made < callsEach; made += callsAtOnce) {
+    await Promise.all(Array.from({ length: callsAtOnce }, call));
+  }
+  return (await countSessions(pool)) - before;
+};
+
+const CountRow = z.object({ count: z.number() });
+
+/** How many sessions the database has ever begun. One that ended is counted once it is gone. */
+const countSessions = async (pool: Pool): Promise<number> => {
+  await waitUntil("sessions that have ended are gone", async () => {
+    const count = await pool.oneFirst(sql.type(CountRow)`
+      SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database()
+    `);
+    const { acquiredConnections, idleConnections } = pool.state();
+    return count <= acquiredConnections + idleConnections;
+  });
+  return pool.oneFirst(sql.type(CountRow)`
+    SELECT sessions::int AS count FROM pg_stat_database WHERE datname = current_database()
+  `);
 };
 
 /** Serves both faces of a service on free ports of loopback. */

@@ -11,6 +11,7 @@ import {
 } from "@payment-links/contracts";
 import { readBody } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
+import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { openWallet, showWallet } from "../domain/wallet.ts";
 import { readWalletAddress } from "../domain/wallet-address.ts";
@@ -31,7 +32,7 @@ export const addWallet = (deps: Deps) => {
       isDefault: isDefault ?? undefined,
     };
     const now = deps.clock.now();
-    const wallet = await deps.pool.transaction(async (tx) => {
+    const wallet = await transact(deps.pool, async (tx) => {
       const account = await lockAccount(tx, caller.account.id);
       const opened = openWallet(wanted, account.wallets, deps.catalogue);
       const accountId = account.id;

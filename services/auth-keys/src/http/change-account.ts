@@ -2,6 +2,7 @@ import type { Request, Response } from "express";
 import { body, changed, list, orNull, text, webUrl } from "@payment-links/contracts";
 import { readBody } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
+import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { changeAccount as decideChange, showAccount } from "../domain/account.ts";
 import { readHandle } from "../domain/handle.ts";
@@ -45,7 +46,7 @@ export const changeAccount =
     const { handle: typed, ...profile } = await readBody(req, AccountChangeBody);
     const change = typed === undefined ? profile : { ...profile, handle: readHandle(typed) };
     const now = deps.clock.now();
-    const account = await deps.pool.transaction(async (tx) => {
+    const account = await transact(deps.pool, async (tx) => {
       const before = await lockAccount(tx, caller.account.id);
       const { changed: after, fields } = decideChange(before, change);
       if (fields.length === 0) return before;

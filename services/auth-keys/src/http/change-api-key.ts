@@ -2,6 +2,7 @@ import type { Request, Response } from "express";
 import { bool, body, refuse, required } from "@payment-links/contracts";
 import { readBody, readParam } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
+import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { showApiKey } from "../domain/api-key.ts";
 import { lockApiKey, updateApiKeyActive } from "../store/api-keys.ts";
@@ -16,7 +17,7 @@ export const changeApiKey = (deps: Deps) => async (req: Request, res: Response, 
   const { active: isActive } = await readBody(req, ActiveBody);
   const now = deps.clock.now();
   const accountId = caller.account.id;
-  const key = await deps.pool.transaction(async (tx) => {
+  const key = await transact(deps.pool, async (tx) => {
     const before = await lockApiKey(tx, { accountId, id, now });
     if (before === null) throw refuse("NOT_FOUND");
     if (before.isActive === isActive) return before;

@@ -2,6 +2,7 @@ import type { Request, Response } from "express";
 import { bool, body, changed, refuse } from "@payment-links/contracts";
 import { readBody, readParam } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
+import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { changeDefaults, showWallet } from "../domain/wallet.ts";
 import { lockAccount, publishAccount } from "../store/accounts.ts";
@@ -22,7 +23,7 @@ export const changeWallet = (deps: Deps) => async (req: Request, res: Response, 
   const walletId = readParam(req, "id");
   const change = await readBody(req, DefaultsBody);
   const now = deps.clock.now();
-  const { wallet, token } = await deps.pool.transaction(async (tx) => {
+  const { wallet, token } = await transact(deps.pool, async (tx) => {
     const account = await lockAccount(tx, caller.account.id);
     const before = account.wallets.find((candidate) => candidate.id === walletId);
     const token = before === undefined ? undefined : deps.catalogue.findToken(before.tokenId);

@@ -1,6 +1,7 @@
 import type { Request, Response } from "express";
 import { body, hashSecret, newId, nullable, required, text } from "@payment-links/contracts";
 import { readBody } from "@payment-links/http";
+import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { openAccount } from "../domain/account.ts";
 import { readHandle } from "../domain/handle.ts";
@@ -29,7 +30,7 @@ export const createAccount = (deps: Deps) => async (req: Request, res: Response)
   const token = mintToken();
   const account = openAccount({ id: newId("user"), handle, username, now });
   const accountId = account.id;
-  await deps.pool.transaction(async (tx) => {
+  await transact(deps.pool, async (tx) => {
     await insertAccount(tx, account);
     if (handle !== null) await claimHandle(tx, { accountId, handle, now });
     await insertSignInToken(tx, {

@@ -15,6 +15,7 @@ import {
 } from "@payment-links/contracts";
 import { readBody } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
+import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { apiKeysMax, openApiKey } from "../domain/api-key.ts";
 import { lockAccount } from "../store/accounts.ts";
@@ -36,7 +37,7 @@ export const createApiKey = (deps: Deps) => {
       scopes: [...new Set(wanted.scopes)],
       now,
     });
-    await deps.pool.transaction(async (tx) => {
+    await transact(deps.pool, async (tx) => {
       // Behind the account's lock, so that two calls at once cannot both be the last that fits.
       await lockAccount(tx, accountId);
       const { currentCount } = await countApiKeys(tx, { accountId, now });

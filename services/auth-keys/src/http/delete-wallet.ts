@@ -2,6 +2,7 @@ import type { Request, Response } from "express";
 import { refuse } from "@payment-links/contracts";
 import { readParam } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
+import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { lockAccount, publishAccount } from "../store/accounts.ts";
 import { insertAudit } from "../store/audit-log.ts";
@@ -14,7 +15,7 @@ import { deleteWallet as deleteStoredWallet } from "../store/wallets.ts";
 export const deleteWallet = (deps: Deps) => async (req: Request, res: Response, caller: Caller) => {
   const walletId = readParam(req, "id");
   const now = deps.clock.now();
-  await deps.pool.transaction(async (tx) => {
+  await transact(deps.pool, async (tx) => {
     const account = await lockAccount(tx, caller.account.id);
     const wallet = account.wallets.find((candidate) => candidate.id === walletId);
     if (wallet === undefined) throw refuse("NOT_FOUND");

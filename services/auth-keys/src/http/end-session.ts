@@ -1,6 +1,7 @@
 import type { Request, Response } from "express";
 import { hashSecret } from "@payment-links/contracts";
 import { readSessionToken, sessionCookie } from "@payment-links/http";
+import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { auditSession } from "../store/audit-log.ts";
 import { deleteSessionByHash } from "../store/sessions.ts";
@@ -9,7 +10,7 @@ import { deleteSessionByHash } from "../store/sessions.ts";
 export const endSession = (deps: Deps) => async (req: Request, res: Response) => {
   const token = readSessionToken(req, deps.cookie) ?? "";
   const now = deps.clock.now();
-  await deps.pool.transaction(async (tx) => {
+  await transact(deps.pool, async (tx) => {
     const ended = await deleteSessionByHash(tx, hashSecret(token));
     if (ended !== null) await auditSession(tx, { ...ended, action: "session.ended", now });
   });

@@ -1,6 +1,7 @@
 import type { Request, Response } from "express";
 import { hashSecret, newId, refuse } from "@payment-links/contracts";
 import { readSessionToken } from "@payment-links/http";
+import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import type { ProvenIdentity } from "../domain/identity.ts";
 import { oidcFlow } from "../domain/sign-in-attempt.ts";
@@ -54,5 +55,5 @@ const link = async (
   if (caller.credential.id !== linkingSessionId) throw refuse("OIDC_SIGN_IN_REFUSED");
   const id = newId("idn");
   const now = deps.clock.now();
-  await deps.pool.transaction((tx) => linkProvenIdentity(tx, { id, proven, caller, now }));
+  await transact(deps.pool, (tx) => linkProvenIdentity(tx, { id, proven, caller, now }));
 };

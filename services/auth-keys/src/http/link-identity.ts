@@ -2,6 +2,7 @@ import type { Request, Response } from "express";
 import { body, newId } from "@payment-links/contracts";
 import { readBody } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
+import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { showIdentity } from "../domain/identity.ts";
 import { answerJson } from "./answer-json.ts";
@@ -20,7 +21,7 @@ export const linkIdentity = (deps: Deps) => async (req: Request, res: Response, 
   const { identity: proven, spend } = await readSiwe(deps, req, siwe);
   const id = newId("idn");
   const now = deps.clock.now();
-  const identity = await deps.pool.transaction(async (tx) => {
+  const identity = await transact(deps.pool, async (tx) => {
     await spend(tx);
     return linkProvenIdentity(tx, { id, proven, caller, now });
   });

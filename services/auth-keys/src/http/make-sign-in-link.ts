@@ -1,6 +1,7 @@
 import type { Request, Response } from "express";
 import { body, hashSecret, invalid, nullable, refuse, text } from "@payment-links/contracts";
 import { readBody } from "@payment-links/http";
+import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { readHandle } from "../domain/handle.ts";
 import { signInLinkLifeMs, signInUrl } from "../domain/sign-in-link.ts";
@@ -30,7 +31,7 @@ export const makeSignInLink = (deps: Deps) => async (req: Request, res: Response
   if (account === null) throw refuse("NOT_FOUND");
   const token = mintToken();
   const now = deps.clock.now();
-  await deps.pool.transaction(async (tx) => {
+  await transact(deps.pool, async (tx) => {
     await insertSignInToken(tx, {
       hash: hashSecret(token),
       accountId: account.id,

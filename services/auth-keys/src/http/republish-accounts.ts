@@ -1,4 +1,5 @@
 import type { Request, Response } from "express";
+import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { publishSnapshots } from "../store/accounts.ts";
 import { answerJson } from "./answer-json.ts";
@@ -15,7 +16,7 @@ export const republishAccounts = (deps: Deps) => async (_req: Request, res: Resp
   let lastId: string | undefined = "";
   while (lastId !== undefined) {
     const batch = { afterId: lastId, batchSize, now: deps.clock.now() };
-    const ids: readonly string[] = await deps.pool.transaction((tx) => publishSnapshots(tx, batch));
+    const ids: readonly string[] = await transact(deps.pool, (tx) => publishSnapshots(tx, batch));
     deps.wakeRelay();
     publishedCount += ids.length;
     lastId = ids.length < batchSize ? undefined : ids.at(-1);

@@ -2,6 +2,7 @@ import type { Request, Response } from "express";
 import { refuse } from "@payment-links/contracts";
 import { readParam } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
+import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { lockApiKey, revokeApiKey as revokeStoredKey } from "../store/api-keys.ts";
 import { insertAudit } from "../store/audit-log.ts";
@@ -11,7 +12,7 @@ export const revokeApiKey = (deps: Deps) => async (req: Request, res: Response, 
   const id = readParam(req, "id");
   const now = deps.clock.now();
   const accountId = caller.account.id;
-  await deps.pool.transaction(async (tx) => {
+  await transact(deps.pool, async (tx) => {
     const key = await lockApiKey(tx, { accountId, id, now });
     if (key === null) throw refuse("NOT_FOUND");
     await revokeStoredKey(tx, { id, now });

@@ -2,6 +2,7 @@ import type { Request, Response } from "express";
 import { refuse } from "@payment-links/contracts";
 import { readParam } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
+import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { deleteSession } from "../store/sessions.ts";
@@ -16,7 +17,7 @@ export const revokeSession =
     const id = readParam(req, "id");
     const accountId = account.id;
     const at = clock.now();
-    await pool.transaction(async (tx) => {
+    await transact(pool, async (tx) => {
       if (!(await deleteSession(tx, { id, accountId }))) throw refuse("NOT_FOUND");
       const actor = { kind: "session", id: credential.id } as const;
       await insertAudit(tx, { at, accountId, actor, action: "session.revoked", targetId: id });

@@ -10,6 +10,7 @@ import {
 } from "@payment-links/contracts";
 import { readBody, readParam } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
+import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import {
   type ApiKey,
@@ -48,7 +49,7 @@ export const rotateApiKey = (deps: Deps) => async (req: Request, res: Response, 
     now,
   };
   const accountId = caller.account.id;
-  const key = await deps.pool.transaction(async (tx): Promise<ApiKey> => {
+  const key = await transact(deps.pool, async (tx): Promise<ApiKey> => {
     // Behind the account's lock, as for a new key: its limits are about all keys at once.
     await lockAccount(tx, accountId);
     const before = await lockApiKey(tx, { accountId, id: keyId, now });

@@ -1,6 +1,7 @@
 import type { Request, Response } from "express";
 import { type Account, Refusal, hashSecret, newId } from "@payment-links/contracts";
 import { readSessionToken, sessionCookie } from "@payment-links/http";
+import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { openAccount } from "../domain/account.ts";
 import type { ProvenIdentity } from "../domain/identity.ts";
@@ -37,7 +38,7 @@ export const signIn = async (
   const sessionId = newId("sess");
   const formerHash = hashSecret(readSessionToken(req, deps.cookie) ?? "");
   const now = deps.clock.now();
-  const account = await deps.pool.transaction(async (tx) => {
+  const account = await transact(deps.pool, async (tx) => {
     const { account: found, identityId } = await who(tx, { sessionId, now });
     const former = await deleteSessionByHash(tx, formerHash);
     if (former !== null) await auditSession(tx, { ...former, action: "session.ended", now });

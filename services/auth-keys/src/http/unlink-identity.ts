@@ -2,6 +2,7 @@ import type { Request, Response } from "express";
 import { refuse } from "@payment-links/contracts";
 import { readParam } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
+import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { deleteIdentity } from "../store/identities.ts";
@@ -21,7 +22,7 @@ export const unlinkIdentity =
       accountId,
       actor: { kind: "session", id: credential.id },
     } as const;
-    await pool.transaction(async (tx) => {
+    await transact(pool, async (tx) => {
       // The identity first: a sign-in under way holds it until its session can be found here.
       const unlinked = await deleteIdentity(tx, { id, accountId });
       if (unlinked === null) throw refuse("NOT_FOUND");
