@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { refuse } from "@payment-links/contracts";
+import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { keptMs } from "../domain/idempotency.ts";
 import {
@@ -25,36 +26,20 @@ export const answerOnce = async (
 ): Promise<{ answer: KeptAnswer["answer"]; isNew: boolean }> => {
   const ownedKey = { ownerId, key };
   const bodyHash = createHash("sha256").update(bytes).digest();
-  // A repeat is answered even where its body would be refused by now, as an expiry may have passed:
-  // so a refusal waits until it is known that there is nothing to repeat.
-  const attempt = attemptTo(open);
   const now = clock.now();
   const since = new Date(now.getTime() - keptMs);
-
-  // Nothing is thrown inside: a refusal there would cost the pool a connection.
-  const outcome = await pool.transaction(async (tx) => {
-    if (!(await tryLockKey(tx, ownedKey))) return "in use";
+  return transact(pool, async (tx) => {
+    if (!(await tryLockKey(tx, ownedKey))) throw refuse("IDEMPOTENCY_KEY_IN_USE");
     const kept = await findKeptAnswer(tx, ownedKey, since);
-    if (kept !== undefined) return kept;
-    if ("error" in attempt) return "nothing kept";
-    await insertLink(tx, attempt.opened);
-    await keepAnswer(tx, ownedKey, { bodyHash, answer: attempt.opened.answer }, now);
-    return "created";
+    if (kept !== undefined) {
+      if (!kept.bodyHash.equals(bodyHash)) throw refuse("IDEMPOTENCY_KEY_REUSED");
+      return { answer: kept.answer, isNew: false };
+    }
+    // Not sooner: a repeat is answered even where its body would be refused by now, as an expiry may
+    // have passed.
+    const opened = open();
+    await insertLink(tx, opened);
+    await keepAnswer(tx, ownedKey, { bodyHash, answer: opened.answer }, now);
+    return { answer: opened.answer, isNew: true };
   });
-
-  if (outcome === "in use") throw refuse("IDEMPOTENCY_KEY_IN_USE");
-  if (typeof outcome === "object") {
-    if (!outcome.bodyHash.equals(bodyHash)) throw refuse("IDEMPOTENCY_KEY_REUSED");
-    return { answer: outcome.answer, isNew: false };
-  }
-  if ("error" in attempt) throw attempt.error;
-  return { answer: attempt.opened.answer, isNew: true };
-};
-
-const attemptTo = (open: () => Opened): { opened: Opened } | { error: unknown } => {
-  try {
-    return { opened: open() };
-  } catch (error) {
-    return { error };
-  }
 };

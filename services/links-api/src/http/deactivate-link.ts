@@ -2,9 +2,9 @@ import type { Request, Response } from "express";
 import { outgoing, publish } from "@payment-links/bus";
 import { linkDeactivated, refuse } from "@payment-links/contracts";
 import type { Caller } from "@payment-links/identity";
+import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
-import type { LinkView } from "../domain/link-view.ts";
-import { deactivateLink, linkState, statusAt } from "../domain/link.ts";
+import { deactivateLink, linkState } from "../domain/link.ts";
 import { lockLink, updateLink } from "../store/links.ts";
 import { answerJson } from "./answer-json.ts";
 import { getOwnLink } from "./own-link.ts";
@@ -14,9 +14,9 @@ import { handleOf, showLink } from "./show-link.ts";
 export const deactivateOwnLink =
   (deps: Deps) =>
   async (req: Request, res: Response, caller: Caller): Promise<void> => {
-    const { id } = await getActiveLink(deps, req, caller);
+    const { id } = await getOwnLink(deps, req, caller);
     const now = deps.clock.now();
-    await deps.pool.transaction(async (tx) => {
+    await transact(deps.pool, async (tx) => {
       const locked = await lockLink(tx, id);
       if (locked === undefined) throw refuse("NOT_FOUND");
       const link = deactivateLink(locked, now);
@@ -29,10 +29,3 @@ export const deactivateOwnLink =
     const link = await getOwnLink(deps, req, caller);
     answerJson(res, showLink(deps, link, { handle: handleOf(caller.account), now }));
   };
-
-/** Refused here where it can be: a refusal inside the transaction costs the pool a connection. */
-const getActiveLink = async (deps: Deps, req: Request, caller: Caller): Promise<LinkView> => {
-  const link = await getOwnLink(deps, req, caller);
-  if (statusAt(link, deps.clock.now()) !== "active") throw refuse("PAYMENT_LINK_NOT_ACTIVE");
-  return link;
-};

@@ -1,6 +1,7 @@
 import type { Request, Response } from "express";
 import { outgoing, publish } from "@payment-links/bus";
 import { linkSnapshot } from "@payment-links/contracts";
+import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { linkState } from "../domain/link.ts";
 import { lockLinksAfter } from "../store/links.ts";
@@ -29,7 +30,7 @@ export const republishLinks =
 
 const publishBatch = (deps: Deps, afterId: string): Promise<string[]> => {
   const now = deps.clock.now();
-  return deps.pool.transaction(async (tx) => {
+  return transact(deps.pool, async (tx) => {
     const links = await lockLinksAfter(tx, { afterId, linksMax: batchSize });
     const snapshots = links.map((link) => {
       const data = { link: linkState(link, now) };
