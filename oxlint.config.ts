@@ -17,6 +17,14 @@ export default defineConfig({
     "typescript/no-misused-promises": "off",
     "typescript/no-misused-spread": "off",
     "node/no-process-env": "error",
+    "no-restricted-properties": [
+      "error",
+      {
+        property: "transaction",
+        allowObjects: ["data", "delivery", "event"],
+        message: "Use transact of packages/postgres: here a refusal costs the pool a connection.",
+      },
+    ],
     "import/no-default-export": "error",
     "import/no-cycle": ["error", { ignoreTypes: false }],
     eqeqeq: "error",
@@ -49,6 +57,18 @@ export default defineConfig({
         "packages/postgres/src/testing.ts",
       ],
       rules: { "node/no-process-env": "off", "no-console": "off" },
+    },
+    {
+      files: [
+        "services/*/src/delivery/**",
+        "services/*/src/evm/**",
+        "packages/postgres/src/transact.ts",
+        "**/*.test.ts",
+        "**/*.contract.ts",
+        "test/**",
+        "**/testing/**",
+      ],
+      rules: { "no-restricted-properties": "off" },
     },
     {
       files: ["*.config.{js,ts}", "jest.strip.js", "test/rooms/lint-plugin.ts"],

@@ -11,7 +11,7 @@ export type Room = {
 export const packages: Record<string, Room> = {
   contracts: { libraries: "node:crypto node:fs node:zlib zod decimal.js typeid-js @noble/hashes" },
   runtime: {},
-  postgres: { packages: "runtime" },
+  postgres: { packages: "contracts runtime" },
   "rate-limit": { packages: "runtime" },
   identity: { packages: "contracts runtime" },
   bus: { packages: "contracts runtime postgres" },
@@ -44,7 +44,7 @@ export const serviceRooms: Record<string, Room> = {
   jobs: { packages: "runtime postgres", rooms: "domain store deps" },
   events: { packages: "contracts runtime bus", rooms: "domain store sightings delivery deps" },
   http: {
-    packages: "contracts identity bus http",
+    packages: "contracts postgres identity bus http",
     rooms: "domain guard store metrics sightings deps",
   },
   pages: { packages: "contracts http", rooms: "domain store deps" },

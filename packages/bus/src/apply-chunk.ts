@@ -1,5 +1,5 @@
 import { types } from "node:util";
-import type { Pool } from "@payment-links/postgres";
+import { type Pool, transact } from "@payment-links/postgres";
 import { type Clock, type Log, afterMs } from "@payment-links/runtime";
 import { applyEvents } from "./apply-events.ts";
 import type { EventReading, Reading } from "./cloud-event.ts";
@@ -151,7 +151,7 @@ const applyTogether = async (
   const ignoredCount = readings.length - relevant.length;
   const topic = relevant[0]?.record.topic;
   if (topic === undefined) return { ...nothingDone, ignoredCount };
-  return pool.transaction(async (tx) => {
+  return transact(pool, async (tx) => {
     const events = relevant.filter((reading) => reading.kind === "event");
     const { freshIds, parkedKeys } = await acceptEvents(tx, { group, topic, events });
     const applied: EventReading[] = [];
@@ -186,7 +186,7 @@ const parkAlone = (
   reading: Reading,
   reason: string,
 ): Promise<ChunkOutcome> =>
-  pool.transaction(async (tx) => {
+  transact(pool, async (tx) => {
     if (reading.kind === "event") {
       const { topic } = reading.record;
       const { freshIds } = await acceptEvents(tx, { group, topic, events: [reading] });

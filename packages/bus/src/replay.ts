@@ -1,4 +1,4 @@
-import type { Pool } from "@payment-links/postgres";
+import { type Pool, transact } from "@payment-links/postgres";
 import { applyEvents } from "./apply-events.ts";
 import { indexReactions, readRecord } from "./cloud-event.ts";
 import { type ParkedLane, findLanes, takeFirst, toReceived, updateReason } from "./dead-letters.ts";
@@ -68,7 +68,7 @@ const replayFirst = async (options: {
   const { pool, group, lane, index } = options;
   let takenSeq = lane.firstSeq;
   try {
-    return await pool.transaction(async (tx) => {
+    return await transact(pool, async (tx) => {
       const row = await takeFirst(tx, { group, lane });
       if (row === undefined) return "empty";
       takenSeq = row.seq;

@@ -2,6 +2,7 @@ import type { KeyObject } from "node:crypto";
 import type { Request, Response } from "express";
 import { Refusal, invalid, newId, refuse } from "@payment-links/contracts";
 import { readBytes, readJson, readParam } from "@payment-links/http";
+import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { SettlementNotice, checkBaseUnits, sightingOf } from "../domain/notice.ts";
 import { judgeSignature } from "../domain/notice-signature.ts";
@@ -21,7 +22,7 @@ export const receiveNotice =
     checkSignature(deps, req, { provider, keys, bytes });
     const { sighting, token } = readNotice(deps, req, { provider, bytes });
     const context = { id: newId("tx"), now: deps.clock.now(), tokenDecimals: token?.decimals };
-    const judgement = await deps.pool.transaction((tx) => recordSighting(tx, sighting, context));
+    const judgement = await transact(deps.pool, (tx) => recordSighting(tx, sighting, context));
     deps.wakeRelay();
     tellOutcome(deps, provider, judgement);
     if (judgement.outcome === "too_fine") throw invalid("decimal_max_places");

@@ -1,6 +1,7 @@
 import type { Request, Response } from "express";
 import { body, integer, invalid, refuse, required, text } from "@payment-links/contracts";
 import { readBody } from "@payment-links/http";
+import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { tellTransfers } from "../sightings/keep-transfers.ts";
 import { deleteBlocksAbove } from "../store/chain-blocks.ts";
@@ -30,7 +31,7 @@ export const resumeChain =
   ({ clock, log, pool, wakeRelay }: Deps) =>
   async (req: Request, res: Response): Promise<void> => {
     const { chainId, sharedBlock } = await readBody(req, ResumeRequest);
-    const orphanedCount = await pool.transaction(async (tx) => {
+    const orphanedCount = await transact(pool, async (tx) => {
       const halted = await lockHalted(tx, chainId);
       if (halted === undefined) throw refuse("NOT_FOUND");
       const { scannedTo } = halted;

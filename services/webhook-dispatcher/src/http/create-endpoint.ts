@@ -2,6 +2,7 @@ import type { Request, Response } from "express";
 import { body, newId, refuse, required, text } from "@payment-links/contracts";
 import { readBody } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
+import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { mintSecret, nameLengthMax, secretPrefixOf, showEndpoint } from "../domain/endpoint.ts";
 import { sealSecret } from "../domain/secret-keys.ts";
@@ -35,7 +36,7 @@ export const createEndpoint =
       ...sealSecret(secretKeys, secret, id),
       dateCreated: clock.now(),
     };
-    const endpoint = await pool.transaction(async (tx) => {
+    const endpoint = await transact(pool, async (tx) => {
       await lockEndpoints(tx, account.id);
       return insertEndpoint(tx, fresh);
     });

@@ -1,6 +1,7 @@
 import type { Request, Response } from "express";
 import { refuse } from "@payment-links/contracts";
 import type { Caller } from "@payment-links/identity";
+import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { abandonDeliveries } from "../store/deliveries.ts";
 import { lockEndpoints, deleteEndpoint as markDeleted } from "../store/endpoints.ts";
@@ -12,7 +13,7 @@ export const deleteEndpoint =
   async (req: Request, res: Response, { account }: Caller): Promise<void> => {
     const id = readEndpointId(req);
     const userId = account.id;
-    const isDeleted = await pool.transaction(async (tx) => {
+    const isDeleted = await transact(pool, async (tx) => {
       await lockEndpoints(tx, userId);
       await abandonDeliveries(tx, { userId, endpointId: id, reason: "endpoint deleted" });
       return markDeleted(tx, { userId, id }, clock.now());

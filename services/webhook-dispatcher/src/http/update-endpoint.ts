@@ -2,6 +2,7 @@ import type { Request, Response } from "express";
 import { body, bool, changed, refuse, text } from "@payment-links/contracts";
 import { readBody } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
+import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { nameLengthMax, showEndpoint } from "../domain/endpoint.ts";
 import { abandonDeliveries } from "../store/deliveries.ts";
@@ -24,7 +25,7 @@ export const updateEndpoint =
     const { name, enabled } = await readBody(req, Body);
     const id = readEndpointId(req);
     const userId = account.id;
-    const endpoint = await pool.transaction(async (tx) => {
+    const endpoint = await transact(pool, async (tx) => {
       await lockEndpoints(tx, userId);
       if (enabled === false) {
         await abandonDeliveries(tx, { userId, endpointId: id, reason: "endpoint disabled" });

@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { newId } from "@payment-links/contracts";
+import { haltWatch, saveCheckpoint, takeLead } from "../store/watchers.ts";
+import { type Rig, openRig } from "../testing/open-rig.ts";
+
+/* A refusal is not a failure: what somebody is refused must not cost the pool a connection. */
+
+const sessionsMax = 5;
+const haltedChain = newId("evt");
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await openRig();
+  const now = rig.clock.now();
+  const lead = { chainId: haltedChain, now, until: new Date(now.getTime() + 1) };
+  await takeLead(rig.pool, lead);
+  await rig.pool.transaction(async (tx) => {
+    await saveCheckpoint(tx, haltedChain, { scannedTo: 5, finalizedTo: 3 });
+    await haltWatch(tx, haltedChain, "a reorg too deep");
+  });
+});
+afterAll(() => rig.close());
+
+const post = (path: string, body: object) =>
+  fetch(`${rig.internalUrl}/internal/settlement/${path}`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+
+describe("200 refusals", () => {
+  test.each([
+    ["resume", 404, { chainId: "none", sharedBlock: 1 }],
+    ["resume", 422, { chainId: haltedChain, sharedBlock: 5 }],
+    ["rescan", 404, { chainId: "none", fromBlock: 1, toBlock: 2 }],
+  ])("of %s by %d cost the pool no connection", async (path, status, body) => {
+    const begun = await rig.countSessionsOf(async () => {
+      expect((await post(path, body)).status).toBe(status);
+    });
+    expect(begun).toBeLessThan(sessionsMax);
+  });
+
+  test("of notices that nobody signed cost the pool no connection", async () => {
+    const begun = await rig.countSessionsOf(async () => {
+      expect((await rig.post("acme", "{}", {})).status).toBe(401);
+    });
+    expect(begun).toBeLessThan(sessionsMax);
+  });
+});

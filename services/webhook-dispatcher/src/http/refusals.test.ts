@@ -1,0 +1,36 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { endpointsMax } from "../domain/endpoint.ts";
+import { type Person, type Rig, endpointsPath, openRig } from "../testing/open-rig.ts";
+
+/* A refusal is not a failure: what somebody is refused must not cost the pool a connection. */
+
+const sessionsMax = 5;
+
+let rig: Rig;
+let person: Person;
+
+beforeAll(async () => {
+  rig = await openRig();
+  person = rig.signIn();
+  for (let made = 0; made < endpointsMax; made += 1) {
+    await rig.call(person, "POST", endpointsPath, { url: "https://shop.com/hook", name: "Shop" });
+  }
+});
+afterAll(() => rig.close());
+
+describe("200 refusals", () => {
+  test.each([
+    ["POST ", 409, "WEBHOOK_ENDPOINT_LIMIT", { url: "https://shop.com/hook", name: "Shop" }],
+    ["POST ", 422, "INVALID_WEBHOOK_URL", { url: "http://shop.com", name: "Shop" }],
+    ["PATCH /none", 404, "NOT_FOUND", { enabled: false }],
+    ["DELETE /none", 404, "NOT_FOUND", undefined],
+    ["GET /none/deliveries", 404, "NOT_FOUND", undefined],
+  ])("of %s by %d %s cost the pool no connection", async (line, status, code, body) => {
+    const [method = "", path = ""] = line.split(" ");
+    const begun = await rig.countSessionsOf(async () => {
+      const answer = await rig.call(person, method, `${endpointsPath}${path}`, body);
+      expect([answer.status, ...answer.codes]).toEqual([status, code]);
+    });
+    expect(begun).toBeLessThan(sessionsMax);
+  });
+});
