@@ -51,6 +51,7 @@ export {
   ChainData,
   type CreateLinkBody,
   ListLinksQuery,
+  PageQuery,
   PaymentLinkCreationData,
   PaymentLinkData,
   PaymentLinkPage,
@@ -59,12 +60,12 @@ export {
   UserData,
   UserWalletData,
   createLinkBody,
-  offsetParameter,
   pageSize,
 } from "./payment-link.ts";
 export { type ErrorEntry, Refusal, type RefusalCode, refuse, statusOf } from "./refusal.ts";
 export { type Scope, scopes } from "./scope.ts";
 export {
+  type Reader,
   type ValidationCode,
   body,
   bool,

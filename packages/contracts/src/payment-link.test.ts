@@ -50,10 +50,12 @@ describe("the body of create (spec §4.1)", () => {
     expect(z.toJSONSchema(body, { io: "input" })).toMatchObject({
       required: ["toAmount"],
       properties: {
-        toAmount: { type: ["string", "number"] },
-        description: { type: ["string", "null"], maxLength: 500 },
-        maxUsage: { type: ["integer", "null"], minimum: 1, maximum: 2_147_483_647 },
-        expirationDate: { type: ["string", "null"], format: "date-time" },
+        toAmount: { anyOf: [{ type: "string" }, { type: "number", exclusiveMinimum: 0 }] },
+        description: { anyOf: [{ type: "string", maxLength: 500 }, { type: "null" }] },
+        maxUsage: {
+          anyOf: [{ type: "integer", minimum: 1, maximum: 2_147_483_647 }, { type: "null" }],
+        },
+        expirationDate: { anyOf: [{ type: "string", format: "date-time" }, { type: "null" }] },
       },
     });
   });

@@ -132,28 +132,23 @@ export type RetrievedPaymentLink = z.output<typeof RetrievedPaymentLink>;
 /** The body of create (spec §4.1); its `expirationDate` is held against the clock's now. */
 export const createLinkBody = (now: () => Date) =>
   body({
-    toAmount: required(positiveDecimal, {
-      type: ["string", "number"],
+    toAmount: required(positiveDecimal).meta({
       description:
-        "Greater than 0, in the settlement token of the owner's default wallet. A string is recommended.",
+        "Greater than 0, of at most 78 digits and no finer than the settlement token of the owner's " +
+        "default wallet. A string is recommended.",
       examples: ["25", "0.1"],
     }),
-    description: nullable(text({ lengthMax: 500 }), { type: "string", maxLength: 500 }),
-    maxUsage: nullable(integer({ min: 1, max: int32Max }), {
-      type: "integer",
-      minimum: 1,
-      maximum: int32Max,
-    }),
-    expirationDate: nullable(futureDateTime(now), { type: "string", format: "date-time" }),
+    description: nullable(text({ lengthMax: 500 })),
+    maxUsage: nullable(integer({ min: 1, max: int32Max })),
+    expirationDate: nullable(futureDateTime(now)).describe("In the future; UTC without an offset."),
   });
 export type CreateLinkBody = z.output<ReturnType<typeof createLinkBody>>;
 
-/** The offset of a page: counts links in the filtered list (interfaces §1). */
-export const offsetParameter = () =>
-  parameter(integer({ min: 0, max: int32Max }), { type: "integer", minimum: 0, maximum: int32Max });
+/** The query of a page: the offset counts entries of the filtered list (interfaces §1). */
+export const PageQuery = z.object({ offset: parameter(integer({ min: 0, max: int32Max })) });
 
 /** The query of list (spec §4.2). */
 export const ListLinksQuery = z.object({
-  status: parameter(oneOf(linkStatuses), { type: "string", enum: [...linkStatuses] }),
-  offset: offsetParameter(),
+  status: parameter(oneOf(linkStatuses)),
+  ...PageQuery.shape,
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
-import type * as z from "zod";
+import * as fc from "fast-check";
+import * as z from "zod";
 import { parseJson } from "./json.ts";
 import { formatAmount } from "./money.ts";
 import { Refusal } from "./refusal.ts";
@@ -17,13 +18,10 @@ const readAs = (field: z.ZodType, json: string | undefined): unknown => {
 };
 
 const now = new Date("2026-11-21T10:00:00Z");
-const decimal = v.required(v.positiveDecimal, {});
-const string = v.required(v.text({ lengthMin: 1, lengthMax: 5 }), {});
-const integer = v.required(v.integer({ min: 1, max: 2_147_483_647 }), {});
-const future = v.required(
-  v.futureDateTime(() => now),
-  {},
-);
+const decimal = v.required(v.positiveDecimal);
+const string = v.required(v.text({ lengthMin: 1, lengthMax: 5 }));
+const integer = v.required(v.integer({ min: 1, max: 2_147_483_647 }));
+const future = v.required(v.futureDateTime(() => now));
 
 describe("a positive decimal", () => {
   test.each([
@@ -168,7 +166,7 @@ describe("a date-time in the future", () => {
 });
 
 describe("a closed list of words", () => {
-  const word = v.required(v.oneOf(["active", "completed"]), {});
+  const word = v.required(v.oneOf(["active", "completed"]));
   test.each([
     ['"active"', "active"],
     [undefined, "missing"],
@@ -193,12 +191,12 @@ describe("a boolean", () => {
     ["1", "bool_type"],
     ['"true"', "bool_type"],
   ])("%s: %s", (json, answer) => {
-    expect(readAs(v.required(v.bool, {}), json)).toBe(answer);
+    expect(readAs(v.required(v.bool), json)).toBe(answer);
   });
 });
 
 describe("a list", () => {
-  const list = v.required(v.list(v.text({ lengthMax: 3 }), { itemsMin: 1, itemsMax: 2 }), {});
+  const list = v.required(v.list(v.text({ lengthMax: 3 }), { itemsMin: 1, itemsMax: 2 }));
   test.each([
     ['["a"]', ["a"]],
     ['["a","b"]', ["a", "b"]],
@@ -215,7 +213,7 @@ describe("a list", () => {
 });
 
 describe("a URL", () => {
-  const url = v.required(v.webUrl({ lengthMax: 40 }), {});
+  const url = v.required(v.webUrl({ lengthMax: 40 }));
   test.each([
     ['"https://example.com/a.png"', "https://example.com/a.png"],
     ['"HTTP://EXAMPLE.com"', "http://example.com/"],
@@ -239,23 +237,116 @@ describe("a URL", () => {
 describe("what may be left out", () => {
   const text = v.text({ lengthMax: 5 });
   test.each([
-    ["nullable", v.nullable(text, {}), undefined, null],
-    ["nullable", v.nullable(text, {}), "null", null],
-    ["nullable", v.nullable(text, {}), '"a"', "a"],
-    ["nullable", v.nullable(text, {}), "1", "string_type"],
-    ["changed", v.changed(text, {}), undefined, undefined],
-    ["changed", v.changed(text, {}), "null", "string_type"],
-    ["changed or null", v.changed(v.orNull(text), {}), "null", null],
-    ["changed or null", v.changed(v.orNull(text), {}), undefined, undefined],
-    ["parameter", v.parameter(text, {}), undefined, undefined],
-    ["parameter", v.parameter(text, {}), "1", "string_type"],
+    ["nullable", v.nullable(text), undefined, null],
+    ["nullable", v.nullable(text), "null", null],
+    ["nullable", v.nullable(text), '"a"', "a"],
+    ["nullable", v.nullable(text), "1", "string_type"],
+    ["changed", v.changed(text), undefined, undefined],
+    ["changed", v.changed(text), "null", "string_type"],
+    ["changed or null", v.changed(v.orNull(text)), "null", null],
+    ["changed or null", v.changed(v.orNull(text)), undefined, undefined],
+    ["parameter", v.parameter(text), undefined, undefined],
+    ["parameter", v.parameter(text), "1", "string_type"],
   ])("%s, given %3$j", (_name, field, json, answer) => {
     expect(readAs(field, json)).toBe(answer);
   });
 });
 
+/** What the documents say of a field. */
+const schemaOf = (field: z.ZodType): unknown => {
+  const { $schema: _dialect, ...schema } = z.toJSONSchema(field, { io: "input" });
+  return schema;
+};
+
+describe("what a reader's schema says", () => {
+  const amount = z.fromJSONSchema(v.positiveDecimal.schema);
+  const isDescribed = (text: string) => amount.safeParse(text).success;
+  /** Whether only the number of digits, which no pattern can count, stands against a text. */
+  const isRead = (text: string): boolean => {
+    const reading = v.positiveDecimal.read(text);
+    return typeof reading === "object" || reading === "decimal_max_digits";
+  };
+
+  test.each([
+    ...[
+      "25",
+      "0.1",
+      "1e3",
+      ".5",
+      "5.",
+      "+5",
+      "007",
+      " 1",
+      "\u00a01\ufeff",
+      "1E-2",
+      "0e5",
+      "0",
+      "00.0",
+    ],
+    ...[
+      "",
+      " ",
+      ".",
+      "-1",
+      "ten",
+      "NaN",
+      "Infinity",
+      "1e",
+      "1 000",
+      "1_000",
+      "0x10",
+      "٥",
+      "\u001c1",
+    ],
+  ])("of an amount, given %j, is what the reader does", (text) => {
+    expect(isDescribed(text)).toBe(isRead(text));
+  });
+
+  test("of an amount is what the reader does, for any text of its letters", () => {
+    const letters = fc.constantFrom(..."0012.+-eE \t");
+    fc.assert(
+      fc.property(fc.string({ unit: letters, maxLength: 8 }), (text) => {
+        expect([text, isDescribed(text)]).toEqual([text, isRead(text)]);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test("holds the reader's own bounds, and null only where null is read", () => {
+    const name = v.text({ lengthMin: 1, lengthMax: 5 });
+    const nameSchema = { type: "string", minLength: 1, maxLength: 5, pattern: "^[^\\u0000]*$" };
+    const orNullSchema = { anyOf: [nameSchema, { type: "null" }] };
+    expect(schemaOf(v.required(name))).toEqual(nameSchema);
+    expect(schemaOf(v.changed(name))).toEqual(nameSchema);
+    expect(schemaOf(v.parameter(name))).toEqual(nameSchema);
+    expect(schemaOf(v.changed(v.orNull(name)))).toEqual(orNullSchema);
+    expect(schemaOf(v.nullable(name))).toEqual({ ...orNullSchema, default: null });
+    expect(schemaOf(v.required(v.list(v.integer({ min: 1, max: 3 }), { itemsMax: 2 })))).toEqual({
+      type: "array",
+      items: { type: "integer", minimum: 1, maximum: 3 },
+      minItems: 0,
+      maxItems: 2,
+    });
+    expect(schemaOf(v.required(v.oneOf(["a", "b"])).describe("A word."))).toEqual({
+      type: "string",
+      enum: ["a", "b"],
+      description: "A word.",
+    });
+  });
+
+  test("makes a field of a body required only where leaving it out is refused", () => {
+    const schema = v.body({
+      a: v.required(v.bool),
+      b: v.nullable(v.bool),
+      c: v.changed(v.bool),
+      d: v.parameter(v.bool),
+    });
+    expect(schemaOf(schema)).toMatchObject({ required: ["a"] });
+  });
+});
+
 describe("read", () => {
-  const schema = v.body({ b: integer, a: string, c: v.nullable(v.bool, {}) });
+  const schema = v.body({ b: integer, a: string, c: v.nullable(v.bool) });
   const codes = (input: unknown): unknown => {
     try {
       return v.read(schema, input);

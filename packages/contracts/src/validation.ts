@@ -65,64 +65,83 @@ const codeOfIssue = (issue: z.core.$ZodIssue): ValidationCode => {
 /** What a field's reader answers: the value, or the code of the rule that failed. */
 type Reading<Out> = { value: Out } | ValidationCode;
 
-/** What the OpenAPI document says of a field; the reader is what enforces it. */
 type JsonSchema = Record<string, unknown>;
 
-const field = <Out>(readField: (input: unknown) => Reading<Out>, schema: JsonSchema) =>
+/**
+ * Reads one value of a stranger's, and says as a JSON Schema what it takes. The schema refuses nothing
+ * that the reader takes; some rules, such as a date's being in the future, it cannot tell.
+ */
+export type Reader<Out> = {
+  schema: JsonSchema;
+  read: (input: unknown) => Reading<Out>;
+};
+
+const field = <Out>(reader: Reader<Out>) =>
   z
     .unknown()
     .transform((input, context): Out => {
-      const reading = readField(input);
+      const reading = reader.read(input);
       if (typeof reading === "object") return reading.value;
       context.issues.push({ code: "custom", input, params: { code: reading } });
       return z.NEVER;
     })
-    .meta(schema);
+    .meta(reader.schema);
 
 /** A field that must be there. */
-export const required = <Out>(readField: (input: unknown) => Reading<Out>, schema: JsonSchema) =>
-  field((input) => (input === undefined ? "missing" : readField(input)), schema);
+export const required = <Out>({ schema, read: readValue }: Reader<Out>) =>
+  field({ schema, read: (input) => (input === undefined ? "missing" : readValue(input)) });
 
 /** A field that may be left out or null; both read as null. */
-export const nullable = <Out>(readField: (input: unknown) => Reading<Out>, schema: JsonSchema) =>
-  field<Out | null>(orNull(readField), {
-    ...schema,
-    ...(typeof schema["type"] === "string" ? { type: [schema["type"], "null"] } : {}),
-    ...(Array.isArray(schema["enum"]) ? { enum: [...schema["enum"], null] } : {}),
-  }).prefault(null);
+export const nullable = <Out>(reader: Reader<Out>) => field(orNull(reader)).prefault(null);
 
 /** A query parameter that may be left out, which reads as undefined; a query knows no null. */
-export const parameter = <Out>(readField: (input: unknown) => Reading<Out>, schema: JsonSchema) =>
-  field(readField, schema).optional();
+export const parameter = <Out>(reader: Reader<Out>) => field(reader).optional();
 
 /** A field of a change: left out reads as undefined, which leaves the thing as it is. */
-export const changed = <Out>(readField: (input: unknown) => Reading<Out>, schema: JsonSchema) =>
-  field<Out | undefined>(
-    (input) => (input === undefined ? { value: undefined } : readField(input)),
+export const changed = <Out>({ schema, read: readValue }: Reader<Out>) =>
+  field<Out | undefined>({
     schema,
-  ).optional();
+    read: (input) => (input === undefined ? { value: undefined } : readValue(input)),
+  }).optional();
 
 /** A reader that also takes null, for a change that clears a value. */
-export const orNull =
-  <Out>(readField: (input: unknown) => Reading<Out>) =>
-  (input: unknown): Reading<Out | null> =>
-    input === null ? { value: null } : readField(input);
+export const orNull = <Out>({ schema, read: readValue }: Reader<Out>): Reader<Out | null> => ({
+  schema: { anyOf: [schema, { type: "null" }] },
+  read: (input) => (input === null ? { value: null } : readValue(input)),
+});
+
+// The blanks that `trim` takes away, spelt out: `\s` is not the same in every language.
+const blanks = "[\\t-\\r \\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]*";
+const positiveDigits = "([0-9]*[1-9][0-9]*(\\.[0-9]*)?|0*\\.[0-9]*[1-9][0-9]*)";
 
 /** A decimal above 0, from a string or from a JSON number's own source text. */
-export const positiveDecimal = (input: unknown): Reading<Decimal> => {
-  const text = input instanceof JsonNumber ? input.source : input;
-  if (typeof text !== "string") return "decimal_type";
-  const value = parseDecimal(text);
-  if (typeof value === "string") return value;
-  return value.greaterThan(0) ? { value } : "greater_than";
+export const positiveDecimal: Reader<Decimal> = {
+  schema: {
+    anyOf: [
+      { type: "string", pattern: `^${blanks}\\+?${positiveDigits}([eE][+-]?[0-9]+)?${blanks}$` },
+      { type: "number", exclusiveMinimum: 0, exclusiveMaximum: 1e78 },
+    ],
+  },
+  read: (input) => {
+    const source = input instanceof JsonNumber ? input.source : input;
+    if (typeof source !== "string") return "decimal_type";
+    const value = parseDecimal(source);
+    if (typeof value === "string") return value;
+    return value.greaterThan(0) ? { value } : "greater_than";
+  },
 };
 
 type TextBounds = { lengthMin?: number; lengthMax: number };
 
 /** A string; lengths count Unicode code points. NUL, which Postgres cannot hold, is refused. */
-export const text =
-  ({ lengthMin = 0, lengthMax }: TextBounds) =>
-  (input: unknown): Reading<string> => {
+export const text = ({ lengthMin = 0, lengthMax }: TextBounds): Reader<string> => ({
+  schema: {
+    type: "string",
+    ...(lengthMin === 0 ? {} : { minLength: lengthMin }),
+    maxLength: lengthMax,
+    pattern: "^[^\\u0000]*$",
+  },
+  read: (input) => {
     if (typeof input !== "string") return "string_type";
     const length = [...input].length;
     if (length > lengthMax) return "string_too_long";
@@ -130,14 +149,15 @@ export const text =
     return input.includes("\0") || !input.isWellFormed()
       ? "string_pattern_mismatch"
       : { value: input };
-  };
+  },
+});
 
 const integerText = /^[+-]?\d+(\.0+)?$/;
 
 /** An integer within bounds, from a JSON number or, as query parameters have it, its text. */
-export const integer =
-  ({ min, max }: { min: number; max: number }) =>
-  (input: unknown): Reading<number> => {
+export const integer = ({ min, max }: { min: number; max: number }): Reader<number> => ({
+  schema: { type: "integer", minimum: min, maximum: max },
+  read: (input) => {
     if (!(input instanceof JsonNumber) && typeof input !== "string") return "int_type";
     const source = input instanceof JsonNumber ? input.source : input.trim();
     if (typeof input === "string" && !integerText.test(source)) return "int_parsing";
@@ -147,71 +167,86 @@ export const integer =
     if (Number.isFinite(value) && !Number.isInteger(value)) return "int_from_float";
     if (value < min) return "greater_than_equal";
     return value > max ? "less_than_equal" : { value };
-  };
+  },
+});
 
 /** A boolean. */
-export const bool = (input: unknown): Reading<boolean> =>
-  typeof input === "boolean" ? { value: input } : "bool_type";
+export const bool: Reader<boolean> = {
+  schema: { type: "boolean" },
+  read: (input) => (typeof input === "boolean" ? { value: input } : "bool_type"),
+};
 
 /** One of a closed list of words. */
-export const oneOf =
-  <const Word extends string>(words: readonly Word[]) =>
-  (input: unknown): Reading<Word> => {
+export const oneOf = <const Word extends string>(words: readonly Word[]): Reader<Word> => ({
+  schema: { type: "string", enum: [...words] },
+  read: (input) => {
     const word = words.find((candidate) => candidate === input);
     return word === undefined ? "enum" : { value: word };
-  };
+  },
+});
+
+type ListBounds = { itemsMin?: number; itemsMax: number };
 
 /** A list of values, each read in turn; the first that fails gives the code. */
-export const list =
-  <Out>(
-    readItem: (input: unknown) => Reading<Out>,
-    { itemsMin = 0, itemsMax }: { itemsMin?: number; itemsMax: number },
-  ) =>
-  (input: unknown): Reading<Out[]> => {
+export const list = <Out>(
+  item: Reader<Out>,
+  { itemsMin = 0, itemsMax }: ListBounds,
+): Reader<Out[]> => ({
+  schema: { type: "array", items: item.schema, minItems: itemsMin, maxItems: itemsMax },
+  read: (input) => {
     if (!Array.isArray(input)) return "list_type";
     if (input.length > itemsMax) return "too_long";
     if (input.length < itemsMin) return "too_short";
     const value: Out[] = [];
-    for (const item of input) {
-      const reading = readItem(item);
+    for (const given of input) {
+      const reading = item.read(given);
       if (typeof reading !== "object") return reading;
       value.push(reading.value);
     }
     return { value };
-  };
+  },
+});
 
 /** An ISO 8601 date-time; without an offset it is UTC. */
-export const dateTime = (input: unknown): Reading<Date> => {
-  if (typeof input !== "string") return "datetime_type";
-  const value = parseInstant(input);
-  return value === undefined ? "datetime_from_date_parsing" : { value };
+export const dateTime: Reader<Date> = {
+  schema: { type: "string", format: "date-time" },
+  read: (input) => {
+    if (typeof input !== "string") return "datetime_type";
+    const value = parseInstant(input);
+    return value === undefined ? "datetime_from_date_parsing" : { value };
+  },
 };
 
 /** An ISO 8601 date-time after the clock's now. */
-export const futureDateTime =
-  (now: () => Date) =>
-  (input: unknown): Reading<Date> => {
-    const reading = dateTime(input);
+export const futureDateTime = (now: () => Date): Reader<Date> => ({
+  schema: dateTime.schema,
+  read: (input) => {
+    const reading = dateTime.read(input);
     if (typeof reading !== "object") return reading;
     return reading.value > now() ? reading : "datetime_future";
-  };
+  },
+});
 
 /** An absolute http or https URL without credentials, in its normal form within a length. */
-export const webUrl =
-  ({ lengthMax }: { lengthMax: number }) =>
-  (input: unknown): Reading<string> => {
-    const reading = text({ lengthMax })(input);
-    if (typeof reading !== "object") return reading;
-    const url = URL.canParse(reading.value) ? new URL(reading.value) : undefined;
-    const accepted =
-      url !== undefined &&
-      /^https?:$/.test(url.protocol) &&
-      url.username === "" &&
-      url.password === "";
-    if (!accepted) return "url_parsing";
-    // What is kept is the normal form, in which other alphabets are longer.
-    return url.href.length > lengthMax ? "string_too_long" : { value: url.href };
+export const webUrl = ({ lengthMax }: { lengthMax: number }): Reader<string> => {
+  const bounded = text({ lengthMax });
+  return {
+    schema: { type: "string", format: "uri", maxLength: lengthMax },
+    read: (input) => {
+      const reading = bounded.read(input);
+      if (typeof reading !== "object") return reading;
+      const url = URL.canParse(reading.value) ? new URL(reading.value) : undefined;
+      const accepted =
+        url !== undefined &&
+        /^https?:$/.test(url.protocol) &&
+        url.username === "" &&
+        url.password === "";
+      if (!accepted) return "url_parsing";
+      // What is kept is the normal form, in which other alphabets are longer.
+      return url.href.length > lengthMax ? "string_too_long" : { value: url.href };
+    },
   };
+};
 
 /** An object body; unknown fields are ignored (interfaces §1). */
 export const body = <Shape extends z.ZodRawShape>(shape: Shape) => z.object(shape);

@@ -18,10 +18,10 @@ import { type Answer, call, codesOf } from "./testing/client.ts";
 import { type StartedApp, startApp } from "./testing/start-app.ts";
 
 const Body = body({
-  amount: required(positiveDecimal, {}),
-  note: required(text({ lengthMax: 100_000 }), {}),
+  amount: required(positiveDecimal),
+  note: required(text({ lengthMax: 100_000 })),
 });
-const Query = body({ offset: parameter(integer({ min: 0, max: 9 }), {}) });
+const Query = body({ offset: parameter(integer({ min: 0, max: 9 })) });
 
 let app: StartedApp;
 let received = 0;

@@ -4,6 +4,7 @@ import {
   body,
   type Catalogue,
   type CatalogueToken,
+  type Reader,
   newId,
   nullable,
   required,
@@ -58,16 +59,16 @@ export const addWallet = (deps: Deps) => {
 };
 
 const walletBody = (catalogue: Catalogue) => {
-  const knownToken = (input: unknown): { value: CatalogueToken } | "enum" => {
-    const token = typeof input === "string" ? catalogue.findToken(input) : undefined;
-    return token === undefined ? "enum" : { value: token };
+  const knownToken: Reader<CatalogueToken> = {
+    schema: { type: "string", enum: catalogue.tokens.map((token) => token.id) },
+    read: (input) => {
+      const token = typeof input === "string" ? catalogue.findToken(input) : undefined;
+      return token === undefined ? "enum" : { value: token };
+    },
   };
   return body({
-    walletAddress: required(text({ lengthMax: 200 }), { type: "string" }),
-    tokenId: required(knownToken, {
-      type: "string",
-      enum: catalogue.tokens.map((token) => token.id),
-    }),
-    isDefault: nullable(bool, { type: "boolean" }),
+    walletAddress: required(text({ lengthMax: 200 })),
+    tokenId: required(knownToken),
+    isDefault: nullable(bool),
   });
 };

@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import { body, changed, list, orNull, text, webUrl } from "@payment-links/contracts";
+import { type Reader, body, changed, list, orNull, text, webUrl } from "@payment-links/contracts";
 import { readBody } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
@@ -14,30 +14,31 @@ import { answerJson } from "./answer-json.ts";
 const urlLengthMax = 2048;
 const linksMax = 10;
 
-const colour = (input: unknown) => {
-  if (typeof input !== "string") return "string_type";
-  const value = input.toLowerCase();
-  return /^#[0-9a-f]{6}$/.test(value) ? { value } : "string_pattern_mismatch";
+const colourForm = /^#[0-9A-Fa-f]{6}$/;
+
+const colour: Reader<string> = {
+  schema: { type: "string", pattern: colourForm.source },
+  read: (input) => {
+    if (typeof input !== "string") return "string_type";
+    return colourForm.test(input) ? { value: input.toLowerCase() } : "string_pattern_mismatch";
+  },
 };
 
-const typedHandle = (input: unknown) =>
-  typeof input === "string" ? { value: input } : "string_type";
+const typedHandle: Reader<string> = {
+  schema: { type: "string" },
+  read: (input) => (typeof input === "string" ? { value: input } : "string_type"),
+};
 
 const url = webUrl({ lengthMax: urlLengthMax });
-const urlSchema = { type: ["string", "null"], maxLength: urlLengthMax };
 
 const AccountChangeBody = body({
-  handle: changed(typedHandle, { type: "string" }),
-  username: changed(text({ lengthMin: 1, lengthMax: 100 }), {
-    type: "string",
-    minLength: 1,
-    maxLength: 100,
-  }),
-  bio: changed(orNull(text({ lengthMax: 500 })), { type: ["string", "null"], maxLength: 500 }),
-  profileImage: changed(orNull(url), urlSchema),
-  backgroundImage: changed(orNull(url), urlSchema),
-  backgroundColour: changed(orNull(colour), { type: ["string", "null"] }),
-  links: changed(orNull(list(url, { itemsMax: linksMax })), { type: ["array", "null"] }),
+  handle: changed(typedHandle),
+  username: changed(text({ lengthMin: 1, lengthMax: 100 })),
+  bio: changed(orNull(text({ lengthMax: 500 }))),
+  profileImage: changed(orNull(url)),
+  backgroundImage: changed(orNull(url)),
+  backgroundColour: changed(orNull(colour)),
+  links: changed(orNull(list(url, { itemsMax: linksMax }))),
 });
 
 /** PATCH /console/api/account: the owner changes the public profile, the handle included. */

@@ -9,7 +9,7 @@ import { lockApiKey, updateApiKeyActive } from "../store/api-keys.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { answerJson } from "./answer-json.ts";
 
-const ActiveBody = body({ active: required(bool, { type: "boolean" }) });
+const ActiveBody = body({ active: required(bool) });
 
 /** PATCH /console/api/api-keys/{id}: switches a key off, or on again. */
 export const changeApiKey = (deps: Deps) => async (req: Request, res: Response, caller: Caller) => {

@@ -11,8 +11,8 @@ import { updateDefaults } from "../store/wallets.ts";
 import { answerJson } from "./answer-json.ts";
 
 const DefaultsBody = body({
-  isDefault: changed(bool, { type: "boolean" }),
-  isChainDefault: changed(bool, { type: "boolean" }),
+  isDefault: changed(bool),
+  isChainDefault: changed(bool),
 });
 
 /**

@@ -14,12 +14,8 @@ import { insertSignInToken } from "../store/sign-in-tokens.ts";
 import { answerJson } from "./answer-json.ts";
 
 const NewAccountBody = body({
-  handle: nullable(text({ lengthMax: 100 }), { type: "string" }),
-  username: required(text({ lengthMin: 1, lengthMax: 100 }), {
-    type: "string",
-    minLength: 1,
-    maxLength: 100,
-  }),
+  handle: nullable(text({ lengthMax: 100 })),
+  username: required(text({ lengthMin: 1, lengthMax: 100 })),
 });
 
 /** POST /internal/accounts: an operator opens an account, and gets its first sign-in link. */

@@ -17,7 +17,7 @@ import { answerJson } from "./answer-json.ts";
 import { evmChainIds } from "./read-siwe.ts";
 import { keepBrowser } from "./sign-in-browser.ts";
 
-const Query = z.object({ address: parameter(text({ lengthMax: 100 }), { type: "string" }) });
+const Query = z.object({ address: parameter(text({ lengthMax: 100 })) });
 
 /**
  * GET /console/api/session/nonce: what a Sign-In with Ethereum message must carry, good once, for

@@ -1,6 +1,5 @@
 import type { Request, Response } from "express";
-import * as z from "zod";
-import { offsetParameter, pageSize } from "@payment-links/contracts";
+import { PageQuery, pageSize } from "@payment-links/contracts";
 import { readQuery } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import type { Deps } from "../deps.ts";
@@ -8,13 +7,11 @@ import { showAuditRecord } from "../domain/audit.ts";
 import { listAudit } from "../store/audit-log.ts";
 import { answerJson } from "./answer-json.ts";
 
-const Query = z.object({ offset: offsetParameter() });
-
 /** GET /console/api/audit-log: what was done to the own account, newest first, ten per page. */
 export const listAuditLog =
   ({ pool }: Deps) =>
   async (req: Request, res: Response, caller: Caller) => {
-    const offset = readQuery(req, Query).offset ?? 0;
+    const offset = readQuery(req, PageQuery).offset ?? 0;
     const { records, hasMore } = await listAudit(pool, { accountId: caller.account.id, offset });
     answerJson(res, 200, {
       data: records.map(showAuditRecord),

@@ -13,8 +13,8 @@ import { answerJson } from "./answer-json.ts";
 
 const whom = text({ lengthMax: 100 });
 const SignInLinkBody = body({
-  handle: nullable(whom, { type: "string" }),
-  userId: nullable(whom, { type: "string" }),
+  handle: nullable(whom),
+  userId: nullable(whom),
 });
 
 /**

@@ -8,8 +8,8 @@ import { readBrowser } from "./sign-in-browser.ts";
 
 /** A signed Sign-In with Ethereum message, as it arrives. */
 export const SiweBody = body({
-  message: required(text({ lengthMax: siweCharsMax }), { type: "string" }),
-  signature: required(text({ lengthMax: 200 }), { type: "string" }),
+  message: required(text({ lengthMax: siweCharsMax })),
+  signature: required(text({ lengthMax: 200 })),
 });
 
 type Transaction = Parameters<typeof spendSignInAttempt>[0];

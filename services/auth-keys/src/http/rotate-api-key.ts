@@ -25,12 +25,9 @@ import { insertAudit } from "../store/audit-log.ts";
 import { answerIssuedKey, issueApiKey } from "./issue-api-key.ts";
 
 const RotationBody = body({
-  overlapSeconds: nullable(integer({ min: 0, max: overlapSecondsMax }), {
-    type: "integer",
-    minimum: 0,
-    maximum: overlapSecondsMax,
-    default: overlapSecondsDefault,
-  }),
+  overlapSeconds: nullable(integer({ min: 0, max: overlapSecondsMax })).describe(
+    `${overlapSecondsDefault} where not given.`,
+  ),
 });
 
 /**

@@ -10,7 +10,7 @@ import { keepBrowser } from "./sign-in-browser.ts";
 
 const switches = ["true", "false"] as const;
 const Query = z.object({
-  link: parameter(oneOf(switches), { type: "string", enum: switches }),
+  link: parameter(oneOf(switches)),
 });
 
 /**

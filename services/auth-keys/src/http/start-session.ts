@@ -11,7 +11,7 @@ import { SiweBody, readSiwe } from "./read-siwe.ts";
 import { type WhoSignsIn, byIdentity, countSignIn, signIn } from "./sign-in.ts";
 
 const SignInBody = body({
-  token: changed(text({ lengthMax: 200 }), { type: "string" }),
+  token: changed(text({ lengthMax: 200 })),
   siwe: SiweBody.optional(),
 });
 

@@ -8,7 +8,7 @@ import { listPendingPayments } from "../store/payments.ts";
 import { answerJson } from "./answer-json.ts";
 import { showCheckoutLink } from "./show-checkout-link.ts";
 
-const Query = z.object({ amount: parameter(positiveDecimal, { type: "string" }) });
+const Query = z.object({ amount: parameter(positiveDecimal) });
 
 const pendingPaymentsMax = 10;
 

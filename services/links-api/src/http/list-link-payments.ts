@@ -1,6 +1,5 @@
 import type { Request, Response } from "express";
-import * as z from "zod";
-import { offsetParameter, pageSize } from "@payment-links/contracts";
+import { PageQuery, pageSize } from "@payment-links/contracts";
 import { readQuery } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import type { Deps } from "../deps.ts";
@@ -10,14 +9,12 @@ import { getOwnLink } from "./own-link.ts";
 import { showPage } from "./show-page.ts";
 import { showPayment } from "./show-payment.ts";
 
-const Query = z.object({ offset: offsetParameter() });
-
 /** GET /console/api/payment-links/:id/payments: all payments of an own link, newest first. */
 export const listLinkPayments =
   (deps: Deps) =>
   async (req: Request, res: Response, caller: Caller): Promise<void> => {
     const link = await getOwnLink(deps, req, caller);
-    const offset = readQuery(req, Query).offset ?? 0;
+    const offset = readQuery(req, PageQuery).offset ?? 0;
     const page = { linkId: link.id, offset, limit: pageSize + 1 };
     answerJson(res, showPage(await listPayments(deps.pool, page), offset, showPayment));
   };

@@ -20,23 +20,17 @@ const textLengthMax = 200;
 
 const word = text({ lengthMin: 1, lengthMax: textLengthMax });
 
-const wordSchema = { type: "string", minLength: 1, maxLength: textLengthMax };
-
 /** The body of a provider's notice (interfaces §4). */
 export const SettlementNotice = body({
-  id: required(word, { ...wordSchema, description: "The provider's own id of this payment." }),
-  paymentLinkId: required(word, wordSchema),
-  status: required(oneOf(paymentStatuses), { type: "string", enum: [...paymentStatuses] }),
-  amount: required(positiveDecimal, { type: ["string", "number"] }),
-  tokenAddress: required(word, wordSchema),
-  chainId: required(word, wordSchema),
-  destinationAddress: required(word, wordSchema),
-  sourceTransaction: nullable(word, wordSchema),
-  occurredAt: required(dateTime, {
-    type: "string",
-    format: "date-time",
-    description: "The chain time of the payer's transaction.",
-  }),
+  id: required(word).describe("The provider's own id of this payment."),
+  paymentLinkId: required(word),
+  status: required(oneOf(paymentStatuses)),
+  amount: required(positiveDecimal),
+  tokenAddress: required(word),
+  chainId: required(word),
+  destinationAddress: required(word),
+  sourceTransaction: nullable(word),
+  occurredAt: required(dateTime).describe("The chain time of the payer's transaction."),
 });
 export type SettlementNotice = z.output<typeof SettlementNotice>;
 

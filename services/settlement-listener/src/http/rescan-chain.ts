@@ -9,13 +9,12 @@ const waitingMax = 100;
 const chainIdLengthMax = 40;
 
 const blockNumber = integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
-const blockSchema = { type: "integer", minimum: 0 };
 
 /** The body of an operator's wish to have a range of blocks read again. */
 const RescanRequest = body({
-  chainId: required(text({ lengthMin: 1, lengthMax: chainIdLengthMax }), { type: "string" }),
-  fromBlock: required(blockNumber, blockSchema),
-  toBlock: required(blockNumber, blockSchema),
+  chainId: required(text({ lengthMin: 1, lengthMax: chainIdLengthMax })),
+  fromBlock: required(blockNumber),
+  toBlock: required(blockNumber),
 });
 
 /**

@@ -13,12 +13,9 @@ const chainIdLengthMax = 40;
 
 /** The body of an operator's word that a halted chain may go on. */
 const ResumeRequest = body({
-  chainId: required(text({ lengthMin: 1, lengthMax: chainIdLengthMax }), { type: "string" }),
+  chainId: required(text({ lengthMin: 1, lengthMax: chainIdLengthMax })),
   /** The last block that the chain has in common with what it was before. */
-  sharedBlock: required(integer({ min: 0, max: Number.MAX_SAFE_INTEGER }), {
-    type: "integer",
-    minimum: 0,
-  }),
+  sharedBlock: required(integer({ min: 0, max: Number.MAX_SAFE_INTEGER })),
 });
 
 /**

@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import { body, newId, refuse, required, text } from "@payment-links/contracts";
+import { type Reader, body, newId, refuse, required, text } from "@payment-links/contracts";
 import { readBody } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
@@ -10,12 +10,14 @@ import { admitWebhookUrl } from "../guard/admit-webhook-url.ts";
 import { insertEndpoint, lockEndpoints } from "../store/endpoints.ts";
 
 /** Any string: what is wrong with a URL is told by one code, its length too (interfaces §1). */
-const anyString = (input: unknown) =>
-  typeof input === "string" ? { value: input } : ("string_type" as const);
+const anyString: Reader<string> = {
+  schema: { type: "string", format: "uri" },
+  read: (input) => (typeof input === "string" ? { value: input } : "string_type"),
+};
 
 const Body = body({
-  url: required(anyString, { type: "string", format: "uri" }),
-  name: required(text({ lengthMin: 1, lengthMax: nameLengthMax }), { type: "string" }),
+  url: required(anyString),
+  name: required(text({ lengthMin: 1, lengthMax: nameLengthMax })),
 });
 
 /** POST /console/api/webhook-endpoints: adds an endpoint and shows its secret, this once. */

@@ -1,6 +1,5 @@
 import type { Request, Response } from "express";
-import * as z from "zod";
-import { offsetParameter, pageSize, refuse } from "@payment-links/contracts";
+import { PageQuery, pageSize, refuse } from "@payment-links/contracts";
 import { readQuery } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import type { Deps } from "../deps.ts";
@@ -9,13 +8,11 @@ import { listDeliveries as findDeliveries } from "../store/delivery-log.ts";
 import { hadEndpoint } from "../store/endpoints.ts";
 import { readEndpointId } from "./read-endpoint-id.ts";
 
-const Query = z.object({ offset: offsetParameter() });
-
 /** GET /console/api/webhook-endpoints/{id}/deliveries: its log, newest first, ten per page. */
 export const listDeliveries =
   ({ pool }: Deps) =>
   async (req: Request, res: Response, { account }: Caller): Promise<void> => {
-    const offset = readQuery(req, Query).offset ?? 0;
+    const offset = readQuery(req, PageQuery).offset ?? 0;
     const endpointId = readEndpointId(req);
     const isOwn = await hadEndpoint(pool, { userId: account.id, id: endpointId });
     if (!isOwn) throw refuse("NOT_FOUND");

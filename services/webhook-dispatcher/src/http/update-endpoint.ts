@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import { body, bool, changed, refuse, text } from "@payment-links/contracts";
+import { type Reader, body, bool, changed, refuse, text } from "@payment-links/contracts";
 import { readBody } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
@@ -9,10 +9,12 @@ import { abandonDeliveries } from "../store/deliveries.ts";
 import { lockEndpoints, updateEndpoint as storeEndpoint } from "../store/endpoints.ts";
 import { readEndpointId } from "./read-endpoint-id.ts";
 
+const fixed: Reader<never> = { schema: { not: {} }, read: () => "no_update" };
+
 const Body = body({
-  url: changed(() => "no_update" as const, { not: {} }),
-  name: changed(text({ lengthMin: 1, lengthMax: nameLengthMax }), { type: "string" }),
-  enabled: changed(bool, { type: "boolean" }),
+  url: changed(fixed),
+  name: changed(text({ lengthMin: 1, lengthMax: nameLengthMax })),
+  enabled: changed(bool),
 });
 
 /**
