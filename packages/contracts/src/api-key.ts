@@ -12,8 +12,8 @@ export type ApiKeyMode = "live" | "test";
 export const shownKeyLength = 13;
 
 /**
- * Makes an API key: `plk_live_` or `plk_test_`, 30 random base62 (178 bits), and 6 base62 of the
- * CRC-32 over what stands before them (interfaces §1).
+ * Makes an API key (rule CALLER-2): `plk_live_` or `plk_test_`, 30 random base62 (178 bits), and 6
+ * base62 of the CRC-32 over what stands before them.
  */
 export const mintApiKey = (mode: ApiKeyMode): string => {
   const random = Array.from({ length: randomLength }, () => base62.charAt(randomInt(62))).join("");

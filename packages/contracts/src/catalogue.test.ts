@@ -67,7 +67,7 @@ describe("the seed", () => {
     }
   });
 
-  test("says on the wire what spec §2.2 says, and nothing else", () => {
+  test("has on the wire the fields of rule API-7, and no others", () => {
     const shown = showToken({ ...token, chain: base }, "https://pay.example");
     expect(TokenData.strict().parse(shown)).toEqual(shown);
     expect(shown.chain.logo).toBe("https://pay.example/checkout/logos/8453.svg");

@@ -106,7 +106,7 @@ const addressKey = (chain: CatalogueChain, address: string): string =>
 export const isSameAddress = (chainType: ChainType, a: string, b: string): boolean =>
   chainType === "EVM" ? a.toLowerCase() === b.toLowerCase() : a === b;
 
-/** Shows a catalogue token as the wire wants it (spec §2.2). Chain logos are served by links-api. */
+/** Shows a catalogue token as the wire wants it (rules API-7, API-8). */
 export const showToken = (token: CatalogueToken, checkoutUrl: string): TokenData => ({
   address: token.address,
   decimals: token.decimals,

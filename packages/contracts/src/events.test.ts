@@ -86,7 +86,7 @@ const exported: readonly unknown[] = Object.values(events);
 const eventTypes = exported.filter(isEventType);
 
 describe("event types", () => {
-  test("are the ten that the design names, each on its topic", () => {
+  test("are the ten of rule EVENT-2, each on its topic", () => {
     expect(eventTypes.map(({ topic, type }) => `${topic} ${type}`).sort()).toEqual([
       "accounts.v1 account.snapshot",
       "accounts.v1 account.updated",

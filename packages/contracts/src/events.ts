@@ -31,7 +31,7 @@ export const paymentStatuses = ["processing", "settled", "failed"] as const;
 export const PaymentStatus = z.enum(paymentStatuses);
 export type PaymentStatus = z.output<typeof PaymentStatus>;
 
-/** A payment as it stands in a link's event and in a webhook's `data.transaction` (spec §6.3). */
+/** A payment as it stands in a link's event and in a webhook's `data.transaction` (rule HOOK-9). */
 export const LinkTransaction = z.object({
   id: Id,
   status: PaymentStatus,

@@ -1,7 +1,7 @@
-/** The checkout page of a link (spec §2.1). */
+/** The checkout page of a link (rule API-9). */
 export const checkoutPageUrl = (checkoutUrl: string, handle: string, linkId: string): string =>
   `${checkoutUrl}/@${handle}/pay/${linkId}`;
 
-/** The page of a transaction (spec §2.1 `transactionUrl`). */
+/** The page of a transaction (rule API-10). */
 export const transactionPageUrl = (checkoutUrl: string, transactionId: string): string =>
   `${checkoutUrl}/tx/${transactionId}`;

@@ -18,7 +18,7 @@ const codesOf = (schema: z.ZodType, input: unknown): unknown => {
   }
 };
 
-describe("the body of create (spec §4.1)", () => {
+describe("the body of create (rule API-3)", () => {
   test("reads what is left out as null", () => {
     const { toAmount, ...others } = read(body, { toAmount: "25" });
     expect(toAmount.toFixed()).toBe("25");
@@ -61,7 +61,7 @@ describe("the body of create (spec §4.1)", () => {
   });
 });
 
-describe("the query of list (spec §4.2)", () => {
+describe("the query of list (rule API-4)", () => {
   test.each([
     [{}, "accepted"],
     [{ status: "inactive", offset: "0", page: "2" }, "accepted"],
@@ -87,7 +87,7 @@ describe("the query of list (spec §4.2)", () => {
   });
 });
 
-// The field tables of spec §2, in their order.
+// The fields of rule API-7, in their order.
 describe("the shapes of the answers", () => {
   const link =
     "id userId toAmount destinationAddress url dateCreated token status description maxUsage " +

@@ -15,12 +15,12 @@ import {
 
 const int32Max = 2_147_483_647;
 
-/** Links on one page of a list; fixed (spec §4.2). */
+/** Links on one page of a list; fixed (rule API-5). */
 export const pageSize = 10;
 
 const wireInstant = z.string().meta({ format: "date-time" });
 
-/** spec §2.3 */
+/** A chain (rule API-7). */
 export const ChainData = z
   .object({
     id: z.string(),
@@ -32,7 +32,7 @@ export const ChainData = z
   .meta({ id: "ChainData" });
 export type ChainData = z.output<typeof ChainData>;
 
-/** spec §2.2 */
+/** A token on its chain (rule API-7). */
 export const TokenData = z
   .object({
     address: z.string(),
@@ -51,7 +51,7 @@ export const TokenData = z
   .meta({ id: "TokenData" });
 export type TokenData = z.output<typeof TokenData>;
 
-/** spec §2.1 */
+/** A link as lists have it (rule API-7). */
 export const PaymentLinkData = z
   .object({
     id: z.string(),
@@ -75,12 +75,12 @@ export const PaymentLinkData = z
   .meta({ id: "PaymentLinkData" });
 export type PaymentLinkData = z.output<typeof PaymentLinkData>;
 
-/** spec §2.4 */
+/** What create answers (rule API-2). */
 export const PaymentLinkCreationData = z
   .object({ id: z.string(), url: z.string() })
   .meta({ id: "PaymentLinkCreationData" });
 
-/** spec §2.5 */
+/** A page of links (rule API-5). */
 export const PaymentLinkPage = z
   .object({
     data: z.array(PaymentLinkData),
@@ -90,7 +90,7 @@ export const PaymentLinkPage = z
   })
   .meta({ id: "PaymentLinkPage" });
 
-/** spec §2.6 */
+/** The wallet that a link settles to (rule API-7). */
 export const UserWalletData = z
   .object({
     walletAddress: z.string(),
@@ -103,7 +103,7 @@ export const UserWalletData = z
   .meta({ id: "UserWalletData" });
 export type UserWalletData = z.output<typeof UserWalletData>;
 
-/** spec §2.6: the owner's public profile. */
+/** The owner's public profile (rule API-7). */
 export const UserData = z
   .object({
     id: z.string(),
@@ -123,13 +123,13 @@ export const UserData = z
   .meta({ id: "UserData" });
 export type UserData = z.output<typeof UserData>;
 
-/** spec §2.6 */
+/** A link asked for alone, with its owner (rule API-6). */
 export const RetrievedPaymentLink = PaymentLinkData.extend({ user: UserData }).meta({
   id: "RetrievedPaymentLink",
 });
 export type RetrievedPaymentLink = z.output<typeof RetrievedPaymentLink>;
 
-/** The body of create (spec §4.1); its `expirationDate` is held against the clock's now. */
+/** The body of create (rule API-3); its `expirationDate` is held against the clock's now. */
 export const createLinkBody = (now: () => Date) =>
   body({
     toAmount: required(positiveDecimal).meta({
@@ -144,10 +144,10 @@ export const createLinkBody = (now: () => Date) =>
   });
 export type CreateLinkBody = z.output<ReturnType<typeof createLinkBody>>;
 
-/** The query of a page: the offset counts entries of the filtered list (interfaces §1). */
+/** The query of a page: the offset counts entries of the filtered list (rule API-5). */
 export const PageQuery = z.object({ offset: parameter(integer({ min: 0, max: int32Max })) });
 
-/** The query of list (spec §4.2). */
+/** The query of list (rule API-4). */
 export const ListLinksQuery = z.object({
   status: parameter(oneOf(linkStatuses)),
   ...PageQuery.shape,

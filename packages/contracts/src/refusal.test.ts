@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import { type RefusalCode, refuse, statusOf } from "./refusal.ts";
 
 describe("refuse", () => {
-  // spec §7, then what interfaces §1 and §3 add.
+  // Status and code as rule ERROR-2 pairs them.
   test.each([
     ["UNAUTHENTICATED", 401],
     ["INVALID_API_KEY", 401],

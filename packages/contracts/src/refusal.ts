@@ -1,4 +1,4 @@
-/** Every refusal that a caller can be told, with its status and text (spec §7, interfaces §1 and §3). */
+/** Every refusal that a caller can be told, with its status and text (rule ERROR-2). */
 const catalogue = {
   BAD_REQUEST: [400, "This is not a valid HTTP request."],
   UNAUTHENTICATED: [401, "Authentication is required."],
@@ -47,7 +47,7 @@ const catalogue = {
 
 export type RefusalCode = keyof typeof catalogue;
 
-/** One entry of the error envelope (spec §7). */
+/** One entry of the error envelope (rule ERROR-1). */
 export type ErrorEntry = { message: string; code: string };
 
 /** A request that is refused on purpose: HTTP answers its status and its entries, and nothing changed. */

@@ -5,8 +5,8 @@ import { JsonNumber } from "./json.ts";
 import { Refusal } from "./refusal.ts";
 
 /**
- * The validation codes that a caller can be told: the error types of pydantic v2 (interfaces §1).
- * A message states the failed rule and never names the field (spec §7).
+ * The validation codes that a caller can be told (rule VALID-2). A message states the failed rule and
+ * never names the field (rule VALID-1).
  */
 const messages = {
   missing: "A required value is missing.",
@@ -248,5 +248,5 @@ export const webUrl = ({ lengthMax }: { lengthMax: number }): Reader<string> => 
   };
 };
 
-/** An object body; unknown fields are ignored (interfaces §1). */
+/** An object body; unknown fields are ignored (rule API-16). */
 export const body = <Shape extends z.ZodRawShape>(shape: Shape) => z.object(shape);

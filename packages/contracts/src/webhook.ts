@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { LinkStatus, PaymentStatus } from "./events.ts";
 
-/** The event types that become webhooks (spec §6.2). */
+/** The event types that become webhooks (rule HOOK-7). */
 export const webhookTypes = [
   "payment_link.transaction.succeeded",
   "payment_link.completed",
@@ -10,7 +10,7 @@ export type WebhookType = (typeof webhookTypes)[number];
 
 const wireInstant = z.string().meta({ format: "date-time" });
 
-/** spec §6.3 `data.transaction` */
+/** A webhook's `data.transaction` (rule HOOK-9). */
 export const WebhookTransaction = z
   .object({
     id: z.string(),
@@ -23,7 +23,7 @@ export const WebhookTransaction = z
   })
   .meta({ id: "WebhookTransaction" });
 
-/** spec §6.3: the body of a delivery. `data` is the link's state at send time. */
+/** The body of a delivery (rule HOOK-8). */
 export const WebhookBody = z
   .object({
     id: z.string(),
