@@ -13,7 +13,7 @@ const page = readFileSync(new URL("../RULES.md", import.meta.url), "utf8");
 const source = (file: string) => readFileSync(new URL(file, import.meta.url), "utf8");
 
 const rowsBehind = (rule: string): string[][] =>
-  (page.split(`- **${rule}** `)[1] ?? "")
+  (page.split(`- **${rule.replace("rule ", "")}** `)[1] ?? "")
     .replace(/\n(?:- \*\*|#).*/s, "")
     .split("\n")
     .filter((line) => line.startsWith("| "))
@@ -25,7 +25,7 @@ const wordsIn = (cell = ""): string[] =>
 
 describe("the page of rules", () => {
   test("names every refusal under its status, and no other (rule ERROR-2)", () => {
-    const told = rowsBehind("ERROR-2").flatMap(([, statuses = "", codes]) =>
+    const told = rowsBehind("rule ERROR-2").flatMap(([, statuses = "", codes]) =>
       wordsIn(codes).map((code) => ({ code, statuses: statuses.split(", ") })),
     );
     const made = [...source("refusal.ts").matchAll(/^ {2}"?(\w+)"?: \[(\d{3}), "/gm)];
@@ -41,14 +41,14 @@ describe("the page of rules", () => {
   });
 
   test("names every validation code, and no other (rule VALID-2)", () => {
-    const told = rowsBehind("VALID-2").flatMap(([, codes]) => wordsIn(codes));
+    const told = rowsBehind("rule VALID-2").flatMap(([, codes]) => wordsIn(codes));
     const [, messages = ""] = /const messages = \{(.*?)\n\}/s.exec(source("validation.ts")) ?? [];
     const made = [...messages.matchAll(/^ {2}(\w+):/gm)].map(([, code = ""]) => code);
     expect(told.toSorted()).toEqual(made.toSorted());
   });
 
   test("names every field of `/v1`, in order (rule API-7)", () => {
-    const rows = rowsBehind("API-7");
+    const rows = rowsBehind("rule API-7");
     const told = (shape: string) => {
       const [, , fields = ""] = rows.find(([, name]) => name === shape) ?? [];
       return wordsIn(fields.replaceAll(/ \([^)]*\)/g, ""));
