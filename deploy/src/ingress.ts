@@ -2,7 +2,7 @@ import type { RequestListener } from "node:http";
 
 export type ServiceName = "auth-keys" | "links-api" | "settlement-listener" | "webhook-dispatcher";
 
-/** The paths of one origin and the service behind each, first match wins (interfaces §2). */
+/** The paths of one origin and the service behind each, first match wins (rule OPS-1). */
 const rules: readonly (readonly [RegExp, ServiceName])[] = [
   [/^\/console\/api\/payment-links(?:\/|$)/, "links-api"],
   [/^\/console\/api\/webhook-endpoints(?:\/|$)/, "webhook-dispatcher"],

@@ -2,7 +2,7 @@ import type { Response } from "express";
 import { Refusal, refuse } from "@payment-links/contracts";
 import { discardBody, leavesLargeBody } from "./unread-body.ts";
 
-/** Answers a refusal with the error envelope (spec §7), whatever of the request is not yet read. */
+/** Answers a refusal with the error envelope (rule ERROR-1), whatever of the request is not yet read. */
 export const answerRefusal = (refusal: Refusal, res: Response): void => {
   const text = JSON.stringify({ errors: refusal.entries });
   res.status(refusal.status);

@@ -39,7 +39,7 @@ export type InternalAppOptions = {
   log: Log;
 };
 
-/** Builds the internal face of a process: health, metrics, and the internal calls (interfaces §2). */
+/** Builds the internal face of a process: health, metrics, and the internal calls (rule OPS-2). */
 export const createInternalApp = (options: InternalAppOptions): Express => {
   const app = express();
   app.disable("x-powered-by");

@@ -3,7 +3,7 @@ import type { Request } from "express";
 import type * as z from "zod";
 import { JsonNumber, invalid, parseJson, read, refuse } from "@payment-links/contracts";
 
-/** The largest body that any route reads (interfaces §1). */
+/** The largest body that any route reads (rule API-17). */
 export const bodyBytesMax = 64 * 1024;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
@@ -18,7 +18,7 @@ export const readBytes = async (req: Request): Promise<Buffer> => {
   return getRawBody(req, { limit: bodyBytesMax, ...(length === undefined ? {} : { length }) });
 };
 
-/** Reads a JSON body from its bytes, held against a schema (order and codes: interfaces §1). */
+/** Reads a JSON body from its bytes, held against a schema (rule API-17). */
 export const readJson = <S extends z.ZodType>(
   req: Request,
   bytes: Buffer,

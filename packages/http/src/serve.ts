@@ -25,7 +25,7 @@ export type Service = {
 
 const loopback = new Set(["127.0.0.1", "::1", "localhost"]);
 
-/** The addresses of a process (interfaces §2). */
+/** The addresses of a process (rule OPS-2). */
 export const serveConfig = z
   .object({
     HOST: z.string().default("127.0.0.1"),

@@ -4,7 +4,7 @@ import { refuse } from "@payment-links/contracts";
 
 const loopbackHosts = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
-/** How the session cookie is named and kept on this origin (interfaces §3). */
+/** How the session cookie is named and kept on this origin (rule CALLER-8). */
 export type CookiePolicy = { name: string; isSecure: boolean; origin: string };
 
 /** Whether a plain-http origin would carry the session cookie in the clear over a network. */

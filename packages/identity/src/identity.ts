@@ -6,7 +6,7 @@ import type { Ask, Caller } from "./caller.ts";
 import { guardAsk } from "./guard-ask.ts";
 import { openIdentityMetrics } from "./identity-metrics.ts";
 
-/** Tells who is calling, by what auth-keys last said (design, "One question asked synchronously"). */
+/** Tells who is calling, by what auth-keys last said (rule CALLER-3). */
 export type Identity = {
   /**
    * Who holds the key, where that is known without any I/O by an answer at most `freshMs` old and the

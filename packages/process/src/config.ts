@@ -4,7 +4,7 @@ import { CommaList, OriginUrl, RateLimit, Switch } from "@payment-links/runtime"
 
 const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 
-/** The variables that mean the same in every process, the all-in-one included (interfaces §5). */
+/** The variables that mean the same in every process, the all-in-one included (rule OPS-3). */
 export const commonConfig = z
   .object({
     BASE_URL: OriginUrl.optional(),
