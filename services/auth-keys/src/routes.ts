@@ -40,7 +40,7 @@ const apiKeys = "/console/api/api-keys";
 /** Where identity providers send browsers back to; it is registered with them. */
 export const oidcCallbackPath = `${session}/oidc/callback`;
 
-/** Every public route (interfaces §3). */
+/** Every public route (rule CALLER-6). */
 export const publicRoutes = (deps: Deps): readonly Route[] => [
   ...signInRoutes(deps),
   sessionRoute({ method: "get", path: session, handle: getAccount(deps) }),

@@ -45,7 +45,7 @@ export const changeAccount = (
 // Values here are texts, null or lists of texts.
 const isEqual = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-/** Shows an account to its owner (interfaces §3). */
+/** Shows an account to its owner (rule CALLER-6). */
 export const showAccount = (account: Account) => ({
   id: account.id,
   handle: account.handle,
@@ -59,6 +59,6 @@ export const showAccount = (account: Account) => ({
   isReady: isReady(account),
 });
 
-/** Whether the account can make payment links: it has a handle and a default wallet (spec §7). */
+/** Whether the account can make payment links: it has a handle and a default wallet (rule API-18). */
 const isReady = (account: Account): boolean =>
   account.handle !== null && defaultWallet(account) !== undefined;

@@ -78,7 +78,7 @@ const renewedExpiry = ({ expiresAt, dateCreated }: ApiKey, now: Date): Date | nu
   return new Date(Math.min(now.getTime() + lifeMs, instantMaxMs));
 };
 
-/** Shows an API key to its owner (interfaces §3); `replacedBy` is what rotation adds. */
+/** Shows an API key to its owner (rule CALLER-6). */
 export const showApiKey = (key: ApiKey) => ({
   id: key.id,
   name: key.name,

@@ -1,4 +1,4 @@
-/** A sign-in link is good for so long (interfaces §5). */
+/** A sign-in link is good for so long (rule CALLER-10). */
 export const signInLinkLifeMs = 15 * 60 * 1000;
 
 /** The address that signs its bearer in. The token is in the fragment, which no server log sees. */

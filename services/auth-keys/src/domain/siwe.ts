@@ -1,7 +1,7 @@
 import { recoverMessageAddress } from "viem/utils";
 import { parseInstant, toEip55 } from "@payment-links/contracts";
 
-/** A message that was issued longer ago is refused (interfaces §3). */
+/** A message that was issued longer ago is refused (rule CALLER-11). */
 export const siweAgeMsMax = 5 * 60 * 1000;
 
 /** How far a wallet's clock may be ahead of ours. */

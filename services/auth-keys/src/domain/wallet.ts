@@ -61,7 +61,7 @@ export const changeDefaults = (wallet: Wallet, change: DefaultsChange): Wallet |
   return isSame ? undefined : { ...wallet, isDefault, isChainDefault };
 };
 
-/** Shows a wallet to its owner: UserWalletData (spec §2.6) plus its `id` (interfaces §3). */
+/** Shows a wallet to its owner: the fields of rule API-7 and its `id`. */
 export const showWallet = (wallet: Wallet, token: CatalogueToken, checkoutUrl: string) => ({
   id: wallet.id,
   walletAddress: wallet.walletAddress,
