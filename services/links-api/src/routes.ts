@@ -30,7 +30,7 @@ import { getCheckoutPage } from "./pages/get-checkout-page.ts";
 import { getConsolePage } from "./pages/get-console-page.ts";
 import { getTransactionPage } from "./pages/get-transaction-page.ts";
 
-/** How old an answer about a caller may be (design, "One question asked synchronously"). */
+/** How old an answer about a caller may be (rule CALLER-3). */
 const createFreshMs = 1_000;
 const readFreshMs = 5_000;
 

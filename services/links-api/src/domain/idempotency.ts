@@ -1,6 +1,6 @@
 import { refuse } from "@payment-links/contracts";
 
-/** How long a first answer is kept (interfaces §1). */
+/** How long a first answer is kept (rule API-19). */
 export const keptMs = 24 * 60 * 60 * 1000;
 
 const shape = /^[\x20-\x7e]{1,255}$/;

@@ -91,7 +91,7 @@ export const openLink = (
   };
 };
 
-/** A link's status at an instant: an active one is inactive from its expiry on (interfaces §1). */
+/** A link's status at an instant: an active one is inactive from its expiry on (rule STATE-3). */
 export const statusAt = (link: Pick<Link, "status" | "expiresAt">, now: Date): LinkStatus =>
   link.status === "active" && link.expiresAt !== null && link.expiresAt <= now
     ? "inactive"

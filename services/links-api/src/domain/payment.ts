@@ -9,7 +9,7 @@ import {
 } from "@payment-links/contracts";
 import type { Link } from "./link.ts";
 
-/** Why a payment that settled does not count, the first that applies (interfaces §1). */
+/** Why a payment that settled does not count, the first that applies (rule STATE-7). */
 export const unappliedReasons = [
   "wrong_token",
   "wrong_destination",
@@ -30,7 +30,7 @@ export type Payment = {
   status: PaymentStatus;
   isApplied: boolean;
   reason: UnappliedReason | null;
-  /** Its chain took it away after it had settled; it keeps its credit (interfaces §1). */
+  /** Its chain took it away after it had settled; it keeps its credit (rule STATE-10). */
   isOrphaned: boolean;
   amount: Decimal;
   tokenAddress: string;
@@ -120,7 +120,7 @@ export const openPayment = (
   };
 };
 
-/** A payment as a link's event tells it (spec §6.3 `data.transaction`). */
+/** A payment as a link's event tells it (rule HOOK-9). */
 export const linkTransaction = (payment: Payment): LinkTransaction => ({
   id: payment.id,
   status: payment.status,

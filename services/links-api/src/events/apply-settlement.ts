@@ -55,7 +55,7 @@ const isOld = (known: Payment, settlement: SettlementState): boolean => {
 };
 
 /**
- * Nothing is taken back: a settled payment was judged, and is never judged again (interfaces §1). All
+ * Nothing is taken back: a settled payment was judged, and is never judged again (rule STATE-10). All
  * that a later version may add is that its chain took it away: its owner is told, its link is not touched.
  */
 const keepFlag = async (

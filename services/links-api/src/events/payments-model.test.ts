@@ -48,7 +48,7 @@ type Story = typeof story extends fc.Arbitrary<infer Value> ? Value : never;
 
 const amountOf = (micros: number): string => new Decimal(micros).div(1_000_000).toFixed();
 
-/** The rules of interfaces §1 said again, over integers and without a database. */
+/** Rules STATE-2 to STATE-9 said again, over integers and without a database. */
 const modelOf = (told: Story) => {
   const model = {
     status: "active" as LinkStatus,

@@ -16,8 +16,7 @@ type Opened = NewLink & { answer: KeptAnswer["answer"] };
 
 /**
  * Creates a link once per owner and idempotency key, and answers a repeat as the first call was
- * answered (interfaces §1). The answer is kept in the link's own transaction, so that neither is ever
- * there without the other. Refuses another body under the same key, and a first call still running.
+ * answered (rules API-19, API-20).
  */
 export const answerOnce = async (
   { pool, clock }: Deps,

@@ -15,7 +15,7 @@ type DocumentedRoute = Route & { document: RouteDocument };
 
 /**
  * Describes documented routes as OpenAPI 3.1, from the same schemas that serve them: requests as they
- * are read, answers as they are written. Answers stay open: adding a field is no break (spec §9).
+ * are read, answers as they are written. Answers stay open: adding a field is no break (rule API-1).
  */
 export const describeApi = (routes: readonly Route[], { baseUrl }: { baseUrl: string }): Json => {
   const schemas: Json = {};

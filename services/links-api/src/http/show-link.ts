@@ -12,7 +12,7 @@ import { statusAt } from "../domain/link.ts";
 
 type Context = { handle: string; now: Date };
 
-/** Shows a link as lists have it (spec §2.1): there `transactionUrl` is always null. */
+/** Shows a link as lists have it (rules API-7, API-10). */
 export const showListedLink = (
   deps: Deps,
   link: LinkView,
@@ -42,7 +42,7 @@ export const showLink = (deps: Deps, link: LinkView, context: Context): PaymentL
   return shown;
 };
 
-/** Shows a link with its owner's public profile (spec §2.6). */
+/** Shows a link with its owner's public profile (rule API-6). */
 export const showRetrievedLink = (
   deps: Deps,
   link: OwnedLinkView,
@@ -61,7 +61,7 @@ export const handleOf = (account: Account): string => {
 const showOwner = (deps: Deps, link: OwnedLinkView): UserData => {
   const { owner } = link;
   const { token, shown } = deps.tokenOf(link.tokenId);
-  // The link's own wallet, its flags as they are now: gone with the wallet (interfaces §1).
+  // The link's own wallet, its flags as they are now: gone with the wallet (rule API-11).
   const wallet = owner.wallets.find(({ id }) => id === link.walletId);
   return {
     id: owner.id,

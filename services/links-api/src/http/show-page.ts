@@ -1,7 +1,7 @@
 import { pageSize } from "@payment-links/contracts";
 
 /**
- * Shows a page of the list envelope (spec §2.5) from one row more than fits: without that row nothing
+ * Shows a page of the list envelope (rule API-5) from one row more than fits: without that row nothing
  * follows, and `nextOffset` is null.
  */
 export const showPage = <Row, Shown>(
