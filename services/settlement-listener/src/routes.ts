@@ -6,7 +6,7 @@ import { rescanChain } from "./http/rescan-chain.ts";
 import { resumeChain } from "./http/resume-chain.ts";
 import { showStatus } from "./http/show-status.ts";
 
-/** Every public route. Notices are never limited per address: each is signed (interfaces §1). */
+/** Every public route. Notices are not limited: each is signed (rule API-21). */
 export const publicRoutes = (deps: Deps): readonly Route[] => [
   publicRoute({
     method: "post",
