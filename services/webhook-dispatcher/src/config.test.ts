@@ -22,7 +22,7 @@ const faultOf = (environment: Record<string, string>): string => {
 };
 
 describe("webhookDispatcherConfig", () => {
-  test("needs nothing but the keys, and defaults to spec §6", () => {
+  test("needs nothing but the keys, and defaults to rules HOOK-13 and HOOK-14", () => {
     expect(read({})).toMatchObject({
       headerPrefix: "Service",
       schedule: [0, 30_000, 300_000, 1_800_000, 7_200_000, 43_200_000],

@@ -14,7 +14,7 @@ const Schedule = CommaList.transform((entries) => entries.map(Number)).pipe(
 );
 
 /**
- * The service's own variables (interfaces §5), read into what the service works with. Its secret keys
+ * The service's own variables (rule OPS-3), read into what the service works with. Its secret keys
  * may stand in the file that `WEBHOOK_SECRET_KEYS_FILE` names. A fault repeats no value.
  */
 export const webhookDispatcherConfig = z

@@ -10,7 +10,7 @@ import { updateEndpoint } from "./http/update-endpoint.ts";
 
 const endpoints = "/console/api/webhook-endpoints";
 
-/** Every public route: the console's alone, as no API key may manage webhooks (spec §5). */
+/** Every public route: the console's alone, as no API key may manage webhooks (rule HOOK-1). */
 export const publicRoutes = (deps: Deps): readonly Route[] => [
   sessionRoute({ method: "get", path: endpoints, handle: listEndpoints(deps) }),
   sessionRoute({ method: "post", path: endpoints, handle: createEndpoint(deps) }),

@@ -1,6 +1,6 @@
 import type { WebhookType } from "@payment-links/contracts";
 
-/** spec §6.5: in flight or waiting; 2xx answered; all attempts used or the endpoint gone. */
+/** In flight or waiting; 2xx answered; all attempts used or the endpoint gone (rule HOOK-16). */
 export const deliveryStatuses = ["Pending", "Delivered", "Failed"] as const;
 type DeliveryStatus = (typeof deliveryStatuses)[number];
 
@@ -17,13 +17,13 @@ export type LoggedDelivery = {
   nextAttemptAt: Date | null;
 };
 
-/** What a delivery ends with when its endpoint goes (interfaces §1). */
+/** What a delivery ends with when its endpoint goes (rule HOOK-6). */
 export type AbandonReason = "endpoint disabled" | "endpoint deleted";
 
 /** What the log says of an attempt whose process went away before it could tell how it ended. */
 export const interruptedError = "interrupted";
 
-/** A log entry as the console API answers it (interfaces §3). */
+/** A log entry as the console API answers it (rule HOOK-16). */
 export const showDelivery = (delivery: LoggedDelivery) => ({
   id: delivery.id,
   eventType: delivery.eventType,

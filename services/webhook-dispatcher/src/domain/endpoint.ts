@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 
-/** Endpoints that an account may have at once; deleted ones do not count (spec §6.1). */
+/** Endpoints that an account may have at once; deleted ones do not count (rule HOOK-1). */
 export const endpointsMax = 5;
 
-/** The longest label of an endpoint, in code points (spec §6.1). */
+/** The longest label of an endpoint, in code points (rule HOOK-2). */
 export const nameLengthMax = 100;
 
 /** How the last attempt to an endpoint ended. */
@@ -28,11 +28,11 @@ const shownDigits = 4;
 /** Makes a signing secret: `whsec_` and 256 random bits in hex. */
 export const mintSecret = (): string => secretStart + randomBytes(secretBytes).toString("hex");
 
-/** What the console may show of a secret later: too little to sign with (spec §6.1). */
+/** What the console may show of a secret later: too little to sign with (rule HOOK-5). */
 export const secretPrefixOf = (secret: string): string =>
   secret.slice(0, secretStart.length + shownDigits);
 
-/** An endpoint as the console API answers it (interfaces §3). */
+/** An endpoint as the console API answers it (rule HOOK-17). */
 export const showEndpoint = (endpoint: Endpoint) => ({
   id: endpoint.id,
   url: endpoint.url,

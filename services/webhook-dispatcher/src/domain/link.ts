@@ -14,7 +14,7 @@ export type Link = {
   tokenAddress: string;
 };
 
-/** A link's status at an instant: `inactive` from the moment it expires (interfaces §1). */
+/** A link's status at an instant: `inactive` from the moment it expires (rule STATE-3). */
 export const statusAt = (link: Link, now: Date): LinkStatus => {
   const hasExpired = link.expirationDate !== null && link.expirationDate <= now;
   return link.status === "active" && hasExpired ? "inactive" : link.status;

@@ -9,7 +9,7 @@ const waitMsAfter = (attempts: number, random: number, waits = schedule): number
 };
 
 describe("nextAttemptAfter", () => {
-  test("follows the schedule of spec §6.5 and ends after the sixth", () => {
+  test("follows the schedule of rule HOOK-14 and ends after the sixth", () => {
     const waits = [1, 2, 3, 4, 5, 6].map((attempts) => waitMsAfter(attempts, 0));
     expect(waits).toEqual([30_000, 300_000, 1_800_000, 7_200_000, 43_200_000, null]);
   });

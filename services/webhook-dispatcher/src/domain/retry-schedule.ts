@@ -1,10 +1,10 @@
-/** Waits before the first, second, … attempt, each after the end of the one before (spec §6.5). */
+/** Waits before the first, second, … attempt, each after the end of the one before (rule HOOK-14). */
 export type RetrySchedule = readonly number[];
 
-/** Attempts that a delivery can have in total (spec §6.5). */
+/** Attempts that a delivery can have in total (rule HOOK-14). */
 export const attemptsMax = 6;
 
-/** Waits may grow by up to 10 % (design, invariant 4); the other half is left for the claim itself. */
+/** Waits may grow by up to 10 % (rule HOOK-14); the other half is left for the claim itself. */
 const jitterRatioMax = 0.05;
 
 type FailedAttempt = { attempts: number; endedAt: Date; random: number };

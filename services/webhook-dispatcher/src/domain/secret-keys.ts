@@ -15,7 +15,7 @@ const keyName = /^[A-Za-z0-9_.-]{1,64}$/;
 const base64OfKey = /^[A-Za-z0-9+/]{43}=$/;
 
 /**
- * Reads `name=<base64 of 32 bytes>,…` (interfaces §5). Answers undefined where an entry is malformed or
+ * Reads `name=<base64 of 32 bytes>,…` (rule OPS-6). Answers undefined where an entry is malformed or
  * a name comes twice: which one, and what it holds, is not for a log.
  */
 export const readSecretKeys = (text: string): SecretKeys | undefined => {

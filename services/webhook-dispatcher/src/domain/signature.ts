@@ -5,7 +5,7 @@ const millisPerSecond = 1000;
 type Signed = { prefix: string; secret: string; eventId: string; body: string; now: Date };
 
 /**
- * The three headers that authenticate one attempt (spec §6.3 and §6.4): the HMAC-SHA256, under the
+ * The three headers that authenticate one attempt (rules HOOK-11, HOOK-12): the HMAC-SHA256, under the
  * secret exactly as it was shown, of the timestamp, a period and the body's bytes.
  */
 export const signatureHeaders = (signed: Signed): Record<string, string> => {

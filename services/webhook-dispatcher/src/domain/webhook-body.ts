@@ -17,7 +17,7 @@ export type WebhookEvent = {
 
 /**
  * Writes the body of one attempt: compact, keys sorted, `data` the link's state at send time
- * (spec §6.3). The keys stand here in their order, which is what sorts them.
+ * (rule HOOK-8). The keys stand here in their order, which is what sorts them.
  */
 export const writeWebhookBody = (event: WebhookEvent, link: Link, now: Date): string => {
   const body: WebhookBody = {

@@ -9,7 +9,7 @@ import {
 import type { EventDeps } from "../deps.ts";
 import { hearLinks } from "./hear-links.ts";
 
-/** What this service does at each type of `payment-links.v1`; two of them become webhooks (spec §6.2). */
+/** What this service does at each type of `payment-links.v1` (rule EVENT-6). */
 export const linkReactions = (deps: EventDeps): readonly Reaction[] =>
   onTogether(
     [linkCreated, linkTransactionSucceeded, linkCompleted, linkDeactivated, linkSnapshot],

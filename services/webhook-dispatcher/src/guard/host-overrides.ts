@@ -5,7 +5,7 @@ const overridesMax = 100;
 const hostName = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/;
 
 /**
- * Reads `receiver.test=http://127.0.0.1:9000,…` (interfaces §5). Answers undefined where an entry is not
+ * Reads `receiver.test=http://127.0.0.1:9000,…` (rule OPS-7). Answers undefined where an entry is not
  * a lower-case host name with an http or https origin.
  */
 export const readHostOverrides = (entries: readonly string[]): HostOverrides | undefined => {

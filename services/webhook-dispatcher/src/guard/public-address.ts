@@ -37,7 +37,7 @@ const nat64 = ranges("64:ff9b::/96");
 const nat64PrefixBytes = 12;
 
 /**
- * Whether an address, as a resolver or a socket gives it, is publicly routable (spec §6.1). Text that is
+ * Whether an address, as a resolver or a socket gives it, is publicly routable (rule HOOK-3). Text that is
  * no plain address is not. A NAT64 address is judged by the IPv4 address in it: where a network has
  * DNS64, public hosts resolve to such.
  */

@@ -4,7 +4,7 @@ import { isPublicHostName, withoutTrailingDot } from "./public-host-name.ts";
 
 const urlLengthMax = 2048;
 
-/** Which rule of spec §6.1 a webhook URL breaks. */
+/** Which rule a webhook URL breaks (rules HOOK-2, HOOK-3). */
 export type UrlFault =
   | "too_long"
   | "control_character"

@@ -9,7 +9,7 @@ import { sealSecret } from "../domain/secret-keys.ts";
 import { admitWebhookUrl } from "../guard/admit-webhook-url.ts";
 import { insertEndpoint, lockEndpoints } from "../store/endpoints.ts";
 
-/** Any string: what is wrong with a URL is told by one code, its length too (interfaces §1). */
+/** Any string: what is wrong with a URL is told by one code, its length too (rule HOOK-2). */
 const anyString: Reader<string> = {
   schema: { type: "string", format: "uri" },
   read: (input) => (typeof input === "string" ? { value: input } : "string_type"),

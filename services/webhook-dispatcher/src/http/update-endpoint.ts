@@ -17,10 +17,7 @@ const Body = body({
   enabled: changed(bool),
 });
 
-/**
- * PATCH /console/api/webhook-endpoints/{id}: renames, enables or disables. Disabling abandons what is
- * queued; enabling again replays nothing (spec §6.1).
- */
+/** PATCH /console/api/webhook-endpoints/{id}: renames, enables or disables (rule HOOK-6). */
 export const updateEndpoint =
   ({ pool, leaveEndpoint }: Deps) =>
   async (req: Request, res: Response, { account }: Caller): Promise<void> => {
