@@ -53,7 +53,7 @@ export const openReceiver = async (): Promise<Receiver> => {
   };
 };
 
-/** Verifies a delivery as an integrator would, from the raw bytes (spec §6.4). */
+/** Verifies a delivery as an integrator would, from the raw bytes (rule HOOK-12). */
 export const isSignedWith = (secret: string, { headers, raw }: Received): boolean => {
   const signed = `${String(headers["service-timestamp"])}.${raw.toString("utf8")}`;
   const expected = `v1=${createHmac("sha256", secret).update(signed).digest("hex")}`;
