@@ -12,7 +12,7 @@ const definition = /^- \*\*([A-Z]+-\d+)\*\* /gm;
 const gap = String.raw`(?:[ \t]+|[ \t]*\n[ \t]*(?:\*|\/\/|#|--)?[ \t]*)`;
 const idForm = "[A-Z]{2,}-[0-9]+";
 const reference = new RegExp(
-  `\\brules?${gap}${idForm}(?:(?:,|${gap}and|${gap}to)${gap}${idForm})*`,
+  `\\b[Rr]ules?${gap}${idForm}(?:(?:,|${gap}and|${gap}to)${gap}${idForm})*`,
   "g",
 );
 

@@ -9,6 +9,7 @@ const steps = [
   ["lint and rooms", "oxlint", "--type-aware", "--quiet"],
   ["format", "oxfmt", "--check"],
   ["unused and undeclared", "knip"],
+  ["rules and references", "node", "test/check-rules.mjs"],
 ];
 
 let failedCount = 0;
