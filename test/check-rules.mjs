@@ -26,7 +26,6 @@ const absent = new RegExp(
     String.raw`\(?\bdesign,?${gap}(?:"|invariant)`,
     String.raw`\bthe (?:design|interfaces) (?:says?|names?|asks?|wants?)\b`,
     String.raw`(?<!kafkajs )\bissue #?\d+`,
-    String.raw`\/work\/shared\b`,
   ].join("|"),
   "gi",
 );
