@@ -8,8 +8,8 @@ import { topicSettings } from "@payment-links/contracts";
 import { migrate } from "@payment-links/postgres";
 import { type TestDatabase, createTestDatabase } from "@payment-links/postgres/testing";
 import { openLog } from "@payment-links/runtime";
+import { openTcpProxy } from "@payment-links/rate-limit/testing";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { openCuttableProxy } from "./testing/cuttable-proxy.ts";
 import { type Tiny, startTiny } from "./testing/start-tiny.ts";
 
 const log = openLog({ service: "test", level: "silent" });
@@ -100,21 +100,21 @@ describe("a process", () => {
   test("whose Kafka, Redis and Postgres are away lives on, and is ready again by itself", async () => {
     await migrateTiny();
     const url = new URL(database.urlOf(schema));
-    const proxy = await openCuttableProxy({ port: Number(url.port) });
+    const proxy = await openTcpProxy(url);
     url.port = String(proxy.port);
-    cleanUps.push(() => proxy.cut());
-    await proxy.cut();
+    cleanUps.push(() => proxy.kill());
+    await proxy.kill();
     const tiny = await start({ DATABASE_URL: url.href });
     const life = watchLife(tiny);
     await waitUntil("it waits for its database", async () =>
       /database cannot be reached/.test((await tiny.probe("/readyz")) ?? ""),
     );
-    await proxy.mend();
+    await proxy.pass();
     await waitUntil("it is ready, without Kafka and Redis", isReady(tiny), recoveryMsMax);
-    await proxy.cut();
+    await proxy.kill();
     await waitUntil("it is not ready", async () => !(await isReady(tiny)()));
     expect(await tiny.probe("/readyz")).toBe("503 not ready: tiny cannot reach what it needs");
-    await proxy.mend();
+    await proxy.pass();
     await waitUntil("it is ready again", isReady(tiny), recoveryMsMax);
     expect(life.looks()).toBeGreaterThan(5);
     expect(life.failures).toEqual([]);

@@ -20,7 +20,7 @@ export type TcpProxy = {
 };
 
 /** Opens a proxy on a free loopback port to the server of a URL. */
-export const openTcpProxy = async (target: URL): Promise<TcpProxy> => {
+export const openTcpProxy = async ({ hostname, port: targetPort }: URL): Promise<TcpProxy> => {
   const sockets = new Set<Socket>();
   let latencyMs = 0;
   let isStalled = false;
@@ -30,7 +30,7 @@ export const openTcpProxy = async (target: URL): Promise<TcpProxy> => {
   const server = createServer((client) => {
     connections += 1;
     if (isHangingUp) return void client.destroy();
-    const upstream = connect(Number(target.port), target.hostname);
+    const upstream = connect(Number(targetPort), hostname);
     for (const socket of [client, upstream]) {
       sockets.add(socket);
       socket.on("close", () => {
