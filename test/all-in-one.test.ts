@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { type Child, startChild, waitReady } from "./rig/child.ts";
 import { call, openMerchant } from "./rig/client.ts";
 import { findFreePorts } from "./rig/free-port.ts";
-import { waitUntil } from "./rig/wait-until.ts";
+import { waitUntil } from "@payment-links/runtime/testing";
 
 const readyMsMax = 60_000;
 

@@ -7,7 +7,7 @@ import { devnet } from "@payment-links/contracts";
 import { type Child, startChild, waitReady } from "./rig/child.ts";
 import { type Merchant, call, openMerchant } from "./rig/client.ts";
 import { findFreePorts } from "./rig/free-port.ts";
-import { waitUntil } from "./rig/wait-until.ts";
+import { waitUntil } from "@payment-links/runtime/testing";
 
 const readyMsMax = 60_000;
 const settledMsMax = 30_000;

@@ -8,7 +8,7 @@ import { type Teller, completedLink, openTeller } from "./rig/completed-links.ts
 import { type RealSystem, openRealSystem } from "./rig/real-system.ts";
 import { registerEndpoint } from "./rig/register-endpoint.ts";
 import { residentBytesOf, watchResidentMemory } from "./rig/resident-memory.ts";
-import { waitUntil } from "./rig/wait-until.ts";
+import { waitUntil } from "@payment-links/runtime/testing";
 
 const accountCount = 40;
 const endpointsPerAccount = 5;

@@ -5,7 +5,7 @@ import { type RealSystem, openRealSystem } from "./rig/real-system.ts";
 import { type Received, type Receiver, isSignedWith, openReceiver } from "./rig/receiver.ts";
 import { dumpSystem, findSecrets } from "./rig/secret-hunt.ts";
 import type { System } from "./rig/system.ts";
-import { waitUntil } from "./rig/wait-until.ts";
+import { waitUntil } from "@payment-links/runtime/testing";
 
 const provider = { provider: "acme", secret: "whsec_c2V0dGxlbWVudC1ub3RpY2VzLXRlc3Q=" };
 const sealingKey = `test=${Buffer.alloc(32, 7).toString("base64")}`;

@@ -8,7 +8,7 @@ import { openMerchant } from "./rig/client.ts";
 import { completedLink, openTeller } from "./rig/completed-links.ts";
 import { type RealSystem, openRealSystem } from "./rig/real-system.ts";
 import { registerEndpoint } from "./rig/register-endpoint.ts";
-import { waitUntil } from "./rig/wait-until.ts";
+import { waitUntil } from "@payment-links/runtime/testing";
 
 const eventCount = 10_000;
 const paths = ["/one", "/two"] as const;

@@ -6,7 +6,7 @@ import { type TcpProxy, openTcpProxy } from "@payment-links/rate-limit/testing";
 import { type Child, startChild, waitReady } from "./rig/child.ts";
 import { findFreePorts } from "./rig/free-port.ts";
 import { type OwnRedis, openOwnRedis } from "./rig/own-redis.ts";
-import { waitUntil } from "./rig/wait-until.ts";
+import { waitUntil } from "@payment-links/runtime/testing";
 
 type Limited = { child: Child; pool: Pool; internalPort: number };
 type Sample = { status: number; ms: number; sentAtMs: number };

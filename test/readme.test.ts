@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { projectRoot } from "./rig/child.ts";
-import { waitUntil } from "./rig/wait-until.ts";
+import { waitUntil } from "@payment-links/runtime/testing";
 
 /** The fenced blocks of one section, in order, each with the language that it names. */
 const readBlocks = (readme: string, heading: string): { language: string; text: string }[] => {

@@ -14,7 +14,7 @@ import { call, sendNotice } from "./rig/client.ts";
 import { type RealSystem, openRealSystem } from "./rig/real-system.ts";
 import { type Receiver, openReceiver } from "./rig/receiver.ts";
 import { type Dump, dumpSystem, findSecrets } from "./rig/secret-hunt.ts";
-import { waitUntil } from "./rig/wait-until.ts";
+import { waitUntil } from "@payment-links/runtime/testing";
 
 const provider = { provider: "acme", secret: `whsec_${randomBytes(24).toString("base64")}` };
 const sealingKey = randomBytes(32).toString("base64");

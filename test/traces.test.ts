@@ -5,7 +5,7 @@ import { call, openMerchant, sendNotice } from "./rig/client.ts";
 import { type Collector, openCollector } from "./rig/collector.ts";
 import { type RealSystem, openRealSystem } from "./rig/real-system.ts";
 import { type Receiver, openReceiver } from "./rig/receiver.ts";
-import { waitUntil } from "./rig/wait-until.ts";
+import { waitUntil } from "@payment-links/runtime/testing";
 
 const provider = { provider: "acme", secret: "whsec_c2V0dGxlbWVudC1ub3RpY2VzLXRlc3Q=" };
 

@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { Client } from "pg";
+import { waitUntil } from "@payment-links/runtime/testing";
 import { PostgresInUseError, openEmbeddedPostgres } from "./embedded-postgres.ts";
 import type { EmbeddedPostgres, EmbeddedPostgresOptions } from "./embedded-postgres.ts";
 
@@ -103,7 +104,7 @@ describe("openEmbeddedPostgres", () => {
   test("an owner that is killed while the cluster is made leaves nothing that hinders", async () => {
     const directory = await makeDirectory();
     const owner = spawnOwner(directory, {});
-    await waitFor(async () => {
+    await waitUntil("a draft is begun", async () => {
       const found = execFileSync("find", [directory, "-name", "PG_VERSION"], { encoding: "utf8" });
       return found.includes("draft-");
     });
@@ -167,7 +168,7 @@ describe("openEmbeddedPostgres", () => {
 
     process.kill(await postmasterOf(directory), "SIGQUIT");
 
-    await waitFor(() => lines.some((line) => line.includes("ended by itself")));
+    await waitUntil("it is reported", () => lines.some((line) => line.includes("ended by itself")));
     await stop();
   });
 
@@ -304,16 +305,6 @@ const isAlive = (pid: number): boolean => {
     return process.kill(pid, 0);
   } catch {
     return false;
-  }
-};
-
-const waitMsMax = 15_000;
-
-const waitFor = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
-  const deadline = performance.now() + waitMsMax;
-  while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error(`still not so after ${waitMsMax} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
   }
 };
 

@@ -2,7 +2,7 @@ import { request } from "undici";
 import { type Merchant, call, openMerchant, sendNotice } from "../rig/client.ts";
 import { type RealSystem, openRealSystem } from "../rig/real-system.ts";
 import { openReceiver } from "../rig/receiver.ts";
-import { waitUntil } from "../rig/wait-until.ts";
+import { waitUntil } from "@payment-links/runtime/testing";
 
 const provider = { provider: "acme", secret: "whsec_c2V0dGxlbWVudC1ub3RpY2VzLXRlc3Q=" };
 

@@ -10,7 +10,7 @@ import * as z from "zod";
 import { findTool, tellMissing } from "../helm/tools.ts";
 import { call } from "../rig/client.ts";
 import { findFreePorts } from "../rig/free-port.ts";
-import { waitUntil } from "../rig/wait-until.ts";
+import { waitUntil } from "@payment-links/runtime/testing";
 import { alertsFolder, readRules } from "./chart-rules.ts";
 import { type WatchedSet, openWatchedSet } from "./open-watched-set.ts";
 import { slos } from "./slos.ts";

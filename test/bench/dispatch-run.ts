@@ -3,7 +3,7 @@ import { request } from "undici";
 import { completedLink, openTeller } from "../rig/completed-links.ts";
 import type { Merchant } from "../rig/client.ts";
 import type { RealSystem } from "../rig/real-system.ts";
-import { waitUntil } from "../rig/wait-until.ts";
+import { waitUntil } from "@payment-links/runtime/testing";
 import { cpuMsOf, cpuMsOfTree, parentOf } from "./process-cpu.ts";
 
 /** One dispatcher, an account with some endpoints, and the sink to which all of them point. */

@@ -5,7 +5,7 @@ import { openMerchant } from "../rig/client.ts";
 import { findFreePorts } from "../rig/free-port.ts";
 import { openRealSystem } from "../rig/real-system.ts";
 import { registerEndpoint } from "../rig/register-endpoint.ts";
-import { waitUntil } from "../rig/wait-until.ts";
+import { waitUntil } from "@payment-links/runtime/testing";
 import { openBenchServers } from "./bench-servers.ts";
 import { type DispatchBench, type DispatchRun, runDispatch, runMsMax } from "./dispatch-run.ts";
 import { median } from "./load.ts";

@@ -7,7 +7,7 @@ import { type Merchant, call, openMerchant } from "../rig/client.ts";
 import { type Teller, completedLink, openTeller } from "../rig/completed-links.ts";
 import { type RealSystem, openRealSystem } from "../rig/real-system.ts";
 import { registerEndpoint } from "../rig/register-endpoint.ts";
-import { waitUntil } from "../rig/wait-until.ts";
+import { waitUntil } from "@payment-links/runtime/testing";
 import { openBenchServers } from "./bench-servers.ts";
 import { median } from "./load.ts";
 import type { Verdict } from "./rounds.ts";

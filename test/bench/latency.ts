@@ -7,7 +7,7 @@ import { ensureTopics } from "@payment-links/bus";
 import { openLog } from "@payment-links/runtime";
 import { call, openMerchant, sendNotice } from "../rig/client.ts";
 import { type RealSystem, openRealSystem } from "../rig/real-system.ts";
-import { waitUntil } from "../rig/wait-until.ts";
+import { waitUntil } from "@payment-links/runtime/testing";
 import { openBenchServers } from "./bench-servers.ts";
 import type { Verdict } from "./rounds.ts";
 

@@ -1,7 +1,7 @@
 import { Client } from "pg";
 import { call, openMerchant } from "../rig/client.ts";
 import { measureMedianMs, median } from "./load.ts";
-import { waitUntil } from "../rig/wait-until.ts";
+import { waitUntil } from "@payment-links/runtime/testing";
 import type { Verdict } from "./rounds.ts";
 import type { Stage } from "./stage.ts";
 

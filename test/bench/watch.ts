@@ -15,7 +15,7 @@ import {
 import { type Chain, openChain } from "@payment-links/settlement-listener/testing";
 import { fetchPayments } from "@payment-links/settlement-listener/testing/fetch-payments";
 import { openScriptedRpc } from "@payment-links/settlement-listener/testing/scripted-rpc";
-import { waitUntil } from "../rig/wait-until.ts";
+import { waitUntil } from "@payment-links/runtime/testing";
 import { openBenchPostgres, say } from "./bench-postgres.ts";
 import { median } from "./load.ts";
 import type { Verdict } from "./rounds.ts";

@@ -6,7 +6,7 @@ import {
   openScriptedRpc,
 } from "@payment-links/settlement-listener/testing/scripted-rpc";
 import { type PaymentSystem, openPaymentSystem } from "../rig/payment-system.ts";
-import { waitUntil } from "../rig/wait-until.ts";
+import { waitUntil } from "@payment-links/runtime/testing";
 
 const units = 1_000_000n;
 const policyBlocks = 2;

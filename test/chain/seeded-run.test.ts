@@ -7,7 +7,7 @@ import {
   openScriptedRpc,
 } from "@payment-links/settlement-listener/testing/scripted-rpc";
 import { type PaymentSystem, openPaymentSystem } from "../rig/payment-system.ts";
-import { waitUntil } from "../rig/wait-until.ts";
+import { waitUntil } from "@payment-links/runtime/testing";
 
 const seed = Number(process.env["SEED"] ?? randomInt(2 ** 31));
 const paymentCount = Number(process.env["PAYMENTS"] ?? 5_000);

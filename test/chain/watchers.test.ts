@@ -3,7 +3,7 @@ import { type Chain, openChain } from "@payment-links/settlement-listener/testin
 import { Client } from "pg";
 import { startChild, waitListening } from "../rig/child.ts";
 import { type PaymentSystem, openPaymentSystem } from "../rig/payment-system.ts";
-import { waitUntil } from "../rig/wait-until.ts";
+import { waitUntil } from "@payment-links/runtime/testing";
 
 const units = 1_000_000n;
 const policyBlocks = 2;

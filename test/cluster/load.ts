@@ -56,7 +56,6 @@ export type Load = {
 const program = "load";
 const startMsMax = 60_000;
 const settleMsMax = 240_000;
-const pollMs = 500;
 
 /** Starts a load over all four services; resolves once it runs. */
 export const startLoad = async (release: Release, requestsPerSecond: number): Promise<Load> => {
@@ -74,7 +73,7 @@ export const startLoad = async (release: Release, requestsPerSecond: number): Pr
   };
   const tell = async () => LoadState.parse(JSON.parse(await ask("/state")));
   const hasBegun = async () => ((await tell().catch(() => undefined))?.links ?? 0) > 0;
-  await waitUntil("the load starts", hasBegun, startMsMax, pollMs);
+  await waitUntil("the load starts", hasBegun, startMsMax);
   return {
     tell,
     end: async () => {

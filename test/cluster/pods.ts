@@ -21,7 +21,6 @@ const Pods = z.object({
 type Pod = { name: string; image: string; isReady: boolean; isEnding: boolean; restarts: number };
 
 const rolledMsMax = 180_000;
-const pollMs = 500;
 
 /** The pods of the release, by name; those that are about to end too, the migrations' not. */
 export const readPods = async (cluster: Cluster): Promise<readonly Pod[]> => {
@@ -44,5 +43,5 @@ export const waitUntilRolled = async ({ cluster, name }: Release): Promise<void>
     await cluster.kubectl(status, { timeoutMs: rolledMsMax });
   }
   const haveEnded = async () => !(await readPods(cluster)).some(({ isEnding }) => isEnding);
-  await waitUntil("the old pods end", haveEnded, rolledMsMax, pollMs);
+  await waitUntil("the old pods end", haveEnded, rolledMsMax);
 };

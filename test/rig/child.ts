@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { request } from "undici";
-import { waitUntil } from "./wait-until.ts";
+import { waitUntil } from "@payment-links/runtime/testing";
 
 export const projectRoot = fileURLToPath(new URL("../..", import.meta.url));
 

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { findRedisProgram } from "../servers/redis.ts";
 import { findFreePorts } from "./free-port.ts";
-import { waitUntil } from "./wait-until.ts";
+import { waitUntil } from "@payment-links/runtime/testing";
 
 /** A Redis of a test's own, which it may kill; whatever was in it is lost by that. */
 export type OwnRedis = {

@@ -22,7 +22,7 @@ import {
   settlementListenerMigration,
 } from "@payment-links/settlement-listener";
 import type { Chain } from "@payment-links/settlement-listener/testing";
-import { waitUntil } from "./wait-until.ts";
+import { waitUntil } from "@payment-links/runtime/testing";
 
 const showMsMax = 20_000;
 /** A provider that failed rests for up to half a minute before it is asked again. */

@@ -4,7 +4,7 @@ import { Kafka, logLevel } from "kafkajs";
 import { Client } from "pg";
 import { request } from "undici";
 import type { RealSystem } from "./real-system.ts";
-import { waitUntil } from "./wait-until.ts";
+import { waitUntil } from "@payment-links/runtime/testing";
 
 /** Texts that must stand nowhere, by a name that a failure may tell. */
 export type Secrets = Readonly<Record<string, string>>;

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { hash } from "node:crypto";
 import { Redis } from "ioredis";
+import { waitUntil } from "@payment-links/runtime/testing";
 import type { Bucket, Decision } from "./limiter.ts";
-import { eventually } from "./testing/eventually.ts";
 import { createLimiterRig, degradedIs, commands, newBucket, still } from "./testing/limiter-rig.ts";
 import { testRedisUrl } from "./testing/test-redis-url.ts";
 
@@ -79,7 +79,7 @@ describe("a caller over its limit", () => {
     expect(await redis.del(nameOf(key))).toBe(1);
     // A token takes 50 ms, the whole bucket 5 s.
     const passes = async () => (await limiter.take([key])).isAllowed;
-    await eventually("it passes", passes, 1_000);
+    await waitUntil("it passes", passes, 1_000);
     expect((await limiter.take([key])).states[0]?.remaining).toBe(98);
   });
 });

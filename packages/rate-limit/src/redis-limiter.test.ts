@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/gl
 import { randomUUID } from "node:crypto";
 import { Redis } from "ioredis";
 import type { Metrics } from "@payment-links/runtime";
+import { waitUntil } from "@payment-links/runtime/testing";
 import type { Bucket, Limiter } from "./limiter.ts";
-import { eventually } from "./testing/eventually.ts";
 import {
   commands,
   createLimiterRig,
@@ -185,7 +185,7 @@ describe("createRedisLimiter", () => {
     const { limiter, metrics, lines } = open(`redis://127.0.0.1:${proxy.port}`);
     expect(limiter.take([newBucket()])).toMatchObject({ isAllowed: true });
     expect(await degraded(metrics)).toBe(1);
-    await eventually("it was tried again and again", () => proxy.connections() >= 4);
+    await waitUntil("it was tried again and again", () => proxy.connections() >= 4);
     expect(lines).toMatchObject([{ level: "warn" }]);
   });
 
@@ -193,7 +193,7 @@ describe("createRedisLimiter", () => {
     const { limiter, lines, proxy } = await openProxied();
     await limiter.take([newBucket()]);
     await limiter.close();
-    await eventually("the connection is gone", () => proxy.open() === 0);
+    await waitUntil("the connection is gone", () => proxy.open() === 0);
     expect(lines).toHaveLength(1);
   });
 });

@@ -6,6 +6,7 @@ import type { EventType } from "@payment-links/contracts";
 import { type Pool, openPool } from "@payment-links/postgres";
 import { createTestDatabase } from "@payment-links/postgres/testing";
 import { type Log, openLog } from "@payment-links/runtime";
+import { waitUntil } from "@payment-links/runtime/testing";
 import type { BatchHandler, Bus, OutgoingRecord, ReceivedRecord } from "../bus.ts";
 import { busMigrations } from "../index.ts";
 
@@ -18,21 +19,18 @@ export const quietLog: Log = openLog({
 /** A name that no other test has. */
 export const fresh = (stem: string): string => `${stem}-${randomBytes(6).toString("hex")}`;
 
-const lookEveryMs = 10;
-
-/** Waits until a condition holds; fails with what it last saw. */
+/** Waits until what is looked at is as it shall be, and answers it; fails with what it last saw. */
 export const eventually = async <Value>(
   look: () => Value | Promise<Value>,
   isReached: (value: Value) => boolean,
-  limitMs = 20_000,
+  limitMs?: number,
 ): Promise<Value> => {
-  const endMs = Date.now() + limitMs;
-  for (;;) {
-    const value = await look();
-    if (isReached(value)) return value;
-    if (Date.now() > endMs) throw new Error(`not reached; last seen: ${JSON.stringify(value)}`);
-    await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
-  }
+  let seen: Value;
+  const reached = async () => {
+    seen = await look();
+    return isReached(seen) && { value: seen };
+  };
+  return (await waitUntil(() => `last seen: ${JSON.stringify(seen)}`, reached, limitMs)).value;
 };
 
 const Data = z.object({ step: z.int() });

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { type Metrics, openLog, openMetrics, systemClock } from "@payment-links/runtime";
+import { waitUntil } from "@payment-links/runtime/testing";
 import type { Bucket, Limiter } from "../limiter.ts";
 import { createRedisLimiter } from "../redis-limiter.ts";
-import { eventually } from "./eventually.ts";
 import { type TcpProxy, openTcpProxy } from "./tcp-proxy.ts";
 import { testRedisUrl } from "./test-redis-url.ts";
 
@@ -68,8 +68,8 @@ export const degraded = async (metrics: Metrics): Promise<number> => {
   return gauge?.values[0]?.value ?? -1;
 };
 
-export const degradedIs = (metrics: Metrics, value: number): Promise<void> =>
-  eventually(`degraded is ${value}`, async () => (await degraded(metrics)) === value);
+export const degradedIs = (metrics: Metrics, value: number): Promise<boolean> =>
+  waitUntil(`degraded is ${value}`, async () => (await degraded(metrics)) === value);
 
 /** The scripts that were asked to run, as they went over the wire. */
 export const commands = (proxy: TcpProxy): string[] =>
