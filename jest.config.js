@@ -3,10 +3,7 @@ export default {
   testEnvironment: "node",
   testMatch: ["<rootDir>/{packages,services,deploy,test}/**/*.test.ts"],
   testPathIgnorePatterns: ["/node_modules/", "/dist/", "/\\.data/"],
-  extensionsToTreatAsEsm: [".ts"],
-  transform: { "^.+\\.ts$": "<rootDir>/jest.strip.js" },
-  // A workspace is TypeScript also when it is reached through its link in node_modules.
-  transformIgnorePatterns: ["/node_modules/(?!@payment-links/)"],
+  runner: "<rootDir>/test/jest/runner.mjs",
   // What is used is imported from `@jest/globals`.
   injectGlobals: false,
   // Postgres, Kafka and Redis want processors too, and a developer's machine may have two.

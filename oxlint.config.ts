@@ -71,7 +71,7 @@ export default defineConfig({
       rules: { "no-restricted-properties": "off" },
     },
     {
-      files: ["*.config.{js,ts}", "jest.strip.js", "test/rooms/lint-plugin.ts"],
+      files: ["*.config.{js,ts}", "test/jest/runner.mjs", "test/rooms/lint-plugin.ts"],
       rules: { "import/no-default-export": "off" },
     },
     {

@@ -67,7 +67,7 @@ const check = async (env) => {
 const runJest = async (patterns, env, directory) => {
   const outputFile = join(directory, "jest.json");
   const jest = join(root, "node_modules/jest/bin/jest.js");
-  const args = ["--experimental-vm-modules", jest, "--rootDir", root, "--json"];
+  const args = [jest, "--rootDir", root, "--json"];
   const child = start([...args, `--outputFile=${outputFile}`, ...patterns], {
     env,
     stdio: ["ignore", "ignore", "inherit"],

@@ -1,0 +1,50 @@
+// Runs one test file by Jest's own framework, told by `runner.mjs` which; answers what came of it.
+import { once } from "node:events";
+import { createRequire, registerHooks } from "node:module";
+import { pathToFileURL } from "node:url";
+import { setGlobals } from "./globals.mjs";
+
+const require = createRequire(import.meta.url);
+
+// What the package of that name holds is thrown at whoever loads it outside of Jest's `vm`.
+registerHooks({
+  resolve: (specifier, context, next) =>
+    specifier === "@jest/globals"
+      ? { url: new URL("globals.mjs", import.meta.url).href, shortCircuit: true }
+      : next(specifier, context),
+});
+
+/** The part of Jest's runtime that its framework asks for. */
+const runtime = {
+  requireInternalModule: require,
+  requireModule: require,
+  unstable_shouldLoadAsEsm: () => true,
+  unstable_importModule: (path) => import(pathToFileURL(path).href),
+  setGlobalsForRuntime: setGlobals,
+  enterTestCode: () => {},
+  leaveTestCode: () => {},
+};
+
+const runFile = async ({ globalConfig, config, path }) => {
+  const start = Date.now();
+  const { default: runTests } = require(config.testRunner);
+  const environment = { global: globalThis };
+  const result = await runTests(globalConfig, config, environment, runtime, path);
+  const end = Date.now();
+  const count = result.numPassingTests + result.numFailingTests + result.numPendingTests;
+  return {
+    ...result,
+    testFilePath: path,
+    skipped: count === result.numPendingTests,
+    perfStats: { ...result.perfStats, start, end, runtime: end - start, slow: end - start > 5_000 },
+  };
+};
+
+process.once("disconnect", () => process.exit(1));
+const [file] = await once(process, "message");
+const answer = await runFile(file).then(
+  (result) => ({ result }),
+  (error) => ({ error }),
+);
+// What a test left open ends here.
+process.send(answer, () => process.exit(0));

@@ -1,0 +1,52 @@
+// Jest's runner of this repository: each test file is a Node process of its own, which loads modules
+// as a service does. Jest's own would compile each of the libraries again for each file, within `vm`.
+import { fork } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { nodeFlags } from "../../deploy/node24.mjs";
+
+const script = fileURLToPath(new URL("run-file.mjs", import.meta.url));
+// A page's script is run by modules of `vm`, as in a tab of its own.
+const nodeArgs = [...nodeFlags, "--experimental-vm-modules"];
+const compileCache = fileURLToPath(new URL("../../node_modules/.cache/node", import.meta.url));
+
+export default class ProcessRunner {
+  #globalConfig;
+
+  constructor(globalConfig) {
+    this.#globalConfig = globalConfig;
+  }
+
+  /** Runs the files in the order given, as many at once as Jest has workers. */
+  async runTests(tests, watcher, onStart, onResult, onFailure, { serial }) {
+    const waiting = tests.values();
+    const work = async () => {
+      for (const test of waiting) {
+        if (watcher.isInterrupted()) return;
+        await onStart(test);
+        await runFile(this.#globalConfig, test).then(
+          (result) => onResult(test, result),
+          (error) => onFailure(test, { message: error.message, stack: error.stack }),
+        );
+      }
+    };
+    const workerCount = serial ? 1 : this.#globalConfig.maxWorkers;
+    await Promise.all(Array.from({ length: workerCount }, work));
+  }
+}
+
+const runFile = (globalConfig, { path, context }) =>
+  new Promise((resolve, reject) => {
+    const child = fork(script, [], {
+      execArgv: nodeArgs,
+      serialization: "advanced",
+      env: { ...process.env, NODE_COMPILE_CACHE: compileCache },
+      // Standard output is for results alone.
+      stdio: ["ignore", 2, 2, "ipc"],
+    });
+    child.once("error", reject);
+    child.once("message", ({ result, error }) => (result ? resolve(result) : reject(error)));
+    child.once("exit", (code, signal) => {
+      reject(new Error(`the process of the tests ended before them (${signal ?? code})`));
+    });
+    child.send({ globalConfig, config: context.config, path });
+  });
