@@ -1,11 +1,11 @@
 import type { Ground } from "@payment-links/process";
 import type { SettlementListenerConfig } from "../config.ts";
-import { createChainMetrics } from "./chain-metrics.ts";
-import { chainSettings } from "./chain-settings.ts";
+import { createChainMetrics } from "./chain/chain-metrics.ts";
+import { chainSettings } from "./chain/chain-settings.ts";
 import { openChainReaders } from "./rpc/open-chain-readers.ts";
 import { createRpcMetrics } from "./rpc/rpc-metrics.ts";
 import { type RunningWatch, startWatch } from "./start-watch.ts";
-import { openWatchedChain, proxyEventsOf } from "./watched-chain.ts";
+import { openWatchedChain, proxyEventsOf } from "./chain/watched-chain.ts";
 
 /** The chains that are configured; nothing is asked of them before `start`. */
 export type Chains = {

@@ -1,12 +1,12 @@
 import { type Loop, afterMs, startLoop } from "@payment-links/runtime";
 import { type Lead, LeadLostError, type WatchReport } from "../store/watchers.ts";
-import { ChainUnreachableError } from "./chain-reader.ts";
-import { ChainMovedError, type ChainWatch } from "./chain-watch.ts";
-import { forgetDisposable } from "./forget-disposable.ts";
+import { ChainUnreachableError } from "./rpc/chain-reader.ts";
+import { ChainMovedError, type ChainWatch } from "./chain/watch-context.ts";
+import { forgetDisposable } from "./first-pass/forget-disposable.ts";
 import { type Lease, startLease } from "./lease.ts";
-import { type PassMemory, runSecondPass } from "./second-pass.ts";
-import { findChainFault } from "./self-check.ts";
-import { stepChain } from "./step-chain.ts";
+import { type PassMemory, runSecondPass } from "./second-pass/run-second-pass.ts";
+import { findChainFault } from "./chain/find-chain-fault.ts";
+import { stepChain } from "./first-pass/step-chain.ts";
 
 /** A chain that this process watches, or would if it led. */
 export type RunningWatch = {

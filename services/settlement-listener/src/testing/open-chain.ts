@@ -18,7 +18,7 @@ import {
 import { type Log, openLog } from "@payment-links/runtime";
 import { deployContracts } from "./anvil/deploy-contracts.ts";
 import { startAnvil } from "./anvil/start-anvil.ts";
-import type { Hex } from "../evm/chain-reader.ts";
+import type { Hex } from "../evm/rpc/chain-reader.ts";
 import { compileContracts } from "./compile-contracts.ts";
 
 const mnemonicAccounts = [

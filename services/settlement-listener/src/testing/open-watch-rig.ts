@@ -19,7 +19,7 @@ import {
   settlementListenerConfig,
   settlementListenerMigration,
 } from "../service.ts";
-import type { ChainOverride } from "../evm/chain-settings.ts";
+import type { ChainOverride } from "../evm/chain/chain-settings.ts";
 import type { Chain } from "./open-chain.ts";
 import { owner, sampleLink } from "./samples.ts";
 

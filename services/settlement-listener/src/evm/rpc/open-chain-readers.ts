@@ -1,13 +1,13 @@
 import type { Clock, Log } from "@payment-links/runtime";
-import type { ChainReader, Hex } from "../chain-reader.ts";
-import { type Turn, createTurn } from "./ask-in-turn.ts";
-import { readBytes } from "./node-answers.ts";
-import { type Provider, type RpcTiming, openProvider } from "./provider.ts";
-import { createReadHeaders } from "./read-headers.ts";
-import { type HeadMemory, createReadHeads } from "./read-heads.ts";
-import { type ProxyEvent, createReadLogs } from "./read-logs.ts";
-import { createTransactionReads } from "./read-transactions.ts";
-import { RpcFault } from "./rpc-fault.ts";
+import type { ChainReader, Hex } from "./chain-reader.ts";
+import { type Turn, createTurn } from "./provider/ask-in-turn.ts";
+import { readBytes } from "./provider/node-answers.ts";
+import { type Provider, type RpcTiming, openProvider } from "./provider/provider.ts";
+import { createReadHeaders } from "./reads/read-headers.ts";
+import { type HeadMemory, createReadHeads } from "./reads/read-heads.ts";
+import { type ProxyEvent, createReadLogs } from "./reads/read-logs.ts";
+import { createTransactionReads } from "./reads/read-transactions.ts";
+import { RpcFault } from "./provider/rpc-fault.ts";
 import type { RpcMetrics } from "./rpc-metrics.ts";
 
 export type ChainReadersOptions = {

@@ -1,6 +1,6 @@
 import { Counter, Gauge } from "prom-client";
 import type { Metrics } from "@payment-links/runtime";
-import type { FaultKind } from "./rpc-fault.ts";
+import type { FaultKind } from "./provider/rpc-fault.ts";
 
 /**
  * Where providers, or two answers of one, did not agree. `unexplained_bloom` is the one that need

@@ -3,10 +3,10 @@ import { devnet } from "@payment-links/contracts";
 import { type Clock, openLog, openMetrics, systemClock } from "@payment-links/runtime";
 import { type Chain, openChain } from "../../../testing/open-chain.ts";
 import { openScriptedRpc } from "../../../testing/scripted-rpc.ts";
-import type { Hex } from "../../chain-reader.ts";
+import type { Hex } from "../chain-reader.ts";
 import { openChainReaders } from "../open-chain-readers.ts";
-import type { RpcTiming } from "../provider.ts";
-import type { ProxyEvent } from "../read-logs.ts";
+import type { RpcTiming } from "../provider/provider.ts";
+import type { ProxyEvent } from "../reads/read-logs.ts";
 import { createRpcMetrics } from "../rpc-metrics.ts";
 
 /** A transaction that paid through the proxy, and where it was mined. */

@@ -10,7 +10,7 @@ import {
 import { readQuantity } from "./node-answers.ts";
 import { type RangeLimit, createRangeLimit } from "./range-limit.ts";
 import { RpcFault } from "./rpc-fault.ts";
-import type { RpcMetrics } from "./rpc-metrics.ts";
+import type { RpcMetrics } from "../rpc-metrics.ts";
 
 /** One RPC provider of a chain. */
 export type Provider = {

@@ -1,9 +1,9 @@
 import { toEip55 } from "@payment-links/contracts";
-import type { Transfer, TransferState } from "../domain/transfer.ts";
-import { verifyReceipt } from "../domain/verify-receipt.ts";
-import type { ChainReader, ProxyLog, Receipt } from "./chain-reader.ts";
-import { ChainMovedError } from "./chain-watch.ts";
-import type { WatchedChain } from "./watched-chain.ts";
+import type { KeptTransfer, Transfer, TransferState } from "../../domain/transfer.ts";
+import { verifyReceipt } from "../../domain/verify-receipt.ts";
+import type { ChainReader, ProxyLog, Receipt } from "../rpc/chain-reader.ts";
+import { ChainMovedError } from "../chain/watch-context.ts";
+import type { WatchedChain } from "../chain/watched-chain.ts";
 
 /** Up to which block a transfer is settled, and up to which it is final. */
 export type StateLines = { settle: number; final: number };
@@ -47,6 +47,19 @@ export const transfersOf = (
     nonce: undefined,
     state: stateAt(receipt.blockNumber, lines),
   }));
+
+/** A kept transfer as a receipt proves it now; undefined where that does not. */
+export const findAgain = (
+  { chain }: { chain: WatchedChain },
+  kept: KeptTransfer,
+  receipt: Receipt,
+  lines: StateLines,
+): Transfer | undefined => {
+  const times = new Map([[receipt.blockNumber, kept.occurredAt]]);
+  return transfersOf(chain, receipt, { times, lines }).find(
+    ({ ordinal }) => ordinal === kept.ordinal,
+  );
+};
 
 type Surroundings = {
   times: BlockTimes;

@@ -1,5 +1,5 @@
-import { transfersAtOnceMax } from "../sightings/keep-transfers.ts";
-import type { ProxyLog } from "./chain-reader.ts";
+import { transfersAtOnceMax } from "../../sightings/keep-transfers.ts";
+import type { ProxyLog } from "../rpc/chain-reader.ts";
 
 /** Logs of whole blocks, up to and with `endNumber`. */
 export type Piece = { logs: readonly ProxyLog[]; endNumber: number };

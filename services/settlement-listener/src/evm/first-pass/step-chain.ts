@@ -1,10 +1,16 @@
-import { type Lines, type ScanPlan, drawLines, planScan } from "../domain/plan-scan.ts";
-import { keepTransfers } from "../sightings/keep-transfers.ts";
-import { deleteBlocksBelow, findBlock, insertBlocks } from "../store/chain-blocks.ts";
-import { finalizeTransfers } from "../store/chain-transfers.ts";
-import { type Lead, type Watch, lockWatch, readWatch, saveCheckpoint } from "../store/watchers.ts";
-import type { Header, Heads } from "./chain-reader.ts";
-import type { ChainWatch } from "./chain-watch.ts";
+import { type Lines, type ScanPlan, drawLines, planScan } from "../../domain/plan-scan.ts";
+import { keepTransfers } from "../../sightings/keep-transfers.ts";
+import { deleteBlocksBelow, findBlock, insertBlocks } from "../../store/chain-blocks.ts";
+import { finalizeTransfers } from "../../store/chain-transfers.ts";
+import {
+  type Lead,
+  type Watch,
+  lockWatch,
+  readWatch,
+  saveCheckpoint,
+} from "../../store/watchers.ts";
+import type { Header, Heads } from "../rpc/chain-reader.ts";
+import type { ChainWatch } from "../chain/watch-context.ts";
 import { reorganize } from "./reorganize.ts";
 import { type Scanned, blockOf, scanBlocks } from "./scan-blocks.ts";
 import { settleTransfers } from "./settle-transfers.ts";

@@ -1,10 +1,11 @@
-import type { KeptTransfer } from "../domain/transfer.ts";
-import { tellTransfers } from "../sightings/keep-transfers.ts";
-import { type Block, deleteBlocksAbove, listBlocks } from "../store/chain-blocks.ts";
-import { orphanTransfers } from "../store/chain-transfers.ts";
-import { type Lead, haltWatch, lockWatch, saveCheckpoint } from "../store/watchers.ts";
-import type { ChainReader } from "./chain-reader.ts";
-import { ChainMovedError, type ChainWatch } from "./chain-watch.ts";
+import type { KeptTransfer } from "../../domain/transfer.ts";
+import { tellTransfers } from "../../sightings/keep-transfers.ts";
+import { deleteBlocksAbove, listBlocks } from "../../store/chain-blocks.ts";
+import { orphanTransfers } from "../../store/chain-transfers.ts";
+import { type Lead, haltWatch, lockWatch, saveCheckpoint } from "../../store/watchers.ts";
+import type { ChainReader } from "../rpc/chain-reader.ts";
+import { holdsFinal } from "../chain/holds-final.ts";
+import { ChainMovedError, type ChainWatch } from "../chain/watch-context.ts";
 
 type Place = { tip: number; scannedTo: number; finalizedTo: number };
 
@@ -113,16 +114,4 @@ const halt = async (watch: ChainWatch, lead: Lead, place: Place): Promise<void> 
     await haltWatch(tx, chain.id, reason);
   });
   log.fatal({ chain: chain.id, finalized_to: finalizedTo }, `the chain is halted: ${reason}`);
-};
-
-/** Whether a reader holds the last final block as we do. */
-export const holdsFinal = async (
-  { chain, pool }: Pick<ChainWatch, "chain" | "pool">,
-  reader: ChainReader,
-  finalizedTo: number,
-): Promise<boolean> => {
-  const range = { fromBlock: finalizedTo, toBlock: finalizedTo };
-  const [kept]: readonly (Block | undefined)[] = await listBlocks(pool, chain.id, range);
-  const [header] = await reader.readHeaders(range);
-  return kept !== undefined && header?.hash === kept.hash;
 };

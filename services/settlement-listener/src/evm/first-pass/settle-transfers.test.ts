@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { keepTransfers } from "../sightings/keep-transfers.ts";
-import { type Chain, openChain } from "../testing/open-chain.ts";
-import { type WatchRig, openWatchRig } from "../testing/open-watch-rig.ts";
-import { sampleTransfer } from "../testing/sample-transfer.ts";
-import { owner } from "../testing/samples.ts";
+import { keepTransfers } from "../../sightings/keep-transfers.ts";
+import { type Chain, openChain } from "../../testing/open-chain.ts";
+import { type WatchRig, openWatchRig } from "../../testing/open-watch-rig.ts";
+import { sampleTransfer } from "../../testing/sample-transfer.ts";
+import { owner } from "../../testing/samples.ts";
 
 let chain: Chain;
 let rig: WatchRig;

@@ -1,11 +1,11 @@
-import { judgeLost } from "../domain/judge-lost.ts";
-import type { KeptTransfer, Transfer } from "../domain/transfer.ts";
-import { listLost } from "../store/chain-transfers.ts";
-import type { Lead } from "../store/watchers.ts";
-import type { ChainReader, Hex, Receipt } from "./chain-reader.ts";
-import type { ChainWatch } from "./chain-watch.ts";
-import { type StateLines, readTimes } from "./find-transfers.ts";
-import { commitTruth, findAgain } from "./settle-transfers.ts";
+import { judgeLost } from "../../domain/judge-lost.ts";
+import type { KeptTransfer, Transfer } from "../../domain/transfer.ts";
+import { listLost } from "../../store/chain-transfers.ts";
+import type { Lead } from "../../store/watchers.ts";
+import type { ChainReader, Hex, Receipt } from "../rpc/chain-reader.ts";
+import type { ChainWatch } from "../chain/watch-context.ts";
+import { commitTruth } from "../transfers/commit-truth.ts";
+import { type StateLines, findAgain, readTimes } from "../transfers/find-transfers.ts";
 
 const pageCountMax = 100;
 const pagesMax = 50;

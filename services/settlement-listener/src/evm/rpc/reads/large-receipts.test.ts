@@ -3,8 +3,8 @@ import { type Server, createServer } from "node:http";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { openLog, openMetrics, systemClock } from "@payment-links/runtime";
 import type { Hex } from "../chain-reader.ts";
-import { type ChainReaders, openChainReaders } from "./open-chain-readers.ts";
-import { createRpcMetrics } from "./rpc-metrics.ts";
+import { type ChainReaders, openChainReaders } from "../open-chain-readers.ts";
+import { createRpcMetrics } from "../rpc-metrics.ts";
 
 /** Two of them are more than one answer may hold. */
 const dataBytes = 9 * 1024 * 1024;

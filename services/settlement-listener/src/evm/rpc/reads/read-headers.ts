@@ -1,10 +1,10 @@
 import { type ChainReader, ChainUnreachableError, type Header } from "../chain-reader.ts";
-import type { Turn } from "./ask-in-turn.ts";
-import type { Question } from "./json-rpc.ts";
-import { readHeader, toQuantity } from "./node-answers.ts";
+import type { Turn } from "../provider/ask-in-turn.ts";
+import type { Question } from "../provider/json-rpc.ts";
+import { readHeader, toQuantity } from "../provider/node-answers.ts";
 import type { HeadMemory } from "./read-heads.ts";
-import { RpcFault } from "./rpc-fault.ts";
-import type { RpcMetrics } from "./rpc-metrics.ts";
+import { RpcFault } from "../provider/rpc-fault.ts";
+import type { RpcMetrics } from "../rpc-metrics.ts";
 
 type HeadersOptions = { chainId: string; turn: Turn; metrics: RpcMetrics; memory: HeadMemory };
 

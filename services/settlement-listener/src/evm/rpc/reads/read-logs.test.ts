@@ -1,6 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { type Header, ChainUnreachableError, type ProxyLog } from "../chain-reader.ts";
-import { type ReaderRig, openPaidChain, openReaderRig, topic0 } from "./testing/open-reader-rig.ts";
+import {
+  type ReaderRig,
+  openPaidChain,
+  openReaderRig,
+  topic0,
+} from "../testing/open-reader-rig.ts";
 
 let setup: Awaited<ReturnType<typeof openPaidChain>>;
 let rig: ReaderRig | undefined;

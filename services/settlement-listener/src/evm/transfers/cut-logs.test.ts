@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
-import { transfersAtOnceMax } from "../sightings/keep-transfers.ts";
-import type { ProxyLog } from "./chain-reader.ts";
+import { transfersAtOnceMax } from "../../sightings/keep-transfers.ts";
+import type { ProxyLog } from "../rpc/chain-reader.ts";
 import { cutLogs } from "./cut-logs.ts";
 
 /** So many logs in each of the blocks 1, 2, …. */

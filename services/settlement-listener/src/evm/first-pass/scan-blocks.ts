@@ -1,10 +1,15 @@
-import type { Transfer } from "../domain/transfer.ts";
-import type { ScanPlan } from "../domain/plan-scan.ts";
-import type { Block } from "../store/chain-blocks.ts";
-import type { ChainReader, Header, Hex } from "./chain-reader.ts";
-import { ChainMovedError, type ChainWatch } from "./chain-watch.ts";
-import { type Piece, cutLogs } from "./cut-logs.ts";
-import { type StateLines, findTransfers, instantOf, readTimes } from "./find-transfers.ts";
+import type { Transfer } from "../../domain/transfer.ts";
+import type { ScanPlan } from "../../domain/plan-scan.ts";
+import type { Block } from "../../store/chain-blocks.ts";
+import type { ChainReader, Header, Hex } from "../rpc/chain-reader.ts";
+import { ChainMovedError, type ChainWatch } from "../chain/watch-context.ts";
+import { type Piece, cutLogs } from "../transfers/cut-logs.ts";
+import {
+  type StateLines,
+  findTransfers,
+  instantOf,
+  readTimes,
+} from "../transfers/find-transfers.ts";
 
 /** What is kept at once: blocks, the last of which the checkpoint moves to, and what was in them. */
 export type Scanned = { blocks: readonly Block[]; transfers: readonly Transfer[] };

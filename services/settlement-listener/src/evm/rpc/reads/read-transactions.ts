@@ -1,10 +1,15 @@
 import type { ChainReader, Hex, Receipt } from "../chain-reader.ts";
-import type { Turn } from "./ask-in-turn.ts";
-import type { Question } from "./json-rpc.ts";
-import { readQuantity, readReceipt, readTransaction, toQuantity } from "./node-answers.ts";
-import type { Provider } from "./provider.ts";
-import { RpcFault } from "./rpc-fault.ts";
-import type { RpcMetrics } from "./rpc-metrics.ts";
+import type { Turn } from "../provider/ask-in-turn.ts";
+import type { Question } from "../provider/json-rpc.ts";
+import {
+  readQuantity,
+  readReceipt,
+  readTransaction,
+  toQuantity,
+} from "../provider/node-answers.ts";
+import type { Provider } from "../provider/provider.ts";
+import { RpcFault } from "../provider/rpc-fault.ts";
+import type { RpcMetrics } from "../rpc-metrics.ts";
 
 type TransactionOptions = { chainId: string; turn: Turn; metrics: RpcMetrics };
 

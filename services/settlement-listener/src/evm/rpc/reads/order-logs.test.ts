@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import type { PlacedLog } from "./node-answers.ts";
+import type { PlacedLog } from "../provider/node-answers.ts";
 import { orderLogs } from "./order-logs.ts";
 
 const word = (digit: string) => `0x${digit.repeat(64)}` as const;

@@ -1,5 +1,5 @@
 import { devnet } from "@payment-links/contracts";
-import type { ScanPolicy } from "../domain/plan-scan.ts";
+import type { ScanPolicy } from "../../domain/plan-scan.ts";
 
 /** How one chain is watched. */
 export type ChainSettings = ScanPolicy & {

@@ -1,11 +1,11 @@
 import type { Clock } from "@payment-links/runtime";
 import { afterMs } from "@payment-links/runtime";
 import type { Heads } from "../chain-reader.ts";
-import type { Turn } from "./ask-in-turn.ts";
-import type { Answer, Question } from "./json-rpc.ts";
-import { readHeader, readQuantity } from "./node-answers.ts";
-import type { Provider } from "./provider.ts";
-import type { RpcMetrics } from "./rpc-metrics.ts";
+import type { Turn } from "../provider/ask-in-turn.ts";
+import type { Answer, Question } from "../provider/json-rpc.ts";
+import { readHeader, readQuantity } from "../provider/node-answers.ts";
+import type { Provider } from "../provider/provider.ts";
+import type { RpcMetrics } from "../rpc-metrics.ts";
 
 /** The furthest head that any provider of a chain has told; a node that has less is behind. */
 export type HeadMemory = { latest: number };

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { readWatch } from "../store/watchers.ts";
-import { type Chain, openChain } from "../testing/open-chain.ts";
-import { type WatchRig, openWatchRig } from "../testing/open-watch-rig.ts";
-import { owner } from "../testing/samples.ts";
-import { type ScriptedRpc, openScriptedRpc } from "../testing/scripted-rpc.ts";
+import { readWatch } from "../../store/watchers.ts";
+import { type Chain, openChain } from "../../testing/open-chain.ts";
+import { type WatchRig, openWatchRig } from "../../testing/open-watch-rig.ts";
+import { owner } from "../../testing/samples.ts";
+import { type ScriptedRpc, openScriptedRpc } from "../../testing/scripted-rpc.ts";
 
 let chain: Chain;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import type { Hex } from "../chain-reader.ts";
-import type { PlacedLog } from "./node-answers.ts";
-import { RpcFault } from "./rpc-fault.ts";
+import type { PlacedLog } from "../provider/node-answers.ts";
+import { RpcFault } from "../provider/rpc-fault.ts";
 
 type Expected = {
   proxies: readonly { address: Hex; topic0: Hex }[];

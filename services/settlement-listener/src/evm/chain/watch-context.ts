@@ -1,7 +1,7 @@
 import type { Pool } from "@payment-links/postgres";
 import type { Clock, Log } from "@payment-links/runtime";
 import type { ChainMetrics } from "./chain-metrics.ts";
-import type { ChainReader } from "./chain-reader.ts";
+import type { ChainReader } from "../rpc/chain-reader.ts";
 import type { WatchedChain } from "./watched-chain.ts";
 
 /** What every step of watching one chain is given. */

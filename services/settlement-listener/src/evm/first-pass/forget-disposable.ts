@@ -1,8 +1,8 @@
-import { deleteBlocksAbove } from "../store/chain-blocks.ts";
-import { forgetChain } from "../store/chain-transfers.ts";
-import { type Lead, forgetWatch, lockWatch, readWatch } from "../store/watchers.ts";
-import type { ChainWatch } from "./chain-watch.ts";
-import { holdsFinal } from "./reorganize.ts";
+import { deleteBlocksAbove } from "../../store/chain-blocks.ts";
+import { forgetChain } from "../../store/chain-transfers.ts";
+import { type Lead, forgetWatch, lockWatch, readWatch } from "../../store/watchers.ts";
+import { holdsFinal } from "../chain/holds-final.ts";
+import type { ChainWatch } from "../chain/watch-context.ts";
 
 /**
  * A development chain may have begun anew since the last start. Where its last final block is not

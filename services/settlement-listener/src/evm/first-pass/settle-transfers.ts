@@ -1,10 +1,10 @@
-import type { KeptTransfer, Transfer } from "../domain/transfer.ts";
-import { keepTransfers, tellTransfers } from "../sightings/keep-transfers.ts";
-import { type DuePlace, failTransfers, listDue } from "../store/chain-transfers.ts";
-import { type Lead, lockWatch } from "../store/watchers.ts";
-import type { Hex, Receipt } from "./chain-reader.ts";
-import type { ChainWatch } from "./chain-watch.ts";
-import { type StateLines, transfersOf } from "./find-transfers.ts";
+import type { KeptTransfer, Transfer } from "../../domain/transfer.ts";
+import { type DuePlace, listDue } from "../../store/chain-transfers.ts";
+import type { Lead } from "../../store/watchers.ts";
+import type { Hex } from "../rpc/chain-reader.ts";
+import type { ChainWatch } from "../chain/watch-context.ts";
+import { commitTruth } from "../transfers/commit-truth.ts";
+import { type StateLines, findAgain } from "../transfers/find-transfers.ts";
 
 const dueAtOnceMax = 500;
 const pagesMax = 20;
@@ -61,37 +61,4 @@ const settlePage = async (
   }
   await commitTruth(watch, lead, { settled, failed });
   return due.length - settled.length - failed.length;
-};
-
-/** A kept transfer as a receipt proves it now; undefined where that does not. */
-export const findAgain = (
-  { chain }: Pick<ChainWatch, "chain">,
-  kept: KeptTransfer,
-  receipt: Receipt,
-  lines: StateLines,
-): Transfer | undefined => {
-  const times = new Map([[receipt.blockNumber, kept.occurredAt]]);
-  return transfersOf(chain, receipt, { times, lines }).find(
-    ({ ordinal }) => ordinal === kept.ordinal,
-  );
-};
-
-/** Keeps and tells what became of transfers, in one transaction. */
-export const commitTruth = async (
-  { chain, clock, metrics, pool, wakeRelay }: ChainWatch,
-  lead: Lead,
-  truth: { settled: readonly Transfer[]; failed: readonly KeptTransfer[] },
-): Promise<void> => {
-  if (truth.settled.length === 0 && truth.failed.length === 0) return;
-  const failed = await pool.transaction(async (tx) => {
-    const now = clock.now();
-    await lockWatch(tx, lead);
-    await keepTransfers(tx, truth.settled, now);
-    const failed = await failTransfers(tx, chain.id, truth.failed, now);
-    await tellTransfers(tx, failed, now);
-    return failed;
-  });
-  wakeRelay();
-  metrics.transferred(chain.id, "settled", truth.settled.length);
-  metrics.transferred(chain.id, "failed", failed.length);
 };

@@ -1,13 +1,13 @@
 import type { ChainReader, Header, Hex, ProxyLog } from "../chain-reader.ts";
-import type { Turn } from "./ask-in-turn.ts";
+import type { Turn } from "../provider/ask-in-turn.ts";
 import { type BloomTest, createBloomTest } from "./bloom.ts";
-import type { Question } from "./json-rpc.ts";
-import { type PlacedLog, readPlacedLogs, toQuantity } from "./node-answers.ts";
+import type { Question } from "../provider/json-rpc.ts";
+import { type PlacedLog, readPlacedLogs, toQuantity } from "../provider/node-answers.ts";
 import { orderLogs } from "./order-logs.ts";
-import type { Provider } from "./provider.ts";
+import type { Provider } from "../provider/provider.ts";
 import { headerQuestion } from "./read-headers.ts";
-import { RpcFault } from "./rpc-fault.ts";
-import type { RpcMetrics } from "./rpc-metrics.ts";
+import { RpcFault } from "../provider/rpc-fault.ts";
+import type { RpcMetrics } from "../rpc-metrics.ts";
 
 /** A fee proxy's event: nothing else is asked for. */
 export type ProxyEvent = { address: Hex; topic0: Hex };

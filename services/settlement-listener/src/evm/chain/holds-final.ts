@@ -1,0 +1,14 @@
+import { findBlock } from "../../store/chain-blocks.ts";
+import type { ChainReader } from "../rpc/chain-reader.ts";
+import type { ChainWatch } from "./watch-context.ts";
+
+/** Whether a reader holds the last final block as we do. */
+export const holdsFinal = async (
+  { chain, pool }: Pick<ChainWatch, "chain" | "pool">,
+  reader: ChainReader,
+  finalizedTo: number,
+): Promise<boolean> => {
+  const kept = await findBlock(pool, chain.id, finalizedTo);
+  const [header] = await reader.readHeaders({ fromBlock: finalizedTo, toBlock: finalizedTo });
+  return kept !== undefined && header?.hash === kept.hash;
+};

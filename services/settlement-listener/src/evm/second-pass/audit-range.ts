@@ -1,0 +1,31 @@
+import { type Lead, saveAudited } from "../../store/watchers.ts";
+import { holdsFinal } from "../chain/holds-final.ts";
+import type { ChainWatch } from "../chain/watch-context.ts";
+import type { ChainReader } from "../rpc/chain-reader.ts";
+import { readAgain, repair } from "./read-again.ts";
+
+/** Reads the next range of final blocks a second time, and repairs what the first pass missed. */
+export const auditRange = async (
+  watch: ChainWatch,
+  lead: Lead,
+  { auditedTo, finalizedTo }: { auditedTo: number; finalizedTo: number },
+): Promise<void> => {
+  const { auditor, chain, log, metrics, reader } = watch;
+  const toBlock = Math.min(finalizedTo, auditedTo + chain.settings.rangeBlocksMax);
+  const isOther = async (other: ChainReader) => !(await holdsFinal(watch, other, finalizedTo));
+  if (toBlock === finalizedTo && auditor !== undefined && (await isOther(auditor))) {
+    // A node behind the others, or on another chain: it is asked again, and alarms for as long.
+    metrics.differed(chain.id, "final_hash", 1);
+    throw new Error(`chain ${chain.id}: the second provider holds another block ${finalizedTo}`);
+  }
+  const range = { fromBlock: auditedTo + 1, toBlock, finalizedTo };
+  // A lone provider may still have been short of logs when the block was new to it.
+  const pass = await readAgain(watch, auditor ?? reader, range);
+  metrics.differed(chain.id, "missing", pass.missing.length);
+  metrics.differed(chain.id, "surplus", pass.surplus.length);
+  for (const { transactionHash, ordinal } of pass.surplus) {
+    const line = { chain: chain.id, transaction: transactionHash, ordinal };
+    log.error(line, "the second pass knows nothing of a payment that was settled");
+  }
+  await repair(watch, lead, pass.missing, (tx) => saveAudited(tx, chain.id, pass.end));
+};

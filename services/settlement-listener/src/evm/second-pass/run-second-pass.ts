@@ -1,0 +1,49 @@
+import { forgetUnmatched } from "../../store/chain-transfers.ts";
+import { type Lead, lockWatch, readWatch } from "../../store/watchers.ts";
+import type { ChainWatch } from "../chain/watch-context.ts";
+import { auditRange } from "./audit-range.ts";
+import { judgeLostTransfers } from "./judge-lost-transfers.ts";
+import { rescanRange } from "./rescan-range.ts";
+
+/** What the second pass of one process remembers of a chain between its runs; lost without harm. */
+export type PassMemory = { judgedTo: number; forgotAtMs: number };
+
+const forgetEveryMs = 10 * 60_000;
+const unmatchedKeptMs = 24 * 60 * 60_000;
+const forgottenAtOnceMax = 5_000;
+
+/**
+ * What is done over final blocks, behind the watch: an operator's rescans; every range once more, by
+ * another provider where there is one; payments that a reorg took away; and forgetting what no link
+ * came for. Answers whether there is more to do at once.
+ */
+export const runSecondPass = async (
+  watch: ChainWatch,
+  lead: Lead,
+  memory: PassMemory,
+): Promise<boolean> => {
+  const { chain, pool } = watch;
+  const { auditedTo, finalizedTo, haltedReason } = await readWatch(pool, chain.id);
+  if (haltedReason !== null || finalizedTo === null) return false;
+  if (finalizedTo > memory.judgedTo) {
+    await judgeLostTransfers(watch, lead, { settle: finalizedTo, final: finalizedTo });
+    memory.judgedTo = finalizedTo;
+  }
+  await forget(watch, lead, memory);
+  const hasRescanned = await rescanRange(watch, lead, finalizedTo);
+  if (auditedTo === null || auditedTo >= finalizedTo) return hasRescanned;
+  await auditRange(watch, lead, { auditedTo, finalizedTo });
+  return true;
+};
+
+const forget = async (watch: ChainWatch, lead: Lead, memory: PassMemory): Promise<void> => {
+  const { chain, clock, pool } = watch;
+  const nowMs = clock.now().getTime();
+  if (nowMs - memory.forgotAtMs < forgetEveryMs) return;
+  const before = new Date(nowMs - unmatchedKeptMs);
+  await pool.transaction(async (tx) => {
+    await lockWatch(tx, lead);
+    await forgetUnmatched(tx, chain.id, { before, countMax: forgottenAtOnceMax });
+  });
+  memory.forgotAtMs = nowMs;
+};
