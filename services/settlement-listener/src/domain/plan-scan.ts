@@ -11,7 +11,7 @@ export type ScanPolicy = {
 };
 
 /** How far a node has come; a tag that the chain or the node does not know is null. */
-type Heads = { latest: number; safe: number | null; finalized: number | null };
+export type Heads = { latest: number; safe: number | null; finalized: number | null };
 
 /** Block numbers up to which, both of them included, something may be done. */
 export type Lines = {
@@ -22,6 +22,9 @@ export type Lines = {
   /** Never changes again; a chain that changes it is halted. */
   final: number;
 };
+
+/** The lines that say how far a transfer is to be trusted. */
+export type FinalityLines = Pick<Lines, "settle" | "final">;
 
 /** Draws a chain's lines from what its node tells; each is at least 0 and at most the first. */
 export const drawLines = (heads: Heads, policy: ScanPolicy): Lines => {

@@ -1,10 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
-import { encodeAbiParameters, encodeEventTopics, keccak256, pad, parseAbi } from "viem";
+import { type Hex, encodeAbiParameters, encodeEventTopics, keccak256, pad, parseAbi } from "viem";
 import { type CatalogueToken, openCatalogue, toEip55 } from "@payment-links/contracts";
-import type { ReceiptLog } from "./proxy-event.ts";
+import type { EventLog } from "./decode-event.ts";
 import { type PayableChain, verifyReceipt } from "./verify-receipt.ts";
-
-type Hex = `0x${string}`;
 
 // Encoded by a library that is not ours, from the contracts' own signatures.
 const abi = parseAbi([
@@ -41,7 +39,7 @@ const chain: PayableChain = {
   nativeToken: catalogueToken({ address: toEip55(addressOf("e")), decimals: 18, isNative: true }),
 };
 
-const event = (more: { from?: Hex; token?: Hex; to?: Hex; amount?: bigint } = {}): ReceiptLog => ({
+const event = (more: { from?: Hex; token?: Hex; to?: Hex; amount?: bigint } = {}): EventLog => ({
   address: more.from ?? proxy,
   topics: encodeEventTopics({
     abi,
@@ -54,7 +52,7 @@ const event = (more: { from?: Hex; token?: Hex; to?: Hex; amount?: bigint } = {}
   ),
 });
 
-const transfer = (more: { token?: Hex; to?: Hex; amount?: bigint } = {}): ReceiptLog => ({
+const transfer = (more: { token?: Hex; to?: Hex; amount?: bigint } = {}): EventLog => ({
   address: more.token ?? usdc,
   topics: encodeEventTopics({
     abi,
@@ -64,13 +62,13 @@ const transfer = (more: { token?: Hex; to?: Hex; amount?: bigint } = {}): Receip
   data: encodeAbiParameters([uint], [more.amount ?? 100n]),
 });
 
-const coinEvent = (amount: bigint, from = coinProxy): ReceiptLog => ({
+const coinEvent = (amount: bigint, from = coinProxy): EventLog => ({
   address: from,
   topics: encodeEventTopics({ abi: nativeAbi, args: { paymentReference: reference } }) as Hex[],
   data: encodeAbiParameters([address, uint, uint, address], [owner, amount, 0n, nobody]),
 });
 
-const verify = (...logs: ReceiptLog[]) =>
+const verify = (...logs: EventLog[]) =>
   verifyReceipt({ isSuccessful: true, logs }, chain).map(({ ordinal, amount }) => [
     ordinal,
     amount.toFixed(),

@@ -1,11 +1,11 @@
 import { type CatalogueToken, Decimal } from "@payment-links/contracts";
 import {
   type ProxyEvent,
-  type ReceiptLog,
-  readErc20ProxyEvent,
-  readNativeProxyEvent,
-  readTransfer,
-} from "./proxy-event.ts";
+  type EventLog,
+  decodeErc20ProxyEvent,
+  decodeNativeProxyEvent,
+  decodeTokenTransfer,
+} from "./decode-event.ts";
 
 /** What of a chain decides whether a log is a payment; addresses are lowercase. */
 export type PayableChain = {
@@ -27,7 +27,7 @@ type VerifiedTransfer = {
   amount: Decimal;
 };
 
-type Receipt = { isSuccessful: boolean; logs: readonly ReceiptLog[] };
+type Receipt = { isSuccessful: boolean; logs: readonly EventLog[] };
 
 /**
  * The payments that a receipt proves. A proxy's event only points: it counts where it comes from the
@@ -57,7 +57,7 @@ export const verifyReceipt = (
 };
 
 const verifyLog = (
-  logs: readonly ReceiptLog[],
+  logs: readonly EventLog[],
   ordinal: number,
   used: Set<number>,
   { proxies, tokens, nativeToken }: PayableChain,
@@ -65,13 +65,13 @@ const verifyLog = (
   const log = logs[ordinal];
   if (log === undefined) return undefined;
   if (log.address === proxies.ethereum) {
-    const event = readNativeProxyEvent(log);
+    const event = decodeNativeProxyEvent(log);
     return event === undefined || nativeToken === undefined
       ? undefined
       : { event, token: nativeToken, amount: event.amount };
   }
   if (log.address !== proxies.erc20) return undefined;
-  const event = readErc20ProxyEvent(log);
+  const event = decodeErc20ProxyEvent(log);
   const token = typeof event?.token === "string" ? tokens.get(event.token) : undefined;
   if (event === undefined || token === undefined) return undefined;
   const amount = takeTransfer(logs.slice(0, ordinal), event, used);
@@ -79,13 +79,13 @@ const verifyLog = (
 };
 
 const takeTransfer = (
-  before: readonly ReceiptLog[],
+  before: readonly EventLog[],
   event: ProxyEvent,
   used: Set<number>,
 ): bigint | undefined => {
   const candidates = before.flatMap((log, index) => {
     if (log.address !== event.token || used.has(index)) return [];
-    const transfer = readTransfer(log);
+    const transfer = decodeTokenTransfer(log);
     return transfer?.destination === event.destination ? [{ index, ...transfer }] : [];
   });
   const exact = candidates.findLast(({ amount }) => amount === event.amount);

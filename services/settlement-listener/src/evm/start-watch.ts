@@ -1,12 +1,12 @@
 import { type Loop, afterMs, startLoop } from "@payment-links/runtime";
 import { type Lead, LeadLostError, type WatchReport } from "../store/watchers.ts";
-import { ChainUnreachableError } from "./rpc/chain-reader.ts";
-import { ChainMovedError, type ChainWatch } from "./chain/watch-context.ts";
-import { forgetDisposable } from "./first-pass/forget-disposable.ts";
-import { type Lease, startLease } from "./lease.ts";
-import { type PassMemory, runSecondPass } from "./second-pass/run-second-pass.ts";
 import { findChainFault } from "./chain/find-chain-fault.ts";
+import { ChainMovedError, type WatchContext } from "./chain/watch-context.ts";
+import { forgetDisposable } from "./first-pass/forget-disposable.ts";
 import { stepChain } from "./first-pass/step-chain.ts";
+import { type Lease, startLease } from "./lease.ts";
+import { ChainUnreachableError } from "./rpc/chain-reader.ts";
+import { type PassMemory, runSecondPass } from "./second-pass/run-second-pass.ts";
 
 /** A chain that this process watches, or would if it led. */
 export type RunningWatch = {
@@ -20,7 +20,7 @@ export type RunningWatch = {
 };
 
 /** What the loops of one chain share, and what is lost with the process without harm. */
-type State = {
+type WatchState = {
   report: WatchReport;
   /** The lead under which the chain was found to be what the catalogue says. */
   checkedToken: string | undefined;
@@ -36,9 +36,9 @@ const checkAgainMs = 10_000;
 const secondPassEveryMs = 2_000;
 
 /** Starts watching one chain, in whichever process leads it. */
-export const startWatch = (watch: ChainWatch): RunningWatch => {
+export const startWatch = (watch: WatchContext): RunningWatch => {
   const { chain, clock, log, metrics, pool } = watch;
-  const state: State = {
+  const state: WatchState = {
     report: { state: "unreachable", reason: null, head: null },
     checkedToken: undefined,
     memory: { judgedTo: -1, forgotAtMs: 0 },
@@ -97,7 +97,11 @@ export const startWatch = (watch: ChainWatch): RunningWatch => {
   };
 };
 
-const watchOnce = async (watch: ChainWatch, lead: Lead, state: State): Promise<boolean | Date> => {
+const watchOnce = async (
+  watch: WatchContext,
+  lead: Lead,
+  state: WatchState,
+): Promise<boolean | Date> => {
   try {
     if (!(await check(watch, lead, state))) return afterMs(watch.clock, checkAgainMs);
     const step = await stepChain(watch, lead);
@@ -119,8 +123,8 @@ const watchOnce = async (watch: ChainWatch, lead: Lead, state: State): Promise<b
 
 /** Tells once that nobody answers, and once that somebody does again; between them it is tried on. */
 const heedOutage = async (
-  { chain, log }: ChainWatch,
-  state: State,
+  { chain, log }: WatchContext,
+  state: WatchState,
   loop: LoopName,
   work: () => Promise<boolean | Date>,
 ): Promise<boolean | Date> => {
@@ -139,7 +143,7 @@ const heedOutage = async (
 };
 
 /** Checks a chain once under each lead; a chain that fails is checked again after a while. */
-const check = async (watch: ChainWatch, lead: Lead, state: State): Promise<boolean> => {
+const check = async (watch: WatchContext, lead: Lead, state: WatchState): Promise<boolean> => {
   const { chain, log } = watch;
   if (state.checkedToken === lead.token) return true;
   const reason = await findChainFault(chain, watch.reader);
@@ -157,8 +161,8 @@ const check = async (watch: ChainWatch, lead: Lead, state: State): Promise<boole
 };
 
 const tell = (
-  { chain, metrics }: ChainWatch,
-  state: State,
+  { chain, metrics }: WatchContext,
+  state: WatchState,
   report: WatchReport,
   isHalted = false,
 ): void => {
@@ -169,7 +173,7 @@ const tell = (
 /** Runs work while this process leads; a lead that is lost in it ends it without an error. */
 const underLead = async (
   lease: Lease,
-  state: State,
+  state: WatchState,
   work: (lead: Lead) => Promise<boolean | Date>,
 ): Promise<boolean | Date | void> => {
   const lead = lease.lead();

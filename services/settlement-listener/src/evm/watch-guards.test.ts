@@ -3,7 +3,7 @@ import { createCatalogue } from "@payment-links/contracts";
 import { ConfigError, openMetrics } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { createSettlementListener } from "../service.ts";
-import { readWatch } from "../store/watchers.ts";
+import { readProgress } from "../store/watchers.ts";
 import { type Chain, openChain } from "../testing/open-chain.ts";
 import { type WatchRig, openWatchRig } from "../testing/open-watch-rig.ts";
 import { owner } from "../testing/samples.ts";
@@ -231,7 +231,7 @@ describe("a chain that begins anew between two starts", () => {
         await waitUntil(
           `it is ${state}`,
           async () => {
-            const { haltedReason, scannedTo } = await readWatch(rig.pool, fresh.chainId);
+            const { haltedReason, scannedTo } = await readProgress(rig.pool, fresh.chainId);
             return isDisposable
               ? haltedReason === null && scannedTo === (await fresh.headNumber())
               : haltedReason !== null;

@@ -7,7 +7,7 @@ import { tellTransfers } from "../sightings/keep-transfers.ts";
 import { deleteBlocksAbove } from "../store/chain-blocks.ts";
 import { orphanTransfers } from "../store/chain-transfers.ts";
 import { insertRescan } from "../store/rescans.ts";
-import { forgetWatch, lockHalted } from "../store/watchers.ts";
+import { resetProgress, lockHaltedChain } from "../store/watchers.ts";
 
 const chainIdLengthMax = 40;
 
@@ -29,7 +29,7 @@ export const resumeChain =
   async (req: Request, res: Response): Promise<void> => {
     const { chainId, sharedBlock } = await readBody(req, ResumeRequest);
     const orphanedCount = await transact(pool, async (tx) => {
-      const halted = await lockHalted(tx, chainId);
+      const halted = await lockHaltedChain(tx, chainId);
       if (halted === undefined) throw refuse("NOT_FOUND");
       const { scannedTo } = halted;
       if (sharedBlock >= scannedTo) throw invalid("less_than_equal");
@@ -37,7 +37,7 @@ export const resumeChain =
       const orphaned = await orphanTransfers(tx, chainId, sharedBlock);
       await tellTransfers(tx, orphaned, askedAt);
       await deleteBlocksAbove(tx, chainId, -1);
-      await forgetWatch(tx, chainId);
+      await resetProgress(tx, chainId);
       await insertRescan(tx, { chainId, fromBlock: sharedBlock + 1, toBlock: scannedTo, askedAt });
       return orphaned.length;
     });

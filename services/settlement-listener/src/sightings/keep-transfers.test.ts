@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { Decimal, type PaymentLinkState, keccak256Hex } from "@payment-links/contracts";
-import type { Transfer } from "../domain/transfer.ts";
+import type { ChainTransfer } from "../domain/chain-transfer.ts";
 import { hearLink } from "../events/hear-link.ts";
 import {
   failTransfers,
@@ -11,7 +11,7 @@ import {
   orphanTransfers,
 } from "../store/chain-transfers.ts";
 import type { Transaction } from "../store/transaction.ts";
-import { lockWatch, takeLead } from "../store/watchers.ts";
+import { lockLead, takeLead } from "../store/watchers.ts";
 import { type Rig, openRig } from "../testing/open-rig.ts";
 import { readEvents, readPayments } from "../testing/read-rows.ts";
 import { sampleTransfer } from "../testing/sample-transfer.ts";
@@ -31,12 +31,13 @@ afterAll(() => rig.close());
 const aLink = (): PaymentLinkState =>
   sampleLink({ paymentReference: randomBytes(16).toString("hex") });
 
-const transferTo = (link: PaymentLinkState, change: Partial<Transfer> = {}): Transfer =>
+const transferTo = (link: PaymentLinkState, change: Partial<ChainTransfer> = {}): ChainTransfer =>
   sampleTransfer({ referenceHash: keccak256Hex(link.paymentReference), ...change });
 
-const keepIn = (tx: Transaction, ...transfers: Transfer[]) =>
+const keepIn = (tx: Transaction, ...transfers: ChainTransfer[]) =>
   keepTransfers(tx, transfers, rig.clock.now());
-const keep = (...transfers: Transfer[]) => rig.pool.transaction((tx) => keepIn(tx, ...transfers));
+const keep = (...transfers: ChainTransfer[]) =>
+  rig.pool.transaction((tx) => keepIn(tx, ...transfers));
 const hearIn = (tx: Transaction, link: PaymentLinkState) => hearLink(rig.clock)(tx, { link });
 const hear = (link: PaymentLinkState) => rig.pool.transaction((tx) => hearIn(tx, link));
 
@@ -183,7 +184,7 @@ describe("keepTransfers", () => {
       const watching = async () => {
         for (const transfers of [found, settled]) {
           await rig.pool.transaction(async (tx) => {
-            await lockWatch(tx, { chainId, token: "1" });
+            await lockLead(tx, { chainId, token: "1" });
             await keepIn(tx, ...transfers);
           });
         }

@@ -1,4 +1,8 @@
-import { type KeptTransfer, type Transfer, sightingOfTransfer } from "../domain/transfer.ts";
+import {
+  type StoredTransfer,
+  type ChainTransfer,
+  sightingOfTransfer,
+} from "../domain/chain-transfer.ts";
 import {
   claimTransfers,
   holdReferences,
@@ -18,7 +22,7 @@ export const transfersAtOnceMax = 500;
  */
 export const keepTransfers = async (
   tx: Transaction,
-  transfers: readonly Transfer[],
+  transfers: readonly ChainTransfer[],
   now: Date,
 ): Promise<void> => {
   if (transfers.length === 0) return;
@@ -32,7 +36,7 @@ export const keepTransfers = async (
 /** Tells of the payments of transfers as they stand now, with their chain's lead locked. */
 export const tellTransfers = async (
   tx: Transaction,
-  kept: readonly KeptTransfer[],
+  kept: readonly StoredTransfer[],
   now: Date,
 ): Promise<void> => {
   const sightings = kept.flatMap((transfer) => sightingOfTransfer(transfer) ?? []);

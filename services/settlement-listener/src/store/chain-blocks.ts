@@ -11,7 +11,7 @@ const BlockRow = z.object({
   minedAt: z.date(),
 });
 /** A scanned block: what the next one's parent hash, and the node's own answers, are held against. */
-export type Block = z.output<typeof BlockRow>;
+export type ScannedBlock = z.output<typeof BlockRow>;
 
 const columns = sql.fragment`number, hash, parent_hash AS "parentHash", mined_at AS "minedAt"`;
 const nothing = sql.type(z.object({}).strict());
@@ -21,7 +21,7 @@ export const findBlock = async (
   pool: Pool,
   chainId: string,
   number: number,
-): Promise<Block | undefined> => {
+): Promise<ScannedBlock | undefined> => {
   const row = await pool.maybeOne(sql.type(BlockRow)`
     SELECT ${columns} FROM chain_blocks WHERE chain_id = ${chainId} AND number = ${number}
   `);
@@ -33,7 +33,7 @@ export const listBlocks = (
   pool: Pool,
   chainId: string,
   { fromBlock, toBlock }: { fromBlock: number; toBlock: number },
-): Promise<readonly Block[]> =>
+): Promise<readonly ScannedBlock[]> =>
   pool.any(sql.type(BlockRow)`
     SELECT ${columns} FROM chain_blocks
     WHERE chain_id = ${chainId} AND number BETWEEN ${fromBlock} AND ${toBlock}
@@ -44,7 +44,7 @@ export const listBlocks = (
 export const insertBlocks = async (
   tx: Transaction,
   chainId: string,
-  blocks: readonly Block[],
+  blocks: readonly ScannedBlock[],
 ): Promise<void> => {
   const rows = blocks.map((block) => [
     block.number,

@@ -2,7 +2,11 @@ import * as z from "zod";
 import { sql } from "slonik";
 import { Amount, formatAmount } from "@payment-links/contracts";
 import type { Pool } from "@payment-links/postgres";
-import { type KeptTransfer, type Transfer, transferStates } from "../domain/transfer.ts";
+import {
+  type StoredTransfer,
+  type ChainTransfer,
+  transferStates,
+} from "../domain/chain-transfer.ts";
 import { BlockNumber } from "./block-number.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -75,9 +79,9 @@ export const lockReference = async (tx: Transaction, referenceHash: string): Pro
  */
 export const upsertTransfers = (
   tx: Transaction,
-  transfers: readonly Transfer[],
+  transfers: readonly ChainTransfer[],
   now: Date,
-): Promise<readonly KeptTransfer[]> =>
+): Promise<readonly StoredTransfer[]> =>
   tx.any(sql.type(TransferRow)`
     INSERT INTO chain_transfers AS kept (
       chain_id, transaction_hash, ordinal, block_number, block_hash, occurred_at, reference_hash,
@@ -125,7 +129,7 @@ const columnTypes = [
   "text",
 ];
 
-const rowOf = (transfer: Transfer) => [
+const rowOf = (transfer: ChainTransfer) => [
   transfer.chainId,
   transfer.transactionHash,
   transfer.ordinal,
@@ -142,14 +146,14 @@ const rowOf = (transfer: Transfer) => [
 ];
 
 /** The place of a transfer in the order in which they are settled. */
-export type DuePlace = Pick<KeptTransfer, "blockNumber" | "transactionHash" | "ordinal">;
+export type DuePlace = Pick<StoredTransfer, "blockNumber" | "transactionHash" | "ordinal">;
 
 /** The transfers that wait to be settled up to a block, from behind a place on, the oldest first. */
 export const listDue = (
   pool: Pool,
   chainId: string,
   { toBlock, after, countMax }: { toBlock: number; after?: DuePlace | undefined; countMax: number },
-): Promise<readonly KeptTransfer[]> => {
+): Promise<readonly StoredTransfer[]> => {
   const { blockNumber, transactionHash, ordinal } = after ?? beforeAll;
   return pool.any(sql.type(TransferRow)`
     SELECT ${columns} FROM chain_transfers AS kept
@@ -168,7 +172,7 @@ export const listLost = (
   pool: Pool,
   chainId: string,
   { afterHash, countMax }: { afterHash: string; countMax: number },
-): Promise<readonly KeptTransfer[]> =>
+): Promise<readonly StoredTransfer[]> =>
   pool.any(sql.type(TransferRow)`
     SELECT ${columns} FROM chain_transfers AS kept
     WHERE chain_id = ${chainId} AND state = 'seen' AND is_orphaned
@@ -182,7 +186,7 @@ export const listKept = (
   pool: Pool,
   chainId: string,
   range: { fromBlock: number; toBlock: number; transactionHashes: readonly string[] },
-): Promise<readonly KeptTransfer[]> =>
+): Promise<readonly StoredTransfer[]> =>
   pool.any(sql.type(TransferRow)`
     SELECT ${columns} FROM chain_transfers AS kept
     WHERE chain_id = ${chainId} AND (
@@ -196,7 +200,7 @@ export const orphanTransfers = (
   tx: Transaction,
   chainId: string,
   aboveBlock: number,
-): Promise<readonly KeptTransfer[]> =>
+): Promise<readonly StoredTransfer[]> =>
   tx.any(sql.type(TransferRow)`
     UPDATE chain_transfers AS kept SET is_orphaned = true
     WHERE chain_id = ${chainId} AND state <> 'failed' AND NOT is_orphaned
@@ -221,9 +225,9 @@ export const finalizeTransfers = async (
 export const failTransfers = (
   tx: Transaction,
   chainId: string,
-  transfers: readonly Pick<KeptTransfer, "transactionHash" | "ordinal">[],
+  transfers: readonly Pick<StoredTransfer, "transactionHash" | "ordinal">[],
   now: Date,
-): Promise<readonly KeptTransfer[]> => {
+): Promise<readonly StoredTransfer[]> => {
   const names = transfers.map(({ transactionHash, ordinal }) => [transactionHash, ordinal]);
   return tx.any(sql.type(TransferRow)`
     UPDATE chain_transfers AS kept SET state = 'failed', final_at = ${sql.timestamp(now)}
@@ -241,7 +245,7 @@ export const failTransfers = (
 export const claimTransfers = (
   tx: Transaction,
   { linkId, referenceHash, countMax }: { linkId: string; referenceHash: string; countMax: number },
-): Promise<readonly KeptTransfer[]> =>
+): Promise<readonly StoredTransfer[]> =>
   tx.any(sql.type(TransferRow)`
     UPDATE chain_transfers AS kept SET payment_link_id = ${linkId}
     WHERE (chain_id, transaction_hash, ordinal) IN (

@@ -4,12 +4,12 @@ import { type Rig, openRig } from "../testing/open-rig.ts";
 import {
   type Lead,
   LeadLostError,
-  haltWatch,
+  haltChain,
   keepLead,
   leaveLead,
   listWatchers,
-  lockWatch,
-  readWatch,
+  lockLead,
+  readProgress,
   saveCheckpoint,
   takeLead,
 } from "./watchers.ts";
@@ -44,7 +44,7 @@ const keep = (lead: Lead) =>
 
 const moveTo = (lead: Lead, scannedTo: number) =>
   rig.pool.transaction(async (tx) => {
-    await lockWatch(tx, lead);
+    await lockLead(tx, lead);
     await saveCheckpoint(tx, chainId, { scannedTo, finalizedTo: 0 });
   });
 
@@ -84,12 +84,12 @@ describe("a chain's lead", () => {
     rig.clock.advance(leaseMs);
     const next = await mustTake();
     await expect(moveTo(old, 6)).rejects.toThrow(LeadLostError);
-    expect((await readWatch(rig.pool, chainId)).scannedTo).toBe(5);
+    expect((await readProgress(rig.pool, chainId)).scannedTo).toBe(5);
     expect(await keep(old)).toBe(false);
     await leaveLead(rig.pool, old, rig.clock.now());
     expect(await take()).toBeUndefined();
     await moveTo(next, 7);
-    expect((await readWatch(rig.pool, chainId)).scannedTo).toBe(7);
+    expect((await readProgress(rig.pool, chainId)).scannedTo).toBe(7);
   });
 
   test("cannot change hands while its leader writes: the successor waits for the commit", async () => {
@@ -98,7 +98,7 @@ describe("a chain's lead", () => {
     const order: string[] = [];
     const [locked, taking] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const writing = rig.pool.transaction(async (tx) => {
-      await lockWatch(tx, old);
+      await lockLead(tx, old);
       locked.resolve();
       await taking.promise;
       await saveCheckpoint(tx, chainId, { scannedTo: 1, finalizedTo: 1 });
@@ -114,7 +114,7 @@ describe("a chain's lead", () => {
   test("carries the leader's last word to operators, and a halt stays with the chain", async () => {
     const lead = await mustTake();
     await keep(lead);
-    await rig.pool.transaction((tx) => haltWatch(tx, chainId, "a reorg too deep"));
+    await rig.pool.transaction((tx) => haltChain(tx, chainId, "a reorg too deep"));
     const row = (await listWatchers(rig.pool)).find((one) => one.chainId === chainId);
     expect(row).toMatchObject({ ...report, haltedReason: "a reorg too deep", scannedTo: null });
   });

@@ -67,7 +67,7 @@ export const leaveLead = async (pool: Pool, { chainId, token }: Lead, now: Date)
  * Begins every transaction that writes for a chain: nobody else writes for it until this one ends.
  * Throws {@link LeadLostError} where another has taken the lead since.
  */
-export const lockWatch = async (tx: Transaction, { chainId, token }: Lead): Promise<void> => {
+export const lockLead = async (tx: Transaction, { chainId, token }: Lead): Promise<void> => {
   const row = await tx.maybeOne(sql.type(Token)`
     SELECT fencing_token AS token FROM watchers
     WHERE chain_id = ${chainId} AND fencing_token = ${token}::bigint
@@ -84,13 +84,13 @@ const Reach = z.object({
   haltedReason: z.string().nullable(),
 });
 
-const Watch = Reach.extend({
+const WatchProgress = Reach.extend({
   scannedHash: z.string().nullable(),
   scannedMinedAt: z.date().nullable(),
   finalizedMinedAt: z.date().nullable(),
 });
 /** How far a chain has been watched; all null before the first step. */
-export type Watch = z.output<typeof Watch>;
+export type WatchProgress = z.output<typeof WatchProgress>;
 
 const reachColumns = sql.fragment`
   first_block AS "firstBlock", scanned_to AS "scannedTo", finalized_to AS "finalizedTo",
@@ -98,8 +98,8 @@ const reachColumns = sql.fragment`
 `;
 
 /** How far a chain has been watched; its lead must have been taken once. */
-export const readWatch = (pool: Pool, chainId: string): Promise<Watch> =>
-  pool.one(sql.type(Watch)`
+export const readProgress = (pool: Pool, chainId: string): Promise<WatchProgress> =>
+  pool.one(sql.type(WatchProgress)`
     SELECT ${reachColumns}, scanned.hash AS "scannedHash", scanned.mined_at AS "scannedMinedAt",
       finalized.mined_at AS "finalizedMinedAt"
     FROM watchers
@@ -136,7 +136,7 @@ export const saveAudited = async (
 };
 
 /** Stops a chain until an operator lifts it (README, "A halted chain"). */
-export const haltWatch = async (
+export const haltChain = async (
   tx: Transaction,
   chainId: string,
   reason: string,
@@ -147,7 +147,7 @@ export const haltWatch = async (
 };
 
 /** Forgets how far a chain was watched, so that its watch begins anew; its lead stays. */
-export const forgetWatch = async (tx: Transaction, chainId: string): Promise<void> => {
+export const resetProgress = async (tx: Transaction, chainId: string): Promise<void> => {
   await tx.query(nothing`
     UPDATE watchers SET first_block = NULL, scanned_to = NULL, finalized_to = NULL,
       audited_to = NULL, halted_reason = NULL
@@ -159,7 +159,7 @@ export const forgetWatch = async (tx: Transaction, chainId: string): Promise<voi
  * Locks a halted chain, so that its leader writes nothing until the transaction ends, and answers up to
  * which block it had been scanned; undefined where the chain is not halted.
  */
-export const lockHalted = async (
+export const lockHaltedChain = async (
   tx: Transaction,
   chainId: string,
 ): Promise<{ scannedTo: number } | undefined> => {

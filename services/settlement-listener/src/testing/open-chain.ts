@@ -1,5 +1,6 @@
 import {
   type Abi,
+  type Hex,
   createPublicClient,
   encodeDeployData,
   encodeFunctionData,
@@ -18,7 +19,6 @@ import {
 import { type Log, openLog } from "@payment-links/runtime";
 import { deployContracts } from "./anvil/deploy-contracts.ts";
 import { startAnvil } from "./anvil/start-anvil.ts";
-import type { Hex } from "../evm/rpc/chain-reader.ts";
 import { compileContracts } from "./compile-contracts.ts";
 
 const mnemonicAccounts = [
@@ -50,8 +50,8 @@ const coinProxy = parseAbi([
   "function transferWithReferenceAndFee(address to, bytes paymentReference, uint256 feeAmount, address feeAddress) payable",
 ]);
 const batchPayer = parseAbi([
-  "struct Payment { address token; address to; uint256 amount; bytes paymentReference; }",
-  "function pay(address proxy, Payment[] payments)",
+  "struct PaymentOrder { address token; address to; uint256 amount; bytes paymentReference; }",
+  "function pay(address proxy, PaymentOrder[] payments)",
 ]);
 const transfer = parseAbi([
   "event Transfer(address indexed from, address indexed to, uint256 value)",
@@ -71,7 +71,7 @@ const tokenSources = {
 export type TokenName = "usdc" | keyof typeof tokenSources;
 
 /** What a payer pays; amounts are base units and `reference` is a link's, in hex. */
-export type Payment = {
+export type PaymentOrder = {
   reference: string;
   to: string;
   amount: bigint;
@@ -122,7 +122,7 @@ export const openChain = async ({
   await fund({ send, mine, tokens });
   const addressOf = (token: TokenName): Hex => tokens.get(token) ?? "0x";
 
-  const payData = ({ reference, to, amount, token = "usdc" }: Payment): Hex =>
+  const payData = ({ reference, to, amount, token = "usdc" }: PaymentOrder): Hex =>
     encodeFunctionData({
       abi: proxy,
       args: [addressOf(token), to as Hex, amount, `0x${reference}`, 0n, zeroAddress],
@@ -140,17 +140,17 @@ export const openChain = async ({
     addressOf,
     headNumber,
     /** Pays through the real proxy; the transaction waits for a block. Answers its hash. */
-    pay: (payment: Payment): Promise<Hex> =>
+    pay: (payment: PaymentOrder): Promise<Hex> =>
       send({
         from: payers[payment.payer ?? 0],
         to: devnet.erc20FeeProxy,
         data: payData(payment),
       }),
     /** The same call to a contract that emits the proxy's event and moves nothing. */
-    payFakeProxy: (payment: Payment): Promise<Hex> =>
+    payFakeProxy: (payment: PaymentOrder): Promise<Hex> =>
       send({ from: payers[payment.payer ?? 0], to: fakeProxy, data: payData(payment) }),
     /** Several payments in one transaction, as a smart account makes them. */
-    payTogether: (payments: readonly Payment[]): Promise<Hex> =>
+    payTogether: (payments: readonly PaymentOrder[]): Promise<Hex> =>
       send({
         from: payers[0],
         to: batch,
@@ -168,7 +168,7 @@ export const openChain = async ({
         }),
       }),
     /** Pays the chain's own coin through its proxy. */
-    payCoin: ({ reference, to, amount }: Omit<Payment, "token">): Promise<Hex> =>
+    payCoin: ({ reference, to, amount }: Omit<PaymentOrder, "token">): Promise<Hex> =>
       send({
         from: payers[0],
         to: devnet.ethereumFeeProxy,

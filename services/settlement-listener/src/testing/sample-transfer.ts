@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { Decimal } from "@payment-links/contracts";
-import type { Transfer } from "../domain/transfer.ts";
+import type { ChainTransfer } from "../domain/chain-transfer.ts";
 import { owner, usdc } from "./samples.ts";
 
 /** A transfer of USDC on Base, with a transaction and a reference of its own. */
-export const sampleTransfer = (change: Partial<Transfer> = {}): Transfer => ({
+export const sampleTransfer = (change: Partial<ChainTransfer> = {}): ChainTransfer => ({
   chainId: usdc.chainId,
   transactionHash: `0x${randomBytes(32).toString("hex")}`,
   ordinal: 1,

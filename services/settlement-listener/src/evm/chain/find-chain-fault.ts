@@ -1,5 +1,6 @@
+import type { Hex } from "viem";
 import type { CatalogueToken } from "@payment-links/contracts";
-import type { ChainReader, Hex } from "../rpc/chain-reader.ts";
+import type { ChainReader } from "../rpc/chain-reader.ts";
 import type { WatchedChain } from "./watched-chain.ts";
 
 /** The selectors of `decimals()` and `symbol()`. */

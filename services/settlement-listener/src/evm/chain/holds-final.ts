@@ -1,10 +1,10 @@
 import { findBlock } from "../../store/chain-blocks.ts";
 import type { ChainReader } from "../rpc/chain-reader.ts";
-import type { ChainWatch } from "./watch-context.ts";
+import type { WatchContext } from "./watch-context.ts";
 
 /** Whether a reader holds the last final block as we do. */
 export const holdsFinal = async (
-  { chain, pool }: Pick<ChainWatch, "chain" | "pool">,
+  { chain, pool }: Pick<WatchContext, "chain" | "pool">,
   reader: ChainReader,
   finalizedTo: number,
 ): Promise<boolean> => {

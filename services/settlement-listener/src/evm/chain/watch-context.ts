@@ -1,11 +1,11 @@
 import type { Pool } from "@payment-links/postgres";
 import type { Clock, Log } from "@payment-links/runtime";
-import type { ChainMetrics } from "./chain-metrics.ts";
 import type { ChainReader } from "../rpc/chain-reader.ts";
+import type { ChainMetrics } from "./chain-metrics.ts";
 import type { WatchedChain } from "./watched-chain.ts";
 
 /** What every step of watching one chain is given. */
-export type ChainWatch = {
+export type WatchContext = {
   chain: WatchedChain;
   reader: ChainReader;
   /** Reads by another provider; undefined where there is only one. */

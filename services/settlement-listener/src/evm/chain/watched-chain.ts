@@ -1,8 +1,8 @@
+import type { Hex } from "viem";
 import type { Catalogue, CatalogueToken } from "@payment-links/contracts";
 import { ConfigError } from "@payment-links/runtime";
-import { erc20ProxyTopic, nativeProxyTopic } from "../../domain/proxy-event.ts";
+import { erc20ProxyTopic, nativeProxyTopic } from "../../domain/decode-event.ts";
 import type { PayableChain } from "../../domain/verify-receipt.ts";
-import type { Hex } from "../rpc/chain-reader.ts";
 import type { ChainSettings } from "./chain-settings.ts";
 
 /** A chain that is watched: what counts on it, and how it is read. */

@@ -1,23 +1,23 @@
 import { deleteBlocksAbove } from "../../store/chain-blocks.ts";
 import { forgetChain } from "../../store/chain-transfers.ts";
-import { type Lead, forgetWatch, lockWatch, readWatch } from "../../store/watchers.ts";
+import { type Lead, resetProgress, lockLead, readProgress } from "../../store/watchers.ts";
 import { holdsFinal } from "../chain/holds-final.ts";
-import type { ChainWatch } from "../chain/watch-context.ts";
+import type { WatchContext } from "../chain/watch-context.ts";
 
 /**
  * A development chain may have begun anew since the last start. Where its last final block is not
  * there any more, what was seen of it is forgotten; payments keep what was told of them.
  */
-export const forgetDisposable = async (watch: ChainWatch, lead: Lead): Promise<void> => {
+export const forgetDisposable = async (watch: WatchContext, lead: Lead): Promise<void> => {
   const { chain, log, pool, reader } = watch;
   if (!chain.settings.isDisposable) return;
-  const { finalizedTo } = await readWatch(pool, chain.id);
+  const { finalizedTo } = await readProgress(pool, chain.id);
   if (finalizedTo === null || (await holdsFinal(watch, reader, finalizedTo))) return;
   await pool.transaction(async (tx) => {
-    await lockWatch(tx, lead);
+    await lockLead(tx, lead);
     await deleteBlocksAbove(tx, chain.id, -1);
     await forgetChain(tx, chain.id);
-    await forgetWatch(tx, chain.id);
+    await resetProgress(tx, chain.id);
   });
   log.warn(
     { chain: chain.id },

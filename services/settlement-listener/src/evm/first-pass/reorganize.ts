@@ -1,11 +1,11 @@
-import type { KeptTransfer } from "../../domain/transfer.ts";
+import type { StoredTransfer } from "../../domain/chain-transfer.ts";
 import { tellTransfers } from "../../sightings/keep-transfers.ts";
 import { deleteBlocksAbove, listBlocks } from "../../store/chain-blocks.ts";
 import { orphanTransfers } from "../../store/chain-transfers.ts";
-import { type Lead, haltWatch, lockWatch, saveCheckpoint } from "../../store/watchers.ts";
-import type { ChainReader } from "../rpc/chain-reader.ts";
+import { type Lead, haltChain, lockLead, saveCheckpoint } from "../../store/watchers.ts";
 import { holdsFinal } from "../chain/holds-final.ts";
-import { ChainMovedError, type ChainWatch } from "../chain/watch-context.ts";
+import { ChainMovedError, type WatchContext } from "../chain/watch-context.ts";
+import type { ChainReader } from "../rpc/chain-reader.ts";
 
 type Place = { tip: number; scannedTo: number; finalizedTo: number };
 
@@ -14,7 +14,7 @@ type Place = { tip: number; scannedTo: number; finalizedTo: number };
  * above it, marks its transfers as orphaned and moves the checkpoint there, in one transaction. Where
  * even the last final block is another one, the chain is halted for a human.
  */
-export const reorganize = async (watch: ChainWatch, lead: Lead, place: Place): Promise<void> => {
+export const reorganize = async (watch: WatchContext, lead: Lead, place: Place): Promise<void> => {
   const ancestor = await findAncestor(watch, watch.reader, place);
   // Between two questions the node has come back to what we hold.
   if (ancestor === place.tip) throw new ChainMovedError("the tip is as it was");
@@ -27,7 +27,7 @@ const chunkBlocksMax = 128;
 
 /** The highest kept block, from the tip down to the last final one, that the node holds as well. */
 const findAncestor = async (
-  { chain, pool }: ChainWatch,
+  { chain, pool }: WatchContext,
   reader: ChainReader,
   { tip, finalizedTo }: Place,
 ): Promise<number | undefined> => {
@@ -51,13 +51,13 @@ const findAncestor = async (
 };
 
 const moveBack = async (
-  watch: ChainWatch,
+  watch: WatchContext,
   lead: Lead,
   { ancestor, scannedTo, finalizedTo }: Place & { ancestor: number },
 ): Promise<void> => {
   const { chain, clock, log, metrics, pool, wakeRelay } = watch;
   const orphaned = await pool.transaction(async (tx) => {
-    await lockWatch(tx, lead);
+    await lockLead(tx, lead);
     await deleteBlocksAbove(tx, chain.id, ancestor);
     const transfers = await orphanTransfers(tx, chain.id, ancestor);
     await tellTransfers(tx, transfers, clock.now());
@@ -76,8 +76,8 @@ const moveBack = async (
 };
 
 const tellOrphanedSettled = (
-  { chain, log, metrics }: ChainWatch,
-  orphaned: readonly KeptTransfer[],
+  { chain, log, metrics }: WatchContext,
+  orphaned: readonly StoredTransfer[],
 ): void => {
   const settled = orphaned.filter(({ state }) => state !== "seen");
   if (settled.length === 0) return;
@@ -97,7 +97,7 @@ const tellOrphanedSettled = (
 };
 
 /** One node that lies or is broken must not stop a chain: where there is another, it must agree. */
-const halt = async (watch: ChainWatch, lead: Lead, place: Place): Promise<void> => {
+const halt = async (watch: WatchContext, lead: Lead, place: Place): Promise<void> => {
   const { auditor, chain, log, metrics, pool } = watch;
   const { finalizedTo } = place;
   if (auditor !== undefined && (await holdsFinal(watch, auditor, finalizedTo))) {
@@ -110,8 +110,8 @@ const halt = async (watch: ChainWatch, lead: Lead, place: Place): Promise<void> 
   }
   const reason = `a reorg reached below block ${finalizedTo}, which had been recorded as final`;
   await pool.transaction(async (tx) => {
-    await lockWatch(tx, lead);
-    await haltWatch(tx, chain.id, reason);
+    await lockLead(tx, lead);
+    await haltChain(tx, chain.id, reason);
   });
   log.fatal({ chain: chain.id, finalized_to: finalizedTo }, `the chain is halted: ${reason}`);
 };

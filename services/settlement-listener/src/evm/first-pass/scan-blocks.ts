@@ -1,18 +1,14 @@
-import type { Transfer } from "../../domain/transfer.ts";
-import type { ScanPlan } from "../../domain/plan-scan.ts";
-import type { Block } from "../../store/chain-blocks.ts";
-import type { ChainReader, Header, Hex } from "../rpc/chain-reader.ts";
-import { ChainMovedError, type ChainWatch } from "../chain/watch-context.ts";
+import type { Hex } from "viem";
+import type { ChainTransfer } from "../../domain/chain-transfer.ts";
+import type { ScanPlan, FinalityLines } from "../../domain/plan-scan.ts";
+import type { ScannedBlock } from "../../store/chain-blocks.ts";
+import { ChainMovedError, type WatchContext } from "../chain/watch-context.ts";
+import type { ChainReader, BlockHeader } from "../rpc/chain-reader.ts";
 import { type Piece, cutLogs } from "../transfers/cut-logs.ts";
-import {
-  type StateLines,
-  findTransfers,
-  instantOf,
-  readTimes,
-} from "../transfers/find-transfers.ts";
+import { findTransfers, instantOf, readTimes } from "../transfers/find-transfers.ts";
 
 /** What is kept at once: blocks, the last of which the checkpoint moves to, and what was in them. */
-export type Scanned = { blocks: readonly Block[]; transfers: readonly Transfer[] };
+export type Scanned = { blocks: readonly ScannedBlock[]; transfers: readonly ChainTransfer[] };
 
 type Keep = (scanned: Scanned) => Promise<void>;
 type Range = { fromBlock: number; toBlock: number };
@@ -23,8 +19,12 @@ type Range = { fromBlock: number; toBlock: number };
  * answers are of two chains; what was kept until then stands.
  */
 export const scanBlocks = async (
-  watch: ChainWatch,
-  { plan, headers, lines }: { plan: ScanPlan; headers: readonly Header[]; lines: StateLines },
+  watch: WatchContext,
+  {
+    plan,
+    headers,
+    lines,
+  }: { plan: ScanPlan; headers: readonly BlockHeader[]; lines: FinalityLines },
   keep: Keep,
 ): Promise<void> => {
   switch (plan.kind) {
@@ -42,18 +42,18 @@ export const scanBlocks = async (
  * as what follows is held against it.
  */
 const scanFinal = async (
-  watch: ChainWatch,
-  { range, lines }: { range: Range; lines: StateLines },
+  watch: WatchContext,
+  { range, lines }: { range: Range; lines: FinalityLines },
   keep: Keep,
 ): Promise<void> => keepInTurn(readFinal(watch, range, lines), keep);
 
 /** As far as the plan goes, which bounds it. */
 async function* readFinal(
-  { chain, reader }: ChainWatch,
+  { chain, reader }: WatchContext,
   { fromBlock, toBlock }: Range,
-  lines: StateLines,
+  lines: FinalityLines,
 ): AsyncGenerator<Scanned> {
-  let before: Header | undefined;
+  let before: BlockHeader | undefined;
   let next = fromBlock;
   while (next <= toBlock) {
     if (before !== undefined) await checkStands(reader, before);
@@ -70,15 +70,18 @@ async function* readFinal(
 }
 
 /** A range is read while the one before it is being kept: it must be of the same chain. */
-const checkStands = async (reader: ChainReader, { number, hash }: Header): Promise<void> => {
+const checkStands = async (reader: ChainReader, { number, hash }: BlockHeader): Promise<void> => {
   const [header] = await reader.readHeaders({ fromBlock: number, toBlock: number });
   if (header?.hash !== hash) throw new ChainMovedError("a scanned block is not there now");
 };
 
 /** Fresh blocks: headers that follow on the tip and on one another, and the logs of exactly these. */
 const scanFresh = async (
-  { chain, reader }: ChainWatch,
-  { headers: [tip, ...following], lines }: { headers: readonly Header[]; lines: StateLines },
+  { chain, reader }: WatchContext,
+  {
+    headers: [tip, ...following],
+    lines,
+  }: { headers: readonly BlockHeader[]; lines: FinalityLines },
   keep: Keep,
 ): Promise<void> => {
   const [first, last] = [following[0], following.at(-1)];
@@ -122,7 +125,7 @@ const keepInTurn = async (read: AsyncGenerator<Scanned>, keep: Keep): Promise<vo
 };
 
 /** The last block of a piece, which holds its last log. */
-const readEnd = async (reader: ChainReader, { logs, endNumber }: Piece): Promise<Header> => {
+const readEnd = async (reader: ChainReader, { logs, endNumber }: Piece): Promise<BlockHeader> => {
   const [header] = await reader.readHeaders({ fromBlock: endNumber, toBlock: endNumber });
   if (header === undefined || header.hash !== logs.at(-1)?.blockHash) {
     throw new ChainMovedError("a log's block is not there now");
@@ -131,14 +134,19 @@ const readEnd = async (reader: ChainReader, { logs, endNumber }: Piece): Promise
 };
 
 /** A header as it is kept. */
-export const blockOf = ({ number, hash, parentHash, timestampSeconds }: Header): Block => ({
+export const blockOf = ({
+  number,
+  hash,
+  parentHash,
+  timestampSeconds,
+}: BlockHeader): ScannedBlock => ({
   number,
   hash,
   parentHash,
   minedAt: instantOf(timestampSeconds),
 });
 
-const checkLineage = (headers: readonly Header[]): void => {
+const checkLineage = (headers: readonly BlockHeader[]): void => {
   const isLineage = headers.every((header, index) => {
     const before = headers[index - 1];
     if (before === undefined) return true;
@@ -155,8 +163,8 @@ const noncesAtOnceMax = 20;
  */
 const addNonces = async (
   reader: ChainReader,
-  transfers: readonly Transfer[],
-): Promise<readonly Transfer[]> => {
+  transfers: readonly ChainTransfer[],
+): Promise<readonly ChainTransfer[]> => {
   const open = transfers.filter(({ state }) => state === "seen");
   const hashes = [...new Set(open.map(({ transactionHash }) => transactionHash as Hex))];
   const nonces = new Map<string, number | undefined>();

@@ -1,10 +1,11 @@
-import type { KeptTransfer, Transfer } from "../../domain/transfer.ts";
+import type { Hex } from "viem";
+import type { StoredTransfer, ChainTransfer } from "../../domain/chain-transfer.ts";
+import type { FinalityLines } from "../../domain/plan-scan.ts";
 import { type DuePlace, listDue } from "../../store/chain-transfers.ts";
 import type { Lead } from "../../store/watchers.ts";
-import type { Hex } from "../rpc/chain-reader.ts";
-import type { ChainWatch } from "../chain/watch-context.ts";
+import type { WatchContext } from "../chain/watch-context.ts";
 import { commitTruth } from "../transfers/commit-truth.ts";
-import { type StateLines, findAgain } from "../transfers/find-transfers.ts";
+import { findAgain } from "../transfers/find-transfers.ts";
 
 const dueAtOnceMax = 500;
 const pagesMax = 20;
@@ -16,9 +17,9 @@ const pagesMax = 20;
  * the payment no more fails it. Answers whether there is more to do at once.
  */
 export const settleTransfers = async (
-  watch: ChainWatch,
+  watch: WatchContext,
   lead: Lead,
-  lines: StateLines,
+  lines: FinalityLines,
 ): Promise<boolean> => {
   const { chain, log, pool } = watch;
   let after: DuePlace | undefined;
@@ -43,15 +44,15 @@ export const settleTransfers = async (
 
 /** Settles some payments; answers how many of them have to wait. */
 const settlePage = async (
-  watch: ChainWatch,
+  watch: WatchContext,
   lead: Lead,
-  { due, lines }: { due: readonly KeptTransfer[]; lines: StateLines },
+  { due, lines }: { due: readonly StoredTransfer[]; lines: FinalityLines },
 ): Promise<number> => {
   if (due.length === 0) return 0;
   const hashes = new Set(due.map(({ transactionHash }) => transactionHash as Hex));
   const receipts = await watch.reader.readReceipts([...hashes]);
-  const settled: Transfer[] = [];
-  const failed: KeptTransfer[] = [];
+  const settled: ChainTransfer[] = [];
+  const failed: StoredTransfer[] = [];
   for (const kept of due) {
     const receipt = receipts.get(kept.transactionHash as Hex);
     if (receipt?.blockHash !== kept.blockHash) continue;

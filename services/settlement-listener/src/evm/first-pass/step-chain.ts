@@ -1,16 +1,22 @@
-import { type Lines, type ScanPlan, drawLines, planScan } from "../../domain/plan-scan.ts";
+import {
+  type Lines,
+  type ScanPlan,
+  type Heads,
+  drawLines,
+  planScan,
+} from "../../domain/plan-scan.ts";
 import { keepTransfers } from "../../sightings/keep-transfers.ts";
 import { deleteBlocksBelow, findBlock, insertBlocks } from "../../store/chain-blocks.ts";
 import { finalizeTransfers } from "../../store/chain-transfers.ts";
 import {
   type Lead,
-  type Watch,
-  lockWatch,
-  readWatch,
+  type WatchProgress,
+  lockLead,
+  readProgress,
   saveCheckpoint,
 } from "../../store/watchers.ts";
-import type { Header, Heads } from "../rpc/chain-reader.ts";
-import type { ChainWatch } from "../chain/watch-context.ts";
+import type { WatchContext } from "../chain/watch-context.ts";
+import type { BlockHeader } from "../rpc/chain-reader.ts";
 import { reorganize } from "./reorganize.ts";
 import { type Scanned, blockOf, scanBlocks } from "./scan-blocks.ts";
 import { settleTransfers } from "./settle-transfers.ts";
@@ -23,36 +29,36 @@ export type Step = {
   hasMore: boolean;
 };
 
-type Begun = Watch & { scannedTo: number; finalizedTo: number };
+type Begun = WatchProgress & { scannedTo: number; finalizedTo: number };
 
 /**
  * One step of watching a chain: reads how far it has come, holds the last scanned block against the
  * node's, settles what has come of age, reads what follows, and commits what was found together with
  * the checkpoint. Nothing is kept between steps but in the database.
  */
-export const stepChain = async (watch: ChainWatch, lead: Lead): Promise<Step> => {
+export const stepChain = async (watch: WatchContext, lead: Lead): Promise<Step> => {
   const { chain, pool, reader } = watch;
-  const kept = await readWatch(pool, chain.id);
-  if (kept.haltedReason !== null) return { state: "halted", head: null, hasMore: false };
+  const progress = await readProgress(pool, chain.id);
+  if (progress.haltedReason !== null) return { state: "halted", head: null, hasMore: false };
   const heads = await reader.readHeads();
   const lines = drawLines(heads, chain.settings);
-  if (!hasBegun(kept)) {
+  if (!hasBegun(progress)) {
     const hasMore = await begin(watch, lead, lines);
     return { state: "catching_up", head: heads.latest, hasMore };
   }
-  return follow(watch, lead, { kept, heads, lines });
+  return follow(watch, lead, { progress, heads, lines });
 };
 
-const hasBegun = (kept: Watch): kept is Begun =>
-  kept.scannedTo !== null && kept.finalizedTo !== null;
+const hasBegun = (progress: WatchProgress): progress is Begun =>
+  progress.scannedTo !== null && progress.finalizedTo !== null;
 
 /** A watch begins at the last final block: no link of ours can have been paid before we were there. */
-const begin = async (watch: ChainWatch, lead: Lead, lines: Lines): Promise<boolean> => {
+const begin = async (watch: WatchContext, lead: Lead, lines: Lines): Promise<boolean> => {
   const { chain, log, pool, reader } = watch;
   const [header] = await reader.readHeaders({ fromBlock: lines.final, toBlock: lines.final });
   if (header === undefined) return false;
   await pool.transaction(async (tx) => {
-    await lockWatch(tx, lead);
+    await lockLead(tx, lead);
     await insertBlocks(tx, chain.id, [blockOf(header)]);
     const { number } = header;
     await saveCheckpoint(tx, chain.id, { scannedTo: number, finalizedTo: number });
@@ -62,39 +68,39 @@ const begin = async (watch: ChainWatch, lead: Lead, lines: Lines): Promise<boole
 };
 
 const follow = async (
-  watch: ChainWatch,
+  watch: WatchContext,
   lead: Lead,
-  { kept, heads, lines }: { kept: Begun; heads: Heads; lines: Lines },
+  { progress, heads, lines }: { progress: Begun; heads: Heads; lines: Lines },
 ): Promise<Step> => {
   const { chain, metrics, pool, reader } = watch;
   const head = heads.latest;
-  const plan = planScan(kept.scannedTo, lines, chain.settings);
+  const plan = planScan(progress.scannedTo, lines, chain.settings);
   // A node that has not got to our last final block says nothing of what follows it.
-  if (plan.tip < kept.finalizedTo) return { state: "behind", head, hasMore: false };
+  if (plan.tip < progress.finalizedTo) return { state: "behind", head, hasMore: false };
   const startedAtMs = performance.now();
   const toBlock = plan.kind === "fresh" ? plan.toBlock : plan.tip;
   const headers = await reader.readHeaders({ fromBlock: plan.tip, toBlock });
   const [tip] = headers;
   if (tip === undefined) return { state: "behind", head, hasMore: false };
   const knownHash =
-    plan.tip === kept.scannedTo
-      ? kept.scannedHash
+    plan.tip === progress.scannedTo
+      ? progress.scannedHash
       : (await findBlock(pool, chain.id, plan.tip))?.hash;
   if (tip.hash !== knownHash) {
-    await reorganize(watch, lead, { ...kept, tip: plan.tip });
+    await reorganize(watch, lead, { ...progress, tip: plan.tip });
     return { state: "catching_up", head, hasMore: true };
   }
   // Before what follows is told: the order of payments decides which of them completes a link.
   const isMoreDue = await settleTransfers(watch, lead, {
-    settle: Math.min(lines.settle, kept.scannedTo),
-    final: kept.finalizedTo,
+    settle: Math.min(lines.settle, progress.scannedTo),
+    final: progress.finalizedTo,
   });
   if (isMoreDue) return { state: "catching_up", head, hasMore: true };
-  const reach = await scan(watch, lead, { plan, headers, lines, kept });
+  const reach = await scan(watch, lead, { plan, headers, lines, progress });
   const { scannedTo } = reach;
-  const isMoving = scannedTo > kept.scannedTo;
+  const isMoving = scannedTo > progress.scannedTo;
   if (isMoving) metrics.scanned(chain.id, (performance.now() - startedAtMs) / 1000);
-  await measure(watch, { kept, head, ...reach });
+  await measure(watch, { progress, head, ...reach });
   const isBehind = scannedTo < lines.scan;
   return {
     state: isBehind ? "catching_up" : "watching",
@@ -103,17 +109,17 @@ const follow = async (
   };
 };
 
-type Scan = { plan: ScanPlan; headers: readonly Header[]; lines: Lines; kept: Begun };
+type Scan = { plan: ScanPlan; headers: readonly BlockHeader[]; lines: Lines; progress: Begun };
 type Reach = { scannedTo: number; finalizedTo: number; scannedAt: Date | null };
 
 /** Scans what the plan asks for, and commits it piece by piece; answers how far that came. */
 const scan = async (
-  watch: ChainWatch,
+  watch: WatchContext,
   lead: Lead,
-  { plan, headers, lines, kept }: Scan,
+  { plan, headers, lines, progress }: Scan,
 ): Promise<Reach> => {
-  let { scannedTo, finalizedTo } = kept;
-  let scannedAt = kept.scannedMinedAt;
+  let { scannedTo, finalizedTo } = progress;
+  let scannedAt = progress.scannedMinedAt;
   const keep = async (scanned: Scanned): Promise<void> => {
     const last = scanned.blocks.at(-1);
     const to = last?.number ?? scannedTo;
@@ -133,7 +139,7 @@ const scan = async (
 
 /** What was found, and how far: together or not at all. */
 const commit = async (
-  { chain, clock, metrics, pool, wakeRelay }: ChainWatch,
+  { chain, clock, metrics, pool, wakeRelay }: WatchContext,
   lead: Lead,
   step: { scanned: Scanned; scannedTo: number; finalizedTo: number; isFinalMoved: boolean },
 ): Promise<void> => {
@@ -141,7 +147,7 @@ const commit = async (
   const { blocks, transfers } = scanned;
   await pool.transaction(async (tx) => {
     const now = clock.now();
-    await lockWatch(tx, lead);
+    await lockLead(tx, lead);
     if (blocks.length > 0) await insertBlocks(tx, chain.id, blocks);
     await keepTransfers(tx, transfers, now);
     if (isFinalMoved) {
@@ -158,13 +164,13 @@ const commit = async (
 };
 
 const measure = async (
-  { chain, clock, metrics, pool }: ChainWatch,
-  reach: Reach & { kept: Begun; head: number },
+  { chain, clock, metrics, pool }: WatchContext,
+  reach: Reach & { progress: Begun; head: number },
 ): Promise<void> => {
-  const { finalizedTo, head, kept, scannedAt, scannedTo } = reach;
+  const { finalizedTo, head, progress, scannedAt, scannedTo } = reach;
   const finalizedAt =
-    finalizedTo === kept.finalizedTo
-      ? kept.finalizedMinedAt
+    finalizedTo === progress.finalizedTo
+      ? progress.finalizedMinedAt
       : ((await findBlock(pool, chain.id, finalizedTo))?.minedAt ?? null);
   const nowMs = clock.now().getTime();
   const ageSeconds = (minedAt: Date | null): number =>

@@ -1,8 +1,9 @@
-/** Lowercase hex with `0x` in front. */
-export type Hex = `0x${string}`;
+import type { Hex } from "viem";
+import type { EventLog } from "../../domain/decode-event.ts";
+import type { Heads } from "../../domain/plan-scan.ts";
 
 /** What of a block's header the watcher needs. */
-export type Header = {
+export type BlockHeader = {
   number: number;
   hash: Hex;
   parentHash: Hex;
@@ -11,11 +12,8 @@ export type Header = {
   logsBloom: Hex;
 };
 
-/** A log as a receipt holds it. */
-export type Log = { address: Hex; topics: readonly Hex[]; data: Hex };
-
 /** A log of a configured fee proxy, and where it stands: a pointer to a receipt, no more. */
-export type ProxyLog = Log & {
+export type ProxyLog = EventLog & {
   blockNumber: number;
   blockHash: Hex;
   transactionHash: Hex;
@@ -24,18 +22,15 @@ export type ProxyLog = Log & {
 };
 
 /** What became of a transaction, in the block that a node holds to be canonical. */
-export type Receipt = {
+export type TransactionReceipt = {
   transactionHash: Hex;
   blockNumber: number;
   blockHash: Hex;
   isSuccessful: boolean;
   from: Hex;
   /** In their order; the place of one in this list names it, also after a reorg. */
-  logs: readonly Log[];
+  logs: readonly EventLog[];
 };
-
-/** How far a node has come; a tag that the chain or the node does not know is null. */
-export type Heads = { latest: number; safe: number | null; finalized: number | null };
 
 /**
  * Reads one chain. Every call ends within a bound, over as many providers as there are, and throws
@@ -44,7 +39,7 @@ export type Heads = { latest: number; safe: number | null; finalized: number | n
 export type ChainReader = {
   readHeads(): Promise<Heads>;
   /** The canonical blocks of a range, both ends included, in order; short where the node ends. */
-  readHeaders(range: { fromBlock: number; toBlock: number }): Promise<readonly Header[]>;
+  readHeaders(range: { fromBlock: number; toBlock: number }): Promise<readonly BlockHeader[]>;
   /**
    * The fee proxies' logs from `fromBlock` on, in order, as far as one question reaches that the
    * provider bears, and at most to `toBlock`. `end` is the last block covered, read after the logs and
@@ -54,10 +49,10 @@ export type ChainReader = {
   readLogs(range: {
     fromBlock: number;
     toBlock: number;
-    headers?: readonly Header[];
-  }): Promise<{ logs: readonly ProxyLog[]; end: Header }>;
+    headers?: readonly BlockHeader[];
+  }): Promise<{ logs: readonly ProxyLog[]; end: BlockHeader }>;
   /** Receipts by transaction hash; one that is in no canonical block is left out. */
-  readReceipts(hashes: readonly Hex[]): Promise<ReadonlyMap<Hex, Receipt>>;
+  readReceipts(hashes: readonly Hex[]): Promise<ReadonlyMap<Hex, TransactionReceipt>>;
   /** The nonce of a transaction, mined or waiting; undefined where the node does not know it. */
   readNonce(transactionHash: Hex): Promise<number | undefined>;
   /** How many transactions an address had sent by a block: the first nonce not yet used. */

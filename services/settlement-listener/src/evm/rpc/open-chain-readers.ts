@@ -1,13 +1,14 @@
+import type { Hex } from "viem";
 import type { Clock, Log } from "@payment-links/runtime";
-import type { ChainReader, Hex } from "./chain-reader.ts";
+import type { ChainReader } from "./chain-reader.ts";
 import { type Turn, createTurn } from "./provider/ask-in-turn.ts";
 import { readBytes } from "./provider/node-answers.ts";
 import { type Provider, type RpcTiming, openProvider } from "./provider/provider.ts";
+import { RpcFault } from "./provider/rpc-fault.ts";
 import { createReadHeaders } from "./reads/read-headers.ts";
 import { type HeadMemory, createReadHeads } from "./reads/read-heads.ts";
-import { type ProxyEvent, createReadLogs } from "./reads/read-logs.ts";
+import { type LogFilter, createReadLogs } from "./reads/read-logs.ts";
 import { createTransactionReads } from "./reads/read-transactions.ts";
-import { RpcFault } from "./provider/rpc-fault.ts";
 import type { RpcMetrics } from "./rpc-metrics.ts";
 
 export type ChainReadersOptions = {
@@ -15,7 +16,7 @@ export type ChainReadersOptions = {
   chainId: string;
   /** Secrets: the addresses of the chain's providers, the first one preferred. */
   urls: readonly string[];
-  proxies: readonly ProxyEvent[];
+  proxies: readonly LogFilter[];
   /** The most blocks that one question for logs covers. */
   rangeBlocksMax: number;
   isBloomKept: boolean;

@@ -1,12 +1,12 @@
 import { type Lead, saveAudited } from "../../store/watchers.ts";
 import { holdsFinal } from "../chain/holds-final.ts";
-import type { ChainWatch } from "../chain/watch-context.ts";
+import type { WatchContext } from "../chain/watch-context.ts";
 import type { ChainReader } from "../rpc/chain-reader.ts";
 import { readAgain, repair } from "./read-again.ts";
 
 /** Reads the next range of final blocks a second time, and repairs what the first pass missed. */
 export const auditRange = async (
-  watch: ChainWatch,
+  watch: WatchContext,
   lead: Lead,
   { auditedTo, finalizedTo }: { auditedTo: number; finalizedTo: number },
 ): Promise<void> => {

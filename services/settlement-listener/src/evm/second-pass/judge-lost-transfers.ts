@@ -1,11 +1,13 @@
+import type { Hex } from "viem";
+import type { StoredTransfer, ChainTransfer } from "../../domain/chain-transfer.ts";
 import { judgeLost } from "../../domain/judge-lost.ts";
-import type { KeptTransfer, Transfer } from "../../domain/transfer.ts";
+import type { FinalityLines } from "../../domain/plan-scan.ts";
 import { listLost } from "../../store/chain-transfers.ts";
 import type { Lead } from "../../store/watchers.ts";
-import type { ChainReader, Hex, Receipt } from "../rpc/chain-reader.ts";
-import type { ChainWatch } from "../chain/watch-context.ts";
+import type { WatchContext } from "../chain/watch-context.ts";
+import type { ChainReader, TransactionReceipt } from "../rpc/chain-reader.ts";
 import { commitTruth } from "../transfers/commit-truth.ts";
-import { type StateLines, findAgain, readTimes } from "../transfers/find-transfers.ts";
+import { findAgain, readTimes } from "../transfers/find-transfers.ts";
 
 const pageCountMax = 100;
 const pagesMax = 50;
@@ -16,9 +18,9 @@ const pagesMax = 50;
  * provider, where there is one, must know of no receipt either.
  */
 export const judgeLostTransfers = async (
-  watch: ChainWatch,
+  watch: WatchContext,
   lead: Lead,
-  lines: StateLines,
+  lines: FinalityLines,
 ): Promise<void> => {
   let afterHash = "";
   for (let page = 0; page < pagesMax; page += 1) {
@@ -32,15 +34,15 @@ export const judgeLostTransfers = async (
 };
 
 const judgePage = async (
-  watch: ChainWatch,
+  watch: WatchContext,
   lead: Lead,
-  { lost, lines }: { lost: readonly KeptTransfer[]; lines: StateLines },
+  { lost, lines }: { lost: readonly StoredTransfer[]; lines: FinalityLines },
 ): Promise<void> => {
   // Before the receipts: a transaction that is mined in between has a receipt then.
   const usedNonces = await readUsedNonces(watch.reader, lost, lines.final);
   const receipts = await readAllReceipts(watch, lost);
-  const settled: Transfer[] = [];
-  const failed: KeptTransfer[] = [];
+  const settled: ChainTransfer[] = [];
+  const failed: StoredTransfer[] = [];
   for (const kept of lost) {
     const receipt = receipts.get(kept.transactionHash as Hex);
     const found = receipt === undefined ? undefined : findAgain(watch, kept, receipt, lines);
@@ -64,7 +66,7 @@ const judgePage = async (
 
 const readUsedNonces = async (
   reader: ChainReader,
-  lost: readonly KeptTransfer[],
+  lost: readonly StoredTransfer[],
   finalizedTo: number,
 ): Promise<ReadonlyMap<string, number>> => {
   const senders = [...new Set(lost.map(({ sender }) => sender as Hex))];
@@ -75,9 +77,9 @@ const readUsedNonces = async (
 };
 
 const readAllReceipts = async (
-  { auditor, reader }: ChainWatch,
-  lost: readonly KeptTransfer[],
-): Promise<ReadonlyMap<Hex, Receipt>> => {
+  { auditor, reader }: WatchContext,
+  lost: readonly StoredTransfer[],
+): Promise<ReadonlyMap<Hex, TransactionReceipt>> => {
   const hashes = [...new Set(lost.map(({ transactionHash }) => transactionHash as Hex))];
   const receipts = await reader.readReceipts(hashes);
   const missing = hashes.filter((hash) => !receipts.has(hash));

@@ -1,9 +1,9 @@
-import type { KeptTransfer, Transfer } from "../../domain/transfer.ts";
+import type { StoredTransfer, ChainTransfer } from "../../domain/chain-transfer.ts";
 import { keepTransfers } from "../../sightings/keep-transfers.ts";
 import { listKept } from "../../store/chain-transfers.ts";
 import type { Transaction } from "../../store/transaction.ts";
-import { type Lead, lockWatch } from "../../store/watchers.ts";
-import type { ChainWatch } from "../chain/watch-context.ts";
+import { type Lead, lockLead } from "../../store/watchers.ts";
+import type { WatchContext } from "../chain/watch-context.ts";
 import type { ChainReader } from "../rpc/chain-reader.ts";
 import { cutLogs } from "../transfers/cut-logs.ts";
 import { findTransfers, readTimes } from "../transfers/find-transfers.ts";
@@ -12,14 +12,14 @@ type Pass = {
   /** The last block that was read. */
   end: number;
   /** Payments that are there and are not kept as they should be. */
-  missing: readonly Transfer[];
+  missing: readonly ChainTransfer[];
   /** Payments that are kept as settled and are not there. */
-  surplus: readonly KeptTransfer[];
+  surplus: readonly StoredTransfer[];
 };
 
 /** Reads final blocks again, and holds what is there against what is kept. */
 export const readAgain = async (
-  { chain, pool }: ChainWatch,
+  { chain, pool }: WatchContext,
   reader: ChainReader,
   range: { fromBlock: number; toBlock: number; finalizedTo: number },
 ): Promise<Pass> => {
@@ -58,13 +58,13 @@ const placeOf = ({
 
 /** Keeps what was missed, in the transaction that notes how far was read. */
 export const repair = async (
-  { chain, clock, log, metrics, pool, wakeRelay }: ChainWatch,
+  { chain, clock, log, metrics, pool, wakeRelay }: WatchContext,
   lead: Lead,
-  missing: readonly Transfer[],
+  missing: readonly ChainTransfer[],
   moveOn: (tx: Transaction) => Promise<void>,
 ): Promise<void> => {
   await pool.transaction(async (tx) => {
-    await lockWatch(tx, lead);
+    await lockLead(tx, lead);
     await keepTransfers(tx, missing, clock.now());
     await moveOn(tx);
   });

@@ -1,11 +1,11 @@
 import { findRescan, saveRescan } from "../../store/rescans.ts";
 import type { Lead } from "../../store/watchers.ts";
-import type { ChainWatch } from "../chain/watch-context.ts";
+import type { WatchContext } from "../chain/watch-context.ts";
 import { readAgain, repair } from "./read-again.ts";
 
 /** One step of the oldest rescan that final blocks allow; answers whether it did anything. */
 export const rescanRange = async (
-  watch: ChainWatch,
+  watch: WatchContext,
   lead: Lead,
   finalizedTo: number,
 ): Promise<boolean> => {

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { readWatch } from "../../store/watchers.ts";
+import { readProgress } from "../../store/watchers.ts";
 import { type Chain, openChain } from "../../testing/open-chain.ts";
 import { type WatchRig, openWatchRig } from "../../testing/open-watch-rig.ts";
 import { owner } from "../../testing/samples.ts";
@@ -88,7 +88,7 @@ describe("POST /internal/settlement/rescan", () => {
     // Else it is the second pass that would find it.
     await waitUntil(
       "the second pass has gone by",
-      async () => ((await readWatch(rig.pool, "1337")).auditedTo ?? 0) > paidAt,
+      async () => ((await readProgress(rig.pool, "1337")).auditedTo ?? 0) > paidAt,
     );
     hiding.stop();
     const answer = await askRescan(rig, { chainId: "1337", fromBlock: 0, toBlock: paidAt + 1 });

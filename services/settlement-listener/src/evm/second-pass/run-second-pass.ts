@@ -1,6 +1,6 @@
 import { forgetUnmatched } from "../../store/chain-transfers.ts";
-import { type Lead, lockWatch, readWatch } from "../../store/watchers.ts";
-import type { ChainWatch } from "../chain/watch-context.ts";
+import { type Lead, lockLead, readProgress } from "../../store/watchers.ts";
+import type { WatchContext } from "../chain/watch-context.ts";
 import { auditRange } from "./audit-range.ts";
 import { judgeLostTransfers } from "./judge-lost-transfers.ts";
 import { rescanRange } from "./rescan-range.ts";
@@ -18,12 +18,12 @@ const forgottenAtOnceMax = 5_000;
  * came for. Answers whether there is more to do at once.
  */
 export const runSecondPass = async (
-  watch: ChainWatch,
+  watch: WatchContext,
   lead: Lead,
   memory: PassMemory,
 ): Promise<boolean> => {
   const { chain, pool } = watch;
-  const { auditedTo, finalizedTo, haltedReason } = await readWatch(pool, chain.id);
+  const { auditedTo, finalizedTo, haltedReason } = await readProgress(pool, chain.id);
   if (haltedReason !== null || finalizedTo === null) return false;
   if (finalizedTo > memory.judgedTo) {
     await judgeLostTransfers(watch, lead, { settle: finalizedTo, final: finalizedTo });
@@ -36,13 +36,13 @@ export const runSecondPass = async (
   return true;
 };
 
-const forget = async (watch: ChainWatch, lead: Lead, memory: PassMemory): Promise<void> => {
+const forget = async (watch: WatchContext, lead: Lead, memory: PassMemory): Promise<void> => {
   const { chain, clock, pool } = watch;
   const nowMs = clock.now().getTime();
   if (nowMs - memory.forgotAtMs < forgetEveryMs) return;
   const before = new Date(nowMs - unmatchedKeptMs);
   await pool.transaction(async (tx) => {
-    await lockWatch(tx, lead);
+    await lockLead(tx, lead);
     await forgetUnmatched(tx, chain.id, { before, countMax: forgottenAtOnceMax });
   });
   memory.forgotAtMs = nowMs;

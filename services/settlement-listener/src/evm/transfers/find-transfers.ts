@@ -1,12 +1,10 @@
 import { toEip55 } from "@payment-links/contracts";
-import type { KeptTransfer, Transfer, TransferState } from "../../domain/transfer.ts";
+import type { StoredTransfer, ChainTransfer, TransferState } from "../../domain/chain-transfer.ts";
+import type { FinalityLines } from "../../domain/plan-scan.ts";
 import { verifyReceipt } from "../../domain/verify-receipt.ts";
-import type { ChainReader, ProxyLog, Receipt } from "../rpc/chain-reader.ts";
 import { ChainMovedError } from "../chain/watch-context.ts";
 import type { WatchedChain } from "../chain/watched-chain.ts";
-
-/** Up to which block a transfer is settled, and up to which it is final. */
-export type StateLines = { settle: number; final: number };
+import type { ChainReader, ProxyLog, TransactionReceipt } from "../rpc/chain-reader.ts";
 
 /**
  * The payments behind the proxies' logs, each proved by its receipt. Throws {@link ChainMovedError}
@@ -14,8 +12,8 @@ export type StateLines = { settle: number; final: number };
  */
 export const findTransfers = async (
   { chain, reader }: { chain: WatchedChain; reader: ChainReader },
-  { logs, times, lines }: { logs: readonly ProxyLog[]; times: BlockTimes; lines: StateLines },
-): Promise<readonly Transfer[]> => {
+  { logs, times, lines }: { logs: readonly ProxyLog[]; times: BlockTimes; lines: FinalityLines },
+): Promise<readonly ChainTransfer[]> => {
   const blockHashes = new Map(logs.map((log) => [log.transactionHash, log.blockHash]));
   if (blockHashes.size === 0) return [];
   const receipts = await reader.readReceipts([...blockHashes.keys()]);
@@ -32,9 +30,9 @@ export const findTransfers = async (
 /** The payments that one receipt proves. */
 export const transfersOf = (
   chain: WatchedChain,
-  receipt: Receipt,
+  receipt: TransactionReceipt,
   { times, lines, shown = new Map() }: Surroundings,
-): readonly Transfer[] =>
+): readonly ChainTransfer[] =>
   verifyReceipt(receipt, chain).map(({ destination, ...verified }) => ({
     ...verified,
     destinationAddress: showAddress(destination, shown),
@@ -51,10 +49,10 @@ export const transfersOf = (
 /** A kept transfer as a receipt proves it now; undefined where that does not. */
 export const findAgain = (
   { chain }: { chain: WatchedChain },
-  kept: KeptTransfer,
-  receipt: Receipt,
-  lines: StateLines,
-): Transfer | undefined => {
+  kept: StoredTransfer,
+  receipt: TransactionReceipt,
+  lines: FinalityLines,
+): ChainTransfer | undefined => {
   const times = new Map([[receipt.blockNumber, kept.occurredAt]]);
   return transfersOf(chain, receipt, { times, lines }).find(
     ({ ordinal }) => ordinal === kept.ordinal,
@@ -63,7 +61,7 @@ export const findAgain = (
 
 type Surroundings = {
   times: BlockTimes;
-  lines: StateLines;
+  lines: FinalityLines;
   /** Addresses that have been put in EIP-55 form already, which costs a hash each. */
   shown?: Map<string, string>;
 };
@@ -126,7 +124,7 @@ const timeOf = (times: BlockTimes, number: number): Date => {
   return time;
 };
 
-const stateAt = (blockNumber: number, { settle, final }: StateLines): TransferState => {
+const stateAt = (blockNumber: number, { settle, final }: FinalityLines): TransferState => {
   if (blockNumber > settle) return "seen";
   return blockNumber > final ? "settled" : "final";
 };

@@ -41,16 +41,16 @@ contract FakeProxy {
 
 /// Pays several times in one transaction, as a smart account does; it must hold the tokens itself.
 contract BatchPayer {
-  struct Payment {
+  struct PaymentOrder {
     address token;
     address to;
     uint256 amount;
     bytes paymentReference;
   }
 
-  function pay(Proxy proxy, Payment[] calldata payments) external {
+  function pay(Proxy proxy, PaymentOrder[] calldata payments) external {
     for (uint256 i = 0; i < payments.length; i++) {
-      Payment calldata one = payments[i];
+      PaymentOrder calldata one = payments[i];
       Token(one.token).approve(address(proxy), one.amount);
       proxy.transferFromWithReferenceAndFee(
         one.token, one.to, one.amount, one.paymentReference, 0, address(0)

@@ -1,4 +1,6 @@
-import type { Header, Hex, Log, ProxyLog, Receipt } from "../chain-reader.ts";
+import type { Hex } from "viem";
+import type { EventLog } from "../../../domain/decode-event.ts";
+import type { BlockHeader, ProxyLog, TransactionReceipt } from "../chain-reader.ts";
 import { RpcFault } from "./rpc-fault.ts";
 
 // Catching up reads receipts by the hundred thousand: schemas were the largest part of its cost.
@@ -9,7 +11,7 @@ export type ReadAnswer<T> = (result: unknown) => T;
 /**
  * The part of a header that is read; the chain's own name for a thing that is not there is null.
  */
-export const readHeader: ReadAnswer<Header | null> = (result) => {
+export const readHeader: ReadAnswer<BlockHeader | null> = (result) => {
   if (result === null) return null;
   const header = readObject(result);
   return {
@@ -29,7 +31,7 @@ export const readPlacedLogs: ReadAnswer<(PlacedLog & { removed?: boolean | undef
 ) => readArray(result).map(readPlacedLog);
 
 /** A receipt; one without a status (before Byzantium) cannot be judged and is no valid answer. */
-export const readReceipt: ReadAnswer<Receipt | null> = (result) => {
+export const readReceipt: ReadAnswer<TransactionReceipt | null> = (result) => {
   if (result === null) return null;
   const receipt = readObject(result);
   const status = receipt["status"];
@@ -49,7 +51,7 @@ export const readReceipt: ReadAnswer<Receipt | null> = (result) => {
 };
 
 /** A transaction's name and nonce, or null. */
-export const readTransaction: ReadAnswer<{ hash: Hex; nonce: number } | null> = (result) => {
+export const readChainTransaction: ReadAnswer<{ hash: Hex; nonce: number } | null> = (result) => {
   if (result === null) return null;
   const transaction = readObject(result);
   return { hash: readWord(transaction["hash"]), nonce: readQuantity(transaction["nonce"]) };
@@ -105,7 +107,7 @@ const readBlockTime = (value: unknown): number | undefined => {
   return Number.isSafeInteger(time) ? time : undefined;
 };
 
-const readLog = (fields: Readonly<Record<string, unknown>>): Log => {
+const readLog = (fields: Readonly<Record<string, unknown>>): EventLog => {
   const topics = readArray(fields["topics"]).map(readWord);
   if (topics.length > topicsMax) return refuse();
   return {

@@ -1,5 +1,4 @@
-import { keccak256 } from "viem";
-import type { Hex } from "../chain-reader.ts";
+import { type Hex, keccak256 } from "viem";
 
 /** Says whether a header's bloom leaves it open that its block holds a log with these bytes. */
 export type BloomTest = (logsBloom: Hex) => boolean;

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { type Server, createServer } from "node:http";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import type { Hex } from "viem";
 import { openLog, openMetrics, systemClock } from "@payment-links/runtime";
-import type { Hex } from "../chain-reader.ts";
 import { type ChainReaders, openChainReaders } from "../open-chain-readers.ts";
 import { createRpcMetrics } from "../rpc-metrics.ts";
 

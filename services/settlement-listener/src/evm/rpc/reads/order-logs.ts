@@ -1,4 +1,4 @@
-import type { Hex } from "../chain-reader.ts";
+import type { Hex } from "viem";
 import type { PlacedLog } from "../provider/node-answers.ts";
 import { RpcFault } from "../provider/rpc-fault.ts";
 

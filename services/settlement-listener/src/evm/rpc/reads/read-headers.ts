@@ -1,15 +1,15 @@
-import { type ChainReader, ChainUnreachableError, type Header } from "../chain-reader.ts";
+import { type ChainReader, ChainUnreachableError, type BlockHeader } from "../chain-reader.ts";
 import type { Turn } from "../provider/ask-in-turn.ts";
 import type { Question } from "../provider/json-rpc.ts";
 import { readHeader, toQuantity } from "../provider/node-answers.ts";
-import type { HeadMemory } from "./read-heads.ts";
 import { RpcFault } from "../provider/rpc-fault.ts";
 import type { RpcMetrics } from "../rpc-metrics.ts";
+import type { HeadMemory } from "./read-heads.ts";
 
 type HeadersOptions = { chainId: string; turn: Turn; metrics: RpcMetrics; memory: HeadMemory };
 
 /** One header by its number. */
-export const headerQuestion = (blockNumber: number): Question<Header | null> => ({
+export const headerQuestion = (blockNumber: number): Question<BlockHeader | null> => ({
   method: "eth_getBlockByNumber",
   params: [toQuantity(blockNumber), false],
   read: readHeader,
@@ -26,7 +26,7 @@ export const createReadHeaders =
     const questions = Array.from({ length: count }, (_, index) =>
       headerQuestion(fromBlock + index),
     );
-    let longest: readonly Header[] | undefined;
+    let longest: readonly BlockHeader[] | undefined;
     try {
       return await turn.ask("headers", async (provider) => {
         const headers = cutAtEnd(await provider.ask(questions), fromBlock);
@@ -47,8 +47,8 @@ export const createReadHeaders =
     }
   };
 
-const cutAtEnd = (answers: readonly (Header | null)[], fromBlock: number): Header[] => {
-  const headers: Header[] = [];
+const cutAtEnd = (answers: readonly (BlockHeader | null)[], fromBlock: number): BlockHeader[] => {
+  const headers: BlockHeader[] = [];
   for (const header of answers) {
     if (header === null) break;
     if (header.number !== fromBlock + headers.length) {
@@ -59,7 +59,7 @@ const cutAtEnd = (answers: readonly (Header | null)[], fromBlock: number): Heade
   return headers;
 };
 
-const areChained = (headers: readonly Header[]): boolean =>
+const areChained = (headers: readonly BlockHeader[]): boolean =>
   headers.every((header, index) => {
     const parent = headers[index - 1];
     return parent === undefined || parent.hash === header.parentHash;

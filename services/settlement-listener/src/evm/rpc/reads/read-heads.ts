@@ -1,6 +1,5 @@
-import type { Clock } from "@payment-links/runtime";
-import { afterMs } from "@payment-links/runtime";
-import type { Heads } from "../chain-reader.ts";
+import { type Clock, afterMs } from "@payment-links/runtime";
+import type { Heads } from "../../../domain/plan-scan.ts";
 import type { Turn } from "../provider/ask-in-turn.ts";
 import type { Answer, Question } from "../provider/json-rpc.ts";
 import { readHeader, readQuantity } from "../provider/node-answers.ts";

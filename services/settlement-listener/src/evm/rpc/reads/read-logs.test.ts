@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
-import { type Header, ChainUnreachableError, type ProxyLog } from "../chain-reader.ts";
+import { type BlockHeader, ChainUnreachableError, type ProxyLog } from "../chain-reader.ts";
 import {
   type ReaderRig,
   openPaidChain,
@@ -25,7 +25,7 @@ const hashes = (logs: readonly ProxyLog[]) => logs.map(({ transactionHash }) => 
 const paid = () => setup.paid.map(({ hash }) => hash);
 
 /** Reads a range as a watcher does: as far as each answer reaches, then on from there. */
-const readAll = async ({ reader }: ReaderRig, headers?: readonly Header[]) => {
+const readAll = async ({ reader }: ReaderRig, headers?: readonly BlockHeader[]) => {
   const found: ProxyLog[] = [];
   const ends: number[] = [];
   for (let fromBlock = setup.firstBlock; fromBlock <= setup.lastBlock;) {

@@ -1,29 +1,30 @@
-import type { ChainReader, Header, Hex, ProxyLog } from "../chain-reader.ts";
+import type { Hex } from "viem";
+import type { ChainReader, BlockHeader, ProxyLog } from "../chain-reader.ts";
 import type { Turn } from "../provider/ask-in-turn.ts";
-import { type BloomTest, createBloomTest } from "./bloom.ts";
 import type { Question } from "../provider/json-rpc.ts";
 import { type PlacedLog, readPlacedLogs, toQuantity } from "../provider/node-answers.ts";
-import { orderLogs } from "./order-logs.ts";
 import type { Provider } from "../provider/provider.ts";
-import { headerQuestion } from "./read-headers.ts";
 import { RpcFault } from "../provider/rpc-fault.ts";
 import type { RpcMetrics } from "../rpc-metrics.ts";
+import { type BloomTest, createBloomTest } from "./bloom.ts";
+import { orderLogs } from "./order-logs.ts";
+import { headerQuestion } from "./read-headers.ts";
 
 /** A fee proxy's event: nothing else is asked for. */
-export type ProxyEvent = { address: Hex; topic0: Hex };
+export type LogFilter = { address: Hex; topic0: Hex };
 
 type LogsOptions = {
   chainId: string;
   turn: Turn;
   metrics: RpcMetrics;
-  proxies: readonly ProxyEvent[];
+  proxies: readonly LogFilter[];
   /** False where headers carry no bloom that says anything (Tron's is always zero). */
   isBloomKept: boolean;
   onAnswered: (provider: Provider) => void;
 };
 
 type LogRange = Parameters<ChainReader["readLogs"]>[0];
-type Span = { logs: PlacedLog[]; end: Header };
+type Span = { logs: PlacedLog[]; end: BlockHeader };
 
 /** Reads the proxies' logs; see `ChainReader`. */
 export const createReadLogs = (options: LogsOptions): ChainReader["readLogs"] => {
@@ -46,8 +47,8 @@ export const createReadLogs = (options: LogsOptions): ChainReader["readLogs"] =>
     });
 };
 
-type Proxy = ProxyEvent & { mayHold: BloomTest };
-type Scope = Omit<LogsOptions, "proxies"> & { proxies: readonly Proxy[] };
+type WatchedLog = LogFilter & { mayHold: BloomTest };
+type Scope = Omit<LogsOptions, "proxies"> & { proxies: readonly WatchedLog[] };
 
 const halvingsMax = 32;
 
@@ -96,7 +97,7 @@ const askLogs = async (
   return { logs: ordered.logs, end };
 };
 
-type Found = Span & { headers: readonly Header[] };
+type Found = Span & { headers: readonly BlockHeader[] };
 
 /**
  * Holds the logs against the blooms. Where logs may be missing their blocks are asked for by hash,
@@ -136,9 +137,9 @@ const complete = async (scope: Scope, provider: Provider, found: Found): Promise
 /** The blocks that may hold a log of a proxy of which there is none. */
 const listSuspects = (
   { proxies }: Scope,
-  headers: readonly Header[],
+  headers: readonly BlockHeader[],
   logs: readonly PlacedLog[],
-): Header[] => {
+): BlockHeader[] => {
   const seen = new Set(logs.map((log) => placeOf(log.blockNumber, log.address, log.topics[0])));
   return headers.filter(({ number, logsBloom }) =>
     proxies.some(
@@ -154,7 +155,7 @@ const placeOf = (blockNumber: number, address: Hex, topic0: Hex | undefined): st
 const askBlocks = async (
   { proxies }: Scope,
   provider: Provider,
-  headers: readonly Header[],
+  headers: readonly BlockHeader[],
 ): Promise<PlacedLog[]> => {
   const questions = headers.map(({ hash }) => logsQuestion(proxies, { blockHash: hash }));
   const answers = await provider.ask(questions);
@@ -166,7 +167,7 @@ const askBlocks = async (
 };
 
 const logsQuestion = (
-  proxies: readonly ProxyEvent[],
+  proxies: readonly LogFilter[],
   place: { blockHash: Hex } | { fromBlock: Hex; toBlock: Hex },
 ): Question<(PlacedLog & { removed?: boolean | undefined })[]> => ({
   method: "eth_getLogs",

@@ -1,10 +1,11 @@
-import type { ChainReader, Hex, Receipt } from "../chain-reader.ts";
+import type { Hex } from "viem";
+import type { ChainReader, TransactionReceipt } from "../chain-reader.ts";
 import type { Turn } from "../provider/ask-in-turn.ts";
 import type { Question } from "../provider/json-rpc.ts";
 import {
   readQuantity,
   readReceipt,
-  readTransaction,
+  readChainTransaction,
   toQuantity,
 } from "../provider/node-answers.ts";
 import type { Provider } from "../provider/provider.ts";
@@ -53,7 +54,7 @@ export const createTransactionReads = (options: TransactionOptions): Transaction
 const askReceipts = async (
   provider: Provider,
   hashes: readonly Hex[],
-): Promise<Map<Hex, Receipt>> => {
+): Promise<Map<Hex, TransactionReceipt>> => {
   try {
     return await askReceiptsAtOnce(provider, hashes);
   } catch (error) {
@@ -68,7 +69,7 @@ const askReceipts = async (
 const askReceiptsAtOnce = async (
   provider: Provider,
   hashes: readonly Hex[],
-): Promise<Map<Hex, Receipt>> => {
+): Promise<Map<Hex, TransactionReceipt>> => {
   const receipts = await provider.ask(hashes.map(receiptQuestion));
   return new Map(
     receipts.flatMap((receipt, index) => {
@@ -81,7 +82,7 @@ const askReceiptsAtOnce = async (
   );
 };
 
-const receiptQuestion = (hash: Hex): Question<Receipt | null> => ({
+const receiptQuestion = (hash: Hex): Question<TransactionReceipt | null> => ({
   method: "eth_getTransactionReceipt",
   params: [hash],
   read: readReceipt,
@@ -91,7 +92,7 @@ const askNonce = async (provider: Provider, hash: Hex): Promise<number | undefin
   const question = {
     method: "eth_getTransactionByHash",
     params: [hash],
-    read: readTransaction,
+    read: readChainTransaction,
   };
   const [transaction] = await provider.ask([question]);
   if (transaction !== null && transaction.hash !== hash) {

@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
+import type { Hex } from "viem";
 import { devnet } from "@payment-links/contracts";
 import { type Clock, openLog, openMetrics, systemClock } from "@payment-links/runtime";
 import { type Chain, openChain } from "../../../testing/open-chain.ts";
 import { openScriptedRpc } from "../../../testing/scripted-rpc.ts";
-import type { Hex } from "../chain-reader.ts";
 import { openChainReaders } from "../open-chain-readers.ts";
 import type { RpcTiming } from "../provider/provider.ts";
-import type { ProxyEvent } from "../reads/read-logs.ts";
+import type { LogFilter } from "../reads/read-logs.ts";
 import { createRpcMetrics } from "../rpc-metrics.ts";
 
 /** A transaction that paid through the proxy, and where it was mined. */
@@ -39,7 +39,7 @@ type RigOptions = {
   rangeBlocksMax?: number;
   isBloomKept?: boolean;
   /** Watched beside the proxy of the chain. */
-  moreProxies?: readonly ProxyEvent[];
+  moreProxies?: readonly LogFilter[];
   clock?: Clock;
   timing?: Partial<RpcTiming>;
 };

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
 import { Decimal } from "@payment-links/contracts";
-import { type KeptTransfer, sightingOfTransfer } from "./transfer.ts";
+import { type StoredTransfer, sightingOfTransfer } from "./chain-transfer.ts";
 
-const kept = (change: Partial<KeptTransfer>): KeptTransfer => ({
+const kept = (change: Partial<StoredTransfer>): StoredTransfer => ({
   chainId: "8453",
   transactionHash: `0x${"ab".repeat(32)}`,
   ordinal: 3,

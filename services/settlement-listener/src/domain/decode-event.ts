@@ -1,8 +1,7 @@
-/** Lowercase hex with `0x` in front. */
-type Hex = `0x${string}`;
+import type { Hex } from "viem";
 
 /** A log as a receipt holds it. */
-export type ReceiptLog = { address: Hex; topics: readonly Hex[]; data: Hex };
+export type EventLog = { address: Hex; topics: readonly Hex[]; data: Hex };
 
 /** What a fee proxy said: whom it paid, and for which reference. `token` is null for a native coin. */
 export type ProxyEvent = {
@@ -27,7 +26,7 @@ const transferTopic = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4
  * Reads the event of Request Network's ERC20FeeProxy: the reference is its one indexed field, so that
  * the log holds its keccak256 alone. Undefined where the log is no such event.
  */
-export const readErc20ProxyEvent = (log: ReceiptLog): ProxyEvent | undefined => {
+export const decodeErc20ProxyEvent = (log: EventLog): ProxyEvent | undefined => {
   const [topic, referenceHash, ...more] = log.topics;
   const [token, destination, amount, , , ...rest] = wordsOf(log.data);
   if (topic !== erc20ProxyTopic || referenceHash === undefined || more.length > 0) return undefined;
@@ -43,7 +42,7 @@ export const readErc20ProxyEvent = (log: ReceiptLog): ProxyEvent | undefined => 
 };
 
 /** Reads the event of Request Network's EthereumFeeProxy, which names no token. */
-export const readNativeProxyEvent = (log: ReceiptLog): ProxyEvent | undefined => {
+export const decodeNativeProxyEvent = (log: EventLog): ProxyEvent | undefined => {
   const [topic, referenceHash, ...more] = log.topics;
   const [destination, amount, , , ...rest] = wordsOf(log.data);
   if (topic !== nativeProxyTopic || referenceHash === undefined || more.length > 0) {
@@ -59,7 +58,9 @@ export const readNativeProxyEvent = (log: ReceiptLog): ProxyEvent | undefined =>
 };
 
 /** Reads ERC-20's Transfer: who got how many base units. Undefined where the log is none. */
-export const readTransfer = (log: ReceiptLog): { destination: Hex; amount: bigint } | undefined => {
+export const decodeTokenTransfer = (
+  log: EventLog,
+): { destination: Hex; amount: bigint } | undefined => {
   const [topic, from, destination, ...more] = log.topics;
   const [amount, ...rest] = wordsOf(log.data);
   if (topic !== transferTopic || from === undefined || destination === undefined) return undefined;

@@ -9,7 +9,7 @@ export const transferStates = ["seen", "settled", "final", "failed"] as const;
 export type TransferState = (typeof transferStates)[number];
 
 /** A payment through a fee proxy, as its receipt proved it in one block. */
-export type Transfer = {
+export type ChainTransfer = {
   chainId: string;
   transactionHash: string;
   ordinal: number;
@@ -28,7 +28,7 @@ export type Transfer = {
 };
 
 /** A transfer as it is kept. */
-export type KeptTransfer = Omit<Transfer, "nonce"> & {
+export type StoredTransfer = Omit<ChainTransfer, "nonce"> & {
   nonce: number | null;
   isOrphaned: boolean;
   paymentLinkId: string | null;
@@ -48,7 +48,7 @@ const chainSource = (chainId: string): string => `evm:${chainId}`;
  * What a kept transfer tells of its payment; undefined while nobody is told: no link is known, or it
  * was orphaned before it settled, and goes on waiting as it is.
  */
-export const sightingOfTransfer = (kept: KeptTransfer): Sighting | undefined => {
+export const sightingOfTransfer = (kept: StoredTransfer): Sighting | undefined => {
   if (kept.paymentLinkId === null) return undefined;
   if (kept.isOrphaned && kept.state === "seen") return undefined;
   return {
