@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { newId } from "@payment-links/contracts";
-import { haltWatch, saveCheckpoint, takeLead } from "../store/watchers.ts";
+import { haltChain, saveCheckpoint, takeLead } from "../store/watchers.ts";
 import { type Rig, openRig } from "../testing/open-rig.ts";
 
 /* A refusal is not a failure: what somebody is refused must not cost the pool a connection. */
@@ -16,7 +16,7 @@ beforeAll(async () => {
   await takeLead(rig.pool, lead);
   await rig.pool.transaction(async (tx) => {
     await saveCheckpoint(tx, haltedChain, { scannedTo: 5, finalizedTo: 3 });
-    await haltWatch(tx, haltedChain, "a reorg too deep");
+    await haltChain(tx, haltedChain, "a reorg too deep");
   });
 });
 afterAll(() => rig.close());

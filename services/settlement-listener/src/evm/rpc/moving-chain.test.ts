@@ -44,15 +44,11 @@ const faults: RpcFaultScript[] = [
 
 /** Reads on until an answer comes, as a watcher's loop does, and fails where none ever comes. */
 const persist = <T>(what: string, read: () => Promise<T>): Promise<T> =>
-  waitUntil(
-    what,
-    () =>
-      read().catch((error: unknown) => {
-        if (error instanceof ChainUnreachableError) return undefined;
-        throw error;
-      }),
-    20_000,
-    20,
+  waitUntil(what, () =>
+    read().catch((error: unknown) => {
+      if (error instanceof ChainUnreachableError) return undefined;
+      throw error;
+    }),
   );
 
 /** One walk over the chain: headers, logs and receipts, a stretch after the other. */
