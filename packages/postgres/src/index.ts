@@ -1,4 +1,5 @@
 export { type Migration, migrate } from "./migrate.ts";
 export { openMigratedPool } from "./open-migrated-pool.ts";
+export { ping } from "./ping.ts";
 export { type Pool, openPool } from "./pool.ts";
 export { type Db, type Transaction, transact } from "./transact.ts";

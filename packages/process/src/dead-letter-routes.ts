@@ -7,7 +7,7 @@ type DeadLetterRoutes = {
   service: string;
   pool: Pool;
   /** Runs the service's dead letters again through its own handlers, in order per key. */
-  replayDeadLetters: () => Promise<ReplayResult>;
+  replay: () => Promise<ReplayResult>;
 };
 
 /**
@@ -15,7 +15,7 @@ type DeadLetterRoutes = {
  * lists what was set aside, the oldest first and from `afterSeq` on; `POST …/replay` runs it again.
  */
 export const deadLetterRoutes = (options: DeadLetterRoutes): readonly InternalRoute[] => {
-  const { pool, service, replayDeadLetters } = options;
+  const { pool, replay, service } = options;
   const path = `/internal/dead-letters/${service}` as const;
   return [
     {
@@ -30,7 +30,7 @@ export const deadLetterRoutes = (options: DeadLetterRoutes): readonly InternalRo
     {
       method: "post",
       path: `${path}/replay`,
-      handle: async (_req, res) => void res.json(await replayDeadLetters()),
+      handle: async (_req, res) => void res.json(await replay()),
     },
   ];
 };

@@ -1,18 +1,16 @@
-import { replayDeadLetters } from "@payment-links/bus";
 import { type Catalogue, createLinkBody, showToken } from "@payment-links/contracts";
 import type { Ground } from "@payment-links/process";
 import type { Deps } from "./deps.ts";
-import { reactions } from "./events/reactions.ts";
 import { createCounters } from "./metrics.ts";
 import { createWrittenAccounts } from "./store/accounts.ts";
 import { createLinkViews } from "./store/link-views.ts";
 
-type Own = { group: string; settlementChains: ReadonlySet<string>; wakeRelay: () => void };
+type Own = { settlementChains: ReadonlySet<string>; wakeRelay: () => void };
 
-/** Makes what the rooms of the service are given. `group` is the service's name as a consumer. */
-export const createDeps = (ground: Ground, { group, settlementChains, wakeRelay }: Own): Deps => {
+/** Makes what the rooms of the service are given. */
+export const createDeps = (ground: Ground, { settlementChains, wakeRelay }: Own): Deps => {
   const { baseUrl, catalogue, checkoutUrl, clock, log, metrics, pool } = ground;
-  const deps: Deps = {
+  return {
     pool,
     catalogue,
     clock,
@@ -26,10 +24,7 @@ export const createDeps = (ground: Ground, { group, settlementChains, wakeRelay 
     createBody: createLinkBody(() => clock.now()),
     counters: createCounters(metrics),
     writtenAccounts: createWrittenAccounts(),
-    replayDeadLetters: () =>
-      replayDeadLetters({ pool, group, reactions: reactions(deps), afterCommit: wakeRelay }),
   };
-  return deps;
 };
 
 /** Every token is shown once, at the start: links show theirs at each request. */

@@ -1,5 +1,4 @@
 import type * as z from "zod";
-import type { ReplayResult } from "@payment-links/bus";
 import type { CatalogueToken, TokenData, createLinkBody } from "@payment-links/contracts";
 import type { Ground } from "@payment-links/process";
 import type { Counters } from "./metrics.ts";
@@ -21,6 +20,4 @@ export type Deps = Pick<
   writtenAccounts: WrittenAccounts;
   /** Tells the relay that a transaction with events has been committed. */
   wakeRelay: () => void;
-  /** Runs this service's dead letters again through its own handlers. */
-  replayDeadLetters: () => Promise<ReplayResult>;
 };

@@ -11,7 +11,6 @@ import {
   publicRoute,
   sessionRoute,
 } from "@payment-links/http";
-import { deadLetterRoutes } from "@payment-links/process";
 import type { Deps } from "./deps.ts";
 import { createLink } from "./http/create-link.ts";
 import { deactivateOwnLink } from "./http/deactivate-link.ts";
@@ -177,5 +176,4 @@ const pageRoutes = (deps: Deps): readonly Route[] => [
 /** Every route for operators. */
 export const internalRoutes = (deps: Deps): readonly InternalRoute[] => [
   { method: "post", path: "/internal/republish/payment-links", handle: republishLinks(deps) },
-  ...deadLetterRoutes({ ...deps, service: "links-api" }),
 ];

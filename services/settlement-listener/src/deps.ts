@@ -1,4 +1,3 @@
-import type { ReplayResult } from "@payment-links/bus";
 import type { Ground } from "@payment-links/process";
 import type { ProviderKeys } from "./domain/provider-secrets.ts";
 import type { RunningWatch } from "./evm/start-watch.ts";
@@ -14,6 +13,4 @@ export type Deps = Pick<Ground, "pool" | "catalogue" | "clock" | "log"> & {
   chainIds: readonly string[];
   /** Tells the relay that a transaction with events has been committed. */
   wakeRelay: () => void;
-  /** Runs this service's dead letters again through its own handlers. */
-  replayDeadLetters: () => Promise<ReplayResult>;
 };

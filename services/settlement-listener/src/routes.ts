@@ -1,5 +1,4 @@
 import { type InternalRoute, type Route, publicRoute } from "@payment-links/http";
-import { deadLetterRoutes } from "@payment-links/process";
 import type { Deps } from "./deps.ts";
 import { receiveNotice } from "./http/receive-notice.ts";
 import { rescanChain } from "./http/rescan-chain.ts";
@@ -21,5 +20,4 @@ export const internalRoutes = (deps: Deps): readonly InternalRoute[] => [
   { method: "get", path: "/internal/settlement/status", handle: showStatus(deps) },
   { method: "post", path: "/internal/settlement/rescan", handle: rescanChain(deps) },
   { method: "post", path: "/internal/settlement/resume", handle: resumeChain(deps) },
-  ...deadLetterRoutes({ ...deps, service: "settlement-listener" }),
 ];

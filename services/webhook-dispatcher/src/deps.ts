@@ -1,4 +1,3 @@
-import type { ReplayResult } from "@payment-links/bus";
 import type { Ground } from "@payment-links/process";
 import type { OpeningDeps } from "./delivery/open-deliveries.ts";
 import type { SecretKeys } from "./domain/secret-keys.ts";
@@ -13,8 +12,6 @@ export type Deps = Pick<Ground, "pool" | "clock" | "log"> & {
   secretKeys: SecretKeys;
   /** Begins no further attempt for an endpoint that was just disabled or deleted. */
   leaveEndpoint: (endpointId: string) => void;
-  /** Runs this service's dead letters again through its own handlers. */
-  replayDeadLetters: () => Promise<ReplayResult>;
 };
 
 /** What the reactions to events are given. */

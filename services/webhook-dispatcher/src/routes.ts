@@ -1,5 +1,4 @@
 import { type InternalRoute, type Route, sessionRoute } from "@payment-links/http";
-import { deadLetterRoutes } from "@payment-links/process";
 import type { Deps } from "./deps.ts";
 import { createEndpoint } from "./http/create-endpoint.ts";
 import { deleteEndpoint } from "./http/delete-endpoint.ts";
@@ -25,6 +24,5 @@ export const publicRoutes = (deps: Deps): readonly Route[] => [
 
 /** Every route for operators. */
 export const internalRoutes = (deps: Deps): readonly InternalRoute[] => [
-  ...deadLetterRoutes({ ...deps, service: "webhook-dispatcher" }),
   { method: "post", path: "/internal/webhook-secrets/reseal", handle: resealSecrets(deps) },
 ];

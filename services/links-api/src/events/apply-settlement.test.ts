@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { type Account, Decimal } from "@payment-links/contracts";
-import { startExpiry } from "../jobs/expire-links.ts";
+import { expireLinks } from "../jobs/expire-links.ts";
 import { type Rig, openRig } from "../testing/open-rig.ts";
 import { sampleAccount, sampleSettlement, start, usdcOnBase } from "../testing/samples.ts";
 
@@ -196,7 +196,7 @@ describe("a payment around the expiry", () => {
     const [, event] = await rig.eventsOf(early);
     expect(event?.data.link).toMatchObject({ status: "inactive", version: 2 });
 
-    await startExpiry(rig.deps).stop();
+    await expireLinks(rig.deps).run();
     await rig.settle(sampleSettlement(swept, { amount: "1", occurredAt: later(59_999) }));
     expect(await rig.retrieve(swept)).toMatchObject({ status: "inactive", receivedAmount: "1" });
     for (const id of ids) {

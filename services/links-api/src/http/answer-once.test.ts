@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { type Account } from "@payment-links/contracts";
-import { startForgetting } from "../jobs/forget-idempotency-keys.ts";
+import { forgetIdempotencyKeys } from "../jobs/forget-idempotency-keys.ts";
 import { tryLockKey } from "../store/idempotency-keys.ts";
 import { type Rig, openRig } from "../testing/open-rig.ts";
 import { sampleAccount } from "../testing/samples.ts";
@@ -124,8 +124,7 @@ describe("Idempotency-Key", () => {
     await create("order-8", '{"toAmount":"5"}');
     rig.clock.advance(dayMs);
     const young = await create("order-9", '{"toAmount":"5"}');
-    const job = startForgetting(rig.deps);
-    await job.stop();
+    await forgetIdempotencyKeys(rig.deps).run();
     expect((await create("order-9", '{"toAmount":"5"}')).text).toBe(young.text);
     expect(await rig.countKeptAnswers()).toBe(1);
   });

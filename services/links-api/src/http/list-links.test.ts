@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { startExpiry } from "../jobs/expire-links.ts";
+import { expireLinks } from "../jobs/expire-links.ts";
 import { type Rig, openRig } from "../testing/open-rig.ts";
 import { sampleAccount, sampleSettlement } from "../testing/samples.ts";
 
@@ -96,7 +96,7 @@ describe("GET /v1/payment-link", () => {
       ]);
     };
     await expectLists();
-    await startExpiry(rig.deps).stop();
+    await expireLinks(rig.deps).run();
     await expectLists();
   });
 

@@ -1,8 +1,7 @@
-import { type Loop, startLoop } from "@payment-links/runtime";
+import type { Job } from "@payment-links/process";
 import type { Deps } from "../deps.ts";
 import { markExpired } from "../store/links.ts";
 
-const everyMs = 1_000;
 const linksMax = 1_000;
 const fromStartEveryMs = 60_000;
 
@@ -11,15 +10,16 @@ const fromStartEveryMs = 60_000;
  * over dead ones. Nothing else depends on it: readers judge expiry by their own clock. It goes on
  * where it came to, and once a minute from the start, for what was locked or came late.
  */
-export const startExpiry = (deps: Pick<Deps, "pool" | "clock" | "log" | "counters">): Loop => {
-  const { clock, counters, log, pool } = deps;
+export const expireLinks = ({
+  clock,
+  counters,
+  pool,
+}: Pick<Deps, "clock" | "counters" | "pool">): Job => {
   let from: Date | undefined;
   let startedAtMs = clock.now().getTime();
-  return startLoop({
+  return {
     name: "link expiry",
-    clock,
-    log,
-    waitMs: everyMs,
+    waitMs: 1_000,
     run: async () => {
       const now = clock.now();
       if (now.getTime() - startedAtMs >= fromStartEveryMs) {
@@ -31,5 +31,5 @@ export const startExpiry = (deps: Pick<Deps, "pool" | "clock" | "log" | "counter
       if (count > 0) counters.expired(count);
       return count === linksMax;
     },
-  });
+  };
 };

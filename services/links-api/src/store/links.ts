@@ -139,8 +139,3 @@ export const lockLinksAfter = async (
   tx.any(sql.type(LinkRow)`
     SELECT ${columns} FROM links WHERE id > ${afterId} ORDER BY id LIMIT ${linksMax} FOR UPDATE
   `);
-
-/** Throws unless the schema is migrated and the database answers. */
-export const probeLinks = async (db: CommonQueryMethods): Promise<void> => {
-  await db.query(sql.type(z.object({}))`SELECT 1 FROM links LIMIT 0`);
-};

@@ -75,7 +75,6 @@ export const openRig = async ({
   const deps = createDeps(
     { ...ground, metrics: directMetrics },
     {
-      group: "links-api",
       settlementChains: new Set(settlementChains),
       wakeRelay: () => {},
     },

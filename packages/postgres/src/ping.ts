@@ -1,6 +1,6 @@
-import * as z from "zod";
 import { sql } from "slonik";
-import type { Pool } from "@payment-links/postgres";
+import * as z from "zod";
+import type { Pool } from "./pool.ts";
 
 const Row = z.object({ isThere: z.literal(true) });
 

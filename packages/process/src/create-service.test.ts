@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import * as z from "zod";
+import { type Bus, busMigrations, on } from "@payment-links/bus";
+import { topics } from "@payment-links/contracts";
+import type { Service } from "@payment-links/http";
+import { openMetrics } from "@payment-links/runtime";
+import { waitUntil } from "@payment-links/runtime/testing";
+import { type ServiceParts, createService } from "./create-service.ts";
+import { openTestGround } from "./testing/open-test-ground.ts";
+
+const told = { topic: topics.accounts, type: "tiny.told", data: z.object({}) } as const;
+const routes = { publicRoutes: [], internalRoutes: [] };
+
+let testGround: Awaited<ReturnType<typeof openTestGround>>;
+beforeAll(async () => {
+  testGround = await openTestGround({
+    name: "tiny",
+    migration: { schema: "tiny", folders: [busMigrations] },
+  });
+});
+afterAll(() => testGround.close());
+
+/** A service on a bus that writes down who comes and goes, and takes its time to let a consumer go. */
+const open = (parts: (happened: string[]) => Partial<ServiceParts>) => {
+  const happened: string[] = [];
+  const { ground } = testGround;
+  const bus: Bus = {
+    ...ground.bus,
+    subscribe: async (subscription) => {
+      happened.push("hears");
+      const subscribed = await ground.bus.subscribe(subscription);
+      return {
+        stop: async () => {
+          await subscribed.stop();
+          happened.push("hears no more");
+        },
+      };
+    },
+  };
+  const own = parts(happened);
+  const metrics = openMetrics("tiny");
+  const service = createService({ ...ground, bus, metrics }, "tiny", () => ({ ...routes, ...own }));
+  return { happened, service };
+};
+
+const hearing = { reactions: [on(told, async () => {})] };
+
+const pathsOf = ({ internalRoutes }: Service) => internalRoutes.map(({ path }) => path);
+
+describe("a service", () => {
+  test("begins its own part first, and ends it while the consumer still leaves", async () => {
+    const { happened, service } = open((happened) => ({
+      hearing,
+      jobs: [{ name: "job", waitMs: 1_000, run: async () => void happened.push("job runs") }],
+      start: () => void happened.push("own starts"),
+      stop: async () => void happened.push("own stops"),
+      last: async () => void happened.push("last"),
+    }));
+    await service.start();
+    await waitUntil("the job has run", () => happened.includes("job runs"));
+    await service.stop();
+    expect(happened.filter((what) => what !== "job runs")).toEqual([
+      "own starts",
+      "hears",
+      "own stops",
+      "hears no more",
+      "last",
+    ]);
+  });
+
+  test("given an own part that cannot start, starts nothing, and can be stopped", async () => {
+    const { happened, service } = open((happened) => ({
+      hearing,
+      jobs: [{ name: "job", waitMs: 1_000, run: async () => void happened.push("job runs") }],
+      start: () => Promise.reject(new Error("a key is missing")),
+    }));
+    await expect(service.start()).rejects.toThrow("a key is missing");
+    await service.stop();
+    expect(happened).toEqual([]);
+  });
+
+  test("that hears nothing subscribes to nothing, and has no dead letters to show", async () => {
+    const { happened, service } = open(() => ({}));
+    await service.start();
+    await service.stop();
+    expect(happened).toEqual([]);
+    expect(pathsOf(service)).toEqual([]);
+  });
+
+  test("that hears shows its dead letters, and replays them", () => {
+    const { service } = open(() => ({ hearing }));
+    const path = "/internal/dead-letters/tiny";
+    expect(pathsOf(service)).toEqual([path, `${path}/replay`]);
+  });
+
+  test("that was never started can be stopped, and does what it does last", async () => {
+    const { happened, service } = open((happened) => ({
+      last: async () => void happened.push("last"),
+    }));
+    await service.stop();
+    expect(happened).toEqual(["last"]);
+  });
+});

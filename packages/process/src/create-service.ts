@@ -1,0 +1,106 @@
+import {
+  type Consumer,
+  type ConsumerOptions,
+  type Relay,
+  createRelay,
+  replayDeadLetters,
+  startConsumer,
+} from "@payment-links/bus";
+import {
+  type InternalRoute,
+  type Route,
+  type Service,
+  cookiePolicy,
+  createApp,
+} from "@payment-links/http";
+import { type Identity, createIdentity } from "@payment-links/identity";
+import { ping } from "@payment-links/postgres";
+import { type Loop, startLoop } from "@payment-links/runtime";
+import { deadLetterRoutes } from "./dead-letter-routes.ts";
+import type { Ground } from "./ground.ts";
+
+/** What runs in the background, again and again, for as long as its service does. */
+export type Job = {
+  name: string;
+  /** How long to wait after a run. */
+  waitMs: number;
+  /** One run; answers `true` to be run again at once. */
+  run: () => Promise<boolean | void>;
+};
+
+/** What a service brings; all else is the same in each. */
+export type ServiceParts = {
+  publicRoutes: readonly Route[];
+  internalRoutes: readonly InternalRoute[];
+  /** Who calls; without one, auth-keys is asked. */
+  identity?: Identity;
+  /** What it does at events; without any it hears none. */
+  hearing?: Pick<ConsumerOptions, "reactions" | "pace">;
+  jobs?: readonly Job[];
+  /** Begins what is like nobody else's, before all the rest. What it throws keeps the service from starting. */
+  start?: () => Promise<void> | void;
+  /** Ends that again: at once, while the consumer still leaves its group. */
+  stop?: () => Promise<void>;
+  /** Done once all has ended that could ask for more of it. */
+  last?: () => Promise<void>;
+};
+
+/**
+ * Creates a service: its public app behind limits and callers, its internal routes, and what runs in the
+ * background. Nothing runs before `start`. `wire` is told how to wake the relay, once a transaction with
+ * events has been committed.
+ */
+export const createService = (
+  ground: Ground,
+  name: string,
+  wire: (wakeRelay: () => void) => ServiceParts,
+): Service => {
+  const { bus, clock, databaseUrl, log, metrics, pool } = ground;
+  let relay: Relay | undefined;
+  let consumer: Consumer | undefined;
+  let jobs: readonly Loop[] = [];
+  const wakeRelay = () => relay?.wake();
+  const own = wire(wakeRelay);
+  const told = { metrics, log, clock };
+  const hearing = own.hearing && { ...own.hearing, pool, group: name, afterCommit: wakeRelay };
+  return {
+    name,
+    metrics,
+    app: createPublicApp(ground, own),
+    publicRoutes: own.publicRoutes,
+    internalRoutes: [
+      ...own.internalRoutes,
+      ...(hearing === undefined
+        ? []
+        : deadLetterRoutes({ pool, service: name, replay: () => replayDeadLetters(hearing) })),
+    ],
+    isReady: () => ping(pool),
+    start: async () => {
+      await own.start?.();
+      relay = createRelay({ databaseUrl, bus, service: name, ...told });
+      jobs = (own.jobs ?? []).map((job) => startLoop({ ...job, clock, log }));
+      if (hearing !== undefined) consumer = await startConsumer({ ...hearing, bus, ...told });
+    },
+    stop: async () => {
+      await Promise.all([own.stop?.(), consumer?.stop(), ...jobs.map((job) => job.stop())]);
+      await own.last?.();
+      await relay?.stop();
+    },
+  };
+};
+
+const createPublicApp = (ground: Ground, { identity, publicRoutes }: ServiceParts) => {
+  const { baseUrl, limiter, limits, log, metrics, trustedProxies } = ground;
+  return createApp({
+    routes: publicRoutes,
+    gate: {
+      limiter,
+      limits,
+      identity: identity ?? createIdentity(ground),
+      cookie: cookiePolicy(baseUrl),
+    },
+    trustedProxies,
+    log,
+    metrics,
+  });
+};

@@ -1,0 +1,18 @@
+import { type Resolve, createDnsResolver } from "./guard/resolver.ts";
+
+/** What lies outside of the house; tests bring their own. */
+export type Outside = {
+  resolve: Resolve;
+  /** From 0 to 1: spreads retries. */
+  random: () => number;
+  /** A certificate authority that overridden https origins may use besides the public ones. */
+  overrideCa?: string;
+};
+
+const resolveTimeoutMs = 5_000;
+
+/** The world as it is. */
+export const openOutside = (): Outside => ({
+  resolve: createDnsResolver({ timeoutMs: resolveTimeoutMs }),
+  random: Math.random,
+});

@@ -1,0 +1,20 @@
+import type { Ground } from "@payment-links/process";
+import { ConfigError } from "@payment-links/runtime";
+import type { WebhookDispatcherConfig } from "./config.ts";
+import { listSecretKeyNames } from "./store/endpoints.ts";
+
+/**
+ * Throws ConfigError where secrets are sealed under a key that is not among the configured ones: one
+ * that was taken away would make its endpoints fail one by one, and quietly.
+ */
+export const refuseUnknownKeys = async (
+  { pool }: Pick<Ground, "pool">,
+  { secretKeys }: Pick<WebhookDispatcherConfig, "secretKeys">,
+): Promise<void> => {
+  const used = await listSecretKeyNames(pool);
+  const unknown = used.filter((keyName) => !secretKeys.byName.has(keyName));
+  if (unknown.length === 0) return;
+  throw new ConfigError(
+    `WEBHOOK_SECRET_KEYS: secrets are sealed under ${unknown.join(", ")}, which is not among the keys`,
+  );
+};
