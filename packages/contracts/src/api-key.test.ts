@@ -28,7 +28,7 @@ describe("mintApiKey", () => {
 
 describe("isApiKey", () => {
   test("keeps to the published rule: base62 of the CRC-32, most significant digit first", () => {
-    // Worked out by another implementation: the CRC-32 of the stem is 0x142a545a.
+    // Another implementation worked this out: the CRC-32 of the stem is 0x142a545a.
     expect(isApiKey(`plk_test_${"0".repeat(30)}0MtY4o`)).toBe(true);
   });
 

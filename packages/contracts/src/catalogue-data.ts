@@ -11,13 +11,15 @@ const FeeProxies = z.object({
 });
 
 const Chain = z.object({
-  // It stands in paths and in records.
+  // It appears in paths and records.
   id: z.string().regex(/^[\w-]{1,40}$/),
   name: z.string().min(1),
   symbol: z.string().min(1),
   chainType: ChainType,
   caip2: z.string().min(3),
-  /** The contracts through which payers name the link that they pay; without them none is paid on chain. */
+  /**
+   * The contracts through which a payer names the link. Without them no link is paid on this chain.
+   */
   feeProxies: FeeProxies.optional(),
 });
 

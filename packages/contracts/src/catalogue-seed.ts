@@ -41,14 +41,14 @@ const eurc = { symbol: "EURC", name: "EURC", currencyCode: "EUR", source: circle
 const usdt = { symbol: "USDT", name: "Tether USD", source: tether };
 
 /**
- * The curated seed: stablecoins by their issuers' own address lists. Decimals are per chain and never
- * guessed from a symbol; bridged tokens are other tokens and are left out.
+ * The curated seed: stablecoins from their issuers' own address lists. Decimals differ per chain
+ * and are never guessed from a symbol. Bridged tokens are other tokens and are left out.
  */
 export const seed: CatalogueData = {
   chains: [
     // The proxies are Request Network's, by the address tables of @requestnetwork/smart-contracts
-    // 0.48.0 (ERC20FeeProxy 0.1.0, on Polygon 0.2.0, and EthereumFeeProxy 0.2.0), read on 2026-11-21;
-    // a test compares them. The first block is that of the older of the two.
+    // 0.48.0 (ERC20FeeProxy 0.1.0, on Polygon 0.2.0, and EthereumFeeProxy 0.2.0), read on
+    // 2026-11-21; a test compares them. The first block is the older one of the two.
     chain("1", "Ethereum", "ETH", {
       erc20: "0x370DE27fdb7D1Ff1e1BaA7D11c5820a324Cf623C",
       ethereum: "0xfCFBcfc4f5A421089e3Df45455F7f4985FE2D6a8",

@@ -35,7 +35,7 @@ describe("the seed", () => {
     },
   );
 
-  // Guards against a digit mistyped: what is sent to another address than the proxies' is not credited.
+  // Guards against a mistyped digit: a payment through any other address is not credited.
   test("has the fee proxies where their makers' own tables have them", async () => {
     const names = {
       "1": "mainnet",
@@ -74,7 +74,10 @@ describe("the seed", () => {
   });
 });
 
-/** Where a contract of Request Network's was deployed, by its package: read as text, as it wants ethers. */
+/**
+ * Where Request Network deployed a contract. Its package is read as text, because importing it
+ * needs ethers.
+ */
 const readDeployments = async (file: string) => {
   const text = await readFile(file, "utf8");
   const entry = /'?([\w-]+)'?: \{\s*address: '(0x\w+)',\s*creationBlockNumber: (\d+)/g;

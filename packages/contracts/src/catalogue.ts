@@ -39,7 +39,7 @@ export const openCatalogue = (
   }
 };
 
-/** A file that has the development chain already says itself what is on it. */
+/** A file that already has the development chain decides what is on it. */
 const addDevnet = (data: CatalogueData): CatalogueData =>
   data.chains.some(({ id }) => id === devnet.chainId)
     ? data
@@ -49,9 +49,9 @@ const addDevnet = (data: CatalogueData): CatalogueData =>
       };
 
 /**
- * Builds a catalogue from data. Throws on a doubled chain, token or address, a token on an unknown
- * chain, an EVM chain whose id is not its decimal chain id, an EVM address not in EIP-55 form, and fee
- * proxies on another chain than an EVM chain.
+ * Builds a catalogue from data. Throws on: a doubled chain, token or address; a token on an unknown
+ * chain; an EVM chain whose id is not its decimal chain id; an EVM address not in EIP-55 form; fee
+ * proxies on a chain that is not EVM.
  */
 export const createCatalogue = (data: CatalogueData): Catalogue => {
   const chains = new Map<string, CatalogueChain>();

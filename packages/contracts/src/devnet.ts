@@ -1,6 +1,6 @@
 /**
- * The development chain of `npm start`, and what its first account deploys there, in this order: an
- * address follows from the deployer and its nonce alone. Addresses are in EIP-55 form.
+ * The development chain of `npm start`, and what its first account deploys there, in this order:
+ * only the deployer and its nonce decide an address. Addresses are in EIP-55 form.
  */
 export const devnet = {
   chainId: "31337",

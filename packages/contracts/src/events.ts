@@ -12,7 +12,7 @@ export const topics = {
 } as const;
 export type Topic = (typeof topics)[keyof typeof topics];
 
-/** How a topic keeps its records; partitions are never changed, as that would move keys. */
+/** How a topic keeps its records. Its partitions never change: that would move keys. */
 export const topicSettings: Record<Topic, { partitions: number; config: Record<string, string> }> =
   {
     [topics.accounts]: compacted(),
@@ -82,7 +82,7 @@ export const SettlementState = z.object({
   sourceTransaction: z.string().nullable(),
   occurredAt: Instant,
   firstSeenAt: Instant,
-  /** Its chain took it away after it had settled: it keeps its credit, and its owner is told. */
+  /** Its chain took it away after it had settled (rule STATE-10). */
   isOrphaned: z.boolean().optional(),
 });
 export type SettlementState = z.output<typeof SettlementState>;

@@ -1,7 +1,7 @@
 import { TypeID, typeid } from "typeid-js";
 import * as z from "zod";
 
-/** The kinds of thing that carry an id of ours; the prefix says which. */
+/** The kinds of thing that have an id of ours. The prefix says which kind it is. */
 export type IdPrefix =
   | "user"
   | "plink"
@@ -19,7 +19,7 @@ export type IdPrefix =
 /** Makes a TypeID: type-prefixed, sortable by time, 74 random bits (TypeID 0.3, RFC 9562 UUIDv7). */
 export const newId = (prefix: IdPrefix): string => typeid(prefix).toString();
 
-/** The id of a thing that its database numbered itself, with a UUID. */
+/** The id of a thing to which the database gave a UUID. */
 export const idOfUuid = (prefix: IdPrefix, uuid: string): string =>
   TypeID.fromUUID(prefix, uuid).toString();
 

@@ -14,9 +14,8 @@ const earliestMs = Date.parse("0001-01-01T00:00:00Z");
 const latestMs = Date.parse("9999-12-31T23:59:59.999Z");
 
 /**
- * Reads a stranger's ISO 8601 date-time; without an offset it is UTC, a date alone is its midnight,
- * and digits finer than a millisecond are cut. Answers undefined where it is none: an impossible
- * calendar day, 24:00, a leap second, and what in UTC is outside the years 0001 to 9999 included.
+ * Reads a stranger's ISO 8601 date-time (rule API-15). Answers undefined for anything else: an
+ * impossible calendar day, 24:00, a leap second, or a year outside 0001 to 9999 in UTC.
  */
 export const parseInstant = (text: string): Date | undefined => {
   const match = isoText.exec(text);

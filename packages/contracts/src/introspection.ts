@@ -11,7 +11,7 @@ export const IntrospectionQuestion = z.object({
 export type IntrospectionQuestion = z.output<typeof IntrospectionQuestion>;
 
 /**
- * What auth-keys answers. `found: false` covers unknown, revoked and deactivated alike. An expired
+ * What auth-keys answers. `found: false` means unknown, revoked or deactivated. An expired
  * credential is still found: each service judges `expiresAt` by its own clock, at every use.
  * `bucketId` names the rate bucket: keys rotated from one another share one.
  */

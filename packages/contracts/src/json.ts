@@ -9,8 +9,8 @@ export class JsonNumber {
 type ReviverContext = { source?: string };
 
 /**
- * Parses JSON and keeps each number's own source text as a {@link JsonNumber}.
- * Throws SyntaxError where the text is not JSON, or is nested deeper than the stack allows.
+ * Parses JSON and keeps each number's own source text as a {@link JsonNumber}. Throws SyntaxError
+ * if the text is not JSON, or is nested deeper than the stack allows.
  */
 export const parseJson = (text: string): unknown => {
   try {

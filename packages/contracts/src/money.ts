@@ -17,12 +17,15 @@ export type Decimal = InstanceType<typeof Decimal>;
 /** An EVM `uint256` has at most this many decimal digits. */
 const baseUnitDigitsMax = 78;
 
-/** No token has as many places; what lies below could neither be stored nor carried in an event. */
+/**
+ * No token has that many places. A finer amount could neither be stored nor carried in an event.
+ */
 const placesMax = 100;
 
 const exponentDigitsMax = 6;
 const plainAmount = /^(0|[1-9]\d*)(\.\d*[1-9])?$/;
-// One way to match each text: with `\d+\.?\d*` a long run of digits would be tried in every split.
+// There is one way to match each text. With `\d+\.?\d*` a long run of digits would be tried in
+// every split.
 const decimalText = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE]([+-]?\d+))?$/;
 const nonFiniteText = /^[+-]?(?:s?nan\d*|inf(?:inity)?)$/i;
 
@@ -40,8 +43,8 @@ export type DecimalProblem = "decimal_parsing" | "finite_number" | "decimal_max_
 
 /**
  * Reads a stranger's decimal, as pydantic does: surrounding blanks, a sign and an exponent are
- * allowed. More than 78 digits, or more than 100 places, is `decimal_max_digits`; an exponent that no
- * token amount can have is refused before any work proportional to it.
+ * allowed. An exponent that no token amount can have is refused before any work proportional to it
+ * (rule API-14).
  */
 export const parseDecimal = (text: string): Decimal | DecimalProblem => {
   const trimmed = text.trim();

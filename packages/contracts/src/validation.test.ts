@@ -219,7 +219,7 @@ describe("a URL", () => {
     ['"HTTP://EXAMPLE.com"', "http://example.com/"],
     [`"https://example.com/${"a".repeat(20)}"`, `https://example.com/${"a".repeat(20)}`],
     [`"https://example.com/${"a".repeat(21)}"`, "string_too_long"],
-    // Short as written, long in the form that is kept.
+    // Short as written, but long in the form that is stored.
     [`"https://example.com/${"é".repeat(4)}"`, "string_too_long"],
     ['"javascript:alert(1)"', "url_parsing"],
     ['"data:text/html,hi"', "url_parsing"],
