@@ -1,4 +1,4 @@
-/** The only source of time: a test can hold it, so that hours pass in a moment. */
+/** The only source of time (rule KEEP-9). */
 export type Clock = {
   /** The present instant. */
   now(): Date;
@@ -14,7 +14,7 @@ export const systemClock: Clock = {
   until: async (instant, signal) => {
     while (!signal.aborted) {
       const waitMs = instant.getTime() - Date.now();
-      // Put this way round an invalid date ends the wait, instead of spinning in it.
+      // Written this way round, an invalid date ends the wait instead of spinning.
       if (!(waitMs > 0)) return;
       await wait(Math.min(waitMs, timeoutMsMax), signal);
     }

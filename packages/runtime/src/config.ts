@@ -7,9 +7,9 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export class ConfigError extends Error {}
 
 /**
- * Reads a configuration once, at start. An empty variable counts as missing. Throws ConfigError that
- * lists every fault by its variable's name; values, which may be secrets, are never repeated. Rules
- * over several variables are held once each of them is well formed.
+ * Reads a configuration once, at start. An empty variable counts as missing. Throws a ConfigError
+ * that lists every fault by its variable's name and repeats no value (rule OPS-4). Rules over
+ * several variables are checked once each of them is well formed.
  */
 export const readConfig = <S extends z.ZodType>(
   schema: S,
@@ -29,9 +29,9 @@ export const readConfig = <S extends z.ZodType>(
 };
 
 /**
- * The value of a variable, or of the file that its `…_FILE` twin names, without the blanks around it.
- * Undefined where both are missing or empty; throws ConfigError where the file cannot be read or is
- * empty, and where both are given.
+ * The value of a variable, or of the file that its `…_FILE` twin names, without the blanks around
+ * it. Undefined if both are missing or empty. Throws ConfigError if the file cannot be read or is
+ * empty, or if both are given.
  */
 export const readSecret = (environment: Environment, name: string): string | undefined => {
   const given = environment[name] || undefined;

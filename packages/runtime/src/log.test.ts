@@ -102,7 +102,7 @@ describe("redaction", () => {
 });
 
 describe("an error in the log", () => {
-  /** As database libraries make them: the statement and its values hang on the error. */
+  /** As database libraries make them: the error carries the statement and its values. */
   const queryError = () =>
     Object.assign(new Error("the query failed", { cause: new Error("deeper") }), {
       code: "23505",

@@ -4,8 +4,8 @@ import { isSpanContextValid, trace } from "@opentelemetry/api";
 export type Log = Logger;
 
 /**
- * Names that can hold a secret, without regard to case, dashes and underscores. `tokenAddress` and
- * `secretPrefix` are none: it is the last word that counts.
+ * Names that can hold a secret, ignoring case, dashes and underscores. The last word counts, so
+ * `tokenAddress` and `secretPrefix` are not among them.
  */
 const secretName =
   /(?:secrets?|secretkeys?|passwords?|tokens?|cookies?|signatures?|authorization|apikeys?|privatekey|databaseurl|redisurl|signinurl)$|^keys?$/;
@@ -14,9 +14,9 @@ const depthMax = 6;
 const causesMax = 4;
 
 /**
- * Opens the JSON log on stdout, one line per event, with the active trace's ids. Fields that by name
- * can hold a secret are blotted out at every depth; errors are written without the properties that
- * libraries hang on them, as a query's values would be among these.
+ * Opens the JSON log on stdout, one line per event, with the active trace's ids. A field whose name
+ * can hold a secret is blotted out at every depth. Errors are written without the properties that
+ * libraries add, because a query's values would be among them.
  */
 export const openLog = (
   { service, level }: { service: string; level: string },

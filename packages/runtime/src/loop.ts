@@ -5,7 +5,7 @@ import type { Log } from "./log.ts";
 export type Loop = {
   /** Runs the job as soon as it is free, whatever it waited for. */
   wake(): void;
-  /** Lets the run under way end, and starts no other. */
+  /** Lets the run under way end and starts no other one. */
   stop(): Promise<void>;
 };
 
@@ -59,7 +59,7 @@ export const startLoop = (options: LoopOptions): Loop => {
     wake: () => {
       if (isWoken) return;
       isWoken = true;
-      // A reason of our own spares the making of an exception with its stack.
+      // A reason of our own avoids creating an exception with its stack.
       waiting.abort("woken");
     },
     stop: () => {

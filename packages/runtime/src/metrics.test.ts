@@ -25,7 +25,7 @@ const openService = (name: string, count: number) => {
 const sample =
   /^([a-z0-9_]+)(\{[a-z_]+="(?:[^"\\\n]|\\["\\n])*"(?:,[a-z_]+="(?:[^"\\\n]|\\["\\n])*")*\})? \S+$/;
 
-/** Holds a text against the Prometheus text format 0.0.4, as far as scrapers do. */
+/** Checks a text against the Prometheus text format 0.0.4, as far as scrapers do. */
 const check = (text: string) => {
   expect(text.endsWith("\n")).toBe(true);
   const described = new Set<string>();
@@ -40,7 +40,7 @@ const check = (text: string) => {
       family = name;
     } else if (!line.startsWith("# ")) {
       expect(line).toMatch(sample);
-      // The samples of a family follow its head, and none is doubled.
+      // A family's samples follow its head, and no sample appears twice.
       expect(line.startsWith(family)).toBe(true);
       const name = line.slice(0, line.lastIndexOf(" "));
       expect([name, series.has(name)]).toEqual([name, false]);

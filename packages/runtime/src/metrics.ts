@@ -12,7 +12,7 @@ export const openMetrics = (service: string): Metrics => {
 /** Adds what Node tells of its own process: CPU, memory, event loop, garbage collection. */
 export const addProcessMetrics = (metrics: Metrics): void => {
   collectDefaultMetrics({ register: metrics });
-  // Gauges named as counters are; the same is told by type in those without `_total`.
+  // These are gauges with counters' names. The ones without `_total` tell the same, by type.
   for (const kind of ["handles", "requests", "resources"]) {
     metrics.removeSingleMetric(`nodejs_active_${kind}_total`);
   }
@@ -20,7 +20,7 @@ export const addProcessMetrics = (metrics: Metrics): void => {
 
 /**
  * The text of `/metrics` for the services of one process, told apart by the label `service`. Each
- * family has its HELP and TYPE once; one whose collection fails is left out, with a comment.
+ * family has its HELP and TYPE once. A family that cannot be collected is left out, with a comment.
  */
 export const exposeMetrics = async (services: readonly Metrics[]): Promise<string> => {
   const families = new Map<string, string[]>();
@@ -46,7 +46,7 @@ const readFamily = async (metrics: Metrics, name: string): Promise<Family> => {
     );
     return { name, head: [help, type], samples };
   } catch {
-    // A gauge that asks a database must not take all the others with it.
+    // A gauge that asks a database and fails must not take the others with it.
     return { name: `${name} failed`, head: [], samples: [`# ${name} could not be collected`] };
   }
 };

@@ -59,7 +59,7 @@ describe("a stop list", () => {
   });
 });
 
-/** Runs a process that stops as told by the lines given, and answers its exit code and its words. */
+/** Runs a process that stops as the given lines tell it, and answers its exit code and output. */
 const runProcess = async (
   lines: string,
   act: (child: ReturnType<typeof spawn>, output: () => string) => void,

@@ -29,13 +29,13 @@ export const createStopList = (): StopList => {
 };
 
 const hardStopMs = 25_000;
-/** One Ctrl-C comes twice: from the terminal, and handed on by npm. */
+/** One Ctrl-C arrives twice: from the terminal, and passed on by npm. */
 const sameSignalMs = 1_000;
 
 /**
- * Runs until SIGTERM or SIGINT, then stops in order and exits 0. A stop that takes longer than 25 s
- * besides the drain delay, or a second signal, exits 1: a crash at any line loses nothing, so it is
- * safe.
+ * Runs until SIGTERM or SIGINT, then stops in order and exits 0. It exits 1 at a second signal, or
+ * if the stop takes longer than the drain delay and 25 s. That is safe, because a crash at any line
+ * loses nothing.
  */
 export const stopOnSignal = (list: StopList, log: Log, drainDelayMs = 0): void => {
   let stoppingSinceMs: number | undefined;

@@ -4,9 +4,9 @@ import { afterMs, systemClock } from "./clock.ts";
 const flushMsMax = 3_000;
 
 /**
- * Starts OpenTelemetry, exporting over OTLP/HTTP as the standard `OTEL_…` variables say, and answers
- * the call that flushes what it can within 3 s and stops it. Switched off nothing is loaded: the SDK
- * costs start-up time, and the API's no-op spans cost nothing.
+ * Starts OpenTelemetry, which exports over OTLP/HTTP as the standard `OTEL_…` variables say.
+ * Answers the call that flushes for at most 3 s and stops it. Nothing is loaded while it is
+ * switched off: the SDK costs start-up time, and the API's no-op spans cost nothing.
  */
 export const openTracing = async (
   service: string,
@@ -30,7 +30,7 @@ export const openTracing = async (
 /** The tracer of our own spans. */
 export const tracer = trace.getTracer("payment-links");
 
-/** The active trace as a W3C `traceparent`, or undefined where nothing is traced. */
+/** The active trace as a W3C `traceparent`, or undefined if nothing is traced. */
 export const activeTraceparent = (): string | undefined => {
   const carrier: { traceparent?: string } = {};
   propagation.inject(context.active(), carrier);
