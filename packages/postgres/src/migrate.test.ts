@@ -178,7 +178,7 @@ describe("migrate", () => {
   });
 });
 
-/** A way to the database that can be cut as a network is: without a word. */
+/** A way to the database that can be cut silently, like a network. */
 const openBreakable = async (url: string) => {
   const { hostname, port } = new URL(url);
   const sockets: Socket[] = [];

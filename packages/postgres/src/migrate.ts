@@ -7,9 +7,11 @@ import { Client } from "pg";
 export type Migration = {
   /** A connection that may create roles and schemas. */
   adminUrl: string;
-  /** The role of the service, made if missing, and its password; without one the role must exist. */
+  /**
+   * The service's role, made if missing, and its password. Without a password the role must exist.
+   */
   role: { name: string; password?: string };
-  /** The service's own schema; its role can use this one and no other. */
+  /** The service's own schema. Its role can use no other one. */
   schema: string;
   /** Folders of numbered SQL files, applied in the order given, then by name. */
   folders: readonly URL[];
@@ -17,15 +19,15 @@ export type Migration = {
 
 type SqlFile = { name: string; sql: string; checksum: string };
 
-/** One runner at a time per database, whatever process or machine it is in. */
+/** Only one runner at a time per database, on whatever machine. */
 const migrationLock = 7_203_115;
 const lockTimeoutMs = 60_000;
 const connectTimeoutMs = 5_000;
 
 /**
  * Brings one service's schema up to date, forward only, each file in a transaction of its own, and
- * answers the names of the files that it applied. Running it again changes nothing. Throws where an
- * applied file has since been edited or a file fails; the message names the file.
+ * answers the names of the files that it applied. Running it again changes nothing. Throws if a
+ * file was edited after it had been applied, or if a file fails. The message names the file.
  */
 export const migrate = async (migration: Migration): Promise<string[]> => {
   const files = await readFolders(migration.folders);
@@ -35,7 +37,8 @@ export const migrate = async (migration: Migration): Promise<string[]> => {
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
   });
-  // A connection that breaks fails the query under way; unheard, it would end the process as well.
+  // A broken connection fails the query under way. If nobody listened, it would end the process
+  // too.
   client.on("error", () => {});
   await client.connect();
   try {
@@ -58,7 +61,7 @@ const readFolders = async (folders: readonly URL[]): Promise<SqlFile[]> => {
     const path = fileURLToPath(folder);
     const names = (await readdir(path)).filter((name) => name.endsWith(".sql")).sort();
     for (const name of names) {
-      // A name is what an applied file is known by.
+      // An applied file is known by its name.
       if (files.some((file) => file.name === name)) throw new Error(`two migrations named ${name}`);
       const sql = await readFile(join(path, name), "utf8");
       files.push({ name, sql, checksum: createHash("sha256").update(sql).digest("hex") });

@@ -7,18 +7,18 @@ import { type Pool, type PoolOptions, openPool } from "./pool.ts";
 type MigratedPoolOptions = PoolOptions & {
   migration: Pick<Migration, "schema" | "folders">;
   clock: Clock;
-  /** Told at each look what is waited for, in words. */
+  /** Hears at each look what is being waited for, in words. */
   waiting: (reason: string) => void;
 };
 
 const lookEveryMs = 1_000;
-/** A process that is told to stop ends, whatever it waits for. */
+/** A process that is told to stop ends even while it waits. */
 const never = new AbortController().signal;
 
 /**
- * Opens the pool of one service once its schema is at least as new as the code. Until then it waits, for
- * as long as it takes: for a database that is away, for a role that is not made yet, for migrations
- * that have not run. Throws only what no waiting heals, such as an address that cannot be read.
+ * Opens the pool of one service once its schema is at least as new as the code. Until then it
+ * waits, however long: for a database that is away, a role that is not made yet, or migrations that
+ * have not run. It throws only what waiting cannot heal, such as an address that cannot be read.
  */
 export const openMigratedPool = async (options: MigratedPoolOptions): Promise<Pool> => {
   const { clock, migration, waiting } = options;
@@ -31,7 +31,7 @@ export const openMigratedPool = async (options: MigratedPoolOptions): Promise<Po
   }
 };
 
-/** A pool for good, or why there is none yet. */
+/** The pool, or why there is none yet. */
 const tryOpen = async (
   options: MigratedPoolOptions,
   needed: readonly string[],
@@ -43,7 +43,8 @@ const tryOpen = async (
     const applied = new Set(await readApplied(pool));
     const missing = needed.filter((name) => !applied.has(name));
     if (missing.length === 0) return pool;
-    // A session keeps the search path that its role had when it began: so each look has a new one.
+    // A session keeps the search path that its role had when the session began. So each look opens
+    // a new one.
     await pool.end();
     const files = missing.length === 1 ? "migration" : `${missing.length} migrations, from`;
     return `schema ${schema} is older than this version: it lacks ${files} ${missing[0]}`;

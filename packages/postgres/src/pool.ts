@@ -10,7 +10,7 @@ import type { Log } from "@payment-links/runtime";
 
 export type Pool = DatabasePool;
 
-/** Every row is held against the schema of its query: SQL that drifts fails here, loudly. */
+/** Every row is checked against the schema of its query, so SQL that drifts fails here, loudly. */
 const checkRows: Interceptor = {
   name: "check-rows",
   transformRow: ({ resultParser }, query, row) => {
@@ -18,7 +18,7 @@ const checkRows: Interceptor = {
     const result = resultParser["~standard"].validate(row);
     if (result instanceof Promise) throw new TypeError("row schemas are synchronous");
     if (result.issues !== undefined) {
-      // The log tells the cause, and never the row or the values that hang on the error.
+      // The log tells the cause, never the row or the values that the error carries.
       const cause = new TypeError(describeIssues(result.issues));
       throw Object.assign(new SchemaValidationError(query, row, result.issues), { cause });
     }
@@ -40,11 +40,11 @@ export type PoolOptions = {
 };
 
 /**
- * Opens the pool of one service; throws where the database cannot be reached. `numeric` and `int8`
- * arrive as text and `timestamptz` as Date: the driver's own parsers would turn money into floats.
- * Connections are not reset on release, which saves a round trip; so session state (SET, temporary
- * tables, session locks) is forbidden in it. Numbers inside `jsonb` are floats: amounts stand there
- * as strings.
+ * Opens the pool of one service; throws if the database cannot be reached. `numeric` and `int8`
+ * arrive as text and `timestamptz` as Date, because the driver's own parsers would turn money into
+ * floats. Connections are not reset on release, which saves a round trip. So session state (SET,
+ * temporary tables, session locks) is forbidden. Numbers inside `jsonb` are floats, so amounts
+ * there are strings.
  */
 export const openPool = async (options: PoolOptions): Promise<Pool> => {
   const statementTimeoutMs = options.statementTimeoutMs ?? 5_000;
