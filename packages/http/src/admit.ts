@@ -22,8 +22,8 @@ export type Gate = {
 
 /**
  * Holds a request against the limits, then its caller, then the scope, in that order (rule API-18),
- * and answers the caller. A warm key costs one question to the limiter for both buckets; an unknown
- * one pays from the address's bucket first and never makes a bucket of its own.
+ * and answers the caller. A warm key costs one question to the limiter for both buckets. An unknown
+ * key pays from its address's bucket first (rule API-22).
  */
 export const admit = async (
   gate: Gate,

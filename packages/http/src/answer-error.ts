@@ -2,7 +2,9 @@ import type { Response } from "express";
 import { Refusal, refuse } from "@payment-links/contracts";
 import { discardBody, leavesLargeBody } from "./unread-body.ts";
 
-/** Answers a refusal with the error envelope (rule ERROR-1), whatever of the request is not yet read. */
+/**
+ * Answers a refusal with the error envelope (rule ERROR-1), even if the request is not read yet.
+ */
 export const answerRefusal = (refusal: Refusal, res: Response): void => {
   const text = JSON.stringify({ errors: refusal.entries });
   res.status(refusal.status);
@@ -12,16 +14,17 @@ export const answerRefusal = (refusal: Refusal, res: Response): void => {
     res.end(text);
     return;
   }
-  // Closed at once, the connection would be reset under a client that still sends, and with it go the
-  // answer. So the answer goes out whole, and the end follows when the client had time to read it.
+  // If the connection closed at once, it would be reset while the client still sends, and the
+  // answer would be lost. So the whole answer goes out, and the connection ends when the client had
+  // time to read it.
   res.setHeader("Connection", "close");
   res.write(text);
   void discardBody(res.req).then(() => res.end());
 };
 
 /**
- * The refusal that whatever was thrown means to the caller: a refusal itself, or an error of Express
- * or of the body reader. Undefined where the fault is ours, of which the caller is told no detail.
+ * What a thrown value means to the caller: it is a refusal itself, or an error of Express or of the
+ * body reader. Undefined if the fault is ours; the caller gets no detail of that.
  */
 export const refusalOf = (error: unknown): Refusal | undefined => {
   if (error instanceof Refusal) return error;

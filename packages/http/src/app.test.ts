@@ -4,7 +4,7 @@ import { keyRoute, publicRoute } from "./route.ts";
 import { call, callRaw, codesOf } from "./testing/client.ts";
 import { type StartedApp, startApp } from "./testing/start-app.ts";
 
-/** More than the kernel takes at once. */
+/** More than the kernel accepts at once. */
 const wholeBytes = 30 * 1024 * 1024;
 
 const routes = [
@@ -258,7 +258,7 @@ describe("what is no request", () => {
     ],
   ])("%s is answered %3$s, and the connection ends", async (name, text, expected) => {
     const answer = await callRaw(app.port, text);
-    // Node itself answers what has no host, with an empty body.
+    // Node itself answers a request without a host, with an empty body.
     if (name === "no host") expect(answer).toContain(expected);
     else expect(statusAndCode(answer)).toBe(expected);
   });

@@ -25,8 +25,8 @@ export type AppOptions = {
 };
 
 /**
- * Builds a service's public HTTP face from its route table; it listens to nothing. Each request gets
- * an id, a span and a place in the metrics, is admitted, handled, and answered exactly once.
+ * Builds a service's public HTTP face from its route table. It does not listen yet. Each request
+ * gets an id, a span and a place in the metrics, is admitted, handled, and answered exactly once.
  */
 export const createApp = (options: AppOptions): Express => {
   const app = express();
@@ -96,7 +96,7 @@ const answerError = (
   if (isOurFault) log.error({ ...line, err: error }, "a request failed");
   else log.debug({ ...line, codes: refusal.message }, "a request was refused");
   if (res.headersSent) {
-    // Half an answer must not look whole; a whole one, after which something failed, stands.
+    // Half an answer must not look whole. A whole answer stands, even if something failed after it.
     if (!res.writableEnded) res.destroy();
     return;
   }

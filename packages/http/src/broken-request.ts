@@ -8,8 +8,8 @@ const refusalCodes: Partial<Record<string, RefusalCode>> = {
 };
 
 /**
- * Answers what is no request that a handler could see (not HTTP, headers without end, too slow) with
- * the error envelope as well, and ends the connection.
+ * Answers a request that no handler can see (not HTTP, endless headers, too slow) with the error
+ * envelope as well, and ends the connection.
  */
 export const answerBrokenRequest = (
   error: Error,

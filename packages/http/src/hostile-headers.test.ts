@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([app.close(), proxied.close()]));
 
-/** Sends header lines as they are, which no client library would, and answers status and codes. */
+/** Sends header lines as they are, as no client library would, and answers status and codes. */
 const send = async ({ port }: StartedApp, lines: readonly string[], path = "/") => {
   const head = [`GET ${path} HTTP/1.1`, "Host: a", "Connection: close", ...lines];
   const text = await callRaw(port, `${head.join("\r\n")}\r\n\r\n`);

@@ -32,7 +32,7 @@ export type InternalAppOptions = {
   waitsFor?: () => string | undefined;
   /** Why only a new process would help, in words; undefined while this one lives. */
   whyStalled?: () => string | undefined;
-  /** Required as a bearer by `/internal/…` wherever the address is not a loopback one. */
+  /** The bearer that `/internal/…` requires on any address but a loopback one (rule OPS-2). */
   token?: string;
   /** The host names by which this process may be called. */
   hostNames: readonly string[];
@@ -65,7 +65,7 @@ export const createInternalApp = (options: InternalAppOptions): Express => {
   return app;
 };
 
-/** Probes give up after seconds, and a pool that waits for a connection may take longer. */
+/** Probes give up after some seconds, but a pool may wait longer for a connection. */
 const checkTimeoutMs = 2_500;
 
 /** Answers whether the process takes traffic, and why not; the log tells each change once. */
@@ -140,7 +140,7 @@ const answerStrayError =
   (error: unknown, _req: Request, res: Response, _next) =>
     answerError(log, error, "unmatched", res);
 
-/** A browser, or a name that was rebound to this address, is no operator. */
+/** A browser is no operator, nor is a caller by a name that was rebound to this address. */
 const refuseStrangers = ({ token, hostNames }: InternalAppOptions, req: Request): void => {
   const { origin, host = "", "sec-fetch-site": site, authorization = "" } = req.headers;
   const hostName = host.replace(/:\d+$/, "").toLowerCase();

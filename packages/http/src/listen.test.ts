@@ -33,7 +33,7 @@ const until = async (isReached: () => boolean): Promise<void> => {
   }
 };
 
-/** A connection that keeps all it has read. */
+/** A connection that remembers everything it has read. */
 const openSocket = (port: number) => {
   const socket: Socket = connect(port, "127.0.0.1");
   let text = "";
@@ -169,7 +169,7 @@ describe("close", () => {
           if (text !== "ok") failures.push(text);
           answered += 1;
         } catch (error) {
-          // Nobody listens any more, so nothing was taken that could be lost.
+          // Nobody listens any more, so no request was accepted that could be lost.
           if (!String(error).includes("ECONNREFUSED")) failures.push(String(error));
           return;
         }

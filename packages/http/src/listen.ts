@@ -5,7 +5,7 @@ import { answerBrokenRequest } from "./broken-request.ts";
 
 export type Listening = {
   port: number;
-  /** From now on tells each client, with its answer, to send nothing more on its connection. */
+  /** From now on each answer tells its client to send nothing more on this connection. */
   drain: () => void;
   /** Stops listening, and resolves once every answer under way is out and its connection ended. */
   close: () => Promise<void>;
@@ -14,19 +14,19 @@ export type Listening = {
 const closeMsMax = 10_000;
 const pollMs = 10;
 /**
- * For how long idle connections are kept at the end, as a request may be on its way on one of them: a
- * quarter of a second. Counted in looks at them, since a busy process hears of requests late.
+ * How long idle connections are kept at the end: a quarter of a second, because a request may be on
+ * its way. It is counted in looks, because a busy process hears of requests late.
  */
 const idlePolls = 25;
 
 /**
- * The answers under way on each connection. Not one set of all answers: a set that changes with every
- * request is rehashed again and again, and each table that it leaves behind keeps its answers alive
- * until the next full garbage collection (measured: four times the survivors).
+ * The answers under way on each connection. One set for all answers would be rehashed again and
+ * again, and each old table would keep its answers alive until the next full garbage collection
+ * (measured: four times the survivors).
  */
 type Connections = Map<Socket, ServerResponse[]>;
 
-/** A port that somebody else holds; its message says which, and which variable changes it. */
+/** Somebody else holds the port. The message says which port, and which variable changes it. */
 export class PortTakenError extends Error {}
 
 type ListenOptions = { handler: RequestListener; host: string; port: number; variable: string };
@@ -93,9 +93,9 @@ const start = (
   });
 
 /**
- * HTTP's own `close` would destroy connections that only look idle: ones with a request on its way, or
- * with the last bytes of an answer still to be sent. So only the listening ends here, and each
- * connection ends after its answer, or after the grace.
+ * HTTP's own `close` would destroy connections that only look idle: a request may be on its way, or
+ * the last bytes of an answer unsent. So only the listening ends here. Each connection ends after
+ * its answer, or after the grace.
  */
 const close = async (
   server: Server,

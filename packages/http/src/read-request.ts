@@ -42,7 +42,7 @@ export const readBody = async <S extends z.ZodType>(
 export const readQuery = <S extends z.ZodType>(req: Request, schema: S): z.output<S> =>
   read(schema, { ...req.query });
 
-/** A path parameter of the route's own path; with a NUL, which no row can hold, it names nothing. */
+/** A parameter of the route's path. With a NUL it names nothing, because no row can hold one. */
 export const readParam = (req: Request, name: string): string => {
   const value = req.params[name];
   if (typeof value !== "string") throw new Error(`the route has no parameter ${name}`);

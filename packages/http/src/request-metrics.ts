@@ -5,7 +5,7 @@ import type { Metrics } from "@payment-links/runtime";
 const knownMethods = new Set(["GET", "HEAD", "POST", "PATCH", "DELETE", "PUT", "OPTIONS"]);
 const millisPerSecond = 1000;
 
-/** Counted, never sent: the client went away before its answer (as nginx has it). */
+/** Counted, never sent: the client went away before its answer (as in nginx). */
 const clientGone = 499;
 
 export type RequestTimer = {
@@ -19,7 +19,7 @@ export const createRequestTimer = (metrics: Metrics): RequestTimer => {
     name: "http_server_request_duration_seconds",
     help: "Time from a request's arrival to the end of its answer",
     labelNames: ["http_request_method", "http_route", "http_response_status_code"] as const,
-    // As the conventions have them, and the objective for the API's latency, 0.3.
+    // The conventions' bounds, and 0.3, the objective for the API's latency.
     buckets: [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.3, 0.5, 0.75, 1, 2.5, 5, 7.5, 10],
     registers: [metrics],
   });
@@ -31,7 +31,7 @@ export const createRequestTimer = (metrics: Metrics): RequestTimer => {
           {
             http_request_method: knownMethods.has(req.method) ? req.method : "_OTHER",
             http_route: route,
-            // Without an answer there is no status: the client did not wait for one.
+            // The client did not wait for an answer, so there is no status.
             http_response_status_code: res.headersSent ? res.statusCode : clientGone,
           },
           (performance.now() - startedAt) / millisPerSecond,

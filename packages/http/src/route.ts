@@ -5,7 +5,7 @@ import type { Caller } from "@payment-links/identity";
 
 export type Method = "get" | "post" | "patch" | "delete";
 
-/** What the OpenAPI document says of a route, from the same schemas that serve it. */
+/** What the OpenAPI document says about a route, from the same schemas that serve it. */
 export type RouteDocument = {
   operationId: string;
   summary: string;
@@ -30,9 +30,9 @@ export type Route = {
   caller: CallerRule;
   /** Whether the per-address bucket (and the per-key bucket of an API key) is charged. */
   isLimited: boolean;
-  /** What an error that is nobody's refusal is answered with; INTERNAL_ERROR where not given. */
+  /** The code for an error that is no refusal; INTERNAL_ERROR if not given. */
   failure?: RefusalCode;
-  /** How a page answers a refusal; the error envelope where not given. */
+  /** How a page answers a refusal; the error envelope if not given. */
   answerRefusal?: (refusal: Refusal, req: Request, res: Response) => void;
   document?: RouteDocument;
   handle: (req: Request, res: Response, caller: Caller | undefined) => Promise<void> | void;

@@ -10,12 +10,12 @@ import type { Route } from "./route.ts";
 export type Service = {
   name: string;
   metrics: Metrics;
-  /** Its public routes; it knows every path under which the ingress sends to it. */
+  /** Its public routes: every path that the ingress sends to it. */
   app: RequestListener;
   /** The table from which `app` is built: who may call what. */
   publicRoutes: readonly Route[];
   internalRoutes: readonly InternalRoute[];
-  /** Whether what the service cannot work without is there. */
+  /** Whether everything is there without which the service cannot work. */
   isReady: () => Promise<boolean>;
   /** Starts consumers, relay and jobs. */
   start: () => Promise<void>;
@@ -53,20 +53,20 @@ type OpenOptions = {
   whyStalled?: () => string | undefined;
 };
 
-/** The face of a process that is there from its first second. */
+/** The face that a process has from its first second. */
 export type InternalPort = {
   port: number;
   /** Says what the start waits for, in words: `/readyz` tells it, and the log tells it once. */
   waitFor: (what: string) => void;
   /**
-   * Serves both faces, now that the services have started. The stop list gets the orderly end: readiness
-   * off, the drain delay (load balancers learn of it, and clients leave with their answers), no new
-   * connections, the answers under way.
+   * Serves both faces, once the services have started. The stop list gets the orderly end: not
+   * ready; the drain delay, in which load balancers notice and clients leave with their answers; no
+   * new connections; the last answers.
    */
   open: (options: OpenOptions) => Promise<{ port: number }>;
 };
 
-/** Opens the internal port of a process that is about to start: it lives, and is not ready. */
+/** Opens the internal port of a process that is about to start: alive, not ready. */
 export const openInternalPort = async (options: InternalPortOptions): Promise<InternalPort> => {
   const { config, log, stopList } = options;
   let isDraining = false;
@@ -107,7 +107,7 @@ export const openInternalPort = async (options: InternalPortOptions): Promise<In
         internal.drain();
         await new Promise((resolve) => setTimeout(resolve, config.DRAIN_DELAY_SECONDS * 1000));
         await open.close();
-        // Now, before what its calls stand on ends.
+        // Now, while everything that its calls need is still there.
         await internal.close();
       });
       app = createApp(given);
@@ -132,5 +132,5 @@ const hostNamesOf = (config: ServeConfig, services: readonly Service[]): string[
     .concat(config.INTERNAL_HOSTNAMES)
     .map(asHostName);
 
-/** A name as it stands in a `Host` header, where an IPv6 address has its brackets. */
+/** A name as in a `Host` header, where an IPv6 address has brackets. */
 const asHostName = (name: string): string => (isIPv6(name) ? `[${name}]` : name).toLowerCase();

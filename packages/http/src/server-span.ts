@@ -15,7 +15,7 @@ export const inServerSpan = async (
     { kind: SpanKind.SERVER, attributes },
     continueTrace(req.get("traceparent")),
   );
-  // Where nothing is traced, there is no context to carry.
+  // If nothing is traced, there is no context to carry.
   const isTraced = isSpanContextValid(span.spanContext());
   await (isTraced ? context.with(trace.setSpan(context.active(), span), handle) : handle());
   if (res.statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR });

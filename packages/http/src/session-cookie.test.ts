@@ -89,7 +89,7 @@ describe("a request from a browser", () => {
   const evil = "https://evil.example";
 
   test.each([
-    // Fetch Metadata rules where it is sent; a page cannot forge it.
+    // Fetch Metadata decides if it is sent: a page cannot forge it.
     [{ "sec-fetch-site": "same-origin" }, "accepted", "accepted"],
     [{ "sec-fetch-site": "same-origin", origin: own }, "accepted", "accepted"],
     [{ "sec-fetch-site": "none" }, "accepted", refused],
@@ -109,7 +109,7 @@ describe("a request from a browser", () => {
     [{ origin: "https://pay.example:8443" }, refused, refused],
     [{ origin: "https://pay.example.evil.example" }, refused, refused],
     [{ origin: "" }, refused, refused],
-    // Neither is sent by a client that is no browser.
+    // A client that is no browser sends neither.
     [{}, "accepted", "accepted"],
   ])("%j: reading is %s, changing is %s", (headers, reading, changing) => {
     for (const method of ["GET", "HEAD"])

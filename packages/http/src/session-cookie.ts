@@ -39,8 +39,8 @@ export const sessionCookie = (policy: CookiePolicy, token: string, maxAgeSeconds
   });
 
 /**
- * Refuses what another site's page makes a browser send (Fetch Metadata, then Origin). A client that
- * sends neither is no browser with somebody's cookie in it.
+ * Refuses what another site's page makes a browser send (Fetch Metadata, then Origin). A client
+ * that sends neither is no browser.
  */
 export const refuseOtherSites = (req: Request, policy: CookiePolicy): void => {
   const site = req.headers["sec-fetch-site"];

@@ -2,9 +2,10 @@ import { isIP } from "node:net";
 import { ConfigError } from "@payment-links/runtime";
 
 /**
- * What Express is told of the proxies in front of us: the addresses and CIDRs whose `X-Forwarded-For` is
- * believed, from the right, or that none is. Throws ConfigError for anything else. A number is what others
- * mean by a count of hops, which a client could pass by another way; a name stands for whole networks.
+ * What Express is told of the proxies in front of us: the addresses and CIDRs whose
+ * `X-Forwarded-For` is believed, read from the right, or that there are none. Throws ConfigError
+ * for anything else. A number would mean a count of hops, and a client could come by another way. A
+ * name would stand for whole networks.
  */
 export const trustProxySetting = (cidrs: readonly string[]): string[] | false => {
   const wrong = cidrs.filter((cidr) => !isAddressOrCidr(cidr));

@@ -1,13 +1,13 @@
 import type { IncomingMessage } from "node:http";
 import { bodyBytesMax } from "./read-request.ts";
 
-/** How much more of a body is read past, and for how long, before its connection is given up. */
+/** How much more of a body is read and dropped, and for how long, before the connection ends. */
 const discardBytesMax = 16 * 1024 * 1024;
 const discardMsMax = 2_000;
 
 /**
- * Whether a request is answered before a body that is large, or of unknown length, has arrived. Past a
- * small one Node reads by itself, and the connection goes on.
+ * Whether a request is answered before a large body, or one of unknown length, has arrived. Node
+ * itself reads the rest of a small one, and the connection stays.
  */
 export const leavesLargeBody = (req: IncomingMessage): boolean => {
   if (req.complete) return false;
@@ -15,7 +15,7 @@ export const leavesLargeBody = (req: IncomingMessage): boolean => {
   return encoding !== undefined || Number(length ?? 0) > bodyBytesMax;
 };
 
-/** Reads past what a client still sends, within bounds; nothing of it is kept. */
+/** Reads and drops what a client still sends, within bounds. */
 export const discardBody = (req: IncomingMessage): Promise<void> =>
   new Promise((resolve) => {
     let bytes = 0;

@@ -12,7 +12,7 @@ export type Call = {
 
 export type Answer = { status: number; headers: IncomingHttpHeaders; text: string };
 
-/** Sends one request as it is told, on a connection of its own if no agent is given. */
+/** Sends one request as told, on its own connection if no agent is given. */
 export const call = ({
   port,
   method,
