@@ -24,7 +24,7 @@ export type Applier = {
   group: string;
   clock: Clock;
   log: Log;
-  /** Told after each commit how many records it settled. */
+  /** Called after each commit with the number of records that it settled. */
   committed: (readings: readonly Reading[], outcome: ChunkOutcome) => void;
   waited: () => void;
 };
@@ -35,9 +35,9 @@ const waitMsMax = 5_000;
 
 /**
  * Settles a chunk of one topic's records in order: each is applied, found to be a repeat, let
- * through or set aside. First all in one transaction; if that fails for a reason of a record's own,
- * one by one, so that only the record at fault is set aside. A database that is away is waited for.
- * Throws only when the signal aborts in such a wait, or at a defect of ours.
+ * through or set aside. It tries all of them in one transaction. If one record makes that fail, it
+ * goes one by one, so that only that record is set aside. It waits for a database that is away.
+ * Throws only if the signal aborts during such a wait, or at a defect of ours.
  */
 export const applyChunk = async (
   applier: Applier,
@@ -79,7 +79,7 @@ const applySingly = async (
   }
 };
 
-/** Whatever fails here, fails for another reason than the record's: it is tried for ever. */
+/** A failure here is not the record's fault, so it is tried for ever. */
 const setAside = async (
   applier: Applier,
   reading: Reading,
@@ -103,10 +103,7 @@ const tell = (error: unknown): string =>
     ? `${error.name}: ${error.message}`
     : "a value that is no error was thrown";
 
-/**
- * Runs work until it ends otherwise than by a passing failure; gives up only when the signal
- * aborts.
- */
+/** Runs work again after each passing failure; gives up only when the signal aborts. */
 const outlast = async <Result>(
   applier: Applier,
   signal: AbortSignal,

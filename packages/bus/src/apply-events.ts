@@ -8,8 +8,8 @@ import { linksTo } from "./trace-links.ts";
 type Tx = DatabaseTransactionConnection;
 
 /**
- * Runs the handlers of events in the order of these; those that take many get each run of theirs.
- * Answers what is to be done once the transaction is committed.
+ * Runs the handlers in the order of the events. A handler that takes many gets each run of its
+ * events together. Answers what to do once the transaction is committed.
  */
 export const applyEvents = async (
   tx: Tx,
@@ -42,7 +42,7 @@ const togetherHandler = (event: EventReading | undefined): ChunkHandler | undefi
     ? event.reaction.applyTogether
     : undefined;
 
-/** A span that continues the trace in which the event came to be. */
+/** A span that continues the event's own trace. */
 const applyAlone = (
   tx: Tx,
   group: string,
@@ -63,7 +63,10 @@ const applyAlone = (
   );
 };
 
-/** One span for them all, which names their traces; each is continued by what comes of its event. */
+/**
+ * One span for all events, with links to their traces. What an event causes continues that event's
+ * trace.
+ */
 const applyTogether = (
   tx: Tx,
   group: string,

@@ -20,11 +20,11 @@ import {
 
 export type BusAdapter = {
   /**
-   * Opens the bus as a process does; Kafka's share the broker, the local one stands for all of
-   * them.
+   * Opens the bus as a process does. Buses over Kafka share the broker; the one local bus stands
+   * for all processes.
    */
   open: (options: { groups?: readonly string[] }) => Bus;
-  /** Makes a topic, where the adapter wants it made, and answers its name. */
+  /** Makes a topic if the adapter needs that, and answers its name. */
   makeTopic: () => Promise<string>;
 };
 
@@ -129,7 +129,8 @@ export const testBusContract = (name: string, adapter: BusAdapter): void => {
       await send(bus, steps(topic, "early", 5));
       await eventually(first.labels, (labels) => labels.length >= 5);
       await open().subscribe({ group, topics: [topic], handle: second.handle });
-      // Sends on until the newcomer has joined: with Kafka a group takes its time to share anew.
+      // Goes on sending until the newcomer has joined: a Kafka group takes a while to share its
+      // partitions again.
       const sent = new Set(labelsOf("early", 5));
       for (let step = 0; second.records.length === 0 || step < 3; step += 1) {
         const keys = stepsTo(24).map((index) => `key-${index}`);

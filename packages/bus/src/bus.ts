@@ -12,7 +12,7 @@ export type ReceivedRecord = {
   partition: number;
   /** A 64-bit number in decimal. */
   offset: string;
-  /** Undefined where the record has none: then it stands in no order with any other. */
+  /** Undefined if the record has none; then it has no order among the others. */
   key: string | undefined;
   headers: Record<string, string>;
   value: Buffer | undefined;
@@ -20,16 +20,14 @@ export type ReceivedRecord = {
 
 /** A member of a group that is being handed records. */
 export type Subscription = {
-  /**
-   * Lets the chunk under way be committed and its place be kept, then takes no more. Never hangs.
-   */
+  /** Lets the chunk under way be committed and keeps its place, then takes no more. Never hangs. */
   stop(): Promise<void>;
 };
 
 /**
- * Handles records of one partition in order and answers how many it is done with, from the first
- * on; the rest comes again. It must be able to hear a record twice. The signal aborts when the
- * records were given to another member or the subscription stops: then it begins nothing more.
+ * Handles records of one partition in order. It answers how many are done, counted from the first;
+ * the rest comes again. It may hear a record twice. After the signal aborts (another member has the
+ * records, or the subscription stops) it begins nothing more.
  */
 export type BatchHandler = (
   records: readonly ReceivedRecord[],
@@ -43,12 +41,12 @@ export type BatchHandler = (
 export type Bus = {
   /**
    * Resolves once all records are kept (Kafka: by all in-sync replicas; local: once every group has
-   * handled them). When it rejects, any of them may still have been kept: send all of them again.
+   * handled them). If it rejects, some may have been kept all the same: send all of them again.
    */
   publish(records: readonly OutgoingRecord[]): Promise<void>;
   /**
    * Joins a group. A group that is new starts at the first record there is. A handler that throws
-   * is handed the same records again, with growing waits, for as long as it takes.
+   * gets the same records again, after growing waits, however long that takes.
    */
   subscribe(subscription: {
     group: string;
@@ -57,7 +55,7 @@ export type Bus = {
   }): Promise<Subscription>;
   /** How long a send may still be under way after its sender has died or given up. */
   readonly sendTimeoutMs: number;
-  /** How often a relay looks for events that another process committed; its own it is told of. */
+  /** How often a relay looks for events that other processes committed. It is told of its own. */
   readonly pollMs: number;
   /** Stops every subscription and lets the broker go. */
   close(): Promise<void>;

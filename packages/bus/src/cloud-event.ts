@@ -42,13 +42,13 @@ export type Reading =
       data: unknown;
       reaction: Reaction;
     }
-  /** Its type is none that this consumer reacts to. */
+  /** This consumer does not react to its type. */
   | { kind: "ignored"; record: ReceivedRecord }
   | { kind: "unreadable"; record: ReceivedRecord; reason: string };
 
 export type EventReading = Extract<Reading, { kind: "event" }>;
 
-/** The reactions of one consumer, by topic and type. Throws where a type has two. */
+/** The reactions of one consumer, by topic and type. Throws if a type has two. */
 export const indexReactions = (reactions: readonly Reaction[]): ReadonlyMap<string, Reaction> => {
   const index = new Map(reactions.map((reaction) => [nameOf(reaction.event), reaction]));
   if (index.size !== reactions.length) throw new Error("two reactions to one event type");
@@ -56,8 +56,9 @@ export const indexReactions = (reactions: readonly Reaction[]): ReadonlyMap<stri
 };
 
 /**
- * Reads a stranger's record. Unknown types are let through before anything else is looked at,
- * unknown fields are dropped; what cannot be read is told with its reason, never thrown.
+ * Reads a stranger's record. Unknown types are let through before anything else is checked, and
+ * unknown fields are dropped. For a record that cannot be read it answers the reason; it never
+ * throws.
  */
 export const readRecord = (
   record: ReceivedRecord,
@@ -91,7 +92,7 @@ export const readRecord = (
 
 const nameOf = ({ topic, type }: { topic: string; type: string }): string => `${topic}/${type}`;
 
-/** What Postgres would refuse to store is refused here, where it blocks nothing. */
+/** What Postgres would refuse to store is refused here, where that blocks nothing. */
 const Headers = z.object({
   ce_id: z.string().regex(/^[\x21-\x7e]{1,200}$/),
   ce_time: z.iso
@@ -111,7 +112,7 @@ const parseJson = (text: string): unknown => {
 
 const issuesMax = 3;
 
-/** Paths and expectations only: a value could hold what no log may show. */
+/** Paths and expectations only: a value could hold a secret. */
 const explain = (error: z.ZodError): string =>
   error.issues
     .slice(0, issuesMax)

@@ -5,12 +5,14 @@ import { counter, gauge, histogram } from "./metrics.ts";
 /** What a consumer tells of itself. */
 export type ConsumerMetrics = {
   committed(topic: string, outcome: ChunkOutcome): void;
-  /** The database was away, or a record failed and is tried again. */
+  /** The database was away, or a failed record is tried again. */
   waited(): void;
   parked(count: number): void;
 };
 
-/** From a hundredth of a second, the usual, to the day of an outage; 15 is an objective's bound. */
+/**
+ * From the usual hundredth of a second to the day of an outage. 15 is the bound of an objective.
+ */
 const lagBuckets = [
   0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60, 300, 3_600, 86_400,
 ];

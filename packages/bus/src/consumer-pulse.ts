@@ -1,4 +1,4 @@
-/** What is known of a consumer's life, held against that of its broker. */
+/** A consumer's signs of life, compared with its broker's. */
 export type ConsumerPulse = {
   /** It fetched, sent a heartbeat, or ended with an error and was replaced. */
   beat: () => void;
@@ -6,12 +6,12 @@ export type ConsumerPulse = {
   brokerAnswered: () => void;
   /** The broker did not answer one. */
   brokerFailed: () => void;
-  /** How long nothing was seen of it. */
+  /** How long there was no sign of it. */
   silentMs: () => number;
   /**
-   * Whether it gives no sign for too long although the broker answers, and has done so for as long. False
-   * while the broker is away, which no restart mends, and while the consumer may still come back to one
-   * that has just returned.
+   * Whether it has given no sign for too long while the broker answered for just as long. False
+   * while the broker is away, because no restart would help. False as well while the consumer may
+   * still come back to a broker that has just returned.
    */
   isStalled: () => boolean;
 };

@@ -156,8 +156,7 @@ describe("a consumer", () => {
       [group],
     );
     expect(rows.map((row) => row.value)).toEqual([value, value]);
-    // Records without a key stand in no order: the good one was applied, though a bad one came
-    // first.
+    // Records without a key have no order: the good one was applied, although a bad one came first.
     expect(await readEffects(database.pool, "")).toContain(":1");
     expect(await effectsOf(a)).toEqual([`${a}:2`]);
   });
@@ -410,7 +409,7 @@ describe("the replay of dead letters", () => {
   });
 });
 
-/** A place where a handler stands until the test lets it pass. */
+/** A place where a handler waits until the test lets it pass. */
 const createGate = () => {
   const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
   const { promise: opened, resolve: open } = Promise.withResolvers<void>();

@@ -18,17 +18,20 @@ import type { Reaction } from "./reaction.ts";
 export type ConsumerOptions = {
   bus: Bus;
   pool: Pool;
-  /** The group's name, also in the inbox: the service's own, never shared and never changed. */
+  /**
+   * The group's name, also in the inbox. It is the service's own, is never shared and never
+   * changes.
+   */
   group: string;
   reactions: readonly Reaction[];
   metrics: Metrics;
   log: Log;
   clock: Clock;
-  /** Called after each commit that changed something: here services wake their relay and jobs. */
+  /** Called after each commit that changed something. Services wake their relay and jobs here. */
   afterCommit?: () => void;
   /**
-   * Asked before each chunk: ends once the service can use another, and in any case within a bound of its
-   * own. What waits meanwhile waits on the bus.
+   * Awaited before each chunk. It ends once the service can take another one, and always within a
+   * bound of its own. Meanwhile the records wait on the bus.
    */
   pace?: () => Promise<void>;
 };
@@ -40,7 +43,8 @@ export type Consumer = {
 };
 
 /**
- * Records in one transaction: enough to share its cost, few enough to hold locks for milliseconds.
+ * Records in one transaction: enough to share its cost, and few enough to hold locks for
+ * milliseconds only.
  */
 const chunkRecordsMax = 250;
 const upkeepEveryMs = 60_000;
@@ -48,7 +52,8 @@ const upkeepEveryMs = 60_000;
 /**
  * Starts to apply the events of the reactions' topics, each exactly once in effect: the event's id
  * is recorded in the transaction that applies it, and only then does the offset move. A record that
- * cannot be applied is set aside with those of its key behind it; everything else goes on.
+ * cannot be applied is set aside with later records of its key; everything else goes on (rule
+ * KEEP-6).
  */
 export const startConsumer = async (options: ConsumerOptions): Promise<Consumer> => {
   const { bus, pool, group, reactions, clock, log, afterCommit } = options;
@@ -110,7 +115,7 @@ export const startConsumer = async (options: ConsumerOptions): Promise<Consumer>
   };
 };
 
-/** A line per event, found by the trace in which the event came to be, also where many are applied at once. */
+/** One line per event with the event's own trace, even if many events are applied at once. */
 const tellApplied = (log: Log, group: string, { applied }: ChunkOutcome): void => {
   for (const { record, envelope, traceparent } of applied) {
     const traceId = trace.getSpanContext(continueTrace(traceparent))?.traceId;

@@ -9,7 +9,7 @@ import { storableKey } from "./inbox.ts";
 /** The topic that tells the world of a topic's dead letters. */
 export const deadLetterTopic = (topic: string): string => `${topic}.dead-letter`;
 
-/** Why a record is parked that is itself without fault. */
+/** Why a record without a fault of its own is parked. */
 export const parkedBehind = "parked behind an earlier record of the same key";
 
 export type Parking = { group: string; reading: Reading; reason: string; parkedAt: Date };
@@ -18,9 +18,9 @@ const nothing = sql.type(z.object({}).strict());
 const reasonCharactersMax = 1_000;
 
 /**
- * Sets a record aside in the caller's transaction: a row for the replay, and by the outbox a record
- * on the dead-letter topic with the reason and the place. Answers false where it was set aside
- * before.
+ * Sets a record aside in the caller's transaction. It writes a row for the replay, and by the
+ * outbox a record on the dead-letter topic, with the reason and the place. Answers false if the
+ * record was set aside before.
  */
 export const parkRecord = async (tx: CommonQueryMethods, parking: Parking): Promise<boolean> => {
   const { group, reading, parkedAt } = parking;
@@ -63,7 +63,7 @@ const storableHeaders = (headers: ReceivedRecord["headers"]): Record<string, str
     Object.entries(headers).map(([name, text]) => [storableText(name), storableText(text)]),
   );
 
-/** A record on the dead-letter topic must not itself be too large to be sent. */
+/** A record on the dead-letter topic must not be too large to be sent. */
 const shownBytesMax = 64 * 1024;
 
 const shownValue = (value: Buffer | undefined): string | null =>
@@ -77,7 +77,7 @@ const ParkedRow = z.object({
   partition: z.number(),
   offset: z.string(),
   key: z.string().nullable(),
-  /** Set where the record could be read; then its id is in the inbox since it was parked. */
+  /** Set if the record could be read. Then its id has been in the inbox since it was parked. */
   eventId: z.string().nullable(),
   headers: z.record(z.string(), z.string()),
   value: z.instanceof(Buffer).nullable(),
@@ -94,7 +94,7 @@ export const toReceived = (row: ParkedRow): ReceivedRecord => ({
   value: row.value ?? undefined,
 });
 
-/** What is parked together: one key of one topic; a record without a key stands alone. */
+/** Records that are parked together: one key of one topic, or one record without a key. */
 export type ParkedLane = { topic: string; key: string | null; firstSeq: string };
 
 const LaneRow = z.object({ topic: z.string(), key: z.string().nullable(), firstSeq: z.string() });
@@ -111,7 +111,7 @@ export const findLanes = (
     ORDER BY min(seq) LIMIT ${lanesMax}
   `);
 
-/** Takes the oldest parked record of a lane for this transaction; undefined where none is left. */
+/** Takes the oldest parked record of a lane for this transaction; undefined if none is left. */
 export const takeFirst = async (
   tx: CommonQueryMethods,
   { group, lane }: { group: string; lane: ParkedLane },

@@ -1,4 +1,4 @@
-/** Whether a promise settles, well or badly, within the time; it is not waited for longer. */
+/** Whether a promise resolves or rejects within the time. It waits no longer. */
 export const endsWithin = async (
   promise: Promise<unknown>,
   timeoutMs: number,

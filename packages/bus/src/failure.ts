@@ -16,8 +16,8 @@ import * as z from "zod";
 import { Refusal } from "@payment-links/contracts";
 
 /**
- * Why a record could not be applied. `transient`: the database or the way to it; it will pass.
- * `permanent`: the same record would fail for ever. `unknown`: worth a few tries.
+ * Why a record could not be applied. `transient`: the database or the way to it failed, which will
+ * pass. `permanent`: the same record would fail for ever. `unknown`: a few tries are worth it.
  */
 export type FailureClass = "transient" | "permanent" | "unknown";
 
@@ -74,7 +74,7 @@ const transientCodes = new Set([
  */
 const transientStates = /^(?:08|40|53|57|58)|^(?:25006|25P03|25P04|55P03)$/;
 
-/** slonik's driver throws plain errors where a connection died between two statements. */
+/** slonik's driver throws plain errors if a connection died between two statements. */
 const deadConnection = /^Client (?:is|has) |^Connection pool |connection timeout|timeout expired/i;
 
 const isTransient = (error: Error): boolean =>

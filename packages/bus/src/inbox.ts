@@ -6,7 +6,7 @@ const AcceptedRow = z.object({ name: z.string(), isFresh: z.boolean() });
 
 /** What a chunk's ids and keys mean to a consumer. */
 export type Accepted = {
-  /** The ids heard for the first time; the others have been applied or parked before. */
+  /** The ids heard for the first time. The others were applied or parked before. */
   freshIds: Set<string>;
   /** The keys with parked records: what follows must be parked behind them. */
   parkedKeys: Set<string>;
@@ -14,8 +14,8 @@ export type Accepted = {
 
 /**
  * Records a chunk's event ids for a consumer and finds which keys of its topic are parked, in one
- * statement. A replay under way on such a key is waited for, by the lock on the key's last parked
- * row: so a record is either parked behind the others, or applied after all of them.
+ * statement. It waits for a replay under way on such a key, by the lock on the key's last parked
+ * row. So a record is either parked behind the others or applied after all of them.
  */
 export const acceptEvents = async (
   tx: CommonQueryMethods,
@@ -50,7 +50,8 @@ export const acceptEvents = async (
 };
 
 /**
- * A key as a text column can hold it: without NUL. Two strange keys may fall together; ours cannot.
+ * A key as a text column can hold it: without NUL. Two strange keys may become the same; ours
+ * cannot.
  */
 export const storableKey = (key: string | undefined): string | undefined =>
   key?.replaceAll("\0", "\uFFFD");
@@ -60,8 +61,8 @@ const keptDays = 30;
 const deletedRowsMax = 5_000;
 
 /**
- * Makes the coming days' partitions, drops those older than 30 days, and deletes as old rows from
- * the default one, a bounded number at a time.
+ * Makes the coming days' partitions and drops those older than 30 days. Rows of that age in the
+ * default partition are deleted, a bounded number at a time.
  */
 export const keepInbox = async (db: CommonQueryMethods, now: Date): Promise<void> => {
   const today = dayOf(now);

@@ -181,7 +181,7 @@ describe("Kafka bus", () => {
     expect(bus.stalledGroups()).toEqual([]);
   });
 
-  // A member that will not rejoin holds up its whole group, as real a silence as any: the broker
+  // A member that will not rejoin holds up its whole group. That is a real silence: the broker
   // answers, and a new member is neither let in nor refused.
   test("a consumer that is silent while its broker answers is stalled, until it fetches", async () => {
     const topic = await makeTopic(1);
@@ -230,7 +230,7 @@ describe("Kafka bus", () => {
       wakeUps += 1;
       original.call(this);
     };
-    // Idleness is only seen by letting time pass: unpatched, this second has some 700 wake-ups.
+    // Idleness shows only as time passes: unpatched, this second has some 700 wake-ups.
     const endMs = Date.now() + 1_000;
     await eventually(
       () => Date.now(),
@@ -299,7 +299,7 @@ const hasCrashed = (text: string): boolean => /} [1-9]/.test(text);
 
 const hasCrashedAgain = (text: string): boolean => /} (?:[2-9]|\d\d)/.test(text);
 
-/** Swallows every answer of the brokers, as a network that fails in one direction does. */
+/** Swallows every answer of the brokers, like a network that fails in one direction. */
 const silenceBrokers = (): (() => void) => {
   const ports = new Set(brokers.map((broker) => Number(broker.split(":").at(-1))));
   // oxlint-disable-next-line typescript/unbound-method -- it is bound again at each call.

@@ -13,8 +13,8 @@ export type KafkaBusOptions = KafkaConnection &
 /** The bus over Kafka, which can tell a consumer that hangs from brokers that are away. */
 export type KafkaBus = Bus & {
   /**
-   * The groups whose member here gives no sign of life although the broker does, for so long that a new
-   * process should take its place. Empty while the brokers are away.
+   * The groups whose member here has been silent for so long, although the broker answers, that a
+   * new process should take its place. Empty while the brokers are away.
    */
   stalledGroups(): readonly string[];
 };

@@ -45,8 +45,9 @@ export const openKafka = (
 };
 
 /**
- * What kafkajs calls errors and warnings are mostly turns of the protocol: groups that balance,
- * coordinators that load, topics that exist. What matters, our own lines tell: so these are debug.
+ * What kafkajs calls errors and warnings are mostly normal steps of the protocol: groups that
+ * balance, coordinators that load, topics that exist. Our own lines tell what matters, so these are
+ * debug.
  */
 const protocolNoise = new RegExp(
   [
@@ -80,7 +81,7 @@ const writeTo =
 
 const isQuiet = (level: logLevel): boolean => level === logLevel.INFO || level === logLevel.DEBUG;
 
-/** Sockets that can all be cut at once, after which no new one is made. */
+/** Sockets that can all be cut at once. After that no new one is made. */
 export type CuttableSockets = { factory: ISocketFactory; cut: () => void };
 
 const keepAliveDelayMs = 60_000;
@@ -106,7 +107,8 @@ export const createCuttableSockets = (): CuttableSockets => {
     },
     cut: () => {
       isCut = true;
-      // With an error: kafkajs hears no other end, and its requests would wait for their time-outs.
+      // With an error, because kafkajs notices no other end, and its requests would wait for their
+      // time-outs.
       for (const socket of sockets) socket.destroy(new Error("this producer was given up"));
     },
   };

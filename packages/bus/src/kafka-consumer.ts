@@ -28,14 +28,16 @@ export type KafkaSubscription = Subscription & {
 
 const sessionTimeoutMs = 15_000;
 const heartbeatMs = 2_000;
-/** A fetch answers as soon as there is a record; this bounds only how long a stop waits for it. */
+/** A fetch answers as soon as there is a record. This only bounds how long a stop waits for it. */
 const fetchWaitMs = 500;
 const partitionsAtOnceMax = 3;
 const silenceMsMaxDefault = 60_000;
-/** Looks at a consumer per time for which it may be silent. */
+/** How often a consumer is checked within the time for which it may be silent. */
 const looksPerSilence = 12;
 const stopTimeoutMs = 20_000;
-/** Few: what fails longer is a crash, and after that the consumer is tried again for ever. */
+/**
+ * Only a few: a longer failure is a crash, and after a crash the consumer is tried again for ever.
+ */
 const retry = { initialRetryTime: 100, maxRetryTime: 2_000, retries: 5 };
 
 /** What the running consumer and its batches share. */
@@ -50,9 +52,8 @@ type Parts = {
 };
 
 /**
- * Joins a group and hands its records over until it is stopped. A consumer of kafkajs that crashes,
- * also one that would stay silent ever after, is replaced by a fresh one after a growing wait, for as
- * long as it takes.
+ * Joins a group and hands its records over until it is stopped. A kafkajs consumer that crashes or
+ * falls silent is replaced by a fresh one after a growing wait, however often that takes.
  */
 export const createKafkaConsumer = (options: KafkaConsumerOptions): KafkaSubscription => {
   const { group, log, silenceMsMax = silenceMsMaxDefault } = options;
@@ -69,7 +70,7 @@ export const createKafkaConsumer = (options: KafkaConsumerOptions): KafkaSubscri
       labelNames: ["group"],
     }),
   };
-  // One that never comes so far has stopped as well.
+  // A consumer that never comes so far has stopped as well.
   parts.fetched.set({ group }, Date.now() / 1_000);
   const crashes = counter(options.metrics, {
     name: "payment_links_bus_consumer_crashes_total",
@@ -100,7 +101,7 @@ const supervise = async (parts: Parts, crashes: Counter): Promise<void> => {
     const startedAtMs = Date.now();
     const { error, isSilence = false } = await runOnce(parts);
     if (error === undefined || stopping.signal.aborted) return;
-    // An error is a sign of life: this process does what can be done, and a fresh one could do no more.
+    // An error is a sign of life: a fresh process could do no more than this one does.
     if (!isSilence) pulse.beat();
     crashes.inc({ group });
     if (Date.now() - startedAtMs > silenceMsMax) failures = 0;
@@ -113,7 +114,7 @@ const supervise = async (parts: Parts, crashes: Counter): Promise<void> => {
 };
 
 /**
- * Asks the brokers for metadata while nothing is seen of the consumer, on a connection of its own: what
+ * Asks the brokers for metadata while the consumer is silent, on a connection of its own. That
  * tells a consumer that hangs from brokers that are away.
  */
 const askWhileSilent = ({ options, pulse, silenceMsMax }: Parts): NodeJS.Timeout => {
@@ -141,7 +142,7 @@ const askWhileSilent = ({ options, pulse, silenceMsMax }: Parts): NodeJS.Timeout
 
 type Crash = { error?: Error; isSilence?: boolean };
 
-/** Runs one consumer of kafkajs until it crashes, falls silent or is to stop. */
+/** Runs one kafkajs consumer until it crashes, falls silent or must stop. */
 const runOnce = async (parts: Parts): Promise<Crash> => {
   const { options, stopping } = parts;
   const { promise: crashed, resolve: crash } = Promise.withResolvers<Crash>();
@@ -184,8 +185,8 @@ const join = async (parts: Parts, consumer: Consumer): Promise<void> => {
 };
 
 /**
- * A consumer can stay joined and yet fetch no more. One that neither fetches nor handles for a
- * minute is replaced, which is harmless where only the brokers are away.
+ * A consumer can stay joined and yet fetch nothing more. One that neither fetches nor handles for a
+ * minute is replaced. That is harmless if only the brokers are away.
  */
 const watchForSilence = (parts: Parts, consumer: Consumer, crash: (crash: Crash) => void) => {
   parts.lastSignAtMs = Date.now();
@@ -202,7 +203,7 @@ const watchForSilence = (parts: Parts, consumer: Consumer, crash: (crash: Crash)
   }, parts.silenceMsMax / looksPerSilence);
 };
 
-/** Called non-retriable by kafkajs, and yet only an outage. */
+/** kafkajs calls this non-retriable, but it is only an outage. */
 const outages = new Set([
   "KafkaJSGroupCoordinatorNotFound",
   "KafkaJSLockTimeout",
@@ -212,7 +213,7 @@ const outages = new Set([
 
 const causesMax = 5;
 
-/** Whether Kafka says that the same again would fail again, as of a wrong password. */
+/** Whether Kafka says that the same try would fail again, such as for a wrong password. */
 const isRefused = (error: Error): boolean => {
   let root: Error = error;
   for (let depth = 0; depth < causesMax && root.cause instanceof Error; depth += 1) {
@@ -222,9 +223,9 @@ const isRefused = (error: Error): boolean => {
 };
 
 /**
- * Hands one partition's records over, commits after each part that is done, and keeps the member
- * alive meanwhile, however long the handler waits. Only errors of Kafka itself leave here: kafkajs
- * answers these by joining again.
+ * Hands one partition's records over and commits after each part that is done. Meanwhile it keeps
+ * the member alive, however long the handler waits. Only Kafka's own errors are thrown from here;
+ * kafkajs then joins again.
  */
 const handleBatch = async (parts: Parts, payload: EachBatchPayload): Promise<void> => {
   const { batch } = payload;
@@ -270,7 +271,7 @@ const toReceived = (
   value: value ?? undefined,
 });
 
-/** A header may stand twice and may be bytes: the last one counts, as text. */
+/** A header may come twice and may be bytes. The last one counts, as text. */
 const readHeaders = (headers: IHeaders | undefined): Record<string, string> => {
   const texts: Record<string, string> = {};
   for (const [name, given] of Object.entries(headers ?? {})) {

@@ -16,8 +16,8 @@ const require = createRequire(import.meta.url);
 let isDone = false;
 
 /**
- * Stops kafkajs 2.2.4 from spinning: its request queue arms a timer with a negative delay after
- * every look, also with nothing pending, which Node turns into a thousand wake-ups a second per
+ * Stops kafkajs 2.2.4 from spinning. Its request queue sets a timer with a negative delay after
+ * every look, even if nothing is pending, and Node turns that into a thousand wake-ups a second per
  * connection (3 % of a core; kafkajs issue 1751, unreleased). Another version is left as it is.
  */
 export const quietIdleConnections = (log: Log): void => {
@@ -28,7 +28,7 @@ export const quietIdleConnections = (log: Log): void => {
     log.warn({ version }, "kafkajs is another version than the one whose idle spin is patched");
     return;
   }
-  // The file's shape is known by its version alone.
+  // Only the version tells what the file looks like.
   const queue = require("kafkajs/src/network/requestQueue/index.js") as { prototype: RequestQueue };
   queue.prototype.scheduleCheckPendingRequests = function scheduleCheckPendingRequests() {
     if (this.throttleCheckTimeoutId !== null || this.pending.length === 0) return;

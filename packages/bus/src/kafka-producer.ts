@@ -18,16 +18,16 @@ export type KafkaProducer = {
 type Connected = { producer: Producer; sockets: CuttableSockets };
 
 const sendTimeoutMs = 10_000;
-/** A broker takes 1 MiB in a batch by default, and all of a send may fall to one partition. */
+/** By default a broker takes 1 MiB in a batch, and a whole send may go to one partition. */
 const sendBytesMax = 512 * 1024;
 const recordOverheadBytes = 512;
 
 /**
- * An idempotent producer that is thrown away, sockets and all, after any failure. Sent on with, it
- * would number other records with the numbers of those that failed, and a broker that had kept
- * these after all would take the others for repeats and drop them. A producer that is cut off
- * cannot send any more, whatever kafkajs still tries: so a send ends within its time, and what
- * follows comes after.
+ * An idempotent producer that is thrown away, with its sockets, after any failure. If it went on,
+ * it would give the next records the numbers of those that failed. A broker that had kept the
+ * failed ones would then take the next ones for repeats and drop them. A producer that is cut off
+ * cannot send any more, whatever kafkajs still tries. So a send ends within its time, and the next
+ * one comes after it.
  */
 export const createKafkaProducer = (connection: KafkaConnection): KafkaProducer => {
   let current: Promise<Connected> | undefined;
@@ -39,7 +39,7 @@ export const createKafkaProducer = (connection: KafkaConnection): KafkaProducer 
     cutCurrent = sockets.cut;
     const kafka = openKafka(connection, {
       socketFactory: sockets.factory,
-      // kafkajs wants at least one; within one send the numbers stay with their records.
+      // kafkajs needs at least one. Within one send the numbers stay with their records.
       retry: { initialRetryTime: 100, retries: 1 },
     });
     const producer = kafka.producer({

@@ -14,7 +14,7 @@ const createTimeoutMs = 30_000;
 /**
  * Makes the topics that are missing, with their dead-letter topics, and answers their names. Topics
  * that exist are left as they are: their partitions may never change, and their settings are the
- * operator's. To be run at deployment; services never make a topic.
+ * operator's. It runs at deployment; services never make a topic.
  */
 export const ensureTopics = async (
   options: KafkaConnection & { replicationFactor: number; topics?: TopicSettings },
@@ -30,7 +30,7 @@ export const ensureTopics = async (
     if (missing.length === 0) return [];
     await admin.createTopics({
       timeout: createTimeoutMs,
-      // kafkajs' own waiting gives up where the broker has not heard of the topic yet.
+      // kafkajs' own wait gives up if the broker has not heard of the topic yet.
       waitForLeaders: false,
       topics: missing.map(({ topic, partitions, config }) => ({
         topic,
@@ -51,7 +51,10 @@ export const ensureTopics = async (
 
 const servedPollMs = 100;
 
-/** Waits until every partition has a leader: a broker hears of a new topic a moment after its making. */
+/**
+ * Waits until every partition has a leader: a broker hears of a new topic a moment after it is
+ * made.
+ */
 const waitUntilServed = async (admin: Admin, topics: string[]): Promise<void> => {
   const endsAtMs = performance.now() + createTimeoutMs;
   for (;;) {
@@ -78,6 +81,6 @@ const deadLetterConfig = {
   "retention.ms": String(deadLetterDays * 24 * 60 * 60 * 1000),
 };
 
-/** `acks=all` promises no more than this: with three replicas, that two have the record. */
+/** `acks=all` promises no more than this: two of three replicas have the record. */
 const durability = (replicationFactor: number): Record<string, string> =>
   replicationFactor >= 3 ? { "min.insync.replicas": "2" } : {};

@@ -6,7 +6,7 @@ import { handOver } from "./hand-over.ts";
 type Member = { handle: BatchHandler; stopping: AbortController };
 
 /**
- * A group handles one batch at a time, in the order of publishing: so every key keeps its order.
+ * A group handles one batch at a time, in the order of publishing, so every key keeps its order.
  */
 type Group = {
   topics: ReadonlySet<string>;
@@ -17,14 +17,14 @@ type Group = {
 };
 
 const stopTimeoutMs = 20_000;
-/** There is no other process; this only covers a wake that somebody forgot. */
+/** There is no other process. This only covers a forgotten wake. */
 const pollMs = 250;
 
 /**
- * The bus of one process. It keeps nothing: `publish` ends when every group that hears the topic
- * has handled the records, and rejects while such a group has no member, so that they stay in the
- * outbox. `groups` names those that must have joined before anything is published at all: without
- * it, a relay that starts before a consumer would tell nobody and delete what it told.
+ * The bus of one process. It keeps nothing. `publish` ends when every group that hears the topic
+ * has handled the records. It rejects while such a group has no member, so that the records stay in
+ * the outbox. `groups` names those that must have joined before anything is published. Without
+ * that, a relay that starts before a consumer would publish to nobody and delete the events.
  */
 export const createLocalBus = (options: { groups?: readonly string[]; log?: Log } = {}): Bus => {
   const { log } = options;
@@ -102,7 +102,7 @@ const deliver = (delivery: Delivery): Promise<void> => {
   const heard = received.filter(({ topic }) => group.topics.has(topic));
   if (heard.length === 0) return Promise.resolve();
   const delivered = deliverAfter(group.tail, delivery, heard);
-  // The next batch follows whether or not this one was handled: its sender sends it again.
+  // The next batch follows even if this one was not handled: its sender sends it again.
   group.tail = delivered.catch(() => {});
   return delivered;
 };
@@ -118,7 +118,7 @@ const deliverAfter = async (
   }
 };
 
-/** Members take turns; what one leaves when it stops, the next takes up. */
+/** Members take turns. What one leaves when it stops, the next one handles. */
 const deliverTopic = async (
   { name, group, log }: Delivery,
   records: readonly ReceivedRecord[],

@@ -13,16 +13,16 @@ export type OutgoingEvent<Event extends EventType = EventType> = {
   data: z.output<Event["data"]>;
 };
 
-/** Pairs an event type with its data, so that the compiler holds them against each other. */
+/** Pairs an event type with its data, so that the compiler checks them together. */
 export const outgoing = <Event extends EventType>(
   event: Event,
   rest: Omit<OutgoingEvent<Event>, "event">,
 ): OutgoingEvent<Event> => ({ event, ...rest });
 
 /**
- * An event as its row in the outbox. {@link publish} writes such rows; a statement that writes a new
- * thing and its event at once takes the row's values itself. The thing's own row must be locked
- * before, so that its events get their numbers in order.
+ * An event as its row in the outbox. {@link publish} writes such rows; a statement that writes a
+ * new thing and its event at once takes the row's values itself. The thing's own row must be locked
+ * first, so that its events get their numbers in order (rule KEEP-4).
  */
 export const outboxRow = ({ event, key, occurredAt, data }: OutgoingEvent) => ({
   id: newId("evt"),

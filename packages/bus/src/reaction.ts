@@ -25,16 +25,16 @@ export type EventHandler<Event extends EventType = EventType> = (
 export type ChunkEvent<Event extends EventType = EventType> = {
   data: z.output<Event["data"]>;
   envelope: Envelope;
-  /** The trace in which the event came to be (W3C), where it was traced. */
+  /** The event's own trace (W3C), if it was traced. */
   traceparent: string | undefined;
 };
 
-/** What a handler wants done once its transaction is committed; dropped where it is not. */
+/** What a handler wants done once its transaction is committed. Dropped if it is not committed. */
 export type AfterCommit = () => void;
 
 /**
- * Applies events that follow one another, in their order, under the terms of an {@link EventHandler}. If
- * it fails, each is handed to it alone, so that only the one at fault is set aside.
+ * Applies events that follow one another, in order, under the terms of an {@link EventHandler}. If
+ * it fails, it gets each event alone, so that only the one at fault is set aside.
  */
 export type ChunkHandler<Event extends EventType = EventType> = (
   tx: DatabaseTransactionConnection,
@@ -47,13 +47,16 @@ export type Reaction = { event: EventType } & (
   | { applyTogether: ChunkHandler }
 );
 
-/** Pairs an event type with its handler, so that the compiler holds them against each other. */
+/** Pairs an event type with its handler, so that the compiler checks them together. */
 export const on = <Event extends EventType>(
   event: Event,
   apply: EventHandler<Event>,
 ): Reaction => ({ event, apply });
 
-/** Pairs event types with the one handler that applies them together, a few statements for many events. */
+/**
+ * Pairs event types with one handler that applies them together, in a few statements for many
+ * events.
+ */
 export const onTogether = <Event extends EventType>(
   events: readonly Event[],
   applyTogether: ChunkHandler<Event>,

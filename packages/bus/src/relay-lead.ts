@@ -7,21 +7,21 @@ import { endsWithin } from "./ends-within.ts";
 export type Lead = {
   /** The connection that holds the lock: what it reads, it read as the leader. */
   client: Client;
-  /** Whether no send of the leader before can be under way: it said so, or it was this relay. */
+  /** Whether no send of the previous leader can be under way: it said so, or it was this relay. */
   isHandedOver: boolean;
 };
 
-/** A relay's standing for the lead of its schema's outbox. */
+/** A relay that stands for the lead of its schema's outbox. */
 export type Candidate = {
   /**
-   * The lead, taken now or held still; undefined while another relay has it. Throws where Postgres
-   * is away.
+   * The lead, taken now or still held; undefined while another relay has it. Throws if Postgres is
+   * away.
    */
   take(): Promise<Lead | undefined>;
-  /** The connection, leading or not; undefined where it is broken. */
+  /** The connection, leading or not; undefined if it is broken. */
   client(): Client | undefined;
   /**
-   * Runs a statement on the connection; whatever fails there costs the connection, and so the lead.
+   * Runs a statement on the connection. Any failure there costs the connection, and so the lead.
    */
   query<Row extends QueryResultRow>(client: Client, query: QueryConfig): Promise<Row[]>;
   /** Gives everything up and closes the connection; `isClean` says that no send is under way. */
@@ -34,8 +34,8 @@ const endTimeoutMs = 2_000;
 
 /**
  * Stands for the lead by an advisory lock of the session, keyed by the schema. Session locks need a
- * connection of their own: never through the pool, nor through a proxy that pools transactions. The
- * server is told to notice a dead peer within seconds, as its lock would else be held for hours.
+ * connection of their own: neither from the pool nor through a proxy that pools transactions. The
+ * server is told to notice a dead peer within seconds; otherwise its lock would be held for hours.
  */
 export const createCandidate = (options: {
   databaseUrl: string;
@@ -130,10 +130,10 @@ const setHolder = {
 };
 
 /**
- * What was sent may be deleted without waiting for the disk: a server that crashes brings the rows
- * back, they are sent again, and consumers know repeats. And the outbox is read by its index alone: a
- * plan that was cached while it was empty would read the whole table, dead rows and all, at every
- * claim (measured: five times as slow after a minute of load).
+ * Deleting what was sent need not wait for the disk: after a crash of the server the rows are back
+ * and sent again, and consumers know repeats. The outbox is read by its index only: a plan cached
+ * while it was empty would read the whole table with its dead rows at every claim (measured: five
+ * times as slow after a minute of load).
  */
 const prepareSession = { text: "SET synchronous_commit = off; SET enable_seqscan = off" };
 

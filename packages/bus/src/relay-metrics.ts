@@ -1,9 +1,9 @@
 import type { Clock, Metrics } from "@payment-links/runtime";
 import { counter, gauge } from "./metrics.ts";
 
-/** What the relay tells of itself; the age grows by itself between two looks. */
+/** What the relay tells of itself. The age grows between two looks. */
 export type RelayMetrics = {
-  /** A claim was read: the oldest rows, and whether they are all. */
+  /** A claim was read: the oldest rows, and whether they are all of them. */
   found(rows: readonly { occurredAt: Date }[], areAll: boolean): void;
   measured(unsentCount: number, oldestAt: Date | undefined): void;
   sent(count: number): void;

@@ -22,14 +22,12 @@ import { linksTo } from "./trace-links.ts";
 export type Relay = {
   /** Tells that a transaction with events has just been committed. */
   wake(): void;
-  /**
-   * Sends what is left, as far as it can be sent in seconds, and hands the lead over. Never hangs.
-   */
+  /** Sends what can still be sent within seconds, and hands the lead over. Never hangs. */
   stop(): Promise<void>;
 };
 
 export type RelayOptions = {
-  /** The service's own role; a direct connection, as a session's lock is held on it. */
+  /** The service's own role, on a direct connection, because it holds a session's lock. */
   databaseUrl: string;
   bus: Bus;
   /** The service's name: the `ce_source` of its events. */
@@ -43,24 +41,24 @@ const claimRowsMax = 500;
 const standbyMs = 1_000;
 const measureEveryMs = 5_000;
 /**
- * Under load, which is when a claim holds more than a few rows, the next one waits this long and so
- * carries more; a lone event never waits. No clock's time.
+ * Under load, when a claim holds more than a few rows, the next one waits this long and so carries
+ * more. A lone event never waits. Real time, not the clock's.
  */
 const lingerMs = 20;
 const lingerRowsMin = 5;
 const failedWaitMsMin = 100;
 const failedWaitMsMax = 5_000;
-/** A leader that was cut off may have begun its last send a moment after it lost the lock. */
+/** A leader that was cut off may have begun its last send just after it lost the lock. */
 const takeoverSlackMs = 1_000;
 const lastFlushMs = 5_000;
 
 type Row = StoredEvent & { seq: string };
 
 /**
- * Starts the relay of one service's schema. Of all that run, one leads: it reads what is unsent in
- * order, publishes it as one batch and deletes exactly what was acknowledged. There is no cursor,
- * so a row whose transaction commits late is never skipped. After a failure the whole claim is sent
- * again: consumers know repeats by their id.
+ * Starts the relay of one service's schema. Only one of the running relays leads. It reads the
+ * unsent events in order, publishes them as one batch and deletes exactly those that were
+ * acknowledged. There is no cursor, so a row whose transaction commits late is never skipped. After
+ * a failure the whole claim is sent again: consumers know repeats by their id.
  */
 export const createRelay = (options: RelayOptions): Relay => {
   const { bus, log, service } = options;
@@ -109,7 +107,8 @@ type RelayParts = {
 };
 
 /**
- * One turn: be or become the leader, and send one claim. Answers whether there is more, or when.
+ * One turn: be or become the leader and send one claim. Answers whether there is more, or when to
+ * look again.
  */
 const step = async (relay: RelayParts): Promise<boolean | Date | void> => {
   const { bus, candidate, clock, log, metrics, state } = relay;
@@ -170,9 +169,7 @@ const deleteSent = {
   text: "DELETE FROM outbox WHERE seq = ANY($1::bigint[])",
 };
 
-/**
- * The span of a send, linked to the traces whose events it carries; none where nothing is traced.
- */
+/** The span of a send, linked to the traces of its events; none if nothing is traced. */
 const traceSend = async (rows: readonly Row[], send: () => Promise<void>): Promise<void> => {
   const links = linksTo(rows.map(({ traceparent }) => traceparent));
   if (links.length === 0) return send();
@@ -196,8 +193,8 @@ const traceSend = async (rows: readonly Row[], send: () => Promise<void>): Promi
 };
 
 /**
- * Looks how much is unsent and since when, at most every five seconds, leading or not: so a leader
- * that hangs is seen in the others' metrics. The count stops at a bound that alarms anyway.
+ * Looks at most every five seconds how much is unsent and since when. Followers look too, so their
+ * metrics show a leader that hangs. The count stops at a bound that alarms anyway.
  */
 const measure = async ({ candidate, clock, log, metrics, state }: RelayParts): Promise<void> => {
   const nowMs = clock.now().getTime();
@@ -227,7 +224,7 @@ const stop = async (relay: RelayParts, loop: Loop): Promise<void> => {
   const isFlushed = isEnded && (await endsWithin(flush(relay), lastFlushMs));
   if (!isFlushed) log.warn("the relay stops with events unsent; they stay in the outbox");
   metrics.stopped();
-  // While it rests, a send of its own has just failed or the dead leader's may still be under way.
+  // While it rests, its own send has just failed, or the dead leader's may still be under way.
   const isClean = isFlushed && clock.now() >= state.restUntil;
   state.lead = undefined;
   await candidate.leave(isClean).catch((error: unknown) => {

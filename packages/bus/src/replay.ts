@@ -16,7 +16,7 @@ export type ReplayOptions = {
   afterCommit?: () => void;
 };
 
-/** What a replay came to; where `isCutShort`, there is more to replay than one call does. */
+/** What a replay came to. `isCutShort`: there is more than one call replays. */
 export type ReplayResult = {
   replayedCount: number;
   failures: readonly { topic: string; key: string | null; seq: string; reason: string }[];
@@ -33,8 +33,8 @@ type Step = Done | "empty" | Failure;
 /**
  * Runs parked records again through the handlers of the group that parked them, in order per key.
  * What succeeds leaves the dead letters in the same transaction; a key stops at its first failure,
- * and the others go on. Never by the topic: there an old state would come last and win. Throws
- * where the database is away; what was replayed until then is done.
+ * and the others go on. It never goes by the topic: there an old state would come last and win.
+ * Throws if the database is away; what was replayed until then stays done.
  */
 export const replayDeadLetters = async (options: ReplayOptions): Promise<ReplayResult> => {
   const { pool, group, key } = options;
@@ -76,7 +76,8 @@ const replayFirst = async (options: {
       if (reading.kind === "unreadable") throw new Error(reading.reason);
       if (reading.kind === "ignored") return { afterCommits: [] };
       const { freshIds } = await acceptEvents(tx, { group, topic: lane.topic, events: [reading] });
-      // What could not be read when it was parked may have come again since, and been applied then.
+      // A record that could not be read when it was parked may have come again since, and been
+      // applied.
       const isRepeat = row.eventId === null && freshIds.size === 0;
       return { afterCommits: isRepeat ? [] : await applyEvents(tx, group, [reading]) };
     });

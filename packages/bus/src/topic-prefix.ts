@@ -1,7 +1,7 @@
 import type { Bus } from "./bus.ts";
 
 /**
- * A bus whose topics and groups carry a prefix on the broker and none in the services, so that
+ * A bus whose topics and groups have a prefix on the broker, but not in the services, so that
  * several sets can share one cluster.
  */
 export const withTopicPrefix = (bus: Bus, prefix: string): Bus => ({
@@ -20,7 +20,7 @@ export const withTopicPrefix = (bus: Bus, prefix: string): Bus => ({
     }),
 });
 
-/** The settings of topics, under their names on a cluster where they carry the prefix. */
+/** The settings of topics, under their prefixed names on the cluster. */
 export const prefixTopics = <Settings>(
   topics: Readonly<Record<string, Settings>>,
   prefix: string,

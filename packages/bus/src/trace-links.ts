@@ -1,10 +1,10 @@
 import { type Link, trace } from "@opentelemetry/api";
 import { continueTrace } from "@payment-links/runtime";
 
-/** A span that stands for many events names so many of their traces. */
+/** A span for many events links to this many of their traces. */
 const linksMax = 32;
 
-/** Links to the traces from which events come; none where nothing is traced. */
+/** Links to the traces of events; none if nothing is traced. */
 export const linksTo = (traceparents: readonly (string | null | undefined)[]): Link[] =>
   traceparents.flatMap(toLink).slice(0, linksMax);
 

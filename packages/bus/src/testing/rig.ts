@@ -35,7 +35,7 @@ export const eventually = async <Value>(
 
 const Data = z.object({ step: z.int() });
 
-/** An event type of a topic of the test's own; the cast lends it the name of a real one. */
+/** An event type on the test's own topic. The cast gives it the type of a real one. */
 export const testEvent = (topic: string, type = "thing.changed") =>
   ({ topic: topic as EventType["topic"], type, data: Data }) satisfies EventType;
 
@@ -134,10 +134,10 @@ export const readEffects = async (db: CommonQueryMethods, key?: string): Promise
   return rows.map((row) => row.label);
 };
 
-/** A bus in the test's hand: what is sent is kept, and what is heard is handed over by the test. */
+/** A bus that the test controls: it keeps what is sent, and the test hands records over. */
 export type HandBus = Bus & {
   sent: OutgoingRecord[][];
-  /** What `publish` does besides keeping; throwing means that nothing was kept. */
+  /** What `publish` does besides keeping. If it throws, nothing was kept. */
   onPublish: (records: readonly OutgoingRecord[]) => Promise<void>;
   handOver: (
     records: readonly ReceivedRecord[],
@@ -145,7 +145,7 @@ export type HandBus = Bus & {
   ) => Promise<{ handledCount: number }>;
 };
 
-/** Opens a bus in the test's hand. */
+/** Opens a bus that the test controls. */
 export const createHandBus = (sendTimeoutMs = 0): HandBus => {
   let handle: BatchHandler | undefined;
   const bus: HandBus = {
