@@ -36,7 +36,7 @@ describe("how long an answer lives", () => {
     expect(identity.knownApiKey(key, 1_000)).toBeUndefined();
     authKeys.reply(notFound);
     expect(await outcomeOf(identity.byApiKey(key, create))).toBe("INVALID_API_KEY");
-    // The newer answer holds for list as well.
+    // The newer answer is good for a list as well.
     expect(await outcomeOf(identity.byApiKey(key, list))).toBe("INVALID_API_KEY");
     expect(authKeys.questions).toHaveLength(2);
   });
@@ -135,7 +135,7 @@ describe("how long an answer lives", () => {
     await Promise.all(flood.slice(0, 600).map((one) => outcomeOf(identity.byApiKey(one, list))));
     for (const one of flood.slice(600)) await outcomeOf(identity.byApiKey(one, list));
     expect(identity.knownApiKey(key, 5_000)).toBeDefined();
-    // Nor is the memory without a bound: the first invented one was forgotten.
+    // The memory has a bound: the first invented key was forgotten.
     const asked = authKeys.questions.length;
     await outcomeOf(identity.byApiKey(flood[0] ?? "", list));
     expect(authKeys.questions).toHaveLength(asked + 1);
@@ -176,5 +176,5 @@ describe("expiry", () => {
   });
 });
 
-/** Lets everything run that waits for nothing but its turn. */
+/** Lets everything run that only waits for its turn. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -4,14 +4,20 @@ import type { Clock } from "@payment-links/runtime";
 import { type Ask, type Caller, IdentityUnavailable } from "./caller.ts";
 import type { IdentityMetrics } from "./identity-metrics.ts";
 
-/** What auth-keys said of a credential; no caller: it knows none. Its age counts from the question. */
+/**
+ * What auth-keys said of a credential. No caller means that it knows none. The age counts from the
+ * question.
+ */
 type Answer = { askedAtMs: number; caller: Caller | undefined };
 
 /** The answers about one kind of credential, by its hash. */
 export type Answers = {
   /** The answer that is kept, if it is at most `freshMs` old. */
   known(hash: string, freshMs: number): Answer | undefined;
-  /** An answer at most `freshMs` old, else a stale one where that is allowed, else IdentityUnavailable. */
+  /**
+   * An answer at most `freshMs` old, otherwise a stale one if that is allowed, otherwise
+   * IdentityUnavailable.
+   */
   get(hash: string, freshMs: number): Promise<Answer>;
   forget(hash: string): void;
 };
@@ -25,23 +31,26 @@ type AnswersOptions = {
   counts: IdentityMetrics;
 };
 
-/** Who wants an answer this fresh moves money by it, and never takes a stale one. */
+/** Callers that want an answer this fresh decide about money, and never take a stale one. */
 const strictFreshMs = 1_000;
 const staleMsMax = 60_000;
 const notFoundFreshMsMax = 5_000;
-/** The first may have been under way already; a pod that starts or ends can hold up the one after it. */
+/**
+ * The first question may have been under way already, and a pod that starts or ends can hold up the
+ * next one.
+ */
 const questionsMax = 3;
 const foundMax = 10_000;
 const notFoundMax = 10_000;
 
 /** Keeps answers, and asks one question at a time per credential, however many callers wait for it. */
 export const createAnswers = ({ kind, ask, clock, counts }: AnswersOptions): Answers => {
-  // Kept apart, so that a flood of invented keys pushes no real one out.
+  // They are apart so that a flood of invented keys pushes no real key out.
   const found = new LRUCache<string, Answer>({ max: foundMax });
   const notFound = new LRUCache<string, Answer>({ max: notFoundMax });
   const asking = new Map<string, Promise<Answer>>();
 
-  // A clock set back makes an answer of unknown age, which counts as too old.
+  // If the clock was set back, an answer's age is unknown, and it counts as too old.
   const isWithin = (answer: Answer, ageMsMax: number): boolean => {
     const ageMs = clock.now().getTime() - answer.askedAtMs;
     return ageMs >= 0 && ageMs <= ageMsMax;
@@ -66,7 +75,8 @@ export const createAnswers = ({ kind, ask, clock, counts }: AnswersOptions): Ans
     const underWay = asking.get(hash);
     if (underWay !== undefined) return underWay;
     const askedAtMs = clock.now().getTime();
-    // A session forgotten meanwhile stays forgotten: only the question on record is kept.
+    // A session that was forgotten meanwhile stays forgotten: only the question on record keeps its
+    // answer.
     const isOnRecord = (): boolean => asking.get(hash) === asked && asking.delete(hash);
     const asked = ask({ kind, hash }).then(
       (reply) => {

@@ -13,18 +13,18 @@ export type Caller = {
 };
 
 /**
- * Asks auth-keys one question. It settles within a time of its own, and throws when there is no answer:
- * `BadAnswer` where auth-keys did reply, so that the fault may lie in this one question, and any other
- * error where it could not be reached.
+ * Asks auth-keys one question. It settles within a time of its own and throws if there is no
+ * answer: `BadAnswer` if auth-keys did reply, so that this one question may be at fault, and any
+ * other error if auth-keys could not be reached.
  */
 export type Ask = (question: IntrospectionQuestion) => Promise<IntrospectionAnswer>;
 
-/** auth-keys replied, but with no answer that can be read. */
+/** auth-keys replied, but its answer cannot be read. */
 export class BadAnswer extends Error {
   override readonly name = "BadAnswer";
 }
 
-/** It cannot be told who is calling: auth-keys gives no answer, and none that is kept may be used. */
+/** Nobody can tell who is calling: auth-keys does not answer, and no earlier answer may be used. */
 export class IdentityUnavailable extends Error {
   override readonly name = "IdentityUnavailable";
 }

@@ -8,9 +8,9 @@ const pauseMs = 500;
 const questionsMax = 1_000;
 
 /**
- * Keeps callers from waiting for an auth-keys that does not answer: after a failed question all others
- * fail at once with its error, and one after each pause of half a second tries again. A `BadAnswer` does
- * not count, as it may lie in the one credential. Each change is logged once.
+ * Keeps callers from waiting for an auth-keys that does not answer. After a failed question all
+ * others fail at once with its error, and one tries again after each half second. A `BadAnswer`
+ * does not count, because one credential may cause it. Each change is logged once.
  */
 export const guardAsk = ({ ask, clock, counts, log }: GuardOptions): Ask => {
   let failure: { error: unknown; atMs: number } | undefined;

@@ -139,7 +139,7 @@ describe("createHttpAsk", () => {
   });
 });
 
-/** What a call failed with. Node's own errors come from outside of jest's realm, so `Error` is no test. */
+/** The error of a call. Node's own errors come from outside jest's realm, so `Error` is no test. */
 const failureOf = async (call: Promise<unknown>): Promise<Error> => {
   const none = new Error("the call did not fail");
   const failure = await call.then(

@@ -16,7 +16,7 @@ const timeoutMsDefault = 2_000;
 const connectionsMax = 32;
 const answerBytesMax = 256 * 1024;
 
-/** Asks auth-keys over HTTP, on connections that are kept; each question has one deadline for all of it. */
+/** Asks auth-keys over HTTP, on kept connections. Each question has one deadline for all of it. */
 export const createHttpAsk = ({
   url,
   token,
@@ -40,7 +40,8 @@ export const createHttpAsk = ({
         body: JSON.stringify(z.encode(IntrospectionQuestion, question)),
       });
     const answer = await post().catch((error: unknown) => {
-      // A kept connection can be closed just as it is used; asking changes nothing, so ask once more.
+      // A kept connection can close just as it is used. Asking changes nothing, so it asks once
+      // more.
       if (isBrokenConnection(error)) return post();
       throw error;
     });
@@ -62,7 +63,7 @@ const readText = (body: { text(): Promise<string> }): Promise<string> =>
     throw error;
   });
 
-/** These may be the fault of the one question; any other status says that auth-keys is not to be had. */
+/** The one question may have caused these. Any other status says that auth-keys cannot answer. */
 const statusesOfOneQuestion = new Set([400, 413, 422, 500]);
 
 const readAnswer = (status: number, text: string): IntrospectionAnswer => {
@@ -71,7 +72,7 @@ const readAnswer = (status: number, text: string): IntrospectionAnswer => {
     throw statusesOfOneQuestion.has(status) ? new BadAnswer(message) : new Error(message);
   }
   const answer = z.safeDecode(IntrospectionAnswer, parseJson(text));
-  // The fault's place is told, never the text: it describes an account.
+  // Only the fault's place is told, not the text, because the text describes an account.
   if (!answer.success) throw new BadAnswer(`auth-keys' answer: ${faults(answer.error)}`);
   return answer.data;
 };

@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram } from "prom-client";
 import type { Metrics } from "@payment-links/runtime";
 
-/** What is told of the questions to auth-keys. */
+/** The metrics of the questions to auth-keys. */
 export type IdentityMetrics = {
   questions: Counter<"kind" | "outcome">;
   questionSeconds: Histogram<"kind">;

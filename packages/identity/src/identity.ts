@@ -9,14 +9,14 @@ import { openIdentityMetrics } from "./identity-metrics.ts";
 /** Tells who is calling, by what auth-keys last said (rule CALLER-3). */
 export type Identity = {
   /**
-   * Who holds the key, where that is known without any I/O by an answer at most `freshMs` old and the
-   * key may be used right now; undefined says nothing about the key.
+   * Who holds the key, if an answer at most `freshMs` old says so without any I/O and the key may
+   * be used right now. Undefined says nothing about the key.
    */
   knownApiKey(key: string, freshMs: number): Caller | undefined;
   /**
-   * Who holds the key. Throws the refusals INVALID_API_KEY and EXPIRED_API_KEY, and IdentityUnavailable
-   * without an answer at most `freshMs` old; while auth-keys is away an answer may be 60 s old, unless
-   * `freshMs` is 1,000 or less.
+   * Who holds the key. Throws the refusals INVALID_API_KEY and EXPIRED_API_KEY, and
+   * IdentityUnavailable without an answer at most `freshMs` old. While auth-keys is away an answer
+   * may be 60 s old, unless `freshMs` is 1,000 or less.
    */
   byApiKey(key: string, options: { freshMs: number }): Promise<Caller>;
   /** Whose session it is; fresh is 5 s. Throws the refusal UNAUTHENTICATED, and IdentityUnavailable. */
@@ -31,7 +31,7 @@ const sessionFreshMs = 5_000;
 const sessionTokenCharsMax = 256;
 const keyCharsMax = 64;
 
-/** Makes the port to auth-keys, with its bounded caches; secrets are kept as their SHA-256 alone. */
+/** Makes the port to auth-keys, with its bounded caches. Only the SHA-256 of a secret is kept. */
 export const createIdentity = ({ ask, clock, metrics, log }: IdentityOptions): Identity => {
   const counts = openIdentityMetrics(metrics);
   const guarded = guardAsk({ ask, clock, counts, log });
@@ -64,5 +64,5 @@ export const createIdentity = ({ ask, clock, metrics, log }: IdentityOptions): I
   };
 };
 
-/** The same SHA-256 as contracts' `hashSecret`, in one call, as it is made for every request. */
+/** The same SHA-256 as contracts' `hashSecret`, but in one call, because every request makes it. */
 const hashOf = (secret: string): string => hash("sha256", secret, "hex");

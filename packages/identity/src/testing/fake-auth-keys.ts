@@ -1,7 +1,7 @@
 import type { IntrospectionAnswer, IntrospectionQuestion } from "@payment-links/contracts";
 import type { Ask } from "../caller.ts";
 
-/** An auth-keys whose every answer a test gives by hand, or at once. */
+/** An auth-keys whose answers a test gives, one by one or all at once. */
 export type FakeAuthKeys = {
   ask: Ask;
   /** Every question so far. */

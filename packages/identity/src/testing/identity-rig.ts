@@ -6,9 +6,9 @@ import { createFakeAuthKeys } from "./fake-auth-keys.ts";
 
 /** Where the held clock of every test stands at first. */
 export const start = new Date("2026-11-21T10:00:00Z");
-/** What asking fails with where nobody listens. */
+/** The error of asking where nobody listens. */
 export const away = new Error("connect ECONNREFUSED");
-/** The answer about a credential that there is not. */
+/** The answer about a credential that does not exist. */
 export const notFound = { found: false } as const;
 /** As create asks, and as list asks. */
 export const create = { freshMs: 1_000 };
@@ -39,5 +39,5 @@ export const outcomeOf = async (call: Promise<unknown>): Promise<string> => {
   }
 };
 
-/** What a call ends with where it cannot be told who is calling. */
+/** How a call ends if nobody can tell who is calling. */
 export const unavailable = IdentityUnavailable.name;
