@@ -2,9 +2,9 @@ import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 
 /**
- * Whose bucket an address counts in: an IPv4 address its own, an IPv6 address its /64, which is what one
- * customer is given. IPv4 written as IPv6 (`::ffff:0:0/96`, in any notation) is that IPv4 address. All texts
- * that are no address share one bucket.
+ * The bucket in which an address counts: an IPv4 address has its own, and an IPv6 address shares
+ * that of its /64, which is what one customer gets. IPv4 written as IPv6 (`::ffff:0:0/96`, in any
+ * notation) is that IPv4 address. All texts that are no address share one bucket.
  */
 export const addressBucketId = (ip: string): string => {
   const family = isIP(ip);
@@ -15,7 +15,7 @@ export const addressBucketId = (ip: string): string => {
   return `${parts.slice(0, 4).map(hex).join(":")}::/64`;
 };
 
-/** Judged by the bits: the notation is the caller's choice. */
+/** The bits decide, because the caller chooses the notation. */
 const isMapped = (parts: readonly number[]): boolean =>
   parts.slice(0, 5).every((part) => part === 0) && parts[5] === 0xff_ff;
 

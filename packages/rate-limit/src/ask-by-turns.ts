@@ -1,24 +1,26 @@
 import type { Redis } from "ioredis";
 
-/** The questions of one turn of the event loop, which go out in one write and are due together. */
+/** The questions of one turn of the event loop. They go out in one write and are due together. */
 type Turn = {
   refuse: ((error: Error) => void)[];
   unansweredCount: number;
   timer: NodeJS.Timeout | undefined;
 };
 
-/** Asks Redis something; rejects where the answer is not there within the time. */
+/** Asks Redis something; rejects if the answer does not come in time. */
 export type AskRedis = (ask: () => Promise<unknown>) => Promise<unknown>;
 
 /**
- * Asks whatever one turn of the event loop asks in one write: under load a write for each question costs
- * more than all else about it. The time counts from that write, as nothing is on its way before.
+ * Sends all questions of one turn of the event loop in one write: under load a write per question
+ * costs more than everything else about it. The time counts from that write, because nothing is
+ * under way before.
  */
 export const askByTurns = (redis: Redis, timeoutMs: number): AskRedis => {
   let turn: Turn | undefined;
 
   const expire = (due: Turn): void => {
-    // If it was this process that was busy, the answer may lie in the socket: it is read before this.
+    // If this process was the busy one, the answer may lie in the socket, which is read before this
+    // runs.
     setImmediate(() => {
       const error = new Error(`Redis did not answer within ${timeoutMs} ms`);
       for (const refuse of due.refuse) refuse(error);
@@ -26,7 +28,7 @@ export const askByTurns = (redis: Redis, timeoutMs: number): AskRedis => {
   };
   const begin = (): Turn => {
     const begun: Turn = { refuse: [], unansweredCount: 0, timer: undefined };
-    // Before the first connection there is none.
+    // Before the first connection there is no stream.
     const stream: Redis["stream"] | undefined = redis.stream;
     stream?.cork();
     setImmediate(() => {

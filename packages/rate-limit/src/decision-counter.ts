@@ -7,8 +7,9 @@ type Tally = { allowed: number; refused: number };
 const policiesMax = 16;
 
 /**
- * Counts decisions by policy: `allowed` for each token taken, `refused` for the policy, or policies, that
- * kept a request out. Counted as plain numbers and handed over at a scrape, as it is done per request.
+ * Counts decisions by policy: `allowed` for each token taken, `refused` for the policy, or
+ * policies, that kept a request out. They are plain numbers that are handed over at a scrape,
+ * because every request counts.
  */
 export const countDecisions = (
   metrics: Metrics,
@@ -17,7 +18,7 @@ export const countDecisions = (
   const tallyOf = (policy: string): Tally => {
     const known = tallies.get(policy);
     if (known !== undefined) return known;
-    // A policy is a word of the code; should one ever come from outside, it makes no new series.
+    // Policies are words of the code. One that came from outside would make no new series.
     if (tallies.size >= policiesMax && policy !== "other") return tallyOf("other");
     const tally = { allowed: 0, refused: 0 };
     tallies.set(policy, tally);

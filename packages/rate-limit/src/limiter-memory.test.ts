@@ -32,9 +32,9 @@ describe("a caller over its limit", () => {
       [false, 0],
       [true, 95],
     ]);
-    // 1,000 s for a token, less what passed since.
+    // 1,000 s for a token, less the time since then.
     expect(states[0]?.retryAfterMs).toBeGreaterThan(900_000);
-    // Whoever else pays from the same address is asked about.
+    // For anybody else at the same address Redis is asked.
     expect(await limiter.take([newBucket(), buckets[1] ?? newBucket()])).toMatchObject({
       isAllowed: true,
     });

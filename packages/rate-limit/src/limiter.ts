@@ -2,14 +2,15 @@
 export type Limit = { tokensPerSecond: number; burst: number };
 
 /**
- * One token bucket that a request must pay from. `policy` is the name that callers see in the headers,
- * one of a few that the code knows; `id` tells the policy's buckets apart and is nobody's secret.
+ * One token bucket that a request must pay from. `policy` is the name that callers see in the
+ * headers, one of a few in the code. `id` tells the policy's buckets apart and is no secret.
  */
 export type Bucket = { policy: "key" | "ip" | (string & {}); id: string; limit: Limit };
 
 /**
- * Where a bucket stands after a decision. `isAllowed` is this bucket's own view; `remaining` is in whole
- * tokens; waiting `retryAfterMs` makes it pass if nobody else takes from it meanwhile.
+ * How a bucket stands after a decision. `isAllowed` is this bucket's own view. `remaining` is in
+ * whole tokens. After `retryAfterMs` it lets a request pass, if nobody else takes from it
+ * meanwhile.
  */
 export type BucketState = {
   isAllowed: boolean;
@@ -27,8 +28,8 @@ export type Decision = { isAllowed: boolean; states: readonly BucketState[] };
 /** Token buckets, wherever they are kept. */
 export type Limiter = {
   /**
-   * Takes one token from every bucket, or from none if one is empty; no bucket may be named twice. It
-   * answers without a promise where no I/O is needed, and never fails.
+   * Takes one token from every bucket, or from none if one is empty. No bucket may be named twice.
+   * It answers without a promise if it needs no I/O, and never fails.
    */
   take(buckets: readonly Bucket[]): Decision | Promise<Decision>;
   close(): Promise<void>;

@@ -8,7 +8,7 @@ type LocalLimiterOptions = { clock: Clock; bucketsMax?: number; metrics?: Metric
 /** How many buckets of one policy a process keeps at most: about 15 MB when all are in use. */
 export const ownBucketsMax = 100_000;
 
-/** Token buckets of one process alone, for where there is only one. It answers without a promise. */
+/** Token buckets for where there is only one process. It answers without a promise. */
 export const createLocalLimiter = ({
   clock,
   bucketsMax = ownBucketsMax,

@@ -6,27 +6,29 @@ import { isShort, takeTokens, tokenMicros } from "./take-tokens.ts";
 /** Buckets in this process' memory. */
 export type OwnBuckets = {
   take(buckets: readonly Bucket[]): Decision;
-  /** Makes the buckets stand as a decision left them that was asked for elsewhere at `askedAtMs`. */
+  /** Sets the buckets to the state after a decision that was asked for elsewhere at `askedAtMs`. */
   adopt(buckets: readonly Bucket[], decision: Decision, askedAtMs: number): void;
   /**
-   * The refusal of a request that some bucket cannot pay, by what was adopted; undefined says nothing.
-   * Nothing is taken. Whoever else takes from a bucket only empties it further, so the refusal holds
-   * without asking, to within the millisecond in which states are told.
+   * The refusal of a request that some bucket cannot pay, by the states that were adopted.
+   * Undefined says nothing. It takes no token. Others can only empty a bucket further, so the
+   * refusal is right without asking, to within the millisecond of the adopted state.
    */
   refusal(buckets: readonly Bucket[]): Decision | undefined;
-  /** Each bucket's debt, in µs, where something was taken here since it was last adopted; else 0. */
+  /**
+   * Each bucket's debt in µs if something was taken here since it was last adopted; otherwise 0.
+   */
   untoldDebts(buckets: readonly Bucket[]): readonly number[];
 };
 
 /**
- * When a bucket is full again, and whether that is known to this process alone; looked up once per
- * request, and then changed in place.
+ * When a bucket is full again, and whether only this process knows that. It is looked up once per
+ * request and then changed in place.
  */
 type Cell = { fullAtMicros: number; isUntold: boolean };
 
 /**
- * Keeps at most `bucketsMax` buckets of each policy; the one unused for longest is forgotten, which fills
- * it up. A flood of addresses thus pushes no key's bucket out.
+ * Keeps at most `bucketsMax` buckets of each policy. It forgets the one that is unused for longest,
+ * which fills that one up. So a flood of addresses pushes no key's bucket out.
  */
 export const createOwnBuckets = (clock: Clock, bucketsMax: number): OwnBuckets => {
   // Policies are words of the code, a handful of them.
@@ -94,7 +96,7 @@ export const createOwnBuckets = (clock: Clock, bucketsMax: number): OwnBuckets =
   };
 };
 
-/** A bucket's debt now; where the clock fell back, it is cut to one whole refill for good. */
+/** A bucket's debt now. If the clock fell back, it is cut to one whole refill, and stays cut. */
 const settle = (cell: Cell | undefined, limit: Limit, nowMicros: number): number => {
   if (cell === undefined) return 0;
   const debt = Math.max(cell.fullAtMicros - nowMicros, 0);

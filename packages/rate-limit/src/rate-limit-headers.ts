@@ -1,9 +1,10 @@
 import type { Bucket, BucketState, Decision, Limit } from "./limiter.ts";
 
 /**
- * The fields of draft-ietf-httpapi-ratelimit-headers (10 and 11), and `Retry-After` on a refusal. A policy
- * tells its burst as `q` and as `w` the whole seconds that refill it. `t` is when the bucket is full again,
- * or, where it refuses, when it passes again: `Retry-After` then never lies before `t` (draft §6).
+ * The fields of draft-ietf-httpapi-ratelimit-headers (10 and 11), and `Retry-After` on a refusal. A
+ * policy tells its burst as `q`, and the whole seconds that refill it as `w`. `t` is when the
+ * bucket is full again or, on a refusal, when it lets a request pass again. So `Retry-After` is
+ * never before `t` (draft §6).
  */
 export const rateLimitHeaders = (
   buckets: readonly Bucket[],
@@ -31,7 +32,7 @@ const limitItem = (policy: string, state: BucketState): string => {
   return `${sfString(policy)};r=${state.remaining};t=${wholeSeconds(waitMs)}`;
 };
 
-// Limits come from the configuration and live as long as the process, so each is spelt out only once.
+// Limits come from the configuration and live as long as the process, so each is written only once.
 const policyItems = new WeakMap<Limit, { policy: string; item: string }>();
 
 const policyItem = ({ policy, limit }: Bucket): string => {

@@ -1,7 +1,7 @@
 import { Gauge } from "prom-client";
 import type { Log, Metrics } from "@payment-links/runtime";
 
-/** Whether Redis is to be asked, judged by how it answered. */
+/** Whether to ask Redis, by how it answered. */
 export type RedisHealth = {
   isGood(): boolean;
   /** A request or the connection failed. */
@@ -20,8 +20,9 @@ const badWaitMsMax = 1_000;
 const goodProbesToReturn = 3;
 
 /**
- * A circuit: one failure opens it, three good probes in a row close it; at start one is enough. Each
- * change is logged once and shown by a gauge. While Redis stays away, probes thin out to one a second.
+ * A circuit: one failure opens it, and three good probes in a row close it (one is enough at the
+ * start). Each change is logged once and shown by a gauge. While Redis is away, probes become
+ * rarer, down to one a second.
  */
 export const createRedisHealth = (metrics: Metrics, log: Log): RedisHealth => {
   let state: "starting" | "good" | "bad" = "starting";

@@ -32,7 +32,7 @@ describe("createRedisLimiter", () => {
     );
     const decisions = await Promise.all(calls);
     expect(decisions.filter((one) => one?.isAllowed)).toHaveLength(100);
-    // All or nothing: the address paid for the 100 that passed, and for no other.
+    // All or nothing: the address paid only for the 100 that passed.
     const [state] = (await limiters[0]?.take([address]))?.states ?? [];
     expect(state?.remaining).toBe(1_000 - 100 - 1);
   });

@@ -13,7 +13,7 @@ import { takeTokens, tokenMicros } from "./take-tokens.ts";
 type RedisLimiterOptions = {
   url: string;
   clock: Clock;
-  /** How many processes share the limits: without Redis each grants its part. */
+  /** How many processes share the limits. Without Redis each grants its part. */
   replicas: number;
   metrics: Metrics;
   log: Log;
@@ -24,10 +24,11 @@ const connectionTimeoutMs = 500;
 const reconnectWaitMsMax = 1_000;
 
 /**
- * Token buckets in Redis, shared by every process that speaks to it. A request that has no answer within
- * 50 ms is decided by this process' own buckets, each with its part of the limit and standing where Redis
- * last said. From then on no request waits for Redis, until it has answered three probes in a row; then it
- * is told what was taken without it. A caller over its limit is refused from memory until it has a token.
+ * Token buckets in Redis, shared by every process that speaks to it. Without an answer within 50 ms
+ * this process decides by its own buckets, which have their part of the limit and start from Redis'
+ * last answer (rule API-23). Then no request waits for Redis until it has answered three probes in
+ * a row and been told what was taken meanwhile. A caller over its limit is refused from memory
+ * until it has a token.
  */
 export const createRedisLimiter = (options: RedisLimiterOptions): Limiter => {
   const { clock, log, metrics, replicas } = options;
@@ -67,7 +68,7 @@ export const createRedisLimiter = (options: RedisLimiterOptions): Limiter => {
       health.passProbe();
     } catch (error) {
       health.failProbe(error);
-      // The next probe shall not queue behind what this connection left unanswered.
+      // The next probe must not wait behind what this connection left unanswered.
       if (redis.status === "ready") redis.disconnect(true);
     }
     return afterMs(clock, health.probeWaitMs());
@@ -98,10 +99,10 @@ const openRedis = (url: string): Redis =>
     lazyConnect: true,
     connectTimeout: connectionTimeoutMs,
     disconnectTimeout: connectionTimeoutMs,
-    // Meant for the handshake: it would give up on an answer that only this process was too busy to
-    // read, so an answer has its own, shorter time-out.
+    // This one is for the handshake. It would give up on an answer that this process was too busy
+    // to read, so answers have their own, shorter time-out.
     commandTimeout: connectionTimeoutMs,
-    // What could not be asked at once is decided here; asked later, it would be charged for nobody.
+    // What cannot be asked at once is decided here. Asked later, it would be charged for nobody.
     enableOfflineQueue: false,
     maxRetriesPerRequest: 1,
     autoResendUnfulfilledCommands: false,
@@ -111,8 +112,8 @@ const openRedis = (url: string): Redis =>
 const scriptSha = createHash("sha1").update(takeScript).digest("hex");
 
 /**
- * Makes the question that takes the tokens in Redis and answers each bucket's debt before that. It
- * throws after 50 ms.
+ * Makes the question that takes the tokens in Redis and answers each bucket's debt as it was
+ * before. It throws after 50 ms.
  */
 const createAskDebts = (redis: Redis) => {
   const ask = askByTurns(redis, answerTimeoutMs);
@@ -146,10 +147,10 @@ const runScript = async (
   }
 };
 
-// One slot of a cluster for all buckets, as one script must reach several of them.
+// One slot of a cluster for all buckets, because one script must reach several of them.
 const keyPrefix = "{payment-links:rate-limit:v1}";
 
-/** The id is hashed and cut to 132 bits: whoever reads Redis learns no address, and no key by a mishap. */
+/** The id is hashed and cut to 132 bits, so that Redis shows no address, and no key by a mishap. */
 const keyOf = ({ policy, id }: Bucket): string =>
   `${keyPrefix}:${policy}:${hash("sha256", id, "base64url").slice(0, 22)}`;
 
@@ -159,7 +160,7 @@ const probeBucket: Bucket = {
   limit: { tokensPerSecond: 1_000, burst: 1_000 },
 };
 
-/** What one of several processes grants while they cannot share. */
+/** What each of several processes grants while they cannot share. */
 const partOf = ({ tokensPerSecond, burst }: Limit, replicas: number): Limit => ({
   tokensPerSecond: tokensPerSecond / replicas,
   burst: Math.max(1, Math.floor(burst / replicas)),

@@ -11,11 +11,11 @@ import { testRedisUrl } from "./testing/test-redis-url.ts";
 
 const nowMicros = 1_800_000_000_123_457n;
 
-/** The script as it is, but for its clock, which the last two arguments hold. */
+/** The script as it is, except that the last two arguments hold its clock. */
 const heldScript = takeScript.replace("redis.call('TIME')", "{ ARGV[#ARGV - 1], ARGV[#ARGV] }");
 const heldTime = [Number(nowMicros / 1_000_000n), Number(nowMicros % 1_000_000n)];
 
-/** A debt before the script runs: some tokens short of full, and some µs beside that. */
+/** A debt before the script runs: some tokens short of full, plus some µs. */
 const arbitraryStand = fc.oneof(
   fc.constant(undefined),
   fc.record({
@@ -94,8 +94,8 @@ describe("takeScript", () => {
           const { text, ttlMs } = left[index] ?? {};
           if (!expected.isAllowed) {
             const debt = keptDebts[index];
-            // What was kept is left as it is, but for what it did not know, and for what no clock of
-            // ours can have written.
+            // What was kept stays as it is, except for debts that it did not know and for what no
+            // clock of ours can have written.
             const larger = (untold[index] ?? 0n) > atLeast0(debt ?? 0n) ? untold[index] : debt;
             const { capacity } = sizesOf(bucket);
             const bounded = larger !== undefined && larger > capacity ? capacity : larger;
@@ -104,7 +104,7 @@ describe("takeScript", () => {
           }
           const debt = sizesOf(bucket).capacity - model.levelOf(bucket, nowMicros);
           expect(text).toBe(String(nowMicros + debt));
-          // It must not be gone before it is full; a little later is only memory.
+          // It must not be gone before it is full. A little later costs only memory.
           const fullInMs = expected.states[index]?.fullInMs ?? 0;
           expect(ttlMs).toBeGreaterThanOrEqual(fullInMs);
           return expect(ttlMs).toBeLessThanOrEqual(fullInMs + 2);

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import type { Bucket } from "../limiter.ts";
 
-/** Limits from one token in 1000 s to 100,000 a second, rates without a whole period among them. */
+/** Limits from one token in 1000 s to 100,000 a second, including rates without a whole period. */
 const arbitraryLimit = fc.record({
   tokensPerSecond: fc.oneof(
     fc.constantFrom(0.001, 0.1, 1, 3, 7, 10, 100, 333, 1_000, 100_000),

@@ -1,8 +1,8 @@
 import type { Bucket, Decision } from "../limiter.ts";
 
 /**
- * What a token bucket is, in the plainest exact words: a level that time fills and requests lower, in
- * integers without a bound. It shares nothing with the code under test, not even the form of its state.
+ * A token bucket in its simplest exact form: a level that time fills and requests lower, in
+ * unbounded integers. It shares nothing with the code under test, not even the form of its state.
  */
 export const createBucketModel = () => {
   const levels = new Map<string, { level: bigint; atMicros: bigint }>();

@@ -23,7 +23,7 @@ export const newBucket = (limit = still, policy = "key"): Bucket => ({
   limit,
 });
 
-/** Opens limiters over the tests' Redis, behind a proxy where it shall fail, and closes them all. */
+/** Opens limiters over the tests' Redis, behind a proxy if it must fail, and closes them all. */
 export const createLimiterRig = () => {
   const redisUrl = testRedisUrl();
   const opened: Opened[] = [];

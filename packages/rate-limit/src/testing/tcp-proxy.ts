@@ -1,6 +1,6 @@
 import { type AddressInfo, type Server, type Socket, connect, createServer } from "node:net";
 
-/** A way to a server that a test can make slow, silent or gone, whatever machine the server runs on. */
+/** A way to a server, on any machine, that a test can make slow, silent or absent. */
 export type TcpProxy = {
   port: number;
   /** How many connections there have been so far. */
@@ -11,11 +11,11 @@ export type TcpProxy = {
   sent(): string;
   /** Passes all bytes on, each answer after `latencyMs`. */
   pass(latencyMs?: number): Promise<void>;
-  /** Takes connections and bytes, and answers nothing, as a machine that hangs. */
+  /** Takes connections and bytes and answers nothing, like a machine that hangs. */
   stall(): void;
   /** Breaks every new connection at once. */
   hangUp(): void;
-  /** Breaks all connections and takes no more, as a process that was killed. */
+  /** Breaks all connections and takes no more, like a process that was killed. */
   kill(): Promise<void>;
 };
 
