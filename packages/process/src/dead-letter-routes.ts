@@ -35,7 +35,7 @@ export const deadLetterRoutes = (options: DeadLetterRoutes): readonly InternalRo
   ];
 };
 
-// An operator's word: what is no sequence number lists from the start.
+// An operator typed it. Anything but a sequence number lists from the start.
 const Query = z.object({
   afterSeq: z
     .string()

@@ -5,7 +5,7 @@ import type { Pool } from "@payment-links/postgres";
 import type { Limit, Limiter } from "@payment-links/rate-limit";
 import type { Clock, Log, Metrics } from "@payment-links/runtime";
 
-/** What every service stands on. Which adapters these are is decided in one place, not by a service. */
+/** What every service stands on. One place decides which adapters these are, never a service. */
 export type Ground = {
   pool: Pool;
   /** The same database and role as the pool's, for the relay's own connection. */

@@ -17,8 +17,9 @@ const prepareConfig = z
   .and(kafkaConfig);
 
 /**
- * Prepares what one service needs before it starts, once per deployment and again without harm: its
- * role, its schema brought up to date, and the topics. A fault ends the process with a clear message.
+ * Prepares what one service needs before it starts: its role, its schema brought up to date, and
+ * the topics. It runs once per deployment; more often does no harm. A fault ends the process with a
+ * clear message.
  */
 export const runPrepare = async (
   name: string,

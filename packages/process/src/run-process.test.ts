@@ -16,13 +16,13 @@ const log = openLog({ service: "test", level: "silent" });
 const brokers = (process.env["KAFKA_BROKERS"] ?? "").split(",");
 const redisUrl = process.env["REDIS_URL"] ?? "";
 const schema = "tiny";
-/** What a closed port of loopback stands for: a server that is away. */
+/** A closed port on loopback stands for a server that is away. */
 const away = "127.0.0.1:9";
 const recoveryMsMax = 30_000;
 
 let database: TestDatabase;
 let started: Tiny[] = [];
-/** Ends what a test began, also where it failed in between. */
+/** Ends what a test began, even if the test failed in between. */
 const cleanUps: (() => unknown)[] = [];
 
 beforeEach(async () => {

@@ -34,9 +34,9 @@ type ServiceProcess<Config> = {
 };
 
 /**
- * Runs one service in this process over Kafka, Postgres and Redis, until it is told to stop. It waits, not
- * ready, while Postgres is away or its schema is older than this code; nothing else that is away holds
- * it up. A configuration that cannot be used ends the process with a clear message and code 2.
+ * Runs one service in this process over Kafka, Postgres and Redis, until it is told to stop. It
+ * waits, not ready, while Postgres is away or its schema is older than this code. Nothing else that
+ * is away holds it up. An unusable configuration ends the process with a clear message and code 2.
  */
 export const runProcess = async <Config>(
   service: ServiceProcess<Config>,
@@ -100,7 +100,10 @@ const whyStalled = (kafka: KafkaBus): string | undefined => {
 
 type Opened = { pool: Pool; stopList: StopList; log: Log };
 
-/** Opens what waits for nobody: what is away is found when it is used, and waited for then. */
+/**
+ * Opens what needs no server at once. A server that is away shows when it is used, and is waited
+ * for then.
+ */
 const openGround = (name: string, config: ProcessConfig, { pool, stopList, log }: Opened) => {
   const clock = systemClock;
   const metrics = openMetrics(name);

@@ -11,9 +11,9 @@ export type Tiny = {
   isRunning(): boolean;
   /** The lines of its log that hold this text. */
   linesWith(text: string): readonly string[];
-  /** The answer of a probe, such as `200 ready`; without one, undefined. */
+  /** The answer of a probe, such as `200 ready`; undefined without one. */
   probe(path: string): Promise<string | undefined>;
-  /** Tells it to stop, and answers its exit code; null where a signal had to end it. */
+  /** Tells it to stop, and answers its exit code; null if a signal had to end it. */
   stop(): Promise<number | null>;
 };
 
