@@ -1,8 +1,9 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { projectRoot } from "./rig/child.ts";
+import { withArrowsChart } from "./rooms/arrows-chart.ts";
 import { packages, serviceRooms } from "./rooms/rooms.ts";
 
 const linksApi = "services/links-api/src";
@@ -137,5 +138,11 @@ describe("the rooms of the house", () => {
         up: [],
       });
     }
+  });
+
+  test("the README's pictures are drawn of the table", () => {
+    const readme = readFileSync(join(projectRoot, "README.md"), "utf8");
+    expect(readme).toContain("flowchart");
+    expect(withArrowsChart(readme)).toBe(readme);
   });
 });

@@ -1,0 +1,8 @@
+// `npm run generate` runs it: draws the README's pictures of the rooms anew.
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { projectRoot } from "../rig/child.ts";
+import { withArrowsChart } from "./arrows-chart.ts";
+
+const readme = join(projectRoot, "README.md");
+writeFileSync(readme, withArrowsChart(readFileSync(readme, "utf8")));
