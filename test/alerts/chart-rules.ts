@@ -7,7 +7,7 @@ import { projectRoot } from "../rig/child.ts";
 const chart = join(projectRoot, "helm/payment-links");
 export const alertsFolder = join(chart, "alerts");
 export const runbooksFolder = join(chart, "runbooks");
-export const dashboardsFolder = join(chart, "dashboards");
+const dashboardsFolder = join(chart, "dashboards");
 
 const Rule = z.strictObject({
   record: z.string().optional(),

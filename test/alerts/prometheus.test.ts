@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { slos } from "@payment-links/deploy/chart/slos";
 import { Client } from "pg";
 import { stringify } from "yaml";
 import * as z from "zod";
@@ -13,7 +14,6 @@ import { findFreePorts } from "../rig/free-port.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { alertsFolder, readRules } from "./chart-rules.ts";
 import { type WatchedSet, openWatchedSet } from "./open-watched-set.ts";
-import { slos } from "./slos.ts";
 
 const prometheus = findTool("prometheus");
 if (prometheus === undefined) tellMissing("prometheus");

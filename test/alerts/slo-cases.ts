@@ -1,4 +1,4 @@
-import type { Slo } from "./slos.ts";
+import type { Slo } from "@payment-links/deploy/chart/slos";
 
 /** What happens to an objective for a while: events a minute, and the part of them that is bad. */
 type Phase = { minutes: number; eventsPerMinute: number; badPart: number };

@@ -1,15 +1,12 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { type Slo, outboxLate, slos } from "@payment-links/deploy/chart/slos";
 import { stringify } from "yaml";
-import { alertsFolder, dashboardsFolder, readRules } from "./chart-rules.ts";
-import { dashboardText, dashboards } from "./dashboards.ts";
+import { alertsFolder, readRules } from "./chart-rules.ts";
 import { promtool, runPromtool } from "./promtool.ts";
 import { casesOf, promtoolTest } from "./slo-cases.ts";
-import { sloPageText } from "./slo-page.ts";
-import { sloRulesText } from "./slo-rules.ts";
-import { type Slo, outboxLate, slos } from "./slos.ts";
 
 const withPromtool = promtool === undefined ? describe.skip : describe;
 const sloFile = join(alertsFolder, "slo.yaml");
@@ -33,15 +30,6 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "slo-rules-"));
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
-
-test("what is committed is what `node test/alerts/write.ts` makes", async () => {
-  expect(await readFile(sloFile, "utf8")).toBe(sloRulesText());
-  expect(await readFile(join(alertsFolder, "README.md"), "utf8")).toBe(sloPageText());
-  for (const dashboard of dashboards) {
-    const text = await readFile(join(dashboardsFolder, `${dashboard.name}.json`), "utf8");
-    expect(text).toBe(dashboardText(dashboard));
-  }
-});
 
 withPromtool.each(slos)("$name", (slo) => {
   test.each(casesOf(slo).map((one) => [one.name, one] as const))("%s", async (name, one) => {

@@ -40,7 +40,7 @@ const sloRules = (): RuleFile => ({
 
 /** The file as it is committed. */
 export const sloRulesText = (): string =>
-  `# Made by \`node test/alerts/write.ts\` of test/alerts/slos.ts: change it there.\n` +
+  `# Made by \`npm run generate\` of deploy/chart/slos.ts: change it there.\n` +
   stringify(sloRules(), { lineWidth: 0, aliasDuplicateObjects: false });
 
 const ratioOf = (window: Window) => `payment_links:slo_bad:ratio_rate${window}`;

@@ -1,0 +1,12 @@
+import { readFileSync, readdirSync } from "node:fs";
+import { expect, test } from "@jest/globals";
+import { chartFiles, chartFolder } from "./chart-files.ts";
+
+test.each([...chartFiles])("%s is what `npm run generate` makes of its source", (path, text) => {
+  expect(readFileSync(new URL(path, chartFolder), "utf8")).toBe(text);
+});
+
+test("no dashboard is without a source", () => {
+  const shipped = readdirSync(new URL("dashboards", chartFolder));
+  expect(shipped.filter((name) => !chartFiles.has(`dashboards/${name}`))).toEqual([]);
+});

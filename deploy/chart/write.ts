@@ -1,0 +1,5 @@
+// `npm run generate` runs it: writes what the chart ships and is made of the sources in this folder.
+import { writeFileSync } from "node:fs";
+import { chartFiles, chartFolder } from "./chart-files.ts";
+
+for (const [path, text] of chartFiles) writeFileSync(new URL(path, chartFolder), text);
