@@ -1,0 +1,314 @@
+import { readFileSync } from "node:fs";
+import { type YAMLMap, isMap, isScalar, parseDocument } from "yaml";
+import {
+  type Schema,
+  count,
+  flag,
+  group,
+  isOn,
+  like,
+  list,
+  manifest,
+  must,
+  number,
+  oneOf,
+  ref,
+  say,
+  text,
+  where,
+} from "./schema-forms.ts";
+
+const name = "^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$";
+const key = "^[-._a-zA-Z0-9]+$";
+const rate = String.raw`^\d{1,6}(\.\d{1,3})?:[1-9]\d{0,6}$`;
+const webUrl = String.raw`^(https?://\S+)?$`;
+const ipv4 = String.raw`\d{1,3}(?:\.\d{1,3}){3}`;
+const ipv6 = "[0-9A-Fa-f]*:[0-9A-Fa-f:.]*";
+const bits4 = String.raw`/(?:\d|[12]\d|3[0-2])`;
+const bits6 = String.raw`/(?:\d{1,2}|1[01]\d|12[0-8])`;
+
+const secret = like("secret");
+const strings = like("strings");
+const peers = like("peers");
+const place = like("place");
+
+const deployment = (about: string, own: Record<string, Schema>): Schema =>
+  group(about, {
+    replicas: count(0, 100),
+    databaseConnectionsMax: count(1, 200),
+    ...own,
+    image: say("The image.", like("image")),
+    resources: like("resources"),
+    autoscaling: say("Scale by CPU between two bounds.", like("autoscaling")),
+    maxUnavailable: like("maxUnavailable"),
+    extraEnv: like("env"),
+    podLabels: strings,
+    podAnnotations: strings,
+    nodeSelector: strings,
+    tolerations: list(manifest()),
+    affinity: manifest(),
+    priorityClassName: text(),
+    extraEgress: list(manifest()),
+  });
+
+/** The values' forms. What a value is for stands in values.yaml, and is read from there. */
+const values: Record<string, Schema> = {
+  global: say("Helm's own, for charts that contain this one.", manifest()),
+  nameOverride: text(name, { maxLength: 38 }),
+  fullnameOverride: text(name, { maxLength: 38 }),
+  baseUrl: text(String.raw`^https?://[^/?#@\s]+$`),
+  checkoutUrl: text(String.raw`^(https?://[^/?#@\s]+)?$`),
+  allowInsecureCookie: flag,
+  trustedProxies: list(text(`^(?:${ipv4}(?:${bits4})?|${ipv6}(?:${bits6})?)$`)),
+  image: group("The images.", {
+    registry: text(String.raw`^([^/\s]+(/[^\s]+)?)?$`),
+    repository: text("^[a-z0-9]+([._/-][a-z0-9]+)*$"),
+    tag: text("^([A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?$", { not: { const: "latest" } }),
+    pullPolicy: oneOf("Always", "IfNotPresent", "Never"),
+    pullSecrets: list(text(undefined, { minLength: 1 })),
+  }),
+  secrets: group("Where each secret is read from.", {
+    existingSecret: text(),
+    internalToken: like("secret", { properties: { value: { pattern: "^(.{16,})?$" } } }),
+    migrationDatabaseUrl: secret,
+    linksApiDatabaseUrl: secret,
+    authKeysDatabaseUrl: secret,
+    settlementListenerDatabaseUrl: secret,
+    webhookDispatcherDatabaseUrl: secret,
+    redisUrl: secret,
+    kafkaUsername: secret,
+    kafkaPassword: secret,
+    webhookSecretKeys: secret,
+    settlementProviderSecrets: secret,
+    evmRpcUrls: secret,
+    oidcClientSecret: secret,
+  }),
+  kafka: group("The brokers.", {
+    brokers: list(text(String.raw`^[^\s,:]+:\d{1,5}$`), { minItems: 1 }),
+    topicPrefix: text("^[a-z0-9._-]{0,40}$"),
+    replicationFactor: count(1, 9),
+    ssl: flag,
+    sasl: group("How the brokers know us.", {
+      mechanism: oneOf("", "plain", "scram-sha-256", "scram-sha-512"),
+    }),
+  }),
+  trustedCertificates: group("Certificates that Node trusts beside its own.", {
+    existingConfigMap: text(),
+    key: text(key),
+  }),
+  rateLimit: group("Limits of callers.", { perKey: text(rate), perIp: text(rate) }),
+  catalogue: text(),
+  logLevel: oneOf("fatal", "error", "warn", "info", "debug", "trace"),
+  tracing: group("Traces.", { endpoint: text(webUrl), sampleRatio: number(0, 1) }),
+  listenAddress: oneOf("0.0.0.0", "::"),
+  drainDelaySeconds: number(0, 15),
+  terminationGracePeriodSeconds: count(30, 3600),
+  podSecurity: {
+    ...group("User and group of every container.", {
+      runAsUser: { type: ["integer", "null"], minimum: 1 },
+      runAsGroup: { type: ["integer", "null"], minimum: 1 },
+    }),
+    // Helm takes away what is set to null, before it looks.
+    required: [],
+  },
+  linksApi: deployment("The links-api.", { settlementChains: list(text("^[a-z0-9-]+$")) }),
+  authKeys: deployment("The auth-keys.", {
+    apiKeyMode: oneOf("live", "test"),
+    oidc: group("Sign-in with OpenID Connect.", {
+      issuer: text(String.raw`^(https://[^?#@\s]+)?$`),
+      clientId: text(undefined, { maxLength: 255 }),
+      scopes: text("(^| )openid( |$)"),
+    }),
+  }),
+  settlementListener: deployment("The settlement-listener.", {
+    chains: group("EVM chains that are watched.", {
+      enabled: flag,
+      settings: text(),
+      ports: list(ref("port"), { minItems: 1 }),
+    }),
+  }),
+  webhookDispatcher: deployment("The webhook-dispatcher.", {
+    concurrency: group(undefined, {
+      total: say("In all.", count(1, 5000)),
+      perEndpoint: say("To one endpoint.", count(1, 1000)),
+      perAccount: say("Of one account.", count(1, 5000)),
+      perOrigin: say("To one origin.", count(1, 5000)),
+    }),
+    retryScheduleSeconds: list(number(0, 2_592_000), { minItems: 1, maxItems: 6 }),
+    timeoutSeconds: number(0.1, 60),
+    headerPrefix: text("^[A-Za-z][A-Za-z0-9-]{0,63}$"),
+    logDays: count(1, 3650),
+  }),
+  migrations: group("The Job that makes roles, schemas and topics.", {
+    enabled: flag,
+    useHelmHooks: flag,
+    activeDeadlineSeconds: count(30, 86_400),
+    backoffLimit: count(0, 20),
+    ttlSecondsAfterFinished: count(0, 31_536_000),
+    resources: like("resources"),
+  }),
+  ingress: group("A way in by an Ingress.", {
+    enabled: flag,
+    className: text(),
+    annotations: strings,
+    host: text("^[a-z0-9.*-]*$"),
+    tls: group("TLS at the Ingress.", { secretName: text() }),
+  }),
+  httpRoute: group("A way in by the Gateway API.", {
+    enabled: flag,
+    annotations: strings,
+    parentRefs: list(manifest("name")),
+    hostnames: list(text("^[a-z0-9.*-]+$")),
+  }),
+  networkPolicy: group("What may reach what.", {
+    enabled: flag,
+    edgeFrom: peers,
+    metricsFrom: peers,
+    dnsTo: peers,
+    postgres: place,
+    kafka: place,
+    redis: place,
+    tracing: place,
+    webhookExcept: list(text(`^(?:${ipv4}(?:${bits4})|${ipv6}(?:${bits6}))$`)),
+  }),
+  metrics: group("What an SRE gets.", {
+    serviceMonitor: group("Scraping by the Prometheus operator.", {
+      enabled: flag,
+      interval: text(String.raw`^\d+(ms|s|m|h)$`),
+      labels: strings,
+    }),
+    prometheusRule: group("Rules and alerts.", {
+      enabled: flag,
+      labels: strings,
+      runbookUrl: text(webUrl),
+    }),
+    dashboards: group("Grafana dashboards.", {
+      enabled: flag,
+      labels: strings,
+      annotations: strings,
+    }),
+  }),
+  extraObjects: list(manifest("apiVersion", "kind")),
+};
+
+const definitions: Record<string, Schema> = {
+  secret: group(undefined, {
+    existingSecret: say("Secret with this value; secrets.existingSecret if empty.", text()),
+    key: say("Its key.", text(key)),
+    value: say("The value itself; for trying out alone.", text()),
+  }),
+  strings: { type: "object", additionalProperties: text() },
+  quantities: {
+    type: "object",
+    additionalProperties: {
+      type: ["string", "number"],
+      pattern: "^[0-9.]+([eE][-+]?[0-9]+|[numkMGTPE]|[KMGTPE]i)?$",
+    },
+  },
+  resources: group(undefined, {
+    requests: say("What is reserved.", like("quantities")),
+    limits: say("What is never exceeded.", like("quantities")),
+  }),
+  port: count(1, 65_535),
+  peers: list(manifest()),
+  place: group(undefined, {
+    to: say("Peers, as in a NetworkPolicy; empty means any address.", peers),
+    ports: say("Its ports.", list(ref("port"), { minItems: 1 })),
+  }),
+  autoscaling: group(undefined, {
+    enabled: say("Scale by CPU between the two bounds.", flag),
+    minReplicas: say("Least pods.", count(1, 100)),
+    maxReplicas: say("Most pods.", count(1, 100)),
+    targetCpuPercent: say("Use of the requested CPU that is aimed at, in percent.", count(1, 1000)),
+  }),
+  image: group(undefined, {
+    digest: say(
+      "Digest of this image (sha256:…), above any tag.",
+      text("^(sha256:[0-9a-f]{64})?$"),
+    ),
+  }),
+  env: list({
+    type: "object",
+    required: ["name"],
+    additionalProperties: false,
+    properties: {
+      name: text("^[A-Za-z_][A-Za-z0-9_]*$"),
+      value: text(),
+      valueFrom: manifest(),
+    },
+  }),
+  maxUnavailable: { anyOf: [{ type: "integer", minimum: 1 }, text("^[1-9][0-9]?%$")] },
+};
+
+const hasWayIn: Schema = { anyOf: [isOn("ingress"), isOn("httpRoute")] };
+const isGiven = { minLength: 1 };
+const loopback = String.raw`^http://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$`;
+const isPlainHttpFromAfar: Schema = {
+  allOf: [
+    where("baseUrl", { pattern: "^http://" }),
+    { not: where("baseUrl", { pattern: loopback }) },
+  ],
+};
+
+/** What one value asks of another. */
+const conditions: Schema[] = [
+  must(hasWayIn, "trustedProxies", { minItems: 1 }),
+  must({ allOf: [hasWayIn, isOn("networkPolicy")] }, "networkPolicy.edgeFrom", { minItems: 1 }),
+  must(isOn("httpRoute"), "httpRoute.parentRefs", { minItems: 1 }),
+  must(where("authKeys.oidc.issuer", isGiven), "authKeys.oidc.clientId", isGiven),
+  must(where("authKeys.oidc.clientId", isGiven), "authKeys.oidc.issuer", isGiven),
+  must(isPlainHttpFromAfar, "allowInsecureCookie", { const: true }),
+];
+
+/** values.schema.json: the forms above, each with its description in values.yaml. */
+export const valuesSchemaText = (valuesYaml: URL): string => {
+  const { contents } = parseDocument(readFileSync(valuesYaml, "utf8"));
+  if (!isMap(contents)) throw new Error("values.yaml holds no map");
+  const schema = {
+    $schema: "http://json-schema.org/draft-07/schema#",
+    title: "Values of the chart payment-links",
+    ...describe(group(undefined, values), readDescriptions(contents), ""),
+    allOf: conditions,
+    definitions,
+  };
+  return `${JSON.stringify(schema, undefined, 2)}\n`;
+};
+
+/** What stands after `# --` above each value, by the value's path. */
+const readDescriptions = (map: YAMLMap, path = ""): Map<string, string> => {
+  const found = new Map<string, string>();
+  for (const [index, { key: name, value }] of map.items.entries()) {
+    if (!isScalar(name)) continue;
+    // The comment above the first of a map belongs to the map, as the library reads it.
+    const comment = (index === 0 ? map.commentBefore : undefined) ?? name.commentBefore ?? "";
+    const at = `${path}.${String(name.value)}`;
+    const said = /^ -- ([^]*)/.exec(comment)?.[1];
+    if (said !== undefined) found.set(at, said.replaceAll(/\s+/g, " "));
+    if (isMap(value)) for (const one of readDescriptions(value, at)) found.set(...one);
+  }
+  return found;
+};
+
+const describe = (schema: Schema, said: ReadonlyMap<string, string>, path: string): Schema => {
+  // What the four Deployments have in common is described at the first.
+  const description =
+    schema["description"] ?? said.get(path) ?? said.get(path.replace(/^\.\w+/, ".linksApi"));
+  const { properties } = schema;
+  return {
+    ...(description === undefined ? {} : { description }),
+    ...schema,
+    ...(isSchemas(properties)
+      ? {
+          properties: Object.fromEntries(
+            Object.entries(properties).map(([one, form]) => [
+              one,
+              describe(form, said, `${path}.${one}`),
+            ]),
+          ),
+        }
+      : {}),
+  };
+};
+
+const isSchemas = (found: unknown): found is Record<string, Schema> =>
+  typeof found === "object" && found !== null;
