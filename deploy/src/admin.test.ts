@@ -2,16 +2,13 @@ import { spawn } from "node:child_process";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { type Rig, openRig, tokenOf } from "../../services/auth-keys/src/testing/open-rig.ts";
+import { describe, expect, test } from "@jest/globals";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
+import { openRig, tokenOf } from "../../services/auth-keys/src/testing/open-rig.ts";
 
 const script = fileURLToPath(new URL("admin.ts", import.meta.url));
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await openRig();
-});
-afterAll(() => rig.close());
+const rig = useRig(openRig);
 
 /** Runs the command line as an operator does, in a process of its own. */
 const admin = async (args: readonly string[], environment: Record<string, string> = {}) => {

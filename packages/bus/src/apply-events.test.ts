@@ -1,13 +1,13 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { openMetrics, systemClock } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { type Consumer, startConsumer } from "./consumer.ts";
 import { listDeadLetters } from "./dead-letters.ts";
 import { type ChunkHandler, type Reaction, on, onTogether } from "./reaction.ts";
 import { replayDeadLetters } from "./replay.ts";
 import {
   type HandBus,
-  type TestSchema,
   createHandBus,
   fresh,
   openTestSchema,
@@ -24,16 +24,12 @@ const changed = testEvent(topic, "thing.changed");
 const moved = testEvent(topic, "thing.moved");
 const lone = testEvent(topic, "thing.left");
 
-let database: TestSchema;
+const database = useRig(openTestSchema);
 let bus: HandBus;
 let group: string;
 let runs: string[][];
 const consumers: Consumer[] = [];
 
-beforeAll(async () => {
-  database = await openTestSchema();
-});
-afterAll(() => database.close());
 beforeEach(() => {
   bus = createHandBus();
   group = fresh("group");

@@ -1,16 +1,16 @@
 import assert from "node:assert";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { sql } from "slonik";
 import * as z from "zod";
 import { refuse } from "@payment-links/contracts";
 import { createHeldClock, openMetrics, systemClock } from "@payment-links/runtime";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { type Consumer, type ConsumerOptions, startConsumer } from "./consumer.ts";
 import { listDeadLetters } from "./dead-letters.ts";
 import { type EventHandler, type Reaction, on } from "./reaction.ts";
 import { replayDeadLetters } from "./replay.ts";
 import {
   type HandBus,
-  type TestSchema,
   createHandBus,
   eventually,
   fresh,
@@ -25,16 +25,12 @@ import {
 
 const topic = "things.v1";
 
-let database: TestSchema;
+const database = useRig(openTestSchema);
 let bus: HandBus;
 let group: string;
 let metrics = openMetrics("test");
 const consumers: Consumer[] = [];
 
-beforeAll(async () => {
-  database = await openTestSchema();
-});
-afterAll(() => database.close());
 beforeEach(() => {
   bus = createHandBus();
   group = fresh("group");

@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { sql } from "slonik";
 import * as z from "zod";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { keepInbox } from "./inbox.ts";
-import { type TestSchema, fresh, openTestSchema } from "./testing/rig.ts";
+import { fresh, openTestSchema } from "./testing/rig.ts";
 
-let database: TestSchema;
+const database = useRig(openTestSchema);
 const group = fresh("group");
-
-beforeAll(async () => {
-  database = await openTestSchema();
-});
-afterAll(() => database.close());
 
 describe("the inbox", () => {
   const partitions = async (): Promise<string[]> => {

@@ -1,9 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { Client } from "pg";
 import { createHeldClock, openMetrics, systemClock } from "@payment-links/runtime";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { startConsumer } from "./consumer.ts";
 import { createLocalBus } from "./local-bus.ts";
 import { outgoing, publish } from "./outbox.ts";
@@ -11,7 +12,6 @@ import { on } from "./reaction.ts";
 import { type Relay, type RelayOptions, createRelay } from "./relay.ts";
 import {
   type HandBus,
-  type TestSchema,
   createHandBus,
   eventually,
   fresh,
@@ -26,14 +26,10 @@ import {
 const topic = "things.v1";
 const event = testEvent(topic);
 
-let database: TestSchema;
+const database = useRig(openTestSchema);
 let bus: HandBus;
 const relays: Relay[] = [];
 
-beforeAll(async () => {
-  database = await openTestSchema();
-});
-afterAll(() => database.close());
 beforeEach(async () => {
   bus = createHandBus();
   await database.admin.query("TRUNCATE outbox; UPDATE relay_lead SET holder = NULL");

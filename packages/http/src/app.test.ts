@@ -1,5 +1,6 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { mintApiKey, refuse } from "@payment-links/contracts";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { keyRoute, publicRoute } from "./route.ts";
 import { call, callRaw, codesOf } from "./testing/client.ts";
 import { type StartedApp, startApp } from "./testing/start-app.ts";
@@ -55,11 +56,7 @@ const routes = [
   }),
 ];
 
-let app: StartedApp;
-beforeAll(async () => {
-  app = await startApp({ routes });
-});
-afterAll(() => app.close());
+const app = useRig(() => startApp({ routes }));
 beforeEach(() => void (app.logged.length = 0));
 
 const get = (path: string, headers: Record<string, string> = {}) =>

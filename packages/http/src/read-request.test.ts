@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { connect } from "node:net";
@@ -12,10 +12,11 @@ import {
   required,
   text,
 } from "@payment-links/contracts";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { bodyBytesMax, readBody, readBytes, readParam, readQuery } from "./read-request.ts";
 import { publicRoute } from "./route.ts";
 import { type Answer, call, codesOf } from "./testing/client.ts";
-import { type StartedApp, startApp } from "./testing/start-app.ts";
+import { startApp } from "./testing/start-app.ts";
 
 const Body = body({
   amount: required(positiveDecimal),
@@ -23,11 +24,10 @@ const Body = body({
 });
 const Query = body({ offset: parameter(integer({ min: 0, max: 9 })) });
 
-let app: StartedApp;
 let received = 0;
 
-beforeAll(async () => {
-  app = await startApp({
+const app = useRig(() =>
+  startApp({
     routes: [
       publicRoute({
         method: "post",
@@ -59,10 +59,8 @@ beforeAll(async () => {
         handle: (req, res) => void res.json({ id: readParam(req, "id") }),
       }),
     ],
-  });
-});
-
-afterAll(() => app.close());
+  }),
+);
 
 const json = { "content-type": "application/json" };
 const post = (content: string | Buffer, headers: Record<string, string> = json): Promise<Answer> =>

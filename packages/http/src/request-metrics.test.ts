@@ -1,16 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { once } from "node:events";
 import { connect } from "node:net";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { publicRoute } from "./route.ts";
 import { call } from "./testing/client.ts";
-import { type StartedApp, startApp } from "./testing/start-app.ts";
+import { startApp } from "./testing/start-app.ts";
 
-let app: StartedApp;
 let begun = () => {};
 let finish = () => {};
 
-beforeAll(async () => {
-  app = await startApp({
+const app = useRig(() =>
+  startApp({
     logLevel: "silent",
     routes: [
       publicRoute({ method: "get", path: "/things/:id", handle: (_req, res) => void res.json({}) }),
@@ -27,9 +27,8 @@ beforeAll(async () => {
           }),
       }),
     ],
-  });
-});
-afterAll(() => app.close());
+  }),
+);
 
 const counts = async (): Promise<string[]> => {
   const text = await app.metrics.getSingleMetricAsString("http_server_request_duration_seconds");

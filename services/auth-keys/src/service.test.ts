@@ -1,23 +1,20 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import * as z from "zod";
 import { sql } from "slonik";
 import { openCatalogue } from "@payment-links/contracts";
 import { openPool } from "@payment-links/postgres";
 import { systemClock } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
 import type { Deps } from "./deps.ts";
 import { publicRoutes } from "./routes.ts";
-import { type Rig, openRig, refusalOf, tokenOf } from "./testing/open-rig.ts";
+import { openRig, refusalOf, tokenOf } from "./testing/open-rig.ts";
 import { askNonce, makeWallet, prepareSiwe } from "./testing/siwe.ts";
 
 const Text = z.object({ text: z.string() });
 const nothing = sql.type(z.object({}).strict());
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await openRig();
-});
-afterAll(() => rig.close());
+const rig = useRig(openRig);
 
 /**
  * Generated from the route table, so that a new route cannot be forgotten. Making the table calls

@@ -1,15 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { beforeAll, describe, expect, test } from "@jest/globals";
 import * as z from "zod";
 import type { EventType, SettlementState } from "@payment-links/contracts";
 import { accountUpdated, newId, settlementSettled, topics } from "@payment-links/contracts";
 import { systemClock } from "@payment-links/runtime";
-import { type Rig, openRig } from "./testing/open-rig.ts";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
+import { openRig } from "./testing/open-rig.ts";
 import { sampleAccount, sampleSettlement } from "./testing/samples.ts";
 
-let rig: Rig;
+const rig = useRig(() => openRig({ clock: systemClock }));
 const heard: { type: string; key: string | undefined; data: ReturnType<typeof JSON.parse> }[] = [];
 beforeAll(async () => {
-  rig = await openRig({ clock: systemClock });
   await rig.bus.subscribe({
     group: "test",
     topics: [topics.paymentLinks],
@@ -22,7 +22,6 @@ beforeAll(async () => {
   });
   await rig.service.start();
 });
-afterAll(() => rig.close());
 
 const say = <Event extends EventType>(event: Event, key: string, data: z.output<Event["data"]>) =>
   rig.bus.publish([

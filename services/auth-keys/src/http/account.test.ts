@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { handlesMax } from "../domain/handle.ts";
-import { type Rig, openRig, refusalOf } from "../testing/open-rig.ts";
+import { openRig, refusalOf } from "../testing/open-rig.ts";
 
 const path = "/console/api/account";
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await openRig();
-});
-afterAll(() => rig.close());
+const rig = useRig(openRig);
 
 const patch = (cookie: string, body: unknown) => rig.call("PATCH", path, { cookie, body });
 

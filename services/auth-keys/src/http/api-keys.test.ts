@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { isApiKey } from "@payment-links/contracts";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { apiKeysMax } from "../domain/api-key.ts";
-import { type Rig, openRig, refusalOf } from "../testing/open-rig.ts";
+import { openRig, refusalOf } from "../testing/open-rig.ts";
 
 const path = "/console/api/api-keys";
 const scopes = ["payment_link:create", "payment_link:read"];
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await openRig();
-});
-afterAll(() => rig.close());
+const rig = useRig(openRig);
 
 const create = (cookie: string, body: unknown = { name: "shop", scopes }) =>
   rig.call("POST", path, { cookie, body });

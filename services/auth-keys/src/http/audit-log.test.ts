@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import * as z from "zod";
 import { sql } from "slonik";
-import { type Rig, openRig, refusalOf } from "../testing/open-rig.ts";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
+import { openRig, refusalOf } from "../testing/open-rig.ts";
 
 const path = "/console/api/audit-log";
 const Id = z.object({ id: z.string() });
 const nothing = sql.type(z.object({}).strict());
 const svm = "DRpbCBMxVnDK7maPM5tGv6MvB3v1sRMC86PZ8okm21hy";
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await openRig();
-});
-afterAll(() => rig.close());
+const rig = useRig(openRig);
 
 type Shown = { id: string; action: string; targetId: string | null };
 

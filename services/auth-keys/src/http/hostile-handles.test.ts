@@ -1,21 +1,20 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { beforeAll, describe, expect, test } from "@jest/globals";
 import * as z from "zod";
 import { sql } from "slonik";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { hostileHandles } from "../testing/hostile-handles.ts";
-import { type Rig, openRig, refusalOf } from "../testing/open-rig.ts";
+import { openRig, refusalOf } from "../testing/open-rig.ts";
 
 const path = "/console/api/account";
 const Count = z.object({ count: z.int() });
 
-let rig: Rig;
+const rig = useRig(openRig);
 let cookie: string;
 let before: unknown;
 beforeAll(async () => {
-  rig = await openRig();
   ({ cookie } = await rig.signUp({ handle: "steadfast", username: "Steady" }));
   before = await stateOf();
 });
-afterAll(() => rig.close());
 
 /** Everything that a handle could have changed: the account, and what is kept of any account. */
 const stateOf = async () => ({

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { identitiesMax } from "../domain/identity.ts";
-import { type Rig, openRig, refusalOf } from "../testing/open-rig.ts";
+import { openRig, refusalOf } from "../testing/open-rig.ts";
 import {
   askNonce,
   makeWallet,
@@ -12,11 +13,7 @@ import {
 const path = "/console/api/identities";
 const sessionPath = "/console/api/session";
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await openRig();
-});
-afterAll(() => rig.close());
+const rig = useRig(openRig);
 
 /** Links a wallet from a session, as a tab of that browser does. */
 const link = async (cookie: string, wallet: TestWallet) => {

@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { sql } from "slonik";
 import * as z from "zod";
 import { hashSecret, mintApiKey } from "@payment-links/contracts";
 import { openPool } from "@payment-links/postgres";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { type Rig, openRig, refusalOf } from "../testing/open-rig.ts";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
+import { openRig, refusalOf } from "../testing/open-rig.ts";
 
 const nothing = sql.type(z.object({}).strict());
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await openRig();
-});
-afterAll(() => rig.close());
+const rig = useRig(openRig);
 
 const createKey = async (cookie: string, more: Record<string, unknown> = {}) => {
   const body = { name: "n", scopes: ["payment_link:create"], ...more };

@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { type Rig, openRig, refusalOf, tokenOf } from "../testing/open-rig.ts";
+import { describe, expect, test } from "@jest/globals";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
+import { openRig, refusalOf, tokenOf } from "../testing/open-rig.ts";
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await openRig();
-});
-afterAll(() => rig.close());
+const rig = useRig(openRig);
 
 const post = (path: string, body: unknown) => rig.call("POST", path, { body });
 

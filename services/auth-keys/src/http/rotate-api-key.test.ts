@@ -1,21 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import * as z from "zod";
 import { sql } from "slonik";
 import { isApiKey } from "@payment-links/contracts";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { apiKeysMax, replacedKeysMax } from "../domain/api-key.ts";
 import { keepLastUses } from "../store/last-uses.ts";
-import { type Rig, openRig, refusalOf } from "../testing/open-rig.ts";
+import { openRig, refusalOf } from "../testing/open-rig.ts";
 
 const path = "/console/api/api-keys";
 const scopes = ["payment_link:create", "payment_link:read"];
 const nothing = sql.type(z.object({}).strict());
 const dayMs = 24 * 60 * 60 * 1000;
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await openRig();
-});
-afterAll(() => rig.close());
+const rig = useRig(openRig);
 
 type Made = { id: string; key: string };
 

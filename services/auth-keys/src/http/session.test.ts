@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { sessionIdleMs, sessionLifeMs, sessionsMax } from "../domain/session.ts";
-import { type Rig, cookieOf, openRig, refusalOf, tokenOf } from "../testing/open-rig.ts";
+import { cookieOf, openRig, refusalOf, tokenOf } from "../testing/open-rig.ts";
 
 const path = "/console/api/session";
 const minuteMs = 60_000;
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await openRig();
-});
-afterAll(() => rig.close());
+const rig = useRig(openRig);
 
 describe("POST /console/api/session", () => {
   test("given a sign-in token, answers the account and keeps a session in a cookie", async () => {

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { sessionIdleMs, sessionLifeMs } from "../domain/session.ts";
-import { type Rig, openRig, refusalOf, tokenOf } from "../testing/open-rig.ts";
+import { openRig, refusalOf, tokenOf } from "../testing/open-rig.ts";
 import { makeWallet, signInByWallet } from "../testing/siwe.ts";
 
 const path = "/console/api/sessions";
@@ -8,11 +9,7 @@ const sessionPath = "/console/api/session";
 
 type Listed = { id: string; isCurrent: boolean; lastSeenAt: string };
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await openRig();
-});
-afterAll(() => rig.close());
+const rig = useRig(openRig);
 
 const list = async (cookie: string): Promise<Listed[]> => {
   const { body } = await rig.call("GET", path, { cookie });

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import * as z from "zod";
 import { sql } from "slonik";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { nonceLifeMs } from "../domain/sign-in-attempt.ts";
-import { type Rig, cookieOf, openRig, refusalOf } from "../testing/open-rig.ts";
+import { cookieOf, openRig, refusalOf } from "../testing/open-rig.ts";
 import {
   askNonce,
   makeWallet,
@@ -15,11 +16,7 @@ import {
 const path = "/console/api/session";
 const Count = z.object({ count: z.int() });
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await openRig();
-});
-afterAll(() => rig.close());
+const rig = useRig(openRig);
 
 const countAccounts = () =>
   rig.pool.oneFirst(sql.type(Count)`SELECT count(*)::int AS count FROM accounts`);

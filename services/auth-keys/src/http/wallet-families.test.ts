@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { beforeAll, describe, expect, test } from "@jest/globals";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { base58, bech32, bech32m, createBase58check } from "@scure/base";
 import { type ChainType, createCatalogue, openCatalogue } from "@payment-links/contracts";
-import { type Rig, openRig, refusalOf } from "../testing/open-rig.ts";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
+import { openRig, refusalOf } from "../testing/open-rig.ts";
 
 const path = "/console/api/wallets";
 
@@ -24,14 +25,12 @@ const catalogueOfAll = () => {
   });
 };
 
-let rig: Rig;
+const rig = useRig(() => openRig({ catalogue: catalogueOfAll() }));
 let cookie: string;
 let userId: string;
 beforeAll(async () => {
-  rig = await openRig({ catalogue: catalogueOfAll() });
   ({ cookie, userId } = await rig.signUp());
 });
-afterAll(() => rig.close());
 
 const base58check = createBase58check(sha256);
 const filled = (length: number): Uint8Array => new Uint8Array(length).fill(7);

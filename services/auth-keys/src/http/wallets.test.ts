@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import * as z from "zod";
 import { sql } from "slonik";
 import { newId, openCatalogue, showToken } from "@payment-links/contracts";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { walletsMax } from "../domain/wallet.ts";
-import { type Rig, openRig, refusalOf } from "../testing/open-rig.ts";
+import { openRig, refusalOf } from "../testing/open-rig.ts";
 
 const path = "/console/api/wallets";
 const catalogue = openCatalogue();
@@ -12,11 +13,7 @@ const otherEvm = "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359";
 const nothing = sql.type(z.object({}).strict());
 const svm = "DRpbCBMxVnDK7maPM5tGv6MvB3v1sRMC86PZ8okm21hy";
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await openRig();
-});
-afterAll(() => rig.close());
+const rig = useRig(openRig);
 
 const add = (cookie: string, walletAddress: unknown, tokenId: unknown, isDefault?: unknown) =>
   rig.call("POST", path, { cookie, body: { walletAddress, tokenId, isDefault } });

@@ -1,13 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import * as z from "zod";
 import { sql } from "slonik";
 import { openPool } from "@payment-links/postgres";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { createLastUses } from "../domain/last-uses.ts";
 import { sessionLifeMs } from "../domain/session.ts";
 import { nonceLifeMs } from "../domain/sign-in-attempt.ts";
 import { signInLinkLifeMs } from "../domain/sign-in-link.ts";
-import { type Rig, openRig } from "../testing/open-rig.ts";
+import { openRig } from "../testing/open-rig.ts";
 import { askNonce } from "../testing/siwe.ts";
 import { keepUses } from "./keep-uses.ts";
 import { sweepEnded, sweepRowsMax } from "./sweep-ended.ts";
@@ -15,11 +16,7 @@ import { sweepEnded, sweepRowsMax } from "./sweep-ended.ts";
 const Count = z.object({ count: z.int() });
 const nothing = sql.type(z.object({}).strict());
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await openRig();
-});
-afterAll(() => rig.close());
+const rig = useRig(openRig);
 
 const countSessions = () =>
   rig.pool.oneFirst(sql.type(Count)`SELECT count(*)::int AS count FROM sessions`);

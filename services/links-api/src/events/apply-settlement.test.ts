@@ -1,20 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { beforeAll, describe, expect, test } from "@jest/globals";
 import { type Account, Decimal } from "@payment-links/contracts";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { expireLinks } from "../jobs/expire-links.ts";
-import { type Rig, openRig } from "../testing/open-rig.ts";
+import { openRig } from "../testing/open-rig.ts";
 import { sampleAccount, sampleSettlement, start, usdcOnBase } from "../testing/samples.ts";
 
-let rig: Rig;
+const rig = useRig(openRig);
 let account: Account;
 let key: Record<string, string>;
 let session: Record<string, string>;
 beforeAll(async () => {
-  rig = await openRig();
   account = sampleAccount();
   key = rig.giveKey(account);
   session = rig.giveSession(account);
 });
-afterAll(() => rig.close());
 
 const later = (ms: number) => new Date(start.getTime() + ms);
 const typesOf = async (id: string) => (await rig.eventsOf(id)).map(({ type }) => type);

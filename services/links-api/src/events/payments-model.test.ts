@@ -1,19 +1,18 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { beforeAll, expect, test } from "@jest/globals";
 import * as fc from "fast-check";
 import { Decimal, type LinkStatus } from "@payment-links/contracts";
-import { type Rig, openRig } from "../testing/open-rig.ts";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
+import { openRig } from "../testing/open-rig.ts";
 import { sampleAccount, sampleSettlement } from "../testing/samples.ts";
 
-let rig: Rig;
+const rig = useRig(openRig);
 let key: Record<string, string>;
 let session: Record<string, string>;
 beforeAll(async () => {
-  rig = await openRig();
   const account = sampleAccount();
   key = rig.giveKey(account);
   session = rig.giveSession(account);
 });
-afterAll(() => rig.close());
 
 const runs = 60;
 const expiryMs = 10_000;

@@ -1,19 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { beforeAll, describe, expect, test } from "@jest/globals";
 import { type Account } from "@payment-links/contracts";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { forgetIdempotencyKeys } from "../jobs/forget-idempotency-keys.ts";
 import { tryLockKey } from "../store/idempotency-keys.ts";
-import { type Rig, openRig } from "../testing/open-rig.ts";
+import { openRig } from "../testing/open-rig.ts";
 import { sampleAccount } from "../testing/samples.ts";
 
-let rig: Rig;
+const rig = useRig(openRig);
 let account: Account;
 let headers: Record<string, string>;
 beforeAll(async () => {
-  rig = await openRig();
   account = sampleAccount();
   headers = rig.giveKey(account);
 });
-afterAll(() => rig.close());
 
 const create = (key: string, body: string, more: Record<string, string> = headers) =>
   rig.call("/v1/payment-link", {

@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { newId } from "@payment-links/contracts";
-import { type Rig, openRig } from "../testing/open-rig.ts";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
+import { openRig } from "../testing/open-rig.ts";
 import { sampleAccount, sampleSettlement, shopAddress, usdcOnBase } from "../testing/samples.ts";
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await openRig({ settlementChains: ["8453"] });
-});
-afterAll(() => rig.close());
+const rig = useRig(() => openRig({ settlementChains: ["8453"] }));
 
 const open = (order: object = {}) =>
   rig.createLink(rig.giveKey(sampleAccount()), { toAmount: "25.5", ...order });

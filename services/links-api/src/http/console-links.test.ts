@@ -1,18 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { beforeAll, describe, expect, test } from "@jest/globals";
 import type { Account } from "@payment-links/contracts";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { lockLink } from "../store/links.ts";
-import { type Rig, openRig } from "../testing/open-rig.ts";
+import { openRig } from "../testing/open-rig.ts";
 import { sampleAccount, sampleSettlement, start } from "../testing/samples.ts";
 
-let rig: Rig;
+const rig = useRig(openRig);
 let account: Account;
 let session: Record<string, string>;
 beforeAll(async () => {
-  rig = await openRig();
   account = sampleAccount();
   session = rig.giveSession(account);
 });
-afterAll(() => rig.close());
 
 const base = "/console/api/payment-links";
 const get = (path: string, headers = session) => rig.call(base + path, { headers });

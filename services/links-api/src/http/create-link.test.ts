@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { type Rig, openRig } from "../testing/open-rig.ts";
+import { describe, expect, test } from "@jest/globals";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
+import { openRig } from "../testing/open-rig.ts";
 import { sampleAccount, shopAddress, usdcOnBase } from "../testing/samples.ts";
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await openRig();
-});
-afterAll(() => rig.close());
+const rig = useRig(openRig);
 
 const create = (headers: Record<string, string>, body: unknown) =>
   rig.call("/v1/payment-link", {

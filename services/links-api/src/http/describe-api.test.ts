@@ -1,21 +1,20 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { beforeAll, describe, expect, test } from "@jest/globals";
 import { webhookTypes } from "@payment-links/contracts";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { publicRoutes } from "../routes.ts";
-import { type Rig, openRig } from "../testing/open-rig.ts";
+import { openRig } from "../testing/open-rig.ts";
 import { sampleAccount, sampleSettlement } from "../testing/samples.ts";
 
 type Json = ReturnType<typeof JSON.parse>;
 
-let rig: Rig;
+const rig = useRig(openRig);
 let document: Json;
 beforeAll(async () => {
-  rig = await openRig();
   const answer = await rig.call("/v1/openapi.json");
   expect(answer.status).toBe(200);
   expect(answer.headers.get("content-type")).toMatch(/^application\/json/);
   document = answer.json;
 });
-afterAll(() => rig.close());
 
 const resolve = (ref: string): Json =>
   ref

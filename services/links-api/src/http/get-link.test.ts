@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { accountSnapshot, accountUpdated, newId } from "@payment-links/contracts";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { keepAccount } from "../events/keep-account.ts";
-import { type Rig, openRig } from "../testing/open-rig.ts";
+import { openRig } from "../testing/open-rig.ts";
 import { sampleAccount, shopAddress } from "../testing/samples.ts";
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await openRig();
-});
-afterAll(() => rig.close());
+const rig = useRig(openRig);
 
 type Account = ReturnType<typeof sampleAccount>;
 

@@ -1,15 +1,14 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { beforeAll, expect, test } from "@jest/globals";
 import * as fc from "fast-check";
-import { type Rig, openRig } from "../testing/open-rig.ts";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
+import { openRig } from "../testing/open-rig.ts";
 import { sampleAccount } from "../testing/samples.ts";
 
-let rig: Rig;
+const rig = useRig(openRig);
 let key: Record<string, string>;
 beforeAll(async () => {
-  rig = await openRig();
   key = rig.giveKey(sampleAccount());
 });
-afterAll(() => rig.close());
 
 const bodiesMax = 10_000;
 const answerMsMax = 1_000;

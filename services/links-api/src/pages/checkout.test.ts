@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { openCheckoutTab } from "../testing/checkout-tab.ts";
-import { type Rig, openRig } from "../testing/open-rig.ts";
+import { openRig } from "../testing/open-rig.ts";
 import { sampleAccount, sampleSettlement } from "../testing/samples.ts";
 
 const chainId = "8453";
 const payer = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await openRig({ settlementChains: [chainId] });
-});
-afterAll(() => rig.close());
+const rig = useRig(() => openRig({ settlementChains: [chainId] }));
 
 const createLink = () => rig.createLink(rig.giveKey(sampleAccount()), { toAmount: "25" });
 

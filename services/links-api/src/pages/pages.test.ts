@@ -1,13 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { type Account, newId } from "@payment-links/contracts";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { type Answer, type Rig, openRig } from "../testing/open-rig.ts";
 import { sampleAccount, sampleSettlement, shopAddress, usdcOnBase } from "../testing/samples.ts";
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await openRig();
-});
-afterAll(() => rig.close());
+const rig = useRig(openRig);
 
 const open = async (account: Account = sampleAccount(), order: object = {}) => {
   const id = await rig.createLink(rig.giveKey(account), { toAmount: "25.5", ...order });

@@ -1,24 +1,23 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { type CommonQueryMethods, type QuerySqlToken, sql } from "slonik";
 import * as z from "zod";
 import { newId } from "@payment-links/contracts";
-import { type Rig, openRig } from "../testing/open-rig.ts";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
+import { openRig } from "../testing/open-rig.ts";
 import { sampleAccount } from "../testing/samples.ts";
 import { type FindLinkView, createLinkViews } from "./link-views.ts";
 
-let rig: Rig;
+const rig = useRig(openRig);
 let ids: string[];
 let statements: number;
 let findLinkView: FindLinkView;
 
 beforeAll(async () => {
-  rig = await openRig();
   const key = rig.giveKey(sampleAccount());
   ids = await Promise.all(
     ["1", "2", "3"].map((toAmount) => rig.createLink(key, { toAmount, description: toAmount })),
   );
 });
-afterAll(() => rig.close());
 beforeEach(() => {
   statements = 0;
   // Nothing but `any` is asked of the connection: the reader's own statement, counted.

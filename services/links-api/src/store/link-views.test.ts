@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { beforeAll, describe, expect, test } from "@jest/globals";
 import { type CommonQueryMethods, type QuerySqlToken, sql } from "slonik";
 import * as z from "zod";
 import { type LinkStatus, linkStatuses } from "@payment-links/contracts";
-import { type Rig, openRig } from "../testing/open-rig.ts";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
+import { openRig } from "../testing/open-rig.ts";
 import { sampleAccount } from "../testing/samples.ts";
 import { listLinks } from "./link-views.ts";
 import { markExpired } from "./links.ts";
@@ -22,10 +23,9 @@ const Nothing = z.object({}).strict();
 
 const linkCount = 20_000;
 
-let rig: Rig;
+const rig = useRig(openRig);
 let userId: string;
 beforeAll(async () => {
-  rig = await openRig();
   const account = sampleAccount();
   userId = account.id;
   const id = await rig.createLink(rig.giveKey(account), { toAmount: "1" });
@@ -40,7 +40,6 @@ beforeAll(async () => {
     FROM links, generate_series(1, ${linkCount}) AS number WHERE id = ${id}
   `);
 }, 60_000);
-afterAll(() => rig.close());
 
 /** The scans of links that a list makes, as the server ran them. */
 const scansOf = async (userId: string, status: LinkStatus | null): Promise<Plan[]> => {
