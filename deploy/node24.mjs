@@ -1,7 +1,7 @@
 // The first step of every command, in plain JavaScript for whatever Node (20 or newer) is there:
 // it sees to the dependencies, of which Node 24 is one, and hands over to that.
 import { execFileSync, spawn } from "node:child_process";
-import { mkdir, readFile, realpath, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { mkdir, open, readFile, realpath, rm, stat } from "node:fs/promises";
 import { constants } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -62,28 +62,14 @@ export const ensureInstalled = async () => {
 
 /** True if node_modules holds every package of the committed lockfile, and a Node 24 that runs. */
 const isInstalled = async () => {
-  const [wanted, present] = await Promise.all([
-    readPackages(join(root, "package-lock.json")),
-    // npm's own account of what it put there.
-    readPackages(join(root, "node_modules", ".package-lock.json")).catch(() => ({})),
-  ]);
-  for (const [path, { version, optional }] of Object.entries(wanted)) {
-    // Optional packages are those of other platforms; the path '' is the root itself.
-    if (
-      path !== "" &&
-      !optional &&
-      (present[path] === undefined || present[path].version !== version)
-    ) {
-      return false;
-    }
-  }
-  return await isNode24();
-};
-
-const readPackages = async (path) => JSON.parse(await readFile(path, "utf8")).packages;
-
-const isNode24 = async () => {
   try {
+    const wanted = await readPackages("package-lock.json");
+    // npm's own account of what it put there.
+    const present = await readPackages("node_modules/.package-lock.json");
+    // Optional packages are those of other platforms; the path '' is the root itself.
+    const isThere = ([path, { version, optional }]) =>
+      path === "" || optional || (path in present && present[path].version === version);
+    if (!Object.entries(wanted).every(isThere)) return false;
     if ((await realpath(node24)) === process.execPath) return true;
     return execFileSync(node24, ["--version"], { encoding: "utf8" }).startsWith("v24.");
   } catch {
@@ -91,22 +77,23 @@ const isNode24 = async () => {
   }
 };
 
+const readPackages = async (path) => JSON.parse(await readFile(join(root, path), "utf8")).packages;
+
 const install = async () => {
   const startedAt = performance.now();
   const elapsed = () => `${Math.round((performance.now() - startedAt) / 1000)} s`;
   report("installing the dependencies, this once");
-  const ticker = setInterval(
-    () => report(`installing the dependencies (${elapsed()})`),
-    progressMs,
-  );
+  const tell = () => report(`installing the dependencies (${elapsed()})`);
+  const ticker = setInterval(tell, progressMs);
   // Not `npm ci`: it insists on entries for platforms whose packages a registry may not serve.
   // Development packages always, whatever NODE_ENV says: Node 24 is one.
   const args = ["install", "--no-save", "--no-audit", "--no-fund", "--include=dev"];
   args.push("--loglevel=error", "--no-progress");
-  const env = { ...process.env, PATH: pathWithoutModules() };
-  const ended = await runChild("npm", args, { cwd: root, env, stdio: ["ignore", 2, 2] }).finally(
-    () => clearInterval(ticker),
-  );
+  // npm must not run on the very Node that it is about to replace.
+  const paths = (process.env.PATH ?? "").split(delimiter);
+  const PATH = paths.filter((path) => !path.includes("node_modules")).join(delimiter);
+  const options = { cwd: root, env: { ...process.env, PATH }, stdio: ["ignore", 2, 2] };
+  const ended = await runChild("npm", args, options).finally(() => clearInterval(ticker));
   if (ended.code !== 0) throw new Error(`npm install failed (${ended.signal ?? ended.code})`);
   if (!(await isInstalled())) {
     throw new Error(
@@ -117,33 +104,26 @@ const install = async () => {
   report(`the dependencies are installed (${elapsed()})`);
 };
 
-// npm must not run on the very Node that it is about to replace.
-const pathWithoutModules = () =>
-  (process.env.PATH ?? "")
-    .split(delimiter)
-    .filter((directory) => !directory.includes("node_modules"))
-    .join(delimiter);
-
 /**
  * One install at a time in one clone. The holder keeps the file young, so that a killed one's is
  * known by its age, whatever has become of its process id.
  */
 const takeInstallLock = async () => {
   const deadline = performance.now() + lockWaitMsMax;
-  let hasReported = false;
-  while (performance.now() < deadline) {
-    if (await tryCreate(installLock)) {
-      const beat = setInterval(() => {
-        const now = new Date();
-        utimes(installLock, now, now).catch(() => undefined);
-      }, lockBeatMs);
+  for (let tries = 1; performance.now() < deadline; tries += 1) {
+    const file = await open(installLock, "wx").catch((error) => {
+      if (error.code !== "EEXIST") throw error;
+    });
+    if (file) {
+      const young = () => file.utimes(new Date(), new Date()).catch(() => undefined);
+      const beat = setInterval(young, lockBeatMs);
       return async () => {
         clearInterval(beat);
+        await file.close();
         await rm(installLock, { force: true });
       };
     }
-    if (!hasReported) report("another process is installing the dependencies: waiting for it");
-    hasReported = true;
+    if (tries === 1) report("another process is installing the dependencies: waiting for it");
     const held = await stat(installLock).catch(() => undefined);
     if (held && Date.now() - held.mtimeMs > lockStaleMs) await rm(installLock, { force: true });
     await sleep(lockBeatMs);
@@ -152,15 +132,6 @@ const takeInstallLock = async () => {
     `another process has been installing for too long; if none is, rm ${installLock}`,
   );
 };
-
-const tryCreate = (path) =>
-  writeFile(path, `${process.pid}\n`, { flag: "wx" }).then(
-    () => true,
-    (error) => {
-      if (error.code === "EEXIST") return false;
-      throw error;
-    },
-  );
 
 /**
  * Runs a child and hands on what we are told to end with. A terminal tells the child by itself as

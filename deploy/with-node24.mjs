@@ -3,8 +3,4 @@
 import { runOnNode24 } from "./node24.mjs";
 
 const [script, ...args] = process.argv.slice(2);
-if (script === undefined) {
-  process.stderr.write("usage: node deploy/with-node24.mjs <script> [arguments]\n");
-  process.exit(2);
-}
 await runOnNode24(script, args);
