@@ -4,9 +4,10 @@ import { Client } from "pg";
 import { type Merchant, call, openMerchant, sendNotice } from "./rig/client.ts";
 import { type RealSystem, openRealSystem } from "./rig/real-system.ts";
 import { type Receiver, isSignedWith, openReceiver } from "./rig/receiver.ts";
+import { registerEndpoint } from "./rig/register-endpoint.ts";
+import { acme, shopEnv } from "./rig/shop-env.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
 
-const provider = { provider: "acme", secret: "whsec_c2V0dGxlbWVudC1ub3RpY2VzLXRlc3Q=" };
 const linkCount = 50;
 const paymentsPerLink = 10;
 const killCount = 10;
@@ -28,9 +29,7 @@ describe("500 payments on 50 links while services are killed", () => {
       replicasPerService: 1,
       redisDatabase: 2,
       env: {
-        SETTLEMENT_PROVIDER_SECRETS: `${provider.provider}=${provider.secret}`,
-        WEBHOOK_SECRET_KEYS: `test=${Buffer.alloc(32, 7).toString("base64")}`,
-        WEBHOOK_HOST_OVERRIDES: `receiver.test=http://127.0.0.1:${receiver.port}`,
+        ...shopEnv(receiver),
         // A killed dispatcher's attempt is tried again soon, so that the test need not wait long.
         WEBHOOK_RETRY_SCHEDULE_SECONDS: "0,1,1,1,1,1",
         WEBHOOK_TIMEOUT_SECONDS: "2",
@@ -42,12 +41,8 @@ describe("500 payments on 50 links while services are killed", () => {
     await admin.connect();
     merchant = await openMerchant(system, "crashes");
     for (const path of ["/one", "/two"]) {
-      const endpoint = await call(`${system.baseUrl}/console/api/webhook-endpoints`, {
-        method: "POST",
-        headers: { cookie: merchant.cookie },
-        body: { url: `https://receiver.test${path}`, name: path },
-      });
-      secrets.set(path, String(endpoint.body["secret"]));
+      const { secret } = await registerEndpoint(system, merchant, `https://receiver.test${path}`);
+      secrets.set(path, secret);
     }
   }, 180_000);
 
@@ -94,7 +89,7 @@ describe("500 payments on 50 links while services are killed", () => {
         try {
           const { id, amount, linkId } = payment;
           const notice = { id, amount, status, paymentLinkId: linkId };
-          if ((await sendNotice(system.baseUrl, provider, notice)) === 202) break;
+          if ((await sendNotice(system.baseUrl, acme, notice)) === 202) break;
         } catch {
           // The provider cannot tell whether it was heard; it says it again.
         }

@@ -8,6 +8,7 @@ import { type Teller, completedLink, openTeller } from "./rig/completed-links.ts
 import { type RealSystem, openRealSystem } from "./rig/real-system.ts";
 import { registerEndpoint } from "./rig/register-endpoint.ts";
 import { residentBytesOf, watchResidentMemory } from "./rig/resident-memory.ts";
+import { sealingKey } from "./rig/shop-env.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
 
 const accountCount = 40;
@@ -106,7 +107,7 @@ describe("100 endpoints that drip and 100 whose bodies never end", () => {
       redisDatabase: 4,
       only: ["auth-keys", "webhook-dispatcher"],
       env: {
-        WEBHOOK_SECRET_KEYS: `test=${Buffer.alloc(32, 7).toString("base64")}`,
+        WEBHOOK_SECRET_KEYS: sealingKey,
         WEBHOOK_HOST_OVERRIDES: receivers.overrides,
         RATE_LIMIT_PER_IP: "10000:10000",
       },

@@ -3,12 +3,11 @@ import { openAllInOneSystem } from "./rig/all-in-one-system.ts";
 import { type Merchant, call, openMerchant, sendNotice, usdcOnBase } from "./rig/client.ts";
 import { type RealSystem, openRealSystem } from "./rig/real-system.ts";
 import { type Received, type Receiver, isSignedWith, openReceiver } from "./rig/receiver.ts";
+import { registerEndpoint } from "./rig/register-endpoint.ts";
+import { acme, shopEnv } from "./rig/shop-env.ts";
 import { dumpSystem, findSecrets } from "./rig/secret-hunt.ts";
 import type { System } from "./rig/system.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
-
-const provider = { provider: "acme", secret: "whsec_c2V0dGxlbWVudC1ub3RpY2VzLXRlc3Q=" };
-const sealingKey = `test=${Buffer.alloc(32, 7).toString("base64")}`;
 
 const ways: [string, (env: Record<string, string>) => Promise<System>][] = [
   ["all-in-one, over the local bus", openAllInOneSystem],
@@ -27,18 +26,10 @@ describe.each(ways)("%s", (_way, open) => {
   beforeAll(async () => {
     receiver = await openReceiver();
     system = await open({
-      SETTLEMENT_PROVIDER_SECRETS: `${provider.provider}=${provider.secret}`,
-      WEBHOOK_SECRET_KEYS: sealingKey,
-      WEBHOOK_HOST_OVERRIDES: `receiver.test=http://127.0.0.1:${receiver.port}`,
+      ...shopEnv(receiver),
     });
     merchant = await openMerchant(system, "alice");
-    const endpoint = await call(`${system.baseUrl}/console/api/webhook-endpoints`, {
-      method: "POST",
-      headers: { cookie: merchant.cookie },
-      body: { url: "https://receiver.test/hook", name: "shop" },
-    });
-    expect(endpoint.status).toBe(201);
-    secret = String(endpoint.body["secret"]);
+    ({ secret } = await registerEndpoint(system, merchant, "https://receiver.test/hook"));
   }, 120_000);
 
   afterAll(async () => {
@@ -73,18 +64,16 @@ describe.each(ways)("%s", (_way, open) => {
     expect(fresh["user"]).toMatchObject({ handle: "alice", id: merchant.userId });
 
     const first = { id: `${id}-1`, paymentLinkId: id, amount: "10.5" };
-    expect(await sendNotice(system.baseUrl, provider, { ...first, status: "processing" })).toBe(
-      202,
-    );
-    expect(await sendNotice(system.baseUrl, provider, { ...first, status: "settled" })).toBe(202);
+    expect(await sendNotice(system.baseUrl, acme, { ...first, status: "processing" })).toBe(202);
+    expect(await sendNotice(system.baseUrl, acme, { ...first, status: "settled" })).toBe(202);
     await waitUntil(
       "the first part",
       async () => (await retrieve(id))["receivedAmount"] === "10.5",
     );
 
     const second = { id: `${id}-2`, paymentLinkId: id, amount: "14.5", status: "settled" as const };
-    expect(await sendNotice(system.baseUrl, provider, second)).toBe(202);
-    expect(await sendNotice(system.baseUrl, provider, second)).toBe(202);
+    expect(await sendNotice(system.baseUrl, acme, second)).toBe(202);
+    expect(await sendNotice(system.baseUrl, acme, second)).toBe(202);
     const paid = await waitUntil("completion", async () => {
       const link = await retrieve(id);
       return link["status"] === "completed" ? link : undefined;
@@ -120,7 +109,7 @@ describe.each(ways)("%s", (_way, open) => {
   test("a payment after completion is kept as unapplied, and told to nobody", async () => {
     const id = await create({ toAmount: "5", maxUsage: 1 });
     const pay = (name: string) =>
-      sendNotice(system.baseUrl, provider, {
+      sendNotice(system.baseUrl, acme, {
         id: `${id}-${name}`,
         paymentLinkId: id,
         amount: "5",
@@ -193,7 +182,7 @@ describe.each(ways)("%s", (_way, open) => {
       "the API key": merchant.apiKey,
       "the session token": merchant.cookie.replace(/^[^=]*=/, ""),
       "the webhook secret": secret,
-      "the provider's secret": provider.secret,
+      "the provider's secret": acme.secret,
     };
     const dump = isReal(system) ? await dumpSystem(system) : { log: system.output() };
     expect(findSecrets(secrets, dump)).toEqual([]);

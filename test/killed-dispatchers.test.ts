@@ -8,6 +8,7 @@ import { openMerchant } from "./rig/client.ts";
 import { completedLink, openTeller } from "./rig/completed-links.ts";
 import { type RealSystem, openRealSystem } from "./rig/real-system.ts";
 import { registerEndpoint } from "./rig/register-endpoint.ts";
+import { shopEnv } from "./rig/shop-env.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
 
 const eventCount = 10_000;
@@ -118,8 +119,7 @@ describe("20,000 deliveries while dispatchers are killed", () => {
   beforeAll(async () => {
     receiver = await openReceiver();
     const env = {
-      WEBHOOK_SECRET_KEYS: `test=${Buffer.alloc(32, 7).toString("base64")}`,
-      WEBHOOK_HOST_OVERRIDES: `receiver.test=http://127.0.0.1:${receiver.port}`,
+      ...shopEnv(receiver),
       WEBHOOK_ENDPOINT_CONCURRENCY: String(slotsPerEndpoint),
       // The default deadline: a dispatcher that has just started on a busy machine may need seconds for its
       // first attempts, and one given up after its answer was sent looks like one that was sent again. A

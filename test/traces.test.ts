@@ -5,9 +5,9 @@ import { call, openMerchant, sendNotice } from "./rig/client.ts";
 import { type Collector, openCollector } from "./rig/collector.ts";
 import { type RealSystem, openRealSystem } from "./rig/real-system.ts";
 import { type Receiver, openReceiver } from "./rig/receiver.ts";
+import { registerEndpoint } from "./rig/register-endpoint.ts";
+import { acme, shopEnv } from "./rig/shop-env.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
-
-const provider = { provider: "acme", secret: "whsec_c2V0dGxlbWVudC1ub3RpY2VzLXRlc3Q=" };
 
 const newTrace = () => {
   const id = randomBytes(16).toString("hex");
@@ -64,9 +64,7 @@ describe("a trace goes through the services", () => {
       replicasPerService: 1,
       redisDatabase: 11,
       env: {
-        SETTLEMENT_PROVIDER_SECRETS: `${provider.provider}=${provider.secret}`,
-        WEBHOOK_SECRET_KEYS: `test=${Buffer.alloc(32, 7).toString("base64")}`,
-        WEBHOOK_HOST_OVERRIDES: `receiver.test=http://127.0.0.1:${receiver.port}`,
+        ...shopEnv(receiver),
         WEBHOOK_RETRY_SCHEDULE_SECONDS: "0,1",
         LOG_LEVEL: "debug",
         OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
@@ -84,11 +82,7 @@ describe("a trace goes through the services", () => {
 
   test("from create over introspection and payment-links.v1: all four services' logs name it", async () => {
     const merchant = await openMerchant(system, "alice");
-    await call(`${system.baseUrl}/console/api/webhook-endpoints`, {
-      method: "POST",
-      headers: { cookie: merchant.cookie },
-      body: { url: "https://receiver.test/hook", name: "shop" },
-    });
+    await registerEndpoint(system, merchant, "https://receiver.test/hook");
     const { id, traceparent } = newTrace();
     const created = await call(`${system.baseUrl}/v1/payment-link`, {
       method: "POST",
@@ -107,7 +101,7 @@ describe("a trace goes through the services", () => {
     const notice = { id: "payment-1", paymentLinkId: linkId, amount: "25" };
     const status = await sendNotice(
       system.baseUrl,
-      provider,
+      acme,
       { ...notice, status: "settled" },
       { traceparent },
     );

@@ -2,9 +2,9 @@ import { request } from "undici";
 import { type Merchant, call, openMerchant, sendNotice } from "../rig/client.ts";
 import { type RealSystem, openRealSystem } from "../rig/real-system.ts";
 import { openReceiver } from "../rig/receiver.ts";
+import { registerEndpoint } from "../rig/register-endpoint.ts";
+import { acme, shopEnv } from "../rig/shop-env.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
-
-const provider = { provider: "acme", secret: "whsec_c2V0dGxlbWVudC1ub3RpY2VzLXRlc3Q=" };
 
 /** The four services over Kafka, Redis and Postgres, each scraped as Prometheus does. */
 export const openWatchedSet = async (redisDatabase: number) => {
@@ -13,9 +13,7 @@ export const openWatchedSet = async (redisDatabase: number) => {
     replicasPerService: 1,
     redisDatabase,
     env: {
-      SETTLEMENT_PROVIDER_SECRETS: `${provider.provider}=${provider.secret}`,
-      WEBHOOK_SECRET_KEYS: `test=${Buffer.alloc(32, 7).toString("base64")}`,
-      WEBHOOK_HOST_OVERRIDES: `receiver.test=http://127.0.0.1:${receiver.port}`,
+      ...shopEnv(receiver),
       // A thousand accounts come from one address here.
       RATE_LIMIT_PER_IP: "100000:100000",
     },
@@ -41,13 +39,7 @@ export const openWatchedSet = async (redisDatabase: number) => {
     /** An account opened, a link created, paid by a notice and told by two webhooks. */
     payOnce: async (handle: string): Promise<Merchant> => {
       const merchant = await openMerchant(system, handle);
-      const headers = { cookie: merchant.cookie };
-      const url = `https://receiver.test/${handle}`;
-      await call(`${system.baseUrl}/console/api/webhook-endpoints`, {
-        method: "POST",
-        headers,
-        body: { url, name: handle },
-      });
+      await registerEndpoint(system, merchant, `https://receiver.test/${handle}`);
       const link = await call(`${system.baseUrl}/v1/payment-link`, {
         method: "POST",
         headers: { "x-api-key": merchant.apiKey },
@@ -55,7 +47,7 @@ export const openWatchedSet = async (redisDatabase: number) => {
       });
       const id = String(link.body["id"]);
       const notice = { id: `payment-${handle}`, paymentLinkId: id, amount: "25" };
-      const status = await sendNotice(system.baseUrl, provider, { ...notice, status: "settled" });
+      const status = await sendNotice(system.baseUrl, acme, { ...notice, status: "settled" });
       if (status !== 202) throw new Error(`the notice was answered ${status}`);
       await call(`${system.baseUrl}/v1/payment-link/${id}`);
       return merchant;

@@ -93,7 +93,7 @@ const openShop = async (system: RealSystem, admin: Client, receivers: Receivers)
   const merchant = await openMerchant(system, "bench");
   const liveIds = [];
   for (const path of ["/1", "/2"]) {
-    liveIds.push(await registerEndpoint(system, merchant, `https://live.test${path}`));
+    liveIds.push((await registerEndpoint(system, merchant, `https://live.test${path}`)).id);
   }
   const link = completedLink(merchant.userId);
   const teller = await openTeller(system.topicPrefix);
@@ -101,7 +101,7 @@ const openShop = async (system: RealSystem, admin: Client, receivers: Receivers)
   await teller.close();
   await waitUntil("the link is heard of", () => receivers.arrivals.size === liveIds.length);
   await admin.query("SET synchronous_commit = off");
-  const hangingId = await registerEndpoint(system, merchant, "https://hanging.test/hook");
+  const { id: hangingId } = await registerEndpoint(system, merchant, "https://hanging.test/hook");
   return { hangingId, liveIds, linkId: link.linkId };
 };
 

@@ -97,7 +97,11 @@ type Bench = {
 
 const openShop = async (system: RealSystem, index: number): Promise<Shop> => {
   const merchant = await openMerchant(system, `bench_${index}`);
-  const hangingId = await registerEndpoint(system, merchant, `https://hanging-${index}.test/hook`);
+  const { id: hangingId } = await registerEndpoint(
+    system,
+    merchant,
+    `https://hanging-${index}.test/hook`,
+  );
   for (const host of liveHosts.filter((_, at) => at % accountCount === index)) {
     await registerEndpoint(system, merchant, `https://${host}/hook`);
   }

@@ -8,6 +8,8 @@ import { openLog } from "@payment-links/runtime";
 import { call, openMerchant, sendNotice } from "../rig/client.ts";
 import { type RealSystem, openRealSystem } from "../rig/real-system.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { registerEndpoint } from "../rig/register-endpoint.ts";
+import { acme, shopEnv } from "../rig/shop-env.ts";
 import { openBenchServers } from "./bench-servers.ts";
 import type { Verdict } from "./rounds.ts";
 
@@ -17,7 +19,6 @@ const roundCount = 3;
 const warmUpEvents = 250;
 const linkCount = 100;
 const waitMsMax = 60_000;
-const provider = { provider: "acme", secret: `whsec_${Buffer.alloc(32, 1).toString("base64")}` };
 
 /** Milliseconds that a share of the events took at most. */
 type Latency = { p50: number; p99: number };
@@ -34,9 +35,7 @@ export const benchLatency = async (): Promise<Verdict> => {
     replicasPerService: 1,
     redisDatabase: 0,
     env: {
-      SETTLEMENT_PROVIDER_SECRETS: `${provider.provider}=${provider.secret}`,
-      WEBHOOK_SECRET_KEYS: `bench=${Buffer.alloc(32, 7).toString("base64")}`,
-      WEBHOOK_HOST_OVERRIDES: `receiver.test=http://127.0.0.1:${receiver.port}`,
+      ...shopEnv(receiver),
       RATE_LIMIT_PER_IP: "10000:10000",
       RATE_LIMIT_PER_KEY: "10000:10000",
     },
@@ -104,12 +103,7 @@ const measure = async (
 
 const openLinks = async (system: RealSystem): Promise<string[]> => {
   const merchant = await openMerchant(system, "bench");
-  const endpoint = await call(`${system.baseUrl}/console/api/webhook-endpoints`, {
-    method: "POST",
-    headers: { cookie: merchant.cookie },
-    body: { url: "https://receiver.test/hook", name: "bench" },
-  });
-  if (endpoint.status !== 201) throw new Error(`no endpoint: ${JSON.stringify(endpoint.body)}`);
+  await registerEndpoint(system, merchant, "https://receiver.test/hook");
   const ids: string[] = [];
   for (let index = 0; index < linkCount; index += 1) {
     const link = await call(`${system.baseUrl}/v1/payment-link`, {
@@ -135,7 +129,7 @@ const settleOne = async (
   const amount = `1.${String(paymentCount).padStart(5, "0")}1`;
   const paymentLinkId = linkIds[index % linkIds.length] ?? "";
   const notice = { id: `pay_${paymentCount}`, paymentLinkId, status: "settled", amount } as const;
-  const status = await sendNotice(system.baseUrl, provider, notice);
+  const status = await sendNotice(system.baseUrl, acme, notice);
   const committedAt = performance.now();
   if (status >= 300) throw new Error(`the notice was answered ${status}`);
   return (await receiver.arrival(amount)) - committedAt;

@@ -15,9 +15,10 @@ import {
   webhookDispatcherConfig,
   webhookDispatcherMigration,
 } from "@payment-links/webhook-dispatcher";
+import { sealingKey } from "./shop-env.ts";
 
 const host = "127.0.0.1";
-const env = { WEBHOOK_SECRET_KEYS: `test=${Buffer.alloc(32, 7).toString("base64")}` };
+const env = { WEBHOOK_SECRET_KEYS: sealingKey };
 
 /** What the world outside of the house is here: every host name leads to one public address. */
 const outside = { resolve: () => Promise.resolve(["93.184.216.34"]), random: () => 0 };
