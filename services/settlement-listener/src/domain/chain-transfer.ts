@@ -27,7 +27,7 @@ export type ChainTransfer = {
   state: TransferState;
 };
 
-/** A transfer as it is kept. */
+/** A transfer as it is stored, and as it stands now. */
 export type StoredTransfer = Omit<ChainTransfer, "nonce"> & {
   nonce: number | null;
   isOrphaned: boolean;
@@ -45,23 +45,23 @@ const statuses = {
 const chainSource = (chainId: string): string => `evm:${chainId}`;
 
 /**
- * What a kept transfer tells of its payment; undefined while nobody is told: no link is known, or it
- * was orphaned before it settled, and goes on waiting as it is.
+ * The sighting that a stored transfer makes of its payment. Undefined while there is none: no link is
+ * known, or it was orphaned before it settled, and its payment goes on waiting as it is.
  */
-export const sightingOfTransfer = (kept: StoredTransfer): Sighting | undefined => {
-  if (kept.paymentLinkId === null) return undefined;
-  if (kept.isOrphaned && kept.state === "seen") return undefined;
+export const sightingOfTransfer = (stored: StoredTransfer): Sighting | undefined => {
+  if (stored.paymentLinkId === null) return undefined;
+  if (stored.isOrphaned && stored.state === "seen") return undefined;
   return {
-    source: chainSource(kept.chainId),
-    sourceId: `${kept.transactionHash}:${kept.ordinal}`,
-    paymentLinkId: kept.paymentLinkId,
-    status: statuses[kept.state],
-    amount: kept.amount,
-    tokenAddress: kept.tokenAddress,
-    chainId: kept.chainId,
-    destinationAddress: kept.destinationAddress,
-    sourceTransaction: kept.transactionHash,
-    occurredAt: kept.occurredAt,
-    ...(statuses[kept.state] === "settled" ? { isOrphaned: kept.isOrphaned } : {}),
+    source: chainSource(stored.chainId),
+    sourceId: `${stored.transactionHash}:${stored.ordinal}`,
+    paymentLinkId: stored.paymentLinkId,
+    status: statuses[stored.state],
+    amount: stored.amount,
+    tokenAddress: stored.tokenAddress,
+    chainId: stored.chainId,
+    destinationAddress: stored.destinationAddress,
+    sourceTransaction: stored.transactionHash,
+    occurredAt: stored.occurredAt,
+    ...(statuses[stored.state] === "settled" ? { isOrphaned: stored.isOrphaned } : {}),
   };
 };

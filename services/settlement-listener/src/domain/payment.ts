@@ -6,7 +6,7 @@ import {
   settlementSettled,
 } from "@payment-links/contracts";
 
-/** A payment as it stands: the state that others are told, and the same as rows keep it. */
+/** A payment as it stands: the state that others are told, and that rows hold. */
 export type Payment = SettlementState;
 
 /** What a source says of a payment at one moment; `source` and `sourceId` name it for ever. */
@@ -25,7 +25,7 @@ export type Circumstances = {
 
 /**
  * What a sighting does to a payment: `first` and `moved` come with the payment as it stands after it;
- * `repeated` and `too_fine` change nothing. `isConflicting` says that it contradicts what is kept.
+ * `repeated` and `too_fine` change nothing. `isConflicting` says that it contradicts what is stored.
  */
 export type Judgement =
   | { outcome: "first" | "moved" | "repeated"; payment: Payment; isConflicting: boolean }
@@ -76,28 +76,28 @@ const events = {
 /** The event that tells a payment's state. */
 export const eventOf = (payment: Payment) => events[payment.status];
 
-const isFlagMoved = (kept: Payment, told: Sighting): boolean =>
-  kept.status === "settled" &&
-  told.status === "settled" &&
-  told.isOrphaned !== undefined &&
-  told.isOrphaned !== (kept.isOrphaned ?? false);
+const isFlagMoved = (payment: Payment, sighting: Sighting): boolean =>
+  payment.status === "settled" &&
+  sighting.status === "settled" &&
+  sighting.isOrphaned !== undefined &&
+  sighting.isOrphaned !== (payment.isOrphaned ?? false);
 
 /**
  * A payment keeps its link and token from sighting to sighting; the amount, the destination and the
  * payer's transaction may become known only with the final one. Two final ones must agree in all.
  */
-const contradicts = (kept: Payment, told: Sighting): boolean => {
+const contradicts = (payment: Payment, sighting: Sighting): boolean => {
   const isSamePayment =
-    kept.paymentLinkId === told.paymentLinkId &&
-    kept.chainId === told.chainId &&
-    kept.tokenAddress === told.tokenAddress;
-  const isStep = (kept.status === "processing") !== (told.status === "processing");
-  return !isSamePayment || (!isStep && !isSameTelling(kept, told));
+    payment.paymentLinkId === sighting.paymentLinkId &&
+    payment.chainId === sighting.chainId &&
+    payment.tokenAddress === sighting.tokenAddress;
+  const isStep = (payment.status === "processing") !== (sighting.status === "processing");
+  return !isSamePayment || (!isStep && !isSameTruth(payment, sighting));
 };
 
-const isSameTelling = (kept: Payment, told: Sighting): boolean =>
-  kept.status === told.status &&
-  kept.amount.equals(told.amount) &&
-  kept.destinationAddress === told.destinationAddress &&
-  kept.sourceTransaction === told.sourceTransaction &&
-  kept.occurredAt.getTime() === told.occurredAt.getTime();
+const isSameTruth = (payment: Payment, sighting: Sighting): boolean =>
+  payment.status === sighting.status &&
+  payment.amount.equals(sighting.amount) &&
+  payment.destinationAddress === sighting.destinationAddress &&
+  payment.sourceTransaction === sighting.sourceTransaction &&
+  payment.occurredAt.getTime() === sighting.occurredAt.getTime();

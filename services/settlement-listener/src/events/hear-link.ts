@@ -1,7 +1,7 @@
 import { type PaymentLinkState, keccak256Hex } from "@payment-links/contracts";
 import type { Clock } from "@payment-links/runtime";
-import { releaseTransfers } from "../sightings/keep-transfers.ts";
-import { releaseLink } from "../sightings/release-link.ts";
+import { claimTransfers } from "../sightings/claim-transfers.ts";
+import { publishParked } from "../sightings/publish-parked.ts";
 import { findLinkVersion, lockLink, saveLink } from "../store/links.ts";
 import type { Transaction } from "../store/transaction.ts";
 
@@ -19,7 +19,7 @@ export const hearLink =
     await saveLink(tx, link);
     if (keptVersion !== undefined) return;
     const now = clock.now();
-    await releaseLink(tx, link.id, now);
+    await publishParked(tx, link.id, now);
     const referenceHash = keccak256Hex(link.paymentReference);
-    await releaseTransfers(tx, { linkId: link.id, referenceHash }, now);
+    await claimTransfers(tx, { linkId: link.id, referenceHash }, now);
   };

@@ -1,6 +1,12 @@
 import type { Pool } from "@payment-links/postgres";
 import { type Clock, type Log, afterMs, startLoop } from "@payment-links/runtime";
-import { type Lead, type WatchReport, keepLead, leaveLead, takeLead } from "../store/watchers.ts";
+import {
+  type Lead,
+  type WatchReport,
+  renewLead,
+  releaseLead,
+  takeLead,
+} from "../store/watchers.ts";
 
 /** Standing for the lead of a chain, and holding it. */
 export type Lease = {
@@ -50,7 +56,7 @@ export const startLease = (options: {
       const until = afterMs(clock, leaseMs);
       if (held !== undefined) {
         const { lead } = held;
-        if (await keepLead(pool, lead, { until, report: report() })) held = { lead, until };
+        if (await renewLead(pool, lead, { until, report: report() })) held = { lead, until };
         else lose(lead);
         return;
       }
@@ -71,7 +77,7 @@ export const startLease = (options: {
       const { lead } = held;
       held = undefined;
       try {
-        await leaveLead(pool, lead, clock.now());
+        await releaseLead(pool, lead, clock.now());
       } catch (error) {
         // The lease runs out by itself.
         log.warn({ err: error, chain: chainId }, "a chain's lead could not be given up");

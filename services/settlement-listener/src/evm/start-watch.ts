@@ -107,15 +107,15 @@ const watchOnce = async (
     const step = await stepChain(watch, lead);
     const { head } = step;
     // That it is halted, and why, stands in the chain's own row.
-    if (step.state === "halted") tell(watch, state, { ...state.report }, true);
+    if (step.state === "halted") setReport(watch, state, { ...state.report }, true);
     else if (step.state === "behind") {
       const reason = "the node has not come to the last final block";
-      tell(watch, state, { state: "unreachable", reason, head });
-    } else tell(watch, state, { state: step.state, reason: null, head });
+      setReport(watch, state, { state: "unreachable", reason, head });
+    } else setReport(watch, state, { state: step.state, reason: null, head });
     return step.hasMore;
   } catch (error) {
     if (error instanceof ChainUnreachableError) {
-      tell(watch, state, { ...state.report, state: "unreachable", reason: error.message });
+      setReport(watch, state, { ...state.report, state: "unreachable", reason: error.message });
     }
     throw error;
   }
@@ -152,7 +152,7 @@ const check = async (watch: WatchContext, lead: Lead, state: WatchState): Promis
       const line = { chain: chain.id, fault: reason };
       log.error(line, "the chain is not what the catalogue says; it is not watched");
     }
-    tell(watch, state, { state: "refused", reason, head: null });
+    setReport(watch, state, { state: "refused", reason, head: null });
     return false;
   }
   await forgetDisposable(watch, lead);
@@ -160,7 +160,7 @@ const check = async (watch: WatchContext, lead: Lead, state: WatchState): Promis
   return true;
 };
 
-const tell = (
+const setReport = (
   { chain, metrics }: WatchContext,
   state: WatchState,
   report: WatchReport,

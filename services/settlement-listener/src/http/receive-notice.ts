@@ -4,8 +4,8 @@ import { Refusal, invalid, newId, refuse } from "@payment-links/contracts";
 import { readBytes, readJson, readParam } from "@payment-links/http";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
-import { SettlementNotice, checkBaseUnits, sightingOf } from "../domain/notice.ts";
 import { judgeSignature } from "../domain/notice-signature.ts";
+import { SettlementNotice, checkBaseUnits, sightingOf } from "../domain/notice.ts";
 import type { Judgement } from "../domain/payment.ts";
 import type { NoticeOutcome } from "../metrics.ts";
 import { recordSighting } from "../sightings/record-sighting.ts";
@@ -24,7 +24,7 @@ export const receiveNotice =
     const context = { id: newId("tx"), now: deps.clock.now(), tokenDecimals: token?.decimals };
     const judgement = await transact(deps.pool, (tx) => recordSighting(tx, sighting, context));
     deps.wakeRelay();
-    tellOutcome(deps, provider, judgement);
+    reportOutcome(deps, provider, judgement);
     if (judgement.outcome === "too_fine") throw invalid("decimal_max_places");
     res.status(202).json({});
   };
@@ -76,7 +76,7 @@ const readNotice = (
   }
 };
 
-const tellOutcome = ({ counters, log }: Deps, provider: string, judgement: Judgement): void => {
+const reportOutcome = ({ counters, log }: Deps, provider: string, judgement: Judgement): void => {
   const outcome = outcomeOf(judgement);
   counters.noticed(provider, outcome);
   if (judgement.outcome === "too_fine") return;

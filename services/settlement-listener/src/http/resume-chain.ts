@@ -3,7 +3,7 @@ import { body, integer, invalid, refuse, required, text } from "@payment-links/c
 import { readBody } from "@payment-links/http";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
-import { tellTransfers } from "../sightings/keep-transfers.ts";
+import { recordStoredTransfers } from "../sightings/record-transfers.ts";
 import { deleteBlocksAbove } from "../store/chain-blocks.ts";
 import { orphanTransfers } from "../store/chain-transfers.ts";
 import { insertRescan } from "../store/rescans.ts";
@@ -35,7 +35,7 @@ export const resumeChain =
       if (sharedBlock >= scannedTo) throw invalid("less_than_equal");
       const askedAt = clock.now();
       const orphaned = await orphanTransfers(tx, chainId, sharedBlock);
-      await tellTransfers(tx, orphaned, askedAt);
+      await recordStoredTransfers(tx, orphaned, askedAt);
       await deleteBlocksAbove(tx, chainId, -1);
       await resetProgress(tx, chainId);
       await insertRescan(tx, { chainId, fromBlock: sharedBlock + 1, toBlock: scannedTo, askedAt });

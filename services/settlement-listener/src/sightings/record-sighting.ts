@@ -13,9 +13,9 @@ export type SightingContext = {
 };
 
 /**
- * The one way by which every source tells of a payment: the row, and the event where the link is
- * known, in the caller's transaction. Where the link is not, the payment is parked: stored, and told
- * by {@link releaseLink} in the transaction that first hears of the link.
+ * Records a sighting, the one way in for every source: judges it, and writes the payment's row and, where
+ * its link is known, the event, in the caller's transaction. Where the link is not known the payment is
+ * parked: stored, and published by {@link publishParked} in the transaction that first hears of the link.
  */
 export const recordSighting = async (
   tx: Transaction,

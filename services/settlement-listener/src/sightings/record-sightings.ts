@@ -6,9 +6,9 @@ import type { Transaction } from "../store/transaction.ts";
 import { settlementEvent } from "./settlement-event.ts";
 
 /**
- * As `recordSighting`, for many payments of one source in a few statements. Their links have been
- * heard of, each payment stands in the list once, and the caller sees to it that no other transaction
- * says something of them meanwhile (a chain's watcher holds its lead, or the payment's reference).
+ * Records sightings of many payments of one source, as `recordSighting` does, in a few statements. Their
+ * links are known and each payment stands in the list once. The caller sees to it that no other
+ * transaction records them meanwhile: a chain's watcher holds its lead, or the payment's reference.
  */
 export const recordSightings = async (
   tx: Transaction,

@@ -28,7 +28,7 @@ export const findBlock = async (
   return row ?? undefined;
 };
 
-/** The kept blocks of a range, both ends included, in order. */
+/** The stored blocks of a range, both ends included, in order. */
 export const listBlocks = (
   pool: Pool,
   chainId: string,

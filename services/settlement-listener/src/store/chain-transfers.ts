@@ -43,7 +43,7 @@ const nothing = sql.type(z.object({}).strict());
 
 /**
  * Keeps the links of these references from becoming known until the transaction ends, where they are
- * not known yet: the record that tells of one waits, and then finds what this transaction keeps.
+ * not known yet: the record that tells of one waits, and then finds what this transaction stores.
  */
 export const holdReferences = async (
   tx: Transaction,
@@ -64,7 +64,7 @@ export const holdReferences = async (
   `);
 };
 
-/** Keeps a reference's transfers from being kept by anybody else until the transaction ends. */
+/** Keeps a reference's transfers from being stored by anybody else until the transaction ends. */
 export const lockReference = async (tx: Transaction, referenceHash: string): Promise<void> => {
   await tx.query(sql.type(Locked)`
     SELECT true AS "isLocked"
@@ -73,8 +73,8 @@ export const lockReference = async (tx: Transaction, referenceHash: string): Pro
 };
 
 /**
- * Keeps transfers as they were found on their chain, each with its link where that is known, and
- * answers how they stand now. One that is kept already moves to its new block and is orphaned no
+ * Stores transfers as they were found on their chain, each with its link where that is known, and
+ * answers how they stand now. One that is stored already moves to its new block and is orphaned no
  * more; its state only goes forward, and its money is what the first settled sight of it said.
  */
 export const upsertTransfers = (
@@ -181,8 +181,8 @@ export const listLost = (
     LIMIT ${countMax}
   `);
 
-/** The transfers kept of a range of blocks, and those of the named transactions, wherever they stand. */
-export const listKept = (
+/** The transfers stored of a range of blocks, and those of the named transactions, wherever they stand. */
+export const listStored = (
   pool: Pool,
   chainId: string,
   range: { fromBlock: number; toBlock: number; transactionHashes: readonly string[] },
@@ -239,10 +239,10 @@ export const failTransfers = (
 };
 
 /**
- * Gives a link the transfers that were kept for its reference, the oldest first and at most
+ * Assigns to a link the transfers that were stored for its reference, the oldest first and at most
  * `countMax`; the reference must be locked.
  */
-export const claimTransfers = (
+export const assignTransfers = (
   tx: Transaction,
   { linkId, referenceHash, countMax }: { linkId: string; referenceHash: string; countMax: number },
 ): Promise<readonly StoredTransfer[]> =>
@@ -259,7 +259,7 @@ export const claimTransfers = (
   `);
 
 /** Forgets transfers for which no link came, final or orphaned since before an instant. */
-export const forgetUnmatched = async (
+export const deleteUnmatchedTransfers = async (
   tx: Transaction,
   chainId: string,
   { before, countMax }: { before: Date; countMax: number },
@@ -276,7 +276,7 @@ export const forgetUnmatched = async (
 };
 
 /** Forgets all that was seen of a disposable chain, which is not there any more. */
-export const forgetChain = async (tx: Transaction, chainId: string): Promise<void> => {
+export const deleteChainTransfers = async (tx: Transaction, chainId: string): Promise<void> => {
   await tx.query(nothing`DELETE FROM chain_transfers WHERE chain_id = ${chainId}`);
 };
 

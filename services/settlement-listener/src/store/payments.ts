@@ -141,16 +141,16 @@ const rowOf = (payment: Payment) => [
 ];
 
 /**
- * Ends the parking of a link's payments, the oldest first and at most `countMax` of them: they get
- * their first version. The link must be locked, or a payment could be parked behind this.
+ * Unparks a link's payments, the oldest first and at most `countMax` of them: they get their first
+ * version. The link must be locked, or a payment could be parked behind this.
  */
-export const releaseParked = async (
+export const unparkPayments = async (
   tx: Transaction,
   linkId: string,
   countMax: number,
 ): Promise<readonly Payment[]> =>
   tx.any(sql.type(PaymentRow)`
-    WITH released AS (
+    WITH unparked AS (
       UPDATE payments SET version = 1
       WHERE (source, source_id) IN (
         SELECT source, source_id FROM payments
@@ -160,7 +160,7 @@ export const releaseParked = async (
       )
       RETURNING *
     )
-    SELECT ${columns} FROM released ORDER BY seq
+    SELECT ${columns} FROM unparked ORDER BY seq
   `);
 
 const Backlog = z.object({

@@ -5,8 +5,8 @@ import {
   type Lead,
   LeadLostError,
   haltChain,
-  keepLead,
-  leaveLead,
+  renewLead,
+  releaseLead,
   listWatchers,
   lockLead,
   readProgress,
@@ -40,7 +40,7 @@ const mustTake = async (): Promise<Lead> => {
 };
 
 const keep = (lead: Lead) =>
-  keepLead(rig.pool, lead, { until: new Date(rig.clock.now().getTime() + leaseMs), report });
+  renewLead(rig.pool, lead, { until: new Date(rig.clock.now().getTime() + leaseMs), report });
 
 const moveTo = (lead: Lead, scannedTo: number) =>
   rig.pool.transaction(async (tx) => {
@@ -72,7 +72,7 @@ describe("a chain's lead", () => {
     expect(await keep(lead)).toBe(true);
     rig.clock.advance(leaseMs - 1);
     expect(await take()).toBeUndefined();
-    await leaveLead(rig.pool, lead, rig.clock.now());
+    await releaseLead(rig.pool, lead, rig.clock.now());
     expect(await take()).toBeDefined();
   });
 
@@ -86,7 +86,7 @@ describe("a chain's lead", () => {
     await expect(moveTo(old, 6)).rejects.toThrow(LeadLostError);
     expect((await readProgress(rig.pool, chainId)).scannedTo).toBe(5);
     expect(await keep(old)).toBe(false);
-    await leaveLead(rig.pool, old, rig.clock.now());
+    await releaseLead(rig.pool, old, rig.clock.now());
     expect(await take()).toBeUndefined();
     await moveTo(next, 7);
     expect((await readProgress(rig.pool, chainId)).scannedTo).toBe(7);

@@ -41,7 +41,7 @@ export const takeLead = async (
 };
 
 /** Prolongs a lead and leaves the leader's word; false where another leads by now. */
-export const keepLead = async (
+export const renewLead = async (
   pool: Pool,
   { chainId, token }: Lead,
   { until, report }: { until: Date; report: WatchReport },
@@ -56,7 +56,11 @@ export const keepLead = async (
 };
 
 /** Gives a lead up, so that another may take it at once. */
-export const leaveLead = async (pool: Pool, { chainId, token }: Lead, now: Date): Promise<void> => {
+export const releaseLead = async (
+  pool: Pool,
+  { chainId, token }: Lead,
+  now: Date,
+): Promise<void> => {
   await pool.query(nothing`
     UPDATE watchers SET lease_until = ${sql.timestamp(now)}
     WHERE chain_id = ${chainId} AND fencing_token = ${token}::bigint

@@ -41,13 +41,13 @@ const findTokenFault = async (
     reader.call(address, symbolCall),
   ]);
   if (!isThere) return "there is no contract";
-  const toldDecimals = decimals === undefined ? undefined : readNumber(decimals);
-  if (toldDecimals !== BigInt(token.decimals)) {
-    return `decimals are ${toldDecimals ?? "not told"}, not ${token.decimals}`;
+  const readDecimals = decimals === undefined ? undefined : readNumber(decimals);
+  if (readDecimals !== BigInt(token.decimals)) {
+    return `decimals are ${readDecimals ?? "not told"}, not ${token.decimals}`;
   }
-  const toldSymbol = symbol === undefined ? undefined : readText(symbol);
-  if (toldSymbol?.toLowerCase() !== token.symbol.toLowerCase()) {
-    return `the symbol is ${JSON.stringify(toldSymbol ?? null)}, not ${token.symbol}`;
+  const readSymbol = symbol === undefined ? undefined : readText(symbol);
+  if (readSymbol?.toLowerCase() !== token.symbol.toLowerCase()) {
+    return `the symbol is ${JSON.stringify(readSymbol ?? null)}, not ${token.symbol}`;
   }
   return undefined;
 };

@@ -8,7 +8,7 @@ export const holdsFinal = async (
   reader: ChainReader,
   finalizedTo: number,
 ): Promise<boolean> => {
-  const kept = await findBlock(pool, chain.id, finalizedTo);
+  const stored = await findBlock(pool, chain.id, finalizedTo);
   const [header] = await reader.readHeaders({ fromBlock: finalizedTo, toBlock: finalizedTo });
-  return kept !== undefined && header?.hash === kept.hash;
+  return stored !== undefined && header?.hash === stored.hash;
 };

@@ -1,5 +1,5 @@
 import { deleteBlocksAbove } from "../../store/chain-blocks.ts";
-import { forgetChain } from "../../store/chain-transfers.ts";
+import { deleteChainTransfers } from "../../store/chain-transfers.ts";
 import { type Lead, resetProgress, lockLead, readProgress } from "../../store/watchers.ts";
 import { holdsFinal } from "../chain/holds-final.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
@@ -16,7 +16,7 @@ export const forgetDisposable = async (watch: WatchContext, lead: Lead): Promise
   await pool.transaction(async (tx) => {
     await lockLead(tx, lead);
     await deleteBlocksAbove(tx, chain.id, -1);
-    await forgetChain(tx, chain.id);
+    await deleteChainTransfers(tx, chain.id);
     await resetProgress(tx, chain.id);
   });
   log.warn(

@@ -1,5 +1,5 @@
 import type { StoredTransfer } from "../../domain/chain-transfer.ts";
-import { tellTransfers } from "../../sightings/keep-transfers.ts";
+import { recordStoredTransfers } from "../../sightings/record-transfers.ts";
 import { deleteBlocksAbove, listBlocks } from "../../store/chain-blocks.ts";
 import { orphanTransfers } from "../../store/chain-transfers.ts";
 import { type Lead, haltChain, lockLead, saveCheckpoint } from "../../store/watchers.ts";
@@ -25,7 +25,7 @@ export const reorganize = async (watch: WatchContext, lead: Lead, place: Place):
 const chunkBlocksMin = 8;
 const chunkBlocksMax = 128;
 
-/** The highest kept block, from the tip down to the last final one, that the node holds as well. */
+/** The highest stored block, from the tip down to the last final one, that the node holds as well. */
 const findAncestor = async (
   { chain, pool }: WatchContext,
   reader: ChainReader,
@@ -37,8 +37,8 @@ const findAncestor = async (
     const fromBlock = Math.max(toBlock - chunkBlocks + 1, finalizedTo);
     const headers = await reader.readHeaders({ fromBlock, toBlock });
     const hashes = new Map(headers.map((header): [number, string] => [header.number, header.hash]));
-    const kept = await listBlocks(pool, chain.id, { fromBlock, toBlock });
-    const common = kept.findLast((block) => hashes.get(block.number) === block.hash);
+    const stored = await listBlocks(pool, chain.id, { fromBlock, toBlock });
+    const common = stored.findLast((block) => hashes.get(block.number) === block.hash);
     if (common !== undefined) return common.number;
     // A node that lacks a block contradicts nobody: it is no evidence of a reorg.
     if (headers.length < toBlock - fromBlock + 1) {
@@ -60,7 +60,7 @@ const moveBack = async (
     await lockLead(tx, lead);
     await deleteBlocksAbove(tx, chain.id, ancestor);
     const transfers = await orphanTransfers(tx, chain.id, ancestor);
-    await tellTransfers(tx, transfers, clock.now());
+    await recordStoredTransfers(tx, transfers, clock.now());
     await saveCheckpoint(tx, chain.id, { scannedTo: ancestor, finalizedTo });
     return transfers;
   });
@@ -72,10 +72,10 @@ const moveBack = async (
     { chain: chain.id, depth, ancestor, orphaned: orphaned.length },
     "a reorg took scanned blocks away",
   );
-  tellOrphanedSettled(watch, orphaned);
+  reportOrphanedSettled(watch, orphaned);
 };
 
-const tellOrphanedSettled = (
+const reportOrphanedSettled = (
   { chain, log, metrics }: WatchContext,
   orphaned: readonly StoredTransfer[],
 ): void => {

@@ -7,16 +7,16 @@ import type { ChainReader, BlockHeader } from "../rpc/chain-reader.ts";
 import { type Piece, cutLogs } from "../transfers/cut-logs.ts";
 import { findTransfers, instantOf, readTimes } from "../transfers/find-transfers.ts";
 
-/** What is kept at once: blocks, the last of which the checkpoint moves to, and what was in them. */
+/** What is committed at once: blocks, the last of which the checkpoint moves to, and what was in them. */
 export type Scanned = { blocks: readonly ScannedBlock[]; transfers: readonly ChainTransfer[] };
 
-type Keep = (scanned: Scanned) => Promise<void>;
+type Commit = (scanned: Scanned) => Promise<void>;
 type Range = { fromBlock: number; toBlock: number };
 
 /**
- * Reads what the plan asks for, and gives it to be kept in pieces, in order: the next one is read while
- * one is being kept. `headers` begin with the tip. Throws {@link ChainMovedError} where the node's
- * answers are of two chains; what was kept until then stands.
+ * Reads what the plan asks for, and has it committed in pieces, in order: the next one is read while one
+ * is being committed. `headers` begin with the tip. Throws {@link ChainMovedError} where the node's
+ * answers are of two chains; what was committed until then stands.
  */
 export const scanBlocks = async (
   watch: WatchContext,
@@ -25,27 +25,27 @@ export const scanBlocks = async (
     headers,
     lines,
   }: { plan: ScanPlan; headers: readonly BlockHeader[]; lines: FinalityLines },
-  keep: Keep,
+  commit: Commit,
 ): Promise<void> => {
   switch (plan.kind) {
     case "none":
       return;
     case "final":
-      return scanFinal(watch, { range: plan, lines }, keep);
+      return scanFinal(watch, { range: plan, lines }, commit);
     case "fresh":
-      return scanFresh(watch, { headers, lines }, keep);
+      return scanFresh(watch, { headers, lines }, commit);
   }
 };
 
 /**
- * Final blocks, in wide ranges and without their headers: of each piece the last block alone is kept,
+ * Final blocks, in wide ranges and without their headers: of each piece the last block alone is stored,
  * as what follows is held against it.
  */
 const scanFinal = async (
   watch: WatchContext,
   { range, lines }: { range: Range; lines: FinalityLines },
-  keep: Keep,
-): Promise<void> => keepInTurn(readFinal(watch, range, lines), keep);
+  commit: Commit,
+): Promise<void> => commitInTurn(readFinal(watch, range, lines), commit);
 
 /** As far as the plan goes, which bounds it. */
 async function* readFinal(
@@ -69,7 +69,7 @@ async function* readFinal(
   }
 }
 
-/** A range is read while the one before it is being kept: it must be of the same chain. */
+/** A range is read while the one before it is being committed: it must be of the same chain. */
 const checkStands = async (reader: ChainReader, { number, hash }: BlockHeader): Promise<void> => {
   const [header] = await reader.readHeaders({ fromBlock: number, toBlock: number });
   if (header?.hash !== hash) throw new ChainMovedError("a scanned block is not there now");
@@ -82,7 +82,7 @@ const scanFresh = async (
     headers: [tip, ...following],
     lines,
   }: { headers: readonly BlockHeader[]; lines: FinalityLines },
-  keep: Keep,
+  commit: Commit,
 ): Promise<void> => {
   const [first, last] = [following[0], following.at(-1)];
   if (tip === undefined || first === undefined || last === undefined) return;
@@ -108,19 +108,19 @@ const scanFresh = async (
       above = endNumber;
     }
   };
-  await keepInTurn(read(), keep);
+  await commitInTurn(read(), commit);
 };
 
-/** Reads one thing ahead: it is being read while the one before it is being kept. */
-const keepInTurn = async (read: AsyncGenerator<Scanned>, keep: Keep): Promise<void> => {
+/** Reads one piece ahead, while the one before it is being committed. */
+const commitInTurn = async (read: AsyncGenerator<Scanned>, commit: Commit): Promise<void> => {
   let reading = read.next();
   for (;;) {
     const { done, value } = await reading;
     if (done === true) return;
     reading = read.next();
-    // Where keeping fails nobody waits for it any more.
+    // Where the commit fails nobody waits for it any more.
     reading.catch(() => {});
-    await keep(value);
+    await commit(value);
   }
 };
 
@@ -133,7 +133,7 @@ const readEnd = async (reader: ChainReader, { logs, endNumber }: Piece): Promise
   return header;
 };
 
-/** A header as it is kept. */
+/** A header as it is stored. */
 export const blockOf = ({
   number,
   hash,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { keepTransfers } from "../../sightings/keep-transfers.ts";
+import { recordTransfers } from "../../sightings/record-transfers.ts";
 import { type Chain, openChain } from "../../testing/open-chain.ts";
 import { type WatchRig, openWatchRig } from "../../testing/open-watch-rig.ts";
 import { sampleTransfer } from "../../testing/sample-transfer.ts";
@@ -21,7 +21,7 @@ afterAll(async () => {
 const keepMissing = (count: number) => {
   const { chainId } = chain;
   const missing = Array.from({ length: count }, () => sampleTransfer({ chainId, blockNumber: 1 }));
-  return rig.pool.transaction((tx) => keepTransfers(tx, missing, new Date()));
+  return rig.pool.transaction((tx) => recordTransfers(tx, missing, new Date()));
 };
 
 describe("settling payments", () => {

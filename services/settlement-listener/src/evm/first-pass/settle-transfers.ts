@@ -4,7 +4,7 @@ import type { FinalityLines } from "../../domain/plan-scan.ts";
 import { type DuePlace, listDue } from "../../store/chain-transfers.ts";
 import type { Lead } from "../../store/watchers.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
-import { commitTruth } from "../transfers/commit-truth.ts";
+import { commitOutcomes } from "../transfers/commit-outcomes.ts";
 import { findAgain } from "../transfers/find-transfers.ts";
 
 const dueAtOnceMax = 500;
@@ -53,13 +53,13 @@ const settlePage = async (
   const receipts = await watch.reader.readReceipts([...hashes]);
   const settled: ChainTransfer[] = [];
   const failed: StoredTransfer[] = [];
-  for (const kept of due) {
-    const receipt = receipts.get(kept.transactionHash as Hex);
-    if (receipt?.blockHash !== kept.blockHash) continue;
-    const found = findAgain(watch, kept, receipt, lines);
+  for (const stored of due) {
+    const receipt = receipts.get(stored.transactionHash as Hex);
+    if (receipt?.blockHash !== stored.blockHash) continue;
+    const found = findAgain(watch, stored, receipt, lines);
     if (found !== undefined) settled.push(found);
-    else if (kept.blockNumber <= lines.final) failed.push(kept);
+    else if (stored.blockNumber <= lines.final) failed.push(stored);
   }
-  await commitTruth(watch, lead, { settled, failed });
+  await commitOutcomes(watch, lead, { settled, failed });
   return due.length - settled.length - failed.length;
 };

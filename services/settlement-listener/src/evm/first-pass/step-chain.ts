@@ -5,7 +5,7 @@ import {
   drawLines,
   planScan,
 } from "../../domain/plan-scan.ts";
-import { keepTransfers } from "../../sightings/keep-transfers.ts";
+import { recordTransfers } from "../../sightings/record-transfers.ts";
 import { deleteBlocksBelow, findBlock, insertBlocks } from "../../store/chain-blocks.ts";
 import { finalizeTransfers } from "../../store/chain-transfers.ts";
 import {
@@ -120,7 +120,7 @@ const scan = async (
 ): Promise<Reach> => {
   let { scannedTo, finalizedTo } = progress;
   let scannedAt = progress.scannedMinedAt;
-  const keep = async (scanned: Scanned): Promise<void> => {
+  const commitScanned = async (scanned: Scanned): Promise<void> => {
     const last = scanned.blocks.at(-1);
     const to = last?.number ?? scannedTo;
     const final = Math.max(finalizedTo, Math.min(lines.final, to));
@@ -131,9 +131,9 @@ const scan = async (
     finalizedTo = final;
     scannedAt = last?.minedAt ?? scannedAt;
   };
-  await scanBlocks(watch, { plan, headers, lines }, keep);
+  await scanBlocks(watch, { plan, headers, lines }, commitScanned);
   // What is final moves also where no block is new.
-  await keep({ blocks: [], transfers: [] });
+  await commitScanned({ blocks: [], transfers: [] });
   return { scannedTo, finalizedTo, scannedAt };
 };
 
@@ -149,7 +149,7 @@ const commit = async (
     const now = clock.now();
     await lockLead(tx, lead);
     if (blocks.length > 0) await insertBlocks(tx, chain.id, blocks);
-    await keepTransfers(tx, transfers, now);
+    await recordTransfers(tx, transfers, now);
     if (isFinalMoved) {
       await deleteBlocksBelow(tx, chain.id, finalizedTo);
       await finalizeTransfers(tx, chain.id, { toBlock: finalizedTo, now });

@@ -2,7 +2,7 @@ import { type Lead, saveAudited } from "../../store/watchers.ts";
 import { holdsFinal } from "../chain/holds-final.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
 import type { ChainReader } from "../rpc/chain-reader.ts";
-import { readAgain, repair } from "./read-again.ts";
+import { readAgain, commitMissed } from "./read-again.ts";
 
 /** Reads the next range of final blocks a second time, and repairs what the first pass missed. */
 export const auditRange = async (
@@ -27,5 +27,5 @@ export const auditRange = async (
     const line = { chain: chain.id, transaction: transactionHash, ordinal };
     log.error(line, "the second pass knows nothing of a payment that was settled");
   }
-  await repair(watch, lead, pass.missing, (tx) => saveAudited(tx, chain.id, pass.end));
+  await commitMissed(watch, lead, pass.missing, (tx) => saveAudited(tx, chain.id, pass.end));
 };

@@ -6,7 +6,7 @@ import { listLost } from "../../store/chain-transfers.ts";
 import type { Lead } from "../../store/watchers.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
 import type { ChainReader, TransactionReceipt } from "../rpc/chain-reader.ts";
-import { commitTruth } from "../transfers/commit-truth.ts";
+import { commitOutcomes } from "../transfers/commit-outcomes.ts";
 import { findAgain, readTimes } from "../transfers/find-transfers.ts";
 
 const pageCountMax = 100;
@@ -43,25 +43,25 @@ const judgePage = async (
   const receipts = await readAllReceipts(watch, lost);
   const settled: ChainTransfer[] = [];
   const failed: StoredTransfer[] = [];
-  for (const kept of lost) {
-    const receipt = receipts.get(kept.transactionHash as Hex);
-    const found = receipt === undefined ? undefined : findAgain(watch, kept, receipt, lines);
+  for (const stored of lost) {
+    const receipt = receipts.get(stored.transactionHash as Hex);
+    const found = receipt === undefined ? undefined : findAgain(watch, stored, receipt, lines);
     const judgement = judgeLost({
       finalizedTo: lines.final,
       receipt:
         receipt === undefined
           ? undefined
           : { blockNumber: receipt.blockNumber, holdsTransfer: found !== undefined },
-      nonce: kept.nonce,
-      usedNonces: usedNonces.get(kept.sender) ?? 0,
+      nonce: stored.nonce,
+      usedNonces: usedNonces.get(stored.sender) ?? 0,
     });
-    if (judgement === "failed") failed.push(kept);
+    if (judgement === "failed") failed.push(stored);
     if (judgement === "found" && found !== undefined) {
       const times = await readTimes(watch.reader, [found]);
       settled.push({ ...found, occurredAt: times.get(found.blockNumber) ?? found.occurredAt });
     }
   }
-  await commitTruth(watch, lead, { settled, failed });
+  await commitOutcomes(watch, lead, { settled, failed });
 };
 
 const readUsedNonces = async (

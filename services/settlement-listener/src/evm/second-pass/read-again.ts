@@ -1,6 +1,6 @@
 import type { StoredTransfer, ChainTransfer } from "../../domain/chain-transfer.ts";
-import { keepTransfers } from "../../sightings/keep-transfers.ts";
-import { listKept } from "../../store/chain-transfers.ts";
+import { recordTransfers } from "../../sightings/record-transfers.ts";
+import { listStored } from "../../store/chain-transfers.ts";
 import type { Transaction } from "../../store/transaction.ts";
 import { type Lead, lockLead } from "../../store/watchers.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
@@ -11,13 +11,13 @@ import { findTransfers, readTimes } from "../transfers/find-transfers.ts";
 type Pass = {
   /** The last block that was read. */
   end: number;
-  /** Payments that are there and are not kept as they should be. */
+  /** Payments on the chain that are not stored as they should be. */
   missing: readonly ChainTransfer[];
-  /** Payments that are kept as settled and are not there. */
+  /** Payments that are stored as settled and are not on the chain. */
   surplus: readonly StoredTransfer[];
 };
 
-/** Reads final blocks again, and holds what is there against what is kept. */
+/** Reads final blocks again, and holds what is there against what is stored. */
 export const readAgain = async (
   { chain, pool }: WatchContext,
   reader: ChainReader,
@@ -26,24 +26,24 @@ export const readAgain = async (
   const { fromBlock, toBlock, finalizedTo } = range;
   const { logs, end } = await reader.readLogs({ fromBlock, toBlock });
   const transactionHashes = [...new Set(logs.map((log) => log.transactionHash))];
-  const kept = await listKept(pool, chain.id, {
+  const stored = await listStored(pool, chain.id, {
     fromBlock,
     toBlock: end.number,
     transactionHashes,
   });
-  const standing = kept.filter(({ isOrphaned, state }) => !isOrphaned && state !== "failed");
+  const standing = stored.filter(({ isOrphaned, state }) => !isOrphaned && state !== "failed");
   const places = new Set(standing.map(placeOf));
   const strange = logs.filter((log) => !places.has(placeOf(log)));
-  // As much as one transaction can keep; the rest is read again with what follows.
+  // As much as one commit can hold; the rest is read again with what follows.
   const [first] = cutLogs(strange, end.number);
   const { logs: taken, endNumber } = first ?? { logs: [], endNumber: end.number };
   const lines = { settle: finalizedTo, final: finalizedTo };
   const times = await readTimes(reader, taken);
   const missing = await findTransfers({ chain, reader }, { logs: taken, times, lines });
-  const told = new Set<string>(transactionHashes);
+  const readHashes = new Set<string>(transactionHashes);
   const surplus = standing.filter(
     ({ blockNumber, state, transactionHash }) =>
-      state !== "seen" && blockNumber <= endNumber && !told.has(transactionHash),
+      state !== "seen" && blockNumber <= endNumber && !readHashes.has(transactionHash),
   );
   return { end: endNumber, missing, surplus };
 };
@@ -56,8 +56,8 @@ const placeOf = ({
   transactionHash: string;
 }): string => `${blockHash} ${transactionHash}`;
 
-/** Keeps what was missed, in the transaction that notes how far was read. */
-export const repair = async (
+/** Commits what had been missed, in one transaction with how far was read. */
+export const commitMissed = async (
   { chain, clock, log, metrics, pool, wakeRelay }: WatchContext,
   lead: Lead,
   missing: readonly ChainTransfer[],
@@ -65,7 +65,7 @@ export const repair = async (
 ): Promise<void> => {
   await pool.transaction(async (tx) => {
     await lockLead(tx, lead);
-    await keepTransfers(tx, missing, clock.now());
+    await recordTransfers(tx, missing, clock.now());
     await moveOn(tx);
   });
   if (missing.length === 0) return;

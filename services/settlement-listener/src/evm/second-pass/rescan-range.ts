@@ -1,7 +1,7 @@
 import { findRescan, saveRescan } from "../../store/rescans.ts";
 import type { Lead } from "../../store/watchers.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
-import { readAgain, repair } from "./read-again.ts";
+import { readAgain, commitMissed } from "./read-again.ts";
 
 /** One step of the oldest rescan that final blocks allow; answers whether it did anything. */
 export const rescanRange = async (
@@ -15,7 +15,7 @@ export const rescanRange = async (
   const lastBlock = asked.nextBlock + chain.settings.rangeBlocksMax - 1;
   const toBlock = Math.min(asked.toBlock, finalizedTo, lastBlock);
   const pass = await readAgain(watch, reader, { fromBlock: asked.nextBlock, toBlock, finalizedTo });
-  await repair(watch, lead, pass.missing, (tx) => saveRescan(tx, asked, pass.end));
+  await commitMissed(watch, lead, pass.missing, (tx) => saveRescan(tx, asked, pass.end));
   if (pass.end >= asked.toBlock) {
     log.info({ chain: chain.id, from: asked.fromBlock, to: asked.toBlock }, "a rescan is done");
   }

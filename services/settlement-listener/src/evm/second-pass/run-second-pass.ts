@@ -1,4 +1,4 @@
-import { forgetUnmatched } from "../../store/chain-transfers.ts";
+import { deleteUnmatchedTransfers } from "../../store/chain-transfers.ts";
 import { type Lead, lockLead, readProgress } from "../../store/watchers.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
 import { auditRange } from "./audit-range.ts";
@@ -43,7 +43,7 @@ const forget = async (watch: WatchContext, lead: Lead, memory: PassMemory): Prom
   const before = new Date(nowMs - unmatchedKeptMs);
   await pool.transaction(async (tx) => {
     await lockLead(tx, lead);
-    await forgetUnmatched(tx, chain.id, { before, countMax: forgottenAtOnceMax });
+    await deleteUnmatchedTransfers(tx, chain.id, { before, countMax: forgottenAtOnceMax });
   });
   memory.forgotAtMs = nowMs;
 };

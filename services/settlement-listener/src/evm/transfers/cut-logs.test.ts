@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { transfersAtOnceMax } from "../../sightings/keep-transfers.ts";
+import { transfersPerCommitMax } from "../../sightings/record-transfers.ts";
 import type { ProxyLog } from "../rpc/chain-reader.ts";
 import { cutLogs } from "./cut-logs.ts";
 
@@ -23,12 +23,12 @@ describe("cutLogs", () => {
   test("what fits is one piece up to the range's end, also where there is nothing", () => {
     expect(cut()).toEqual([[0, 100]]);
     expect(cut(1, 2, 3)).toEqual([[6, 100]]);
-    expect(cut(transfersAtOnceMax)).toEqual([[transfersAtOnceMax, 100]]);
-    expect(cut(transfersAtOnceMax - 1, 1)).toEqual([[transfersAtOnceMax, 100]]);
+    expect(cut(transfersPerCommitMax)).toEqual([[transfersPerCommitMax, 100]]);
+    expect(cut(transfersPerCommitMax - 1, 1)).toEqual([[transfersPerCommitMax, 100]]);
   });
 
   test("what does not is cut between blocks", () => {
-    const most = transfersAtOnceMax - 1;
+    const most = transfersPerCommitMax - 1;
     expect(cut(most, 2)).toEqual([
       [most, 1],
       [2, 100],
@@ -41,7 +41,7 @@ describe("cutLogs", () => {
   });
 
   test("a block with more than fits is a piece of its own", () => {
-    const many = transfersAtOnceMax * 2;
+    const many = transfersPerCommitMax * 2;
     expect(cut(many, 1)).toEqual([
       [many, 1],
       [1, 100],

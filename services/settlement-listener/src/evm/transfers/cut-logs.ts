@@ -1,4 +1,4 @@
-import { transfersAtOnceMax } from "../../sightings/keep-transfers.ts";
+import { transfersPerCommitMax } from "../../sightings/record-transfers.ts";
 import type { ProxyLog } from "../rpc/chain-reader.ts";
 
 /** Logs of whole blocks, up to and with `endNumber`. */
@@ -6,7 +6,7 @@ export type Piece = { logs: readonly ProxyLog[]; endNumber: number };
 
 /**
  * Cuts the logs of a range, which ends at `endNumber`, between blocks into pieces that one transaction
- * can keep what is behind them; a block with more than that is a piece of its own. At least one piece.
+ * can commit what they point to; a block with more than that is a piece of its own. At least one piece.
  */
 export const cutLogs = (logs: readonly ProxyLog[], endNumber: number): readonly Piece[] => {
   const pieces: Piece[] = [];
@@ -14,7 +14,7 @@ export const cutLogs = (logs: readonly ProxyLog[], endNumber: number): readonly 
   let blockFirst = 0;
   for (const [index, log] of logs.entries()) {
     if (log.blockNumber !== logs[blockFirst]?.blockNumber) blockFirst = index;
-    const isFull = index - first >= transfersAtOnceMax;
+    const isFull = index - first >= transfersPerCommitMax;
     const last = logs[blockFirst - 1];
     if (!isFull || blockFirst === first || last === undefined) continue;
     pieces.push({ logs: logs.slice(first, blockFirst), endNumber: last.blockNumber });

@@ -46,16 +46,16 @@ export const transfersOf = (
     state: stateAt(receipt.blockNumber, lines),
   }));
 
-/** A kept transfer as a receipt proves it now; undefined where that does not. */
+/** A stored transfer as a receipt proves it now; undefined where that does not. */
 export const findAgain = (
   { chain }: { chain: WatchedChain },
-  kept: StoredTransfer,
+  stored: StoredTransfer,
   receipt: TransactionReceipt,
   lines: FinalityLines,
 ): ChainTransfer | undefined => {
-  const times = new Map([[receipt.blockNumber, kept.occurredAt]]);
+  const times = new Map([[receipt.blockNumber, stored.occurredAt]]);
   return transfersOf(chain, receipt, { times, lines }).find(
-    ({ ordinal }) => ordinal === kept.ordinal,
+    ({ ordinal }) => ordinal === stored.ordinal,
   );
 };
 

@@ -5,7 +5,7 @@ import type { ChainTransfer } from "../domain/chain-transfer.ts";
 import { hearLink } from "../events/hear-link.ts";
 import {
   failTransfers,
-  forgetUnmatched,
+  deleteUnmatchedTransfers,
   listDue,
   listLost,
   orphanTransfers,
@@ -16,7 +16,7 @@ import { type Rig, openRig } from "../testing/open-rig.ts";
 import { readEvents, readPayments } from "../testing/read-rows.ts";
 import { sampleTransfer } from "../testing/sample-transfer.ts";
 import { sampleLink, usdc } from "../testing/samples.ts";
-import { keepTransfers, tellTransfers } from "./keep-transfers.ts";
+import { recordTransfers, recordStoredTransfers } from "./record-transfers.ts";
 
 const { chainId } = usdc;
 
@@ -35,7 +35,7 @@ const transferTo = (link: PaymentLinkState, change: Partial<ChainTransfer> = {})
   sampleTransfer({ referenceHash: keccak256Hex(link.paymentReference), ...change });
 
 const keepIn = (tx: Transaction, ...transfers: ChainTransfer[]) =>
-  keepTransfers(tx, transfers, rig.clock.now());
+  recordTransfers(tx, transfers, rig.clock.now());
 const keep = (...transfers: ChainTransfer[]) =>
   rig.pool.transaction((tx) => keepIn(tx, ...transfers));
 const hearIn = (tx: Transaction, link: PaymentLinkState) => hearLink(rig.clock)(tx, { link });
@@ -44,7 +44,7 @@ const hear = (link: PaymentLinkState) => rig.pool.transaction((tx) => hearIn(tx,
 const orphanAbove = (block: number) =>
   rig.pool.transaction(async (tx) => {
     const orphaned = await orphanTransfers(tx, chainId, block);
-    await tellTransfers(tx, orphaned, rig.clock.now());
+    await recordStoredTransfers(tx, orphaned, rig.clock.now());
   });
 
 const told = async (link: PaymentLinkState) =>
@@ -52,7 +52,7 @@ const told = async (link: PaymentLinkState) =>
     ({ type, data }) => `${type.replace("settlement.", "")} ${data.version} ${data.amount}`,
   );
 
-describe("keepTransfers", () => {
+describe("recordTransfers", () => {
   test("tells of a payment at each state once, however often it is found", async () => {
     const link = aLink();
     await hear(link);
@@ -141,7 +141,11 @@ describe("keepTransfers", () => {
     const fail = () =>
       rig.pool.transaction(async (tx) => {
         const now = rig.clock.now();
-        await tellTransfers(tx, await failTransfers(tx, chainId, [lost, settled], now), now);
+        await recordStoredTransfers(
+          tx,
+          await failTransfers(tx, chainId, [lost, settled], now),
+          now,
+        );
       });
     await fail();
     await fail();
@@ -169,7 +173,9 @@ describe("keepTransfers", () => {
     await keep(transferTo(links[1], { state: "final" }));
     const before = new Date(rig.clock.now().getTime());
     rig.clock.advance(dayMs);
-    await rig.pool.transaction((tx) => forgetUnmatched(tx, chainId, { before, countMax: 10_000 }));
+    await rig.pool.transaction((tx) =>
+      deleteUnmatchedTransfers(tx, chainId, { before, countMax: 10_000 }),
+    );
     await hear(links[0]);
     await hear(links[1]);
     expect(await Promise.all(links.map(told))).toEqual([[], ["settled 1 1.5"], ["settled 1 1.5"]]);
