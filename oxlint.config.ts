@@ -61,7 +61,6 @@ export default defineConfig({
     {
       files: [
         "services/*/src/delivery/**",
-        "services/*/src/evm/**",
         "packages/postgres/src/transact.ts",
         "**/*.test.ts",
         "**/*.contract.ts",

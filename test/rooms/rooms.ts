@@ -30,7 +30,7 @@ export const serviceRooms: Record<string, Room> = {
   config: { packages: "contracts runtime", rooms: "domain guard" },
   metrics: { packages: "contracts runtime", rooms: "domain store" },
   issuer: { packages: "contracts runtime", rooms: "domain config" },
-  sightings: { packages: "contracts bus", rooms: "domain store" },
+  sightings: { packages: "contracts postgres bus", rooms: "domain store" },
   delivery: { packages: "contracts runtime postgres bus", rooms: "domain guard store" },
   evm: {
     packages: "contracts runtime postgres process",
@@ -42,7 +42,10 @@ export const serviceRooms: Record<string, Room> = {
   },
   introspect: { packages: "identity bus", rooms: "domain store deps" },
   jobs: { packages: "runtime postgres", rooms: "domain store deps" },
-  events: { packages: "contracts runtime bus", rooms: "domain store sightings delivery deps" },
+  events: {
+    packages: "contracts runtime postgres bus",
+    rooms: "domain store sightings delivery deps",
+  },
   http: {
     packages: "contracts postgres identity bus http",
     rooms: "domain guard store metrics sightings deps",

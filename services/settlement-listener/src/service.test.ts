@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { transact } from "@payment-links/postgres";
 import { outgoing, publish, type OutgoingEvent, type ReceivedRecord } from "@payment-links/bus";
 import {
   type EventType,
@@ -40,7 +41,7 @@ const valuesOf = (key: string) =>
 
 /** Lets the service hear of a link; its own outbox serves as links-api's, as the bus is one. */
 const tell = async (event: OutgoingEvent): Promise<void> => {
-  await rig.pool.transaction((tx) => publish(tx, [event]));
+  await transact(rig.pool, (tx) => publish(tx, [event]));
 };
 
 const linkEvents = (link: ReturnType<typeof sampleLink>): [string, OutgoingEvent][] => {
@@ -92,7 +93,7 @@ describe("settlement-listener", () => {
 
   test("a notice of a known link leaves without waiting for a poll", async () => {
     const link = sampleLink();
-    await rig.pool.transaction((tx) => hearLink(rig.clock)(tx, { link }));
+    await transact(rig.pool, (tx) => hearLink(rig.clock)(tx, { link }));
     const notice = sampleNotice({ paymentLinkId: link.id });
     expect((await rig.sendText(JSON.stringify(notice))).status).toBe(202);
     await waitUntil("the event leaves", async () => valuesOf(link.id).length > 0);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import * as z from "zod";
 import { sql } from "slonik";
+import { transact } from "@payment-links/postgres";
 import { Decimal, keccak256Hex } from "@payment-links/contracts";
 import { recordSighting } from "../sightings/record-sighting.ts";
 import { type Rig, openRig } from "../testing/open-rig.ts";
@@ -15,10 +16,10 @@ beforeAll(async () => {
 afterAll(() => rig.close());
 
 const hear = (link: ReturnType<typeof sampleLink>) =>
-  rig.pool.transaction((tx) => hearLink(rig.clock)(tx, { link }));
+  transact(rig.pool, (tx) => hearLink(rig.clock)(tx, { link }));
 
 const record = (sighting: ReturnType<typeof sampleSighting>) =>
-  rig.pool.transaction((tx) =>
+  transact(rig.pool, (tx) =>
     recordSighting(tx, sighting, {
       id: `tx_${sighting.sourceId}`,
       now: rig.clock.now(),

@@ -1,9 +1,9 @@
 import { type PaymentLinkState, keccak256Hex } from "@payment-links/contracts";
 import type { Clock } from "@payment-links/runtime";
+import type { Transaction } from "@payment-links/postgres";
 import { claimTransfers } from "../sightings/claim-transfers.ts";
 import { publishParked } from "../sightings/publish-parked.ts";
 import { findLinkVersion, lockLink, saveLink } from "../store/links.ts";
-import type { Transaction } from "../store/transaction.ts";
 
 /**
  * Any record of `payment-links.v1`: each carries the link's whole state, so the higher version is

@@ -1,9 +1,10 @@
 import { createHmac } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { transact } from "@payment-links/postgres";
 import { newId } from "@payment-links/contracts";
 import { hearLink } from "../events/hear-link.ts";
-import { readEvents, readPayments } from "../testing/read-rows.ts";
 import { type Rig, openRig, secrets } from "../testing/open-rig.ts";
+import { readEvents, readPayments } from "../testing/read-rows.ts";
 import { owner, payerTransaction, sampleLink, sampleNotice, usdc } from "../testing/samples.ts";
 
 let rig: Rig;
@@ -27,7 +28,7 @@ const accepted = { status: 202, codes: [] };
 const refused = (status: number, ...codes: string[]) => ({ status, codes });
 
 const hear = (link: ReturnType<typeof sampleLink>) =>
-  rig.pool.transaction((tx) => hearLink(rig.clock)(tx, { link }));
+  transact(rig.pool, (tx) => hearLink(rig.clock)(tx, { link }));
 
 /** A link that this service has heard of. */
 const knownLink = async (): Promise<string> => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { transact } from "@payment-links/postgres";
 import { newId } from "@payment-links/contracts";
 import { haltChain, saveCheckpoint, takeLead } from "../store/watchers.ts";
 import { type Rig, openRig } from "../testing/open-rig.ts";
@@ -14,7 +15,7 @@ beforeAll(async () => {
   const now = rig.clock.now();
   const lead = { chainId: haltedChain, now, until: new Date(now.getTime() + 1) };
   await takeLead(rig.pool, lead);
-  await rig.pool.transaction(async (tx) => {
+  await transact(rig.pool, async (tx) => {
     await saveCheckpoint(tx, haltedChain, { scannedTo: 5, finalizedTo: 3 });
     await haltChain(tx, haltedChain, "a reorg too deep");
   });

@@ -1,5 +1,5 @@
+import type { Transaction } from "@payment-links/postgres";
 import { assignTransfers, lockReference } from "../store/chain-transfers.ts";
-import type { Transaction } from "../store/transaction.ts";
 import { recordStoredTransfers, transfersPerCommitMax } from "./record-transfers.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { publish } from "@payment-links/bus";
+import type { Transaction } from "@payment-links/postgres";
 import { unparkPayments } from "../store/payments.ts";
-import type { Transaction } from "../store/transaction.ts";
 import { settlementEvent } from "./settlement-event.ts";
 
 const publishedAtOnceMax = 500;

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import * as z from "zod";
 import { sql } from "slonik";
+import { type Transaction, transact } from "@payment-links/postgres";
 import { Decimal, newId } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
 import type { Sighting } from "../domain/payment.ts";
 import { hearLink } from "../events/hear-link.ts";
-import type { Transaction } from "../store/transaction.ts";
 import { type Rig, openRig } from "../testing/open-rig.ts";
 import { readEvents, readPayments } from "../testing/read-rows.ts";
 import { sampleLink, sampleSighting } from "../testing/samples.ts";
@@ -20,7 +20,7 @@ afterAll(() => rig.close());
 const recordIn = (tx: Transaction, sighting: Sighting) =>
   recordSighting(tx, sighting, { id: newId("tx"), now: rig.clock.now(), tokenDecimals: 6 });
 
-const record = (sighting: Sighting) => rig.pool.transaction((tx) => recordIn(tx, sighting));
+const record = (sighting: Sighting) => transact(rig.pool, (tx) => recordIn(tx, sighting));
 
 const hearIn = (tx: Transaction, link: ReturnType<typeof sampleLink>) =>
   hearLink(rig.clock)(tx, { link });
@@ -29,7 +29,7 @@ const hearIn = (tx: Transaction, link: ReturnType<typeof sampleLink>) =>
 const holdOpen = async (work: (tx: Transaction) => Promise<unknown>) => {
   const done = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
-  const ended = rig.pool.transaction(async (tx) => {
+  const ended = transact(rig.pool, async (tx) => {
     await work(tx);
     done.resolve();
     await released.promise;
@@ -75,7 +75,7 @@ describe("recordSighting", () => {
     const parking = await holdOpen((tx) =>
       recordIn(tx, sampleSighting({ paymentLinkId: link.id })),
     );
-    const heard = rig.pool.transaction((tx) => hearIn(tx, link));
+    const heard = transact(rig.pool, (tx) => hearIn(tx, link));
     await somebodyWaits();
     await parking.commit();
     await heard;
@@ -110,7 +110,7 @@ describe("recordSighting", () => {
 
   test("notices of two links do not wait for one another, nor two payments of one link", async () => {
     const link = sampleLink();
-    await rig.pool.transaction((tx) => hearIn(tx, link));
+    await transact(rig.pool, (tx) => hearIn(tx, link));
     const unheardId = newId("plink");
     for (const paymentLinkId of [link.id, unheardId]) {
       const held = await holdOpen((tx) => recordIn(tx, sampleSighting({ paymentLinkId })));
@@ -134,7 +134,7 @@ describe("recordSighting", () => {
 
   test("a final notice that names another link settles the payment of the first one's", async () => {
     const [first, other] = [sampleLink(), sampleLink()];
-    for (const link of [first, other]) await rig.pool.transaction((tx) => hearIn(tx, link));
+    for (const link of [first, other]) await transact(rig.pool, (tx) => hearIn(tx, link));
     const begun = sampleSighting({ paymentLinkId: first.id, status: "processing" });
     await record(begun);
     await record({ ...begun, status: "settled", paymentLinkId: other.id });
@@ -147,9 +147,9 @@ describe("recordSighting", () => {
 
   test("a transaction that fails leaves neither the row nor the event", async () => {
     const link = sampleLink();
-    await rig.pool.transaction((tx) => hearIn(tx, link));
+    await transact(rig.pool, (tx) => hearIn(tx, link));
     const sighting = sampleSighting({ paymentLinkId: link.id });
-    const failing = rig.pool.transaction(async (tx) => {
+    const failing = transact(rig.pool, async (tx) => {
       await recordIn(tx, sighting);
       throw new Error("the process dies here");
     });
@@ -174,7 +174,7 @@ describe("recordSighting", () => {
       const told = [...begun, ...settled, ...settled].map((sighting) => () => record(sighting));
       const heard = [1, 2].map(
         (version) => () =>
-          rig.pool.transaction(async (tx) => {
+          transact(rig.pool, async (tx) => {
             for (const link of links) await hearIn(tx, { ...link, version });
           }),
       );

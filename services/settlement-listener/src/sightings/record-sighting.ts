@@ -1,8 +1,8 @@
 import { publish } from "@payment-links/bus";
+import type { Transaction } from "@payment-links/postgres";
 import { type Judgement, type Sighting, judgeSighting } from "../domain/payment.ts";
 import { holdLink } from "../store/links.ts";
 import { findPayment, findPaymentLinkId, lockPayment, savePayments } from "../store/payments.ts";
-import type { Transaction } from "../store/transaction.ts";
 import { settlementEvent } from "./settlement-event.ts";
 
 /** What a source brings with a sighting; drawn before the transaction, which may run again. */

@@ -1,8 +1,8 @@
 import { newId } from "@payment-links/contracts";
+import type { Transaction } from "@payment-links/postgres";
 import { type Judgement, type Sighting, judgeSighting } from "../domain/payment.ts";
 import { insertEvents } from "../store/outbox.ts";
 import { lockPayments, savePayments } from "../store/payments.ts";
-import type { Transaction } from "../store/transaction.ts";
 import { settlementEvent } from "./settlement-event.ts";
 
 /**

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { type Transaction, transact } from "@payment-links/postgres";
 import { Decimal, type PaymentLinkState, keccak256Hex } from "@payment-links/contracts";
 import type { ChainTransfer } from "../domain/chain-transfer.ts";
 import { hearLink } from "../events/hear-link.ts";
@@ -10,7 +11,6 @@ import {
   listLost,
   orphanTransfers,
 } from "../store/chain-transfers.ts";
-import type { Transaction } from "../store/transaction.ts";
 import { lockLead, takeLead } from "../store/watchers.ts";
 import { type Rig, openRig } from "../testing/open-rig.ts";
 import { readEvents, readPayments } from "../testing/read-rows.ts";
@@ -37,12 +37,12 @@ const transferTo = (link: PaymentLinkState, change: Partial<ChainTransfer> = {})
 const keepIn = (tx: Transaction, ...transfers: ChainTransfer[]) =>
   recordTransfers(tx, transfers, rig.clock.now());
 const keep = (...transfers: ChainTransfer[]) =>
-  rig.pool.transaction((tx) => keepIn(tx, ...transfers));
+  transact(rig.pool, (tx) => keepIn(tx, ...transfers));
 const hearIn = (tx: Transaction, link: PaymentLinkState) => hearLink(rig.clock)(tx, { link });
-const hear = (link: PaymentLinkState) => rig.pool.transaction((tx) => hearIn(tx, link));
+const hear = (link: PaymentLinkState) => transact(rig.pool, (tx) => hearIn(tx, link));
 
 const orphanAbove = (block: number) =>
-  rig.pool.transaction(async (tx) => {
+  transact(rig.pool, async (tx) => {
     const orphaned = await orphanTransfers(tx, chainId, block);
     await recordStoredTransfers(tx, orphaned, rig.clock.now());
   });
@@ -139,7 +139,7 @@ describe("recordTransfers", () => {
     const [lost, settled] = [transferTo(link), transferTo(link, { state: "settled" })];
     await keep(lost, settled);
     const fail = () =>
-      rig.pool.transaction(async (tx) => {
+      transact(rig.pool, async (tx) => {
         const now = rig.clock.now();
         await recordStoredTransfers(
           tx,
@@ -173,7 +173,7 @@ describe("recordTransfers", () => {
     await keep(transferTo(links[1], { state: "final" }));
     const before = new Date(rig.clock.now().getTime());
     rig.clock.advance(dayMs);
-    await rig.pool.transaction((tx) =>
+    await transact(rig.pool, (tx) =>
       deleteUnmatchedTransfers(tx, chainId, { before, countMax: 10_000 }),
     );
     await hear(links[0]);
@@ -189,7 +189,7 @@ describe("recordTransfers", () => {
       const settled = found.map((transfer) => ({ ...transfer, state: "settled" }) as const);
       const watching = async () => {
         for (const transfers of [found, settled]) {
-          await rig.pool.transaction(async (tx) => {
+          await transact(rig.pool, async (tx) => {
             await lockLead(tx, { chainId, token: "1" });
             await keepIn(tx, ...transfers);
           });

@@ -1,10 +1,10 @@
+import type { Transaction } from "@payment-links/postgres";
 import {
   type StoredTransfer,
   type ChainTransfer,
   sightingOfTransfer,
 } from "../domain/chain-transfer.ts";
 import { holdReferences, upsertTransfers } from "../store/chain-transfers.ts";
-import type { Transaction } from "../store/transaction.ts";
 import { recordSightings } from "./record-sightings.ts";
 
 /** The most transfers that one transaction records. */

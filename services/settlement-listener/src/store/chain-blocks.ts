@@ -1,8 +1,7 @@
 import * as z from "zod";
 import { sql } from "slonik";
-import type { Pool } from "@payment-links/postgres";
+import type { Pool, Transaction } from "@payment-links/postgres";
 import { BlockNumber } from "./block-number.ts";
-import type { Transaction } from "./transaction.ts";
 
 const BlockRow = z.object({
   number: BlockNumber,

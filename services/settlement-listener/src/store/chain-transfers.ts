@@ -1,14 +1,13 @@
 import * as z from "zod";
 import { sql } from "slonik";
 import { Amount, formatAmount } from "@payment-links/contracts";
-import type { Pool } from "@payment-links/postgres";
+import type { Pool, Transaction } from "@payment-links/postgres";
 import {
   type StoredTransfer,
   type ChainTransfer,
   transferStates,
 } from "../domain/chain-transfer.ts";
 import { BlockNumber } from "./block-number.ts";
-import type { Transaction } from "./transaction.ts";
 
 const TransferRow = z.object({
   chainId: z.string(),

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { sql } from "slonik";
 import { type PaymentLinkState, keccak256Hex } from "@payment-links/contracts";
-import type { Transaction } from "./transaction.ts";
+import type { Transaction } from "@payment-links/postgres";
 
 const Version = z.object({ version: z.int() });
 const Found = z.object({ isFound: z.literal(true) });

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { sql } from "slonik";
 import { type OutgoingEvent, outboxRow } from "@payment-links/bus";
-import type { Transaction } from "./transaction.ts";
+import type { Transaction } from "@payment-links/postgres";
 
 const nothing = sql.type(z.object({}).strict());
 

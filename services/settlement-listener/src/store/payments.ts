@@ -1,9 +1,8 @@
 import * as z from "zod";
 import { sql } from "slonik";
 import { Amount, PaymentStatus, formatAmount } from "@payment-links/contracts";
-import type { Pool } from "@payment-links/postgres";
+import type { Pool, Transaction } from "@payment-links/postgres";
 import type { Payment, Sighting } from "../domain/payment.ts";
-import type { Transaction } from "./transaction.ts";
 
 const PaymentRow = z.object({
   id: z.string(),

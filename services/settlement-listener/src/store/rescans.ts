@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { type CommonQueryMethods, sql } from "slonik";
+import { sql } from "slonik";
+import type { Db, Transaction } from "@payment-links/postgres";
 import { BlockNumber } from "./block-number.ts";
-import type { Transaction } from "./transaction.ts";
 
 const RescanRow = z.object({
   id: z.string(),
@@ -16,7 +16,7 @@ const nothing = sql.type(z.object({}).strict());
 
 /** Keeps an operator's wish until the chain's leader has fulfilled it. */
 export const insertRescan = async (
-  db: CommonQueryMethods,
+  db: Db,
   rescan: { chainId: string; fromBlock: number; toBlock: number; askedAt: Date },
 ): Promise<void> => {
   const { askedAt, chainId, fromBlock, toBlock } = rescan;
@@ -27,7 +27,7 @@ export const insertRescan = async (
 };
 
 /** How many rescans of a chain are not done yet. */
-export const countRescans = async (db: CommonQueryMethods, chainId: string): Promise<number> => {
+export const countRescans = async (db: Db, chainId: string): Promise<number> => {
   const Row = z.object({ count: z.int() });
   const { count } = await db.one(sql.type(Row)`
     SELECT count(*)::int AS count FROM rescans WHERE chain_id = ${chainId}
@@ -36,10 +36,7 @@ export const countRescans = async (db: CommonQueryMethods, chainId: string): Pro
 };
 
 /** The oldest rescan of a chain that is not done. */
-export const findRescan = async (
-  db: CommonQueryMethods,
-  chainId: string,
-): Promise<Rescan | undefined> => {
+export const findRescan = async (db: Db, chainId: string): Promise<Rescan | undefined> => {
   const row = await db.maybeOne(sql.type(RescanRow)`
     SELECT id, from_block AS "fromBlock", to_block AS "toBlock", next_block AS "nextBlock"
     FROM rescans WHERE chain_id = ${chainId}

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { transact } from "@payment-links/postgres";
 import { newId } from "@payment-links/contracts";
 import { type Rig, openRig } from "../testing/open-rig.ts";
 import {
@@ -43,7 +44,7 @@ const keep = (lead: Lead) =>
   renewLead(rig.pool, lead, { until: new Date(rig.clock.now().getTime() + leaseMs), report });
 
 const moveTo = (lead: Lead, scannedTo: number) =>
-  rig.pool.transaction(async (tx) => {
+  transact(rig.pool, async (tx) => {
     await lockLead(tx, lead);
     await saveCheckpoint(tx, chainId, { scannedTo, finalizedTo: 0 });
   });
@@ -97,7 +98,7 @@ describe("a chain's lead", () => {
     rig.clock.advance(leaseMs);
     const order: string[] = [];
     const [locked, taking] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const writing = rig.pool.transaction(async (tx) => {
+    const writing = transact(rig.pool, async (tx) => {
       await lockLead(tx, old);
       locked.resolve();
       await taking.promise;
@@ -114,7 +115,7 @@ describe("a chain's lead", () => {
   test("carries the leader's last word to operators, and a halt stays with the chain", async () => {
     const lead = await mustTake();
     await keep(lead);
-    await rig.pool.transaction((tx) => haltChain(tx, chainId, "a reorg too deep"));
+    await transact(rig.pool, (tx) => haltChain(tx, chainId, "a reorg too deep"));
     const row = (await listWatchers(rig.pool)).find((one) => one.chainId === chainId);
     expect(row).toMatchObject({ ...report, haltedReason: "a reorg too deep", scannedTo: null });
   });

@@ -2,6 +2,8 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type * as z from "zod";
+import { transact } from "@payment-links/postgres";
 import {
   type PaymentLinkState,
   type SettlementState,
@@ -9,17 +11,16 @@ import {
   toEip55,
   topics,
 } from "@payment-links/contracts";
-import type * as z from "zod";
 import { openTestGround, serveForTest } from "@payment-links/process/testing";
 import { readConfig, systemClock } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { hearLink } from "../events/hear-link.ts";
+import type { ChainOverride } from "../evm/chain/chain-settings.ts";
 import {
   createSettlementListener,
   settlementListenerConfig,
   settlementListenerMigration,
 } from "../service.ts";
-import type { ChainOverride } from "../evm/chain/chain-settings.ts";
 import type { Chain } from "./open-chain.ts";
 import { owner, sampleLink } from "./samples.ts";
 
@@ -93,7 +94,7 @@ export const openWatchRig = async (
         paymentReference: randomBytes(16).toString("hex"),
         ...change,
       }),
-    hear: (link: PaymentLinkState) => pool.transaction((tx) => hearLink(systemClock)(tx, { link })),
+    hear: (link: PaymentLinkState) => transact(pool, (tx) => hearLink(systemClock)(tx, { link })),
     readStatus,
     /** What was told of a link's payments, oldest first. */
     told: (linkId: string) => told.filter(({ key }) => key === linkId).map(({ data }) => data),

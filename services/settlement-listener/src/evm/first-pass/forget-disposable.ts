@@ -1,3 +1,4 @@
+import { transact } from "@payment-links/postgres";
 import { deleteBlocksAbove } from "../../store/chain-blocks.ts";
 import { deleteChainTransfers } from "../../store/chain-transfers.ts";
 import { type Lead, resetProgress, lockLead, readProgress } from "../../store/watchers.ts";
@@ -13,7 +14,7 @@ export const forgetDisposable = async (watch: WatchContext, lead: Lead): Promise
   if (!chain.settings.isDisposable) return;
   const { finalizedTo } = await readProgress(pool, chain.id);
   if (finalizedTo === null || (await holdsFinal(watch, reader, finalizedTo))) return;
-  await pool.transaction(async (tx) => {
+  await transact(pool, async (tx) => {
     await lockLead(tx, lead);
     await deleteBlocksAbove(tx, chain.id, -1);
     await deleteChainTransfers(tx, chain.id);

@@ -1,3 +1,4 @@
+import { transact } from "@payment-links/postgres";
 import type { StoredTransfer } from "../../domain/chain-transfer.ts";
 import { recordStoredTransfers } from "../../sightings/record-transfers.ts";
 import { deleteBlocksAbove, listBlocks } from "../../store/chain-blocks.ts";
@@ -56,7 +57,7 @@ const moveBack = async (
   { ancestor, scannedTo, finalizedTo }: Place & { ancestor: number },
 ): Promise<void> => {
   const { chain, clock, log, metrics, pool, wakeRelay } = watch;
-  const orphaned = await pool.transaction(async (tx) => {
+  const orphaned = await transact(pool, async (tx) => {
     await lockLead(tx, lead);
     await deleteBlocksAbove(tx, chain.id, ancestor);
     const transfers = await orphanTransfers(tx, chain.id, ancestor);
@@ -109,7 +110,7 @@ const halt = async (watch: WatchContext, lead: Lead, place: Place): Promise<void
     throw new ChainMovedError(`providers disagree on the final block ${finalizedTo}`);
   }
   const reason = `a reorg reached below block ${finalizedTo}, which had been recorded as final`;
-  await pool.transaction(async (tx) => {
+  await transact(pool, async (tx) => {
     await lockLead(tx, lead);
     await haltChain(tx, chain.id, reason);
   });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { transact } from "@payment-links/postgres";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { recordTransfers } from "../../sightings/record-transfers.ts";
 import { type Chain, openChain } from "../../testing/open-chain.ts";
@@ -21,7 +22,7 @@ afterAll(async () => {
 const keepMissing = (count: number) => {
   const { chainId } = chain;
   const missing = Array.from({ length: count }, () => sampleTransfer({ chainId, blockNumber: 1 }));
-  return rig.pool.transaction((tx) => recordTransfers(tx, missing, new Date()));
+  return transact(rig.pool, (tx) => recordTransfers(tx, missing, new Date()));
 };
 
 describe("settling payments", () => {

@@ -1,3 +1,4 @@
+import { transact } from "@payment-links/postgres";
 import {
   type Lines,
   type ScanPlan,
@@ -57,7 +58,7 @@ const begin = async (watch: WatchContext, lead: Lead, lines: Lines): Promise<boo
   const { chain, log, pool, reader } = watch;
   const [header] = await reader.readHeaders({ fromBlock: lines.final, toBlock: lines.final });
   if (header === undefined) return false;
-  await pool.transaction(async (tx) => {
+  await transact(pool, async (tx) => {
     await lockLead(tx, lead);
     await insertBlocks(tx, chain.id, [blockOf(header)]);
     const { number } = header;
@@ -145,7 +146,7 @@ const commit = async (
 ): Promise<void> => {
   const { finalizedTo, isFinalMoved, scanned, scannedTo } = step;
   const { blocks, transfers } = scanned;
-  await pool.transaction(async (tx) => {
+  await transact(pool, async (tx) => {
     const now = clock.now();
     await lockLead(tx, lead);
     if (blocks.length > 0) await insertBlocks(tx, chain.id, blocks);

@@ -1,7 +1,7 @@
+import { type Transaction, transact } from "@payment-links/postgres";
 import type { StoredTransfer, ChainTransfer } from "../../domain/chain-transfer.ts";
 import { recordTransfers } from "../../sightings/record-transfers.ts";
 import { listStored } from "../../store/chain-transfers.ts";
-import type { Transaction } from "../../store/transaction.ts";
 import { type Lead, lockLead } from "../../store/watchers.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
 import type { ChainReader } from "../rpc/chain-reader.ts";
@@ -63,7 +63,7 @@ export const commitMissed = async (
   missing: readonly ChainTransfer[],
   moveOn: (tx: Transaction) => Promise<void>,
 ): Promise<void> => {
-  await pool.transaction(async (tx) => {
+  await transact(pool, async (tx) => {
     await lockLead(tx, lead);
     await recordTransfers(tx, missing, clock.now());
     await moveOn(tx);

@@ -1,3 +1,4 @@
+import { transact } from "@payment-links/postgres";
 import { deleteUnmatchedTransfers } from "../../store/chain-transfers.ts";
 import { type Lead, lockLead, readProgress } from "../../store/watchers.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
@@ -41,7 +42,7 @@ const forget = async (watch: WatchContext, lead: Lead, memory: PassMemory): Prom
   const nowMs = clock.now().getTime();
   if (nowMs - memory.forgotAtMs < forgetEveryMs) return;
   const before = new Date(nowMs - unmatchedKeptMs);
-  await pool.transaction(async (tx) => {
+  await transact(pool, async (tx) => {
     await lockLead(tx, lead);
     await deleteUnmatchedTransfers(tx, chain.id, { before, countMax: forgottenAtOnceMax });
   });

@@ -1,3 +1,4 @@
+import { transact } from "@payment-links/postgres";
 import type { StoredTransfer, ChainTransfer } from "../../domain/chain-transfer.ts";
 import { recordTransfers, recordStoredTransfers } from "../../sightings/record-transfers.ts";
 import { failTransfers } from "../../store/chain-transfers.ts";
@@ -11,7 +12,7 @@ export const commitOutcomes = async (
   outcomes: { settled: readonly ChainTransfer[]; failed: readonly StoredTransfer[] },
 ): Promise<void> => {
   if (outcomes.settled.length === 0 && outcomes.failed.length === 0) return;
-  const failed = await pool.transaction(async (tx) => {
+  const failed = await transact(pool, async (tx) => {
     const now = clock.now();
     await lockLead(tx, lead);
     await recordTransfers(tx, outcomes.settled, now);
