@@ -28,7 +28,7 @@ export const findTransfers = async (
 };
 
 /** The payments that one receipt proves. */
-export const transfersOf = (
+const transfersOf = (
   chain: WatchedChain,
   receipt: TransactionReceipt,
   { times, lines, shown = new Map() }: Surroundings,
