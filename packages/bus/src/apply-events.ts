@@ -1,18 +1,16 @@
 import { type Span, SpanKind, SpanStatusCode } from "@opentelemetry/api";
-import type { DatabaseTransactionConnection } from "slonik";
+import type { Transaction } from "@payment-links/postgres";
 import { continueTrace, tracer } from "@payment-links/runtime";
 import type { EventReading } from "./cloud-event.ts";
 import type { AfterCommit, ChunkHandler, EventHandler } from "./reaction.ts";
 import { linksTo } from "./trace-links.ts";
-
-type Tx = DatabaseTransactionConnection;
 
 /**
  * Runs the handlers in the order of the events. A handler that takes many gets each run of its
  * events together. Answers what to do once the transaction is committed.
  */
 export const applyEvents = async (
-  tx: Tx,
+  tx: Transaction,
   group: string,
   events: readonly EventReading[],
 ): Promise<readonly AfterCommit[]> => {
@@ -44,7 +42,7 @@ const togetherHandler = (event: EventReading | undefined): ChunkHandler | undefi
 
 /** A span that continues the event's own trace. */
 const applyAlone = (
-  tx: Tx,
+  tx: Transaction,
   group: string,
   event: EventReading,
   apply: EventHandler,
@@ -68,7 +66,7 @@ const applyAlone = (
  * trace.
  */
 const applyTogether = (
-  tx: Tx,
+  tx: Transaction,
   group: string,
   events: readonly EventReading[],
   apply: ChunkHandler,

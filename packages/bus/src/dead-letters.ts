@@ -1,7 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import * as z from "zod";
-import { type CommonQueryMethods, sql } from "slonik";
+import { sql } from "slonik";
 import { newId } from "@payment-links/contracts";
+import { type Db, nothing } from "@payment-links/postgres";
 import type { ReceivedRecord } from "./bus.ts";
 import type { Reading } from "./cloud-event.ts";
 import { storableKey } from "./inbox.ts";
@@ -14,7 +15,6 @@ export const parkedBehind = "parked behind an earlier record of the same key";
 
 export type Parking = { group: string; reading: Reading; reason: string; parkedAt: Date };
 
-const nothing = sql.type(z.object({}).strict());
 const reasonCharactersMax = 1_000;
 
 /**
@@ -22,7 +22,7 @@ const reasonCharactersMax = 1_000;
  * outbox a record on the dead-letter topic, with the reason and the place. Answers false if the
  * record was set aside before.
  */
-export const parkRecord = async (tx: CommonQueryMethods, parking: Parking): Promise<boolean> => {
+export const parkRecord = async (tx: Db, parking: Parking): Promise<boolean> => {
   const { group, reading, parkedAt } = parking;
   const { record } = reading;
   const reason = storableText(parking.reason).slice(0, reasonCharactersMax);
@@ -101,7 +101,7 @@ const LaneRow = z.object({ topic: z.string(), key: z.string().nullable(), firstS
 
 /** The lanes that a group has parked, oldest first. */
 export const findLanes = (
-  db: CommonQueryMethods,
+  db: Db,
   { group, key, lanesMax }: { group: string; key: string | undefined; lanesMax: number },
 ): Promise<readonly ParkedLane[]> =>
   db.any(sql.type(LaneRow)`
@@ -113,7 +113,7 @@ export const findLanes = (
 
 /** Takes the oldest parked record of a lane for this transaction; undefined if none is left. */
 export const takeFirst = async (
-  tx: CommonQueryMethods,
+  tx: Db,
   { group, lane }: { group: string; lane: ParkedLane },
 ): Promise<ParkedRow | undefined> =>
   (await tx.maybeOne(sql.type(ParkedRow)`
@@ -132,7 +132,7 @@ const isOfLane = ({ key, firstSeq }: ParkedLane) =>
 
 /** Writes down why a parked record failed again. */
 export const updateReason = async (
-  db: CommonQueryMethods,
+  db: Db,
   { seq, reason }: { seq: string; reason: string },
 ): Promise<void> => {
   await db.query(nothing`
@@ -144,7 +144,7 @@ export const updateReason = async (
 const CountRow = z.object({ parkedCount: z.number() });
 
 /** How many records a group has parked. */
-export const countParked = async (db: CommonQueryMethods, group: string): Promise<number> => {
+export const countParked = async (db: Db, group: string): Promise<number> => {
   const row = await db.one(sql.type(CountRow)`
     SELECT count(*)::int AS "parkedCount" FROM dead_letters WHERE consumer = ${group}
   `);
@@ -169,7 +169,7 @@ const listedMax = 1_000;
 
 /** Lists the parked records of a service's schema in order of parking, for its operators. */
 export const listDeadLetters = (options: {
-  pool: CommonQueryMethods;
+  pool: Db;
   group?: string;
   /** Lists what was parked after this one. */
   afterSeq?: string;

@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { type CommonQueryMethods, sql } from "slonik";
+import { sql } from "slonik";
+import { type Db, nothing } from "@payment-links/postgres";
 import type { EventReading } from "./cloud-event.ts";
 
 const AcceptedRow = z.object({ name: z.string(), isFresh: z.boolean() });
@@ -18,7 +19,7 @@ export type Accepted = {
  * row. So a record is either parked behind the others or applied after all of them.
  */
 export const acceptEvents = async (
-  tx: CommonQueryMethods,
+  tx: Db,
   { group, topic, events }: { group: string; topic: string; events: readonly EventReading[] },
 ): Promise<Accepted> => {
   const ids = events.map(({ envelope }) => [envelope.id, dayOf(envelope.occurredAt)]);
@@ -56,7 +57,6 @@ export const acceptEvents = async (
 export const storableKey = (key: string | undefined): string | undefined =>
   key?.replaceAll("\0", "\uFFFD");
 
-const nothing = sql.type(z.object({}).strict());
 const keptDays = 30;
 const deletedRowsMax = 5_000;
 
@@ -64,7 +64,7 @@ const deletedRowsMax = 5_000;
  * Makes the coming days' partitions and drops those older than 30 days. Rows of that age in the
  * default partition are deleted, a bounded number at a time.
  */
-export const keepInbox = async (db: CommonQueryMethods, now: Date): Promise<void> => {
+export const keepInbox = async (db: Db, now: Date): Promise<void> => {
   const today = dayOf(now);
   await db.query(sql.type(z.object({ done: z.unknown() }))`
     SELECT keep_inbox(${today}::date) AS done

@@ -1,6 +1,7 @@
 import * as z from "zod";
-import { type CommonQueryMethods, sql } from "slonik";
+import { sql } from "slonik";
 import { type EventType, newId } from "@payment-links/contracts";
+import { type Db, nothing } from "@payment-links/postgres";
 import { activeTraceparent } from "@payment-links/runtime";
 
 /**
@@ -34,13 +35,8 @@ export const outboxRow = ({ event, key, occurredAt, data }: OutgoingEvent) => ({
   value: JSON.stringify(z.encode(event.data, data)),
 });
 
-const nothing = sql.type(z.object({}).strict());
-
 /** Writes events in the transaction that makes them true; the relay carries them on after it. */
-export const publish = async (
-  tx: CommonQueryMethods,
-  events: readonly OutgoingEvent[],
-): Promise<void> => {
+export const publish = async (tx: Db, events: readonly OutgoingEvent[]): Promise<void> => {
   if (events.length === 0) return;
   const rows = events
     .map(outboxRow)

@@ -1,6 +1,6 @@
 import type * as z from "zod";
-import type { DatabaseTransactionConnection } from "slonik";
 import type { EventType } from "@payment-links/contracts";
+import type { Transaction } from "@payment-links/postgres";
 
 /** What a handler is told of an event besides its data. */
 export type Envelope = {
@@ -16,7 +16,7 @@ export type Envelope = {
  * than once for an event (the transaction is retried), so it touches nothing but that transaction.
  */
 export type EventHandler<Event extends EventType = EventType> = (
-  tx: DatabaseTransactionConnection,
+  tx: Transaction,
   data: z.output<Event["data"]>,
   envelope: Envelope,
 ) => Promise<void>;
@@ -37,7 +37,7 @@ export type AfterCommit = () => void;
  * it fails, it gets each event alone, so that only the one at fault is set aside.
  */
 export type ChunkHandler<Event extends EventType = EventType> = (
-  tx: DatabaseTransactionConnection,
+  tx: Transaction,
   events: readonly ChunkEvent<Event>[],
 ) => Promise<AfterCommit | void>;
 

@@ -1,5 +1,6 @@
 export { type Migration, migrate } from "./migrate.ts";
 export { openMigratedPool } from "./open-migrated-pool.ts";
+export { nothing } from "./nothing.ts";
 export { ping } from "./ping.ts";
 export { type Pool, openPool } from "./pool.ts";
 export { type Db, type Transaction, transact } from "./transact.ts";

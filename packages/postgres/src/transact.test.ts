@@ -3,11 +3,11 @@ import { sql } from "slonik";
 import * as z from "zod";
 import { refuse } from "@payment-links/contracts";
 import { openLog } from "@payment-links/runtime";
+import { nothing } from "./nothing.ts";
 import { type Pool, openPool } from "./pool.ts";
 import { type TestDatabase, createTestDatabase } from "./testing.ts";
 import { type Transaction, transact } from "./transact.ts";
 
-const nothing = sql.type(z.object({}).strict());
 const Pid = sql.type(z.object({ pid: z.int() }));
 
 let database: TestDatabase;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import * as z from "zod";
 import { sql } from "slonik";
 import { openCatalogue } from "@payment-links/contracts";
-import { openPool } from "@payment-links/postgres";
+import { nothing, openPool } from "@payment-links/postgres";
 import { systemClock } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
@@ -12,7 +12,6 @@ import { openRig, refusalOf, tokenOf } from "./testing/open-rig.ts";
 import { askNonce, makeWallet, prepareSiwe } from "./testing/siwe.ts";
 
 const Text = z.object({ text: z.string() });
-const nothing = sql.type(z.object({}).strict());
 
 const rig = useRig(openRig);
 

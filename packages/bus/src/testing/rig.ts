@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { Client } from "pg";
-import { type CommonQueryMethods, sql } from "slonik";
+import { sql } from "slonik";
 import * as z from "zod";
 import type { EventType } from "@payment-links/contracts";
-import { type Pool, openPool } from "@payment-links/postgres";
+import { type Db, type Pool, nothing, openPool } from "@payment-links/postgres";
 import { createTestDatabase } from "@payment-links/postgres/testing";
 import { type Log, openLog } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
@@ -114,18 +114,14 @@ export const openTestSchema = async (): Promise<TestSchema> => {
 };
 
 const EffectRow = z.object({ label: z.string() });
-const nothing = sql.type(z.object({}).strict());
 
 /** What a handler of these tests does: it writes a row. */
-export const writeEffect = async (
-  tx: CommonQueryMethods,
-  effect: { key: string; step: number },
-): Promise<void> => {
+export const writeEffect = async (tx: Db, effect: { key: string; step: number }): Promise<void> => {
   await tx.query(nothing`INSERT INTO effects (key, step) VALUES (${effect.key}, ${effect.step})`);
 };
 
 /** The effects written so far, in order, such as `a:1`; of one key where it is given. */
-export const readEffects = async (db: CommonQueryMethods, key?: string): Promise<string[]> => {
+export const readEffects = async (db: Db, key?: string): Promise<string[]> => {
   const rows = await db.any(sql.type(EffectRow)`
     SELECT key || ':' || step AS label FROM effects
     WHERE ${key ?? null}::text IS NULL OR key = ${key ?? null}

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "@jest/globals";
 import * as z from "zod";
 import { sql } from "slonik";
+import { nothing } from "@payment-links/postgres";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { openRig, refusalOf } from "../testing/open-rig.ts";
 
 const path = "/console/api/audit-log";
 const Id = z.object({ id: z.string() });
-const nothing = sql.type(z.object({}).strict());
 const svm = "DRpbCBMxVnDK7maPM5tGv6MvB3v1sRMC86PZ8okm21hy";
 
 const rig = useRig(openRig);

@@ -2,12 +2,10 @@ import { describe, expect, test } from "@jest/globals";
 import { sql } from "slonik";
 import * as z from "zod";
 import { hashSecret, mintApiKey } from "@payment-links/contracts";
-import { openPool } from "@payment-links/postgres";
+import { nothing, openPool } from "@payment-links/postgres";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { openRig, refusalOf } from "../testing/open-rig.ts";
-
-const nothing = sql.type(z.object({}).strict());
 
 const rig = useRig(openRig);
 

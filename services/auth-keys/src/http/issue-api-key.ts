@@ -1,12 +1,12 @@
 import type { Response } from "express";
 import { hashSecret } from "@payment-links/contracts";
 import type { Caller } from "@payment-links/identity";
+import type { Transaction } from "@payment-links/postgres";
 import { type ApiKey, showApiKey } from "../domain/api-key.ts";
 import { insertApiKey } from "../store/api-keys.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { answerJson } from "./answer-json.ts";
 
-type Transaction = Parameters<typeof insertApiKey>[0];
 type Issue = { caller: Caller; key: ApiKey; secret: string };
 
 /** Stores a new key of the caller's account, and that the caller made it. */

@@ -1,11 +1,11 @@
 import { refuse } from "@payment-links/contracts";
 import type { Caller } from "@payment-links/identity";
+import type { Transaction } from "@payment-links/postgres";
 import { type Identity, type ProvenIdentity, identitiesMax } from "../domain/identity.ts";
 import { lockAccount } from "../store/accounts.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { insertIdentity, listIdentities, lockIdentity } from "../store/identities.ts";
 
-type Transaction = Parameters<typeof insertIdentity>[0];
 type Linking = { id: string; proven: ProvenIdentity; caller: Caller; now: Date };
 
 /**

@@ -1,5 +1,6 @@
 import type { Request } from "express";
 import { body, hashSecret, refuse, required, text } from "@payment-links/contracts";
+import type { Transaction } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { type ProvenIdentity, ethereumIdentity } from "../domain/identity.ts";
 import { judgeSiwe, siweCharsMax } from "../domain/siwe.ts";
@@ -12,7 +13,6 @@ export const SiweBody = body({
   signature: required(text({ lengthMax: 200 })),
 });
 
-type Transaction = Parameters<typeof spendSignInAttempt>[0];
 type Siwe = { message: string; signature: string };
 
 /** Who is proven by a message, once its nonce is spent in the transaction that makes use of it. */

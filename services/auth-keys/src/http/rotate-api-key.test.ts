@@ -1,7 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
-import * as z from "zod";
-import { sql } from "slonik";
 import { isApiKey } from "@payment-links/contracts";
+import { nothing } from "@payment-links/postgres";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { apiKeysMax, replacedKeysMax } from "../domain/api-key.ts";
 import { keepLastUses } from "../store/last-uses.ts";
@@ -9,7 +8,6 @@ import { openRig, refusalOf } from "../testing/open-rig.ts";
 
 const path = "/console/api/api-keys";
 const scopes = ["payment_link:create", "payment_link:read"];
-const nothing = sql.type(z.object({}).strict());
 const dayMs = 24 * 60 * 60 * 1000;
 
 const rig = useRig(openRig);

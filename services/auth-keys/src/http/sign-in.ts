@@ -1,7 +1,7 @@
 import type { Request, Response } from "express";
 import { type Account, Refusal, hashSecret, newId } from "@payment-links/contracts";
 import { readSessionToken, sessionCookie } from "@payment-links/http";
-import { transact } from "@payment-links/postgres";
+import { type Transaction, transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { openAccount } from "../domain/account.ts";
 import type { ProvenIdentity } from "../domain/identity.ts";
@@ -11,8 +11,6 @@ import { insertAccount, lockAccount, publishNewAccount } from "../store/accounts
 import { auditSession, insertAudit } from "../store/audit-log.ts";
 import { insertIdentity, lockIdentity } from "../store/identities.ts";
 import { deleteSessionByHash, insertSession } from "../store/sessions.ts";
-
-type Transaction = Parameters<typeof insertIdentity>[0];
 
 /** The session that a sign-in is about to begin. */
 type Beginning = { sessionId: string; now: Date };

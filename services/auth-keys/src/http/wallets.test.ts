@@ -1,7 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
-import * as z from "zod";
-import { sql } from "slonik";
 import { newId, openCatalogue, showToken } from "@payment-links/contracts";
+import { nothing } from "@payment-links/postgres";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { walletsMax } from "../domain/wallet.ts";
 import { openRig, refusalOf } from "../testing/open-rig.ts";
@@ -10,7 +9,6 @@ const path = "/console/api/wallets";
 const catalogue = openCatalogue();
 const evm = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 const otherEvm = "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359";
-const nothing = sql.type(z.object({}).strict());
 const svm = "DRpbCBMxVnDK7maPM5tGv6MvB3v1sRMC86PZ8okm21hy";
 
 const rig = useRig(openRig);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import * as z from "zod";
 import { sql } from "slonik";
-import { openPool } from "@payment-links/postgres";
+import { nothing, openPool } from "@payment-links/postgres";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { createLastUses } from "../domain/last-uses.ts";
@@ -14,7 +14,6 @@ import { keepUses } from "./keep-uses.ts";
 import { sweepEnded, sweepRowsMax } from "./sweep-ended.ts";
 
 const Count = z.object({ count: z.int() });
-const nothing = sql.type(z.object({}).strict());
 
 const rig = useRig(openRig);
 

@@ -1,14 +1,13 @@
 import * as z from "zod";
-import { type CommonQueryMethods, type DatabaseTransactionConnection, sql } from "slonik";
+import { sql } from "slonik";
 import { outgoing, publish } from "@payment-links/bus";
 import { Account, accountSnapshot, accountUpdated } from "@payment-links/contracts";
+import { type Db, type Transaction, nothing } from "@payment-links/postgres";
 
 const accountShape = { ...Account.shape, dateCreated: z.date() };
 
 /** An account as a row brings it: the wire's shape, with an instant that has been read already. */
 export const AccountRow = z.object(accountShape);
-
-const nothing = sql.type(z.object({}).strict());
 
 /** The columns of an account `a` with its wallets, in the order of {@link AccountRow}. */
 export const accountColumns = sql.fragment`
@@ -26,21 +25,18 @@ export const accountColumns = sql.fragment`
 `;
 
 /** Reads an account that must exist. */
-export const getAccount = (db: CommonQueryMethods, accountId: string): Promise<Account> =>
+export const getAccount = (db: Db, accountId: string): Promise<Account> =>
   db.one(sql.type(AccountRow)`SELECT ${accountColumns} FROM accounts a WHERE a.id = ${accountId}`);
 
 /** Finds the account that has, or ever had, the handle. */
-export const findAccountByHandle = (
-  db: CommonQueryMethods,
-  handle: string,
-): Promise<Account | null> =>
+export const findAccountByHandle = (db: Db, handle: string): Promise<Account | null> =>
   db.maybeOne(sql.type(AccountRow)`
     SELECT ${accountColumns} FROM handles h JOIN accounts a ON a.id = h.account_id
     WHERE h.handle = ${handle}
   `);
 
 /** Finds an account by its id. */
-export const findAccount = (db: CommonQueryMethods, accountId: string): Promise<Account | null> =>
+export const findAccount = (db: Db, accountId: string): Promise<Account | null> =>
   db.maybeOne(
     sql.type(AccountRow)`SELECT ${accountColumns} FROM accounts a WHERE a.id = ${accountId}`,
   );
@@ -50,19 +46,13 @@ export const findAccount = (db: CommonQueryMethods, accountId: string): Promise<
  * and reads it. Two statements on purpose: one that waits for the lock would show the wallets as they
  * were before the wait.
  */
-export const lockAccount = async (
-  tx: DatabaseTransactionConnection,
-  accountId: string,
-): Promise<Account> => {
+export const lockAccount = async (tx: Transaction, accountId: string): Promise<Account> => {
   await tx.query(nothing`SELECT FROM accounts WHERE id = ${accountId} FOR UPDATE`);
   return getAccount(tx, accountId);
 };
 
 /** Stores a new account; its handle is claimed in the same transaction. */
-export const insertAccount = async (
-  tx: DatabaseTransactionConnection,
-  account: Account,
-): Promise<void> => {
+export const insertAccount = async (tx: Transaction, account: Account): Promise<void> => {
   await tx.query(nothing`
     INSERT INTO accounts (id, version, handle, username, date_created)
     VALUES (
@@ -73,10 +63,7 @@ export const insertAccount = async (
 };
 
 /** Writes what the owner may change of an account, whose row is locked. */
-export const updateAccount = async (
-  tx: DatabaseTransactionConnection,
-  account: Account,
-): Promise<void> => {
+export const updateAccount = async (tx: Transaction, account: Account): Promise<void> => {
   await tx.query(nothing`
     UPDATE accounts SET
       handle = ${account.handle}, username = ${account.username}, bio = ${account.bio},
@@ -88,10 +75,7 @@ export const updateAccount = async (
 };
 
 /** Tells of a new account, as it was stored. */
-export const publishNewAccount = (
-  tx: DatabaseTransactionConnection,
-  account: Account,
-): Promise<void> =>
+export const publishNewAccount = (tx: Transaction, account: Account): Promise<void> =>
   publish(tx, [
     outgoing(accountUpdated, { key: account.id, occurredAt: account.dateCreated, data: account }),
   ]);
@@ -101,7 +85,7 @@ export const publishNewAccount = (
  * now stands is told to the others. Answers that account.
  */
 export const publishAccount = async (
-  tx: DatabaseTransactionConnection,
+  tx: Transaction,
   accountId: string,
   now: Date,
 ): Promise<Account> => {
@@ -120,7 +104,7 @@ export const publishAccount = async (
  * Locking them keeps a snapshot from overtaking a change under way. Answers their ids.
  */
 export const publishSnapshots = async (
-  tx: DatabaseTransactionConnection,
+  tx: Transaction,
   { afterId, batchSize, now }: { afterId: string; batchSize: number; now: Date },
 ): Promise<readonly string[]> => {
   const ids = await tx.anyFirst(sql.type(z.object({ id: z.string() }))`

@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { type CommonQueryMethods, type DatabaseTransactionConnection, sql } from "slonik";
+import { sql } from "slonik";
+import { type Db, type Transaction, nothing } from "@payment-links/postgres";
 import type { ApiKey } from "../domain/api-key.ts";
 import type { FoundKey } from "../domain/introspection.ts";
 import { AccountRow, accountColumns } from "./accounts.ts";
@@ -16,7 +17,6 @@ const ApiKeyRow = z.object({
   dateCreated: z.date(),
   lastUsedAt: z.date().nullable(),
 });
-const nothing = sql.type(z.object({}).strict());
 
 const columns = sql.fragment`
   k.id, k.name, k.prefix, k.scopes, k.expires_at AS "expiresAt", k.is_active AS "isActive",
@@ -33,7 +33,7 @@ type Owned = { accountId: string; id: string; now: Date };
 
 /** Stores a key, by the hash of its secret alone. */
 export const insertApiKey = async (
-  tx: DatabaseTransactionConnection,
+  tx: Transaction,
   { accountId, key, hash }: { accountId: string; key: ApiKey; hash: Buffer },
 ): Promise<void> => {
   await tx.query(nothing`
@@ -52,10 +52,7 @@ const KeyCounts = z.object({ currentCount: z.int(), replacedCount: z.int() });
 type KeyCounts = z.output<typeof KeyCounts>;
 
 /** Counts what the limits are about: an account's keys in their own right, and replaced ones. */
-export const countApiKeys = (
-  db: CommonQueryMethods,
-  { accountId, now }: Omit<Owned, "id">,
-): Promise<KeyCounts> =>
+export const countApiKeys = (db: Db, { accountId, now }: Omit<Owned, "id">): Promise<KeyCounts> =>
   db.one(sql.type(KeyCounts)`
     SELECT count(*) FILTER (WHERE k.replaced_by IS NULL)::int AS "currentCount",
       count(*) FILTER (WHERE k.replaced_by IS NOT NULL)::int AS "replacedCount"
@@ -64,7 +61,7 @@ export const countApiKeys = (
 
 /** Lists an account's lasting keys, newest first; `apiKeysMax` and `replacedKeysMax` bound them. */
 export const listApiKeys = (
-  db: CommonQueryMethods,
+  db: Db,
   { accountId, now }: Omit<Owned, "id">,
 ): Promise<readonly ApiKey[]> =>
   db.any(sql.type(ApiKeyRow)`
@@ -75,7 +72,7 @@ export const listApiKeys = (
 
 /** Locks a lasting key of an account; null where there is none. */
 export const lockApiKey = (
-  tx: DatabaseTransactionConnection,
+  tx: Transaction,
   { accountId, id, now }: Owned,
 ): Promise<ApiKey | null> =>
   tx.maybeOne(sql.type(ApiKeyRow)`
@@ -86,7 +83,7 @@ export const lockApiKey = (
 
 /** Writes which key took a key's place and when the replaced one ends. */
 export const updateApiKeyReplaced = async (
-  tx: DatabaseTransactionConnection,
+  tx: Transaction,
   { id, replacedBy, expiresAt }: { id: string; replacedBy: string; expiresAt: Date },
 ): Promise<void> => {
   await tx.query(nothing`
@@ -97,7 +94,7 @@ export const updateApiKeyReplaced = async (
 
 /** Switches a key on or off. */
 export const updateApiKeyActive = async (
-  tx: DatabaseTransactionConnection,
+  tx: Transaction,
   { id, isActive }: { id: string; isActive: boolean },
 ): Promise<void> => {
   await tx.query(nothing`UPDATE api_keys SET is_active = ${isActive} WHERE id = ${id}`);
@@ -105,7 +102,7 @@ export const updateApiKeyActive = async (
 
 /** Revokes a key for ever. The row stays: its hash must never come to life again. */
 export const revokeApiKey = async (
-  tx: DatabaseTransactionConnection,
+  tx: Transaction,
   { id, now }: { id: string; now: Date },
 ): Promise<void> => {
   await tx.query(nothing`UPDATE api_keys SET revoked_at = ${sql.timestamp(now)} WHERE id = ${id}`);
@@ -121,7 +118,7 @@ const FoundKeyRow = AccountRow.extend({
 });
 
 /** Finds a key by its hash, with the account behind it: one round trip, as every call may ask it. */
-export const findApiKeyByHash = (db: CommonQueryMethods, hash: Buffer): Promise<FoundKey | null> =>
+export const findApiKeyByHash = (db: Db, hash: Buffer): Promise<FoundKey | null> =>
   db.maybeOne(sql.type(FoundKeyRow)`
     SELECT ${accountColumns}, k.id AS "credentialId",
       coalesce(k.bucket_id, k.id) AS "bucketId", k.scopes, k.expires_at AS "expiresAt",

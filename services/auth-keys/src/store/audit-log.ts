@@ -1,10 +1,9 @@
 import * as z from "zod";
-import { type CommonQueryMethods, type DatabaseTransactionConnection, sql } from "slonik";
+import { sql } from "slonik";
 import { pageSize } from "@payment-links/contracts";
+import { type Db, type Transaction, nothing } from "@payment-links/postgres";
 import type { AuditRecord } from "../domain/audit.ts";
 import type { SignInMethod } from "../domain/session.ts";
-
-const nothing = sql.type(z.object({}).strict());
 
 /** Who did it: an operator on the internal port, or a signed-in person by one of their sessions. */
 type Actor = { kind: "operator" } | { kind: "session"; id: string };
@@ -37,7 +36,7 @@ type AuditEntry = {
 
 /** Writes down what was done, in the transaction that does it. */
 export const insertAudit = async (
-  tx: DatabaseTransactionConnection,
+  tx: Transaction,
   { at, accountId, actor, action, targetId, detail }: AuditEntry,
 ): Promise<void> => {
   await tx.query(nothing`
@@ -61,7 +60,7 @@ type SessionDeed = {
 
 /** Writes down that a session began or ended, by its own person. */
 export const auditSession = (
-  tx: DatabaseTransactionConnection,
+  tx: Transaction,
   { id, accountId, action, detail, now }: SessionDeed,
 ): Promise<void> =>
   insertAudit(tx, {
@@ -85,7 +84,7 @@ const AuditRow = z.object({
 
 /** A page of what was done to an account, newest first, and whether more follows. */
 export const listAudit = async (
-  db: CommonQueryMethods,
+  db: Db,
   { accountId, offset }: { accountId: string; offset: number },
 ): Promise<{ records: readonly AuditRecord[]; hasMore: boolean }> => {
   const rows = await db.any(sql.type(AuditRow)`

@@ -1,6 +1,7 @@
 import * as z from "zod";
-import { type DatabaseTransactionConnection, sql } from "slonik";
+import { sql } from "slonik";
 import { refuse } from "@payment-links/contracts";
+import type { Transaction } from "@payment-links/postgres";
 import { handlesMax } from "../domain/handle.ts";
 
 const Handle = z.object({ handle: z.string() });
@@ -13,7 +14,7 @@ type Claim = { accountId: string; handle: string; now: Date };
  * row is locked. Throws HANDLE_TAKEN, HANDLE_LIMIT.
  */
 export const claimHandle = async (
-  tx: DatabaseTransactionConnection,
+  tx: Transaction,
   { accountId, handle, now }: Claim,
 ): Promise<void> => {
   // The update changes nothing: it waits for a rival that inserts the same handle, and returns the

@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { type CommonQueryMethods, type DatabaseTransactionConnection, sql } from "slonik";
+import { sql } from "slonik";
+import { type Db, type Transaction, nothing } from "@payment-links/postgres";
 import type { Identity, ProvenIdentity } from "../domain/identity.ts";
 
 const IdentityRow = z.object({
@@ -10,7 +11,6 @@ const IdentityRow = z.object({
   subject: z.string(),
   dateCreated: z.date(),
 });
-const nothing = sql.type(z.object({}).strict());
 
 const columns = sql.fragment`
   id, account_id AS "accountId", method, issuer, subject, date_created AS "dateCreated"
@@ -24,7 +24,7 @@ type Name = Pick<ProvenIdentity, "method" | "issuer" | "subject">;
  * row.
  */
 export const lockIdentity = async (
-  tx: DatabaseTransactionConnection,
+  tx: Transaction,
   { method, issuer, subject }: Name,
 ): Promise<Identity | null> => {
   const name = JSON.stringify(["identity", method, issuer, subject]);
@@ -39,7 +39,7 @@ export const lockIdentity = async (
 
 /** Links an identity, whose name is locked, to an account. */
 export const insertIdentity = async (
-  tx: DatabaseTransactionConnection,
+  tx: Transaction,
   { id, accountId, method, issuer, subject, dateCreated }: Identity,
 ): Promise<void> => {
   await tx.query(nothing`
@@ -49,17 +49,14 @@ export const insertIdentity = async (
 };
 
 /** The identities of an account, the oldest first. */
-export const listIdentities = (
-  db: CommonQueryMethods,
-  accountId: string,
-): Promise<readonly Identity[]> =>
+export const listIdentities = (db: Db, accountId: string): Promise<readonly Identity[]> =>
   db.any(sql.type(IdentityRow)`
     SELECT ${columns} FROM identities WHERE account_id = ${accountId} ORDER BY date_created, id
   `);
 
 /** Unlinks an identity of the account; answers which it was, if there was one. */
 export const deleteIdentity = (
-  tx: DatabaseTransactionConnection,
+  tx: Transaction,
   { id, accountId }: { id: string; accountId: string },
 ): Promise<Identity | null> =>
   tx.maybeOne(sql.type(IdentityRow)`

@@ -1,8 +1,6 @@
-import * as z from "zod";
-import { type CommonQueryMethods, sql } from "slonik";
+import { sql } from "slonik";
+import { type Db, nothing } from "@payment-links/postgres";
 import type { CredentialUse } from "../domain/last-uses.ts";
-
-const nothing = sql.type(z.object({}).strict());
 
 /** Where a use of each kind of credential is kept. */
 const places = {
@@ -15,7 +13,7 @@ const places = {
  * is kept changes nothing. Rows are locked in one order, as replicas write the same ones.
  */
 export const keepLastUses = async (
-  db: CommonQueryMethods,
+  db: Db,
   kind: keyof typeof places,
   uses: readonly CredentialUse[],
 ): Promise<void> => {

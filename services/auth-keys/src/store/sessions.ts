@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { type CommonQueryMethods, type DatabaseTransactionConnection, sql } from "slonik";
+import { sql } from "slonik";
+import { type Db, type Transaction, nothing } from "@payment-links/postgres";
 import type { FoundSession } from "../domain/introspection.ts";
 import {
   type Session,
@@ -19,7 +20,6 @@ const ListedSessionRow = z.object({
   lastSeenAt: z.date(),
   expiresAt: z.date(),
 });
-const nothing = sql.type(z.object({}).strict());
 
 type NewSession = {
   id: string;
@@ -34,7 +34,7 @@ type NewSession = {
 
 /** Stores a session, by the hash of its token alone, and ends the oldest ones above the limit. */
 export const insertSession = async (
-  tx: DatabaseTransactionConnection,
+  tx: Transaction,
   { id, accountId, hash, method, identityId, now, expiresAt }: NewSession,
 ): Promise<void> => {
   await tx.query(nothing`
@@ -55,7 +55,7 @@ export const insertSession = async (
 
 /** Ends the session of a token, if it is one; answers which it was. */
 export const deleteSessionByHash = (
-  tx: DatabaseTransactionConnection,
+  tx: Transaction,
   hash: Buffer,
 ): Promise<{ id: string; accountId: string } | null> =>
   tx.maybeOne(sql.type(SessionRow)`
@@ -65,7 +65,7 @@ export const deleteSessionByHash = (
 
 /** Ends a session of the account; answers whether there was one. */
 export const deleteSession = async (
-  tx: DatabaseTransactionConnection,
+  tx: Transaction,
   { id, accountId }: { id: string; accountId: string },
 ): Promise<boolean> => {
   const { rowCount } = await tx.query(nothing`
@@ -76,7 +76,7 @@ export const deleteSession = async (
 
 /** Ends the sessions that an identity began, but for one; answers their ids. */
 export const deleteSessionsOfIdentity = (
-  tx: DatabaseTransactionConnection,
+  tx: Transaction,
   { identityId, exceptId }: { identityId: string; exceptId: string },
 ): Promise<readonly string[]> =>
   tx.anyFirst(sql.type(SessionIdRow)`
@@ -85,7 +85,7 @@ export const deleteSessionsOfIdentity = (
 
 /** The sessions of an account that have not ended, the newest first. */
 export const listSessions = (
-  db: CommonQueryMethods,
+  db: Db,
   { accountId, now }: { accountId: string; now: Date },
 ): Promise<readonly Session[]> => {
   const idleSince = new Date(now.getTime() - sessionIdleMs);
@@ -106,10 +106,7 @@ const FoundSessionRow = AccountRow.extend({
 });
 
 /** Finds a session by the hash of its token, with the account behind it: one round trip. */
-export const findSessionByHash = (
-  db: CommonQueryMethods,
-  hash: Buffer,
-): Promise<FoundSession | null> =>
+export const findSessionByHash = (db: Db, hash: Buffer): Promise<FoundSession | null> =>
   db.maybeOne(sql.type(FoundSessionRow)`
     SELECT ${accountColumns}, s.id AS "credentialId", s.last_seen_at AS "lastSeenAt",
       s.expires_at AS "expiresAt"
@@ -119,7 +116,7 @@ export const findSessionByHash = (
 
 /** Deletes at most so many sessions that are past their absolute end; answers how many. */
 export const deleteEndedSessions = async (
-  db: CommonQueryMethods,
+  db: Db,
   { now, rowsMax }: { now: Date; rowsMax: number },
 ): Promise<number> => {
   const { rowCount } = await db.query(nothing`

@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { type CommonQueryMethods, sql } from "slonik";
+import { sql } from "slonik";
+import { type Db, nothing } from "@payment-links/postgres";
 
 const AttemptRow = z.object({ linkingSessionId: z.string().nullable() });
-const nothing = sql.type(z.object({}).strict());
 
 type Attempt = { hash: Buffer; browserHash: Buffer; method: "siwe" | "oidc" };
 
@@ -10,7 +10,7 @@ type Attempt = { hash: Buffer; browserHash: Buffer; method: "siwe" | "oidc" };
  * Stores a sign-in that a browser began, by the hashes of its nonce or state and of the browser.
  */
 export const insertSignInAttempt = async (
-  db: CommonQueryMethods,
+  db: Db,
   {
     hash,
     browserHash,
@@ -34,7 +34,7 @@ export const insertSignInAttempt = async (
  * Another browser's attempt stays good.
  */
 export const spendSignInAttempt = (
-  db: CommonQueryMethods,
+  db: Db,
   { hash, browserHash, method, now }: Attempt & { now: Date },
 ): Promise<{ linkingSessionId: string | null } | null> =>
   db.maybeOne(sql.type(AttemptRow)`
@@ -46,7 +46,7 @@ export const spendSignInAttempt = (
 
 /** Deletes at most so many attempts that were not ended in time; answers how many. */
 export const deleteEndedSignInAttempts = async (
-  db: CommonQueryMethods,
+  db: Db,
   { now, rowsMax }: { now: Date; rowsMax: number },
 ): Promise<number> => {
   const { rowCount } = await db.query(nothing`

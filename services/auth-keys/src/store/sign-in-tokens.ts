@@ -1,12 +1,12 @@
 import * as z from "zod";
-import { type CommonQueryMethods, type DatabaseTransactionConnection, sql } from "slonik";
+import { sql } from "slonik";
+import { type Db, type Transaction, nothing } from "@payment-links/postgres";
 
 const OwnerRow = z.object({ accountId: z.string() });
-const nothing = sql.type(z.object({}).strict());
 
 /** Stores a one-time sign-in token, by its hash alone. */
 export const insertSignInToken = async (
-  tx: DatabaseTransactionConnection,
+  tx: Transaction,
   { hash, accountId, expiresAt }: { hash: Buffer; accountId: string; expiresAt: Date },
 ): Promise<void> => {
   await tx.query(nothing`
@@ -17,7 +17,7 @@ export const insertSignInToken = async (
 
 /** Uses a token up and answers whose it was; of several at once, one alone gets an answer. */
 export const redeemSignInToken = async (
-  tx: DatabaseTransactionConnection,
+  tx: Transaction,
   { hash, now }: { hash: Buffer; now: Date },
 ): Promise<string | null> =>
   tx.maybeOneFirst(sql.type(OwnerRow)`
@@ -28,7 +28,7 @@ export const redeemSignInToken = async (
 
 /** Deletes at most so many tokens that nobody used in time; answers how many. */
 export const deleteEndedSignInTokens = async (
-  db: CommonQueryMethods,
+  db: Db,
   { now, rowsMax }: { now: Date; rowsMax: number },
 ): Promise<number> => {
   const { rowCount } = await db.query(nothing`

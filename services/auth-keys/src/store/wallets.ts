@@ -1,14 +1,12 @@
-import * as z from "zod";
-import { type DatabaseTransactionConnection, sql } from "slonik";
+import { sql } from "slonik";
 import type { Wallet } from "@payment-links/contracts";
-
-const nothing = sql.type(z.object({}).strict());
+import { type Transaction, nothing } from "@payment-links/postgres";
 
 type Placed = { accountId: string; chainId: string; wallet: Wallet };
 
 /** Stores a wallet of an account, whose row is locked; it takes over the defaults that it is to be. */
 export const insertWallet = async (
-  tx: DatabaseTransactionConnection,
+  tx: Transaction,
   { accountId, chainId, wallet, now }: Placed & { now: Date },
 ): Promise<void> => {
   await yieldDefaults(tx, { accountId, chainId, wallet });
@@ -26,7 +24,7 @@ export const insertWallet = async (
 
 /** Writes which defaults a wallet is, taking them from whichever had them. The account is locked. */
 export const updateDefaults = async (
-  tx: DatabaseTransactionConnection,
+  tx: Transaction,
   { accountId, chainId, wallet }: Placed,
 ): Promise<void> => {
   await yieldDefaults(tx, { accountId, chainId, wallet });
@@ -38,7 +36,7 @@ export const updateDefaults = async (
 
 /** Removes a wallet of an account, whose row is locked. */
 export const deleteWallet = async (
-  tx: DatabaseTransactionConnection,
+  tx: Transaction,
   { accountId, walletId }: { accountId: string; walletId: string },
 ): Promise<void> => {
   await tx.query(nothing`DELETE FROM wallets WHERE id = ${walletId} AND account_id = ${accountId}`);
@@ -46,7 +44,7 @@ export const deleteWallet = async (
 
 /** The others give up what this wallet takes first: the unique indexes allow no moment with two. */
 const yieldDefaults = async (
-  tx: DatabaseTransactionConnection,
+  tx: Transaction,
   { accountId, chainId, wallet }: Placed,
 ): Promise<void> => {
   if (wallet.isDefault) {

@@ -1,9 +1,8 @@
 import { LRUCache } from "lru-cache";
-import { type CommonQueryMethods, sql } from "slonik";
+import { sql } from "slonik";
 import * as z from "zod";
 import { Account } from "@payment-links/contracts";
-
-const nothing = sql.type(z.object({}).strict());
+import { type Db, nothing } from "@payment-links/postgres";
 
 const VersionRow = z.object({ version: z.int() });
 
@@ -35,13 +34,13 @@ export const accountUpsert = (account: Account) => sql.fragment`
 `;
 
 /** Keeps an account's state unless a higher version is kept already. */
-export const upsertAccount = async (db: CommonQueryMethods, account: Account): Promise<void> => {
+export const upsertAccount = async (db: Db, account: Account): Promise<void> => {
   await db.query(nothing`${accountUpsert(account)}`);
 };
 
 /** The version of an account that is kept; undefined where it was never heard of. */
 export const findAccountVersion = async (
-  db: CommonQueryMethods,
+  db: Db,
   accountId: string,
 ): Promise<number | undefined> => {
   const row = await db.maybeOne(sql.type(VersionRow)`

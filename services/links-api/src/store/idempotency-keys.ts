@@ -1,6 +1,7 @@
-import { type CommonQueryMethods, type DatabaseTransactionConnection, sql } from "slonik";
+import { sql } from "slonik";
 import * as z from "zod";
 import { PaymentLinkCreationData } from "@payment-links/contracts";
+import { type Db, type Transaction, nothing } from "@payment-links/postgres";
 
 type OwnedKey = { ownerId: string; key: string };
 
@@ -14,13 +15,9 @@ export type KeptAnswer = z.output<typeof KeptRow>;
 
 const LockRow = z.object({ isLocked: z.boolean() });
 const ForgottenRow = z.object({ key: z.string() });
-const nothing = sql.type(z.object({}).strict());
 
 /** Takes a key until the transaction ends, or answers false at once: a crash leaves nothing behind. */
-export const tryLockKey = async (
-  tx: DatabaseTransactionConnection,
-  { ownerId, key }: OwnedKey,
-): Promise<boolean> => {
+export const tryLockKey = async (tx: Transaction, { ownerId, key }: OwnedKey): Promise<boolean> => {
   // The owner's id has a fixed shape without a blank, so that no two pairs make the same text.
   const { isLocked } = await tx.one(sql.type(LockRow)`
     SELECT pg_try_advisory_xact_lock(hashtextextended(${`${ownerId} ${key}`}, 0)) AS "isLocked"
@@ -30,7 +27,7 @@ export const tryLockKey = async (
 
 /** Finds the answer kept for a key since an instant. */
 export const findKeptAnswer = async (
-  tx: DatabaseTransactionConnection,
+  tx: Transaction,
   { ownerId, key }: OwnedKey,
   since: Date,
 ): Promise<KeptAnswer | undefined> => {
@@ -43,7 +40,7 @@ export const findKeptAnswer = async (
 
 /** Keeps an answer; one that has become too old, and is not deleted yet, gives way. */
 export const keepAnswer = async (
-  tx: DatabaseTransactionConnection,
+  tx: Transaction,
   { ownerId, key }: OwnedKey,
   { bodyHash, answer }: KeptAnswer,
   now: Date,
@@ -60,7 +57,7 @@ export const keepAnswer = async (
 
 /** Deletes answers kept since before an instant, at most so many, and answers how many. */
 export const forgetAnswers = async (
-  db: CommonQueryMethods,
+  db: Db,
   { before, answersMax }: { before: Date; answersMax: number },
 ): Promise<number> => {
   const rows = await db.any(sql.type(ForgottenRow)`

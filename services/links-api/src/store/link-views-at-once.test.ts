@@ -1,7 +1,8 @@
 import { beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
-import { type CommonQueryMethods, type QuerySqlToken, sql } from "slonik";
+import { type QuerySqlToken, sql } from "slonik";
 import * as z from "zod";
 import { newId } from "@payment-links/contracts";
+import type { Db } from "@payment-links/postgres";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { openRig } from "../testing/open-rig.ts";
 import { sampleAccount } from "../testing/samples.ts";
@@ -27,7 +28,7 @@ beforeEach(() => {
       return rig.pool.any(query);
     },
   };
-  findLinkView = createLinkViews(counted as CommonQueryMethods);
+  findLinkView = createLinkViews(counted as Db);
 });
 
 const nothing = z.object({}).strict();

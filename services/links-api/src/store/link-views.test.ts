@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
-import { type CommonQueryMethods, type QuerySqlToken, sql } from "slonik";
+import { type QuerySqlToken, sql } from "slonik";
 import * as z from "zod";
 import { type LinkStatus, linkStatuses } from "@payment-links/contracts";
+import type { Db } from "@payment-links/postgres";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { openRig } from "../testing/open-rig.ts";
 import { sampleAccount } from "../testing/samples.ts";
@@ -57,7 +58,7 @@ const scansOf = async (userId: string, status: LinkStatus | null): Promise<Plan[
       plans.forEach(({ Plan }) => walk(Plan));
       return [];
     },
-  } as unknown as CommonQueryMethods;
+  } as unknown as Db;
   await listLinks(explained, { userId, status, now: rig.clock.now(), offset: 0, limit: 11 });
   return scans;
 };

@@ -1,7 +1,8 @@
 import DataLoader from "dataloader";
-import { type CommonQueryMethods, type FragmentSqlToken, sql } from "slonik";
+import { type FragmentSqlToken, sql } from "slonik";
 import * as z from "zod";
 import { LinkStatus } from "@payment-links/contracts";
+import type { Db } from "@payment-links/postgres";
 import type { LinkView, OwnedLinkView, OwnerView } from "../domain/link-view.ts";
 
 const ViewRow = z.object({
@@ -60,7 +61,7 @@ const viewsAtOnceMax = 100;
  * Reads links as they are now, by primary keys alone. Those asked for in one turn of the event loop are
  * read by one statement, which under load costs less than half; nothing is kept.
  */
-export const createLinkViews = (db: CommonQueryMethods): FindLinkView => {
+export const createLinkViews = (db: Db): FindLinkView => {
   const loader = new DataLoader<string, OwnedLinkView | undefined>(
     async (linkIds) => {
       const views = await findLinkViews(db, linkIds).catch((error: unknown) => {
@@ -77,10 +78,7 @@ export const createLinkViews = (db: CommonQueryMethods): FindLinkView => {
   return (linkId) => loader.load(linkId);
 };
 
-const readAlone = async (
-  db: CommonQueryMethods,
-  linkId: string,
-): Promise<OwnedLinkView | undefined | Error> => {
+const readAlone = async (db: Db, linkId: string): Promise<OwnedLinkView | undefined | Error> => {
   try {
     return (await findLinkViews(db, [linkId]))[0];
   } catch (error) {
@@ -88,10 +86,7 @@ const readAlone = async (
   }
 };
 
-const findLinkViews = (
-  db: CommonQueryMethods,
-  linkIds: readonly string[],
-): Promise<readonly OwnedLinkView[]> =>
+const findLinkViews = (db: Db, linkIds: readonly string[]): Promise<readonly OwnedLinkView[]> =>
   db.any(sql.prepared("find_link_views", OwnedViewRow)`
     SELECT ${columns}, accounts.profile AS owner
     FROM links JOIN accounts ON accounts.id = links.user_id
@@ -100,7 +95,7 @@ const findLinkViews = (
 
 /** Finds a link of one owner; another's link is as good as none. */
 export const findOwnLinkView = async (
-  db: CommonQueryMethods,
+  db: Db,
   { linkId, userId }: { linkId: string; userId: string },
 ): Promise<LinkView | undefined> => {
   const row = await db.maybeOne(sql.type(ViewRow)`
@@ -121,10 +116,7 @@ export type LinkFilter = {
  * A page of one owner's links, newest first, as their status is at `now`. It is merged from ranges of
  * indexes, each read no further than the page reaches.
  */
-export const listLinks = async (
-  db: CommonQueryMethods,
-  filter: LinkFilter,
-): Promise<readonly LinkView[]> => {
+export const listLinks = async (db: Db, filter: LinkFilter): Promise<readonly LinkView[]> => {
   const { status, offset, limit } = filter;
   const ranges = rangesOf[status ?? "any"](filter).map((range) => sql.fragment`(${range})`);
   return db.any(sql.type(ViewRow)`

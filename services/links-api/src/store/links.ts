@@ -1,7 +1,8 @@
-import { type CommonQueryMethods, type DatabaseTransactionConnection, sql } from "slonik";
+import { sql } from "slonik";
 import * as z from "zod";
 import { type OutgoingEvent, outboxRow } from "@payment-links/bus";
 import { type Account, Amount, LinkStatus } from "@payment-links/contracts";
+import type { Db, Transaction } from "@payment-links/postgres";
 import type { Link } from "../domain/link.ts";
 import { accountUpsert } from "./accounts.ts";
 
@@ -52,7 +53,7 @@ export type NewLink = { link: Link; event: OutgoingEvent; unwrittenOwner: Accoun
  * one commit. Nobody can see the link before, so its event needs no lock.
  */
 export const insertLink = async (
-  db: CommonQueryMethods,
+  db: Db,
   { link, event, unwrittenOwner }: NewLink,
 ): Promise<void> => {
   const name = unwrittenOwner === undefined ? "insert_link" : "insert_link_with_owner";
@@ -84,10 +85,7 @@ export const insertLink = async (
 };
 
 /** Locks a link until the transaction ends; undefined where there is none. */
-export const lockLink = async (
-  tx: DatabaseTransactionConnection,
-  linkId: string,
-): Promise<Link | undefined> => {
+export const lockLink = async (tx: Transaction, linkId: string): Promise<Link | undefined> => {
   const row = await tx.maybeOne(sql.prepared("lock_link", LinkRow)`
     SELECT ${columns} FROM links WHERE id = ${linkId} FOR UPDATE
   `);
@@ -95,7 +93,7 @@ export const lockLink = async (
 };
 
 /** Writes what may change of a link; its row must be locked by this transaction. */
-export const updateLink = async (tx: DatabaseTransactionConnection, link: Link): Promise<void> => {
+export const updateLink = async (tx: Transaction, link: Link): Promise<void> => {
   await tx.query(sql.prepared("update_link", nothing)`
     UPDATE links SET
       version = ${link.version}, status = ${link.status},
@@ -113,7 +111,7 @@ export const updateLink = async (tx: DatabaseTransactionConnection, link: Link):
  * entries would be walked again until vacuum comes by.
  */
 export const markExpired = async (
-  db: CommonQueryMethods,
+  db: Db,
   { now, from, linksMax }: { now: Date; from?: Date | undefined; linksMax: number },
 ): Promise<{ count: number; until: Date | undefined }> => {
   const rows = await db.any(sql.type(ExpiredRow)`
@@ -133,7 +131,7 @@ export const markExpired = async (
 
 /** Locks the links that follow an id, in the order of ids: one batch of all links. */
 export const lockLinksAfter = async (
-  tx: DatabaseTransactionConnection,
+  tx: Transaction,
   { afterId, linksMax }: { afterId: string; linksMax: number },
 ): Promise<readonly Link[]> =>
   tx.any(sql.type(LinkRow)`

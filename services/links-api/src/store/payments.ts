@@ -1,6 +1,7 @@
-import { type CommonQueryMethods, type DatabaseTransactionConnection, sql } from "slonik";
+import { sql } from "slonik";
 import * as z from "zod";
 import { Amount, PaymentStatus } from "@payment-links/contracts";
+import type { Db, Transaction } from "@payment-links/postgres";
 import { type Payment, unappliedReasons } from "../domain/payment.ts";
 
 const PaymentRow = z.object({
@@ -35,10 +36,7 @@ const columns = sql.fragment`
 const nothing = z.object({}).strict();
 
 /** Finds a payment by the id that settlement-listener gave it. */
-export const findPayment = async (
-  db: CommonQueryMethods,
-  paymentId: string,
-): Promise<Payment | undefined> => {
+export const findPayment = async (db: Db, paymentId: string): Promise<Payment | undefined> => {
   const row = await db.maybeOne(sql.prepared("find_payment", PaymentRow)`
     SELECT ${columns} FROM payments WHERE id = ${paymentId}
   `);
@@ -49,10 +47,7 @@ export const findPayment = async (
  * Keeps a payment's new state. Its link's row must be locked by this transaction. Another payment of
  * the same (source, source id) breaks an invariant and throws.
  */
-export const upsertPayment = async (
-  tx: DatabaseTransactionConnection,
-  payment: Payment,
-): Promise<void> => {
+export const upsertPayment = async (tx: Transaction, payment: Payment): Promise<void> => {
   await tx.query(sql.prepared("upsert_payment", nothing)`
     INSERT INTO payments (
       id, link_id, version, source, source_id, status, is_applied, reason, amount, token_address,
@@ -78,7 +73,7 @@ export const upsertPayment = async (
 
 /** A page of one link's payments, the newest first. */
 export const listPayments = async (
-  db: CommonQueryMethods,
+  db: Db,
   { linkId, offset, limit }: { linkId: string; offset: number; limit: number },
 ): Promise<readonly Payment[]> =>
   db.any(sql.type(PaymentRow)`
@@ -89,7 +84,7 @@ export const listPayments = async (
 
 /** The newest of a link's payments that are seen and have not settled yet. */
 export const listPendingPayments = async (
-  db: CommonQueryMethods,
+  db: Db,
   { linkId, limit }: { linkId: string; limit: number },
 ): Promise<readonly Payment[]> =>
   db.any(sql.type(PaymentRow)`
@@ -100,7 +95,7 @@ export const listPendingPayments = async (
 
 /** Finds a payment that was applied to its link. */
 export const findAppliedPayment = async (
-  db: CommonQueryMethods,
+  db: Db,
   paymentId: string,
 ): Promise<Payment | undefined> => {
   const payment = await findPayment(db, paymentId);

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type DatabaseTransactionConnection, sql } from "slonik";
+import { sql } from "slonik";
 import * as z from "zod";
 import {
   type Account,
@@ -12,7 +12,7 @@ import {
   newId,
   scopes,
 } from "@payment-links/contracts";
-import { openPool } from "@payment-links/postgres";
+import { type Transaction, openPool } from "@payment-links/postgres";
 import type { Ground } from "@payment-links/process";
 import { openTestGround, serveForTest } from "@payment-links/process/testing";
 import { type Clock, openMetrics } from "@payment-links/runtime";
@@ -139,7 +139,7 @@ export const openRig = async ({
     /** Applies a settlement as the consumer does, in a transaction of its own. */
     settle: (settlement: SettlementState) =>
       pool.transaction((tx) => rig.settleWithin(tx, settlement)),
-    settleWithin: (tx: DatabaseTransactionConnection, settlement: SettlementState) =>
+    settleWithin: (tx: Transaction, settlement: SettlementState) =>
       applySettlement(deps)(tx, settlement, {
         id: newId("evt"),
         type: `settlement.${settlement.status}`,
@@ -147,7 +147,7 @@ export const openRig = async ({
         occurredAt: clock.now(),
       }),
     /** Waits until somebody in this database waits for a lock. */
-    untilBlocked: async (tx: DatabaseTransactionConnection): Promise<void> => {
+    untilBlocked: async (tx: Transaction): Promise<void> => {
       for (let tries = 0; tries < blockedTriesMax; tries += 1) {
         const { count } = await tx.one(sql.type(CountRow)`
           SELECT count(*)::int AS count, pg_sleep(0.01)::text AS slept FROM pg_locks
