@@ -37,11 +37,11 @@ export const serviceRooms: Record<string, Room> = {
     rooms: "domain store config sightings",
   },
   deps: {
-    packages: "contracts identity bus http process",
+    packages: "contracts identity http process",
     rooms: "domain guard store metrics issuer delivery evm",
   },
   introspect: { packages: "identity bus", rooms: "domain store deps" },
-  jobs: { packages: "runtime postgres process", rooms: "domain store deps" },
+  jobs: { packages: "runtime process", rooms: "domain store deps" },
   events: {
     packages: "contracts runtime postgres bus",
     rooms: "domain store sightings delivery deps",
@@ -51,14 +51,12 @@ export const serviceRooms: Record<string, Room> = {
     rooms: "domain guard store metrics sightings deps",
   },
   pages: { packages: "contracts http", rooms: "domain store deps" },
-  routes: { packages: "contracts http process", rooms: "deps http pages" },
-  "create-deps": { packages: "contracts bus process", rooms: "store metrics deps events" },
-  outside: { rooms: "guard" },
-  "refuse-unknown-keys": { packages: "runtime process", rooms: "config store" },
+  routes: { packages: "contracts http", rooms: "deps http pages" },
+  "create-deps": { packages: "contracts process", rooms: "store metrics deps" },
   service: {
     packages: "runtime identity bus http process",
     rooms:
-      "domain guard store config metrics issuer delivery evm deps introspect jobs events routes create-deps outside refuse-unknown-keys",
+      "domain guard store config metrics issuer delivery evm deps introspect jobs events routes create-deps",
   },
   prepare: { packages: "process", rooms: "service" },
   main: { packages: "process", rooms: "service" },

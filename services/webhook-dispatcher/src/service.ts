@@ -7,11 +7,11 @@ import type { Dispatcher } from "./delivery/start-dispatcher.ts";
 import { createTargets } from "./delivery/targets.ts";
 import type { Deps } from "./deps.ts";
 import { linkReactions } from "./events/link-reactions.ts";
+import { type Outside, openOutside } from "./guard/outside.ts";
 import { type UrlRules, hostOf } from "./guard/webhook-url.ts";
 import { keepLog } from "./jobs/keep-log.ts";
+import { refuseUnknownKeys } from "./jobs/refuse-unknown-keys.ts";
 import { createJumpCounter } from "./metrics.ts";
-import { type Outside, openOutside } from "./outside.ts";
-import { refuseUnknownKeys } from "./refuse-unknown-keys.ts";
 import { internalRoutes, publicRoutes } from "./routes.ts";
 
 export { type WebhookDispatcherConfig, webhookDispatcherConfig } from "./config.ts";
@@ -52,7 +52,7 @@ export const createWebhookDispatcher = (
       hearing: { reactions, pace: async () => dispatcher?.pace() },
       jobs: [keepLog(deps, config)],
       start: async () => {
-        await refuseUnknownKeys(ground, config);
+        await refuseUnknownKeys(deps);
         dispatcher = startDelivering({ ...config, ...outside, pool, clock, log, metrics, targets });
       },
       // At once: while a consumer leaves its group, no further attempt may begin.

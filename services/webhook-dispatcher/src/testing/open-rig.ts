@@ -5,7 +5,7 @@ import type { Ask } from "@payment-links/identity";
 import { openTestGround, serveForTest } from "@payment-links/process/testing";
 import { openMetrics, readConfig } from "@payment-links/runtime";
 import * as z from "zod";
-import type { Outside } from "../outside.ts";
+import type { Outside } from "../guard/outside.ts";
 import {
   createWebhookDispatcher,
   webhookDispatcherConfig,

@@ -1,16 +1,15 @@
-import type { Ground } from "@payment-links/process";
 import { ConfigError } from "@payment-links/runtime";
-import type { WebhookDispatcherConfig } from "./config.ts";
-import { listSecretKeyNames } from "./store/endpoints.ts";
+import type { Deps } from "../deps.ts";
+import { listSecretKeyNames } from "../store/endpoints.ts";
 
 /**
  * Throws ConfigError where secrets are sealed under a key that is not among the configured ones: one
  * that was taken away would make its endpoints fail one by one, and quietly.
  */
-export const refuseUnknownKeys = async (
-  { pool }: Pick<Ground, "pool">,
-  { secretKeys }: Pick<WebhookDispatcherConfig, "secretKeys">,
-): Promise<void> => {
+export const refuseUnknownKeys = async ({
+  pool,
+  secretKeys,
+}: Pick<Deps, "pool" | "secretKeys">): Promise<void> => {
   const used = await listSecretKeyNames(pool);
   const unknown = used.filter((keyName) => !secretKeys.byName.has(keyName));
   if (unknown.length === 0) return;

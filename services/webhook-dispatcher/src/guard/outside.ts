@@ -1,4 +1,4 @@
-import { type Resolve, createDnsResolver } from "./guard/resolver.ts";
+import { type Resolve, createDnsResolver } from "./resolver.ts";
 
 /** What lies outside of the house; tests bring their own. */
 export type Outside = {
