@@ -13,10 +13,11 @@ import {
   runbooksFolder,
 } from "./alerts/chart-rules.ts";
 import { metricNamesOf } from "./alerts/metric-names.ts";
-import { promtool, runPromtool } from "./alerts/promtool.ts";
+import { needing } from "./helm/tools.ts";
+import { runPromtool } from "./alerts/promtool.ts";
 
 const run = promisify(execFile);
-const withPromtool = promtool === undefined ? describe.skip : describe;
+const withPromtool = needing("promtool");
 const alerts = chartRules.filter(({ alert }) => alert !== undefined);
 
 describe("alerts and runbooks", () => {
@@ -70,7 +71,7 @@ describe("names of metrics in an expression", () => {
   });
 });
 
-withPromtool("promtool", () => {
+withPromtool.describe("promtool", () => {
   let folder: string;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "alerts-"));

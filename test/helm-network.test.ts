@@ -1,8 +1,9 @@
-import { beforeAll, describe, expect, test } from "@jest/globals";
+import { beforeAll, expect, test } from "@jest/globals";
 import { type Connection, type End, createPolicyVerdict } from "./helm/policy-verdict.ts";
-import { helm, renderChart } from "./helm/render-chart.ts";
+import { renderChart } from "./helm/render-chart.ts";
+import { needing } from "./helm/tools.ts";
 
-const withHelm = helm === undefined ? describe.skip : describe;
+const withHelm = needing("helm");
 
 const home = { "kubernetes.io/metadata.name": "shop" };
 const pod = (component: string): End => ({
@@ -64,7 +65,7 @@ const publicAddresses = ["1.1.1.1", "93.184.216.34", "2606:4700::1111"];
 /** Those of the operator's own, which `networkPolicy.webhookExcept` names. */
 const own = ["203.0.114.7", "2a00:1450:4000::1"];
 
-withHelm("the network policies", () => {
+withHelm.describe("the network policies", () => {
   let lets: (connection: Connection) => boolean = () => false;
   beforeAll(async () => {
     lets = createPolicyVerdict(await renderChart("production"), home);

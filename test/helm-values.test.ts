@@ -4,15 +4,14 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "@jest/globals";
 import { parse } from "yaml";
-import { chart, helm, readFolder, renderText } from "./helm/render-chart.ts";
-import { findTool, tellMissing } from "./helm/tools.ts";
+import { chart, readFolder, renderText } from "./helm/render-chart.ts";
+import { findTool, needing } from "./helm/tools.ts";
 import { projectRoot } from "./rig/child.ts";
 
 const run = promisify(execFile);
-const withHelm = helm === undefined ? test.skip : test;
+const withHelm = needing("helm");
 const helmDocs = findTool("helm-docs");
-if (helmDocs === undefined) tellMissing("helm-docs");
-const withHelmDocs = helmDocs === undefined ? test.skip : test;
+const withHelmDocs = needing("helm-docs");
 
 type Schema = {
   $ref?: string;
@@ -71,7 +70,7 @@ describe("values that cannot be meant", () => {
   // What a refusal must say, its path included, is the first line of each file.
   for (const { name, text } of files) {
     const expected = text.split("\n", 1)[0]?.replace("# ", "") ?? "";
-    withHelm(`${name} is refused: ${expected}`, async () => {
+    withHelm.test(`${name} is refused: ${expected}`, async () => {
       const file = join(projectRoot, "test/helm/bad-values", name);
       const said = await renderText("minimal", ["--values", file]).then(
         () => "it was rendered",
@@ -82,13 +81,13 @@ describe("values that cannot be meant", () => {
     });
   }
 
-  withHelm("the same values without the fault are rendered", async () => {
+  withHelm.test("the same values without the fault are rendered", async () => {
     expect(await renderText("minimal")).toContain("kind: Deployment");
   });
 });
 
 describe("the chart's README", () => {
-  withHelmDocs("is what helm-docs makes of the values", async () => {
+  withHelmDocs.test("is what helm-docs makes of the values", async () => {
     const args = ["--chart-search-root", chart, "--dry-run", "--skip-version-footer"];
     const { stdout } = await run(helmDocs ?? "", args, { timeout: 60_000 });
     const readme = readFileSync(join(chart, "README.md"), "utf8");

@@ -10,18 +10,17 @@ import {
   chart,
   containersOf,
   fullName,
-  helm,
   podOf,
   readFolder,
   renderChart,
   renderText,
   topologies,
 } from "./helm/render-chart.ts";
-import { findTool, tellMissing } from "./helm/tools.ts";
+import { findTool, needing } from "./helm/tools.ts";
 import { projectRoot } from "./rig/child.ts";
 
 const run = promisify(execFile);
-const withHelm = helm === undefined ? describe.skip : describe;
+const withHelm = needing("helm");
 const services = ["auth-keys", "links-api", "settlement-listener", "webhook-dispatcher"];
 
 const ofKind = (manifests: readonly Manifest[], kind: string): Manifest[] =>
@@ -30,7 +29,7 @@ const ofKind = (manifests: readonly Manifest[], kind: string): Manifest[] =>
 const duplicates = (names: readonly string[]): string[] =>
   names.filter((name, index) => names.indexOf(name) !== index);
 
-withHelm("every topology", () => {
+withHelm.describe("every topology", () => {
   const rendered = new Map<string, Manifest[]>();
   beforeAll(async () => {
     for (const topology of topologies) rendered.set(topology, await renderChart(topology));
@@ -99,7 +98,7 @@ withHelm("every topology", () => {
   });
 });
 
-withHelm("secrets", () => {
+withHelm.describe("secrets", () => {
   test("with existingSecret nothing secret is in the render: no Secret, and no value", async () => {
     for (const topology of topologies.filter((name) => name !== "trial")) {
       const manifests = await renderChart(topology);
@@ -151,7 +150,7 @@ withHelm("secrets", () => {
   });
 });
 
-withHelm("the one origin", () => {
+withHelm.describe("the one origin", () => {
   const paths = [
     "/v1/payment-link",
     "/v1/openapi.json",
@@ -214,7 +213,7 @@ withHelm("the one origin", () => {
   });
 });
 
-withHelm("scaling", () => {
+withHelm.describe("scaling", () => {
   test("a scaled Deployment names no replicas, which the scaler would lose at each upgrade", async () => {
     const manifests = await renderChart("production");
     const scaled = ofKind(manifests, "HorizontalPodAutoscaler").map(
@@ -237,7 +236,7 @@ withHelm("scaling", () => {
   });
 });
 
-withHelm("migrations", () => {
+withHelm.describe("migrations", () => {
   test("without hooks nothing but the test is one, and another image is another Job", async () => {
     const jobName = async (tag: string) => {
       const manifests = await renderChart("gitops", ["--set", `image.tag=${tag}`]);
@@ -274,7 +273,7 @@ withHelm("migrations", () => {
   });
 });
 
-withHelm("monitoring", () => {
+withHelm.describe("monitoring", () => {
   type Rules = { groups: { rules: { alert?: string; annotations?: Record<string, string> }[] }[] };
 
   test("every file of alerts is a PrometheusRule, each alert with its runbook's address", async () => {
@@ -303,13 +302,17 @@ withHelm("monitoring", () => {
 
 const kubeconform = findTool("kubeconform");
 const kubeScore = findTool("kube-score");
-if (kubeconform === undefined) tellMissing("kubeconform");
-if (kubeScore === undefined) tellMissing("kube-score");
-const eachTopology = (tool: string | undefined) =>
-  (helm === undefined || tool === undefined ? test.skip : test).each(topologies);
+const eachTopology =
+  (tool: string) =>
+  (title: string, body: (topology: string) => Promise<void>): void => {
+    const { test: testWith } = needing("helm", tool);
+    for (const topology of topologies) {
+      testWith(title.replace("%s", topology), () => body(topology));
+    }
+  };
 
 describe("kubeconform -strict", () => {
-  eachTopology(kubeconform)("passes %s", async (topology) => {
+  eachTopology("kubeconform")("passes %s", async (topology) => {
     const schemas = join(projectRoot, "test/helm/schemas");
     const location = `${schemas}/{{ .ResourceKind }}-{{ .Group }}-{{ .ResourceAPIVersion }}.json`;
     const args = ["-strict", "-summary", "-schema-location", location, "-"];
@@ -345,7 +348,7 @@ describe("kube-score", () => {
     );
   };
 
-  eachTopology(kubeScore)(
+  eachTopology("kube-score")(
     "finds nothing in %s but what is ignored there, and all of that",
     async (topology) => {
       const here = ignored.filter((entry) => entry.topologies?.includes(topology) ?? true);

@@ -14,8 +14,13 @@ import type { EmbeddedPostgres, EmbeddedPostgresOptions } from "./embedded-postg
 
 const isRoot = process.getuid?.() === 0;
 const nobody = { uid: 65_534, gid: 65_534 };
-const asRoot = isRoot ? test : test.skip;
-const asRootAndNobody = isRoot && canRunNode(nobody) ? test : test.skip;
+/** A skipped test says what it lacks, for `npm test` to count. */
+const needing =
+  (what: string, isThere: boolean) =>
+  (title: string, body: () => Promise<void>): void =>
+    isThere ? test(title, body) : test.skip(`${title} (no ${what})`, body);
+const asRoot = needing("root", isRoot);
+const asRootAndNobody = needing("Node for another user", isRoot && canRunNode(nobody));
 
 const cleanups: (() => Promise<unknown>)[] = [];
 

@@ -1,12 +1,13 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { stringify } from "yaml";
 import { alertsFolder, readRules } from "./chart-rules.ts";
-import { promtool, runPromtool } from "./promtool.ts";
+import { needing } from "../helm/tools.ts";
+import { runPromtool } from "./promtool.ts";
 
-const withPromtool = promtool === undefined ? describe.skip : describe;
+const withPromtool = needing("promtool");
 const causesFile = join(alertsFolder, "causes.yaml");
 const causes = new Set(
   readRules(causesFile).groups.flatMap(({ rules }) => rules.flatMap(({ alert }) => alert ?? [])),
@@ -118,7 +119,7 @@ const troubles: Readonly<Record<string, { trouble: Series[]; rest: Series[] }>> 
   }),
 };
 
-withPromtool("causes", () => {
+withPromtool.describe("causes", () => {
   let folder: string;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "causes-"));

@@ -3,12 +3,12 @@ import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { slos } from "@payment-links/deploy/chart/slos";
 import { Client } from "pg";
 import { stringify } from "yaml";
 import * as z from "zod";
-import { findTool, tellMissing } from "../helm/tools.ts";
+import { findTool, needing } from "../helm/tools.ts";
 import { call } from "../rig/client.ts";
 import { findFreePorts } from "../rig/free-port.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
@@ -16,7 +16,6 @@ import { alertsFolder, readRules } from "./chart-rules.ts";
 import { type WatchedSet, openWatchedSet } from "./open-watched-set.ts";
 
 const prometheus = findTool("prometheus");
-if (prometheus === undefined) tellMissing("prometheus");
 
 const alertName = "PaymentLinksConsumerStopped";
 /** The bound of a minute in the alert itself stays as it is. */
@@ -35,7 +34,7 @@ const Answer = z.object({
   }),
 });
 
-(prometheus === undefined ? describe.skip : describe)("a real Prometheus", () => {
+needing("prometheus").describe("a real Prometheus", () => {
   let set: WatchedSet;
   let folder: string;
   let server: ChildProcess;

@@ -5,13 +5,12 @@ import { promisify } from "node:util";
 import { parseAllDocuments } from "yaml";
 import * as z from "zod";
 import { projectRoot } from "../rig/child.ts";
-import { findTool, tellMissing } from "./tools.ts";
+import { findTool } from "./tools.ts";
 
 const run = promisify(execFile);
 
 export const chart = join(projectRoot, "helm/payment-links");
-export const helm = findTool("helm");
-if (helm === undefined) tellMissing("helm");
+const helm = findTool("helm");
 
 /** The chart's topologies, by the names of their files. */
 export const topologies = readdirSync(join(chart, "ci")).map((file) => file.replace(".yaml", ""));

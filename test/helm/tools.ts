@@ -1,3 +1,4 @@
+import { describe, test } from "@jest/globals";
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 
@@ -18,10 +19,16 @@ const isExecutable = (path: string): boolean => {
   }
 };
 
-/** Says once what a missing tool costs; a test that is skipped in silence would look like a proof. */
-export const tellMissing = (name: string): void => {
-  process.stderr.write(
-    `${name} is not on PATH, nor in ${name.toUpperCase().replaceAll("-", "_")}_BIN: ` +
-      `what needs it is skipped\n`,
-  );
+/**
+ * Blocks and tests that need programs. Where one is missing they are skipped and say which, for
+ * `npm test` to count: a test that is skipped in silence would look like a proof.
+ */
+export const needing = (...names: readonly string[]) => {
+  const missing = names.find((name) => findTool(name) === undefined);
+  if (missing === undefined) return { describe, test };
+  const reason = `(no ${missing})`;
+  return {
+    describe: (title: string, body: () => void) => describe.skip(`${title} ${reason}`, body),
+    test: (title: string, body: () => Promise<void>) => test.skip(`${title} ${reason}`, body),
+  };
 };
