@@ -10,4 +10,6 @@ export default {
   maxWorkers: 2,
   testTimeout: 30_000,
   watchman: false,
+  // Kept from run to run: with it go the times by which the slowest file begins first.
+  cacheDirectory: "<rootDir>/node_modules/.cache/jest",
 };

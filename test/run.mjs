@@ -1,46 +1,119 @@
 // `npm test [-- <path patterns>]`: everything that can be proven, on a fresh clone too. Installs what
-// is missing, starts real servers, checks the code, runs the tests; the last line counts.
-import { spawn } from "node:child_process";
+// is missing, starts real servers, checks the code, runs the tests; the last line counts. Of a part of
+// the tests, it starts the servers that these ask for. `npm run test:quick`: all that needs no server,
+// and what needs Postgres alone of that which has changed since `main`.
 import { existsSync } from "node:fs";
-import { chmod, mkdtemp, readFile, readdir, readlink, rm } from "node:fs/promises";
+import { chmod, mkdtemp, readFile, readdir } from "node:fs/promises";
 import { constants, tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
-import { ensureInstalled, node24, nodeFlags } from "../deploy/node24.mjs";
-
-const root = fileURLToPath(new URL("..", import.meta.url));
+import { ensureInstalled } from "../deploy/node24.mjs";
+import { listChangedTests } from "./changed.mjs";
+import { endWhatIsLeft, endWithin, interruptedBy, report, start } from "./children.mjs";
+import {
+  addCounts,
+  compileCache,
+  countResults,
+  jestArgs,
+  listTests,
+  root,
+  sayCounts,
+} from "./jest/jest.mjs";
+import { findServers, listWithPostgres, servers as allServers } from "./tiers.mjs";
 
 const checkMsMax = 300_000;
+const aloneMsMax = 600_000;
 const jestMsMax = 1_500_000;
-const killMsMax = 20_000;
 
-/** What a signal, or a limit of time, has to end. */
-const children = new Set();
-let interruptedBy;
-
-const main = async (patterns) => {
+const main = async (args) => {
   await ensureInstalled();
   // The run's own directory for temporary files: what a test leaves behind goes with it.
   const directory = await mkdtemp(join(tmpdir(), "payment-links-run-"));
   await chmod(directory, 0o711);
-  const env = { ...process.env, TMPDIR: directory };
-  const servers = startServers(env);
+  const env = { ...process.env, TMPDIR: directory, NODE_COMPILE_CACHE: compileCache };
+  const run = { env, directory };
   try {
-    // Both at once: Maven may be fetching for a while. A part of the tests is asked for by somebody
-    // in the middle of a change, whose code need not be tidy yet.
-    const isGood = patterns.length > 0 || (await check(env));
-    const counts = await runJest(patterns, { ...env, ...(await servers.urls) }, directory);
-    return { passed: counts.passed, failed: counts.failed + (isGood ? 0 : 1) };
+    if (args[0] === "--quick") return await runQuick(run);
+    return args.length === 0 ? await runAll(run) : await runPart(run, args);
   } finally {
-    await servers.stop();
     await endWhatIsLeft(directory);
   }
 };
 
+const runAll = (run) =>
+  withServers(run, Object.keys(allServers), async (env) => {
+    // Both at once: Maven may be fetching for a while.
+    const isGood = await check(run.env);
+    const counts = await runJest(await env, [], run.directory);
+    return { ...counts, failed: counts.failed + (isGood ? 0 : 1) };
+  });
+
+/** Not checked: somebody is in the middle of a change, and the code need not be tidy yet. */
+const runPart = async (run, args) => {
+  const names = await findServers(await listTests(...args));
+  return await withServers(run, names, async (env) => runJest(await env, args, run.directory));
+};
+
+const runQuick = async (run) => {
+  const tests = await listQuick();
+  const names = tests.length > 0 ? ["postgres"] : [];
+  return await withServers(run, names, async (env) => {
+    const alone = await runAlone(run.env);
+    const args = ["--runTestsByPath", ...tests];
+    const changed = tests.length > 0 ? [await runJest(await env, args, run.directory)] : [];
+    return addCounts(alone, ...changed);
+  });
+};
+
+/** Tier 2 of what has changed. */
+const listQuick = async () => {
+  const [{ tests, reason }, all] = [await listChangedTests(), await listWithPostgres()];
+  if (tests === undefined) report(`${reason}: all that needs Postgres is tested`);
+  const chosen = all.filter((test) => tests?.includes(test) ?? true);
+  report(`needs Postgres and may have changed since main: ${chosen.length} of ${all.length} files`);
+  return chosen;
+};
+
+/** Tier 1, by workspace: turbo runs those again that have changed, or stand on what has. */
+const runAlone = async (env) => {
+  const turbo = join(root, "node_modules/turbo/bin/turbo");
+  const PATH = `${join(root, "node_modules/.bin")}${delimiter}${env.PATH}`;
+  const child = start([turbo, "run", "test:alone", "--continue", "--output-logs=errors-only"], {
+    env: { ...env, PATH, TURBO_TELEMETRY_DISABLED: "1", DO_NOT_TRACK: "1" },
+    stdio: ["ignore", 2, "inherit"],
+  });
+  const code = await endWithin(child, aloneMsMax);
+  const groups = ["packages", "services"].map(async (group) =>
+    (await readdir(join(root, group))).map((name) => join(group, name)),
+  );
+  const folders = [...(await Promise.all(groups)).flat(), "deploy"];
+  const texts = await Promise.all(
+    folders.map((folder) =>
+      readFile(join(root, folder, ".turbo/alone.json"), "utf8").catch(() => ""),
+    ),
+  );
+  const counts = addCounts(...texts.filter((text) => text !== "").map((text) => JSON.parse(text)));
+  return { ...counts, failed: counts.failed === 0 && code !== 0 ? 1 : counts.failed };
+};
+
+/** Starts the servers named, tells which, and ends them after the work. */
+const withServers = async ({ env }, names, work) => {
+  const titles = names.map((name) => allServers[name].title);
+  report(`servers: ${titles.join(", ") || "none"}`);
+  // What was given, and is not asked for, is not told either.
+  const { DATABASE_URL: _, KAFKA_BROKERS: __, REDIS_URL: ___, ...rest } = env;
+  if (names.length === 0) return await work(rest);
+  const servers = startServers(env, names);
+  try {
+    return await work(servers.urls.then((urls) => ({ ...rest, ...urls })));
+  } finally {
+    await servers.stop();
+  }
+};
+
 /** The servers' process lets them go when we let go of it, also when we are killed. */
-const startServers = (env) => {
-  const child = start([join(root, "test/servers/main.ts")], {
+const startServers = (env, names) => {
+  const child = start([join(root, "test/servers/main.ts"), ...names], {
     env,
     stdio: ["ignore", "pipe", "inherit", "ipc"],
   });
@@ -64,110 +137,28 @@ const check = async (env) => {
   return (await endWithin(child, checkMsMax)) === 0;
 };
 
-const runJest = async (patterns, env, directory) => {
+const runJest = async (env, args, directory) => {
   const outputFile = join(directory, "jest.json");
-  const jest = join(root, "node_modules/jest/bin/jest.js");
-  const args = [jest, "--rootDir", root, "--json"];
-  const child = start([...args, `--outputFile=${outputFile}`, ...patterns], {
+  const child = start(jestArgs("--json", `--outputFile=${outputFile}`, ...args), {
     env,
     stdio: ["ignore", "ignore", "inherit"],
   });
   const code = await endWithin(child, jestMsMax);
   const results = await readFile(outputFile, "utf8").catch(() => undefined);
   if (results === undefined) throw new Error("jest ended without a result");
-  const { passed, failed } = count(JSON.parse(results));
+  const isPart = args.some((arg) => /^(-t|--testNamePattern)/.test(arg));
+  const counts = countResults(JSON.parse(results), { isPart });
+  for (const name of counts.unnamed) report(`skipped for no named reason: ${name}`);
+  const hasNone = counts.passed === 0 && Object.keys(counts.skipped).length === 0;
   // Jest has reasons of its own to be dissatisfied, and so have those who end it.
-  return { passed, failed: failed === 0 && (code !== 0 || passed === 0) ? 1 : failed };
+  return { ...counts, failed: counts.failed === 0 && (code !== 0 || hasNone) ? 1 : counts.failed };
 };
 
-const count = ({ numPassedTests, numFailedTests, testResults }) => {
-  // A file that cannot be loaded has failed, although none of its tests has.
-  const brokenFiles = testResults.filter(
-    ({ status, assertionResults }) =>
-      status === "failed" && !assertionResults.some((test) => test.status === "failed"),
-  );
-  return { passed: numPassedTests, failed: numFailedTests + brokenFiles.length };
-};
-
-/** Starts Node 24 as the head of a process group, which a terminal's Ctrl-C does not reach. */
-const start = (args, options) => {
-  const child = spawn(node24, [...nodeFlags, ...args], { ...options, cwd: root, detached: true });
-  children.add(child);
-  child.gone = new Promise((resolve) => {
-    const hasGone = (code) => {
-      children.delete(child);
-      // Jest's workers, and what they started in turn.
-      if (child.pid !== undefined) killIfThere(-child.pid);
-      resolve(code);
-    };
-    child.once("error", () => hasGone(undefined));
-    // Not 'close': after a disconnected channel it never comes.
-    child.once("exit", hasGone);
-  });
-  if (interruptedBy) end(child);
-  return child;
-};
-
-const endWithin = async (child, timeoutMs) => {
-  const timer = setTimeout(() => {
-    report(`given up after ${timeoutMs / 60_000} minutes`);
-    end(child);
-  }, timeoutMs);
-  return await child.gone.finally(() => clearTimeout(timer));
-};
-
-const end = (child) => {
-  child.kill("SIGTERM");
-  const killer = setTimeout(() => killIfThere(-child.pid), killMsMax);
-  child.gone.then(() => clearTimeout(killer));
-};
-
-const killIfThere = (pid) => {
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch {
-    // It is gone already.
-  }
-};
-
-/**
- * A test that was cut short may leave a database running, in a session of its own. It works below
- * our directory, or below the one it was given instead, which tells it from all that is not ours.
- */
-const endWhatIsLeft = async (directory) => {
-  const homes = [directory, ...(await homesInsteadOf(directory))];
-  // Where there is no /proc, they stay.
-  for (const pid of await readdir("/proc").catch(() => [])) {
-    const workingDirectory = await readlink(`/proc/${pid}/cwd`).catch(() => "");
-    const isOurs = homes.some((home) => workingDirectory.startsWith(`${home}/`));
-    if (isOurs) killIfThere(Number(pid));
-  }
-  for (const home of homes) await rm(home, { recursive: true, force: true, maxRetries: 5 });
-};
-
-/** Root's databases whose own place the user `postgres` could not enter. */
-const homesInsteadOf = async (directory) => {
-  const parent = "/var/lib/payment-links";
-  const homes = (await readdir(parent).catch(() => [])).map((name) => join(parent, name));
-  const askedFor = await Promise.all(
-    homes.map((home) => readFile(join(home, "made-for"), "utf8").catch(() => "")),
-  );
-  return homes.filter((_, index) => askedFor[index].startsWith(`${directory}/`));
-};
-
-const report = (line) => process.stderr.write(`${line}\n`);
-
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
-  process.on(signal, () => {
-    if (interruptedBy) return;
-    interruptedBy = signal;
-    for (const child of children) end(child);
-  });
-}
-
-const { passed, failed } = await main(process.argv.slice(2)).catch((error) => {
-  if (!interruptedBy) report(error instanceof Error ? error.message : String(error));
-  return { passed: 0, failed: 1 };
+const counts = await main(process.argv.slice(2)).catch((error) => {
+  if (!interruptedBy()) report(error instanceof Error ? error.message : String(error));
+  return { passed: 0, failed: 1, skipped: {} };
 });
-process.stdout.write(`${passed} passed, ${failed} failed\n`);
-process.exitCode = interruptedBy ? 128 + constants.signals[interruptedBy] : Math.min(failed, 1);
+process.stdout.write(`${sayCounts(counts)}\n`);
+process.exitCode = interruptedBy()
+  ? 128 + constants.signals[interruptedBy()]
+  : Math.min(counts.failed, 1);

@@ -8,6 +8,7 @@ import {
   openIdentityProvider,
 } from "@payment-links/auth-keys/testing/identity-provider";
 import { createBrowser } from "@payment-links/auth-keys/testing/browser";
+import { testBrokers } from "@payment-links/bus/testing";
 import { hashSecret } from "@payment-links/contracts";
 import { type Collector, openCollector } from "./rig/collector.ts";
 import { call, sendNotice } from "./rig/client.ts";
@@ -223,7 +224,7 @@ describe("after a whole journey, refused and mistaken calls among it", () => {
     await client.end();
     const redis = new Redis(system.redisUrl);
     await redis.hset(`planted:${secret.slice(0, 4)}`, "field", secret);
-    const brokers = (process.env["KAFKA_BROKERS"] ?? "").split(",");
+    const brokers = testBrokers();
     const producer = new Kafka({ brokers, logLevel: logLevel.NOTHING }).producer();
     await producer.connect();
     await producer.send({

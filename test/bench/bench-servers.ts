@@ -13,7 +13,11 @@ export const openBenchServers = async () => {
     ...(brokers === undefined ? {} : { KAFKA_BROKERS: brokers }),
     ...(redisUrl === undefined ? {} : { REDIS_URL: redisUrl }),
   };
-  const servers = await startServers(given, say, new AbortController().signal);
+  const servers = await startServers({
+    given,
+    report: say,
+    signal: new AbortController().signal,
+  });
   Object.assign(process.env, servers.urls);
   return {
     close: async () => {

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Kafka, logLevel } from "kafkajs";
 import * as z from "zod";
 import { ensureTopics } from "@payment-links/bus";
+import { testBrokers } from "@payment-links/bus/testing";
 import { openLog } from "@payment-links/runtime";
 import { call, openMerchant, sendNotice } from "../rig/client.ts";
 import { type RealSystem, openRealSystem } from "../rig/real-system.ts";
@@ -168,7 +169,7 @@ const openReceiver = async (): Promise<Receiver> => {
 
 /** Produce and consume, as fast as the client library does it, with the services' own settings. */
 const openRoundTrip = async (topic: string) => {
-  const brokers = (process.env["KAFKA_BROKERS"] ?? "").split(",");
+  const brokers = testBrokers();
   const log = openLog({ service: "bench", level: "warn" });
   await ensureTopics({
     brokers,

@@ -3,11 +3,11 @@
 import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { nodeFlags } from "../../deploy/node24.mjs";
+import { compileCache } from "./jest.mjs";
 
 const script = fileURLToPath(new URL("run-file.mjs", import.meta.url));
 // A page's script is run by modules of `vm`, as in a tab of its own.
 const nodeArgs = [...nodeFlags, "--experimental-vm-modules"];
-const compileCache = fileURLToPath(new URL("../../node_modules/.cache/node", import.meta.url));
 
 export default class ProcessRunner {
   #globalConfig;

@@ -1,6 +1,7 @@
 import { Kafka, logLevel } from "kafkajs";
 import * as z from "zod";
 import { outgoing } from "@payment-links/bus";
+import { testBrokers } from "@payment-links/bus/testing";
 import { Decimal, type PaymentLinkState, linkCompleted, newId } from "@payment-links/contracts";
 
 const recordsPerSend = 500;
@@ -54,7 +55,7 @@ export const completedLink = (userId: string, description: string | null = null)
 
 /** Connects to the brokers of the run, to tell of links as links-api does. */
 export const openTeller = async (topicPrefix: string) => {
-  const brokers = (process.env["KAFKA_BROKERS"] ?? "").split(",");
+  const brokers = testBrokers();
   const producer = new Kafka({ brokers, logLevel: logLevel.ERROR }).producer();
   await producer.connect();
   const topic = `${topicPrefix}${linkCompleted.topic}`;

@@ -1,10 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { authKeysMigration } from "@payment-links/auth-keys";
 import { ensureTopics, prefixTopics } from "@payment-links/bus";
+import { testBrokers } from "@payment-links/bus/testing";
 import { topicSettings } from "@payment-links/contracts";
 import { type ServiceName, serviceFor } from "@payment-links/deploy/ingress";
 import { linksApiMigration } from "@payment-links/links-api";
 import { createTestDatabase } from "@payment-links/postgres/testing";
+import { testRedisUrl } from "@payment-links/rate-limit/testing/test-redis-url";
 import { openLog } from "@payment-links/runtime";
 import { settlementListenerMigration } from "@payment-links/settlement-listener";
 import { webhookDispatcherMigration } from "@payment-links/webhook-dispatcher";
@@ -48,12 +50,6 @@ type Options = {
   only?: readonly ServiceName[];
 };
 
-const given = (name: string): string => {
-  const value = process.env[name];
-  if (value === undefined) throw new Error(`tests need ${name}; run them by npm test`);
-  return value;
-};
-
 /**
  * Starts the four services as separate processes over the real Kafka, Redis and Postgres of the test
  * run, in a database and under a topic prefix of their own, behind a balancer that is their ingress.
@@ -66,7 +62,7 @@ export const openRealSystem = async (options: Options): Promise<RealSystem> => {
     webhookDispatcherMigration,
   ]);
   const topicPrefix = `t${randomBytes(5).toString("hex")}.`;
-  const brokers = given("KAFKA_BROKERS").split(",");
+  const brokers = testBrokers();
   await ensureTopics({
     brokers,
     clientId: "tests",
@@ -84,7 +80,7 @@ export const openRealSystem = async (options: Options): Promise<RealSystem> => {
     replicas.filter(({ service }) => service === serviceFor(path)).map(({ port }) => port),
   );
   const baseUrl = `http://127.0.0.1:${balancer.port}`;
-  const redisUrl = `${given("REDIS_URL")}/${options.redisDatabase}`;
+  const redisUrl = `${testRedisUrl()}/${options.redisDatabase}`;
 
   for (const [index, service] of started
     .flatMap((name) => Array.from({ length: options.replicasPerService }, () => name))

@@ -3,6 +3,7 @@ import { Redis } from "ioredis";
 import { Kafka, logLevel } from "kafkajs";
 import { Client } from "pg";
 import { request } from "undici";
+import { testBrokers } from "@payment-links/bus/testing";
 import type { RealSystem } from "./real-system.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
 
@@ -81,7 +82,7 @@ const dumpTables = async (adminUrl: string): Promise<Dump> => {
 
 /** Every record of every topic with the prefix: key, value and headers, as the broker holds them. */
 const dumpTopics = async (prefix: string): Promise<Dump> => {
-  const brokers = (process.env["KAFKA_BROKERS"] ?? "").split(",");
+  const brokers = testBrokers();
   const kafka = new Kafka({ clientId: "secret-hunt", brokers, logLevel: logLevel.NOTHING });
   const admin = kafka.admin();
   await admin.connect();

@@ -1,11 +1,12 @@
-// Runs Postgres, Kafka and Redis for tests in the foreground: one JSON line with their addresses on
-// stdout once all serve, progress on stderr, an orderly end on SIGINT or SIGTERM. Where a parent
-// holds an IPC channel, its end, also by SIGKILL, is ours too. `SERVERS_HOST` is an address of this
-// machine that others reach, such as a cluster's pods; loopback if absent. `SERVERS_SOCKET` is the
-// path of a socket over which `switch.ts` stops and starts them one by one; none if absent.
+// Runs Postgres, Kafka and Redis for tests in the foreground, or those among `postgres`, `kafka` and
+// `redis` that are its arguments: one JSON line with their addresses on stdout once all serve, progress
+// on stderr, an orderly end on SIGINT or SIGTERM. Where a parent holds an IPC channel, its end, also by
+// SIGKILL, is ours too. `SERVERS_HOST` is an address of this machine that others reach, such as a
+// cluster's pods; loopback if absent. `SERVERS_SOCKET` is the path of a socket over which `switch.ts`
+// stops and starts them one by one; none if absent.
 import { setTimeout as sleep } from "node:timers/promises";
 import { listenForSwitches } from "./listen-for-switches.ts";
-import { startServers } from "./start-servers.ts";
+import { readServerNames, startServers } from "./start-servers.ts";
 import type { ServerUrls } from "./start-servers.ts";
 
 /** As long as a timer can be: 24 days. */
@@ -17,7 +18,7 @@ const report = (line: string) => {
   process.stderr.write(`[${elapsed.padStart(5)} s] ${line}\n`);
 };
 
-const given: Partial<ServerUrls> = Object.fromEntries(
+const given: ServerUrls = Object.fromEntries(
   ["DATABASE_URL", "KAFKA_BROKERS", "REDIS_URL"]
     .map((name) => [name, process.env[name]])
     .filter(([, value]) => value),
@@ -30,7 +31,9 @@ if (process.connected) process.once("disconnect", () => end.abort());
 
 try {
   const host = process.env["SERVERS_HOST"] || undefined;
-  const servers = await startServers(given, report, end.signal, host);
+  const named = readServerNames(process.argv.slice(2));
+  const wanted = named.length > 0 ? { wanted: named } : {};
+  const servers = await startServers({ given, ...wanted, report, signal: end.signal, host });
   const socketPath = process.env["SERVERS_SOCKET"] || undefined;
   const closeSwitches =
     socketPath === undefined ? undefined : await listenForSwitches(socketPath, servers.servers);

@@ -6,15 +6,15 @@ import { findKafka } from "./kafka.ts";
 import { startPostgres } from "./postgres.ts";
 import { findRedis } from "./redis.ts";
 
-/** Where the three servers are, under the names by which tests read them; Postgres as superuser. */
+/** Where the servers are, under the names by which tests read them; Postgres as superuser. */
 export type ServerUrls = {
-  readonly DATABASE_URL: string;
-  readonly KAFKA_BROKERS: string;
-  readonly REDIS_URL: string;
+  readonly DATABASE_URL?: string;
+  readonly KAFKA_BROKERS?: string;
+  readonly REDIS_URL?: string;
 };
 
 /** The three by the names that `switch.ts` takes. */
-export type ServersByName = Readonly<Record<"postgres" | "kafka" | "redis", RunningServer>>;
+export type ServersByName = Readonly<Record<string, RunningServer>>;
 
 /** Servers for tests, and the end of those among them that are ours. */
 export type TestServers = {
@@ -23,57 +23,78 @@ export type TestServers = {
   readonly stop: () => Promise<void>;
 };
 
+type Options = {
+  given: ServerUrls;
+  /** Which are started; all three unless given. */
+  wanted?: readonly ServerName[];
+  report: (line: string) => void;
+  signal: AbortSignal;
+  host?: string | undefined;
+};
+
+type ServerName = keyof typeof kinds;
+
+const kinds = {
+  postgres: { title: "Postgres", variable: "DATABASE_URL", find: async () => startPostgres },
+  kafka: { title: "Kafka", variable: "KAFKA_BROKERS", find: findKafka },
+  redis: { title: "Redis", variable: "REDIS_URL", find: findRedis },
+} as const;
+
+const allNames = ["postgres", "kafka", "redis"] as const satisfies readonly ServerName[];
 const progressMs = 5_000;
+
+/** The servers that are named, in words as `switch.ts` takes them. */
+export const readServerNames = (words: readonly string[]): ServerName[] =>
+  words.map((word) => {
+    const name = allNames.find((one) => one === word);
+    if (name === undefined) throw new Error(`no server is called ${word}`);
+    return name;
+  });
 
 /**
  * Starts real Postgres, Kafka and Redis side by side on free ports of loopback, or of `host`, their
  * data in a directory that goes with them. A server that is `given` is used as it is and never
  * stopped. Aborting `signal` ends a start that is under way.
  */
-export const startServers = async (
-  given: Partial<ServerUrls>,
-  report: (line: string) => void,
-  signal: AbortSignal,
-  host?: string,
-): Promise<TestServers> => {
+export const startServers = async (options: Options): Promise<TestServers> => {
+  const { given, wanted = allNames, report, signal, host } = options;
   // All looked for before any is started: where something must be installed, that is said at once.
-  const postgres = given.DATABASE_URL ? takeAsGiven(given.DATABASE_URL) : startPostgres;
-  const kafka = given.KAFKA_BROKERS ? takeAsGiven(given.KAFKA_BROKERS) : await findKafka();
-  const redis = given.REDIS_URL ? takeAsGiven(given.REDIS_URL) : await findRedis();
+  const found: [ServerName, StartServer][] = [];
+  for (const name of wanted) {
+    const url = given[kinds[name].variable];
+    found.push([name, url ? takeAsGiven(url) : await kinds[name].find()]);
+  }
 
   const directory = await mkdtemp(join(tmpdir(), "payment-links-test-"));
   // Root's Postgres runs as another user, who must get through.
   await chmod(directory, 0o711);
   const pending = new Set<string>();
   const ticker = setInterval(() => report(`waiting for ${[...pending].join(", ")}`), progressMs);
-  const begin = async (name: string, start: StartServer) => {
+  const begin = async ([name, start]: [ServerName, StartServer]) => {
+    const { title } = kinds[name];
     const startedAt = performance.now();
-    pending.add(name);
-    const context = { directory: join(directory, name), report, signal };
+    pending.add(title);
+    const context = { directory: join(directory, title), report, signal };
     const server = await start(host === undefined ? context : { ...context, host });
-    pending.delete(name);
-    report(`${name} serves (${((performance.now() - startedAt) / 1000).toFixed(1)} s)`);
-    return server;
+    pending.delete(title);
+    report(`${title} serves (${((performance.now() - startedAt) / 1000).toFixed(1)} s)`);
+    return [name, server] as const;
   };
-  const starting = [
-    begin("Postgres", postgres),
-    begin("Kafka", kafka),
-    begin("Redis", redis),
-  ] as const;
+  const starting = found.map(begin);
   const stop = async () => {
     const started = (await Promise.allSettled(starting)).filter(
       (one) => one.status === "fulfilled",
     );
-    const stopped = await Promise.allSettled(started.map(({ value }) => value.stop()));
+    const stopped = await Promise.allSettled(started.map(({ value: [, one] }) => one.stop()));
     await rm(directory, { recursive: true, force: true });
     for (const one of stopped) if (one.status === "rejected") report(String(one.reason));
   };
 
   try {
-    const [postgres, kafka, redis] = await Promise.all(starting);
+    const servers = await Promise.all(starting);
     return {
-      urls: { DATABASE_URL: postgres.url, KAFKA_BROKERS: kafka.url, REDIS_URL: redis.url },
-      servers: { postgres, kafka, redis },
+      urls: Object.fromEntries(servers.map(([name, { url }]) => [kinds[name].variable, url])),
+      servers: Object.fromEntries(servers),
       stop,
     };
   } catch (error) {

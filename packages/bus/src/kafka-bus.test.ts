@@ -9,8 +9,9 @@ import { type KafkaBus, type KafkaBusOptions, createKafkaBus } from "./kafka-bus
 import { openKafka } from "./kafka-client.ts";
 import { ensureTopics } from "./kafka-topics.ts";
 import { eventually, fresh, labelOf, quietLog, testRecord } from "./testing/rig.ts";
+import { testBrokers } from "./testing/test-brokers.ts";
 
-const brokers = (process.env["KAFKA_BROKERS"] ?? "").split(",");
+const brokers = testBrokers();
 const connection = { brokers, clientId: "bus-test", log: quietLog };
 
 const opened: Bus[] = [];

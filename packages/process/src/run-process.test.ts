@@ -4,17 +4,19 @@ import { once } from "node:events";
 import { Agent, request } from "node:http";
 import { createServer } from "node:net";
 import { busMigrations, ensureTopics, prefixTopics } from "@payment-links/bus";
+import { testBrokers } from "@payment-links/bus/testing";
 import { topicSettings } from "@payment-links/contracts";
 import { migrate } from "@payment-links/postgres";
 import { type TestDatabase, createTestDatabase } from "@payment-links/postgres/testing";
+import { testRedisUrl } from "@payment-links/rate-limit/testing/test-redis-url";
 import { openLog } from "@payment-links/runtime";
 import { openTcpProxy } from "@payment-links/rate-limit/testing";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { type Tiny, startTiny } from "./testing/start-tiny.ts";
 
 const log = openLog({ service: "test", level: "silent" });
-const brokers = (process.env["KAFKA_BROKERS"] ?? "").split(",");
-const redisUrl = process.env["REDIS_URL"] ?? "";
+const brokers = testBrokers();
+const redisUrl = testRedisUrl();
 const schema = "tiny";
 /** A closed port on loopback stands for a server that is away. */
 const away = "127.0.0.1:9";

@@ -1,0 +1,93 @@
+// The processes of a test run: each the head of a group of its own, and all of them ended with us.
+import { spawn } from "node:child_process";
+import { readFile, readdir, readlink, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { node24, nodeFlags } from "../deploy/node24.mjs";
+import { root } from "./jest/jest.mjs";
+
+const killMsMax = 20_000;
+
+/** What a signal, or a limit of time, has to end. */
+const children = new Set();
+let interruption;
+
+/** The signal that ended the run early, if one did. */
+export const interruptedBy = () => interruption;
+
+/** Says it to whoever watches; standard output is for the result. */
+export const report = (line) => process.stderr.write(`${line}\n`);
+
+/** Starts Node 24 as the head of a process group, which a terminal's Ctrl-C does not reach. */
+export const start = (args, options) => {
+  const child = spawn(node24, [...nodeFlags, ...args], { ...options, cwd: root, detached: true });
+  children.add(child);
+  child.gone = new Promise((resolve) => {
+    const hasGone = (code) => {
+      children.delete(child);
+      // Jest's workers, and what they started in turn.
+      if (child.pid !== undefined) killIfThere(-child.pid);
+      resolve(code);
+    };
+    child.once("error", () => hasGone(undefined));
+    // Not 'close': after a disconnected channel it never comes.
+    child.once("exit", hasGone);
+  });
+  if (interruption) end(child);
+  return child;
+};
+
+/** Waits for the end, and brings it about after a time; answers the exit code. */
+export const endWithin = async (child, timeoutMs) => {
+  const timer = setTimeout(() => {
+    report(`given up after ${timeoutMs / 60_000} minutes`);
+    end(child);
+  }, timeoutMs);
+  return await child.gone.finally(() => clearTimeout(timer));
+};
+
+const end = (child) => {
+  child.kill("SIGTERM");
+  const killer = setTimeout(() => killIfThere(-child.pid), killMsMax);
+  child.gone.then(() => clearTimeout(killer));
+};
+
+const killIfThere = (pid) => {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It is gone already.
+  }
+};
+
+/**
+ * A test that was cut short may leave a database running, in a session of its own. It works below
+ * our directory, or below the one it was given instead, which tells it from all that is not ours.
+ */
+export const endWhatIsLeft = async (directory) => {
+  const homes = [directory, ...(await homesInsteadOf(directory))];
+  // Where there is no /proc, they stay.
+  for (const pid of await readdir("/proc").catch(() => [])) {
+    const workingDirectory = await readlink(`/proc/${pid}/cwd`).catch(() => "");
+    const isOurs = homes.some((home) => workingDirectory.startsWith(`${home}/`));
+    if (isOurs) killIfThere(Number(pid));
+  }
+  for (const home of homes) await rm(home, { recursive: true, force: true, maxRetries: 5 });
+};
+
+/** Root's databases whose own place the user `postgres` could not enter. */
+const homesInsteadOf = async (directory) => {
+  const parent = "/var/lib/payment-links";
+  const homes = (await readdir(parent).catch(() => [])).map((name) => join(parent, name));
+  const askedFor = await Promise.all(
+    homes.map((home) => readFile(join(home, "made-for"), "utf8").catch(() => "")),
+  );
+  return homes.filter((_, index) => askedFor[index].startsWith(`${directory}/`));
+};
+
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+  process.on(signal, () => {
+    if (interruption) return;
+    interruption = signal;
+    for (const child of children) end(child);
+  });
+}

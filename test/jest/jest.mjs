@@ -1,0 +1,75 @@
+// How Jest is called, and how its results are counted; by `run.mjs` and `alone.mjs`.
+import { execFile } from "node:child_process";
+import { join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { node24, nodeFlags } from "../../deploy/node24.mjs";
+
+export const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/** What Node 24 is given to run Jest. */
+export const jestArgs = (...args) => [
+  join(root, "node_modules/jest/bin/jest.js"),
+  "--rootDir",
+  root,
+  ...args,
+];
+
+/** Where Node keeps what it has compiled of Jest, of the libraries and of us. */
+export const compileCache = join(root, "node_modules/.cache/node");
+
+const listBytesMax = 10_000_000;
+
+/** The test files that Jest would run with these arguments, by their paths from the root. */
+export const listTests = async (...args) => {
+  const argv = [...nodeFlags, ...jestArgs("--listTests", "--json", ...args)];
+  const env = { ...process.env, NODE_COMPILE_CACHE: compileCache };
+  const options = { cwd: root, env, maxBuffer: listBytesMax };
+  const { stdout } = await promisify(execFile)(node24, argv, options);
+  return JSON.parse(stdout).map((path) => relative(root, path));
+};
+
+/**
+ * Counts what came of the tests. A skipped one says in its title what it lacks, such as `(no helm)`;
+ * one that does not is a failure. `isPart` where names were asked for, which skips all others.
+ */
+export const countResults = (
+  { numPassedTests, numFailedTests, testResults },
+  { isPart = false },
+) => {
+  // A file that cannot be loaded has failed, although none of its tests has.
+  const brokenFiles = testResults.filter(
+    ({ status, assertionResults }) =>
+      status === "failed" && !assertionResults.some((test) => test.status === "failed"),
+  );
+  const skipped = {};
+  const unnamed = [];
+  for (const { status, fullName } of testResults.flatMap((one) => one.assertionResults)) {
+    if (isPart || (status !== "pending" && status !== "todo")) continue;
+    const reason = /\((no [^)]+)\)/.exec(fullName)?.[1];
+    if (reason === undefined) unnamed.push(fullName);
+    else skipped[reason] = (skipped[reason] ?? 0) + 1;
+  }
+  const failed = numFailedTests + brokenFiles.length + unnamed.length;
+  return { passed: numPassedTests, failed, skipped, unnamed };
+};
+
+/** The counts of several runs as those of one. */
+export const addCounts = (...counts) => {
+  const skipped = {};
+  for (const [reason, count] of counts.flatMap((one) => Object.entries(one.skipped ?? {}))) {
+    skipped[reason] = (skipped[reason] ?? 0) + count;
+  }
+  const sum = (name) => counts.reduce((total, one) => total + one[name], 0);
+  return { passed: sum("passed"), failed: sum("failed"), skipped };
+};
+
+/** Such as `3593 passed, 0 failed, 109 skipped (no helm)`. */
+export const sayCounts = ({ passed, failed, skipped }) => {
+  const reasons = Object.entries(skipped);
+  const line = `${passed} passed, ${failed} failed`;
+  if (reasons.length === 0) return line;
+  const count = reasons.reduce((total, [, one]) => total + one, 0);
+  const why = reasons.map(([reason, one]) => (reasons.length === 1 ? reason : `${reason}: ${one}`));
+  return `${line}, ${count} skipped (${why.join(", ")})`;
+};

@@ -1,0 +1,42 @@
+// Which tests need what. Nobody lists them: a test needs a server if it imports, by whatever way, the one
+// module that knows where that server is. A run is told of no other server, so this cannot be untrue.
+import { listTests } from "./jest/jest.mjs";
+
+/** Those that `servers/main.ts` starts, by the names that it takes. */
+export const servers = {
+  postgres: { title: "Postgres", module: "packages/postgres/src/testing.ts" },
+  kafka: { title: "Kafka", module: "packages/bus/src/testing/test-brokers.ts" },
+  redis: { title: "Redis", module: "packages/rate-limit/src/testing/test-redis-url.ts" },
+};
+
+/** What starts servers and processes of its own: the whole set, and the database that we bring. */
+const wholeSet = "test/";
+const ownPostgres = "deploy/src/embedded-postgres.ts";
+
+const listUsersOf = (...modules) => listTests("--findRelatedTests", ...modules);
+
+/** The servers that one of these tests asks for. */
+export const findServers = async (tests) => {
+  const wanted = new Set(tests);
+  const names = [];
+  for (const [name, { module }] of Object.entries(servers)) {
+    const users = await listUsersOf(module);
+    if (users.some((test) => wanted.has(test))) names.push(name);
+  }
+  return names;
+};
+
+/** Tier 1: the tests that need nothing but this clone. */
+export const listAlone = async () => {
+  const modules = Object.values(servers).map(({ module }) => module);
+  const needy = new Set(await listUsersOf(ownPostgres, ...modules));
+  return (await listTests()).filter((test) => !test.startsWith(wholeSet) && !needy.has(test));
+};
+
+/** Tier 2: the tests that need Postgres and no more. */
+export const listWithPostgres = async () => {
+  const { postgres, kafka, redis } = servers;
+  const needy = new Set(await listUsersOf(ownPostgres, kafka.module, redis.module));
+  const users = await listUsersOf(postgres.module);
+  return users.filter((test) => !test.startsWith(wholeSet) && !needy.has(test));
+};
