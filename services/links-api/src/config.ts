@@ -9,8 +9,8 @@ export const linksApiConfig = z
 export type LinksApiConfig = z.output<typeof linksApiConfig>;
 
 /**
- * The chains on which payers are told how to pay. Throws ConfigError where one of them is not in the
- * catalogue, or has no fee proxies there: nobody could pay on it.
+ * The chains on which payers are told how to pay. Throws ConfigError if one of them is not in the
+ * catalogue or has no fee proxies there: nobody could pay on it.
  */
 export const readSettlementChains = (
   { settlementChains }: LinksApiConfig,

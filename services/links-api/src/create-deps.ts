@@ -27,7 +27,7 @@ export const createDeps = (ground: Ground, { settlementChains, wakeRelay }: Own)
   };
 };
 
-/** Every token is shown once, at the start: links show theirs at each request. */
+/** Every token is shown once, at the start, because every answer shows a link's token. */
 const indexTokens = (catalogue: Catalogue, checkoutUrl: string): Deps["tokenOf"] => {
   const tokens = new Map(
     catalogue.tokens.map((token) => [token.id, { token, shown: showToken(token, checkoutUrl) }]),

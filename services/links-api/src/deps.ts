@@ -5,12 +5,12 @@ import type { Counters } from "./metrics.ts";
 import type { WrittenAccounts } from "./store/accounts.ts";
 import type { FindLinkView } from "./store/link-views.ts";
 
-/** What the rooms of this service are given: the ground, and what the service made on it. */
+/** What this service gives its rooms: the ground, and what it made on the ground. */
 export type Deps = Pick<
   Ground,
   "pool" | "catalogue" | "clock" | "log" | "baseUrl" | "checkoutUrl"
 > & {
-  /** A link's token and how the wire shows it. Throws where the catalogue has lost it. */
+  /** A link's token and how the wire shows it. Throws if the catalogue has lost the token. */
   tokenOf: (tokenId: string) => { token: CatalogueToken; shown: TokenData };
   /** The chains on which payers are told how to pay. */
   settlementChains: ReadonlySet<string>;

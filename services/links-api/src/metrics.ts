@@ -8,7 +8,7 @@ export type Counters = {
   created(): void;
   changed(from: LinkStatus, to: LinkStatus): void;
   expired(count: number): void;
-  /** A settled payment was judged; without a reason it counts. */
+  /** A settled payment was judged. Without a reason it counts. */
   judged(reason: UnappliedReason | undefined): void;
   /** A payment that had settled was taken away by its chain. */
   orphaned(): void;
@@ -16,7 +16,10 @@ export type Counters = {
   skipped(topic: string): void;
 };
 
-/** Makes the counters. A transaction that is run again counts again: they are for watching, not books. */
+/**
+ * Makes the counters. A transaction that runs again counts again: they are for watching, not for
+ * bookkeeping.
+ */
 export const createCounters = (metrics: Metrics): Counters => {
   const registers = [metrics];
   const created = new Counter({

@@ -135,7 +135,7 @@ const consoleRoutes = (deps: Deps): readonly Route[] => {
   ];
 };
 
-/** What the checkout page, and whoever pays without it, is told. */
+/** What the checkout page needs, and anybody who pays without it. */
 const checkoutRoutes = (deps: Deps): readonly Route[] => [
   publicRoute({
     method: "get",

@@ -1,8 +1,8 @@
 import type { LinkStatus } from "@payment-links/contracts";
 
 /**
- * A payment link as it is shown. Nothing is decided by it, so its amounts stay the decimal text that
- * the row and the wire have in common.
+ * A payment link as it is shown. It decides nothing, so its amounts stay the decimal text that the
+ * row and the wire share.
  */
 export type LinkView = {
   id: string;
@@ -19,12 +19,12 @@ export type LinkView = {
   walletProvider: string | null;
   destinationAddress: string;
   tokenId: string;
-  /** Told by the checkout alone, to those who are about to pay. */
+  /** Only the checkout tells it (rule CHAIN-11). */
   paymentReference: string;
   lastTransactionId: string | null;
 };
 
-/** What of a link's owner is shown, as it was last heard. An owner of links always has a handle. */
+/** What is shown of a link's owner, as last heard. An owner of links always has a handle. */
 export type OwnerView = {
   id: string;
   handle: string;

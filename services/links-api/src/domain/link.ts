@@ -15,8 +15,8 @@ import {
 } from "@payment-links/contracts";
 
 /**
- * A payment link as it is kept. `status` is what it was last made to be: once its expiry has passed,
- * only {@link statusAt} tells the truth. Destination, chain and token never change.
+ * A payment link as it is kept. `status` is what was last set. Once the expiry has passed, only
+ * {@link statusAt} tells the truth. Destination, chain and token never change.
  */
 export type Link = {
   id: string;
@@ -42,10 +42,13 @@ export type Link = {
   lastTransactionId: string | null;
 };
 
-/** An account that can be paid: its handle, the wallet that new links settle to, and that one's token. */
+/**
+ * An account that can be paid: its handle, the wallet that new links settle to, and the wallet's
+ * token.
+ */
 export type ReadyAccount = { id: string; handle: string; wallet: Wallet; token: CatalogueToken };
 
-/** Answers what an account is paid with, or refuses where handle or default wallet is missing (409). */
+/** Answers how an account is paid, or refuses if it has no handle or no default wallet (409). */
 export const readyAccount = (account: Account, catalogue: Catalogue): ReadyAccount => {
   const wallet = defaultWallet(account);
   const token = wallet === undefined ? undefined : catalogue.findToken(wallet.tokenId);
@@ -56,8 +59,8 @@ export const readyAccount = (account: Account, catalogue: Catalogue): ReadyAccou
 };
 
 /**
- * Decides whether an order becomes a link of its owner. Refuses an amount with more decimals than the
- * token has (trailing zeros do not count), or with more than 78 digits in its base units.
+ * Decides whether an order becomes a link of its owner. Refuses an amount that is too fine or too
+ * long (rule API-14).
  */
 export const openLink = (
   order: CreateLinkBody,
@@ -97,7 +100,7 @@ export const statusAt = (link: Pick<Link, "status" | "expiresAt">, now: Date): L
     ? "inactive"
     : link.status;
 
-/** Decides a deactivation; refuses where the link is not active any more. */
+/** Decides a deactivation; refuses if the link is not active any more. */
 export const deactivateLink = (link: Link, now: Date): Link => {
   if (statusAt(link, now) !== "active") throw refuse("PAYMENT_LINK_NOT_ACTIVE");
   return { ...link, status: "inactive", deactivatedAt: now, version: link.version + 1 };

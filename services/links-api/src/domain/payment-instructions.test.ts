@@ -52,7 +52,7 @@ const instruct = (link: LinkView, wish?: Wish) => {
   return advice.instructions;
 };
 
-/** The interfaces as Request Network's own package has them, not as we wrote them down. */
+/** The interfaces from Request Network's own package, not as we wrote them down. */
 const require = createRequire(import.meta.url);
 const {
   abi: erc20FeeProxyAbi,

@@ -29,8 +29,8 @@ export type PaymentInstructions = {
 };
 
 /**
- * Why a payer is not told how to pay: the link takes no payments (any more), its chain is not one that
- * is watched here, there is no proxy for its token, or the amount is more than a token can have.
+ * Why a payer is not told how to pay: the link takes no payments (any more), its chain is not
+ * watched here, there is no proxy for its token, or the amount is more than a token can have.
  */
 export type NoInstructionsReason =
   | "completed"
@@ -41,7 +41,7 @@ export type NoInstructionsReason =
   | "amount_not_payable";
 
 type Wish = {
-  /** What the payer wants to pay; what remains to be paid where not given. */
+  /** What the payer wants to pay; if not given, what remains to be paid. */
   amount: Decimal | undefined;
   settlementChains: ReadonlySet<string>;
   now: Date;
@@ -49,7 +49,7 @@ type Wish = {
 
 /**
  * Decides how a payer pays a link on its chain, or why not. Refuses a wished amount that the token
- * cannot express. Money goes from payer to owner: through the proxy, which keeps nothing.
+ * cannot express. Money goes from payer to owner through the proxy, which keeps nothing.
  */
 export const instructPayer = (
   link: LinkView,
@@ -80,7 +80,7 @@ export const instructPayer = (
   return { instructions: { amount, amountBaseUnits, proxyAddress, paymentReference, steps } };
 };
 
-/** What of a link is still to be paid; 0 where it has all or more. */
+/** What is still to be paid of a link; 0 if it has received all or more. */
 export const remainingAmount = (link: Pick<LinkView, "toAmount" | "receivedAmount">): Decimal =>
   Decimal.max(0, new Decimal(link.toAmount).minus(link.receivedAmount));
 
@@ -118,5 +118,5 @@ const nativeSteps = (proxy: Hex, payment: Payment): PaymentStep[] => [
 const toBaseUnits = (amount: Decimal, decimals: number): bigint =>
   BigInt(amount.times(new Decimal(10).pow(decimals)).toFixed(0));
 
-// The catalogue and the wallets that links were made with hold EIP-55 addresses on EVM chains.
+// On EVM chains the catalogue, and the wallets of links, hold EIP-55 addresses.
 const hex = (address: string): Hex => `0x${address.slice(2)}`;

@@ -43,8 +43,8 @@ export type Payment = {
 };
 
 /**
- * Judges a settled payment against its link: undefined where it counts, else why not. A payment that
- * was started before the expiry counts, however late it settles; deactivation has no grace.
+ * Judges a settled payment against its link: undefined if it counts, otherwise why not (rules
+ * STATE-7, STATE-8).
  */
 export const judgePayment = (
   link: Link,
@@ -66,9 +66,9 @@ export const judgePayment = (
 };
 
 /**
- * Credits a payment that counts. The version grows by one for the payment's own event and by one more
- * where it completes the link, by amount or by usage, whichever comes first. A link past its expiry
- * that is not completed keeps its status.
+ * Credits a payment that counts. The version grows by one for the payment's own event, and by one
+ * more if the payment completes the link (rule STATE-2). A link past its expiry that is not
+ * completed keeps its status.
  */
 export const creditPayment = (
   link: Link,

@@ -9,12 +9,12 @@ const ethereumFeeProxyAbi = parseAbi([
   "function transferWithReferenceAndFee(address to, bytes paymentReference, uint256 feeAmount, address feeAddress) payable",
 ]);
 
-/** Nothing is held back: the owner receives what the payer pays. */
+/** The proxy holds nothing back: the owner receives what the payer pays. */
 const noFee = [0n, zeroAddress] as const;
 
 type Transfer = { to: Address; amount: bigint; reference: Hex };
 
-/** The calldata by which a payer lets a spender take so many base units of a token, no more. */
+/** The calldata by which a payer lets a spender take exactly so many base units of a token. */
 export const encodeApprove = (spender: Address, amount: bigint): Hex =>
   encodeFunctionData({ abi: erc20Abi, functionName: "approve", args: [spender, amount] });
 

@@ -240,7 +240,7 @@ describe("payments at once on one link", () => {
   test("given fifty, sum, usage, events and versions come out exact", async () => {
     const id = await rig.createLink(key, { toAmount: "1000", maxUsage: 50 });
     const settlements = Array.from({ length: 50 }, () => sampleSettlement(id, { amount: "0.1" }));
-    // Each comes twice, as after a redelivery.
+    // Each event comes twice, as after a redelivery.
     await Promise.all([...settlements, ...settlements].map((settlement) => rig.settle(settlement)));
     expect(await rig.retrieve(id)).toMatchObject({ status: "completed", receivedAmount: "5" });
     const events = await rig.eventsOf(id);

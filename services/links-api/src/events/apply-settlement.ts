@@ -20,9 +20,10 @@ import { lockLink, updateLink } from "../store/links.ts";
 import { findPayment, upsertPayment } from "../store/payments.ts";
 
 /**
- * Applies what settlement-listener says of one payment: kept whatever its status, judged once, when it
- * settles, and credited if it counts, with the events that tell so, under the link's lock. Throws for
- * an unknown link: the listener parks those, so the record goes to the dead letters.
+ * Applies what settlement-listener says of one payment, under the link's lock. The payment is kept
+ * whatever its status. It is judged once, when it settles, and credited if it counts, with the
+ * events that tell so. Throws for an unknown link: the listener parks those, so the record goes to
+ * the dead letters.
  */
 export const applySettlement =
   (deps: Deps): EventHandler<typeof settlementSettled> =>
@@ -55,8 +56,8 @@ const isOld = (known: Payment, settlement: SettlementState): boolean => {
 };
 
 /**
- * Nothing is taken back: a settled payment was judged, and is never judged again (rule STATE-10). All
- * that a later version may add is that its chain took it away: its owner is told, its link is not touched.
+ * A settled payment is never judged again (rule STATE-10). A later version can only add that its
+ * chain took it away: the owner is told, and the link stays as it is.
  */
 const keepFlag = async (
   deps: Deps,

@@ -1,8 +1,8 @@
 import type { Response } from "express";
 
 /**
- * Answers 200 with JSON, in one write. It stands for `res.json` on the paths that carry the load, as
- * that also parses the content type it has just set. Every answer tells how things are now.
+ * Answers 200 with JSON, in one write. It replaces `res.json` on the busy paths, because `res.json`
+ * parses the content type that it has just set. Every answer tells how things are now.
  */
 export const answerJson = (res: Response, body: unknown): void => {
   res.setHeader("Content-Type", "application/json; charset=utf-8");

@@ -185,7 +185,7 @@ describe("POST /v1/payment-link, what it refuses", () => {
       [reading, 403, "INSUFFICIENT_API_SCOPE"],
     ];
     for (const [headers, status, code] of tries) {
-      // What is wrong with the body and the idempotency key is not told to a stranger.
+      // A stranger does not hear what is wrong with the body and the idempotency key.
       const answer = await create({ ...headers, "idempotency-key": "\u00fc" }, "{");
       expect([answer.status, codesOf(answer)]).toEqual([status, [code]]);
     }
@@ -200,7 +200,7 @@ describe("POST /v1/payment-link, what it refuses", () => {
     ];
     for (const account of accounts) {
       const headers = rig.giveKey(account);
-      // The precision is judged by the wallet's token, so it comes after the wallet.
+      // The wallet's token decides the precision, so that check comes after the wallet's.
       const early = await create(headers, order({ toAmount: "0.1234567" }));
       expect([early.status, codesOf(early)]).toEqual([409, ["PAYMENT_LINK_ACCOUNT_NOT_READY"]]);
       const late = await create(headers, order({ toAmount: "x" }));
@@ -261,7 +261,7 @@ describe("POST /v1/payment-link, what it takes", () => {
   });
 });
 
-// Last, as whoever asks auth-keys lets it rest for a while after it was away.
+// This comes last, because services let auth-keys rest for a while after it was away.
 describe("POST /v1/payment-link, without auth-keys", () => {
   test("given auth-keys away, answers 500 CANNOT_CREATE_PAYMENT_LINK and makes nothing", async () => {
     const headers = rig.giveKey(sampleAccount());

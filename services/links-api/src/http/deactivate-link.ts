@@ -10,7 +10,10 @@ import { answerJson } from "./answer-json.ts";
 import { getOwnLink } from "./own-link.ts";
 import { handleOf, showLink } from "./show-link.ts";
 
-/** POST /console/api/payment-links/:id/deactivate: an active link takes no more payments, for ever. */
+/**
+ * POST /console/api/payment-links/:id/deactivate: an active link takes no more payments (rule
+ * STATE-4).
+ */
 export const deactivateOwnLink =
   (deps: Deps) =>
   async (req: Request, res: Response, caller: Caller): Promise<void> => {

@@ -14,7 +14,7 @@ const pendingPaymentsMax = 10;
 
 /**
  * GET /checkout/payment-links/:id: how a link stands right now and how it is paid on its chain, for
- * anyone. `?amount=` asks for the instructions of another amount than the one that remains.
+ * anyone. `?amount=` asks for the instructions for another amount than the remaining one.
  */
 export const getCheckoutLink =
   (deps: Deps) =>

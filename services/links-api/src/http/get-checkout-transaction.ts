@@ -6,8 +6,8 @@ import { findPayment } from "../store/payments.ts";
 import { answerJson } from "./answer-json.ts";
 
 /**
- * GET /checkout/transactions/:id: how a payment stands right now, for anyone who knows its id. Of its
- * payer nothing is told but the transaction's public hash.
+ * GET /checkout/transactions/:id: how a payment stands right now, for anyone who knows its id. It
+ * tells nothing about the payer but the transaction's public hash.
  */
 export const getCheckoutTransaction =
   (deps: Deps) =>

@@ -27,7 +27,7 @@ const hostileText = fc.oneof(
   fc.constantFrom("\0", "\ud800", "NaN", "Infinity", "2027-01-01", "2027-02-30T25:00Z", "'; --"),
   fc.date({ noInvalidDate: true }).map((date) => date.toISOString()),
 );
-/** JSON text, so that numbers no binary float can hold come through as they were written. */
+/** JSON text, so that numbers which no binary float can hold arrive as they were written. */
 const jsonText = fc.oneof(
   hostileText.map((text) => JSON.stringify(text)),
   numberText,
@@ -46,7 +46,7 @@ const field = fc.constantFrom(
 const object = fc
   .array(fc.tuple(field, jsonText), { maxLength: 6 })
   .map((members) => `{${members.map(([name, value]) => `"${name}":${value}`).join(",")}}`);
-/** Right but for what chance puts in: what passes the first check must not break a later one. */
+/** Right except for random parts: what passes the first check must not break a later one. */
 const nearlyRight = fc
   .record({
     amount: fc.oneof(
@@ -71,7 +71,7 @@ const body = fc.oneof(
   { weight: 1, arbitrary: fc.uint8Array({ maxLength: 400 }).map((bytes) => Buffer.from(bytes)) },
 );
 
-// Guards against any body that our own code cannot read, or that costs it more than it should.
+// Guards against bodies that our own code cannot read, or that cost it more than they should.
 test(`given ${bodiesMax} generated bodies, none is answered with 5xx, and none after more than 1 s`, async () => {
   const statuses = new Map<number, number>();
   const send = async (hostile: string | Buffer): Promise<void> => {
@@ -97,7 +97,7 @@ test(`given ${bodiesMax} generated bodies, none is answered with 5xx, and none a
     }),
     { numRuns: bodiesMax / atOnce, endOnFailure: true },
   );
-  // Both kinds of answer were reached, or the bodies were not hostile but only noise.
+  // Both kinds of answer occurred; otherwise the bodies were only noise.
   expect(statuses.get(200)).toBeGreaterThan(100);
   expect(statuses.get(422)).toBeGreaterThan(1_000);
 }, 180_000);

@@ -49,7 +49,7 @@ describe("GET /v1/payment-link", () => {
       const headers = rig.giveKey(sampleAccount());
       const made: string[] = [];
       for (let index = 0; index < count; index += 1) {
-        // Some in the same millisecond, some after it: the order of creation holds all the same.
+        // Some in the same millisecond, some later: they are still in the order of creation.
         if (index % 3 === 0) rig.clock.advance(1);
         made.unshift(await rig.createLink(headers, { toAmount: "1" }));
       }

@@ -5,7 +5,7 @@ const drawnAtOnce = 256;
 
 /**
  * Makes a source of payment references: 16 random bytes in hex, each given out once. They are drawn
- * many at a time, as asking the system for randomness is among the dearest steps of a create.
+ * many at a time, because asking the system for randomness is one of the dearest steps of a create.
  */
 export const createReferences = (): (() => string) => {
   const drawn = Buffer.alloc(referenceBytes * drawnAtOnce);

@@ -9,10 +9,10 @@ import { lockLinksAfter } from "../store/links.ts";
 const batchSize = 100;
 
 /**
- * POST /internal/republish/payment-links: tells the present state of every link as a snapshot, for
- * after a lost broker or a restore; no snapshot becomes a webhook. A snapshot repeats a version and
- * makes none. Its link is locked, so that in the log it never comes after a newer state. Batch by
- * batch, so that no lock is held for long; a link made meanwhile tells of itself.
+ * POST /internal/republish/payment-links: tells the present state of every link as a snapshot (rule
+ * EVENT-5), after a lost broker or a restore. Its link is locked, so that in the log it never comes
+ * after a newer state. It goes batch by batch, so that no lock is held for long. A link made
+ * meanwhile tells of itself.
  */
 export const republishLinks =
   (deps: Deps) =>

@@ -11,14 +11,14 @@ import {
 
 type CheckoutState = {
   advice: ReturnType<typeof instructPayer>;
-  /** Payments that are seen and have not settled. */
+  /** Payments that are seen but have not settled. */
   pending: readonly Payment[];
   now: Date;
 };
 
 /**
- * Shows a link to those who are about to pay it. Only here does its payment reference leave the house,
- * and only while there is a way to pay: `reason` says why not where `instructions` is null.
+ * Shows a link to those who are about to pay it. This is the only place that shows its payment
+ * reference (rule CHAIN-11). `reason` says why `instructions` is null.
  */
 export const showCheckoutLink = (
   deps: Deps,

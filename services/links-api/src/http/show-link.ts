@@ -33,7 +33,7 @@ export const showListedLink = (
   transactionUrl: null,
 });
 
-/** Shows a link alone, with the page of its last payment once it is completed. */
+/** Shows one link, with the page of its last payment once it is completed (rule API-10). */
 export const showLink = (deps: Deps, link: LinkView, context: Context): PaymentLinkData => {
   const shown = showListedLink(deps, link, context);
   if (link.status === "completed" && link.lastTransactionId !== null) {
@@ -52,7 +52,7 @@ export const showRetrievedLink = (
   return Object.assign(shown, { user: showOwner(deps, link) });
 };
 
-/** The handle of an account that has links; one that was given is only ever replaced by another. */
+/** The handle of an account that has links. A handle can only be replaced, never removed. */
 export const handleOf = (account: Account): string => {
   if (account.handle === null) throw new Error("an account with payment links has no handle");
   return account.handle;
@@ -61,7 +61,7 @@ export const handleOf = (account: Account): string => {
 const showOwner = (deps: Deps, link: OwnedLinkView): UserData => {
   const { owner } = link;
   const { token, shown } = deps.tokenOf(link.tokenId);
-  // The link's own wallet, its flags as they are now: gone with the wallet (rule API-11).
+  // The link's own wallet, with its present flags (rule API-11).
   const wallet = owner.wallets.find(({ id }) => id === link.walletId);
   return {
     id: owner.id,

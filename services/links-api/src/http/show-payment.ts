@@ -2,8 +2,8 @@ import { formatAmount } from "@payment-links/contracts";
 import type { Payment } from "../domain/payment.ts";
 
 /**
- * Shows a payment to the link's owner (rule CALLER-7). The rare one that its chain took away after it
- * had settled carries one field more, `orphaned: true`: it still counts, but the money is not there.
+ * Shows a payment to the link's owner (rule CALLER-7). One that its chain took away after it had
+ * settled has a further field, `orphaned: true`: it still counts, but the money is not there.
  */
 export const showPayment = (payment: Payment) => ({
   id: payment.id,

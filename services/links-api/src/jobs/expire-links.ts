@@ -7,8 +7,9 @@ const fromStartEveryMs = 60_000;
 
 /**
  * Keeps the stored status of expired links near the truth, so that lists of active links never walk
- * over dead ones. Nothing else depends on it: readers judge expiry by their own clock. It goes on
- * where it came to, and once a minute from the start, for what was locked or came late.
+ * over dead ones. Nothing else depends on it: readers judge expiry by their own clock (rule
+ * STATE-3). Each run goes on where the last one ended. Once a minute it begins again, for links
+ * that were locked or came late.
  */
 export const expireLinks = ({
   clock,

@@ -7,7 +7,7 @@ const policyOf = (sources: string): string =>
   `default-src 'none'; style-src 'self'; img-src 'self' https: data:; ${sources}` +
   "base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
-/** Pages are plain documents; those that run a script run our own file and nothing else. */
+/** Pages are plain documents. A page with a script runs our own file and nothing else. */
 const policies = {
   document: policyOf("connect-src 'self'; "),
   scripted: policyOf("script-src 'self'; connect-src 'self'; "),
@@ -17,12 +17,12 @@ type Page = {
   title: string;
   body: Html;
   status?: number;
-  /** Which policy the page is held to. */
+  /** The page's content security policy. */
   policy?: keyof typeof policies;
   head?: Html;
 };
 
-/** Answers a whole page: never cached, never framed, and nothing in it that is not our own file. */
+/** Answers a whole page: never cached, never framed, and with our own files only. */
 export const answerPage = (
   res: Response,
   { title, body, head, status = 200, policy = "document" }: Page,

@@ -19,6 +19,9 @@ const assets = [
 export const findAsset = (name: string): Asset | undefined =>
   assets.find((asset) => asset.name === name);
 
-/** The address of a static file, which changes with its content, so that it may be kept for ever. */
+/**
+ * The address of a static file. It changes with the content, so browsers may keep the file for
+ * ever.
+ */
 export const assetUrl = (name: "page.css" | "console.js" | "checkout.js"): string =>
   `/checkout/assets/${name}?v=${findAsset(name)?.digest ?? ""}`;

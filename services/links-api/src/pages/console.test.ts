@@ -102,7 +102,7 @@ describe("the console of somebody", () => {
     expect(tab.links()).toContain("/console/api/session/oidc?link=true");
     await tab.click("Unlink");
     expect(tab.calls.map(({ call }) => call)).toContain("DELETE /identities/idn_1");
-    // The session that looks is ended by signing out, so one alone has a button of its own.
+    // Signing out ends the session in use, so only the other one has a button.
     expect(tab.text()).toMatch(/Ethereum, since .* \(here\)Sign-in link, since .*End/);
     await tab.click("End");
     expect(tab.calls.map(({ call }) => call)).toContain("DELETE /sessions/sess_2");

@@ -8,7 +8,8 @@ export const getAsset = (req: Request, res: Response): void => {
   const asset = findAsset(readParam(req, "name"));
   if (asset === undefined) throw refuse("NOT_FOUND");
   const isCurrent = req.query["v"] === asset.digest;
-  // While a new version is rolled out, an old page may get a new file: then it must not be kept.
+  // During the roll-out of a new version an old page may get a new file, which must not be kept
+  // then.
   const caching = isCurrent ? "public, max-age=31536000, immutable" : "no-cache";
   res.setHeader("Cache-Control", caching);
   res.setHeader("X-Content-Type-Options", "nosniff");

@@ -6,7 +6,10 @@ import { html } from "./html.ts";
 
 const hues = 360;
 
-/** GET /checkout/logos/:chainId.svg: a monogram for each chain of the catalogue; no maker's mark. */
+/**
+ * GET /checkout/logos/:chainId.svg: a monogram for each chain of the catalogue, not the chain's own
+ * logo.
+ */
 export const getChainLogo = ({ catalogue }: Pick<Deps, "catalogue">) => {
   const logos = new Map(catalogue.chains.map((chain) => [chain.id, drawLogo(chain)]));
   return (req: Request, res: Response): void => {

@@ -21,8 +21,8 @@ import { showTime } from "./show-time.ts";
 import { showToken } from "./show-token.ts";
 
 /**
- * GET /@:handle/pay/:id: what a payer is asked for, and whether the link still takes payments. The
- * link's id decides; under another handle than its owner's present one it redirects (308).
+ * GET /@:handle/pay/:id: what a payer is asked for, and whether the link still takes payments.
+ * Under another handle than its owner's present one it redirects (rule API-9).
  */
 export const getCheckoutPage =
   (deps: Deps) =>
@@ -44,7 +44,7 @@ export const getCheckoutPage =
     answerPage(res, {
       title: `${link.toAmount} ${shown.symbol} to ${link.owner.username}`,
       body: showCheckout(deps, link, { token: shown, pay }),
-      // A link that cannot be paid here has nothing to follow.
+      // A link that cannot be paid here needs no script to follow it.
       ...(pay === undefined ? {} : { head: script, policy: "scripted" }),
     });
   };

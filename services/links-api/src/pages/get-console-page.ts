@@ -13,10 +13,10 @@ const body = html`<main class="card wide" id="console">
 
 /**
  * GET /console and /console/:page: the console is one page, whose script redeems a sign-in link and
- * talks to the console API. The page itself holds nothing of anybody's.
+ * talks to the console API. The page itself holds nobody's data.
  */
 export const getConsolePage = (req: Request, res: Response): void => {
-  // What the ingress sends here of the console API, no service knows.
+  // No service knows these paths of the console API, so the ingress sends them here.
   if (req.params["page"] === "api") throw refuse("NOT_FOUND");
   const head = html`<script type="module" src="${assetUrl("console.js")}"></script> `;
   answerPage(res, { title: "Console · Payment Links", body, head, policy: "scripted" });

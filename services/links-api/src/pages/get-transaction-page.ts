@@ -11,7 +11,7 @@ import { showOwner } from "./show-owner.ts";
 import { showTime } from "./show-time.ts";
 import { showToken } from "./show-token.ts";
 
-/** GET /tx/:id: the receipt of a payment that settled and counts; of any other there is none. */
+/** GET /tx/:id: the receipt of a payment that settled and counts. Other payments have none. */
 export const getTransactionPage =
   (deps: Deps) =>
   async (req: Request, res: Response): Promise<void> => {

@@ -1,4 +1,4 @@
-/** Text that is HTML already; everything else is escaped where it is put into a page. */
+/** Text that is already HTML. Everything else is escaped when it goes into a page. */
 export class Html {
   readonly text: string;
   constructor(text: string) {
@@ -8,7 +8,7 @@ export class Html {
 
 type HtmlValue = string | number | Html | readonly Html[] | undefined;
 
-/** Writes HTML; values are escaped for text and for quoted attributes, undefined leaves nothing. */
+/** Writes HTML. Values are escaped for text and for quoted attributes; undefined writes nothing. */
 export const html = (parts: TemplateStringsArray, ...values: readonly HtmlValue[]): Html =>
   new Html(parts.reduce((text, part, index) => text + write(values[index - 1]) + part));
 

@@ -9,8 +9,9 @@ const stepTexts: Readonly<Record<PaymentStep["kind"], string>> = {
 };
 
 /**
- * How a payer pays from a wallet, transaction by transaction. The script that follows the link's state
- * shows its button only where the browser has a wallet; without it all is here to be copied.
+ * How a payer pays from a wallet, transaction by transaction. The script that follows the link's
+ * state shows its button only if the browser has a wallet. Without it the payer can copy everything
+ * from here.
  */
 export const showInstructions = (
   linkId: string,

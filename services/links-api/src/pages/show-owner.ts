@@ -30,6 +30,6 @@ const showLinks = (addresses: readonly string[]): Html | undefined => {
       </ul>`;
 };
 
-/** A profile is a stranger's text: an address of another scheme could run a script. */
+/** A profile is a stranger's text: a URL of another scheme could run a script. */
 const isWebAddress = (address: string): boolean =>
   URL.canParse(address) && /^https?:$/.test(new URL(address).protocol);

@@ -6,6 +6,6 @@ const format = new Intl.DateTimeFormat("en-GB", {
   timeZone: "UTC",
 });
 
-/** An instant for people, in UTC, as the server does not know theirs. */
+/** An instant for people, in UTC, because the server does not know their time zone. */
 export const showTime = (instant: Date): Html =>
   html`<time datetime="${instant.toISOString()}">${format.format(instant)} UTC</time>`;

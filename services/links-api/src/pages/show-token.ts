@@ -1,7 +1,7 @@
 import type { TokenData } from "@payment-links/contracts";
 import { type Html, html } from "./html.ts";
 
-/** The rows of a list that say which token, by its contract, on which network. */
+/** The rows of a list that name the token, its contract and its network. */
 export const showToken = (token: TokenData): Html =>
   html`<dt>Token</dt>
     <dd>${token.name} (${token.symbol})<br /><code>${token.address}</code></dd>

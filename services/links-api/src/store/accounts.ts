@@ -8,7 +8,7 @@ const VersionRow = z.object({ version: z.int() });
 
 const accountsMax = 10_000;
 
-/** Remembers which version of an account this process has seen written, so as to write it once. */
+/** Remembers which version of an account this process has written, so that it writes each once. */
 export type WrittenAccounts = {
   has(account: Account): boolean;
   add(account: Account): void;
@@ -23,7 +23,7 @@ export const createWrittenAccounts = (): WrittenAccounts => {
   };
 };
 
-/** The `INSERT` that keeps an account's state unless a higher version is kept already. */
+/** The `INSERT` that keeps an account's state, unless a higher version is already there. */
 export const accountUpsert = (account: Account) => sql.fragment`
   INSERT INTO accounts AS kept (id, version, profile)
   VALUES (
@@ -33,12 +33,12 @@ export const accountUpsert = (account: Account) => sql.fragment`
   WHERE kept.version < excluded.version
 `;
 
-/** Keeps an account's state unless a higher version is kept already. */
+/** Keeps an account's state, unless a higher version is already there. */
 export const upsertAccount = async (db: Db, account: Account): Promise<void> => {
   await db.query(nothing`${accountUpsert(account)}`);
 };
 
-/** The version of an account that is kept; undefined where it was never heard of. */
+/** The version of an account that is kept; undefined if it was never heard of. */
 export const findAccountVersion = async (
   db: Db,
   accountId: string,

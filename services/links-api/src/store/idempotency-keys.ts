@@ -38,7 +38,7 @@ export const findKeptAnswer = async (
   return row ?? undefined;
 };
 
-/** Keeps an answer; one that has become too old, and is not deleted yet, gives way. */
+/** Keeps an answer. It replaces one that is too old but not deleted yet. */
 export const keepAnswer = async (
   tx: Transaction,
   { ownerId, key }: OwnedKey,
@@ -55,7 +55,7 @@ export const keepAnswer = async (
   `);
 };
 
-/** Deletes answers kept since before an instant, at most so many, and answers how many. */
+/** Deletes answers from before an instant, at most so many, and answers how many. */
 export const forgetAnswers = async (
   db: Db,
   { before, answersMax }: { before: Date; answersMax: number },

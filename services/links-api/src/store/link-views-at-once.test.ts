@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   statements = 0;
-  // Nothing but `any` is asked of the connection: the reader's own statement, counted.
+  // The connection only gets `any`: the reader's own statement, counted.
   const counted = {
     any: (query: QuerySqlToken) => {
       statements += 1;

@@ -49,7 +49,7 @@ const scansOf = async (userId: string, status: LinkStatus | null): Promise<Plan[
     if (plan["Relation Name"] === "links") scans.push(plan);
     plan.Plans?.forEach(walk);
   };
-  // Nothing but `any` is asked of the connection: the list's own statement, explained.
+  // The connection only gets `any`: the list's own statement, explained.
   const explained = {
     any: async (query: QuerySqlToken) => {
       const { "QUERY PLAN": plans } = await rig.pool.one(sql.type(PlanRow)`
@@ -71,15 +71,16 @@ const readRowCount = (scans: readonly Plan[]): number =>
   );
 
 /**
- * Some 250 are looked at to tell that many are yet to expire; until its first analysis, the planner
- * thinks them so few that it reads all the 5,000.
+ * It looks at some 250 to see that many are yet to expire. Until its first analysis the planner
+ * thinks there are so few that it reads all 5,000.
  */
 const rowsMax = (status: LinkStatus | null, state: string): number => {
   if (status !== "active") return 40;
   return state === "analyzed" ? 350 : 5_300;
 };
 
-// Guards the first page of an account with very many links, before and after the planner knows of them.
+// Guards the first page of an account with very many links, before and after the planner knows
+// that.
 describe.each(["unknown to the planner", "analyzed"])("a page of 20,000 links, %s", (state) => {
   beforeAll(async () => {
     if (state === "analyzed") await rig.analyzeLinks();

@@ -41,7 +41,7 @@ const Owner = z.object({
 
 const OwnedViewRow = ViewRow.extend({ owner: Owner });
 
-// Amounts were written as plain decimal text, and `numeric` keeps their digits as they were.
+// Amounts were written as plain decimal text, and `numeric` keeps their digits.
 const columns = sql.fragment`
   links.id, links.user_id AS "userId", links.status, links.to_amount AS "toAmount",
   links.received_amount AS "receivedAmount", links.current_usage AS "currentUsage",
@@ -52,14 +52,14 @@ const columns = sql.fragment`
   links.last_transaction_id AS "lastTransactionId"
 `;
 
-/** Finds a link with its owner's profile; undefined where there is none. */
+/** Finds a link with its owner's profile; undefined if there is none. */
 export type FindLinkView = (linkId: string) => Promise<OwnedLinkView | undefined>;
 
 const viewsAtOnceMax = 100;
 
 /**
- * Reads links as they are now, by primary keys alone. Those asked for in one turn of the event loop are
- * read by one statement, which under load costs less than half; nothing is kept.
+ * Reads links as they are now, by primary keys only. One statement reads those of one turn of the
+ * event loop, which under load costs less than half. Nothing is cached.
  */
 export const createLinkViews = (db: Db): FindLinkView => {
   const loader = new DataLoader<string, OwnedLinkView | undefined>(
@@ -68,7 +68,7 @@ export const createLinkViews = (db: Db): FindLinkView => {
         if (linkIds.length === 1) throw error;
         return undefined;
       });
-      // One row that cannot be read is no fault of the others.
+      // One row that cannot be read does not fail the others.
       if (views === undefined) return Promise.all(linkIds.map((linkId) => readAlone(db, linkId)));
       const byId = new Map(views.map((view) => [view.id, view]));
       return linkIds.map((linkId) => byId.get(linkId));
@@ -93,7 +93,7 @@ const findLinkViews = (db: Db, linkIds: readonly string[]): Promise<readonly Own
     WHERE links.id = ANY(${sql.array([...linkIds], "text")})
   `);
 
-/** Finds a link of one owner; another's link is as good as none. */
+/** Finds a link of one owner. Another owner's link counts as none. */
 export const findOwnLinkView = async (
   db: Db,
   { linkId, userId }: { linkId: string; userId: string },
@@ -113,8 +113,8 @@ export type LinkFilter = {
 };
 
 /**
- * A page of one owner's links, newest first, as their status is at `now`. It is merged from ranges of
- * indexes, each read no further than the page reaches.
+ * A page of one owner's links, newest first, with their status at `now`. It merges ranges of
+ * indexes and reads each no further than the page reaches.
  */
 export const listLinks = async (db: Db, filter: LinkFilter): Promise<readonly LinkView[]> => {
   const { status, offset, limit } = filter;
@@ -142,7 +142,7 @@ const all = (filter: LinkFilter) => sql.fragment`
   SELECT * FROM links WHERE user_id = ${filter.userId} ${firstRows(filter)}
 `;
 
-// The status stands in the text, so that the planner sees which partial index holds it.
+// The status is in the text, so that the planner sees which partial index holds it.
 const ended = (status: "completed" | "inactive", filter: LinkFilter) => sql.fragment`
   SELECT * FROM links
   WHERE user_id = ${filter.userId} AND status = ${sql.literalValue(status)} ${firstRows(filter)}
@@ -154,12 +154,12 @@ const lasting = (filter: LinkFilter) => sql.fragment`
   ${firstRows(filter)}
 `;
 
-/** So many links that are yet to expire are sorted; where there are more, they are walked. */
+/** Up to so many links that are yet to expire are sorted. If there are more, they are walked. */
 const sortedMax = 250;
 
-// By their expiry the links yet to expire begin behind those that have, however many these are: a few
-// are sorted. Where they are many, the newest of them are soon met among all links; there the added
-// zero keeps the planner from sorting them all.
+// In the order of expiry, the links yet to expire come after all expired ones, however many those
+// are. A few are sorted. If they are many, the newest are soon found among all links; there the
+// added zero keeps the planner from sorting them all.
 const expiring = (filter: LinkFilter) => sql.fragment`
   WITH few AS MATERIALIZED (
     SELECT * FROM links
@@ -177,8 +177,9 @@ const expiring = (filter: LinkFilter) => sql.fragment`
   )
 `;
 
-// OFFSET 0 keeps the planner from walking all of an owner's links in the page's order to find the few
-// that have expired and are not yet marked: those come from their own index, and are sorted after.
+// OFFSET 0 keeps the planner from walking all of an owner's links in the page's order to find the
+// few that are expired and not marked yet. Those come from their own index and are sorted
+// afterwards.
 const lapsed = (filter: LinkFilter) => sql.fragment`
   SELECT * FROM (
     SELECT * FROM links

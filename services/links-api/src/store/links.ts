@@ -45,12 +45,12 @@ const columns = sql.fragment`
 
 const nothing = z.object({}).strict();
 
-/** A link to be written with the event that tells of it, and with its owner where need be. */
+/** A new link with the event that tells of it, and with its owner if that is not written yet. */
 export type NewLink = { link: Link; event: OutgoingEvent; unwrittenOwner: Account | undefined };
 
 /**
  * Writes a new link and its event, and its owner where given, in one statement: one round trip and
- * one commit. Nobody can see the link before, so its event needs no lock.
+ * one commit. Nobody can see the link before that, so its event needs no lock.
  */
 export const insertLink = async (
   db: Db,
@@ -62,7 +62,7 @@ export const insertLink = async (
       ? sql.fragment``
       : sql.fragment`owner AS (${accountUpsert(unwrittenOwner)}),`;
   const row = outboxRow(event);
-  // Its values stand in the one template: a fragment's text would be rewritten at every call.
+  // Its values are in one template, because a fragment's text would be rewritten at every call.
   await db.query(sql.prepared(name, nothing)`
     WITH ${ownerStep} link AS (
       INSERT INTO links (
@@ -84,7 +84,7 @@ export const insertLink = async (
   `);
 };
 
-/** Locks a link until the transaction ends; undefined where there is none. */
+/** Locks a link until the transaction ends; undefined if there is none. */
 export const lockLink = async (tx: Transaction, linkId: string): Promise<Link | undefined> => {
   const row = await tx.maybeOne(sql.prepared("lock_link", LinkRow)`
     SELECT ${columns} FROM links WHERE id = ${linkId} FOR UPDATE
@@ -105,10 +105,10 @@ export const updateLink = async (tx: Transaction, link: Link): Promise<void> => 
 };
 
 /**
- * Marks links inactive whose expiry has passed, the oldest first, and answers how many, and how far it
- * came. It is no event and no deactivation: a payment started in time still counts. Links that a
- * payment holds are left for another time. `from` skips what was marked before, as its dead index
- * entries would be walked again until vacuum comes by.
+ * Marks links inactive whose expiry has passed, the oldest first, and answers how many and how far
+ * it came. That is no event and no deactivation: a payment started in time still counts. It leaves
+ * links that a payment has locked. `from` skips links that were marked before, because their dead
+ * index entries would be walked again until vacuum runs.
  */
 export const markExpired = async (
   db: Db,

@@ -82,7 +82,7 @@ export const listPayments = async (
     LIMIT ${limit} OFFSET ${offset}
   `);
 
-/** The newest of a link's payments that are seen and have not settled yet. */
+/** The newest payments of a link that are seen but have not settled yet. */
 export const listPendingPayments = async (
   db: Db,
   { linkId, limit }: { linkId: string; limit: number },

@@ -4,7 +4,7 @@ import { waitUntil } from "@payment-links/runtime/testing";
 
 const script = readFileSync(new URL("../pages/assets/checkout.js", import.meta.url), "utf8");
 
-/** The script's own wait between two looks at the link; every other wait is over at once here. */
+/** The script's own wait between two looks at the link. Every other wait ends at once here. */
 const pollMs = 4_000;
 
 type TabOptions = {
@@ -49,7 +49,7 @@ export const openCheckoutTab = async ({ linkId, chainId, get, wallet }: TabOptio
   await module.link(() => {
     throw new Error("the script imports nothing");
   });
-  // It follows the link for as long as the tab is open, so it never comes to its end.
+  // It follows the link while the tab is open, so it never ends.
   void module.evaluate();
   const untilWaiting = () => waitUntil("the script waits", () => look !== undefined);
   await untilWaiting();

@@ -3,7 +3,7 @@ import { SourceTextModule, createContext } from "node:vm";
 
 const script = readFileSync(new URL("../pages/assets/console.js", import.meta.url), "utf8");
 
-/** What the console API answers to `METHOD /path`; what is not told is 404. */
+/** What the console API answers to `METHOD /path`; everything else is 404. */
 type Answers = Record<string, { status?: number; body?: unknown }>;
 
 type TabOptions = {
@@ -92,7 +92,7 @@ export const openConsoleTab = async ({ answers, search = "", wallet }: TabOption
   await module.evaluate();
   return {
     calls,
-    /** Where the address bar was led. */
+    /** Where the address bar was sent. */
     addresses,
     notice: () => notice.textContent,
     text: () => (content.hidden ? "" : content.textContent),

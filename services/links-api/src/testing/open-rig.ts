@@ -29,13 +29,13 @@ type RigOptions = {
   limits?: Ground["limits"];
   clock?: Clock;
   catalogue?: Catalogue;
-  /** The chains on which payers are told how to pay; none where not given. */
+  /** The chains on which payers are told how to pay; none if not given. */
   settlementChains?: readonly string[];
 };
 type Call = { method?: string; headers?: Record<string, string>; body?: string | Buffer };
 type Grant = { scopes?: readonly Scope[]; expiresAt?: Date | null };
 
-/** What came back: a test looks only at what it asserts. */
+/** The answer: a test looks only at what it asserts. */
 export type Answer = {
   status: number;
   headers: Headers;
@@ -176,7 +176,7 @@ export const openRig = async ({
     /** The status that a link's row says, whatever its expiry. */
     storedStatus: (id: string) =>
       pool.oneFirst(sql.type(StatusRow)`SELECT status FROM links WHERE id = ${id}`),
-    /** Lets the planner learn of the links there are, as autovacuum would. */
+    /** Lets the planner learn how many links there are, as autovacuum would. */
     analyzeLinks: async () => {
       const adminPool = await openPool({
         url: database.adminUrl,

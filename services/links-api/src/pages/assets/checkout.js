@@ -17,7 +17,7 @@ const say = (text) => {
 
 const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** Something that the payer must be told in these words. */
+/** An error whose text is for the payer. */
 class Told extends Error {}
 
 const readLink = async () => {
@@ -36,7 +36,7 @@ const textOf = ({ pendingPayments, token }) => {
 let shown;
 let isPaying = false;
 
-/** Once the link has changed, the server's page says better what it is now. */
+/** Once the link has changed, the server's page shows best what it is now. */
 const follow = async () => {
   for (;;) {
     await pause(pollMs);

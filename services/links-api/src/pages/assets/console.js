@@ -43,7 +43,7 @@ const make = (name, attributes = {}, ...children) => {
   return element;
 };
 
-/** Something that a person must be told in these words. */
+/** An error whose text is for a person. */
 class Told extends Error {}
 
 const textOf = (error) =>
@@ -51,7 +51,7 @@ const textOf = (error) =>
     ? error.message
     : "The server cannot be reached.";
 
-/** Runs what a person asked for, and tells them where it fails. */
+/** Runs what a person asked for, and tells them if it fails. */
 const attempt = (action) => async (event) => {
   event.preventDefault();
   try {
@@ -338,7 +338,7 @@ const showSignIn = async () => {
 const signInByLink = async () => {
   const token = new URLSearchParams(location.hash.slice(1)).get("token");
   if (token === null) return;
-  // The token leaves the address bar and the history before anything else happens.
+  // The token leaves the address bar and the history first of all.
   history.replaceState(null, "", "/console");
   await call("POST", "/session", { token });
 };
@@ -350,7 +350,7 @@ const errorTexts = {
   IDENTITY_LIMIT: "This account has as many ways to sign in as it may have.",
 };
 
-/** What a sign-in that left this page came back with, if it failed; told once. */
+/** The error with which a sign-in came back to this page, shown once. */
 const takeError = () => {
   const code = new URLSearchParams(location.search).get("error");
   if (code === null) return undefined;
