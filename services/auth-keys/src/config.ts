@@ -14,7 +14,10 @@ const ClientText = z.string().regex(/^[\x20-\x7e]{1,255}$/, {
   error: "must be at most 255 ASCII characters",
 });
 
-/** What makes us a client of an identity provider; without a secret a public one, by PKCE alone. */
+/**
+ * What makes us a client of an identity provider. Without a secret it is a public client, with PKCE
+ * only.
+ */
 export type OidcClient = {
   issuer: string;
   clientId: string;
@@ -23,8 +26,9 @@ export type OidcClient = {
 };
 
 /**
- * The service's own variables. Sign-in with OpenID Connect is there where issuer and client id are;
- * one without the other is a fault. The secret may stand in the file that its `…_FILE` twin names.
+ * The service's own variables. Sign-in with OpenID Connect exists if issuer and client id are
+ * given; one without the other is a fault. The secret may stand in the file that its `…_FILE` twin
+ * names.
  */
 export const authKeysConfig = z
   .object({

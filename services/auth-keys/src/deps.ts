@@ -6,7 +6,7 @@ import type { LastUses } from "./domain/last-uses.ts";
 import type { OidcIssuer } from "./issuer/oidc-issuer.ts";
 import type { Counters } from "./metrics.ts";
 
-/** What the rooms of this service are given: the ground, and what the service made on it. */
+/** What this service gives its rooms: the ground, and what it made on the ground. */
 export type Deps = Pick<
   Ground,
   "pool" | "catalogue" | "clock" | "log" | "baseUrl" | "checkoutUrl"
@@ -17,7 +17,7 @@ export type Deps = Pick<
   oidc: OidcIssuer | undefined;
   counters: Counters;
   identity: Identity;
-  /** Who is calling: here it is answered, not asked. */
+  /** Who is calling. This service answers that question itself. */
   introspect: Ask;
   apiKeyUses: LastUses;
   sessionUses: LastUses;

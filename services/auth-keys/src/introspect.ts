@@ -9,8 +9,9 @@ type IntrospectDeps = Pick<Deps, "pool" | "clock" | "counters" | "apiKeyUses" | 
 
 /**
  * Answers who is behind a credential, in one round trip to the database. A valid answer counts as a
- * use of the credential; it is noted in memory, as a write per call would cost more than the question.
- * Throws BadAnswer where the fault lies in the one row, and any other error where the database is away.
+ * use of the credential. It is noted in memory, because a write per call would cost more than the
+ * question. Throws BadAnswer if the one row is at fault, and any other error if the database is
+ * away.
  */
 export const createIntrospect =
   ({ pool, clock, counters, apiKeyUses, sessionUses }: IntrospectDeps): Ask =>

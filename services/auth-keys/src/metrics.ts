@@ -3,7 +3,7 @@ import type { Metrics } from "@payment-links/runtime";
 import type { IntrospectionOutcome } from "./domain/introspection.ts";
 import type { SignInMethod } from "./domain/session.ts";
 
-/** What became of a sign-in; it failed where the fault is ours, or an identity provider is away. */
+/** The outcome of a sign-in. It failed if the fault is ours, or an identity provider is away. */
 type SignInOutcome = "succeeded" | "refused" | "failed";
 
 /** What the service counts of its own work; no label ever names an account or a credential. */

@@ -37,7 +37,7 @@ const account = "/console/api/account";
 const wallets = "/console/api/wallets";
 const apiKeys = "/console/api/api-keys";
 
-/** Where identity providers send browsers back to; it is registered with them. */
+/** Where identity providers send browsers back to. They know it by registration. */
 export const oidcCallbackPath = `${session}/oidc/callback`;
 
 /** Every public route (rule CALLER-6). */

@@ -16,8 +16,8 @@ const Text = z.object({ text: z.string() });
 const rig = useRig(openRig);
 
 /**
- * Generated from the route table, so that a new route cannot be forgotten. Making the table calls
- * nothing of the service, so these two will do.
+ * Generated from the route table, so that no new route is forgotten. Making the table calls nothing
+ * of the service, so these two are enough.
  */
 const sessionCalls = publicRoutes({ catalogue: openCatalogue(), clock: systemClock } as Deps)
   .filter(({ caller }) => caller.by === "session")
@@ -92,14 +92,14 @@ describe("secrets", () => {
     const sent = { cookie: browser, body: { siwe } };
     await rig.call("POST", "/console/api/session", sent);
     await rig.call("POST", "/console/api/session", sent);
-    // Refusals and failures are where secrets like to slip into a log.
+    // Refusals and failures are where secrets slip into a log.
     await rig.call("POST", "/console/api/session", { body: { token } });
     await rig.call("POST", "/console/api/session", { body: `{"token":"${unused}` });
     await rig.introspect("api-key", key);
     await rig.call("GET", "/console/api/account", { headers: { "x-api-key": key } });
     const sessionToken = cookie.slice("session=".length);
     const shown = [await dumpTables(), rig.logLines.join("\n")];
-    // What may be shown is found, so the search itself works.
+    // It finds what may be shown, so the search itself works.
     expect(shown[0]).toContain(key.slice(0, 13));
     const browserToken = browser.slice("sign-in=".length);
     const secrets = [key, token, unused, sessionToken, nonce, browserToken, siwe.signature];

@@ -14,7 +14,7 @@ import { internalRoutes, oidcCallbackPath, publicRoutes } from "./routes.ts";
 
 export { authKeysConfig } from "./config.ts";
 
-/** Twice a minute, so that "last used" is true to within a minute at its worst. */
+/** Twice a minute, so that "last used" is never wrong by more than a minute. */
 const keepUsesEveryMs = 30_000;
 const sweepEveryMs = 60_000;
 
@@ -26,8 +26,8 @@ export const authKeysMigration = {
 
 /**
  * Creates auth-keys: accounts, their handles and wallets, and the credentials that act for them.
- * `ask` is its introspection without HTTP, for services of the same process; the ground's own `ask`
- * is not used. Nothing runs before `start`.
+ * `ask` is its introspection without HTTP, for services of the same process. It does not use the
+ * ground's own `ask`. Nothing runs before `start`.
  */
 export const createAuthKeys = (ground: Ground, config: AuthKeysConfig): Service & { ask: Ask } => {
   const { baseUrl, clock, log, metrics, pool } = ground;
@@ -65,7 +65,7 @@ export const createAuthKeys = (ground: Ground, config: AuthKeysConfig): Service 
 };
 
 /**
- * Here the question costs no more than the answer kept would save: a session that any replica ended
+ * A question costs no more here than a kept answer would save. So a session that any replica ended
  * is dead at once.
  */
 const alwaysAsking = (identity: Identity): Identity => ({

@@ -5,14 +5,14 @@ type Profile = Pick<
   "username" | "bio" | "profileImage" | "backgroundImage" | "backgroundColour" | "links"
 >;
 
-/** What its owner may change of an account; what is left out stays as it is. */
+/** What an owner may change of the account. What is left out stays as it is. */
 export type AccountChange = {
   [Field in keyof Profile | "handle"]?: Account[Field] | undefined;
 };
 
 type NewAccount = { id: string; handle: string | null; username: string; now: Date };
 
-/** Opens an account: a name, perhaps a handle, nothing else yet. */
+/** Opens an account with a name, perhaps a handle, and nothing else yet. */
 export const openAccount = ({ id, handle, username, now }: NewAccount): Account => ({
   id,
   version: 1,

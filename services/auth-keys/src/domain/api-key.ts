@@ -1,8 +1,8 @@
 import { refuse } from "@payment-links/contracts";
 
 /**
- * How many API keys an account may have at once. Revoked ones do not count, nor do those that another
- * has replaced: an account with as many keys as it may have must still be able to rotate each.
+ * How many API keys an account may have at once. Revoked and replaced keys do not count: an account
+ * at its limit must still be able to rotate each key.
  */
 export const apiKeysMax = 100;
 
@@ -26,7 +26,7 @@ export type ApiKey = {
   scopes: string[];
   expiresAt: Date | null;
   isActive: boolean;
-  /** The key that took this one's place; this one works until it expires. */
+  /** The key that replaced this one, which works until it expires. */
   replacedBy: string | null;
   /** Whose rate bucket it draws on: its own, or that of the first key it was rotated from. */
   bucketId: string;
@@ -49,10 +49,8 @@ export const openApiKey = ({ now, ...key }: NewKey): ApiKey => ({
 type Rotation = { id: string; prefix: string; overlapSeconds: number; now: Date };
 
 /**
- * Opens a key in another's place: its name and scopes, its rate bucket, and as long a life from now as
- * the other was made with. The other works until the overlap ends, never beyond its own expiry. Throws
- * API_KEY_REPLACED, and API_KEY_NOT_ACTIVE for a key that does not work now: a rotation gives no access
- * that there was not.
+ * Opens a key that replaces another (rule CALLER-5). Throws API_KEY_REPLACED, and
+ * API_KEY_NOT_ACTIVE for a key that does not work now: a rotation must give no new access.
  */
 export const rotateApiKey = (
   key: ApiKey,

@@ -12,7 +12,7 @@ export type AuditRecord = {
   occurredAt: Date;
 };
 
-/** Shows a deed to the owner of the account. A session's id names it, and cannot sign in. */
+/** Shows an entry to the owner of the account. A session's id only names it; it cannot sign in. */
 export const showAuditRecord = (record: AuditRecord) => ({
   id: idOfUuid("aud", record.id),
   action: record.action,

@@ -1,11 +1,11 @@
 import { refuse } from "@payment-links/contracts";
 
-/** How many handles an account may ever have had: each stays its own, so each is a name less. */
+/** How many handles an account may ever have. Each stays its own, so each uses up a name. */
 export const handlesMax = 20;
 
 const shape = /^[A-Za-z0-9_]{3,30}$/;
 
-/** Words that stand in our own addresses, or that would let an account pose as the service. */
+/** Words from our own addresses, or with which an account could pose as the service. */
 const reserved = new Set([
   "about",
   "account",
@@ -86,7 +86,7 @@ const reserved = new Set([
 
 /** Reads a handle as a person typed it, into its one form. Throws INVALID_HANDLE. */
 export const readHandle = (typed: string): string => {
-  // The shape is held before the case is folded: U+212A, for one, folds to an ASCII k.
+  // The shape is checked before the case is folded: U+212A, for example, folds to an ASCII k.
   if (!shape.test(typed)) throw refuse("INVALID_HANDLE");
   const handle = typed.toLowerCase();
   if (reserved.has(handle)) throw refuse("INVALID_HANDLE");

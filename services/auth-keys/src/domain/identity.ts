@@ -6,7 +6,7 @@ export const subjectCharsMax = 255;
 
 const usernameCharsMax = 100;
 
-/** Who a person was proven to be elsewhere; issuer and subject name them for ever. */
+/** Who a person has proven to be elsewhere. Issuer and subject name them for ever. */
 export type ProvenIdentity = {
   method: "siwe" | "oidc";
   issuer: string;
@@ -34,8 +34,8 @@ export const ethereumIdentity = (address: string): ProvenIdentity => ({
 });
 
 /**
- * The identity behind an OpenID Connect subject. Only the `name` claim becomes a username, as
- * others may carry a mail address, and a username is public.
+ * The identity behind an OpenID Connect subject. Only the `name` claim becomes a username: others
+ * may hold a mail address, and a username is public.
  */
 export const oidcIdentity = (issuer: string, subject: string, name: unknown): ProvenIdentity => ({
   method: "oidc",

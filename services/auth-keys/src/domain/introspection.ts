@@ -14,7 +14,7 @@ export type FoundKey = Account & {
 /** A session as it was found by the hash of its token, with the account of the person. */
 export type FoundSession = Account & { credentialId: string; lastSeenAt: Date; expiresAt: Date };
 
-/** What became of a question; the asker is told less. */
+/** The outcome of a question. The asker hears less. */
 export type IntrospectionOutcome = "valid" | "unknown" | "revoked" | "inactive" | "expired";
 
 /** The outcome of a question, for our metric, and the answer to it. */

@@ -1,9 +1,9 @@
 /** A use of a credential, for "last used" and for a session's idle end. */
 export type CredentialUse = { id: string; at: Date };
 
-/** Remembers the latest use of each credential until it is written down, all in one statement. */
+/** Remembers the latest use of each credential until one statement writes all of them down. */
 export type LastUses = {
-  /** Notes a use; above the limit a credential not noted yet is passed over until the next write. */
+  /** Notes a use. Above the limit a further credential is skipped until the next write. */
   note(use: CredentialUse): void;
   /** Hands over what is noted and forgets it. */
   take(): CredentialUse[];

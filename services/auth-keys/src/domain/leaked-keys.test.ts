@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "@jest/globals";
 import { isApiKey, mintApiKey } from "@payment-links/contracts";
 
-// What scanners are given: a change of either the page or the keys must be a change of both.
+// What scanners get. The page and the keys can only change together.
 const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
 const published = /^```regex\n(.+)\n```$/m.exec(readme)?.[1] ?? "";
 

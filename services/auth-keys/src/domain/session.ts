@@ -1,7 +1,7 @@
-/** A session ends at the latest so long after its sign-in, whatever is done with it. */
+/** A session ends so long after its sign-in, even if it is in use (rule CALLER-9). */
 export const sessionLifeMs = 12 * 60 * 60 * 1000;
 
-/** A session that is not used for so long ends. */
+/** A session ends if it is not used for so long. */
 export const sessionIdleMs = 2 * 60 * 60 * 1000;
 
 /** Sessions that an account may have at once; a further sign-in ends the oldest. */
@@ -33,8 +33,8 @@ export const showSession = (session: Session, currentId: string) => ({
 type Lasting = { lastSeenAt: Date; expiresAt: Date };
 
 /**
- * When a session ends if it is asked about now: a session still alive is alive again for the whole
- * idle time, never beyond its absolute end.
+ * When a session ends if somebody asks about it now. If it is alive, it lives for the whole idle
+ * time again, but never beyond its absolute end.
  */
 export const sessionEnd = ({ lastSeenAt, expiresAt }: Lasting, now: Date): Date => {
   const idleEnd = new Date(lastSeenAt.getTime() + sessionIdleMs);

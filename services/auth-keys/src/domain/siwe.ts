@@ -38,8 +38,8 @@ type SiweFields = Record<
 
 /**
  * Holds a Sign-In with Ethereum message (EIP-4361) and its signature (EIP-191, ECDSA of an
- * externally owned account alone: no chain is asked) against every rule but the nonce's. Answers
- * who signed it, or the first rule that is broken.
+ * externally owned account only: no chain is asked) against every rule but the nonce's. Answers who
+ * signed it, or the first broken rule.
  */
 export const judgeSiwe = async (
   { message, signature }: { message: string; signature: string },
@@ -86,7 +86,7 @@ const faultOfPlace = (
 
 const isWithin = (uri: string, own: URL): boolean => {
   const url = URL.canParse(uri) ? new URL(uri) : undefined;
-  // What the parser reads as our origin must also look like it to the person who signs.
+  // The person who signs must see our origin too, not only the parser.
   return url?.origin === own.origin && (uri === own.origin || uri.startsWith(`${own.origin}/`));
 };
 
@@ -111,8 +111,8 @@ const uriText = String.raw`[A-Za-z0-9:/?#[\]@!$&'()*+,;=._~%-]+`;
 const domainText = String.raw`(?:[A-Za-z0-9._~-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?`;
 
 /**
- * The message's grammar (EIP-4361, "ABNF Message Format"), held against the whole text: what is
- * signed is what is read, with nothing before, between or behind it. A statement and resources are
+ * The message's grammar (EIP-4361, "ABNF Message Format"), matched against the whole text:
+ * everything that is signed is read, and nothing else is in the text. A statement and resources are
  * free.
  */
 const grammar = new RegExp(
@@ -131,12 +131,12 @@ const grammar = new RegExp(
 );
 
 const parseSiwe = (message: string): SiweFields | undefined =>
-  // Every group of SiweFields that is not optional stands in the grammar without a `?`.
+  // Every mandatory field of SiweFields is a group without a `?` in the grammar.
   grammar.exec(message)?.groups as SiweFields | undefined;
 
 const signatureForm = /^0x[0-9a-fA-F]{64}(?<s>[0-9a-fA-F]{64})(?:1b|1c|00|01)$/i;
 
-/** Half of secp256k1's order: a larger `s` is the same signature in another guise (EIP-2). */
+/** Half of secp256k1's order: a larger `s` is another form of the same signature (EIP-2). */
 const halfOrder = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 
 const recoverSigner = async (message: string, signature: string): Promise<string | undefined> => {

@@ -31,7 +31,7 @@ const withVersion = (version: number, length: number): string =>
 const segwit = (coder: typeof bech32, prefix: string, version: number, length: number): string =>
   coder.encode(prefix, [version, ...bech32.toWords(bytes(length))]);
 
-// From EIP-55, from Tron's and Solana's own documents, from BIP-173 and BIP-350.
+// From EIP-55, Tron's and Solana's own documents, BIP-173 and BIP-350.
 const eip55 = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 const tron = "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t";
 const solana = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";

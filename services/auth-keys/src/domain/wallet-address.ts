@@ -13,9 +13,9 @@ import {
 const addressLengthMax = 100;
 
 /**
- * Reads an address as a person typed it, into the one form of its chain family, and refuses what can
- * only lose money: a wrong checksum, another family's or network's address, the zero address.
- * Throws INVALID_WALLET_ADDRESS.
+ * Reads an address as a person typed it, into the one form of its chain family. Throws
+ * INVALID_WALLET_ADDRESS for what can only lose money: a wrong checksum, another family's or
+ * network's address, the zero address.
  */
 export const readWalletAddress = (chain: CatalogueChain, typed: string): string => {
   const address = typed.length <= addressLengthMax ? readByFamily(chain, typed) : undefined;
@@ -66,7 +66,10 @@ const readBvm = (typed: string, chainId: string): string | undefined => {
   return readSegwit(typed, network);
 };
 
-/** Version 0 is bech32 (BIP-173), version 1 bech32m (BIP-350); later ones anybody could spend. */
+/**
+ * Version 0 is bech32 (BIP-173), version 1 bech32m (BIP-350). Anybody could spend from later
+ * versions.
+ */
 const readSegwit = (typed: string, { prefixes }: BitcoinNetwork): string | undefined => {
   const old = bech32.decodeUnsafe(typed);
   const decoded = old ?? bech32m.decodeUnsafe(typed);

@@ -17,9 +17,9 @@ type NewWallet = {
 };
 
 /**
- * Opens a wallet beside an account's others. The first one becomes the default unless told otherwise,
- * the first on a chain that chain's default. What is sent to a token's own contract is lost, so that
- * is no wallet. Throws INVALID_WALLET_ADDRESS, WALLET_EXISTS, WALLET_LIMIT.
+ * Opens a wallet beside an account's others. The first one becomes the default unless told
+ * otherwise, and the first one on a chain becomes that chain's default. A token's own contract is
+ * no wallet: money sent there is lost. Throws INVALID_WALLET_ADDRESS, WALLET_EXISTS, WALLET_LIMIT.
  */
 export const openWallet = (
   { id, walletAddress, token, isDefault }: NewWallet,
@@ -47,13 +47,13 @@ export const openWallet = (
   };
 };
 
-/** Which defaults a wallet is to be; what is left out stays as it is. */
+/** Which defaults a wallet becomes. What is left out stays as it is. */
 export type DefaultsChange = {
   isDefault?: boolean | undefined;
   isChainDefault?: boolean | undefined;
 };
 
-/** The wallet after a change of its defaults; undefined where nothing changes by it. */
+/** The wallet after a change of its defaults; undefined if nothing changes. */
 export const changeDefaults = (wallet: Wallet, change: DefaultsChange): Wallet | undefined => {
   const isDefault = change.isDefault ?? wallet.isDefault;
   const isChainDefault = change.isChainDefault ?? wallet.isChainDefault;

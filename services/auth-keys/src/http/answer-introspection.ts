@@ -6,8 +6,8 @@ import { BadAnswer } from "@payment-links/identity";
 import type { Deps } from "../deps.ts";
 
 /**
- * POST /internal/introspect: another service asks who is behind a credential. 503 says that nobody can
- * be told, so that services stop asking for a while; 500 that this one cannot.
+ * POST /internal/introspect: another service asks who is behind a credential. 503 says that no
+ * question can be answered, so services stop asking for a while. 500 says that this one cannot.
  */
 export const answerIntrospection =
   ({ introspect, log }: Deps) =>

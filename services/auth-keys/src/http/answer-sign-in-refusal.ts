@@ -3,8 +3,9 @@ import type { Refusal } from "@payment-links/contracts";
 import { answerRefusal } from "@payment-links/http";
 
 /**
- * How a refusal is answered where a browser goes by itself: a person is led back to the console, which
- * tells them what the code means; a program, and whoever asks too often, gets the error envelope.
+ * How a refusal is answered where a browser goes by itself. A person goes back to the console,
+ * which tells them what the code means. A program, and anybody who asks too often, gets the error
+ * envelope.
  */
 export const answerSignInRefusal =
   ({ baseUrl }: { baseUrl: string }) =>

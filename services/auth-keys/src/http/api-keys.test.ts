@@ -49,7 +49,7 @@ describe("POST /console/api/api-keys", () => {
     });
     expect(await listed(cookie)).toEqual([shown]);
     expect(await rig.readAudit(userId)).toContain("api_key.created");
-    // A key is no part of the account that the others are told of.
+    // A key is no part of the account that other services hear of.
     expect(await rig.readEvents(userId)).toHaveLength(1);
   });
 

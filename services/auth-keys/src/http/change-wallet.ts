@@ -16,8 +16,8 @@ const DefaultsBody = body({
 });
 
 /**
- * PATCH /console/api/wallets/{id}: which wallet new links settle to. A wallet made the default takes
- * that from the one before; an account may be left with none, and is then not ready for links.
+ * PATCH /console/api/wallets/{id}: which wallet new links settle to. A new default takes over from
+ * the one before. An account may be left without a default; then it is not ready for links.
  */
 export const changeWallet = (deps: Deps) => async (req: Request, res: Response, caller: Caller) => {
   const walletId = readParam(req, "id");

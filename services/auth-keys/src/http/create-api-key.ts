@@ -38,7 +38,7 @@ export const createApiKey = (deps: Deps) => {
       now,
     });
     await transact(deps.pool, async (tx) => {
-      // Behind the account's lock, so that two calls at once cannot both be the last that fits.
+      // Behind the account's lock, so that two calls at once cannot both take the last free place.
       await lockAccount(tx, accountId);
       const { currentCount } = await countApiKeys(tx, { accountId, now });
       if (currentCount >= apiKeysMax) throw refuse("API_KEY_LIMIT");

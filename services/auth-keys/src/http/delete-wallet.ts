@@ -9,8 +9,8 @@ import { insertAudit } from "../store/audit-log.ts";
 import { deleteWallet as deleteStoredWallet } from "../store/wallets.ts";
 
 /**
- * DELETE /console/api/wallets/{id}: links made before go on settling to it. No other wallet becomes
- * the default by itself: where money goes is the owner's word.
+ * DELETE /console/api/wallets/{id}: earlier links go on settling to it. No other wallet becomes the
+ * default by itself (rule CALLER-14): the owner decides where money goes.
  */
 export const deleteWallet = (deps: Deps) => async (req: Request, res: Response, caller: Caller) => {
   const walletId = readParam(req, "id");

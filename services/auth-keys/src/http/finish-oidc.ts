@@ -12,8 +12,8 @@ import { byIdentity, countSignIn, signIn } from "./sign-in.ts";
 
 /**
  * GET /console/api/session/oidc/callback: a browser comes back from the identity provider, by
- * another site's redirect. So not the site that sends it says that it is ours, but its cookie: the
- * answer's `state` is good once, in the browser that it was made for.
+ * another site's redirect. So the cookie tells that the browser is ours, not the site that sends
+ * it: the answer's `state` is good once, in the browser for which it was made.
  */
 export const finishOidc = (deps: Deps) => async (req: Request, res: Response) => {
   await countSignIn(deps, "oidc", async () => {
@@ -45,7 +45,7 @@ const redeem = async (deps: Deps, req: Request) => {
   return { proven, linkingSessionId: attempt.linkingSessionId };
 };
 
-/** Links to the account of the session that began it, if that is still the one signed in here. */
+/** Links to the account of the session that began it, if that session is still signed in here. */
 const link = async (
   deps: Deps,
   req: Request,

@@ -7,7 +7,7 @@ import { answerJson } from "./answer-json.ts";
 
 /**
  * GET /console/api/account, and GET /console/api/session: the signed-in person's own account, read
- * afresh, as the caller's may be seconds old.
+ * afresh because the caller's copy may be seconds old.
  */
 export const getAccount =
   ({ pool }: Deps) =>

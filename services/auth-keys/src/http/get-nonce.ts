@@ -20,9 +20,9 @@ import { keepBrowser } from "./sign-in-browser.ts";
 const Query = z.object({ address: parameter(text({ lengthMax: 100 })) });
 
 /**
- * GET /console/api/session/nonce: what a Sign-In with Ethereum message must carry, good once, for
- * five minutes, in this browser. Each tab has its own. Given `?address=`, as wallets tell it
- * without regard to case, the answer holds a whole `message` to be signed besides.
+ * GET /console/api/session/nonce: the nonce for a Sign-In with Ethereum message, good once, for
+ * five minutes, in this browser. Each tab has its own. With `?address=` (in any case, as wallets
+ * give it) the answer also holds the whole `message` to sign.
  */
 export const getNonce = (deps: Deps) => {
   const [chainId] = evmChainIds(deps.catalogue);

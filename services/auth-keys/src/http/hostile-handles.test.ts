@@ -16,7 +16,7 @@ beforeAll(async () => {
   before = await stateOf();
 });
 
-/** Everything that a handle could have changed: the account, and what is kept of any account. */
+/** Everything that a handle could have changed: the account, and the rows of any account. */
 const stateOf = async () => ({
   account: (await rig.call("GET", path, { cookie })).body,
   handles: await rig.pool.oneFirst(sql.type(Count)`SELECT count(*)::int AS count FROM handles`),
@@ -40,7 +40,7 @@ describe("a hostile handle", () => {
   test.each(hostileHandles)(
     "%s: is refused to its owner, and nothing changes",
     async (_why, handle) => {
-      // With a change that would be fine: a refused request does nothing by halves.
+      // Together with a good change: a refused request changes nothing at all.
       const answer = await rig.call("PATCH", path, { cookie, body: { handle, bio: "changed" } });
       expect(refusalOf(answer)).toBe("422 INVALID_HANDLE");
       expect(await stateOf()).toEqual(before);

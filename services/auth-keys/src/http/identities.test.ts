@@ -44,7 +44,7 @@ describe("POST /console/api/identities", () => {
     expect(await list(cookie)).toEqual([answer.body]);
     expect((await signInByWallet(rig, wallet)).userId).toBe(userId);
     expect(await rig.readAudit(userId)).toContain("identity.linked");
-    // What others hold of an account is not changed by how its owner signs in.
+    // How an owner signs in does not change what others hold of the account.
     expect(await rig.readEvents(userId)).toHaveLength(1);
   });
 

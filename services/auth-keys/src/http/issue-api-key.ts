@@ -9,7 +9,7 @@ import { answerJson } from "./answer-json.ts";
 
 type Issue = { caller: Caller; key: ApiKey; secret: string };
 
-/** Stores a new key of the caller's account, and that the caller made it. */
+/** Stores a new key of the caller's account, with an audit entry that the caller made it. */
 export const issueApiKey = async (
   tx: Transaction,
   { caller, key, secret }: Issue,

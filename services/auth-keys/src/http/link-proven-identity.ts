@@ -9,8 +9,8 @@ import { insertIdentity, listIdentities, lockIdentity } from "../store/identitie
 type Linking = { id: string; proven: ProvenIdentity; caller: Caller; now: Date };
 
 /**
- * Links a proven identity to the caller's account. One that is linked to it already stays as it is.
- * Throws the refusals IDENTITY_TAKEN and IDENTITY_LIMIT.
+ * Links a proven identity to the caller's account. An identity that is already linked to it stays
+ * as it is. Throws the refusals IDENTITY_TAKEN and IDENTITY_LIMIT.
  */
 export const linkProvenIdentity = async (
   tx: Transaction,

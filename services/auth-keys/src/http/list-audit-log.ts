@@ -7,7 +7,10 @@ import { showAuditRecord } from "../domain/audit.ts";
 import { listAudit } from "../store/audit-log.ts";
 import { answerJson } from "./answer-json.ts";
 
-/** GET /console/api/audit-log: what was done to the own account, newest first, ten per page. */
+/**
+ * GET /console/api/audit-log: what was done to the person's own account, newest first, ten per
+ * page.
+ */
 export const listAuditLog =
   ({ pool }: Deps) =>
   async (req: Request, res: Response, caller: Caller) => {

@@ -5,7 +5,7 @@ import { showIdentity } from "../domain/identity.ts";
 import { listIdentities as findIdentities } from "../store/identities.ts";
 import { answerJson } from "./answer-json.ts";
 
-/** GET /console/api/identities: what signs in to the account, besides an operator's link. */
+/** GET /console/api/identities: what can sign in to the account, apart from an operator's link. */
 export const listIdentities =
   ({ pool }: Deps) =>
   async (_req: Request, res: Response, { account }: Caller) => {

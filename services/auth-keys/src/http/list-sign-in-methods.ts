@@ -3,7 +3,7 @@ import type { Deps } from "../deps.ts";
 import type { SignInMethod } from "../domain/session.ts";
 import { evmChainIds } from "./read-siwe.ts";
 
-/** GET /console/api/session/methods: the ways into a session that there are here. */
+/** GET /console/api/session/methods: the ways into a session that exist here. */
 export const listSignInMethods = ({ catalogue, oidc }: Deps) => {
   const methods: SignInMethod[] = ["link"];
   if (evmChainIds(catalogue).length > 0) methods.push("siwe");

@@ -18,8 +18,8 @@ const SignInLinkBody = body({
 });
 
 /**
- * POST /internal/sign-in-links: an operator lets a person in again, named by a handle, present or
- * former, or by the id, as an account may have no handle.
+ * POST /internal/sign-in-links: an operator lets a person in again. A handle (present or former)
+ * names the account, or its id, because an account may have no handle.
  */
 export const makeSignInLink = (deps: Deps) => async (req: Request, res: Response) => {
   const { handle, userId } = await readBody(req, SignInLinkBody);

@@ -58,7 +58,7 @@ describe("an answer of an issuer", () => {
     expect(createHash("sha256").update(verifier).digest("base64url")).toBe(started.challenge);
     expect(request?.form.get("code")).toBe("made-up");
     expect(request?.form.get("client_secret")).toBeNull();
-    // Name and secret are form-encoded, each for itself (RFC 6749 §2.3.1).
+    // Name and secret are form-encoded separately (RFC 6749 §2.3.1).
     const basic = request?.authorization?.slice("Basic ".length) ?? "";
     const [name, secret] = Buffer.from(basic, "base64").toString().split(":");
     const sent = new URLSearchParams(`name=${name}&secret=${secret}`);

@@ -41,7 +41,7 @@ const expectNobody = async (browser: Browser): Promise<void> => {
   expect(refusalOf(answer)).toBe("401 UNAUTHENTICATED");
 };
 
-/** Goes as far as the way back, which is not walked yet. */
+/** Goes up to the redirect back, which is not followed yet. */
 const comeBack = async (browser: Browser, subject: string): Promise<URL> => {
   provider.person.subject = subject;
   const { url } = await browser.visit(startPath, { stopBefore: isCallback });

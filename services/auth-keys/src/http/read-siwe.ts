@@ -15,15 +15,15 @@ export const SiweBody = body({
 
 type Siwe = { message: string; signature: string };
 
-/** Who is proven by a message, once its nonce is spent in the transaction that makes use of it. */
+/** The identity that a message proves, once its nonce is spent in the transaction that uses it. */
 export type ProvenSiwe = {
   identity: ProvenIdentity;
   spend: (tx: Transaction) => Promise<void>;
 };
 
 /**
- * Holds a signed message against every rule. It, and `spend` for a nonce that is used, too old or
- * another browser's, throw INVALID_SIWE_MESSAGE; which rule it was, the log says.
+ * Checks a signed message against every rule. It throws INVALID_SIWE_MESSAGE, as does `spend` for a
+ * nonce that is used, too old or another browser's. The log names the broken rule.
  */
 export const readSiwe = async (deps: Deps, req: Request, siwe: Siwe): Promise<ProvenSiwe> => {
   const { catalogue, clock, cookie, log } = deps;

@@ -7,9 +7,9 @@ import { answerJson } from "./answer-json.ts";
 const batchSize = 100;
 
 /**
- * POST /internal/republish/accounts: tells the present state of every account as a snapshot, for
- * after a lost broker or a restore. Batch by batch, so that no lock is held for long; an account made
- * meanwhile tells of itself.
+ * POST /internal/republish/accounts: tells the present state of every account as a snapshot (rule
+ * EVENT-5), after a lost broker or a restore. It goes batch by batch, so that no lock is held for
+ * long. An account made meanwhile tells of itself.
  */
 export const republishAccounts = (deps: Deps) => async (_req: Request, res: Response) => {
   let publishedCount = 0;

@@ -7,7 +7,10 @@ import type { Deps } from "../deps.ts";
 import { lockApiKey, revokeApiKey as revokeStoredKey } from "../store/api-keys.ts";
 import { insertAudit } from "../store/audit-log.ts";
 
-/** DELETE /console/api/api-keys/{id}: the key is dead for ever, at every service within 5 s. */
+/**
+ * DELETE /console/api/api-keys/{id}: the key is dead for ever, at every service within 5 s (rule
+ * CALLER-4).
+ */
 export const revokeApiKey = (deps: Deps) => async (req: Request, res: Response, caller: Caller) => {
   const id = readParam(req, "id");
   const now = deps.clock.now();

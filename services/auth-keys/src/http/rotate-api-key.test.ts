@@ -240,7 +240,7 @@ describe("the limit of keys", () => {
     expect(await listed(cookie)).toHaveLength(apiKeysMax + replacedKeysMax);
     const body = { name: "more", scopes };
     expect(refusalOf(await rig.call("POST", path, { cookie, body }))).toBe("409 API_KEY_LIMIT");
-    // A replaced key that is given up makes room to rotate another.
+    // Revoking a replaced key makes room to rotate another.
     expect(refusalOf(await rotate(cookie, first?.id ?? ""))).toBe("409 API_KEY_LIMIT");
     await rig.call("DELETE", `${path}/${early[0]?.id}`, { cookie });
     expect((await rotate(cookie, first?.id ?? "")).status).toBe(201);

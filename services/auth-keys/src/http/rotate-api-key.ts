@@ -31,8 +31,8 @@ const RotationBody = body({
 });
 
 /**
- * POST /console/api/api-keys/{id}/rotate: a new key in the place of one, shown in this answer and never
- * again. The replaced one works until the overlap ends; until then both draw on one rate bucket.
+ * POST /console/api/api-keys/{id}/rotate: a new key replaces one (rule CALLER-5). It is shown in
+ * this answer and never again.
  */
 export const rotateApiKey = (deps: Deps) => async (req: Request, res: Response, caller: Caller) => {
   const keyId = readParam(req, "id");
@@ -47,7 +47,7 @@ export const rotateApiKey = (deps: Deps) => async (req: Request, res: Response, 
   };
   const accountId = caller.account.id;
   const key = await transact(deps.pool, async (tx): Promise<ApiKey> => {
-    // Behind the account's lock, as for a new key: its limits are about all keys at once.
+    // Behind the account's lock, as for a new key: the limits count all keys at once.
     await lockAccount(tx, accountId);
     const before = await lockApiKey(tx, { accountId, id: keyId, now });
     if (before === null) throw refuse("NOT_FOUND");

@@ -70,7 +70,7 @@ describe("DELETE /console/api/sessions/{id}", () => {
   test("ends the session at once, here and in what services are told", async () => {
     const { userId, cookie } = await rig.signUp();
     const other = await signInAgain(userId);
-    // Known and in use, so that an answer kept anywhere would show.
+    // Known and in use, so that an answer cached anywhere would show.
     expect(await isAlive(other)).toBe(true);
     const id = (await list(cookie)).find(({ isCurrent }) => !isCurrent)?.id ?? "";
     const answer = await rig.call("DELETE", `${path}/${id}`, { cookie });

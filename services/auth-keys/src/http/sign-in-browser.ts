@@ -6,8 +6,8 @@ import { mintToken } from "../domain/token.ts";
 const tokenForm = /^[\w-]{43}$/;
 
 /**
- * The secret by which the browser that began a sign-in is known again when the sign-in ends,
- * whatever tab that happens in. Without one, a secret that is no browser's.
+ * The secret that identifies, at the end of a sign-in, the browser that began it, in whatever tab.
+ * Without a cookie, a secret that no browser has.
  */
 export const readBrowser = (req: Request, cookie: CookiePolicy): string => {
   const token = readSessionToken(req, browserCookie(cookie));
@@ -15,7 +15,7 @@ export const readBrowser = (req: Request, cookie: CookiePolicy): string => {
 };
 
 /**
- * The same for a browser that begins a sign-in, which is given one where it has none, or keeps it.
+ * The same for a browser that begins a sign-in. It gets a secret if it has none, or keeps its own.
  */
 export const keepBrowser = (req: Request, res: Response, cookie: CookiePolicy): string => {
   const token = readBrowser(req, cookie);
@@ -26,8 +26,8 @@ export const keepBrowser = (req: Request, res: Response, cookie: CookiePolicy): 
   return token;
 };
 
-// The flags are the session cookie's: Lax, as the way back from an identity provider is another
-// site's.
+// The flags are the session cookie's. Lax, because the way back from an identity provider is
+// another site's redirect.
 const browserCookie = (cookie: CookiePolicy): CookiePolicy => ({
   ...cookie,
   name: cookie.isSecure ? "__Host-sign-in" : "sign-in",

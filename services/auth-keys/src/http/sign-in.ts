@@ -16,7 +16,8 @@ import { deleteSessionByHash, insertSession } from "../store/sessions.ts";
 type Beginning = { sessionId: string; now: Date };
 
 /**
- * Whose session it is to be, told in the sign-in's transaction; throws a refusal to undo it all.
+ * Tells whose session it becomes, in the sign-in's transaction. It throws a refusal to undo
+ * everything.
  */
 export type WhoSignsIn = (
   tx: Transaction,
@@ -24,8 +25,8 @@ export type WhoSignsIn = (
 ) => Promise<{ account: Account; identityId?: string }>;
 
 /**
- * Signs a person in: a new session, whose cookie the answer carries, and the end of the one that
- * the request carried, so that nobody can be signed in with a cookie planted before. Answers the
+ * Signs a person in. The answer carries the new session's cookie, and the session that the request
+ * carried ends, so that nobody can sign in with a cookie that was planted before. Answers the
  * account.
  */
 export const signIn = async (
@@ -54,9 +55,7 @@ export const signIn = async (
   return account;
 };
 
-/**
- * A person proven elsewhere signs in to the account of that identity; the first time it is opened.
- */
+/** A person with a proven identity signs in to its account, which is opened at the first time. */
 export const byIdentity = (proven: ProvenIdentity): WhoSignsIn => {
   const newAccountId = newId("user");
   const newIdentityId = newId("idn");
@@ -83,7 +82,7 @@ export const byIdentity = (proven: ProvenIdentity): WhoSignsIn => {
   };
 };
 
-/** Counts an attempt to sign in by what becomes of it. */
+/** Counts an attempt to sign in by its outcome. */
 export const countSignIn = async <Answer>(
   { counters }: Deps,
   method: SignInMethod,

@@ -141,7 +141,7 @@ describe("POST /console/api/session with a Sign-In with Ethereum message", () =>
   });
 });
 
-/** Refused: no session, no account, and whoever was signed in still is. */
+/** Refused: no session, no account, and a person who was signed in still is. */
 const expectRefused = async (siwe: object, cookie: string) => {
   const before = await countAccounts();
   const former = await rig.signUp();

@@ -14,8 +14,8 @@ const Query = z.object({
 });
 
 /**
- * GET /console/api/session/oidc: sends a browser to the identity provider. With `?link=true` what
- * it comes back with is linked to the account that is signed in here and now, by this very session.
+ * GET /console/api/session/oidc: sends a browser to the identity provider. With `?link=true` the
+ * identity that it brings back is linked to the account of the present session.
  */
 export const startOidc = (deps: Deps) => async (req: Request, res: Response) => {
   refuseOtherSites(req, deps.cookie);

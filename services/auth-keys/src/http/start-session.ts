@@ -31,7 +31,7 @@ export const startSession = (deps: Deps) => async (req: Request, res: Response) 
   answerJson(res, 200, showAccount(account));
 };
 
-/** Who holds an operator's one-time link, which is used up. */
+/** The holder of an operator's one-time link, which is used up. */
 const byLink =
   (token: string): WhoSignsIn =>
   async (tx, { now }) => {

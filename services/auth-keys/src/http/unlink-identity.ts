@@ -9,8 +9,8 @@ import { deleteIdentity } from "../store/identities.ts";
 import { deleteSessionsOfIdentity } from "../store/sessions.ts";
 
 /**
- * DELETE /console/api/identities/{id}: the identity signs in to this account no longer, and the
- * sessions that it began end, but for the one that says so.
+ * DELETE /console/api/identities/{id}: the identity can no longer sign in to this account. The
+ * sessions that it began end, except the one that asks.
  */
 export const unlinkIdentity =
   ({ clock, pool }: Deps) =>

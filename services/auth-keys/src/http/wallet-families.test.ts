@@ -49,7 +49,7 @@ const families: Record<Place, ChainType> = {
 };
 const places = Object.keys(families) as Place[];
 
-/** One address of each form that exists, and the one place where it is right. */
+/** One address of each form, and the one chain where it is right. */
 const addresses: [form: string, right: Place, address: string][] = [
   ["EIP-55", "usdc-base", "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"],
   ["base58 of 32 bytes", "usdc-solana", base58.encode(filled(32))],
@@ -108,7 +108,7 @@ describe("an address", () => {
   });
 });
 
-/** The address with its tenth character from the end taken for a neighbour of its own alphabet. */
+/** The address with its tenth character from the end replaced by a neighbour in the alphabet. */
 const typoOf = (address: string): string => {
   const place = address.length - 10;
   const character = address[place] === "3" ? "4" : "3";

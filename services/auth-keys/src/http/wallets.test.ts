@@ -37,7 +37,7 @@ const defaultsOf = async (cookie: string) => {
   };
 };
 
-/** An index over all positions, so that nothing hangs on a list's first or last place. */
+/** An index over all positions, so that nothing depends on a list's first or last place. */
 const address = (index: number): string => `0x${(index + 1).toString(16).padStart(40, "0")}`;
 
 describe("POST /console/api/wallets", () => {

@@ -6,7 +6,7 @@ import { IssuerAway } from "./issuer-fetch.ts";
 type DiscoveryOptions = {
   clock: Clock;
   log: Log;
-  /** Fetches the provider's metadata; throws where it cannot be had or is not the provider's. */
+  /** Fetches the provider's metadata; throws if it cannot be read or is not the provider's. */
   discover: () => Promise<ServerMetadata>;
 };
 
@@ -15,9 +15,9 @@ const pauseMsMin = 1_000;
 const pauseMsMax = 60_000;
 
 /**
- * What an identity provider says of itself (OpenID Connect Discovery §4), kept for an hour. Asked
- * for once at a time; after a failure not for a pause that doubles up to a minute, in which `get`
- * throws the refusal OIDC_ISSUER_UNAVAILABLE at once.
+ * What an identity provider says of itself (OpenID Connect Discovery §4), kept for an hour. Only
+ * one request at a time asks for it. After a failure there is a pause that doubles up to a minute,
+ * in which `get` throws the refusal OIDC_ISSUER_UNAVAILABLE at once.
  */
 export const createDiscovery = ({ clock, log, discover }: DiscoveryOptions) => {
   let kept: { metadata: ServerMetadata; atMs: number } | undefined;
@@ -55,7 +55,7 @@ export const createDiscovery = ({ clock, log, discover }: DiscoveryOptions) => {
   };
 };
 
-/** The library wraps what the fetch throws, and says nothing of it. */
+/** The library wraps what the fetch throws and does not tell it. */
 const reasonOf = (error: unknown): string => {
   const told = error instanceof Error && error.cause instanceof IssuerAway ? error.cause : error;
   return told instanceof Error ? told.message : "unknown";

@@ -1,13 +1,13 @@
 import type { CustomFetch } from "openid-client";
 
-/** An identity provider that does not answer, or says itself that it cannot. */
+/** An identity provider that does not answer, or says that it cannot. */
 export class IssuerAway extends Error {}
 
 const answerBytesMax = 256 * 1024;
 
 /**
- * Asks an identity provider: never by way of a redirect, and at most 256 KiB of answer. The
- * time-out that the request's signal carries covers the body too. Throws IssuerAway.
+ * Asks an identity provider. It follows no redirect and reads at most 256 KiB. The time-out that
+ * the request's signal carries covers the body too. Throws IssuerAway.
  */
 export const issuerFetch: CustomFetch = async (url, { method, headers, body, signal }) => {
   const answer = await ask(url, {
@@ -35,8 +35,8 @@ const ask = async (url: string, init: RequestInit) => {
 };
 
 /**
- * The system's code of what fetch threw, else its name: what an operator needs, and no address or
- * body. It is an error, if perhaps of another realm, which `instanceof` would not know.
+ * The system's code of what fetch threw, otherwise its name: what an operator needs, without
+ * address or body. The error may be from another realm, which `instanceof` would not know.
  */
 const codeOf = (error: unknown): string => {
   const { cause, name } = error as { cause?: { code?: string } | null; name?: string };

@@ -8,23 +8,23 @@ import { createDiscovery } from "./discovery.ts";
 import { IssuerAway, issuerFetch } from "./issuer-fetch.ts";
 
 /**
- * The identity provider that people of this installation sign in at. Both throw the refusal
- * OIDC_ISSUER_UNAVAILABLE while it does not answer.
+ * The identity provider of this installation. Both calls throw the refusal OIDC_ISSUER_UNAVAILABLE
+ * while it does not answer.
  */
 export type OidcIssuer = {
   /** Where a browser is sent, to come back with an answer. */
   signInUrl(flow: OidcFlow): Promise<string>;
   /**
-   * Who signed in, by the answer that the browser came back with: the code is redeemed with the
-   * PKCE verifier, and the ID token's signature, issuer, audience, nonce and times are held against
-   * what was asked for (OpenID Connect Core §3.1.3). Throws the refusal OIDC_SIGN_IN_REFUSED.
+   * Who signed in, by the answer that the browser brought back. It redeems the code with the PKCE
+   * verifier, and checks the ID token's signature, issuer, audience, nonce and times against the
+   * request (OpenID Connect Core §3.1.3). Throws the refusal OIDC_SIGN_IN_REFUSED.
    */
   redeem(answer: URLSearchParams, flow: OidcFlow): Promise<ProvenIdentity>;
 };
 
 type IssuerOptions = { client: OidcClient; redirectUri: string; clock: Clock; log: Log };
 
-/** Of one question; a sign-in asks three at most: for metadata, the ID token, the keys. */
+/** For one question. A sign-in asks at most three: for metadata, the ID token, the keys. */
 const timeoutSeconds = 5;
 
 /** How far an identity provider's clock may differ from ours. */
@@ -49,8 +49,8 @@ export const createOidcIssuer = ({
     },
   });
 
-  // Made anew for each sign-in, so that the keys are fetched anew too: one that was taken back at
-  // the provider is dead here at once, and a new one is known at once. Sign-ins are few.
+  // Made anew for each sign-in, so that the keys are fetched anew too: a revoked key is dead here
+  // at once, and a new one is known at once. Sign-ins are few.
   const configure = async (): Promise<oidc.Configuration> => {
     const server = await discovery.get();
     const metadata = {
@@ -66,7 +66,7 @@ export const createOidcIssuer = ({
     configuration.timeout = timeoutSeconds;
     configuration[oidc.customFetch] = issuerFetch;
     if (execute.length > 0) oidc.allowInsecureRequests(configuration);
-    // The library would rely on TLS alone, and not look at the ID token's signature.
+    // The library would rely on TLS alone and not check the ID token's signature.
     oidc.enableNonRepudiationChecks(configuration);
     return configuration;
   };
@@ -102,7 +102,7 @@ export const createOidcIssuer = ({
   };
 };
 
-/** Holds what a provider says of itself against what a sign-in needs (Discovery §3). */
+/** Checks what a provider says of itself against the needs of a sign-in (Discovery §3). */
 const withEndpoints = (server: oidc.ServerMetadata, protocol: string): oidc.ServerMetadata => {
   for (const name of ["authorization_endpoint", "token_endpoint", "jwks_uri"] as const) {
     const isSafe = server[name]?.startsWith("https:") || protocol === "http:";
@@ -111,7 +111,7 @@ const withEndpoints = (server: oidc.ServerMetadata, protocol: string): oidc.Serv
   return server;
 };
 
-/** HTTP Basic unless the provider says that it takes the secret in the body alone (Core §9). */
+/** HTTP Basic, unless the provider says that it takes the secret only in the body (Core §9). */
 const authentication = (
   { clientSecret }: OidcClient,
   { token_endpoint_auth_methods_supported: methods }: oidc.ServerMetadata,
@@ -131,7 +131,7 @@ const identityOf = (claims: oidc.IDToken | undefined): ProvenIdentity => {
 
 const refuseBy = (error: unknown, log: Log) => {
   const isAway = isCausedByAbsence(error);
-  // The library's errors carry codes and tokens as their causes: their code alone may be told.
+  // The library's errors carry codes and tokens as their causes, so only their code may be told.
   const code = error instanceof Error && "code" in error ? String(error.code) : undefined;
   const rule = code ?? (error instanceof Error ? error.message : undefined);
   if (!isAway) log.info({ method: "oidc", rule }, "a sign-in was refused");

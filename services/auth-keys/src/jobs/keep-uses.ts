@@ -5,8 +5,9 @@ import { keepLastUses } from "../store/last-uses.ts";
 type KeepUsesDeps = Pick<Deps, "pool" | "apiKeyUses" | "sessionUses">;
 
 /**
- * Writes down when keys and sessions were last used, however many calls there were, in one statement
- * each. Where that fails the uses stay noted for the next time; a crash loses those since the last.
+ * Writes down when keys and sessions were last used, however many calls there were, in one
+ * statement each. If that fails, the uses stay noted for the next time. A crash loses those since
+ * the last time.
  */
 export const keepUses = async ({ pool, apiKeyUses, sessionUses }: KeepUsesDeps): Promise<void> => {
   await keep(apiKeyUses, (uses) => keepLastUses(pool, "api-key", uses));

@@ -6,7 +6,7 @@ import { type Db, type Transaction, nothing } from "@payment-links/postgres";
 
 const accountShape = { ...Account.shape, dateCreated: z.date() };
 
-/** An account as a row brings it: the wire's shape, with an instant that has been read already. */
+/** An account as a row has it: the wire's shape, but with a Date. */
 export const AccountRow = z.object(accountShape);
 
 /** The columns of an account `a` with its wallets, in the order of {@link AccountRow}. */
@@ -42,8 +42,8 @@ export const findAccount = (db: Db, accountId: string): Promise<Account | null> 
   );
 
 /**
- * Locks an account's row, behind which every change of the account and of what it has waits its turn,
- * and reads it. Two statements on purpose: one that waits for the lock would show the wallets as they
+ * Locks an account's row and reads it. Every change of the account and of what it owns waits for
+ * this lock. Two statements on purpose: one that waits for the lock would show the wallets as they
  * were before the wait.
  */
 export const lockAccount = async (tx: Transaction, accountId: string): Promise<Account> => {
@@ -74,15 +74,15 @@ export const updateAccount = async (tx: Transaction, account: Account): Promise<
   `);
 };
 
-/** Tells of a new account, as it was stored. */
+/** Publishes a new account, as it was stored. */
 export const publishNewAccount = (tx: Transaction, account: Account): Promise<void> =>
   publish(tx, [
     outgoing(accountUpdated, { key: account.id, occurredAt: account.dateCreated, data: account }),
   ]);
 
 /**
- * Ends a change of an account, whose row is locked: the version grows by one, and the account as it
- * now stands is told to the others. Answers that account.
+ * Ends a change of an account, whose row is locked. The version grows by one, and the account is
+ * published as it now stands. Answers that account.
  */
 export const publishAccount = async (
   tx: Transaction,
@@ -100,8 +100,8 @@ export const publishAccount = async (
 };
 
 /**
- * Tells the present state of the accounts after an id, in the order of their ids, as snapshots.
- * Locking them keeps a snapshot from overtaking a change under way. Answers their ids.
+ * Publishes the present state of the accounts after an id, in the order of ids, as snapshots. It
+ * locks them, so that a snapshot cannot overtake a change under way. Answers their ids.
  */
 export const publishSnapshots = async (
   tx: Transaction,

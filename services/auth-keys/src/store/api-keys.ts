@@ -24,14 +24,14 @@ const columns = sql.fragment`
   k.date_created AS "dateCreated", k.last_used_at AS "lastUsedAt"
 `;
 
-/** What its owner can still do anything about: a replaced key that has ended is as good as revoked. */
+/** The keys that still matter to their owner: a replaced key that has ended counts as revoked. */
 const isLasting = (now: Date) => sql.fragment`
   k.revoked_at IS NULL AND (k.replaced_by IS NULL OR k.expires_at > ${sql.timestamp(now)})
 `;
 
 type Owned = { accountId: string; id: string; now: Date };
 
-/** Stores a key, by the hash of its secret alone. */
+/** Stores a key, with only the hash of its secret. */
 export const insertApiKey = async (
   tx: Transaction,
   { accountId, key, hash }: { accountId: string; key: ApiKey; hash: Buffer },
@@ -70,7 +70,7 @@ export const listApiKeys = (
     ORDER BY k.date_created DESC, k.id DESC
   `);
 
-/** Locks a lasting key of an account; null where there is none. */
+/** Locks a lasting key of an account; null if there is none. */
 export const lockApiKey = (
   tx: Transaction,
   { accountId, id, now }: Owned,
@@ -81,7 +81,7 @@ export const lockApiKey = (
     FOR UPDATE
   `);
 
-/** Writes which key took a key's place and when the replaced one ends. */
+/** Writes which key replaced a key, and when the replaced one ends. */
 export const updateApiKeyReplaced = async (
   tx: Transaction,
   { id, replacedBy, expiresAt }: { id: string; replacedBy: string; expiresAt: Date },
@@ -117,7 +117,10 @@ const FoundKeyRow = AccountRow.extend({
   isRevoked: z.boolean(),
 });
 
-/** Finds a key by its hash, with the account behind it: one round trip, as every call may ask it. */
+/**
+ * Finds a key by its hash, with the account behind it. One round trip, because every call may ask
+ * it.
+ */
 export const findApiKeyByHash = (db: Db, hash: Buffer): Promise<FoundKey | null> =>
   db.maybeOne(sql.type(FoundKeyRow)`
     SELECT ${accountColumns}, k.id AS "credentialId",

@@ -30,7 +30,7 @@ type AuditEntry = {
     | "session.ended"
     | "session.revoked";
   targetId?: string;
-  /** What an auditor needs to understand the deed; never a secret. */
+  /** What an auditor needs to understand the entry; never a secret. */
   detail?: Record<string, string | boolean | null | readonly string[]>;
 };
 
@@ -58,7 +58,7 @@ type SessionDeed = {
   now: Date;
 };
 
-/** Writes down that a session began or ended, by its own person. */
+/** Writes down that a person's own session began or ended. */
 export const auditSession = (
   tx: Transaction,
   { id, accountId, action, detail, now }: SessionDeed,

@@ -10,15 +10,15 @@ const Count = z.object({ count: z.int() });
 type Claim = { accountId: string; handle: string; now: Date };
 
 /**
- * Makes a handle an account's own, for ever; one that it had before it may take back. The account's
- * row is locked. Throws HANDLE_TAKEN, HANDLE_LIMIT.
+ * Makes a handle an account's own, for ever. The account may take back one that it had before. The
+ * account's row is locked. Throws HANDLE_TAKEN, HANDLE_LIMIT.
  */
 export const claimHandle = async (
   tx: Transaction,
   { accountId, handle, now }: Claim,
 ): Promise<void> => {
   // The update changes nothing: it waits for a rival that inserts the same handle, and returns the
-  // row only where it is the account's own.
+  // row only if it is the account's own.
   const claimed = await tx.maybeOne(sql.type(Handle)`
     INSERT INTO handles AS h (handle, account_id, taken_at)
     VALUES (${handle}, ${accountId}, ${sql.timestamp(now)})

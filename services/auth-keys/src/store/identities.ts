@@ -19,9 +19,9 @@ const columns = sql.fragment`
 type Name = Pick<ProvenIdentity, "method" | "issuer" | "subject">;
 
 /**
- * Finds an identity behind a lock on its name, which holds while nobody has it too: of two first
- * sign-ins at once, the second finds the account that the first made. Taken before an account's
- * row.
+ * Finds an identity behind a lock on its name, which works even while nobody has that identity. So
+ * the second of two first sign-ins at once finds the account that the first one made. Taken before
+ * an account's row.
  */
 export const lockIdentity = async (
   tx: Transaction,
@@ -29,7 +29,7 @@ export const lockIdentity = async (
 ): Promise<Identity | null> => {
   const name = JSON.stringify(["identity", method, issuer, subject]);
   await tx.query(nothing`SELECT FROM pg_advisory_xact_lock(hashtextextended(${name}, 0))`);
-  // A second statement, which sees what was committed during the wait.
+  // A second statement, so that it sees what was committed during the wait.
   return tx.maybeOne(sql.type(IdentityRow)`
     SELECT ${columns} FROM identities
     WHERE method = ${method} AND issuer = ${issuer} AND subject = ${subject}

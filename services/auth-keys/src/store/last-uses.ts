@@ -9,8 +9,8 @@ const places = {
 } as const;
 
 /**
- * Keeps when credentials of one kind were last used, in one statement; an older use than the one that
- * is kept changes nothing. Rows are locked in one order, as replicas write the same ones.
+ * Keeps when credentials of one kind were last used, in one statement. An older use than the kept
+ * one changes nothing. Rows are locked in one order, because replicas write the same rows.
  */
 export const keepLastUses = async (
   db: Db,
@@ -20,7 +20,7 @@ export const keepLastUses = async (
   if (uses.length === 0) return;
   const table = sql.identifier([places[kind].table]);
   const column = sql.identifier([places[kind].column]);
-  // No stronger lock than the update's own: rotation refers to a key's row while it is held.
+  // No stronger lock than the update's own, because a rotation refers to a key's row meanwhile.
   await db.query(nothing`
     WITH used AS (
       SELECT * FROM ${sql.unnest(

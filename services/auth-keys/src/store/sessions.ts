@@ -26,13 +26,13 @@ type NewSession = {
   accountId: string;
   hash: Buffer;
   method: SignInMethod;
-  /** The identity that signed in, where one did. */
+  /** The identity that signed in, if one did. */
   identityId: string | undefined;
   now: Date;
   expiresAt: Date;
 };
 
-/** Stores a session, by the hash of its token alone, and ends the oldest ones above the limit. */
+/** Stores a session, with only the hash of its token, and ends the oldest ones above the limit. */
 export const insertSession = async (
   tx: Transaction,
   { id, accountId, hash, method, identityId, now, expiresAt }: NewSession,
@@ -53,7 +53,7 @@ export const insertSession = async (
   `);
 };
 
-/** Ends the session of a token, if it is one; answers which it was. */
+/** Ends a token's session, if there is one; answers which it was. */
 export const deleteSessionByHash = (
   tx: Transaction,
   hash: Buffer,
@@ -74,7 +74,7 @@ export const deleteSession = async (
   return rowCount > 0;
 };
 
-/** Ends the sessions that an identity began, but for one; answers their ids. */
+/** Ends the sessions that an identity began, except one; answers their ids. */
 export const deleteSessionsOfIdentity = (
   tx: Transaction,
   { identityId, exceptId }: { identityId: string; exceptId: string },

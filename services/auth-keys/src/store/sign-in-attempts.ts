@@ -29,8 +29,8 @@ export const insertSignInAttempt = async (
 };
 
 /**
- * Uses an attempt of this browser up, and answers for which session it was to link an identity, if
- * for one. Null where there is none such, or no longer; of several at once, one alone gets it.
+ * Uses up an attempt of this browser. Answers for which session it links an identity, if it does.
+ * Null if there is no such attempt, or no longer; only one of several calls at once gets it.
  * Another browser's attempt stays good.
  */
 export const spendSignInAttempt = (
@@ -44,7 +44,7 @@ export const spendSignInAttempt = (
     RETURNING linking_session_id AS "linkingSessionId"
   `);
 
-/** Deletes at most so many attempts that were not ended in time; answers how many. */
+/** Deletes at most so many attempts that did not end in time; answers how many. */
 export const deleteEndedSignInAttempts = async (
   db: Db,
   { now, rowsMax }: { now: Date; rowsMax: number },

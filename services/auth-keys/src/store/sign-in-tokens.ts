@@ -4,7 +4,7 @@ import { type Db, type Transaction, nothing } from "@payment-links/postgres";
 
 const OwnerRow = z.object({ accountId: z.string() });
 
-/** Stores a one-time sign-in token, by its hash alone. */
+/** Stores only the hash of a one-time sign-in token. */
 export const insertSignInToken = async (
   tx: Transaction,
   { hash, accountId, expiresAt }: { hash: Buffer; accountId: string; expiresAt: Date },
@@ -15,7 +15,7 @@ export const insertSignInToken = async (
   `);
 };
 
-/** Uses a token up and answers whose it was; of several at once, one alone gets an answer. */
+/** Uses up a token and answers whose it was. Only one of several calls at once gets an answer. */
 export const redeemSignInToken = async (
   tx: Transaction,
   { hash, now }: { hash: Buffer; now: Date },

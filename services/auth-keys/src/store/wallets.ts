@@ -4,7 +4,9 @@ import { type Transaction, nothing } from "@payment-links/postgres";
 
 type Placed = { accountId: string; chainId: string; wallet: Wallet };
 
-/** Stores a wallet of an account, whose row is locked; it takes over the defaults that it is to be. */
+/**
+ * Stores a wallet of an account, whose row is locked. It takes over the defaults that it becomes.
+ */
 export const insertWallet = async (
   tx: Transaction,
   { accountId, chainId, wallet, now }: Placed & { now: Date },
@@ -22,7 +24,10 @@ export const insertWallet = async (
   `);
 };
 
-/** Writes which defaults a wallet is, taking them from whichever had them. The account is locked. */
+/**
+ * Writes which defaults a wallet is, and takes them from the wallets that had them. The account is
+ * locked.
+ */
 export const updateDefaults = async (
   tx: Transaction,
   { accountId, chainId, wallet }: Placed,
@@ -42,7 +47,7 @@ export const deleteWallet = async (
   await tx.query(nothing`DELETE FROM wallets WHERE id = ${walletId} AND account_id = ${accountId}`);
 };
 
-/** The others give up what this wallet takes first: the unique indexes allow no moment with two. */
+/** The others give up first what this wallet takes: the unique indexes never allow two. */
 const yieldDefaults = async (
   tx: Transaction,
   { accountId, chainId, wallet }: Placed,

@@ -1,6 +1,6 @@
 const redirectsMax = 20;
 
-/** Where a browser has come to: a page, or an address that it was told to stop before. */
+/** Where a browser is now: a page, or an address before which it was told to stop. */
 type Visit = { url: URL; status: number | undefined; text: string };
 
 type VisitOptions = {
@@ -10,7 +10,7 @@ type VisitOptions = {
 
 /**
  * As much of a browser as signing in needs: a cookie jar per origin, and redirects followed one by
- * one. One origin is served by another address, as an ingress would.
+ * one. Another address serves one origin, as with an ingress.
  */
 export const createBrowser = ({ origin, servedBy }: { origin: string; servedBy: string }) => {
   const jars = new Map<string, Map<string, string>>();

@@ -1,4 +1,4 @@
-/** What people type, and worse, where a handle is asked for: none of it is one. */
+/** What people type, and worse, where a handle is asked for. None of it is a handle. */
 export const hostileHandles: readonly (readonly [why: string, typed: string])[] = [
   ["empty", ""],
   ["one character", "a"],

@@ -11,8 +11,8 @@ const clientSecret = "a client secret of the test";
 type ProviderOptions = { redirectUri: string };
 
 /**
- * A certified identity provider on loopback, which asks nobody for a password: whoever comes signs
- * in as `person`. It can take new keys, and go away and come back under the same address.
+ * A certified identity provider on loopback that asks for no password: everybody signs in as
+ * `person`. It can take new keys, and go away and come back under the same address.
  */
 export const openIdentityProvider = async ({ redirectUri }: ProviderOptions) => {
   const person = { subject: "subject-1", name: "Ada Example" as string | undefined };
@@ -45,7 +45,7 @@ export const openIdentityProvider = async ({ redirectUri }: ProviderOptions) => 
   return {
     client,
     person,
-    /** Takes a new signing key, as if it had been restarted: the one before is known no longer. */
+    /** Takes a new signing key, as after a restart: the one before is no longer known. */
     useKey,
     goAway: close,
     comeBack: async () => {
@@ -79,7 +79,7 @@ const createProvider = ({ issuer, redirectUri, key, person }: Setup): Provider =
       accountId,
       claims: () => ({ sub: accountId, ...(person.name === undefined ? {} : person) }),
     }),
-    // Whoever signs in has agreed.
+    // A person who signs in has agreed.
     loadExistingGrant: async ({ oidc }) => {
       const { session } = oidc;
       const known = session?.grantIdFor(clientId);

@@ -58,7 +58,7 @@ export const openRig = async ({
     return { userId: String(body.userId), token: tokenOf(body.signInUrl) };
   };
 
-  /** Signs in by a one-time token; answers the cookie as a browser would send it. */
+  /** Signs in with a one-time token; answers the cookie as a browser would send it. */
   const signIn = async (token: string, given: Call = {}): Promise<string> => {
     const answer = await call("POST", "/console/api/session", { ...given, body: { token } });
     if (answer.status !== 200) throw new Error(`signing in was answered with ${answer.status}`);
@@ -85,7 +85,7 @@ export const openRig = async ({
     },
     /** Writes down the uses noted so far, as every stop does. */
     keepUses: () => service.stop(),
-    /** What of an account's events waits in the outbox, in the order of its sending. */
+    /** An account's events in the outbox, in the order in which they will be sent. */
     readEvents: async (userId: string) => {
       const rows = await pool.any(sql.type(Event)`
         SELECT type, topic, value FROM outbox WHERE key = ${userId} ORDER BY seq

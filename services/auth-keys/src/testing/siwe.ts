@@ -2,11 +2,13 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { type SiweMessage, createSiweMessage } from "viem/siwe";
 import { type Rig, cookieOf } from "./open-rig.ts";
 
-/** An Ethereum account of nobody's, as a wallet holds it. */
+/** An Ethereum account that nobody owns, as a wallet holds it. */
 export const makeWallet = () => privateKeyToAccount(generatePrivateKey());
 export type TestWallet = ReturnType<typeof makeWallet>;
 
-/** A message as viem writes it, another writer than the reader under test; for the rig's origin. */
+/**
+ * A message for the rig's origin, written by viem, which is independent of the reader under test.
+ */
 export const siweMessage = (
   given: Pick<SiweMessage, "address" | "nonce" | "issuedAt"> & Partial<SiweMessage>,
 ): string =>
@@ -33,7 +35,7 @@ export const askNonce = async (rig: Rig, cookie?: string) => {
   return { nonce: String(answer.body["nonce"]), browser: cookieOf(answer.headers) };
 };
 
-/** All that a wallet sends to sign in, with a nonce of a browser that is new, or given. */
+/** All that a wallet sends to sign in, with a nonce of the given browser or a new one. */
 export const prepareSiwe = async (rig: Rig, wallet: TestWallet, cookie?: string) => {
   const { nonce, browser } = await askNonce(rig, cookie);
   const { address } = wallet;

@@ -16,9 +16,8 @@ const json = (status: number, body: unknown): Answer => ({ status, body: JSON.st
 const makeKey = async () => generateKeyPair("RS256", { extractable: true });
 
 /**
- * An issuer on loopback that answers whatever a test wants, as a certified one would not: the test
- * makes the ID token, the keys and the answers itself. Nobody signs in at it; its codes are made
- * up.
+ * An issuer on loopback that answers whatever a test wants, unlike a certified one. The test makes
+ * the ID token, the keys and the answers itself. Nobody signs in there; its codes are made up.
  */
 export const openTamperingIssuer = async () => {
   const keys = await makeKey();
@@ -87,7 +86,7 @@ export type TamperingIssuer = Awaited<ReturnType<typeof openTamperingIssuer>>;
 
 type SignOptions = { key?: CryptoKey | Uint8Array; alg?: string; kid?: string };
 
-/** Without an answer the request is left waiting. */
+/** Without an answer the request stays waiting. */
 const send = (res: ServerResponse, answer: Answer | undefined): void => {
   if (answer === undefined) return;
   res.writeHead(answer.status, { "content-type": "application/json", ...answer.headers });
