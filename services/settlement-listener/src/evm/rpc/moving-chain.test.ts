@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "@jest/globals";
 import { waitUntil } from "@payment-links/runtime/testing";
 import type { RpcFaultScript } from "../../testing/scripted-rpc.ts";
 import { ChainUnreachableError, type ProxyLog } from "./chain-reader.ts";
-import { type ReaderRig, openPaidChain, openReaderRig } from "./testing/open-reader-rig.ts";
+import { type ReaderRig, openPaidChain, openReaderRig } from "../../testing/open-reader-rig.ts";
 
 let setup: Awaited<ReturnType<typeof openPaidChain>>;
 let rig: ReaderRig | undefined;

@@ -3,7 +3,12 @@ import { createHeldClock } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
 import type { RpcFaultScript } from "../../testing/scripted-rpc.ts";
 import { ChainUnreachableError } from "./chain-reader.ts";
-import { type ReaderRig, openPaidChain, openReaderRig, urlKey } from "./testing/open-reader-rig.ts";
+import {
+  type ReaderRig,
+  openPaidChain,
+  openReaderRig,
+  urlKey,
+} from "../../testing/open-reader-rig.ts";
 
 let setup: Awaited<ReturnType<typeof openPaidChain>>;
 let rig: ReaderRig | undefined;

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { createHeldClock } from "@payment-links/runtime";
 import { ChainUnreachableError } from "../chain-reader.ts";
-import { type ReaderRig, openPaidChain, openReaderRig } from "../testing/open-reader-rig.ts";
+import { type ReaderRig, openPaidChain, openReaderRig } from "../../../testing/open-reader-rig.ts";
 
 let setup: Awaited<ReturnType<typeof openPaidChain>>;
 let rig: ReaderRig | undefined;

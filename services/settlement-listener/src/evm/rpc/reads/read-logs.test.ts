@@ -5,7 +5,7 @@ import {
   openPaidChain,
   openReaderRig,
   topic0,
-} from "../testing/open-reader-rig.ts";
+} from "../../../testing/open-reader-rig.ts";
 
 let setup: Awaited<ReturnType<typeof openPaidChain>>;
 let rig: ReaderRig | undefined;

@@ -2,12 +2,12 @@ import { randomBytes } from "node:crypto";
 import type { Hex } from "viem";
 import { devnet } from "@payment-links/contracts";
 import { type Clock, openLog, openMetrics, systemClock } from "@payment-links/runtime";
-import { type Chain, openChain } from "../../../testing/open-chain.ts";
-import { openScriptedRpc } from "../../../testing/scripted-rpc.ts";
-import { openChainReaders } from "../open-chain-readers.ts";
-import type { RpcTiming } from "../provider/provider.ts";
-import type { LogFilter } from "../reads/read-logs.ts";
-import { createRpcMetrics } from "../rpc-metrics.ts";
+import { openChainReaders } from "../evm/rpc/open-chain-readers.ts";
+import type { RpcTiming } from "../evm/rpc/provider/provider.ts";
+import type { LogFilter } from "../evm/rpc/reads/read-logs.ts";
+import { createRpcMetrics } from "../evm/rpc/rpc-metrics.ts";
+import { type Chain, openChain } from "./open-chain.ts";
+import { openScriptedRpc } from "./scripted-rpc.ts";
 
 /** A transaction that paid through the proxy, and where it was mined. */
 export type Paid = { hash: Hex; blockNumber: number };
