@@ -31,7 +31,7 @@ export const serviceRooms: Record<string, Room> = {
   metrics: { packages: "contracts runtime", rooms: "domain store" },
   issuer: { packages: "contracts runtime", rooms: "domain config" },
   sightings: { packages: "contracts postgres bus", rooms: "domain store" },
-  delivery: { packages: "contracts runtime postgres bus", rooms: "domain guard store" },
+  delivery: { packages: "runtime postgres bus", rooms: "domain guard store" },
   evm: {
     packages: "contracts runtime postgres process",
     rooms: "domain store config sightings",
@@ -54,7 +54,7 @@ export const serviceRooms: Record<string, Room> = {
   routes: { packages: "contracts http", rooms: "deps http pages" },
   "create-deps": { packages: "contracts process", rooms: "store metrics deps" },
   service: {
-    packages: "runtime identity bus http process",
+    packages: "identity bus http process",
     rooms:
       "domain guard store config metrics issuer delivery evm deps introspect jobs events routes create-deps",
   },
