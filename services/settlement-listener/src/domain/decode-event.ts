@@ -1,4 +1,12 @@
-import type { Hex } from "viem";
+import {
+  type AbiParameter,
+  type Address,
+  type Hex,
+  decodeAbiParameters,
+  parseAbiParameters,
+  size,
+  toEventSelector,
+} from "viem";
 
 /** A log as a receipt holds it. */
 export type EventLog = { address: Hex; topics: readonly Hex[]; data: Hex };
@@ -6,79 +14,79 @@ export type EventLog = { address: Hex; topics: readonly Hex[]; data: Hex };
 /** What a fee proxy said: whom it paid, and for which reference. `token` is null for a native coin. */
 export type ProxyEvent = {
   referenceHash: Hex;
-  token: Hex | null;
-  destination: Hex;
+  token: Address | null;
+  destination: Address;
   /** In base units, as the payer asked for it; of a token's transfer it proves nothing. */
   amount: bigint;
 };
 
-/** keccak256 of `TransferWithReferenceAndFee(address,address,uint256,bytes,uint256,address)`. */
-export const erc20ProxyTopic = "0x9f16cbcc523c67a60c450e5ffe4f3b7b6dbe772e7abcadb2686ce029a9a0a2b6";
+/** An ERC-20 token's own word that it has moved base units. */
+export type TokenTransfer = { token: Hex; destination: Address; amount: bigint };
 
-/** keccak256 of `TransferWithReferenceAndFee(address,uint256,bytes,uint256,address)`: native coins. */
-export const nativeProxyTopic =
-  "0xa1c241e337c4610a9d0f881111e977e9dc8690c85fe2108897bb1483c66e6a96";
+/** An event: its first topic, how many topics it has, and what its data hold. */
+type EventShape<Data> = { topic0: Hex; topicCount: number; data: Data };
 
-/** keccak256 of ERC-20's `Transfer(address,address,uint256)`. */
-const transferTopic = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
+/** The event of Request Network's ERC20FeeProxy: its one indexed field is the reference. */
+export const erc20ProxyEvent = {
+  topic0: toEventSelector(
+    "TransferWithReferenceAndFee(address,address,uint256,bytes,uint256,address)",
+  ),
+  topicCount: 2,
+  data: parseAbiParameters("address token, address to, uint256 amount, uint256 fee, address feeTo"),
+} as const;
+
+/** The event of Request Network's EthereumFeeProxy, which names no token. */
+export const nativeProxyEvent = {
+  topic0: toEventSelector("TransferWithReferenceAndFee(address,uint256,bytes,uint256,address)"),
+  topicCount: 2,
+  data: parseAbiParameters("address to, uint256 amount, uint256 fee, address feeTo"),
+} as const;
+
+const transferEvent = {
+  topic0: toEventSelector("Transfer(address,address,uint256)"),
+  topicCount: 3,
+  data: parseAbiParameters("uint256 value"),
+} as const;
 
 /**
- * Reads the event of Request Network's ERC20FeeProxy: the reference is its one indexed field, so that
- * the log holds its keccak256 alone. Undefined where the log is no such event.
+ * Decodes an ERC20FeeProxy's event; undefined where the log is none. The reference is indexed, so that
+ * the log holds its keccak256 alone.
  */
 export const decodeErc20ProxyEvent = (log: EventLog): ProxyEvent | undefined => {
-  const [topic, referenceHash, ...more] = log.topics;
-  const [token, destination, amount, , , ...rest] = wordsOf(log.data);
-  if (topic !== erc20ProxyTopic || referenceHash === undefined || more.length > 0) return undefined;
-  if (token === undefined || destination === undefined || amount === undefined || rest.length > 0) {
-    return undefined;
-  }
-  return {
-    referenceHash,
-    token: addressOf(token),
-    destination: addressOf(destination),
-    amount: BigInt(amount),
-  };
+  if (!hasShape(log, erc20ProxyEvent)) return undefined;
+  const [token, destination, amount] = decodeAbiParameters(erc20ProxyEvent.data, log.data);
+  return { referenceHash: topicOf(log, 1), token, destination, amount };
 };
 
-/** Reads the event of Request Network's EthereumFeeProxy, which names no token. */
+/** Decodes an EthereumFeeProxy's event; undefined where the log is none. */
 export const decodeNativeProxyEvent = (log: EventLog): ProxyEvent | undefined => {
-  const [topic, referenceHash, ...more] = log.topics;
-  const [destination, amount, , , ...rest] = wordsOf(log.data);
-  if (topic !== nativeProxyTopic || referenceHash === undefined || more.length > 0) {
-    return undefined;
-  }
-  if (destination === undefined || amount === undefined || rest.length > 0) return undefined;
-  return {
-    referenceHash,
-    token: null,
-    destination: addressOf(destination),
-    amount: BigInt(amount),
-  };
+  if (!hasShape(log, nativeProxyEvent)) return undefined;
+  const [destination, amount] = decodeAbiParameters(nativeProxyEvent.data, log.data);
+  return { referenceHash: topicOf(log, 1), token: null, destination, amount };
 };
 
-/** Reads ERC-20's Transfer: who got how many base units. Undefined where the log is none. */
-export const decodeTokenTransfer = (
-  log: EventLog,
-): { destination: Hex; amount: bigint } | undefined => {
-  const [topic, from, destination, ...more] = log.topics;
-  const [amount, ...rest] = wordsOf(log.data);
-  if (topic !== transferTopic || from === undefined || destination === undefined) return undefined;
-  if (more.length > 0 || amount === undefined || rest.length > 0) return undefined;
-  return { destination: addressOf(destination), amount: BigInt(amount) };
+/** Decodes ERC-20's Transfer: who got how many base units. Undefined where the log is none. */
+export const decodeTokenTransfer = (log: EventLog): TokenTransfer | undefined => {
+  if (!hasShape(log, transferEvent)) return undefined;
+  const [destination] = decodeAbiParameters(addressWord, topicOf(log, 2));
+  const [amount] = decodeAbiParameters(transferEvent.data, log.data);
+  return { token: log.address, destination, amount };
 };
 
-const wordDigits = 64;
-const wholeWords = /^0x(?:[0-9a-f]{64})+$/;
+const addressWord = parseAbiParameters("address");
+const wordBytes = 32;
 
-/** The 32-byte words of an event's data; none where it is not made of such. */
-const wordsOf = (data: Hex): readonly Hex[] => {
-  if (!wholeWords.test(data)) return [];
-  const words: Hex[] = [];
-  for (let at = 2; at < data.length; at += wordDigits) {
-    words.push(`0x${data.slice(at, at + wordDigits)}`);
-  }
-  return words;
-};
+/**
+ * Whether a log has just the topics and words of an event. `decodeEventLog` of viem would let more of
+ * both through, repeats all data of a shorter log in its error, and hashes the event anew for each log,
+ * which takes five times as long.
+ */
+const hasShape = (
+  { topics, data }: EventLog,
+  event: EventShape<readonly AbiParameter[]>,
+): boolean =>
+  topics[0] === event.topic0 &&
+  topics.length === event.topicCount &&
+  size(data) === event.data.length * wordBytes;
 
-const addressOf = (word: Hex): Hex => `0x${word.slice(-40)}`;
+const topicOf = ({ topics }: EventLog, index: number): Hex => topics[index] ?? "0x";

@@ -68,6 +68,8 @@ const coinEvent = (amount: bigint, from = coinProxy): EventLog => ({
   data: encodeAbiParameters([address, uint, uint, address], [owner, amount, 0n, nobody]),
 });
 
+const word = "00".repeat(32);
+
 const verify = (...logs: EventLog[]) =>
   verifyReceipt({ isSuccessful: true, logs }, chain).map(({ ordinal, amount }) => [
     ordinal,
@@ -82,7 +84,7 @@ describe("verifyReceipt", () => {
         ordinal: 1,
         referenceHash: keccak256(reference),
         tokenAddress: toEip55(usdc),
-        destination: owner,
+        destinationAddress: owner,
         amount: expect.objectContaining({}),
       },
     ]);
@@ -121,6 +123,19 @@ describe("verifyReceipt", () => {
     ["a coin's event out of the token's proxy", () => verify(coinEvent(1n, proxy))],
     ["data cut short", () => verify(transfer(), { ...event(), data: pad("0x01", { size: 128 }) })],
     ["no data", () => verify(transfer(), { ...event(), data: "0x" })],
+    ["a word too many", () => verify(transfer(), { ...event(), data: `${event().data}${word}` })],
+    [
+      "a topic too many",
+      () => verify(transfer(), { ...event(), topics: [...event().topics, `0x${word}`] }),
+    ],
+    [
+      "a transfer of an event with more data",
+      () => verify({ ...transfer(), data: `${transfer().data}${word}` }, event()),
+    ],
+    [
+      "a transfer of an event with a third indexed field",
+      () => verify({ ...transfer(), topics: [...transfer().topics, `0x${word}`] }, event()),
+    ],
     ["another event of the proxy", () => verify(transfer(), { ...transfer(), address: proxy })],
   ])("%s is no payment", (_what, verified) => {
     expect(verified()).toEqual([]);

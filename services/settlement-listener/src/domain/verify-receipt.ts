@@ -1,7 +1,8 @@
 import { type CatalogueToken, Decimal } from "@payment-links/contracts";
 import {
-  type ProxyEvent,
   type EventLog,
+  type ProxyEvent,
+  type TokenTransfer,
   decodeErc20ProxyEvent,
   decodeNativeProxyEvent,
   decodeTokenTransfer,
@@ -16,18 +17,15 @@ export type PayableChain = {
   nativeToken: CatalogueToken | undefined;
 };
 
-/** A payment as a receipt proves it: the token in EIP-55 form, the amount in its unit. */
+/** A payment as a receipt proves it: addresses in EIP-55 form, the amount in the token's unit. */
 type VerifiedTransfer = {
   /** The place of the proxy's log within the receipt, which a reorg does not change. */
   ordinal: number;
   referenceHash: string;
   tokenAddress: string;
-  /** Lowercase. */
-  destination: string;
+  destinationAddress: string;
   amount: Decimal;
 };
-
-type Receipt = { isSuccessful: boolean; logs: readonly EventLog[] };
 
 /**
  * The payments that a receipt proves. A proxy's event only points: it counts where it comes from the
@@ -37,33 +35,32 @@ type Receipt = { isSuccessful: boolean; logs: readonly EventLog[] };
  * Of a native coin the event itself is the proof, as the proxy makes the call. 0 is no payment.
  */
 export const verifyReceipt = (
-  receipt: Receipt,
+  receipt: { isSuccessful: boolean; logs: readonly EventLog[] },
   chain: PayableChain,
 ): readonly VerifiedTransfer[] => {
   if (!receipt.isSuccessful) return [];
-  const used = new Set<number>();
+  const unused: TokenTransfer[] = [];
   return receipt.logs.flatMap((log, ordinal) => {
-    const verified = verifyLog(receipt.logs, ordinal, used, chain);
+    const transfer = chain.tokens.has(log.address) ? decodeTokenTransfer(log) : undefined;
+    if (transfer !== undefined) unused.push(transfer);
+    const verified = verifyLog(log, unused, chain);
     if (verified === undefined || verified.amount === 0n) return [];
     const { event, token, amount } = verified;
     return {
       ordinal,
       referenceHash: event.referenceHash,
       tokenAddress: token.address,
-      destination: event.destination,
+      destinationAddress: event.destination,
       amount: new Decimal(`${amount}e-${token.decimals}`),
     };
   });
 };
 
 const verifyLog = (
-  logs: readonly EventLog[],
-  ordinal: number,
-  used: Set<number>,
+  log: EventLog,
+  unused: TokenTransfer[],
   { proxies, tokens, nativeToken }: PayableChain,
 ): { event: ProxyEvent; token: CatalogueToken; amount: bigint } | undefined => {
-  const log = logs[ordinal];
-  if (log === undefined) return undefined;
   if (log.address === proxies.ethereum) {
     const event = decodeNativeProxyEvent(log);
     return event === undefined || nativeToken === undefined
@@ -72,24 +69,22 @@ const verifyLog = (
   }
   if (log.address !== proxies.erc20) return undefined;
   const event = decodeErc20ProxyEvent(log);
-  const token = typeof event?.token === "string" ? tokens.get(event.token) : undefined;
+  const address = event?.token?.toLowerCase() ?? "";
+  const token = tokens.get(address);
   if (event === undefined || token === undefined) return undefined;
-  const amount = takeTransfer(logs.slice(0, ordinal), event, used);
+  const amount = takeTransfer(unused, address, event);
   return amount === undefined ? undefined : { event, token, amount };
 };
 
+/** Takes the transfer that an event points to out of those that stand before it. */
 const takeTransfer = (
-  before: readonly EventLog[],
-  event: ProxyEvent,
-  used: Set<number>,
+  unused: TokenTransfer[],
+  token: string,
+  { amount, destination }: ProxyEvent,
 ): bigint | undefined => {
-  const candidates = before.flatMap((log, index) => {
-    if (log.address !== event.token || used.has(index)) return [];
-    const transfer = decodeTokenTransfer(log);
-    return transfer?.destination === event.destination ? [{ index, ...transfer }] : [];
-  });
-  const exact = candidates.findLast(({ amount }) => amount === event.amount);
-  const taken = exact ?? candidates.at(-1);
-  if (taken !== undefined) used.add(taken.index);
-  return taken?.amount;
+  const isCandidate = (transfer: TokenTransfer) =>
+    transfer.token === token && transfer.destination === destination;
+  const exact = unused.findLastIndex((one) => isCandidate(one) && one.amount === amount);
+  const index = exact === -1 ? unused.findLastIndex(isCandidate) : exact;
+  return index === -1 ? undefined : unused.splice(index, 1)[0]?.amount;
 };

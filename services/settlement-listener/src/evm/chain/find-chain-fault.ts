@@ -1,11 +1,21 @@
-import type { Hex } from "viem";
+import {
+  type Hex,
+  decodeAbiParameters,
+  encodeFunctionData,
+  erc20Abi,
+  hexToBigInt,
+  hexToString,
+  parseAbiParameters,
+  size,
+} from "viem";
 import type { CatalogueToken } from "@payment-links/contracts";
 import type { ChainReader } from "../rpc/chain-reader.ts";
 import type { WatchedChain } from "./watched-chain.ts";
 
-/** The selectors of `decimals()` and `symbol()`. */
-const decimalsCall = "0x313ce567";
-const symbolCall = "0x95d89b41";
+const decimalsCall = encodeFunctionData({ abi: erc20Abi, functionName: "decimals" });
+const symbolCall = encodeFunctionData({ abi: erc20Abi, functionName: "symbol" });
+
+type TokenReader = Pick<ChainReader, "readChainId" | "readCode" | "call">;
 
 /**
  * Holds a chain against the catalogue: its id, code where the fee proxies are, and of every token code,
@@ -14,7 +24,7 @@ const symbolCall = "0x95d89b41";
  */
 export const findChainFault = async (
   chain: WatchedChain,
-  reader: ChainReader,
+  reader: TokenReader,
 ): Promise<string | undefined> => {
   const chainId = await reader.readChainId();
   if (String(chainId) !== chain.id) return `the node serves chain ${chainId}`;
@@ -31,7 +41,7 @@ export const findChainFault = async (
 };
 
 const findTokenFault = async (
-  reader: ChainReader,
+  reader: TokenReader,
   address: Hex,
   token: CatalogueToken,
 ): Promise<string | undefined> => {
@@ -52,25 +62,25 @@ const findTokenFault = async (
   return undefined;
 };
 
-const hasCode = async (reader: ChainReader, address: Hex): Promise<boolean> =>
+const hasCode = async (reader: TokenReader, address: Hex): Promise<boolean> =>
   (await reader.readCode(address)) !== "0x";
 
-const word = /^0x[0-9a-f]{64}$/;
+const wordBytes = 32;
+/** Of a text, and of what stands before it: a symbol is a few letters long. */
+const answerBytesMax = 256;
+const text = parseAbiParameters("string");
 
 const readNumber = (answer: Hex): bigint | undefined =>
-  word.test(answer) ? BigInt(answer) : undefined;
-
-const textBytesMax = 64;
+  size(answer) === wordBytes ? hexToBigInt(answer) : undefined;
 
 /** A text as contracts answer it: an ABI string, or, from the oldest ones, 32 bytes padded with 0. */
 const readText = (answer: Hex): string | undefined => {
-  const bytes = Buffer.from(answer.slice(2), "hex");
-  if (bytes.length === 32) return bytes.toString("utf8").replace(/\0+$/, "");
-  if (bytes.length < 64 || !bytes.subarray(0, 32).equals(stringHead)) return undefined;
-  const length = Number(BigInt(`0x${bytes.subarray(32, 64).toString("hex")}`));
-  if (length > textBytesMax || bytes.length < 64 + length) return undefined;
-  return bytes.subarray(64, 64 + length).toString("utf8");
+  if (size(answer) === wordBytes) return hexToString(answer, { size: wordBytes });
+  if (size(answer) > answerBytesMax) return undefined;
+  try {
+    return decodeAbiParameters(text, answer)[0];
+  } catch {
+    // It is no text. What viem throws repeats the contract's answer.
+    return undefined;
+  }
 };
-
-/** Where the one text of an answer begins: behind this word. */
-const stringHead = Buffer.from("20".padStart(64, "0"), "hex");

@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
 import type { Catalogue, CatalogueToken } from "@payment-links/contracts";
 import { ConfigError } from "@payment-links/runtime";
-import { erc20ProxyTopic, nativeProxyTopic } from "../../domain/decode-event.ts";
+import { erc20ProxyEvent, nativeProxyEvent } from "../../domain/decode-event.ts";
 import type { PayableChain } from "../../domain/verify-receipt.ts";
 import type { ChainSettings } from "./chain-settings.ts";
 
@@ -45,10 +45,10 @@ export const proxyEventsOf = ({
   proxies,
   nativeToken,
 }: WatchedChain): readonly { address: Hex; topic0: Hex }[] => [
-  { address: proxies.erc20, topic0: erc20ProxyTopic },
+  { address: proxies.erc20, topic0: erc20ProxyEvent.topic0 },
   ...(proxies.ethereum === null || nativeToken === undefined
     ? []
-    : [{ address: proxies.ethereum, topic0: nativeProxyTopic } as const]),
+    : [{ address: proxies.ethereum, topic0: nativeProxyEvent.topic0 } as const]),
 ];
 
 /** The EIP-55 form is for people; nodes answer in lowercase. The catalogue has checked the form. */

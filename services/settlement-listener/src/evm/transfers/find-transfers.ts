@@ -1,4 +1,3 @@
-import { toEip55 } from "@payment-links/contracts";
 import type { StoredTransfer, ChainTransfer, TransferState } from "../../domain/chain-transfer.ts";
 import type { FinalityLines } from "../../domain/plan-scan.ts";
 import { verifyReceipt } from "../../domain/verify-receipt.ts";
@@ -17,13 +16,12 @@ export const findTransfers = async (
   const blockHashes = new Map(logs.map((log) => [log.transactionHash, log.blockHash]));
   if (blockHashes.size === 0) return [];
   const receipts = await reader.readReceipts([...blockHashes.keys()]);
-  const shown = new Map<string, string>();
   return [...blockHashes].flatMap(([transactionHash, blockHash]) => {
     const receipt = receipts.get(transactionHash);
     if (receipt?.blockHash !== blockHash) {
       throw new ChainMovedError("a receipt does not stand in the block of its log");
     }
-    return transfersOf(chain, receipt, { times, lines, shown });
+    return transfersOf(chain, receipt, { times, lines });
   });
 };
 
@@ -31,11 +29,10 @@ export const findTransfers = async (
 const transfersOf = (
   chain: WatchedChain,
   receipt: TransactionReceipt,
-  { times, lines, shown = new Map() }: Surroundings,
+  { times, lines }: Surroundings,
 ): readonly ChainTransfer[] =>
-  verifyReceipt(receipt, chain).map(({ destination, ...verified }) => ({
+  verifyReceipt(receipt, chain).map((verified) => ({
     ...verified,
-    destinationAddress: showAddress(destination, shown),
     chainId: chain.id,
     transactionHash: receipt.transactionHash,
     blockNumber: receipt.blockNumber,
@@ -59,18 +56,7 @@ export const findAgain = (
   );
 };
 
-type Surroundings = {
-  times: BlockTimes;
-  lines: FinalityLines;
-  /** Addresses that have been put in EIP-55 form already, which costs a hash each. */
-  shown?: Map<string, string>;
-};
-
-const showAddress = (address: string, shown: Map<string, string>): string => {
-  const known = shown.get(address) ?? toEip55(address);
-  shown.set(address, known);
-  return known;
-};
+type Surroundings = { times: BlockTimes; lines: FinalityLines };
 
 /** The time of blocks by their number. */
 type BlockTimes = ReadonlyMap<number, Date>;

@@ -7,7 +7,7 @@ import { testUsdcCode } from "./test-usdc-code.ts";
 /** The first of anvil's well-known accounts, which it signs for; everything is deployed by it. */
 const deployer = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
 
-const receiptMsMax = 10_000;
+const receiptMsMax = 60_000;
 
 /**
  * Puts the fee proxies and the test USDC on a development chain where they are not there yet. Their

@@ -74,9 +74,6 @@ export const readBytes: ReadAnswer<Hex> = (result) => {
 const isHexOfAnyLength = (text: string): text is Hex =>
   text.startsWith("0x") && !wrongDigit.test(text.slice(2));
 
-/** A block number as JSON-RPC writes it. */
-export const toQuantity = (count: number): Hex => `0x${count.toString(16)}`;
-
 const wrongDigit = /[^0-9a-f]/;
 const addressForm = /^0x[0-9a-f]{40}$/;
 const wordForm = /^0x[0-9a-f]{64}$/;

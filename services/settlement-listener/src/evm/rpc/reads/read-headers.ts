@@ -1,7 +1,8 @@
+import { numberToHex } from "viem";
 import { type ChainReader, ChainUnreachableError, type BlockHeader } from "../chain-reader.ts";
 import type { Turn } from "../provider/ask-in-turn.ts";
 import type { Question } from "../provider/json-rpc.ts";
-import { readHeader, toQuantity } from "../provider/node-answers.ts";
+import { readHeader } from "../provider/node-answers.ts";
 import { RpcFault } from "../provider/rpc-fault.ts";
 import type { RpcMetrics } from "../rpc-metrics.ts";
 import type { HeadMemory } from "./read-heads.ts";
@@ -11,7 +12,7 @@ type HeadersOptions = { chainId: string; turn: Turn; metrics: RpcMetrics; memory
 /** One header by its number. */
 export const headerQuestion = (blockNumber: number): Question<BlockHeader | null> => ({
   method: "eth_getBlockByNumber",
-  params: [toQuantity(blockNumber), false],
+  params: [numberToHex(blockNumber), false],
   read: readHeader,
 });
 

@@ -1,8 +1,8 @@
-import type { Hex } from "viem";
+import { type Hex, numberToHex } from "viem";
 import type { ChainReader, BlockHeader, ProxyLog } from "../chain-reader.ts";
 import type { Turn } from "../provider/ask-in-turn.ts";
 import type { Question } from "../provider/json-rpc.ts";
-import { type PlacedLog, readPlacedLogs, toQuantity } from "../provider/node-answers.ts";
+import { type PlacedLog, readPlacedLogs } from "../provider/node-answers.ts";
 import type { Provider } from "../provider/provider.ts";
 import { RpcFault } from "../provider/rpc-fault.ts";
 import type { RpcMetrics } from "../rpc-metrics.ts";
@@ -80,7 +80,7 @@ const askLogs = async (
   provider: Provider,
   { fromBlock, toBlock, headers }: LogRange,
 ): Promise<Span> => {
-  const place = { fromBlock: toQuantity(fromBlock), toBlock: toQuantity(toBlock) };
+  const place = { fromBlock: numberToHex(fromBlock), toBlock: numberToHex(toBlock) };
   const endQuestion = headerQuestion(toBlock);
   const [logs, before] = await provider.ask([logsQuestion(proxies, place), endQuestion]);
   if (before === null) throw new RpcFault("behind", "a node that has not come so far");

@@ -1,13 +1,8 @@
-import type { Hex } from "viem";
+import { type Hex, numberToHex } from "viem";
 import type { ChainReader, TransactionReceipt } from "../chain-reader.ts";
 import type { Turn } from "../provider/ask-in-turn.ts";
 import type { Question } from "../provider/json-rpc.ts";
-import {
-  readQuantity,
-  readReceipt,
-  readChainTransaction,
-  toQuantity,
-} from "../provider/node-answers.ts";
+import { readQuantity, readReceipt, readChainTransaction } from "../provider/node-answers.ts";
 import type { Provider } from "../provider/provider.ts";
 import { RpcFault } from "../provider/rpc-fault.ts";
 import type { RpcMetrics } from "../rpc-metrics.ts";
@@ -42,7 +37,7 @@ export const createTransactionReads = (options: TransactionOptions): Transaction
       }),
     readUsedNonces: (address, blockNumber) =>
       turn.ask("used nonces", async (provider) => {
-        const params = [address, toQuantity(blockNumber)];
+        const params = [address, numberToHex(blockNumber)];
         const question = { method: "eth_getTransactionCount", params, read: readQuantity };
         const [count] = await provider.ask([question]);
         return count;
