@@ -10,9 +10,9 @@ type LostEvidence = {
 };
 
 /**
- * Judges a transfer that was orphaned while it was processing (design "Payments"): it has failed once a
- * final block holds another transaction of the same sender and nonce, or a final receipt failed or
- * holds the transfer no more; it is `found` where a final receipt holds it. Else it goes on waiting.
+ * Judges a transfer that was orphaned while it was processing (rule CHAIN-5). It has failed once a final
+ * block holds another transaction of the same sender and nonce, or a final receipt failed or holds the
+ * transfer no more. It is `found` where a final receipt holds it. Else it goes on waiting.
  */
 export const judgeLost = (evidence: LostEvidence): "failed" | "found" | "waiting" => {
   const { finalizedTo, nonce, receipt, usedNonces } = evidence;

@@ -20,7 +20,7 @@ const textLengthMax = 200;
 
 const word = text({ lengthMin: 1, lengthMax: textLengthMax });
 
-/** The body of a provider's notice (interfaces §4). */
+/** The body of a provider's notice (rule NOTICE-1). */
 export const SettlementNotice = body({
   id: required(word).describe("The provider's own id of this payment."),
   paymentLinkId: required(word),

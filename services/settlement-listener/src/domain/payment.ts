@@ -32,11 +32,11 @@ export type Judgement =
   | { outcome: "too_fine" };
 
 /**
- * Judges a sighting (interfaces §4): `processing` moves to `settled` or `failed`, both final, and all
- * else changes nothing, so that the order of arrival does not matter. The final sighting is the truth
- * about the money; the link, the id and the first instant stay those of the first sighting. What a
- * chain took away after it had settled stays settled, and is flagged.
- * Digits finer than the token's are refused only where they would change the payment of a known link.
+ * Judges a sighting (rules STATE-6 and NOTICE-4). `processing` moves to `settled` or `failed`, both final;
+ * all else changes nothing, so that the order of arrival does not matter. The final sighting is the truth
+ * about the money; the link, the id and the first instant stay those of the first sighting. A payment
+ * that its chain takes away after it settled stays settled and is flagged (rule STATE-10). Digits finer
+ * than the token's are refused only where they would change the payment of a known link (rule NOTICE-6).
  */
 export const judgeSighting = (
   before: Payment | undefined,

@@ -14,7 +14,7 @@ const secretPrefix = "whsec_";
 const base64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
 /**
- * Reads `name=whsec_<base64>,name=whsec_<base64>` (interfaces §4). Answers what is wrong as a
+ * Reads `name=whsec_<base64>,name=whsec_<base64>` (rule OPS-6). What is wrong with it is answered as a
  * sentence that counts the entries and repeats nothing of them, as they are secrets.
  */
 export const parseProviderSecrets = (text: string): ProviderKeys | { fault: string } => {
