@@ -9,8 +9,8 @@ import { adoptDraft, awaitPredecessor, pidFileOf, stateFlags } from "./state-fil
 const statesMax = 256;
 
 /**
- * Two blocks later a block is final. The first block of all must not be the last final one: the node makes
- * it anew, under another hash, when it goes on with a kept state.
+ * Two blocks later a block is final. The first block of all must not be the last final one: the
+ * node makes it anew, under another hash, when it goes on with a kept state.
  */
 const blocksPerEpoch = 1;
 
@@ -23,9 +23,9 @@ export type Devnet = {
 };
 
 /**
- * Starts the development chain (`devnet` of contracts) on a port of 127.0.0.1 or a free one, with a block
- * for each transaction. With a `stateFile` it goes on where it stood. It ends with this process, also
- * where that is killed. Throws where its programs are not installed.
+ * Starts the development chain (`devnet` of contracts) on a port of 127.0.0.1 or a free one, with a
+ * block for each transaction. With a `stateFile` it goes on where it stood. It ends with this
+ * process, also where that is killed. Throws where its programs are not installed.
  */
 export const openDevnet = async ({
   port,

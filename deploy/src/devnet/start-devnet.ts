@@ -12,8 +12,9 @@ type DevnetOptions = {
 };
 
 /**
- * Brings up the development chain beside the services, its state in the data folder; answers its RPC
- * address. Where it cannot be had, says so and answers undefined: everything else works without it.
+ * Brings up the development chain beside the services, its state in the data folder; answers its
+ * RPC address. Where it cannot be had, says so and answers undefined: everything else works without
+ * it.
  */
 export const startDevnet = async ({
   port,
@@ -64,7 +65,9 @@ export const withDevnetChain = (environment: Environment, url: string): Environm
 const append = (list: string | undefined, entry: string): string =>
   list === undefined || list === "" ? entry : `${list},${entry}`;
 
-/** GET /internal/devnet: where `admin devnet pay` finds the chain, and this process' public port. */
+/**
+ * GET /internal/devnet: where `admin devnet pay` finds the chain, and this process' public port.
+ */
 export const devnetRoute = (urls: { rpcUrl: string; publicUrl: string }): InternalRoute => ({
   method: "get",
   path: "/internal/devnet",

@@ -4,9 +4,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 const writeEverySeconds = 10;
 
 /**
- * Where a chain's state is kept over restarts. The node writes a draft, now and then and when it ends;
- * a draft that is whole takes the file's place, so that a kill in the middle of writing costs what
- * came since the last one and never the chain.
+ * Where a chain's state is kept over restarts. The node writes a draft, now and then and when it
+ * ends; a draft that is whole takes the file's place, so that a kill in the middle of writing costs
+ * what came since the last one and never the chain.
  */
 export const stateFlags = async (file: string): Promise<string[]> => {
   const write = ["--dump-state", draftOf(file), "--state-interval", String(writeEverySeconds)];
@@ -20,8 +20,8 @@ const endingMsMax = 15_000;
 const endingPollMs = 50;
 
 /**
- * Waits until the node that a killed process left behind has written its state and ended: what it had
- * written until then may have been taken in the middle of a block.
+ * Waits until the node that a killed process left behind has written its state and ended: what it
+ * had written until then may have been taken in the middle of a block.
  */
 export const awaitPredecessor = async (file: string): Promise<void> => {
   const pid = Number(await readFile(pidFileOf(file), "utf8").catch(() => ""));

@@ -23,8 +23,8 @@ const ChainOverrides = z.record(
 
 /**
  * The service's own variables: `SETTLEMENT_PROVIDER_SECRETS` and `EVM_RPC_URLS`, or the files that
- * their `…_FILE` twins name, and `EVM_CHAINS_FILE`. Without them there are no providers, and no chain
- * is watched. A fault repeats no value.
+ * their `…_FILE` twins name, and `EVM_CHAINS_FILE`. Without them there are no providers, and no
+ * chain is watched. A fault repeats no value.
  */
 export const settlementListenerConfig = z
   .object({

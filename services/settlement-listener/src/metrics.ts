@@ -15,7 +15,9 @@ export type NoticeOutcome =
   | "invalid"
   | "too_fine";
 
-/** What the service counts of its own work. Providers are those configured, so labels are bounded. */
+/**
+ * What the service counts of its own work. Providers are those configured, so labels are bounded.
+ */
 export type Counters = {
   noticed(provider: string, outcome: NoticeOutcome): void;
   /** A sighting that contradicts what is kept, whether it moved the payment or not. */

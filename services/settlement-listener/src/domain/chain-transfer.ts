@@ -2,8 +2,8 @@ import type { Decimal } from "@payment-links/contracts";
 import type { Sighting } from "./payment.ts";
 
 /**
- * How far a transfer's chain has vouched for it: seen in a block, settled by the chain's policy, in a
- * final block; or failed for good.
+ * How far a transfer's chain vouches for it: it was seen in a block, settled by the chain's policy,
+ * is in a final block, or failed for good.
  */
 export const transferStates = ["seen", "settled", "final", "failed"] as const;
 export type TransferState = (typeof transferStates)[number];
@@ -45,8 +45,8 @@ const statuses = {
 const chainSource = (chainId: string): string => `evm:${chainId}`;
 
 /**
- * The sighting that a stored transfer makes of its payment. Undefined while there is none: no link is
- * known, or it was orphaned before it settled, and its payment goes on waiting as it is.
+ * The sighting that a stored transfer makes of its payment. Undefined while there is none: no link
+ * is known, or it was orphaned before it settled, and its payment goes on waiting as it is.
  */
 export const sightingOfTransfer = (stored: StoredTransfer): Sighting | undefined => {
   if (stored.paymentLinkId === null) return undefined;

@@ -11,7 +11,9 @@ import {
 /** A log as a receipt holds it. */
 export type EventLog = { address: Hex; topics: readonly Hex[]; data: Hex };
 
-/** What a fee proxy said: whom it paid, and for which reference. `token` is null for a native coin. */
+/**
+ * What a fee proxy said: whom it paid, and for which reference. `token` is null for a native coin.
+ */
 export type ProxyEvent = {
   referenceHash: Hex;
   token: Address | null;
@@ -49,8 +51,8 @@ const transferEvent = {
 } as const;
 
 /**
- * Decodes an ERC20FeeProxy's event; undefined where the log is none. The reference is indexed, so that
- * the log holds its keccak256 alone.
+ * Decodes an ERC20FeeProxy's event; undefined where the log is none. The reference is indexed, so
+ * that the log holds its keccak256 alone.
  */
 export const decodeErc20ProxyEvent = (log: EventLog): ProxyEvent | undefined => {
   if (!hasShape(log, erc20ProxyEvent)) return undefined;
@@ -77,9 +79,9 @@ const addressWord = parseAbiParameters("address");
 const wordBytes = 32;
 
 /**
- * Whether a log has just the topics and words of an event. `decodeEventLog` of viem would let more of
- * both through, repeats all data of a shorter log in its error, and hashes the event anew for each log,
- * which takes five times as long.
+ * Whether a log has just the topics and words of an event. `decodeEventLog` of viem would let more
+ * of both through, repeats all data of a shorter log in its error, and hashes the event anew for
+ * each log, which takes five times as long.
  */
 const hasShape = (
   { topics, data }: EventLog,

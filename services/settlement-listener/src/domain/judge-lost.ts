@@ -1,4 +1,6 @@
-/** What a chain says, at its last final block, of a transaction whose transfer a reorg took away. */
+/**
+ * What a chain says, at its last final block, of a transaction whose transfer a reorg took away.
+ */
 type LostEvidence = {
   finalizedTo: number;
   /** Where the transaction stands now; undefined where it is in no canonical block. */
@@ -10,9 +12,10 @@ type LostEvidence = {
 };
 
 /**
- * Judges a transfer that was orphaned while it was processing (rule CHAIN-5). It has failed once a final
- * block holds another transaction of the same sender and nonce, or a final receipt failed or holds the
- * transfer no more. It is `found` where a final receipt holds it. Else it goes on waiting.
+ * Judges a transfer that was orphaned while it was processing (rule CHAIN-5). It has failed once a
+ * final block holds another transaction of the same sender and nonce, or a final receipt failed or
+ * holds the transfer no more. It is `found` where a final receipt holds it. Else it goes on
+ * waiting.
  */
 export const judgeLost = (evidence: LostEvidence): "failed" | "found" | "waiting" => {
   const { finalizedTo, nonce, receipt, usedNonces } = evidence;

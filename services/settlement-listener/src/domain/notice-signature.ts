@@ -1,6 +1,8 @@
 import { type KeyObject, createHmac, timingSafeEqual } from "node:crypto";
 
-/** How far a notice's timestamp may lie from our clock, in either direction (Standard Webhooks 1.0). */
+/**
+ * How far a notice's timestamp may lie from our clock, in either direction (Standard Webhooks 1.0).
+ */
 export const toleranceSeconds = 300;
 
 const signaturesMax = 20;
@@ -24,8 +26,8 @@ type SignedNotice = {
 };
 
 /**
- * Judges who sent a notice by Standard Webhooks 1.0: HMAC-SHA256 over `id.timestamp.body`, under any
- * of the keys. It looks at no byte of the body but to hash it.
+ * Judges who sent a notice by Standard Webhooks 1.0: HMAC-SHA256 over `id.timestamp.body`, under
+ * any of the keys. It looks at no byte of the body but to hash it.
  */
 export const judgeSignature = ({
   headers,

@@ -35,8 +35,8 @@ export const SettlementNotice = body({
 export type SettlementNotice = z.output<typeof SettlementNotice>;
 
 /**
- * Turns a provider's notice into a sighting; EVM addresses get their EIP-55 form. The source's prefix
- * keeps a provider that is called like a chain apart from that chain's own source.
+ * Turns a provider's notice into a sighting; EVM addresses get their EIP-55 form. The source's
+ * prefix keeps a provider that is called like a chain apart from that chain's own source.
  */
 export const sightingOf = (provider: string, notice: SettlementNotice): Sighting => ({
   source: `provider:${provider}`,

@@ -39,7 +39,10 @@ const first = (sighting: Sighting, circumstances = known): Payment => {
   return judgement.payment;
 };
 
-/** Hands over sightings one after another, as the store would, each with an id and a clock of its own. */
+/**
+ * Hands over sightings one after another, as the store would, each with an id and a clock of its
+ * own.
+ */
 const fold = (sightings: readonly Sighting[], circumstances = known) => {
   let payment: Payment | undefined;
   let toldCount = 0;

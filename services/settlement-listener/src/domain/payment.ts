@@ -24,19 +24,21 @@ export type Circumstances = {
 };
 
 /**
- * What a sighting does to a payment: `first` and `moved` come with the payment as it stands after it;
- * `repeated` and `too_fine` change nothing. `isConflicting` says that it contradicts what is stored.
+ * What a sighting does to a payment: `first` and `moved` come with the payment as it stands after
+ * it; `repeated` and `too_fine` change nothing. `isConflicting` says that it contradicts what is
+ * stored.
  */
 export type Judgement =
   | { outcome: "first" | "moved" | "repeated"; payment: Payment; isConflicting: boolean }
   | { outcome: "too_fine" };
 
 /**
- * Judges a sighting (rules STATE-6 and NOTICE-4). `processing` moves to `settled` or `failed`, both final;
- * all else changes nothing, so that the order of arrival does not matter. The final sighting is the truth
- * about the money; the link, the id and the first instant stay those of the first sighting. A payment
- * that its chain takes away after it settled stays settled and is flagged (rule STATE-10). Digits finer
- * than the token's are refused only where they would change the payment of a known link (rule NOTICE-6).
+ * Judges a sighting (rules STATE-6 and NOTICE-4). `processing` moves to `settled` or `failed`, both
+ * final; all else changes nothing, so that the order of arrival does not matter. The final sighting
+ * is the truth about the money; the link, the id and the first instant stay those of the first
+ * sighting. A payment that its chain takes away after it settled stays settled and is flagged (rule
+ * STATE-10). Digits finer than the token's are refused only where they would change the payment of
+ * a known link (rule NOTICE-6).
  */
 export const judgeSighting = (
   before: Payment | undefined,

@@ -41,9 +41,9 @@ export const drawLines = (heads: Heads, policy: ScanPolicy): Lines => {
 };
 
 /**
- * What to read next. `tip` is the scanned block whose hash is held against the node's first: below the
- * last scanned one where the chain has become shorter. `final` blocks are read in wide ranges; `fresh`
- * ones with their headers, as their chain of parent hashes is kept until they are final.
+ * What to read next. `tip` is the scanned block whose hash is held against the node's first: below
+ * the last scanned one where the chain has become shorter. `final` blocks are read in wide ranges;
+ * `fresh` ones with their headers, as their chain of parent hashes is kept until they are final.
  */
 export type ScanPlan = { tip: number } & (
   | { kind: "none" }

@@ -14,8 +14,8 @@ const secretPrefix = "whsec_";
 const base64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
 /**
- * Reads `name=whsec_<base64>,name=whsec_<base64>` (rule OPS-6). What is wrong with it is answered as a
- * sentence that counts the entries and repeats nothing of them, as they are secrets.
+ * Reads `name=whsec_<base64>,name=whsec_<base64>` (rule OPS-6). What is wrong with it is answered
+ * as a sentence that counts the entries and repeats nothing of them, as they are secrets.
  */
 export const parseProviderSecrets = (text: string): ProviderKeys | { fault: string } => {
   const providers = new Map<string, KeyObject[]>();

@@ -28,8 +28,8 @@ type VerifiedTransfer = {
 };
 
 /**
- * The payments that a receipt proves. A proxy's event only points: it counts where it comes from the
- * configured proxy, names a token of the catalogue, and the token's own `Transfer` to the same
+ * The payments that a receipt proves. A proxy's event only points: it counts where it comes from
+ * the configured proxy, names a token of the catalogue, and the token's own `Transfer` to the same
  * destination stands before it in the receipt. The amount is that transfer's, each used once: the
  * nearest one of the very amount that the event names, else (a token that takes a fee) the nearest.
  * Of a native coin the event itself is the proof, as the proxy makes the call. 0 is no payment.

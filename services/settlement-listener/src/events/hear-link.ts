@@ -6,9 +6,9 @@ import { publishParked } from "../sightings/publish-parked.ts";
 import { findLinkVersion, lockLink, saveLink } from "../store/links.ts";
 
 /**
- * Any record of `payment-links.v1`: each carries the link's whole state, so the higher version is
- * kept whatever the type. The first record of a link ends the parking of the payments for it, and gives
- * it what was seen on chain for its reference before.
+ * Hears any record of `payment-links.v1`. Each carries the link's whole state, so the higher
+ * version counts, whatever the type. A link's first record publishes the payments that were parked
+ * for it, and claims the transfers that were seen for its reference.
  */
 export const hearLink =
   (clock: Clock) =>

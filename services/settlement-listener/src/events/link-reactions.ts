@@ -9,7 +9,9 @@ import {
 import type { Clock } from "@payment-links/runtime";
 import { hearLink } from "./hear-link.ts";
 
-/** What this service does at each type of `payment-links.v1`: the same, as each carries the whole link. */
+/**
+ * This service does the same at each type of `payment-links.v1`, as each carries the whole link.
+ */
 export const linkReactions = (clock: Clock): readonly Reaction[] => {
   const hear = hearLink(clock);
   return [

@@ -22,9 +22,9 @@ const leaseMs = 12_000;
 const renewEveryMs = 3_000;
 
 /**
- * Stands for the lead of a chain until it is stopped. The lease goes by the service's own clock, which
- * a test can hold: clocks that differ cost a late or a needless change of leaders and nothing else, as
- * every write checks the lead's fencing token.
+ * Stands for the lead of a chain until it is stopped. The lease goes by the service's own clock,
+ * which a test can hold. Every write checks the lead's fencing token, so that clocks which differ
+ * cost a late or needless change of leaders and nothing else.
  */
 export const startLease = (options: {
   chainId: string;

@@ -17,7 +17,9 @@ export type Chains = {
   stop: () => Promise<void>;
 };
 
-/** Opens the configured chains; throws ConfigError where the catalogue has no fee proxies on one. */
+/**
+ * Opens the configured chains; throws ConfigError where the catalogue has no fee proxies on one.
+ */
 export const openChains = (
   ground: Ground,
   { rpcUrls, chainOverrides }: Pick<SettlementListenerConfig, "rpcUrls" | "chainOverrides">,

@@ -121,7 +121,9 @@ const watchOnce = async (
   }
 };
 
-/** Tells once that nobody answers, and once that somebody does again; between them it is tried on. */
+/**
+ * Tells once that nobody answers, and once that somebody does again; between them it is tried on.
+ */
 const heedOutage = async (
   { chain, log }: WatchContext,
   state: WatchState,

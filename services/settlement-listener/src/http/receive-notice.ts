@@ -11,8 +11,8 @@ import type { NoticeOutcome } from "../metrics.ts";
 import { recordSighting } from "../sightings/record-sighting.ts";
 
 /**
- * POST /settlement-notices/<provider>: a payment as its provider tells of it (rule NOTICE-1). 202 says
- * that it is stored durably; whoever did not sign it gets no further than its bytes.
+ * POST /settlement-notices/<provider>: a payment as its provider tells of it (rule NOTICE-1). 202
+ * says that it is stored durably; whoever did not sign it gets no further than its bytes.
  */
 export const receiveNotice =
   (deps: Deps) =>

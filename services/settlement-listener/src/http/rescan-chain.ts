@@ -18,9 +18,10 @@ const RescanRequest = body({
 });
 
 /**
- * POST /internal/settlement/rescan: has a range of a chain's blocks read again by whoever leads it. 202
- * once the wish is kept: it is done as far as blocks are final, survives a restart, and repairs what
- * was missed. 404 for a chain that is not configured, 422 for a range that is none or not scanned yet.
+ * POST /internal/settlement/rescan: has a range of a chain's blocks read again by whoever leads it.
+ * 202 once the wish is stored. It is done as far as blocks are final, survives a restart and
+ * repairs what was missed. 404 for a chain that is not configured, 422 for a range that is none or
+ * not scanned yet.
  */
 export const rescanChain =
   ({ chainIds, clock, log, pool }: Deps) =>

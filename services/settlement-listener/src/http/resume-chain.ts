@@ -19,10 +19,10 @@ const ResumeRequest = body({
 });
 
 /**
- * POST /internal/settlement/resume: lifts a halt, once a human knows which chain is the true one. What
- * was seen above the last shared block is orphaned, settled payments keep their credit and are flagged,
- * the watch begins anew at the chain's own final block, and what lies between is read again. 404 for a
- * chain that is not halted.
+ * POST /internal/settlement/resume: lifts a halt, once a human knows which chain is the true one.
+ * What was seen above the last shared block is orphaned; settled payments keep their credit and are
+ * flagged. The watch begins anew at the chain's own final block, and what lies between is read
+ * again. 404 for a chain that is not halted.
  */
 export const resumeChain =
   ({ clock, log, pool, wakeRelay }: Deps) =>

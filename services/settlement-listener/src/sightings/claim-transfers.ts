@@ -3,8 +3,8 @@ import { assignTransfers, lockReference } from "../store/chain-transfers.ts";
 import { recordStoredTransfers, transfersPerCommitMax } from "./record-transfers.ts";
 
 /**
- * Claims for a link, which is heard of for the first time, the transfers that were seen before it on
- * whichever chain, and records them.
+ * Claims for a link, which is heard of for the first time, the transfers that were seen before it
+ * on whichever chain, and records them.
  */
 export const claimTransfers = async (
   tx: Transaction,

@@ -6,8 +6,8 @@ import { settlementEvent } from "./settlement-event.ts";
 const publishedAtOnceMax = 500;
 
 /**
- * Publishes the payments that were parked for a link, in the order in which they came. Called in the
- * transaction that first hears of the link, with the link locked.
+ * Publishes the payments that were parked for a link, in the order in which they came. Called in
+ * the transaction that first hears of the link, with the link locked.
  */
 export const publishParked = async (tx: Transaction, linkId: string, now: Date): Promise<void> => {
   for (;;) {

@@ -5,7 +5,9 @@ import { holdLink } from "../store/links.ts";
 import { findPayment, findPaymentLinkId, lockPayment, savePayments } from "../store/payments.ts";
 import { settlementEvent } from "./settlement-event.ts";
 
-/** What a source brings with a sighting; drawn before the transaction, which may run again. */
+/**
+ * What a source brings with a sighting. It is drawn before the transaction, which may run again.
+ */
 export type SightingContext = {
   id: string;
   now: Date;
@@ -13,9 +15,10 @@ export type SightingContext = {
 };
 
 /**
- * Records a sighting, the one way in for every source: judges it, and writes the payment's row and, where
- * its link is known, the event, in the caller's transaction. Where the link is not known the payment is
- * parked: stored, and published by {@link publishParked} in the transaction that first hears of the link.
+ * Records a sighting, the one way in for every source: judges it, and writes the payment's row and,
+ * where its link is known, the event, in the caller's transaction. Where the link is not known the
+ * payment is parked: stored, and published by {@link publishParked} in the transaction that first
+ * hears of the link.
  */
 export const recordSighting = async (
   tx: Transaction,

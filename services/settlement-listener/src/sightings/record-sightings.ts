@@ -6,9 +6,10 @@ import { lockPayments, savePayments } from "../store/payments.ts";
 import { settlementEvent } from "./settlement-event.ts";
 
 /**
- * Records sightings of many payments of one source, as `recordSighting` does, in a few statements. Their
- * links are known and each payment stands in the list once. The caller sees to it that no other
- * transaction records them meanwhile: a chain's watcher holds its lead, or the payment's reference.
+ * Records sightings of many payments of one source, as `recordSighting` does, in a few statements.
+ * Their links are known and each payment stands in the list once. The caller sees to it that no
+ * other transaction records them meanwhile: a chain's watcher holds its lead, or the payment's
+ * reference.
  */
 export const recordSightings = async (
   tx: Transaction,

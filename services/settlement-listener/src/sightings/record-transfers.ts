@@ -11,9 +11,9 @@ import { recordSightings } from "./record-sightings.ts";
 export const transfersPerCommitMax = 500;
 
 /**
- * Records what was found on a chain: stores the transfers, and records a sighting of each whose link is
- * known. Called in the transaction that moves the chain's checkpoint, with its lead locked. At most
- * {@link transfersPerCommitMax} transfers, each once.
+ * Records what was found on a chain: stores the transfers, and records a sighting of each whose
+ * link is known. Called in the transaction that moves the chain's checkpoint, with its lead locked.
+ * At most {@link transfersPerCommitMax} transfers, each once.
  */
 export const recordTransfers = async (
   tx: Transaction,

@@ -9,13 +9,15 @@ const BlockRow = z.object({
   parentHash: z.string(),
   minedAt: z.date(),
 });
-/** A scanned block: what the next one's parent hash, and the node's own answers, are held against. */
+/**
+ * A scanned block: what the next one's parent hash, and the node's own answers, are held against.
+ */
 export type ScannedBlock = z.output<typeof BlockRow>;
 
 const columns = sql.fragment`number, hash, parent_hash AS "parentHash", mined_at AS "minedAt"`;
 const nothing = sql.type(z.object({}).strict());
 
-/** A block of a chain, where it is kept. */
+/** A block of a chain, where it is stored. */
 export const findBlock = async (
   pool: Pool,
   chainId: string,
@@ -39,7 +41,7 @@ export const listBlocks = (
     ORDER BY number
   `);
 
-/** Keeps blocks that were scanned. */
+/** Stores blocks that were scanned. */
 export const insertBlocks = async (
   tx: Transaction,
   chainId: string,
@@ -59,7 +61,7 @@ export const insertBlocks = async (
   `);
 };
 
-/** Forgets the blocks that a reorg took away. */
+/** Deletes the blocks that a reorg took away. */
 export const deleteBlocksAbove = async (
   tx: Transaction,
   chainId: string,
@@ -70,7 +72,7 @@ export const deleteBlocksAbove = async (
   `);
 };
 
-/** Forgets the blocks below the last final one, which itself stays as the anchor. */
+/** Deletes the blocks below the last final one, which itself stays as the anchor. */
 export const deleteBlocksBelow = async (
   tx: Transaction,
   chainId: string,

@@ -41,8 +41,8 @@ const Locked = z.object({ isLocked: z.literal(true) });
 const nothing = sql.type(z.object({}).strict());
 
 /**
- * Keeps the links of these references from becoming known until the transaction ends, where they are
- * not known yet: the record that tells of one waits, and then finds what this transaction stores.
+ * Holds off the first record of any link of these references until the transaction ends, where the
+ * link is not known yet. That record then finds what this transaction stores.
  */
 export const holdReferences = async (
   tx: Transaction,
@@ -63,7 +63,7 @@ export const holdReferences = async (
   `);
 };
 
-/** Keeps a reference's transfers from being stored by anybody else until the transaction ends. */
+/** Locks a reference: nobody else stores a transfer of it until the transaction ends. */
 export const lockReference = async (tx: Transaction, referenceHash: string): Promise<void> => {
   await tx.query(sql.type(Locked)`
     SELECT true AS "isLocked"
@@ -74,7 +74,7 @@ export const lockReference = async (tx: Transaction, referenceHash: string): Pro
 /**
  * Stores transfers as they were found on their chain, each with its link where that is known, and
  * answers how they stand now. One that is stored already moves to its new block and is orphaned no
- * more; its state only goes forward, and its money is what the first settled sight of it said.
+ * more. Its state only goes forward, and its money is what it was when it first settled.
  */
 export const upsertTransfers = (
   tx: Transaction,
@@ -147,7 +147,9 @@ const rowOf = (transfer: ChainTransfer) => [
 /** The place of a transfer in the order in which they are settled. */
 export type DuePlace = Pick<StoredTransfer, "blockNumber" | "transactionHash" | "ordinal">;
 
-/** The transfers that wait to be settled up to a block, from behind a place on, the oldest first. */
+/**
+ * The transfers that wait to be settled up to a block, from behind a place on, the oldest first.
+ */
 export const listDue = (
   pool: Pool,
   chainId: string,
@@ -166,7 +168,10 @@ export const listDue = (
 
 const beforeAll: DuePlace = { blockNumber: -1, transactionHash: "", ordinal: -1 };
 
-/** Transfers that a reorg took away before they settled, from a name on, in the order of their names. */
+/**
+ * Transfers that a reorg took away before they settled, from a name on, in the order of their
+ * names.
+ */
 export const listLost = (
   pool: Pool,
   chainId: string,
@@ -180,7 +185,10 @@ export const listLost = (
     LIMIT ${countMax}
   `);
 
-/** The transfers stored of a range of blocks, and those of the named transactions, wherever they stand. */
+/**
+ * The transfers stored of a range of blocks, and those of the named transactions, wherever they
+ * stand.
+ */
 export const listStored = (
   pool: Pool,
   chainId: string,
@@ -239,7 +247,7 @@ export const failTransfers = (
 
 /**
  * Assigns to a link the transfers that were stored for its reference, the oldest first and at most
- * `countMax`; the reference must be locked.
+ * `countMax`. The reference must be locked.
  */
 export const assignTransfers = (
   tx: Transaction,
@@ -257,7 +265,10 @@ export const assignTransfers = (
     RETURNING ${columns}
   `);
 
-/** Forgets transfers for which no link came, final or orphaned since before an instant. */
+/**
+ * Deletes transfers for which no link came, final or orphaned since before an instant (rule
+ * CHAIN-8).
+ */
 export const deleteUnmatchedTransfers = async (
   tx: Transaction,
   chainId: string,
@@ -274,7 +285,7 @@ export const deleteUnmatchedTransfers = async (
   `);
 };
 
-/** Forgets all that was seen of a disposable chain, which is not there any more. */
+/** Deletes all transfers of a disposable chain, which is not there any more. */
 export const deleteChainTransfers = async (tx: Transaction, chainId: string): Promise<void> => {
   await tx.query(nothing`DELETE FROM chain_transfers WHERE chain_id = ${chainId}`);
 };

@@ -8,19 +8,21 @@ const Found = z.object({ isFound: z.literal(true) });
 const nothing = sql.type(z.object({}).strict());
 
 /**
- * Whether a link has been heard of. Where it has not, it stays so until the transaction ends: the
- * record that tells of it waits, and then finds what this transaction parked for it.
+ * Whether a link has been heard of. Where it has not, that stays so until the transaction ends: the
+ * link's first record waits, and then finds what this transaction parked for it.
  */
 export const holdLink = async (tx: Transaction, linkId: string): Promise<boolean> => {
   if (await isLinkKnown(tx, linkId)) return true;
   await tx.query(sql.type(Found)`
     SELECT true AS "isFound" FROM pg_advisory_xact_lock_shared(${lockKey(linkId)})
   `);
-  // Waiting may have been for the very record that tells of the link.
+  // The wait may have been for the very record that tells of the link.
   return isLinkKnown(tx, linkId);
 };
 
-/** Keeps a link from becoming known, or being changed, by anybody else until the transaction ends. */
+/**
+ * Locks a link, known or not: nobody else makes it known or changes it until the transaction ends.
+ */
 export const lockLink = async (tx: Transaction, linkId: string): Promise<void> => {
   await tx.query(sql.type(Found)`
     SELECT true AS "isFound" FROM pg_advisory_xact_lock(${lockKey(linkId)})
@@ -38,7 +40,7 @@ export const findLinkVersion = async (
   return row?.version;
 };
 
-/** Keeps what the settlement of a link needs to know of it; the link must be locked. */
+/** Saves what the settlement of a link needs to know of it. The link must be locked. */
 export const saveLink = async (tx: Transaction, link: PaymentLinkState): Promise<void> => {
   await tx.query(nothing`
     INSERT INTO links (id, version, chain_id, token_address, destination_address,

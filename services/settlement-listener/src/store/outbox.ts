@@ -6,8 +6,8 @@ import type { Transaction } from "@payment-links/postgres";
 const nothing = sql.type(z.object({}).strict());
 
 /**
- * Writes many events in the transaction that makes them true, in their order: as `publish` of the bus,
- * with one parameter per column instead of seven per event, which is what they would cost.
+ * Writes many events in the transaction that makes them true, in their order: as `publish` of the
+ * bus, with one parameter per column instead of seven per event, which is what they would cost.
  */
 export const insertEvents = async (
   tx: Transaction,

@@ -36,8 +36,9 @@ const columns = sql.fragment`
 `;
 
 /**
- * Lets one transaction at a time say something of a payment, also of one that has no row yet. It is
- * taken before a link is held: in the same order everywhere, so that nobody waits in a circle.
+ * Locks a payment, also one that has no row yet: one transaction at a time records a sighting of
+ * it. This lock is taken before a link is held, in the same order everywhere, so that nobody waits
+ * in a circle.
  */
 export const lockPayment = async (tx: Transaction, name: PaymentName): Promise<void> => {
   const lockName = JSON.stringify(["settlement-listener payment", name.source, name.sourceId]);
@@ -46,7 +47,7 @@ export const lockPayment = async (tx: Transaction, name: PaymentName): Promise<v
   `);
 };
 
-/** The link that a payment is for, which never changes; undefined for a payment not seen before. */
+/** The link that a payment is for, which never changes. Undefined for a payment not seen before. */
 export const findPaymentLinkId = async (
   tx: Transaction,
   { source, sourceId }: PaymentName,
@@ -85,7 +86,7 @@ export const lockPayments = async (
   return new Map(rows.map((row) => [row.sourceId, row]));
 };
 
-/** Keeps payments as they stand now; their names, links and first instants stay as they were. */
+/** Saves payments as they stand now. Their names, links and first instants stay as they were. */
 export const savePayments = async (
   tx: Transaction,
   payments: readonly Payment[],
@@ -170,7 +171,7 @@ const Backlog = z.object({
 });
 export type Backlog = z.output<typeof Backlog>;
 
-/** How much waits: payments parked for a link not heard of, and payments not yet final. */
+/** Counts what waits: payments parked for a link not heard of, and payments not yet final. */
 export const readBacklog = (pool: Pool): Promise<Backlog> =>
   pool.one(sql.type(Backlog)`
     SELECT

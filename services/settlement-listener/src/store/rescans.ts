@@ -14,7 +14,7 @@ type Rescan = z.output<typeof RescanRow>;
 
 const nothing = sql.type(z.object({}).strict());
 
-/** Keeps an operator's wish until the chain's leader has fulfilled it. */
+/** Stores an operator's wish until the chain's leader has fulfilled it. */
 export const insertRescan = async (
   db: Db,
   rescan: { chainId: string; fromBlock: number; toBlock: number; askedAt: Date },
@@ -45,7 +45,7 @@ export const findRescan = async (db: Db, chainId: string): Promise<Rescan | unde
   return row ?? undefined;
 };
 
-/** Keeps how far a rescan has come, and forgets it once it is done. */
+/** Saves how far a rescan has come, and deletes it once it is done. */
 export const saveRescan = async (
   tx: Transaction,
   { id, toBlock }: Rescan,

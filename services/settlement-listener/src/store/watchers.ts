@@ -6,7 +6,7 @@ import { BlockNumber } from "./block-number.ts";
 /** The right to write for a chain: good until another leader takes the next token. */
 export type Lead = { chainId: string; token: string };
 
-/** Another leader has taken the chain: whatever was about to be written is not. */
+/** Another leader has taken the chain, so nothing was written. */
 export class LeadLostError extends Error {
   override readonly name = "LeadLostError";
 }
@@ -39,7 +39,7 @@ export const takeLead = async (
   return row === null ? undefined : { chainId, token: row.token };
 };
 
-/** Prolongs a lead and leaves the leader's word; false where another leads by now. */
+/** Renews a lead and leaves the leader's word. False where another leads by now. */
 export const renewLead = async (
   pool: Pool,
   { chainId, token }: Lead,
@@ -54,7 +54,7 @@ export const renewLead = async (
   return row !== null;
 };
 
-/** Gives a lead up, so that another may take it at once. */
+/** Releases a lead, so that another may take it at once. */
 export const releaseLead = async (
   pool: Pool,
   { chainId, token }: Lead,
@@ -67,7 +67,7 @@ export const releaseLead = async (
 };
 
 /**
- * Begins every transaction that writes for a chain: nobody else writes for it until this one ends.
+ * Begins every transaction that writes for a chain. Nobody else writes for it until this one ends.
  * Throws {@link LeadLostError} where another has taken the lead since.
  */
 export const lockLead = async (tx: Transaction, { chainId, token }: Lead): Promise<void> => {
@@ -127,7 +127,7 @@ export const saveCheckpoint = async (
   `);
 };
 
-/** Keeps up to which block a chain has been read a second time. */
+/** Saves up to which block a chain has been read a second time. */
 export const saveAudited = async (
   tx: Transaction,
   chainId: string,
@@ -138,7 +138,7 @@ export const saveAudited = async (
   `);
 };
 
-/** Stops a chain until an operator lifts it (README, "A halted chain"). */
+/** Stops a chain until an operator lifts it (README, "Operators"). */
 export const haltChain = async (
   tx: Transaction,
   chainId: string,
@@ -149,7 +149,7 @@ export const haltChain = async (
   `);
 };
 
-/** Forgets how far a chain was watched, so that its watch begins anew; its lead stays. */
+/** Resets how far a chain was watched, so that its watch begins anew. Its lead stays. */
 export const resetProgress = async (tx: Transaction, chainId: string): Promise<void> => {
   await tx.query(nothing`
     UPDATE watchers SET first_block = NULL, scanned_to = NULL, finalized_to = NULL,
@@ -159,8 +159,8 @@ export const resetProgress = async (tx: Transaction, chainId: string): Promise<v
 };
 
 /**
- * Locks a halted chain, so that its leader writes nothing until the transaction ends, and answers up to
- * which block it had been scanned; undefined where the chain is not halted.
+ * Locks a halted chain: its leader writes nothing until the transaction ends. Answers up to which
+ * block it had been scanned, or undefined where the chain is not halted.
  */
 export const lockHaltedChain = async (
   tx: Transaction,

@@ -10,8 +10,8 @@ const events = parseAbi([
 const batchSize = 100;
 
 /**
- * Fetches the fee proxies' logs of a chain and the receipts behind them, and does nothing with them: the
- * least that any watcher has to do. Answers how many receipts there were.
+ * Fetches the fee proxies' logs of a chain and the receipts behind them, and does nothing with
+ * them: the least that any watcher has to do. Answers how many receipts there were.
  */
 export const fetchPayments = async ({
   url,

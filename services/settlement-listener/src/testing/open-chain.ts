@@ -290,8 +290,9 @@ const codeOf = (codes: Record<string, Hex>, contract: string): Hex => {
 };
 
 /**
- * The development chain of the catalogue under the id it has here, with its own coin and the rig's tokens
- * but the unlisted one. A token's id is its name, with the chain's behind it where that is not the usual.
+ * The development chain of the catalogue under the id it has here, with its own coin and the rig's
+ * tokens but the unlisted one. A token's id is its name, with the chain's behind it where that is
+ * not the usual.
  */
 const catalogueOf = (chainId: string, tokens: ReadonlyMap<TokenName, Hex>): CatalogueData => {
   const seed = openCatalogue(undefined, { withDevnet: true });

@@ -9,7 +9,7 @@ export type ChainSettings = ScanPolicy & {
   pollMs: number;
   /** Whether a header's bloom tells of its logs; on some chains it is always zero. */
   isBloomKept: boolean;
-  /** Whether the chain may begin anew between two starts: then what was seen of it is forgotten. */
+  /** Whether the chain may begin anew between two starts; what was seen of it is forgotten then. */
   isDisposable: boolean;
 };
 
@@ -17,8 +17,9 @@ export type ChainSettings = ScanPolicy & {
 export type ChainOverride = Partial<Omit<ChainSettings, "isBloomKept">>;
 
 /**
- * A payment is settled by `finalized` where that takes seconds, and by `safe` (posted to the chain
- * below, or justified) elsewhere; depths are those at which exchanges and indexers call a block final.
+ * A payment settles by `finalized` where that takes seconds, and elsewhere by `safe` (posted to the
+ * chain below, or justified). The depths are those at which exchanges and indexers call a block
+ * final.
  */
 const common: ChainSettings = {
   finality: "finalized",

@@ -18,9 +18,10 @@ const symbolCall = encodeFunctionData({ abi: erc20Abi, functionName: "symbol" })
 type TokenReader = Pick<ChainReader, "readChainId" | "readCode" | "call">;
 
 /**
- * Holds a chain against the catalogue: its id, code where the fee proxies are, and of every token code,
- * decimals and symbol (letter case aside: issuers write it in several). Answers what is wrong, in
- * words for an operator, or undefined; throws where nobody can be asked, which is no fault.
+ * Holds a chain against the catalogue (rule CHAIN-9): its id, code at the fee proxies, and each
+ * token's code, decimals and symbol. The symbol's case is let pass, as issuers write it in several.
+ * Answers what is wrong in words for an operator, or undefined. Throws where nobody can be asked,
+ * which is no fault.
  */
 export const findChainFault = async (
   chain: WatchedChain,
@@ -73,7 +74,9 @@ const text = parseAbiParameters("string");
 const readNumber = (answer: Hex): bigint | undefined =>
   size(answer) === wordBytes ? hexToBigInt(answer) : undefined;
 
-/** A text as contracts answer it: an ABI string, or, from the oldest ones, 32 bytes padded with 0. */
+/**
+ * A text as contracts answer it: an ABI string, or, from the oldest ones, 32 bytes padded with 0.
+ */
 const readText = (answer: Hex): string | undefined => {
   if (size(answer) === wordBytes) return hexToString(answer, { size: wordBytes });
   if (size(answer) > answerBytesMax) return undefined;

@@ -18,7 +18,7 @@ export type WatchContext = {
   wakeRelay: () => void;
 };
 
-/** The chain moved while it was being read: what was read does not fit together, and is read again. */
+/** The chain moved while it was read: the parts do not fit together, and are read again. */
 export class ChainMovedError extends Error {
   override readonly name = "ChainMovedError";
 }

@@ -51,5 +51,5 @@ export const proxyEventsOf = ({
     : [{ address: proxies.ethereum, topic0: nativeProxyEvent.topic0 } as const]),
 ];
 
-/** The EIP-55 form is for people; nodes answer in lowercase. The catalogue has checked the form. */
+/** Nodes answer in lowercase, the catalogue in EIP-55 form, which it has checked. */
 const lower = (address: string): Hex => address.toLowerCase() as Hex;

@@ -6,8 +6,8 @@ import { holdsFinal } from "../chain/holds-final.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
 
 /**
- * A development chain may have begun anew since the last start. Where its last final block is not
- * there any more, what was seen of it is forgotten; payments keep what was told of them.
+ * Forgets what was seen of a development chain that has begun anew since the last start, so that
+ * its last final block is not there any more. Its payments stay as they were.
  */
 export const forgetDisposable = async (watch: WatchContext, lead: Lead): Promise<void> => {
   const { chain, log, pool, reader } = watch;

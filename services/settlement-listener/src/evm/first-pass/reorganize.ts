@@ -11,13 +11,14 @@ import type { ChainReader } from "../rpc/chain-reader.ts";
 type Place = { tip: number; scannedTo: number; finalizedTo: number };
 
 /**
- * Answers a reorg: walks back to the last block that the node and we both hold, forgets what we hold
- * above it, marks its transfers as orphaned and moves the checkpoint there, in one transaction. Where
- * even the last final block is another one, the chain is halted for a human.
+ * Answers a reorg. The walk goes back to the last block that the node and we both hold. One
+ * transaction deletes our blocks above it, marks their transfers as orphaned and moves the
+ * checkpoint there. Where even the last final block is another one, the chain is halted for a human
+ * (rule CHAIN-7).
  */
 export const reorganize = async (watch: WatchContext, lead: Lead, place: Place): Promise<void> => {
   const ancestor = await findAncestor(watch, watch.reader, place);
-  // Between two questions the node has come back to what we hold.
+  // The node has come back to what we hold between two questions.
   if (ancestor === place.tip) throw new ChainMovedError("the tip is as it was");
   if (ancestor === undefined) await halt(watch, lead, place);
   else await moveBack(watch, lead, { ...place, ancestor });
@@ -26,7 +27,9 @@ export const reorganize = async (watch: WatchContext, lead: Lead, place: Place):
 const chunkBlocksMin = 8;
 const chunkBlocksMax = 128;
 
-/** The highest stored block, from the tip down to the last final one, that the node holds as well. */
+/**
+ * The highest stored block, from the tip down to the last final one, that the node holds as well.
+ */
 const findAncestor = async (
   { chain, pool }: WatchContext,
   reader: ChainReader,
@@ -97,7 +100,9 @@ const reportOrphanedSettled = (
   }
 };
 
-/** One node that lies or is broken must not stop a chain: where there is another, it must agree. */
+/**
+ * Halts a chain. Where there is another node it must agree, as one that lies must not stop a chain.
+ */
 const halt = async (watch: WatchContext, lead: Lead, place: Place): Promise<void> => {
   const { auditor, chain, log, metrics, pool } = watch;
   const { finalizedTo } = place;

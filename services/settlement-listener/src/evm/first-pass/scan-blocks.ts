@@ -7,16 +7,19 @@ import type { ChainReader, BlockHeader } from "../rpc/chain-reader.ts";
 import { type Piece, cutLogs } from "../transfers/cut-logs.ts";
 import { findTransfers, instantOf, readTimes } from "../transfers/find-transfers.ts";
 
-/** What is committed at once: blocks, the last of which the checkpoint moves to, and what was in them. */
+/**
+ * What is committed at once: blocks, the last of which the checkpoint moves to, and what was in
+ * them.
+ */
 export type Scanned = { blocks: readonly ScannedBlock[]; transfers: readonly ChainTransfer[] };
 
 type Commit = (scanned: Scanned) => Promise<void>;
 type Range = { fromBlock: number; toBlock: number };
 
 /**
- * Reads what the plan asks for, and has it committed in pieces, in order: the next one is read while one
- * is being committed. `headers` begin with the tip. Throws {@link ChainMovedError} where the node's
- * answers are of two chains; what was committed until then stands.
+ * Reads what the plan asks for and has it committed in pieces, in order: the next piece is read
+ * while one is committed. `headers` begin with the tip. Throws {@link ChainMovedError} where the
+ * node's answers are of two chains; what was committed by then stands.
  */
 export const scanBlocks = async (
   watch: WatchContext,
@@ -38,8 +41,8 @@ export const scanBlocks = async (
 };
 
 /**
- * Final blocks, in wide ranges and without their headers: of each piece the last block alone is stored,
- * as what follows is held against it.
+ * Scans final blocks, in wide ranges and without their headers. Only the last block of each piece
+ * is stored: what follows is held against it.
  */
 const scanFinal = async (
   watch: WatchContext,
@@ -47,7 +50,7 @@ const scanFinal = async (
   commit: Commit,
 ): Promise<void> => commitInTurn(readFinal(watch, range, lines), commit);
 
-/** As far as the plan goes, which bounds it. */
+/** Reads as far as the plan goes, which bounds it. */
 async function* readFinal(
   { chain, reader }: WatchContext,
   { fromBlock, toBlock }: Range,
@@ -69,13 +72,16 @@ async function* readFinal(
   }
 }
 
-/** A range is read while the one before it is being committed: it must be of the same chain. */
+/** Checks that a block still stands: the next range, read meanwhile, must be of the same chain. */
 const checkStands = async (reader: ChainReader, { number, hash }: BlockHeader): Promise<void> => {
   const [header] = await reader.readHeaders({ fromBlock: number, toBlock: number });
   if (header?.hash !== hash) throw new ChainMovedError("a scanned block is not there now");
 };
 
-/** Fresh blocks: headers that follow on the tip and on one another, and the logs of exactly these. */
+/**
+ * Scans fresh blocks: headers that follow on the tip and on one another, and the logs of just
+ * these.
+ */
 const scanFresh = async (
   { chain, reader }: WatchContext,
   {
@@ -118,7 +124,7 @@ const commitInTurn = async (read: AsyncGenerator<Scanned>, commit: Commit): Prom
     const { done, value } = await reading;
     if (done === true) return;
     reading = read.next();
-    // Where the commit fails nobody waits for it any more.
+    // Nobody waits for it any more where the commit fails.
     reading.catch(() => {});
     await commit(value);
   }
@@ -158,8 +164,9 @@ const checkLineage = (headers: readonly BlockHeader[]): void => {
 const noncesAtOnceMax = 20;
 
 /**
- * The nonce decides later whether a transaction that was taken away can still come back. It is asked
- * for while the node knows the transaction, of those that are not settled yet.
+ * Adds the nonces of transfers that are not settled yet. A nonce decides later whether a
+ * transaction that was taken away can still come back, so it is asked for while the node knows the
+ * transaction.
  */
 const addNonces = async (
   reader: ChainReader,

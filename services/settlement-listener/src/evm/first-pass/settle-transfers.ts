@@ -11,10 +11,11 @@ const dueAtOnceMax = 500;
 const pagesMax = 20;
 
 /**
- * Settles the payments that the chain's policy has come to, by their receipts read again from the
- * canonical chain: what they say now is the truth about the money. One whose receipt cannot be had, or
- * stands in another block than ours, waits, and holds nobody up behind it. A final receipt that holds
- * the payment no more fails it. Answers whether there is more to do at once.
+ * Settles the payments that the chain's policy has come to (rule CHAIN-4). Their receipts are read
+ * again from the canonical chain: what they say now is the truth about the money. A payment waits
+ * while its receipt cannot be had, or stands in another block than ours, and holds up none behind
+ * it. A final receipt that no longer holds the payment fails it. Answers whether there is more to
+ * do at once.
  */
 export const settleTransfers = async (
   watch: WatchContext,

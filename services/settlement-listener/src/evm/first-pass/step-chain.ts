@@ -33,9 +33,9 @@ export type Step = {
 type Begun = WatchProgress & { scannedTo: number; finalizedTo: number };
 
 /**
- * One step of watching a chain: reads how far it has come, holds the last scanned block against the
- * node's, settles what has come of age, reads what follows, and commits what was found together with
- * the checkpoint. Nothing is kept between steps but in the database.
+ * Takes one step after the newest blocks: reads how far the watch has come, holds the last scanned
+ * block against the node's, settles what has come of age, reads what follows, and commits what it
+ * found with the checkpoint. Nothing is kept between steps but in the database.
  */
 export const stepChain = async (watch: WatchContext, lead: Lead): Promise<Step> => {
   const { chain, pool, reader } = watch;
@@ -53,7 +53,9 @@ export const stepChain = async (watch: WatchContext, lead: Lead): Promise<Step> 
 const hasBegun = (progress: WatchProgress): progress is Begun =>
   progress.scannedTo !== null && progress.finalizedTo !== null;
 
-/** A watch begins at the last final block: no link of ours can have been paid before we were there. */
+/**
+ * Begins a watch at the last final block: no link of ours can have been paid before we were there.
+ */
 const begin = async (watch: WatchContext, lead: Lead, lines: Lines): Promise<boolean> => {
   const { chain, log, pool, reader } = watch;
   const [header] = await reader.readHeaders({ fromBlock: lines.final, toBlock: lines.final });
@@ -76,7 +78,7 @@ const follow = async (
   const { chain, metrics, pool, reader } = watch;
   const head = heads.latest;
   const plan = planScan(progress.scannedTo, lines, chain.settings);
-  // A node that has not got to our last final block says nothing of what follows it.
+  // A node behind our last final block says nothing of what follows it.
   if (plan.tip < progress.finalizedTo) return { state: "behind", head, hasMore: false };
   const startedAtMs = performance.now();
   const toBlock = plan.kind === "fresh" ? plan.toBlock : plan.tip;
@@ -91,7 +93,7 @@ const follow = async (
     await reorganize(watch, lead, { ...progress, tip: plan.tip });
     return { state: "catching_up", head, hasMore: true };
   }
-  // Before what follows is told: the order of payments decides which of them completes a link.
+  // It comes before what follows: the order of payments decides which of them completes a link.
   const isMoreDue = await settleTransfers(watch, lead, {
     settle: Math.min(lines.settle, progress.scannedTo),
     final: progress.finalizedTo,
@@ -133,12 +135,12 @@ const scan = async (
     scannedAt = last?.minedAt ?? scannedAt;
   };
   await scanBlocks(watch, { plan, headers, lines }, commitScanned);
-  // What is final moves also where no block is new.
+  // The final block moves on also where no block is new.
   await commitScanned({ blocks: [], transfers: [] });
   return { scannedTo, finalizedTo, scannedAt };
 };
 
-/** What was found, and how far: together or not at all. */
+/** Commits what was found, and how far: together or not at all. */
 const commit = async (
   { chain, clock, metrics, pool, wakeRelay }: WatchContext,
   lead: Lead,

@@ -42,9 +42,9 @@ export type ChainReader = {
   readHeaders(range: { fromBlock: number; toBlock: number }): Promise<readonly BlockHeader[]>;
   /**
    * The fee proxies' logs from `fromBlock` on, in order, as far as one question reaches that the
-   * provider bears, and at most to `toBlock`. `end` is the last block covered, read after the logs and
-   * from the same node: its hash says of which chain they are. Blocks whose headers are given are held
-   * against their blooms, and asked for again where logs may be missing.
+   * provider bears, and at most to `toBlock`. `end` is the last block covered, read after the logs
+   * and from the same node: its hash says of which chain they are. Blocks whose headers are given
+   * are held against their blooms, and asked for again where logs may be missing.
    */
   readLogs(range: {
     fromBlock: number;

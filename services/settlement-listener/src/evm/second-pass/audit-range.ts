@@ -4,7 +4,9 @@ import type { WatchContext } from "../chain/watch-context.ts";
 import type { ChainReader } from "../rpc/chain-reader.ts";
 import { readAgain, commitMissed } from "./read-again.ts";
 
-/** Reads the next range of final blocks a second time, and repairs what the first pass missed. */
+/**
+ * Reads the next range of final blocks a second time and repairs what was missed (rule CHAIN-6).
+ */
 export const auditRange = async (
   watch: WatchContext,
   lead: Lead,
@@ -14,7 +16,7 @@ export const auditRange = async (
   const toBlock = Math.min(finalizedTo, auditedTo + chain.settings.rangeBlocksMax);
   const isOther = async (other: ChainReader) => !(await holdsFinal(watch, other, finalizedTo));
   if (toBlock === finalizedTo && auditor !== undefined && (await isOther(auditor))) {
-    // A node behind the others, or on another chain: it is asked again, and alarms for as long.
+    // The node is behind the others, or on another chain. It is asked again, and alarms for as long.
     metrics.differed(chain.id, "final_hash", 1);
     throw new Error(`chain ${chain.id}: the second provider holds another block ${finalizedTo}`);
   }

@@ -13,9 +13,9 @@ const pageCountMax = 100;
 const pagesMax = 50;
 
 /**
- * Looks after the payments that a reorg took away before they settled, each time that more of the
- * chain is final: which of them can no longer come back. A failure is for ever, so that a second
- * provider, where there is one, must know of no receipt either.
+ * Judges the payments that a reorg took away before they settled, each time that more of the chain
+ * is final: which of them can no longer come back (rule CHAIN-5). A failure is for ever, so a
+ * second provider, where there is one, must know of no receipt either.
  */
 export const judgeLostTransfers = async (
   watch: WatchContext,
@@ -38,7 +38,7 @@ const judgePage = async (
   lead: Lead,
   { lost, lines }: { lost: readonly StoredTransfer[]; lines: FinalityLines },
 ): Promise<void> => {
-  // Before the receipts: a transaction that is mined in between has a receipt then.
+  // They are read before the receipts: a transaction that is mined in between has a receipt then.
   const usedNonces = await readUsedNonces(watch.reader, lost, lines.final);
   const receipts = await readAllReceipts(watch, lost);
   const settled: ChainTransfer[] = [];

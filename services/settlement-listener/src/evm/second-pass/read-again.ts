@@ -34,7 +34,7 @@ export const readAgain = async (
   const standing = stored.filter(({ isOrphaned, state }) => !isOrphaned && state !== "failed");
   const places = new Set(standing.map(placeOf));
   const strange = logs.filter((log) => !places.has(placeOf(log)));
-  // As much as one commit can hold; the rest is read again with what follows.
+  // One commit holds so much; the rest is read again with what follows.
   const [first] = cutLogs(strange, end.number);
   const { logs: taken, endNumber } = first ?? { logs: [], endNumber: end.number };
   const lines = { settle: finalizedTo, final: finalizedTo };
@@ -56,7 +56,7 @@ const placeOf = ({
   transactionHash: string;
 }): string => `${blockHash} ${transactionHash}`;
 
-/** Commits what had been missed, in one transaction with how far was read. */
+/** Commits what had been missed, together with how far was read. */
 export const commitMissed = async (
   { chain, clock, log, metrics, pool, wakeRelay }: WatchContext,
   lead: Lead,

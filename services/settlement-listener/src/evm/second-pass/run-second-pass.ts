@@ -6,7 +6,7 @@ import { auditRange } from "./audit-range.ts";
 import { judgeLostTransfers } from "./judge-lost-transfers.ts";
 import { rescanRange } from "./rescan-range.ts";
 
-/** What the second pass of one process remembers of a chain between its runs; lost without harm. */
+/** What the second pass remembers of a chain between its runs. It may be lost without harm. */
 export type PassMemory = { judgedTo: number; forgotAtMs: number };
 
 const forgetEveryMs = 10 * 60_000;
@@ -14,9 +14,10 @@ const unmatchedKeptMs = 24 * 60 * 60_000;
 const forgottenAtOnceMax = 5_000;
 
 /**
- * What is done over final blocks, behind the watch: an operator's rescans; every range once more, by
- * another provider where there is one; payments that a reorg took away; and forgetting what no link
- * came for. Answers whether there is more to do at once.
+ * Does what is due over final blocks, behind the first pass: judges payments that a reorg took
+ * away, forgets transfers for which no link came, takes a step of an operator's rescan, and reads a
+ * range once more, by another provider where there is one. Answers whether there is more to do at
+ * once.
  */
 export const runSecondPass = async (
   watch: WatchContext,

@@ -5,8 +5,9 @@ import type { ProxyLog } from "../rpc/chain-reader.ts";
 export type Piece = { logs: readonly ProxyLog[]; endNumber: number };
 
 /**
- * Cuts the logs of a range, which ends at `endNumber`, between blocks into pieces that one transaction
- * can commit what they point to; a block with more than that is a piece of its own. At least one piece.
+ * Cuts the logs of a range that ends at `endNumber` into pieces, between blocks. What a piece
+ * points to fits into one commit; a block with more than that is a piece of its own. There is at
+ * least one piece.
  */
 export const cutLogs = (logs: readonly ProxyLog[], endNumber: number): readonly Piece[] => {
   const pieces: Piece[] = [];

@@ -64,7 +64,7 @@ type BlockTimes = ReadonlyMap<number, Date>;
 /** Unix seconds as an instant. */
 export const instantOf = (timestampSeconds: number): Date => new Date(timestampSeconds * 1000);
 
-/** The times of the blocks that hold these logs; asked for where the node did not say them. */
+/** The times of the blocks that hold these logs. The node is asked where it did not say them. */
 export const readTimes = async (
   reader: ChainReader,
   logs: readonly { blockNumber: number; blockHash: string; timestampSeconds?: number }[],

@@ -11,9 +11,9 @@ const endMsMax = 10_000;
 const complaintCharactersMax = 2_000;
 
 /**
- * Its standard input is a pipe of which we hold the other end. However we end, the kernel closes it;
- * then the shell tells the node to end, which writes its state before it does. That is the way of an
- * orderly close as well.
+ * Its standard input is a pipe of which we hold the other end. However we end, the kernel closes
+ * it; then the shell tells the node to end, which writes its state before it does. That is the way
+ * of an orderly close as well.
  */
 const endWithParent = `
 exec 3<&0
@@ -31,13 +31,16 @@ exit "$code"
 /** A node that runs on loopback. */
 export type Anvil = {
   url: string;
-  /** Ends it within a bound, its state written where it was told to keep it; more calls do nothing. */
+  /**
+   * Ends it within a bound, its state written where it was told to keep it; more calls do nothing.
+   */
   close(): Promise<void>;
 };
 
 /**
- * Starts a node of our own with the given flags, on a port of 127.0.0.1 or a free one. It ends with this
- * process, also where that is killed. Fails where the port is taken; nobody else's node is ever used.
+ * Starts a node of our own with the given flags, on a port of 127.0.0.1 or a free one. It ends with
+ * this process, also where that is killed. Fails where the port is taken; nobody else's node is
+ * ever used.
  */
 export const startAnvil = async ({
   port = 0,

@@ -45,7 +45,9 @@ export const createTransactionReads = (options: TransactionOptions): Transaction
   };
 };
 
-/** Anybody can write large receipts: where they are too much for one answer, fewer are asked for. */
+/**
+ * Anybody can write large receipts: where they are too much for one answer, fewer are asked for.
+ */
 const askReceipts = async (
   provider: Provider,
   hashes: readonly Hex[],
