@@ -2,6 +2,7 @@ import * as z from "zod";
 import { Account } from "./account.ts";
 import { Id } from "./ids.ts";
 import { Instant } from "./instant.ts";
+import { LinkTexts } from "./link-texts.ts";
 import { Amount } from "./money.ts";
 
 /** The topics, each an aggregate with a major version; the record key is the thing's id. */
@@ -57,7 +58,7 @@ export const PaymentLinkState = z.object({
   receivedAmount: Amount,
   currentUsage: z.int().nonnegative(),
   maxUsage: z.int().positive().nullable(),
-  description: z.string().nullable(),
+  ...LinkTexts.shape,
   expirationDate: Instant.nullable(),
   destinationAddress: z.string(),
   chainId: z.string(),

@@ -38,6 +38,7 @@ export { Id, type IdPrefix, idOfUuid, isId, newId } from "./ids.ts";
 export { Instant, parseInstant } from "./instant.ts";
 export { IntrospectionAnswer, IntrospectionQuestion } from "./introspection.ts";
 export { JsonNumber, parseJson } from "./json.ts";
+export { LinkTexts, linkTexts } from "./link-texts.ts";
 export {
   Amount,
   Decimal,

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { ChainType } from "./account.ts";
 import { LinkStatus, linkStatuses } from "./events.ts";
+import { LinkTexts, linkTextsBody } from "./link-texts.ts";
 import {
   body,
   futureDateTime,
@@ -10,7 +11,6 @@ import {
   parameter,
   positiveDecimal,
   required,
-  text,
 } from "./validation.ts";
 
 const int32Max = 2_147_483_647;
@@ -62,7 +62,7 @@ export const PaymentLinkData = z
     dateCreated: wireInstant,
     token: TokenData,
     status: LinkStatus,
-    description: z.string().nullable(),
+    ...LinkTexts.shape,
     maxUsage: z.int().nullable(),
     receivedAmount: z.string().meta({
       description:
@@ -138,7 +138,7 @@ export const createLinkBody = (now: () => Date) =>
         "default wallet. A string is recommended.",
       examples: ["25", "0.1"],
     }),
-    description: nullable(text({ lengthMax: 500 })),
+    ...linkTextsBody,
     maxUsage: nullable(integer({ min: 1, max: int32Max })),
     expirationDate: nullable(futureDateTime(now)).describe("In the future; UTC without an offset."),
   });

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { LinkStatus, PaymentStatus } from "./events.ts";
+import { LinkTexts } from "./link-texts.ts";
 
 /** The event types that become webhooks (rule HOOK-7). */
 export const webhookTypes = [
@@ -41,7 +42,7 @@ export const WebhookBody = z
       maxUsage: z.int().nullable(),
       chainId: z.string(),
       tokenAddress: z.string(),
-      description: z.string().nullable(),
+      ...LinkTexts.shape,
       transaction: WebhookTransaction.optional(),
     }),
   })

@@ -1,10 +1,10 @@
-import type { LinkStatus } from "@payment-links/contracts";
+import type { LinkStatus, LinkTexts } from "@payment-links/contracts";
 
 /**
  * A payment link as it is shown. It decides nothing, so its amounts stay the decimal text that the
  * row and the wire share.
  */
-export type LinkView = {
+export type LinkView = LinkTexts & {
   id: string;
   userId: string;
   status: LinkStatus;
@@ -12,7 +12,6 @@ export type LinkView = {
   receivedAmount: string;
   currentUsage: number;
   maxUsage: number | null;
-  description: string | null;
   createdAt: Date;
   expiresAt: Date | null;
   walletId: string;

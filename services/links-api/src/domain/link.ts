@@ -5,11 +5,13 @@ import {
   type CreateLinkBody,
   Decimal,
   type LinkStatus,
+  type LinkTexts,
   type PaymentLinkState,
   defaultWallet,
   fitsBaseUnits,
   fitsDecimals,
   invalid,
+  linkTexts,
   refuse,
   type Wallet,
 } from "@payment-links/contracts";
@@ -18,7 +20,7 @@ import {
  * A payment link as it is kept. `status` is what was last set. Once the expiry has passed, only
  * {@link statusAt} tells the truth. Destination, chain and token never change.
  */
-export type Link = {
+export type Link = LinkTexts & {
   id: string;
   userId: string;
   version: number;
@@ -27,7 +29,6 @@ export type Link = {
   receivedAmount: Decimal;
   currentUsage: number;
   maxUsage: number | null;
-  description: string | null;
   createdAt: Date;
   expiresAt: Date | null;
   deactivatedAt: Date | null;
@@ -79,7 +80,7 @@ export const openLink = (
     receivedAmount: zero,
     currentUsage: 0,
     maxUsage: order.maxUsage ?? null,
-    description: order.description ?? null,
+    ...linkTexts(order),
     createdAt: drawn.now,
     expiresAt: order.expirationDate ?? null,
     deactivatedAt: null,
@@ -116,7 +117,7 @@ export const linkState = (link: Link, now: Date): PaymentLinkState => ({
   receivedAmount: link.receivedAmount,
   currentUsage: link.currentUsage,
   maxUsage: link.maxUsage,
-  description: link.description,
+  ...linkTexts(link),
   expirationDate: link.expiresAt,
   destinationAddress: link.destinationAddress,
   chainId: link.chainId,

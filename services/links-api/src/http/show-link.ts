@@ -4,6 +4,7 @@ import {
   type RetrievedPaymentLink,
   type UserData,
   checkoutPageUrl,
+  linkTexts,
   transactionPageUrl,
 } from "@payment-links/contracts";
 import type { Deps } from "../deps.ts";
@@ -26,7 +27,7 @@ export const showListedLink = (
   dateCreated: link.createdAt.toISOString(),
   token: deps.tokenOf(link.tokenId).shown,
   status: statusAt(link, now),
-  description: link.description,
+  ...linkTexts(link),
   maxUsage: link.maxUsage,
   receivedAmount: link.receivedAmount,
   expirationDate: link.expiresAt?.toISOString() ?? null,

@@ -1,9 +1,10 @@
 import DataLoader from "dataloader";
 import { type FragmentSqlToken, sql } from "slonik";
 import * as z from "zod";
-import { LinkStatus } from "@payment-links/contracts";
+import { LinkStatus, LinkTexts } from "@payment-links/contracts";
 import type { Db } from "@payment-links/postgres";
 import type { LinkView, OwnedLinkView, OwnerView } from "../domain/link-view.ts";
+import { textColumns } from "./links.ts";
 
 const ViewRow = z.object({
   id: z.string(),
@@ -13,7 +14,7 @@ const ViewRow = z.object({
   receivedAmount: z.string(),
   currentUsage: z.int(),
   maxUsage: z.int().nullable(),
-  description: z.string().nullable(),
+  ...LinkTexts.shape,
   createdAt: z.date(),
   expiresAt: z.date().nullable(),
   walletId: z.string(),
@@ -45,7 +46,7 @@ const OwnedViewRow = ViewRow.extend({ owner: Owner });
 const columns = sql.fragment`
   links.id, links.user_id AS "userId", links.status, links.to_amount AS "toAmount",
   links.received_amount AS "receivedAmount", links.current_usage AS "currentUsage",
-  links.max_usage AS "maxUsage", links.description, links.created_at AS "createdAt",
+  links.max_usage AS "maxUsage", ${textColumns}, links.created_at AS "createdAt",
   links.expires_at AS "expiresAt", links.wallet_id AS "walletId",
   links.wallet_provider AS "walletProvider", links.destination_address AS "destinationAddress",
   links.token_id AS "tokenId", links.payment_reference AS "paymentReference",

@@ -1,7 +1,7 @@
 import { sql } from "slonik";
 import * as z from "zod";
 import { type OutgoingEvent, outboxRow } from "@payment-links/bus";
-import { type Account, Amount, LinkStatus } from "@payment-links/contracts";
+import { type Account, Amount, LinkStatus, LinkTexts } from "@payment-links/contracts";
 import type { Db, Transaction } from "@payment-links/postgres";
 import type { Link } from "../domain/link.ts";
 import { accountUpsert } from "./accounts.ts";
@@ -15,7 +15,7 @@ const LinkRow = z.object({
   receivedAmount: Amount,
   currentUsage: z.int(),
   maxUsage: z.int().nullable(),
-  description: z.string().nullable(),
+  ...LinkTexts.shape,
   createdAt: z.date(),
   expiresAt: z.date().nullable(),
   deactivatedAt: z.date().nullable(),
@@ -31,10 +31,13 @@ const LinkRow = z.object({
 
 const ExpiredRow = z.object({ expiresAt: z.date() });
 
+/** What an owner wrote on a link, wherever links are read. */
+export const textColumns = sql.fragment`links.description`;
+
 const columns = sql.fragment`
   links.id, links.user_id AS "userId", links.version, links.status,
   links.to_amount AS "toAmount", links.received_amount AS "receivedAmount",
-  links.current_usage AS "currentUsage", links.max_usage AS "maxUsage", links.description,
+  links.current_usage AS "currentUsage", links.max_usage AS "maxUsage", ${textColumns},
   links.created_at AS "createdAt", links.expires_at AS "expiresAt",
   links.deactivated_at AS "deactivatedAt", links.wallet_id AS "walletId",
   links.wallet_provider AS "walletProvider", links.destination_address AS "destinationAddress",

@@ -1,14 +1,13 @@
-import type { Decimal, LinkStatus } from "@payment-links/contracts";
+import type { Decimal, LinkStatus, LinkTexts } from "@payment-links/contracts";
 
 /** What a webhook tells of a link, as last heard from `payment-links.v1`. */
-export type Link = {
+export type Link = LinkTexts & {
   id: string;
   status: LinkStatus;
   toAmount: Decimal;
   receivedAmount: Decimal;
   currentUsage: number;
   maxUsage: number | null;
-  description: string | null;
   expirationDate: Date | null;
   chainId: string;
   tokenAddress: string;

@@ -3,6 +3,7 @@ import {
   type WebhookTransaction,
   type WebhookType,
   formatAmount,
+  linkTexts,
 } from "@payment-links/contracts";
 import type * as z from "zod";
 import { type Link, statusAt } from "./link.ts";
@@ -17,30 +18,30 @@ export type WebhookEvent = {
 
 /**
  * Writes the body of one attempt: compact, keys sorted, `data` the link's state at send time
- * (rule HOOK-8). The keys stand here in their order, which is what sorts them.
+ * (rule HOOK-8). Other keys stand here in their order.
  */
 export const writeWebhookBody = (event: WebhookEvent, link: Link, now: Date): string => {
   const body: WebhookBody = {
     createdAt: event.occurredAt.toISOString(),
-    data: {
+    data: sorted({
       amount: formatAmount(link.toAmount),
       chainId: link.chainId,
       currentUsage: link.currentUsage,
-      description: link.description,
+      ...linkTexts(link),
       maxUsage: link.maxUsage,
       paymentLinkId: link.id,
       receivedAmount: formatAmount(link.receivedAmount),
       status: statusAt(link, now),
       tokenAddress: link.tokenAddress,
-      ...(event.transaction === null ? {} : { transaction: sorted(event.transaction) }),
-    },
+      ...(event.transaction === null ? {} : { transaction: showTransaction(event.transaction) }),
+    }),
     id: event.id,
     type: event.eventType,
   };
   return JSON.stringify(body);
 };
 
-const sorted = (transaction: NonNullable<WebhookEvent["transaction"]>) => ({
+const showTransaction = (transaction: NonNullable<WebhookEvent["transaction"]>) => ({
   amount: transaction.amount,
   chainId: transaction.chainId,
   dateCreated: transaction.dateCreated,
@@ -49,3 +50,8 @@ const sorted = (transaction: NonNullable<WebhookEvent["transaction"]>) => ({
   status: transaction.status,
   tokenAddress: transaction.tokenAddress,
 });
+
+const sorted = <Fields extends object>(fields: Fields): Fields => {
+  const entries = Object.entries(fields).sort(([one], [other]) => (one < other ? -1 : 1));
+  return Object.fromEntries(entries) as Fields;
+};

@@ -1,6 +1,12 @@
 import { type CommonQueryMethods, type DatabaseTransactionConnection, sql } from "slonik";
 import * as z from "zod";
-import { Decimal, LinkStatus, type PaymentLinkState, formatAmount } from "@payment-links/contracts";
+import {
+  Decimal,
+  LinkStatus,
+  LinkTexts,
+  type PaymentLinkState,
+  formatAmount,
+} from "@payment-links/contracts";
 import type { Link } from "../domain/link.ts";
 
 const amount = z.string().transform((text) => new Decimal(text));
@@ -12,7 +18,7 @@ const LinkRow = z.object({
   receivedAmount: amount,
   currentUsage: z.int(),
   maxUsage: z.int().nullable(),
-  description: z.string().nullable(),
+  ...LinkTexts.shape,
   expirationDate: z.date().nullable(),
   chainId: z.string(),
   tokenAddress: z.string(),

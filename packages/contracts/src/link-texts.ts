@@ -1,0 +1,20 @@
+import * as z from "zod";
+import { nullable, text } from "./validation.ts";
+
+/** What an owner may write on a link, as an order brings it (rule API-3). */
+export const linkTextsBody = {
+  description: nullable(text({ lengthMax: 500 })),
+};
+
+/** What an owner wrote on a link, as it is kept, and told in lists, events and webhooks. */
+export const LinkTexts = z.object({
+  description: z.string().nullable(),
+});
+export type LinkTexts = z.output<typeof LinkTexts>;
+
+type GivenTexts = { [Name in keyof LinkTexts]?: LinkTexts[Name] | undefined };
+
+/** Takes the texts of an order or a link, null where there are none. */
+export const linkTexts = ({ description = null }: GivenTexts): LinkTexts => ({
+  description,
+});
