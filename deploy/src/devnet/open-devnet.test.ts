@@ -31,7 +31,9 @@ const readerOf = ({ url }: Pick<Devnet, "url">) => createPublicClient({ transpor
 const mint = async ({ url }: Pick<Devnet, "url">, value: bigint): Promise<void> => {
   const client = createWalletClient({ account: payer, transport: http(url) });
   const order = { ...token, functionName: "mint", args: [payer, value], chain: null } as const;
-  await client.writeContract(order);
+  const hash = await client.writeContract(order);
+  // Its block may come a moment after its hash.
+  await readerOf({ url }).waitForTransactionReceipt({ hash, pollingInterval: 20 });
 };
 
 const balanceOf = (chain: Pick<Devnet, "url">): Promise<bigint> =>

