@@ -10,8 +10,8 @@ import { type PaymentSystem, openPaymentSystem } from "../rig/payment-system.ts"
 import { waitUntil } from "@payment-links/runtime/testing";
 
 const seed = Number(process.env["SEED"] ?? randomInt(2 ** 31));
-const paymentCount = Number(process.env["PAYMENTS"] ?? 5_000);
-const blockCount = Number(process.env["BLOCKS"] ?? 2_000);
+const paymentCount = Number(process.env["PAYMENTS"] ?? 2_500);
+const blockCount = Number(process.env["BLOCKS"] ?? 1_000);
 const linkCount = 40;
 const payerCount = 3;
 const amountMax = 1_000_000_000;
