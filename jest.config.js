@@ -1,3 +1,5 @@
+import { availableParallelism } from "node:os";
+
 /** One configuration for every workspace; `npm test` brings the servers that the tests speak to. */
 export default {
   testEnvironment: "node",
@@ -6,8 +8,8 @@ export default {
   runner: "<rootDir>/test/jest/runner.mjs",
   // What is used is imported from `@jest/globals`.
   injectGlobals: false,
-  // Postgres, Kafka and Redis want processors too, and a developer's machine may have two.
-  maxWorkers: 2,
+  // One more than there are processors: whole-set tests wait more than they work.
+  maxWorkers: availableParallelism() + 1,
   testTimeout: 30_000,
   watchman: false,
   // Kept from run to run: with it go the times by which the slowest file begins first.

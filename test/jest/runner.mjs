@@ -1,9 +1,10 @@
 // Jest's runner of this repository: each test file is a Node process of its own, which loads modules
 // as a service does. Jest's own would compile each of the libraries again for each file, within `vm`.
 import { fork } from "node:child_process";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { nodeFlags } from "../../deploy/node24.mjs";
-import { compileCache } from "./jest.mjs";
+import { compileCache, root } from "./jest.mjs";
 
 const script = fileURLToPath(new URL("run-file.mjs", import.meta.url));
 // A page's script is run by modules of `vm`, as in a tab of its own.
@@ -16,9 +17,9 @@ export default class ProcessRunner {
     this.#globalConfig = globalConfig;
   }
 
-  /** Runs the files in the order given, as many at once as Jest has workers. */
+  /** Runs the files, the slowest first, as many at once as Jest has workers. */
   async runTests(tests, watcher, onStart, onResult, onFailure, { serial }) {
-    const waiting = tests.values();
+    const waiting = tests.toSorted((a, b) => costOf(b) - costOf(a)).values();
     const work = async () => {
       for (const test of waiting) {
         if (watcher.isInterrupted()) return;
@@ -33,6 +34,10 @@ export default class ProcessRunner {
     await Promise.all(Array.from({ length: workerCount }, work));
   }
 }
+
+/** The milliseconds of the last run; before the first, those that start whole sets are known to take long. */
+const costOf = ({ path, duration }) =>
+  duration ?? (path.startsWith(join(root, "test/")) ? 60_000 : 1_000);
 
 const runFile = (globalConfig, { path, context }) =>
   new Promise((resolve, reject) => {
