@@ -10,7 +10,7 @@ export default {
   injectGlobals: false,
   // One more than there are processors: whole-set tests wait more than they work.
   maxWorkers: availableParallelism() + 1,
-  testTimeout: 30_000,
+  testTimeout: 90_000,
   watchman: false,
   // Kept from run to run: with it go the times by which the slowest file begins first.
   cacheDirectory: "<rootDir>/node_modules/.cache/jest",

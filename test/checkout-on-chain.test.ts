@@ -24,7 +24,7 @@ beforeAll(async () => {
     ),
   });
   rig = await openRig({ catalogue, settlementChains: [chain.chainId] });
-}, 60_000);
+});
 
 afterAll(async () => {
   await rig?.close();

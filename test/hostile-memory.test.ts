@@ -129,7 +129,7 @@ describe("100 endpoints that drip and 100 whose bodies never end", () => {
     await teller?.close();
     await system?.close();
     receivers?.close();
-  }, 60_000);
+  });
 
   const dispatcher = () => {
     const found = system.replicas.find(({ service }) => service === "webhook-dispatcher");

@@ -35,7 +35,7 @@ describe.each(ways)("%s", (_way, open) => {
   afterAll(async () => {
     await system?.close();
     await receiver?.close();
-  }, 60_000);
+  });
 
   const create = async (body: Record<string, unknown>) => {
     const created = await call(`${system.baseUrl}/v1/payment-link`, {

@@ -27,7 +27,7 @@ describe("limits of two processes that share a Redis", () => {
     });
     await Promise.all(ended);
     await Promise.all(proxies.splice(0).map((proxy) => proxy.kill()));
-  }, 60_000);
+  });
   afterAll(() => redis.close());
 
   const open = async (apiKeys: readonly string[], env: Record<string, string>, count = 2) => {

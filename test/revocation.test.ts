@@ -39,7 +39,7 @@ describe("two replicas of links-api under load", () => {
   afterAll(async () => {
     await admin?.end();
     await system?.close();
-  }, 60_000);
+  });
 
   const consoleCall = async (
     method: "GET" | "POST" | "PATCH" | "DELETE",
@@ -129,7 +129,7 @@ describe("two replicas of links-api under load", () => {
       expect(made.length).toBeGreaterThan(3);
       expect(new Set(made.map(({ linkId }) => goesTo.get(linkId)))).toEqual(new Set([address]));
     }
-  }, 60_000);
+  });
 
   test("a revoked key creates nothing after 1 s, and is accepted nowhere after 5 s", async () => {
     const [creating, listing] = [await openKey(), await openKey()];
@@ -149,7 +149,7 @@ describe("two replicas of links-api under load", () => {
     ];
     expect(late.length).toBeGreaterThan(20);
     expect(new Set(late.map(({ status }) => status))).toEqual(new Set([401]));
-  }, 60_000);
+  });
 
   test("with auth-keys gone right after it: no create after 1 s, no list after 60 s", async () => {
     const [creating, listing] = [await openKey(), await openKey()];

@@ -10,7 +10,7 @@ beforeAll(async () => {
   // The clock stands still: nothing flows back into a bucket unless a test lets time pass.
   const perKey = { tokensPerSecond: 0.001, burst };
   system = await openServicesInProcess({ limits: { perKey, perAddress } });
-}, 60_000);
+});
 afterAll(() => system?.close());
 
 const consoleCall = (merchant: Merchant, method: "GET" | "DELETE", path: string) =>

@@ -74,7 +74,7 @@ describe("after a whole journey, refused and mistaken calls among it", () => {
   afterAll(async () => {
     await system?.close();
     await Promise.all([receiver?.close(), collector?.close(), people?.close()]);
-  }, 60_000);
+  });
 
   const send = (
     method: "GET" | "POST" | "PATCH" | "DELETE",

@@ -78,7 +78,7 @@ describe("a trace goes through the services", () => {
   afterAll(async () => {
     await system?.close();
     await Promise.all([receiver?.close(), collector?.close()]);
-  }, 60_000);
+  });
 
   test("from create over introspection and payment-links.v1: all four services' logs name it", async () => {
     const merchant = await openMerchant(system, "alice");
@@ -93,7 +93,7 @@ describe("a trace goes through the services", () => {
     const all = ["auth-keys", "links-api", "settlement-listener", "webhook-dispatcher"];
     await waitUntil("lines of all", () => servicesIn(system.output(), id).length >= all.length);
     expect(servicesIn(system.output(), id)).toEqual(all);
-  }, 60_000);
+  });
 
   test("from a notice to the first attempt's receiver; a retry starts one that links back", async () => {
     receiver.answerWith(() => (receiver.received.length <= 2 ? 500 : 204));
@@ -120,5 +120,5 @@ describe("a trace goes through the services", () => {
       expect(span.links.map(({ traceId }) => traceId)).toEqual([id]);
     }
     expect(attempts.size).toBe(2);
-  }, 60_000);
+  });
 });

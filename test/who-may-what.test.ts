@@ -158,7 +158,7 @@ beforeAll(async () => {
   system = await openServicesInProcess();
   shop = await openMerchant(system, "shop");
   keys = await makeKeys();
-}, 60_000);
+});
 afterAll(() => system?.close());
 
 const makeKeys = async () => {

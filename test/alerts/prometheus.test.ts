@@ -58,7 +58,7 @@ needing("prometheus").describe("a real Prometheus", () => {
     }
     await set?.close();
     await rm(folder, { recursive: true, force: true });
-  }, 60_000);
+  });
 
   /** What Prometheus answers to a query; nothing while it does not answer. */
   const ask = async (query: string) => {
@@ -78,7 +78,7 @@ needing("prometheus").describe("a real Prometheus", () => {
       async () => (await known()).length >= names.length,
     );
     expect((await known()).map(({ metric }) => String(metric["slo"])).sort()).toEqual(names);
-  }, 60_000);
+  });
 
   test("scrapes the running set, fires for a consumer that stands still, and ends when it goes on", async () => {
     await waitUntil("four targets are up", async () => (await ask("up == 1")).length === 4, 30_000);

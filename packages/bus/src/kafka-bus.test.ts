@@ -157,7 +157,7 @@ describe("Kafka bus", () => {
       ([committed]) => committed?.partitions[0]?.offset === "1",
     );
     expect({ handedOver, aborted }).toEqual({ handedOver: 1, aborted: [false] });
-  }, 40_000);
+  });
 
   test("a consumer whose brokers are away waits for them, is not stalled, and can be stopped", async () => {
     const metrics = openMetrics("test");
@@ -216,7 +216,7 @@ describe("Kafka bus", () => {
       () => bus.stalledGroups(),
       (stalled) => stalled.length === 0,
     );
-  }, 50_000);
+  });
 
   test("a connection with nothing to do does not wake the process", async () => {
     type Queue = { prototype: { checkPendingRequests: () => void } };
@@ -269,7 +269,7 @@ describe("Kafka bus", () => {
       (heard) => heard.includes("d:1"),
     );
     expect(labels).toEqual(["a:1", "b:1", "c:1", "d:1"]);
-  }, 40_000);
+  });
 
   test("sends that overlap are kept in the order of their calls", async () => {
     const topic = await makeTopic(1);

@@ -97,7 +97,7 @@ describe("a process", () => {
     const waits = tiny.linesWith('"the start waits"');
     expect(new Set(waits.map((line) => line.replace(/.*"reason":/, ""))).size).toBe(waits.length);
     expect(await tiny.stop()).toBe(0);
-  }, 60_000);
+  });
 
   test("whose Kafka, Redis and Postgres are away lives on, and is ready again by itself", async () => {
     await migrateTiny();
@@ -127,7 +127,7 @@ describe("a process", () => {
   test("that is stopped while it waits ends at once with 0", async () => {
     const tiny = await start({ DATABASE_URL: `postgres://tiny:test@${away}/tiny` });
     expect(await tiny.stop()).toBe(0);
-  }, 60_000);
+  });
 
   test("that is frozen answers no probe, and does not end for it once it goes on", async () => {
     await migrateTiny();
@@ -139,7 +139,7 @@ describe("a process", () => {
     process.kill(tiny.pid, "SIGCONT");
     expect(await tiny.probe("/livez")).toBe("200 ok");
     expect(await tiny.probe("/readyz")).toBe("200 ready");
-  }, 60_000);
+  });
 
   test("under load, told to stop, loses no request, no event and no partition", async () => {
     await migrateTiny();

@@ -112,5 +112,5 @@ describe("takeScript", () => {
       }),
       { numRuns: 500 },
     );
-  }, 60_000);
+  });
 });

@@ -40,7 +40,7 @@ beforeAll(async () => {
       destination_address, token_id, chain_id, token_address, payment_reference
     FROM links, generate_series(1, ${linkCount}) AS number WHERE id = ${id}
   `);
-}, 60_000);
+});
 
 /** The scans of links that a list makes, as the server ran them. */
 const scansOf = async (userId: string, status: LinkStatus | null): Promise<Plan[]> => {
@@ -117,7 +117,7 @@ describe("a page of 20,000 links that have all expired and were marked", () => {
     `);
     const now = rig.clock.now();
     while ((await markExpired(rig.pool, { now, linksMax: 5_000 })).count > 0);
-  }, 60_000);
+  });
 
   test.each([null, "active", "completed"] as const)(
     "given the status %s, touches few pages",

@@ -14,7 +14,7 @@ beforeAll(async () => {
   // `finalized` is eight blocks behind the head, `safe` four.
   chain = await openChain({ slotsInEpoch: 4 });
   await chain.mine(20);
-}, 60_000);
+});
 afterAll(() => chain.close());
 
 let rig: WatchRig | undefined;
@@ -102,7 +102,7 @@ describe("the self-check at start", () => {
     await rig.caughtUp();
     expect((await rig.readStatus()).state).toBe("watching");
     await rpc.close();
-  }, 60_000);
+  });
 });
 
 describe("what a reorg does to the settled", () => {
@@ -128,7 +128,7 @@ describe("what a reorg does to the settled", () => {
     await chain.mine(2);
     await waitUntil("it is back", () => statusOf(rig, link.id).at(-1) === "settled");
     expect((await rig.readStatus()).orphanedSettledCount).toBe(0);
-  }, 30_000);
+  });
 
   test("a payment whose nonce a final block gives to another transaction has failed", async () => {
     const rig = await open(chain, { finality: "finalized" });
@@ -147,7 +147,7 @@ describe("what a reorg does to the settled", () => {
     expect(statusOf(rig, link.id)).toEqual(["processing"]);
     await chain.mine(2);
     await waitUntil("it has failed", () => statusOf(rig, link.id).at(-1) === "failed");
-  }, 30_000);
+  });
 });
 
 describe("a chain that is halted", () => {
@@ -204,7 +204,7 @@ describe("a chain that is halted", () => {
     } finally {
       await other.close();
     }
-  }, 60_000);
+  });
 });
 
 describe("a chain that begins anew between two starts", () => {
@@ -276,5 +276,5 @@ describe("two processes", () => {
     await second.stop();
     const settled = rig.told(link.id).filter(({ status }) => status === "settled");
     expect(settled.map(({ amount }) => amount)).toEqual(["0.000001", "0.000002"]);
-  }, 60_000);
+  });
 });

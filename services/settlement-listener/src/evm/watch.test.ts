@@ -8,7 +8,7 @@ let chain: Chain;
 let rig: WatchRig;
 beforeAll(async () => {
   chain = await openChain();
-}, 60_000);
+});
 afterAll(() => chain.close());
 beforeEach(async () => {
   rig = await openWatchRig(chain, { finality: { blocks: 3 } });
@@ -44,7 +44,7 @@ describe("watching a chain", () => {
       sourceTransaction: hash,
       version: 2,
     });
-  }, 30_000);
+  });
 
   test("a payment that a reorg moves to another block stays one payment", async () => {
     await rig.service.start();
@@ -60,7 +60,7 @@ describe("watching a chain", () => {
     await chain.mine(4);
     await waitUntil("it is settled", () => statuses(link.id).length === 2);
     expect(statuses(link.id)).toEqual(["processing 0.000001", "settled 0.000001"]);
-  }, 30_000);
+  });
 
   test("a payment seen before its link is heard of is told with it", async () => {
     await rig.service.start();
@@ -72,5 +72,5 @@ describe("watching a chain", () => {
     await rig.hear(link);
     await waitUntil("it is told", () => statuses(link.id).length === 1);
     expect(statuses(link.id)).toEqual(["settled 0.000005"]);
-  }, 30_000);
+  });
 });

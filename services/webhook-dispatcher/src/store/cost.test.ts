@@ -23,7 +23,7 @@ beforeAll(async () => {
   await rig.pool.query(nothing`ANALYZE deliveries`);
   await queue(crowded, waitingCount);
   for (const endpoint of quiet) await queue(endpoint, 1);
-}, 60_000);
+});
 afterAll(() => rig.close());
 
 const queue = (endpoint: RegisteredEndpoint, count: number) =>

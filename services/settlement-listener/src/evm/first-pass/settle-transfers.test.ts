@@ -12,7 +12,7 @@ let rig: WatchRig;
 beforeAll(async () => {
   chain = await openChain();
   rig = await openWatchRig(chain, { finality: { blocks: 3 } });
-}, 60_000);
+});
 afterAll(async () => {
   await rig.close();
   await chain.close();
@@ -40,5 +40,5 @@ describe("settling payments", () => {
     expect(statuses()).toEqual(["processing"]);
     await chain.mine(3);
     await waitUntil("it is settled", () => statuses().includes("settled"));
-  }, 30_000);
+  });
 });

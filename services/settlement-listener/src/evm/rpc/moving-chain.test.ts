@@ -8,7 +8,7 @@ let setup: Awaited<ReturnType<typeof openPaidChain>>;
 let rig: ReaderRig | undefined;
 beforeAll(async () => {
   setup = await openPaidChain(Array.from({ length: 40 }, (_, index) => (index * 7) % 3));
-}, 60_000);
+});
 afterAll(() => setup.chain.close());
 afterEach(() => rig?.close());
 

@@ -14,7 +14,7 @@ let setup: Awaited<ReturnType<typeof openPaidChain>>;
 let rig: ReaderRig | undefined;
 beforeAll(async () => {
   setup = await openPaidChain([1, 0, 2]);
-}, 60_000);
+});
 afterAll(() => setup.chain.close());
 afterEach(() => rig?.close());
 

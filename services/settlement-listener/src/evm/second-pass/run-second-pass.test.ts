@@ -10,7 +10,7 @@ let chain: Chain;
 beforeAll(async () => {
   chain = await openChain({ slotsInEpoch: 4 });
   await chain.mine(20);
-}, 60_000);
+});
 afterAll(() => chain.close());
 
 let rig: WatchRig | undefined;
@@ -72,12 +72,12 @@ describe("the second pass", () => {
     expect(await rig.metrics.metrics()).toMatch(
       /payment_links_chain_audit_differences_total\{[^}]*kind="missing"[^}]*\} 1\n/,
     );
-  }, 60_000);
+  });
 
   test("where there is one provider, calls nothing audited", async () => {
     const rig = await open(chain, { finality: "finalized" });
     expect((await rig.readStatus()).auditedTo).toBeNull();
-  }, 30_000);
+  });
 });
 
 describe("POST /internal/settlement/rescan", () => {
@@ -98,7 +98,7 @@ describe("POST /internal/settlement/rescan", () => {
     ]);
     await waitUntil("it is found", () => statuses(rig, link.id).length > 0, 30_000);
     expect(statuses(rig, link.id)).toEqual(["settled"]);
-  }, 60_000);
+  });
 
   test("refuses a chain that is not watched, and a range that is none or not scanned yet", async () => {
     const rig = await open(chain);
@@ -113,5 +113,5 @@ describe("POST /internal/settlement/rescan", () => {
     ];
     const answers = await Promise.all(bodies.map((body) => askRescan(rig, body)));
     expect(answers.map(({ status }) => status)).toEqual([404, 422, 422, 422, 422, 422]);
-  }, 30_000);
+  });
 });

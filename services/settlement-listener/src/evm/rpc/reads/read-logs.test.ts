@@ -11,7 +11,7 @@ let setup: Awaited<ReturnType<typeof openPaidChain>>;
 let rig: ReaderRig | undefined;
 beforeAll(async () => {
   setup = await openPaidChain([1, 0, 2, 0, 0, 1, 0, 3, 0, 0, 0, 1]);
-}, 60_000);
+});
 afterAll(() => setup.chain.close());
 afterEach(() => rig?.close());
 
