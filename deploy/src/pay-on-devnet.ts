@@ -129,7 +129,10 @@ const transact = async (ask: Rpc, transaction: Record<string, string>): Promise<
 
 const wordDigits = 64;
 
-/** The test dollar's `mint(address to, uint256 value)`, open to anyone. */
+/**
+ * The test dollar's `mint(address to, uint256 value)`, open to anyone. Written by hand, as every image
+ * holds this file and not every one holds viem.
+ */
 const encodeMint = (to: string, value: bigint): string =>
   `0x40c10f19${[to.slice(2), value.toString(16)].map((word) => word.padStart(wordDigits, "0")).join("")}`;
 

@@ -34,10 +34,10 @@ const aLink = (): PaymentLinkState =>
 const transferTo = (link: PaymentLinkState, change: Partial<ChainTransfer> = {}): ChainTransfer =>
   sampleTransfer({ referenceHash: keccak256Hex(link.paymentReference), ...change });
 
-const keepIn = (tx: Transaction, ...transfers: ChainTransfer[]) =>
+const recordIn = (tx: Transaction, ...transfers: ChainTransfer[]) =>
   recordTransfers(tx, transfers, rig.clock.now());
-const keep = (...transfers: ChainTransfer[]) =>
-  transact(rig.pool, (tx) => keepIn(tx, ...transfers));
+const record = (...transfers: ChainTransfer[]) =>
+  transact(rig.pool, (tx) => recordIn(tx, ...transfers));
 const hearIn = (tx: Transaction, link: PaymentLinkState) => hearLink(rig.clock)(tx, { link });
 const hear = (link: PaymentLinkState) => transact(rig.pool, (tx) => hearIn(tx, link));
 
@@ -57,11 +57,11 @@ describe("recordTransfers", () => {
     const link = aLink();
     await hear(link);
     const seen = transferTo(link);
-    await keep(seen);
-    await keep(seen);
+    await record(seen);
+    await record(seen);
     const settled = { ...seen, state: "settled", blockNumber: 11, blockHash: "0x0b" } as const;
     for (const found of [settled, settled, { ...settled, state: "final" } as const, seen]) {
-      await keep(found);
+      await record(found);
     }
     expect(await told(link)).toEqual(["processing 1 1.5", "settled 2 1.5"]);
     expect(await readPayments(rig.pool, `${seen.transactionHash}:1`)).toHaveLength(1);
@@ -71,7 +71,7 @@ describe("recordTransfers", () => {
     const link = aLink();
     await hear(link);
     const first = transferTo(link, { state: "settled" });
-    await keep(first, { ...first, ordinal: 3, amount: new Decimal(2) });
+    await record(first, { ...first, ordinal: 3, amount: new Decimal(2) });
     expect(await told(link)).toEqual(["settled 1 1.5", "settled 1 2"]);
   });
 
@@ -79,16 +79,16 @@ describe("recordTransfers", () => {
     const link = aLink();
     await hear(link);
     const seen = transferTo(link);
-    await keep(seen);
-    await keep({ ...seen, state: "settled", amount: new Decimal("1.4") });
-    await keep({ ...seen, state: "final", amount: new Decimal("9") });
+    await record(seen);
+    await record({ ...seen, state: "settled", amount: new Decimal("1.4") });
+    await record({ ...seen, state: "final", amount: new Decimal("9") });
     expect(await told(link)).toEqual(["processing 1 1.5", "settled 2 1.4"]);
   });
 
   test("what was seen before its link is told with it, at the state that it has come to", async () => {
     for (const state of ["seen", "settled", "final"] as const) {
       const link = aLink();
-      await keep(transferTo(link, { state }));
+      await record(transferTo(link, { state }));
       expect(await told(link)).toEqual([]);
       await hear(link);
       await hear({ ...link, version: 2 });
@@ -99,7 +99,7 @@ describe("recordTransfers", () => {
 
   test("a payment on another chain than its link's is told as well", async () => {
     const link = { ...aLink(), chainId: "1" };
-    await keep(transferTo(link));
+    await record(transferTo(link));
     await hear(link);
     expect(await told(link)).toEqual(["processing 1 1.5"]);
   });
@@ -107,14 +107,14 @@ describe("recordTransfers", () => {
   test("what is orphaned while processing is told of by nobody, waits, and is one payment when it is back", async () => {
     const link = aLink();
     const seen = transferTo(link, { blockNumber: 900 });
-    await keep(seen);
+    await record(seen);
     await orphanAbove(899);
     await hear(link);
     expect(await told(link)).toEqual([]);
     const lost = await listLost(rig.pool, chainId, { afterHash: "", countMax: 10 });
     expect(lost.map(({ transactionHash }) => transactionHash)).toContain(seen.transactionHash);
-    await keep({ ...seen, blockNumber: 901, blockHash: "0x0c" });
-    await keep({ ...seen, blockNumber: 901, blockHash: "0x0c", state: "settled" });
+    await record({ ...seen, blockNumber: 901, blockHash: "0x0c" });
+    await record({ ...seen, blockNumber: 901, blockHash: "0x0c", state: "settled" });
     expect(await told(link)).toEqual(["processing 1 1.5", "settled 2 1.5"]);
   });
 
@@ -122,9 +122,9 @@ describe("recordTransfers", () => {
     const link = aLink();
     await hear(link);
     const settled = transferTo(link, { blockNumber: 800, state: "settled" });
-    await keep(settled);
+    await record(settled);
     await orphanAbove(799);
-    await keep({ ...settled, blockNumber: 801 });
+    await record({ ...settled, blockNumber: 801 });
     const events = await readEvents(rig.pool, link.id);
     expect(events.map(({ type, data }) => [type, data.version, data.isOrphaned])).toEqual([
       ["settlement.settled", 1, false],
@@ -137,7 +137,7 @@ describe("recordTransfers", () => {
     const link = aLink();
     await hear(link);
     const [lost, settled] = [transferTo(link), transferTo(link, { state: "settled" })];
-    await keep(lost, settled);
+    await record(lost, settled);
     const fail = () =>
       transact(rig.pool, async (tx) => {
         const now = rig.clock.now();
@@ -149,13 +149,13 @@ describe("recordTransfers", () => {
       });
     await fail();
     await fail();
-    await keep({ ...lost, state: "settled" });
+    await record({ ...lost, state: "settled" });
     expect(await told(link)).toEqual(["processing 1 1.5", "settled 1 1.5", "failed 2 1.5"]);
   });
 
   test("is due up to the block of the policy, and no further", async () => {
     const transfer = sampleTransfer({ blockNumber: 500 });
-    await keep(transfer);
+    await record(transfer);
     const dueTo = async (toBlock: number) =>
       (await listDue(rig.pool, chainId, { toBlock, countMax: 1_000 })).some(
         ({ transactionHash }) => transactionHash === transfer.transactionHash,
@@ -166,11 +166,11 @@ describe("recordTransfers", () => {
   test("what no link came for is forgotten a day after it was final, and not before", async () => {
     const links = [aLink(), aLink(), aLink()] as const;
     await hear(links[2]);
-    await keep(transferTo(links[0], { state: "final" }));
-    await keep(transferTo(links[2], { state: "final" }));
+    await record(transferTo(links[0], { state: "final" }));
+    await record(transferTo(links[2], { state: "final" }));
     const dayMs = 24 * 60 * 60_000;
     rig.clock.advance(1);
-    await keep(transferTo(links[1], { state: "final" }));
+    await record(transferTo(links[1], { state: "final" }));
     const before = new Date(rig.clock.now().getTime());
     rig.clock.advance(dayMs);
     await transact(rig.pool, (tx) =>
@@ -191,7 +191,7 @@ describe("recordTransfers", () => {
         for (const transfers of [found, settled]) {
           await transact(rig.pool, async (tx) => {
             await lockLead(tx, { chainId, token: "1" });
-            await keepIn(tx, ...transfers);
+            await recordIn(tx, ...transfers);
           });
         }
       };

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { sql } from "slonik";
-import type { Pool, Transaction } from "@payment-links/postgres";
+import { type Pool, type Transaction, nothing } from "@payment-links/postgres";
 import { BlockNumber } from "./block-number.ts";
 
 const BlockRow = z.object({
@@ -15,7 +15,6 @@ const BlockRow = z.object({
 export type ScannedBlock = z.output<typeof BlockRow>;
 
 const columns = sql.fragment`number, hash, parent_hash AS "parentHash", mined_at AS "minedAt"`;
-const nothing = sql.type(z.object({}).strict());
 
 /** A block of a chain, where it is stored. */
 export const findBlock = async (

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { sql } from "slonik";
 import { Amount, formatAmount } from "@payment-links/contracts";
-import type { Pool, Transaction } from "@payment-links/postgres";
+import { type Pool, type Transaction, nothing } from "@payment-links/postgres";
 import {
   type StoredTransfer,
   type ChainTransfer,
@@ -38,7 +38,6 @@ const columns = sql.fragment`
 
 const Reference = z.object({ referenceHash: z.string() });
 const Locked = z.object({ isLocked: z.literal(true) });
-const nothing = sql.type(z.object({}).strict());
 
 /**
  * Holds off the first record of any link of these references until the transaction ends, where the

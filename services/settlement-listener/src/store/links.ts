@@ -1,11 +1,10 @@
 import * as z from "zod";
 import { sql } from "slonik";
 import { type PaymentLinkState, keccak256Hex } from "@payment-links/contracts";
-import type { Transaction } from "@payment-links/postgres";
+import { type Transaction, nothing } from "@payment-links/postgres";
 
 const Version = z.object({ version: z.int() });
 const Found = z.object({ isFound: z.literal(true) });
-const nothing = sql.type(z.object({}).strict());
 
 /**
  * Whether a link has been heard of. Where it has not, that stays so until the transaction ends: the

@@ -1,9 +1,6 @@
-import * as z from "zod";
 import { sql } from "slonik";
 import { type OutgoingEvent, outboxRow } from "@payment-links/bus";
-import type { Transaction } from "@payment-links/postgres";
-
-const nothing = sql.type(z.object({}).strict());
+import { type Transaction, nothing } from "@payment-links/postgres";
 
 /**
  * Writes many events in the transaction that makes them true, in their order: as `publish` of the

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { sql } from "slonik";
 import { Amount, PaymentStatus, formatAmount } from "@payment-links/contracts";
-import type { Pool, Transaction } from "@payment-links/postgres";
+import { type Pool, type Transaction, nothing } from "@payment-links/postgres";
 import type { Payment, Sighting } from "../domain/payment.ts";
 
 const PaymentRow = z.object({
@@ -23,7 +23,6 @@ const PaymentRow = z.object({
 
 const Locked = z.object({ isLocked: z.literal(true) });
 const LinkId = z.object({ paymentLinkId: z.string() });
-const nothing = sql.type(z.object({}).strict());
 
 /** What names a payment for ever. */
 export type PaymentName = Pick<Sighting, "source" | "sourceId">;

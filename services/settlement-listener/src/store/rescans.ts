@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { sql } from "slonik";
-import type { Db, Transaction } from "@payment-links/postgres";
+import { type Db, type Transaction, nothing } from "@payment-links/postgres";
 import { BlockNumber } from "./block-number.ts";
 
 const RescanRow = z.object({
@@ -11,8 +11,6 @@ const RescanRow = z.object({
 });
 /** A range that an operator has asked to be read again, and how far that has come. */
 type Rescan = z.output<typeof RescanRow>;
-
-const nothing = sql.type(z.object({}).strict());
 
 /** Stores an operator's wish until the chain's leader has fulfilled it. */
 export const insertRescan = async (

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { sql } from "slonik";
-import type { Pool, Transaction } from "@payment-links/postgres";
+import { type Pool, type Transaction, nothing } from "@payment-links/postgres";
 import { BlockNumber } from "./block-number.ts";
 
 /** The right to write for a chain: good until another leader takes the next token. */
@@ -21,7 +21,6 @@ export type WatchReport = {
 };
 
 const Token = z.object({ token: z.string() });
-const nothing = sql.type(z.object({}).strict());
 
 /** Takes the lead of a chain that nobody leads, or whose leader's lease has run out by `now`. */
 export const takeLead = async (

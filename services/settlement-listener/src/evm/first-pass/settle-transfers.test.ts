@@ -19,7 +19,7 @@ afterAll(async () => {
 });
 
 /** Payments in an old block, of transactions that no node knows. */
-const keepMissing = (count: number) => {
+const recordMissing = (count: number) => {
   const { chainId } = chain;
   const missing = Array.from({ length: count }, () => sampleTransfer({ chainId, blockNumber: 1 }));
   return transact(rig.pool, (tx) => recordTransfers(tx, missing, new Date()));
@@ -31,8 +31,8 @@ describe("settling payments", () => {
     await rig.hear(link);
     await rig.service.start();
     await rig.caughtUp();
-    await keepMissing(300);
-    await keepMissing(300);
+    await recordMissing(300);
+    await recordMissing(300);
     await chain.pay({ reference: link.paymentReference, to: owner, amount: 5n });
     await chain.mine();
     const statuses = () => rig.told(link.id).map(({ status }) => status);
