@@ -24,6 +24,7 @@ export default defineConfig({
         allowObjects: ["data", "delivery", "event"],
         message: "Use transact of packages/postgres: here a refusal costs the pool a connection.",
       },
+      { object: "res", property: "json", message: "Use answerJson of packages/http." },
     ],
     "import/no-default-export": "error",
     "import/no-cycle": ["error", { ignoreTypes: false }],

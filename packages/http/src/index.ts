@@ -1,5 +1,6 @@
 export { type Gate } from "./admit.ts";
 export { answerRefusal } from "./answer-error.ts";
+export { answerJson } from "./answer-json.ts";
 export { type AppOptions, createApp } from "./app.ts";
 export { type InternalRoute, createInternalApp } from "./internal-app.ts";
 export { type Listening, PortTakenError, listen } from "./listen.ts";
@@ -28,3 +29,4 @@ export {
   refuseOtherSites,
   sessionCookie,
 } from "./session-cookie.ts";
+export { showPage } from "./show-page.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { type ReplayResult, listDeadLetters } from "@payment-links/bus";
-import { type InternalRoute, readQuery } from "@payment-links/http";
+import { type InternalRoute, answerJson, readQuery } from "@payment-links/http";
 import type { Pool } from "@payment-links/postgres";
 
 type DeadLetterRoutes = {
@@ -24,13 +24,13 @@ export const deadLetterRoutes = (options: DeadLetterRoutes): readonly InternalRo
       handle: async (req, res) => {
         const { afterSeq } = readQuery(req, Query);
         const after = afterSeq === undefined ? {} : { afterSeq };
-        res.json({ data: await listDeadLetters({ pool, ...after }) });
+        answerJson(res, 200, { data: await listDeadLetters({ pool, ...after }) });
       },
     },
     {
       method: "post",
       path: `${path}/replay`,
-      handle: async (_req, res) => void res.json(await replay()),
+      handle: async (_req, res) => answerJson(res, 200, await replay()),
     },
   ];
 };

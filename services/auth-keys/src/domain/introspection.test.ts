@@ -19,7 +19,7 @@ const found: FoundKey = {
 
 describe("judgeKey", () => {
   test.each([
-    ["unknown", null, "unknown", false],
+    ["unknown", undefined, "unknown", false],
     ["active", found, "valid", true],
     ["not yet expired", { ...found, expiresAt: after(1) }, "valid", true],
     ["expired this instant", { ...found, expiresAt: now }, "expired", true],

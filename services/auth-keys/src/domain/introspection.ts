@@ -21,8 +21,8 @@ export type IntrospectionOutcome = "valid" | "unknown" | "revoked" | "inactive" 
 export type Judgement = { outcome: IntrospectionOutcome; answer: IntrospectionAnswer };
 
 /** Judges an API key. Unknown, revoked and inactive are answered alike; revoked wins over expired. */
-export const judgeKey = (found: FoundKey | null, now: Date): Judgement => {
-  if (found === null) return { outcome: "unknown", answer: { found: false } };
+export const judgeKey = (found: FoundKey | undefined, now: Date): Judgement => {
+  if (found === undefined) return { outcome: "unknown", answer: { found: false } };
   if (found.isRevoked) return { outcome: "revoked", answer: { found: false } };
   if (!found.isActive) return { outcome: "inactive", answer: { found: false } };
   const isExpired = found.expiresAt !== null && found.expiresAt <= now;
@@ -37,8 +37,8 @@ export const judgeKey = (found: FoundKey | null, now: Date): Judgement => {
 };
 
 /** Judges a session; its answer tells the nearer of its idle and its absolute end. */
-export const judgeSession = (found: FoundSession | null, now: Date): Judgement => {
-  if (found === null) return { outcome: "unknown", answer: { found: false } };
+export const judgeSession = (found: FoundSession | undefined, now: Date): Judgement => {
+  if (found === undefined) return { outcome: "unknown", answer: { found: false } };
   const expiresAt = sessionEnd(found, now);
   return {
     outcome: expiresAt <= now ? "expired" : "valid",

@@ -10,7 +10,7 @@ import {
   required,
   text,
 } from "@payment-links/contracts";
-import { readBody } from "@payment-links/http";
+import { answerJson, readBody } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
@@ -19,7 +19,6 @@ import { readWalletAddress } from "../domain/wallet-address.ts";
 import { lockAccount, publishAccount } from "../store/accounts.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { insertWallet } from "../store/wallets.ts";
-import { answerJson } from "./answer-json.ts";
 
 /** POST /console/api/wallets: an address at which the owner is paid, in one token. */
 export const addWallet = (deps: Deps) => {

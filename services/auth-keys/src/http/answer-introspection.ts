@@ -1,7 +1,7 @@
 import type { Request, Response } from "express";
 import * as z from "zod";
 import { IntrospectionAnswer, IntrospectionQuestion, refuse } from "@payment-links/contracts";
-import { readBody } from "@payment-links/http";
+import { answerJson, readBody } from "@payment-links/http";
 import { BadAnswer } from "@payment-links/identity";
 import type { Deps } from "../deps.ts";
 
@@ -18,5 +18,5 @@ export const answerIntrospection =
       log.warn({ err: error }, "the database cannot tell who is calling");
       throw refuse("SERVICE_UNAVAILABLE");
     });
-    res.json(z.encode(IntrospectionAnswer, answer));
+    answerJson(res, 200, z.encode(IntrospectionAnswer, answer));
   };

@@ -1,6 +1,6 @@
 import type { Request, Response } from "express";
 import { type Reader, body, changed, list, orNull, text, webUrl } from "@payment-links/contracts";
-import { readBody } from "@payment-links/http";
+import { answerJson, readBody } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
@@ -9,7 +9,6 @@ import { readHandle } from "../domain/handle.ts";
 import { lockAccount, publishAccount, updateAccount } from "../store/accounts.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { claimHandle } from "../store/handles.ts";
-import { answerJson } from "./answer-json.ts";
 
 const urlLengthMax = 2048;
 const linksMax = 10;

@@ -1,13 +1,12 @@
 import type { Request, Response } from "express";
 import { bool, body, refuse, required } from "@payment-links/contracts";
-import { readBody, readParam } from "@payment-links/http";
+import { answerJson, readBody, readParam } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { showApiKey } from "../domain/api-key.ts";
 import { lockApiKey, updateApiKeyActive } from "../store/api-keys.ts";
 import { insertAudit } from "../store/audit-log.ts";
-import { answerJson } from "./answer-json.ts";
 
 const ActiveBody = body({ active: required(bool) });
 
@@ -19,7 +18,7 @@ export const changeApiKey = (deps: Deps) => async (req: Request, res: Response, 
   const accountId = caller.account.id;
   const key = await transact(deps.pool, async (tx) => {
     const before = await lockApiKey(tx, { accountId, id, now });
-    if (before === null) throw refuse("NOT_FOUND");
+    if (before === undefined) throw refuse("NOT_FOUND");
     if (before.isActive === isActive) return before;
     await updateApiKeyActive(tx, { id, isActive });
     await insertAudit(tx, {

@@ -1,6 +1,6 @@
 import type { Request, Response } from "express";
 import { bool, body, changed, refuse } from "@payment-links/contracts";
-import { readBody, readParam } from "@payment-links/http";
+import { answerJson, readBody, readParam } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
@@ -8,7 +8,6 @@ import { changeDefaults, showWallet } from "../domain/wallet.ts";
 import { lockAccount, publishAccount } from "../store/accounts.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { updateDefaults } from "../store/wallets.ts";
-import { answerJson } from "./answer-json.ts";
 
 const DefaultsBody = body({
   isDefault: changed(bool),

@@ -1,6 +1,6 @@
 import type { Request, Response } from "express";
 import { body, hashSecret, newId, nullable, required, text } from "@payment-links/contracts";
-import { readBody } from "@payment-links/http";
+import { answerJson, readBody } from "@payment-links/http";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { openAccount } from "../domain/account.ts";
@@ -11,7 +11,6 @@ import { insertAccount, publishNewAccount } from "../store/accounts.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { claimHandle } from "../store/handles.ts";
 import { insertSignInToken } from "../store/sign-in-tokens.ts";
-import { answerJson } from "./answer-json.ts";
 
 const NewAccountBody = body({
   handle: nullable(text({ lengthMax: 100 })),

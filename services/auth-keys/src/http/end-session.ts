@@ -12,7 +12,7 @@ export const endSession = (deps: Deps) => async (req: Request, res: Response) =>
   const now = deps.clock.now();
   await transact(deps.pool, async (tx) => {
     const ended = await deleteSessionByHash(tx, hashSecret(token));
-    if (ended !== null) await auditSession(tx, { ...ended, action: "session.ended", now });
+    if (ended !== undefined) await auditSession(tx, { ...ended, action: "session.ended", now });
   });
   res.setHeader("Set-Cookie", sessionCookie(deps.cookie, "", 0));
   res.status(204).end();

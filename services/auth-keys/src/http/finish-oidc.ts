@@ -37,7 +37,7 @@ const redeem = async (deps: Deps, req: Request) => {
     method: "oidc",
     now: clock.now(),
   });
-  if (attempt === null) {
+  if (attempt === undefined) {
     deps.log.info({ method: "oidc", rule: "state" }, "a sign-in was refused");
     throw refuse("OIDC_SIGN_IN_REFUSED");
   }

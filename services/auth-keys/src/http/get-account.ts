@@ -1,9 +1,9 @@
 import type { Request, Response } from "express";
+import { answerJson } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import type { Deps } from "../deps.ts";
 import { showAccount } from "../domain/account.ts";
 import { getAccount as getStoredAccount } from "../store/accounts.ts";
-import { answerJson } from "./answer-json.ts";
 
 /**
  * GET /console/api/account, and GET /console/api/session: the signed-in person's own account, read

@@ -8,12 +8,11 @@ import {
   text,
   toEip55,
 } from "@payment-links/contracts";
-import { readQuery, refuseOtherSites } from "@payment-links/http";
+import { answerJson, readQuery, refuseOtherSites } from "@payment-links/http";
 import type { Deps } from "../deps.ts";
 import { mintNonce, nonceLifeMs } from "../domain/sign-in-attempt.ts";
 import { writeSiwe } from "../domain/siwe.ts";
 import { insertSignInAttempt } from "../store/sign-in-attempts.ts";
-import { answerJson } from "./answer-json.ts";
 import { evmChainIds } from "./read-siwe.ts";
 import { keepBrowser } from "./sign-in-browser.ts";
 

@@ -1,11 +1,10 @@
 import type { Request, Response } from "express";
 import { body, newId } from "@payment-links/contracts";
-import { readBody } from "@payment-links/http";
+import { answerJson, readBody } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { showIdentity } from "../domain/identity.ts";
-import { answerJson } from "./answer-json.ts";
 import { linkProvenIdentity } from "./link-proven-identity.ts";
 import { SiweBody, readSiwe } from "./read-siwe.ts";
 

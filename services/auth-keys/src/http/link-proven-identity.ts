@@ -18,7 +18,7 @@ export const linkProvenIdentity = async (
 ): Promise<Identity> => {
   const accountId = caller.account.id;
   const known = await lockIdentity(tx, proven);
-  if (known !== null) {
+  if (known !== undefined) {
     if (known.accountId !== accountId) throw refuse("IDENTITY_TAKEN");
     return known;
   }

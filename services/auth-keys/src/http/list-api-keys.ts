@@ -1,9 +1,9 @@
 import type { Request, Response } from "express";
+import { answerJson } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import type { Deps } from "../deps.ts";
 import { showApiKey } from "../domain/api-key.ts";
 import { listApiKeys as listStoredKeys } from "../store/api-keys.ts";
-import { answerJson } from "./answer-json.ts";
 
 /**
  * GET /console/api/api-keys: the owner's keys, newest first, without those that are revoked or were

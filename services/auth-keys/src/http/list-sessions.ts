@@ -1,9 +1,9 @@
 import type { Request, Response } from "express";
+import { answerJson } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import type { Deps } from "../deps.ts";
 import { showSession } from "../domain/session.ts";
 import { listSessions as findSessions } from "../store/sessions.ts";
-import { answerJson } from "./answer-json.ts";
 
 /** GET /console/api/sessions: where the account is signed in now, the newest first. */
 export const listSessions =

@@ -1,4 +1,5 @@
 import type { Request, Response } from "express";
+import { answerJson } from "@payment-links/http";
 import type { Deps } from "../deps.ts";
 import type { SignInMethod } from "../domain/session.ts";
 import { evmChainIds } from "./read-siwe.ts";
@@ -9,7 +10,6 @@ export const listSignInMethods = ({ catalogue, oidc }: Deps) => {
   if (evmChainIds(catalogue).length > 0) methods.push("siwe");
   if (oidc !== undefined) methods.push("oidc");
   return (_req: Request, res: Response): void => {
-    res.setHeader("Cache-Control", "no-store");
-    res.json({ methods });
+    answerJson(res, 200, { methods });
   };
 };

@@ -1,7 +1,7 @@
 import type { Request, Response } from "express";
 import { showToken } from "@payment-links/contracts";
+import { answerJson } from "@payment-links/http";
 import type { Deps } from "../deps.ts";
-import { answerJson } from "./answer-json.ts";
 
 /** GET /console/api/tokens: the catalogue, from which a wallet's token is chosen. */
 export const listTokens =

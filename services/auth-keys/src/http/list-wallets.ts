@@ -1,9 +1,9 @@
 import type { Request, Response } from "express";
+import { answerJson } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import type { Deps } from "../deps.ts";
 import { showWallet } from "../domain/wallet.ts";
 import { getAccount } from "../store/accounts.ts";
-import { answerJson } from "./answer-json.ts";
 
 /**
  * GET /console/api/wallets: the owner's wallets, oldest first. One whose token has left the catalogue

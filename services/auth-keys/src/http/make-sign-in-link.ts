@@ -1,6 +1,6 @@
 import type { Request, Response } from "express";
 import { body, hashSecret, invalid, nullable, refuse, text } from "@payment-links/contracts";
-import { readBody } from "@payment-links/http";
+import { answerJson, readBody } from "@payment-links/http";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { readHandle } from "../domain/handle.ts";
@@ -9,7 +9,6 @@ import { mintToken } from "../domain/token.ts";
 import { findAccount, findAccountByHandle } from "../store/accounts.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { insertSignInToken } from "../store/sign-in-tokens.ts";
-import { answerJson } from "./answer-json.ts";
 
 const whom = text({ lengthMax: 100 });
 const SignInLinkBody = body({
@@ -28,7 +27,7 @@ export const makeSignInLink = (deps: Deps) => async (req: Request, res: Response
     handle === null
       ? await findAccount(deps.pool, userId ?? "")
       : await findAccountByHandle(deps.pool, readHandle(handle));
-  if (account === null) throw refuse("NOT_FOUND");
+  if (account === undefined) throw refuse("NOT_FOUND");
   const token = mintToken();
   const now = deps.clock.now();
   await transact(deps.pool, async (tx) => {

@@ -43,7 +43,7 @@ export const readSiwe = async (deps: Deps, req: Request, siwe: Siwe): Promise<Pr
   return {
     identity: ethereumIdentity(proof.address),
     spend: async (tx) => {
-      if ((await spendSignInAttempt(tx, attempt)) === null) throw refuseBy("nonce");
+      if ((await spendSignInAttempt(tx, attempt)) === undefined) throw refuseBy("nonce");
     },
   };
 };

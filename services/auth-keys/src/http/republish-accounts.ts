@@ -1,8 +1,8 @@
 import type { Request, Response } from "express";
+import { answerJson } from "@payment-links/http";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { publishSnapshots } from "../store/accounts.ts";
-import { answerJson } from "./answer-json.ts";
 
 const batchSize = 100;
 

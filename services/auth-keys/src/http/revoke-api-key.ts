@@ -17,7 +17,7 @@ export const revokeApiKey = (deps: Deps) => async (req: Request, res: Response, 
   const accountId = caller.account.id;
   await transact(deps.pool, async (tx) => {
     const key = await lockApiKey(tx, { accountId, id, now });
-    if (key === null) throw refuse("NOT_FOUND");
+    if (key === undefined) throw refuse("NOT_FOUND");
     await revokeStoredKey(tx, { id, now });
     await insertAudit(tx, {
       at: now,

@@ -50,7 +50,7 @@ export const rotateApiKey = (deps: Deps) => async (req: Request, res: Response, 
     // Behind the account's lock, as for a new key: the limits count all keys at once.
     await lockAccount(tx, accountId);
     const before = await lockApiKey(tx, { accountId, id: keyId, now });
-    if (before === null) throw refuse("NOT_FOUND");
+    if (before === undefined) throw refuse("NOT_FOUND");
     const { opened, replaced } = decideRotation(before, rotation);
     const { replacedCount } = await countApiKeys(tx, { accountId, now });
     if (replacedCount >= replacedKeysMax) throw refuse("API_KEY_LIMIT");

@@ -40,7 +40,7 @@ export const signIn = async (
   const account = await transact(deps.pool, async (tx) => {
     const { account: found, identityId } = await who(tx, { sessionId, now });
     const former = await deleteSessionByHash(tx, formerHash);
-    if (former !== null) await auditSession(tx, { ...former, action: "session.ended", now });
+    if (former !== undefined) await auditSession(tx, { ...former, action: "session.ended", now });
     const accountId = found.id;
     const hash = hashSecret(sessionToken);
     const expiresAt = new Date(now.getTime() + sessionLifeMs);
@@ -61,7 +61,7 @@ export const byIdentity = (proven: ProvenIdentity): WhoSignsIn => {
   const newIdentityId = newId("idn");
   return async (tx, { sessionId, now }) => {
     const known = await lockIdentity(tx, proven);
-    if (known !== null) {
+    if (known !== undefined) {
       return { account: await lockAccount(tx, known.accountId), identityId: known.id };
     }
     const { method, issuer, subject, username } = proven;

@@ -1,12 +1,11 @@
 import type { Request, Response } from "express";
 import { body, changed, hashSecret, invalid, refuse, text } from "@payment-links/contracts";
-import { readBody, refuseOtherSites } from "@payment-links/http";
+import { answerJson, readBody, refuseOtherSites } from "@payment-links/http";
 import type { Deps } from "../deps.ts";
 import { showAccount } from "../domain/account.ts";
 import type { SignInMethod } from "../domain/session.ts";
 import { lockAccount } from "../store/accounts.ts";
 import { redeemSignInToken } from "../store/sign-in-tokens.ts";
-import { answerJson } from "./answer-json.ts";
 import { SiweBody, readSiwe } from "./read-siwe.ts";
 import { type WhoSignsIn, byIdentity, countSignIn, signIn } from "./sign-in.ts";
 
@@ -36,7 +35,7 @@ const byLink =
   (token: string): WhoSignsIn =>
   async (tx, { now }) => {
     const accountId = await redeemSignInToken(tx, { hash: hashSecret(token), now });
-    if (accountId === null) throw refuse("INVALID_SIGN_IN_TOKEN");
+    if (accountId === undefined) throw refuse("INVALID_SIGN_IN_TOKEN");
     return { account: await lockAccount(tx, accountId) };
   };
 

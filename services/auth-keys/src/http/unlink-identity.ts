@@ -25,7 +25,7 @@ export const unlinkIdentity =
     await transact(pool, async (tx) => {
       // The identity first: a sign-in under way holds it until its session can be found here.
       const unlinked = await deleteIdentity(tx, { id, accountId });
-      if (unlinked === null) throw refuse("NOT_FOUND");
+      if (unlinked === undefined) throw refuse("NOT_FOUND");
       const { method, issuer, subject } = unlinked;
       const detail = { method, issuer, subject };
       await insertAudit(tx, { ...entry, action: "identity.unlinked", targetId: id, detail });

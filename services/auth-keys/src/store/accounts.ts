@@ -29,17 +29,17 @@ export const getAccount = (db: Db, accountId: string): Promise<Account> =>
   db.one(sql.type(AccountRow)`SELECT ${accountColumns} FROM accounts a WHERE a.id = ${accountId}`);
 
 /** Finds the account that has, or ever had, the handle. */
-export const findAccountByHandle = (db: Db, handle: string): Promise<Account | null> =>
-  db.maybeOne(sql.type(AccountRow)`
+export const findAccountByHandle = async (db: Db, handle: string): Promise<Account | undefined> =>
+  (await db.maybeOne(sql.type(AccountRow)`
     SELECT ${accountColumns} FROM handles h JOIN accounts a ON a.id = h.account_id
     WHERE h.handle = ${handle}
-  `);
+  `)) ?? undefined;
 
 /** Finds an account by its id. */
-export const findAccount = (db: Db, accountId: string): Promise<Account | null> =>
-  db.maybeOne(
+export const findAccount = async (db: Db, accountId: string): Promise<Account | undefined> =>
+  (await db.maybeOne(
     sql.type(AccountRow)`SELECT ${accountColumns} FROM accounts a WHERE a.id = ${accountId}`,
-  );
+  )) ?? undefined;
 
 /**
  * Locks an account's row and reads it. Every change of the account and of what it owns waits for

@@ -70,16 +70,16 @@ export const listApiKeys = (
     ORDER BY k.date_created DESC, k.id DESC
   `);
 
-/** Locks a lasting key of an account; null if there is none. */
-export const lockApiKey = (
+/** Locks a lasting key of an account; undefined if there is none. */
+export const lockApiKey = async (
   tx: Transaction,
   { accountId, id, now }: Owned,
-): Promise<ApiKey | null> =>
-  tx.maybeOne(sql.type(ApiKeyRow)`
+): Promise<ApiKey | undefined> =>
+  (await tx.maybeOne(sql.type(ApiKeyRow)`
     SELECT ${columns} FROM api_keys k
     WHERE k.id = ${id} AND k.account_id = ${accountId} AND ${isLasting(now)}
     FOR UPDATE
-  `);
+  `)) ?? undefined;
 
 /** Writes which key replaced a key, and when the replaced one ends. */
 export const updateApiKeyReplaced = async (
@@ -121,11 +121,11 @@ const FoundKeyRow = AccountRow.extend({
  * Finds a key by its hash, with the account behind it. One round trip, because every call may ask
  * it.
  */
-export const findApiKeyByHash = (db: Db, hash: Buffer): Promise<FoundKey | null> =>
-  db.maybeOne(sql.type(FoundKeyRow)`
+export const findApiKeyByHash = async (db: Db, hash: Buffer): Promise<FoundKey | undefined> =>
+  (await db.maybeOne(sql.type(FoundKeyRow)`
     SELECT ${accountColumns}, k.id AS "credentialId",
       coalesce(k.bucket_id, k.id) AS "bucketId", k.scopes, k.expires_at AS "expiresAt",
       k.is_active AS "isActive", k.revoked_at IS NOT NULL AS "isRevoked"
     FROM api_keys k JOIN accounts a ON a.id = k.account_id
     WHERE k.hash = ${sql.binary(hash)}
-  `);
+  `)) ?? undefined;

@@ -82,16 +82,14 @@ const AuditRow = z.object({
   occurredAt: z.date(),
 });
 
-/** A page of what was done to an account, newest first, and whether more follows. */
-export const listAudit = async (
+/** A page of what was done to an account, newest first, and one more where more follows. */
+export const listAudit = (
   db: Db,
   { accountId, offset }: { accountId: string; offset: number },
-): Promise<{ records: readonly AuditRecord[]; hasMore: boolean }> => {
-  const rows = await db.any(sql.type(AuditRow)`
+): Promise<readonly AuditRecord[]> =>
+  db.any(sql.type(AuditRow)`
     SELECT id, action, actor_kind AS "actorKind", actor_id AS "actorId",
       target_id AS "targetId", detail, occurred_at AS "occurredAt"
     FROM audit_log WHERE account_id = ${accountId}
     ORDER BY seq DESC LIMIT ${pageSize + 1} OFFSET ${offset}
   `);
-  return { records: rows.slice(0, pageSize), hasMore: rows.length > pageSize };
-};

@@ -26,15 +26,17 @@ type Name = Pick<ProvenIdentity, "method" | "issuer" | "subject">;
 export const lockIdentity = async (
   tx: Transaction,
   { method, issuer, subject }: Name,
-): Promise<Identity | null> => {
+): Promise<Identity | undefined> => {
   const name = JSON.stringify(["identity", method, issuer, subject]);
   await tx.query(nothing`SELECT FROM pg_advisory_xact_lock(hashtextextended(${name}, 0))`);
   // A second statement, so that it sees what was committed during the wait.
-  return tx.maybeOne(sql.type(IdentityRow)`
+  return (
+    (await tx.maybeOne(sql.type(IdentityRow)`
     SELECT ${columns} FROM identities
     WHERE method = ${method} AND issuer = ${issuer} AND subject = ${subject}
     FOR UPDATE
-  `);
+  `)) ?? undefined
+  );
 };
 
 /** Links an identity, whose name is locked, to an account. */
@@ -55,10 +57,10 @@ export const listIdentities = (db: Db, accountId: string): Promise<readonly Iden
   `);
 
 /** Unlinks an identity of the account; answers which it was, if there was one. */
-export const deleteIdentity = (
+export const deleteIdentity = async (
   tx: Transaction,
   { id, accountId }: { id: string; accountId: string },
-): Promise<Identity | null> =>
-  tx.maybeOne(sql.type(IdentityRow)`
+): Promise<Identity | undefined> =>
+  (await tx.maybeOne(sql.type(IdentityRow)`
     DELETE FROM identities WHERE id = ${id} AND account_id = ${accountId} RETURNING ${columns}
-  `);
+  `)) ?? undefined;

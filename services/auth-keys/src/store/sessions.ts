@@ -54,14 +54,14 @@ export const insertSession = async (
 };
 
 /** Ends a token's session, if there is one; answers which it was. */
-export const deleteSessionByHash = (
+export const deleteSessionByHash = async (
   tx: Transaction,
   hash: Buffer,
-): Promise<{ id: string; accountId: string } | null> =>
-  tx.maybeOne(sql.type(SessionRow)`
+): Promise<{ id: string; accountId: string } | undefined> =>
+  (await tx.maybeOne(sql.type(SessionRow)`
     DELETE FROM sessions WHERE hash = ${sql.binary(hash)}
     RETURNING id, account_id AS "accountId"
-  `);
+  `)) ?? undefined;
 
 /** Ends a session of the account; answers whether there was one. */
 export const deleteSession = async (
@@ -106,13 +106,13 @@ const FoundSessionRow = AccountRow.extend({
 });
 
 /** Finds a session by the hash of its token, with the account behind it: one round trip. */
-export const findSessionByHash = (db: Db, hash: Buffer): Promise<FoundSession | null> =>
-  db.maybeOne(sql.type(FoundSessionRow)`
+export const findSessionByHash = async (db: Db, hash: Buffer): Promise<FoundSession | undefined> =>
+  (await db.maybeOne(sql.type(FoundSessionRow)`
     SELECT ${accountColumns}, s.id AS "credentialId", s.last_seen_at AS "lastSeenAt",
       s.expires_at AS "expiresAt"
     FROM sessions s JOIN accounts a ON a.id = s.account_id
     WHERE s.hash = ${sql.binary(hash)}
-  `);
+  `)) ?? undefined;
 
 /** Deletes at most so many sessions that are past their absolute end; answers how many. */
 export const deleteEndedSessions = async (

@@ -30,19 +30,19 @@ export const insertSignInAttempt = async (
 
 /**
  * Uses up an attempt of this browser. Answers for which session it links an identity, if it does.
- * Null if there is no such attempt, or no longer; only one of several calls at once gets it.
+ * Undefined if there is no such attempt, or no longer; only one of several calls at once gets it.
  * Another browser's attempt stays good.
  */
-export const spendSignInAttempt = (
+export const spendSignInAttempt = async (
   db: Db,
   { hash, browserHash, method, now }: Attempt & { now: Date },
-): Promise<{ linkingSessionId: string | null } | null> =>
-  db.maybeOne(sql.type(AttemptRow)`
+): Promise<{ linkingSessionId: string | null } | undefined> =>
+  (await db.maybeOne(sql.type(AttemptRow)`
     DELETE FROM sign_in_attempts
     WHERE hash = ${sql.binary(hash)} AND browser_hash = ${sql.binary(browserHash)}
       AND method = ${method} AND expires_at > ${sql.timestamp(now)}
     RETURNING linking_session_id AS "linkingSessionId"
-  `);
+  `)) ?? undefined;
 
 /** Deletes at most so many attempts that did not end in time; answers how many. */
 export const deleteEndedSignInAttempts = async (

@@ -19,12 +19,12 @@ export const insertSignInToken = async (
 export const redeemSignInToken = async (
   tx: Transaction,
   { hash, now }: { hash: Buffer; now: Date },
-): Promise<string | null> =>
-  tx.maybeOneFirst(sql.type(OwnerRow)`
+): Promise<string | undefined> =>
+  (await tx.maybeOneFirst(sql.type(OwnerRow)`
     DELETE FROM sign_in_tokens
     WHERE hash = ${sql.binary(hash)} AND expires_at > ${sql.timestamp(now)}
     RETURNING account_id AS "accountId"
-  `);
+  `)) ?? undefined;
 
 /** Deletes at most so many tokens that nobody used in time; answers how many. */
 export const deleteEndedSignInTokens = async (

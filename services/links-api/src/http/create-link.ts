@@ -7,13 +7,12 @@ import {
   linkCreated,
   newId,
 } from "@payment-links/contracts";
-import { readBytes, readJson } from "@payment-links/http";
+import { answerJson, readBytes, readJson } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import type { Deps } from "../deps.ts";
 import { readIdempotencyKey } from "../domain/idempotency.ts";
 import { linkState, openLink, readyAccount } from "../domain/link.ts";
 import { insertLink } from "../store/links.ts";
-import { answerJson } from "./answer-json.ts";
 import { answerOnce } from "./answer-once.ts";
 import { createReferences } from "./payment-reference.ts";
 
@@ -36,7 +35,7 @@ export const createLink =
       deps.counters.created();
       deps.wakeRelay();
     }
-    answerJson(res, answer);
+    answerJson(res, 200, answer);
   };
 
 const insertOpened = async (deps: Deps, opened: ReturnType<typeof openFor>) => {

@@ -1,12 +1,12 @@
 import type { Request, Response } from "express";
 import { outgoing, publish } from "@payment-links/bus";
 import { linkDeactivated, refuse } from "@payment-links/contracts";
+import { answerJson } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { deactivateLink, linkState } from "../domain/link.ts";
 import { lockLink, updateLink } from "../store/links.ts";
-import { answerJson } from "./answer-json.ts";
 import { getOwnLink } from "./own-link.ts";
 import { handleOf, showLink } from "./show-link.ts";
 
@@ -30,5 +30,5 @@ export const deactivateOwnLink =
     deps.counters.changed("active", "inactive");
     deps.wakeRelay();
     const link = await getOwnLink(deps, req, caller);
-    answerJson(res, showLink(deps, link, { handle: handleOf(caller.account), now }));
+    answerJson(res, 200, showLink(deps, link, { handle: handleOf(caller.account), now }));
   };

@@ -1,11 +1,10 @@
 import type { Request, Response } from "express";
 import * as z from "zod";
 import { isId, parameter, positiveDecimal, refuse } from "@payment-links/contracts";
-import { readParam, readQuery } from "@payment-links/http";
+import { answerJson, readParam, readQuery } from "@payment-links/http";
 import type { Deps } from "../deps.ts";
 import { instructPayer } from "../domain/payment-instructions.ts";
 import { listPendingPayments } from "../store/payments.ts";
-import { answerJson } from "./answer-json.ts";
 import { showCheckoutLink } from "./show-checkout-link.ts";
 
 const Query = z.object({ amount: parameter(positiveDecimal) });
@@ -28,5 +27,5 @@ export const getCheckoutLink =
     const { settlementChains } = deps;
     const advice = instructPayer(link, token, { amount, settlementChains, now });
     const pending = await listPendingPayments(deps.pool, { linkId, limit: pendingPaymentsMax });
-    answerJson(res, showCheckoutLink(deps, link, { advice, pending, now }));
+    answerJson(res, 200, showCheckoutLink(deps, link, { advice, pending, now }));
   };

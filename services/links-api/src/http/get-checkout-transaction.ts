@@ -1,9 +1,8 @@
 import type { Request, Response } from "express";
 import { formatAmount, isId, refuse, transactionPageUrl } from "@payment-links/contracts";
-import { readParam } from "@payment-links/http";
+import { answerJson, readParam } from "@payment-links/http";
 import type { Deps } from "../deps.ts";
 import { findPayment } from "../store/payments.ts";
-import { answerJson } from "./answer-json.ts";
 
 /**
  * GET /checkout/transactions/:id: how a payment stands right now, for anyone who knows its id. It
@@ -15,7 +14,7 @@ export const getCheckoutTransaction =
     const paymentId = readParam(req, "id");
     const payment = isId("tx", paymentId) ? await findPayment(deps.pool, paymentId) : undefined;
     if (payment === undefined) throw refuse("NOT_FOUND");
-    answerJson(res, {
+    answerJson(res, 200, {
       id: payment.id,
       paymentLinkId: payment.linkId,
       status: payment.status,

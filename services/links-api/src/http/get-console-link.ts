@@ -1,8 +1,8 @@
 import type { Request, Response } from "express";
+import { answerJson } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import type { Deps } from "../deps.ts";
 import { listPayments } from "../store/payments.ts";
-import { answerJson } from "./answer-json.ts";
 import { getOwnLink } from "./own-link.ts";
 import { handleOf, showLink } from "./show-link.ts";
 import { showPayment } from "./show-payment.ts";
@@ -17,5 +17,5 @@ export const getConsoleLink =
     const page = { linkId: link.id, offset: 0, limit: paymentsMax };
     const payments = await listPayments(deps.pool, page);
     const context = { handle: handleOf(caller.account), now: deps.clock.now() };
-    answerJson(res, { ...showLink(deps, link, context), payments: payments.map(showPayment) });
+    answerJson(res, 200, { ...showLink(deps, link, context), payments: payments.map(showPayment) });
   };

@@ -1,8 +1,7 @@
 import type { Request, Response } from "express";
 import { isId, refuse } from "@payment-links/contracts";
-import { readParam } from "@payment-links/http";
+import { answerJson, readParam } from "@payment-links/http";
 import type { Deps } from "../deps.ts";
-import { answerJson } from "./answer-json.ts";
 import { showRetrievedLink } from "./show-link.ts";
 
 /** GET /v1/payment-link/:id: one link with its owner's public profile, for anyone. */
@@ -12,5 +11,5 @@ export const getLink =
     const linkId = readParam(req, "id");
     const link = isId("plink", linkId) ? await deps.findLinkView(linkId) : undefined;
     if (link === undefined) throw refuse("CANNOT_FIND_PAYMENT_LINK");
-    answerJson(res, showRetrievedLink(deps, link, deps.clock.now()));
+    answerJson(res, 200, showRetrievedLink(deps, link, deps.clock.now()));
   };

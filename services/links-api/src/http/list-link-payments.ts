@@ -1,12 +1,10 @@
 import type { Request, Response } from "express";
 import { PageQuery, pageSize } from "@payment-links/contracts";
-import { readQuery } from "@payment-links/http";
+import { answerJson, readQuery, showPage } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import type { Deps } from "../deps.ts";
 import { listPayments } from "../store/payments.ts";
-import { answerJson } from "./answer-json.ts";
 import { getOwnLink } from "./own-link.ts";
-import { showPage } from "./show-page.ts";
 import { showPayment } from "./show-payment.ts";
 
 /** GET /console/api/payment-links/:id/payments: all payments of an own link, newest first. */
@@ -16,5 +14,5 @@ export const listLinkPayments =
     const link = await getOwnLink(deps, req, caller);
     const offset = readQuery(req, PageQuery).offset ?? 0;
     const page = { linkId: link.id, offset, limit: pageSize + 1 };
-    answerJson(res, showPage(await listPayments(deps.pool, page), offset, showPayment));
+    answerJson(res, 200, showPage(await listPayments(deps.pool, page), offset, showPayment));
   };

@@ -1,13 +1,11 @@
 import type { Request, Response } from "express";
 import { ListLinksQuery, pageSize } from "@payment-links/contracts";
-import { readQuery } from "@payment-links/http";
+import { answerJson, readQuery, showPage } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import type { Deps } from "../deps.ts";
 import { readyAccount } from "../domain/link.ts";
 import { listLinks } from "../store/link-views.ts";
-import { answerJson } from "./answer-json.ts";
 import { showListedLink } from "./show-link.ts";
-import { showPage } from "./show-page.ts";
 
 /** GET /v1/payment-link and GET /console/api/payment-links: the owner's links, newest first. */
 export const listOwnLinks =
@@ -27,6 +25,7 @@ export const listOwnLinks =
     });
     answerJson(
       res,
+      200,
       showPage(links, offset, (link) => showListedLink(deps, link, { handle, now })),
     );
   };

@@ -1,6 +1,7 @@
 import type { Request, Response } from "express";
 import { outgoing, publish } from "@payment-links/bus";
 import { linkSnapshot } from "@payment-links/contracts";
+import { answerJson } from "@payment-links/http";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { linkState } from "../domain/link.ts";
@@ -25,7 +26,7 @@ export const republishLinks =
       publishedCount += ids.length;
       afterId = ids.length < batchSize ? undefined : ids.at(-1);
     }
-    res.json({ publishedCount });
+    answerJson(res, 200, { publishedCount });
   };
 
 const publishBatch = (deps: Deps, afterId: string): Promise<string[]> => {

@@ -1,7 +1,7 @@
 import type { KeyObject } from "node:crypto";
 import type { Request, Response } from "express";
 import { Refusal, invalid, newId, refuse } from "@payment-links/contracts";
-import { readBytes, readJson, readParam } from "@payment-links/http";
+import { answerJson, readBytes, readJson, readParam } from "@payment-links/http";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { judgeSignature } from "../domain/notice-signature.ts";
@@ -26,7 +26,7 @@ export const receiveNotice =
     deps.wakeRelay();
     reportOutcome(deps, provider, judgement);
     if (judgement.outcome === "too_fine") throw invalid("decimal_max_places");
-    res.status(202).json({});
+    answerJson(res, 202, {});
   };
 
 const findProvider = ({ providers, counters }: Deps, req: Request) => {

@@ -1,6 +1,6 @@
 import type { Request, Response } from "express";
 import { body, integer, invalid, refuse, required, text } from "@payment-links/contracts";
-import { readBody } from "@payment-links/http";
+import { answerJson, readBody } from "@payment-links/http";
 import type { Deps } from "../deps.ts";
 import { countRescans, insertRescan } from "../store/rescans.ts";
 import { listWatchers } from "../store/watchers.ts";
@@ -35,5 +35,5 @@ export const rescanChain =
     if ((await countRescans(pool, chainId)) >= waitingMax) throw refuse("429");
     await insertRescan(pool, { chainId, fromBlock, toBlock, askedAt: clock.now() });
     log.info({ chain: chainId, from: fromBlock, to: toBlock }, "a rescan was asked for");
-    res.status(202).json({ chainId, fromBlock, toBlock });
+    answerJson(res, 202, { chainId, fromBlock, toBlock });
   };

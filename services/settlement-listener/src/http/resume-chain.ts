@@ -1,6 +1,6 @@
 import type { Request, Response } from "express";
 import { body, integer, invalid, refuse, required, text } from "@payment-links/contracts";
-import { readBody } from "@payment-links/http";
+import { answerJson, readBody } from "@payment-links/http";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { recordStoredTransfers } from "../sightings/record-transfers.ts";
@@ -43,5 +43,5 @@ export const resumeChain =
     });
     wakeRelay();
     log.warn({ chain: chainId, sharedBlock, orphaned: orphanedCount }, "a halt was lifted");
-    res.status(202).json({ chainId, sharedBlock, orphanedCount });
+    answerJson(res, 202, { chainId, sharedBlock, orphanedCount });
   };

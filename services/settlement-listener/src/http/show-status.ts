@@ -1,4 +1,5 @@
 import type { Request, Response } from "express";
+import { answerJson } from "@payment-links/http";
 import type { Deps } from "../deps.ts";
 import type { Payment } from "../domain/payment.ts";
 import { listParked, readBacklog } from "../store/payments.ts";
@@ -14,7 +15,7 @@ export const showStatus =
     const backlog = await readBacklog(pool);
     const parked = await listParked(pool, parkedShownMax);
     const watchers = new Map((await listWatchers(pool)).map((row) => [row.chainId, row]));
-    res.json({
+    answerJson(res, 200, {
       providers: [...providers.keys()],
       chains: deps.chainIds.map((chainId) => showChain(deps, chainId, watchers.get(chainId))),
       ...backlog,

@@ -1,6 +1,6 @@
 import type { Request, Response } from "express";
 import { type Reader, body, newId, refuse, required, text } from "@payment-links/contracts";
-import { readBody } from "@payment-links/http";
+import { answerJson, readBody } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
@@ -42,6 +42,5 @@ export const createEndpoint =
       await lockEndpoints(tx, account.id);
       return insertEndpoint(tx, fresh);
     });
-    res.setHeader("Cache-Control", "no-store");
-    res.status(201).json({ ...showEndpoint(endpoint), secret });
+    answerJson(res, 201, { ...showEndpoint(endpoint), secret });
   };

@@ -1,6 +1,6 @@
 import type { Request, Response } from "express";
-import { PageQuery, pageSize, refuse } from "@payment-links/contracts";
-import { readQuery } from "@payment-links/http";
+import { PageQuery, refuse } from "@payment-links/contracts";
+import { answerJson, readQuery, showPage } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import type { Deps } from "../deps.ts";
 import { showDelivery } from "../domain/delivery.ts";
@@ -16,7 +16,6 @@ export const listDeliveries =
     const endpointId = readEndpointId(req);
     const isOwn = await hadEndpoint(pool, { userId: account.id, id: endpointId });
     if (!isOwn) throw refuse("NOT_FOUND");
-    const { deliveries, hasMore } = await findDeliveries(pool, { endpointId, offset });
-    const nextOffset = hasMore ? offset + pageSize : null;
-    res.json({ data: deliveries.map(showDelivery), limit: pageSize, offset, nextOffset });
+    const deliveries = await findDeliveries(pool, { endpointId, offset });
+    answerJson(res, 200, showPage(deliveries, offset, showDelivery));
   };

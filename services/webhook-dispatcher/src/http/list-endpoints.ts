@@ -1,4 +1,5 @@
 import type { Request, Response } from "express";
+import { answerJson } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import type { Deps } from "../deps.ts";
 import { showEndpoint } from "../domain/endpoint.ts";
@@ -9,5 +10,5 @@ export const listEndpoints =
   ({ pool }: Deps) =>
   async (_req: Request, res: Response, { account }: Caller): Promise<void> => {
     const endpoints = await findEndpoints(pool, account.id);
-    res.json({ data: endpoints.map(showEndpoint) });
+    answerJson(res, 200, { data: endpoints.map(showEndpoint) });
   };

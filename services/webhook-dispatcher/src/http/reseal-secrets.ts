@@ -1,4 +1,5 @@
 import type { Request, Response } from "express";
+import { answerJson } from "@payment-links/http";
 import type { Deps } from "../deps.ts";
 import { openSecret, sealSecret } from "../domain/secret-keys.ts";
 import { type StoredSecret, listSecretsNotUnder, replaceSecrets } from "../store/endpoints.ts";
@@ -29,7 +30,7 @@ export const resealSecrets =
       if (last === undefined || batch.length < batchMax) break;
       afterId = last.id;
     }
-    res.json({ keyName: secretKeys.sealing, resealedCount, unopenedCount });
+    answerJson(res, 200, { keyName: secretKeys.sealing, resealedCount, unopenedCount });
   };
 
 const reseal = ({ secretKeys, log }: ResealDeps, read: StoredSecret) => {

@@ -1,6 +1,6 @@
 import type { Request, Response } from "express";
 import { type Reader, body, bool, changed, refuse, text } from "@payment-links/contracts";
-import { readBody } from "@payment-links/http";
+import { answerJson, readBody } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
@@ -33,5 +33,5 @@ export const updateEndpoint =
     });
     if (endpoint === null) throw refuse("NOT_FOUND");
     if (enabled === false) leaveEndpoint(id);
-    res.json(showEndpoint(endpoint));
+    answerJson(res, 200, showEndpoint(endpoint));
   };

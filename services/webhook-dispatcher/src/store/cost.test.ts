@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { type DatabaseTransactionConnection, sql } from "slonik";
 import * as z from "zod";
 import { type RegisteredEndpoint, type Rig, openRig } from "../testing/open-rig.ts";
-import { newId } from "@payment-links/contracts";
+import { newId, pageSize } from "@payment-links/contracts";
 import { claimDeliveries, insertDeliveries, listWaitingEndpoints } from "./deliveries.ts";
 import { listDeliveries } from "./delivery-log.ts";
 
@@ -152,10 +152,10 @@ describe("with as many deliveries of the day in the log", () => {
     await rig.pool.transaction(async (tx) => {
       const before = await countReads(tx);
       const page = await listDeliveries(tx, { endpointId: crowded.id, offset });
-      expect(page).toMatchObject({ hasMore: true });
+      expect(page).toHaveLength(pageSize + 1);
       const after = await countReads(tx);
       const rows = after.rows - before.rows + (await countLogReads(tx));
-      expect(rows).toBeLessThanOrEqual(3 * (offset + page.deliveries.length) + 10);
+      expect(rows).toBeLessThanOrEqual(3 * (offset + pageSize) + 10);
     });
   });
 });

@@ -44,11 +44,14 @@ const LoggedRow = z.object({
 });
 const loggedRow = sql.type(LoggedRow);
 
-/** A page of an endpoint's log, newest first, and whether more follows; what is pending is among it. */
-export const listDeliveries = async (
+/**
+ * A page of an endpoint's log, newest first, and one more where more follows; what is pending is among
+ * it.
+ */
+export const listDeliveries = (
   pool: CommonQueryMethods,
   { endpointId, offset }: { endpointId: string; offset: number },
-): Promise<{ deliveries: readonly LoggedDelivery[]; hasMore: boolean }> => {
+): Promise<readonly LoggedDelivery[]> => {
   const shared = sql.fragment`
     id, event_type AS "eventType", attempts, http_status AS "httpStatus", error,
     date_created AS "dateCreated", last_attempt_at AS "lastAttemptAt"
@@ -58,7 +61,7 @@ export const listDeliveries = async (
   const first = sql.fragment`
     ORDER BY date_created DESC, id DESC LIMIT ${offset + pageSize + 1}
   `;
-  const rows = await pool.any(loggedRow`
+  return pool.any(loggedRow`
     (SELECT ${shared}, 'Pending' AS status, next_attempt_at AS "nextAttemptAt"
      FROM deliveries WHERE endpoint_id = ${endpointId} ${first})
     UNION ALL
@@ -67,7 +70,6 @@ export const listDeliveries = async (
     ORDER BY "dateCreated" DESC, id DESC
     LIMIT ${pageSize + 1} OFFSET ${offset}
   `);
-  return { deliveries: rows.slice(0, pageSize), hasMore: rows.length > pageSize };
 };
 
 /** Rows deleted in one run: those of days that never had a partition, so there are few. */
