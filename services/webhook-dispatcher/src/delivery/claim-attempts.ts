@@ -3,7 +3,7 @@ import type { Link } from "../domain/link.ts";
 import { type ClaimedDelivery, claimDeliveries } from "../store/deliveries.ts";
 import { findLinks } from "../store/links.ts";
 import type { Transaction } from "../store/transaction.ts";
-import type { Attempt } from "./make-attempt.ts";
+import type { Attempt } from "./attempt/make-attempt.ts";
 import type { Targets } from "./targets.ts";
 
 /** A leased delivery and, unless something of ours is missing, all that its attempt needs. */

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram } from "prom-client";
 import type { Clock, Log, Metrics } from "@payment-links/runtime";
-import type { OutcomeKind } from "./attempt-outcome.ts";
+import type { OutcomeKind } from "./attempt/attempt-outcome.ts";
 
 /** What the dispatcher tells of its work. */
 export type DeliveryMetrics = {

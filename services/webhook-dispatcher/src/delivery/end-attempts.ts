@@ -2,7 +2,7 @@ import { type RetrySchedule, nextAttemptAfter } from "../domain/retry-schedule.t
 import { recordResults } from "../store/deliveries.ts";
 import { type OutcomeRun, recordOutcomes } from "../store/endpoints.ts";
 import type { Transaction } from "../store/transaction.ts";
-import type { AttemptOutcome } from "./attempt-outcome.ts";
+import type { AttemptOutcome } from "./attempt/attempt-outcome.ts";
 
 /** An attempt that has ended, whoever noticed. */
 export type EndedAttempt = {

@@ -1,10 +1,10 @@
 import type { AfterCommit } from "@payment-links/bus";
 import { type Clock, afterMs } from "@payment-links/runtime";
 import type { Link } from "../domain/link.ts";
+import type { Place } from "../domain/schedule/slots.ts";
 import { type NewDelivery, insertDeliveries } from "../store/deliveries.ts";
 import type { Transaction } from "../store/transaction.ts";
 import { prepareAttempts } from "./claim-attempts.ts";
-import type { Place } from "./slots.ts";
 import type { Dispatcher } from "./start-dispatcher.ts";
 import type { Targets } from "./targets.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { createHeldClock, openLog } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { outcomeOfStatus } from "./attempt-outcome.ts";
+import { outcomeOfStatus } from "./attempt/attempt-outcome.ts";
 import type { EndedAttempt } from "./end-attempts.ts";
 import { createResultWriter } from "./result-writer.ts";
 

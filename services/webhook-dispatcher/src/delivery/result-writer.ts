@@ -6,8 +6,6 @@ import type { EndedAttempt } from "./end-attempts.ts";
 export type ResultWriter = {
   /** Resolves once the result is kept, or once its lease has run out without the database. */
   write(ended: EndedAttempt): Promise<void>;
-  /** How many results are not yet kept. */
-  waitingCount(): number;
 };
 
 type ResultWriterOptions = {
@@ -31,7 +29,6 @@ const waitMsMax = 2_000;
 export const createResultWriter = ({ keep, clock, log }: ResultWriterOptions): ResultWriter => {
   const queue: { ended: EndedAttempt; done: () => void }[] = [];
   let isWriting = false;
-  let waitingCount = 0;
 
   // A database away is waited for; once the leases are over, the attempts count as interrupted anyway.
   const keepWithin = async (batch: readonly EndedAttempt[]): Promise<void> => {
@@ -53,7 +50,6 @@ export const createResultWriter = ({ keep, clock, log }: ResultWriterOptions): R
     while (queue.length > 0) {
       const batch = queue.splice(0, batchMax);
       await keepWithin(batch.map((entry) => entry.ended));
-      waitingCount -= batch.length;
       for (const entry of batch) entry.done();
       if (batch.length >= lingerResultsMin) await setTimeout(lingerMs);
     }
@@ -61,10 +57,8 @@ export const createResultWriter = ({ keep, clock, log }: ResultWriterOptions): R
   };
 
   return {
-    waitingCount: () => waitingCount,
     write: (ended) =>
       new Promise((done) => {
-        waitingCount += 1;
         queue.push({ ended, done });
         if (!isWriting) void writeAll();
       }),

@@ -1,16 +1,16 @@
 import type { Pool } from "@payment-links/postgres";
 import type { Clock, Log, Metrics } from "@payment-links/runtime";
 import type { RetrySchedule } from "../domain/retry-schedule.ts";
+import type { SlotBounds } from "../domain/schedule/slots.ts";
 import type { HostOverrides } from "../guard/host-overrides.ts";
 import type { Resolve } from "../guard/resolver.ts";
 import { countPending, listWaitingEndpoints } from "../store/deliveries.ts";
-import { createDeadlines } from "./deadlines.ts";
+import { createDeadlines } from "./attempt/deadlines.ts";
 import { createDeliveryMetrics } from "./delivery-metrics.ts";
-import { makeAttempt } from "./make-attempt.ts";
-import type { SlotBounds } from "./slots.ts";
+import { makeAttempt } from "./attempt/make-attempt.ts";
 import { type Dispatcher, startDispatcher } from "./start-dispatcher.ts";
 import type { Targets } from "./targets.ts";
-import { openTransport } from "./transport.ts";
+import { openTransport } from "./attempt/transport.ts";
 
 type DeliveringOptions = SlotBounds & {
   pool: Pool;

@@ -1,20 +1,32 @@
 import { setTimeout } from "node:timers/promises";
-import { afterMs, startLoop } from "@payment-links/runtime";
-import { listWaitingEndpoints } from "../store/deliveries.ts";
-import { createAnswerRates } from "./answer-rates.ts";
-import { type Backlog, createBacklog } from "./backlog.ts";
-import { claimAttempts } from "./claim-attempts.ts";
-import { leaseMsOf } from "./lease.ts";
-import { type ReadyQueue, createReadyQueue } from "./ready-queue.ts";
-import { type PlacedAttempt, type Sender, type SenderOptions, startSender } from "./sender.ts";
-import { type Place, type SlotBounds, type Slots, type Turn, createSlots } from "./slots.ts";
+import type { Pool } from "@payment-links/postgres";
+import { type Clock, type Log, type Loop, afterMs, startLoop } from "@payment-links/runtime";
+import { leaseMsOf } from "../domain/delivery.ts";
+import type { RetrySchedule } from "../domain/retry-schedule.ts";
+import {
+  type Effects,
+  type Input,
+  createSchedule,
+  isBusy,
+  roomForNew,
+  schedule,
+} from "../domain/schedule/schedule.ts";
+import type { Place, SlotBounds } from "../domain/schedule/slots.ts";
+import { giveBackDeliveries, listWaitingEndpoints } from "../store/deliveries.ts";
+import { type AttemptOutcome, outcomeOfError } from "./attempt/attempt-outcome.ts";
+import type { Attempt } from "./attempt/make-attempt.ts";
+import { type ClaimedAttempt, claimAttempts } from "./claim-attempts.ts";
+import type { DeliveryMetrics } from "./delivery-metrics.ts";
+import { endAttempts } from "./end-attempts.ts";
+import { type ResultWriter, createResultWriter } from "./result-writer.ts";
 import { startLapsing } from "./start-lapsing.ts";
 import type { Targets } from "./targets.ts";
 
+/** A leased delivery and where it goes. */
+type PlacedAttempt = ClaimedAttempt & { place: Place };
+
 /** Sends what is due, as long as it runs. */
 export type Dispatcher = {
-  /** Says that there may be something due now. */
-  wake(): void;
   /** How many new deliveries may be leased for each endpoint as they are opened; what lacks has none. */
   room(places: readonly Place[]): ReadonlyMap<string, number>;
   /** When the lease of a delivery ends that is opened now. */
@@ -29,27 +41,36 @@ export type Dispatcher = {
   stop(): Promise<void>;
 };
 
-type DispatcherOptions = SlotBounds &
-  Omit<SenderOptions, "slots" | "ready" | "rates" | "onFreed" | "onGivenBack"> & {
-    targets: Targets;
-    timeoutMs: number;
-  };
+type DispatcherOptions = SlotBounds & {
+  pool: Pool;
+  clock: Clock;
+  log: Log;
+  metrics: DeliveryMetrics;
+  targets: Targets;
+  makeAttempt: (attempt: Attempt) => Promise<AttemptOutcome>;
+  schedule: RetrySchedule;
+  random: () => number;
+  timeoutMs: number;
+};
 
-/** How often to look for what other processes left or cannot manage; our own events wake us. */
+/** How often to look for what other processes left or cannot manage; our own events ask for a look. */
 const pollMs = 1_000;
 
-/** What is due and could not be claimed is in another process's claim, for a moment. */
-const contendedWaitMs = 50;
+/** How often to look for leases that wait for too long. */
+const agedMs = 250;
 
-const claimRowsMax = 500;
+/**
+ * While new deliveries would only pass through the queue, hearing of more waits a moment, again and again;
+ * but no longer than this for one chunk, as others are heard of behind it. No clock's time.
+ */
+const paceMs = 5;
+const pacesMax = 100;
 
-/** What waits and what is under way in this process. */
-type Desk = {
+/** Performs what the schedule says, and tells it what came of it. */
+type Performer = {
   options: DispatcherOptions;
-  slots: Slots;
-  ready: ReadyQueue<PlacedAttempt>;
-  backlog: Backlog;
-  sender: Sender;
+  writer: ResultWriter;
+  tell: (input: Input<PlacedAttempt>) => Effects<PlacedAttempt>;
 };
 
 /**
@@ -57,129 +78,108 @@ type Desk = {
  * leased to one at a time, and an attempt whose lease ran out counts as interrupted.
  */
 export const startDispatcher = (options: DispatcherOptions): Dispatcher => {
-  const { clock, log } = options;
-  const slots = createSlots(options);
-  const rates = createAnswerRates(clock);
-  const ready = createReadyQueue<PlacedAttempt>(clock, rates);
-  const backlog = createBacklog();
-  const canTake = (place: Place): boolean =>
-    slots.hasRoom(place) || ready.isHungry(place.endpointId);
-  let isStopping = false;
-  const sender = startSender({
-    ...options,
-    slots,
-    ready,
-    rates,
-    onFreed: () => {
-      if (backlog.some(canTake)) sending.wake();
-    },
-    onGivenBack: (place) => {
-      backlog.mark(place);
-      sending.wake();
-    },
-  });
-  const desk: Desk = { options, slots, ready, backlog, sender };
-  const sending = startLoop({
-    name: "webhook sending",
+  const { clock, log, pool } = options;
+  const state = createSchedule<PlacedAttempt>(options);
+  const nowMs = (): number => clock.now().getTime();
+  const underWay = new Set<Promise<void>>();
+  const follow = (work: Promise<void>): void => {
+    const ending = work.finally(() => underWay.delete(ending));
+    underWay.add(ending);
+  };
+  const tell = (input: Input<PlacedAttempt>): Effects<PlacedAttempt> => {
+    const atMs = nowMs();
+    const effects = schedule(state, input, atMs);
+    for (const item of effects.begin) follow(run(performer, item));
+    if (effects.giveBack.length > 0) follow(giveBack(performer, effects.giveBack));
+    if (effects.lookAtMs !== undefined && effects.lookAtMs <= atMs) looking.wake();
+    return effects;
+  };
+  const writer = createResultWriter({
+    keep: (batch) => pool.transaction((tx) => endAttempts(tx, batch, options)),
     clock,
     log,
-    waitMs: pollMs,
-    run: () => claimDue(desk),
   });
-  const lapsing = startLapsing({ ...options, onLapsed: () => sending.wake() });
+  const performer: Performer = { options, writer, tell };
+
+  const start = (name: string, waitMs: number, job: () => Promise<Date | void>): Loop =>
+    startLoop({ name, clock, log, waitMs, run: job });
+  const looking = start("webhook sending", pollMs, () => look(performer));
+  const aging = start("webhook leases ahead", agedMs, async () => void tell({ kind: "aged" }));
+  const lapsing = startLapsing({ ...options, onLapsed: () => looking.wake() });
 
   return {
-    wake: () => sending.wake(),
     leaseUntil: () => afterMs(clock, leaseMsOf(options.timeoutMs)),
-    room: (places) => {
-      if (isStopping || sender.isClogged()) return new Map();
-      // Nothing new goes before what waits.
-      const caughtUp = places.filter(({ endpointId }) => !backlog.has(endpointId));
-      return new Map(turnsOf(desk, caughtUp).map(({ place, share }) => [place.endpointId, share]));
-    },
-    opened: (leased, waitingPlaces) => {
-      for (const place of waitingPlaces) backlog.mark(place);
-      sender.accept(leased);
-      if (waitingPlaces.length > 0) sending.wake();
-    },
-    pace: () =>
-      whileBusy(() => {
-        if (ready.size() > pacedReadyMin) return true;
-        const isAnswering = ({ endpointId }: Place): boolean => ready.mayHold(endpointId) > 0;
-        return rates.ofAll() > pacedAnswersMin && backlog.some(isAnswering);
-      }),
-    leave: (endpointId) => sender.leave(endpointId),
+    room: (places) => roomForNew(state, places, nowMs()),
+    opened: (leased, waiting) => void tell({ kind: "opened", leased, waiting }),
+    pace: () => whileBusy(() => isBusy(state, nowMs())),
+    leave: (endpointId) => void tell({ kind: "left", endpointId }),
     stop: async () => {
-      isStopping = true;
-      await Promise.all([sending.stop(), lapsing.stop()]);
-      await sender.stop();
+      tell({ kind: "stopping" });
+      await Promise.all([looking.stop(), lapsing.stop(), aging.stop()]);
+      while (underWay.size > 0) await Promise.all(underWay);
     },
   };
 };
 
 /** Looks for endpoints with something due that has room here, and claims it; answers when to look again. */
-const claimDue = async (desk: Desk): Promise<boolean | Date | undefined> => {
-  const { options, slots, ready, backlog, sender } = desk;
-  const { clock, pool } = options;
-  const hungry = ready.hungry();
-  const limit = slots.free() + hungry.length;
-  // An attempt that ends frees its slot and wakes this.
-  if (sender.isClogged() || limit === 0) return undefined;
-  const now = clock.now();
-  const marks = backlog.marks();
-  const without = slots.full();
-  const waiting = await listWaitingEndpoints(pool, { limit, without, always: hungry });
-  const isWhole = waiting.length < limit && Object.values(without).every(isEmpty);
-  if (isWhole) for (const endpointId of marks.keys()) backlog.clear(endpointId, marks);
-  const due = waiting.filter(({ dueAt }) => dueAt <= now);
-  if (due.length === 0) return waiting[0]?.dueAt;
-  for (const place of due) backlog.mark(place);
-  return (await claim(desk, now, due)) > 0 || afterMs(clock, contendedWaitMs);
-};
-
-const isEmpty = (list: readonly string[]): boolean => list.length === 0;
-
-const claim = async (desk: Desk, now: Date, places: readonly Place[]): Promise<number> => {
-  const { options, backlog, sender } = desk;
-  const turns = turnsOf(desk, places);
-  if (turns.length === 0) return 0;
-  const marks = backlog.marks();
+const look = async ({ options, tell }: Performer): Promise<Date | undefined> => {
+  const { look: wanted } = tell({ kind: "look" });
+  if (wanted === undefined) return undefined;
+  const waiting = await listWaitingEndpoints(options.pool, wanted);
+  const { claim, lookAtMs } = tell({ kind: "found", look: wanted, waiting });
+  if (claim === undefined) return instantOf(lookAtMs);
   const claimed = await claimAttempts(options, {
-    now,
-    leaseUntil: new Date(now.getTime() + leaseMsOf(options.timeoutMs)),
-    turns: turns.map(({ place, share }) => ({ endpointId: place.endpointId, share })),
+    now: new Date(claim.atMs),
+    leaseUntil: new Date(claim.atMs + leaseMsOf(options.timeoutMs)),
+    turns: claim.turns.map(({ place, share }) => ({ endpointId: place.endpointId, share })),
   });
-  const byEndpoint = Map.groupBy(claimed, ({ delivery }) => delivery.endpointId);
-  for (const { place, share } of turns) {
-    const got = byEndpoint.get(place.endpointId) ?? [];
-    if (got.length < share) backlog.clear(place.endpointId, marks);
-    sender.accept(got.map((one) => ({ ...one, place })));
+  const placeOf = new Map(claim.turns.map(({ place }) => [place.endpointId, place]));
+  const leased = claimed.flatMap((one) => {
+    const place = placeOf.get(one.delivery.endpointId);
+    return place === undefined ? [] : [{ ...one, place }];
+  });
+  return instantOf(tell({ kind: "claimed", claim, leased }).lookAtMs);
+};
+
+const instantOf = (atMs: number | undefined): Date | undefined =>
+  atMs === undefined ? undefined : new Date(atMs);
+
+/** Makes one attempt and writes how it ended. */
+const run = async (
+  { options, writer, tell }: Performer,
+  { place, delivery, attempt, leaseUntil }: PlacedAttempt,
+): Promise<void> => {
+  const { clock, metrics } = options;
+  const { id: deliveryId, eventId, endpointId, occurredAt, attempts } = delivery;
+  const startedAt = clock.now();
+  if (attempts === 1) metrics.timeFirstAttempt(occurredAt);
+  // Without an attempt something of ours is missing.
+  const outcome = await (attempt === null
+    ? outcomeOfError(undefined)
+    : options.makeAttempt(attempt));
+  metrics.countAttempt(outcome.kind);
+  const times = { startedAt, endedAt: clock.now(), leaseUntil };
+  const ended = { deliveryId, eventId, endpointId, occurredAt, attempts, ...times, outcome };
+  const written = writer.write(ended);
+  tell({ kind: "ended", place, isAnswered: outcome.httpStatus !== null });
+  await written;
+  tell({ kind: "written" });
+};
+
+/** Where it fails, the leases run out, and the attempts count as interrupted. */
+const giveBack = async (
+  { options: { pool, clock, log }, tell }: Performer,
+  items: readonly PlacedAttempt[],
+): Promise<void> => {
+  const leases = items.map(({ delivery }) => delivery);
+  try {
+    await pool.transaction((tx) => giveBackDeliveries(tx, leases, clock.now()));
+    tell({ kind: "givenBack", places: items.map(({ place }) => place) });
+  } catch (error) {
+    log.error({ err: error, leases: leases.length }, "leases could not be given back; they lapse");
   }
-  return claimed.length;
 };
 
-/** Whose turn it is: what may begin now, and what may be leased ahead. */
-const turnsOf = ({ slots, ready }: Desk, places: readonly Place[]): Turn[] => {
-  const shares = new Map(slots.share(places).map(({ place, share }) => [place, share]));
-  let left = claimRowsMax;
-  return places.flatMap((place) => {
-    const wanted = (shares.get(place) ?? 0) + ready.room(place.endpointId);
-    const share = Math.min(wanted, left);
-    left -= share;
-    return share > 0 ? [{ place, share }] : [];
-  });
-};
-
-/**
- * While as much as this waits in memory, or waits in the queue for endpoints that take five hundred a second
- * between them, hearing of more waits too, a moment and again: it would only pass through the queue. But no
- * longer than this for one chunk, as others are heard of behind it. No clock's time.
- */
-const pacedReadyMin = 100;
-const pacedAnswersMin = 100;
-const paceMs = 5;
-const pacesMax = 100;
-
-const whileBusy = async (isBusy: () => boolean): Promise<void> => {
-  for (let paces = 0; paces < pacesMax && isBusy(); paces += 1) await setTimeout(paceMs);
+const whileBusy = async (isNow: () => boolean): Promise<void> => {
+  for (let paces = 0; paces < pacesMax && isNow(); paces += 1) await setTimeout(paceMs);
 };

@@ -1,11 +1,11 @@
 import type { Pool } from "@payment-links/postgres";
 import { type Clock, type Log, type Loop, startLoop } from "@payment-links/runtime";
+import { leaseMsOf } from "../domain/delivery.ts";
 import type { RetrySchedule } from "../domain/retry-schedule.ts";
 import { lockLapsed } from "../store/deliveries.ts";
-import { interruptedOutcome } from "./attempt-outcome.ts";
+import { interruptedOutcome } from "./attempt/attempt-outcome.ts";
 import type { DeliveryMetrics } from "./delivery-metrics.ts";
 import { endAttempts } from "./end-attempts.ts";
-import { leaseMsOf } from "./lease.ts";
 
 type LapsingOptions = {
   pool: Pool;

@@ -7,7 +7,7 @@ import {
   webhookTypes,
 } from "@payment-links/contracts";
 import * as z from "zod";
-import type { Place } from "../delivery/slots.ts";
+import type { Place } from "../domain/schedule/slots.ts";
 import type { EventDeps } from "../deps.ts";
 import { type OwedDelivery, openDeliveries } from "../delivery/open-deliveries.ts";
 import { listEnabledEndpoints, shareEndpoints } from "../store/endpoints.ts";

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { createHeldClock, openLog } from "@payment-links/runtime";
-import { admitWebhookUrl } from "../guard/admit-webhook-url.ts";
-import { type Resolve, createDnsResolver } from "../guard/resolver.ts";
-import { countDials } from "../testing/count-dials.ts";
-import { openNameServer } from "../testing/open-name-server.ts";
-import { sampleLink } from "../testing/samples.ts";
-import { readWebhookUrl } from "../guard/webhook-url.ts";
+import { admitWebhookUrl } from "../../guard/admit-webhook-url.ts";
+import { type Resolve, createDnsResolver } from "../../guard/resolver.ts";
+import { countDials } from "../../testing/count-dials.ts";
+import { openNameServer } from "../../testing/open-name-server.ts";
+import { sampleLink } from "../../testing/samples.ts";
+import { readWebhookUrl } from "../../guard/webhook-url.ts";
 import { createDeadlines } from "./deadlines.ts";
 import { makeAttempt } from "./make-attempt.ts";
 import { openTransport } from "./transport.ts";

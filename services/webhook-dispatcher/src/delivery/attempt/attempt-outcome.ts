@@ -1,5 +1,5 @@
-import { BlockedAddressError, UnresolvedHostError } from "../guard/resolve-public.ts";
-import { interruptedError } from "../domain/delivery.ts";
+import { BlockedAddressError, UnresolvedHostError } from "../../guard/resolve-public.ts";
+import { interruptedError } from "../../domain/delivery.ts";
 
 /** The kinds of end that an attempt can have: few, as they are a metric's label. */
 export type OutcomeKind =

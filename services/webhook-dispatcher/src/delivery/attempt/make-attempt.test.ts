@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { createHeldClock, openLog } from "@payment-links/runtime";
-import { openReceiver } from "../testing/open-receiver.ts";
-import { sampleLink } from "../testing/samples.ts";
+import { openReceiver } from "../../testing/open-receiver.ts";
+import { sampleLink } from "../../testing/samples.ts";
 import { createDeadlines } from "./deadlines.ts";
 import { makeAttempt } from "./make-attempt.ts";
 import { openTransport } from "./transport.ts";

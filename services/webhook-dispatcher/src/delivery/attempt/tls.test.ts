@@ -1,8 +1,8 @@
 import { expect, test } from "@jest/globals";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { certificates } from "../testing/certificates.ts";
-import { openReceiver } from "../testing/open-receiver.ts";
-import { openRig } from "../testing/open-rig.ts";
+import { certificates } from "../../testing/certificates.ts";
+import { openReceiver } from "../../testing/open-receiver.ts";
+import { openRig } from "../../testing/open-rig.ts";
 
 const { authority, key } = certificates;
 

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/gl
 import { sql } from "slonik";
 import * as z from "zod";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { type Rig, openRig } from "../testing/open-rig.ts";
+import { type Rig, openRig } from "../../testing/open-rig.ts";
 
 const timeoutMs = 10_000;
 const drainBytesMax = 64 * 1024;

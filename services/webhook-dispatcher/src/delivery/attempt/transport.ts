@@ -1,10 +1,10 @@
 import { Agent, type Dispatcher, Pool } from "undici";
 import type { Clock } from "@payment-links/runtime";
-import { createGuardedConnector } from "../guard/guarded-connector.ts";
-import type { HostOverrides } from "../guard/host-overrides.ts";
-import { rememberAnswers } from "../guard/remember-answers.ts";
-import type { Resolve } from "../guard/resolver.ts";
-import { hostOf } from "../guard/webhook-url.ts";
+import { createGuardedConnector } from "../../guard/guarded-connector.ts";
+import type { HostOverrides } from "../../guard/host-overrides.ts";
+import { rememberAnswers } from "../../guard/remember-answers.ts";
+import type { Resolve } from "../../guard/resolver.ts";
+import { hostOf } from "../../guard/webhook-url.ts";
 import { createCheckedPools } from "./checked-pools.ts";
 
 /** One POST to a stranger. */

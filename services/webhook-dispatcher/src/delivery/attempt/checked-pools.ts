@@ -1,9 +1,9 @@
 import { isIP } from "node:net";
 import { LRUCache } from "lru-cache";
 import type { Pool } from "undici";
-import { resolvePublic } from "../guard/resolve-public.ts";
-import type { Resolve } from "../guard/resolver.ts";
-import { hostOf } from "../guard/webhook-url.ts";
+import { resolvePublic } from "../../guard/resolve-public.ts";
+import type { Resolve } from "../../guard/resolver.ts";
+import { hostOf } from "../../guard/webhook-url.ts";
 
 /** Kept-alive connections to strangers, by origin. */
 export type CheckedPools = {

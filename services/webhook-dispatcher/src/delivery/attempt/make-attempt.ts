@@ -6,10 +6,10 @@ import {
   continueTrace,
   tracer,
 } from "@payment-links/runtime";
-import type { Link } from "../domain/link.ts";
-import { signatureHeaders } from "../domain/signature.ts";
-import { type WebhookEvent, writeWebhookBody } from "../domain/webhook-body.ts";
-import { BlockedAddressError } from "../guard/resolve-public.ts";
+import type { Link } from "../../domain/link.ts";
+import { signatureHeaders } from "../../domain/signature.ts";
+import { type WebhookEvent, writeWebhookBody } from "../../domain/webhook-body.ts";
+import { BlockedAddressError } from "../../guard/resolve-public.ts";
 import {
   type AttemptOutcome,
   DeadlineError,

@@ -2,12 +2,12 @@ import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "@jest/globals";
 import { createHeldClock } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { rememberedMs } from "../guard/remember-answers.ts";
-import { createDnsResolver } from "../guard/resolver.ts";
-import { certificates } from "../testing/certificates.ts";
-import { countDials } from "../testing/count-dials.ts";
-import { openNameServer } from "../testing/open-name-server.ts";
-import { type Receiver, answer, openReceiver } from "../testing/open-receiver.ts";
+import { rememberedMs } from "../../guard/remember-answers.ts";
+import { createDnsResolver } from "../../guard/resolver.ts";
+import { certificates } from "../../testing/certificates.ts";
+import { countDials } from "../../testing/count-dials.ts";
+import { openNameServer } from "../../testing/open-name-server.ts";
+import { type Receiver, answer, openReceiver } from "../../testing/open-receiver.ts";
 import { type Transport, openTransport } from "./transport.ts";
 
 const clock = createHeldClock(new Date("2026-11-21T10:00:00.000Z"));

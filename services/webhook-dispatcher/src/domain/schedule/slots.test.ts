@@ -1,5 +1,14 @@
 import { describe, expect, test } from "@jest/globals";
-import { type Place, createSlots } from "./slots.ts";
+import {
+  type Place,
+  type Slots,
+  countFree,
+  createSlots,
+  listFull,
+  releaseSlot,
+  shareSlots,
+  takeSlot,
+} from "./slots.ts";
 
 const bounds = {
   slotsMax: 256,
@@ -20,9 +29,9 @@ const places = (count: number, rest: Partial<Place> = {}): Place[] =>
   Array.from({ length: count }, (_, at) => place(`e${at}`, rest));
 
 /** Takes all that is dealt out; answers how many each got. */
-const takeShares = (slots: ReturnType<typeof createSlots>, among: readonly Place[]): number[] =>
-  slots.share(among).map((turn) => {
-    for (let taken = 0; taken < turn.share; taken += 1) slots.take(turn.place);
+const takeShares = (slots: Slots, among: readonly Place[]): number[] =>
+  shareSlots(slots, among).map((turn) => {
+    for (let taken = 0; taken < turn.share; taken += 1) takeSlot(slots, turn.place);
     return turn.share;
   });
 
@@ -33,25 +42,25 @@ describe("slots", () => {
     const slots = createSlots(bounds);
     const [one] = [place("a")];
     expect(takeShares(slots, [one])).toEqual([20]);
-    expect(slots.full()).toEqual({ endpointIds: ["a"], userIds: [], origins: [] });
-    expect(slots.share([one])).toEqual([]);
-    slots.release(one);
-    expect(slots.full().endpointIds).toEqual([]);
+    expect(listFull(slots)).toEqual({ endpointIds: ["a"], userIds: [], origins: [] });
+    expect(shareSlots(slots, [one])).toEqual([]);
+    releaseSlot(slots, one);
+    expect(listFull(slots).endpointIds).toEqual([]);
     expect(takeShares(slots, [one])).toEqual([1]);
   });
 
   test("are dealt out evenly where there are fewer than asked for", () => {
     const slots = createSlots({ ...bounds, slotsMax: 16 });
-    expect(slots.share(places(20)).map(({ share }) => share)).toEqual(Array(16).fill(1));
-    expect(slots.free()).toBe(16);
-    expect(slots.share(places(5)).map(({ share }) => share)).toEqual([3, 3, 2, 2, 2]);
+    expect(shareSlots(slots, places(20)).map(({ share }) => share)).toEqual(Array(16).fill(1));
+    expect(countFree(slots)).toBe(16);
+    expect(shareSlots(slots, places(5)).map(({ share }) => share)).toEqual([3, 3, 2, 2, 2]);
   });
 
   test("are bounded per account, over all of its endpoints", () => {
     const slots = createSlots({ ...bounds, slotsPerAccountMax: 10 });
     expect(takeShares(slots, places(5, { userId: "u" }))).toEqual([2, 2, 2, 2, 2]);
-    expect(slots.full().userIds).toEqual(["u"]);
-    expect(slots.share([place("another", { userId: "u" }), place("other")])).toEqual([
+    expect(listFull(slots).userIds).toEqual(["u"]);
+    expect(shareSlots(slots, [place("another", { userId: "u" }), place("other")])).toEqual([
       { place: place("other"), share: 10 },
     ]);
   });
@@ -59,8 +68,8 @@ describe("slots", () => {
   test("are bounded per origin, whoever's endpoints go there", () => {
     const slots = createSlots({ ...bounds, slotsPerOriginMax: 30 });
     expect(sum(takeShares(slots, places(50, { origin: "https://shop.com" })))).toBe(30);
-    expect(slots.full().origins).toEqual(["https://shop.com"]);
-    expect(slots.share([place("another", { origin: "https://shop.com" })])).toEqual([]);
+    expect(listFull(slots).origins).toEqual(["https://shop.com"]);
+    expect(shareSlots(slots, [place("another", { origin: "https://shop.com" })])).toEqual([]);
   });
 
   test("hold some back: twenty-five endpoints that hang leave one that comes new its first", () => {
@@ -69,10 +78,10 @@ describe("slots", () => {
     const heldBy = new Map<string, number>();
     // Each takes what it can; the second time round its attempts have timed out before.
     for (const one of [...hanging, ...hanging]) {
-      for (let held = heldBy.get(one.endpointId) ?? 0; held > 0; held -= 1) slots.release(one);
+      for (let held = heldBy.get(one.endpointId) ?? 0; held > 0; held -= 1) releaseSlot(slots, one);
       heldBy.set(one.endpointId, sum(takeShares(slots, [one])));
     }
-    expect(slots.free()).toBeGreaterThan(0);
+    expect(countFree(slots)).toBeGreaterThan(0);
     expect(sum(takeShares(slots, [place("new")]))).toBeGreaterThan(0);
   });
 
@@ -80,17 +89,17 @@ describe("slots", () => {
     const slots = createSlots(bounds);
     const shares = takeShares(slots, places(100));
     expect([shares.length, Math.min(...shares), Math.max(...shares)]).toEqual([100, 2, 3]);
-    expect(slots.free()).toBeGreaterThan(0);
+    expect(countFree(slots)).toBeGreaterThan(0);
   });
 
   test("once all have ended hold nothing and nobody", () => {
     const slots = createSlots(bounds);
     const all = places(30);
-    for (const { place: one, share } of slots.share(all)) {
-      for (let taken = 0; taken < share; taken += 1) slots.take(one);
-      for (let taken = 0; taken < share; taken += 1) slots.release(one);
+    for (const { place: one, share } of shareSlots(slots, all)) {
+      for (let taken = 0; taken < share; taken += 1) takeSlot(slots, one);
+      for (let taken = 0; taken < share; taken += 1) releaseSlot(slots, one);
     }
-    expect(slots.free()).toBe(bounds.slotsMax);
-    expect(slots.full()).toEqual({ endpointIds: [], userIds: [], origins: [] });
+    expect(countFree(slots)).toBe(bounds.slotsMax);
+    expect(listFull(slots)).toEqual({ endpointIds: [], userIds: [], origins: [] });
   });
 });
