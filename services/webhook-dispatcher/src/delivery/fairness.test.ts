@@ -57,6 +57,7 @@ describe("a process holds at most its bound of attempts", () => {
     const slow = rig.signIn();
     await Promise.all([1, 2, 3].map((at) => rig.register(slow, `/hanging/${at}`)));
     await startWithQueue([slow], { WEBHOOK_ACCOUNT_CONCURRENCY: "4" });
+    await waitUntil("its slots are taken", () => held.length >= 4);
     await untilOthersGet("/quick");
     expect(held).toHaveLength(4);
     expect(new Set(held.map(({ path }) => path)).size).toBe(3);
@@ -67,6 +68,7 @@ describe("a process holds at most its bound of attempts", () => {
     const people = [1, 2, 3].map(() => rig.signIn());
     for (const person of people) await rig.register(person, "/hanging");
     await startWithQueue(people, { WEBHOOK_ORIGIN_CONCURRENCY: "4" });
+    await waitUntil("its slots are taken", () => held.length >= 4);
     await untilOthersGet("https://other.test/quick");
     expect(held).toHaveLength(4);
     await endHeld(15 + 1);
