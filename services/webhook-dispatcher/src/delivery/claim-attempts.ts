@@ -1,8 +1,7 @@
-import type { Pool } from "@payment-links/postgres";
+import { type Pool, type Transaction, transact } from "@payment-links/postgres";
 import type { Link } from "../domain/link.ts";
 import { type ClaimedDelivery, claimDeliveries } from "../store/deliveries.ts";
 import { findLinks } from "../store/links.ts";
-import type { Transaction } from "../store/transaction.ts";
 import type { Attempt } from "./attempt/make-attempt.ts";
 import type { Targets } from "./targets.ts";
 
@@ -23,7 +22,7 @@ export const claimAttempts = (
   { pool, targets }: ClaimOptions,
   bounds: Parameters<typeof claimDeliveries>[1],
 ): Promise<ClaimedAttempt[]> =>
-  pool.transaction(async (tx) => {
+  transact(pool, async (tx) => {
     const deliveries = await claimDeliveries(tx, bounds);
     if (deliveries.length === 0) return [];
     const links = await findLinks(tx, distinct(deliveries.map(({ linkId }) => linkId)));

@@ -1,7 +1,7 @@
+import type { Transaction } from "@payment-links/postgres";
 import { type RetrySchedule, nextAttemptAfter } from "../domain/retry-schedule.ts";
-import { recordResults } from "../store/deliveries.ts";
+import { recordResults } from "../store/ended-deliveries.ts";
 import { type OutcomeRun, recordOutcomes } from "../store/endpoints.ts";
-import type { Transaction } from "../store/transaction.ts";
 import type { AttemptOutcome } from "./attempt/attempt-outcome.ts";
 
 /** An attempt that has ended, whoever noticed. */

@@ -1,9 +1,9 @@
 import type { AfterCommit } from "@payment-links/bus";
+import type { Transaction } from "@payment-links/postgres";
 import { type Clock, afterMs } from "@payment-links/runtime";
 import type { Link } from "../domain/link.ts";
 import type { Place } from "../domain/schedule/slots.ts";
 import { type NewDelivery, insertDeliveries } from "../store/deliveries.ts";
-import type { Transaction } from "../store/transaction.ts";
 import { prepareAttempts } from "./claim-attempts.ts";
 import type { Dispatcher } from "./start-dispatcher.ts";
 import type { Targets } from "./targets.ts";

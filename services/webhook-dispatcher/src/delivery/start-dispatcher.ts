@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import type { Pool } from "@payment-links/postgres";
+import { type Pool, transact } from "@payment-links/postgres";
 import { type Clock, type Log, type Loop, afterMs, startLoop } from "@payment-links/runtime";
 import { leaseMsOf } from "../domain/delivery.ts";
 import type { RetrySchedule } from "../domain/retry-schedule.ts";
@@ -12,7 +12,8 @@ import {
   schedule,
 } from "../domain/schedule/schedule.ts";
 import type { Place, SlotBounds } from "../domain/schedule/slots.ts";
-import { giveBackDeliveries, listWaitingEndpoints } from "../store/deliveries.ts";
+import { listWaitingEndpoints } from "../store/deliveries.ts";
+import { giveBackDeliveries } from "../store/ended-deliveries.ts";
 import { type AttemptOutcome, outcomeOfError } from "./attempt/attempt-outcome.ts";
 import type { Attempt } from "./attempt/make-attempt.ts";
 import { type ClaimedAttempt, claimAttempts } from "./claim-attempts.ts";
@@ -95,7 +96,7 @@ export const startDispatcher = (options: DispatcherOptions): Dispatcher => {
     return effects;
   };
   const writer = createResultWriter({
-    keep: (batch) => pool.transaction((tx) => endAttempts(tx, batch, options)),
+    keep: (batch) => transact(pool, (tx) => endAttempts(tx, batch, options)),
     clock,
     log,
   });
@@ -173,7 +174,7 @@ const giveBack = async (
 ): Promise<void> => {
   const leases = items.map(({ delivery }) => delivery);
   try {
-    await pool.transaction((tx) => giveBackDeliveries(tx, leases, clock.now()));
+    await transact(pool, (tx) => giveBackDeliveries(tx, leases, clock.now()));
     tell({ kind: "givenBack", places: items.map(({ place }) => place) });
   } catch (error) {
     log.error({ err: error, leases: leases.length }, "leases could not be given back; they lapse");

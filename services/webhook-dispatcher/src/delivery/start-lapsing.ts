@@ -1,4 +1,4 @@
-import type { Pool } from "@payment-links/postgres";
+import { type Pool, transact } from "@payment-links/postgres";
 import { type Clock, type Log, type Loop, startLoop } from "@payment-links/runtime";
 import { leaseMsOf } from "../domain/delivery.ts";
 import type { RetrySchedule } from "../domain/retry-schedule.ts";
@@ -31,7 +31,7 @@ export const startLapsing = (options: LapsingOptions): Loop => {
     waitMs: pollMs,
     run: async () => {
       const now = clock.now();
-      const lapsed = await pool.transaction(async (tx) => {
+      const lapsed = await transact(pool, async (tx) => {
         const locked = await lockLapsed(tx, { now, limit: lapsedMax });
         if (locked.length === 0) return locked;
         const ended = locked.map(({ id, leaseUntil, ...rest }) => ({

@@ -1,9 +1,9 @@
 import { LRUCache } from "lru-cache";
+import type { Transaction } from "@payment-links/postgres";
 import type { Log } from "@payment-links/runtime";
 import { type SecretKeys, openSecret } from "../domain/secret-keys.ts";
 import { type UrlRules, readWebhookUrl } from "../guard/webhook-url.ts";
 import { type EndpointTarget, findTargets } from "../store/endpoints.ts";
-import type { Transaction } from "../store/transaction.ts";
 
 /** Where an endpoint's deliveries go, null where they may go nowhere, and the secret that signs them. */
 type Target = { url: URL | null; secret: string };

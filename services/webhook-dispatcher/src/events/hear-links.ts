@@ -6,13 +6,13 @@ import {
   newId,
   webhookTypes,
 } from "@payment-links/contracts";
+import type { Transaction } from "@payment-links/postgres";
 import * as z from "zod";
 import type { Place } from "../domain/schedule/slots.ts";
 import type { EventDeps } from "../deps.ts";
 import { type OwedDelivery, openDeliveries } from "../delivery/open-deliveries.ts";
 import { listEnabledEndpoints, shareEndpoints } from "../store/endpoints.ts";
 import { recordLinks } from "../store/links.ts";
-import type { Transaction } from "../store/transaction.ts";
 
 type LinkEvent = {
   data: { link: PaymentLinkState; transaction?: LinkTransaction };

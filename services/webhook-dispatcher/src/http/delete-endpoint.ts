@@ -3,7 +3,7 @@ import { refuse } from "@payment-links/contracts";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
-import { abandonDeliveries } from "../store/deliveries.ts";
+import { abandonDeliveries } from "../store/ended-deliveries.ts";
 import { lockEndpoints, deleteEndpoint as markDeleted } from "../store/endpoints.ts";
 import { readEndpointId } from "./read-endpoint-id.ts";
 

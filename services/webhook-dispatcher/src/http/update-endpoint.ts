@@ -5,7 +5,7 @@ import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { nameLengthMax, showEndpoint } from "../domain/endpoint.ts";
-import { abandonDeliveries } from "../store/deliveries.ts";
+import { abandonDeliveries } from "../store/ended-deliveries.ts";
 import { lockEndpoints, updateEndpoint as storeEndpoint } from "../store/endpoints.ts";
 import { readEndpointId } from "./read-endpoint-id.ts";
 

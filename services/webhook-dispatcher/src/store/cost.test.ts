@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { type DatabaseTransactionConnection, sql } from "slonik";
+import type { Transaction } from "@payment-links/postgres";
+import { sql } from "slonik";
 import * as z from "zod";
 import { type RegisteredEndpoint, type Rig, openRig } from "../testing/open-rig.ts";
 import { newId, pageSize } from "@payment-links/contracts";
@@ -40,7 +41,7 @@ const now = () => sql.timestamp(rig.clock.now());
 const Reads = z.object({ rows: z.coerce.number(), entries: z.coerce.number() });
 
 /** What the transaction has read of `deliveries` until now: rows of the table, entries of its indexes. */
-const countReads = (tx: DatabaseTransactionConnection) =>
+const countReads = (tx: Transaction) =>
   tx.one(sql.type(Reads)`
     SELECT pg_stat_get_xact_tuples_returned('deliveries'::regclass)
              + pg_stat_get_xact_tuples_fetched('deliveries'::regclass) AS rows,
@@ -106,7 +107,7 @@ describe("with 100000 deliveries waiting at one endpoint, looking for work", () 
 });
 
 /** Rows of the log that the transaction has read until now. */
-const countLogReads = (tx: DatabaseTransactionConnection) =>
+const countLogReads = (tx: Transaction) =>
   tx.oneFirst(sql.type(z.object({ rows: z.coerce.number() }))`
     SELECT sum(pg_stat_get_xact_tuples_returned(inhrelid)
                + pg_stat_get_xact_tuples_fetched(inhrelid)) AS rows

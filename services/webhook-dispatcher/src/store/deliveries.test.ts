@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { newId } from "@payment-links/contracts";
+import type { Transaction } from "@payment-links/postgres";
 import { sql } from "slonik";
 import * as z from "zod";
 import { waitUntil } from "@payment-links/runtime/testing";
@@ -9,10 +10,9 @@ import {
   claimDeliveries,
   insertDeliveries,
   lockLapsed,
-  recordResults,
 } from "./deliveries.ts";
 import type { LogPlace } from "./delivery-log.ts";
-import type { Transaction } from "./transaction.ts";
+import { recordResults } from "./ended-deliveries.ts";
 
 let rig: Rig;
 let person: Person;

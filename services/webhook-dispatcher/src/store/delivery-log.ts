@@ -1,17 +1,13 @@
-import { type CommonQueryMethods, type DatabaseTransactionConnection, sql } from "slonik";
+import { type Db, type Transaction, nothing } from "@payment-links/postgres";
+import { sql } from "slonik";
 import * as z from "zod";
 import { pageSize, webhookTypes } from "@payment-links/contracts";
 import { type LoggedDelivery, deliveryStatuses } from "../domain/delivery.ts";
 
-const nothing = sql.type(z.object({}).strict());
-
 /** Where an ended delivery stands in the log: by its event's day, and there by event and endpoint. */
 export type LogPlace = { eventId: string; endpointId: string; occurredAt: Date };
 
-/** The day in UTC by which the log is partitioned, of an instant in SQL. */
-export const occurredOn = sql.fragment`(occurred_at AT TIME ZONE 'utc')::date`;
-
-/** The same day, of an instant here. */
+/** The day in UTC by which the log is partitioned. */
 export const dayOf = (instant: Date): string => instant.toISOString().slice(0, 10);
 
 /**
@@ -19,7 +15,7 @@ export const dayOf = (instant: Date): string => instant.toISOString().slice(0, 1
  * all. One whose attempt is not the last is left as it is.
  */
 export const correctToDelivered = async (
-  tx: DatabaseTransactionConnection,
+  tx: Transaction,
   results: readonly (LogPlace & { attempts: number; httpStatus: number | null })[],
 ): Promise<void> => {
   for (const { eventId, endpointId, occurredAt, attempts, httpStatus } of results) {
@@ -49,7 +45,7 @@ const loggedRow = sql.type(LoggedRow);
  * it.
  */
 export const listDeliveries = (
-  pool: CommonQueryMethods,
+  pool: Db,
   { endpointId, offset }: { endpointId: string; offset: number },
 ): Promise<readonly LoggedDelivery[]> => {
   const shared = sql.fragment`
@@ -81,7 +77,7 @@ const deletedRowsMax = 5_000;
  * be left. What is pending is not in the log, and never dropped.
  */
 export const keepDeliveryLog = async (
-  pool: CommonQueryMethods,
+  pool: Db,
   { now, keptDays }: { now: Date; keptDays: number },
 ): Promise<boolean> => {
   const today = dayOf(now);

@@ -1,4 +1,5 @@
-import { type CommonQueryMethods, type DatabaseTransactionConnection, sql } from "slonik";
+import { type Db, type Transaction, nothing } from "@payment-links/postgres";
+import { sql } from "slonik";
 import * as z from "zod";
 import { refuse } from "@payment-links/contracts";
 import { type Endpoint, type EndpointOutcome, endpointsMax } from "../domain/endpoint.ts";
@@ -17,8 +18,6 @@ const EndpointRow = z.object({
 const endpointRow = sql.type(EndpointRow);
 const idRow = sql.type(z.object({ id: z.string() }));
 const countRow = sql.type(z.object({ count: z.int() }));
-const Nothing = z.object({}).strict();
-const nothing = sql.type(Nothing);
 
 const endpointColumns = sql.fragment`
   id, url, name, enabled, secret_prefix AS "secretPrefix", date_created AS "dateCreated",
@@ -32,10 +31,7 @@ const lockSpace = 7_203;
  * Waits until nobody else changes the account's endpoints, and keeps others out until the transaction
  * ends: this holds the limit of five, and an endpoint that goes against events that come.
  */
-export const lockEndpoints = async (
-  tx: DatabaseTransactionConnection,
-  userId: string,
-): Promise<void> => {
+export const lockEndpoints = async (tx: Transaction, userId: string): Promise<void> => {
   await tx.query(nothing`
     SELECT FROM pg_advisory_xact_lock(${lockSpace}, hashtext(${userId}))
   `);
@@ -43,10 +39,10 @@ export const lockEndpoints = async (
 
 /** Keeps the account's endpoints as they are until the transaction ends; readers do not wait. */
 export const shareEndpoints = async (
-  tx: DatabaseTransactionConnection,
+  tx: Transaction,
   userIds: readonly string[],
 ): Promise<void> => {
-  await tx.query(sql.prepared("share_endpoints", Nothing)`
+  await tx.query(sql.prepared("share_endpoints", z.object({}).strict())`
     SELECT FROM (
       SELECT pg_advisory_xact_lock_shared(${lockSpace}, hashtext(id))
       FROM unnest(${sql.array([...userIds], "text")}) AS owner (id)
@@ -59,10 +55,7 @@ export type NewEndpoint = Pick<Endpoint, "id" | "url" | "name" | "secretPrefix" 
   SealedSecret & { userId: string };
 
 /** Adds an endpoint under {@link lockEndpoints}; refuses where the account has as many as it may. */
-export const insertEndpoint = async (
-  tx: DatabaseTransactionConnection,
-  endpoint: NewEndpoint,
-): Promise<Endpoint> => {
+export const insertEndpoint = async (tx: Transaction, endpoint: NewEndpoint): Promise<Endpoint> => {
   const { count } = await tx.one(countRow`
     SELECT count(*)::int AS count FROM endpoints
     WHERE user_id = ${endpoint.userId} AND deleted_at IS NULL
@@ -80,10 +73,7 @@ export const insertEndpoint = async (
 };
 
 /** The account's endpoints, newest first; deleted ones are not among them. */
-export const listEndpoints = (
-  pool: CommonQueryMethods,
-  userId: string,
-): Promise<readonly Endpoint[]> =>
+export const listEndpoints = (pool: Db, userId: string): Promise<readonly Endpoint[]> =>
   pool.any(endpointRow`
     SELECT ${endpointColumns} FROM endpoints
     WHERE user_id = ${userId} AND deleted_at IS NULL
@@ -95,7 +85,7 @@ type OwnEndpoint = { userId: string; id: string };
 
 /** Changes what of an endpoint can be changed; undefined leaves a value, null means no such endpoint. */
 export const updateEndpoint = (
-  tx: DatabaseTransactionConnection,
+  tx: Transaction,
   { userId, id }: OwnEndpoint,
   change: { name: string | undefined; enabled: boolean | undefined },
 ): Promise<Endpoint | null> =>
@@ -109,7 +99,7 @@ export const updateEndpoint = (
 
 /** Marks an endpoint as deleted; answers whether there was one. */
 export const deleteEndpoint = async (
-  tx: DatabaseTransactionConnection,
+  tx: Transaction,
   { userId, id }: OwnEndpoint,
   now: Date,
 ): Promise<boolean> => {
@@ -122,17 +112,14 @@ export const deleteEndpoint = async (
 };
 
 /** Whether the account has, or once had, that endpoint: the log of a deleted one stays readable. */
-export const hadEndpoint = (
-  pool: CommonQueryMethods,
-  { userId, id }: OwnEndpoint,
-): Promise<boolean> =>
+export const hadEndpoint = (pool: Db, { userId, id }: OwnEndpoint): Promise<boolean> =>
   pool.exists(idRow`SELECT id FROM endpoints WHERE id = ${id} AND user_id = ${userId}`);
 
 const OwnedRow = z.object({ id: z.string(), userId: z.string(), origin: z.string() });
 
 /** The endpoints that events of the accounts are owed to, under {@link shareEndpoints}. */
 export const listEnabledEndpoints = async (
-  tx: DatabaseTransactionConnection,
+  tx: Transaction,
   userIds: readonly string[],
 ): Promise<readonly { id: string; userId: string; origin: string }[]> =>
   tx.any(sql.prepared("list_enabled_endpoints", OwnedRow)`
@@ -152,10 +139,7 @@ const targetRow = sql.type(TargetRow);
 export type EndpointTarget = z.output<typeof TargetRow>;
 
 /** Reads the targets of endpoints by their ids. */
-export const findTargets = (
-  pool: CommonQueryMethods,
-  ids: readonly string[],
-): Promise<readonly EndpointTarget[]> =>
+export const findTargets = (pool: Db, ids: readonly string[]): Promise<readonly EndpointTarget[]> =>
   pool.any(targetRow`
     SELECT id, url, sealed_secret AS sealed, secret_key_name AS "keyName"
     FROM endpoints WHERE id = ANY(${sql.array([...ids], "text")})
@@ -164,7 +148,7 @@ export const findTargets = (
 const keyNameRow = sql.type(z.object({ keyName: z.string() }));
 
 /** The names of the keys that seal the secrets of endpoints in use. */
-export const listSecretKeyNames = async (pool: CommonQueryMethods): Promise<readonly string[]> => {
+export const listSecretKeyNames = async (pool: Db): Promise<readonly string[]> => {
   const rows = await pool.any(keyNameRow`
     SELECT DISTINCT secret_key_name AS "keyName" FROM endpoints WHERE deleted_at IS NULL
   `);
@@ -179,7 +163,7 @@ export type StoredSecret = z.output<typeof SecretRow>;
 
 /** Secrets of endpoints in use that another key than this one seals, by id from `afterId` on. */
 export const listSecretsNotUnder = (
-  pool: CommonQueryMethods,
+  pool: Db,
   keyName: string,
   { afterId, limit }: { afterId: string; limit: number },
 ): Promise<readonly StoredSecret[]> =>
@@ -191,7 +175,7 @@ export const listSecretsNotUnder = (
 
 /** Puts secrets in the place of what was read; one that somebody else has sealed anew stays as it is. */
 export const replaceSecrets = async (
-  pool: CommonQueryMethods,
+  pool: Db,
   secrets: readonly { read: StoredSecret; fresh: SealedSecret }[],
 ): Promise<number> => {
   const rows = secrets.map(({ read, fresh }) => [
@@ -221,7 +205,7 @@ export type OutcomeRun = {
 
 /** Keeps how the latest attempts ended. A success after successes writes nothing. */
 export const recordOutcomes = async (
-  tx: DatabaseTransactionConnection,
+  tx: Transaction,
   runs: readonly OutcomeRun[],
 ): Promise<void> => {
   const rows = runs.map((run) => [run.endpointId, run.lastOutcome, run.failures, run.hadSuccess]);

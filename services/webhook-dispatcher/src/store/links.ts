@@ -1,4 +1,5 @@
-import { type CommonQueryMethods, type DatabaseTransactionConnection, sql } from "slonik";
+import type { Db, Transaction } from "@payment-links/postgres";
+import { sql } from "slonik";
 import * as z from "zod";
 import {
   Decimal,
@@ -45,7 +46,7 @@ const columnTypes = [
  * known before; a link that was not known is not among them.
  */
 export const recordLinks = async (
-  tx: DatabaseTransactionConnection,
+  tx: Transaction,
   links: readonly PaymentLinkState[],
 ): Promise<ReadonlyMap<string, number>> => {
   // The look-ups with a limit are one per link, whatever the plan that was kept says of the table's size.
@@ -88,10 +89,7 @@ export const recordLinks = async (
 };
 
 /** Reads links by their ids. */
-export const findLinks = (
-  pool: CommonQueryMethods,
-  ids: readonly string[],
-): Promise<readonly Link[]> =>
+export const findLinks = (pool: Db, ids: readonly string[]): Promise<readonly Link[]> =>
   pool.any(linkRow`
     SELECT id, status, to_amount AS "toAmount", received_amount AS "receivedAmount",
            current_usage AS "currentUsage", max_usage AS "maxUsage", description,

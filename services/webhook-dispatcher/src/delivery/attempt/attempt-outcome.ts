@@ -31,7 +31,7 @@ export class DeadlineError extends Error {
   }
 }
 
-/** What a status line means: any 2xx is success, all else a failure, redirects too (spec §6.5). */
+/** What a status line means: any 2xx is success, all else a failure, redirects too (rule HOOK-13). */
 export const outcomeOfStatus = (httpStatus: number): AttemptOutcome =>
   httpStatus >= 200 && httpStatus < 300
     ? { kind: "delivered", httpStatus, error: null }

@@ -41,7 +41,7 @@ type AttemptOptions = {
 };
 
 /**
- * Makes one attempt and tells how it ended; never throws (spec §6.3 to §6.5). One deadline holds over
+ * Makes one attempt and tells how it ended; never throws (rules HOOK-8 to HOOK-13). One deadline holds over
  * DNS, connect, TLS, headers and body. It is not begun where the lease could end before it.
  */
 export const makeAttempt = async (
