@@ -2,7 +2,13 @@ import { Kafka, logLevel } from "kafkajs";
 import * as z from "zod";
 import { outgoing } from "@payment-links/bus";
 import { testBrokers } from "@payment-links/bus/testing";
-import { Decimal, type PaymentLinkState, linkCompleted, newId } from "@payment-links/contracts";
+import {
+  Decimal,
+  type PaymentLinkState,
+  linkCompleted,
+  newId,
+  linkTexts,
+} from "@payment-links/contracts";
 
 const recordsPerSend = 500;
 
@@ -24,7 +30,7 @@ export const completedLink = (userId: string, description: string | null = null)
     receivedAmount: new Decimal("25.5"),
     currentUsage: 1,
     maxUsage: null,
-    description,
+    ...linkTexts({ description }),
     expirationDate: null,
     destinationAddress: "0x52908400098527886E0F7030069857D2E4169EE7",
     chainId: "8453",

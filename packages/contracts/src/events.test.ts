@@ -1,6 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import * as z from "zod";
 import * as events from "./events.ts";
+import { linkTexts } from "./link-texts.ts";
 import { Decimal } from "./money.ts";
 
 const at = new Date("2026-11-21T10:00:00.123Z");
@@ -39,7 +40,7 @@ const link = {
   receivedAmount: new Decimal("0.000000000000000001"),
   currentUsage: 1,
   maxUsage: null,
-  description: 'a "quoted" \u2028 line',
+  ...linkTexts({ description: 'a "quoted" \u2028 line' }),
   expirationDate: at,
   destinationAddress: "0x1",
   chainId: "8453",

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { Decimal, Refusal, openCatalogue } from "@payment-links/contracts";
+import { Decimal, Refusal, openCatalogue, linkTexts } from "@payment-links/contracts";
 import { sampleAccount, shopAddress, start, usdcOnBase } from "../testing/samples.ts";
 import { deactivateLink, linkState, openLink, readyAccount, statusAt } from "./link.ts";
 
@@ -9,7 +9,7 @@ const drawn = { id: "plink_1", paymentReference: "ab".repeat(16), now: start };
 
 const order = (toAmount: string) => ({
   toAmount: new Decimal(toAmount),
-  description: null,
+  ...linkTexts({}),
   maxUsage: null,
   expirationDate: null,
 });

@@ -1,7 +1,13 @@
 import { createRequire } from "node:module";
 import { describe, expect, test } from "@jest/globals";
 import { type Abi, decodeFunctionData, erc20Abi, zeroAddress } from "viem";
-import { type CatalogueToken, Decimal, Refusal, openCatalogue } from "@payment-links/contracts";
+import {
+  type CatalogueToken,
+  Decimal,
+  Refusal,
+  openCatalogue,
+  linkTexts,
+} from "@payment-links/contracts";
 import type { LinkView } from "./link-view.ts";
 import { instructPayer, remainingAmount } from "./payment-instructions.ts";
 
@@ -25,7 +31,7 @@ const sampleLink = (more: Partial<LinkView> = {}): LinkView => ({
   receivedAmount: "0",
   currentUsage: 0,
   maxUsage: null,
-  description: null,
+  ...linkTexts({}),
   createdAt: now,
   expiresAt: null,
   walletId: "wallet_01m7y4kb9sfvktcnzb0r3g9a0s",

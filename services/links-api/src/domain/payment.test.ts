@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { type CatalogueToken, Decimal, openCatalogue } from "@payment-links/contracts";
+import { type CatalogueToken, Decimal, openCatalogue, linkTexts } from "@payment-links/contracts";
 import { sampleAccount, sampleSettlement, shopAddress, start } from "../testing/samples.ts";
 import { type Link, openLink, readyAccount } from "./link.ts";
 import { creditPayment, judgePayment } from "./payment.ts";
@@ -10,7 +10,7 @@ const later = (ms: number) => new Date(start.getTime() + ms);
 
 const linkOf = (more: Partial<Link> = {}): Link => ({
   ...openLink(
-    { toAmount: new Decimal("25"), description: null, maxUsage: null, expirationDate: null },
+    { toAmount: new Decimal("25"), ...linkTexts({}), maxUsage: null, expirationDate: null },
     owner,
     { id: "plink_1", paymentReference: "ab".repeat(16), now: start },
   ),

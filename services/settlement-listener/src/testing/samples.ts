@@ -1,4 +1,10 @@
-import { Decimal, type PaymentLinkState, newId, openCatalogue } from "@payment-links/contracts";
+import {
+  Decimal,
+  type PaymentLinkState,
+  newId,
+  openCatalogue,
+  linkTexts,
+} from "@payment-links/contracts";
 import type { Sighting } from "../domain/payment.ts";
 
 const catalogueToken = (id: string) => {
@@ -52,7 +58,7 @@ export const sampleLink = (change: Partial<PaymentLinkState> = {}): PaymentLinkS
   receivedAmount: new Decimal("0"),
   currentUsage: 0,
   maxUsage: null,
-  description: null,
+  ...linkTexts({}),
   expirationDate: null,
   destinationAddress: owner,
   chainId: usdc.chainId,

@@ -3,6 +3,7 @@ import {
   type LinkTransaction,
   type PaymentLinkState,
   newId,
+  linkTexts,
 } from "@payment-links/contracts";
 
 const owner = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
@@ -18,7 +19,7 @@ export const sampleLink = (change: Partial<PaymentLinkState> = {}): PaymentLinkS
   receivedAmount: new Decimal("10.5"),
   currentUsage: 1,
   maxUsage: null,
-  description: null,
+  ...linkTexts({}),
   expirationDate: null,
   destinationAddress: owner,
   chainId: "8453",
