@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { devnet } from "@payment-links/contracts";
-import { type InternalRoute, PortTakenError, listen } from "@payment-links/http";
+import { type InternalRoute, PortTakenError, answerJson, listen } from "@payment-links/http";
 import { type Environment, type Log, type StopList, readSecret } from "@payment-links/runtime";
 
 type DevnetOptions = {
@@ -71,5 +71,5 @@ const append = (list: string | undefined, entry: string): string =>
 export const devnetRoute = (urls: { rpcUrl: string; publicUrl: string }): InternalRoute => ({
   method: "get",
   path: "/internal/devnet",
-  handle: (_req, res) => void res.json(urls),
+  handle: (_req, res) => answerJson(res, 200, urls),
 });
