@@ -19,7 +19,15 @@ const tests = (await listAlone()).filter((test) => test.startsWith(own));
 if (tests.length === 0) {
   writeFileSync(countsFile, JSON.stringify({ passed: 0, failed: 0, skipped: {} }));
 } else {
-  const args = jestArgs("--json", `--outputFile=${resultFile}`, "--runTestsByPath", ...tests);
+  // Other workspaces run beside it.
+  const workers = "--maxWorkers=2";
+  const args = jestArgs(
+    "--json",
+    `--outputFile=${resultFile}`,
+    workers,
+    "--runTestsByPath",
+    ...tests,
+  );
   const { status } = spawnSync(process.execPath, [...nodeFlags, ...args], {
     cwd: root,
     stdio: ["ignore", "ignore", "inherit"],

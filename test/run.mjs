@@ -4,7 +4,7 @@
 // and what needs Postgres alone of that which has changed since `main`.
 import { existsSync } from "node:fs";
 import { chmod, mkdtemp, readFile, readdir } from "node:fs/promises";
-import { constants, tmpdir } from "node:os";
+import { availableParallelism, constants, tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { createInterface } from "node:readline";
 import { ensureInstalled } from "../deploy/node24.mjs";
@@ -78,7 +78,9 @@ const listQuick = async () => {
 const runAlone = async (env) => {
   const turbo = join(root, "node_modules/turbo/bin/turbo");
   const PATH = `${join(root, "node_modules/.bin")}${delimiter}${env.PATH}`;
-  const child = start([turbo, "run", "test:alone", "--continue", "--output-logs=errors-only"], {
+  // By itself turbo would start ten at once, whatever the machine.
+  const options = [`--concurrency=${availableParallelism()}`, "--continue"];
+  const child = start([turbo, "run", "test:alone", ...options, "--output-logs=errors-only"], {
     env: { ...env, PATH, TURBO_TELEMETRY_DISABLED: "1", DO_NOT_TRACK: "1" },
     stdio: ["ignore", 2, "inherit"],
   });
