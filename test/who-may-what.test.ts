@@ -70,6 +70,7 @@ const expectations: Record<string, Expected> = {
   "GET /v1/payment-link": { by: "payment_link:read", answers: "200" },
   "GET /v1/payment-link/:id": { ...anyone, answers: "200", of: ownLink },
   "GET /v1/openapi.json": { ...anyone, answers: "200" },
+  "GET /console/api/openapi.json": { ...anyone, answers: "200" },
 
   "POST /console/api/session": {
     ...anyone,

@@ -11,6 +11,7 @@ const paths: [string, ServiceName][] = [
   ["/checkout/logos/8453.svg", "links-api"],
   ["/console", "links-api"],
   ["/console/sign-in", "links-api"],
+  ["/console/api/openapi.json", "links-api"],
   ["/console/api/payment-links", "links-api"],
   ["/console/api/payment-links/plink_1/deactivate", "links-api"],
   ["/console/api/session", "auth-keys"],

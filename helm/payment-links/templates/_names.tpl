@@ -54,6 +54,7 @@ The paths of the one origin and the service behind each; a longer prefix wins. d
 says the same for the four services in one process.
 */}}
 {{- define "payment-links.paths" -}}
+/console/api/openapi.json: links-api
 /console/api/payment-links: links-api
 /console/api/webhook-endpoints: webhook-dispatcher
 /console/api: auth-keys

@@ -1,3 +1,48 @@
+export { AccountChange, type OwnAccount, accountOperations } from "./api/accounts.ts";
+export {
+  ApiKeyChange,
+  type ApiKeyData,
+  RotationBody,
+  apiKeyBody,
+  apiKeyOperations,
+  overlapSecondsDefault,
+} from "./api/api-keys.ts";
+export { type AuditEntry, auditLogOperations } from "./api/audit-log.ts";
+export { consoleOperations } from "./api/console.ts";
+export { type Operation, refusalsOf } from "./api/operation.ts";
+export {
+  type CheckoutLink,
+  CheckoutQuery,
+  type CheckoutTransaction,
+  type PaymentData,
+  checkoutOperations,
+  consoleLinkOperations,
+  type noInstructionsReasons,
+  publicLinkOperations,
+  unappliedReasons,
+} from "./api/payment-links.ts";
+export {
+  type IdentityData,
+  LinkIdentityBody,
+  NonceQuery,
+  type SessionData,
+  SignInBody,
+  StartOidcQuery,
+  identityOperations,
+  sessionOperations,
+  signInMethods,
+  signInOperations,
+} from "./api/sessions.ts";
+export { type OwnWallet, WalletChange, walletBody, walletOperations } from "./api/wallets.ts";
+export {
+  type DeliveryData,
+  EndpointBody,
+  EndpointChange,
+  type WebhookEndpointData,
+  deliveryStatuses,
+  type endpointOutcomes,
+  webhookEndpointOperations,
+} from "./api/webhook-endpoints.ts";
 export { Account, ChainType, Wallet, chainTypes, defaultWallet } from "./account.ts";
 export { type ApiKeyMode, hashSecret, isApiKey, mintApiKey, shownKeyLength } from "./api-key.ts";
 export {
@@ -54,9 +99,8 @@ export {
   ListLinksQuery,
   PageQuery,
   PaymentLinkCreationData,
-  PaymentLinkData,
-  PaymentLinkPage,
-  RetrievedPaymentLink,
+  type PaymentLinkData,
+  type RetrievedPaymentLink,
   TokenData,
   UserData,
   UserWalletData,
@@ -84,6 +128,15 @@ export {
   read,
   required,
   text,
+  validationMessages,
   webUrl,
 } from "./validation.ts";
-export { WebhookBody, WebhookTransaction, type WebhookType, webhookTypes } from "./webhook.ts";
+export {
+  AnyWebhook,
+  WebhookHeaderPrefix,
+  type WebhookLink,
+  WebhookTransaction,
+  type WebhookType,
+  webhookBodies,
+  webhookTypes,
+} from "./webhook.ts";

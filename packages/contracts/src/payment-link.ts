@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { ChainType } from "./account.ts";
+import { pageOf, wireInstant } from "./api/operation.ts";
 import { LinkStatus, linkStatuses } from "./events.ts";
 import { LinkTexts, linkTextsBody } from "./link-texts.ts";
 import {
@@ -17,8 +18,6 @@ const int32Max = 2_147_483_647;
 
 /** Links on one page of a list; fixed (rule API-5). */
 export const pageSize = 10;
-
-const wireInstant = z.string().meta({ format: "date-time" });
 
 /** A chain (rule API-7). */
 export const ChainData = z
@@ -81,14 +80,7 @@ export const PaymentLinkCreationData = z
   .meta({ id: "PaymentLinkCreationData" });
 
 /** A page of links (rule API-5). */
-export const PaymentLinkPage = z
-  .object({
-    data: z.array(PaymentLinkData),
-    limit: z.int(),
-    offset: z.int(),
-    nextOffset: z.int().nullable(),
-  })
-  .meta({ id: "PaymentLinkPage" });
+export const PaymentLinkPage = pageOf(PaymentLinkData).meta({ id: "PaymentLinkPage" });
 
 /** The wallet that a link settles to (rule API-7). */
 export const UserWalletData = z
@@ -141,7 +133,7 @@ export const createLinkBody = (now: () => Date) =>
     ...linkTextsBody,
     maxUsage: nullable(integer({ min: 1, max: int32Max })),
     expirationDate: nullable(futureDateTime(now)).describe("In the future; UTC without an offset."),
-  });
+  }).meta({ id: "NewPaymentLink" });
 export type CreateLinkBody = z.output<ReturnType<typeof createLinkBody>>;
 
 /** The query of a page: the offset counts entries of the filtered list (rule API-5). */

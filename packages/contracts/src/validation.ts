@@ -8,7 +8,7 @@ import { Refusal } from "./refusal.ts";
  * The validation codes that a caller can be told (rule VALID-2). A message states the failed rule and
  * never names the field (rule VALID-1).
  */
-const messages = {
+export const validationMessages = {
   missing: "A required value is missing.",
   json_invalid: "The body is not valid JSON.",
   model_attributes_type: "The body must be a JSON object.",
@@ -39,13 +39,13 @@ const messages = {
   no_update: "This value cannot be changed.",
 } as const;
 
-export type ValidationCode = keyof typeof messages;
+export type ValidationCode = keyof typeof validationMessages;
 
 /** Makes the 422 that tells one problem per code, in order. */
 export const invalid = (...codes: ValidationCode[]): Refusal =>
   new Refusal(
     422,
-    codes.map((code) => ({ message: messages[code], code })),
+    codes.map((code) => ({ message: validationMessages[code], code })),
   );
 
 /** Reads a stranger's input. Only here does a schema's failure become the caller's fault (422). */
@@ -57,7 +57,7 @@ export const read = <S extends z.ZodType>(schema: S, input: unknown): z.output<S
 
 const codeOfIssue = (issue: z.core.$ZodIssue): ValidationCode => {
   const code: unknown = issue.code === "custom" ? issue.params?.["code"] : undefined;
-  return typeof code === "string" && code in messages
+  return typeof code === "string" && code in validationMessages
     ? (code as ValidationCode)
     : "model_attributes_type";
 };

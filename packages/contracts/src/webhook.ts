@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { wireInstant } from "./api/operation.ts";
 import { LinkStatus, PaymentStatus } from "./events.ts";
 import { LinkTexts } from "./link-texts.ts";
 
@@ -9,7 +10,11 @@ export const webhookTypes = [
 ] as const;
 export type WebhookType = (typeof webhookTypes)[number];
 
-const wireInstant = z.string().meta({ format: "date-time" });
+/** What the names of the three headers that authenticate a webhook begin with, as it is configured. */
+export const WebhookHeaderPrefix = z
+  .string()
+  .regex(/^[A-Za-z][A-Za-z0-9-]{0,63}$/, { error: "must be letters, digits and hyphens" })
+  .default("Service");
 
 /** A webhook's `data.transaction` (rule HOOK-9). */
 export const WebhookTransaction = z
@@ -23,28 +28,49 @@ export const WebhookTransaction = z
     dateCreated: wireInstant,
   })
   .meta({ id: "WebhookTransaction" });
+export type WebhookTransaction = z.output<typeof WebhookTransaction>;
 
-/** The body of a delivery (rule HOOK-8). */
-export const WebhookBody = z
+const WebhookLink = z.object({
+  paymentLinkId: z.string(),
+  status: LinkStatus,
+  amount: z.string(),
+  receivedAmount: z.string().meta({
+    description:
+      "Total settled so far. A link completed by usage may be underpaid: compare it with amount.",
+  }),
+  currentUsage: z.int(),
+  maxUsage: z.int().nullable(),
+  chainId: z.string(),
+  tokenAddress: z.string(),
+  ...LinkTexts.shape,
+});
+export type WebhookLink = z.output<typeof WebhookLink>;
+
+const head = { id: z.string(), createdAt: wireInstant };
+
+/** The body of a delivery, by its type (rule HOOK-8). `data` is the link's state at send time. */
+export const webhookBodies = {
+  "payment_link.transaction.succeeded": z
+    .object({
+      ...head,
+      type: z.literal("payment_link.transaction.succeeded"),
+      data: WebhookLink.extend({ transaction: WebhookTransaction }),
+    })
+    .meta({ id: "TransactionSucceededWebhook" }),
+  "payment_link.completed": z
+    .object({ ...head, type: z.literal("payment_link.completed"), data: WebhookLink })
+    .meta({ id: "CompletedWebhook" }),
+} as const satisfies Record<WebhookType, z.ZodObject>;
+
+/** What every delivery is, those of types to come as well (rule HOOK-7): what a receiver parses first. */
+export const AnyWebhook = z
   .object({
-    id: z.string(),
-    type: z.enum(webhookTypes),
-    createdAt: wireInstant,
-    data: z.object({
-      paymentLinkId: z.string(),
-      status: LinkStatus,
-      amount: z.string(),
-      receivedAmount: z.string().meta({
-        description:
-          "Total settled so far. A link completed by usage may be underpaid: compare it with amount.",
-      }),
-      currentUsage: z.int(),
-      maxUsage: z.int().nullable(),
-      chainId: z.string(),
-      tokenAddress: z.string(),
-      ...LinkTexts.shape,
-      transaction: WebhookTransaction.optional(),
+    ...head,
+    type: z.string().meta({
+      description:
+        "The set is open: new types may be added, and a receiver ignores what it knows not.",
+      examples: [...webhookTypes],
     }),
+    data: z.record(z.string(), z.unknown()),
   })
-  .meta({ id: "WebhookBody" });
-export type WebhookBody = z.output<typeof WebhookBody>;
+  .meta({ id: "Webhook" });

@@ -12,7 +12,7 @@ export {
   readParam,
   readQuery,
 } from "./read-request.ts";
-export { type Route, type RouteDocument, keyRoute, publicRoute, sessionRoute } from "./route.ts";
+export { type Route, keyRoute, publicRoute, sessionRoute } from "./route.ts";
 export {
   type InternalPort,
   type ServeConfig,

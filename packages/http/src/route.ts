@@ -1,20 +1,8 @@
 import type { Request, Response } from "express";
-import type * as z from "zod";
-import type { Refusal, RefusalCode, Scope } from "@payment-links/contracts";
+import type { Operation, Refusal, RefusalCode, Scope } from "@payment-links/contracts";
 import type { Caller } from "@payment-links/identity";
 
-export type Method = "get" | "post" | "patch" | "delete";
-
-/** What the OpenAPI document says about a route, from the same schemas that serve it. */
-export type RouteDocument = {
-  operationId: string;
-  summary: string;
-  query?: z.ZodObject;
-  body?: z.ZodType;
-  answer: z.ZodType;
-  refusals: readonly (RefusalCode | "validation")[];
-  acceptsIdempotencyKey?: boolean;
-};
+export type Method = Operation["method"];
 
 /** Who may call, and how old an answer about the caller may be. */
 type CallerRule =
@@ -22,7 +10,7 @@ type CallerRule =
   | { by: "api-key"; scope: Scope; freshMs: number }
   | { by: "session" };
 
-/** One entry of a service's route table, which serves it, limits it and documents it. */
+/** One entry of a service's route table, which serves it and limits it. */
 export type Route = {
   method: Method;
   /** An Express 5 path. */
@@ -34,11 +22,10 @@ export type Route = {
   failure?: RefusalCode;
   /** How a page answers a refusal; the error envelope if not given. */
   answerRefusal?: (refusal: Refusal, req: Request, res: Response) => void;
-  document?: RouteDocument;
   handle: (req: Request, res: Response, caller: Caller | undefined) => Promise<void> | void;
 };
 
-type Rest = Pick<Route, "method" | "path" | "failure" | "document" | "answerRefusal">;
+type Rest = Pick<Route, "method" | "path" | "failure" | "answerRefusal">;
 
 type PublicRoute = Rest & {
   isLimited?: boolean;

@@ -1,3 +1,12 @@
+import {
+  accountOperations,
+  apiKeyOperations,
+  auditLogOperations,
+  identityOperations,
+  sessionOperations,
+  signInOperations,
+  walletOperations,
+} from "@payment-links/contracts";
 import { type InternalRoute, type Route, publicRoute, sessionRoute } from "@payment-links/http";
 import type { Deps } from "./deps.ts";
 import { addWallet } from "./http/add-wallet.ts";
@@ -30,51 +39,48 @@ import { startOidc } from "./http/start-oidc.ts";
 import { startSession } from "./http/start-session.ts";
 import { unlinkIdentity } from "./http/unlink-identity.ts";
 
-const session = "/console/api/session";
-const sessions = "/console/api/sessions";
-const identities = "/console/api/identities";
-const account = "/console/api/account";
-const wallets = "/console/api/wallets";
-const apiKeys = "/console/api/api-keys";
-
 /** Where identity providers send browsers back to. They know it by registration. */
-export const oidcCallbackPath = `${session}/oidc/callback`;
+export const oidcCallbackPath = signInOperations.finishOidc.path;
 
 /** Every public route (rule CALLER-6). */
-export const publicRoutes = (deps: Deps): readonly Route[] => [
-  ...signInRoutes(deps),
-  sessionRoute({ method: "get", path: session, handle: getAccount(deps) }),
-  sessionRoute({ method: "delete", path: session, handle: endSession(deps) }),
-  sessionRoute({ method: "get", path: sessions, handle: listSessions(deps) }),
-  sessionRoute({ method: "delete", path: `${sessions}/:id`, handle: revokeSession(deps) }),
-  sessionRoute({ method: "get", path: identities, handle: listIdentities(deps) }),
-  sessionRoute({ method: "post", path: identities, handle: linkIdentity(deps) }),
-  sessionRoute({ method: "delete", path: `${identities}/:id`, handle: unlinkIdentity(deps) }),
-  sessionRoute({ method: "get", path: account, handle: getAccount(deps) }),
-  sessionRoute({ method: "patch", path: account, handle: changeAccount(deps) }),
-  sessionRoute({ method: "get", path: "/console/api/tokens", handle: listTokens(deps) }),
-  sessionRoute({ method: "get", path: wallets, handle: listWallets(deps) }),
-  sessionRoute({ method: "post", path: wallets, handle: addWallet(deps) }),
-  sessionRoute({ method: "patch", path: `${wallets}/:id`, handle: changeWallet(deps) }),
-  sessionRoute({ method: "delete", path: `${wallets}/:id`, handle: deleteWallet(deps) }),
-  sessionRoute({ method: "get", path: apiKeys, handle: listApiKeys(deps) }),
-  sessionRoute({ method: "post", path: apiKeys, handle: createApiKey(deps) }),
-  sessionRoute({ method: "patch", path: `${apiKeys}/:id`, handle: changeApiKey(deps) }),
-  sessionRoute({ method: "delete", path: `${apiKeys}/:id`, handle: revokeApiKey(deps) }),
-  sessionRoute({ method: "post", path: `${apiKeys}/:id/rotate`, handle: rotateApiKey(deps) }),
-  sessionRoute({ method: "get", path: "/console/api/audit-log", handle: listAuditLog(deps) }),
-];
+export const publicRoutes = (deps: Deps): readonly Route[] => {
+  const apiKeys = apiKeyOperations(() => deps.clock.now());
+  const wallets = walletOperations(deps.catalogue);
+  return [
+    ...signInRoutes(deps),
+    sessionRoute({ ...sessionOperations.get, handle: getAccount(deps) }),
+    sessionRoute({ ...sessionOperations.end, handle: endSession(deps) }),
+    sessionRoute({ ...sessionOperations.list, handle: listSessions(deps) }),
+    sessionRoute({ ...sessionOperations.revoke, handle: revokeSession(deps) }),
+    sessionRoute({ ...identityOperations.list, handle: listIdentities(deps) }),
+    sessionRoute({ ...identityOperations.link, handle: linkIdentity(deps) }),
+    sessionRoute({ ...identityOperations.unlink, handle: unlinkIdentity(deps) }),
+    sessionRoute({ ...accountOperations.get, handle: getAccount(deps) }),
+    sessionRoute({ ...accountOperations.change, handle: changeAccount(deps) }),
+    sessionRoute({ ...wallets.listTokens, handle: listTokens(deps) }),
+    sessionRoute({ ...wallets.list, handle: listWallets(deps) }),
+    sessionRoute({ ...wallets.add, handle: addWallet(deps) }),
+    sessionRoute({ ...wallets.change, handle: changeWallet(deps) }),
+    sessionRoute({ ...wallets.delete, handle: deleteWallet(deps) }),
+    sessionRoute({ ...apiKeys.list, handle: listApiKeys(deps) }),
+    sessionRoute({ ...apiKeys.create, handle: createApiKey(deps) }),
+    sessionRoute({ ...apiKeys.change, handle: changeApiKey(deps) }),
+    sessionRoute({ ...apiKeys.revoke, handle: revokeApiKey(deps) }),
+    sessionRoute({ ...apiKeys.rotate, handle: rotateApiKey(deps) }),
+    sessionRoute({ ...auditLogOperations.list, handle: listAuditLog(deps) }),
+  ];
+};
 
 /** The ways into a session, which anybody may call. */
 const signInRoutes = (deps: Deps): readonly Route[] => {
   const answerRefusal = answerSignInRefusal(deps);
-  const oidc = { method: "get", answerRefusal } as const;
+  const { finishOidc: finish, startOidc: start, ...others } = signInOperations;
   return [
-    publicRoute({ method: "post", path: session, handle: startSession(deps) }),
-    publicRoute({ method: "get", path: `${session}/methods`, handle: listSignInMethods(deps) }),
-    publicRoute({ method: "get", path: `${session}/nonce`, handle: getNonce(deps) }),
-    publicRoute({ ...oidc, path: `${session}/oidc`, handle: startOidc(deps) }),
-    publicRoute({ ...oidc, path: oidcCallbackPath, handle: finishOidc(deps) }),
+    publicRoute({ ...others.start, handle: startSession(deps) }),
+    publicRoute({ ...others.listMethods, handle: listSignInMethods(deps) }),
+    publicRoute({ ...others.getNonce, handle: getNonce(deps) }),
+    publicRoute({ ...start, answerRefusal, handle: startOidc(deps) }),
+    publicRoute({ ...finish, answerRefusal, handle: finishOidc(deps) }),
   ];
 };
 

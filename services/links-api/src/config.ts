@@ -1,11 +1,20 @@
 import * as z from "zod";
-import type { Catalogue } from "@payment-links/contracts";
+import { type Catalogue, WebhookHeaderPrefix } from "@payment-links/contracts";
 import { CommaList, ConfigError } from "@payment-links/runtime";
 
-/** The service's own variable: the ids of the chains on which payers may pay through the fee proxies. */
+/**
+ * The service's own variables: the ids of the chains on which payers may pay through the fee proxies,
+ * and how the headers of webhooks are called, which the API's description tells.
+ */
 export const linksApiConfig = z
-  .object({ SETTLEMENT_CHAINS: CommaList.default([]) })
-  .transform(({ SETTLEMENT_CHAINS: settlementChains }) => ({ settlementChains }));
+  .object({
+    SETTLEMENT_CHAINS: CommaList.default([]),
+    WEBHOOK_HEADER_PREFIX: WebhookHeaderPrefix,
+  })
+  .transform((environment) => ({
+    settlementChains: environment.SETTLEMENT_CHAINS,
+    webhookHeaderPrefix: environment.WEBHOOK_HEADER_PREFIX,
+  }));
 export type LinksApiConfig = z.output<typeof linksApiConfig>;
 
 /**
@@ -13,7 +22,7 @@ export type LinksApiConfig = z.output<typeof linksApiConfig>;
  * catalogue or has no fee proxies there: nobody could pay on it.
  */
 export const readSettlementChains = (
-  { settlementChains }: LinksApiConfig,
+  { settlementChains }: Pick<LinksApiConfig, "settlementChains">,
   { chains }: Pick<Catalogue, "chains">,
 ): ReadonlySet<string> => {
   for (const chainId of settlementChains) {

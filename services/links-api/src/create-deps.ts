@@ -5,10 +5,10 @@ import { createCounters } from "./metrics.ts";
 import { createWrittenAccounts } from "./store/accounts.ts";
 import { createLinkViews } from "./store/link-views.ts";
 
-type Own = { settlementChains: ReadonlySet<string>; wakeRelay: () => void };
+type Own = Pick<Deps, "settlementChains" | "webhookHeaderPrefix" | "wakeRelay">;
 
 /** Makes what the rooms of the service are given. */
-export const createDeps = (ground: Ground, { settlementChains, wakeRelay }: Own): Deps => {
+export const createDeps = (ground: Ground, own: Own): Deps => {
   const { baseUrl, catalogue, checkoutUrl, clock, log, metrics, pool } = ground;
   return {
     pool,
@@ -17,8 +17,7 @@ export const createDeps = (ground: Ground, { settlementChains, wakeRelay }: Own)
     log,
     baseUrl,
     checkoutUrl,
-    wakeRelay,
-    settlementChains,
+    ...own,
     tokenOf: indexTokens(catalogue, checkoutUrl),
     findLinkView: createLinkViews(pool),
     createBody: createLinkBody(() => clock.now()),

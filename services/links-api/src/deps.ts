@@ -14,6 +14,8 @@ export type Deps = Pick<
   tokenOf: (tokenId: string) => { token: CatalogueToken; shown: TokenData };
   /** The chains on which payers are told how to pay. */
   settlementChains: ReadonlySet<string>;
+  /** What the names of the headers that authenticate a webhook begin with. */
+  webhookHeaderPrefix: string;
   findLinkView: FindLinkView;
   createBody: z.ZodType<z.output<ReturnType<typeof createLinkBody>>>;
   counters: Counters;

@@ -1,8 +1,7 @@
 import {
-  ListLinksQuery,
-  PaymentLinkCreationData,
-  PaymentLinkPage,
-  RetrievedPaymentLink,
+  checkoutOperations,
+  consoleLinkOperations,
+  publicLinkOperations,
 } from "@payment-links/contracts";
 import {
   type InternalRoute,
@@ -14,6 +13,8 @@ import {
 import type { Deps } from "./deps.ts";
 import { createLink } from "./http/create-link.ts";
 import { deactivateOwnLink } from "./http/deactivate-link.ts";
+import { describeConsoleApi } from "./http/describe-console-api.ts";
+import { describePublicApi } from "./http/describe-public-api.ts";
 import { getCheckoutLink } from "./http/get-checkout-link.ts";
 import { getCheckoutTransaction } from "./http/get-checkout-transaction.ts";
 import { getConsoleLink } from "./http/get-console-link.ts";
@@ -34,118 +35,56 @@ const createFreshMs = 1_000;
 const readFreshMs = 5_000;
 
 /** Every public route. */
-export const publicRoutes = (deps: Deps): readonly Route[] => {
-  const api = apiRoutes(deps);
+export const publicRoutes = (deps: Deps): readonly Route[] => [
+  ...apiRoutes(deps),
+  ...consoleRoutes(deps),
+  ...checkoutRoutes(deps),
+  ...documentRoutes(deps),
+  ...pageRoutes(deps),
+];
+
+const apiRoutes = (deps: Deps): readonly Route[] => {
+  const { create, list, retrieve } = publicLinkOperations(deps.createBody);
   return [
-    ...api,
-    publicRoute({ method: "get", path: "/v1/openapi.json", handle: getOpenapi(api, deps) }),
-    ...consoleRoutes(deps),
-    ...checkoutRoutes(deps),
-    ...pageRoutes(deps),
+    keyRoute({
+      ...create,
+      scope: create.caller,
+      freshMs: createFreshMs,
+      handle: createLink(deps),
+    }),
+    keyRoute({ ...list, scope: list.caller, freshMs: readFreshMs, handle: listOwnLinks(deps) }),
+    publicRoute({ ...retrieve, handle: getLink(deps) }),
   ];
 };
 
-const keyRefusals = [
-  "UNAUTHENTICATED",
-  "INVALID_API_KEY",
-  "EXPIRED_API_KEY",
-  "INSUFFICIENT_API_SCOPE",
-] as const;
-
-const apiRoutes = (deps: Deps): readonly Route[] => [
-  keyRoute({
-    method: "post",
-    path: "/v1/payment-link",
-    scope: "payment_link:create",
-    freshMs: createFreshMs,
-    failure: "CANNOT_CREATE_PAYMENT_LINK",
-    document: {
-      operationId: "createPaymentLink",
-      summary: "Create a payment link",
-      body: deps.createBody,
-      answer: PaymentLinkCreationData,
-      acceptsIdempotencyKey: true,
-      refusals: [
-        ...keyRefusals,
-        "PAYMENT_LINK_ACCOUNT_NOT_READY",
-        "IDEMPOTENCY_KEY_IN_USE",
-        "PAYLOAD_TOO_LARGE",
-        "UNSUPPORTED_CONTENT_ENCODING",
-        "INVALID_PAYMENT_LINK_AMOUNT",
-        "validation",
-        "IDEMPOTENCY_KEY_INVALID",
-        "IDEMPOTENCY_KEY_REUSED",
-        "429",
-        "CANNOT_CREATE_PAYMENT_LINK",
-      ],
-    },
-    handle: createLink(deps),
-  }),
-  keyRoute({
-    method: "get",
-    path: "/v1/payment-link",
-    scope: "payment_link:read",
-    freshMs: readFreshMs,
-    failure: "CANNOT_FIND_PAYMENT_LINK",
-    document: {
-      operationId: "listPaymentLinks",
-      summary: "List payment links, newest first",
-      query: ListLinksQuery,
-      answer: PaymentLinkPage,
-      refusals: [
-        ...keyRefusals,
-        "CANNOT_FIND_PAYMENT_LINK",
-        "PAYMENT_LINK_ACCOUNT_NOT_READY",
-        "validation",
-        "429",
-      ],
-    },
-    handle: listOwnLinks(deps),
-  }),
-  publicRoute({
-    method: "get",
-    path: "/v1/payment-link/:id",
-    document: {
-      operationId: "retrievePaymentLink",
-      summary: "Retrieve a payment link with its owner's public profile",
-      answer: RetrievedPaymentLink,
-      refusals: ["CANNOT_FIND_PAYMENT_LINK", "429", "INTERNAL_ERROR"],
-    },
-    handle: getLink(deps),
-  }),
-];
-
 const consoleRoutes = (deps: Deps): readonly Route[] => {
-  const path = "/console/api/payment-links";
+  const links = consoleLinkOperations(deps.createBody);
   return [
-    sessionRoute({ method: "get", path, handle: listOwnLinks(deps) }),
-    sessionRoute({
-      method: "post",
-      path,
-      failure: "CANNOT_CREATE_PAYMENT_LINK",
-      handle: createLink(deps),
-    }),
-    sessionRoute({ method: "get", path: `${path}/:id`, handle: getConsoleLink(deps) }),
-    sessionRoute({ method: "get", path: `${path}/:id/payments`, handle: listLinkPayments(deps) }),
-    sessionRoute({
-      method: "post",
-      path: `${path}/:id/deactivate`,
-      handle: deactivateOwnLink(deps),
-    }),
+    sessionRoute({ ...links.list, handle: listOwnLinks(deps) }),
+    sessionRoute({ ...links.create, handle: createLink(deps) }),
+    sessionRoute({ ...links.get, handle: getConsoleLink(deps) }),
+    sessionRoute({ ...links.listPayments, handle: listLinkPayments(deps) }),
+    sessionRoute({ ...links.deactivate, handle: deactivateOwnLink(deps) }),
   ];
 };
 
 /** What the checkout page needs, and anybody who pays without it. */
 const checkoutRoutes = (deps: Deps): readonly Route[] => [
+  publicRoute({ ...checkoutOperations.getLink, handle: getCheckoutLink(deps) }),
+  publicRoute({ ...checkoutOperations.getTransaction, handle: getCheckoutTransaction(deps) }),
+];
+
+/** The descriptions of the public API, and of the console with the checkout. */
+const documentRoutes = (deps: Deps): readonly Route[] => [
   publicRoute({
     method: "get",
-    path: "/checkout/payment-links/:id",
-    handle: getCheckoutLink(deps),
+    path: "/v1/openapi.json",
+    handle: getOpenapi(describePublicApi(deps)),
   }),
   publicRoute({
     method: "get",
-    path: "/checkout/transactions/:id",
-    handle: getCheckoutTransaction(deps),
+    path: "/console/api/openapi.json",
+    handle: getOpenapi(describeConsoleApi(deps)),
   }),
 ];
 

@@ -23,7 +23,8 @@ export const linksApiMigration = {
 export const createLinksApi = (ground: Ground, config: LinksApiConfig): Service =>
   createService(ground, "links-api", (wakeRelay) => {
     const settlementChains = readSettlementChains(config, ground.catalogue);
-    const deps = createDeps(ground, { settlementChains, wakeRelay });
+    const { webhookHeaderPrefix } = config;
+    const deps = createDeps(ground, { settlementChains, webhookHeaderPrefix, wakeRelay });
     return {
       publicRoutes: publicRoutes(deps),
       internalRoutes: internalRoutes(deps),

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { WebhookHeaderPrefix } from "@payment-links/contracts";
 import { CommaList, readSecret } from "@payment-links/runtime";
 import { attemptsMax } from "./domain/retry-schedule.ts";
 import { readSecretKeys } from "./domain/secret-keys.ts";
@@ -21,10 +22,7 @@ export const webhookDispatcherConfig = z
   .object({
     WEBHOOK_SECRET_KEYS: z.string().optional(),
     WEBHOOK_SECRET_KEYS_FILE: z.string().optional(),
-    WEBHOOK_HEADER_PREFIX: z
-      .string()
-      .regex(/^[A-Za-z][A-Za-z0-9-]{0,63}$/, { error: "must be letters, digits and hyphens" })
-      .default("Service"),
+    WEBHOOK_HEADER_PREFIX: WebhookHeaderPrefix,
     WEBHOOK_HOST_OVERRIDES: CommaList.default([]),
     WEBHOOK_RETRY_SCHEDULE_SECONDS: Schedule.prefault(defaultSchedule),
     WEBHOOK_TIMEOUT_SECONDS: z.coerce.number().min(0.1).max(60).default(10),

@@ -10,6 +10,8 @@ import { waitUntil } from "@payment-links/runtime/testing";
 import { sql } from "slonik";
 import type { Ground } from "../ground.ts";
 
+export { holdAnswer } from "./hold-answer.ts";
+
 const host = "127.0.0.1";
 const connectionsMax = 16;
 const plenty = { tokensPerSecond: 1_000_000, burst: 1_000_000 };

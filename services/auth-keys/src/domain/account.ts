@@ -1,4 +1,4 @@
-import { type Account, defaultWallet } from "@payment-links/contracts";
+import { type Account, type OwnAccount, defaultWallet } from "@payment-links/contracts";
 
 type Profile = Pick<
   Account,
@@ -46,7 +46,7 @@ export const changeAccount = (
 const isEqual = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 /** Shows an account to its owner (rule CALLER-6). */
-export const showAccount = (account: Account) => ({
+export const showAccount = (account: Account): OwnAccount => ({
   id: account.id,
   handle: account.handle,
   username: account.username,

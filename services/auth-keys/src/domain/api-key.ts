@@ -1,4 +1,4 @@
-import { refuse } from "@payment-links/contracts";
+import { type ApiKeyData, refuse } from "@payment-links/contracts";
 
 /**
  * How many API keys an account may have at once. Revoked and replaced keys do not count: an account
@@ -8,12 +8,6 @@ export const apiKeysMax = 100;
 
 /** How many replaced keys of an account may still work at once. */
 export const replacedKeysMax = 100;
-
-/** How long a replaced key works beside its successor, unless its owner says otherwise. */
-export const overlapSecondsDefault = 24 * 60 * 60;
-
-/** How long a replaced key may work beside its successor. */
-export const overlapSecondsMax = 7 * 24 * 60 * 60;
 
 /** The last instant that the wire can carry. */
 const instantMaxMs = Date.parse("9999-12-31T23:59:59.999Z");
@@ -77,7 +71,7 @@ const renewedExpiry = ({ expiresAt, dateCreated }: ApiKey, now: Date): Date | nu
 };
 
 /** Shows an API key to its owner (rule CALLER-6). */
-export const showApiKey = (key: ApiKey) => ({
+export const showApiKey = (key: ApiKey): ApiKeyData => ({
   id: key.id,
   name: key.name,
   prefix: key.prefix,

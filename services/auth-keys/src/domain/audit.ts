@@ -1,4 +1,4 @@
-import { idOfUuid } from "@payment-links/contracts";
+import { type AuditEntry, idOfUuid } from "@payment-links/contracts";
 
 /** What was done to an account, as the audit log has it. */
 export type AuditRecord = {
@@ -13,7 +13,7 @@ export type AuditRecord = {
 };
 
 /** Shows an entry to the owner of the account. A session's id only names it; it cannot sign in. */
-export const showAuditRecord = (record: AuditRecord) => ({
+export const showAuditRecord = (record: AuditRecord): AuditEntry => ({
   id: idOfUuid("aud", record.id),
   action: record.action,
   actor: { kind: record.actorKind, id: record.actorId },

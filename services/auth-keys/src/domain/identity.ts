@@ -1,3 +1,5 @@
+import type { IdentityData } from "@payment-links/contracts";
+
 /** Identities that an account may have linked at once. */
 export const identitiesMax = 10;
 
@@ -51,7 +53,13 @@ const readName = (name: unknown): string | undefined => {
 };
 
 /** Shows an identity to its owner. */
-export const showIdentity = ({ id, method, issuer, subject, dateCreated }: Identity) => ({
+export const showIdentity = ({
+  id,
+  method,
+  issuer,
+  subject,
+  dateCreated,
+}: Identity): IdentityData => ({
   id,
   method,
   issuer,

@@ -1,3 +1,5 @@
+import type { SessionData, signInMethods } from "@payment-links/contracts";
+
 /** A session ends so long after its sign-in, even if it is in use (rule CALLER-9). */
 export const sessionLifeMs = 12 * 60 * 60 * 1000;
 
@@ -7,8 +9,7 @@ export const sessionIdleMs = 2 * 60 * 60 * 1000;
 /** Sessions that an account may have at once; a further sign-in ends the oldest. */
 export const sessionsMax = 20;
 
-/** The ways into a session: an operator's one-time link, Ethereum, OpenID Connect. */
-export const signInMethods = ["link", "siwe", "oidc"] as const;
+/** How somebody signed in. */
 export type SignInMethod = (typeof signInMethods)[number];
 
 /** A session as its person sees it. */
@@ -21,7 +22,7 @@ export type Session = {
 };
 
 /** Shows a session to its person; `expiresAt` is its absolute end. */
-export const showSession = (session: Session, currentId: string) => ({
+export const showSession = (session: Session, currentId: string): SessionData => ({
   id: session.id,
   method: session.method,
   dateCreated: session.dateCreated.toISOString(),

@@ -7,9 +7,6 @@ export const siweAgeMsMax = 5 * 60 * 1000;
 /** How far a wallet's clock may be ahead of ours. */
 export const siweSkewMsMax = 30 * 1000;
 
-/** Longer than any message that a wallet would show. */
-export const siweCharsMax = 4000;
-
 /** What a message must say: where it was made for, on which chains, and by when. */
 type SiweExpectation = { origin: string; chainIds: readonly string[]; now: Date };
 

@@ -1,4 +1,5 @@
 import {
+  type OwnWallet,
   type Catalogue,
   type CatalogueToken,
   type Wallet,
@@ -62,7 +63,11 @@ export const changeDefaults = (wallet: Wallet, change: DefaultsChange): Wallet |
 };
 
 /** Shows a wallet to its owner: the fields of rule API-7 and its `id`. */
-export const showWallet = (wallet: Wallet, token: CatalogueToken, checkoutUrl: string) => ({
+export const showWallet = (
+  wallet: Wallet,
+  token: CatalogueToken,
+  checkoutUrl: string,
+): OwnWallet => ({
   id: wallet.id,
   walletAddress: wallet.walletAddress,
   token: { id: token.id, token: showToken(token, checkoutUrl) },

@@ -1,15 +1,5 @@
 import type { Request, Response } from "express";
-import {
-  bool,
-  body,
-  type Catalogue,
-  type CatalogueToken,
-  type Reader,
-  newId,
-  nullable,
-  required,
-  text,
-} from "@payment-links/contracts";
+import { newId, walletBody } from "@payment-links/contracts";
 import { answerJson, readBody } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
@@ -55,19 +45,4 @@ export const addWallet = (deps: Deps) => {
     deps.wakeRelay();
     answerJson(res, 201, showWallet(wallet, token, deps.checkoutUrl));
   };
-};
-
-const walletBody = (catalogue: Catalogue) => {
-  const knownToken: Reader<CatalogueToken> = {
-    schema: { type: "string", enum: catalogue.tokens.map((token) => token.id) },
-    read: (input) => {
-      const token = typeof input === "string" ? catalogue.findToken(input) : undefined;
-      return token === undefined ? "enum" : { value: token };
-    },
-  };
-  return body({
-    walletAddress: required(text({ lengthMax: 200 })),
-    tokenId: required(knownToken),
-    isDefault: nullable(bool),
-  });
 };

@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import { type Reader, body, changed, list, orNull, text, webUrl } from "@payment-links/contracts";
+import { AccountChange } from "@payment-links/contracts";
 import { answerJson, readBody } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
@@ -10,40 +10,10 @@ import { lockAccount, publishAccount, updateAccount } from "../store/accounts.ts
 import { insertAudit } from "../store/audit-log.ts";
 import { claimHandle } from "../store/handles.ts";
 
-const urlLengthMax = 2048;
-const linksMax = 10;
-
-const colourForm = /^#[0-9A-Fa-f]{6}$/;
-
-const colour: Reader<string> = {
-  schema: { type: "string", pattern: colourForm.source },
-  read: (input) => {
-    if (typeof input !== "string") return "string_type";
-    return colourForm.test(input) ? { value: input.toLowerCase() } : "string_pattern_mismatch";
-  },
-};
-
-const typedHandle: Reader<string> = {
-  schema: { type: "string" },
-  read: (input) => (typeof input === "string" ? { value: input } : "string_type"),
-};
-
-const url = webUrl({ lengthMax: urlLengthMax });
-
-const AccountChangeBody = body({
-  handle: changed(typedHandle),
-  username: changed(text({ lengthMin: 1, lengthMax: 100 })),
-  bio: changed(orNull(text({ lengthMax: 500 }))),
-  profileImage: changed(orNull(url)),
-  backgroundImage: changed(orNull(url)),
-  backgroundColour: changed(orNull(colour)),
-  links: changed(orNull(list(url, { itemsMax: linksMax }))),
-});
-
 /** PATCH /console/api/account: the owner changes the public profile, the handle included. */
 export const changeAccount =
   (deps: Deps) => async (req: Request, res: Response, caller: Caller) => {
-    const { handle: typed, ...profile } = await readBody(req, AccountChangeBody);
+    const { handle: typed, ...profile } = await readBody(req, AccountChange);
     const change = typed === undefined ? profile : { ...profile, handle: readHandle(typed) };
     const now = deps.clock.now();
     const account = await transact(deps.pool, async (tx) => {

@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import { bool, body, refuse, required } from "@payment-links/contracts";
+import { ApiKeyChange, refuse } from "@payment-links/contracts";
 import { answerJson, readBody, readParam } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
@@ -8,12 +8,10 @@ import { showApiKey } from "../domain/api-key.ts";
 import { lockApiKey, updateApiKeyActive } from "../store/api-keys.ts";
 import { insertAudit } from "../store/audit-log.ts";
 
-const ActiveBody = body({ active: required(bool) });
-
 /** PATCH /console/api/api-keys/{id}: switches a key off, or on again. */
 export const changeApiKey = (deps: Deps) => async (req: Request, res: Response, caller: Caller) => {
   const id = readParam(req, "id");
-  const { active: isActive } = await readBody(req, ActiveBody);
+  const { active: isActive } = await readBody(req, ApiKeyChange);
   const now = deps.clock.now();
   const accountId = caller.account.id;
   const key = await transact(deps.pool, async (tx) => {

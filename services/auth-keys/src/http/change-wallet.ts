@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import { bool, body, changed, refuse } from "@payment-links/contracts";
+import { WalletChange, refuse } from "@payment-links/contracts";
 import { answerJson, readBody, readParam } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
@@ -9,18 +9,13 @@ import { lockAccount, publishAccount } from "../store/accounts.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { updateDefaults } from "../store/wallets.ts";
 
-const DefaultsBody = body({
-  isDefault: changed(bool),
-  isChainDefault: changed(bool),
-});
-
 /**
  * PATCH /console/api/wallets/{id}: which wallet new links settle to. A new default takes over from
  * the one before. An account may be left without a default; then it is not ready for links.
  */
 export const changeWallet = (deps: Deps) => async (req: Request, res: Response, caller: Caller) => {
   const walletId = readParam(req, "id");
-  const change = await readBody(req, DefaultsBody);
+  const change = await readBody(req, WalletChange);
   const now = deps.clock.now();
   const { wallet, token } = await transact(deps.pool, async (tx) => {
     const account = await lockAccount(tx, caller.account.id);

@@ -1,18 +1,5 @@
 import type { Request, Response } from "express";
-import {
-  body,
-  futureDateTime,
-  list,
-  mintApiKey,
-  newId,
-  nullable,
-  oneOf,
-  refuse,
-  required,
-  scopes,
-  shownKeyLength,
-  text,
-} from "@payment-links/contracts";
+import { apiKeyBody, mintApiKey, newId, refuse, shownKeyLength } from "@payment-links/contracts";
 import { readBody } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
@@ -47,12 +34,3 @@ export const createApiKey = (deps: Deps) => {
     answerIssuedKey(res, key, secret);
   };
 };
-
-const scopesMax = 20;
-
-const apiKeyBody = (now: () => Date) =>
-  body({
-    name: required(text({ lengthMin: 1, lengthMax: 100 })),
-    scopes: required(list(oneOf(scopes), { itemsMin: 1, itemsMax: scopesMax })),
-    expiresAt: nullable(futureDateTime(now)),
-  });

@@ -1,13 +1,5 @@
 import type { Request, Response } from "express";
-import * as z from "zod";
-import {
-  hashSecret,
-  isEvmAddress,
-  parameter,
-  refuse,
-  text,
-  toEip55,
-} from "@payment-links/contracts";
+import { hashSecret, NonceQuery, isEvmAddress, refuse, toEip55 } from "@payment-links/contracts";
 import { answerJson, readQuery, refuseOtherSites } from "@payment-links/http";
 import type { Deps } from "../deps.ts";
 import { mintNonce, nonceLifeMs } from "../domain/sign-in-attempt.ts";
@@ -15,8 +7,6 @@ import { writeSiwe } from "../domain/siwe.ts";
 import { insertSignInAttempt } from "../store/sign-in-attempts.ts";
 import { evmChainIds } from "./read-siwe.ts";
 import { keepBrowser } from "./sign-in-browser.ts";
-
-const Query = z.object({ address: parameter(text({ lengthMax: 100 })) });
 
 /**
  * GET /console/api/session/nonce: the nonce for a Sign-In with Ethereum message, good once, for
@@ -27,7 +17,7 @@ export const getNonce = (deps: Deps) => {
   const [chainId] = evmChainIds(deps.catalogue);
   return async (req: Request, res: Response) => {
     refuseOtherSites(req, deps.cookie);
-    const { address } = readQuery(req, Query);
+    const { address } = readQuery(req, NonceQuery);
     if (chainId === undefined) throw refuse("SIGN_IN_METHOD_UNAVAILABLE");
     const nonce = mintNonce();
     const now = deps.clock.now();

@@ -1,14 +1,12 @@
 import type { Request, Response } from "express";
-import { body, newId } from "@payment-links/contracts";
+import { LinkIdentityBody, newId } from "@payment-links/contracts";
 import { answerJson, readBody } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { showIdentity } from "../domain/identity.ts";
 import { linkProvenIdentity } from "./link-proven-identity.ts";
-import { SiweBody, readSiwe } from "./read-siwe.ts";
-
-const LinkBody = body({ siwe: SiweBody });
+import { readSiwe } from "./read-siwe.ts";
 
 /**
  * POST /console/api/identities: an Ethereum address, proven by a message as for signing in, will
@@ -16,7 +14,7 @@ const LinkBody = body({ siwe: SiweBody });
  * …/session/oidc?link=true.
  */
 export const linkIdentity = (deps: Deps) => async (req: Request, res: Response, caller: Caller) => {
-  const { siwe } = await readBody(req, LinkBody);
+  const { siwe } = await readBody(req, LinkIdentityBody);
   const { identity: proven, spend } = await readSiwe(deps, req, siwe);
   const id = newId("idn");
   const now = deps.clock.now();

@@ -1,17 +1,11 @@
 import type { Request } from "express";
-import { body, hashSecret, refuse, required, text } from "@payment-links/contracts";
+import { hashSecret, refuse } from "@payment-links/contracts";
 import type { Transaction } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { type ProvenIdentity, ethereumIdentity } from "../domain/identity.ts";
-import { judgeSiwe, siweCharsMax } from "../domain/siwe.ts";
+import { judgeSiwe } from "../domain/siwe.ts";
 import { spendSignInAttempt } from "../store/sign-in-attempts.ts";
 import { readBrowser } from "./sign-in-browser.ts";
-
-/** A signed Sign-In with Ethereum message, as it arrives. */
-export const SiweBody = body({
-  message: required(text({ lengthMax: siweCharsMax })),
-  signature: required(text({ lengthMax: 200 })),
-});
 
 type Siwe = { message: string; signature: string };
 

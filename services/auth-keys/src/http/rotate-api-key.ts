@@ -1,10 +1,9 @@
 import type { Request, Response } from "express";
 import {
-  body,
-  integer,
+  RotationBody,
   mintApiKey,
   newId,
-  nullable,
+  overlapSecondsDefault,
   refuse,
   shownKeyLength,
 } from "@payment-links/contracts";
@@ -12,23 +11,11 @@ import { readBody, readParam } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
-import {
-  type ApiKey,
-  overlapSecondsDefault,
-  overlapSecondsMax,
-  replacedKeysMax,
-  rotateApiKey as decideRotation,
-} from "../domain/api-key.ts";
+import { type ApiKey, replacedKeysMax, rotateApiKey as decideRotation } from "../domain/api-key.ts";
 import { lockAccount } from "../store/accounts.ts";
 import { countApiKeys, lockApiKey, updateApiKeyReplaced } from "../store/api-keys.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { answerIssuedKey, issueApiKey } from "./issue-api-key.ts";
-
-const RotationBody = body({
-  overlapSeconds: nullable(integer({ min: 0, max: overlapSecondsMax })).describe(
-    `${overlapSecondsDefault} where not given.`,
-  ),
-});
 
 /**
  * POST /console/api/api-keys/{id}/rotate: a new key replaces one (rule CALLER-5). It is shown in

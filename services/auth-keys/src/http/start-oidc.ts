@@ -1,6 +1,5 @@
 import type { Request, Response } from "express";
-import * as z from "zod";
-import { hashSecret, oneOf, parameter, refuse } from "@payment-links/contracts";
+import { StartOidcQuery, hashSecret, refuse } from "@payment-links/contracts";
 import { readQuery, readSessionToken, refuseOtherSites } from "@payment-links/http";
 import type { Deps } from "../deps.ts";
 import { oidcAttemptLifeMs, oidcFlow } from "../domain/sign-in-attempt.ts";
@@ -8,18 +7,13 @@ import { mintToken } from "../domain/token.ts";
 import { insertSignInAttempt } from "../store/sign-in-attempts.ts";
 import { keepBrowser } from "./sign-in-browser.ts";
 
-const switches = ["true", "false"] as const;
-const Query = z.object({
-  link: parameter(oneOf(switches)),
-});
-
 /**
  * GET /console/api/session/oidc: sends a browser to the identity provider. With `?link=true` the
  * identity that it brings back is linked to the account of the present session.
  */
 export const startOidc = (deps: Deps) => async (req: Request, res: Response) => {
   refuseOtherSites(req, deps.cookie);
-  const { link } = readQuery(req, Query);
+  const { link } = readQuery(req, StartOidcQuery);
   if (deps.oidc === undefined) throw refuse("SIGN_IN_METHOD_UNAVAILABLE");
   const linking = link === "true" ? await sessionOf(deps, req) : undefined;
   const browser = keepBrowser(req, res, deps.cookie);

@@ -1,18 +1,13 @@
 import type { Request, Response } from "express";
-import { body, changed, hashSecret, invalid, refuse, text } from "@payment-links/contracts";
+import { SignInBody, hashSecret, invalid, refuse } from "@payment-links/contracts";
 import { answerJson, readBody, refuseOtherSites } from "@payment-links/http";
 import type { Deps } from "../deps.ts";
 import { showAccount } from "../domain/account.ts";
 import type { SignInMethod } from "../domain/session.ts";
 import { lockAccount } from "../store/accounts.ts";
 import { redeemSignInToken } from "../store/sign-in-tokens.ts";
-import { SiweBody, readSiwe } from "./read-siwe.ts";
+import { readSiwe } from "./read-siwe.ts";
 import { type WhoSignsIn, byIdentity, countSignIn, signIn } from "./sign-in.ts";
-
-const SignInBody = body({
-  token: changed(text({ lengthMax: 200 })),
-  siwe: SiweBody.optional(),
-});
 
 /**
  * POST /console/api/session: a one-time sign-in link, or a Sign-In with Ethereum message that this

@@ -1,14 +1,9 @@
 import * as z from "zod";
 import { sql } from "slonik";
+import { signInMethods } from "@payment-links/contracts";
 import { type Db, type Transaction, nothing } from "@payment-links/postgres";
 import type { FoundSession } from "../domain/introspection.ts";
-import {
-  type Session,
-  type SignInMethod,
-  sessionIdleMs,
-  sessionsMax,
-  signInMethods,
-} from "../domain/session.ts";
+import { type Session, type SignInMethod, sessionIdleMs, sessionsMax } from "../domain/session.ts";
 import { AccountRow, accountColumns } from "./accounts.ts";
 
 const SessionRow = z.object({ id: z.string(), accountId: z.string() });

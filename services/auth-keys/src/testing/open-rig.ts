@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { sql } from "slonik";
 import { type Catalogue, hashSecret } from "@payment-links/contracts";
-import { openTestGround, serveForTest } from "@payment-links/process/testing";
+import { holdAnswer, openTestGround, serveForTest } from "@payment-links/process/testing";
 import type { OidcClient } from "../config.ts";
 import { authKeysMigration, createAuthKeys } from "../service.ts";
 
@@ -142,6 +142,7 @@ const send = async (method: string, url: string, { body, cookie, headers }: Call
     text,
     body: text.startsWith("{") ? JSON.parse(text) : {},
   };
+  holdAnswer({ method, path: new URL(url).pathname, status: told.status, json: told.body });
   return told;
 };
 

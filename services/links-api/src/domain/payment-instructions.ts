@@ -3,6 +3,7 @@ import {
   Decimal,
   fitsDecimals,
   invalid,
+  type noInstructionsReasons,
   refuse,
 } from "@payment-links/contracts";
 import { encodeApprove, encodeNativePayment, encodeTokenPayment } from "./proxy-calldata.ts";
@@ -28,17 +29,8 @@ export type PaymentInstructions = {
   steps: readonly PaymentStep[];
 };
 
-/**
- * Why a payer is not told how to pay: the link takes no payments (any more), its chain is not
- * watched here, there is no proxy for its token, or the amount is more than a token can have.
- */
-export type NoInstructionsReason =
-  | "completed"
-  | "expired"
-  | "inactive"
-  | "chain_not_watched"
-  | "no_fee_proxy"
-  | "amount_not_payable";
+/** Why a payer is not told how to pay. */
+export type NoInstructionsReason = (typeof noInstructionsReasons)[number];
 
 type Wish = {
   /** What the payer wants to pay; if not given, what remains to be paid. */

@@ -5,19 +5,12 @@ import {
   type SettlementState,
   fitsDecimals,
   isSameAddress,
+  type unappliedReasons,
   type Decimal,
 } from "@payment-links/contracts";
 import type { Link } from "./link.ts";
 
-/** Why a payment that settled does not count, the first that applies (rule STATE-7). */
-export const unappliedReasons = [
-  "wrong_token",
-  "wrong_destination",
-  "wrong_amount",
-  "completed",
-  "expired",
-  "inactive",
-] as const;
+/** Why a payment that settled does not count. */
 export type UnappliedReason = (typeof unappliedReasons)[number];
 
 /** A payment as it is kept: what settlement-listener saw, and what became of it here. */

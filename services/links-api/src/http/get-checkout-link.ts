@@ -1,13 +1,10 @@
 import type { Request, Response } from "express";
-import * as z from "zod";
-import { isId, parameter, positiveDecimal, refuse } from "@payment-links/contracts";
+import { CheckoutQuery, isId, refuse } from "@payment-links/contracts";
 import { answerJson, readParam, readQuery } from "@payment-links/http";
 import type { Deps } from "../deps.ts";
 import { instructPayer } from "../domain/payment-instructions.ts";
 import { listPendingPayments } from "../store/payments.ts";
 import { showCheckoutLink } from "./show-checkout-link.ts";
-
-const Query = z.object({ amount: parameter(positiveDecimal) });
 
 const pendingPaymentsMax = 10;
 
@@ -18,7 +15,7 @@ const pendingPaymentsMax = 10;
 export const getCheckoutLink =
   (deps: Deps) =>
   async (req: Request, res: Response): Promise<void> => {
-    const { amount } = readQuery(req, Query);
+    const { amount } = readQuery(req, CheckoutQuery);
     const linkId = readParam(req, "id");
     const link = isId("plink", linkId) ? await deps.findLinkView(linkId) : undefined;
     if (link === undefined) throw refuse("CANNOT_FIND_PAYMENT_LINK");

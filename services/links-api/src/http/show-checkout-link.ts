@@ -1,4 +1,4 @@
-import { checkoutPageUrl, formatAmount } from "@payment-links/contracts";
+import { type CheckoutLink, checkoutPageUrl, formatAmount } from "@payment-links/contracts";
 import type { Deps } from "../deps.ts";
 import type { OwnedLinkView } from "../domain/link-view.ts";
 import { statusAt } from "../domain/link.ts";
@@ -24,7 +24,7 @@ export const showCheckoutLink = (
   deps: Deps,
   link: OwnedLinkView,
   { advice, pending, now }: CheckoutState,
-) => ({
+): CheckoutLink => ({
   id: link.id,
   url: checkoutPageUrl(deps.checkoutUrl, link.owner.handle, link.id),
   status: statusAt(link, now),

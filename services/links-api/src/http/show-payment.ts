@@ -1,11 +1,11 @@
-import { formatAmount } from "@payment-links/contracts";
+import { type PaymentData, formatAmount } from "@payment-links/contracts";
 import type { Payment } from "../domain/payment.ts";
 
 /**
  * Shows a payment to the link's owner (rule CALLER-7). One that its chain took away after it had
  * settled has a further field, `orphaned: true`: it still counts, but the money is not there.
  */
-export const showPayment = (payment: Payment) => ({
+export const showPayment = (payment: Payment): PaymentData => ({
   id: payment.id,
   status: payment.status,
   applied: payment.isApplied,

@@ -1,8 +1,8 @@
 import { sql } from "slonik";
 import * as z from "zod";
-import { Amount, PaymentStatus } from "@payment-links/contracts";
+import { Amount, PaymentStatus, unappliedReasons } from "@payment-links/contracts";
 import type { Db, Transaction } from "@payment-links/postgres";
-import { type Payment, unappliedReasons } from "../domain/payment.ts";
+import type { Payment } from "../domain/payment.ts";
 
 const PaymentRow = z.object({
   id: z.string(),

@@ -14,7 +14,7 @@ import {
 } from "@payment-links/contracts";
 import { type Transaction, openPool } from "@payment-links/postgres";
 import type { Ground } from "@payment-links/process";
-import { openTestGround, serveForTest } from "@payment-links/process/testing";
+import { holdAnswer, openTestGround, serveForTest } from "@payment-links/process/testing";
 import { type Clock, openMetrics } from "@payment-links/runtime";
 import { createDeps } from "../create-deps.ts";
 import { applySettlement } from "../events/apply-settlement.ts";
@@ -31,6 +31,7 @@ type RigOptions = {
   catalogue?: Catalogue;
   /** The chains on which payers are told how to pay; none if not given. */
   settlementChains?: readonly string[];
+  webhookHeaderPrefix?: string;
 };
 type Call = { method?: string; headers?: Record<string, string>; body?: string | Buffer };
 type Grant = { scopes?: readonly Scope[]; expiresAt?: Date | null };
@@ -51,6 +52,7 @@ export const openRig = async ({
   clock: givenClock,
   catalogue,
   settlementChains = [],
+  webhookHeaderPrefix = "Service",
 }: RigOptions = {}) => {
   const answers = new Map<string, IntrospectionAnswer>();
   const auth = { isAway: false };
@@ -70,12 +72,16 @@ export const openRig = async ({
   });
   const { database, ground, pool } = testGround;
   const { clock, log } = ground;
-  const service = createLinksApi(ground, { settlementChains: [...settlementChains] });
+  const service = createLinksApi(ground, {
+    settlementChains: [...settlementChains],
+    webhookHeaderPrefix,
+  });
   const directMetrics = openMetrics("direct");
   const deps = createDeps(
     { ...ground, metrics: directMetrics },
     {
       settlementChains: new Set(settlementChains),
+      webhookHeaderPrefix,
       wakeRelay: () => {},
     },
   );
@@ -94,7 +100,9 @@ export const openRig = async ({
     const text = await answer.text();
     const isJson = answer.headers.get("content-type")?.includes("json") === true;
     const json: unknown = isJson && text !== "" ? JSON.parse(text) : undefined;
-    return { status: answer.status, headers: answer.headers, text, json };
+    const { status, headers } = answer;
+    holdAnswer({ method: call.method ?? "GET", path, status, json });
+    return { status, headers, text, json };
   };
 
   const grant = (kind: string, secret: string, account: Account, grant: Grant): void => {

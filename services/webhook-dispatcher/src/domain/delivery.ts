@@ -1,7 +1,5 @@
-import type { WebhookType } from "@payment-links/contracts";
+import type { DeliveryData, WebhookType, deliveryStatuses } from "@payment-links/contracts";
 
-/** In flight or waiting; 2xx answered; all attempts used or the endpoint gone (rule HOOK-16). */
-export const deliveryStatuses = ["Pending", "Delivered", "Failed"] as const;
 type DeliveryStatus = (typeof deliveryStatuses)[number];
 
 /** One entry of an endpoint's delivery log. */
@@ -24,7 +22,7 @@ export type AbandonReason = "endpoint disabled" | "endpoint deleted";
 export const interruptedError = "interrupted";
 
 /** A log entry as the console API answers it (rule HOOK-16). */
-export const showDelivery = (delivery: LoggedDelivery) => ({
+export const showDelivery = (delivery: LoggedDelivery): DeliveryData => ({
   id: delivery.id,
   eventType: delivery.eventType,
   status: delivery.status,

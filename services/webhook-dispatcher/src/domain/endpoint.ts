@@ -1,13 +1,11 @@
 import { randomBytes } from "node:crypto";
+import type { WebhookEndpointData, endpointOutcomes } from "@payment-links/contracts";
 
 /** Endpoints that an account may have at once; deleted ones do not count (rule HOOK-1). */
 export const endpointsMax = 5;
 
-/** The longest label of an endpoint, in code points (rule HOOK-2). */
-export const nameLengthMax = 100;
-
 /** How the last attempt to an endpoint ended. */
-export type EndpointOutcome = "Delivered" | "Failed";
+export type EndpointOutcome = (typeof endpointOutcomes)[number];
 
 /** An endpoint as its owner sees it; its secret was told once and is not among this. */
 export type Endpoint = {
@@ -33,7 +31,7 @@ export const secretPrefixOf = (secret: string): string =>
   secret.slice(0, secretStart.length + shownDigits);
 
 /** An endpoint as the console API answers it (rule HOOK-17). */
-export const showEndpoint = (endpoint: Endpoint) => ({
+export const showEndpoint = (endpoint: Endpoint): WebhookEndpointData => ({
   id: endpoint.id,
   url: endpoint.url,
   name: endpoint.name,

@@ -1,11 +1,10 @@
 import {
-  type WebhookBody,
+  type WebhookLink,
   type WebhookTransaction,
   type WebhookType,
   formatAmount,
   linkTexts,
 } from "@payment-links/contracts";
-import type * as z from "zod";
 import { type Link, statusAt } from "./link.ts";
 
 /** What stays the same on every attempt of a delivery. */
@@ -13,7 +12,14 @@ export type WebhookEvent = {
   id: string;
   eventType: WebhookType;
   occurredAt: Date;
-  transaction: z.output<typeof WebhookTransaction> | null;
+  transaction: WebhookTransaction | null;
+};
+
+type Body = {
+  id: string;
+  type: WebhookType;
+  createdAt: string;
+  data: WebhookLink & { transaction?: WebhookTransaction };
 };
 
 /**
@@ -21,7 +27,7 @@ export type WebhookEvent = {
  * (rule HOOK-8). Other keys stand here in their order.
  */
 export const writeWebhookBody = (event: WebhookEvent, link: Link, now: Date): string => {
-  const body: WebhookBody = {
+  const body: Body = {
     createdAt: event.occurredAt.toISOString(),
     data: sorted({
       amount: formatAmount(link.toAmount),

@@ -1,8 +1,8 @@
 import { type Db, type Transaction, nothing } from "@payment-links/postgres";
 import { sql } from "slonik";
 import * as z from "zod";
-import { pageSize, webhookTypes } from "@payment-links/contracts";
-import { type LoggedDelivery, deliveryStatuses } from "../domain/delivery.ts";
+import { deliveryStatuses, pageSize, webhookTypes } from "@payment-links/contracts";
+import type { LoggedDelivery } from "../domain/delivery.ts";
 
 /** Where an ended delivery stands in the log: by its event's day, and there by event and endpoint. */
 export type LogPlace = { eventId: string; endpointId: string; occurredAt: Date };

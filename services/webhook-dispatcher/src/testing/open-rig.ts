@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { outgoing, type OutgoingEvent } from "@payment-links/bus";
 import { type PaymentLinkState, hashSecret, linkCompleted, newId } from "@payment-links/contracts";
 import type { Ask } from "@payment-links/identity";
-import { openTestGround, serveForTest } from "@payment-links/process/testing";
+import { holdAnswer, openTestGround, serveForTest } from "@payment-links/process/testing";
 import { openMetrics, readConfig } from "@payment-links/runtime";
 import * as z from "zod";
 import type { Outside } from "../guard/outside.ts";
@@ -174,6 +174,8 @@ const callConsole = async (url: string, person: Person, method: string, body: un
     ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
   });
   const text = await response.text();
-  const json = Answer.parse(text === "" ? {} : JSON.parse(text));
+  const told: unknown = text === "" ? {} : JSON.parse(text);
+  holdAnswer({ method, path: new URL(url).pathname, status: response.status, json: told });
+  const json = Answer.parse(told);
   return { status: response.status, json, codes: json.errors.map((error) => error.code) };
 };

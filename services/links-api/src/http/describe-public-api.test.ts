@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from "@jest/globals";
 import { webhookTypes } from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { publicRoutes } from "../routes.ts";
+import { describePublicApi } from "./describe-public-api.ts";
 import { openRig } from "../testing/open-rig.ts";
 import { sampleAccount, sampleSettlement } from "../testing/samples.ts";
 
@@ -112,7 +113,9 @@ describe("GET /v1/openapi.json", () => {
         "ChainData",
         "UserData",
         "UserWalletData",
-        "WebhookBody",
+        "TransactionSucceededWebhook",
+        "CompletedWebhook",
+        "Webhook",
         "Errors",
       ]),
     );
@@ -160,7 +163,7 @@ describe("GET /v1/openapi.json", () => {
     const list = document.paths["/v1/payment-link"].get;
     expect(Object.keys(list.responses)).toEqual(["200", "401", "403", "404", "409", "422", "429"]);
     expect(list.parameters.map((one: Json) => one.name)).toEqual(["status", "offset"]);
-    const told = JSON.stringify([create.responses, list.responses]);
+    const told = JSON.stringify([create.responses, list.responses, document.info.description]);
     for (const code of [
       "UNAUTHENTICATED",
       "INVALID_API_KEY",
@@ -199,18 +202,32 @@ describe("GET /v1/openapi.json", () => {
     expect(create.responses["429"].headers).toHaveProperty("Retry-After");
   });
 
-  test("describes both webhooks with their three headers", () => {
-    expect(Object.keys(document.webhooks).sort()).toEqual([...webhookTypes].sort());
+  test("describes each webhook, and what a type to come will be, with the three headers", () => {
+    expect(Object.keys(document.webhooks)).toEqual([...webhookTypes, "other"]);
     for (const { post } of Object.values<Json>(document.webhooks)) {
       expect(post.parameters.map((one: Json) => one.name)).toEqual([
         "Service-Signature",
         "Service-Timestamp",
         "Service-Event-Id",
       ]);
-      const { $ref } = post.requestBody.content["application/json"].schema;
-      expect($ref).toBe("#/components/schemas/WebhookBody");
       expect(post.description).toContain("compare receivedAmount with amount");
     }
+  });
+
+  test("a transaction is required in the webhook that has one, and not in the other", () => {
+    const dataOf = (type: string): Json =>
+      resolve(document.webhooks[type].post.requestBody.content["application/json"].schema.$ref)
+        .properties.data;
+    expect(dataOf("payment_link.transaction.succeeded").required).toContain("transaction");
+    expect(dataOf("payment_link.completed").properties).not.toHaveProperty("transaction");
+    expect(dataOf("other").properties).toBeUndefined();
+  });
+
+  test("calls the headers of webhooks as they are configured", () => {
+    const { webhooks } = describePublicApi({ ...rig.deps, webhookHeaderPrefix: "Shop" });
+    const told = JSON.stringify(webhooks);
+    expect(told).toContain('"Shop-Signature"');
+    expect(told).not.toContain("Service-");
   });
 
   test("describes the answers as they are: nothing missing, nothing beyond, no type wrong", async () => {

@@ -1,0 +1,108 @@
+import * as z from "zod";
+import { scopes } from "../scope.ts";
+import {
+  body,
+  bool,
+  futureDateTime,
+  integer,
+  list,
+  nullable,
+  oneOf,
+  required,
+  text,
+} from "../validation.ts";
+import { type Operation, listOf, wireInstant } from "./operation.ts";
+
+const scopesMax = 20;
+
+/** How long a replaced key works beside its successor, unless its owner says otherwise. */
+export const overlapSecondsDefault = 24 * 60 * 60;
+
+const overlapSecondsMax = 7 * 24 * 60 * 60;
+
+/** A new API key. */
+export const apiKeyBody = (now: () => Date) =>
+  body({
+    name: required(text({ lengthMin: 1, lengthMax: 100 })),
+    scopes: required(list(oneOf(scopes), { itemsMin: 1, itemsMax: scopesMax })),
+    expiresAt: nullable(futureDateTime(now)).describe("In the future; never where null."),
+  }).meta({ id: "NewApiKey" });
+
+/** Whether a key works. */
+export const ApiKeyChange = body({ active: required(bool) }).meta({ id: "ApiKeyChange" });
+
+/** How a key is replaced. */
+export const RotationBody = body({
+  overlapSeconds: nullable(integer({ min: 0, max: overlapSecondsMax })).describe(
+    `How long the replaced key goes on working; ${overlapSecondsDefault} where null.`,
+  ),
+}).meta({ id: "ApiKeyRotation" });
+
+/** An API key as its owner sees it again; the key itself is never seen again. */
+export const ApiKeyData = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    prefix: z.string(),
+    scopes: z.array(z.string()),
+    expiresAt: wireInstant.nullable(),
+    active: z.boolean(),
+    replacedBy: z.string().nullable(),
+    dateCreated: wireInstant,
+    lastUsedAt: wireInstant.nullable(),
+  })
+  .meta({ id: "ApiKeyData" });
+export type ApiKeyData = z.output<typeof ApiKeyData>;
+
+/** A new API key, with the key itself: in this answer and never again. */
+export const IssuedApiKey = ApiKeyData.extend({ key: z.string() }).meta({ id: "IssuedApiKey" });
+export type IssuedApiKey = z.output<typeof IssuedApiKey>;
+
+const shared = { path: "/console/api/api-keys", caller: "session", tag: "API keys" } as const;
+const one = { ...shared, path: "/console/api/api-keys/:id" } as const;
+
+/** What a signed-in person does with API keys. */
+export const apiKeyOperations = (now: () => Date) =>
+  ({
+    list: {
+      ...shared,
+      method: "get",
+      operationId: "listApiKeys",
+      summary: "List the API keys that are not revoked, the newest first",
+      answers: { 200: listOf(ApiKeyData).meta({ id: "ApiKeyList" }) },
+    },
+    create: {
+      ...shared,
+      method: "post",
+      operationId: "createApiKey",
+      summary: "Make an API key, which this answer alone shows",
+      body: apiKeyBody(now),
+      answers: { 201: IssuedApiKey },
+      refusals: ["API_KEY_LIMIT"],
+    },
+    change: {
+      ...one,
+      method: "patch",
+      operationId: "changeApiKey",
+      summary: "Switch an API key off, or on again",
+      body: ApiKeyChange,
+      answers: { 200: ApiKeyData },
+    },
+    revoke: {
+      ...one,
+      method: "delete",
+      operationId: "revokeApiKey",
+      summary: "Revoke an API key, for ever",
+      answers: { 204: null },
+    },
+    rotate: {
+      ...one,
+      path: `${one.path}/rotate`,
+      method: "post",
+      operationId: "rotateApiKey",
+      summary: "Make an API key in the place of another, which works on for a while",
+      body: RotationBody,
+      answers: { 201: IssuedApiKey },
+      refusals: ["API_KEY_NOT_ACTIVE", "API_KEY_REPLACED", "API_KEY_LIMIT"],
+    },
+  }) as const satisfies Record<string, Operation>;

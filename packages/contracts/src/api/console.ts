@@ -1,0 +1,27 @@
+import type { Catalogue } from "../catalogue.ts";
+import { createLinkBody } from "../payment-link.ts";
+import { accountOperations } from "./accounts.ts";
+import { apiKeyOperations } from "./api-keys.ts";
+import { auditLogOperations } from "./audit-log.ts";
+import type { Operation } from "./operation.ts";
+import { checkoutOperations, consoleLinkOperations } from "./payment-links.ts";
+import { identityOperations, sessionOperations, signInOperations } from "./sessions.ts";
+import { walletOperations } from "./wallets.ts";
+import { webhookEndpointOperations } from "./webhook-endpoints.ts";
+
+type Ground = { catalogue: Catalogue; now: () => Date };
+
+/** Every operation of the console and the checkout, whichever service answers it. */
+export const consoleOperations = ({ catalogue, now }: Ground): readonly Operation[] =>
+  [
+    signInOperations,
+    sessionOperations,
+    identityOperations,
+    accountOperations,
+    auditLogOperations,
+    walletOperations(catalogue),
+    apiKeyOperations(now),
+    consoleLinkOperations(createLinkBody(now)),
+    webhookEndpointOperations,
+    checkoutOperations,
+  ].flatMap((operations): Operation[] => Object.values(operations));

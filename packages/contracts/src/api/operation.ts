@@ -1,0 +1,88 @@
+import * as z from "zod";
+import type { RefusalCode } from "../refusal.ts";
+import type { Scope } from "../scope.ts";
+
+/** Who may call an operation: anybody, a signed-in person, or a key with the scope. */
+export type OperationCaller = "anyone" | "session" | Scope;
+
+/**
+ * One operation of our HTTP API, told once: the service that serves it takes its route from here, and
+ * the OpenAPI documents describe it.
+ */
+export type Operation = {
+  method: "get" | "post" | "patch" | "delete";
+  /** An Express 5 path. */
+  path: string;
+  caller: OperationCaller;
+  operationId: string;
+  tag: string;
+  summary: string;
+  description?: string;
+  query?: z.ZodObject;
+  body?: z.ZodType;
+  acceptsIdempotencyKey?: boolean;
+  /** What each status that is no refusal answers with; null is an answer without a body. */
+  answers: Readonly<Partial<Record<200 | 201 | 204 | 303, z.ZodType | null>>>;
+  /** What it is refused with, beside what its caller, its query and its body bring with them. */
+  refusals?: readonly RefusalCode[];
+  /** What an error that is nobody's refusal is answered with; INTERNAL_ERROR where not given. */
+  failure?: RefusalCode;
+};
+
+/** What every body is refused with that cannot be read. */
+const bodyRefusals = ["PAYLOAD_TOO_LARGE", "UNSUPPORTED_CONTENT_ENCODING"] as const;
+
+const idempotencyRefusals = [
+  "IDEMPOTENCY_KEY_IN_USE",
+  "IDEMPOTENCY_KEY_INVALID",
+  "IDEMPOTENCY_KEY_REUSED",
+] as const;
+
+const keyRefusals = [
+  "UNAUTHENTICATED",
+  "INVALID_API_KEY",
+  "EXPIRED_API_KEY",
+  "INSUFFICIENT_API_SCOPE",
+] as const;
+
+/** Every code of the catalogue that an operation is refused with; validation codes come on top. */
+export const refusalsOf = (operation: Operation): readonly RefusalCode[] => {
+  const { acceptsIdempotencyKey, body, caller, failure = "INTERNAL_ERROR", refusals } = operation;
+  const codes: readonly RefusalCode[] = [
+    ...(caller === "anyone" ? [] : callerRefusals(caller, failure)),
+    ...(refusals ?? []),
+    // Nothing is there, or it is another account's, or the path does not decode.
+    ...(operation.path.includes(":") ? (["NOT_FOUND"] as const) : []),
+    ...(body === undefined ? [] : bodyRefusals),
+    ...(acceptsIdempotencyKey === true ? idempotencyRefusals : []),
+    "429",
+    failure,
+  ];
+  return [...new Set(codes)];
+};
+
+const callerRefusals = (
+  caller: Exclude<OperationCaller, "anyone">,
+  failure: RefusalCode,
+): readonly RefusalCode[] => {
+  // Where nobody can tell who is calling, the operation's own failure is answered if it has one.
+  const unknown: readonly RefusalCode[] =
+    failure === "INTERNAL_ERROR" ? ["SERVICE_UNAVAILABLE"] : [];
+  if (caller === "session") return ["UNAUTHENTICATED", "CROSS_SITE_REQUEST", ...unknown];
+  return [...keyRefusals, ...unknown];
+};
+
+/** The answer of a list that is not paged. */
+export const listOf = <Item extends z.ZodType>(item: Item) => z.object({ data: z.array(item) });
+
+/** The answer of a list that is paged (rule API-5). */
+export const pageOf = <Item extends z.ZodType>(item: Item) =>
+  z.object({
+    data: z.array(item),
+    limit: z.int(),
+    offset: z.int(),
+    nextOffset: z.int().nullable(),
+  });
+
+/** An instant in an answer: ISO 8601 in UTC, as text. */
+export const wireInstant = z.string().meta({ format: "date-time" });

@@ -1,0 +1,245 @@
+import * as z from "zod";
+import { LinkStatus, PaymentStatus } from "../events.ts";
+import {
+  ListLinksQuery,
+  PageQuery,
+  PaymentLinkCreationData,
+  PaymentLinkData,
+  PaymentLinkPage,
+  RetrievedPaymentLink,
+  TokenData,
+} from "../payment-link.ts";
+import { parameter, positiveDecimal } from "../validation.ts";
+import { type Operation, pageOf, wireInstant } from "./operation.ts";
+
+/** Why a payment that settled does not count, the first that applies (rule STATE-7). */
+export const unappliedReasons = [
+  "wrong_token",
+  "wrong_destination",
+  "wrong_amount",
+  "completed",
+  "expired",
+  "inactive",
+] as const;
+
+/**
+ * Why a payer is not told how to pay: the link takes no payments (any more), its chain is not one that
+ * is watched here, there is no proxy for its token, or the amount is more than a token can have.
+ */
+export const noInstructionsReasons = [
+  "completed",
+  "expired",
+  "inactive",
+  "chain_not_watched",
+  "no_fee_proxy",
+  "amount_not_payable",
+] as const;
+
+const payment = {
+  id: z.string(),
+  status: PaymentStatus,
+  applied: z.boolean(),
+  reason: z.enum(unappliedReasons).nullable(),
+  amount: z.string(),
+  tokenAddress: z.string(),
+  chainId: z.string(),
+  sourceTransaction: z.string().nullable(),
+  dateCreated: wireInstant,
+};
+
+/** A payment as the link's owner sees it. */
+export const PaymentData = z
+  .object({
+    ...payment,
+    orphaned: z.literal(true).optional().meta({
+      description:
+        "Its chain took it away after it had settled: it counts, the money is not there.",
+    }),
+  })
+  .meta({ id: "PaymentData" });
+export type PaymentData = z.output<typeof PaymentData>;
+
+const OwnPaymentLink = PaymentLinkData.extend({
+  payments: z.array(PaymentData).meta({ description: "The newest 100." }),
+}).meta({ id: "OwnPaymentLink" });
+
+/** How a payment stands, for anyone who knows its id. */
+export const CheckoutTransaction = z
+  .object({ ...payment, paymentLinkId: z.string(), transactionUrl: z.string().nullable() })
+  .meta({ id: "CheckoutTransaction" });
+export type CheckoutTransaction = z.output<typeof CheckoutTransaction>;
+
+const PaymentStep = z
+  .object({
+    kind: z.enum(["reset_allowance", "approve", "pay"]),
+    to: z.string(),
+    value: z.string().meta({ description: "In the native coin's base units." }),
+    data: z.string(),
+  })
+  .meta({ id: "PaymentStep" });
+
+const PaymentInstructions = z
+  .object({
+    amount: z.string(),
+    amountBaseUnits: z.string(),
+    proxyAddress: z.string(),
+    paymentReference: z.string(),
+    steps: z.array(PaymentStep),
+  })
+  .meta({ id: "PaymentInstructions" });
+
+/** How a link stands and how it is paid, for those who are about to. */
+export const CheckoutLink = z
+  .object({
+    id: z.string(),
+    url: z.string(),
+    status: LinkStatus,
+    toAmount: z.string(),
+    receivedAmount: z.string(),
+    remainingAmount: z.string(),
+    currentUsage: z.int(),
+    maxUsage: z.int().nullable(),
+    expirationDate: wireInstant.nullable(),
+    destinationAddress: z.string(),
+    token: TokenData,
+    pendingPayments: z.array(
+      z.object({
+        id: z.string(),
+        amount: z.string(),
+        sourceTransaction: z.string().nullable(),
+        dateCreated: wireInstant,
+      }),
+    ),
+    instructions: PaymentInstructions.nullable(),
+    reason: z.enum(noInstructionsReasons).nullable(),
+  })
+  .meta({ id: "CheckoutLink" });
+export type CheckoutLink = z.output<typeof CheckoutLink>;
+
+const shared = { path: "/v1/payment-link", tag: "Payment links" } as const;
+
+/** The public API. */
+export const publicLinkOperations = (createBody: z.ZodType) =>
+  ({
+    create: {
+      ...shared,
+      method: "post",
+      caller: "payment_link:create",
+      operationId: "createPaymentLink",
+      summary: "Create a payment link",
+      body: createBody,
+      acceptsIdempotencyKey: true,
+      answers: { 200: PaymentLinkCreationData },
+      refusals: ["PAYMENT_LINK_ACCOUNT_NOT_READY", "INVALID_PAYMENT_LINK_AMOUNT"],
+      failure: "CANNOT_CREATE_PAYMENT_LINK",
+    },
+    list: {
+      ...shared,
+      method: "get",
+      caller: "payment_link:read",
+      operationId: "listPaymentLinks",
+      summary: "List payment links, newest first",
+      query: ListLinksQuery,
+      answers: { 200: PaymentLinkPage },
+      refusals: ["PAYMENT_LINK_ACCOUNT_NOT_READY"],
+      failure: "CANNOT_FIND_PAYMENT_LINK",
+    },
+    retrieve: {
+      ...shared,
+      path: "/v1/payment-link/:id",
+      method: "get",
+      caller: "anyone",
+      operationId: "retrievePaymentLink",
+      summary: "Retrieve a payment link with its owner's public profile",
+      answers: { 200: RetrievedPaymentLink },
+      refusals: ["CANNOT_FIND_PAYMENT_LINK"],
+    },
+  }) as const satisfies Record<string, Operation>;
+
+const own = {
+  path: "/console/api/payment-links",
+  caller: "session",
+  tag: "Payment links",
+} as const;
+const one = { ...own, path: "/console/api/payment-links/:id" } as const;
+
+/** What a signed-in person does with payment links. */
+export const consoleLinkOperations = (createBody: z.ZodType) =>
+  ({
+    list: {
+      ...own,
+      method: "get",
+      operationId: "listOwnPaymentLinks",
+      summary: "List the own payment links, newest first",
+      query: ListLinksQuery,
+      answers: { 200: PaymentLinkPage },
+      refusals: ["PAYMENT_LINK_ACCOUNT_NOT_READY"],
+    },
+    create: {
+      ...own,
+      method: "post",
+      operationId: "createOwnPaymentLink",
+      summary: "Create a payment link",
+      body: createBody,
+      acceptsIdempotencyKey: true,
+      answers: { 200: PaymentLinkCreationData },
+      refusals: ["PAYMENT_LINK_ACCOUNT_NOT_READY", "INVALID_PAYMENT_LINK_AMOUNT"],
+      failure: "CANNOT_CREATE_PAYMENT_LINK",
+    },
+    get: {
+      ...one,
+      method: "get",
+      operationId: "getOwnPaymentLink",
+      summary: "Get an own payment link with its newest payments",
+      answers: { 200: OwnPaymentLink },
+    },
+    listPayments: {
+      ...one,
+      path: `${one.path}/payments`,
+      method: "get",
+      operationId: "listPayments",
+      summary: "List the payments of an own payment link, newest first",
+      query: PageQuery,
+      answers: { 200: pageOf(PaymentData).meta({ id: "PaymentPage" }) },
+    },
+    deactivate: {
+      ...one,
+      path: `${one.path}/deactivate`,
+      method: "post",
+      operationId: "deactivatePaymentLink",
+      summary: "Take no more payments on an active payment link, for ever",
+      answers: { 200: PaymentLinkData },
+      refusals: ["PAYMENT_LINK_NOT_ACTIVE"],
+    },
+  }) as const satisfies Record<string, Operation>;
+
+/** The query of a link's checkout. */
+export const CheckoutQuery = z.object({
+  amount: parameter(positiveDecimal).describe(
+    "Asks for the instructions of another amount than the one that remains.",
+  ),
+});
+
+/** What the checkout page, and whoever pays without it, is told. */
+export const checkoutOperations = {
+  getLink: {
+    method: "get",
+    path: "/checkout/payment-links/:id",
+    caller: "anyone",
+    tag: "Checkout",
+    operationId: "getCheckoutLink",
+    summary: "Get how a payment link stands right now and how it is paid on its chain",
+    query: CheckoutQuery,
+    answers: { 200: CheckoutLink },
+    refusals: ["CANNOT_FIND_PAYMENT_LINK", "INVALID_PAYMENT_LINK_AMOUNT"],
+  },
+  getTransaction: {
+    method: "get",
+    path: "/checkout/transactions/:id",
+    caller: "anyone",
+    tag: "Checkout",
+    operationId: "getCheckoutTransaction",
+    summary: "Get how a payment stands right now",
+    answers: { 200: CheckoutTransaction },
+  },
+} as const satisfies Record<string, Operation>;

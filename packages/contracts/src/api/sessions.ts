@@ -1,0 +1,231 @@
+import * as z from "zod";
+import { body, changed, oneOf, parameter, required, text } from "../validation.ts";
+import { OwnAccount } from "./accounts.ts";
+import { type Operation, listOf, wireInstant } from "./operation.ts";
+
+/** The ways into a session: an operator's one-time link, Ethereum, OpenID Connect. */
+export const signInMethods = ["link", "siwe", "oidc"] as const;
+
+/** The longest Sign-In with Ethereum message that is read. */
+export const siweCharsMax = 4000;
+
+/** A signed Sign-In with Ethereum message, as it arrives. */
+export const SiweBody = body({
+  message: required(text({ lengthMax: siweCharsMax })),
+  signature: required(text({ lengthMax: 200 })),
+}).meta({ id: "SignedSiweMessage" });
+
+/** What becomes a session: one of the two. */
+export const SignInBody = body({
+  token: changed(text({ lengthMax: 200 })).describe("Of a one-time sign-in link."),
+  siwe: SiweBody.optional(),
+}).meta({
+  id: "SignIn",
+  description: "Either `token` or `siwe`; `siwe` where both are given.",
+  anyOf: [{ required: ["token"] }, { required: ["siwe"] }],
+});
+
+/** What is linked to an account, proven as for signing in. */
+export const LinkIdentityBody = body({ siwe: SiweBody }).meta({ id: "IdentityProof" });
+
+const switches = ["true", "false"] as const;
+
+/** The query of a sign-in with OpenID Connect. */
+export const StartOidcQuery = z.object({
+  link: parameter(oneOf(switches)).describe(
+    "Whether to link what comes back to the account that is signed in.",
+  ),
+});
+
+/** The query of a nonce. */
+export const NonceQuery = z.object({
+  address: parameter(text({ lengthMax: 100 })).describe("Asks for a whole message to be signed."),
+});
+
+/** A nonce, and the message that carries it where an address was given. */
+export const Nonce = z
+  .object({ nonce: z.string(), message: z.string().optional() })
+  .meta({ id: "Nonce" });
+
+/** The ways into a session that there are here. */
+export const SignInMethods = z
+  .object({ methods: z.array(z.enum(signInMethods)) })
+  .meta({ id: "SignInMethods" });
+
+/** A session as its person sees it. */
+export const SessionData = z
+  .object({
+    id: z.string(),
+    method: z.enum(signInMethods),
+    dateCreated: wireInstant,
+    lastSeenAt: wireInstant,
+    expiresAt: wireInstant.meta({ description: "Its absolute end." }),
+    isCurrent: z.boolean(),
+  })
+  .meta({ id: "SessionData" });
+export type SessionData = z.output<typeof SessionData>;
+
+/** An identity as its owner sees it. */
+export const IdentityData = z
+  .object({
+    id: z.string(),
+    method: z.enum(["siwe", "oidc"]),
+    issuer: z.string(),
+    subject: z.string(),
+    dateCreated: wireInstant,
+  })
+  .meta({ id: "IdentityData" });
+export type IdentityData = z.output<typeof IdentityData>;
+
+const session = "/console/api/session";
+const tag = "Sessions";
+const browserOnly =
+  "For browsers: a person who is refused is led back to the console with `?error=<code>`.";
+
+/** The ways into a session, which anybody may call. */
+export const signInOperations = {
+  start: {
+    method: "post",
+    path: session,
+    caller: "anyone",
+    tag,
+    operationId: "signIn",
+    summary: "Sign in by a one-time link or with Ethereum",
+    description: "Answers the account, and the session as a cookie.",
+    body: SignInBody,
+    answers: { 200: OwnAccount },
+    refusals: ["INVALID_SIGN_IN_TOKEN", "INVALID_SIWE_MESSAGE", "CROSS_SITE_REQUEST"],
+  },
+  listMethods: {
+    method: "get",
+    path: `${session}/methods`,
+    caller: "anyone",
+    tag,
+    operationId: "listSignInMethods",
+    summary: "List the ways to sign in that there are here",
+    answers: { 200: SignInMethods },
+  },
+  getNonce: {
+    method: "get",
+    path: `${session}/nonce`,
+    caller: "anyone",
+    tag,
+    operationId: "getNonce",
+    summary: "Get a nonce for Sign-In with Ethereum, good once, for five minutes, in this browser",
+    query: NonceQuery,
+    answers: { 200: Nonce },
+    refusals: ["CROSS_SITE_REQUEST", "SIGN_IN_METHOD_UNAVAILABLE", "INVALID_WALLET_ADDRESS"],
+  },
+  startOidc: {
+    method: "get",
+    path: `${session}/oidc`,
+    caller: "anyone",
+    tag,
+    operationId: "startOidc",
+    summary: "Go to the identity provider",
+    description: browserOnly,
+    query: StartOidcQuery,
+    answers: { 303: null },
+    refusals: [
+      "UNAUTHENTICATED",
+      "CROSS_SITE_REQUEST",
+      "SIGN_IN_METHOD_UNAVAILABLE",
+      "OIDC_ISSUER_UNAVAILABLE",
+      "SERVICE_UNAVAILABLE",
+    ],
+  },
+  finishOidc: {
+    method: "get",
+    path: `${session}/oidc/callback`,
+    caller: "anyone",
+    tag,
+    operationId: "finishOidc",
+    summary: "Come back from the identity provider, with its answer in the query",
+    description: browserOnly,
+    answers: { 303: null },
+    refusals: [
+      "UNAUTHENTICATED",
+      "OIDC_SIGN_IN_REFUSED",
+      "SIGN_IN_METHOD_UNAVAILABLE",
+      "IDENTITY_TAKEN",
+      "IDENTITY_LIMIT",
+      "OIDC_ISSUER_UNAVAILABLE",
+      "SERVICE_UNAVAILABLE",
+    ],
+  },
+} as const satisfies Record<string, Operation>;
+
+/** What a signed-in person does with sessions. */
+export const sessionOperations = {
+  get: {
+    method: "get",
+    path: session,
+    caller: "session",
+    tag,
+    operationId: "getSession",
+    summary: "Get the account that is signed in",
+    answers: { 200: OwnAccount },
+  },
+  end: {
+    method: "delete",
+    path: session,
+    caller: "session",
+    tag,
+    operationId: "signOut",
+    summary: "Sign out",
+    answers: { 204: null },
+  },
+  list: {
+    method: "get",
+    path: "/console/api/sessions",
+    caller: "session",
+    tag,
+    operationId: "listSessions",
+    summary: "List where the account is signed in, the newest first",
+    answers: { 200: listOf(SessionData).meta({ id: "SessionList" }) },
+  },
+  revoke: {
+    method: "delete",
+    path: "/console/api/sessions/:id",
+    caller: "session",
+    tag,
+    operationId: "revokeSession",
+    summary: "End one of the account's sessions",
+    answers: { 204: null },
+  },
+} as const satisfies Record<string, Operation>;
+
+const identities = {
+  path: "/console/api/identities",
+  caller: "session",
+  tag: "Identities",
+} as const;
+
+/** What a signed-in person does with the identities that sign in to the account. */
+export const identityOperations = {
+  list: {
+    ...identities,
+    method: "get",
+    operationId: "listIdentities",
+    summary: "List what signs in to the account, besides one-time links",
+    answers: { 200: listOf(IdentityData).meta({ id: "IdentityList" }) },
+  },
+  link: {
+    ...identities,
+    method: "post",
+    operationId: "linkIdentity",
+    summary: "Let an Ethereum address sign in to the account too",
+    description: "200 where it did before, 201 where it does now.",
+    body: LinkIdentityBody,
+    answers: { 200: IdentityData, 201: IdentityData },
+    refusals: ["INVALID_SIWE_MESSAGE", "IDENTITY_TAKEN", "IDENTITY_LIMIT"],
+  },
+  unlink: {
+    ...identities,
+    path: "/console/api/identities/:id",
+    method: "delete",
+    operationId: "unlinkIdentity",
+    summary: "Let an identity sign in no longer, and end the other sessions that it began",
+    answers: { 204: null },
+  },
+} as const satisfies Record<string, Operation>;

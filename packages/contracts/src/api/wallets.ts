@@ -1,0 +1,84 @@
+import * as z from "zod";
+import type { Catalogue, CatalogueToken } from "../catalogue.ts";
+import { TokenData, UserWalletData } from "../payment-link.ts";
+import { type Reader, body, bool, changed, nullable, required, text } from "../validation.ts";
+import { type Operation, listOf } from "./operation.ts";
+
+/** A new wallet; its token is one of the catalogue. */
+export const walletBody = ({ tokens, findToken }: Pick<Catalogue, "tokens" | "findToken">) => {
+  const knownToken: Reader<CatalogueToken> = {
+    schema: { type: "string", enum: tokens.map((token) => token.id) },
+    read: (input) => {
+      const token = typeof input === "string" ? findToken(input) : undefined;
+      return token === undefined ? "enum" : { value: token };
+    },
+  };
+  return body({
+    walletAddress: required(text({ lengthMax: 200 })).describe("An address of the token's chain."),
+    tokenId: required(knownToken),
+    isDefault: nullable(bool).describe("The account's first wallet is, where not given."),
+  }).meta({ id: "NewWallet" });
+};
+
+/** Which defaults a wallet is to be; what is left out stays as it is. */
+export const WalletChange = body({
+  isDefault: changed(bool),
+  isChainDefault: changed(bool),
+}).meta({ id: "WalletChange" });
+
+/** A wallet as its owner sees it. */
+export const OwnWallet = z.object({ id: z.string(), ...UserWalletData.shape }).meta({
+  id: "OwnWallet",
+});
+export type OwnWallet = z.output<typeof OwnWallet>;
+
+const CatalogueEntry = z
+  .object({ id: z.string(), token: TokenData })
+  .meta({ id: "CatalogueEntry" });
+
+const shared = { path: "/console/api/wallets", caller: "session", tag: "Wallets" } as const;
+const one = { ...shared, path: "/console/api/wallets/:id" } as const;
+
+/** What a signed-in person does with wallets. */
+export const walletOperations = (catalogue: Pick<Catalogue, "tokens" | "findToken">) =>
+  ({
+    listTokens: {
+      ...shared,
+      method: "get",
+      path: "/console/api/tokens",
+      operationId: "listTokens",
+      summary: "List the catalogue of tokens, from which a wallet's is chosen",
+      answers: { 200: listOf(CatalogueEntry).meta({ id: "TokenList" }) },
+    },
+    list: {
+      ...shared,
+      method: "get",
+      operationId: "listWallets",
+      summary: "List the wallets, the oldest first",
+      answers: { 200: listOf(OwnWallet).meta({ id: "WalletList" }) },
+    },
+    add: {
+      ...shared,
+      method: "post",
+      operationId: "addWallet",
+      summary: "Add an address at which the account is paid, in one token",
+      body: walletBody(catalogue),
+      answers: { 201: OwnWallet },
+      refusals: ["INVALID_WALLET_ADDRESS", "WALLET_EXISTS", "WALLET_LIMIT"],
+    },
+    change: {
+      ...one,
+      method: "patch",
+      operationId: "changeWallet",
+      summary: "Make a wallet the default, or no longer",
+      body: WalletChange,
+      answers: { 200: OwnWallet },
+    },
+    delete: {
+      ...one,
+      method: "delete",
+      operationId: "deleteWallet",
+      summary: "Delete a wallet; links made with it stay as they are",
+      answers: { 204: null },
+    },
+  }) as const satisfies Record<string, Operation>;

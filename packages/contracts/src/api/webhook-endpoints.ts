@@ -1,0 +1,122 @@
+import * as z from "zod";
+import { PageQuery } from "../payment-link.ts";
+import { type Reader, body, bool, changed, required, text } from "../validation.ts";
+import { type Operation, listOf, pageOf, wireInstant } from "./operation.ts";
+
+const name = text({ lengthMin: 1, lengthMax: 100 });
+
+/** Any string: what is wrong with a URL is told by one code, its length too (rule HOOK-2). */
+const anyString: Reader<string> = {
+  schema: { type: "string", format: "uri" },
+  read: (input) => (typeof input === "string" ? { value: input } : "string_type"),
+};
+
+const fixed: Reader<never> = { schema: { not: {} }, read: () => "no_update" };
+
+/** A new webhook endpoint. */
+export const EndpointBody = body({
+  url: required(anyString).describe("A public https address without a port."),
+  name: required(name),
+}).meta({ id: "NewWebhookEndpoint" });
+
+/** What changes of an endpoint; its `url` never does. */
+export const EndpointChange = body({
+  url: changed(fixed),
+  name: changed(name),
+  enabled: changed(bool),
+}).meta({ id: "WebhookEndpointChange" });
+
+/** How the last attempt to an endpoint ended. */
+export const endpointOutcomes = ["Delivered", "Failed"] as const;
+
+/** In flight or waiting; 2xx answered; all attempts used or the endpoint gone (rule HOOK-16). */
+export const deliveryStatuses = ["Pending", "Delivered", "Failed"] as const;
+
+/** An endpoint as its owner sees it. */
+export const WebhookEndpointData = z
+  .object({
+    id: z.string(),
+    url: z.string(),
+    name: z.string(),
+    enabled: z.boolean(),
+    secretPrefix: z.string(),
+    dateCreated: wireInstant,
+    lastOutcome: z.enum(endpointOutcomes).nullable(),
+    consecutiveFailures: z.int(),
+  })
+  .meta({ id: "WebhookEndpointData" });
+export type WebhookEndpointData = z.output<typeof WebhookEndpointData>;
+
+/** A new endpoint, with its signing secret: in this answer and never again. */
+export const CreatedWebhookEndpoint = WebhookEndpointData.extend({ secret: z.string() }).meta({
+  id: "CreatedWebhookEndpoint",
+});
+export type CreatedWebhookEndpoint = z.output<typeof CreatedWebhookEndpoint>;
+
+/** One entry of an endpoint's delivery log. */
+export const DeliveryData = z
+  .object({
+    id: z.string(),
+    eventType: z.string(),
+    status: z.enum(deliveryStatuses),
+    attempts: z.int(),
+    httpStatus: z.int().nullable(),
+    error: z.string().nullable(),
+    dateCreated: wireInstant,
+    lastAttemptAt: wireInstant.nullable(),
+    nextAttemptAt: wireInstant.nullable(),
+  })
+  .meta({ id: "DeliveryData" });
+export type DeliveryData = z.output<typeof DeliveryData>;
+
+const shared = {
+  path: "/console/api/webhook-endpoints",
+  caller: "session",
+  tag: "Webhooks",
+} as const;
+const one = { ...shared, path: "/console/api/webhook-endpoints/:id" } as const;
+
+/** What a signed-in person does with webhook endpoints. */
+export const webhookEndpointOperations = {
+  list: {
+    ...shared,
+    method: "get",
+    operationId: "listWebhookEndpoints",
+    summary: "List the webhook endpoints that are not deleted",
+    answers: { 200: listOf(WebhookEndpointData).meta({ id: "WebhookEndpointList" }) },
+  },
+  create: {
+    ...shared,
+    method: "post",
+    operationId: "createWebhookEndpoint",
+    summary: "Add a webhook endpoint, whose signing secret this answer alone shows",
+    body: EndpointBody,
+    answers: { 201: CreatedWebhookEndpoint },
+    refusals: ["INVALID_WEBHOOK_URL", "WEBHOOK_ENDPOINT_LIMIT"],
+  },
+  change: {
+    ...one,
+    method: "patch",
+    operationId: "changeWebhookEndpoint",
+    summary: "Rename, disable or enable a webhook endpoint",
+    description: "Disabling abandons what is queued; enabling again replays nothing.",
+    body: EndpointChange,
+    answers: { 200: WebhookEndpointData },
+  },
+  delete: {
+    ...one,
+    method: "delete",
+    operationId: "deleteWebhookEndpoint",
+    summary: "Delete a webhook endpoint; its log stays readable",
+    answers: { 204: null },
+  },
+  listDeliveries: {
+    ...one,
+    path: `${one.path}/deliveries`,
+    method: "get",
+    operationId: "listDeliveries",
+    summary: "List an endpoint's deliveries, the newest first",
+    query: PageQuery,
+    answers: { 200: pageOf(DeliveryData).meta({ id: "DeliveryPage" }) },
+  },
+} as const satisfies Record<string, Operation>;

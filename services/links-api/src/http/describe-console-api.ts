@@ -1,0 +1,51 @@
+import { createDocument } from "zod-openapi";
+import { consoleOperations } from "@payment-links/contracts";
+import { cookiePolicy } from "@payment-links/http";
+import type { Deps } from "../deps.ts";
+import { describeOperations, documentOptions } from "./describe-operations.ts";
+
+type Subject = Pick<Deps, "baseUrl" | "catalogue" | "clock">;
+
+/**
+ * Describes what the console and the checkout call as OpenAPI 3.1. Other services answer some of it;
+ * what they answer is told by the contracts, from which they too take their routes.
+ */
+export const describeConsoleApi = ({ baseUrl, catalogue, clock }: Subject) =>
+  createDocument(
+    {
+      openapi: "3.1.1",
+      info: {
+        title: "Payment Links console and checkout",
+        version: "1.0.0",
+        description:
+          "What our own pages call, as a signed-in person or as a payer. It changes with them; for " +
+          "programs there is the API under /v1. Requests from another site are refused.",
+        contact: { name: "Whoever runs this service", url: baseUrl },
+      },
+      servers: [{ url: baseUrl }],
+      tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
+      paths: describeOperations(consoleOperations({ catalogue, now: () => clock.now() })),
+      components: {
+        securitySchemes: {
+          session: {
+            type: "apiKey",
+            in: "cookie",
+            name: cookiePolicy(baseUrl).name,
+            description: "The session that signing in begins.",
+          },
+        },
+      },
+    },
+    documentOptions,
+  );
+
+const tags = {
+  Sessions: "Signing in and out.",
+  Identities: "What else signs in to the account.",
+  Account: "The own account and what was done to it.",
+  Wallets: "Where the account is paid.",
+  "API keys": "Keys for the API under /v1.",
+  "Payment links": "The own payment links and their payments.",
+  Webhooks: "Webhook endpoints and their deliveries.",
+  Checkout: "How a payment link is paid, for anyone.",
+};
