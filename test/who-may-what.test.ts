@@ -1,5 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { type Scope, mintApiKey, scopes } from "@payment-links/contracts";
+import {
+  type Scope,
+  consoleOperations,
+  createLinkBody,
+  mintApiKey,
+  openCatalogue,
+  publicLinkOperations,
+  scopes,
+} from "@payment-links/contracts";
 import type { Route } from "@payment-links/http";
 import { type Merchant, call, openMerchant } from "./rig/client.ts";
 import { openServicesInProcess } from "./rig/services-in-process.ts";
@@ -206,6 +214,21 @@ describe("the route tables of the four services", () => {
     const declared = system.publicRoutes.map((route) => `${nameOf(route)}: ${ruleOf(route)}`);
     const named = Object.entries(expectations).map(([name, { by }]) => `${name}: ${by}`);
     expect(declared.toSorted()).toEqual(named.toSorted());
+  });
+});
+
+describe("the documents of the API", () => {
+  test("name every route that answers JSON, by the rule that its service holds to", () => {
+    const now = () => system.clock.now();
+    const documented = [
+      ...Object.values(publicLinkOperations(createLinkBody(now))),
+      ...consoleOperations({ catalogue: openCatalogue(), now }),
+    ].map((operation) => `${nameOf(operation)}: ${operation.caller}`);
+    const served = system.publicRoutes
+      .filter(({ path }) => /^\/(v1|console\/api|checkout)\//.test(path))
+      .filter(({ path }) => !/openapi\.json$|^\/checkout\/(assets|logos)\//.test(path))
+      .map((route) => `${nameOf(route)}: ${ruleOf(route)}`);
+    expect(documented.toSorted()).toEqual(served.toSorted());
   });
 });
 

@@ -10,6 +10,7 @@ DATE_TIME = re.compile(r"^\d{4}(-\d\d-\d\d[Tt])")
 WIDE = Context(prec=100_000, Emax=999_999_999_999, Emin=-999_999_999_999, traps=[InvalidOperation])
 TINY = re.compile(r"[1-9].*[eE]-")
 HUGE = re.compile(r"[1-9].*[eE][+-]?0*[1-9]\d{2,}")
+BLANKS = re.compile(r"^[\s\ufeff]+|[\s\ufeff]+$")
 KEY = re.compile(r"^[\x21-\x7e]([\x20-\x7e]{0,253}[\x21-\x7e])?$")
 
 
@@ -17,10 +18,11 @@ def payable(amount):
     """The amount, or 1 in the place of one that a token of six decimals cannot express."""
     if isinstance(amount, bool) or not isinstance(amount, (str, int, float)):
         return amount
-    if HUGE.search(str(amount)):
+    # Python takes these for blanks, ECMA-262, whose patterns a schema's are, does not.
+    if HUGE.search(str(amount)) or re.search("[\x1c-\x1f\x85]", str(amount)):
         return "1"
     try:
-        value = WIDE.create_decimal(str(amount).strip())
+        value = WIDE.create_decimal(BLANKS.sub("", str(amount)))
     except InvalidOperation:
         return amount
     if not value.is_finite() or (value <= 0 and not TINY.search(str(amount))):

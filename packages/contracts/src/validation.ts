@@ -110,15 +110,13 @@ export const orNull = <Out>({ schema, read: readValue }: Reader<Out>): Reader<Ou
   read: (input) => (input === null ? { value: null } : readValue(input)),
 });
 
-// The blanks that `trim` takes away, spelt out: `\s` is not the same in every language.
-const blanks = "[\\t-\\r \\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]*";
 const positiveDigits = "([0-9]*[1-9][0-9]*(\\.[0-9]*)?|0*\\.[0-9]*[1-9][0-9]*)";
 
 /** A decimal above 0, from a string or from a JSON number's own source text. */
 export const positiveDecimal: Reader<Decimal> = {
   schema: {
     anyOf: [
-      { type: "string", pattern: `^${blanks}\\+?${positiveDigits}([eE][+-]?[0-9]+)?${blanks}$` },
+      { type: "string", pattern: `^\\s*\\+?${positiveDigits}([eE][+-]?[0-9]+)?\\s*$` },
       { type: "number", exclusiveMinimum: 0, exclusiveMaximum: 1e78 },
     ],
   },
@@ -139,7 +137,7 @@ export const text = ({ lengthMin = 0, lengthMax }: TextBounds): Reader<string> =
     type: "string",
     ...(lengthMin === 0 ? {} : { minLength: lengthMin }),
     maxLength: lengthMax,
-    pattern: "^[^\\u0000]*$",
+    pattern: "^[^\\x00]*$",
   },
   read: (input) => {
     if (typeof input !== "string") return "string_type";

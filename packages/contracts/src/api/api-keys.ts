@@ -55,8 +55,7 @@ export const ApiKeyData = z
 export type ApiKeyData = z.output<typeof ApiKeyData>;
 
 /** A new API key, with the key itself: in this answer and never again. */
-export const IssuedApiKey = ApiKeyData.extend({ key: z.string() }).meta({ id: "IssuedApiKey" });
-export type IssuedApiKey = z.output<typeof IssuedApiKey>;
+const IssuedApiKey = ApiKeyData.extend({ key: z.string() }).meta({ id: "IssuedApiKey" });
 
 const shared = { path: "/console/api/api-keys", caller: "session", tag: "API keys" } as const;
 const one = { ...shared, path: "/console/api/api-keys/:id" } as const;

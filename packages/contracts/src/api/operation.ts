@@ -3,7 +3,7 @@ import type { RefusalCode } from "../refusal.ts";
 import type { Scope } from "../scope.ts";
 
 /** Who may call an operation: anybody, a signed-in person, or a key with the scope. */
-export type OperationCaller = "anyone" | "session" | Scope;
+type OperationCaller = "anyone" | "session" | Scope;
 
 /**
  * One operation of our HTTP API, told once: the service that serves it takes its route from here, and

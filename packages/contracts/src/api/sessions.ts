@@ -7,10 +7,10 @@ import { type Operation, listOf, wireInstant } from "./operation.ts";
 export const signInMethods = ["link", "siwe", "oidc"] as const;
 
 /** The longest Sign-In with Ethereum message that is read. */
-export const siweCharsMax = 4000;
+const siweCharsMax = 4000;
 
 /** A signed Sign-In with Ethereum message, as it arrives. */
-export const SiweBody = body({
+const SiweBody = body({
   message: required(text({ lengthMax: siweCharsMax })),
   signature: required(text({ lengthMax: 200 })),
 }).meta({ id: "SignedSiweMessage" });
@@ -43,12 +43,10 @@ export const NonceQuery = z.object({
 });
 
 /** A nonce, and the message that carries it where an address was given. */
-export const Nonce = z
-  .object({ nonce: z.string(), message: z.string().optional() })
-  .meta({ id: "Nonce" });
+const Nonce = z.object({ nonce: z.string(), message: z.string().optional() }).meta({ id: "Nonce" });
 
 /** The ways into a session that there are here. */
-export const SignInMethods = z
+const SignInMethods = z
   .object({ methods: z.array(z.enum(signInMethods)) })
   .meta({ id: "SignInMethods" });
 

@@ -48,10 +48,9 @@ export const WebhookEndpointData = z
 export type WebhookEndpointData = z.output<typeof WebhookEndpointData>;
 
 /** A new endpoint, with its signing secret: in this answer and never again. */
-export const CreatedWebhookEndpoint = WebhookEndpointData.extend({ secret: z.string() }).meta({
+const CreatedWebhookEndpoint = WebhookEndpointData.extend({ secret: z.string() }).meta({
   id: "CreatedWebhookEndpoint",
 });
-export type CreatedWebhookEndpoint = z.output<typeof CreatedWebhookEndpoint>;
 
 /** One entry of an endpoint's delivery log. */
 export const DeliveryData = z

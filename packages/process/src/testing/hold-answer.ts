@@ -54,9 +54,9 @@ const faultOfRefusal = (
   const told = refusalsOf(operation).filter((code) => statusOf(code) === status);
   const isRead = operation.body !== undefined || operation.query !== undefined;
   const validation = status === 422 && isRead ? Object.keys(validationMessages) : [];
-  const allowed: readonly string[] = [...told, ...validation];
+  const allowed = new Set<string>([...told, ...validation]);
   const codes = codesOf(json);
-  const strange = codes.filter((code) => !allowed.includes(code));
+  const strange = codes.filter((code) => !allowed.has(code));
   return codes.length === 0 || strange.length > 0 ? JSON.stringify(json) : undefined;
 };
 

@@ -1,0 +1,49 @@
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { consoleOperations } from "@payment-links/contracts";
+import { publicRoutes } from "../routes.ts";
+import { type Rig, openRig } from "../testing/open-rig.ts";
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await openRig();
+});
+afterAll(() => rig.close());
+
+describe.each(["/v1/openapi.json", "/console/api/openapi.json"])("GET %s", (path) => {
+  test("is valid OpenAPI 3.1, every reference resolved", async () => {
+    const { json } = await rig.call(path);
+    expect(await new Validator().validate(json)).toMatchObject({ valid: true });
+    // The check itself can fail.
+    expect(await new Validator().validate({ ...json, info: {} })).toMatchObject({ valid: false });
+  });
+});
+
+describe("GET /console/api/openapi.json", () => {
+  test("describes every operation of console and checkout, with who may call it", async () => {
+    const { json } = await rig.call("/console/api/openapi.json");
+    const operations = consoleOperations({ catalogue: rig.deps.catalogue, now: () => new Date() });
+    for (const { caller, method, operationId, path, tag } of operations) {
+      const described = json.paths[path.replaceAll(/:(\w+)/g, "{$1}")][method];
+      const security = caller === "session" ? [{ session: [] }] : [];
+      expect(described).toMatchObject({ operationId, security, tags: [tag] });
+    }
+    const ids = operations.map(({ operationId }) => operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+    const tags = new Set(operations.map(({ tag }) => tag));
+    expect(json.tags.map((tag: { name: string }) => tag.name).sort()).toEqual([...tags].sort());
+  });
+
+  test("describes every JSON route of the console and the checkout that this service has", () => {
+    const described = consoleOperations({
+      catalogue: rig.deps.catalogue,
+      now: () => new Date(),
+    }).map(({ method, path }) => `${method} ${path}`);
+    const served = publicRoutes(rig.deps)
+      .map(({ method, path }) => `${method} ${path}`)
+      .filter((name) => /\/(console\/api|checkout\/(payment-links|transactions))\//.test(name))
+      .filter((name) => !name.endsWith("openapi.json"));
+    expect(served.length).toBeGreaterThan(4);
+    expect(described).toEqual(expect.arrayContaining(served));
+  });
+});
