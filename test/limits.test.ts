@@ -89,7 +89,8 @@ describe("limits of two processes that share a Redis", () => {
 
     const all = [...load.between(busy, 0, Infinity), ...load.between(calm, 0, Infinity)];
     expect(all.filter(({ status }) => status !== 200 && status !== 429)).toEqual([]);
-    expect(rises.toSorted((a, b) => a - b)[1]).toBeLessThan(60);
+    // Who waited for Redis would have waited out the outage of 1.5 s.
+    expect(rises.toSorted((a, b) => a - b)[1]).toBeLessThan(500);
     const passed = load.between(busy, outageStartMs, endMs).filter(({ status }) => status === 200);
     const limit = (perSecond * (endMs - outageStartMs)) / 1000;
     process.stderr.write(
