@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { beforeAll, describe, expect, test } from "@jest/globals";
 import { transact } from "@payment-links/postgres";
 import { outgoing, publish, type OutgoingEvent, type ReceivedRecord } from "@payment-links/bus";
 import {
@@ -12,16 +12,16 @@ import {
   topics,
 } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { hearLink } from "./events/hear-link.ts";
-import { type Rig, openRig } from "./testing/open-rig.ts";
+import { openRig } from "./testing/open-rig.ts";
 import { readPayments } from "./testing/read-rows.ts";
 import { sampleLink, sampleNotice } from "./testing/samples.ts";
 
-let rig: Rig;
+const rig = useRig(openRig);
 const told: ReceivedRecord[] = [];
 
 beforeAll(async () => {
-  rig = await openRig();
   await rig.bus.subscribe({
     group: "test",
     topics: [topics.settlements],
@@ -32,7 +32,6 @@ beforeAll(async () => {
   });
   await rig.service.start();
 });
-afterAll(() => rig.close());
 
 const valuesOf = (key: string) =>
   told

@@ -1,19 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import * as z from "zod";
 import { sql } from "slonik";
 import { nothing, transact } from "@payment-links/postgres";
 import { Decimal, keccak256Hex } from "@payment-links/contracts";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { recordSighting } from "../sightings/record-sighting.ts";
-import { type Rig, openRig } from "../testing/open-rig.ts";
+import { openRig } from "../testing/open-rig.ts";
 import { readEvents } from "../testing/read-rows.ts";
 import { sampleLink, sampleSighting } from "../testing/samples.ts";
 import { hearLink } from "./hear-link.ts";
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await openRig();
-});
-afterAll(() => rig.close());
+const rig = useRig(openRig);
 
 const hear = (link: ReturnType<typeof sampleLink>) =>
   transact(rig.pool, (tx) => hearLink(rig.clock)(tx, { link }));

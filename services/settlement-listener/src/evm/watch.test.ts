@@ -1,15 +1,12 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { type Chain, openChain } from "../testing/open-chain.ts";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
+import { openChain } from "../testing/open-chain.ts";
 import { type WatchRig, openWatchRig } from "../testing/open-watch-rig.ts";
 import { owner } from "../testing/samples.ts";
 
-let chain: Chain;
+const chain = useRig(openChain);
 let rig: WatchRig;
-beforeAll(async () => {
-  chain = await openChain();
-});
-afterAll(() => chain.close());
 beforeEach(async () => {
   rig = await openWatchRig(chain, { finality: { blocks: 3 } });
 });

@@ -1,17 +1,14 @@
 import { createHmac } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { transact } from "@payment-links/postgres";
 import { newId } from "@payment-links/contracts";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { hearLink } from "../events/hear-link.ts";
 import { type Rig, openRig, secrets } from "../testing/open-rig.ts";
 import { readEvents, readPayments } from "../testing/read-rows.ts";
 import { owner, payerTransaction, sampleLink, sampleNotice, usdc } from "../testing/samples.ts";
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await openRig();
-});
-afterAll(() => rig.close());
+const rig = useRig(openRig);
 
 type Change = Record<string, unknown>;
 

@@ -1,17 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { beforeAll, describe, expect, test } from "@jest/globals";
 import { transact } from "@payment-links/postgres";
 import { newId } from "@payment-links/contracts";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { haltChain, saveCheckpoint, takeLead } from "../store/watchers.ts";
-import { type Rig, openRig } from "../testing/open-rig.ts";
+import { openRig } from "../testing/open-rig.ts";
 
 /* A refusal is not a failure: what somebody is refused must not cost the pool a connection. */
 
 const sessionsMax = 5;
 const haltedChain = newId("evt");
 
-let rig: Rig;
+const rig = useRig(openRig);
 beforeAll(async () => {
-  rig = await openRig();
   const now = rig.clock.now();
   const lead = { chainId: haltedChain, now, until: new Date(now.getTime() + 1) };
   await takeLead(rig.pool, lead);
@@ -20,7 +20,6 @@ beforeAll(async () => {
     await haltChain(tx, haltedChain, "a reorg too deep");
   });
 });
-afterAll(() => rig.close());
 
 const post = (path: string, body: object) =>
   fetch(`${rig.internalUrl}/internal/settlement/${path}`, {

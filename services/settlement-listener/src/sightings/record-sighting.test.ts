@@ -1,21 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import * as z from "zod";
 import { sql } from "slonik";
 import { type Transaction, transact } from "@payment-links/postgres";
 import { Decimal, newId } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
 import type { Sighting } from "../domain/payment.ts";
 import { hearLink } from "../events/hear-link.ts";
-import { type Rig, openRig } from "../testing/open-rig.ts";
+import { openRig } from "../testing/open-rig.ts";
 import { readEvents, readPayments } from "../testing/read-rows.ts";
 import { sampleLink, sampleSighting } from "../testing/samples.ts";
 import { recordSighting } from "./record-sighting.ts";
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await openRig();
-});
-afterAll(() => rig.close());
+const rig = useRig(openRig);
 
 const recordIn = (tx: Transaction, sighting: Sighting) =>
   recordSighting(tx, sighting, { id: newId("tx"), now: rig.clock.now(), tokenDecimals: 6 });

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { beforeAll, describe, expect, test } from "@jest/globals";
 import { type Transaction, transact } from "@payment-links/postgres";
 import { Decimal, type PaymentLinkState, keccak256Hex } from "@payment-links/contracts";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
 import type { ChainTransfer } from "../domain/chain-transfer.ts";
 import { hearLink } from "../events/hear-link.ts";
 import {
@@ -12,7 +13,7 @@ import {
   orphanTransfers,
 } from "../store/chain-transfers.ts";
 import { lockLead, takeLead } from "../store/watchers.ts";
-import { type Rig, openRig } from "../testing/open-rig.ts";
+import { openRig } from "../testing/open-rig.ts";
 import { readEvents, readPayments } from "../testing/read-rows.ts";
 import { sampleTransfer } from "../testing/sample-transfer.ts";
 import { sampleLink, usdc } from "../testing/samples.ts";
@@ -20,13 +21,11 @@ import { recordTransfers, recordStoredTransfers } from "./record-transfers.ts";
 
 const { chainId } = usdc;
 
-let rig: Rig;
+const rig = useRig(openRig);
 beforeAll(async () => {
-  rig = await openRig();
   const now = rig.clock.now();
   await takeLead(rig.pool, { chainId, now, until: now });
 });
-afterAll(() => rig.close());
 
 const aLink = (): PaymentLinkState =>
   sampleLink({ paymentReference: randomBytes(16).toString("hex") });

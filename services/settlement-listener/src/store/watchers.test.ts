@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { beforeEach, describe, expect, test } from "@jest/globals";
 import { transact } from "@payment-links/postgres";
 import { newId } from "@payment-links/contracts";
-import { type Rig, openRig } from "../testing/open-rig.ts";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
+import { openRig } from "../testing/open-rig.ts";
 import {
   type Lead,
   LeadLostError,
@@ -15,11 +16,7 @@ import {
   takeLead,
 } from "./watchers.ts";
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await openRig();
-});
-afterAll(() => rig.close());
+const rig = useRig(openRig);
 
 let chainId: string;
 beforeEach(() => {

@@ -17,9 +17,7 @@ export const topic0 = "0x9f16cbcc523c67a60c450e5ffe4f3b7b6dbe772e7abcadb2686ce02
 const payee = "0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65";
 
 /** A chain on which the given counts of payments stand in one block each; 0 is a block without. */
-export const openPaidChain = async (
-  countsPerBlock: readonly number[],
-): Promise<{ chain: Chain; paid: Paid[]; firstBlock: number; lastBlock: number }> => {
+export const openPaidChain = async (countsPerBlock: readonly number[]) => {
   const chain = await openChain({ slotsInEpoch: 2 });
   const firstBlock = (await chain.headNumber()) + 1;
   const paid: Paid[] = [];
@@ -31,7 +29,8 @@ export const openPaidChain = async (
     }
     await chain.mine();
   }
-  return { chain, paid, firstBlock, lastBlock: firstBlock + countsPerBlock.length - 1 };
+  const lastBlock = firstBlock + countsPerBlock.length - 1;
+  return { chain, paid, firstBlock, lastBlock, close: () => chain.close() };
 };
 
 type RigOptions = {

@@ -1,22 +1,21 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { beforeAll, describe, expect, test } from "@jest/globals";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { endpointsMax } from "../domain/endpoint.ts";
-import { type Person, type Rig, endpointsPath, openRig } from "../testing/open-rig.ts";
+import { type Person, endpointsPath, openRig } from "../testing/open-rig.ts";
 
 /* A refusal is not a failure: what somebody is refused must not cost the pool a connection. */
 
 const sessionsMax = 5;
 
-let rig: Rig;
+const rig = useRig(openRig);
 let person: Person;
 
 beforeAll(async () => {
-  rig = await openRig();
   person = rig.signIn();
   for (let made = 0; made < endpointsMax; made += 1) {
     await rig.call(person, "POST", endpointsPath, { url: "https://shop.com/hook", name: "Shop" });
   }
 });
-afterAll(() => rig.close());
 
 describe("200 refusals", () => {
   test.each([

@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { linkTransactionSucceeded, newId } from "@payment-links/contracts";
 import { outgoing } from "@payment-links/bus";
 import { sql } from "slonik";
 import * as z from "zod";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { readSecretKeys, openSecret } from "../domain/secret-keys.ts";
-import { type Person, type Rig, endpointsPath, openRig, sealingKey } from "../testing/open-rig.ts";
+import { type Person, endpointsPath, openRig, sealingKey } from "../testing/open-rig.ts";
 import { sampleLink, sampleTransaction } from "../testing/samples.ts";
 
 const resolutions: Record<string, string[]> = {
@@ -14,9 +15,8 @@ const resolutions: Record<string, string[]> = {
   "metadata.com": ["169.254.169.254"],
 };
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await openRig({
+const rig = useRig(() =>
+  openRig({
     environment: { WEBHOOK_HOST_OVERRIDES: "receiver.test=http://127.0.0.1:1" },
     outside: {
       resolve: async (hostName) => {
@@ -25,9 +25,8 @@ beforeAll(async () => {
         return addresses;
       },
     },
-  });
-});
-afterAll(() => rig.close());
+  }),
+);
 
 const shop = { url: "https://shop.com/hook", name: "Shop" };
 

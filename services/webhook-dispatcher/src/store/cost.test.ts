@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { beforeAll, describe, expect, test } from "@jest/globals";
 import type { Transaction } from "@payment-links/postgres";
 import { sql } from "slonik";
 import * as z from "zod";
-import { type RegisteredEndpoint, type Rig, openRig } from "../testing/open-rig.ts";
+import { type RegisteredEndpoint, openRig } from "../testing/open-rig.ts";
 import { newId, pageSize } from "@payment-links/contracts";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { claimDeliveries, insertDeliveries, listWaitingEndpoints } from "./deliveries.ts";
 import { listDeliveries } from "./delivery-log.ts";
 
@@ -11,11 +12,10 @@ const waitingCount = 100_000;
 const share = 20;
 const nothing = sql.type(z.object({}).strict());
 
-let rig: Rig;
+const rig = useRig(openRig);
 let crowded: RegisteredEndpoint;
 let quiet: RegisteredEndpoint[];
 beforeAll(async () => {
-  rig = await openRig();
   const person = rig.signIn();
   const register = () => rig.register(person, "https://shop.com/");
   crowded = await register();
@@ -25,7 +25,6 @@ beforeAll(async () => {
   await queue(crowded, waitingCount);
   for (const endpoint of quiet) await queue(endpoint, 1);
 });
-afterAll(() => rig.close());
 
 const queue = (endpoint: RegisteredEndpoint, count: number) =>
   rig.pool.query(nothing`

@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { beforeAll, describe, expect, test } from "@jest/globals";
 import { newId } from "@payment-links/contracts";
 import type { Transaction } from "@payment-links/postgres";
 import { sql } from "slonik";
 import * as z from "zod";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { type Person, type RegisteredEndpoint, type Rig, openRig } from "../testing/open-rig.ts";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
+import { type Person, type RegisteredEndpoint, openRig } from "../testing/open-rig.ts";
 import {
   type ClaimedDelivery,
   claimDeliveries,
@@ -14,13 +15,11 @@ import {
 import type { LogPlace } from "./delivery-log.ts";
 import { recordResults } from "./ended-deliveries.ts";
 
-let rig: Rig;
+const rig = useRig(openRig);
 let person: Person;
 beforeAll(async () => {
-  rig = await openRig();
   person = rig.signIn();
 });
-afterAll(() => rig.close());
 
 const leaseMs = 30_000;
 

@@ -1,10 +1,11 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { outgoing } from "@payment-links/bus";
 import { linkCompleted } from "@payment-links/contracts";
 import { sql } from "slonik";
 import * as z from "zod";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { type Receiver, answer, openReceiver } from "../testing/open-receiver.ts";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
+import { answer, openReceiver } from "../testing/open-receiver.ts";
 import { type Person, type RegisteredEndpoint, type Rig, openRig } from "../testing/open-rig.ts";
 import { sampleLink } from "../testing/samples.ts";
 import { keepDeliveryLog } from "./delivery-log.ts";
@@ -12,14 +13,10 @@ import { keepDeliveryLog } from "./delivery-log.ts";
 const dayMs = 24 * 3_600_000;
 const nothing = sql.type(z.object({}).strict());
 
-let receiver: Receiver;
+const receiver = useRig(openReceiver);
 let rig: Rig;
 let person: Person;
 let endpoint: RegisteredEndpoint;
-beforeAll(async () => {
-  receiver = await openReceiver();
-});
-afterAll(() => receiver.close());
 beforeEach(async () => {
   receiver.received.length = 0;
   receiver.respondWith(answer(200));

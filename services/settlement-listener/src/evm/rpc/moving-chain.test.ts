@@ -1,15 +1,14 @@
-import { afterAll, afterEach, beforeAll, expect, test } from "@jest/globals";
+import { afterEach, expect, test } from "@jest/globals";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
 import type { RpcFaultScript } from "../../testing/scripted-rpc.ts";
 import { ChainUnreachableError, type ProxyLog } from "./chain-reader.ts";
 import { type ReaderRig, openPaidChain, openReaderRig } from "../../testing/open-reader-rig.ts";
 
-let setup: Awaited<ReturnType<typeof openPaidChain>>;
+const setup = useRig(() =>
+  openPaidChain(Array.from({ length: 40 }, (_, index) => (index * 7) % 3)),
+);
 let rig: ReaderRig | undefined;
-beforeAll(async () => {
-  setup = await openPaidChain(Array.from({ length: 40 }, (_, index) => (index * 7) % 3));
-});
-afterAll(() => setup.chain.close());
 afterEach(() => rig?.close());
 
 const providerCount = 2;

@@ -1,6 +1,7 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { createHeldClock } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
 import type { RpcFaultScript } from "../../testing/scripted-rpc.ts";
 import { ChainUnreachableError } from "./chain-reader.ts";
 import {
@@ -10,12 +11,8 @@ import {
   urlKey,
 } from "../../testing/open-reader-rig.ts";
 
-let setup: Awaited<ReturnType<typeof openPaidChain>>;
+const setup = useRig(() => openPaidChain([1, 0, 2]));
 let rig: ReaderRig | undefined;
-beforeAll(async () => {
-  setup = await openPaidChain([1, 0, 2]);
-});
-afterAll(() => setup.chain.close());
 afterEach(() => rig?.close());
 
 const open = async (options: Parameters<typeof openReaderRig>[1] = {}): Promise<ReaderRig> => {

@@ -1,17 +1,16 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { readProgress } from "../../store/watchers.ts";
-import { type Chain, openChain } from "../../testing/open-chain.ts";
+import { openChain } from "../../testing/open-chain.ts";
 import { type WatchRig, openWatchRig } from "../../testing/open-watch-rig.ts";
 import { owner } from "../../testing/samples.ts";
 import { type ScriptedRpc, openScriptedRpc } from "../../testing/scripted-rpc.ts";
 
-let chain: Chain;
+const chain = useRig(() => openChain({ slotsInEpoch: 4 }));
 beforeAll(async () => {
-  chain = await openChain({ slotsInEpoch: 4 });
   await chain.mine(20);
 });
-afterAll(() => chain.close());
 
 let rig: WatchRig | undefined;
 const rpcs: ScriptedRpc[] = [];

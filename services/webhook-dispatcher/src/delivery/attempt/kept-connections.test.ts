@@ -2,6 +2,7 @@ import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "@jest/globals";
 import { createHeldClock } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { rememberedMs } from "../../guard/remember-answers.ts";
 import { createDnsResolver } from "../../guard/resolver.ts";
 import { certificates } from "../../testing/certificates.ts";
@@ -16,19 +17,15 @@ const [here, there] = ["93.184.216.34", "93.184.216.35"];
 
 let says: string[] | undefined;
 let askedCount: number;
-let nameServer: Awaited<ReturnType<typeof openNameServer>>;
-const trusted = getCACertificates();
-beforeAll(async () => {
-  setDefaultCACertificates([authority]);
-  nameServer = await openNameServer((_name, type) => {
+const nameServer = useRig(() =>
+  openNameServer((_name, type) => {
     if (type === "A") askedCount += 1;
     return type === "A" ? says : [];
-  });
-});
-afterAll(async () => {
-  setDefaultCACertificates(trusted);
-  await nameServer.close();
-});
+  }),
+);
+const trusted = getCACertificates();
+beforeAll(() => setDefaultCACertificates([authority]));
+afterAll(() => setDefaultCACertificates(trusted));
 
 let receiver: Receiver;
 let dials: ReturnType<typeof countDials>;

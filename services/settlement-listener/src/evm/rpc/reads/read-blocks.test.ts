@@ -1,14 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { createHeldClock } from "@payment-links/runtime";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { ChainUnreachableError } from "../chain-reader.ts";
 import { type ReaderRig, openPaidChain, openReaderRig } from "../../../testing/open-reader-rig.ts";
 
-let setup: Awaited<ReturnType<typeof openPaidChain>>;
+const setup = useRig(() => openPaidChain([1, 0, 1, 1, 0, 0, 1]));
 let rig: ReaderRig | undefined;
-beforeAll(async () => {
-  setup = await openPaidChain([1, 0, 1, 1, 0, 0, 1]);
-});
-afterAll(() => setup.chain.close());
 afterEach(() => rig?.close());
 
 const open = async (options: Parameters<typeof openReaderRig>[1] = {}): Promise<ReaderRig> => {

@@ -1,4 +1,5 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, test } from "@jest/globals";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { type BlockHeader, ChainUnreachableError, type ProxyLog } from "../chain-reader.ts";
 import {
   type ReaderRig,
@@ -7,12 +8,8 @@ import {
   topic0,
 } from "../../../testing/open-reader-rig.ts";
 
-let setup: Awaited<ReturnType<typeof openPaidChain>>;
+const setup = useRig(() => openPaidChain([1, 0, 2, 0, 0, 1, 0, 3, 0, 0, 0, 1]));
 let rig: ReaderRig | undefined;
-beforeAll(async () => {
-  setup = await openPaidChain([1, 0, 2, 0, 0, 1, 0, 3, 0, 0, 0, 1]);
-});
-afterAll(() => setup.chain.close());
 afterEach(() => rig?.close());
 
 const open = async (options: Parameters<typeof openReaderRig>[1] = {}): Promise<ReaderRig> => {
