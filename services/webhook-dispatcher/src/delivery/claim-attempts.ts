@@ -5,7 +5,7 @@ import { findLinks } from "../store/links.ts";
 import type { Attempt } from "./attempt/make-attempt.ts";
 import type { Targets } from "./targets.ts";
 
-/** A leased delivery and, unless something of ours is missing, all that its attempt needs. */
+/** A leased delivery with all that its attempt needs, unless something of ours is missing. */
 export type ClaimedAttempt = {
   delivery: ClaimedDelivery;
   leaseUntil: Date;
@@ -15,8 +15,8 @@ export type ClaimedAttempt = {
 type ClaimOptions = { pool: Pool; targets: Targets };
 
 /**
- * Leases due deliveries and reads what their attempts need in one transaction: what could not be read
- * is not leased. A link with several deliveries is read once, at its latest state.
+ * Leases due deliveries and reads what their attempts need in one transaction, so that nothing is
+ * leased that could not be read. A link with several deliveries is read once, in its latest state.
  */
 export const claimAttempts = (
   { pool, targets }: ClaimOptions,
@@ -31,7 +31,9 @@ export const claimAttempts = (
 
 type Leased = { deliveries: readonly ClaimedDelivery[]; links: readonly Link[]; leaseUntil: Date };
 
-/** Puts together what the attempts of leased deliveries need, each link in the state that is given. */
+/**
+ * Puts together what the attempts of leased deliveries need, each link in the state that is given.
+ */
 export const prepareAttempts = async (
   tx: Transaction,
   targets: Targets,

@@ -160,7 +160,7 @@ describe("one attempt", () => {
     await elsewhere.close();
   });
 
-  /** Ends once the dispatcher has certainly looked at its queue after now. */
+  /** Ends once the dispatcher has certainly looked at its queue since the call. */
   const settledBarrier = async () => {
     const witness = rig.signIn();
     const endpoint = await rig.register(witness, "/witness");
@@ -265,7 +265,7 @@ describe("data", () => {
     await rig.tell(outgoing(linkSnapshot, { ...change, data: { link: later } }));
     rig.clock.advance(30_000);
     await settledLog(person, endpoint, 2);
-    // An older record, come late, changes nothing.
+    // An older record that comes late changes nothing.
     await rig.tell(outgoing(linkSnapshot, { ...change, data: { link } }));
     rig.clock.advance(300_000);
     await settledLog(person, endpoint, 3);
@@ -289,7 +289,7 @@ describe("data", () => {
     ).toEqual([
       ["active", "10.5", 1],
       ["active", "21", 2],
-      // Expired on the very instant, though no event said so.
+      // The link expires at this very instant, though no event has said so.
       ["inactive", "21", 2],
       ["inactive", "21", 2],
     ]);

@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram } from "prom-client";
 import type { Clock, Log, Metrics } from "@payment-links/runtime";
 import type { OutcomeKind } from "./attempt/attempt-outcome.ts";
 
-/** What the dispatcher tells of its work. */
+/** What the dispatcher reports of its work. */
 export type DeliveryMetrics = {
   countAttempt(outcome: OutcomeKind): void;
   /** A first attempt begins now for an event that occurred then. */
@@ -80,7 +80,10 @@ export const createDeliveryMetrics = (options: DeliveryMetricsOptions): Delivery
   };
 };
 
-/** A scrape without the database keeps the last value: what else the process tells matters the more. */
+/**
+ * When the database is away, a scrape keeps the last value: the process's other metrics are then
+ * needed all the more.
+ */
 const measure = async (
   { log }: DeliveryMetricsOptions,
   work: () => Promise<void>,

@@ -4,7 +4,7 @@ import { recordResults } from "../store/ended-deliveries.ts";
 import { type OutcomeRun, recordOutcomes } from "../store/endpoints.ts";
 import type { AttemptOutcome } from "./attempt/attempt-outcome.ts";
 
-/** An attempt that has ended, whoever noticed. */
+/** An attempt that has ended, whoever noticed it. */
 export type EndedAttempt = {
   deliveryId: string;
   eventId: string;
@@ -21,7 +21,7 @@ export type EndedAttempt = {
 
 type Spread = {
   schedule: RetrySchedule;
-  /** From 0 to 1: spreads the retries of what failed together. */
+  /** From 0 to 1: spreads out the retries of attempts that failed together. */
   random: () => number;
 };
 

@@ -35,7 +35,9 @@ const startWithQueue = async (people: readonly Person[], bounds: Record<string, 
   await rig.startAnother(bounds);
 };
 
-/** Ends once a webhook that is told of now has arrived: by then every claim that could be was made. */
+/**
+ * Ends once a webhook published now has arrived: by then every claim that could be made was made.
+ */
 const untilOthersGet = async (path: string) => {
   const witness = rig.signIn();
   await rig.register(witness, path);

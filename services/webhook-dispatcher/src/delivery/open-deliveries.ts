@@ -17,7 +17,7 @@ export type OpeningDeps = {
   /** How long after its event a delivery's first attempt is due. */
   firstWaitMs: number;
   targets: Targets;
-  /** Sends in this process; there is none before it is started. */
+  /** Sends in this process; undefined before it is started. */
   dispatcher: () => Dispatcher | undefined;
 };
 
@@ -25,13 +25,14 @@ type Opening = {
   deliveries: readonly OwedDelivery[];
   /** Where they go, each endpoint once. */
   places: readonly Place[];
-  /** The links in their newest state; a delivery of any other link waits to be claimed. */
+  /** The links in their newest state; a delivery of any other link waits until it is claimed. */
   links: readonly Link[];
 };
 
 /**
- * Opens deliveries. What this process can send at once it leases in the same statement and sends from
- * memory once the transaction is committed; the rest waits in the queue, for whoever has room.
+ * Opens deliveries. Those that this process can send at once are leased in the same statement, and
+ * sent from memory once the transaction is committed. The rest waits in the queue for whoever has
+ * room.
  */
 export const openDeliveries = async (
   tx: Transaction,

@@ -4,12 +4,14 @@ import type { EndedAttempt } from "./end-attempts.ts";
 
 /** Writes ended attempts back: those that end while a write is under way share the next one. */
 export type ResultWriter = {
-  /** Resolves once the result is kept, or once its lease has run out without the database. */
+  /**
+   * Resolves once the result is stored, or once its lease has run out while the database was away.
+   */
   write(ended: EndedAttempt): Promise<void>;
 };
 
 type ResultWriterOptions = {
-  /** Keeps a batch, in one transaction. */
+  /** Stores a batch in one transaction. */
   keep: (batch: readonly EndedAttempt[]) => Promise<void>;
   clock: Clock;
   log: Log;
@@ -17,20 +19,23 @@ type ResultWriterOptions = {
 
 const batchMax = 500;
 /**
- * Under load, which is when a write holds more than a few, the next one waits this long and so holds
- * more; a lone result never waits. No clock's time.
+ * How long the next write waits after one that held many results, so that it holds more. A lone
+ * result never waits. It is real time, not the clock's.
  */
 const lingerMs = 10;
 const lingerResultsMin = 5;
 const firstWaitMs = 100;
 const waitMsMax = 2_000;
 
-/** Makes the writer. Its caller bounds the queue: it begins nothing while too many results wait. */
+/**
+ * Makes the writer. Its caller bounds the queue by beginning nothing while too many results wait.
+ */
 export const createResultWriter = ({ keep, clock, log }: ResultWriterOptions): ResultWriter => {
   const queue: { ended: EndedAttempt; done: () => void }[] = [];
   let isWriting = false;
 
-  // A database away is waited for; once the leases are over, the attempts count as interrupted anyway.
+  // While the database is away the batch waits. Once the leases are over there is no point: the
+  // attempts count as interrupted anyway.
   const keepWithin = async (batch: readonly EndedAttempt[]): Promise<void> => {
     const leaseUntilMs = Math.max(...batch.map((ended) => ended.leaseUntil.getTime()));
     for (let waitMs = firstWaitMs; ; waitMs = Math.min(waitMs * 2, waitMsMax)) {

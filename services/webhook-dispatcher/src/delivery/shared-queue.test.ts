@@ -16,7 +16,7 @@ import {
   openRig,
 } from "../testing/open-rig.ts";
 
-/** The attempt's deadline and what a lease outlives it by. */
+/** The attempt's deadline, and how much longer than that a lease lasts. */
 const leaseMs = 10_000 + 20_000;
 
 let receiver: Receiver;
@@ -109,7 +109,7 @@ describe("several dispatchers of one database", () => {
     const quick = rig.signIn();
     await rig.register(slow, "/hanging");
     await rig.register(quick, "/quick");
-    // All is queued before anything is claimed, so that the claims are full.
+    // All is queued before anything is claimed, so that each claim is full.
     const { service } = await rig.startAnother({ WEBHOOK_RETRY_SCHEDULE_SECONDS: "60" });
     await Promise.all(Array.from({ length: 20 }, () => rig.tellCompleted(slow)));
     await Promise.all(Array.from({ length: 20 }, () => rig.tellCompleted(quick)));
@@ -129,7 +129,8 @@ describe("a dispatcher that died in the middle of an attempt", () => {
   test("leaves an attempt that counts as interrupted once its lease is over, then the schedule goes on", async () => {
     const person = rig.signIn();
     const endpoint = await rig.register(person);
-    // The row is as a killed process leaves it: claimed, and nobody who would tell its end.
+    // The row is as a killed process leaves it: claimed, and nobody left to report how the attempt
+    // ended.
     receiver.respondWith(answer(500));
     await rig.service.start();
     await rig.tellCompleted(person);
@@ -166,7 +167,8 @@ describe("a dispatcher that died in the middle of an attempt", () => {
       const entry = await newest(person, endpoint);
       return entry?.["error"] === "interrupted" && entry;
     });
-    // The third attempt comes five minutes after the end of the second, which is its lease's.
+    // The third attempt comes five minutes after the end of the second, which is the end of its
+    // lease.
     expect(interrupted).toMatchObject({
       status: "Pending",
       attempts: 2,

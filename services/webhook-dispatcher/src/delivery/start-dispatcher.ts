@@ -28,17 +28,25 @@ type PlacedAttempt = ClaimedAttempt & { place: Place };
 
 /** Sends what is due, as long as it runs. */
 export type Dispatcher = {
-  /** How many new deliveries may be leased for each endpoint as they are opened; what lacks has none. */
+  /**
+   * How many new deliveries may be leased for each endpoint as they are opened; an endpoint that is
+   * missing may have none.
+   */
   room(places: readonly Place[]): ReadonlyMap<string, number>;
-  /** When the lease of a delivery ends that is opened now. */
+  /** When the lease of a delivery that is opened now ends. */
   leaseUntil(): Date;
-  /** Takes over deliveries that were just opened: those leased, and the places for which others wait. */
+  /**
+   * Takes over deliveries that were just opened: the leased ones, and the places where others wait.
+   */
   opened(leased: readonly PlacedAttempt[], waitingPlaces: readonly Place[]): void;
-  /** Ends once new deliveries could be sent from memory, or soon: then they wait in the queue. */
+  /**
+   * Ends once new deliveries could be sent from memory, or after a short time; then they wait in
+   * the queue.
+   */
   pace(): Promise<void>;
-  /** Begins no further attempt that was leased for the endpoint before: it is disabled or deleted. */
+  /** Stops beginning attempts that were leased for the endpoint: it was disabled or deleted. */
   leave(endpointId: string): void;
-  /** Begins nothing further, and ends once the attempts under way are made and written. */
+  /** Begins nothing more, and ends once the attempts under way are made and written. */
   stop(): Promise<void>;
 };
 
@@ -54,20 +62,23 @@ type DispatcherOptions = SlotBounds & {
   timeoutMs: number;
 };
 
-/** How often to look for what other processes left or cannot manage; our own events ask for a look. */
+/**
+ * How often to look for what other processes left or cannot manage; our own events ask for a look
+ * themselves.
+ */
 const pollMs = 1_000;
 
-/** How often to look for leases that wait for too long. */
+/** How often to look for leases that have waited too long. */
 const agedMs = 250;
 
 /**
- * While new deliveries would only pass through the queue, hearing of more waits a moment, again and again;
- * but no longer than this for one chunk, as others are heard of behind it. No clock's time.
+ * How long hearing of more events waits while new deliveries would only pass through the queue, and
+ * how often for one chunk: other accounts' events come behind it. Real time, not the clock's.
  */
 const paceMs = 5;
 const pacesMax = 100;
 
-/** Performs what the schedule says, and tells it what came of it. */
+/** Performs what the schedule decides, and reports back what came of it. */
 type Performer = {
   options: DispatcherOptions;
   writer: ResultWriter;
@@ -75,8 +86,8 @@ type Performer = {
 };
 
 /**
- * Starts the dispatcher. Any number of them, in any number of processes, share one queue: a delivery is
- * leased to one at a time, and an attempt whose lease ran out counts as interrupted.
+ * Starts the dispatcher. Any number of dispatchers, in any number of processes, share one queue: a
+ * delivery is leased to one at a time, and an attempt whose lease ran out counts as interrupted.
  */
 export const startDispatcher = (options: DispatcherOptions): Dispatcher => {
   const { clock, log, pool } = options;
@@ -122,7 +133,10 @@ export const startDispatcher = (options: DispatcherOptions): Dispatcher => {
   };
 };
 
-/** Looks for endpoints with something due that has room here, and claims it; answers when to look again. */
+/**
+ * Looks for endpoints that have something due and room here, and claims it; answers when to look
+ * again.
+ */
 const look = async ({ options, tell }: Performer): Promise<Date | undefined> => {
   const { look: wanted } = tell({ kind: "look" });
   if (wanted === undefined) return undefined;
@@ -154,7 +168,7 @@ const run = async (
   const { id: deliveryId, eventId, endpointId, occurredAt, attempts } = delivery;
   const startedAt = clock.now();
   if (attempts === 1) metrics.timeFirstAttempt(occurredAt);
-  // Without an attempt something of ours is missing.
+  // There is no attempt if something of ours is missing.
   const outcome = await (attempt === null
     ? outcomeOfError(undefined)
     : options.makeAttempt(attempt));
@@ -167,7 +181,7 @@ const run = async (
   tell({ kind: "written" });
 };
 
-/** Where it fails, the leases run out, and the attempts count as interrupted. */
+/** If this fails, the leases run out and the attempts count as interrupted. */
 const giveBack = async (
   { options: { pool, clock, log }, tell }: Performer,
   items: readonly PlacedAttempt[],

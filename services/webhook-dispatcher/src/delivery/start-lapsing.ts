@@ -21,7 +21,10 @@ type LapsingOptions = {
 const pollMs = 1_000;
 const lapsedMax = 200;
 
-/** Calls attempts interrupted whose process went away, and lets them follow the schedule. */
+/**
+ * Finds attempts whose process has gone, calls them interrupted, and lets their deliveries follow
+ * the schedule.
+ */
 export const startLapsing = (options: LapsingOptions): Loop => {
   const { pool, clock, log, metrics, schedule, random, timeoutMs, onLapsed } = options;
   return startLoop({
@@ -39,7 +42,7 @@ export const startLapsing = (options: LapsingOptions): Loop => {
           deliveryId: id,
           leaseUntil,
           startedAt: new Date(leaseUntil.getTime() - leaseMsOf(timeoutMs)),
-          // When it truly ended nobody knows; not after its lease.
+          // Nobody knows when the attempt really ended, but it was not after its lease.
           endedAt: leaseUntil,
           outcome: interruptedOutcome,
         }));

@@ -5,15 +5,17 @@ import { type SecretKeys, openSecret } from "../domain/secret-keys.ts";
 import { type UrlRules, readWebhookUrl } from "../guard/webhook-url.ts";
 import { type EndpointTarget, findTargets } from "../store/endpoints.ts";
 
-/** Where an endpoint's deliveries go, null where they may go nowhere, and the secret that signs them. */
+/**
+ * Where an endpoint's deliveries go (null if they may go nowhere), and the secret that signs them.
+ */
 type Target = { url: URL | null; secret: string };
 
 /**
- * Opened targets by endpoint; neither URL nor secret ever changes, nor do a process's rules for URLs, so
- * an entry never grows old.
+ * Opened targets by endpoint. An endpoint's URL and secret never change, nor do a process's rules
+ * for URLs, so an entry is never out of date.
  */
 export type Targets = {
-  /** The targets of endpoints; one whose secret cannot be opened is not among them. */
+  /** The targets of endpoints; an endpoint whose secret cannot be opened is left out. */
   get(tx: Transaction, endpointIds: readonly string[]): Promise<ReadonlyMap<string, Target>>;
 };
 

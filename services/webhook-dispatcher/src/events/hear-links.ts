@@ -32,7 +32,8 @@ export const hearLinks =
     const newest = newestOf(links);
     const versionsBefore = await recordLinks(tx, newest);
     for (let jumps = countJumps(links, versionsBefore); jumps > 0; jumps -= 1) {
-      // A transaction that is run again counts again: the number says that there are jumps, not how many.
+      // A transaction that is run again counts again: the number shows that there are jumps, not
+      // how many.
       deps.countVersionJump();
     }
     const owed = events.flatMap((event) => {
@@ -51,12 +52,13 @@ export const hearLinks =
     const deliveries = owed.flatMap((event) =>
       (placesOf.get(event.data.link.userId) ?? []).map((place) => owedDelivery(deps, event, place)),
     );
-    // A link of which more is known than these records tell is read where its delivery is claimed.
+    // A link that is already known in a newer state is left out: its deliveries read it when they
+    // are claimed.
     const current = newest.filter(({ id, version }) => version > (versionsBefore.get(id) ?? 0));
     return openDeliveries(tx, deps, { deliveries, places, links: current });
   };
 
-/** One state per link: two of one statement must not meet. */
+/** One state per link: one statement must not write the same row twice. */
 const newestOf = (links: readonly PaymentLinkState[]): PaymentLinkState[] => {
   const newest = new Map<string, PaymentLinkState>();
   for (const link of links) {

@@ -4,8 +4,8 @@ import type { Resolve } from "./resolver.ts";
 import { type UrlRules, hostOf, readWebhookUrl } from "./webhook-url.ts";
 
 /**
- * Judges a webhook URL at its registration, DNS included (rules HOOK-2, HOOK-3). Answers it
- * normalised, or undefined where it is refused.
+ * Judges a webhook URL when it is registered, DNS included (rules HOOK-2, HOOK-3). Answers the
+ * normalised URL, or undefined if it is refused.
  */
 export const admitWebhookUrl = async (
   text: string,

@@ -19,14 +19,14 @@ export const createGuardedConnector = (
     lookup: createGuardedLookup(resolve),
   });
   return (options, callback) => {
-    // No lookup is called for a literal, so it is judged here.
+    // Node makes no look-up for a literal, so it is judged here.
     if (isIP(options.hostname) !== 0 && !isPublicAddress(options.hostname)) {
       callback(new BlockedAddressError(), null);
       return;
     }
     connect(options, (...[error, socket]) => {
       if (error !== null) return callback(error, null);
-      // Belt and braces: nothing has been written to the socket yet.
+      // A second check: nothing has been written to the socket yet.
       if (isPublicAddress(socket.remoteAddress ?? "")) return callback(null, socket);
       socket.destroy();
       return callback(new BlockedAddressError(), null);

@@ -1,6 +1,6 @@
 import { type Resolve, createDnsResolver } from "./resolver.ts";
 
-/** What lies outside of the house; tests bring their own. */
+/** What lies outside our own code; tests bring their own. */
 export type Outside = {
   resolve: Resolve;
   /** From 0 to 1: spreads retries. */
@@ -11,7 +11,7 @@ export type Outside = {
 
 const resolveTimeoutMs = 5_000;
 
-/** The world as it is. */
+/** The real world. */
 export const openOutside = (): Outside => ({
   resolve: createDnsResolver({ timeoutMs: resolveTimeoutMs }),
   random: Math.random,

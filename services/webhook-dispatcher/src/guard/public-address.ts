@@ -6,13 +6,17 @@ type Range = readonly [ipaddr.IPv4 | ipaddr.IPv6, number];
 const ranges = (...texts: string[]): readonly Range[] =>
   texts.map((text) => ipaddr.parseCIDR(text));
 
-/** IANA's special-purpose registry, what clouds put beside it, multicast and the reserved rest. */
+/**
+ * IANA's special-purpose registry, addresses that clouds use beside it, multicast, and the reserved
+ * rest.
+ */
 const closedIpv4 = ranges(
   "0.0.0.0/8",
   "10.0.0.0/8",
   "100.64.0.0/10",
   "127.0.0.0/8",
-  // Azure answers its metadata and agents here, from inside, on what looks like a public address.
+  // Azure serves its metadata and agents at this address: it looks public, but is answered from
+  // inside.
   "168.63.129.16/32",
   "169.254.0.0/16",
   "172.16.0.0/12",
@@ -30,19 +34,22 @@ const closedIpv4 = ranges(
 /** Global unicast: everything else (mapped, unique-local, link-local, multicast, …) is closed. */
 const openIpv6 = ranges("2000::/3");
 
-/** Teredo and its kin, documentation, 6to4: inside global unicast, yet not plain public hosts. */
+/**
+ * Teredo and similar, documentation, 6to4: inside global unicast, but not ordinary public hosts.
+ */
 const closedIpv6 = ranges("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20");
 
 const nat64 = ranges("64:ff9b::/96");
 const nat64PrefixBytes = 12;
 
 /**
- * Whether an address, as a resolver or a socket gives it, is publicly routable (rule HOOK-3). Text that is
- * no plain address is not. A NAT64 address is judged by the IPv4 address in it: where a network has
- * DNS64, public hosts resolve to such.
+ * Whether an address, as a resolver or a socket gives it, is publicly routable (rule HOOK-3). Text
+ * that is not a plain address is not. A NAT64 address is judged by the IPv4 address in it: in a
+ * network with DNS64, public hosts resolve to such addresses.
  */
 export const isPublicAddress = (text: string): boolean => {
-  // Stricter than the parser below, which reads octal parts; and an address with a zone is a local one.
+  // `isIP` is stricter than the parser below, which reads octal parts. An address with a zone is a
+  // local one.
   if (isIP(text) === 0 || text.includes("%")) return false;
   return isPublic(ipaddr.parse(text));
 };

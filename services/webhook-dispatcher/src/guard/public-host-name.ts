@@ -37,10 +37,13 @@ export const isPublicHostName = (hostName: string): boolean => {
   return !specialSuffixes.some((suffix) => name === suffix || name.endsWith(`.${suffix}`));
 };
 
-/** The name without the one dot that says it is complete. */
+/** The name without the one trailing dot that marks it as complete. */
 export const withoutTrailingDot = (hostName: string): string =>
   hostName.endsWith(".") ? hostName.slice(0, -1) : hostName;
 
-/** Node leaves a label that is no valid punycode as it is, where other parsers may see another name. */
+/**
+ * Node leaves a label that is not valid punycode as it is; other parsers may read another name
+ * there.
+ */
 const isUndecodable = (label: string): boolean =>
   label.startsWith("xn--") && domainToUnicode(label).startsWith("xn--");

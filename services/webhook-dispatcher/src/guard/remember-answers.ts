@@ -2,14 +2,18 @@ import { LRUCache } from "lru-cache";
 import type { Clock } from "@payment-links/runtime";
 import type { Resolve } from "./resolver.ts";
 
-/** How long an answer of DNS is believed, whatever its TTL says: a host that moves is heard of by then. */
+/**
+ * How long a DNS answer is trusted, whatever its TTL says: within this time we notice that a host
+ * has moved.
+ */
 export const rememberedMs = 10_000;
 
 const hostsMax = 1_000;
 
 /**
- * Asks DNS about a host once in ten seconds, however many attempts go there; those that come while it
- * is being asked share the question. A host without an answer is asked for again at once.
+ * Asks DNS about a host at most once in ten seconds, however many attempts go there. Attempts that
+ * come while DNS is being asked share that question. A host without an answer is asked about again
+ * at once.
  */
 export const rememberAnswers = (resolve: Resolve, { clock }: { clock: Clock }): Resolve => {
   const answers = new LRUCache<string, { askedAtMs: number; addresses: ReturnType<Resolve> }>({

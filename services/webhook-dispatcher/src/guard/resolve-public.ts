@@ -2,7 +2,10 @@ import { isIP } from "node:net";
 import { isPublicAddress } from "./public-address.ts";
 import type { Resolve } from "./resolver.ts";
 
-/** A host that has an address which is not publicly routable. It tells no address, on purpose. */
+/**
+ * A host that has an address which is not publicly routable. The error names no address, on
+ * purpose.
+ */
 export class BlockedAddressError extends Error {
   constructor() {
     super("the host has an address that is not publicly routable");
@@ -23,8 +26,9 @@ export type PublicAddress = { address: string; family: 4 | 6 };
 const addressesMax = 16;
 
 /**
- * Resolves a host once and answers its addresses, all of them public. One that is not refuses the whole
- * host: whoever dials could pick just that one. Throws BlockedAddressError or UnresolvedHostError.
+ * Resolves a host once and answers its addresses, all of them public. A single address that is not
+ * public refuses the whole host, as whoever dials could pick just that one. Throws
+ * BlockedAddressError or UnresolvedHostError.
  */
 export const resolvePublic = async (
   resolve: Resolve,

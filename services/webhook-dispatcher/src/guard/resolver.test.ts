@@ -17,7 +17,7 @@ const zone = (name: string, type: "A" | "AAAA"): string[] | undefined => {
     case "mixed.com":
       return type === "A" ? ["93.184.216.34"] : ["0:0:0:0:0:0:0:1"];
     case "flips.com":
-      // Public when it is registered, private ever after; the TTL is 0.
+      // Public when it is registered, private from then on; the TTL is 0.
       if (type === "AAAA") return [];
       flipsCount += 1;
       return flipsCount === 1 ? ["93.184.216.34"] : ["127.0.0.1"];

@@ -1,12 +1,12 @@
 import { promises as dns } from "node:dns";
 
-/** Answers every address of a host name; rejects where there is none. */
+/** Answers all addresses of a host name; rejects if it has none. */
 export type Resolve = (hostName: string) => Promise<readonly string[]>;
 
 type DnsOptions = {
-  /** How long one name may take in all. */
+  /** How long looking up one name may take in all. */
   timeoutMs: number;
-  /** Name servers as `address:port`; those of the machine where not given. */
+  /** Name servers as `address:port`; the machine's own if not given. */
   servers?: readonly string[];
 };
 
@@ -20,7 +20,8 @@ const queryTries = 2;
 export const createDnsResolver =
   ({ timeoutMs, servers }: DnsOptions): Resolve =>
   async (hostName) => {
-    // One for each question, as giving up cancels all that a resolver was asked; it costs microseconds.
+    // One resolver for each question: giving up cancels everything that a resolver was asked.
+    // Making one takes microseconds.
     const resolver = new dns.Resolver({ timeout: queryTimeoutMs, tries: queryTries });
     if (servers !== undefined) resolver.setServers(servers);
     const timer = setTimeout(() => resolver.cancel(), timeoutMs);

@@ -30,7 +30,7 @@ export type UrlRules = {
  */
 export const readWebhookUrl = (text: string, rules: UrlRules): URL | UrlFault => {
   if ([...text].length > urlLengthMax) return "too_long";
-  // The parser would drop tabs and line ends without a word.
+  // The parser would drop tabs and line ends silently.
   if (controlCharacter.test(text) || !text.isWellFormed()) return "control_character";
   if (!URL.canParse(text)) return "no_url";
   const url = new URL(text);
@@ -52,8 +52,9 @@ const controlCharacter = /\p{Cc}/u;
 const ipv6Literal = /\[[^\]]*\]/;
 
 /**
- * What stands between the slashes and the path in the text itself: the parser forgets a default port,
- * an empty one, and empty credentials. It takes any number of slashes, of either kind.
+ * What the text itself has between the slashes and the path. The parsed URL no longer shows a
+ * default port, an empty port or empty credentials. The parser takes any number of slashes, of
+ * either kind.
  */
 const authorityOf = (text: string): string => /^\s*https:[\\/]*([^\\/?#]*)/i.exec(text)?.[1] ?? "";
 

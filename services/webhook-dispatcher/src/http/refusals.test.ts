@@ -3,7 +3,7 @@ import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { endpointsMax } from "../domain/endpoint.ts";
 import { type Person, endpointsPath, openRig } from "../testing/open-rig.ts";
 
-/* A refusal is not a failure: what somebody is refused must not cost the pool a connection. */
+/* A refusal is not a failure: refusing somebody must not cost the pool a connection. */
 
 const sessionsMax = 5;
 

@@ -42,7 +42,10 @@ const countByKey = () =>
     WHERE deleted_at IS NULL GROUP BY secret_key_name ORDER BY secret_key_name
   `);
 
-/** Many endpoints of nobody, each with a secret that was sealed for another: it opens for none. */
+/**
+ * Many endpoints of accounts that do not exist. Each secret was sealed for another endpoint, so it
+ * opens for none.
+ */
 const addUnopenable = (count: number) =>
   rig.pool.query(nothing`
     INSERT INTO endpoints (id, user_id, url, name, enabled, secret_prefix, sealed_secret,

@@ -9,9 +9,9 @@ type ResealDeps = Pick<Deps, "pool" | "log" | "secretKeys">;
 const batchMax = 200;
 
 /**
- * POST /internal/webhook-secrets/reseal: seals every secret in use under the first key, a bounded batch
- * at a time, while all else goes on. Running it again, or twice at once, does no harm. Once it answers
- * that none was left unopened, the other keys may be taken away.
+ * POST /internal/webhook-secrets/reseal: seals every secret in use under the first key, in bounded
+ * batches, while everything else goes on. Running it again, or twice at once, does no harm. Once it
+ * answers that no secret was left unopened, the other keys may be removed.
  */
 export const resealSecrets =
   (deps: ResealDeps) =>
@@ -19,7 +19,7 @@ export const resealSecrets =
     const { pool, secretKeys } = deps;
     let resealedCount = 0;
     let unopenedCount = 0;
-    // Ends, as each batch is of ids beyond the one before.
+    // The loop ends, as each batch holds only ids beyond the one before.
     for (let afterId = ""; ;) {
       const page = { afterId, limit: batchMax };
       const batch = await listSecretsNotUnder(pool, secretKeys.sealing, page);

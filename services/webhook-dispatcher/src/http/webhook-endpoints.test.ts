@@ -80,7 +80,7 @@ describe("POST /console/api/webhook-endpoints", () => {
       const rows = await rig.pool.any(sql.type(Row)`
         SELECT row_to_json(t)::text AS text FROM ${sql.identifier([table])} AS t
       `);
-      // bytea is written in hex: the clear text would show so as well.
+      // bytea is written in hex; clear text inside it would show all the same.
       const forms = [digits, Buffer.from(digits).toString("hex")];
       expect(rows.filter(({ text }) => forms.some((form) => text.includes(form)))).toEqual([]);
     }

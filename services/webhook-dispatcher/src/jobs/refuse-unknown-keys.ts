@@ -3,8 +3,8 @@ import type { Deps } from "../deps.ts";
 import { listSecretKeyNames } from "../store/endpoints.ts";
 
 /**
- * Throws ConfigError where secrets are sealed under a key that is not among the configured ones: one
- * that was taken away would make its endpoints fail one by one, and quietly.
+ * Throws ConfigError if secrets are sealed under a key that is not configured. Without that key
+ * their endpoints would fail one by one, and quietly.
  */
 export const refuseUnknownKeys = async ({
   pool,

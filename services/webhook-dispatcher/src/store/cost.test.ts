@@ -39,7 +39,9 @@ const now = () => sql.timestamp(rig.clock.now());
 
 const Reads = z.object({ rows: z.coerce.number(), entries: z.coerce.number() });
 
-/** What the transaction has read of `deliveries` until now: rows of the table, entries of its indexes. */
+/**
+ * What the transaction has read of `deliveries` so far: rows of the table, entries of its indexes.
+ */
 const countReads = (tx: Transaction) =>
   tx.one(sql.type(Reads)`
     SELECT pg_stat_get_xact_tuples_returned('deliveries'::regclass)

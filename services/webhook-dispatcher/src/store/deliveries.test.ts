@@ -86,7 +86,7 @@ const endIn = (tx: Transaction, delivery: LogPlace & { id: string }, ended: Ende
 const end = (delivery: LogPlace & { id: string }, ended: Ended) =>
   rig.pool.transaction((tx) => endIn(tx, delivery, ended));
 
-/** What another process does once the lease is over: attempt 1 is called interrupted. */
+/** What another process does once the lease is over: it calls attempt 1 interrupted. */
 const lapse = async ({ id }: ClaimedDelivery, { isLast = false } = {}) => {
   rig.clock.advance(leaseMs);
   const lapsed = await rig.pool.transaction((tx) =>
@@ -137,7 +137,10 @@ describe("recordResults", () => {
   });
 });
 
-/** Does something in a transaction, and commits only once another waits for a lock that it holds. */
+/**
+ * Does something in a transaction, and commits only once somebody else waits for a lock that it
+ * holds.
+ */
 const whileAnotherWaits = async (work: (tx: Transaction) => Promise<unknown>) => {
   const waiting = sql.type(z.object({ count: z.int() }))`
     SELECT count(*)::int AS count FROM pg_locks

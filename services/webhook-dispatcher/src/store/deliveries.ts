@@ -19,7 +19,7 @@ export type NewDelivery = WebhookEvent & {
   dateCreated: Date;
 } & (
     | { nextAttemptAt: Date; leaseUntil: null }
-    /** Leased from the start, for its first attempt. */
+    /** Leased from the start, for the first attempt. */
     | { nextAttemptAt: null; leaseUntil: Date }
   );
 
@@ -38,8 +38,8 @@ const newDeliveryTypes = [
 ];
 
 /**
- * Opens deliveries; one of an event that its endpoint already has, or that is over and in the log, is
- * left as it is. Answers the ids of those that were opened.
+ * Opens deliveries. A delivery of an event that its endpoint already has, or had and is now in the
+ * log, is left as it is. Answers the ids of those that were opened.
  */
 export const insertDeliveries = async (
   tx: Transaction,
@@ -59,8 +59,8 @@ export const insertDeliveries = async (
     toText(delivery.nextAttemptAt),
     toText(delivery.leaseUntil),
   ]);
-  // The days' partitions alone are planned for; and a look-up with a limit is one per delivery, never a
-  // join for which the log is read whole.
+  // Only the partitions of these days are planned for. The look-up with a `LIMIT` runs once per
+  // delivery; a join could read the whole log.
   const days = sql.array([...new Set(deliveries.map((one) => dayOf(one.occurredAt)))], "text");
   const opened = await tx.any(idRow`
     INSERT INTO deliveries
@@ -156,7 +156,7 @@ export const listWaitingEndpoints = (
 type ClaimBounds = {
   now: Date;
   leaseUntil: Date;
-  /** At most how many of which endpoint; nobody else's rows are read. */
+  /** At most how many deliveries of which endpoint; nobody else's rows are read. */
   turns: readonly { endpointId: string; share: number }[];
 };
 
@@ -169,8 +169,8 @@ export const claimDeliveries = (
   { now, leaseUntil, turns }: ClaimBounds,
 ): Promise<readonly ClaimedDelivery[]> => {
   const rows = turns.map(({ endpointId, share }) => [endpointId, share]);
-  // What is locked stays in its place until it is updated; an array of places is read as such, whatever
-  // the planner makes of the table's size.
+  // A locked row keeps its place (`ctid`) until it is updated. An array of places is read place by
+  // place, whatever size the planner takes the table to have.
   return tx.any(claimRow`
     WITH due AS MATERIALIZED (
       SELECT first_due.ctid
@@ -202,10 +202,10 @@ const LapsedRow = z.object({
 });
 const lapsedRow = sql.type(LapsedRow);
 
-/** An attempt that was begun and whose process did not live to tell its end. */
+/** An attempt that was begun and whose process ended before it could report the outcome. */
 export type LapsedAttempt = z.output<typeof LapsedRow>;
 
-/** Locks attempts whose lease has run out; those that another process is looking at are skipped. */
+/** Locks attempts whose lease has run out; those that another process has locked are skipped. */
 export const lockLapsed = (
   tx: Transaction,
   { now, limit }: { now: Date; limit: number },

@@ -4,15 +4,18 @@ import * as z from "zod";
 import { deliveryStatuses, pageSize, webhookTypes } from "@payment-links/contracts";
 import type { LoggedDelivery } from "../domain/delivery.ts";
 
-/** Where an ended delivery stands in the log: by its event's day, and there by event and endpoint. */
+/**
+ * Where a delivery that has ended stands in the log: by its event's day, and within the day by
+ * event and endpoint.
+ */
 export type LogPlace = { eventId: string; endpointId: string; occurredAt: Date };
 
 /** The day in UTC by which the log is partitioned. */
 export const dayOf = (instant: Date): string => instant.toISOString().slice(0, 10);
 
 /**
- * Tells the log that attempts it holds as a delivery's failed last ones were answered with a 2xx after
- * all. One whose attempt is not the last is left as it is.
+ * Corrects log entries whose last attempt counts as failed, although a 2xx had answered it. An
+ * entry that has a later attempt is left as it is.
  */
 export const correctToDelivered = async (
   tx: Transaction,
@@ -41,8 +44,8 @@ const LoggedRow = z.object({
 const loggedRow = sql.type(LoggedRow);
 
 /**
- * A page of an endpoint's log, newest first, and one more where more follows; what is pending is among
- * it.
+ * A page of an endpoint's log, newest first, with one entry too many if more follows. Pending
+ * deliveries are part of it.
  */
 export const listDeliveries = (
   pool: Db,
@@ -52,8 +55,8 @@ export const listDeliveries = (
     id, event_type AS "eventType", attempts, http_status AS "httpStatus", error,
     date_created AS "dateCreated", last_attempt_at AS "lastAttemptAt"
   `;
-  // Either part could fill the page alone, and is read in order no further than that. A delivery keeps
-  // its place when it moves from one to the other.
+  // Either part could fill the page alone, so each is read in order and no further than that. A
+  // delivery keeps its place when it moves from one part to the other.
   const first = sql.fragment`
     ORDER BY date_created DESC, id DESC LIMIT ${offset + pageSize + 1}
   `;
@@ -72,9 +75,9 @@ export const listDeliveries = (
 const deletedRowsMax = 5_000;
 
 /**
- * Makes the log's partitions for the coming days and drops those of events more than `keptDays` ago. What
- * lies in no day's partition is deleted once it was opened so long ago; answers whether more of that may
- * be left. What is pending is not in the log, and never dropped.
+ * Makes the log's partitions for the coming days, and drops those of events more than `keptDays`
+ * ago. Rows that lie in no day's partition are deleted once they were opened that long ago. Answers
+ * whether more of those may be left. Pending deliveries are not in the log, and are never dropped.
  */
 export const keepDeliveryLog = async (
   pool: Db,

@@ -22,9 +22,9 @@ export type AttemptResult = LogPlace & {
 };
 
 /**
- * Writes how attempts ended: what is tried again gives up its lease, what is over moves to the log. A
- * failure whose lease somebody else has already called interrupted changes nothing; a 2xx, however late,
- * counts while no further attempt has begun.
+ * Writes how attempts ended: a delivery that is tried again gives up its lease, one that is over
+ * moves to the log. A failure changes nothing if somebody else has already called its attempt
+ * interrupted; a 2xx, however late, counts until another attempt has begun.
  */
 export const recordResults = async (
   tx: Transaction,
@@ -44,8 +44,9 @@ const postponedTypes = ["text", "text", "int2", "timestamptz", "int2", "text", "
 const endedTypes = ["text", "text", "int2", "timestamptz", "bool", "bool", "int2", "text"];
 
 /**
- * Finds and locks deliveries one by one along their key. A join would be planned by how large the table was
- * when it was last looked at, and after a quiet time would read all of a queue that has grown since.
+ * Finds and locks deliveries one by one along their key. The planner would choose a join by the
+ * table's size when it was last analysed; after a quiet time that could read all of a queue that
+ * has grown since.
  */
 const findPlaces = (told: Fragment, condition: Fragment): Fragment => sql.fragment`
   SELECT delivery.place
@@ -57,7 +58,10 @@ const findPlaces = (told: Fragment, condition: Fragment): Fragment => sql.fragme
   ) AS delivery
 `;
 
-/** Makes failed attempts wait for the next; answers which do, as one may have been abandoned. */
+/**
+ * Makes failed attempts wait for the next one. Answers which do: a delivery may have been abandoned
+ * meanwhile.
+ */
 const postpone = async (
   tx: Transaction,
   results: readonly AttemptResult[],
@@ -143,7 +147,7 @@ const asTheyWere = {
   httpStatus: sql.fragment`ended.http_status`,
 };
 
-/** Writes deliveries that have just left the queue, the rows of `ended`, into the log. */
+/** Writes deliveries that have just left the queue (the rows of `ended`) into the log. */
 const insertEnded = (
   ending: Pick<Ending, "rows" | "status" | "error"> & Partial<Ending>,
 ): Fragment => {
@@ -159,7 +163,7 @@ const insertEnded = (
   `;
 };
 
-/** Of a delivery that ends without another attempt. */
+/** How a delivery ends without another attempt. */
 const failed = {
   rows: sql.fragment`ended`,
   status: sql.fragment`'Failed'`,
@@ -167,8 +171,8 @@ const failed = {
 };
 
 /**
- * Gives back leases of attempts that were never begun, which then do not count; those of an endpoint that
- * was disabled or deleted meanwhile are over.
+ * Gives back leases of attempts that were never begun; these do not count as attempts. Deliveries
+ * to an endpoint that was disabled or deleted meanwhile are over.
  */
 export const giveBackDeliveries = async (
   tx: Transaction,
@@ -198,9 +202,10 @@ export const giveBackDeliveries = async (
 type Abandonment = { userId: string; endpointId: string; reason: AbandonReason };
 
 /**
- * Abandons whatever an endpoint of the account still waits for (rule HOOK-6). An attempt under way
- * may end: its 2xx counts, anything else ends the delivery with the same reason. To be done before the
- * endpoint's own row is changed: deliveries are locked before endpoints, here as by attempts that end.
+ * Abandons everything that an endpoint of the account still waits for (rule HOOK-6). An attempt
+ * under way may end: its 2xx counts, anything else ends the delivery with the same reason. Call it
+ * before the endpoint's own row is changed: deliveries are locked before endpoints, as attempts
+ * that end do it too.
  */
 export const abandonDeliveries = async (
   tx: Transaction,
@@ -209,10 +214,10 @@ export const abandonDeliveries = async (
   const own = sql.fragment`
     endpoint_id = (SELECT id FROM endpoints WHERE id = ${endpointId} AND user_id = ${userId})
   `;
-  // A queue of a million takes longer than a statement may otherwise.
+  // A queue of a million rows takes longer than a statement otherwise may.
   await tx.query(nothing`SET LOCAL statement_timeout = '60s'`);
-  // All are locked first, each in the state it has then: between the two statements that follow one
-  // could else begin an attempt, or end it, and be missed by both.
+  // All rows are locked first, each in its state at that time. Otherwise an attempt could begin or
+  // end between the two statements below, and both would miss it.
   await tx.query(countRow`
     SELECT count(*)::int AS count FROM (
       SELECT FROM deliveries WHERE ${own} FOR NO KEY UPDATE

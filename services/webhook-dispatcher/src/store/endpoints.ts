@@ -28,8 +28,9 @@ const endpointColumns = sql.fragment`
 const lockSpace = 7_203;
 
 /**
- * Waits until nobody else changes the account's endpoints, and keeps others out until the transaction
- * ends: this holds the limit of five, and an endpoint that goes against events that come.
+ * Waits until nobody else changes the account's endpoints, and keeps others out until the
+ * transaction ends. This keeps the limit of five under races, and an endpoint from being disabled
+ * or deleted while events open deliveries for it.
  */
 export const lockEndpoints = async (tx: Transaction, userId: string): Promise<void> => {
   await tx.query(nothing`
@@ -54,7 +55,10 @@ export const shareEndpoints = async (
 export type NewEndpoint = Pick<Endpoint, "id" | "url" | "name" | "secretPrefix" | "dateCreated"> &
   SealedSecret & { userId: string };
 
-/** Adds an endpoint under {@link lockEndpoints}; refuses where the account has as many as it may. */
+/**
+ * Adds an endpoint under {@link lockEndpoints}; refuses if the account already has as many as it
+ * may.
+ */
 export const insertEndpoint = async (tx: Transaction, endpoint: NewEndpoint): Promise<Endpoint> => {
   const { count } = await tx.one(countRow`
     SELECT count(*)::int AS count FROM endpoints
@@ -83,7 +87,10 @@ export const listEndpoints = (pool: Db, userId: string): Promise<readonly Endpoi
 
 type OwnEndpoint = { userId: string; id: string };
 
-/** Changes what of an endpoint can be changed; undefined leaves a value, null means no such endpoint. */
+/**
+ * Changes the parts of an endpoint that can change. Undefined leaves a value as it is; the answer
+ * null means that there is no such endpoint.
+ */
 export const updateEndpoint = (
   tx: Transaction,
   { userId, id }: OwnEndpoint,
@@ -111,7 +118,7 @@ export const deleteEndpoint = async (
   return deleted !== null;
 };
 
-/** Whether the account has, or once had, that endpoint: the log of a deleted one stays readable. */
+/** Whether the account has or once had that endpoint: the log of a deleted one stays readable. */
 export const hadEndpoint = (pool: Db, { userId, id }: OwnEndpoint): Promise<boolean> =>
   pool.exists(idRow`SELECT id FROM endpoints WHERE id = ${id} AND user_id = ${userId}`);
 
@@ -161,7 +168,10 @@ const secretRow = sql.type(SecretRow);
 /** An endpoint's secret as it is stored. */
 export type StoredSecret = z.output<typeof SecretRow>;
 
-/** Secrets of endpoints in use that another key than this one seals, by id from `afterId` on. */
+/**
+ * Secrets of endpoints in use that are sealed by another key than this one, by id from `afterId`
+ * on.
+ */
 export const listSecretsNotUnder = (
   pool: Db,
   keyName: string,
@@ -173,7 +183,10 @@ export const listSecretsNotUnder = (
     ORDER BY id LIMIT ${limit}
   `);
 
-/** Puts secrets in the place of what was read; one that somebody else has sealed anew stays as it is. */
+/**
+ * Replaces secrets that were read by newly sealed ones; a secret that somebody else has sealed anew
+ * since then stays as it is.
+ */
 export const replaceSecrets = async (
   pool: Db,
   secrets: readonly { read: StoredSecret; fresh: SealedSecret }[],
@@ -198,7 +211,7 @@ export const replaceSecrets = async (
 export type OutcomeRun = {
   endpointId: string;
   lastOutcome: EndpointOutcome;
-  /** Failures since the run's last success, or since its start where it had none. */
+  /** Failures since the run's last success, or since its start if it had none. */
   failures: number;
   hadSuccess: boolean;
 };
@@ -209,7 +222,8 @@ export const recordOutcomes = async (
   runs: readonly OutcomeRun[],
 ): Promise<void> => {
   const rows = runs.map((run) => [run.endpointId, run.lastOutcome, run.failures, run.hadSuccess]);
-  // Locked in the order of their ids: two writers that hold one each would wait for ever.
+  // Rows are locked in the order of their ids: otherwise two writers could each wait for the
+  // other's lock.
   await tx.query(nothing`
     WITH run AS (
       SELECT * FROM ${sql.unnest(rows, ["text", "text", "int4", "bool"])}

@@ -49,7 +49,8 @@ export const recordLinks = async (
   tx: Transaction,
   links: readonly PaymentLinkState[],
 ): Promise<ReadonlyMap<string, number>> => {
-  // The look-ups with a limit are one per link, whatever the plan that was kept says of the table's size.
+  // The look-ups with a `LIMIT` run once per link, even where the cached plan assumed a table of
+  // another size.
   const rows = links.map((link) => [
     link.id,
     link.version,

@@ -1,6 +1,6 @@
 /**
- * Certificates for tests alone, all for one key and, where not said otherwise, from one authority and
- * valid until 2120. The private key guards nothing: `receiver.test` exists in tests only.
+ * Certificates for tests only. All are for one key and, unless said otherwise, from one authority
+ * and valid until 2120. The private key guards nothing: `receiver.test` exists in tests only.
  */
 export const certificates = {
   authority: `-----BEGIN CERTIFICATE-----

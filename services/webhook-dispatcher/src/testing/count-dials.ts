@@ -4,19 +4,19 @@ type Connect = (this: object, request: unknown, address: string, port: number) =
 type PeerName = (this: object, out: { address?: string }) => number;
 type TcpPrototype = { connect: Connect; connect6: Connect; getpeername: PeerName };
 
-/** What libuv answers where nobody listens. */
+/** libuv's error where nobody listens. */
 const connectionRefused = -111;
 
 const loopback = "127.0.0.1";
 
 /**
- * Stands between Node and the operating system and notes every address that a socket is about to dial.
- * Nothing of that is dialled: each attempt is answered as refused or, where a port is given, by whoever
- * listens there on loopback, who then seems to be at the address. This is below every hook that our own
- * code could set, so what is not counted here was not tried.
+ * Stands between Node and the operating system and notes every address that a socket is about to
+ * dial. No such address is really dialled: each attempt is answered as refused or, if a port is
+ * given, by the server on that loopback port, which then seems to be at the address. This lies
+ * below every hook that our own code could set, so what is not counted here was not tried.
  */
 export const countDials = ({ answeredAtPort }: { answeredAtPort?: number } = {}) => {
-  // The untyped door to Node's own socket handle; tests alone may use it.
+  // The untyped way to Node's own socket handle; only tests may use it.
   const bindings: { TCP: { prototype: TcpPrototype } } = Reflect.apply(
     Reflect.get(process, "binding"),
     process,

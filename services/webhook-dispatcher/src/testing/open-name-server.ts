@@ -7,8 +7,8 @@ const notFound = 3;
 const headerBytes = 12;
 
 /**
- * What a name server of our own says of a name: addresses, or another name as a CNAME for what follows
- * it. Undefined is no answer at all, [] is NXDOMAIN.
+ * What our own name server says of a name: addresses, or another name as a CNAME for the entries
+ * that follow. Undefined is no answer at all, [] is NXDOMAIN.
  */
 export type Zone = (name: string, type: "A" | "AAAA") => readonly string[] | undefined;
 
@@ -48,7 +48,10 @@ const readName = (query: Buffer): { name: string; end: number } => {
 
 const cnameType = 5;
 
-/** The owner of the first record is the question's name, of those behind a CNAME the name it gives. */
+/**
+ * The first record belongs to the name in the question, records behind a CNAME to the name that it
+ * gives.
+ */
 const writeRecords = (type: number, entries: readonly string[]): Buffer[] => {
   let owner: Buffer = Buffer.from([0xc0, headerBytes]);
   return entries.map((entry) => {

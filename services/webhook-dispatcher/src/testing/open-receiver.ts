@@ -53,7 +53,7 @@ export const openReceiver = async (tls?: { key: string; cert: string }) => {
 };
 export type Receiver = Awaited<ReturnType<typeof openReceiver>>;
 
-/** What a receiver computes for itself by rule HOOK-12, in lines that are not the sender's. */
+/** What a receiver computes for itself by rule HOOK-12, in code that is not the sender's. */
 export const expectedSignature = ({ headers, raw }: Received, secret: string): string => {
   const signed = `${String(headers["service-timestamp"])}.${raw}`;
   return `v1=${createHmac("sha256", secret).update(signed).digest("hex")}`;

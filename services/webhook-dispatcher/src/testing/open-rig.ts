@@ -61,7 +61,7 @@ export const openRig = async ({ environment = {}, outside = {} }: RigOptions = {
   const call = (person: Person, method: string, path: string, body?: unknown) =>
     callConsole(`${served.publicUrl}${path}`, person, method, body);
 
-  /** Tells everybody of an event; ends once it is applied. Answers its id. */
+  /** Publishes an event on the bus; ends once it is applied. Answers its id. */
   const tell = async (event: OutgoingEvent, told: Told = {}): Promise<string> => {
     const { id = newId("evt"), traceparent } = told;
     const record = recordOf(event, id);
@@ -101,7 +101,7 @@ export const openRig = async ({ environment = {}, outside = {} }: RigOptions = {
       (await call(person, "GET", `${endpoint.path}/deliveries`)).json.data,
     tell,
     recordOf,
-    /** Tells everybody that a link, by default a fresh one of that person, is completed now. */
+    /** Publishes that a link is completed now; by default a fresh link of that person. */
     tellCompleted: ({ userId }: { userId: string }, change: Partial<PaymentLinkState> = {}) => {
       const link = sampleLink({ userId, ...change });
       const occurredAt = clock.now();
@@ -109,7 +109,7 @@ export const openRig = async ({ environment = {}, outside = {} }: RigOptions = {
     },
     close: async () => {
       await served.close();
-      // Attempts under way end at their deadline, which a clock that stands still never reaches.
+      // Attempts under way end at their deadline, which never comes by a clock that stands still.
       const ticking = setInterval(() => clock.advance(60_000), 10);
       await Promise.all(started.map((service) => service.stop()));
       clearInterval(ticking);
@@ -159,7 +159,7 @@ const recordOf = ({ event, key, occurredAt, data }: OutgoingEvent, id: string) =
   value: JSON.stringify(z.encode(event.data, data)),
 });
 
-/** What the console's API answers, as far as tests look into it. */
+/** The parts of the console API's answers that tests look at. */
 const Answer = z.looseObject({
   errors: z.array(z.object({ code: z.string() })).default([]),
   data: z.array(z.record(z.string(), z.unknown())).default([]),

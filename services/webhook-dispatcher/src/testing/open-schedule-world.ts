@@ -18,7 +18,7 @@ export type Row = {
   openedAtMs: number;
   begunAtMs: number | undefined;
   attempts: number;
-  /** Our process was told that this waits. */
+  /** This process was told that the delivery waits. */
   isTold: boolean;
 };
 
@@ -32,7 +32,7 @@ type Lease = {
 
 type Opening = { rows: Row[]; leases: Lease[]; isCommitted: boolean };
 
-/** The one look that can be under way: what it waits for next. */
+/** At most one look is under way: what it waits for next. */
 type Looking =
   | { stage: "asked"; look: Look }
   | { stage: "read"; look: Look; waiting: (Place & { dueAt: Date })[] }
@@ -45,8 +45,9 @@ const pollMs = 1_000;
 const agedMs = 250;
 
 /**
- * A schedule with a database, receivers and another process around it, all of which do something only
- * when a test says so: any order of events can be played. It holds every effect against what is promised.
+ * A schedule with a database, receivers and another process around it. Each of these acts only when
+ * a test says so, so that any order of events can be played. Every effect is checked against what
+ * is promised.
  */
 export const openScheduleWorld = (bounds: SlotBounds) => {
   const state = createSchedule<Lease>(bounds);
@@ -77,7 +78,8 @@ export const openScheduleWorld = (bounds: SlotBounds) => {
     ok(own < bounds.slotsPerEndpointMax, "an endpoint is over its slots");
     ok(ofAccount < bounds.slotsPerAccountMax, "an account is over its slots");
     ok(atOrigin < bounds.slotsPerOriginMax, "an origin is over its slots");
-    // Of the last quarter an endpoint may have an eighth of what is free, or its first.
+    // Of the last quarter of the slots, an endpoint may have an eighth of what is free, or its
+    // first slot.
     const isOfLast = own > 0 && free <= bounds.slotsMax / 4;
     ok(!isOfLast || own + 1 <= free / 8, "an endpoint has more of the last quarter than it may");
   };
@@ -85,7 +87,7 @@ export const openScheduleWorld = (bounds: SlotBounds) => {
   const begin = (lease: Lease): void => {
     ok(!isStopping, "an attempt begins while the process stops");
     ok(lease.stage === "ready" && lease.row.state === "leased", `a ${lease.stage} lease begins`);
-    // What waits longer for the same endpoint goes first.
+    // Deliveries that have waited longer for the same endpoint go first.
     const first = readyOf.get(lease.place.endpointId)?.shift();
     ok(first === lease, "an attempt begins before another that waits longer");
     expectRoomFor(lease.place);
@@ -134,7 +136,7 @@ export const openScheduleWorld = (bounds: SlotBounds) => {
     return { place: row.place, row, stage: "leased", begunAtMs: 0 };
   };
 
-  /** What is due of an endpoint, the longest due first. */
+  /** What is due at an endpoint, the longest due first. */
   const dueOf = (endpointId: string, atMs: number): Row[] =>
     waitingOf(endpointId)
       .filter(({ dueAtMs }) => dueAtMs <= atMs)
@@ -173,7 +175,7 @@ export const openScheduleWorld = (bounds: SlotBounds) => {
     lastBegunAtMs,
     now: () => nowMs,
 
-    /** Begins to open deliveries, as many for each place as are told. */
+    /** Begins to open deliveries, as many for each place as given. */
     open: (wanted: readonly { place: Place; count: number }[]): void => {
       const room = roomForNew(
         state,
@@ -183,7 +185,7 @@ export const openScheduleWorld = (bounds: SlotBounds) => {
       const opening: Opening = { rows: [], leases: [], isCommitted: false };
       for (const { place, count } of wanted) {
         const left = room.get(place.endpointId) ?? 0;
-        // Nothing new goes before what is known to wait.
+        // Nothing new overtakes deliveries that are known to wait.
         if (left > 0) {
           const isPassed = dueOf(place.endpointId, nowMs).some(({ isTold }) => isTold);
           ok(!isPassed, "a new delivery goes before one that waits");
@@ -200,7 +202,7 @@ export const openScheduleWorld = (bounds: SlotBounds) => {
       openings.add(opening);
     },
 
-    /** Commits what is being opened, or tells of it. */
+    /** Commits what is being opened; the next call tells of it. */
     goOnOpening: (): void => {
       const [opening] = openings;
       if (opening === undefined) return;

@@ -9,7 +9,7 @@ import {
 const owner = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 const usdc = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
 
-/** A link's state as links-api tells of it. */
+/** A link's state as links-api publishes it. */
 export const sampleLink = (change: Partial<PaymentLinkState> = {}): PaymentLinkState => ({
   id: newId("plink"),
   version: 2,

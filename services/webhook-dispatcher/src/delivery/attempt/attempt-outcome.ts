@@ -1,7 +1,7 @@
 import { BlockedAddressError, UnresolvedHostError } from "../../guard/resolve-public.ts";
 import { interruptedError } from "../../domain/delivery.ts";
 
-/** The kinds of end that an attempt can have: few, as they are a metric's label. */
+/** The ways in which an attempt can end; there are few, as they are a metric's label. */
 export type OutcomeKind =
   | "delivered"
   | "status"
@@ -16,7 +16,7 @@ export type OutcomeKind =
   | "interrupted"
   | "internal";
 
-/** How an attempt ended; `error` is what the owner reads in the log, without an internal detail. */
+/** How an attempt ended; `error` is what the owner reads in the log, without internal details. */
 export type AttemptOutcome = {
   kind: OutcomeKind;
   httpStatus: number | null;
@@ -37,14 +37,16 @@ export const outcomeOfStatus = (httpStatus: number): AttemptOutcome =>
     ? { kind: "delivered", httpStatus, error: null }
     : { kind: "status", httpStatus, error: `status ${httpStatus}` };
 
-/** The end of an attempt that its process did not live to tell, or had no time left to begin. */
+/** The end of an attempt whose process could not report it, or had no time left to begin it. */
 export const interruptedOutcome: AttemptOutcome = {
   kind: "interrupted",
   httpStatus: null,
   error: interruptedError,
 };
 
-/** What an error before the status line means. Texts are ours: a library's may name an address. */
+/**
+ * What an error before the status line means. The texts are ours: a library's may name an address.
+ */
 export const outcomeOfError = (error: unknown): AttemptOutcome => {
   const [kind, text] = classify(error);
   return { kind, httpStatus: null, error: text };

@@ -8,8 +8,8 @@ import { hostOf } from "../../guard/webhook-url.ts";
 /** Kept-alive connections to strangers, by origin. */
 export type CheckedPools = {
   /**
-   * The connections to an origin, once its host has passed the check of this moment. Throws
-   * BlockedAddressError or UnresolvedHostError, and then lets go of those that it had.
+   * The connections to an origin, once its host has passed the check made now. Otherwise drops the
+   * ones it had, and throws BlockedAddressError or UnresolvedHostError.
    */
   get(url: URL): Promise<Pool>;
   /** Ends every connection; to be called once no call is under way. */
@@ -25,8 +25,9 @@ type CheckedPoolsOptions = {
 const originsMax = 1_000;
 
 /**
- * Keeps connections for as long as DNS says of their host what it said when they were checked. When it
- * says something else, the next attempt opens new ones, and the old ones end with their last answer.
+ * Keeps connections for as long as DNS gives for their host the addresses that were checked. When
+ * it gives others, the next attempt opens new connections, and the old ones end with their last
+ * answer.
  */
 export const createCheckedPools = ({ resolve, open }: CheckedPoolsOptions): CheckedPools => {
   const kept = new LRUCache<string, { addresses: string; pool: Pool }>({

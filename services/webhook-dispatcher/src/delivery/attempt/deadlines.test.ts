@@ -61,7 +61,7 @@ describe("deadlines", () => {
       { eval: true, workerData: turn },
     );
     await once(worker, "online");
-    // From here on timers come before anything that is heard.
+    // From here on, timers run before anything that arrives is handled.
     await setImmediate();
     const expired: string[] = [];
     const { at, end } = createDeadlines(systemClock, 20).begin(() => void expired.push("first"));

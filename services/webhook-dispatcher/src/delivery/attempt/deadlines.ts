@@ -1,13 +1,19 @@
 import { setImmediate } from "node:timers/promises";
 import { type Clock, afterMs } from "@payment-links/runtime";
 
-/** The deadlines of all attempts under way, which are equally long: so the first to begin ends first. */
+/**
+ * The deadlines of all attempts under way. All are equally long, so the first to begin is the first
+ * to end.
+ */
 export type Deadlines = {
   /** Calls `expire` once the time is over, unless `end` was called before. */
   begin(expire: () => void): { at: Date; end: () => void };
 };
 
-/** Makes them, with one wait for all: a timer and a signal for each attempt cost as much as its request. */
+/**
+ * Makes the deadlines with one timer for all: a timer and a signal for each attempt would cost as
+ * much as its request.
+ */
 export const createDeadlines = (clock: Clock, timeoutMs: number): Deadlines => {
   const open = new Map<symbol, { at: Date; expire: () => void }>();
   let waiting = new AbortController();
@@ -22,7 +28,8 @@ export const createDeadlines = (clock: Clock, timeoutMs: number): Deadlines => {
       waiting = new AbortController();
       await clock.until(at, waiting.signal);
       if (clock.now() < at) continue;
-      // A process that was held up hears first what came meanwhile: an answer that is there is not late.
+      // A process that was held up first handles what arrived meanwhile: an answer that is already
+      // there is not late.
       await setImmediate();
       if (open.delete(key)) expire();
     }
@@ -37,7 +44,7 @@ export const createDeadlines = (clock: Clock, timeoutMs: number): Deadlines => {
       if (!isWatching) void watch();
       const end = (): void => {
         open.delete(key);
-        // A reason of our own spares the making of an exception with its stack.
+        // With a reason of our own, Node need not build an exception with its stack.
         if (open.size === 0) waiting.abort("none is left");
       };
       return { at, end };

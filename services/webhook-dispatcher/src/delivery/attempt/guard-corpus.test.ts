@@ -22,7 +22,7 @@ const log = openLog({ service: "test", level: "silent" });
 const timeoutMs = 5_000;
 const publicAddress = "93.184.216.34";
 
-/** What the name server says of the name asked for, question by question; the last is repeated. */
+/** What the name server answers for the name, question by question; the last answer is repeated. */
 let says: Record<"A" | "AAAA", string[][]>;
 let askedCount: number;
 beforeEach(() => {

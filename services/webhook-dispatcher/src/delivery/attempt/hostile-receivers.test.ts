@@ -8,7 +8,7 @@ import { type Rig, openRig } from "../../testing/open-rig.ts";
 const timeoutMs = 10_000;
 const drainBytesMax = 64 * 1024;
 
-/** A server that speaks in raw bytes: each behaviour is told by the path that is asked for. */
+/** A server that speaks in raw bytes: the path that is asked for chooses its behaviour. */
 const openRawServer = async (behaviours: Record<string, (socket: Socket) => void>) => {
   const sockets = new Set<Socket>();
   let openedCount = 0;
@@ -34,7 +34,7 @@ const openRawServer = async (behaviours: Record<string, (socket: Socket) => void
   };
 };
 
-/** Writes again and again, as fast as it is taken, until the other side has had enough. */
+/** Writes again and again, as fast as the other side reads, until that side has had enough. */
 const writeForEver = (socket: Socket, chunk: string, count: (bytes: number) => void): void => {
   const write = (): void => {
     while (!socket.destroyed && socket.write(chunk)) count(chunk.length);
@@ -54,7 +54,7 @@ const drip = (socket: Socket, text: string): void => {
 };
 
 const behaviours: Record<string, (socket: Socket) => void> = {
-  // What is no HTTP at all: a TLS handshake.
+  // Not HTTP at all: a TLS handshake.
   "": (socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"),
   hang: () => {},
   "close-early": (socket) => socket.destroy(),
@@ -174,7 +174,7 @@ describe("a receiver", () => {
     floodBytes = 0;
     const entry = await attempt("https://receiver.test/endless-200");
     expect(entry).toMatchObject({ status: "Delivered", httpStatus: 200, error: null });
-    // What the kernels on both ends had taken already is not ours to stop.
+    // We cannot stop bytes that the kernels on both ends had already taken.
     expect(floodBytes).toBeLessThan(8 * 1024 * 1024 + drainBytesMax);
   });
 

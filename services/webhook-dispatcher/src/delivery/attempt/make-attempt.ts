@@ -24,7 +24,7 @@ import type { Transport } from "./transport.ts";
 export type Attempt = {
   event: WebhookEvent;
   link: Link;
-  /** Where it goes and what signs it; null where its URL is not, or no longer, one that may be called. */
+  /** Where it goes and what signs it; null if its URL may not be called, or no longer. */
   url: URL | null;
   secret: string;
   traceparent: string | null;
@@ -41,8 +41,9 @@ type AttemptOptions = {
 };
 
 /**
- * Makes one attempt and tells how it ended; never throws (rules HOOK-8 to HOOK-13). One deadline holds over
- * DNS, connect, TLS, headers and body. It is not begun where the lease could end before it.
+ * Makes one attempt and reports how it ended; never throws (rules HOOK-8 to HOOK-13). One deadline
+ * covers DNS, connect, TLS, headers and body. The attempt is not begun if the lease could end
+ * before it.
  */
 export const makeAttempt = async (
   options: AttemptOptions,
@@ -83,7 +84,10 @@ const tryToSend = async (
   }
 };
 
-/** A first attempt is part of its event's trace. Retries go on for hours: each is one that links back. */
+/**
+ * A first attempt is part of its event's trace. Retries go on for hours, so each has a trace of its
+ * own that links back.
+ */
 const inAttemptSpan = async (
   { traceparent, isRetry }: Attempt,
   work: () => Promise<AttemptOutcome>,
@@ -123,7 +127,7 @@ const send = async (
     body,
     signal,
   });
-  // The status line has decided; whatever the rest does, it changes nothing.
+  // The status line has decided; the rest of the answer changes nothing.
   await answer.drain().catch(() => {});
   return outcomeOfStatus(answer.status);
 };

@@ -15,10 +15,10 @@ type Call = {
   signal: AbortSignal;
 };
 
-/** A stranger's status line, and what is left of the answer behind it. */
+/** A stranger's status line, and the rest of the answer behind it. */
 type Answer = {
   status: number;
-  /** Reads the rest, at most a few KiB of it, and drops it; ends with the call's signal. */
+  /** Reads the rest, a few KiB of it at most, and drops it; ends with the call's signal. */
   drain: () => Promise<void>;
 };
 
@@ -46,9 +46,10 @@ const idleHintMsMax = 60_000;
 const connectionLifeMs = 10 * 60_000;
 
 /**
- * Opens the transport: connections are made by the guarded connector alone, kept alive for as long as
- * DNS says the same of their host, and replaced after ten minutes at the latest. Overridden hosts have
- * an agent of their own. Proxy variables are not read, redirects not followed, answers not decompressed.
+ * Opens the transport. Connections are made only by the guarded connector, kept alive for as long
+ * as DNS says the same of their host, and replaced after ten minutes at the latest. Overridden
+ * hosts have an agent of their own. Proxy variables are not read, redirects not followed, answers
+ * not decompressed.
  */
 export const openTransport = (options: TransportOptions): Transport => {
   const { overrides, connectTimeoutMs, connectionsMax: connections } = options;
@@ -60,7 +61,8 @@ export const openTransport = (options: TransportOptions): Transport => {
     keepAliveTimeout: idleMs,
     keepAliveMaxTimeout: idleHintMsMax,
     clientTtl: connectionLifeMs,
-    // The caller's signal is the one deadline: a dripping answer would restart these at each byte.
+    // The caller's signal is the one deadline: undici's own would start again at each byte of a
+    // dripping answer.
     headersTimeout: 0,
     bodyTimeout: 0,
   };
@@ -103,7 +105,10 @@ const drain = async (body: Dispatcher.ResponseData["body"]): Promise<void> => {
   await body.dump({ limit: answerBytesMax });
 };
 
-/** Neither DNS nor a request that waits for its connection hears the signal; none is sent after it. */
+/**
+ * DNS look-ups and requests that wait for a connection do not listen to the signal; after it, none
+ * is sent.
+ */
 const untilAborted = <Out>(work: Promise<Out>, signal: AbortSignal): Promise<Out> =>
   new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);
