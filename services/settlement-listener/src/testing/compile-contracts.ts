@@ -18,12 +18,12 @@ const Output = z.object({
   ),
 });
 
-/** What makes the bytecode what it is, besides the source. */
+/** What determines the bytecode, besides the source. */
 const settings = {
   optimizer: { enabled: true, runs: 200 },
-  // Without the hash of the sources' names and comments behind the code.
+  // Leaves out the hash of the sources' names and comments behind the code.
   metadata: { bytecodeHash: "none", appendCBOR: false },
-  // Runs on every chain of today.
+  // An EVM version that every chain of today runs.
   evmVersion: "paris",
   outputSelection: { "*": { "*": ["evm.bytecode.object"] } },
 } as const;
@@ -32,7 +32,7 @@ const require = createRequire(import.meta.url);
 
 /**
  * Compiles a Solidity source: the creation bytecode of each of its contracts by name. Loading the
- * compiler takes a second, so that the outcome is kept in the folder for temporary files.
+ * compiler takes a second, so the outcome is kept in the folder for temporary files.
  */
 export const compileContracts = async (source: URL): Promise<Record<string, Hex>> => {
   const name = basename(fileURLToPath(source));
@@ -47,7 +47,7 @@ export const compileContracts = async (source: URL): Promise<Record<string, Hex>
   const output = kept ?? compile(text);
   if (kept === undefined) {
     await mkdir(directory, { recursive: true });
-    // Renamed last, as two test files may compile the same at once.
+    // Renamed last, as two test files may compile the same source at once.
     await writeFile(`${file}.${process.pid}`, output);
     await rename(`${file}.${process.pid}`, file);
   }

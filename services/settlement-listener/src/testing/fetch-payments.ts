@@ -6,7 +6,7 @@ const events = parseAbi([
   "event TransferWithReferenceAndFee(address to, uint256 amount, bytes indexed paymentReference, uint256 feeAmount, address feeAddress)",
 ]);
 
-/** How many receipts go into one request, as with the watcher's own client. */
+/** How many receipts go into one request, as in the watcher's own client. */
 const batchSize = 100;
 
 /**

@@ -31,7 +31,10 @@ const [deployer, ...payers] = mnemonicAccounts;
 
 const usualChainId = "1337";
 
-/** More than any test spends; estimating would refuse what is meant to fail in a block. */
+/**
+ * More than any test spends. Gas is not estimated, as that would refuse a call that is meant to
+ * fail in a block.
+ */
 const gas = "0x7a120";
 const plenty = 10n ** 30n;
 const statesMax = 512;
@@ -65,7 +68,7 @@ const tokenSources = {
   idle: { contract: "IdleToken", symbol: "IDLE", decimals: 6 },
   silent: { contract: "SilentToken", symbol: "SILENT", decimals: 6 },
   blocking: { contract: "BlockingToken", symbol: "BLOCK", decimals: 6 },
-  /** Real and in no catalogue. */
+  /** A real token that is in no catalogue. */
   unlisted: { contract: "PlainToken", symbol: "UNLISTED", decimals: 6 },
 } as const;
 export type TokenName = "usdc" | keyof typeof tokenSources;
@@ -76,14 +79,14 @@ export type PaymentOrder = {
   to: string;
   amount: bigint;
   token?: TokenName;
-  /** Which of the three payers; the first where not given. */
+  /** Which of the three payers; the first if not given. */
   payer?: 0 | 1 | 2;
 };
 
 type ChainOptions = {
   /** `safe` is so many blocks behind the head, `finalized` twice as many. */
   slotsInEpoch?: number;
-  /** One of nobody's, with which no setting is tied, where not given. */
+  /** The chain's id; if not given, one of our own that no setting is tied to. */
   chainId?: string;
   log?: Log;
 };
@@ -104,7 +107,7 @@ export const openChain = async ({
   const anvil = await startAnvil({ flags: [...flags, "--prune-history", String(statesMax)], log });
   const client = createPublicClient({ transport: http(anvil.url), cacheTime: 0 });
   const ask = async (method: string, params: readonly unknown[] = []): Promise<unknown> => {
-    // The node's own methods are in nobody's types.
+    // No library declares types for the node's own methods.
     const request: (call: { method: string; params: readonly unknown[] }) => Promise<unknown> =
       client.request as never;
     return await request({ method, params });
@@ -187,7 +190,7 @@ export const openChain = async ({
       });
       await send({ from: deployer, to: addressOf("blocking"), data });
     },
-    /** Sends a plain transaction of a payer with a nonce, in the place of another that waits. */
+    /** Sends a plain transaction of a payer with the given nonce, to replace one that waits. */
     replace: async (hash: Hex): Promise<Hex> => {
       const { from, nonce, gasPrice = 0n } = await client.getTransaction({ hash });
       const price = `0x${(gasPrice * 3n + 1n).toString(16)}`;
@@ -198,13 +201,16 @@ export const openChain = async ({
     /** A mined transaction as it was signed. */
     rawOf: async (hash: Hex): Promise<Hex> =>
       (await ask("eth_getRawTransactionByHash", [hash])) as Hex,
-    /** Replaces the newest blocks by as many others, with the given transactions mined again. */
+    /**
+     * Replaces the newest blocks by as many others, in which the given transactions are mined
+     * again.
+     */
     reorg: async (depth: number, transactions: readonly Remined[] = []): Promise<void> => {
       await ask("anvil_reorg", [depth, transactions.map(({ raw, offset }) => [raw, offset])]);
     },
     /** The chain's time from the next block on, in Unix seconds. */
     setTime: (seconds: number) => ask("evm_setNextBlockTimestamp", [seconds]),
-    /** What really arrived at an address, by the token's own events up to a block. */
+    /** What really arrived at an address up to a block, by the token's own events. */
     received: async (to: string, token: TokenName, toBlock: number) => {
       const logs = await client.getLogs({
         address: addressOf(token),
@@ -227,7 +233,7 @@ type Hands = {
 };
 
 const zeroAddress = "0x0000000000000000000000000000000000000000";
-/** Stands for the chain's own coin, which is no contract. */
+/** Stands for the chain's own coin, which is not a contract. */
 const coinAddress = "0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE";
 const from = deployer;
 
@@ -290,9 +296,9 @@ const codeOf = (codes: Record<string, Hex>, contract: string): Hex => {
 };
 
 /**
- * The development chain of the catalogue under the id it has here, with its own coin and the rig's
- * tokens but the unlisted one. A token's id is its name, with the chain's behind it where that is
- * not the usual.
+ * The development chain of the catalogue under the id that it has here, with its own coin and all
+ * of the rig's tokens but the unlisted one. A token's id is its name, followed by the chain's if
+ * that is not the usual one.
  */
 const catalogueOf = (chainId: string, tokens: ReadonlyMap<TokenName, Hex>): CatalogueData => {
   const seed = openCatalogue(undefined, { withDevnet: true });

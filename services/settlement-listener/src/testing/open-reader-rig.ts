@@ -16,7 +16,9 @@ export type Paid = { hash: Hex; blockNumber: number };
 export const topic0 = "0x9f16cbcc523c67a60c450e5ffe4f3b7b6dbe772e7abcadb2686ce029a9a0a2b6";
 const payee = "0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65";
 
-/** A chain on which the given counts of payments stand in one block each; 0 is a block without. */
+/**
+ * A chain with one block for each count, which holds that many payments; 0 is a block without any.
+ */
 export const openPaidChain = async (countsPerBlock: readonly number[]) => {
   const chain = await openChain({ slotsInEpoch: 2 });
   const firstBlock = (await chain.headNumber()) + 1;
@@ -44,12 +46,12 @@ type RigOptions = {
 };
 
 /**
- * Waits so short that a test can see them through, and a provider's time-out is not a slow
- * machine's.
+ * Waits that are so short that a test can see them through, and a provider's time-out that is
+ * longer than a slow machine needs.
  */
 const quick: RpcTiming = { timeoutMs: 2_000, restMs: 20, restMsMax: 200, askingMsMax: 8_000 };
 
-/** Readers over providers that are scripted, with one good node behind them all. */
+/** Readers over scripted providers, all with the same good node behind them. */
 export const openReaderRig = async (
   chain: Chain,
   {
@@ -69,7 +71,7 @@ export const openReaderRig = async (
   const log = openLog({ service: "test", level: "trace" }, { write: (line) => lines.push(line) });
   const readers = openChainReaders({
     chainId: chain.chainId,
-    // A key in the path, as the big providers have it: it must come out nowhere.
+    // A key in the path, as with the big providers: it must not come out anywhere.
     urls: rpcs.map(({ url }) => `${url}v2/${urlKey}`),
     proxies: [{ address: devnet.erc20FeeProxy, topic0 }, ...moreProxies],
     rangeBlocksMax,

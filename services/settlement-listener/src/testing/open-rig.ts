@@ -26,7 +26,7 @@ export const openRig = async () => {
   const testGround = await openTestGround({
     name: "settlement-listener",
     migration: settlementListenerMigration,
-    // So narrow that a limit on notices would be seen.
+    // So narrow that a limit on notices would show.
     change: { limits: { perKey: limit, perAddress: limit } },
   });
   const { clock, ground } = testGround;
@@ -50,7 +50,7 @@ export const openRig = async () => {
     service,
     internalUrl: served.internalUrl,
     publicUrl: served.publicUrl,
-    /** Sends a text as its provider would, signed by a library that is not ours. */
+    /** Sends a text as its provider would; the signature comes from a library that is not ours. */
     sendText: (text: string, sending: Sending = {}) => {
       const at = sending.at ?? clock.now();
       return post(sending.provider ?? "acme", text, {

@@ -24,7 +24,7 @@ import {
 import type { Chain } from "./open-chain.ts";
 import { owner, sampleLink } from "./samples.ts";
 
-/** What `GET /internal/settlement/status` tells of a chain. */
+/** What `GET /internal/settlement/status` says of a chain. */
 type ChainStatus = {
   chainId: string;
   isLeader: boolean;
@@ -85,7 +85,7 @@ export const openWatchRig = async (
     service,
     metrics: ground.metrics,
     internalUrl: served.internalUrl,
-    /** A link on the chain's USDC, not heard of yet. */
+    /** A link on the chain's USDC, of which the listener has not heard yet. */
     sampleLink: (change: Partial<PaymentLinkState> = {}): PaymentLinkState =>
       sampleLink({
         chainId: chain.chainId,
@@ -96,9 +96,9 @@ export const openWatchRig = async (
       }),
     hear: (link: PaymentLinkState) => transact(pool, (tx) => hearLink(systemClock)(tx, { link })),
     readStatus,
-    /** What was told of a link's payments, oldest first. */
+    /** What was published of a link's payments, oldest first. */
     told: (linkId: string) => told.filter(({ key }) => key === linkId).map(({ data }) => data),
-    /** Until everything up to the chain's present head has been scanned. */
+    /** Waits until everything up to the chain's present head has been scanned. */
     caughtUp: () =>
       waitUntil("the chain is scanned", async () => {
         const head = await chain.headNumber();

@@ -12,7 +12,7 @@ const Row = z.object({
   firstSeenAt: z.date(),
 });
 
-/** What of a link's or payment's events waits in the outbox, in the order of its sending. */
+/** The events of a link or payment that wait in the outbox, in the order in which they are sent. */
 export const readEvents = async (pool: Pool, linkId: string) => {
   const rows = await pool.any(sql.type(Event)`
     SELECT type, key, value FROM outbox WHERE key = ${linkId} ORDER BY seq
@@ -20,7 +20,7 @@ export const readEvents = async (pool: Pool, linkId: string) => {
   return rows.map((row) => ({ type: row.type, data: JSON.parse(row.value) }));
 };
 
-/** The rows of a provider's payment; one at most, or a payment was doubled. */
+/** The rows of a provider's payment. More than one would mean that a payment was doubled. */
 export const readPayments = (pool: Pool, sourceId: string) =>
   pool.any(sql.type(Row)`
     SELECT id, version, status, amount, payment_link_id AS "paymentLinkId",

@@ -48,7 +48,7 @@ export const sampleSighting = (change: Partial<Sighting> = {}): Sighting => ({
   ...change,
 });
 
-/** A link's state as links-api tells of it. */
+/** A link's state as links-api publishes it. */
 export const sampleLink = (change: Partial<PaymentLinkState> = {}): PaymentLinkState => ({
   id: newId("plink"),
   version: 1,

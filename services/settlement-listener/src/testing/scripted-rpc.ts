@@ -2,16 +2,18 @@ import { once } from "node:events";
 import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** What an RPC provider may do wrong; a node stands behind it that does everything right. */
+/** What an RPC provider may do wrong; behind it stands a node that does everything right. */
 export type RpcFaultScript =
-  /** Logs are asked for, and there are none, although there are. */
+  /** Logs are asked for, and the answer has none, although there are some. */
   | { kind: "empty_logs" }
   /** Every log comes twice. */
   | { kind: "duplicate_logs" }
-  /** The node is so many blocks behind, as geth is: what it does not know is null, or empty. */
+  /**
+   * The node is that many blocks behind, as geth can be: what it does not know is null, or empty.
+   */
   | { kind: "stale_head"; blockCount: number }
   | { kind: "rate_limited"; retryAfterSeconds?: number }
-  /** Ranges of more blocks are refused. */
+  /** Ranges of more blocks than that are refused. */
   | { kind: "range_limit"; blocksMax: number }
   /** The work is done, the answer comes too late. */
   | { kind: "late"; delayMs: number }
@@ -21,17 +23,17 @@ export type RpcFaultScript =
   | { kind: "no_tags" }
   | { kind: "no_batches" }
   /**
-   * From a block on the node is on a fork of its own: the same transactions under other block
+   * From a block on, the node is on a fork of its own: the same transactions under other block
    * hashes.
    */
   | { kind: "forked"; fromBlock: number }
-  /** Headers name parents that are none. */
+  /** Headers name parents that do not exist. */
   | { kind: "broken_chain" }
   /** Receipts and transactions are not known. */
   | { kind: "no_receipts" }
-  /** The answer is no JSON. */
+  /** The answer is not JSON. */
   | { kind: "garbage" }
-  /** The answer is JSON and nonsense: a result of another shape. */
+  /** The answer is JSON, but nonsense: a result of another shape. */
   | { kind: "nonsense" }
   | { kind: "server_error" }
   /** Connections break off. */
@@ -40,7 +42,7 @@ export type RpcFaultScript =
 type FaultKind = RpcFaultScript["kind"];
 
 export type Playing = {
-  /** How often it struck, a batch counting once. */
+  /** How often it struck; a batch counts once. */
   struckCount(): number;
   /** Ends the fault. */
   stop(): void;
@@ -50,13 +52,15 @@ export type Playing = {
 export type ScriptedRpc = {
   url: string;
   /**
-   * Plays a fault from now on: for so many HTTP requests that it concerns (all, if not said), and
-   * only for those that hold one of the methods (any, if not said).
+   * Plays a fault from now on: for that many of the HTTP requests that it concerns (all if not
+   * given), and only for those that contain one of the methods (any if not given).
    */
   play(fault: RpcFaultScript, when?: { times?: number; methods?: readonly string[] }): Playing;
   /** Ends all faults. */
   heal(): void;
-  /** How many HTTP requests and how many calls in them arrived; by method, and what struck. */
+  /**
+   * How many HTTP requests arrived, how many calls they held, how many by method, and what struck.
+   */
   counts(): {
     requests: number;
     calls: number;
@@ -78,7 +82,8 @@ type Rule = {
 const bodyBytesMax = 8 * 1024 * 1024;
 
 /**
- * Opens the proxy on loopback, at a port of the system's choice; without a fault it only hands on.
+ * Opens the proxy on loopback, at a port that the system chooses; without a fault it only passes
+ * requests on.
  */
 export const openScriptedRpc = async ({ target }: { target: string }): Promise<ScriptedRpc> => {
   const rules = new Set<Rule>();
@@ -136,7 +141,7 @@ export const openScriptedRpc = async ({ target }: { target: string }): Promise<S
   };
 };
 
-/** The methods that a fault changes the answers of; one that is not named here concerns all. */
+/** The methods whose answers a fault changes; a fault that is not listed here concerns all. */
 const methodsOf: Partial<Record<FaultKind, readonly string[]>> = {
   empty_logs: ["eth_getLogs"],
   duplicate_logs: ["eth_getLogs"],
@@ -177,7 +182,7 @@ const find = <K extends FaultKind>(
 ): Extract<RpcFaultScript, { kind: K }> | undefined =>
   faults.find((fault): fault is Extract<RpcFaultScript, { kind: K }> => fault.kind === kind);
 
-/** Answers in the node's place where the fault leaves nothing to ask it; true where it did. */
+/** Answers in the node's place if the fault leaves nothing to ask it; true if it did. */
 const breaksOff = (
   faults: readonly RpcFaultScript[],
   isBatch: boolean,
@@ -211,7 +216,7 @@ const send = async (
   reply: unknown,
 ): Promise<void> => {
   const late = find(faults, "late");
-  // Unreferenced: a late answer keeps no test alive.
+  // Unreferenced, so that a late answer keeps no test alive.
   if (late !== undefined) await sleep(late.delayMs, undefined, { ref: false });
   const text = find(faults, "garbage") === undefined ? JSON.stringify(reply) : "<html>busy</html>";
   response.writeHead(200, { "content-type": "application/json" });
@@ -296,7 +301,7 @@ const readFilter = (call: Call): Filter => {
   return { ...rest, ...range };
 };
 
-/** A log filter or a call that names a block of the fork, in the words of the chain. */
+/** A log filter or a call that names a block of the fork, translated to the chain's own hash. */
 const leaveFork = (call: Call): Call => {
   const params = (call.params ?? []).map((param) =>
     isRecord(param) && typeof param.blockHash === "string"
@@ -332,7 +337,7 @@ const breakChain = (block: Record<string, unknown>) => ({
   parentHash: flip(block.parentHash),
 });
 
-/** Another hash for a block; done twice it is the first again. */
+/** Another hash for a block; applied twice it gives the first again. */
 const flip = (hash: unknown): unknown =>
   typeof hash === "string"
     ? `0x${(Number.parseInt(hash.slice(2, 4), 16) ^ 0xff).toString(16).padStart(2, "0")}${hash.slice(4)}`

@@ -2,7 +2,7 @@ import type { Hex } from "viem";
 import type { EventLog } from "../../domain/decode-event.ts";
 import type { Heads } from "../../domain/plan-scan.ts";
 
-/** What of a block's header the watcher needs. */
+/** The parts of a block's header that the watcher needs. */
 export type BlockHeader = {
   number: number;
   hash: Hex;
@@ -12,12 +12,12 @@ export type BlockHeader = {
   logsBloom: Hex;
 };
 
-/** A log of a configured fee proxy, and where it stands: a pointer to a receipt, no more. */
+/** A log of a configured fee proxy, and where it stands. It only points to a receipt. */
 export type ProxyLog = EventLog & {
   blockNumber: number;
   blockHash: Hex;
   transactionHash: Hex;
-  /** Its block's Unix seconds where the node says them with the log, which spares a question. */
+  /** Its block's Unix seconds, if the node gives them with the log; that saves a question. */
   timestampSeconds?: number;
 };
 
@@ -28,7 +28,7 @@ export type TransactionReceipt = {
   blockHash: Hex;
   isSuccessful: boolean;
   from: Hex;
-  /** In their order; the place of one in this list names it, also after a reorg. */
+  /** In their order; a log's place in this list names it, also after a reorg. */
   logs: readonly EventLog[];
 };
 
@@ -38,13 +38,16 @@ export type TransactionReceipt = {
  */
 export type ChainReader = {
   readHeads(): Promise<Heads>;
-  /** The canonical blocks of a range, both ends included, in order; short where the node ends. */
+  /**
+   * The canonical blocks of a range, both ends included, in order; fewer if the node's chain ends
+   * before.
+   */
   readHeaders(range: { fromBlock: number; toBlock: number }): Promise<readonly BlockHeader[]>;
   /**
-   * The fee proxies' logs from `fromBlock` on, in order, as far as one question reaches that the
-   * provider bears, and at most to `toBlock`. `end` is the last block covered, read after the logs
-   * and from the same node: its hash says of which chain they are. Blocks whose headers are given
-   * are held against their blooms, and asked for again where logs may be missing.
+   * The fee proxies' logs from `fromBlock` on, in order: as far as the provider bears in one
+   * question, and at most to `toBlock`. `end` is the last block covered, read after the logs and
+   * from the same node; its hash shows which chain they belong to. Blocks whose headers are given
+   * are checked against their blooms, and asked for again if logs may be missing.
    */
   readLogs(range: {
     fromBlock: number;
@@ -53,7 +56,7 @@ export type ChainReader = {
   }): Promise<{ logs: readonly ProxyLog[]; end: BlockHeader }>;
   /** Receipts by transaction hash; one that is in no canonical block is left out. */
   readReceipts(hashes: readonly Hex[]): Promise<ReadonlyMap<Hex, TransactionReceipt>>;
-  /** The nonce of a transaction, mined or waiting; undefined where the node does not know it. */
+  /** The nonce of a transaction, mined or pending; undefined if the node does not know it. */
   readNonce(transactionHash: Hex): Promise<number | undefined>;
   /** How many transactions an address had sent by a block: the first nonce not yet used. */
   readUsedNonces(address: Hex, blockNumber: number): Promise<number>;

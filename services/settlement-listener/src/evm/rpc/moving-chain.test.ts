@@ -13,7 +13,7 @@ afterEach(() => rig?.close());
 
 const providerCount = 2;
 
-/** A small generator (mulberry32): the same seed plays the same faults. */
+/** A small generator (mulberry32): the same seed gives the same faults. */
 const createRandom = (seed: number) => {
   let state = seed;
   return (): number => {
@@ -41,7 +41,7 @@ const faults: RpcFaultScript[] = [
   { kind: "down" },
 ];
 
-/** Reads on until an answer comes, as a watcher's loop does, and fails where none ever comes. */
+/** Keeps reading until an answer comes, as a watcher's loop does, and fails if none ever comes. */
 const persist = <T>(what: string, read: () => Promise<T>): Promise<T> =>
   waitUntil(what, () =>
     read().catch((error: unknown) => {
@@ -50,7 +50,7 @@ const persist = <T>(what: string, read: () => Promise<T>): Promise<T> =>
     }),
   );
 
-/** One walk over the chain: headers, logs and receipts, a stretch after the other. */
+/** One walk over the chain, stretch by stretch: headers, logs and receipts. */
 const walk = async ({ reader }: ReaderRig, atEachStep: () => void): Promise<ProxyLog[]> => {
   const found: ProxyLog[] = [];
   const { lastBlock } = setup;
@@ -84,7 +84,7 @@ test.each([1, 2, 3])(
     const found = await walk(rig, () => {
       const fault = faults[Math.floor(random() * faults.length)] ?? { kind: "down" };
       const times = 1 + Math.floor(random() * 4);
-      // Where both leave logs out nobody could know of them.
+      // If both leave logs out, nobody can know of them.
       const victim = fault.kind === "empty_logs" || random() < 0.5 ? rpc : rpc2;
       victim.play(fault, { times });
     });
@@ -97,7 +97,8 @@ test.each([1, 2, 3])(
   60_000,
 );
 
-// Guards against logs of one chain under the hash of another. It changes the chain: the last test.
+// Guards against logs of one chain under the hash of another. It changes the chain, so it is the
+// last test.
 test("a reorg between the logs and the end: the answer is of one chain", async () => {
   rig = await openReaderRig(setup.chain);
   const { reader, rpc } = rig;

@@ -12,7 +12,7 @@ import { createTransactionReads } from "./reads/read-transactions.ts";
 import type { RpcMetrics } from "./rpc-metrics.ts";
 
 export type ChainReadersOptions = {
-  /** The decimal chain id; what a provider of another chain says is never taken. */
+  /** The decimal chain id; answers of a provider of another chain are never used. */
   chainId: string;
   /** Secrets: the addresses of the chain's providers, the first one preferred. */
   urls: readonly string[];
@@ -29,8 +29,8 @@ export type ChainReadersOptions = {
 export type ChainReaders = {
   reader: ChainReader;
   /**
-   * Asks another provider than the one whose logs `reader` took last, while another can answer;
-   * undefined where there is only one.
+   * Asks another provider than the one whose logs `reader` took last, as long as another can
+   * answer; undefined if there is only one.
    */
   auditor: ChainReader | undefined;
   /** Ends what is under way: its calls throw `ChainUnreachableError`. */
@@ -93,7 +93,7 @@ const createReader = (options: ReaderOptions): ChainReader => {
   };
 };
 
-// A provider of another chain is told of, although others may serve the right one.
+// A provider of another chain is reported, although others may serve the right one.
 const readChainId = async ({ chainId, providers, turn }: ReaderOptions): Promise<number> => {
   const asking = providers().map((provider) => provider.askChainId().catch(() => undefined));
   const known = (await Promise.all(asking)).filter((found) => found !== undefined);

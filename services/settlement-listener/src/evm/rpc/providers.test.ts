@@ -159,7 +159,7 @@ describe("the auditor", () => {
     await reader.readLogs(all());
     expect(fault.struckCount()).toBe(1);
     await auditor?.readLogs(all());
-    // The first one broke off, so the second answered: now the first is asked.
+    // The first one failed, so the second answered: now the first is asked.
     expect(logRequests()).toEqual([3, 2]);
   });
 });

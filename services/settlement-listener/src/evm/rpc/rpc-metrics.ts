@@ -3,8 +3,9 @@ import type { Metrics } from "@payment-links/runtime";
 import type { FaultKind } from "./provider/rpc-fault.ts";
 
 /**
- * Where providers, or two answers of one, did not agree. `unexplained_bloom` is the one that need
- * not be anybody's fault: a bloom that says "perhaps" of a block that all agree holds no such log.
+ * Where providers, or two answers of one provider, did not agree. Only `unexplained_bloom` need not
+ * be anybody's fault: a bloom may say "perhaps" of a block, while all agree that it holds no such
+ * log.
  */
 type DisagreementKind =
   | "backward_head"
@@ -17,7 +18,7 @@ type DisagreementKind =
   | "wrong_chain";
 
 /**
- * What is counted of the talk with providers; these are named `rpc-1`, `rpc-2`, never by address.
+ * What is counted of the calls to providers; these are named `rpc-1`, `rpc-2`, never by address.
  */
 export type RpcMetrics = {
   asked(provider: ProviderName, outcome: "ok" | FaultKind): void;
@@ -28,7 +29,8 @@ export type RpcMetrics = {
 type ProviderName = { chain: string; provider: string };
 
 /**
- * Adds the counters of RPC providers to a service's metrics; once per service, for all its chains.
+ * Adds the counters of RPC providers to a service's metrics; call it once per service, for all its
+ * chains.
  */
 export const createRpcMetrics = (metrics: Metrics): RpcMetrics => {
   const registers = [metrics];

@@ -10,9 +10,9 @@ const deployer = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
 const receiptMsMax = 60_000;
 
 /**
- * Puts the fee proxies and the test USDC on a development chain where they are not there yet. Their
- * addresses follow from the deployer and its nonces; a chain on which it did other things first is
- * refused.
+ * Puts the fee proxies and the test USDC on a development chain if they are not there yet. Their
+ * addresses follow from the deployer and its nonces, so a chain on which it did other things first
+ * is refused.
  */
 export const deployContracts = async (url: string): Promise<void> => {
   const proxies = await readProxyCode();

@@ -3,14 +3,16 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import type { Hex } from "viem";
 
-// The node and its contracts are devDependencies, which an image for production leaves out: where one is
+// The node and its contracts are devDependencies, which a production image leaves out; if one is
 // missing, the message says which.
 
 const architectures: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64" };
 
-/** The binary itself: the package's own starter would be one more process between it and us. */
+/**
+ * The binary itself: the package's own starter would be one more process between us and the node.
+ */
 export const findAnvil = (): string => {
-  // The parent's end is told to the node by a shell.
+  // A shell tells the node when its parent has ended.
   if (process.platform === "win32") throw new Error("anvil is not run on Windows");
   const platform = `${process.platform}-${architectures[process.arch] ?? process.arch}`;
   const packaged = findPackage(`@foundry-rs/anvil-${platform}`, "@foundry-rs/anvil");
@@ -28,7 +30,7 @@ export const readProxyCode = async (): Promise<{ erc20: Hex; ethereum: Hex }> =>
   return { erc20, ethereum };
 };
 
-// Read as text: to import the factory would want a whole client library that is not ours.
+// Read as text: importing the factory would need a whole client library that we do not use.
 const readFactory = async (packaged: string, contract: string): Promise<Hex> => {
   const file = join(packaged, "types/factories/src/contracts", `${contract}__factory.js`);
   const text = await readFile(file, "utf8").catch(() => "");
@@ -37,7 +39,7 @@ const readFactory = async (packaged: string, contract: string): Promise<Hex> => 
   return `0x${code}`;
 };
 
-/** A package's folder, as seen from another package that brings it. */
+/** A package's folder, found from another package that depends on it. */
 const findPackage = (name: string, broughtBy?: string): string => {
   try {
     const here = createRequire(import.meta.url);

@@ -11,9 +11,9 @@ const endMsMax = 10_000;
 const complaintCharactersMax = 2_000;
 
 /**
- * Its standard input is a pipe of which we hold the other end. However we end, the kernel closes
- * it; then the shell tells the node to end, which writes its state before it does. That is the way
- * of an orderly close as well.
+ * The node's standard input is a pipe whose other end we hold. However we end, the kernel closes
+ * it; then the shell tells the node to end, and the node writes its state first. An orderly close
+ * goes the same way.
  */
 const endWithParent = `
 exec 3<&0
@@ -32,15 +32,15 @@ exit "$code"
 export type Anvil = {
   url: string;
   /**
-   * Ends it within a bound, its state written where it was told to keep it; more calls do nothing.
+   * Ends it within a bound; its state is written if a file was given for it. More calls do nothing.
    */
   close(): Promise<void>;
 };
 
 /**
- * Starts a node of our own with the given flags, on a port of 127.0.0.1 or a free one. It ends with
- * this process, also where that is killed. Fails where the port is taken; nobody else's node is
- * ever used.
+ * Starts a node of our own with the given flags, on the given port of 127.0.0.1 or a free one. It
+ * ends with this process, even if that is killed. Fails if the port is taken; somebody else's node
+ * is never used.
  */
 export const startAnvil = async ({
   port = 0,
@@ -64,7 +64,7 @@ export const startAnvil = async ({
     detached: true,
     stdio: ["pipe", "pipe", "pipe"],
   });
-  // A node that is gone no longer reads; what is written to it is only its end.
+  // A node that is gone reads nothing more; all that is written to it is the request to end.
   child.stdin.on("error", () => undefined);
   const exited = once(child, "exit").then(() => child.stdin.destroy());
   const listening = await readPort(child).catch(async (error: unknown) => {
@@ -81,7 +81,10 @@ export const startAnvil = async ({
   };
 };
 
-/** The node says where it listens; whatever else it says is read and dropped, or it would stall. */
+/**
+ * The node prints where it listens; everything else it prints is read and dropped, or it would
+ * stall.
+ */
 const readPort = async (child: ChildProcess): Promise<number> => {
   const { stdout, stderr } = child;
   if (stdout === null || stderr === null) throw new Error("the node's output is a pipe");
@@ -100,7 +103,7 @@ const readPort = async (child: ChildProcess): Promise<number> => {
   const late = sleep(startMsMax, undefined, { signal: tooLate.signal }).then(() => {
     throw new Error(`anvil did not start within ${startMsMax} ms`);
   });
-  // Whoever loses the race is nobody's.
+  // The promise that loses the race has nobody to catch its error.
   late.catch(() => undefined);
   return await Promise.race([told, late]).finally(() => tooLate.abort());
 };

@@ -79,7 +79,7 @@ const tryOnce = async <T>(
   }
 };
 
-/** A provider that answers, but not this, is no broken one. */
+/** A provider that answers, but cannot answer this question, is not broken. */
 const judge = ({ circuit }: Provider, { kind, retryAfterMs }: RpcFault): void => {
   switch (kind) {
     case "rate_limited":
@@ -98,7 +98,10 @@ const judge = ({ circuit }: Provider, { kind, retryAfterMs }: RpcFault): void =>
   }
 };
 
-/** After a growing, jittered pause; where all rest, not before the first of them may be asked. */
+/**
+ * Tries again after a growing, jittered pause; if all providers rest, not before the first may be
+ * asked again.
+ */
 const nextRoundAt = ({
   clock,
   providers,

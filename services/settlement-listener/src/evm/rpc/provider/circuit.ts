@@ -1,14 +1,15 @@
 import { type Clock, afterMs } from "@payment-links/runtime";
 
-/** Whether a provider is to be asked, judged by how it answered. */
+/** Whether a provider may be asked, judged by how it has answered. */
 export type Circuit = {
-  /** True while the provider may be asked; after a rest only one question at a time may try it. */
+  /** True while the provider may be asked; after a rest, only one question at a time may try it. */
   mayAsk(): boolean;
   /** When the provider may be asked again; undefined while it may be asked. */
   restsUntil(): Date | undefined;
   succeed(): void;
   /**
-   * Counts a failure; after enough of them in a row, or where it asked for it, the provider rests.
+   * Counts a failure. The provider rests after several failures in a row, or if it asked for a
+   * pause.
    */
   fail(rest?: { atLeastMs: number }): void;
 };
@@ -28,8 +29,8 @@ const failuresToOpen = 3;
 const doublingsMax = 16;
 
 /**
- * A circuit per provider, closed at first. Rests are jittered, so that many watchers do not come at
- * once.
+ * A circuit for one provider, closed at first. Rests are jittered, so that many watchers do not
+ * come back at once.
  */
 export const createCircuit = (settings: CircuitSettings): Circuit => {
   const { clock, restMs, restMsMax, tryMs } = settings;

@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { classifyError } from "./classify-error.ts";
 
-// As nodes and providers word them; the code alone tells little.
+// The words of real nodes and providers; the code alone says little.
 test.each([
   ["range", "eth_getLogs", -32005, "query returned more than 10000 results"],
   ["range", "eth_getLogs", -32602, "Log response size exceeded."],

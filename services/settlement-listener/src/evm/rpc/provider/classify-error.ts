@@ -3,8 +3,8 @@ import type { FaultKind } from "./rpc-fault.ts";
 /** The error of a JSON-RPC answer, and the HTTP status that it came with. */
 export type NodeError = { code: number; message: string; status: number };
 
-// Providers tell these by words: the codes are used for several things (EIP-1474 gives -32005 to
-// any limit). A node that is behind also speaks of a "range", so it is looked for first.
+// Providers say these in words: the codes have several uses (EIP-1474 gives -32005 to any limit). A
+// node that is behind also speaks of a "range", so that case is looked for first.
 const behind =
   /current head|last accepted|unknown block|block not found|header not found|blockoutofrange/;
 const rateLimited =

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { BatchRefused, type JsonRpc, createJsonRpc } from "./json-rpc.ts";
 import { RpcFault } from "./rpc-fault.ts";
 
-/** What a provider answers, in whatever way: no node would. */
+/** Any answer that a provider might give, even if no real node would. */
 let answer: (request: IncomingMessage, response: ServerResponse) => void;
 let server: Server;
 let jsonRpc: JsonRpc;

@@ -9,16 +9,16 @@ export type Question<T = unknown> = {
   read: ReadAnswer<T>;
 };
 
-/** What became of one call of a request: a node may answer some and refuse others. */
+/** The result of one call of a request: a node may answer some and refuse others. */
 export type Answer<T = unknown> = { value: T } | { fault: RpcFault };
 
 /**
- * Sends one HTTP request: a call alone, or several as a batch (JSON-RPC 2.0, §6), answered in their
- * order.
+ * Sends one HTTP request: a single call, or several as a batch (JSON-RPC 2.0, §6). Answers come in
+ * the order of the calls.
  */
 export type JsonRpc = <T>(questions: readonly Question<T>[]) => Promise<Answer<T>[]>;
 
-/** A provider's answer to a batch that says that it takes none. */
+/** A provider's answer to a batch that says that it accepts no batches. */
 export class BatchRefused extends Error {
   override readonly name = "BatchRefused";
 }
@@ -76,13 +76,13 @@ const createSend = ({ url, timeoutMs, closing }: Parameters<typeof createJsonRpc
     } catch (error) {
       if (error instanceof RpcFault || error instanceof BatchRefused) throw error;
       if (timeout.aborted) throw new RpcFault("timeout", `no answer within ${timeoutMs} ms`);
-      // What fetch throws may tell the address.
+      // What fetch throws may contain the address.
       throw new RpcFault("unreachable", closing.aborted ? "closed" : "no connection");
     }
   };
 };
 
-/** Credentials that stand in an address go into a header: fetch refuses them where they are. */
+/** Credentials in an address are moved into a header: fetch refuses them in the address. */
 const readUrl = (url: string): { address: URL; headers: Record<string, string> } => {
   const address = new URL(url);
   const { username, password } = address;
@@ -96,7 +96,7 @@ const readUrl = (url: string): { address: URL; headers: Record<string, string> }
 };
 
 const readText = async (response: Response): Promise<string> => {
-  // What is not compressed is as long as it says, and need not be counted.
+  // An uncompressed answer is as long as it says, so its bytes need not be counted.
   const length = Number(response.headers.get("content-length") ?? Infinity);
   if (length <= responseBytesMax && !response.headers.has("content-encoding")) {
     return response.text();
@@ -113,7 +113,7 @@ const readText = async (response: Response): Promise<string> => {
   return Buffer.concat(chunks, byteCount).toString();
 };
 
-/** An HTTP error that carries a JSON-RPC error is judged by that, as 429 is in any case. */
+/** An HTTP error that carries a JSON-RPC error is judged by that error; 429 speaks for itself. */
 const readReply = ({ headers, status, ok }: Response, text: string, isBatch: boolean): Reply => {
   const body = parseJson(text);
   const retryAfterMs = readRetryAfter(headers.get("retry-after"));
@@ -150,18 +150,18 @@ const readBatch = (reply: Reply, callCount: number): Single[] => {
   if (batch.length < reply.body.length) {
     throw new RpcFault("invalid", "an answer to a batch that is none");
   }
-  // In any order; and some give a number back as text.
+  // Answers come in any order, and some providers turn a numeric id into text.
   const byId = new Map(batch.map((single) => [String(single.id), single]));
   const bodies = Array.from({ length: callCount }, (_, id) => byId.get(String(id)));
   if (bodies.every((body) => body !== undefined)) return bodies;
-  // Some say so in one entry without an id.
+  // Some providers report it in a single entry without an id.
   if (batch.length === 1 && batch.some(({ error }) => error)) {
     throw new BatchRefused();
   }
   throw new RpcFault("invalid", "an answer to a batch with calls left out");
 };
 
-/** Undefined where it is no response object. */
+/** Undefined if it is not a response object. */
 const readSingle = (body: unknown): Single | undefined => {
   if (!isObject(body)) return undefined;
   const { id, error, result } = body;
@@ -195,7 +195,7 @@ const readError = (
   return new RpcFault(kind, `${kind} (${code})`, retryAfterMs);
 };
 
-/** Seconds (RFC 9110, §10.2.3), bounded; the form with a date is read as none. */
+/** Seconds (RFC 9110, §10.2.3), bounded; the form with a date is treated as absent. */
 const readRetryAfter = (text: string | null): number | undefined =>
   text !== null && /^\d{1,9}$/.test(text)
     ? Math.min(Number(text), retryAfterSecondsMax) * 1000

@@ -3,13 +3,14 @@ import type { EventLog } from "../../../domain/decode-event.ts";
 import type { BlockHeader, ProxyLog, TransactionReceipt } from "../chain-reader.ts";
 import { RpcFault } from "./rpc-fault.ts";
 
-// Catching up reads receipts by the hundred thousand: schemas were the largest part of its cost.
+// Catching up reads hundreds of thousands of receipts; validating by schemas was the largest part
+// of its cost.
 
 /** Reads a call's result; throws {@link RpcFault} where it has another shape. */
 export type ReadAnswer<T> = (result: unknown) => T;
 
 /**
- * The part of a header that is read; the chain's own name for a thing that is not there is null.
+ * The parts of a header that are read. As on the wire, null stands for something that is not there.
  */
 export const readHeader: ReadAnswer<BlockHeader | null> = (result) => {
   if (result === null) return null;
@@ -30,7 +31,9 @@ export const readPlacedLogs: ReadAnswer<(PlacedLog & { removed?: boolean | undef
   result,
 ) => readArray(result).map(readPlacedLog);
 
-/** A receipt; one without a status (before Byzantium) cannot be judged and is no valid answer. */
+/**
+ * A receipt. One without a status (before Byzantium) cannot be judged, so it is not a valid answer.
+ */
 export const readReceipt: ReadAnswer<TransactionReceipt | null> = (result) => {
   if (result === null) return null;
   const receipt = readObject(result);
@@ -63,14 +66,14 @@ export const readQuantity: ReadAnswer<number> = (result) => {
   return Number.isSafeInteger(count) ? count : refuse();
 };
 
-/** Whole bytes of hex, also none. */
+/** Whole bytes of hex, possibly none. */
 export const readBytes: ReadAnswer<Hex> = (result) => {
   if (typeof result !== "string" || result.length % 2 !== 0) return refuse();
   const lower = result.toLowerCase();
   return isHexOfAnyLength(lower) ? lower : refuse();
 };
 
-// The first wrong digit is looked for: to match all of some megabytes would need as deep a stack.
+// Looks for the first wrong digit: matching the whole of some megabytes would overflow the stack.
 const isHexOfAnyLength = (text: string): text is Hex =>
   text.startsWith("0x") && !wrongDigit.test(text.slice(2));
 
@@ -97,7 +100,10 @@ const readPlacedLog = (item: unknown): PlacedLog & { removed?: boolean | undefin
   };
 };
 
-/** Newer nodes say a block's time with each of its logs; what is none is as good as not said. */
+/**
+ * Newer nodes give the block's time with each of its logs; a value that is not a time counts as
+ * absent.
+ */
 const readBlockTime = (value: unknown): number | undefined => {
   if (typeof value !== "string" || !quantityForm.test(value.toLowerCase())) return undefined;
   const time = Number(value);
@@ -116,7 +122,7 @@ const readLog = (fields: Readonly<Record<string, unknown>>): EventLog => {
 
 const readWord = (value: unknown): Hex => readHex(value, wordForm);
 
-/** Hex of a form, put in lowercase where a node writes it otherwise. */
+/** Hex of the given form, turned to lower case if a node writes it otherwise. */
 const readHex = (value: unknown, form: RegExp): Hex => {
   if (isOfForm(value, form)) return value;
   const lower = typeof value === "string" && value.startsWith("0x") ? value.toLowerCase() : null;
@@ -131,7 +137,7 @@ const readObject = (value: unknown): Readonly<Record<string, unknown>> =>
 
 const readArray = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : refuse());
 
-/** Whether a value of JSON is an object with fields. */
+/** Whether a JSON value is an object with fields. */
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 

@@ -14,7 +14,7 @@ import type { RpcMetrics } from "../rpc-metrics.ts";
 
 /** One RPC provider of a chain. */
 export type Provider = {
-  /** `rpc-1`, `rpc-2`, by the order in which they are configured; the address is a secret. */
+  /** `rpc-1`, `rpc-2`, in the order of configuration; the address is a secret. */
   name: string;
   circuit: Circuit;
   range: RangeLimit;
@@ -22,7 +22,7 @@ export type Provider = {
   ask<const Q extends readonly Question[]>(questions: Q): Promise<Values<Q>>;
   /** The same, for questions of which some may fail. */
   askEach<T>(questions: readonly Question<T>[]): Promise<Answer<T>[]>;
-  /** The chain that the provider says it serves; all other questions are held against it. */
+  /** The chain that it says it serves; its other answers count only while that is the right one. */
   askChainId(): Promise<number>;
 };
 
@@ -34,10 +34,10 @@ type Values<Q extends readonly Question[]> = {
 export type RpcTiming = {
   /** One HTTP request, its answer's body included. */
   timeoutMs: number;
-  /** A provider's first rest after failures, or after being told that it is asked too often. */
+  /** A provider's first rest, after failures or after it said that it is asked too often. */
   restMs: number;
   restMsMax: number;
-  /** After this long, no call to a reader asks another provider or asks again. */
+  /** After this time, a call to a reader asks no other provider and does not ask again. */
   askingMsMax: number;
 };
 
@@ -73,7 +73,7 @@ export const openProvider = (options: ProviderOptions): Provider => {
     return chain ?? 0;
   };
 
-  // What answers at an address may change: a proxy's backend, a node set up anew.
+  // What answers at an address may change: a proxy's backend, or a node that was set up anew.
   const checkChain = async () => {
     if (clock.now() < chainKnownUntil) return;
     const found = await askChainId().catch(sayUnreachable);
@@ -111,7 +111,7 @@ export const openProvider = (options: ProviderOptions): Provider => {
       },
     }),
     askEach,
-    // The questions have read it so, in their order.
+    // The questions have parsed these values, in the same order.
     ask: async (questions) => all(await askEach(questions)) as Values<typeof questions>,
     askChainId,
   };
@@ -123,7 +123,7 @@ const chainIdQuestion: Question<number> = {
   read: readQuantity,
 };
 
-// A time-out here says nothing of the question proper: its range is not to blame.
+// A time-out here says nothing of the question itself: its range is not to blame.
 const sayUnreachable = (error: unknown): never => {
   const isLate = error instanceof RpcFault && error.kind === "timeout";
   throw isLate ? new RpcFault("unreachable", error.message) : error;
@@ -135,7 +135,9 @@ const all = <T>(answers: readonly Answer<T>[]): T[] =>
     return answer.value;
   });
 
-/** Cuts questions into requests that a provider bears, few at a time, and counts each. */
+/**
+ * Cuts questions into requests that a provider can bear, sends a few at a time, and counts each.
+ */
 const createRequest = (
   jsonRpc: JsonRpc,
   { chainId, clock, metrics }: ProviderOptions,

@@ -1,7 +1,10 @@
 import { describe, expect, test } from "@jest/globals";
 import { createRangeLimit } from "./range-limit.ts";
 
-/** Asks for as much as is asked, of a provider that bears so much; answers how often it refused. */
+/**
+ * Asks a provider that bears that many blocks for as much as the limit says; answers how often it
+ * refused.
+ */
 const askTimes = (limit: ReturnType<typeof createRangeLimit>, times: number, bears: number) => {
   let refusals = 0;
   for (let asked = 0; asked < times; asked += 1) {

@@ -1,11 +1,14 @@
 /**
- * How many blocks one provider is asked for at once: learnt, as providers tell it in no common way.
+ * How many blocks one provider is asked for at once. The limit is learnt, as providers have no
+ * common way to state it.
  */
 export type RangeLimit = {
   blocksMax(): number;
-  /** A range of so many blocks was too much: at most half of it is asked next. */
+  /** A range of that many blocks was too much: at most half of it is asked for next. */
   shrink(blockCount: number): void;
-  /** A range of so many blocks was answered: where it was the most that is asked, more is tried. */
+  /**
+   * A range of that many blocks was answered: if it was the most that is asked for, more is tried.
+   */
   grow(blockCount: number): void;
 };
 
@@ -13,9 +16,9 @@ const growthDivisor = 8;
 const answersToForget = 64;
 
 /**
- * Halves at once, and grows back by an eighth per answer, up to `rangeBlocksMax`. What was refused
- * is not tried again before many answers: a fixed limit then costs few refusals, a passing one is
- * outgrown.
+ * Halves at once, and grows back by an eighth per answer, up to `rangeBlocksMax`. A size that was
+ * refused is tried again only after many answers. So a fixed limit costs few refusals, and a
+ * passing one does not last.
  */
 export const createRangeLimit = (rangeBlocksMax: number): RangeLimit => {
   let blocksMax = rangeBlocksMax;

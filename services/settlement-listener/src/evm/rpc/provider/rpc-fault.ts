@@ -1,7 +1,7 @@
 /**
- * Why a provider gave no usable answer: `range` is more than it bears in one question, `behind` a
- * node that has not come as far as was asked, `invalid` an answer that cannot be right, `refused`
- * any other error that it told.
+ * Why a provider gave no usable answer. `range`: the question covers more than it bears. `behind`:
+ * its node has not come as far as was asked. `invalid`: the answer cannot be right. `refused`: any
+ * other error that it reported.
  */
 export type FaultKind =
   | "timeout"
@@ -14,8 +14,8 @@ export type FaultKind =
   | "invalid";
 
 /**
- * A question to one provider that failed. It repeats nothing of the provider's own words, as these
- * may hold the address that was asked, and with it a key.
+ * A question to one provider that failed. It repeats none of the provider's own words, as these may
+ * contain the address that was asked, and a key in it.
  */
 export class RpcFault extends Error {
   override readonly name = "RpcFault";

@@ -12,8 +12,8 @@ test("an empty bloom excludes, a full one does not", () => {
   expect(mayHold(full)).toBe(true);
 });
 
-// That these are the right bits is proven by read-logs.test.ts on a real node's blooms; here, that
-// each single bit counts.
+// read-logs.test.ts proves on a real node's blooms that these are the right bits; this test proves
+// that each single bit counts.
 test("a bloom that lacks any one of the bits excludes", () => {
   const mayHold = createBloomTest([address, topic]);
   const digits = Array.from({ length: 512 }, (_, index) => index);

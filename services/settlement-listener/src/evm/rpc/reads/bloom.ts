@@ -1,14 +1,14 @@
 import { type Hex, keccak256 } from "viem";
 
-/** Says whether a header's bloom leaves it open that its block holds a log with these bytes. */
+/** Says whether, by a header's bloom, its block may hold a log with these bytes. */
 export type BloomTest = (logsBloom: Hex) => boolean;
 
 const bloomBits = 2048;
 const bitsPerItem = 3;
 
 /**
- * A test for a log that has all the items (its address, a topic) in it: three bits each, taken from
- * the item's keccak256 (Yellow Paper, §4.4.3). Blooms err on one side alone: false is certain.
+ * A test for a log that contains all the items (its address, a topic). Each item sets three bits,
+ * taken from its keccak256 (Yellow Paper, §4.4.3). Blooms err on one side only: false is certain.
  */
 export const createBloomTest = (items: readonly Hex[]): BloomTest => {
   const places = items.flatMap(bitPlaces);

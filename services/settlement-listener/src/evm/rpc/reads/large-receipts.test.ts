@@ -47,7 +47,7 @@ beforeEach(async () => {
     proxies: [],
     rangeBlocksMax: 1,
     isBloomKept: false,
-    // Size is what is asked about, not speed: 27 MB take a busy machine a while.
+    // This test is about size, not speed: 27 MB take a busy machine a while.
     timing: { timeoutMs: 100_000, askingMsMax: 100_000 },
     clock: systemClock,
     log: openLog({ service: "test", level: "fatal" }),

@@ -6,13 +6,13 @@ type Expected = {
   proxies: readonly { address: Hex; topic0: Hex }[];
   fromBlock: number;
   toBlock: number;
-  /** Blocks whose hashes are known: a log of another hash at their height is of another chain. */
+  /** Blocks whose hashes are known: a log at their height with another hash is of another chain. */
   blocks: readonly { number: number; hash: Hex }[];
 };
 
 /**
- * Puts a node's logs in order, each once. Throws {@link RpcFault} where they cannot be an answer to
- * what was asked: from another contract or block, or from two chains at once.
+ * Puts a node's logs in order, each once. Throws {@link RpcFault} if they cannot be the answer to
+ * the question: from another contract or block, or from two chains at once.
  */
 export const orderLogs = (
   answer: readonly (PlacedLog & { removed?: boolean | undefined })[],
@@ -29,7 +29,7 @@ export const orderLogs = (
     const hash = hashes.get(log.blockNumber) ?? log.blockHash;
     if (hash !== log.blockHash) refuse("logs of two chains");
     hashes.set(log.blockNumber, hash);
-    // Addresses and topics are asked for as two lists, which lets a proxy's other events through.
+    // Addresses and topics are asked for as two lists, so a proxy's other events can come through.
     if (!own.some(({ topic0 }) => topic0 === log.topics[0])) continue;
     const place = `${log.blockNumber}:${log.logIndex}`;
     if (byPlace.has(place)) repeatedCount += 1;

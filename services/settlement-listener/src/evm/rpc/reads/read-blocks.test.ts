@@ -76,7 +76,7 @@ describe("headers", () => {
       timestampSeconds: Number(block.timestamp),
       logsBloom: block.logsBloom,
     });
-    // The chain's id, once, and all the headers together.
+    // One request for the chain's id, then one for all the headers.
     expect(rpc.counts().requests).toBe(2);
   });
 

@@ -17,8 +17,8 @@ export const headerQuestion = (blockNumber: number): Question<BlockHeader | null
 });
 
 /**
- * Reads the headers of a range, each the next one's parent. An answer that ends before the range
- * does is taken only where nobody has told of a further head, or nobody gives a longer one.
+ * Reads the headers of a range, each the parent of the next. An answer that ends before the range
+ * does is accepted only if nobody has reported a further head, or nobody gives a longer answer.
  */
 export const createReadHeaders =
   ({ chainId, memory, metrics, turn }: HeadersOptions): ChainReader["readHeaders"] =>

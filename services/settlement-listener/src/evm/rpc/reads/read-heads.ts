@@ -6,7 +6,9 @@ import { readHeader, readQuantity } from "../provider/node-answers.ts";
 import type { Provider } from "../provider/provider.ts";
 import type { RpcMetrics } from "../rpc-metrics.ts";
 
-/** The furthest head that any provider of a chain has told; a node that has less is behind. */
+/**
+ * The furthest head that any provider of a chain has reported; a node with a lower one is behind.
+ */
 export type HeadMemory = { latest: number };
 
 type HeadsOptions = {
@@ -22,8 +24,8 @@ const tags = ["safe", "finalized"] as const;
 type Tag = (typeof tags)[number];
 
 /**
- * Reads how far the chain is. A head lower than one told before is held against another provider,
- * and the further one is believed; where no other is ahead, the chain has gone back.
+ * Reads how far the chain is. A head lower than one reported before is compared with another
+ * provider's, and the further one is believed; if no other is ahead, the chain has gone back.
  */
 export const createReadHeads = (options: HeadsOptions): (() => Promise<Heads>) => {
   const { chainId, memory, metrics, turn } = options;
@@ -60,7 +62,7 @@ const createAskHeads = (clock: Clock) => {
     for (const [index, tag] of asked.entries()) {
       const block = readTag(answers[index]);
       if (block === null) unknown.set(tag, afterMs(clock, tagAskedAgainMs));
-      // Where blocks are final at once, the tag may be read a block after the head.
+      // On a chain whose blocks are final at once, the tag may be read one block after the head.
       else heads[tag] = Math.min(block, latest);
     }
     return heads;
@@ -84,7 +86,7 @@ const readLatest = (answer: Answer<number | null> | undefined): number => {
   return answer?.value ?? 0;
 };
 
-/** Null where the node does not know the tag; a fault that says nothing of it is thrown. */
+/** Null if the node does not know the tag; a fault that does not say so is thrown. */
 const readTag = (answer: Answer<number | null> | undefined): number | null => {
   if (answer === undefined) return null;
   if (!("fault" in answer)) return answer.value;

@@ -52,7 +52,7 @@ type Scope = Omit<LogsOptions, "proxies"> & { proxies: readonly WatchedLog[] };
 
 const halvingsMax = 32;
 
-/** Asks for as many blocks as the provider bears, and for fewer where it does not. */
+/** Asks for as many blocks as the provider bears, and for fewer if it refuses. */
 const askSpan = async (scope: Scope, provider: Provider, range: LogRange): Promise<Span> => {
   for (let halvings = 0; halvings <= halvingsMax; halvings += 1) {
     const wanted = range.toBlock - range.fromBlock + 1;
@@ -72,8 +72,9 @@ const askSpan = async (scope: Scope, provider: Provider, range: LogRange): Promi
 };
 
 /**
- * The end of the range is asked for together with the logs, so that one node behind the provider's
- * address has both, and again afterwards: what was between two equal answers did not move.
+ * The end of the range is asked for together with the logs, so that the same node behind the
+ * provider's address answers both, and once more afterwards: if both answers are equal, the chain
+ * did not move in between.
  */
 const askLogs = async (
   { chainId, metrics, proxies }: Scope,
@@ -100,20 +101,20 @@ const askLogs = async (
 type Found = Span & { headers: readonly BlockHeader[] };
 
 /**
- * Holds the logs against the blooms. Where logs may be missing their blocks are asked for by hash,
- * at which a node that does not know the block says so, instead of answering that there is nothing:
- * first the same provider, then another.
+ * Checks the logs against the blooms. Blocks whose logs may be missing are asked for by hash: a
+ * node that does not know the block then says so, instead of answering that there is nothing. The
+ * same provider is asked first, then another.
  */
 const complete = async (scope: Scope, provider: Provider, found: Found): Promise<PlacedLog[]> => {
   const { chainId, isBloomKept, metrics, turn } = scope;
   const known = found.headers.find((header) => header.number === found.end.number);
-  // Another chain than the one of these headers: the caller sees it by the end's hash.
+  // These logs are of another chain than the headers: the caller sees that by the end's hash.
   if (!isBloomKept || (known !== undefined && known.hash !== found.end.hash)) return found.logs;
   const covered = found.headers.filter((header) => header.number <= found.end.number);
 
   let logs = found.logs;
   const add = (more: readonly PlacedLog[] | undefined) => {
-    // A block may hold logs that are known, of one proxy, and be suspected for another's.
+    // A block may have known logs of one proxy and still be suspected of missing those of another.
     const known = new Set(logs.map(({ blockNumber, logIndex }) => `${blockNumber}:${logIndex}`));
     const missed = (more ?? []).filter(
       ({ blockNumber, logIndex }) => !known.has(`${blockNumber}:${logIndex}`),
@@ -134,7 +135,7 @@ const complete = async (scope: Scope, provider: Provider, found: Found): Promise
   return logs;
 };
 
-/** The blocks that may hold a log of a proxy of which there is none. */
+/** The blocks that, by their bloom, may hold a log of a proxy of which the answer has none. */
 const listSuspects = (
   { proxies }: Scope,
   headers: readonly BlockHeader[],
@@ -184,7 +185,9 @@ const logsQuestion = (
 const byPlace = (a: PlacedLog, b: PlacedLog): number =>
   a.blockNumber - b.blockNumber || a.logIndex - b.logIndex;
 
-/** A log's place in its whole block changes when it is mined again: it does not leave this room. */
+/**
+ * A log's place in its whole block changes when it is mined again, so it does not leave this room.
+ */
 const dropIndex = ({ address, topics, data, ...log }: PlacedLog): ProxyLog => {
   const { blockNumber, blockHash, timestampSeconds, transactionHash } = log;
   const place = { blockNumber, blockHash, transactionHash };

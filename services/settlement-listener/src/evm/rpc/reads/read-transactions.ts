@@ -12,8 +12,8 @@ type TransactionOptions = { chainId: string; turn: Turn; metrics: RpcMetrics };
 type TransactionReads = Pick<ChainReader, "readReceipts" | "readNonce" | "readUsedNonces">;
 
 /**
- * Reads what became of transactions. "Not known" is believed of no single provider: where there is
- * another one it is asked too, as the first may only be behind.
+ * Reads what became of transactions. No single provider is trusted when it says "not known": if
+ * there is another, it is asked too, as the first may only be behind.
  */
 export const createTransactionReads = (options: TransactionOptions): TransactionReads => {
   const { chainId, metrics, turn } = options;
@@ -45,9 +45,7 @@ export const createTransactionReads = (options: TransactionOptions): Transaction
   };
 };
 
-/**
- * Anybody can write large receipts: where they are too much for one answer, fewer are asked for.
- */
+/** Anybody can write large receipts: if they are too much for one answer, fewer are asked for. */
 const askReceipts = async (
   provider: Provider,
   hashes: readonly Hex[],
