@@ -6,7 +6,7 @@ import { valuesSchemaText } from "./values-schema.ts";
 /** The chart's folder, seen from here. */
 export const chartFolder = new URL("../../helm/payment-links/", import.meta.url);
 
-/** The files of the chart that are made of sources here, by their paths in the chart. */
+/** The files of the chart that are made from sources here, by their paths in the chart. */
 export const chartFiles: ReadonlyMap<string, string> = new Map([
   ["values.schema.json", valuesSchemaText(new URL("values.yaml", chartFolder))],
   ["alerts/slo.yaml", sloRulesText()],

@@ -1,4 +1,4 @@
-/** One picture: what it says, in which unit, of which queries; `legend` is Grafana's format. */
+/** One panel: what it shows, in which unit, by which queries; `legend` is Grafana's format. */
 type Panel = {
   title: string;
   about: string;
@@ -518,7 +518,9 @@ const runtime: Dashboard = {
 /** What the chart brings for Grafana. */
 export const dashboards: readonly Dashboard[] = [slo, red, events, settlement, webhooks, runtime];
 
-/** A dashboard as it is committed: Grafana's JSON, with its data source and namespace to choose. */
+/**
+ * A dashboard as it is committed: Grafana's JSON, in which data source and namespace are chosen.
+ */
 export const dashboardText = ({ name, title, panels }: Dashboard): string => {
   const dashboard = {
     uid: `payment-links-${name}`,
@@ -545,7 +547,8 @@ const variables = () => [
     datasource,
     query: `label_values(payment_links_outbox_unsent_rows, ${label})`,
     includeAll: true,
-    // A Prometheus outside of Kubernetes gives no namespace: then everything is meant.
+    // A Prometheus outside of Kubernetes sets no namespace label: then the filter matches
+    // everything.
     allValue: ".*",
     multi: true,
     current: { text: "All", value: "$__all" },

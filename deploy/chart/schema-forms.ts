@@ -2,7 +2,7 @@
 export type Schema = { readonly [word: string]: unknown };
 type Schemas = Readonly<Record<string, Schema>>;
 
-/** Text of a pattern; any text without one. */
+/** Text that matches a pattern; any text if none is given. */
 export const text = (pattern?: string, more?: Schema): Schema => ({
   type: "string",
   ...(pattern === undefined ? {} : { pattern }),
@@ -26,7 +26,7 @@ export const number = (minimum: number, maximum: number): Schema => ({
 });
 /** Any number of items, unless more is said. */
 export const list = (items: Schema, more?: Schema): Schema => ({ type: "array", items, ...more });
-/** What Kubernetes reads and the chart does not, perhaps with names that must be there. */
+/** What Kubernetes reads and the chart does not, optionally with names that are required. */
 export const manifest = (...required: string[]): Schema => ({
   type: "object",
   ...(required.length === 0 ? {} : { required }),
@@ -40,24 +40,24 @@ export const group = (description: string | undefined, properties: Schemas): Sch
   properties,
 });
 
-/** A form that stands under `definitions`. */
+/** A reference to a form under `definitions`. */
 export const ref = (name: string): Schema => ({ $ref: `#/definitions/${name}` });
-/** The same where more is said of it: draft 7 reads nothing beside a `$ref`. */
+/** The same if more is said of it: draft 7 ignores everything beside a `$ref`. */
 export const like = (name: string, more?: Schema): Schema => ({
   allOf: [ref(name), ...(more === undefined ? [] : [more])],
 });
-/** The form with what it is for, where values.yaml does not say it. */
+/** The form with its description, if values.yaml does not have one. */
 export const say = (description: string, schema: Schema): Schema => ({ description, ...schema });
 
-/** Holds where the value at a dotted path is given and has the form. */
+/** Holds if the value at a dotted path is given and has the form. */
 export const where = (path: string, form: Schema): Schema => {
   const [name = "", ...rest] = path.split(".");
   const inner = rest.length === 0 ? form : where(rest.join("."), form);
   return { required: [name], properties: { [name]: inner } };
 };
-/** Holds where the part of the values at a path is switched on. */
+/** Holds if the part of the values at a path is switched on. */
 export const isOn = (path: string): Schema => where(`${path}.enabled`, { const: true });
-/** Where the condition holds, the value at the path, if it is given, has the form. */
+/** If the condition holds, the value at the path, if given, has the form. */
 export const must = (condition: Schema, path: string, form: Schema): Schema => ({
   if: condition,
   // oxlint-disable-next-line unicorn/no-thenable -- The word is JSON Schema's.

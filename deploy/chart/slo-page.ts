@@ -1,6 +1,6 @@
 import { slos } from "./slos.ts";
 
-/** The objectives as a page for people, made of the same table as the rules. */
+/** The objectives as a page for people, made from the same table as the rules. */
 export const sloPageText = (): string =>
   [
     "# Objectives",

@@ -12,7 +12,10 @@ type Alert = {
 type Rule = Recorded | Alert;
 type RuleFile = { groups: { name: string; interval?: string; rules: Rule[] }[] };
 
-/** A pace at which a budget of 30 days burns too fast: over the long window, and still in the short. */
+/**
+ * A pace at which a budget of 30 days burns too fast: over the long window, and still in the short
+ * one.
+ */
 type Burn = {
   severity: "page" | "ticket";
   factor: number;
@@ -30,7 +33,7 @@ const burns: readonly Burn[] = [
 
 const windows = Object.keys(windowMinutes) as Window[];
 
-/** The rules of all objectives: what is recorded of each, and the alerts that read the records. */
+/** The rules of all objectives: the recorded ratios, and the alerts that read them. */
 const sloRules = (): RuleFile => ({
   groups: [
     { name: "payment-links-slo", rules: [outboxLate, ...slos.flatMap(recordsOf)] },

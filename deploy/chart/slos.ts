@@ -1,4 +1,4 @@
-/** The windows over which is recorded, in minutes. */
+/** The windows over which ratios are recorded, in minutes. */
 export const windowMinutes = {
   "5m": 5,
   "30m": 30,
@@ -10,20 +10,20 @@ export const windowMinutes = {
 } as const;
 export type Window = keyof typeof windowMinutes;
 
-/** What is promised of the running set, and how it is told from its metrics. */
+/** What is promised of the running set, and how its metrics show it. */
 export type Slo = {
-  /** The label `slo` of what is recorded. */
+  /** The label `slo` of the recorded series. */
   name: string;
-  /** The alert that says that the budget burns. */
+  /** The alert that fires when the budget burns. */
   alert: string;
   promise: string;
   /** The part that must be good; what is left is the budget. */
   objective: number;
-  /** The part that was bad over a window, by namespace; nothing where nothing happened. */
+  /** The part that was bad over a window, by namespace; no series if nothing happened. */
   badRatio: (window: Window) => string;
   /** How many events, or minutes, were bad over a window. */
   badCount: (window: Window) => string;
-  /** Fewer bad ones wake nobody, however large a part of little traffic they are. */
+  /** Fewer bad ones wake nobody, however large their part of a little traffic is. */
   badCountMin: number;
 };
 
@@ -32,7 +32,7 @@ const requests = "http_server_request_duration_seconds";
 
 type Over = (metric: string) => string;
 
-/** Of counted things: which are bad of all, each as Prometheus applies a function to it over a window. */
+/** For counted things: the bad ones and all, each by a Prometheus function over a window. */
 const ofEvents = (all: string, bad: (over: Over) => string) => {
   const over = (apply: string, window: string) => (metric: string) =>
     `sum by (namespace) (${apply}(${metric}[${window}]))`;
@@ -43,14 +43,20 @@ const ofEvents = (all: string, bad: (over: Over) => string) => {
   };
 };
 
-/** Those of certain labels are bad. Where there has never been one there is no series of it: that is 0. */
+/**
+ * Those with certain labels are bad. If there has never been one, its series is missing: that
+ * counts as 0.
+ */
 const labelled = (all: string, labels: { of: string; bad: string }) => {
   const selector = [labels.of, labels.bad].filter((text) => text !== "").join(",");
   const total = `${all}{${labels.of}}`;
   return ofEvents(total, (over) => `${over(`${all}{${selector}}`)} or 0 * ${over(total)}`);
 };
 
-/** Those above a bound are bad; the bound is a bucket of the histogram, else there is no ratio. */
+/**
+ * Those above a bound are bad; the bound must be a bucket of the histogram, otherwise there is no
+ * ratio.
+ */
 const slowerThan = (metric: string, labels: string, boundSeconds: number) => {
   const selector = [labels, `le="${boundSeconds}"`].filter((text) => text !== "").join(",");
   const total = `${metric}_count{${labels}}`;
@@ -115,7 +121,7 @@ export const slos: readonly Slo[] = [
   },
 ];
 
-/** What the records above are made of. */
+/** The series from which the ratios above are made. */
 export const outboxLate = {
   record: "payment_links:outbox_late:bool",
   expr: "max by (namespace, service) (payment_links_outbox_oldest_unsent_age_seconds) > bool 5",

@@ -108,7 +108,7 @@ const values: Record<string, Schema> = {
       runAsUser: { type: ["integer", "null"], minimum: 1 },
       runAsGroup: { type: ["integer", "null"], minimum: 1 },
     }),
-    // Helm takes away what is set to null, before it looks.
+    // Helm removes values that are set to null before it validates.
     required: [],
   },
   linksApi: deployment("The links-api.", { settlementChains: list(text("^[a-z0-9-]+$")) }),
@@ -250,7 +250,7 @@ const isPlainHttpFromAfar: Schema = {
   ],
 };
 
-/** What one value asks of another. */
+/** What one value requires of another. */
 const conditions: Schema[] = [
   must(hasWayIn, "trustedProxies", { minItems: 1 }),
   must({ allOf: [hasWayIn, isOn("networkPolicy")] }, "networkPolicy.edgeFrom", { minItems: 1 }),
@@ -279,7 +279,7 @@ const readDescriptions = (map: YAMLMap, path = ""): Map<string, string> => {
   const found = new Map<string, string>();
   for (const [index, { key: name, value }] of map.items.entries()) {
     if (!isScalar(name)) continue;
-    // The comment above the first of a map belongs to the map, as the library reads it.
+    // The library attaches the comment above a map's first key to the map itself.
     const comment = (index === 0 ? map.commentBefore : undefined) ?? name.commentBefore ?? "";
     const at = `${path}.${String(name.value)}`;
     const said = /^ -- ([^]*)/.exec(comment)?.[1];
@@ -290,7 +290,7 @@ const readDescriptions = (map: YAMLMap, path = ""): Map<string, string> => {
 };
 
 const describe = (schema: Schema, said: ReadonlyMap<string, string>, path: string): Schema => {
-  // What the four Deployments have in common is described at the first.
+  // What the four Deployments have in common is described at the first one.
   const description =
     schema["description"] ?? said.get(path) ?? said.get(path.replace(/^\.\w+/, ".linksApi"));
   const { properties } = schema;

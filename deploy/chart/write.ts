@@ -1,4 +1,4 @@
-// `npm run generate` runs it: writes what the chart ships and is made of the sources in this folder.
+// `npm run generate` runs it: writes the chart's files that are made from sources in this folder.
 import { writeFileSync } from "node:fs";
 import { chartFiles, chartFolder } from "./chart-files.ts";
 

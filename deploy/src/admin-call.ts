@@ -18,7 +18,7 @@ const adminConfig = z.object({
   WEBHOOK_DISPATCHER_INTERNAL_URL: address,
 });
 
-/** A command that was understood and not carried out; its message is for the operator. */
+/** A command that was understood but not carried out; its message is for the operator. */
 export class CommandError extends Error {}
 
 /** One call to one service's internal port. */
@@ -27,7 +27,7 @@ export type Call = {
   method: "GET" | "POST";
   path: string;
   body?: Record<string, string | number>;
-  /** What a 404 means, where it does not mean another address. */
+  /** What a 404 means, if it does not mean a wrong address. */
   notFound?: string;
 };
 
@@ -35,8 +35,8 @@ export type Call = {
 const timeoutMs = 600_000;
 
 /**
- * Makes a call and answers what came back. Throws CommandError with what to do where the service is not
- * there or refuses, ConfigError where a variable cannot be used.
+ * Makes a call and answers what came back. Throws CommandError, which says what to do, if the
+ * service is not there or refuses; ConfigError if a variable cannot be used.
  */
 export const send = async (call: Call, environment: Environment): Promise<unknown> => {
   const url = readConfig(adminConfig, environment)[services[call.service]];
@@ -90,14 +90,16 @@ const explainRefusal = (status: number, text: string, call: Call, url: string): 
   return explainErrors(text) ?? `${where} answered with status ${status}`;
 };
 
-/** What the error envelope tells, a line for each entry; undefined where a text is no such envelope. */
+/**
+ * What the error envelope says, a line for each entry; undefined if the text is no such envelope.
+ */
 export const explainErrors = (text: string): string | undefined => {
   const body = ErrorBody.safeParse(parseJson(text));
   if (!body.success) return undefined;
   return body.data.errors.map(({ code, message }) => `${code}: ${message}`).join("\n");
 };
 
-/** Parses JSON; undefined where a text is none. */
+/** Parses JSON; undefined if the text is not JSON. */
 export const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text);

@@ -35,7 +35,7 @@ class UsageError extends Error {}
 type Options = Record<string, string | undefined>;
 type Command = {
   options: readonly string[];
-  /** Reads the options, and answers what carries the command out. */
+  /** Reads the options, and answers a function that carries the command out. */
   read: (options: Options) => (environment: Environment) => Promise<unknown>;
 };
 
@@ -161,7 +161,10 @@ const readOptions = (
   }
 };
 
-/** Carries a command out; answers the exit code. Data goes to stdout as one line, all else to stderr. */
+/**
+ * Carries a command out; answers the exit code. Data goes to stdout as one line, everything else to
+ * stderr.
+ */
 const main = async (args: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> => {
   if (args.length === 0 || args.includes("--help") || args[0] === "help") {
     process.stderr.write(usage);

@@ -41,9 +41,9 @@ type AllInOneOptions = {
   environment: Environment;
   stopList: StopList;
   log: Log;
-  /** Whether the development chain is wanted; with NODE_ENV=production there is none. */
+  /** Whether the development chain is wanted; NODE_ENV=production has none. */
   withDevnet: boolean;
-  /** Tells the person who started it; not a log line. */
+  /** Prints to the person who started it; this is not a log line. */
   say: (line: string) => void;
 };
 
@@ -121,7 +121,7 @@ const addDevnetRoute = (
   return { ...service, internalRoutes: [...service.internalRoutes, route] };
 };
 
-/** Told before the database starts: a taken port is the commonest reason not to get up. */
+/** Checked before the database starts: a taken port is the commonest reason for a failed start. */
 const refuseTakenPorts = async (config: AllInOneConfig): Promise<void> => {
   const handler = () => {};
   const ports = [
@@ -154,7 +154,7 @@ const openServices = async (
   addProcessMetrics(metrics);
   const shared = openShared(options, config, {
     metrics,
-    // A link's token must be in the catalogue for as long as there is the link.
+    // A link's token must stay in the catalogue for as long as the link exists.
     withDevnet:
       devnet !== undefined || (!isProduction(config) && hasHadDevnet(dataDir.devnetState)),
   });
@@ -169,8 +169,8 @@ const openServices = async (
   );
   const { ask } = authKeys;
   const services = {
-    // The start goes against the stream and the stop goes with it, so that what one tells at its end
-    // still finds the other.
+    // Services start against the flow of events and stop with it, so that what one publishes while
+    // it ends is still heard.
     "webhook-dispatcher": createWebhookDispatcher(
       await openGround("webhook-dispatcher", webhookDispatcherMigration, ask),
       readConfig(webhookDispatcherConfig, own),

@@ -2,16 +2,19 @@ import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
-/** The folder in which the all-in-one keeps everything; to back up is to copy it while stopped. */
+/** The folder in which the all-in-one keeps everything; copy it while stopped to back it up. */
 export type DataDir = {
   path: string;
   /** The database's folder. */
   postgres: string;
   /** The development chain's state. */
   devnetState: string;
-  /** The key that seals webhook secrets, made at the first start, and whether this is that start. */
+  /**
+   * The key that seals webhook secrets, made at the first start, and whether this is the first
+   * start.
+   */
   webhookSecretKeys: { value: string; isNew: boolean; file: string };
-  /** The demo provider's secret; only in a folder that was empty outside production. */
+  /** The demo provider's secret; only in a folder that was empty, and not in production. */
   demoSecret: string | undefined;
   /** Whether the demo account still has to be made. */
   isDemoWanted: boolean;

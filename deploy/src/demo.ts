@@ -2,22 +2,25 @@ import { request } from "undici";
 import * as z from "zod";
 import { devnet } from "@payment-links/contracts";
 
-/** An address that nobody has the key of. */
+/** An address whose key nobody has. */
 const walletAddress = "0x000000000000000000000000000000000000dEaD";
-/** Test networks alone, so that no money can be at stake. */
+/** Test networks only, so that no money is at stake. */
 const baseSepolia = "usdc-base-sepolia";
 
 type DemoOptions = {
   baseUrl: string;
   internalUrl: string;
   internalToken: string | undefined;
-  /** Whether the development chain runs: then links are paid there by default. */
+  /** Whether the development chain runs: links are then paid there by default. */
   withDevnet: boolean;
 };
 
 const conflict = 409;
 
-/** Makes the account `demo` with its wallets, the default first, over the same calls that an operator has. */
+/**
+ * Makes the account `demo` with its wallets, the default one first, by the same calls that an
+ * operator makes.
+ */
 export const makeDemoAccount = async (options: DemoOptions): Promise<{ signInUrl: string }> => {
   const { signInUrl } = await openSignIn(options, "/internal/accounts", {
     handle: "demo",
@@ -44,7 +47,7 @@ const openSignIn = async (options: DemoOptions, path: string, body: Record<strin
     options.internalToken === undefined ? {} : { authorization: `Bearer ${options.internalToken}` };
   const answer = await post(`${options.internalUrl}${path}`, body, headers);
   if (answer.statusCode === conflict) {
-    // A start that ended before its demo was whole left the account behind.
+    // A start that ended before its demo was complete has left the account behind.
     await answer.body.dump();
     const again = await post(
       `${options.internalUrl}/internal/sign-in-links`,

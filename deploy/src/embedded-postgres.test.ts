@@ -75,7 +75,7 @@ describe("openEmbeddedPostgres", () => {
     await expect(open({ directory })).rejects.toThrow(PostgresInUseError);
   });
 
-  // Guards against killing whatever was given the dead server's process id.
+  // Guards against killing a process that now has the dead server's process id.
   test("a stranger whose process id stands in a stale postmaster.pid lives on", async () => {
     const directory = await makeDirectory();
     const first = await open({ directory });
@@ -243,7 +243,7 @@ describe("openEmbeddedPostgres", () => {
   });
 });
 
-/** A directory that goes with its test, and that root's Postgres may enter. */
+/** A directory that is removed with its test, and that root's Postgres may enter. */
 const makeDirectory = async (): Promise<string> => {
   const directory = await mkdtemp(join(tmpdir(), "embedded-postgres-"));
   await chmod(directory, 0o755);
@@ -313,7 +313,8 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
-// A function, for it is asked before the tests are declared: may that user reach our Node and us?
+// A function, as it is needed before the tests are declared. It asks: may that user reach our Node
+// and our files?
 function canRunNode(user: { uid: number; gid: number }): boolean {
   try {
     const paths = [process.execPath, import.meta.filename];

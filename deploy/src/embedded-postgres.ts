@@ -12,7 +12,7 @@ import { promisify } from "node:util";
 import { findPostgresHome } from "./postgres-home.ts";
 import type { PostgresHome } from "./postgres-home.ts";
 
-/** What {@link openEmbeddedPostgres} is told. */
+/** The options of {@link openEmbeddedPostgres}. */
 export type EmbeddedPostgresOptions = {
   /** Where the database lies; made if missing. */
   readonly directory: string;
@@ -20,17 +20,20 @@ export type EmbeddedPostgresOptions = {
   readonly port?: number;
   /** PostgreSQL settings on top of ours, e.g. `{ max_connections: '300' }`. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Hears what a person should know: a take-over, a move to another directory, an unexpected end. */
+  /**
+   * Receives what a person should know: a take-over, a move to another directory, an unexpected
+   * end.
+   */
   readonly report: (line: string) => void;
 };
 
 /** A running PostgreSQL of our own. */
 export type EmbeddedPostgres = {
-  /** Connects as the superuser; holds its password. */
+  /** Connects as the superuser; contains its password. */
   readonly url: string;
   /** Where the data, the password and the log really are: `directory`, or a place under /var/lib. */
   readonly directory: string;
-  /** Ends PostgreSQL in order (fast shutdown) and gives the directory free; more calls do nothing. */
+  /** Ends PostgreSQL in order (fast shutdown) and releases the directory; more calls do nothing. */
   readonly stop: () => Promise<void>;
 };
 
@@ -85,14 +88,14 @@ export const openEmbeddedPostgres = async ({
 };
 
 /**
- * Two owners of one directory would stop each other's database. SQLite's lock is the one lock on a
- * file that Node brings: the kernel drops it with the process, however that ends, so that it can
- * be neither left behind nor mistaken for that of a stranger with the same process id.
+ * Two owners of one directory would stop each other's database. SQLite's lock is the only file lock
+ * that Node brings: the kernel drops it with the process, however that ends. So it cannot be left
+ * behind, nor mistaken for that of a stranger with the same process id.
  */
 const takeOwnership = async (directory: string): Promise<() => Promise<void>> => {
   const lock = openLock(directory);
   const noteFile = join(directory, "owner.txt");
-  // A killed owner holds it until the kernel has cleared it away.
+  // A killed owner holds the lock until the kernel has cleared it away.
   const isTaken = await waitUntil(() => tryLock(lock), ownerWaitMsMax);
   if (!isTaken) {
     lock.close();
@@ -127,7 +130,7 @@ const tryLock = (lock: DatabaseSync): boolean => {
   }
 };
 
-/** Makes the cluster if there is none, and gives the superuser's password. */
+/** Makes the cluster if there is none, and answers the superuser's password. */
 const ensureCluster = async (home: PostgresHome): Promise<string> => {
   const passwordFile = join(home.directory, "password");
   const known = await readIfThere(passwordFile);
@@ -149,8 +152,9 @@ const ensureCluster = async (home: PostgresHome): Promise<string> => {
   return known;
 };
 
-// All in a draft that is renamed last, so that a kill leaves either no cluster or a whole one. Each
-// draft has a name of its own: the initdb of a killed parent may still be writing into the last one.
+// Everything is made in a draft that is renamed last, so that a kill leaves either no cluster or a
+// whole one. Each draft has a name of its own: the initdb of a killed parent may still be writing
+// into the last one.
 const initialise = async (
   { directory, binDirectory, runAs }: PostgresHome,
   passwordFile: string,
@@ -176,7 +180,7 @@ const initialise = async (
   }
 };
 
-/** Stops the server that outlived its killed parent, and it alone. */
+/** Stops the server that outlived its killed parent, and only that one. */
 const stopOrphan = async (home: PostgresHome, report: (line: string) => void): Promise<void> => {
   const data = await fs.realpath(join(home.directory, "data"));
   const pidFile = join(data, "postmaster.pid");
@@ -190,8 +194,8 @@ const stopOrphan = async (home: PostgresHome, report: (line: string) => void): P
       (signal) => signalIfThere(pid, signal),
     );
   }
-  // PostgreSQL will not start while any process has the id in this file, even one that was given
-  // the same id after a reboot; that this is no server of this data was settled above.
+  // PostgreSQL does not start while any process has the id in this file, even if the process got
+  // that id only after a reboot. By now we know that it is not a server of this data.
   await fs.rm(pidFile, { force: true });
 };
 
@@ -203,7 +207,7 @@ const signalIfThere = (pid: number, signal: NodeJS.Signals): void => {
   }
 };
 
-// A zombie has no `exe` any more: it counts as gone, also where process 1 never reaps it.
+// A zombie has no `exe` any more, so it counts as gone, even if process 1 never reaps it.
 const isPostmaster = async (pid: number, data: string): Promise<boolean> => {
   if (process.platform === "linux") {
     const program = await fs.readlink(`/proc/${pid}/exe`).catch(() => "");
@@ -272,7 +276,7 @@ const launch = async (
   });
   await once(child, "spawn").finally(() => log.file.close());
 
-  // Line 8 of the file is what `pg_ctl` itself waits for.
+  // Line 8 of this file is what `pg_ctl` itself waits for.
   const isReady = async () => {
     const lines = (await readIfThere(join(data, "postmaster.pid")))?.split("\n") ?? [];
     return lines[0] === String(child.pid) && lines[7]?.trim() === "ready";
@@ -288,7 +292,7 @@ const launch = async (
 };
 
 /**
- * Clients hear of their own errors; the server's log keeps what concerns the server, so that no
+ * Clients are told their own errors; the server's log keeps only what concerns the server. So no
  * failing statement puts a customer's data there.
  */
 const defaultSettings = {
@@ -299,7 +303,7 @@ const defaultSettings = {
   log_checkpoints: "off",
 } as const;
 
-/** PostgreSQL needs nothing of our environment, least of all the secrets in it. */
+/** PostgreSQL needs nothing of our environment, least of all its secrets. */
 const environment: NodeJS.ProcessEnv = { PATH: "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" };
 
 const openLog = async (path: string): Promise<{ path: string; file: fs.FileHandle }> => {

@@ -33,7 +33,7 @@ describe("one origin", () => {
   });
 });
 
-/** nginx takes the longest prefix that fits. */
+/** nginx takes the longest prefix that matches. */
 const nginxServiceFor = (path: string): string | undefined => {
   const conf = readFileSync(new URL("../ingress.conf", import.meta.url), "utf8");
   const rules = [...conf.matchAll(/location (\S+)\s+\{ proxy_pass http:\/\/([a-z-]+):8080; \}/g)];

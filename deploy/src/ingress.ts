@@ -11,11 +11,11 @@ const rules: readonly (readonly [RegExp, ServiceName])[] = [
   [/^\/settlement-notices(?:\/|$)/, "settlement-listener"],
 ];
 
-/** The service that answers a path; what no rule names is answered by links-api, if only with 404. */
+/** The service that answers a path; links-api answers what no rule names, if only with a 404. */
 export const serviceFor = (path: string): ServiceName =>
   rules.find(([pattern]) => pattern.test(path))?.[1] ?? "links-api";
 
-/** What an ingress does for separate processes, for services within one. */
+/** Routes to services within one process as an ingress does for separate processes. */
 export const createIngress =
   (apps: Readonly<Record<ServiceName, RequestListener>>): RequestListener =>
   (req, res) => {

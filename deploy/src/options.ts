@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 
-/** Reads the options of `npm start -- …`; a fault is told with what is allowed. */
+/** Reads the options of `npm start -- …`; the error for a wrong one names what is allowed. */
 export const readOptions = (
   args: readonly string[],
 ): { withDevnet: boolean } | { fault: string } => {

@@ -7,7 +7,7 @@ import { CommandError, explainErrors, parseJson, send } from "./admin-call.ts";
 
 type Order = {
   linkId: string;
-  /** What to pay; what remains to be paid where not given. */
+  /** How much to pay; what remains to be paid if not given. */
   amount: string | undefined;
 };
 
@@ -15,13 +15,16 @@ type Paid = { transactionHash: string; amount: string; paymentLinkId: string };
 
 const timeoutMs = 30_000;
 
-/** So many blocks after a payment it is final on the development chain, whatever the watcher leaves. */
+/**
+ * A payment on the development chain is final after this many blocks, whatever depth the watcher
+ * waits for.
+ */
 const finalityBlocks = 4;
 
 /**
- * Pays a link on the development chain as a payer would: by the instructions that anyone is given at
- * the checkout, from an account that the node signs for, in test dollars minted for it. Throws
- * CommandError where the link cannot be paid so.
+ * Pays a link on the development chain as a payer would: by the instructions that the checkout
+ * gives to anyone, from an account that the node signs for, in test dollars minted for it. Throws
+ * CommandError if the link cannot be paid that way.
  */
 export const payOnDevnet = async (order: Order, environment: Environment): Promise<Paid> => {
   const { rpcUrl, publicUrl } = await findDevnet(environment);
@@ -115,7 +118,7 @@ const Receipt = z.object({ status: z.string() }).nullable();
 const receiptPollMs = 50;
 const receiptTriesMax = 200;
 
-/** Sends a transaction and waits until a block holds it; the node has a block for each. */
+/** Sends a transaction and waits until a block holds it; the node makes a block for each. */
 const transact = async (ask: Rpc, transaction: Record<string, string>): Promise<string> => {
   const hash = z.string().parse(await ask("eth_sendTransaction", transaction));
   for (let tries = 0; tries < receiptTriesMax; tries += 1) {
@@ -130,8 +133,8 @@ const transact = async (ask: Rpc, transaction: Record<string, string>): Promise<
 const wordDigits = 64;
 
 /**
- * The test dollar's `mint(address to, uint256 value)`, open to anyone. Written by hand, as every image
- * holds this file and not every one holds viem.
+ * The test dollar's `mint(address to, uint256 value)`, open to anyone. Written by hand, as every
+ * image has this file but not every image has viem.
  */
 const encodeMint = (to: string, value: bigint): string =>
   `0x40c10f19${[to.slice(2), value.toString(16)].map((word) => word.padStart(wordDigits, "0")).join("")}`;

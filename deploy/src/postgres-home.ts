@@ -16,7 +16,9 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 
-/** Who runs PostgreSQL (nothing: whoever we are), with which binaries, and where its files lie. */
+/**
+ * Who runs PostgreSQL (undefined: the present user), with which binaries, and where its files lie.
+ */
 export type PostgresHome = {
   readonly directory: string;
   readonly binDirectory: string;
@@ -25,15 +27,15 @@ export type PostgresHome = {
 
 type PostgresUser = { readonly uid: number; readonly gid: number };
 
-/** Where everything goes that the `postgres` user could not reach otherwise. */
+/** The place for everything that the `postgres` user could not reach otherwise. */
 const systemDirectory = "/var/lib/payment-links";
 
 const run = promisify(execFile);
 
 /**
  * Finds a home for the database that is asked for at `directory`. PostgreSQL refuses to run as
- * root, so root hands it to the user `postgres` (made if missing); where that user may not go,
- * data and binaries live under `/var/lib/payment-links`, which is reported.
+ * root, so root hands it to the user `postgres` (made if missing). If that user may not enter the
+ * directory, data and binaries live under `/var/lib/payment-links`, and this is reported.
  */
 export const findPostgresHome = async (
   directory: string,
@@ -56,7 +58,7 @@ export const findPostgresHome = async (
 };
 
 const homeForRoot = async (asked: string): Promise<{ directory: string; runAs: PostgresUser }> => {
-  // A cluster only runs as its owner, which may be the person who started it without root.
+  // A cluster runs only as its owner; that may be the person who started it without root.
   const owner = await ownerOf(join(asked, "data"));
   if (owner?.uid === 0) {
     throw new Error(
@@ -72,7 +74,7 @@ const homeForRoot = async (asked: string): Promise<{ directory: string; runAs: P
     );
   }
 
-  // Once moved away it stays there, also when the permissions that were missing appear later.
+  // Once moved away it stays there, even if the missing permissions appear later.
   const elsewhere = join(
     systemDirectory,
     createHash("sha256").update(asked).digest("hex").slice(0, 16),
@@ -125,7 +127,7 @@ const mayUse = (user: PostgresUser, native: string): Promise<boolean> =>
     native,
   );
 
-// Only a process of that user knows: mode bits say nothing of access lists or mount options.
+// Only a process of that user can find out: mode bits say nothing of access lists or mount options.
 const asksKernel = (user: PostgresUser, script: string, path: string): Promise<boolean> =>
   run("/bin/sh", ["-c", script, path], { ...user, cwd: "/" }).then(
     () => true,
@@ -144,7 +146,7 @@ const packagedPostgres = (): string => {
   }
 };
 
-// Copied aside and renamed, so that a copy either is whole or is not there.
+// Copied aside and renamed, so that a copy is either whole or not there.
 const copyPostgres = async (packaged: string, report: (line: string) => void): Promise<string> => {
   const manifest: unknown = JSON.parse(await readFile(join(packaged, "package.json"), "utf8"));
   const version = String((manifest as { version?: unknown }).version);

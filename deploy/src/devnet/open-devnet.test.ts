@@ -134,7 +134,7 @@ const isWhole = (file: string): Promise<boolean> =>
     () => false,
   );
 
-/** Opens the chain as `npm start` would, says where it is, and never ends by itself. */
+/** Opens the chain as `npm start` would, prints where it is, and never ends by itself. */
 const parentProgram = (stateFile: string): string => `
   import { openDevnet } from ${JSON.stringify(new URL("open-devnet.ts", import.meta.url).href)};
   import { openLog } from ${JSON.stringify(import.meta.resolve("@payment-links/runtime"))};

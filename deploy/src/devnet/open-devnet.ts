@@ -5,12 +5,14 @@ import { deployContracts } from "@payment-links/settlement-listener/testing/depl
 import { startAnvil } from "@payment-links/settlement-listener/testing/start-anvil";
 import { adoptDraft, awaitPredecessor, pidFileOf, stateFlags } from "./state-file.ts";
 
-/** How many blocks back an account's state can still be asked for; blocks and receipts all stay. */
+/**
+ * How many blocks back an account's state can still be asked for; blocks and receipts are all kept.
+ */
 const statesMax = 256;
 
 /**
- * Two blocks later a block is final. The first block of all must not be the last final one: the
- * node makes it anew, under another hash, when it goes on with a kept state.
+ * Two blocks later a block is final. The very first block must not be the last final one: when the
+ * node goes on with a kept state, it makes that block anew, under another hash.
  */
 const blocksPerEpoch = 1;
 
@@ -23,9 +25,9 @@ export type Devnet = {
 };
 
 /**
- * Starts the development chain (`devnet` of contracts) on a port of 127.0.0.1 or a free one, with a
- * block for each transaction. With a `stateFile` it goes on where it stood. It ends with this
- * process, also where that is killed. Throws where its programs are not installed.
+ * Starts the development chain (`devnet` of contracts) on the given port of 127.0.0.1 or a free
+ * one, with a block for each transaction. With a `stateFile` it continues where it stopped. It ends
+ * with this process, even if that is killed. Throws if its programs are not installed.
  */
 export const openDevnet = async ({
   port,

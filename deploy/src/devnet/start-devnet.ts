@@ -12,9 +12,9 @@ type DevnetOptions = {
 };
 
 /**
- * Brings up the development chain beside the services, its state in the data folder; answers its
- * RPC address. Where it cannot be had, says so and answers undefined: everything else works without
- * it.
+ * Starts the development chain beside the services, with its state in the data folder; answers its
+ * RPC address. If it cannot be started, says so and answers undefined: everything else works
+ * without it.
  */
 export const startDevnet = async ({
   port,
@@ -39,7 +39,7 @@ export const startDevnet = async ({
   }
 };
 
-/** Whether a data folder has ever had a development chain, so that links of it may be there. */
+/** Whether a data folder has ever had a development chain, so that it may contain links on it. */
 export const hasHadDevnet = (stateFile: string): boolean =>
   [stateFile, `${stateFile}.draft`].some((file) => existsSync(file));
 
@@ -54,7 +54,7 @@ const isPortFree = async (port: number): Promise<boolean> => {
   }
 };
 
-/** The services' own variables, with the development chain among the chains that they know of. */
+/** The services' own variables, with the development chain among the chains they know. */
 export const withDevnetChain = (environment: Environment, url: string): Environment => ({
   ...environment,
   SETTLEMENT_CHAINS: append(environment["SETTLEMENT_CHAINS"], devnet.chainId),
@@ -66,7 +66,7 @@ const append = (list: string | undefined, entry: string): string =>
   list === undefined || list === "" ? entry : `${list},${entry}`;
 
 /**
- * GET /internal/devnet: where `admin devnet pay` finds the chain, and this process' public port.
+ * GET /internal/devnet: where `admin devnet pay` finds the chain, and this process's public port.
  */
 export const devnetRoute = (urls: { rpcUrl: string; publicUrl: string }): InternalRoute => ({
   method: "get",
