@@ -1,12 +1,13 @@
 import { types } from "node:util";
 import { type Pool, transact } from "@payment-links/postgres";
-import { type Clock, type Log, afterMs } from "@payment-links/runtime";
+import type { Clock, Log } from "@payment-links/runtime";
 import { applyEvents } from "./apply-events.ts";
 import type { EventReading, Reading } from "./cloud-event.ts";
 import { parkRecord, parkedBehind } from "./dead-letters.ts";
 import { classifyFailure } from "./failure.ts";
 import { acceptEvents, storableKey } from "./inbox.ts";
 import type { AfterCommit } from "./reaction.ts";
+import { retryAt } from "./retry-at.ts";
 
 /** What became of a chunk once its transaction was committed. */
 export type ChunkOutcome = {
@@ -30,8 +31,6 @@ export type Applier = {
 };
 
 const unknownTriesMax = 5;
-const waitMsMin = 100;
-const waitMsMax = 5_000;
 
 /**
  * Settles a chunk of one topic's records in order: each is applied, found to be a repeat, let
@@ -128,8 +127,7 @@ const pause = async (
 ): Promise<void> => {
   waited();
   log.warn({ err: error, failures }, "records could not be applied yet; the consumer waits");
-  const waitMs = Math.min(waitMsMin * 2 ** Math.min(failures - 1, 10), waitMsMax);
-  await clock.until(afterMs(clock, waitMs), signal);
+  await clock.until(retryAt(clock, failures), signal);
 };
 
 const nothingDone: ChunkOutcome = {

@@ -1,6 +1,6 @@
-import type { Log } from "@payment-links/runtime";
-import { waitAfterFailures } from "./backoff.ts";
+import { type Log, systemClock } from "@payment-links/runtime";
 import type { BatchHandler, ReceivedRecord } from "./bus.ts";
+import { retryAt } from "./retry-at.ts";
 
 /**
  * Hands records over until all are handled or the signal aborts, and tells of each part that is
@@ -20,7 +20,7 @@ export const handOver = async (options: {
     const handledCount = await attempt(handle, records.slice(doneCount), signal, log);
     if (handledCount === 0 && !signal.aborted) {
       failures += 1;
-      await waitAfterFailures(failures, signal);
+      await systemClock.until(retryAt(systemClock, failures), signal);
       continue;
     }
     failures = 0;

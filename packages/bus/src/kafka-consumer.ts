@@ -1,13 +1,13 @@
 import type { Consumer, EachBatchPayload, IHeaders, KafkaMessage } from "kafkajs";
 import type { Counter, Gauge } from "prom-client";
-import type { Metrics } from "@payment-links/runtime";
-import { waitAfterFailures } from "./backoff.ts";
+import { type Metrics, systemClock } from "@payment-links/runtime";
 import type { BatchHandler, ReceivedRecord, Subscription } from "./bus.ts";
 import { type ConsumerPulse, createConsumerPulse } from "./consumer-pulse.ts";
 import { endsWithin } from "./ends-within.ts";
 import { handOver } from "./hand-over.ts";
 import { type KafkaConnection, openKafka } from "./kafka-client.ts";
 import { counter, gauge } from "./metrics.ts";
+import { retryAt } from "./retry-at.ts";
 
 /** What a member of a group is made of. */
 export type KafkaConsumerOptions = KafkaConnection & {
@@ -109,7 +109,7 @@ const supervise = async (parts: Parts, crashes: Counter): Promise<void> => {
     const told = { err: error, group, failures };
     if (isRefused(error)) log.error(told, "Kafka refuses a consumer; it is tried again");
     else log.warn(told, "a consumer crashed; another takes its place");
-    await waitAfterFailures(failures, stopping.signal);
+    await systemClock.until(retryAt(systemClock, failures), stopping.signal);
   }
 };
 

@@ -16,6 +16,7 @@ import { type StoredEvent, toRecord } from "./cloud-event.ts";
 import { endsWithin } from "./ends-within.ts";
 import { type Candidate, type Lead, createCandidate } from "./relay-lead.ts";
 import { type RelayMetrics, createRelayMetrics } from "./relay-metrics.ts";
+import { retryAt } from "./retry-at.ts";
 import { linksTo } from "./trace-links.ts";
 
 /** Carries events from the outbox to the bus. */
@@ -46,8 +47,6 @@ const measureEveryMs = 5_000;
  */
 const lingerMs = 20;
 const lingerRowsMin = 5;
-const failedWaitMsMin = 100;
-const failedWaitMsMax = 5_000;
 /** A leader that was cut off may have begun its last send just after it lost the lock. */
 const takeoverSlackMs = 1_000;
 const lastFlushMs = 5_000;
@@ -112,7 +111,7 @@ type RelayParts = {
  */
 const step = async (relay: RelayParts): Promise<boolean | Date | void> => {
   const { bus, candidate, clock, log, metrics, state } = relay;
-  const rest = (ms: number): Date => (state.restUntil = afterMs(clock, ms));
+  const rest = (until: Date): Date => (state.restUntil = until);
   if (clock.now() < state.restUntil) return state.restUntil;
   try {
     const lead = await candidate.take();
@@ -120,11 +119,11 @@ const step = async (relay: RelayParts): Promise<boolean | Date | void> => {
     state.lead = lead;
     if (lead === undefined) {
       await measure(relay);
-      return rest(standbyMs);
+      return rest(afterMs(clock, standbyMs));
     }
     if (isNew) log.info({ isHandedOver: lead.isHandedOver }, "this relay leads");
     if (isNew && !lead.isHandedOver && bus.sendTimeoutMs > 0) {
-      return rest(bus.sendTimeoutMs + takeoverSlackMs);
+      return rest(afterMs(clock, bus.sendTimeoutMs + takeoverSlackMs));
     }
     const sentCount = await sendClaim(relay, lead.client);
     state.failures = 0;
@@ -136,8 +135,7 @@ const step = async (relay: RelayParts): Promise<boolean | Date | void> => {
     metrics.failed();
     log.warn({ err: error, failures: state.failures }, "events could not be sent; they wait");
     await measure(relay);
-    const waitMs = failedWaitMsMin * 2 ** Math.min(state.failures - 1, 10);
-    return rest(Math.min(waitMs, failedWaitMsMax));
+    return rest(retryAt(clock, state.failures));
   }
 };
 
@@ -239,7 +237,7 @@ const flush = async (relay: RelayParts): Promise<void> => {
   try {
     while ((await sendClaim(relay, client)) === claimRowsMax);
   } catch (error) {
-    relay.state.restUntil = afterMs(relay.clock, failedWaitMsMin);
+    relay.state.restUntil = retryAt(relay.clock, 1);
     relay.log.warn({ err: error }, "the last events could not be sent; they stay in the outbox");
   }
 };

@@ -1,5 +1,5 @@
 import { Gauge } from "prom-client";
-import type { Log, Metrics } from "@payment-links/runtime";
+import { type Log, type Metrics, backoffMs } from "@payment-links/runtime";
 
 /** Whether to ask Redis, by how it answered. */
 export type RedisHealth = {
@@ -15,8 +15,7 @@ export type RedisHealth = {
 };
 
 const goodWaitMs = 1_000;
-const badWaitMsMin = 100;
-const badWaitMsMax = 1_000;
+const badBackoff = { firstMs: 100, mostMs: 1_000 };
 const goodProbesToReturn = 3;
 
 /**
@@ -27,7 +26,7 @@ const goodProbesToReturn = 3;
 export const createRedisHealth = (metrics: Metrics, log: Log): RedisHealth => {
   let state: "starting" | "good" | "bad" = "starting";
   let goodProbes = 0;
-  let badWaitMs = badWaitMsMin;
+  let failuresInRow = 1;
   const degraded = new Gauge({
     name: "payment_links_rate_limit_degraded",
     help: "1 while rate limits are counted by this process alone, as Redis is away or slow.",
@@ -40,7 +39,7 @@ export const createRedisHealth = (metrics: Metrics, log: Log): RedisHealth => {
     if (state === "bad") return;
     log.warn({ err: error }, "Redis is away or slow: rate limits are counted by this process");
     state = "bad";
-    badWaitMs = badWaitMsMin;
+    failuresInRow = 1;
     degraded.set(1);
   };
 
@@ -49,7 +48,7 @@ export const createRedisHealth = (metrics: Metrics, log: Log): RedisHealth => {
     fail,
     passProbe: () => {
       goodProbes += 1;
-      badWaitMs = badWaitMsMin;
+      failuresInRow = 1;
       if (state === "good" || (state === "bad" && goodProbes < goodProbesToReturn)) return;
       log.info("rate limits are counted in Redis");
       state = "good";
@@ -58,8 +57,8 @@ export const createRedisHealth = (metrics: Metrics, log: Log): RedisHealth => {
     failProbe: (error) => {
       const isRepeated = state === "bad";
       fail(error);
-      if (isRepeated) badWaitMs = Math.min(badWaitMs * 2, badWaitMsMax);
+      if (isRepeated) failuresInRow += 1;
     },
-    probeWaitMs: () => (state === "good" ? goodWaitMs : badWaitMs),
+    probeWaitMs: () => (state === "good" ? goodWaitMs : backoffMs(failuresInRow, badBackoff)),
   };
 };

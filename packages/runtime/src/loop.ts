@@ -1,3 +1,4 @@
+import { backoffMs } from "./backoff.ts";
 import { type Clock, afterMs } from "./clock.ts";
 import type { Log } from "./log.ts";
 
@@ -26,7 +27,7 @@ export const startLoop = (options: LoopOptions): Loop => {
   const stopping = new AbortController();
   let waiting = new AbortController();
   let isWoken = false;
-  const failedWaitMsMax = options.failedWaitMsMax ?? 10_000;
+  const backoff = { firstMs: 2 * options.waitMs, mostMs: options.failedWaitMsMax ?? 10_000 };
 
   const rest = async (until: Date) => {
     waiting = new AbortController();
@@ -46,10 +47,9 @@ export const startLoop = (options: LoopOptions): Loop => {
         await rest(next instanceof Date && next < poll ? next : poll);
       } catch (error) {
         failures += 1;
-        const waitMs = Math.min(options.waitMs * 2 ** Math.min(failures, 16), failedWaitMsMax);
         log.error({ err: error, loop: name, failures }, "a background job failed; it goes on");
         isWoken = false;
-        await rest(afterMs(clock, waitMs));
+        await rest(afterMs(clock, backoffMs(failures, backoff)));
       }
     }
   };

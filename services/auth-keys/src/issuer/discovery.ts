@@ -1,6 +1,6 @@
 import type { ServerMetadata } from "openid-client";
 import { refuse } from "@payment-links/contracts";
-import type { Clock, Log } from "@payment-links/runtime";
+import { type Clock, type Log, backoffMs } from "@payment-links/runtime";
 import { IssuerAway } from "./issuer-fetch.ts";
 
 type DiscoveryOptions = {
@@ -11,8 +11,7 @@ type DiscoveryOptions = {
 };
 
 const freshMs = 60 * 60 * 1000;
-const pauseMsMin = 1_000;
-const pauseMsMax = 60_000;
+const backoff = { firstMs: 1_000, mostMs: 60_000 };
 
 /**
  * What an identity provider says of itself (OpenID Connect Discovery §4), kept for an hour. Only
@@ -21,7 +20,7 @@ const pauseMsMax = 60_000;
  */
 export const createDiscovery = ({ clock, log, discover }: DiscoveryOptions) => {
   let kept: { metadata: ServerMetadata; atMs: number } | undefined;
-  let failure: { atMs: number; pauseMs: number } | undefined;
+  let failure: { atMs: number; pauseMs: number; inRow: number } | undefined;
   let asking: Promise<ServerMetadata> | undefined;
 
   const ageMs = (atMs: number): number => clock.now().getTime() - atMs;
@@ -33,8 +32,9 @@ export const createDiscovery = ({ clock, log, discover }: DiscoveryOptions) => {
       failure = undefined;
       return metadata;
     } catch (error) {
-      const pauseMs = Math.min((failure?.pauseMs ?? pauseMsMin / 2) * 2, pauseMsMax);
-      failure = { atMs: clock.now().getTime(), pauseMs };
+      const inRow = (failure?.inRow ?? 0) + 1;
+      const pauseMs = backoffMs(inRow, backoff);
+      failure = { atMs: clock.now().getTime(), pauseMs, inRow };
       log.warn({ reason: reasonOf(error), pauseMs }, "the identity provider cannot be used");
       throw refuse("OIDC_ISSUER_UNAVAILABLE");
     } finally {

@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import { type Clock, type Log, afterMs } from "@payment-links/runtime";
+import { type Clock, type Log, afterMs, backoffMs } from "@payment-links/runtime";
 import type { EndedAttempt } from "./end-attempts.ts";
 
 /** Writes ended attempts back: those that end while a write is under way share the next one. */
@@ -24,8 +24,7 @@ const batchMax = 500;
  */
 const lingerMs = 10;
 const lingerResultsMin = 5;
-const firstWaitMs = 100;
-const waitMsMax = 2_000;
+const backoff = { firstMs: 100, mostMs: 2_000 };
 
 /**
  * Makes the writer. Its caller bounds the queue by beginning nothing while too many results wait.
@@ -38,10 +37,11 @@ export const createResultWriter = ({ keep, clock, log }: ResultWriterOptions): R
   // attempts count as interrupted anyway.
   const keepWithin = async (batch: readonly EndedAttempt[]): Promise<void> => {
     const leaseUntilMs = Math.max(...batch.map((ended) => ended.leaseUntil.getTime()));
-    for (let waitMs = firstWaitMs; ; waitMs = Math.min(waitMs * 2, waitMsMax)) {
+    for (let failures = 1; ; failures += 1) {
       try {
         return await keep(batch);
       } catch (error) {
+        const waitMs = backoffMs(failures, backoff);
         const isOver = clock.now().getTime() + waitMs >= leaseUntilMs;
         log.error({ err: error, results: batch.length, isOver }, "results could not be written");
         if (isOver) return;
