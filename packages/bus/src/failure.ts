@@ -1,5 +1,4 @@
 import { AssertionError } from "node:assert";
-import { types } from "node:util";
 import {
   BackendTerminatedError,
   BackendTerminatedUnexpectedlyError,
@@ -14,6 +13,7 @@ import {
 } from "slonik";
 import * as z from "zod";
 import { Refusal } from "@payment-links/contracts";
+import { type Cause, causesOf } from "@payment-links/postgres";
 
 /**
  * Why a record could not be applied. `transient`: the database or the way to it failed, which will
@@ -23,15 +23,12 @@ export type FailureClass = "transient" | "permanent" | "unknown";
 
 /** Tells what kind of failure an error is. */
 export const classifyFailure = (error: unknown): FailureClass => {
-  for (let cause = error, depth = 0; depth < causesMax && types.isNativeError(cause); depth += 1) {
+  for (const cause of causesOf(error)) {
     if (isPermanent(cause)) return "permanent";
     if (isTransient(cause)) return "transient";
-    cause = cause.cause;
   }
   return "unknown";
 };
-
-const causesMax = 5;
 
 const permanentErrors = [
   Refusal,
@@ -43,8 +40,8 @@ const permanentErrors = [
 ];
 
 /** State 22: a value that its column cannot hold. */
-const isPermanent = (error: Error): boolean =>
-  permanentErrors.some((kind) => error instanceof kind) || codeOf(error).startsWith("22");
+const isPermanent = ({ error, code }: Cause): boolean =>
+  permanentErrors.some((kind) => error instanceof kind) || code.startsWith("22");
 
 const transientErrors = [
   BackendTerminatedError,
@@ -77,11 +74,8 @@ const transientStates = /^(?:08|40|53|57|58)|^(?:25006|25P03|25P04|55P03)$/;
 /** slonik's driver throws plain errors if a connection died between two statements. */
 const deadConnection = /^Client (?:is|has) |^Connection pool |connection timeout|timeout expired/i;
 
-const isTransient = (error: Error): boolean =>
+const isTransient = ({ error, code }: Cause): boolean =>
   transientErrors.some((kind) => error instanceof kind) ||
-  transientCodes.has(codeOf(error)) ||
-  transientStates.test(codeOf(error)) ||
+  transientCodes.has(code) ||
+  transientStates.test(code) ||
   deadConnection.test(error.message);
-
-const codeOf = (error: Error): string =>
-  "code" in error && typeof error.code === "string" ? error.code : "";

@@ -1,3 +1,4 @@
+export { type Cause, causesOf } from "./causes-of.ts";
 export { type Migration, migrate } from "./migrate.ts";
 export { openMigratedPool } from "./open-migrated-pool.ts";
 export { nothing } from "./nothing.ts";

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { sql } from "slonik";
 import { type Clock, afterMs } from "@payment-links/runtime";
+import { causesOf } from "./causes-of.ts";
 import { type Migration, listMigrations } from "./migrate.ts";
 import { type Pool, type PoolOptions, openPool } from "./pool.ts";
 
@@ -80,24 +81,8 @@ const explain = (error: unknown, schema: string): string | undefined => {
     if (tell !== undefined) return tell(schema);
   }
   // pg's own, which have no code.
-  const isCut = chain.some(({ message }) => /timeout|timed out|terminated/i.test(message));
+  const isCut = chain.some(({ error: { message } }) =>
+    /timeout|timed out|terminated/i.test(message),
+  );
   return isCut ? "the database cannot be reached" : undefined;
-};
-
-const causesMax = 5;
-
-const Caused = z.object({
-  code: z.string().catch(""),
-  message: z.string().catch(""),
-  cause: z.unknown().optional(),
-});
-
-const causesOf = (error: unknown): z.output<typeof Caused>[] => {
-  const causes: z.output<typeof Caused>[] = [];
-  let read = Caused.safeParse(error);
-  while (read.success && causes.length < causesMax) {
-    causes.push(read.data);
-    read = Caused.safeParse(read.data.cause);
-  }
-  return causes;
 };
