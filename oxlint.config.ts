@@ -61,7 +61,6 @@ export default defineConfig({
     },
     {
       files: [
-        "services/*/src/delivery/**",
         "packages/postgres/src/transact.ts",
         "**/*.test.ts",
         "**/*.contract.ts",
