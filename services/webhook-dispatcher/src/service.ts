@@ -57,6 +57,8 @@ export const createWebhookDispatcher = (
       },
       // At once: while a consumer leaves its group, no further attempt may begin.
       stop: async () => dispatcher?.stop(),
+      // Again: a record that was committed meanwhile gives back what it had leased.
+      last: async () => dispatcher?.stop(),
     };
   });
 

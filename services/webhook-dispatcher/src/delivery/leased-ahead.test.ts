@@ -50,6 +50,30 @@ const answered = (count: number) =>
 const times = <Thing>(count: number, thing: Thing): Thing[] =>
   Array.from({ length: count }, () => thing);
 
+/** Keeps everybody from writing deliveries, once those who do it now have ended. */
+const holdDeliveries = () => {
+  const begun = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  const held = rig.pool.transaction(async (tx) => {
+    await tx.query(sql.unsafe`LOCK TABLE deliveries IN SHARE MODE`);
+    begun.resolve();
+    await released.promise;
+  });
+  held.catch(begun.reject);
+  return { begun: begun.promise, release: () => released.resolve() };
+};
+
+const CountRow = z.object({ count: z.int() });
+/** Waits until so many sessions wait for the deliveries. */
+const blocked = (count: number) =>
+  waitUntil("sessions wait", async () => {
+    const waiting = await rig.pool.oneFirst(sql.type(CountRow)`
+      SELECT count(*)::int AS count FROM pg_locks
+      WHERE relation = 'deliveries'::regclass AND NOT granted
+    `);
+    return waiting === count;
+  });
+
 /** One attempt hangs and three are leased behind it, at an endpoint that was quick until now. */
 const startWithThreeAhead = async () => {
   await rig.service.start();
@@ -96,6 +120,31 @@ describe("deliveries of which an endpoint takes many", () => {
     await stopping;
     expect(await rows()).toEqual(times(3, { attempts: 0, isLeased: false }));
     expect(receiver.received).toHaveLength(5);
+  });
+
+  test("are given back before the stop ends, also if their record commits while it stops", async () => {
+    await rig.service.start();
+    await tell(4);
+    await answered(4);
+    const opening = holdDeliveries();
+    await opening.begun;
+    const telling = tell(1);
+    await blocked(1);
+    const givingBack = holdDeliveries();
+    await blocked(2);
+    let isStopped = false;
+    const stopping = rig.service.stop().then(() => (isStopped = true));
+    opening.release();
+    await givingBack.begun;
+    await blocked(1);
+    expect(await rows()).toEqual([{ attempts: 1, isLeased: true }]);
+    // Other sessions go on meanwhile, and so would a stop that does not wait.
+    for (let asked = 0; asked < 50; asked += 1) await rows();
+    expect(isStopped).toBe(false);
+    givingBack.release();
+    await stopping;
+    await telling;
+    expect(await rows()).toEqual([{ attempts: 0, isLeased: false }]);
   });
 
   test.each([

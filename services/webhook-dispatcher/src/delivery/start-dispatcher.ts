@@ -46,7 +46,10 @@ export type Dispatcher = {
   pace(): Promise<void>;
   /** Stops beginning attempts that were leased for the endpoint: it was disabled or deleted. */
   leave(endpointId: string): void;
-  /** Begins nothing more, and ends once the attempts under way are made and written. */
+  /**
+   * Begins nothing further, and ends once the attempts under way are made and written. Called again, it
+   * ends once what was opened meanwhile is given back.
+   */
   stop(): Promise<void>;
 };
 
