@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
-import { type Admin, ConfigResourceTypes, Partitioners } from "kafkajs";
+import kafkajs, { type Admin, Partitioners } from "kafkajs";
 import { type Metrics, openMetrics } from "@payment-links/runtime";
 import { testBusContract } from "./bus.contract.ts";
 import type { Bus, ReceivedRecord } from "./bus.ts";
@@ -63,7 +63,7 @@ describe("Kafka bus", () => {
     const { resources } = await admin.describeConfigs({
       includeSynonyms: false,
       resources: [
-        { type: ConfigResourceTypes.TOPIC, name: topic, configNames: Object.keys(config) },
+        { type: kafkajs.ConfigResourceTypes.TOPIC, name: topic, configNames: Object.keys(config) },
       ],
     });
     const entries = resources[0]?.configEntries ?? [];
