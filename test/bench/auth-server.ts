@@ -7,11 +7,11 @@ import { openLog, openMetrics, systemClock } from "@payment-links/runtime";
 import { askForKeys } from "../rig/ask-for-keys.ts";
 import { floorOwner } from "./floor-statements.ts";
 
-// One handler in the shell that every service has: behind key check and limits counted in Redis or in
-// process (`GATE`), or open to anyone, uncounted. The handler does what the cheaper of the two keyed
-// routes does, with less around it: it lists an owner's ten newest links by one prepared select, and
-// answers in one write. `HANDLER=memory` answers the same without asking, as no route can: it shows what
-// the gate costs beside next to nothing.
+// One handler in the shell that every service has: behind key check and limits counted in Redis or
+// in process (`GATE`), or open to anyone and uncounted. The handler does what the cheaper of the
+// two keyed routes does, and less around it: it lists an owner's ten newest links by one prepared
+// select, and answers in one write. `HANDLER=memory` answers the same without a query, as no real
+// route can: it shows what the gate costs beside next to nothing.
 const { env } = process;
 const gate = env["GATE"] ?? "";
 const log = openLog({ service: "bench", level: "warn" });
@@ -42,7 +42,7 @@ const gated = keyRoute({
 });
 const open = publicRoute({ method: "get", path: "/links", isLimited: false, handle: answer });
 
-/** A warm key is asked about once in five seconds. */
+/** auth-keys is asked about a warm key once in five seconds. */
 const ask = askForKeys([env["API_KEY"] ?? ""]);
 
 const limiter =

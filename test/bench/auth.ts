@@ -13,7 +13,7 @@ import { type Call, measureRate, median } from "./load.ts";
 import { type Verdict, spread } from "./rounds.ts";
 import { poolSize } from "./stage.ts";
 
-/** Many short turns: what slows the machine for a second slows all three of a turn. */
+/** Many short turns: whatever slows the machine for a second slows all three servers of a turn. */
 const turnCount = 45;
 const secondsPerTurn = 0.25;
 const turnsPerLine = 9;
@@ -24,9 +24,10 @@ const gates = ["redis", "local", "none"] as const;
 type GateName = (typeof gates)[number];
 
 /**
- * What knowing the caller and counting the limits cost: one handler behind the gate, with buckets in
- * Redis and in process, against the same handler in the same shell without it; three processes, by
- * turns. `ratio` is that with Redis, and `redisCallsPerRequest` what a warm request asks of it.
+ * What it costs to know the caller and to count the limits: one handler behind the gate, with
+ * buckets in Redis and in process, compared with the same handler in the same shell without the
+ * gate. They are three processes that take turns. `ratio` is the one with Redis;
+ * `redisCallsPerRequest` is how many calls to Redis a warm request makes.
  */
 export const benchAuth = async (): Promise<Verdict> => {
   const redis = await openOwnRedis();
@@ -68,7 +69,7 @@ type Rates = Record<GateName, number[]>;
 const runTurns = async (
   measure: (gate: GateName, seconds: number) => Promise<number>,
 ): Promise<Rates> => {
-  // All are compiled while they run: what is measured is what stays.
+  // A warm-up: code is compiled while it runs, and the steady state is what is measured.
   for (const gate of gates) await measure(gate, warmUpSeconds);
   const rates: Rates = { redis: [], local: [], none: [] };
   for (let turn = 0; turn < turnCount; turn += 1) {
@@ -89,7 +90,7 @@ const tellTurns = (rates: Rates, turns: number): void => {
   );
 };
 
-/** Rows like those that the bench of create writes: a page of them. */
+/** Rows like those that the create bench writes: one page of them. */
 const insertLinks = async (url: string): Promise<void> => {
   const client = new Client({ connectionString: url });
   await client.connect();
@@ -104,7 +105,7 @@ const verdictOf = (rates: Rates, redisCallsPerRequest: number): Verdict => {
   for (const gate of gates) process.stdout.write(`spread, ${gate}: ${spread(rates[gate])}\n`);
   const floor = Math.round(median(rates.none));
   const against = (gate: GateName) => {
-    // The median of each turn's own ratio: what slows the machine for a while does not move it.
+    // The median of each turn's own ratio: whatever slows the machine for a while does not move it.
     const ratios = rates[gate].map((rate, turn) => rate / (rates.none[turn] ?? Number.NaN));
     const ours = Math.round(median(rates[gate]));
     return { ours, floor, ratio: Number(median(ratios).toFixed(3)) };
@@ -113,7 +114,7 @@ const verdictOf = (rates: Rates, redisCallsPerRequest: number): Verdict => {
   return { ...redis, redis, local: against("local"), redisCallsPerRequest };
 };
 
-/** How many scripts Redis ran for each of some warm requests, by its own count. */
+/** How many scripts Redis ran per warm request, by its own count. */
 const countRedisCalls = async (client: Redis, port: number, call: Call): Promise<number> => {
   const pool = new Pool(`http://127.0.0.1:${port}`, { connections: 1 });
   const before = await scriptCount(client);
@@ -123,11 +124,11 @@ const countRedisCalls = async (client: Redis, port: number, call: Call): Promise
   }
   const scripts = (await scriptCount(client)) - before;
   await pool.close();
-  // The process also asks once a second whether Redis is well, which two digits do not show.
+  // The process also asks once a second whether Redis is well; two digits do not show that.
   return Number((scripts / countedCalls).toFixed(2));
 };
 
-/** What scripts call inside Redis stands in the same list, and costs no round trip. */
+/** What scripts call inside Redis is in the same list, but costs no round trip. */
 const scriptCount = async (client: Redis): Promise<number> => {
   const told = await client.info("commandstats");
   const counts = [...told.matchAll(/^cmdstat_eval(?:sha)?:calls=(\d+)/gm)];

@@ -19,18 +19,21 @@ const slotsPerEndpoint = 20;
 const roundCount = 3;
 const warmUpSeconds = 20;
 const roundSeconds = 10;
-/** To the two live endpoints together. */
+/** Deliveries to the two live endpoints together. */
 const livePerSecond = 100;
-/** So long before they are due the live ones' deliveries are there. */
+/** How long before they are due the live endpoints' deliveries are inserted. */
 const leadMs = 2_000;
 const waitMsMax = 60_000;
-/** What Node gives its heap by itself in a container of 256 MiB; here it would see the whole machine. */
+/**
+ * The heap that Node takes by itself in a container of 256 MiB; here it would see the whole
+ * machine.
+ */
 const heapInContainer = "--max-old-space-size=128 --max-semi-space-size=8";
 
 /**
  * How soon two live endpoints get what has come due, with a million deliveries waiting at a third
- * that hangs, against a thousand: the median of milliseconds from due to arrival, which is what
- * looking for work, claiming it and the way there take. `sqlRatio` is that of the time Postgres
+ * that hangs, compared with a thousand. It is the median of milliseconds from due to arrival:
+ * looking for work, claiming it and the way there. `sqlRatio` is that of the time that Postgres
  * spends per live delivery, and `residentMib` the most memory that the dispatcher had meanwhile.
  */
 export const benchBacklog = async (): Promise<Verdict> => {
@@ -88,7 +91,7 @@ type Bench = {
   linkId: string;
 };
 
-/** An account with the three endpoints, and a link of which the dispatcher has heard. */
+/** An account with the three endpoints, and a link that the dispatcher knows. */
 const openShop = async (system: RealSystem, admin: Client, receivers: Receivers) => {
   const merchant = await openMerchant(system, "bench");
   const liveIds = [];
@@ -107,7 +110,7 @@ const openShop = async (system: RealSystem, admin: Client, receivers: Receivers)
 
 let queuedCount = 0;
 
-/** Makes deliveries to the endpoint that hangs, all due, as if it had long been hanging. */
+/** Makes deliveries to the hanging endpoint, all due, as if it had been hanging for long. */
 const queueWaiting = async ({ admin, hangingId, linkId }: Bench, count: number): Promise<void> => {
   for (let left = count; left > 0; left -= rowsPerInsert) {
     const rows = Math.min(left, rowsPerInsert);
@@ -147,7 +150,8 @@ const measureRounds = async (bench: Bench, waiting: number): Promise<Round> => {
 };
 
 /**
- * Makes deliveries to the live endpoints that come due one after another, and sees when each comes.
+ * Makes deliveries to the live endpoints that come due one after another, and watches when each
+ * arrives.
  */
 const measureRound = async (bench: Bench, seconds: number): Promise<Round> => {
   const { admin, receivers, liveIds, linkId } = bench;
@@ -191,9 +195,7 @@ const dispatcherPid = ({ system }: Bench): number => {
   return dispatcher.pid();
 };
 
-/**
- * Time spent on statements of this database so far; backends tell of theirs about once a second.
- */
+/** Time spent on statements of this database so far; backends report theirs about once a second. */
 const readSqlMs = async (admin: Client): Promise<number> => {
   await sleep(statisticsDelayMs);
   const { rows } = await admin.query<{ ms: number }>(`

@@ -3,10 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openEmbeddedPostgres } from "@payment-links/deploy/embedded-postgres";
 
-/** Tells how a bench is getting ready, apart from what it prints. */
+/** Reports how a bench is getting ready, apart from its result. */
 export const say = (line: string) => process.stderr.write(`${line}\n`);
 
-/** A Postgres with its durable settings on, where `DATABASE_URL` gives none; it is then named there. */
+/**
+ * A Postgres with its durable settings on, if `DATABASE_URL` gives none; `DATABASE_URL` then names
+ * it.
+ */
 export const openBenchPostgres = async () => {
   const given = process.env["DATABASE_URL"];
   if (given !== undefined) return { url: given, close: async () => {} };

@@ -4,7 +4,10 @@ import { floorInsert, insertValues } from "./floor-statements.ts";
 import { type Verdict, runRounds } from "./rounds.ts";
 import type { Stage } from "./stage.ts";
 
-/** Create: key checked, limits counted, link and event kept; against a bare insert of the same row. */
+/**
+ * Create, with key checked, limits counted, link and event stored, compared with a bare insert of
+ * the same row.
+ */
 export const benchCreate = (stage: Stage): Promise<Verdict> => {
   const call = () => ({
     method: "POST" as const,

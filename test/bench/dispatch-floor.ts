@@ -1,8 +1,8 @@
 import { createHmac, randomUUID } from "node:crypto";
 import { Pool } from "undici";
 
-// The least that sends the same: signed posts with a deadline over kept-alive connections, each body
-// written beforehand, nothing read, nothing kept.
+// The least that sends the same: signed posts with a deadline over kept-alive connections. Each
+// body is written beforehand; nothing is read and nothing is stored.
 const { env } = process;
 const count = Number(env["COUNT"]);
 const connections = Number(env["CONNECTIONS"]);

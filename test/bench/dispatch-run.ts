@@ -12,7 +12,7 @@ export type DispatchBench = {
   admin: Client;
   merchant: Merchant;
   endpointCount: number;
-  /** Where the sink tells how many came. */
+  /** Where the sink answers how many came. */
   sinkPort: number;
 };
 
@@ -38,8 +38,8 @@ export const runDispatch = async (
   const postmaster = parentOf(await backendPid(admin));
   const cpuMs = () => cpuMsOf(dispatcher.pid()) + cpuMsOfTree(postmaster);
   const sunkBefore = await countSunk(sinkPort);
-  // Frozen while the records are put into Kafka: what is measured begins there, as the other loop's bodies
-  // are written before it begins.
+  // Frozen while the records are put into Kafka: the measurement begins after that, as the other
+  // loop's bodies are written before it begins.
   process.kill(dispatcher.pid(), "SIGSTOP");
   const teller = await openTeller(system.topicPrefix);
   await teller.tell(links);
@@ -75,7 +75,8 @@ const countOpen = async (admin: Client): Promise<number> => {
 };
 
 /**
- * Commits of the whole database so far; backends tell of theirs once they have been idle a moment.
+ * Commits of the whole database so far; backends report theirs once they have been idle for a
+ * moment.
  */
 const countCommits = async (admin: Client): Promise<number> => {
   await new Promise((resolve) => setTimeout(resolve, statisticsDelayMs));

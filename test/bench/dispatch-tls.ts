@@ -18,16 +18,13 @@ const roundCount = 3;
 const warmUpCount = 4_000;
 const slotsPerEndpoint = 20;
 
-/**
- * By their host names: the one that certificates are for, and another for what is sent in the
- * clear.
- */
+/** Host names: the one in the certificates, and another for what is sent without TLS. */
 const hosts = { tls: "receiver.test", plain: "plain.test" };
 
 /**
- * The deliveries of `bench -- dispatch` over kept TLS connections against the same without TLS, by
- * turns, to one sink: milliseconds of CPU per delivery, dispatcher and Postgres. The worse of one
- * endpoint and of five.
+ * The deliveries of `bench -- dispatch` over kept TLS connections, compared with the same without
+ * TLS, in turn, to one sink: milliseconds of CPU per delivery, dispatcher and Postgres together.
+ * The result is the worse of one endpoint and of five.
  */
 export const benchDispatchTls = async (): Promise<Verdict> => {
   const servers = await openBenchServers();

@@ -20,9 +20,10 @@ const bodyBytes = 1_024;
 type FloorRun = Omit<DispatchRun, "commits">;
 
 /**
- * From a record in Kafka to a recorded 2xx, one dispatcher: against a loop that signs and posts the
- * same bodies to the same sink, by turns, with one endpoint and with five. `ratio` is of the rates;
- * `cpuRatio` of the CPU per delivery, dispatcher and Postgres against the loop; the worst of each.
+ * From a record in Kafka to a recorded 2xx, by one dispatcher. It is compared with a loop that
+ * signs and posts the same bodies to the same sink, in turn, with one endpoint and with five.
+ * `ratio` is that of the rates; `cpuRatio` that of the CPU per delivery, dispatcher and Postgres
+ * against the loop; both are the worst seen.
  */
 export const benchDispatch = async (): Promise<Verdict> => {
   const servers = await openBenchServers();

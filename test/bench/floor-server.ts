@@ -4,8 +4,8 @@ import { Pool } from "pg";
 import { newId } from "@payment-links/contracts";
 import { floorInsert, floorSelect, insertValues } from "./floor-statements.ts";
 
-// The least that answers the same calls: Express 5, one prepared statement, a pool of the same size,
-// no log, no key, no limit, no event.
+// The least that answers the same calls: Express 5, one prepared statement and a pool of the same
+// size; no log, no key, no limit, no event.
 const { env } = process;
 const pool = new Pool({ connectionString: env["LINKS_API_URL"], max: Number(env["CONNECTIONS"]) });
 const app = express();

@@ -5,7 +5,7 @@ export const floorInsert = `
     chain_id, token_address, payment_reference
   ) VALUES ($1, $2, 1, 'active', $3, now(), $4, $5, $6, $7, $8, $9)`;
 
-/** Whose the floor's links are. */
+/** The owner of the floor's links. */
 export const floorOwner = "user_floor";
 
 export const insertValues = (id: string, toAmount: string, reference: string): string[] => [

@@ -19,15 +19,15 @@ const slotsPerEndpoint = 20;
 const pairCount = 5;
 const measureSeconds = 15;
 const warmUpSeconds = 10;
-/** The dispatcher's own deadline, and what it may need to write the end down. */
+/** The dispatcher's own deadline, plus what it may need to write the end down. */
 const idleMsMax = 20_000;
 const arrivalMsMax = 60_000;
 
 /**
- * 21 endpoints of five accounts get ten events a second each; one endpoint of each account hangs
- * until the dispatcher gives it up after its ten seconds, or is disabled. Milliseconds from an
- * event being told to the first attempt at the other 16, as the 99th percentile, with and without
- * the hanging ones, by turns; `ratio` is the median of the pairs'.
+ * 21 endpoints of five accounts get ten events a second each. One endpoint of each account hangs
+ * until the dispatcher gives it up after its ten seconds, or is disabled. Measures the milliseconds
+ * from publishing an event to the first attempt at the other 16, as the 99th percentile, with and
+ * without the hanging ones in turn; `ratio` is the median of the pairs' ratios.
  */
 export const benchHanging = async (): Promise<Verdict> => {
   const servers = await openBenchServers();
@@ -145,7 +145,7 @@ const measureWithout = async (bench: Bench): Promise<number> => {
   return measure(bench, measureSeconds);
 };
 
-/** At ten a second the slots of a hanging endpoint fill within two seconds. */
+/** At ten events a second, the slots of a hanging endpoint fill within two seconds. */
 const fillSeconds = 4;
 
 const measureWith = async (bench: Bench): Promise<number> => {
@@ -162,8 +162,8 @@ const measureWith = async (bench: Bench): Promise<number> => {
 };
 
 /**
- * Tells of events at the fixed rate, and answers the 99th percentile of the delays to the live
- * ones.
+ * Publishes events at the fixed rate, and answers the 99th percentile of the delays to the live
+ * endpoints.
  */
 const measure = async ({ teller, receivers, shops }: Bench, seconds: number): Promise<number> => {
   const toldAt = new Map<string, number>();
@@ -237,7 +237,7 @@ const openReceivers = async () => {
     hangingPort: (hanging.address() as AddressInfo).port,
     /** How many attempts hang now. */
     heldCount: () => heldCount,
-    /** What came since this was last asked. */
+    /** What came since the last call. */
     takeArrivals: (): readonly Arrival[] => {
       const taken = arrivals;
       arrivals = [];

@@ -21,13 +21,13 @@ const warmUpEvents = 250;
 const linkCount = 100;
 const waitMsMax = 60_000;
 
-/** Milliseconds that a share of the events took at most. */
+/** The milliseconds within which that share of the events arrived. */
 type Latency = { p50: number; p99: number };
 
 /**
- * From a settlement that is committed (the provider has its answer) to the first byte of its webhook at
- * the receiver, over all four services, at 50/s; against produce and consume on the same broker. `ratio`
- * is that of the medians, `ratioP99` that of the 99th percentiles.
+ * From a settlement that is committed (the provider has its answer) to the first byte of its
+ * webhook at the receiver, over all four services, at 50/s; compared with produce and consume on
+ * the same broker. `ratio` is that of the medians, `ratioP99` that of the 99th percentiles.
  */
 export const benchLatency = async (): Promise<Verdict> => {
   const servers = await openBenchServers();
@@ -87,7 +87,7 @@ const latencyOf = (durationsMs: readonly number[]): Latency => {
   return { p50: at(0.5), p99: at(0.99) };
 };
 
-/** Begins one after another at the fixed rate, whether or not the ones before have ended. */
+/** Begins calls one after another at the fixed rate, whether or not earlier ones have ended. */
 const measure = async (
   one: (index: number) => Promise<number>,
   count: number,
@@ -126,7 +126,8 @@ const settleOne = async (
   index: number,
 ): Promise<number> => {
   paymentCount += 1;
-  // Its amount is what the webhook is known by: one that does not end in a zero comes back as it is.
+  // The webhook is recognised by its amount. The amount must not end in a zero, so that it comes
+  // back as it is.
   const amount = `1.${String(paymentCount).padStart(5, "0")}1`;
   const paymentLinkId = linkIds[index % linkIds.length] ?? "";
   const notice = { id: `pay_${paymentCount}`, paymentLinkId, status: "settled", amount } as const;
@@ -142,7 +143,7 @@ const Webhook = z.object({
   data: z.object({ transaction: z.object({ amount: z.string() }).optional() }),
 });
 
-/** Takes webhooks, and tells when the first byte of each payment's came. */
+/** Takes webhooks, and notes when the first byte of each payment's came. */
 const openReceiver = async (): Promise<Receiver> => {
   const arrivals = new Map<string, number>();
   const server = createServer((req, res) => {
@@ -167,7 +168,7 @@ const openReceiver = async (): Promise<Receiver> => {
   };
 };
 
-/** Produce and consume, as fast as the client library does it, with the services' own settings. */
+/** Produce and consume, as fast as the client library can, with the services' own settings. */
 const openRoundTrip = async (topic: string) => {
   const brokers = testBrokers();
   const log = openLog({ service: "bench", level: "warn" });

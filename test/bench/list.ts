@@ -11,21 +11,22 @@ const roundCount = 11;
 const callsPerRound = 60;
 const markMsMax = 300_000;
 
-/** The shapes of an account: what its links are, and which filters are asked of it. */
+/** The shapes of an account: its links, and the filters that are used on it. */
 const shapes = [
   { name: "mixed", status: "(ARRAY['active','completed','inactive'])[1 + n % 3]", expires: "NULL" },
   { name: "all completed", status: "'completed'", expires: "NULL" },
-  // A million that expire in one instant: measured at once, while the job marks them, and after it.
+  // A million links that expire at one instant: measured at once, while the job marks them, and
+  // after it.
   { name: "just expired", status: "'active'", expires: "now() - interval '1 hour'" },
   { name: "all expired", status: "'active'", expires: "now() - interval '1 hour'" },
 ] as const;
 const filters = ["", "?status=active", "?status=completed", "?status=inactive"] as const;
 
 /**
- * The first page of an account with a million links against that of one with ten, without a filter
- * and with each status, one that matches nothing included. `ours` is the larger account's median in
- * milliseconds, `floor` the smaller one's, of the worst pair; `ratio` should stay under 1.5.
- * `justExpired` is the worst ratio in the minute after a million links expired in one instant.
+ * The first page of an account with a million links, compared with that of one with ten: without a
+ * filter and with each status, one that matches nothing included. `ours` is the larger account's
+ * median in milliseconds, `floor` the smaller one's, of the worst pair; `ratio` should stay under
+ * 1.5. `justExpired` is the worst ratio in the minute after a million links expired at one instant.
  */
 export const benchList = async (stage: Stage): Promise<Verdict> => {
   const admin = new Client({ connectionString: stage.adminUrl });
@@ -73,7 +74,7 @@ const worstOf = (pairs: readonly Verdict[]): Verdict => {
   return worst;
 };
 
-/** As autovacuum does once it comes by. */
+/** As autovacuum does once it comes round. */
 const vacuum = (admin: Client) => admin.query("VACUUM ANALYZE links_api.links");
 
 const untilMarked = async (admin: Client): Promise<void> => {

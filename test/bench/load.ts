@@ -8,7 +8,9 @@ export type Call = {
   body?: string;
 };
 
-/** Sends calls over kept-alive connections for a time; answers how many were answered per second. */
+/**
+ * Sends calls over kept-alive connections for a time; answers how many were answered per second.
+ */
 export const measureRate = async (
   baseUrl: string,
   nextCall: () => Call,
@@ -32,7 +34,7 @@ export const measureRate = async (
   return rate;
 };
 
-/** The median time of one call at a time, in milliseconds. */
+/** The median duration of calls made one at a time, in milliseconds. */
 export const measureMedianMs = async (
   baseUrl: string,
   call: Call,
@@ -51,7 +53,7 @@ export const measureMedianMs = async (
   return median(durations);
 };
 
-/** The middle of some numbers. */
+/** The median of some numbers. */
 export const median = (numbers: readonly number[]): number => {
   const sorted = numbers.toSorted((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;

@@ -17,8 +17,8 @@ import {
   systemClock,
 } from "@payment-links/runtime";
 
-// links-api as it is, relay and jobs included, with auth-keys beside it to answer who is calling; the
-// limits are counted in process and are too high to refuse. Nobody listens on the bus.
+// links-api as it is, relay and jobs included, with auth-keys beside it to answer who is calling.
+// Limits are counted in process and too high to refuse anything. Nobody listens on the bus.
 const { env } = process;
 const log = openLog({ service: "bench", level: "warn" });
 const stopList = createStopList();

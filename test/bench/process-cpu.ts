@@ -2,7 +2,10 @@ import { readFileSync, readdirSync } from "node:fs";
 
 const msPerTick = 10;
 
-/** The fields of `/proc/<pid>/stat` behind the name, which may hold blanks; undefined once it is gone. */
+/**
+ * The fields of `/proc/<pid>/stat` behind the name, which may contain blanks; undefined once the
+ * process is gone.
+ */
 const readStat = (pid: number): string[] | undefined => {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "utf8");
@@ -22,7 +25,7 @@ const sumMs = (stat: string[] | undefined, fields: readonly number[]): number =>
 /** CPU time that a process has used so far, all its threads, in milliseconds. */
 export const cpuMsOf = (pid: number): number => sumMs(readStat(pid), ownFields);
 
-/** The same for a process and its children, those that have ended included. */
+/** The same for a process and its children, including those that have ended. */
 export const cpuMsOfTree = (pid: number): number => {
   const children = readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))

@@ -5,7 +5,10 @@ import type { Stage } from "./stage.ts";
 
 const linkCount = 200;
 
-/** Retrieve, limits counted and the whole answer built; against a bare select of the same rows. */
+/**
+ * Retrieve, with limits counted and the whole answer built, compared with a bare select of the same
+ * rows.
+ */
 export const benchRetrieve = async (stage: Stage): Promise<Verdict> => {
   const ids: string[] = [];
   for (let index = 0; index < linkCount; index += 1) {

@@ -14,15 +14,15 @@ type Rounds = {
   stage: Stage;
   ours: () => Call;
   floor: () => Call;
-  /** The bare statement of the floor, by which the floor itself is judged. */
+  /** The floor's bare statement, by which the floor itself is judged. */
   bare: () => { name: string; text: string; values: unknown[] };
 };
 
-/** Measures ours and the floor by turns, the order changing each round, and prints the spread. */
+/** Measures ours and the floor in turn, in another order each round, and prints the spread. */
 export const runRounds = async ({ stage, ours, floor, bare }: Rounds): Promise<Verdict> => {
   const measureOurs = (seconds: number) => measureRate(stage.ours.baseUrl, ours, seconds);
   const measureFloor = (seconds: number) => measureRate(stage.floor.baseUrl, floor, seconds);
-  // Both are compiled while they run: what is measured is what stays.
+  // A warm-up: code is compiled while it runs, and the steady state is what is measured.
   await measureOurs(warmUpSeconds);
   await measureFloor(warmUpSeconds);
   const rates = { ours: [] as number[], floor: [] as number[] };

@@ -1,8 +1,8 @@
 import { type RequestListener, createServer } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 
-// Answers every POST with 200 and reads no more of it than it must. `GET /count` tells how many came.
-// With `TLS_PORT` it takes the same over TLS besides, by the certificate given.
+// Answers every POST with 200 and reads no more of it than it must. `GET /count` answers how many
+// came. With `TLS_PORT` it also accepts them over TLS, with the given certificate.
 const { env } = process;
 const idleMsMax = 60_000;
 let count = 0;

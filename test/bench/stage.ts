@@ -8,7 +8,7 @@ import { openBenchDatabase } from "./database.ts";
 /** Connections of the client: the same for ours and for the floor. */
 export const connectionCount = 10;
 
-/** Connections of each pool, of the bare loop too: as many as two cores can keep busy. */
+/** Connections of each pool, the bare loop's included: as many as two cores can keep busy. */
 export const poolSize = 4;
 
 /** Ours and the floor, each in a process of its own, on one database. */

@@ -16,7 +16,10 @@ const callsPerRound = 3_000;
 const warmUpCalls = 6_000;
 const microsPerMilli = 1_000;
 
-/** One of two alike but for tracing, on a database of its own, so that each has a relay at work. */
+/**
+ * One of two servers that differ only in tracing. Each has its own database, so that each has a
+ * relay at work.
+ */
 type Server = {
   child: Child;
   baseUrl: string;
@@ -26,8 +29,8 @@ type Server = {
 };
 
 /**
- * What tracing costs: CPU time per request of links-api with every span exported, against the same
- * without. Half of the calls create, half retrieve. Bounded by 1.5.
+ * What tracing costs: links-api's CPU time per request with every span exported, compared with the
+ * same without. Half of the calls create, half retrieve. Bounded by 1.5.
  */
 export const benchTracing = async (): Promise<Verdict> => {
   const collector = await openCollector();
@@ -93,7 +96,7 @@ const openServer = async (tracing: Record<string, string>): Promise<Server> => {
   return { child, baseUrl, apiKey, linkId: String(created.body["id"]), close };
 };
 
-/** The CPU time that a server takes for each of so many calls, in microseconds. */
+/** The CPU time that a server takes per call, in microseconds. */
 const cpuOfCalls = async (server: Server, count: number): Promise<number> => {
   const { child, baseUrl, apiKey, linkId } = server;
   const pool = new Pool(baseUrl, { connections: connectionCount, pipelining: 1 });

@@ -21,7 +21,7 @@ import { median } from "./load.ts";
 import type { Verdict } from "./rounds.ts";
 
 const blockCount = 10_000;
-/** Blocks in each of which is one payment have so many, less one, without between them. */
+/** One of this many blocks holds a payment; the rest are empty. */
 const blocksPerPayment = 4;
 const paidLinkCount = 500;
 const fewLinks = 1_000;
@@ -31,10 +31,10 @@ const rangeBlocksMax = 2_000;
 const catchUpMsMax = 120_000;
 
 /**
- * A chain of final blocks is caught up with by one watcher over a real Postgres, from nothing to the
- * last payment settled and its event written: against a loop that fetches the same logs and receipts
- * and does nothing with them. One provider, so that neither makes a second pass. Then the same among
- * a thousand and among a million open links: calls counted, time compared.
+ * One watcher catches up with a chain of final blocks over a real Postgres, from nothing to the
+ * last payment settled and its event written. It is compared with a loop that fetches the same logs
+ * and receipts and does nothing with them. There is one provider, so that neither makes a second
+ * pass. Then the same with a thousand and with a million open links: calls counted, time compared.
  */
 export const benchWatch = async (): Promise<Verdict> => {
   const postgres = await openBenchPostgres();
@@ -52,7 +52,7 @@ export const benchWatch = async (): Promise<Verdict> => {
     const calls = { few: await few.countCalls(work), many: await many.countCalls(work) };
     const times = { few: [] as number[], many: [] as number[], floor: [] as number[] };
     const measureFloor = () => timeFloor(chain, work);
-    // Compiled while they run: what is measured is what stays.
+    // A warm-up: code is compiled while it runs, and the steady state is what is measured.
     await few.catchUp(work);
     await measureFloor();
     for (let round = 0; round < roundCount; round += 1) {
@@ -133,7 +133,7 @@ const payMany = async (chain: Chain, references: readonly string[]): Promise<num
 const finalNumber = async (chain: Chain): Promise<number> =>
   Number((await chain.client.getBlock({ blockTag: "finalized" })).number);
 
-/** Events go nowhere: what happens to them is another bench's. */
+/** Events go nowhere: another bench measures what happens to them. */
 const openBus = (publish: Bus["publish"]): Bus => ({
   sendTimeoutMs: 0,
   pollMs: 1_000,
@@ -142,7 +142,7 @@ const openBus = (publish: Bus["publish"]): Bus => ({
   close: async () => undefined,
 });
 
-/** A listener's database with so many open links in it. */
+/** A listener's database with that many open links in it. */
 const openShop = async (chain: Chain, linkCount: number) => {
   say(`making ${linkCount} links`);
   const directory = await mkdtemp(join(tmpdir(), "bench-watch-"));
@@ -184,7 +184,7 @@ const openShop = async (chain: Chain, linkCount: number) => {
     return createSettlementListener(ground, config);
   };
 
-  /** The checkpoint moves together with what was found: it is the cheapest thing to look at. */
+  /** The checkpoint moves together with what was found, and is the cheapest thing to look at. */
   const isThere = async ({ head }: Work): Promise<boolean> => {
     const { rowCount } = await admin.query(
       "SELECT FROM settlement_listener.watchers WHERE finalized_to >= $1",
@@ -236,7 +236,10 @@ const openShop = async (chain: Chain, linkCount: number) => {
       await checkSettled(work);
       return tookMs;
     },
-    /** The same with a clock that stands still and a bus that is away, so that nothing else is counted. */
+    /**
+     * The same with a clock that stands still and a bus that is away, so that nothing else is
+     * counted.
+     */
     countCalls: async (work: Work): Promise<Calls> => {
       await forget();
       const rpc = await openScriptedRpc({ target: chain.url });
@@ -257,7 +260,7 @@ const openShop = async (chain: Chain, linkCount: number) => {
   };
 };
 
-/** Counts what every connection of this process but one sends to Postgres, until it is stopped. */
+/** Counts what all connections of this process but one send to Postgres, until it is stopped. */
 const countStatements = (except: Client): { stop: () => number } => {
   const query = Reflect.get(Client.prototype, "query");
   let count = 0;
@@ -288,7 +291,9 @@ const addPaidLinks = `
   FROM unnest($1::text[], $2::text[], $3::text[]) AS paid (id, reference, hash)
 `;
 
-/** A watch begins at the last final block there is: what it holds then is where each run begins. */
+/**
+ * A watch begins at the last final block that exists: each run begins with what that block holds.
+ */
 const rememberBeginning = `
   CREATE TABLE settlement_listener.begun_watchers AS TABLE settlement_listener.watchers;
   CREATE TABLE settlement_listener.begun_blocks AS
