@@ -23,7 +23,7 @@ const address = (text: string): End => ({ address: text });
 const services = ["auth-keys", "links-api", "settlement-listener", "webhook-dispatcher"];
 const [open, internal] = [8080, 8081];
 
-/** Where the values of the topology `production` say that things are. */
+/** Where things are, by the values of the topology `production`. */
 const places: Record<string, { to: End; port: number }> = {
   postgres: { to: address("10.30.0.5"), port: 5432 },
   kafka: { to: podIn("data"), port: 9093 },
@@ -62,7 +62,7 @@ const closed = [
   "ff02::1",
 ];
 const publicAddresses = ["1.1.1.1", "93.184.216.34", "2606:4700::1111"];
-/** Those of the operator's own, which `networkPolicy.webhookExcept` names. */
+/** The operator's own addresses, which `networkPolicy.webhookExcept` names. */
 const own = ["203.0.114.7", "2a00:1450:4000::1"];
 
 withHelm.describe("the network policies", () => {

@@ -26,7 +26,7 @@ type Schema = {
 const schema = JSON.parse(readFileSync(join(chart, "values.schema.json"), "utf8")) as Schema;
 const values = parse(readFileSync(join(chart, "values.yaml"), "utf8"), { merge: true }) as unknown;
 
-/** A property's schema with what it refers to. */
+/** A property's schema with everything that it refers to. */
 const follow = (found: Schema): Schema => {
   const name = (found.$ref ?? found.allOf?.find(({ $ref }) => $ref)?.$ref)?.split("/").at(-1);
   return { ...(name === undefined ? {} : schema.definitions?.[name]), ...found };
@@ -35,7 +35,7 @@ const follow = (found: Schema): Schema => {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Paths at which values and schema differ, or at which the schema lets a misspelt name through. */
+/** Paths at which values and schema differ, or at which the schema accepts a misspelt name. */
 const differences = (value: unknown, found: Schema, path: string): string[] => {
   const { properties, additionalProperties } = follow(found);
   if (properties === undefined) return [];
@@ -67,7 +67,7 @@ describe("values that cannot be meant", () => {
     expect(files.length).toBeGreaterThanOrEqual(40);
   });
 
-  // What a refusal must say, its path included, is the first line of each file.
+  // The first line of each file says what the refusal must contain, its path included.
   for (const { name, text } of files) {
     const expected = text.split("\n", 1)[0]?.replace("# ", "") ?? "";
     withHelm.test(`${name} is refused: ${expected}`, async () => {

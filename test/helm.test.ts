@@ -168,7 +168,10 @@ withHelm.describe("the one origin", () => {
     "/settlement-noticesx",
   ];
 
-  /** What a controller does by the rules of Prefix and PathPrefix: whole segments, the longest wins. */
+  /**
+   * What a controller does by the rules of Prefix and PathPrefix: whole segments, the longest match
+   * wins.
+   */
   const serviceByPrefix = (rules: readonly { path: string; service: string }[], path: string) =>
     rules
       .filter((rule) => rule.path === "/" || path === rule.path || path.startsWith(`${rule.path}/`))
@@ -371,7 +374,7 @@ const almostOk = 7;
 const pipe = async (tool: string, args: readonly string[], input: string): Promise<string> => {
   const running = run(tool, args, { timeout: 60_000, maxBuffer: 50_000_000 });
   running.child.stdin?.end(input);
-  // Both tell what they found by their exit code too; the findings themselves are on stdout.
+  // Both report findings by their exit code too; the findings themselves are on stdout.
   return running.then(
     ({ stdout }) => stdout,
     (error: { stdout?: string; message: string }) => error.stdout ?? error.message,

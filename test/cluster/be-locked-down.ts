@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readPods } from "./pods.ts";
 import { type Release, services } from "./release.ts";
 
-/** What a container says of itself, one JSON line. */
+/** What a container reports of itself, as one JSON line. */
 const askItself = `
   const fs = require("node:fs");
   const tryWrite = () => { try { fs.writeFileSync("/app/x", ""); return true; } catch { return false; } };
@@ -15,10 +15,10 @@ const askItself = `
     heapMiB: Math.round(require("node:v8").getHeapStatistics().heap_size_limit / 2 ** 20),
   }));`;
 
-/** Three quarters of the chart's memory limit of 384 MiB, and V8's own rounding. */
+/** Three quarters of the chart's memory limit of 384 MiB, plus V8's own rounding. */
 const heapMiBMax = 300;
 
-/** Every container is what the chart promises of it, and none was started twice. */
+/** Every container is as the chart promises, and none was restarted. */
 export const beLockedDown = async ({ cluster, name }: Release): Promise<void> => {
   for (const service of services) {
     const where = `deployment/${name}-${service}`;

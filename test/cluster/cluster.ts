@@ -15,15 +15,15 @@ export type Cluster = {
   ): Promise<string>;
   helm(args: readonly string[], options: { timeoutMs: number; input?: string }): Promise<string>;
   apply(...manifests: readonly object[]): Promise<void>;
-  /** Starts a program of `in-cluster/` in a pod of its own, which is called `name`. */
+  /** Starts a program of `in-cluster/` in a pod of its own, called `name`. */
   startProgram(program: ClusterProgram): Promise<void>;
-  /** Waits for the program's end and answers what it printed; throws with it where it failed. */
+  /** Waits for the program's end and answers its output; throws with the output if it failed. */
   endProgram(name: string, timeoutMs?: number): Promise<string>;
 };
 
 /**
- * A program that runs in a pod, with what our images hold beside it; it may import one file of
- * ours.
+ * A program that runs in a pod, beside everything that our images contain; it may import one file
+ * of ours.
  */
 type ClusterProgram = {
   name: string;
@@ -37,7 +37,7 @@ type ClusterProgram = {
 
 /** The label of pods that call our services from outside the release. */
 export const clientLabels = { app: "payment-links-client" };
-/** The labels of those of them that listen for webhooks. */
+/** The labels of those that also listen for webhooks. */
 export const receiverLabels = { ...clientLabels, receives: "webhooks" };
 
 /** Opens a namespace that may be there already. */
@@ -66,7 +66,7 @@ export const openCluster = (namespace: string): Cluster => {
   };
 };
 
-/** The source of a program; a file beside it that it imports becomes a part of it. */
+/** The source of a program; a file beside it that it imports is included. */
 const readProgram = async (file: string): Promise<string> => {
   const folder = new URL("in-cluster/", import.meta.url);
   const source = await readFile(new URL(file, folder), "utf8");
@@ -99,9 +99,9 @@ const programPod = ({ name, image, env, isReceiver = false }: ClusterProgram, so
         name: "program",
         image,
         imagePullPolicy: "IfNotPresent",
-        // Not from a file: what it imports lies beside the image's own sources.
+        // Not run from a file: what it imports lies beside the image's own sources.
         command: ["node", "--input-type=module", "--eval"],
-        // In an argument Kubernetes reads $(NAME) as a variable, $$(NAME) as the text.
+        // In an argument, Kubernetes reads $(NAME) as a variable and $$(NAME) as the text.
         args: [source.replaceAll("$(", "$$(")],
         env: Object.entries(env).map(([key, value]) => ({ name: key, value })),
         securityContext: {

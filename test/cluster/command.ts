@@ -1,14 +1,14 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 
-/** A command that ended badly or not in time; the message holds what it said. */
+/** A command that failed or did not end in time; the message contains its output. */
 class CommandFailedError extends Error {}
 
 const outputCharsMax = 2_000_000;
 
 type Options = { timeoutMs: number; input?: string };
 
-/** Runs a command to its end and answers its stdout. Throws with both streams where it fails. */
+/** Runs a command to its end and answers its stdout. Throws with both streams if it fails. */
 export const runCommand = async (
   command: string,
   args: readonly string[],

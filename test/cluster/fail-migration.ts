@@ -6,16 +6,15 @@ import type { Release } from "./release.ts";
 const requestsPerSecond = 20;
 
 /**
- * An upgrade whose migration fails is refused, and the pods from before it serve on as if nothing
- * were.
+ * An upgrade whose migration fails is refused, and the pods from before it go on serving as before.
  */
 export const failMigration = async (release: Release): Promise<void> => {
   const { cluster, config } = release;
   assert.ok(config.NEXT_IMAGE_TAG !== "", "NEXT_IMAGE_TAG is needed");
   const before = await readPods(cluster);
   const load = await startLoad(release, requestsPerSecond);
-  // What the next version's migration makes is there already: so it fails, and half-way, since
-  // others went before.
+  // What the next version's migration makes already exists. So it fails half-way, after others have
+  // run.
   await release.runSql("ALTER TABLE links_api.links ADD COLUMN next_version text");
   try {
     const upgrade = release.upgrade(["--set", `image.tag=${config.NEXT_IMAGE_TAG}`]);

@@ -6,7 +6,7 @@ import { type Release, services } from "./release.ts";
 const restartedMsMax = 90_000;
 const pollMs = 500;
 
-/** Stops the service's process, which in a shared process namespace is not the first. */
+/** Stops the service's process, which is not the first one in a shared process namespace. */
 const freezeIt = `
   const fs = require("node:fs");
   const isService = (pid) => {
@@ -17,7 +17,7 @@ const freezeIt = `
   if (pids.length !== 1) throw new Error("there are " + pids.length + " processes of the service");
   process.kill(Number(pids[0]), "SIGSTOP");`;
 
-/** A process that stands still is started anew by its probe, in every Deployment. */
+/** In every Deployment, the probe restarts a process that stands still. */
 export const freezeProcesses = async (release: Release): Promise<void> => {
   const { cluster, name } = release;
   // The first process of a process namespace cannot be stopped from within it.

@@ -6,7 +6,7 @@ import { startShop } from "./start-shop.ts";
 
 const Seen = z.object({
   sent: z.number(),
-  /** Not sent, because too many were under way. */
+  /** Requests not sent, because too many were under way. */
   skipped: z.number(),
   /** How often each unexpected answer or error came, by kind of connection, service and method. */
   failures: z.record(z.string(), z.number()),
@@ -14,13 +14,13 @@ const Seen = z.object({
   links: z.number(),
 });
 
-/** How a load goes; ages are in milliseconds, null where there was none. */
+/** The state of a load; ages are in milliseconds, null if there was none. */
 const LoadState = Seen.extend({
-  /** Since the last one was sent that failed. */
+  /** Since the last request that failed was sent. */
   lastFailedMs: z.number().nullable(),
-  /** Since the newest payment was accepted of which a webhook came. */
+  /** Since the newest accepted payment with a webhook was accepted. */
   newestToldMs: z.number().nullable(),
-  /** Since the oldest one was accepted of which one is missing. */
+  /** Since the oldest accepted payment with a missing webhook was accepted. */
   oldestUntoldMs: z.number().nullable(),
 });
 export type LoadState = z.output<typeof LoadState>;
@@ -34,9 +34,9 @@ const LoadReport = Seen.extend({
   webhooksMadeTwice: z.number(),
   webhookAttempts: z.object({
     all: z.number(),
-    /** While another attempt at the same delivery was under way. */
+    /** Webhooks that came while another attempt at the same delivery was under way. */
     atOnce: z.number(),
-    /** After one that had been answered with a 2xx. */
+    /** Webhooks that came after the same one had been answered with a 2xx. */
     afterItsEnd: z.number(),
     forged: z.number(),
     unknown: z.number(),
@@ -48,7 +48,8 @@ export type LoadReport = z.output<typeof LoadReport>;
 export type Load = {
   tell(): Promise<LoadState>;
   /**
-   * Ends it, waits until what was accepted is credited and told, prints and answers what it saw.
+   * Ends it, waits until accepted payments are credited and their webhooks have come, then prints
+   * and answers what it saw.
    */
   end(): Promise<LoadReport>;
 };
@@ -86,8 +87,8 @@ export const startLoad = async (release: Release, requestsPerSecond: number): Pr
 };
 
 /**
- * Throws unless every accepted payment was credited once and told once, and no webhook twice at
- * once.
+ * Throws unless every accepted payment was credited once and reported once, and no webhook came
+ * twice at once.
  */
 export const assertNothingLost = (report: LoadReport): void => {
   const { paymentsNeverAccepted, linksCreditedWrongly, webhookAttempts } = report;
@@ -117,8 +118,7 @@ export const assertNothingLost = (report: LoadReport): void => {
 };
 
 /**
- * Throws unless every request was answered as it should be, and no webhook came again after its
- * 2xx.
+ * Throws unless every request was answered as expected, and no webhook came again after its 2xx.
  */
 export const assertNobodyNoticed = (report: LoadReport): void => {
   assert.deepEqual(report.failures, {});

@@ -15,7 +15,7 @@ import { scaleUnderLoad } from "./scale-under-load.ts";
 import { surviveOutage } from "./survive-outage.ts";
 import { type Release, installRelease } from "./release.ts";
 
-/** Each by its name, in the order in which they are played. */
+/** The scenarios by name, in the order in which they are played. */
 const scenarios: Readonly<Record<string, (release: Release) => Promise<void>>> = {
   "first-payment": makeFirstPayment,
   "helm-test": passHelmTest,
@@ -40,7 +40,7 @@ if (unknown.length > 0) {
 const config = readConfig(clusterConfig, process.env);
 const cluster = openCluster(config.NAMESPACE);
 
-/** Plays one step and tells of it; answers what it answers, or undefined where it failed. */
+/** Plays one step and reports it; answers the step's result, or undefined if it failed. */
 const play = async <T>(name: string, step: () => Promise<T>): Promise<T | undefined> => {
   const startedAt = performance.now();
   const tell = (how: string) => {

@@ -22,7 +22,7 @@ type Pod = { name: string; image: string; isReady: boolean; isEnding: boolean; r
 
 const rolledMsMax = 180_000;
 
-/** The pods of the release, by name; those that are about to end too, the migrations' not. */
+/** The pods of the release, by name: also those that are about to end, but not the migrations'. */
 export const readPods = async (cluster: Cluster): Promise<readonly Pod[]> => {
   const component = `app.kubernetes.io/component in (${services.join(",")})`;
   const selector = `app.kubernetes.io/instance=payment-links,${component}`;

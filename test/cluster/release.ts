@@ -6,7 +6,7 @@ import type { ClusterConfig } from "./config.ts";
 const chart = fileURLToPath(new URL("../../helm/payment-links", import.meta.url));
 const installMsMax = 300_000;
 
-/** The release that the scenarios share; what is installed can be changed by `upgrade`. */
+/** The release that the scenarios share; `upgrade` can change what is installed. */
 export type Release = {
   cluster: Cluster;
   /** Prefix of its Services and Deployments. */
@@ -15,7 +15,7 @@ export type Release = {
   provider: { name: string; secret: string };
   /** The Service under which pods called `receiver` take webhooks for `https://receiver.test`. */
   receiverPort: number;
-  /** What the run was told; a scenario that needs more than it says so. */
+  /** The settings of the run; a scenario that needs more of them says so. */
   config: ClusterConfig;
   /** Runs SQL as the role of the migrations. */
   runSql(sql: string): Promise<void>;
@@ -36,7 +36,7 @@ const receiverPort = 9_000;
 
 /**
  * Installs the chart in a namespace that enforces the restricted level, over a database, roles and
- * topics of this run's own, and waits until it is ready.
+ * topics of this run alone, and waits until it is ready.
  */
 export const installRelease = async (cluster: Cluster, config: ClusterConfig): Promise<Release> => {
   await openNamespace(cluster);
@@ -94,7 +94,7 @@ const schemas = {
   webhookDispatcherDatabaseUrl: "webhook_dispatcher",
 } as const;
 
-/** Roles are of the whole server: those of two runs must not meet. */
+/** Roles belong to the whole server, so those of two runs must not collide. */
 const databaseUrls = (config: ClusterConfig, run: string) => {
   const urlFor = (role: string) => {
     const url = new URL(config.DATABASE_URL);
@@ -174,7 +174,7 @@ const values = (config: ClusterConfig, run: string) => {
       kafka: { ports: config.KAFKA_BROKERS.map((broker) => portOf(`kafka://${broker}`, 9092)) },
       redis: { ports: [portOf(config.REDIS_URL, 6379)] },
     },
-    // No receiver of ours is publicly routable, and the images say that they are in production.
+    // Our receivers are not publicly routable, and the images say that they are in production.
     webhookDispatcher: {
       extraEnv: [
         { name: "NODE_ENV", value: "test" },

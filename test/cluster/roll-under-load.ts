@@ -7,7 +7,7 @@ const requestsPerSecond = 100;
 const restarts = 5;
 
 /**
- * Five rolling restarts of everything and an upgrade with a migration, of which no caller notices
+ * Five rolling restarts of everything and an upgrade with a migration, and no caller notices
  * anything.
  */
 export const rollUnderLoad = async (release: Release): Promise<void> => {

@@ -5,7 +5,7 @@ import { type Release, services } from "./release.ts";
 const requestsPerSecond = 100;
 const replicasBefore = 2;
 
-/** Each Deployment goes from one pod to three and back, of which no caller notices anything. */
+/** Each Deployment goes from one pod to three and back, and no caller notices anything. */
 export const scaleUnderLoad = async (release: Release): Promise<void> => {
   const { cluster, name } = release;
   const scale = async (scaled: readonly string[], replicas: number) => {

@@ -2,14 +2,17 @@ import * as z from "zod";
 import type { Release } from "./release.ts";
 
 type ShopProgram = {
-  /** What its pod is called. */
+  /** The pod's name. */
   name: string;
   /** Its file in `in-cluster/`, which opens its shop by `openShop`. */
   file: string;
   env?: Readonly<Record<string, string>>;
 };
 
-/** Starts a program in a pod as a new account's shop, its payers' provider and its receiver. */
+/**
+ * Starts a program in a pod. It acts as a new account's shop, its payers' provider and its
+ * receiver.
+ */
 export const startShop = async (
   release: Release,
   { name, file, env = {} }: ShopProgram,
@@ -33,7 +36,10 @@ export const startShop = async (
 
 const OpenedAccount = z.object({ signInUrl: z.url() });
 
-/** Opens an account as the chart's notes say; answers the token that signs in to it once. */
+/**
+ * Opens an account as the chart's notes say; answers the token with which one can sign in to it
+ * once.
+ */
 const openAccount = async ({ cluster, name }: Release): Promise<string> => {
   const admin = ["node", "/app/deploy/src/admin.ts"];
   const handle = `shop${Date.now().toString(36)}`;

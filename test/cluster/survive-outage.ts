@@ -6,23 +6,23 @@ import { readPods } from "./pods.ts";
 import type { Release } from "./release.ts";
 
 const requestsPerSecond = 10;
-/** Before the outage, so that there is something to lose. */
+/** How long the load runs before the outage, so that there is something to lose. */
 const workMs = 10_000;
 const outageMs = 120_000;
 const recoveryMsMax = 30_000;
 /**
- * For how long no request may fail until a recovery counts; it was over when the last one was sent
- * that did.
+ * A recovery counts once no request has failed for this long; it happened when the last request
+ * that failed was sent.
  */
 const quietMs = 5_000;
-/** Beyond the bound, so that how late a recovery is can be told. */
+/** How much longer than the bound to wait, so that the report can say how late a recovery was. */
 const watchMsMax = 120_000;
 const commandMsMax = 90_000;
 const pollMs = 500;
 
 /**
- * A server is away for two minutes: no pod is started anew, all goes on within 30 s of its return,
- * and nothing that was accepted is lost.
+ * A server is away for two minutes. No pod is restarted, everything goes on within 30 s of its
+ * return, and nothing that was accepted is lost.
  */
 export const surviveOutage = async (
   release: Release,
@@ -45,7 +45,7 @@ export const surviveOutage = async (
   }
   const recoveryMs = await waitForRecovery(load);
   assertNothingLost(await load.end());
-  // Each of them as it was: the same pod, ready, started as often.
+  // Each pod is as it was: the same pod, ready, with the same number of restarts.
   assert.deepEqual(await readPods(cluster), before);
   assert.ok(recoveryMs <= recoveryMsMax, `the recovery took ${recoveryMs} ms`);
 };
@@ -55,8 +55,8 @@ const tell = (when: string, { sent, failures, oldestUntoldMs }: LoadState): void
 };
 
 /**
- * Answers after how long no request failed any more, and a payment accepted after the return was
- * told.
+ * Answers how long it took until no request failed any more, and a payment accepted after the
+ * return was reported by its webhook.
  */
 const waitForRecovery = async (load: Load): Promise<number> => {
   const returnedAtMs = performance.now();

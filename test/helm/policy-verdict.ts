@@ -32,9 +32,10 @@ export type End =
 export type Connection = { from: End; to: End; port: number; protocol?: "TCP" | "UDP" };
 
 /**
- * Says whether the policies of one namespace let a connection through, by the rules of
- * networking.k8s.io/v1: an end that no policy selects is open, one that some select takes what any of
- * them allows, and both ends must agree. `home` are the labels of the policies' own namespace.
+ * Says whether the policies of one namespace allow a connection, by the rules of
+ * networking.k8s.io/v1: an end that no policy selects is open, an end that some select accepts what
+ * any of them allows, and both ends must agree. `home` are the labels of the policies' own
+ * namespace.
  */
 export const createPolicyVerdict = (
   manifests: readonly Manifest[],
@@ -86,7 +87,7 @@ const isPeer = (
     if (ipBlock === undefined || !isWithin(ipBlock.cidr, end.address)) return false;
     return !ipBlock.except.some((cidr) => isWithin(cidr, end.address));
   }
-  // What an address block means for pods is left to the network plugin.
+  // What an address block means for pods is up to the network plugin.
   if (ipBlock !== undefined) return false;
   const inNamespace =
     namespaceSelector === undefined

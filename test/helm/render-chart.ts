@@ -15,13 +15,15 @@ const helm = findTool("helm");
 /** The chart's topologies, by the names of their files. */
 export const topologies = readdirSync(join(chart, "ci")).map((file) => file.replace(".yaml", ""));
 
-/** The release's name in every render; its resources are called after it. */
+/** The release's name in every render; its resources are named after it. */
 export const fullName = "pl-payment-links";
 
-/** The oldest that the chart takes; a Helm built from source believes in one older still. */
+/**
+ * The oldest Kubernetes that the chart takes; a Helm built from source assumes an even older one.
+ */
 const kubeVersion = "1.29.0";
 
-/** A rendered object: what all have, and the rest as it stands there. */
+/** A rendered object: the fields that all have, and the rest as it is. */
 const Manifest = z.looseObject({
   apiVersion: z.string(),
   kind: z.string(),
@@ -65,7 +67,7 @@ export type PodSpec = z.output<typeof PodSpec>;
 
 const WithPod = z.object({ spec: z.object({ template: z.object({ spec: PodSpec }) }) });
 
-/** Renders the chart of a topology, with more values where given. Throws with what Helm said. */
+/** Renders the chart for a topology, with more values if given. Throws with Helm's output. */
 export const renderText = async (
   topology: string,
   more: readonly string[] = [],
@@ -90,21 +92,21 @@ const parseManifests = (text: string): Manifest[] =>
     .filter((object) => object !== null)
     .map((object) => Manifest.parse(object));
 
-/** The pod of a Deployment, a Job or a Pod; undefined for all else. */
+/** The pod of a Deployment, a Job or a Pod; undefined for everything else. */
 export const podOf = (manifest: Manifest): PodSpec | undefined => {
   if (manifest.kind === "Pod") return PodSpec.parse(manifest["spec"]);
   if (manifest.kind !== "Deployment" && manifest.kind !== "Job") return undefined;
   return WithPod.parse(manifest).spec.template.spec;
 };
 
-/** All containers of a render, those that prepare included. */
+/** All containers of a render, init containers included. */
 export const containersOf = (manifests: readonly Manifest[]): Container[] =>
   manifests.flatMap((manifest) => {
     const pod = podOf(manifest);
     return pod === undefined ? [] : [...pod.initContainers, ...pod.containers];
   });
 
-/** Files of a folder, each with its text; a folder that is not there has none. */
+/** Files of a folder, each with its text; none if the folder does not exist. */
 export const readFolder = (folder: string, extension: string): { name: string; text: string }[] =>
   (existsSync(folder) ? readdirSync(folder) : [])
     .filter((file) => file.endsWith(extension))

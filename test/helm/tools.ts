@@ -2,7 +2,7 @@ import { describe, test } from "@jest/globals";
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 
-/** A program that need not be on every machine: where it is, or undefined. */
+/** A program that need not be on every machine: its path, or undefined. */
 export const findTool = (name: string): string | undefined => {
   const given = process.env[`${name.toUpperCase().replaceAll("-", "_")}_BIN`];
   if (given !== undefined && given !== "") return given;
@@ -20,8 +20,8 @@ const isExecutable = (path: string): boolean => {
 };
 
 /**
- * Blocks and tests that need programs. Where one is missing they are skipped and say which, for
- * `npm test` to count: a test that is skipped in silence would look like a proof.
+ * Blocks and tests that need programs. If one is missing they are skipped and say which, so that
+ * `npm test` counts them: a test that is skipped in silence would look like a proof.
  */
 export const needing = (...names: readonly string[]) => {
   const missing = names.find((name) => findTool(name) === undefined);

@@ -1,8 +1,8 @@
-// A shop, its provider and its receiver in one pod: REQUESTS_PER_SECOND to all four services, each
-// second one over a connection of its own and the rest over kept ones, until `POST /end` on
-// RECEIVER_PORT. Then waits until every payment that was accepted is credited and told, and prints
-// what it saw as one line of JSON. `GET /state` tells how it goes. A notice that is not accepted is
-// sent again, as providers do; nothing else is.
+// A shop, its provider and its receiver in one pod. Sends REQUESTS_PER_SECOND to all four services,
+// every second one over a connection of its own and the rest over kept ones, until `POST /end` on
+// RECEIVER_PORT. Then waits until every accepted payment is credited and its webhooks have come,
+// and prints what it saw as one line of JSON. `GET /state` shows how it goes. A notice that is not
+// accepted is sent again, as providers do; nothing else is.
 import { randomUUID } from "node:crypto";
 import { Agent, createServer, request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -24,8 +24,8 @@ const webhooksPerLink = 3;
 
 const agents = {
   new: new Agent({ keepAlive: false }),
-  // Each kept connection gets its turn, and nobody waits for one: only the services are to be
-  // waited for.
+  // Kept connections take turns, and no request waits for one: waiting times come from the services
+  // only.
   kept: new Agent({ keepAlive: true, maxSockets: 200, scheduling: "fifo" }),
 };
 const seen = { sent: 0, skipped: 0, failures: {}, lastFailedAt: 0, slowestMs: 0 };
@@ -152,8 +152,8 @@ const keepOn = async () => {
   }
 };
 
-// Of the receiver: a webhook is answered late, so that another attempt at the same would be seen
-// beside it.
+// The receiver's delay: a webhook is answered late, so that another attempt at the same one would
+// be seen beside it.
 const atReceiver = new Set();
 const attempts = { all: 0, atOnce: 0, afterItsEnd: 0, forged: 0, unknown: 0 };
 let newestToldAt = 0;
@@ -184,7 +184,7 @@ const openLinks = () =>
       webhooks.size < acceptedAt.length + (acceptedAt.length === paymentsPerLink ? 1 : 0),
   );
 
-/** Ages in milliseconds, of which those of what never was are null. */
+/** Ages in milliseconds; null for what has never happened. */
 const state = () => {
   const ageOf = (at) => (at === 0 || !Number.isFinite(at) ? null : Date.now() - at);
   return {
@@ -204,7 +204,7 @@ const control = createServer(async (req, res) => {
   return res.writeHead(204).end();
 });
 
-/** What each link says that it received, against what was accepted for it. */
+/** What each link says that it received, compared with the payments that were accepted for it. */
 const checkCredits = async () => {
   const wrong = [];
   const rest = [...links];

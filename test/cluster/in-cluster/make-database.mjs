@@ -1,4 +1,4 @@
-// Makes an empty database that belongs to a role of its own, which may create roles and is no
+// Makes an empty database that belongs to a role of its own. That role may create roles and is no
 // superuser: the least that migrations need.
 import pg from "pg";
 

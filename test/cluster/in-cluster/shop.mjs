@@ -6,13 +6,13 @@ const { SERVICES, PROVIDER_NAME, PROVIDER_SECRET, RECEIVER_PORT } = process.env;
 const callMsMax = 10_000;
 const waitMsMax = 30_000;
 
-/** Where this shop hears of its links; what is still owed to an earlier one goes elsewhere. */
+/** Where this shop's webhooks go; what is still owed to an earlier shop goes elsewhere. */
 export const hookPath = `/hook/${randomUUID()}`;
 
 /** Where links are paid to. */
 export const walletAddress = "0x52908400098527886E0F7030069857D2E4169EE7";
 
-/** Waits until it holds, for half a minute unless told otherwise. */
+/** Waits until the condition holds, for half a minute unless told otherwise. */
 export const waitUntil = async (what, holds, msMax = waitMsMax) => {
   const endsAt = performance.now() + msMax;
   while (!(await holds())) {
@@ -21,7 +21,7 @@ export const waitUntil = async (what, holds, msMax = waitMsMax) => {
   }
 };
 
-/** Calls a service and answers its JSON; throws where it refuses. */
+/** Calls a service and answers its JSON; throws if the service refuses. */
 export const call = async (service, path, { method = "POST", headers = {}, body } = {}) => {
   const answer = await fetch(`http://${SERVICES}-${service}:8080${path}`, {
     method,
@@ -39,8 +39,8 @@ export const call = async (service, path, { method = "POST", headers = {}, body 
  * listen.
  */
 export const openShop = async (signInToken) => {
-  // A cluster needs a moment to lead a Service to a new pod, and a webhook that comes too early
-  // comes again only half a minute later.
+  // A cluster needs a moment to route a Service to a new pod; a webhook that comes before that is
+  // sent again only half a minute later.
   const isReached = () =>
     fetch(`http://receiver:${RECEIVER_PORT}/`, { signal: AbortSignal.timeout(1_000) }).then(
       ({ status }) => status === 204,
@@ -64,7 +64,7 @@ export const openShop = async (signInToken) => {
   return { cookie, apiKey: key.body.key, webhookSecret: endpoint.body.secret };
 };
 
-/** A provider's notice that `amount` settled, as it is sent: `id` names the payment. */
+/** A provider's notice that `amount` settled, ready to be sent: `id` names the payment. */
 export const settledNotice = ({ id, paymentLinkId, amount, occurredAt }) => {
   const body = JSON.stringify({
     id,
@@ -95,7 +95,7 @@ export const settledNotice = ({ id, paymentLinkId, amount, occurredAt }) => {
   };
 };
 
-/** Reads a webhook whole; its body, or undefined where its signature is not that of `secret`. */
+/** Reads a whole webhook; answers its body, or undefined if it is not signed with `secret`. */
 export const readWebhook = async (req, secret) => {
   const chunks = [];
   for await (const chunk of req) chunks.push(chunk);

@@ -1,8 +1,8 @@
-// Tells, as one line of JSON, what links-api finds prepared: the topics, and what its role may do.
+// Prints, as one line of JSON, what links-api finds prepared: the topics, and what its role may do.
 import kafkajs from "kafkajs";
 import pg from "pg";
 
-// Not all of its names can be imported: Node does not find them in this CommonJS.
+// A default import: Node cannot find all names in this CommonJS module.
 const { ConfigResourceTypes, Kafka, logLevel } = kafkajs;
 const { KAFKA_BROKERS, KAFKA_TOPIC_PREFIX, DATABASE_URL } = process.env;
 
