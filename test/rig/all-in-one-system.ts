@@ -8,7 +8,7 @@ import type { System } from "./system.ts";
 /** Starts the all-in-one, as `npm start` does, over a new data folder, without the development chain. */
 export const openAllInOneSystem = async (env: Record<string, string>): Promise<System> => {
   const dataDir = await mkdtemp(join(tmpdir(), "payment-links-"));
-  // Started by root, Postgres runs as another user, who must be able to enter.
+  // If root starts it, Postgres runs as another user, who must be able to enter.
   await chmod(dataDir, 0o755);
   const [port = 0, internalPort = 0] = await findFreePorts(2);
   const ports = { PORT: String(port), INTERNAL_PORT: String(internalPort) };

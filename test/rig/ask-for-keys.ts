@@ -1,11 +1,11 @@
 import { hashSecret, newId } from "@payment-links/contracts";
 import type { Ask } from "@payment-links/identity";
 
-/** auth-keys as a function: it knows these API keys, each of an account of its own, and nothing else. */
+/** auth-keys as a function: it knows only these API keys, each of an account of its own. */
 export const askForKeys = (apiKeys: readonly string[]): Ask => {
   const ids = new Map(
     apiKeys.map((key) => {
-      // Processes that are given the same keys name their buckets alike.
+      // Processes that are given the same keys use the same names for their buckets.
       const hash = hashSecret(key).toString("hex");
       return [hash, `key_${hash.slice(0, 26)}`];
     }),

@@ -9,10 +9,10 @@ export const projectRoot = fileURLToPath(new URL("../..", import.meta.url));
 /** A program of ours in a process of its own, as an operator would run it. */
 export type Child = {
   readonly pid: number;
-  /** What it has written so far, both streams. */
+  /** What it has written so far, on both streams. */
   output(): string;
   isRunning(): boolean;
-  /** Sends a signal and waits for the end; answers the exit code, null where a signal ended it. */
+  /** Sends a signal and waits for the end; answers the exit code, or null if a signal ended it. */
   end(signal: NodeJS.Signals): Promise<number | null>;
 };
 
@@ -59,14 +59,14 @@ const watch = (child: ChildProcess): Child => {
   };
 };
 
-/** Waits until a program says that it listens; fails with its output where it ends before. */
+/** Waits until a program says that it listens; fails with its output if it ends before that. */
 export const waitListening = (child: Child) =>
   waitUntil("a program listens", () => {
     if (!child.isRunning()) throw new Error(child.output());
     return child.output().includes("listening");
   });
 
-/** Waits until a process says on its internal port that it is ready. */
+/** Waits until a process's internal port answers that it is ready. */
 export const waitReady = async (child: Child, internalPort: number, limitMs = 60_000) => {
   await waitUntil(
     `ready on port ${internalPort}`,

@@ -69,7 +69,7 @@ const signIn = async (system: System, signInUrl: string): Promise<string> => {
   return String(session.headers["set-cookie"]).split(";", 1)[0] ?? "";
 };
 
-/** Any EVM address will do: nobody's money moves in a test. */
+/** Any EVM address will do: no real money moves in a test. */
 const shopAddress = "0x52908400098527886E0F7030069857D2E4169EE7";
 
 /** USDC on Base, as the catalogue has it. */

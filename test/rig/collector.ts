@@ -1,10 +1,10 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** What takes traces over OTLP/HTTP, and keeps them as the bytes that came. */
+/** Accepts traces over OTLP/HTTP, and keeps them as the bytes that came. */
 export type Collector = { url: string; received(): string; close(): Promise<void> };
 
-/** Opens a collector on a free loopback port; names and texts stand in its bytes as they are. */
+/** Opens a collector on a free loopback port; names and texts are readable in its bytes. */
 export const openCollector = async (): Promise<Collector> => {
   const bodies: string[] = [];
   const server = createServer((req, res) => {

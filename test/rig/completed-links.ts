@@ -12,11 +12,11 @@ import {
 
 const recordsPerSend = 500;
 
-/** A record that tells of one completed link, and the id of that link. */
+/** A record about one completed link, and the id of that link. */
 type CompletedLink = ReturnType<typeof completedLink>;
 
 /**
- * Makes a record of a link that is completed now; a webhook's body is some 400 bytes and
+ * Makes a record of a link that is completed now; its webhook's body is about 400 bytes plus
  * `description`.
  */
 export const completedLink = (userId: string, description: string | null = null) => {
@@ -59,7 +59,7 @@ export const completedLink = (userId: string, description: string | null = null)
   };
 };
 
-/** Connects to the brokers of the run, to tell of links as links-api does. */
+/** Connects to the run's brokers, to publish links as links-api does. */
 export const openTeller = async (topicPrefix: string) => {
   const brokers = testBrokers();
   const producer = new Kafka({ brokers, logLevel: logLevel.ERROR }).producer();

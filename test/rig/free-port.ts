@@ -1,12 +1,15 @@
 import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 
-/** Below those that the kernel gives to connections, so that none of these takes one meanwhile. */
+/**
+ * Below the ports that the kernel gives to connections, so that none of those takes one of these
+ * meanwhile.
+ */
 const portMin = 20_000;
 const portMax = 32_000;
 const triesMax = 100;
 
-/** Finds TCP ports on loopback that nobody holds at this moment. */
+/** Finds TCP ports on loopback that are free at this moment. */
 export const findFreePorts = async (count: number): Promise<number[]> => {
   const servers: Held[] = [];
   for (let tries = 0; servers.length < count; tries += 1) {
@@ -20,7 +23,7 @@ export const findFreePorts = async (count: number): Promise<number[]> => {
 
 type Held = { port: number; close: () => Promise<void> };
 
-/** Holds a port, so that it is not found twice; undefined where somebody else holds it. */
+/** Holds a port, so that it is not found twice; undefined if somebody else holds it. */
 const hold = (port: number): Promise<Held | undefined> =>
   new Promise((resolve) => {
     const server = createServer();

@@ -14,8 +14,8 @@ import {
 } from "@payment-links/runtime";
 import { askForKeys } from "./ask-for-keys.ts";
 
-// A process with the shell, the caller check and the Redis limits of every service, and one route that
-// does nothing: what a test measures of it is theirs.
+// A process with the shell, the caller check and the Redis limits of every service, and one route
+// that does nothing: whatever a test measures comes from those three.
 const config = readConfig(
   z
     .object({

@@ -1,4 +1,5 @@
-// Preloaded into a service, lets a test move its clock: SIGUSR2 puts it 45 s ahead. Timers stay as they are.
+// Preloaded into a service, this lets a test move the service's clock: SIGUSR2 puts it 45 s ahead.
+// Timers stay as they are.
 const movedByMs = 45_000;
 const RealDate = Date;
 let aheadMs = 0;

@@ -5,13 +5,13 @@ import { findRedisProgram } from "../servers/redis.ts";
 import { findFreePorts } from "./free-port.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
 
-/** A Redis of a test's own, which it may kill; whatever was in it is lost by that. */
+/** A Redis of a test's own, which the test may kill; its content is then lost. */
 export type OwnRedis = {
   url: string;
   port: number;
-  /** Ends it as the kernel would: no farewell, nothing kept. */
+  /** Kills it at once: it closes nothing and keeps nothing. */
   kill(): Promise<void>;
-  /** Starts it again, empty, where it was. */
+  /** Starts it again, empty, at the same address. */
   start(): Promise<void>;
   close(): Promise<void>;
 };

@@ -42,7 +42,10 @@ type SystemOptions = {
   settings?: WatchSettings;
   /** Chains that are watched as well, with the same settings. */
   others?: readonly Chain[];
-  /** What stands between the watcher and the chain's node, the primary first; the node itself if absent. */
+  /**
+   * What stands between the watcher and the chain's node, the primary first; if not given, the node
+   * itself.
+   */
   rpcUrls?: readonly string[];
 };
 
@@ -64,7 +67,7 @@ export type ShownLink = {
     reason: string | null;
     amount: string;
     sourceTransaction: string | null;
-    /** Its chain took it away after it had settled. */
+    /** Its chain took the payment away after it had settled. */
     orphaned?: true;
   }[];
 };
@@ -72,7 +75,7 @@ export type ShownLink = {
 type Progress = {
   scannedTo: number | null;
   finalizedTo: number | null;
-  /** Up to where a second provider has been asked, where there is one. */
+  /** Up to which block a second provider has been asked, if there is one. */
   auditedTo: number | null;
   haltedReason: string | null;
 };
@@ -101,7 +104,7 @@ export const openPaymentSystem = async ({
     JSON.stringify(Object.fromEntries(chains.map(({ chainId }) => [chainId, watch]))),
   );
   await writeFile(catalogueFile, JSON.stringify(catalogue));
-  /** What tells a listener which chains to watch, and how. */
+  /** The settings by which a listener knows which chains to watch, and how. */
   const envOf = (urls: readonly string[]) => ({
     EVM_CHAINS_FILE: chainsFile,
     EVM_RPC_URLS: [
@@ -206,13 +209,13 @@ export const openPaymentSystem = async ({
     linksDatabase,
     settlementsDatabase,
     publicUrl: served.publicUrl,
-    /** What a listener in a process of its own is told, to watch on the same database. */
+    /** The settings of a listener in a process of its own, to watch on the same database. */
     watcherEnv: {
       ...envOf(rpcUrls),
       DATABASE_URL: settlements.ground.databaseUrl,
       CATALOGUE_FILE: catalogueFile,
     },
-    /** Keeps all news of links from everybody, as a broker does that is away, until told otherwise. */
+    /** Holds back all events about links, as a broker does that is away, until told otherwise. */
     holdLinks: (areHeld: boolean) => {
       areLinksHeld = areHeld;
     },
@@ -274,8 +277,8 @@ export const openPaymentSystem = async ({
       }
     },
     /**
-     * Mines until all that was paid so far is final, and waits until that has been told: a payment
-     * behind it all, on a link of its own, has completed that link.
+     * Mines until all payments so far are final, and waits until that has been published. It knows
+     * this by a last payment, on a link of its own, that has completed that link.
      */
     settleAll: async (): Promise<void> => {
       const last = await system.createLink({ toAmount: "1" });
@@ -351,7 +354,7 @@ const readyAccount = (tokenId: string): Account => {
     wallets: [
       {
         id: newId("wallet"),
-        // All digits: the same in every case.
+        // Digits only: upper and lower case look the same.
         walletAddress: `0x${"1".repeat(30)}${String(addresses).padStart(10, "0")}`,
         tokenId,
         chainType: "EVM",

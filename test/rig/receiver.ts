@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import { type IncomingHttpHeaders, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** One webhook as it came in, before anything was believed of it. */
+/** One webhook as it came in, before anything in it was verified. */
 export type Received = {
   path: string;
   headers: IncomingHttpHeaders;

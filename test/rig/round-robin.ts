@@ -4,8 +4,9 @@ import type { AddressInfo } from "node:net";
 export type Balancer = { port: number; close(): Promise<void> };
 
 /**
- * A small ingress for tests: sends each request to the next of the ports that its path allows, and
- * tries the next one where nobody listens. It holds nothing and retries no request that was sent.
+ * A small ingress for tests: sends each request to the next port that may serve its path, and tries
+ * the one after that if nobody listens. It buffers nothing, and never repeats a request that was
+ * sent.
  */
 export const openBalancer = async (
   portsFor: (path: string) => readonly number[],

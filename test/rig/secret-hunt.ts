@@ -7,10 +7,10 @@ import { testBrokers } from "@payment-links/bus/testing";
 import type { RealSystem } from "./real-system.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
 
-/** Texts that must stand nowhere, by a name that a failure may tell. */
+/** Texts that must appear nowhere, by names that a failure may print. */
 export type Secrets = Readonly<Record<string, string>>;
 
-/** Everything that a system keeps or tells, by where. */
+/** Everything that a system stores or puts out, by place. */
 export type Dump = Readonly<Record<string, string>>;
 
 /** Reads every table, topic and Redis value of a system, its log lines and its metrics. */
@@ -22,7 +22,7 @@ export const dumpSystem = async (system: RealSystem): Promise<Dump> => ({
   metrics: await readMetrics(system),
 });
 
-/** Where which secret stands, in any of the forms in which bytes are written down. */
+/** Where which secret appears, in any of the forms in which bytes are written down. */
 export const findSecrets = (secrets: Secrets, dump: Dump): string[] =>
   Object.entries(secrets).flatMap(([name, secret]) => {
     const forms = formsOf(secret);
@@ -31,13 +31,15 @@ export const findSecrets = (secrets: Secrets, dump: Dump): string[] =>
       .map(([place]) => `${name} in ${place}`);
   });
 
-/** The part that cannot be guessed; a prefix is shown to its owner, and a scheme to everybody. */
+/** The part that cannot be guessed: a prefix is shown to its owner, and a scheme to everybody. */
 const significantPart = (secret: string): string => secret.replace(/^(?:plk_\w{4}_|whsec_)/, "");
 
-/** So much of a secret, from either end, counts as the secret. */
+/** This much of a secret, from either end, counts as the secret. */
 const partChars = 16;
 
-/** The text, and the bytes that it encodes, in clear, in hex, in base64 at every offset, in a URL. */
+/**
+ * The text and the bytes that it encodes: in clear, in hex, in base64 at every offset, in a URL.
+ */
 const formsOf = (secret: string): string[] => {
   const part = significantPart(secret);
   const encoded = [Buffer.from(part, "utf8"), Buffer.from(part, "base64url")];
@@ -55,7 +57,10 @@ const formsOf = (secret: string): string[] => {
   return [...ends, ...whole];
 };
 
-/** How bytes look within base64 where so many others stand before them; what depends on those is cut. */
+/**
+ * How bytes look within base64 after the given number of others; characters that depend on
+ * neighbours are cut off.
+ */
 const base64At = (bytes: Buffer, offset: number): string[] => {
   const text = Buffer.concat([Buffer.alloc(offset), bytes])
     .toString("base64")

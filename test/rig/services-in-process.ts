@@ -20,13 +20,13 @@ import { sealingKey } from "./shop-env.ts";
 const host = "127.0.0.1";
 const env = { WEBHOOK_SECRET_KEYS: sealingKey };
 
-/** What the world outside of the house is here: every host name leads to one public address. */
+/** The outside world of these tests: every host name leads to one public address. */
 const outside = { resolve: () => Promise.resolve(["93.184.216.34"]), random: () => 0 };
 
 /**
- * The four services in this process behind one origin, over real databases, with one clock that stands
- * still. None is started, so no event travels: what a route answers, it answers by itself. Limits, where
- * given, are those of all but auth-keys.
+ * The four services in this process behind one origin, over real databases, with one clock that
+ * stands still. None is started, so no event travels: each route answers from its own service
+ * alone. Limits, if given, apply to all services but auth-keys.
  */
 export const openServicesInProcess = async (more: Partial<Pick<Ground, "limits">> = {}) => {
   const auth = await openTestGround({ name: "auth-keys", migration: authKeysMigration });

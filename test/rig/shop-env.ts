@@ -1,10 +1,12 @@
 /** The payment provider whose notices whole-set tests send. */
 export const acme = { provider: "acme", secret: "whsec_c2V0dGxlbWVudC1ub3RpY2VzLXRlc3Q=" };
 
-/** The key with which webhook secrets are sealed in whole-set tests. */
+/** The key that seals webhook secrets in whole-set tests. */
 export const sealingKey = `test=${Buffer.alloc(32, 7).toString("base64")}`;
 
-/** What the services are told so that `acme` pays, and a receiver on loopback is `receiver.test`. */
+/**
+ * The settings by which `acme` is a payment provider, and `receiver.test` a receiver on loopback.
+ */
 export const shopEnv = (receiver: { port: number }) => ({
   SETTLEMENT_PROVIDER_SECRETS: `${acme.provider}=${acme.secret}`,
   WEBHOOK_SECRET_KEYS: sealingKey,

@@ -2,7 +2,7 @@
 export type System = {
   baseUrl: string;
   internalUrl: string;
-  /** All that its processes have written. */
+  /** Everything that its processes have written. */
   output(): string;
   close(): Promise<void>;
 };

@@ -1,5 +1,5 @@
-// settlement-listener as a program that a test can kill, told everything by its environment. Its bus is
-// always away, so that what it tells stays in the outbox for whoever comes after it.
+// settlement-listener as a program that a test can kill, with all its settings in the environment.
+// Its bus is always away, so its events stay in the outbox for the next process.
 import type { Bus } from "@payment-links/bus";
 import { openCatalogue } from "@payment-links/contracts";
 import { openPool } from "@payment-links/postgres";

@@ -3,31 +3,34 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { createInterface } from "node:readline";
 
-/** What every server is started with. */
+/** The options of every server. */
 export type ServerContext = {
-  /** For its files; not there yet. */
+  /** For its files; must not exist yet. */
   readonly directory: string;
   /** The address at which it is reached, one of this machine's; loopback if absent. */
   readonly host?: string;
-  /** Hears what takes long and what goes wrong. */
+  /** Receives messages about what takes long and what goes wrong. */
   readonly report: (line: string) => void;
   /** Ends a start that is under way. */
   readonly signal: AbortSignal;
 };
 
-/** A server that serves. */
+/** A server that is ready. */
 export type RunningServer = {
   readonly url: string;
   /** Resolves once it is gone; more calls do nothing. */
   readonly stop: () => Promise<void>;
-  /** Ends it in order and keeps its data; what it answers starts it again where it was. */
+  /**
+   * Stops it in order and keeps its data; answers a function that starts it again at the same
+   * address.
+   */
   readonly interrupt: () => Promise<() => Promise<void>>;
 };
 
-/** Starts one server; resolves once it serves. */
+/** Starts one server; resolves once it is ready. */
 export type StartServer = (context: ServerContext) => Promise<RunningServer>;
 
-/** A program that serves once it has printed a line that contains `readyText`. */
+/** A program that is ready once it has printed a line that contains `readyText`. */
 export type ServerCommand = {
   readonly name: string;
   readonly command: string;
@@ -102,8 +105,8 @@ const launch = async (
 };
 
 /**
- * Starts a server on free loopback ports: between our finding one and its listening there, another
- * process may take it, so it is tried again on others.
+ * Starts a server on free loopback ports. Another process may take a port between our finding it
+ * and the server's listening, so the start is tried again on others.
  */
 export const startOnFreePorts = async (
   portCount: number,
@@ -119,7 +122,7 @@ export const startOnFreePorts = async (
   }
 };
 
-// All held before any is given back, so that they differ.
+// All are held before any is given back, so that they differ.
 const freePorts = async (count: number): Promise<readonly number[]> => {
   const holders = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
   await Promise.all(holders.map((holder) => once(holder, "listening")));

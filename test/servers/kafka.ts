@@ -18,7 +18,7 @@ const ready = { readyText: "Kafka Server started", readyMsMax: 120_000 } as cons
 type Ports = { readonly port: number; readonly controllerPort: number };
 const loopback = "127.0.0.1";
 
-/** The way to a broker that this machine has: jars on its own Java, or a container. */
+/** The way this machine can run a broker: jars on its own Java, or a container. */
 export const findKafka = async (): Promise<StartServer> => {
   if ((await hasJava()) && ((await isInMavenCache("kafka")) || (await hasMaven()))) {
     return startFromJars;
@@ -35,7 +35,7 @@ const startFromJars: StartServer = async (context) => {
   const logging = `-Dlog4j2.configurationFile=${join(import.meta.dirname, "log4j2.xml")}`;
   // A broker for tests lives for minutes: the second compiler would cost more than it earns.
   const java = ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", logging, "-cp", jars];
-  // One that begins with a hyphen would be read as an option.
+  // An id that begins with a hyphen would be read as an option.
   const clusterId = `t${randomBytes(15).toString("base64url")}A`;
   const format = ["kafka.tools.StorageTool", "format", "-t", clusterId, "-c", file];
 
@@ -53,7 +53,7 @@ const startFromJars: StartServer = async (context) => {
   });
 };
 
-// `docker run` in the foreground stands for its container: it hands SIGTERM on and ends with it.
+// `docker run` in the foreground stands for its container: it passes SIGTERM on and ends with it.
 const startContainer: StartServer = async (context) => {
   await mkdir(context.directory);
   await pullImage(context);
@@ -108,7 +108,7 @@ const properties = (
   "transaction.state.log.min.isr": "1",
   "share.coordinator.state.topic.replication.factor": "1",
   "share.coordinator.state.topic.min.isr": "1",
-  // As in production: a topic that nobody created is a mistake that must show.
+  // As in production: using a topic that nobody created is a mistake that must show.
   "auto.create.topics.enable": "false",
   "group.initial.rebalance.delay.ms": "0",
   "broker.session.timeout.ms": "3000",

