@@ -1,4 +1,4 @@
-// A workspace's `test:alone`: its tests of tier 1. turbo remembers what came of it for as long as
+// A workspace's `test:alone`: its tests of tier 1. turbo remembers their result for as long as
 // nothing has changed that they could see.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";

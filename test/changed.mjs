@@ -1,11 +1,12 @@
-// What has changed since `main`, uncommitted and unknown files too, and which tests it may concern.
+// What has changed since `main`, uncommitted and unknown files included, and which tests that may
+// concern.
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { listTests, root } from "./jest/jest.mjs";
 
-/** What every test stands on. */
+/** Files that every test depends on. */
 const common = ["package-lock.json", "jest.config.js", "test/jest/"];
 const gitBytesMax = 100_000_000;
 
@@ -14,7 +15,7 @@ const git = async (...args) => {
   return stdout.split("\n").filter((line) => line !== "");
 };
 
-/** The tests that what has changed may concern; with the reason, where that cannot be known. */
+/** The tests that the changes may concern, or the reason why that cannot be known. */
 export const listChangedTests = async () => {
   const files = await listChangedFiles().catch(() => undefined);
   if (files === undefined) return { reason: "there is no git, or no main to compare with" };
@@ -34,7 +35,9 @@ const listChangedFiles = async () => {
   return [...new Set([...changed, ...unknown])];
 };
 
-/** Jest knows who uses a module. Of another file, or a deleted one, all of its workspace may. */
+/**
+ * Jest knows who uses a module. Any other file, or a deleted one, may concern its whole workspace.
+ */
 const findModules = async (files) => {
   const modules = new Set();
   for (const file of files) {

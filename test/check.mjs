@@ -1,10 +1,11 @@
-// Everything that can be said of the code without running it; `npm run check` and `npm test` call it.
+// Everything that can be checked without running the product; `npm run check` and `npm test` call
+// it.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** Each by turbo, which remembers what was good of the very same sources. */
+/** Each runs under turbo, which remembers what passed for the same sources. */
 const steps = [
   ["types", "check"],
   ["lint and rooms", "//#check:lint"],

@@ -7,7 +7,7 @@ import { sampleAccount, shopAddress } from "../services/links-api/src/testing/sa
 
 type Step = { kind: string; to: string; value: string; data: string };
 
-/** One of the rig's payers, who let the proxy move everything from earlier on. */
+/** One of the rig's payers; their allowance for the proxy was set earlier. */
 const payer = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 const gas = "0x7a120";
 
@@ -55,7 +55,7 @@ const send = async ({ to, value, data }: Step) => {
   return chain.client.getTransactionReceipt({ hash: hash as `0x${string}` });
 };
 
-// Guards the calldata itself: what a wallet is given is what a real node carries out.
+// Guards the calldata itself: a real node carries out what a wallet is given.
 describe("what the checkout tells a payer to send", () => {
   test.each([
     ["usdc", "25.000001", 25_000_001n, ["approve", "pay"]],
@@ -102,7 +102,7 @@ describe("what the checkout tells a payer to send", () => {
 
   test.each([
     ["usdc", 7_000_000n],
-    // The payers' allowance of earlier on stands in the way of another that is not 0.
+    // The allowance that the payers gave earlier must go to 0 before another can be set.
     ["silent", 7_000_000n],
   ] as const)("in %s is what the page has a browser's wallet send", async (token, units) => {
     const linkId = await createLink(token, "7");

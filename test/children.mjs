@@ -1,4 +1,5 @@
-// The processes of a test run: each the head of a group of its own, and all of them ended with us.
+// The processes of a test run. Each is the head of a group of its own, and all of them end with
+// this one.
 import { spawn } from "node:child_process";
 import { readFile, readdir, readlink, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -7,14 +8,14 @@ import { root } from "./jest/jest.mjs";
 
 const killMsMax = 20_000;
 
-/** What a signal, or a limit of time, has to end. */
+/** What has to be ended on a signal, or when time is over. */
 const children = new Set();
 let interruption;
 
 /** The signal that ended the run early, if one did. */
 export const interruptedBy = () => interruption;
 
-/** Says it to whoever watches; standard output is for the result. */
+/** Prints for whoever watches; standard output is for the result. */
 export const report = (line) => process.stderr.write(`${line}\n`);
 
 /** Starts Node 24 as the head of a process group, which a terminal's Ctrl-C does not reach. */
@@ -24,7 +25,7 @@ export const start = (args, options) => {
   child.gone = new Promise((resolve) => {
     const hasGone = (code) => {
       children.delete(child);
-      // Jest's workers, and what they started in turn.
+      // Jest's workers, and the processes that they started.
       if (child.pid !== undefined) killIfThere(-child.pid);
       resolve(code);
     };
@@ -36,7 +37,7 @@ export const start = (args, options) => {
   return child;
 };
 
-/** Waits for the end, and brings it about after a time; answers the exit code. */
+/** Waits for the end, and forces it after a time; answers the exit code. */
 export const endWithin = async (child, timeoutMs) => {
   const timer = setTimeout(() => {
     report(`given up after ${timeoutMs / 60_000} minutes`);
@@ -60,12 +61,13 @@ const killIfThere = (pid) => {
 };
 
 /**
- * A test that was cut short may leave a database running, in a session of its own. It works below
- * our directory, or below the one it was given instead, which tells it from all that is not ours.
+ * A test that was cut short may leave a database running, in a session of its own. The database
+ * works in a folder below ours, or in the one that replaced it; that tells it from everything that
+ * is not ours.
  */
 export const endWhatIsLeft = async (directory) => {
   const homes = [directory, ...(await homesInsteadOf(directory))];
-  // Where there is no /proc, they stay.
+  // Without /proc, such databases stay.
   for (const pid of await readdir("/proc").catch(() => [])) {
     const workingDirectory = await readlink(`/proc/${pid}/cwd`).catch(() => "");
     const isOurs = homes.some((home) => workingDirectory.startsWith(`${home}/`));
@@ -74,7 +76,7 @@ export const endWhatIsLeft = async (directory) => {
   for (const home of homes) await rm(home, { recursive: true, force: true, maxRetries: 5 });
 };
 
-/** Root's databases whose own place the user `postgres` could not enter. */
+/** Databases that root started, whose own folder the user `postgres` could not enter. */
 const homesInsteadOf = async (directory) => {
   const parent = "/var/lib/payment-links";
   const homes = (await readdir(parent).catch(() => [])).map((name) => join(parent, name));

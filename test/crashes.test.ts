@@ -91,7 +91,7 @@ describe("500 payments on 50 links while services are killed", () => {
           const notice = { id, amount, status, paymentLinkId: linkId };
           if ((await sendNotice(system.baseUrl, acme, notice)) === 202) break;
         } catch {
-          // The provider cannot tell whether it was heard; it says it again.
+          // The provider cannot know whether its notice arrived, so it sends it again.
         }
         await new Promise((resolve) => setTimeout(resolve, 100));
       }

@@ -20,7 +20,7 @@ let internalUrl: string;
 
 beforeEach(async () => {
   dataDir = await mkdtemp(join(tmpdir(), "payment-links-"));
-  // Started by root, Postgres runs as another user, who must be able to enter.
+  // If root starts it, Postgres runs as another user, who must be able to enter.
   await chmod(dataDir, 0o755);
   const [port = 0, internalPort = 0, devnetPort = 0] = await findFreePorts(3);
   ports = { port, internalPort, devnetPort };
@@ -40,7 +40,7 @@ const start = async (...args: string[]): Promise<Child> => {
     PORT: String(ports.port),
     INTERNAL_PORT: String(ports.internalPort),
     DEVNET_PORT: String(ports.devnetPort),
-    // The state of a link is asked for more often than a person would.
+    // The test asks for a link's state more often than a person would.
     RATE_LIMIT_PER_IP: "10000:10000",
     LOG_LEVEL: "warn",
   };
@@ -51,7 +51,7 @@ const start = async (...args: string[]): Promise<Child> => {
   return child;
 };
 
-/** Runs the operator's command line; answers its exit code and all that it said. */
+/** Runs the operator's command line; answers its exit code and all its output. */
 const admin = async (...args: string[]) => {
   const child = startChild(
     "deploy/src/admin.ts",
@@ -78,7 +78,7 @@ const addDevnetWallet = async ({ cookie }: Merchant): Promise<void> => {
   expect([added.status, added.body["isDefault"]]).toEqual([201, true]);
 };
 
-/** Nobody's: what is paid here is worth nothing. */
+/** An address of nobody's: what is paid here is worth nothing. */
 const shopAddress = "0x8617E340B3D01FA5F11F306F4090FD50E238070D";
 
 const createLink = async ({ apiKey }: Merchant, order: object): Promise<string> => {
@@ -149,7 +149,7 @@ describe("the development chain of npm start", () => {
     await admin("devnet", "pay", "--link", linkId, "--amount", "4.999999");
     await waitReceived(linkId, "15");
     await second.end("SIGKILL");
-    // Its node ends after it, once its state is written.
+    // Its node ends after it, once the node's state is written.
     await waitUntil("the port is free", () =>
       askNode("eth_chainId").then(
         () => false,

@@ -16,9 +16,12 @@ const endpointsPerAccount = 5;
 const endpointCount = accountCount * endpointsPerAccount;
 const waveCount = 3;
 const warmUpCount = 4_000;
-/** Shorter than by default: it is kept to just the same, and three waves wait for it. */
+/** Shorter than the default: it is enforced in the same way, and three waves wait for it. */
 const timeoutMs = 4_000;
-/** What a busy machine, and the write of the result, may add: without a deadline they never end. */
+/**
+ * What a busy machine and the write of the result may add; without a deadline, these attempts never
+ * end.
+ */
 const slackMs = 5_000;
 const dripMs = 100;
 const growthBytesMax = 64 * 1024 * 1024;
@@ -137,7 +140,7 @@ describe("100 endpoints that drip and 100 whose bodies never end", () => {
     return found;
   };
 
-  /** Its own word for how many slots are taken. */
+  /** The dispatcher's own count of the slots taken. */
   const readUnderWay = async (): Promise<number> => {
     const { body } = await request(`http://127.0.0.1:${dispatcher().internalPort}/metrics`);
     const text = await body.text();

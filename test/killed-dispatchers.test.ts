@@ -18,22 +18,24 @@ const dispatcherCount = 3;
 const killCount = 10;
 const slotsPerEndpoint = 20;
 const attemptsMax = 6;
-/** How long the receiver takes over an answer: so long that the kills fall among the deliveries. */
+/** How long the receiver takes to answer: so long that kills happen in the middle of deliveries. */
 const answerMs = 250;
 /** Every so many attempts it takes longer: so long that a lease which ends too soon would show. */
 const slowEvery = 50;
 const slowMs = 1_500;
 /**
- * Every so many events, the second endpoint is out of order at first, while the first has its 2xx.
+ * For every so many events, the second endpoint fails at first, while the first one answers 2xx.
  */
 const refusedEvery = 4;
-/** A 2xx that is older than this at a kill has long been written down. */
+/** A 2xx that is older than this at a kill has been written for certain. */
 const writeMsMax = 2_000;
-/** How much later than a kill this process, busy as it is, may hear that a connection has ended. */
+/**
+ * How much later than a kill this process, busy as it is, may notice that a connection has ended.
+ */
 const noticeMsMax = 2_000;
 const waitMsMax = 120_000;
 
-/** One attempt as the receiver saw it; times are milliseconds of this process' clock. */
+/** One attempt as the receiver saw it; times are milliseconds of this process's clock. */
 type Attempt = {
   path: string;
   linkId: string;
@@ -48,7 +50,7 @@ type Connection = { closedAt?: number };
 
 const Webhook = z.object({ data: z.object({ paymentLinkId: z.string() }) });
 
-/** Takes its time over each webhook, and notes which attempts of one delivery overlap. */
+/** Takes a while over each webhook, and notes which attempts of one delivery overlap. */
 const openReceiver = async () => {
   const attempts: Attempt[] = [];
   const underWay = new Map<string, number>();
@@ -72,7 +74,7 @@ const openReceiver = async () => {
     if (count > 1) overlaps.push(deliveryId);
     res.on("close", () => underWay.set(deliveryId, (underWay.get(deliveryId) ?? 0) - 1));
     const linkId = await readLinkId(req).catch(() => undefined);
-    // The sender went away in the middle of its own request.
+    // The sender ended in the middle of its own request.
     if (linkId === undefined) return;
     const connection = connections.get(req.socket) ?? {};
     const attempt: Attempt = { path: req.url ?? "", linkId, deliveryId, beganAt, connection };
@@ -121,9 +123,10 @@ describe("20,000 deliveries while dispatchers are killed", () => {
     const env = {
       ...shopEnv(receiver),
       WEBHOOK_ENDPOINT_CONCURRENCY: String(slotsPerEndpoint),
-      // The default deadline: a dispatcher that has just started on a busy machine may need seconds for its
-      // first attempts, and one given up after its answer was sent looks like one that was sent again. A
-      // lease ends 20 s after it, and what was interrupted is soon tried again.
+      // The default deadline. A dispatcher that has just started on a busy machine may need seconds
+      // for its first attempts, and an attempt that is given up after its answer was sent looks
+      // like one that was sent again. A lease ends 20 s after the deadline, and interrupted
+      // attempts are soon tried again.
       WEBHOOK_TIMEOUT_SECONDS: "10",
       WEBHOOK_RETRY_SCHEDULE_SECONDS: "0,0.2,0.2,0.2,0.2,0.2",
       RATE_LIMIT_PER_IP: "10000:10000",
@@ -180,7 +183,7 @@ describe("20,000 deliveries while dispatchers are killed", () => {
     );
     expect(byDelivery.size).toBe(deliveryCount);
     expect(receiver.overlaps).toEqual([]);
-    // Without these nothing of what follows would have been tried.
+    // Without these, nothing below would have been tested.
     expect(repeated).toBeGreaterThan(eventCount / refusedEvery);
 
     const deliveriesByFact = Map.groupBy(
@@ -243,8 +246,8 @@ type Kill = { at: number; underWay: number };
 const isUnanswered = ({ succeededAt }: Attempt): boolean => succeededAt === undefined;
 
 /**
- * Whether a delivery that had its 2xx was sent again, and not because the process that had the 2xx
- * was killed before it could write that down: then its connection, too, ended with that kill.
+ * Whether a delivery that had its 2xx was sent again without an excuse. The one excuse is that its
+ * process was killed before it could write the 2xx: then its connection ended with that kill, too.
  */
 const isSentAgain = (attempts: readonly Attempt[], kills: readonly Kill[]): boolean => {
   const last = Math.max(...attempts.map(({ beganAt }) => beganAt));

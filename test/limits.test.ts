@@ -65,7 +65,7 @@ describe("limits of two processes that share a Redis", () => {
       { key: busy, perSecond: 4 * perSecond },
       { key: calm, perSecond: 0.8 * perSecond },
     ]);
-    // Three times, as one pause of a busy machine must not decide it.
+    // Three times, as one pause of a busy machine must not decide the result.
     const rises: number[] = [];
     let outageStartMs = 0;
     for (let kill = 0; kill < 3; kill += 1) {
@@ -97,10 +97,10 @@ describe("limits of two processes that share a Redis", () => {
       `Redis killed: p99 rose by ${rises.map((ms) => ms.toFixed(0)).join(", ")} ms, ` +
         `${(passed.length / limit).toFixed(2)} of the limit passed\n`,
     );
-    // The bucket was empty before, and comes back no fuller from a Redis that has forgotten it.
+    // The bucket was empty before, and a Redis that has forgotten it does not give it back full.
     expect(passed.length).toBeLessThanOrEqual(1.2 * limit);
     expect(passed.length).toBeGreaterThanOrEqual(0.6 * limit);
-    // One process may grant the whole burst again, and the other one then knows of it.
+    // One process may grant the whole burst again; after that the other one knows of it.
     expect((await passedAtOnce(opened.slice(0, 1), later, 150))[200]).toBeGreaterThanOrEqual(100);
     expect((await passedAtOnce(opened.slice(1), later, 50))[200] ?? 0).toBeLessThan(50);
   }, 90_000);
@@ -132,10 +132,10 @@ describe("limits of two processes that share a Redis", () => {
       await proxy.pass();
       await sharedBy([one]);
     }
-    // The middle one: the machine may have been busy with something else, or Redis not back for good.
+    // The middle one: the machine may have been busy, or Redis not yet stable.
     expect(median(firsts)).toBeGreaterThanOrEqual(45);
     expect(median(firsts)).toBeLessThan(usual + 50 + 40);
-    // What was taken meanwhile is not given again.
+    // What was taken meanwhile is not granted again.
     const { headers } = await one.pool.request(callOf(key));
     expect(headers["ratelimit"]).toContain(`"key";r=${1000 - 50 - rounds * 51 - 1}`);
   });
@@ -151,7 +151,7 @@ const get = async ({ pool }: Limited, key: string): Promise<Sample> => {
   return { status: statusCode, ms: performance.now() - sentAtMs, sentAtMs };
 };
 
-/** How many of some calls at once, to all processes by turns, got which status. */
+/** How many of several calls, sent to all processes in turn and at once, got which status. */
 const passedAtOnce = async (opened: readonly Limited[], key: string, count = 400) => {
   const calls = Array.from({ length: count }, (_, n) => {
     const one = opened[n % opened.length];
@@ -165,7 +165,7 @@ const passedAtOnce = async (opened: readonly Limited[], key: string, count = 400
 
 type Stream = { key: string; perSecond: number };
 
-/** Sends calls at a steady pace, however long the answers take, to all processes by turns. */
+/** Sends calls at a steady pace to all processes in turn, however long the answers take. */
 const startLoad = (opened: readonly Limited[], streams: readonly Stream[]) => {
   const samples = new Map<string, Sample[]>(streams.map(({ key }) => [key, []]));
   const underWay = new Set<Promise<void>>();

@@ -26,7 +26,7 @@ describe("README.md", () => {
   beforeAll(async () => {
     readme = await readFile(join(projectRoot, "README.md"), "utf8");
     folder = await mkdtemp(join(tmpdir(), "payment-links-readme-"));
-    // Started by root, Postgres runs as another user, who must be able to enter.
+    // If root starts it, Postgres runs as another user, who must be able to enter.
     await chmod(folder, 0o755);
   });
 
@@ -62,7 +62,7 @@ describe("README.md", () => {
         timeout: 60_000,
       });
       expect({ status: second.status, stderr: second.stderr }).toEqual({ status: 0, stderr: "" });
-      // A page's address and a transaction are new each time; the order of webhooks may be either.
+      // A page's address and a transaction are new each time; webhooks may come in either order.
       const lines = linesOf(second.stdout).filter((line) => !/^(http|\{)/.test(line));
       expect(lines.sort()).toEqual(printed.flatMap(({ text }) => linesOf(text)).sort());
       expect(second.stdout).toMatch(/^\{"transactionHash":"0x\w{64}","amount":"25",.*\}$/m);
@@ -86,7 +86,7 @@ describe("README.md", () => {
   }, 180_000);
 });
 
-/** Links what is installed and copies what runs, so that nothing of the clone in use is touched. */
+/** Links what is installed and copies what runs, so that nothing in the clone in use is touched. */
 const cloneScript = `
   set -eu
   cd "$FROM"

@@ -62,7 +62,7 @@ describe("two replicas of links-api under load", () => {
     return performance.now();
   };
 
-  /** Calls without a pause but a short one, through the ingress, until it is stopped. */
+  /** Sends calls through the ingress with only short pauses, until it is stopped. */
   const startLoad = (method: "GET" | "POST", key: string) => {
     const samples: Sample[] = [];
     const work = async (stop: AbortSignal) => {
@@ -161,7 +161,8 @@ describe("two replicas of links-api under load", () => {
     await Promise.all(authKeys.map((replica) => replica.kill()));
     await sleep(3_000);
     await creates.stop();
-    // What is 4 s old by now grows 45 s older, in processes that read it from their clocks alone.
+    // An answer that is 4 s old becomes 45 s older for processes that read its age from their
+    // clocks alone.
     await sleep(listRevokedMs + 4_000 - performance.now());
     for (const replica of system.replicas) {
       if (replica.service === "links-api") process.kill(replica.pid(), "SIGUSR2");
@@ -173,7 +174,7 @@ describe("two replicas of links-api under load", () => {
     const lateCreates = sentAfter(creates.samples, createRevokedMs + 1_000);
     expect(lateCreates.length).toBeGreaterThan(10);
     expect(accepted(lateCreates)).toEqual([]);
-    // Readers live on for a while, which is what the minute is for.
+    // Readers work on for a while; that is what the minute is for.
     const stale = sentAfter(lists.samples, movedAtMs + clockNoticeMs);
     expect(accepted(stale).length).toBeGreaterThan(20);
     const lateLists = sentAfter(lists.samples, listRevokedMs + 60_000 - movedByMs);

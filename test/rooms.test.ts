@@ -69,7 +69,7 @@ const breaches: [string, string, string][] = [
   ["the all-in-one speaks to Kafka", "deploy/src", `import "kafkajs";`],
 ];
 
-/** Plants a file for each breach, and two that name each other's types, and lints them all. */
+/** Writes a file for each breach, and two that name each other's types, and lints them all. */
 const lintPlanted = (): string => {
   const planted = breaches.map(([, room, source], index) => ({
     file: fileOf(room, index),

@@ -7,7 +7,7 @@ const burst = 20;
 let system: Awaited<ReturnType<typeof openServicesInProcess>>;
 beforeAll(async () => {
   const perAddress = { tokensPerSecond: 100_000, burst: 100_000 };
-  // The clock stands still: nothing flows back into a bucket unless a test lets time pass.
+  // The clock stands still: a bucket refills only when a test lets time pass.
   const perKey = { tokensPerSecond: 0.001, burst };
   system = await openServicesInProcess({ limits: { perKey, perAddress } });
 });
@@ -70,7 +70,8 @@ describe("keys rotated from one another", () => {
     const fresh = await rotate(merchant, old.id, { overlapSeconds: 3 });
     system.clock.advance(2_999);
     expect([await list(old.key), await list(fresh.key)]).toEqual(["200", "200"]);
-    // Within the 5 s for which an answer about a key counts: its end is judged at every use.
+    // This is within the 5 s for which an answer about a key counts, but the key's end is checked
+    // at every use.
     system.clock.advance(1);
     expect([await list(old.key), await list(fresh.key)]).toEqual(["EXPIRED_API_KEY", "200"]);
   });

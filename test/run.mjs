@@ -1,7 +1,7 @@
-// `npm test [-- <path patterns>]`: everything that can be proven, on a fresh clone too. Installs what
-// is missing, starts real servers, checks the code, runs the tests; the last line counts. Of a part of
-// the tests, it starts the servers that these ask for. `npm run test:quick`: all that needs no server,
-// and what needs Postgres alone of that which has changed since `main`.
+// `npm test [-- <path patterns>]`: everything that can be proven, on a fresh clone too. Installs
+// what is missing, starts real servers, checks the code, runs the tests; the last line counts. For
+// a part of the tests, it starts only the servers that these ask for. `npm run test:quick`: all
+// tests that need no server, and of what has changed since `main` those that need only Postgres.
 import { existsSync } from "node:fs";
 import { chmod, mkdtemp, readFile, readdir } from "node:fs/promises";
 import { availableParallelism, constants, tmpdir } from "node:os";
@@ -27,7 +27,7 @@ const jestMsMax = 1_500_000;
 
 const main = async (args) => {
   await ensureInstalled();
-  // The run's own directory for temporary files: what a test leaves behind goes with it.
+  // The run's own directory for temporary files: what a test leaves behind is removed with it.
   const directory = await mkdtemp(join(tmpdir(), "payment-links-run-"));
   await chmod(directory, 0o711);
   const env = { ...process.env, TMPDIR: directory, NODE_COMPILE_CACHE: compileCache };
@@ -42,13 +42,15 @@ const main = async (args) => {
 
 const runAll = (run) =>
   withServers(run, Object.keys(allServers), async (env) => {
-    // Both at once: Maven may be fetching for a while.
+    // Both at once: Maven may take a while to fetch.
     const isGood = await check(run.env);
     const counts = await runJest(await env, [], run.directory);
     return { ...counts, failed: counts.failed + (isGood ? 0 : 1) };
   });
 
-/** Not checked: somebody is in the middle of a change, and the code need not be tidy yet. */
+/**
+ * The check is left out: somebody is in the middle of a change, and the code need not be tidy yet.
+ */
 const runPart = async (run, args) => {
   const names = await findServers(await listTests(...args));
   return await withServers(run, names, async (env) => runJest(await env, args, run.directory));
@@ -74,7 +76,7 @@ const listQuick = async () => {
   return chosen;
 };
 
-/** Tier 1, by workspace: turbo runs those again that have changed, or stand on what has. */
+/** Tier 1, by workspace: turbo runs again those that have changed, or depend on what has. */
 const runAlone = async (env) => {
   const turbo = join(root, "node_modules/turbo/bin/turbo");
   const PATH = `${join(root, "node_modules/.bin")}${delimiter}${env.PATH}`;
@@ -98,11 +100,11 @@ const runAlone = async (env) => {
   return { ...counts, failed: counts.failed === 0 && code !== 0 ? 1 : counts.failed };
 };
 
-/** Starts the servers named, tells which, and ends them after the work. */
+/** Starts the named servers, says which, and ends them after the work. */
 const withServers = async ({ env }, names, work) => {
   const titles = names.map((name) => allServers[name].title);
   report(`servers: ${titles.join(", ") || "none"}`);
-  // What was given, and is not asked for, is not told either.
+  // A server that is given but not asked for is hidden from the tests, too.
   const { DATABASE_URL: _, KAFKA_BROKERS: __, REDIS_URL: ___, ...rest } = env;
   if (names.length === 0) return await work(rest);
   const servers = startServers(env, names);
@@ -113,7 +115,7 @@ const withServers = async ({ env }, names, work) => {
   }
 };
 
-/** The servers' process lets them go when we let go of it, also when we are killed. */
+/** The process that runs the servers ends them when we let go of it, even if we are killed. */
 const startServers = (env, names) => {
   const child = start([join(root, "test/servers/main.ts"), ...names], {
     env,
@@ -123,7 +125,7 @@ const startServers = (env, names) => {
     createInterface(child.stdout).once("line", (line) => resolve(JSON.parse(line)));
     child.gone.then(() => reject(new Error("the servers for the tests did not start")));
   });
-  // Whoever waits for it hears of it; until then it is nobody's.
+  // Whoever awaits it gets the error; until then nobody would catch it.
   urls.catch(() => undefined);
   const stop = async () => {
     if (child.connected) child.disconnect();
@@ -152,7 +154,7 @@ const runJest = async (env, args, directory) => {
   const counts = countResults(JSON.parse(results), { isPart });
   for (const name of counts.unnamed) report(`skipped for no named reason: ${name}`);
   const hasNone = counts.passed === 0 && Object.keys(counts.skipped).length === 0;
-  // Jest has reasons of its own to be dissatisfied, and so have those who end it.
+  // Jest can fail for reasons of its own, and so can whatever ended it.
   return { ...counts, failed: counts.failed === 0 && (code !== 0 || hasNone) ? 1 : counts.failed };
 };
 

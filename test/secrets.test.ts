@@ -30,7 +30,7 @@ describe("after a whole journey, refused and mistaken calls among it", () => {
   let people: IdentityProvider;
   let dump: Dump;
   let linkId = "";
-  /** What nobody may find again, filled while it is handed out. */
+  /** The secrets to look for, collected while they are handed out. */
   const secrets: Record<string, string> = {
     "the provider's secret": provider.secret,
     "the sealing key": sealingKey,
@@ -139,7 +139,7 @@ describe("after a whole journey, refused and mistaken calls among it", () => {
     await waitUntil("both webhooks", () => receiver.received.length >= 2);
   };
 
-  /** Signs in at the identity provider, and keeps what passes through the browser's hands. */
+  /** Signs in at the identity provider, and keeps what passes through the browser. */
   const signInElsewhere = async () => {
     const browser = createBrowser({ origin, servedBy: system.baseUrl });
     const back = await browser.visit(oidcPath, {
@@ -194,7 +194,7 @@ describe("after a whole journey, refused and mistaken calls among it", () => {
 
   test("and it was all there to be searched", () => {
     const holds = (place: string, text: string) => expect(dump[place]).toContain(text);
-    // Only its hash is kept, as bytes: these are found in the very form in which they stand.
+    // Only its hash is stored, as bytes; that hash is looked for as it is.
     holds("table auth_keys.api_keys", hashSecret(secrets["the API key"] ?? "").toString("hex"));
     holds("table links_api.links", linkId);
     holds("table webhook_dispatcher.endpoints", "receiver.test");

@@ -1,21 +1,25 @@
-// Which tests need what. Nobody lists them: a test needs a server if it imports, by whatever way, the one
-// module that knows where that server is. A run is told of no other server, so this cannot be untrue.
+// Which tests need what. Nobody lists them: a test needs a server if it imports, directly or not,
+// the one module that knows the server's address. A run is told of no other server, so a wrong
+// answer would fail.
 import { listTests } from "./jest/jest.mjs";
 
-/** Those that `servers/main.ts` starts, by the names that it takes. */
+/** The servers that `servers/main.ts` starts, by the names that it accepts. */
 export const servers = {
   postgres: { title: "Postgres", module: "packages/postgres/src/testing.ts" },
   kafka: { title: "Kafka", module: "packages/bus/src/testing/test-brokers.ts" },
   redis: { title: "Redis", module: "packages/rate-limit/src/testing/test-redis-url.ts" },
 };
 
-/** What starts servers and processes of its own: the whole set, and the database that we bring. */
+/**
+ * Modules that start servers and processes of their own: the whole set, and the database that we
+ * bring.
+ */
 const wholeSet = "test/";
 const ownPostgres = "deploy/src/embedded-postgres.ts";
 
 const listUsersOf = (...modules) => listTests("--findRelatedTests", ...modules);
 
-/** The servers that one of these tests asks for. */
+/** The servers that at least one of these tests asks for. */
 export const findServers = async (tests) => {
   const wanted = new Set(tests);
   const names = [];

@@ -17,7 +17,7 @@ const traceIdOf = (traceparent: unknown): string => String(traceparent).split("-
 
 const Line = z.looseObject({ service: z.string(), trace_id: z.string().optional() });
 
-/** The services of whose log lines one names the trace. */
+/** The services of whose log lines at least one names the trace. */
 const servicesIn = (output: string, traceId: string): string[] => {
   const lines = output.split("\n").filter((line) => line.startsWith("{") && line.includes(traceId));
   const found = lines.map((line) => Line.parse(JSON.parse(line)));

@@ -15,17 +15,17 @@ import { openServicesInProcess } from "./rig/services-in-process.ts";
 /** Who may call a route: anybody, a key with a scope, or a signed-in person. */
 type Rule = "anyone" | "session" | Scope;
 
-/** What stands in the places of a path's parameters. */
+/** The values of a path's parameters. */
 type Parameters = Record<string, string>;
 
 type Expected = {
   by: Rule;
-  /** What who may call it is answered: the status, and the codes of a refusal. */
+  /** What a permitted caller is answered: the status, and the codes of a refusal. */
   answers: string;
   body?: unknown;
   /** The thing that a path is about, made for one test. */
   of?: (owner: Merchant) => Parameters | Promise<Parameters>;
-  /** Whether the thing is its owner's alone: for everybody else it does not exist. */
+  /** Whether only the owner may see the thing: for everybody else it does not exist. */
   isOwned?: boolean;
   /** Whether another site's page is refused, though anybody may call it. */
   isOwnSiteOnly?: boolean;
@@ -277,7 +277,10 @@ describe("a body that is no object is told so to who may call, of", () => {
   });
 });
 
-/** Every kind of caller; the one who may change the thing comes last, and finds it as it was. */
+/**
+ * Every kind of caller. The one who may change the thing comes last, so that the thing is still
+ * unchanged then.
+ */
 const callersOf = async (owner: Merchant, stranger: Merchant): Promise<Caller[]> => {
   const ended = await openMerchant(system, `ended_${owner.handle}`);
   await call(`${system.baseUrl}/console/api/session`, {

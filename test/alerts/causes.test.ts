@@ -13,7 +13,7 @@ const causes = new Set(
   readRules(causesFile).groups.flatMap(({ rules }) => rules.flatMap(({ alert }) => alert ?? [])),
 );
 
-/** A series and its values minute by minute, as promtool writes them; `_` is no scrape. */
+/** A series and its values minute by minute, as promtool writes them; `_` is a missing scrape. */
 type Series = readonly [name: string, values: string];
 const minutes = 30;
 const steady = (value: number) => `${value}+0x${minutes}`;
@@ -32,7 +32,7 @@ const gauges = (ofAlert: Record<string, readonly [string, number, number]>) => {
   );
 };
 
-/** Counters that nobody sees before they are 1: that first one must alarm already. */
+/** Counters that do not exist before they are 1: that first value must fire already. */
 const firstRises = (ofAlert: Record<string, string>) => {
   return Object.fromEntries(
     Object.entries(ofAlert).map(([alert, name]) => {
@@ -43,7 +43,7 @@ const firstRises = (ofAlert: Record<string, string>) => {
   );
 };
 
-/** A hundred events a minute, of which so many within a minute's time. */
+/** A hundred events per minute; of these, the given number within a minute. */
 const lags = (inTime: number): Series[] => {
   const name = 'payment_links_consumer_lag_seconds_bucket{group="links-api",topic="accounts.v1"';
   return [
@@ -53,7 +53,7 @@ const lags = (inTime: number): Series[] => {
   ];
 };
 
-/** What each alert is for, and the same set at rest: nothing of the second may alarm. */
+/** The state that each alert is for, and the same set at rest: at rest nothing may fire. */
 const troubles: Readonly<Record<string, { trouble: Series[]; rest: Series[] }>> = {
   PaymentLinksServiceGone: {
     trouble: [['process_start_time_seconds{service="links-api",pod="a"}', "5 5 5 5 5 stale"]],
@@ -82,7 +82,7 @@ const troubles: Readonly<Record<string, { trouble: Series[]; rest: Series[] }>> 
     PaymentLinksPaymentsUndecided: [`${settlement}_oldest_processing_age_seconds`, 86401, 86399],
   }),
   PaymentLinksConsumerStopped: {
-    // One of two pods stands; the other's health must not hide it.
+    // One of two pods has stalled; the other's health must not hide that.
     trouble: [
       [`${bus}_last_fetch_timestamp_seconds{group="links-api",pod="a"}`, steady(600)],
       [`${bus}_last_fetch_timestamp_seconds{group="links-api",pod="b"}`, `0+60x${minutes}`],
@@ -159,7 +159,7 @@ withPromtool.describe("causes", () => {
     "%s fires, and not at rest",
     async (name, { trouble, rest }) => {
       await firing(name, trouble, minutes - 2, true);
-      // A counter at rest has to have been there for longer than its alert looks back.
+      // A counter at rest must have existed for longer than its alert looks back.
       await firing(name, rest, name === "PaymentLinksVersionsSkipped" ? 119 : minutes - 2, false);
     },
   );

@@ -27,7 +27,7 @@ export const ruleFiles = readdirSync(alertsFolder)
   .filter((file) => file.endsWith(".yaml"))
   .map((file) => join(alertsFolder, file));
 
-/** One file of rules as the chart holds it. */
+/** One file of rules as the chart contains it. */
 export const readRules = (file: string) => RuleFile.parse(parse(readFileSync(file, "utf8")));
 
 /** All rules of the chart, in order. */

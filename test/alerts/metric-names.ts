@@ -1,6 +1,7 @@
 /**
- * The names of metrics that a PromQL expression reads. Enough for expressions of our own: what is left
- * once strings, selectors, ranges and lists of labels are taken away, and is neither function nor word.
+ * The names of metrics that a PromQL expression reads. It is enough for our own expressions: it
+ * removes strings, selectors, ranges and lists of labels, and takes what is left and is neither a
+ * function nor a keyword.
  */
 export const metricNamesOf = (expr: string): string[] => {
   const bare = expr

@@ -20,7 +20,7 @@ export const openWatchedSet = async (redisDatabase: number) => {
   });
   return {
     ...system,
-    /** What a service's internal port says to a scrape. */
+    /** What a service's internal port answers to a scrape. */
     scrape: async (service: string): Promise<string> => {
       const port = system.replicas.find((replica) => replica.service === service)?.internalPort;
       const answer = await request(`http://127.0.0.1:${port}/metrics`);
@@ -36,7 +36,7 @@ export const openWatchedSet = async (redisDatabase: number) => {
       });
       if (status !== 200) throw new Error(`a link's creation was answered ${status}`);
     },
-    /** An account opened, a link created, paid by a notice and told by two webhooks. */
+    /** An account opened, and a link created, paid by a notice and reported by two webhooks. */
     payOnce: async (handle: string): Promise<Merchant> => {
       const merchant = await openMerchant(system, handle);
       await registerEndpoint(system, merchant, `https://receiver.test/${handle}`);
@@ -52,7 +52,7 @@ export const openWatchedSet = async (redisDatabase: number) => {
       await call(`${system.baseUrl}/v1/payment-link/${id}`);
       return merchant;
     },
-    /** Waits until so many webhooks have come, two for each payment. */
+    /** Waits until that many webhooks have come, two for each payment. */
     waitForWebhooks: (count: number) =>
       waitUntil(`${count} webhooks`, () => receiver.received.length >= count, 60_000),
     close: async () => {

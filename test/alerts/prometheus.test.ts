@@ -18,7 +18,7 @@ import { type WatchedSet, openWatchedSet } from "./open-watched-set.ts";
 const prometheus = findTool("prometheus");
 
 const alertName = "PaymentLinksConsumerStopped";
-/** The bound of a minute in the alert itself stays as it is. */
+/** The alert's own bound of a minute stays as it is. */
 const override = { scrapeInterval: "1s", for: "5s" };
 const fireMsMax = 110_000;
 const endMsMax = 40_000;
@@ -60,7 +60,7 @@ needing("prometheus").describe("a real Prometheus", () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** What Prometheus answers to a query; nothing while it does not answer. */
+  /** What Prometheus answers to a query; nothing as long as it does not answer. */
   const ask = async (query: string) => {
     const url = `http://127.0.0.1:${port}/api/v1/query?query=${encodeURIComponent(query)}`;
     const { status, body } = await call(url).catch(() => ({ status: 0, body: {} }));
@@ -88,7 +88,7 @@ needing("prometheus").describe("a real Prometheus", () => {
     });
     expect(await firing()).toEqual([]);
 
-    // Who holds this lock keeps links-api from applying anything; all else of it goes on.
+    // Holding this lock keeps links-api from applying events; the rest of it goes on.
     await admin.query("BEGIN");
     await admin.query("LOCK TABLE links_api.inbox IN ACCESS EXCLUSIVE MODE");
     await call(`${set.internalUrl}/internal/accounts`, {
@@ -116,14 +116,17 @@ needing("prometheus").describe("a real Prometheus", () => {
 
     await admin.query("ROLLBACK");
     await waitUntil("the alert ends", async () => (await firing()).length === 0, endMsMax);
-    // Before and after, it says so of nobody else.
+    // Before and after, it fires for no other service.
     expect(await ask(`ALERTS{alertname="${alertName}",alertstate="firing"}`)).toEqual([]);
   }, 200_000);
 });
 
 type Watching = { set: WatchedSet; folder: string; port: number };
 
-/** Starts Prometheus over the chart's own rules, with that one alert quicker than an operator wants it. */
+/**
+ * Starts Prometheus over the chart's own rules, with that one alert made quicker than operators
+ * want it.
+ */
 const startPrometheus = async (program: string, { set, folder, port }: Watching) => {
   const rules = readRules(join(alertsFolder, "causes.yaml"));
   const alert = rules.groups

@@ -2,12 +2,12 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { findTool } from "../helm/tools.ts";
 
-/** Prometheus' own tool, where this machine has it. */
+/** Prometheus's own tool, if this machine has it. */
 const promtool = findTool("promtool");
 
 const runMsMax = 60_000;
 
-/** Runs promtool; answers its exit code and all that it said. */
+/** Runs promtool; answers its exit code and all its output. */
 export const runPromtool = async (
   args: readonly string[],
   input = "",

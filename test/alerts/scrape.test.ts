@@ -12,13 +12,13 @@ const servedPartMin = 0.9;
 const seriesPerPodMax = 1_500;
 const loadMsMax = 240_000;
 
-/** Label names under which the number of series would grow with use. */
+/** Label names that would make the number of series grow with use. */
 const unbounded = /[{,](?:account|user|user_id|merchant|link|link_id|key|url|host|tx|hash|error)="/;
 
 const samplesOf = (scrape: string): string[] =>
   scrape.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
 
-/** The names a family can be asked by. */
+/** The names by which a family can be queried. */
 const namesIn = (scrape: string): string[] =>
   [...scrape.matchAll(/^# TYPE (\S+) (\S+)$/gm)].flatMap(([, name = "", type]) =>
     type === "histogram" ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],
@@ -57,9 +57,9 @@ describe("a scrape of the four services", () => {
       let served = 0;
       const work = async () => {
         for (let index = next++; index < accountCount; index = next++) {
-          // A tenth goes all the way: what is paid and told is the dearest part.
+          // A tenth goes all the way: payments and webhooks cost the most.
           const use = index % 10 === 0 ? set.payOnce : set.createOnce;
-          // On a machine that is busy otherwise a create may be answered 500; that is not the question here.
+          // On a busy machine a create may be answered 500; this test is not about that.
           await use(`shop${index}`).then(
             () => (served += 1),
             () => undefined,

@@ -1,6 +1,8 @@
 import type { Slo } from "@payment-links/deploy/chart/slos";
 
-/** What happens to an objective for a while: events a minute, and the part of them that is bad. */
+/**
+ * What happens to an objective for a while: events per minute, and the part of them that is bad.
+ */
 type Phase = { minutes: number; eventsPerMinute: number; badPart: number };
 /** Whether an alert of these labels fires at a minute of the case. */
 type Expectation = { atMinute: number; severity: string; long?: string; fires: boolean };
@@ -8,7 +10,7 @@ type SloCase = {
   name: string;
   phases: readonly Phase[];
   expect: readonly Expectation[];
-  /** A minute at which the ratio alone would alarm, so that only the guard keeps quiet. */
+  /** A minute at which the ratio alone would fire, so that only the guard prevents it. */
   ratioIsBadAtMinute?: number;
 };
 
@@ -54,9 +56,9 @@ export const casesOf = ({ name, objective }: Slo): SloCase[] => [
     name: "with hardly any traffic a few bad events alarm nobody",
     phases: [
       { minutes: 60, ...rare },
-      // Of the outbox, whose promise is about time, one minute of the twenty.
+      // For the outbox, whose promise is about time, one minute in twenty.
       { minutes: 20, ...rare, badPart: name === "outbox-age" ? 1 / 20 : 1 },
-      // Until the alert would have waited for long enough.
+      // Until the alert would have waited long enough.
       { minutes: 4, ...rare },
     ],
     expect: [{ atMinute: 82, severity: "page|ticket", fires: false }],
@@ -64,7 +66,7 @@ export const casesOf = ({ name, objective }: Slo): SloCase[] => [
   },
 ];
 
-/** A counter of promtool, minute by minute. */
+/** A counter as promtool writes it, minute by minute. */
 const counterValues = (phases: readonly Phase[], perMinute: (phase: Phase) => number): string => {
   let total = 0;
   return phases
@@ -92,11 +94,11 @@ const histogram = (metric: string, labels: string, le: string): [string, Count][
 const call = 'service="links-api",http_request_method="GET",http_route="/v1/payment-link/:id"';
 const calls = "http_server_request_duration_seconds";
 
-/** What each objective is told by; the series as the services expose them. */
+/** The series that each objective is computed from, as the services expose them. */
 const seriesOf: Readonly<Record<string, [string, Count][]>> = {
   "api-availability": [
     [`${calls}_count{${call},http_response_status_code="200"}`, goods],
-    // What is limited is no fault.
+    // A request that is refused by a limit is not an error.
     [`${calls}_count{${call},http_response_status_code="500"}`, bads],
     [`${calls}_count{${call},http_response_status_code="429"}`, () => 1],
   ],
@@ -117,7 +119,7 @@ const seriesOf: Readonly<Record<string, [string, Count][]>> = {
   ],
 };
 
-/** A case as promtool's test reads it. */
+/** A case as a promtool test. */
 export const promtoolTest = (slo: Slo, { phases, expect, ratioIsBadAtMinute }: SloCase) => {
   const alertsAt = ({ atMinute, severity, long = ".*", fires }: Expectation) => ({
     expr: `count(ALERTS{alertname="${slo.alert}",alertstate="firing",severity=~"${severity}",long=~"${long}"}) > bool 0`,
@@ -143,13 +145,13 @@ export const promtoolTest = (slo: Slo, { phases, expect, ratioIsBadAtMinute }: S
   };
 };
 
-/** Ages of the oldest event of two replicas: a part of the minutes is late. */
+/** Ages of the oldest event at two replicas: in a part of the minutes they are too high. */
 const outboxSeries = (phases: readonly Phase[]) => {
   let owed = 0;
   const ages = phases.flatMap(({ minutes, badPart }) =>
     Array.from({ length: minutes }, () => {
       owed += badPart;
-      // Sums of parts fall short of their whole by a hair.
+      // Sums of fractions can be slightly less than the whole.
       const isLate = owed > 1 - 1e-9;
       if (isLate) owed -= 1;
       return isLate ? 60 : 3;

@@ -12,7 +12,7 @@ import { casesOf, promtoolTest } from "./slo-cases.ts";
 const withPromtool = needing("promtool");
 const sloFile = join(alertsFolder, "slo.yaml");
 
-/** The committed rules of one objective: those of all would take six times as long. */
+/** The committed rules of one objective: the rules of all would take six times as long. */
 const writeRulesOf = async ({ name, alert: wanted }: Slo): Promise<string> => {
   const groups = readRules(sloFile).groups.map((group) => ({
     name: group.name,

@@ -239,7 +239,7 @@ describe("a payment on a real EVM node, and what its link shows afterwards", () 
     expect(await system.show(link.id)).toEqual(untouched);
   });
 
-  // The last one: it moves the chain's time, which does not go back.
+  // The last test: it moves the chain's time, which does not go back.
   test("is late by the chain's time: a second before the expiry counts, at the expiry does not", async () => {
     const expiresAt = Math.floor(Date.now() / 1000) + 3_600;
     const expirationDate = new Date(expiresAt * 1000).toISOString();

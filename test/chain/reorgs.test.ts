@@ -4,7 +4,7 @@ import { type PaymentSystem, openPaymentSystem } from "../rig/payment-system.ts"
 
 const units = 1_000_000n;
 const policyBlocks = 3;
-/** The node's finalized block is twice as many behind its head. */
+/** The node's finalized block is twice as far behind its head. */
 const slotsInEpoch = 4;
 const finalBlocks = 2 * slotsInEpoch;
 
@@ -40,7 +40,7 @@ describe(`a chain that reorganises, watched with ${policyBlocks} blocks of patie
     return { link, hash, raw: await chain.rawOf(hash) };
   };
 
-  /** What its owner is told of a link is what really stands in the chain. */
+  /** What a link's owner is shown matches what really is in the chain. */
   const expectTruth = async (link: { id: string; to: string }) => {
     const { amount } = await chain.received(link.to, "usdc", await chain.headNumber());
     expect(await system.show(link.id)).toMatchObject({ receivedAmount: String(amount / units) });

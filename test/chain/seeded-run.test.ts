@@ -16,13 +16,15 @@ const linkCount = 40;
 const payerCount = 3;
 const amountMax = 1_000_000_000;
 
-/** `finalized` is four blocks behind the head, so that no reorg may be deeper than that. */
+/** `finalized` is four blocks behind the head, so no reorg may be deeper than that. */
 const slotsInEpoch = 2;
 const reorgDepthMax = 3;
 const reorgOneIn = 25;
 const faultOneIn = 40;
 const restartOneIn = 400;
-/** The watcher is kept so near to the head that it has seen what reorgs take away. */
+/**
+ * The watcher is kept this near to the head, so that it has seen the blocks that reorgs take away.
+ */
 const lagBlocksMax = 10;
 const runMsMax = 280_000;
 
@@ -57,7 +59,7 @@ describe(`${paymentCount} payments over ${blockCount} blocks with reorgs and fau
       }
       const start = await chain.headNumber();
       let watcher = await system.startWatcher();
-      // A watch begins at the last final block there is.
+      // A watch begins at the last final block that exists.
       await system.scanAll();
       /** The transactions of the newest blocks, the newest last. */
       const recent: Sent[][] = [];
@@ -124,7 +126,7 @@ describe(`${paymentCount} payments over ${blockCount} blocks with reorgs and fau
   type Link = { id: string; to: string };
   type Sums = Record<string, { amount: string; count: number }>;
 
-  /** Read from the node itself, from the token's own events and nothing else. */
+  /** Read from the node itself, by the token's own events only. */
   const readTruth = async (links: readonly Link[], toBlock: number): Promise<Sums> => {
     const sums: Sums = {};
     for (const { id, to } of links) {
@@ -134,7 +136,7 @@ describe(`${paymentCount} payments over ${blockCount} blocks with reorgs and fau
     return sums;
   };
 
-  /** What links-api has credited, in base units; its own count of payments beside it. */
+  /** What links-api has credited, in base units, and its own count of payments. */
   const readCredited = async (links: readonly Link[]): Promise<Sums> => {
     const { rows } = await system.linksDatabase.query<{
       id: string;
@@ -151,8 +153,8 @@ describe(`${paymentCount} payments over ${blockCount} blocks with reorgs and fau
 });
 
 /**
- * Replaces the newest blocks. Of what each payer had paid there, the first payments are mined again, in
- * any of the new blocks; the rest is gone, and its nonces are used by payments to come.
+ * Replaces the newest blocks. Of what each payer had paid there, the first payments are mined
+ * again, in any of the new blocks. The others are gone, and later payments use their nonces.
  */
 const reorganise = async (chain: Chain, recent: Sent[][], random: Random): Promise<void> => {
   const depth = Math.min(1 + random(reorgDepthMax), recent.length);
@@ -165,7 +167,7 @@ const reorganise = async (chain: Chain, recent: Sent[][], random: Random): Promi
     const left = keptCounts[sent.payer] ?? 0;
     keptCounts[sent.payer] = left - 1;
     if (left <= 0) continue;
-    // Never downwards: the payments of one payer stay in the order of their nonces.
+    // Never a lower block: the payments of one payer stay in the order of their nonces.
     offset = Math.min(depth - 1, offset + random(2));
     again[offset]?.push(sent);
     remined.push({ raw: await chain.rawOf(sent.hash), offset });

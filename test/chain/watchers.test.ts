@@ -71,7 +71,7 @@ describe("watchers that come, go and are killed", () => {
   ])(
     "killed between scan and commit of %s, its successor tells it once",
     async (_step, blocks) => {
-      // The links have to be known before the process that is killed watches alone.
+      // The links have to be known before the process to be killed watches alone.
       const teacher = await system.startWatcher();
       const link = await system.createLink({ toAmount: "25" });
       await waitUntil("the link is known", async () => {
@@ -110,7 +110,7 @@ describe("watchers that come, go and are killed", () => {
     120_000,
   );
 
-  /** Lets nobody write an event, so that a transaction stands still between its rows and its commit. */
+  /** Blocks the writing of events, so that a transaction stops between its rows and its commit. */
   const holdOutbox = async () => {
     const client = new Client({ connectionString: system.settlements.database.adminUrl });
     await client.connect();

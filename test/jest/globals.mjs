@@ -1,7 +1,7 @@
-// Stands for `@jest/globals` where a test file is loaded by Node itself.
+// Takes the place of `@jest/globals` when Node itself loads a test file.
 export let afterAll, afterEach, beforeAll, beforeEach, describe, expect, test;
 
-/** Takes them from the framework, before the test file is loaded. */
+/** Takes the globals from the framework, before the test file is loaded. */
 export const setGlobals = (globals) => {
   ({ afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } = globals);
 };

@@ -1,4 +1,4 @@
-// How Jest is called, and how its results are counted; by `run.mjs` and `alone.mjs`.
+// How Jest is called, and how its results are counted; used by `run.mjs` and `alone.mjs`.
 import { execFile } from "node:child_process";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,7 +7,7 @@ import { node24, nodeFlags } from "../../deploy/node24.mjs";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** What Node 24 is given to run Jest. */
+/** The flags with which Node 24 runs Jest. */
 export const jestArgs = (...args) => [
   join(root, "node_modules/jest/bin/jest.js"),
   "--rootDir",
@@ -15,7 +15,7 @@ export const jestArgs = (...args) => [
   ...args,
 ];
 
-/** Where Node keeps what it has compiled of Jest, of the libraries and of us. */
+/** Where Node keeps compiled code of Jest, of the libraries and of our own. */
 export const compileCache = join(root, "node_modules/.cache/node");
 
 const listBytesMax = 10_000_000;
@@ -30,8 +30,9 @@ export const listTests = async (...args) => {
 };
 
 /**
- * Counts what came of the tests. A skipped one says in its title what it lacks, such as `(no helm)`;
- * one that does not is a failure. `isPart` where names were asked for, which skips all others.
+ * Counts the results of the tests. The title of a skipped test says what it lacks, such as `(no
+ * helm)`; a skipped test that does not say so is a failure. With `isPart`, only named tests were
+ * asked for, so all others are skipped.
  */
 export const countResults = (
   { numPassedTests, numFailedTests, testResults },
@@ -54,7 +55,7 @@ export const countResults = (
   return { passed: numPassedTests, failed, skipped, unnamed };
 };
 
-/** The counts of several runs as those of one. */
+/** The counts of several runs, added up. */
 export const addCounts = (...counts) => {
   const skipped = {};
   for (const [reason, count] of counts.flatMap((one) => Object.entries(one.skipped ?? {}))) {

@@ -1,4 +1,4 @@
-// Runs one test file by Jest's own framework, told by `runner.mjs` which; answers what came of it.
+// Runs one test file by Jest's own framework; `runner.mjs` says which file, and gets the result.
 import { once } from "node:events";
 import { createRequire, registerHooks } from "node:module";
 import { pathToFileURL } from "node:url";
@@ -6,7 +6,8 @@ import { setGlobals } from "./globals.mjs";
 
 const require = createRequire(import.meta.url);
 
-// What the package of that name holds is thrown at whoever loads it outside of Jest's `vm`.
+// This package throws at whoever loads it outside of Jest's `vm`, so another module takes its
+// place.
 registerHooks({
   resolve: (specifier, context, next) =>
     specifier === "@jest/globals"

@@ -7,7 +7,7 @@ import { nodeFlags } from "../../deploy/node24.mjs";
 import { compileCache, root } from "./jest.mjs";
 
 const script = fileURLToPath(new URL("run-file.mjs", import.meta.url));
-// A page's script is run by modules of `vm`, as in a tab of its own.
+// A page's script runs as a `vm` module, as if in a tab of its own.
 const nodeArgs = [...nodeFlags, "--experimental-vm-modules"];
 
 export default class ProcessRunner {
@@ -35,7 +35,10 @@ export default class ProcessRunner {
   }
 }
 
-/** The milliseconds of the last run; before the first, those that start whole sets are known to take long. */
+/**
+ * Milliseconds of the last run. Before the first run, tests that start whole sets are assumed to
+ * take long.
+ */
 const costOf = ({ path, duration }) =>
   duration ?? (path.startsWith(join(root, "test/")) ? 60_000 : 1_000);
 

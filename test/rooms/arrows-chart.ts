@@ -1,13 +1,13 @@
 import { type Room, packages, serviceRooms } from "./rooms.ts";
 
-/** The README with its pictures of the table of rooms drawn anew. */
+/** The README with its pictures of the table of rooms drawn again. */
 export const withArrowsChart = (readme: string): string =>
   readme.replace(
     /(<!-- arrows -->\n)[^]*(<!-- \/arrows -->)/,
     (_all, begin: string, end: string) => `${begin}${arrowsChart()}\n${end}`,
   );
 
-/** The whole house, and the inside of a service. */
+/** The whole repository, and the inside of a service. */
 const arrowsChart = (): string =>
   [
     "```mermaid",
@@ -33,7 +33,7 @@ const packagesOfServices = () =>
 const labelOf = ([name, room]: [string, Room]) =>
   `  ${name}["<b>${name}</b><br/>${namesOf(room, "packages").join(", ") || "&nbsp;"}"]`;
 
-/** From the top down, without the arrows that a longer way makes plain. */
+/** Drawn from the top down, without arrows that a longer way already implies. */
 const arrowsOf = (table: Record<string, Room>, kind: keyof Room): string[] =>
   Object.keys(table)
     .toReversed()

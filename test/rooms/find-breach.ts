@@ -51,6 +51,6 @@ const refuseUnlessNamed = ({ room, rules }: Place, kind: keyof Room, name: strin
     ? undefined
     : `${room} may not import ${name}, only these ${kind}: ${rules?.[kind] ?? "none"}.`;
 
-/** A way into a library is named with the library. */
+/** A path into a library counts as the library. */
 const isNamed = (name: string, names = ""): boolean =>
   names.split(" ").some((one) => name === one || name.startsWith(`${one}/`));

@@ -26,5 +26,5 @@ const create = (context: Context) => {
   };
 };
 
-/** The arrows between the rooms as a rule for oxlint. A type that is imported is an arrow too. */
+/** The arrows between the rooms as a rule for oxlint. Importing a type is an arrow too. */
 export default { meta: { name: "rooms" }, rules: { arrows: { create } } };

@@ -3,11 +3,14 @@ export type Room = {
   packages?: string;
   /** Rooms of the same service. */
   rooms?: string;
-  /** Of Node and npm nothing else; without it, what its package.json declares, `keepers` aside. */
+  /**
+   * The only things of Node and npm that it may import; if absent, what its package.json declares,
+   * `keepers` aside.
+   */
   libraries?: string;
 };
 
-/** The packages, from the ground up: each names only some that stand before it. */
+/** The packages, from the ground up: each names only some of those above it in this list. */
 export const packages: Record<string, Room> = {
   contracts: { libraries: "node:crypto node:fs node:zlib zod decimal.js typeid-js @noble/hashes" },
   runtime: {},
@@ -62,7 +65,7 @@ export const serviceRooms: Record<string, Room> = {
   main: { packages: "process", rooms: "service" },
 };
 
-/** What a library leads to is spoken to by these alone: packages, rooms of services, `deploy`. */
+/** Libraries that only these may import: packages, rooms of services, `deploy`. */
 export const keepers: Record<string, string> = {
   kafkajs: "packages/bus",
   ioredis: "packages/rate-limit",

@@ -1,4 +1,4 @@
-// `npm run generate` runs it: draws the README's pictures of the rooms anew.
+// `npm run generate` runs it: draws the README's pictures of the rooms again.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { projectRoot } from "../rig/child.ts";

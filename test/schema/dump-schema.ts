@@ -1,6 +1,6 @@
 import { Client } from "pg";
 
-/** The parts of a schema, each a column `line` that stands as it is in the dump. */
+/** The parts of a schema, each a query with a column `line` that goes into the dump as it is. */
 const parts = {
   functions: `
     SELECT rtrim(pg_get_functiondef(oid), E'\\n') || E';\\n' AS line
@@ -32,7 +32,7 @@ const parts = {
     WHERE relnamespace = $1::regnamespace AND relkind IN ('r', 'p')
       AND coalesce(pg_get_expr(relpartbound, oid), 'DEFAULT') = 'DEFAULT'
     ORDER BY relname`,
-  // Those of constraints stand with these, and those of partitions with their parents'.
+  // Indexes of constraints are listed with these, and those of partitions with their parents'.
   indexes: `
     SELECT pg_get_indexdef(indexrelid, 0, true) || ';' AS line
     FROM pg_index
@@ -71,7 +71,7 @@ export const dumpSchema = async (adminUrl: string, schema: string): Promise<stri
   const client = new Client({ connectionString: adminUrl });
   await client.connect();
   try {
-    // Names within the schema then stand without it.
+    // With this search path, names within the schema are written without it.
     await client.query("SELECT set_config('search_path', $1, false)", [schema]);
     let dump = "";
     for (const part of Object.values(parts)) {
