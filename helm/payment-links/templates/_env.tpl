@@ -1,6 +1,6 @@
 {{/*
-One variable from a Secret: the one that the secret names, else that of its inline value (`inline` says
-which), else the common one. `isOptional` means that the services do without it.
+One variable from a Secret: the Secret that the value names; if none, the one made of its inline value
+(`inline` says which); if none, the common one. `isOptional` means that the services can do without it.
 */}}
 {{- define "payment-links.secretEnv" -}}
 {{- $secret := index .root.Values.secrets .secret -}}
@@ -21,7 +21,7 @@ which), else the common one. `isOptional` means that the services do without it.
 {{- end }}
 {{- end -}}
 
-{{/* How any of our processes reaches Kafka and what it trusts. */}}
+{{/* How all our processes reach Kafka, and which certificates they trust. */}}
 {{- define "payment-links.kafkaEnv" -}}
 - { name: KAFKA_BROKERS, value: {{ join "," .root.Values.kafka.brokers | quote }} }
 {{- with .root.Values.kafka.topicPrefix }}
@@ -40,7 +40,7 @@ which), else the common one. `isOptional` means that the services do without it.
   value: /etc/payment-links/certificates/{{ .root.Values.trustedCertificates.key }}
 {{- end }}
 - { name: LOG_LEVEL, value: {{ .root.Values.logLevel | quote }} }
-# The heap must end before the container does: an error that names itself, not a kill.
+# The heap must reach its limit before the container does: that is an error with a message, not a kill.
 - { name: NODE_OPTIONS, value: "--max-old-space-size-percentage=75" }
 {{- end -}}
 
@@ -75,7 +75,7 @@ which), else the common one. `isOptional` means that the services do without it.
 {{- include "payment-links.secretEnv" (merge (dict "env" "REDIS_URL" "secret" "redisUrl") .) }}
 - { name: RATE_LIMIT_PER_KEY, value: {{ $values.rateLimit.perKey | quote }} }
 - { name: RATE_LIMIT_PER_IP, value: {{ $values.rateLimit.perIp | quote }} }
-# How many share a limit while Redis is away.
+# How many pods share a limit while Redis is away.
 - { name: RATE_LIMIT_REPLICAS, value: {{ include "payment-links.replicasMin" .values | int | max 1 | quote }} }
 - { name: DRAIN_DELAY_SECONDS, value: {{ $values.drainDelaySeconds | quote }} }
 {{- if $values.catalogue }}
@@ -88,7 +88,7 @@ which), else the common one. `isOptional` means that the services do without it.
 {{- end }}
 {{- end -}}
 
-{{/* Least pods of a service; given the service's values. */}}
+{{/* The lowest number of pods of a service, by the service's values. */}}
 {{- define "payment-links.replicasMin" -}}
 {{- ternary .autoscaling.minReplicas .replicas .autoscaling.enabled | int -}}
 {{- end -}}

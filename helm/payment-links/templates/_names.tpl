@@ -1,11 +1,11 @@
-{{/* The prefix of every resource: the release's name, with the chart's where it does not contain it. */}}
+{{/* The prefix of every resource: the release's name, followed by the chart's if it does not contain it. */}}
 {{- define "payment-links.fullname" -}}
 {{- $name := default .Chart.Name .Values.nameOverride -}}
 {{- $full := ternary .Release.Name (printf "%s-%s" .Release.Name $name) (contains $name .Release.Name) -}}
 {{- default $full .Values.fullnameOverride | trunc 38 | trimSuffix "-" -}}
 {{- end -}}
 
-{{/* What selects the pods of a release; with `component` those of one service. It can never change. */}}
+{{/* The labels that select the pods of a release; with `component`, those of one service. They can never change. */}}
 {{- define "payment-links.selector" -}}
 app.kubernetes.io/name: {{ default .root.Chart.Name .root.Values.nameOverride }}
 app.kubernetes.io/instance: {{ .root.Release.Name }}
@@ -44,7 +44,7 @@ webhook-dispatcher: webhookDispatcher
 {{- end -}}
 {{- end -}}
 
-{{/* The host of the one origin, for an Ingress or an HTTPRoute that names none. */}}
+{{/* The host of `baseUrl`, for an Ingress or an HTTPRoute that names none. */}}
 {{- define "payment-links.host" -}}
 {{- (urlParse .Values.baseUrl).host | splitList ":" | first -}}
 {{- end -}}

@@ -1,4 +1,4 @@
-{{/* What the restricted Pod Security level asks of a pod. */}}
+{{/* What the restricted Pod Security level requires of a pod. */}}
 {{- define "payment-links.podSecurity" -}}
 runAsNonRoot: true
 {{- with .Values.podSecurity.runAsUser }}
@@ -10,7 +10,7 @@ runAsGroup: {{ . | int64 }}
 seccompProfile: { type: RuntimeDefault }
 {{- end -}}
 
-{{/* What it asks of a container, and a root that cannot be written. */}}
+{{/* What it requires of a container, and a read-only root. */}}
 {{- define "payment-links.containerSecurity" -}}
 allowPrivilegeEscalation: false
 readOnlyRootFilesystem: true

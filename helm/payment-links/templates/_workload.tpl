@@ -1,6 +1,6 @@
 {{/*
-All of one service: ServiceAccount, Service, Deployment, and where they apply PodDisruptionBudget and
-HorizontalPodAutoscaler. Given `root`, `service`, `key` (its block of values), `ownEnv` (its own variables).
+All resources of one service: ServiceAccount, Service, Deployment, and if they apply PodDisruptionBudget
+and HorizontalPodAutoscaler. Takes `root`, `service`, `key` (its block of values), `ownEnv` (its own variables).
 */}}
 {{- define "payment-links.workload" -}}
 {{- $values := index .root.Values .key -}}
@@ -41,7 +41,7 @@ metadata:
   labels: {{- include "payment-links.labels" $context | nindent 4 }}
 spec:
   maxUnavailable: {{ $values.maxUnavailable }}
-  # A pod that does not work anyway must not hold a node up.
+  # A pod that is not ready must not keep a node from being drained.
   unhealthyPodEvictionPolicy: AlwaysAllow
   selector:
     matchLabels: {{- include "payment-links.selector" $context | nindent 6 }}
@@ -89,7 +89,7 @@ spec:
         {{- toYaml . | nindent 8 }}
         {{- end }}
       annotations:
-        # What pods read at their start alone: they start anew when it changes.
+        # Pods read this only when they start, so they are restarted when it changes.
         checksum/settings: {{ include "payment-links.settings" .root | sha256sum }}
         checksum/secrets: {{ include "payment-links.inlineSecrets" .root | sha256sum }}
         {{- with .values.podAnnotations }}
@@ -141,7 +141,7 @@ spec:
 
 {{/*
 Startup: the process listens. Readiness: it can do its work, and is not about to end. Liveness: it still
-moves; never whether something else is there, as a restart mends nothing but itself.
+responds. It never asks about other things, as a restart would not mend those.
 */}}
 {{- define "payment-links.probes" -}}
 startupProbe:
@@ -159,11 +159,11 @@ livenessProbe:
   periodSeconds: 5
   timeoutSeconds: 3
   failureThreshold: 4
-  # A process that does not answer will not end in order either.
+  # A process that does not answer will not end in order either, so it is killed soon.
   terminationGracePeriodSeconds: 5
 {{- end -}}
 
-{{/* The common variables, the service's own, and the operator's, no name twice. */}}
+{{/* The common variables, the service's own and the operator's, each name once. */}}
 {{- define "payment-links.checkedEnv" -}}
 {{- $ours := include "payment-links.env" . -}}
 {{- $own := include .ownEnv . -}}
