@@ -2,7 +2,7 @@ import { execFile, spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { accessSync, constants } from "node:fs";
+import { accessSync, constants, existsSync } from "node:fs";
 import * as fs from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -95,10 +95,11 @@ export const openEmbeddedPostgres = async ({
 const takeOwnership = async (directory: string): Promise<() => Promise<void>> => {
   const lock = openLock(directory);
   const noteFile = join(directory, "owner.txt");
-  // A killed owner holds the lock until the kernel has cleared it away.
-  const isTaken = await waitUntil(() => tryLock(lock), ownerWaitMsMax);
-  if (!isTaken) {
+  try {
+    lock.exec("BEGIN EXCLUSIVE");
+  } catch (error) {
     lock.close();
+    if (!String(error).includes("database is locked")) throw error;
     const owner = (await readIfThere(noteFile))?.trim() ?? "another process";
     throw new PostgresInUseError(`the database in ${directory} is in use by ${owner}`);
   }
@@ -112,7 +113,8 @@ const takeOwnership = async (directory: string): Promise<() => Promise<void>> =>
 const openLock = (directory: string): DatabaseSync => {
   try {
     accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);
-    return new DatabaseSync(join(directory, "owner.lock"));
+    // A killed owner holds the lock until the kernel has cleared it away.
+    return new DatabaseSync(join(directory, "owner.lock"), { timeout: ownerWaitMsMax });
   } catch (cause) {
     throw new Error(`${directory} is not ours to write: does it belong to another user?`, {
       cause,
@@ -120,36 +122,20 @@ const openLock = (directory: string): DatabaseSync => {
   }
 };
 
-const tryLock = (lock: DatabaseSync): boolean => {
-  try {
-    lock.exec("PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE");
-    return true;
-  } catch (error) {
-    if (String(error).includes("database is locked")) return false;
-    throw error;
-  }
-};
-
 /** Makes the cluster if there is none, and answers the superuser's password. */
 const ensureCluster = async (home: PostgresHome): Promise<string> => {
   const passwordFile = join(home.directory, "password");
   const known = await readIfThere(passwordFile);
-  const version = (await readIfThere(join(home.directory, "data", "PG_VERSION")))?.trim();
-  if (version === undefined) {
-    const password = known ?? randomBytes(24).toString("base64url");
-    await initialise(home, passwordFile, password);
-    return password;
+  if (existsSync(join(home.directory, "data", "PG_VERSION"))) {
+    if (known === undefined) {
+      throw new Error(`${passwordFile} is missing: restore it with the data`);
+    }
+    return known;
   }
 
-  if (known === undefined) throw new Error(`${passwordFile} is missing: restore it with the data`);
-  const { stdout } = await run(join(home.binDirectory, "postgres"), ["--version"]);
-  if (!stdout.includes(` ${version}.`)) {
-    throw new Error(
-      `the database in ${home.directory} was made by PostgreSQL ${version}, which ` +
-        `${stdout.trim()} cannot read: dump it with the old release and load it into a new one`,
-    );
-  }
-  return known;
+  const password = known ?? randomBytes(24).toString("base64url");
+  await initialise(home, passwordFile, password);
+  return password;
 };
 
 // Everything is made in a draft that is renamed last, so that a kill leaves either no cluster or a
@@ -162,13 +148,12 @@ const initialise = async (
 ): Promise<void> => {
   const draft = await fs.mkdtemp(join(directory, "draft-"));
   try {
-    const draftPassword = join(draft, "password");
+    const [data, draftPassword] = [join(draft, "data"), join(draft, "password")];
     await fs.writeFile(draftPassword, password, { mode: 0o600 });
     if (runAs !== undefined) {
       await fs.chown(draftPassword, runAs.uid, runAs.gid);
       await fs.chown(draft, runAs.uid, runAs.gid);
     }
-    const data = join(draft, "data");
     const args = ["-D", data, "--username=postgres", `--pwfile=${draftPassword}`];
     args.push("--auth=scram-sha-256", "--encoding=UTF8", "--locale=C");
     await run(join(binDirectory, "initdb"), args, { ...runAs, cwd: draft, env: environment });
@@ -203,7 +188,7 @@ const signalIfThere = (pid: number, signal: NodeJS.Signals): void => {
   try {
     process.kill(pid, signal);
   } catch (error) {
-    if (!hasCode(error, "ESRCH")) throw error;
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
   }
 };
 
@@ -238,21 +223,18 @@ const stopPostmaster = async (
   throw new Error("PostgreSQL neither shuts down nor quits");
 };
 
-type Server = { readonly process: ChildProcess; readonly port: number };
-
 const launchOnPort = async (
   home: PostgresHome,
   port: number | undefined,
   settings: Readonly<Record<string, string>>,
-): Promise<Server> => {
-  if (port !== undefined) return await launch(home, port, settings);
+) => {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await launch(home, await freePort(), settings);
+      return await launch(home, port ?? (await freePort()), settings);
     } catch (error) {
       // Somebody else may take the free port before PostgreSQL does.
-      const isPortTaken = String(error).includes("Address already in use");
-      if (!isPortTaken || attempt === portAttemptsMax) throw error;
+      const mayRetry = port === undefined && attempt < portAttemptsMax;
+      if (!mayRetry || !String(error).includes("Address already in use")) throw error;
     }
   }
 };
@@ -261,9 +243,11 @@ const launch = async (
   { directory, binDirectory, runAs }: PostgresHome,
   port: number,
   settings: Readonly<Record<string, string>>,
-): Promise<Server> => {
+) => {
   const data = await fs.realpath(join(directory, "data"));
-  const log = await openLog(join(directory, "postgres.log"));
+  const logFile = join(directory, "postgres.log");
+  const size = (await fs.stat(logFile).catch(() => undefined))?.size ?? 0;
+  const log = await fs.open(logFile, size > logBytesMax ? "w" : "a", 0o600);
   const all = { ...defaultSettings, ...settings, port: String(port) };
   const flags = Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   const child = spawn(join(binDirectory, "postgres"), ["-D", data, ...flags], {
@@ -272,9 +256,9 @@ const launch = async (
     env: environment,
     // A session of its own: a terminal's Ctrl-C must not end it before its clients have drained.
     detached: true,
-    stdio: ["ignore", log.file.fd, log.file.fd],
+    stdio: ["ignore", log.fd, log.fd],
   });
-  await once(child, "spawn").finally(() => log.file.close());
+  await once(child, "spawn").finally(() => log.close());
 
   // Line 8 of this file is what `pg_ctl` itself waits for.
   const isReady = async () => {
@@ -287,8 +271,8 @@ const launch = async (
   );
   if (hasSettled && isRunning(child)) return { process: child, port };
   await stopServer(child);
-  const said = (await readIfThere(log.path))?.trimEnd().split("\n").slice(-logTailLines).join("\n");
-  throw new Error(`PostgreSQL did not start on port ${port}; the end of ${log.path}:\n${said}`);
+  const said = (await readIfThere(logFile))?.trimEnd().split("\n").slice(-logTailLines).join("\n");
+  throw new Error(`PostgreSQL did not start on port ${port}; the end of ${logFile}:\n${said}`);
 };
 
 /**
@@ -306,11 +290,6 @@ const defaultSettings = {
 /** PostgreSQL needs nothing of our environment, least of all its secrets. */
 const environment: NodeJS.ProcessEnv = { PATH: "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" };
 
-const openLog = async (path: string): Promise<{ path: string; file: fs.FileHandle }> => {
-  const size = (await fs.stat(path).catch(() => undefined))?.size ?? 0;
-  return { path, file: await fs.open(path, size > logBytesMax ? "w" : "a", 0o600) };
-};
-
 const freePort = async (): Promise<number> => {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -324,22 +303,19 @@ const isRunning = (child: ChildProcess): boolean =>
   child.exitCode === null && child.signalCode === null;
 
 const readIfThere = (path: string): Promise<string | undefined> =>
-  fs.readFile(path, "utf8").catch((error: unknown) => {
-    if (hasCode(error, "ENOENT")) return undefined;
+  fs.readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
     throw error;
   });
-
-const hasCode = (error: unknown, code: string): boolean =>
-  typeof error === "object" && error !== null && "code" in error && error.code === code;
 
 const waitUntil = async (
   condition: () => boolean | Promise<boolean>,
   timeoutMs: number,
 ): Promise<boolean> => {
   const deadline = performance.now() + timeoutMs;
-  while (performance.now() < deadline) {
-    if (await condition()) return true;
+  while (!(await condition())) {
+    if (performance.now() > deadline) return false;
     await sleep(pollMs);
   }
-  return await condition();
+  return true;
 };

@@ -1,17 +1,6 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import {
-  chmod,
-  cp,
-  mkdir,
-  readFile,
-  readdir,
-  realpath,
-  rename,
-  rm,
-  stat,
-  writeFile,
-} from "node:fs/promises";
+import * as fs from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
@@ -41,8 +30,8 @@ export const findPostgresHome = async (
   directory: string,
   report: (line: string) => void,
 ): Promise<PostgresHome> => {
-  await mkdir(directory, { recursive: true });
-  const asked = await realpath(directory);
+  await fs.mkdir(directory, { recursive: true });
+  const asked = await fs.realpath(directory);
   const packaged = packagedPostgres();
   if (process.getuid?.() !== 0) {
     return { directory: asked, binDirectory: join(packaged, "native/bin"), runAs: undefined };
@@ -86,12 +75,12 @@ const homeForRoot = async (asked: string): Promise<{ directory: string; runAs: P
   if (await mayEnter(runAs, asked)) return { directory: asked, runAs };
   await makePublicDirectory(systemDirectory);
   await makePublicDirectory(elsewhere);
-  await writeFile(join(elsewhere, "made-for"), `${asked}\n`);
+  await fs.writeFile(join(elsewhere, "made-for"), `${asked}\n`);
   return { directory: elsewhere, runAs };
 };
 
 const ownerOf = async (path: string): Promise<PostgresUser | undefined> => {
-  const found = await stat(path).catch(() => undefined);
+  const found = await fs.stat(path).catch(() => undefined);
   return found && { uid: found.uid, gid: found.gid };
 };
 
@@ -110,11 +99,8 @@ const postgresUser = async (): Promise<PostgresUser> => {
 };
 
 const lookUpPostgresUser = async (): Promise<PostgresUser> => {
-  const [uid, gid] = await Promise.all([
-    run("id", ["-u", "postgres"]),
-    run("id", ["-g", "postgres"]),
-  ]);
-  return { uid: Number(uid.stdout), gid: Number(gid.stdout) };
+  const idOf = async (flag: string) => Number((await run("id", [flag, "postgres"])).stdout);
+  return { uid: await idOf("-u"), gid: await idOf("-g") };
 };
 
 const mayEnter = (user: PostgresUser, directory: string): Promise<boolean> =>
@@ -123,7 +109,7 @@ const mayEnter = (user: PostgresUser, directory: string): Promise<boolean> =>
 const mayUse = (user: PostgresUser, native: string): Promise<boolean> =>
   asksKernel(
     user,
-    'test -x "$0/bin/postgres" && test -r "$0/share/postgresql/postgres.bki"',
+    'cd "$0" && test -x bin/postgres && test -r share/postgresql/postgres.bki',
     native,
   );
 
@@ -148,34 +134,25 @@ const packagedPostgres = (): string => {
 
 // Copied aside and renamed, so that a copy is either whole or not there.
 const copyPostgres = async (packaged: string, report: (line: string) => void): Promise<string> => {
-  const manifest: unknown = JSON.parse(await readFile(join(packaged, "package.json"), "utf8"));
+  const manifest: unknown = JSON.parse(await fs.readFile(join(packaged, "package.json"), "utf8"));
   const version = String((manifest as { version?: unknown }).version);
   const target = join(systemDirectory, `postgresql-${version}-${process.platform}-${process.arch}`);
-  if (await stat(target).catch(() => undefined)) return target;
+  if (await fs.stat(target).catch(() => undefined)) return target;
 
   report(`the user postgres may not read ${packaged}; its binaries are copied to ${target}`);
   await makePublicDirectory(systemDirectory);
   const draft = `${target}.${process.pid}`;
-  await cp(join(packaged, "native"), draft, { recursive: true, verbatimSymlinks: true });
-  await openToEverybody(draft);
-  await rename(draft, target).catch(async (error: unknown) => {
-    await rm(draft, { recursive: true, force: true });
-    if (!(await stat(target).catch(() => undefined))) throw error;
+  await fs.cp(join(packaged, "native"), draft, { recursive: true, verbatimSymlinks: true });
+  await run("chmod", ["-R", "u=rwX,go=rX", draft]);
+  await fs.rename(draft, target).catch(async (error: unknown) => {
+    await fs.rm(draft, { recursive: true, force: true });
+    if (!(await fs.stat(target).catch(() => undefined))) throw error;
   });
   return target;
 };
 
-const openToEverybody = async (directory: string): Promise<void> => {
-  await chmod(directory, 0o755);
-  for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
-    const path = join(entry.parentPath, entry.name);
-    if (entry.isDirectory()) await chmod(path, 0o755);
-    else if (entry.isFile()) await chmod(path, (await stat(path)).mode & 0o100 ? 0o755 : 0o644);
-  }
-};
-
 // Not left to the umask: root's may be 077, and then `postgres` could not enter.
 const makePublicDirectory = async (path: string): Promise<void> => {
-  await mkdir(path, { recursive: true });
-  await chmod(path, 0o755);
+  await fs.mkdir(path, { recursive: true });
+  await fs.chmod(path, 0o755);
 };
