@@ -57,6 +57,21 @@ describe("openEmbeddedPostgres", () => {
     expect(lines.join("\n")).toContain(`process ${orphan}`);
   });
 
+  // Most containers do not let root see another user's `/proc/<pid>/exe`.
+  asRoot("an orphan is taken over without the right to look into others' processes", async () => {
+    const directory = await makeDirectory();
+    const owner = await openInOtherProcess(directory);
+    const orphan = await postmasterOf(directory);
+    owner.process.kill("SIGKILL");
+    await once(owner.process, "exit");
+
+    const heir = spawnOwner(directory, {}, ["setpriv", "--bounding-set", "-sys_ptrace"]);
+
+    const [said] = await once(createInterface(heir.stderr), "line");
+    expect(said).toContain(`left running (process ${orphan})`);
+    await once(createInterface(heir.stdout), "line");
+  });
+
   test("a directory whose owner is alive is refused by name, and its database goes on", async () => {
     const directory = await makeDirectory();
     const owner = await openInOtherProcess(directory);
@@ -261,7 +276,7 @@ const open = async (
 
 const ownerScript = `
   import { openEmbeddedPostgres } from ${JSON.stringify(new URL("embedded-postgres.ts", import.meta.url).href)};
-  const report = () => {};
+  const report = console.error;
   const postgres = await openEmbeddedPostgres({ directory: process.argv[1], report }).catch((error) => {
     console.error(error.message);
     process.exit(1);
@@ -270,11 +285,16 @@ const ownerScript = `
   process.on("SIGTERM", () => postgres.stop());
 `;
 
-const spawnOwner = (directory: string, user: { uid?: number; gid?: number }) => {
-  const args = ["--disable-warning=ExperimentalWarning", "--input-type=module"];
+const spawnOwner = (
+  directory: string,
+  user: { uid?: number; gid?: number },
+  under: readonly string[] = [],
+) => {
+  const [program, ...args] = [...under, process.execPath];
+  args.push("--disable-warning=ExperimentalWarning", "--input-type=module");
   args.push("--eval", ownerScript, directory);
   const stdio: ["ignore", "pipe", "pipe"] = ["ignore", "pipe", "pipe"];
-  const owner = spawn(process.execPath, args, { ...user, cwd: "/", stdio });
+  const owner = spawn(program, args, { ...user, cwd: "/", stdio });
   cleanups.push(() => endProcess(owner));
   return owner;
 };

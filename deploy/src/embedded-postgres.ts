@@ -192,16 +192,20 @@ const signalIfThere = (pid: number, signal: NodeJS.Signals): void => {
   }
 };
 
-// A zombie has no `exe` any more, so it counts as gone, even if process 1 never reaps it.
+// Root may read the arguments of another user's process even in a container that hides `exe` and
+// `cwd`. A zombie has none, so it counts as gone, even if process 1 never reaps it. `cwd` also knows
+// a folder that was moved since.
 const isPostmaster = async (pid: number, data: string): Promise<boolean> => {
-  if (process.platform === "linux") {
-    const program = await fs.readlink(`/proc/${pid}/exe`).catch(() => "");
-    const workingDirectory = await fs.readlink(`/proc/${pid}/cwd`).catch(() => "");
-    return /\/postgres( \(deleted\))?$/.test(program) && workingDirectory === data;
-  }
-  const line = await run("ps", ["-o", "args=", "-p", String(pid)]).catch(() => ({ stdout: "" }));
-  return line.stdout.includes(`postgres -D ${data} `);
+  const args = await argumentsOf(pid).catch(() => "");
+  const workingDirectory = await fs.readlink(`/proc/${pid}/cwd`).catch(() => "");
+  const isThere = workingDirectory === data;
+  return args.includes(isThere ? "/postgres -D " : `/postgres -D ${data} `);
 };
+
+const argumentsOf = async (pid: number): Promise<string> =>
+  process.platform === "linux"
+    ? (await fs.readFile(`/proc/${pid}/cmdline`, "utf8")).replaceAll("\0", " ")
+    : (await run("ps", ["-o", "args=", "-p", String(pid)])).stdout;
 
 const stopServer = (child: ChildProcess): Promise<void> =>
   stopPostmaster(
