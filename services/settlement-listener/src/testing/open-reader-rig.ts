@@ -10,7 +10,7 @@ import { type Chain, openChain } from "./open-chain.ts";
 import { openScriptedRpc } from "./scripted-rpc.ts";
 
 /** A transaction that paid through the proxy, and where it was mined. */
-export type Paid = { hash: Hex; blockNumber: number };
+type Paid = { hash: Hex; blockNumber: number };
 
 /** Of the fee proxy's event. */
 export const topic0 = "0x9f16cbcc523c67a60c450e5ffe4f3b7b6dbe772e7abcadb2686ce029a9a0a2b6";
