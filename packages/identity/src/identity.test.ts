@@ -106,4 +106,14 @@ describe("sessions", () => {
     authKeys.reply(away);
     expect(await outcomeOf(identity.bySession("token"))).toBe("UNAUTHENTICATED");
   });
+
+  test("an answer to a question from before a session ended is not kept for the next call", async () => {
+    const { authKeys, identity } = open();
+    const before = identity.bySession("token");
+    identity.forgetSession("token");
+    authKeys.release(sampleAnswer());
+    await before;
+    authKeys.reply(notFound);
+    expect(await outcomeOf(identity.bySession("token"))).toBe("UNAUTHENTICATED");
+  });
 });
