@@ -278,6 +278,21 @@ describe("the relay", () => {
     expect(rows).toEqual([{ holder: expect.any(String) }]);
   });
 
+  test("that stops just after a failed send does not hand over: the next must let that one run out", async () => {
+    const clock = createHeldClock(new Date());
+    const attempt = Promise.withResolvers<void>();
+    bus.onPublish = async () => {
+      attempt.resolve();
+      throw new Error("the bus is away");
+    };
+    await write("a", 1);
+    const relay = start({ clock });
+    await attempt.promise;
+    await relay.stop();
+    const { rows } = await database.admin.query("SELECT holder FROM relay_lead");
+    expect(rows).toEqual([{ holder: expect.any(String) }]);
+  });
+
   test("killed between sending and deleting sends again; the inbox knows it", async () => {
     const group = fresh("group");
     await write("a", 1, 2);
