@@ -31,13 +31,18 @@ afterEach(async () => {
   for (const rpc of rpcs.splice(0)) await rpc.close();
 });
 
-/** A link that is paid through a provider that hides it, in a block that is final by then. */
-const payUnseen = async (rig: WatchRig, blind: ScriptedRpc) => {
+/**
+ * A link that is paid through a provider that hides it, once in each of so many blocks in a row, which
+ * are final by then.
+ */
+const payUnseen = async (rig: WatchRig, blind: ScriptedRpc, blockCount = 1) => {
   const link = rig.sampleLink();
   await rig.hear(link);
   const hiding = blind.play({ kind: "empty_logs" });
-  await chain.pay({ reference: link.paymentReference, to: owner, amount: 7n });
-  await chain.mine();
+  for (let paid = 0; paid < blockCount; paid += 1) {
+    await chain.pay({ reference: link.paymentReference, to: owner, amount: 7n });
+    await chain.mine();
+  }
   const paidAt = await chain.headNumber();
   await chain.mine(9);
   await waitUntil("it is final", async () => ((await rig.readStatus()).finalizedTo ?? 0) > paidAt);
@@ -71,6 +76,17 @@ describe("the second pass", () => {
     expect(await rig.metrics.metrics()).toMatch(
       /payment_links_chain_audit_differences_total\{[^}]*kind="missing"[^}]*\} 1\n/,
     );
+  });
+
+  test("leaves no block out where one range ends and the next begins", async () => {
+    const [blind, honest] = [await openRpc(), await openRpc()];
+    const settings = { finality: "finalized", rangeBlocksMax: 2 } as const;
+    const rig = await open(chain, settings, [blind.url, honest.url]);
+    const away = honest.play({ kind: "down" }, { methods: ["eth_getLogs"] });
+    // Wherever the ranges begin, one of two blocks in a row is the first of its range.
+    const { link } = await payUnseen(rig, blind, 2);
+    away.stop();
+    await waitUntil("both are repaired", () => statuses(rig, link.id).length === 2, 30_000);
   });
 
   test("where there is one provider, calls nothing audited", async () => {
