@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import { createRequire, registerHooks } from "node:module";
 import { pathToFileURL } from "node:url";
+import { types } from "node:util";
 import { setGlobals } from "./globals.mjs";
 
 const require = createRequire(import.meta.url);
@@ -35,11 +36,21 @@ const runFile = async ({ globalConfig, config, path }) => {
   const count = result.numPassingTests + result.numFailingTests + result.numPendingTests;
   return {
     ...result,
+    testResults: result.testResults.map(withSendableDetails),
     testFilePath: path,
     skipped: count === result.numPendingTests,
     perfStats: { ...result.perfStats, start, end, runtime: end - start, slow: end - start > 5_000 },
   };
 };
+
+// A failed comparison's detail is no error: it holds what was expected, and matchers such as
+// `expect.any` cannot be sent to another process. The message tells all of it.
+const withSendableDetails = ({ failureDetails, ...result }) => ({
+  ...result,
+  failureDetails: failureDetails.map((detail) =>
+    types.isNativeError(detail) ? detail : undefined,
+  ),
+});
 
 process.once("disconnect", () => process.exit(1));
 const [file] = await once(process, "message");
