@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "@jest/globals";
+import { inheritedEnv } from "@payment-links/runtime/testing/inherited-env";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { openRig, tokenOf } from "../../services/auth-keys/src/testing/open-rig.ts";
 
@@ -16,7 +17,7 @@ const admin = async (args: readonly string[], environment: Record<string, string
     process.execPath,
     ["--disable-warning=ExperimentalWarning", script, ...args],
     {
-      env: { AUTH_KEYS_INTERNAL_URL: rig.internalUrl, ...environment },
+      env: { ...inheritedEnv(), AUTH_KEYS_INTERNAL_URL: rig.internalUrl, ...environment },
       stdio: ["ignore", "pipe", "pipe"],
     },
   );

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { request } from "undici";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { inheritedEnv } from "@payment-links/runtime/testing/inherited-env";
 
 export const projectRoot = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -29,7 +30,7 @@ export const startChild = (script: string, env: Record<string, string>, args: st
       script,
       ...args,
     ],
-    { cwd: projectRoot, env: { PATH: process.env["PATH"] ?? "", ...env }, stdio: "pipe" },
+    { cwd: projectRoot, env: { ...inheritedEnv(), ...env }, stdio: "pipe" },
   );
   return watch(child);
 };

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { inheritedEnv } from "@payment-links/runtime/testing/inherited-env";
 
 /** The tiny service in a process of its own. */
 export type Tiny = {
@@ -38,7 +39,7 @@ export const startTiny = async (
   { port, internalPort }: { port: number; internalPort: number },
 ): Promise<Tiny> => {
   const ports = { PORT: String(port), INTERNAL_PORT: String(internalPort) };
-  const env = { PATH: process.env["PATH"] ?? "", ...environment, ...ports };
+  const env = { ...inheritedEnv(), ...environment, ...ports };
   const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", script], { env });
   let output = "";
   const keep = (chunk: Buffer) => void (output += chunk.toString());
