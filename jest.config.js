@@ -8,8 +8,8 @@ export default {
   runner: "<rootDir>/test/jest/runner.mjs",
   // What is used is imported from `@jest/globals`.
   injectGlobals: false,
-  // One more than there are processors: whole-set tests wait more than they work.
-  maxWorkers: availableParallelism() + 1,
+  // Two for each processor: whole-set tests wait about as long as they work.
+  maxWorkers: 2 * availableParallelism(),
   testTimeout: 90_000,
   watchman: false,
   // Kept from run to run: with it go the times by which the slowest file begins first.
