@@ -20,18 +20,18 @@ export default class ProcessRunner {
   /** Runs the files, the slowest first, as many at once as Jest has workers. */
   async runTests(tests, watcher, onStart, onResult, onFailure, { serial }) {
     const waiting = tests.toSorted((a, b) => costOf(b) - costOf(a)).values();
-    const work = async () => {
+    const work = async (workerId) => {
       for (const test of waiting) {
         if (watcher.isInterrupted()) return;
         await onStart(test);
-        await runFile(this.#globalConfig, test).then(
+        await runFile(this.#globalConfig, test, workerId).then(
           (result) => onResult(test, result),
           (error) => onFailure(test, { message: error.message, stack: error.stack }),
         );
       }
     };
     const workerCount = serial ? 1 : this.#globalConfig.maxWorkers;
-    await Promise.all(Array.from({ length: workerCount }, work));
+    await Promise.all(Array.from({ length: workerCount }, (_, index) => work(String(index + 1))));
   }
 }
 
@@ -42,12 +42,13 @@ export default class ProcessRunner {
 const costOf = ({ path, duration }) =>
   duration ?? (path.startsWith(join(root, "test/")) ? 60_000 : 1_000);
 
-const runFile = (globalConfig, { path, context }) =>
+const runFile = (globalConfig, { path, context }, workerId) =>
   new Promise((resolve, reject) => {
     const child = fork(script, [], {
       execArgv: nodeArgs,
       serialization: "advanced",
-      env: { ...process.env, NODE_COMPILE_CACHE: compileCache },
+      // Jest's own name for it: files that run at once are told apart by it.
+      env: { ...process.env, NODE_COMPILE_CACHE: compileCache, JEST_WORKER_ID: workerId },
       // Standard output is for results alone.
       stdio: ["ignore", 2, 2, "ipc"],
     });
