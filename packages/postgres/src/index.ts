@@ -1,7 +1,7 @@
 export { type Cause, causesOf } from "./causes-of.ts";
 export { type Migration, migrate } from "./migrate.ts";
 export { openMigratedPool } from "./open-migrated-pool.ts";
-export { nothing } from "./nothing.ts";
+export { NothingRow, nothing } from "./nothing.ts";
 export { ping } from "./ping.ts";
 export { type Pool, openPool } from "./pool.ts";
 export { type Db, type Transaction, transact } from "./transact.ts";

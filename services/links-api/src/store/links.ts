@@ -2,7 +2,7 @@ import { sql } from "slonik";
 import * as z from "zod";
 import { type OutgoingEvent, outboxRow } from "@payment-links/bus";
 import { type Account, Amount, LinkStatus, LinkTexts } from "@payment-links/contracts";
-import type { Db, Transaction } from "@payment-links/postgres";
+import { type Db, NothingRow, type Transaction } from "@payment-links/postgres";
 import type { Link } from "../domain/link.ts";
 import { accountUpsert } from "./accounts.ts";
 
@@ -46,8 +46,6 @@ const columns = sql.fragment`
   links.last_transaction_id AS "lastTransactionId"
 `;
 
-const nothing = z.object({}).strict();
-
 /** A new link with the event that tells of it, and with its owner if that is not written yet. */
 export type NewLink = { link: Link; event: OutgoingEvent; unwrittenOwner: Account | undefined };
 
@@ -66,7 +64,7 @@ export const insertLink = async (
       : sql.fragment`owner AS (${accountUpsert(unwrittenOwner)}),`;
   const row = outboxRow(event);
   // Its values are in one template, because a fragment's text would be rewritten at every call.
-  await db.query(sql.prepared(name, nothing)`
+  await db.query(sql.prepared(name, NothingRow)`
     WITH ${ownerStep} link AS (
       INSERT INTO links (
         id, user_id, version, status, to_amount, max_usage, description, created_at, expires_at,
@@ -97,7 +95,7 @@ export const lockLink = async (tx: Transaction, linkId: string): Promise<Link | 
 
 /** Writes what may change of a link; its row must be locked by this transaction. */
 export const updateLink = async (tx: Transaction, link: Link): Promise<void> => {
-  await tx.query(sql.prepared("update_link", nothing)`
+  await tx.query(sql.prepared("update_link", NothingRow)`
     UPDATE links SET
       version = ${link.version}, status = ${link.status},
       received_amount = ${link.receivedAmount.toFixed()}, current_usage = ${link.currentUsage},

@@ -1,7 +1,7 @@
 import { sql } from "slonik";
 import * as z from "zod";
 import { Amount, PaymentStatus, unappliedReasons } from "@payment-links/contracts";
-import type { Db, Transaction } from "@payment-links/postgres";
+import { type Db, NothingRow, type Transaction } from "@payment-links/postgres";
 import type { Payment } from "../domain/payment.ts";
 
 const PaymentRow = z.object({
@@ -33,8 +33,6 @@ const columns = sql.fragment`
   payments.first_seen_at AS "firstSeenAt", payments.applied_at AS "appliedAt"
 `;
 
-const nothing = z.object({}).strict();
-
 /** Finds a payment by the id that settlement-listener gave it. */
 export const findPayment = async (db: Db, paymentId: string): Promise<Payment | undefined> => {
   const row = await db.maybeOne(sql.prepared("find_payment", PaymentRow)`
@@ -48,7 +46,7 @@ export const findPayment = async (db: Db, paymentId: string): Promise<Payment | 
  * the same (source, source id) breaks an invariant and throws.
  */
 export const upsertPayment = async (tx: Transaction, payment: Payment): Promise<void> => {
-  await tx.query(sql.prepared("upsert_payment", nothing)`
+  await tx.query(sql.prepared("upsert_payment", NothingRow)`
     INSERT INTO payments (
       id, link_id, version, source, source_id, status, is_applied, reason, amount, token_address,
       chain_id, destination_address, source_transaction, occurred_at, first_seen_at, applied_at,

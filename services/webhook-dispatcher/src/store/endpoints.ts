@@ -1,4 +1,4 @@
-import { type Db, type Transaction, nothing } from "@payment-links/postgres";
+import { type Db, NothingRow, type Transaction, nothing } from "@payment-links/postgres";
 import { sql } from "slonik";
 import * as z from "zod";
 import { refuse } from "@payment-links/contracts";
@@ -43,7 +43,7 @@ export const shareEndpoints = async (
   tx: Transaction,
   userIds: readonly string[],
 ): Promise<void> => {
-  await tx.query(sql.prepared("share_endpoints", z.object({}).strict())`
+  await tx.query(sql.prepared("share_endpoints", NothingRow)`
     SELECT FROM (
       SELECT pg_advisory_xact_lock_shared(${lockSpace}, hashtext(id))
       FROM unnest(${sql.array([...userIds], "text")}) AS owner (id)
