@@ -1,7 +1,14 @@
 import getRawBody from "raw-body";
 import type { Request } from "express";
 import type * as z from "zod";
-import { JsonNumber, invalid, parseJson, read, refuse } from "@payment-links/contracts";
+import {
+  JsonNumber,
+  type RefusalCode,
+  invalid,
+  parseJson,
+  read,
+  refuse,
+} from "@payment-links/contracts";
 
 /** The largest body that any route reads (rule API-17). */
 export const bodyBytesMax = 64 * 1024;
@@ -42,11 +49,18 @@ export const readBody = async <S extends z.ZodType>(
 export const readQuery = <S extends z.ZodType>(req: Request, schema: S): z.output<S> =>
   read(schema, { ...req.query });
 
-/** A parameter of the route's path. With a NUL it names nothing, because no row can hold one. */
-export const readParam = (req: Request, name: string): string => {
+/**
+ * A parameter of the route's path. With a NUL it names nothing, because no row can hold one; it is
+ * refused as the route refuses what is not there.
+ */
+export const readParam = (
+  req: Request,
+  name: string,
+  notFound: RefusalCode = "NOT_FOUND",
+): string => {
   const value = req.params[name];
   if (typeof value !== "string") throw new Error(`the route has no parameter ${name}`);
-  if (value.includes("\0")) throw refuse("NOT_FOUND");
+  if (value.includes("\0")) throw refuse(notFound);
   return value;
 };
 

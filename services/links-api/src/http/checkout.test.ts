@@ -146,7 +146,9 @@ describe("GET /checkout/payment-links/:id", () => {
   test.each(["plink_01m7y4kb9sfvktcnzb0r3g9a0s", "x", "%00"])(
     "given %s, of which nothing is known, answers 404",
     async (id) => {
-      expect((await checkout(id)).status).toBe(404);
+      const { status, json } = await checkout(id);
+      expect(status).toBe(404);
+      expect(json).toMatchObject({ errors: [{ code: "CANNOT_FIND_PAYMENT_LINK" }] });
     },
   );
 });

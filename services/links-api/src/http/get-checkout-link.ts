@@ -16,7 +16,7 @@ export const getCheckoutLink =
   (deps: Deps) =>
   async (req: Request, res: Response): Promise<void> => {
     const { amount } = readQuery(req, CheckoutQuery);
-    const linkId = readParam(req, "id");
+    const linkId = readParam(req, "id", "CANNOT_FIND_PAYMENT_LINK");
     const link = isId("plink", linkId) ? await deps.findLinkView(linkId) : undefined;
     if (link === undefined) throw refuse("CANNOT_FIND_PAYMENT_LINK");
     const { token } = deps.tokenOf(link.tokenId);

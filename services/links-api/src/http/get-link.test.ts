@@ -25,6 +25,8 @@ describe("GET /v1/payment-link/:id", () => {
     "plink_x",
     "nonsense",
     "%F0%9F%92%B6",
+    "%00",
+    "plink_%00",
     "a'--",
     "x".repeat(2000),
   ])("given the id %s, answers 404 CANNOT_FIND_PAYMENT_LINK", async (id) => {

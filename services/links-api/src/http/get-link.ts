@@ -8,7 +8,7 @@ import { showRetrievedLink } from "./show-link.ts";
 export const getLink =
   (deps: Deps) =>
   async (req: Request, res: Response): Promise<void> => {
-    const linkId = readParam(req, "id");
+    const linkId = readParam(req, "id", "CANNOT_FIND_PAYMENT_LINK");
     const link = isId("plink", linkId) ? await deps.findLinkView(linkId) : undefined;
     if (link === undefined) throw refuse("CANNOT_FIND_PAYMENT_LINK");
     answerJson(res, 200, showRetrievedLink(deps, link, deps.clock.now()));

@@ -27,7 +27,7 @@ import { showToken } from "./show-token.ts";
 export const getCheckoutPage =
   (deps: Deps) =>
   async (req: Request, res: Response): Promise<void> => {
-    const linkId = readParam(req, "id");
+    const linkId = readParam(req, "id", "CANNOT_FIND_PAYMENT_LINK");
     const link = isId("plink", linkId) ? await deps.findLinkView(linkId) : undefined;
     if (link === undefined) throw refuse("CANNOT_FIND_PAYMENT_LINK");
     if (readParam(req, "handle") !== link.owner.handle) {
