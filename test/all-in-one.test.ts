@@ -1,14 +1,35 @@
-import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import type { CatalogueData } from "@payment-links/contracts";
 import { type Child, startChild, waitReady } from "./rig/child.ts";
 import { call, openMerchant } from "./rig/client.ts";
 import { findFreePorts } from "./rig/free-port.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
 
 const readyMsMax = 60_000;
+
+const catalogueOfOneToken: CatalogueData = {
+  chains: [{ id: "1", name: "Ethereum", symbol: "ETH", chainType: "EVM", caip2: "eip155:1" }],
+  tokens: [
+    {
+      id: "usdc-ethereum",
+      chainId: "1",
+      address: "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48",
+      decimals: 6,
+      symbol: "USDC",
+      name: "USD Coin",
+      isNative: false,
+      isStablecoin: true,
+      currencyCode: "USD",
+      commodityCode: null,
+      source: "a test",
+      verifiedOn: "2026-11-22",
+    },
+  ],
+};
 
 describe("the all-in-one", () => {
   let dataDir: string;
@@ -85,6 +106,16 @@ describe("the all-in-one", () => {
     },
     120_000,
   );
+
+  test("with a catalogue that has none of the demo's tokens, the demo has no wallet, and says so", async () => {
+    // Beside the folder: one that holds anything already is not made anew, with a demo.
+    const file = `${dataDir}.json`;
+    await writeFile(file, JSON.stringify(catalogueOfOneToken));
+    const child = await startAndWait({ CATALOGUE_FILE: file });
+    await rm(file);
+    expect(child.output()).toContain('Demo account "demo" has no wallet');
+    expect(child.output()).toContain('Demo account "demo": sign in once');
+  }, 90_000);
 
   test("with NODE_ENV=production there is no demo, and no development chain", async () => {
     const child = await startAndWait({ NODE_ENV: "production" }, []);

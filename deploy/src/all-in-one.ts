@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { authKeysConfig, authKeysMigration, createAuthKeys } from "@payment-links/auth-keys";
 import { createLocalBus } from "@payment-links/bus";
-import { openCatalogue } from "@payment-links/contracts";
+import { type Catalogue, openCatalogue } from "@payment-links/contracts";
 import { type Service, listen, serve } from "@payment-links/http";
 import type { Ask } from "@payment-links/identity";
 import { createLinksApi, linksApiConfig, linksApiMigration } from "@payment-links/links-api";
@@ -32,7 +32,7 @@ import {
 } from "@payment-links/webhook-dispatcher";
 import { type AllInOneConfig, allInOneConfig } from "./config.ts";
 import { type DataDir, openDataDir } from "./data-dir.ts";
-import { makeDemoAccount } from "./demo.ts";
+import { demoTokenIds, makeDemoAccount } from "./demo.ts";
 import { devnetRoute, hasHadDevnet, startDevnet, withDevnetChain } from "./devnet/start-devnet.ts";
 import { openEmbeddedPostgres } from "./embedded-postgres.ts";
 import { type ServiceName, createIngress } from "./ingress.ts";
@@ -65,7 +65,10 @@ export const startAllInOne = async (options: AllInOneOptions): Promise<void> => 
     options.withDevnet && !isProduction(config)
       ? await startDevnet({ ...options, port: config.DEVNET_PORT, stateFile: dataDir.devnetState })
       : undefined;
-  const { services, metrics } = await openServices(options, config, { dataDir, devnet });
+  const { services, metrics, catalogue } = await openServices(options, config, {
+    dataDir,
+    devnet,
+  });
   const { port, internalPort } = await serve({
     config,
     app: createIngress({
@@ -90,8 +93,8 @@ export const startAllInOne = async (options: AllInOneOptions): Promise<void> => 
   }
   if (dataDir.isDemoWanted) {
     const { INTERNAL_TOKEN: internalToken } = config;
-    const demo = { ...urls, internalToken, withDevnet: devnet !== undefined };
-    await openDemo(options, dataDir, demo);
+    const tokenIds = demoTokenIds(catalogue, { withDevnet: devnet !== undefined });
+    await openDemo(options, dataDir, { ...urls, internalToken, tokenIds });
   }
   say(`Payment Links is ready at ${config.BASE_URL ?? urls.baseUrl}`);
 };
@@ -105,6 +108,9 @@ const openDemo = async (
 ): Promise<void> => {
   const { signInUrl } = await makeDemoAccount(demo);
   dataDir.demoIsMade();
+  if (demo.tokenIds.length === 0) {
+    say('Demo account "demo" has no wallet, as the catalogue has no test network that it knows.');
+  }
   say(`Demo account "demo": sign in once, within 15 minutes, at ${signInUrl}`);
   if (dataDir.demoSecret !== undefined && !isGiven(environment, "SETTLEMENT_PROVIDER_SECRETS")) {
     say(`Demo settlement provider "demo", secret: ${dataDir.demoSecret}`);
@@ -140,11 +146,17 @@ type Found = {
   devnet: string | undefined;
 };
 
+type Opened = {
+  services: Record<ServiceName, Service>;
+  metrics: Metrics;
+  catalogue: Catalogue;
+};
+
 const openServices = async (
   options: AllInOneOptions,
   config: AllInOneConfig,
   { dataDir, devnet }: Found,
-): Promise<{ services: Record<ServiceName, Service>; metrics: Metrics }> => {
+): Promise<Opened> => {
   const { environment, stopList, say } = options;
   const isTraced = config.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined;
   stopList.add("tracing", await openTracing("payment-links", isTraced));
@@ -189,7 +201,7 @@ const openServices = async (
     stopList.add(service.name, () => service.stop());
     await service.start();
   }
-  return { services, metrics };
+  return { services, metrics, catalogue: shared.catalogue };
 };
 
 const openShared = (

@@ -1,18 +1,29 @@
 import { request } from "undici";
 import * as z from "zod";
-import { devnet } from "@payment-links/contracts";
+import { type Catalogue, devnet } from "@payment-links/contracts";
 
 /** An address whose key nobody has. */
 const walletAddress = "0x000000000000000000000000000000000000dEaD";
-/** Test networks only, so that no money is at stake. */
 const baseSepolia = "usdc-base-sepolia";
+
+/**
+ * The tokens that the demo is paid in, as far as the catalogue has them: on the development chain
+ * where it runs, and on a test network, so that no money is at stake.
+ */
+export const demoTokenIds = (
+  catalogue: Catalogue,
+  { withDevnet }: { withDevnet: boolean },
+): string[] =>
+  [...(withDevnet ? [devnet.tokenId] : []), baseSepolia].filter(
+    (tokenId) => catalogue.findToken(tokenId) !== undefined,
+  );
 
 type DemoOptions = {
   baseUrl: string;
   internalUrl: string;
   internalToken: string | undefined;
-  /** Whether the development chain runs: links are then paid there by default. */
-  withDevnet: boolean;
+  /** The tokens of the demo's wallets, the default one first. */
+  tokenIds: readonly string[];
 };
 
 const conflict = 409;
@@ -30,8 +41,7 @@ export const makeDemoAccount = async (options: DemoOptions): Promise<{ signInUrl
   const session = await post(`${options.baseUrl}/console/api/session`, { token });
   const cookie = String(session.headers["set-cookie"]).split(";", 1)[0] ?? "";
   await session.body.dump();
-  const tokenIds = options.withDevnet ? [devnet.tokenId, baseSepolia] : [baseSepolia];
-  for (const [index, tokenId] of tokenIds.entries()) {
+  for (const [index, tokenId] of options.tokenIds.entries()) {
     const wallet = { walletAddress, tokenId, isDefault: index === 0 };
     const added = await post(`${options.baseUrl}/console/api/wallets`, wallet, { cookie });
     await added.body.dump();
