@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/gl
 import { setTimeout as sleep } from "node:timers/promises";
 import { Pool, request } from "undici";
 import { mintApiKey } from "@payment-links/contracts";
-import { type TcpProxy, openTcpProxy } from "@payment-links/rate-limit/testing";
+import { type TcpProxy, openTcpProxy } from "@payment-links/runtime/testing/tcp-proxy";
 import { type Child, startChild, waitReady } from "./rig/child.ts";
 import { findFreePorts } from "./rig/free-port.ts";
 import { type OwnRedis, openOwnRedis } from "./rig/own-redis.ts";

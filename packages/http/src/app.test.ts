@@ -1,6 +1,11 @@
+import { connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { mintApiKey, refuse } from "@payment-links/contracts";
+import { afterMs, systemClock } from "@payment-links/runtime";
+import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
+import { answerJson } from "./answer-json.ts";
+import { readBytes } from "./read-request.ts";
 import { keyRoute, publicRoute } from "./route.ts";
 import { call, callRaw, codesOf } from "./testing/client.ts";
 import { type StartedApp, startApp } from "./testing/start-app.ts";
@@ -56,7 +61,34 @@ const routes = [
   }),
 ];
 
-const app = useRig(() => startApp({ routes }));
+/** Much less than the time that the slow client below takes. */
+const answerMsMax = 50;
+const slowRoutes = [
+  publicRoute({
+    method: "get",
+    path: "/late",
+    answerMsMax,
+    handle: async (_req, res) => {
+      await new Promise((resolve) => res.once("close", resolve));
+      answerJson(res, 200, { late: true });
+    },
+  }),
+  publicRoute({
+    method: "get",
+    path: "/late-list",
+    answerMsMax,
+    failure: "CANNOT_FIND_PAYMENT_LINK",
+    handle: () => new Promise(() => {}),
+  }),
+  publicRoute({
+    method: "post",
+    path: "/upload",
+    answerMsMax,
+    handle: async (req, res) => answerJson(res, 200, { bytes: (await readBytes(req)).length }),
+  }),
+];
+
+const app = useRig(() => startApp({ routes: [...routes, ...slowRoutes] }));
 beforeEach(() => void (app.logged.length = 0));
 
 const get = (path: string, headers: Record<string, string> = {}) =>
@@ -182,6 +214,30 @@ describe("an error", () => {
     const answer = await get("/whole");
     expect(answer.text).toHaveLength(wholeBytes);
     expect(app.logged.join("")).toContain("failed after the answer");
+  });
+});
+
+describe("an answer that does not come in time", () => {
+  test.each([
+    ["/late", 503, "SERVICE_UNAVAILABLE"],
+    ["/late-list", 404, "CANNOT_FIND_PAYMENT_LINK"],
+  ])("is given up: %s is answered %i %s, and logged", async (path, status, code) => {
+    const answer = await get(path);
+    expect([answer.status, codesOf(answer)]).toEqual([status, code]);
+    expect(app.logged.join("")).toContain("there is no answer after 50 ms");
+    expect((await get("/things")).status).toBe(200);
+  });
+
+  test("is not what a slow client's request is taken for", async () => {
+    const socket = connect(app.port, "127.0.0.1");
+    let text = "";
+    socket.on("data", (bytes) => (text += bytes.toString()));
+    socket.write("POST /upload HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nab");
+    await systemClock.until(afterMs(systemClock, 3 * answerMsMax), new AbortController().signal);
+    socket.write("cd");
+    await waitUntil("it is answered", () => text.includes("bytes"));
+    socket.destroy();
+    expect(text).toContain('{"bytes":4}');
   });
 });
 

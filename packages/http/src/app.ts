@@ -50,6 +50,14 @@ export const createApp = (options: AppOptions): Express => {
   return app;
 };
 
+/** Just over the time that one statement of the database may take. */
+const answerMsMaxUsual = 5_500;
+
+/** A caller waited for as long as a route lets it. What was begun goes on; nobody hears its answer. */
+class AnswerLateError extends Error {
+  override readonly name = "AnswerLateError";
+}
+
 const serveRoute = (options: AppOptions, timer: RequestTimer, route: Route) => {
   const failure = route.failure ?? "INTERNAL_ERROR";
   return async (req: Request, res: Response): Promise<void> => {
@@ -57,8 +65,10 @@ const serveRoute = (options: AppOptions, timer: RequestTimer, route: Route) => {
     const requestId = nameRequest(res);
     await inServerSpan(req, res, route, async () => {
       try {
-        const caller = await admit(options.gate, route, req, res);
-        await route.handle(req, res, caller);
+        await answerInTime(req, route, async () => {
+          const caller = await admit(options.gate, route, req, res);
+          await route.handle(req, res, caller);
+        });
       } catch (error) {
         answerError(options, { error, failure, route, requestId }, req, res);
       }
@@ -66,6 +76,25 @@ const serveRoute = (options: AppOptions, timer: RequestTimer, route: Route) => {
       options.log.debug(line, "a request was answered");
     });
   };
+};
+
+/** The time that a client takes to send its request is not ours; the server bounds it. */
+const answerInTime = async (
+  req: Request,
+  { answerMsMax: waitMs = answerMsMaxUsual }: Route,
+  answer: () => Promise<void>,
+): Promise<void> => {
+  const late = Promise.withResolvers<never>();
+  const look = () => {
+    if (req.complete) late.reject(new AnswerLateError(`there is no answer after ${waitMs} ms`));
+    else timer = setTimeout(look, waitMs);
+  };
+  let timer = setTimeout(look, waitMs);
+  try {
+    await Promise.race([answer(), late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 };
 
 /** Gives the request an id, which its answer and its log lines carry. */
@@ -84,7 +113,8 @@ const answerError = (
   res: Response,
 ): void => {
   const told = refusalOf(error);
-  const isAway = error instanceof IdentityUnavailable && failure === "INTERNAL_ERROR";
+  const isOthers = error instanceof IdentityUnavailable || error instanceof AnswerLateError;
+  const isAway = isOthers && failure === "INTERNAL_ERROR";
   const refusal = told ?? refuse(isAway ? "SERVICE_UNAVAILABLE" : failure);
   const isOurFault = told === undefined || refusal.status >= 500;
   const line = { request_id: requestId, route: route?.path, status: refusal.status };

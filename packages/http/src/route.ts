@@ -20,12 +20,14 @@ export type Route = {
   isLimited: boolean;
   /** The code for an error that is no refusal; INTERNAL_ERROR if not given. */
   failure?: RefusalCode;
+  /** How long a caller waits at most for the answer; 5.5 s if not given. */
+  answerMsMax?: number;
   /** How a page answers a refusal; the error envelope if not given. */
   answerRefusal?: (refusal: Refusal, req: Request, res: Response) => void;
   handle: (req: Request, res: Response, caller: Caller | undefined) => Promise<void> | void;
 };
 
-type Rest = Pick<Route, "method" | "path" | "failure" | "answerRefusal">;
+type Rest = Pick<Route, "method" | "path" | "failure" | "answerMsMax" | "answerRefusal">;
 
 type PublicRoute = Rest & {
   isLimited?: boolean;

@@ -4,4 +4,4 @@ export { openMigratedPool } from "./open-migrated-pool.ts";
 export { NothingRow, nothing } from "./nothing.ts";
 export { ping } from "./ping.ts";
 export { type Pool, openPool } from "./pool.ts";
-export { type Db, type Transaction, transact } from "./transact.ts";
+export { type Db, type Transaction, patiently, transact } from "./transact.ts";

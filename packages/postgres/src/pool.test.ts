@@ -2,8 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { createSqlTag, sql } from "slonik";
 import * as z from "zod";
 import { openLog } from "@payment-links/runtime";
+import { openTcpProxy } from "@payment-links/runtime/testing/tcp-proxy";
 import { type Pool, openPool } from "./pool.ts";
 import { type TestDatabase, createTestDatabase } from "./testing.ts";
+import { patiently, transact } from "./transact.ts";
 
 const { type: row } = createSqlTag();
 const nothing = z.object({}).strict();
@@ -144,6 +146,65 @@ describe("the session", () => {
       false,
     );
     await single.end();
+  });
+});
+
+describe("a database that falls silent", () => {
+  const openBehindProxy = async () => {
+    const proxy = await openTcpProxy(new URL(database.adminUrl));
+    const url = new URL(database.adminUrl);
+    url.port = String(proxy.port);
+    const silenced = await openPool({
+      url: url.href,
+      applicationName: "silenced",
+      connectionsMax: 2,
+      statementTimeoutMs: 200,
+      log,
+    });
+    const ask = () => silenced.oneFirst(row(z.object({ one: z.int() }))`SELECT 1 AS one`);
+    const close = async () => {
+      await silenced.end();
+      await proxy.kill();
+    };
+    return { proxy, pool: silenced, ask, close };
+  };
+
+  test("fails whoever asks, and is asked on new connections once it is back", async () => {
+    const { proxy, ask, close } = await openBehindProxy();
+    await Promise.all([ask(), ask()]);
+    proxy.stall();
+    const asked = await Promise.allSettled(Array.from({ length: 6 }, ask));
+    expect(asked.map(({ status }) => status)).toEqual(Array.from({ length: 6 }, () => "rejected"));
+    const connectionsBefore = proxy.connections();
+    await proxy.pass();
+    expect(await Promise.all([ask(), ask()])).toEqual([1, 1]);
+    expect(proxy.connections()).toBeGreaterThan(connectionsBefore);
+    await close();
+  }, 20_000);
+
+  test("in the middle of a transaction fails it", async () => {
+    const { proxy, pool: silenced, ask, close } = await openBehindProxy();
+    const failing = transact(silenced, async (tx) => {
+      await tx.query(row(nothing)`INSERT INTO things (id) VALUES ('half')`);
+      proxy.stall();
+      await tx.query(row(nothing)`INSERT INTO things (id) VALUES ('whole')`);
+    });
+    const startedAtMs = performance.now();
+    await expect(failing).rejects.toThrow();
+    expect(performance.now() - startedAtMs).toBeLessThan(3_000);
+    await proxy.pass();
+    expect(await ask()).toBe(1);
+    expect(await pool.exists(row(nothing)`SELECT FROM things WHERE id = 'half'`)).toBe(false);
+    await close();
+  }, 20_000);
+
+  test("is not what a statement is taken for that may take its time", async () => {
+    const { pool: silenced, close } = await openBehindProxy();
+    const Slept = z.object({ slept: z.unknown() });
+    await transact(silenced, (tx) =>
+      patiently(tx, 5_000, () => tx.any(row(Slept)`SELECT pg_sleep(0.9) AS slept`)),
+    );
+    await close();
   });
 });
 

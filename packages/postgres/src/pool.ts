@@ -5,8 +5,8 @@ import {
   createPool,
   type QueryResultRow,
 } from "slonik";
-import { createPgDriverFactory } from "@slonik/pg-driver";
 import type { Log } from "@payment-links/runtime";
+import { createDeadlineDriver } from "./deadline-driver.ts";
 
 export type Pool = DatabasePool;
 
@@ -31,6 +31,9 @@ type Issue = { message: string; path?: readonly unknown[] | undefined };
 const describeIssues = (issues: readonly Issue[]): string =>
   issues.map(({ message, path = [] }) => `${path.map(String).join(".")}: ${message}`).join("; ");
 
+/** How long a connection that ends may take to say goodbye before it is cut. */
+const goodbyeMs = 200;
+
 export type PoolOptions = {
   url: string;
   applicationName: string;
@@ -49,12 +52,15 @@ export type PoolOptions = {
 export const openPool = async (options: PoolOptions): Promise<Pool> => {
   const statementTimeoutMs = options.statementTimeoutMs ?? 5_000;
   const pool = await createPool(withApplicationName(options.url, options.applicationName), {
-    driverFactory: createPgDriverFactory(),
+    driverFactory: createDeadlineDriver(statementTimeoutMs),
     maxPoolSize: options.connectionsMax,
     statementTimeout: statementTimeoutMs,
     idleInTransactionSessionTimeout: statementTimeoutMs,
     idleTimeout: 60_000,
     connectionTimeout: 2_000,
+    // Whoever asked tries again, and knows for how long that is worth it.
+    connectionRetryLimit: 0,
+    gracefulTerminationTimeout: goodbyeMs,
     typeParsers: [],
     interceptors: [checkRows],
     resetConnection: async () => {},

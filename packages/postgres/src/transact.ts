@@ -1,5 +1,8 @@
 import type { CommonQueryMethods, DatabaseTransactionConnection } from "slonik";
 import { Refusal } from "@payment-links/contracts";
+import { sql } from "slonik";
+import * as z from "zod";
+import { withStatementMsMax } from "./deadline-driver.ts";
 import type { Pool } from "./pool.ts";
 
 /** Where statements run: the pool, or a transaction. */
@@ -28,4 +31,18 @@ export const transact = async <Result>(
   });
   if ("refusal" in outcome) throw outcome.refusal;
   return outcome.result;
+};
+
+const SettingRow = z.object({ setting: z.string() });
+
+/** Gives the statements of a part of a transaction more time than statements have otherwise. */
+export const patiently = async <Result>(
+  tx: Transaction,
+  statementMsMax: number,
+  work: () => Promise<Result>,
+): Promise<Result> => {
+  await tx.one(sql.type(SettingRow)`
+    SELECT set_config('statement_timeout', ${String(statementMsMax)}, true) AS setting
+  `);
+  return withStatementMsMax(statementMsMax, work);
 };

@@ -10,7 +10,7 @@ import { migrate } from "@payment-links/postgres";
 import { type TestDatabase, createTestDatabase } from "@payment-links/postgres/testing";
 import { testRedisUrl } from "@payment-links/rate-limit/testing/test-redis-url";
 import { openLog } from "@payment-links/runtime";
-import { openTcpProxy } from "@payment-links/rate-limit/testing";
+import { openTcpProxy } from "@payment-links/runtime/testing/tcp-proxy";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { type Tiny, startTiny } from "./testing/start-tiny.ts";
 

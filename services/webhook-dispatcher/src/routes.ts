@@ -10,12 +10,15 @@ import { updateEndpoint } from "./http/update-endpoint.ts";
 
 const endpoints = webhookEndpointOperations;
 
+/** What waits for an endpoint, maybe a million deliveries, ends with it. */
+const answerMsMax = 65_000;
+
 /** Every public route: the console's alone, as no API key may manage webhooks (rule HOOK-1). */
 export const publicRoutes = (deps: Deps): readonly Route[] => [
   sessionRoute({ ...endpoints.list, handle: listEndpoints(deps) }),
   sessionRoute({ ...endpoints.create, handle: createEndpoint(deps) }),
-  sessionRoute({ ...endpoints.change, handle: updateEndpoint(deps) }),
-  sessionRoute({ ...endpoints.delete, handle: deleteEndpoint(deps) }),
+  sessionRoute({ ...endpoints.change, answerMsMax, handle: updateEndpoint(deps) }),
+  sessionRoute({ ...endpoints.delete, answerMsMax, handle: deleteEndpoint(deps) }),
   sessionRoute({ ...endpoints.listDeliveries, handle: listDeliveries(deps) }),
 ];
 

@@ -3,7 +3,7 @@ import { type Metrics, openLog, openMetrics, systemClock } from "@payment-links/
 import { waitUntil } from "@payment-links/runtime/testing";
 import type { Bucket, Limiter } from "../limiter.ts";
 import { createRedisLimiter } from "../redis-limiter.ts";
-import { type TcpProxy, openTcpProxy } from "./tcp-proxy.ts";
+import { type TcpProxy, openTcpProxy } from "@payment-links/runtime/testing/tcp-proxy";
 import { testRedisUrl } from "./test-redis-url.ts";
 
 /** A limiter as one process has it, with what it tells. */

@@ -1,4 +1,4 @@
-import { type Transaction, nothing } from "@payment-links/postgres";
+import { type Transaction, nothing, patiently } from "@payment-links/postgres";
 import { sql } from "slonik";
 import * as z from "zod";
 import type { AbandonReason } from "../domain/delivery.ts";
@@ -207,15 +207,19 @@ type Abandonment = { userId: string; endpointId: string; reason: AbandonReason }
  * before the endpoint's own row is changed: deliveries are locked before endpoints, as attempts
  * that end do it too.
  */
-export const abandonDeliveries = async (
+export const abandonDeliveries = (tx: Transaction, abandonment: Abandonment): Promise<void> =>
+  patiently(tx, abandonMsMax, () => abandon(tx, abandonment));
+
+/** A queue of a million rows takes longer than a statement otherwise may. */
+const abandonMsMax = 60_000;
+
+const abandon = async (
   tx: Transaction,
   { userId, endpointId, reason }: Abandonment,
 ): Promise<void> => {
   const own = sql.fragment`
     endpoint_id = (SELECT id FROM endpoints WHERE id = ${endpointId} AND user_id = ${userId})
   `;
-  // A queue of a million rows takes longer than a statement otherwise may.
-  await tx.query(nothing`SET LOCAL statement_timeout = '60s'`);
   // All rows are locked first, each in its state at that time. Otherwise an attempt could begin or
   // end between the two statements below, and both would miss it.
   await tx.query(countRow`

@@ -1,0 +1,56 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { createPgDriverFactory } from "@slonik/pg-driver";
+
+type DriverFactory = ReturnType<typeof createPgDriverFactory>;
+type DriverClient = Awaited<ReturnType<Awaited<ReturnType<DriverFactory>>["createClient"]>>;
+
+/** No answer came in time: the database is frozen, or the way to it swallows what is sent. */
+class DatabaseSilentError extends Error {
+  override readonly name = "DatabaseSilentError";
+  readonly code = "ETIMEDOUT";
+}
+
+/** How much longer than Postgres' own limit we wait: it should be the one to say so. */
+const graceMs = 500;
+
+const patience = new AsyncLocalStorage<number>();
+
+/** Runs work whose statements may take longer than usual. */
+export const withStatementMsMax = <Result>(
+  statementMsMax: number,
+  work: () => Promise<Result>,
+): Promise<Result> => patience.run(statementMsMax, work);
+
+/**
+ * slonik's driver with a deadline of ours for every statement. Postgres' own `statement_timeout`
+ * needs a Postgres that runs: one that is frozen, or cut off without a word, keeps a caller waiting
+ * for as long as it is silent. A connection that let a statement's deadline pass is thrown away.
+ */
+export const createDeadlineDriver = (statementMsMax: number): DriverFactory => {
+  const createDriver = createPgDriverFactory();
+  return async (options) => {
+    const driver = await createDriver(options);
+    return { createClient: async () => withDeadline(await driver.createClient(), statementMsMax) };
+  };
+};
+
+const withDeadline = (client: DriverClient, statementMsMax: number): DriverClient => {
+  let silence: DatabaseSilentError | undefined;
+  return {
+    ...client,
+    query: (sql, values, options) => {
+      if (silence !== undefined) return Promise.reject(silence);
+      const answering = client.query(sql, values, options);
+      return new Promise((resolve, reject) => {
+        const waitMs = (patience.getStore() ?? statementMsMax) + graceMs;
+        const timer = setTimeout(() => {
+          silence = new DatabaseSilentError(`the database was silent for ${waitMs} ms`);
+          reject(silence);
+          // With a statement under way, it cuts the socket.
+          client.destroy().catch(() => {});
+        }, waitMs);
+        answering.then(resolve, reject).finally(() => clearTimeout(timer));
+      });
+    },
+  };
+};
