@@ -16,7 +16,7 @@ import { type StoredEvent, toRecord } from "./cloud-event.ts";
 import { endsWithin } from "./ends-within.ts";
 import { type Candidate, type Lead, createCandidate } from "./relay-lead.ts";
 import { type RelayMetrics, createRelayMetrics } from "./relay-metrics.ts";
-import { retryAt } from "./retry-at.ts";
+import { retryMs } from "./retry-at.ts";
 import { linksTo } from "./trace-links.ts";
 
 /** Carries events from the outbox to the bus. */
@@ -71,7 +71,7 @@ export const createRelay = (options: RelayOptions): Relay => {
   const state: RelayState = {
     failures: 0,
     measuredAtMs: 0,
-    restUntil: clock.now(),
+    restUntilMs: clock.elapsedMs(),
     lead: undefined,
   };
   const relay: RelayParts = { bus, candidate, clock, log, metrics, service, state };
@@ -90,8 +90,8 @@ export const createRelay = (options: RelayOptions): Relay => {
 type RelayState = {
   failures: number;
   measuredAtMs: number;
-  /** Neither a poll nor a wake sends before this instant. */
-  restUntil: Date;
+  /** Neither a poll nor a wake sends before this, by the clock's elapsed time. */
+  restUntilMs: number;
   lead: Lead | undefined;
 };
 
@@ -111,19 +111,23 @@ type RelayParts = {
  */
 const step = async (relay: RelayParts): Promise<boolean | Date | void> => {
   const { bus, candidate, clock, log, metrics, state } = relay;
-  const rest = (until: Date): Date => (state.restUntil = until);
-  if (clock.now() < state.restUntil) return state.restUntil;
+  const rest = (waitMs: number): Date => {
+    state.restUntilMs = clock.elapsedMs() + waitMs;
+    return afterMs(clock, waitMs);
+  };
+  const restMs = state.restUntilMs - clock.elapsedMs();
+  if (restMs > 0) return afterMs(clock, restMs);
   try {
     const lead = await candidate.take();
     const isNew = lead !== state.lead;
     state.lead = lead;
     if (lead === undefined) {
       await measure(relay);
-      return rest(afterMs(clock, standbyMs));
+      return rest(standbyMs);
     }
     if (isNew) log.info({ isHandedOver: lead.isHandedOver }, "this relay leads");
     if (isNew && !lead.isHandedOver && bus.sendTimeoutMs > 0) {
-      return rest(afterMs(clock, bus.sendTimeoutMs + takeoverSlackMs));
+      return rest(bus.sendTimeoutMs + takeoverSlackMs);
     }
     const sentCount = await sendClaim(relay, lead.client);
     state.failures = 0;
@@ -135,7 +139,7 @@ const step = async (relay: RelayParts): Promise<boolean | Date | void> => {
     metrics.failed();
     log.warn({ err: error, failures: state.failures }, "events could not be sent; they wait");
     await measure(relay);
-    return rest(retryAt(clock, state.failures));
+    return rest(retryMs(state.failures));
   }
 };
 
@@ -223,7 +227,7 @@ const stop = async (relay: RelayParts, loop: Loop): Promise<void> => {
   if (!isFlushed) log.warn("the relay stops with events unsent; they stay in the outbox");
   metrics.stopped();
   // While it rests, its own send has just failed, or the dead leader's may still be under way.
-  const isClean = isFlushed && clock.now() >= state.restUntil;
+  const isClean = isFlushed && clock.elapsedMs() >= state.restUntilMs;
   state.lead = undefined;
   await candidate.leave(isClean).catch((error: unknown) => {
     log.warn({ err: error }, "the relay could not hand its lead over");
@@ -233,11 +237,11 @@ const stop = async (relay: RelayParts, loop: Loop): Promise<void> => {
 const flush = async (relay: RelayParts): Promise<void> => {
   const client = relay.state.lead?.client;
   if (client === undefined || client !== relay.candidate.client()) return;
-  if (relay.clock.now() < relay.state.restUntil) return;
+  if (relay.clock.elapsedMs() < relay.state.restUntilMs) return;
   try {
     while ((await sendClaim(relay, client)) === claimRowsMax);
   } catch (error) {
-    relay.state.restUntil = retryAt(relay.clock, 1);
+    relay.state.restUntilMs = relay.clock.elapsedMs() + retryMs(1);
     relay.log.warn({ err: error }, "the last events could not be sent; they stay in the outbox");
   }
 };

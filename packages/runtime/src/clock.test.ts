@@ -78,3 +78,29 @@ describe("the system clock", () => {
     await systemClock.until(new Date(Number.NaN), never);
   });
 });
+
+describe("a clock that is set back", () => {
+  const hourMs = 3_600_000;
+
+  test("makes no wait longer that was begun before", async () => {
+    const waiting = systemClock.until(afterMs(systemClock, 20), never);
+    const realNow = Date.now;
+    Date.now = () => realNow() - hourMs;
+    try {
+      await waiting;
+    } finally {
+      Date.now = realNow;
+    }
+  });
+
+  test("held by a test does the same, and its elapsed time goes on", async () => {
+    const clock = createHeldClock(start);
+    let isOver = false;
+    void clock.until(afterMs(clock, 100), never).then(() => (isOver = true));
+    clock.setBack(hourMs);
+    expect(clock.now()).toEqual(new Date(start.getTime() - hourMs));
+    clock.advance(100);
+    await settle();
+    expect([isOver, clock.elapsedMs()]).toEqual([true, 100]);
+  });
+});

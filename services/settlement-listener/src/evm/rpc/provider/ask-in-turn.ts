@@ -33,18 +33,19 @@ export const createTurn = (options: TurnOptions): Turn => {
   const { chainId, clock, closing, providers, timing } = options;
   return {
     ask: async (what, attempt) => {
-      const endsAt = afterMs(clock, timing.askingMsMax);
+      const endsAtMs = clock.elapsedMs() + timing.askingMsMax;
       const faults = new Map<string, string>();
       for (let round = 0; round < roundsMax; round += 1) {
         for (const provider of providers()) {
-          if (closing.aborted || clock.now() > endsAt) break;
+          if (closing.aborted || clock.elapsedMs() > endsAtMs) break;
           const outcome = await tryOnce(provider, attempt);
           if ("value" in outcome) return outcome.value;
           faults.set(provider.name, outcome.fault);
         }
-        const again = nextRoundAt({ clock, providers: providers(), round });
-        if (closing.aborted || again > endsAt || round === roundsMax - 1) break;
-        await clock.until(again, closing);
+        const waitMs = nextRoundMs(providers(), round);
+        const isOver = clock.elapsedMs() + waitMs > endsAtMs || round === roundsMax - 1;
+        if (closing.aborted || isOver) break;
+        await clock.until(afterMs(clock, waitMs), closing);
       }
       const told = [...faults].map(([name, fault]) => `${name} ${fault}`).join(", ");
       throw new ChainUnreachableError(`chain ${chainId}: nobody answers for ${what}: ${told}`);
@@ -102,16 +103,8 @@ const judge = ({ circuit }: Provider, { kind, retryAfterMs }: RpcFault): void =>
  * Tries again after a growing, jittered pause; if all providers rest, not before the first may be
  * asked again.
  */
-const nextRoundAt = ({
-  clock,
-  providers,
-  round,
-}: {
-  clock: Clock;
-  providers: readonly Provider[];
-  round: number;
-}): Date => {
-  const pausedAt = afterMs(clock, pauseMs * 2 ** round * (0.5 + Math.random() / 2));
-  const rests = providers.map(({ circuit }) => circuit.restsUntil()?.getTime() ?? 0);
-  return new Date(Math.max(pausedAt.getTime(), Math.min(...rests)));
+const nextRoundMs = (providers: readonly Provider[], round: number): number => {
+  const pausedMs = pauseMs * 2 ** round * (0.5 + Math.random() / 2);
+  const rests = providers.map(({ circuit }) => circuit.restMs());
+  return Math.max(pausedMs, Math.min(...rests));
 };

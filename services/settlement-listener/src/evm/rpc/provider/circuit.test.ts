@@ -21,7 +21,7 @@ beforeEach(() => {
 const failTimes = (times: number) => {
   for (let failed = 0; failed < times; failed += 1) circuit.fail();
 };
-const restMs = () => (circuit.restsUntil()?.getTime() ?? 0) - clock.now().getTime();
+const restMs = () => circuit.restMs();
 
 describe("a provider's circuit", () => {
   test("two failures in a row do not open it, three do; one success closes it", () => {
@@ -68,5 +68,12 @@ describe("a provider's circuit", () => {
     circuit = createCircuit({ clock, restMs: 1_000, restMsMax: 8_000, tryMs: 1, random: () => 0 });
     failTimes(3);
     expect(restMs()).toBe(500);
+  });
+
+  test("rests no longer where the machine's clock is set back", () => {
+    failTimes(3);
+    clock.setBack(3_600_000);
+    clock.advance(1_000);
+    expect(circuit.mayAsk()).toBe(true);
   });
 });

@@ -1,11 +1,11 @@
-import { type Clock, afterMs } from "@payment-links/runtime";
+import type { Clock } from "@payment-links/runtime";
 
 /** Whether a provider may be asked, judged by how it has answered. */
 export type Circuit = {
   /** True while the provider may be asked; after a rest, only one question at a time may try it. */
   mayAsk(): boolean;
-  /** When the provider may be asked again; undefined while it may be asked. */
-  restsUntil(): Date | undefined;
+  /** In how many milliseconds the provider may be asked again; 0 while it may be asked. */
+  restMs(): number;
   succeed(): void;
   /**
    * Counts a failure. The provider rests after several failures in a row, or if it asked for a
@@ -36,22 +36,22 @@ export const createCircuit = (settings: CircuitSettings): Circuit => {
   const { clock, restMs, restMsMax, tryMs } = settings;
   const random = settings.random ?? Math.random;
   let failures = 0;
-  let restsUntil: Date | undefined;
+  let restsUntilMs: number | undefined;
 
-  const set = (until: Date | undefined) => {
-    const wasOpen = restsUntil !== undefined;
-    restsUntil = until;
-    if (wasOpen !== (until !== undefined)) settings.onChange?.(!wasOpen);
+  const set = (untilMs: number | undefined) => {
+    const wasOpen = restsUntilMs !== undefined;
+    restsUntilMs = untilMs;
+    if (wasOpen !== (untilMs !== undefined)) settings.onChange?.(!wasOpen);
   };
 
   return {
     mayAsk: () => {
-      if (restsUntil === undefined) return true;
-      if (restsUntil > clock.now()) return false;
-      restsUntil = afterMs(clock, tryMs);
+      if (restsUntilMs === undefined) return true;
+      if (restsUntilMs > clock.elapsedMs()) return false;
+      restsUntilMs = clock.elapsedMs() + tryMs;
       return true;
     },
-    restsUntil: () => restsUntil,
+    restMs: () => Math.max(0, (restsUntilMs ?? 0) - clock.elapsedMs()),
     succeed: () => {
       failures = 0;
       set(undefined);
@@ -64,7 +64,7 @@ export const createCircuit = (settings: CircuitSettings): Circuit => {
         doublingsMax,
       );
       const grownMs = Math.min(restMs * 2 ** doublings, restMsMax) * (0.5 + random() / 2);
-      set(afterMs(clock, Math.min(Math.max(grownMs, rest?.atLeastMs ?? 0), restMsMax)));
+      set(clock.elapsedMs() + Math.min(Math.max(grownMs, rest?.atLeastMs ?? 0), restMsMax));
     },
   };
 };

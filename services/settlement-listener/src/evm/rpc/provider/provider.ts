@@ -1,4 +1,4 @@
-import { type Clock, type Log, afterMs } from "@payment-links/runtime";
+import type { Clock, Log } from "@payment-links/runtime";
 import { type Circuit, createCircuit } from "./circuit.ts";
 import {
   type Answer,
@@ -65,7 +65,7 @@ export const openProvider = (options: ProviderOptions): Provider => {
   const name = `rpc-${options.index + 1}`;
   const label = { chain: chainId, provider: name };
   const request = createRequest(createJsonRpc({ ...options, ...timing }), options, name);
-  let chainKnownUntil = clock.now();
+  let chainKnownUntilMs = clock.elapsedMs();
   metrics.circuitChanged(label, false);
 
   const askChainId = async () => {
@@ -75,10 +75,10 @@ export const openProvider = (options: ProviderOptions): Provider => {
 
   // What answers at an address may change: a proxy's backend, or a node that was set up anew.
   const checkChain = async () => {
-    if (clock.now() < chainKnownUntil) return;
+    if (clock.elapsedMs() < chainKnownUntilMs) return;
     const found = await askChainId().catch(sayUnreachable);
     if (String(found) === chainId) {
-      chainKnownUntil = afterMs(clock, chainKnownMs);
+      chainKnownUntilMs = clock.elapsedMs() + chainKnownMs;
       return;
     }
     metrics.disagreed(chainId, "wrong_chain");
@@ -91,7 +91,7 @@ export const openProvider = (options: ProviderOptions): Provider => {
       await checkChain();
       return await request(questions);
     } catch (error) {
-      chainKnownUntil = clock.now();
+      chainKnownUntilMs = clock.elapsedMs();
       throw error;
     }
   };
@@ -143,7 +143,7 @@ const createRequest = (
   { chainId, clock, metrics }: ProviderOptions,
   provider: string,
 ): JsonRpc => {
-  let singlesUntil = clock.now();
+  let singlesUntilMs = clock.elapsedMs();
   const label = { chain: chainId, provider };
 
   const requestCounted: JsonRpc = async (questions) => {
@@ -163,7 +163,7 @@ const createRequest = (
       return await requestCounted(questions);
     } catch (error) {
       if (!(error instanceof BatchRefused)) throw error;
-      singlesUntil = afterMs(clock, noBatchesMs);
+      singlesUntilMs = clock.elapsedMs() + noBatchesMs;
       return requestSingly(questions);
     }
   };
@@ -178,7 +178,7 @@ const createRequest = (
   };
 
   return async (questions) => {
-    if (clock.now() < singlesUntil) return requestSingly(questions);
+    if (clock.elapsedMs() < singlesUntilMs) return requestSingly(questions);
     const answers = [];
     const requests = chunk(questions, callsPerRequestMax);
     for (const some of chunk(requests, requestsAtOnceMax)) {

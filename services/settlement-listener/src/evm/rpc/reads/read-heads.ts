@@ -1,4 +1,4 @@
-import { type Clock, afterMs } from "@payment-links/runtime";
+import type { Clock } from "@payment-links/runtime";
 import type { Heads } from "../../../domain/plan-scan.ts";
 import type { Turn } from "../provider/ask-in-turn.ts";
 import type { Answer, Question } from "../provider/json-rpc.ts";
@@ -47,12 +47,12 @@ export const createReadHeads = (options: HeadsOptions): (() => Promise<Heads>) =
 };
 
 const createAskHeads = (clock: Clock) => {
-  const unknownUntil = new WeakMap<Provider, Map<Tag, Date>>();
+  const unknownUntilMs = new WeakMap<Provider, Map<Tag, number>>();
 
   return async (provider: Provider): Promise<Heads> => {
-    const unknown = unknownUntil.get(provider) ?? new Map<Tag, Date>();
-    unknownUntil.set(provider, unknown);
-    const asked = tags.filter((tag) => (unknown.get(tag) ?? clock.now()) <= clock.now());
+    const unknown = unknownUntilMs.get(provider) ?? new Map<Tag, number>();
+    unknownUntilMs.set(provider, unknown);
+    const asked = tags.filter((tag) => (unknown.get(tag) ?? 0) <= clock.elapsedMs());
     const [latestAnswer, ...answers] = await provider.askEach<number | null>([
       headQuestion,
       ...asked.map(tagQuestion),
@@ -61,7 +61,7 @@ const createAskHeads = (clock: Clock) => {
     const heads: Heads = { latest, safe: null, finalized: null };
     for (const [index, tag] of asked.entries()) {
       const block = readTag(answers[index]);
-      if (block === null) unknown.set(tag, afterMs(clock, tagAskedAgainMs));
+      if (block === null) unknown.set(tag, clock.elapsedMs() + tagAskedAgainMs);
       // On a chain whose blocks are final at once, the tag may be read one block after the head.
       else heads[tag] = Math.min(block, latest);
     }
