@@ -1,4 +1,4 @@
-import { type Reaction, on } from "@payment-links/bus";
+import { type Reaction, onTogether } from "@payment-links/bus";
 import {
   linkCompleted,
   linkCreated,
@@ -7,18 +7,13 @@ import {
   linkTransactionSucceeded,
 } from "@payment-links/contracts";
 import type { Clock } from "@payment-links/runtime";
-import { hearLink } from "./hear-link.ts";
+import { hearLinks } from "./hear-links.ts";
 
 /**
  * This service does the same at each type of `payment-links.v1`, as each carries the whole link.
  */
-export const linkReactions = (clock: Clock): readonly Reaction[] => {
-  const hear = hearLink(clock);
-  return [
-    on(linkCreated, hear),
-    on(linkTransactionSucceeded, hear),
-    on(linkCompleted, hear),
-    on(linkDeactivated, hear),
-    on(linkSnapshot, hear),
-  ];
-};
+export const linkReactions = (clock: Clock): readonly Reaction[] =>
+  onTogether(
+    [linkCreated, linkTransactionSucceeded, linkCompleted, linkDeactivated, linkSnapshot],
+    hearLinks(clock),
+  );

@@ -3,7 +3,7 @@ import { describe, expect, test } from "@jest/globals";
 import { transact } from "@payment-links/postgres";
 import { newId } from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { hearLink } from "../events/hear-link.ts";
+import { hearLink } from "../testing/hear-link.ts";
 import { type Rig, openRig, secrets } from "../testing/open-rig.ts";
 import { readEvents, readPayments } from "../testing/read-rows.ts";
 import { owner, payerTransaction, sampleLink, sampleNotice, usdc } from "../testing/samples.ts";

@@ -1,24 +1,32 @@
+import { type PaymentLinkState, keccak256Hex } from "@payment-links/contracts";
 import type { Transaction } from "@payment-links/postgres";
-import { assignTransfers, lockReference } from "../store/chain-transfers.ts";
+import { assignTransfers, lockReferences } from "../store/chain-transfers.ts";
 import { recordStoredTransfers, transfersPerCommitMax } from "./record-transfers.ts";
 
 /**
- * Claims for a link, which is heard of for the first time, the transfers that were seen before it
+ * Claims for links, which are heard of for the first time, the transfers that were seen before them
  * on whichever chain, and records them.
  */
 export const claimTransfers = async (
   tx: Transaction,
-  { linkId, referenceHash }: { linkId: string; referenceHash: string },
+  links: readonly Pick<PaymentLinkState, "id" | "paymentReference">[],
   now: Date,
 ): Promise<void> => {
-  await lockReference(tx, referenceHash);
+  const heard = links.map(({ id, paymentReference }) => ({
+    linkId: id,
+    referenceHash: keccak256Hex(paymentReference),
+  }));
+  await lockReferences(
+    tx,
+    heard.map(({ referenceHash }) => referenceHash),
+  );
   for (;;) {
-    const countMax = transfersPerCommitMax;
-    const claimed = await assignTransfers(tx, { linkId, referenceHash, countMax });
-    for (const chainId of new Set(claimed.map((transfer) => transfer.chainId))) {
-      const ofChain = claimed.filter((transfer) => transfer.chainId === chainId);
+    const claimed = await assignTransfers(tx, heard, transfersPerCommitMax);
+    const inOrder = claimed.toSorted((a, b) => a.occurredAt.getTime() - b.occurredAt.getTime());
+    for (const chainId of new Set(inOrder.map((transfer) => transfer.chainId))) {
+      const ofChain = inOrder.filter((transfer) => transfer.chainId === chainId);
       await recordStoredTransfers(tx, ofChain, now);
     }
-    if (claimed.length < countMax) return;
+    if (claimed.length < transfersPerCommitMax) return;
   }
 };

@@ -6,7 +6,7 @@ import { Decimal, newId } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import type { Sighting } from "../domain/payment.ts";
-import { hearLink } from "../events/hear-link.ts";
+import { hearLink } from "../testing/hear-link.ts";
 import { openRig } from "../testing/open-rig.ts";
 import { readEvents, readPayments } from "../testing/read-rows.ts";
 import { sampleLink, sampleSighting } from "../testing/samples.ts";

@@ -4,7 +4,7 @@ import { type Transaction, transact } from "@payment-links/postgres";
 import { Decimal, type PaymentLinkState, keccak256Hex } from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import type { ChainTransfer } from "../domain/chain-transfer.ts";
-import { hearLink } from "../events/hear-link.ts";
+import { hearLink } from "../testing/hear-link.ts";
 import {
   failTransfers,
   deleteUnmatchedTransfers,
@@ -65,6 +65,20 @@ describe("recordTransfers", () => {
     expect(await told(link)).toEqual(["processing 1 1.5", "settled 2 1.5"]);
     expect(await readPayments(rig.pool, `${seen.transactionHash}:1`)).toHaveLength(1);
   });
+
+  test.each(["seen", "settled", "final"] as const)(
+    "one that was %s and taken away before its link was heard of is no money until it is back",
+    async (state) => {
+      const link = aLink();
+      const found = transferTo(link, { state, blockNumber: 900 });
+      await record(found);
+      await orphanAbove(899);
+      await hear(link);
+      expect(await told(link)).toEqual([]);
+      await record({ ...found, blockNumber: 901, blockHash: "0x0901", state: "settled" });
+      expect(await told(link)).toEqual(["settled 1 1.5"]);
+    },
+  );
 
   test("two payments of one transaction are two, also at one reference", async () => {
     const link = aLink();

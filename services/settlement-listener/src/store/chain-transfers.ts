@@ -62,11 +62,17 @@ export const holdReferences = async (
   `);
 };
 
-/** Locks a reference: nobody else stores a transfer of it until the transaction ends. */
-export const lockReference = async (tx: Transaction, referenceHash: string): Promise<void> => {
+/** Locks references: nobody else stores a transfer of them until the transaction ends. */
+export const lockReferences = async (
+  tx: Transaction,
+  referenceHashes: readonly string[],
+): Promise<void> => {
+  // In one order for all, as the shared locks are taken.
+  const names = [...referenceHashes].sort().map(lockName);
   await tx.query(sql.type(Locked)`
     SELECT true AS "isLocked"
-    FROM pg_advisory_xact_lock(hashtextextended(${lockName(referenceHash)}, 0))
+    FROM unnest(${sql.array(names, "text")}) AS lock (name)
+    CROSS JOIN LATERAL pg_advisory_xact_lock(hashtextextended(lock.name, 0))
   `);
 };
 
@@ -245,24 +251,33 @@ export const failTransfers = (
 };
 
 /**
- * Assigns to a link the transfers that were stored for its reference, the oldest first and at most
- * `countMax`. The reference must be locked.
+ * Assigns to links the transfers that were stored for their references, the oldest first and at most
+ * `countMax`. The references must be locked. One that a reorg took away counts as seen alone, however
+ * far it had come: nobody has been told of it, so it must stand in a block again to be money.
  */
 export const assignTransfers = (
   tx: Transaction,
-  { linkId, referenceHash, countMax }: { linkId: string; referenceHash: string; countMax: number },
-): Promise<readonly StoredTransfer[]> =>
-  tx.any(sql.type(TransferRow)`
-    UPDATE chain_transfers AS kept SET payment_link_id = ${linkId}
-    WHERE (chain_id, transaction_hash, ordinal) IN (
-      SELECT chain_id, transaction_hash, ordinal FROM chain_transfers
-      WHERE reference_hash = ${referenceHash} AND payment_link_id IS NULL
-      ORDER BY occurred_at
-      LIMIT ${countMax}
-      FOR UPDATE
-    )
+  links: readonly { linkId: string; referenceHash: string }[],
+  countMax: number,
+): Promise<readonly StoredTransfer[]> => {
+  const named = links.map(({ referenceHash, linkId }) => [referenceHash, linkId]);
+  const hashes = links.map(({ referenceHash }) => referenceHash);
+  return tx.any(sql.type(TransferRow)`
+    UPDATE chain_transfers AS kept SET payment_link_id = named.link_id,
+      state = CASE WHEN is_orphaned AND state <> 'failed' THEN 'seen' ELSE state END,
+      final_at = CASE WHEN is_orphaned AND state <> 'failed' THEN NULL ELSE final_at END
+    FROM ${sql.unnest(named, ["text", "text"])} AS named (reference_hash, link_id)
+    WHERE kept.reference_hash = named.reference_hash
+      AND (chain_id, transaction_hash, ordinal) IN (
+        SELECT chain_id, transaction_hash, ordinal FROM chain_transfers
+        WHERE reference_hash = ANY (${sql.array(hashes, "text")}) AND payment_link_id IS NULL
+        ORDER BY occurred_at
+        LIMIT ${countMax}
+        FOR UPDATE
+      )
     RETURNING ${columns}
   `);
+};
 
 /**
  * Deletes transfers for which no link came, final or orphaned since before an instant (rule
@@ -272,8 +287,8 @@ export const deleteUnmatchedTransfers = async (
   tx: Transaction,
   chainId: string,
   { before, countMax }: { before: Date; countMax: number },
-): Promise<void> => {
-  await tx.query(nothing`
+): Promise<number> => {
+  const { rowCount } = await tx.query(nothing`
     DELETE FROM chain_transfers WHERE ctid = ANY (ARRAY(
       SELECT ctid FROM chain_transfers
       WHERE chain_id = ${chainId} AND payment_link_id IS NULL AND (
@@ -282,6 +297,7 @@ export const deleteUnmatchedTransfers = async (
       LIMIT ${countMax}
     ))
   `);
+  return rowCount;
 };
 
 /** Deletes all transfers of a disposable chain, which is not there any more. */

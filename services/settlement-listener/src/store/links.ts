@@ -3,7 +3,7 @@ import { sql } from "slonik";
 import { type PaymentLinkState, keccak256Hex } from "@payment-links/contracts";
 import { type Transaction, nothing } from "@payment-links/postgres";
 
-const Version = z.object({ version: z.int() });
+const LinkVersion = z.object({ id: z.string(), version: z.int() });
 const Found = z.object({ isFound: z.literal(true) });
 
 /**
@@ -13,40 +13,54 @@ const Found = z.object({ isFound: z.literal(true) });
 export const holdLink = async (tx: Transaction, linkId: string): Promise<boolean> => {
   if (await isLinkKnown(tx, linkId)) return true;
   await tx.query(sql.type(Found)`
-    SELECT true AS "isFound" FROM pg_advisory_xact_lock_shared(${lockKey(linkId)})
+    SELECT true AS "isFound" FROM pg_advisory_xact_lock_shared(hashtextextended(${lockName(linkId)}, 0))
   `);
   // The wait may have been for the very record that tells of the link.
   return isLinkKnown(tx, linkId);
 };
 
 /**
- * Locks a link, known or not: nobody else makes it known or changes it until the transaction ends.
+ * Locks links, known or not: nobody else makes them known or changes them until the transaction ends.
  */
-export const lockLink = async (tx: Transaction, linkId: string): Promise<void> => {
+export const lockLinks = async (tx: Transaction, linkIds: readonly string[]): Promise<void> => {
+  // In one order for all, so that two who want the same never wait for one another.
+  const names = linkIds.map(lockName).sort();
   await tx.query(sql.type(Found)`
-    SELECT true AS "isFound" FROM pg_advisory_xact_lock(${lockKey(linkId)})
+    SELECT true AS "isFound"
+    FROM unnest(${sql.array(names, "text")}) AS lock (name)
+    CROSS JOIN LATERAL pg_advisory_xact_lock(hashtextextended(lock.name, 0))
   `);
 };
 
-/** The version of a link as it was last heard of, or undefined. */
-export const findLinkVersion = async (
+/** The versions of links as they were last heard of, by their id; a link not heard of is missing. */
+export const listLinkVersions = async (
   tx: Transaction,
-  linkId: string,
-): Promise<number | undefined> => {
-  const row = await tx.maybeOne(sql.type(Version)`
-    SELECT version FROM links WHERE id = ${linkId}
+  linkIds: readonly string[],
+): Promise<ReadonlyMap<string, number>> => {
+  const rows = await tx.any(sql.type(LinkVersion)`
+    SELECT id, version FROM links WHERE id = ANY (${sql.array([...linkIds], "text")})
   `);
-  return row?.version;
+  return new Map(rows.map(({ id, version }) => [id, version]));
 };
 
-/** Saves what the settlement of a link needs to know of it. The link must be locked. */
-export const saveLink = async (tx: Transaction, link: PaymentLinkState): Promise<void> => {
+/** Saves what the settlement of links needs to know of them, each once. They must be locked. */
+export const saveLinks = async (
+  tx: Transaction,
+  links: readonly PaymentLinkState[],
+): Promise<void> => {
+  const rows = links.map((link) => [
+    link.id,
+    link.version,
+    link.chainId,
+    link.tokenAddress,
+    link.destinationAddress,
+    link.paymentReference,
+    keccak256Hex(link.paymentReference),
+  ]);
   await tx.query(nothing`
     INSERT INTO links (id, version, chain_id, token_address, destination_address,
                        payment_reference, payment_reference_hash)
-    VALUES (${link.id}, ${link.version}, ${link.chainId}, ${link.tokenAddress},
-            ${link.destinationAddress}, ${link.paymentReference},
-            ${keccak256Hex(link.paymentReference)})
+    SELECT * FROM ${sql.unnest(rows, ["text", "int4", "text", "text", "text", "text", "text"])}
     ON CONFLICT (id) DO UPDATE SET
       version = excluded.version, chain_id = excluded.chain_id,
       token_address = excluded.token_address, destination_address = excluded.destination_address,
@@ -59,5 +73,4 @@ const isLinkKnown = (tx: Transaction, linkId: string): Promise<boolean> =>
   tx.exists(sql.type(Found)`SELECT true AS "isFound" FROM links WHERE id = ${linkId}`);
 
 // The prefix keeps these locks apart from those of the other services in the same database.
-const lockKey = (linkId: string) =>
-  sql.fragment`hashtextextended(${`settlement-listener link ${linkId}`}, 0)`;
+const lockName = (linkId: string): string => `settlement-listener link ${linkId}`;

@@ -140,12 +140,12 @@ const rowOf = (payment: Payment) => [
 ];
 
 /**
- * Unparks a link's payments, the oldest first and at most `countMax` of them: they get their first
- * version. The link must be locked, or a payment could be parked behind this.
+ * Unparks the payments of links, the oldest first and at most `countMax` of them: they get their
+ * first version. The links must be locked, or a payment could be parked behind this.
  */
 export const unparkPayments = async (
   tx: Transaction,
-  linkId: string,
+  linkIds: readonly string[],
   countMax: number,
 ): Promise<readonly Payment[]> =>
   tx.any(sql.type(PaymentRow)`
@@ -153,7 +153,7 @@ export const unparkPayments = async (
       UPDATE payments SET version = 1
       WHERE (source, source_id) IN (
         SELECT source, source_id FROM payments
-        WHERE payment_link_id = ${linkId} AND version = 0
+        WHERE payment_link_id = ANY (${sql.array([...linkIds], "text")}) AND version = 0
         ORDER BY seq
         LIMIT ${countMax}
       )

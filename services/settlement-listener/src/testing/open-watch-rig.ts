@@ -14,7 +14,7 @@ import {
 import { openTestGround, serveForTest } from "@payment-links/process/testing";
 import { readConfig, systemClock } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { hearLink } from "../events/hear-link.ts";
+import { hearLink } from "./hear-link.ts";
 import type { ChainOverride } from "../evm/chain/chain-settings.ts";
 import {
   createSettlementListener,
@@ -31,6 +31,7 @@ type ChainStatus = {
   state: string;
   reason: string | null;
   head: number | null;
+  firstBlock: number | null;
   scannedTo: number | null;
   finalizedTo: number | null;
   auditedTo: number | null;

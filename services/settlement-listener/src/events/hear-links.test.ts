@@ -8,7 +8,8 @@ import { recordSighting } from "../sightings/record-sighting.ts";
 import { openRig } from "../testing/open-rig.ts";
 import { readEvents } from "../testing/read-rows.ts";
 import { sampleLink, sampleSighting } from "../testing/samples.ts";
-import { hearLink } from "./hear-link.ts";
+import { hearLinks } from "./hear-links.ts";
+import { hearLink } from "../testing/hear-link.ts";
 
 const rig = useRig(openRig);
 
@@ -41,7 +42,7 @@ const readLinks = (id: string) =>
     FROM links WHERE id = ${id}
   `);
 
-describe("hearLink", () => {
+describe("hearLinks", () => {
   test("keeps what a payment on chain names its link by", async () => {
     const link = sampleLink({ paymentReference: "ffeeddccbbaa99887766554433221100" });
     await hear(link);
@@ -94,6 +95,21 @@ describe("hearLink", () => {
     await hear(link);
     const amounts = (await readEvents(rig.pool, link.id)).map((event) => event.data.amount);
     expect(amounts).toEqual(Array.from({ length: paymentCount }, (_, index) => String(index + 1)));
+  });
+
+  test("hears many at once: each link in its newest version, with what was parked for it", async () => {
+    const links = Array.from({ length: 40 }, () => sampleLink());
+    for (const { id } of links.slice(0, 20)) await record(sampleSighting({ paymentLinkId: id }));
+    const events = links.flatMap((link) =>
+      [2, 3, 1].map((version) => ({
+        data: { link: { ...link, version, destinationAddress: `0x${version}` } },
+      })),
+    );
+    await transact(rig.pool, (tx) => hearLinks(rig.clock)(tx, events));
+    for (const [index, { id }] of links.entries()) {
+      expect(await readLinks(id)).toMatchObject([{ version: 3, destinationAddress: "0x3" }]);
+      expect(await readEvents(rig.pool, id)).toHaveLength(index < 20 ? 1 : 0);
+    }
   });
 
   test("what is parked with a wrong amount is told as it is", async () => {
