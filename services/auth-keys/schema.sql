@@ -112,6 +112,24 @@ CREATE TABLE dead_letters (
   CONSTRAINT dead_letters_pkey PRIMARY KEY (seq)
 );
 
+CREATE TABLE discarded_letters (
+  seq bigint NOT NULL,
+  consumer text NOT NULL,
+  topic text NOT NULL,
+  partition integer NOT NULL,
+  record_offset bigint NOT NULL,
+  key text,
+  event_id text,
+  event_type text,
+  headers jsonb NOT NULL,
+  value bytea,
+  reason text NOT NULL,
+  parked_at timestamp with time zone NOT NULL,
+  discarded_at timestamp with time zone NOT NULL,
+  discarded_because text NOT NULL,
+  CONSTRAINT discarded_letters_pkey PRIMARY KEY (seq)
+);
+
 CREATE TABLE handles (
   handle text NOT NULL,
   account_id text NOT NULL,
@@ -258,6 +276,6 @@ ALTER TABLE wallets ADD CONSTRAINT wallets_account_id_fkey
 
 CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_rewriting();
 
-GRANT DELETE, INSERT, SELECT, UPDATE ON accounts, api_keys, audit_log, dead_letters, handles, identities, inbox, inbox_other, outbox, relay_lead, sessions, sign_in_attempts, sign_in_tokens, wallets TO auth_keys;
+GRANT DELETE, INSERT, SELECT, UPDATE ON accounts, api_keys, audit_log, dead_letters, discarded_letters, handles, identities, inbox, inbox_other, outbox, relay_lead, sessions, sign_in_attempts, sign_in_tokens, wallets TO auth_keys;
 GRANT SELECT ON migrations TO auth_keys;
 GRANT USAGE ON SEQUENCE audit_log_seq_seq, dead_letters_seq_seq, outbox_seq_seq TO auth_keys;

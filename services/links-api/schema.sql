@@ -60,6 +60,24 @@ CREATE TABLE dead_letters (
   CONSTRAINT dead_letters_pkey PRIMARY KEY (seq)
 );
 
+CREATE TABLE discarded_letters (
+  seq bigint NOT NULL,
+  consumer text NOT NULL,
+  topic text NOT NULL,
+  partition integer NOT NULL,
+  record_offset bigint NOT NULL,
+  key text,
+  event_id text,
+  event_type text,
+  headers jsonb NOT NULL,
+  value bytea,
+  reason text NOT NULL,
+  parked_at timestamp with time zone NOT NULL,
+  discarded_at timestamp with time zone NOT NULL,
+  discarded_because text NOT NULL,
+  CONSTRAINT discarded_letters_pkey PRIMARY KEY (seq)
+);
+
 CREATE TABLE idempotency_keys (
   owner_id text COLLATE "C" NOT NULL,
   key text COLLATE "C" NOT NULL,
@@ -184,6 +202,6 @@ CREATE INDEX payments_pending_by_link ON payments USING btree (link_id, first_se
 ALTER TABLE payments ADD CONSTRAINT payments_link_id_fkey
   FOREIGN KEY (link_id) REFERENCES links(id);
 
-GRANT DELETE, INSERT, SELECT, UPDATE ON accounts, dead_letters, idempotency_keys, inbox, inbox_other, links, outbox, payments, relay_lead TO links_api;
+GRANT DELETE, INSERT, SELECT, UPDATE ON accounts, dead_letters, discarded_letters, idempotency_keys, inbox, inbox_other, links, outbox, payments, relay_lead TO links_api;
 GRANT SELECT ON migrations TO links_api;
 GRANT USAGE ON SEQUENCE dead_letters_seq_seq, links_seq_seq, outbox_seq_seq TO links_api;

@@ -85,6 +85,24 @@ CREATE TABLE dead_letters (
   CONSTRAINT dead_letters_pkey PRIMARY KEY (seq)
 );
 
+CREATE TABLE discarded_letters (
+  seq bigint NOT NULL,
+  consumer text NOT NULL,
+  topic text NOT NULL,
+  partition integer NOT NULL,
+  record_offset bigint NOT NULL,
+  key text,
+  event_id text,
+  event_type text,
+  headers jsonb NOT NULL,
+  value bytea,
+  reason text NOT NULL,
+  parked_at timestamp with time zone NOT NULL,
+  discarded_at timestamp with time zone NOT NULL,
+  discarded_because text NOT NULL,
+  CONSTRAINT discarded_letters_pkey PRIMARY KEY (seq)
+);
+
 CREATE TABLE inbox (
   consumer text NOT NULL,
   event_id text NOT NULL,
@@ -206,6 +224,6 @@ ALTER TABLE chain_blocks ADD CONSTRAINT chain_blocks_chain_id_fkey
 ALTER TABLE chain_transfers ADD CONSTRAINT chain_transfers_chain_id_fkey
   FOREIGN KEY (chain_id) REFERENCES watchers(chain_id);
 
-GRANT DELETE, INSERT, SELECT, UPDATE ON chain_blocks, chain_transfers, dead_letters, inbox, inbox_other, links, outbox, payments, relay_lead, rescans, watchers TO settlement_listener;
+GRANT DELETE, INSERT, SELECT, UPDATE ON chain_blocks, chain_transfers, dead_letters, discarded_letters, inbox, inbox_other, links, outbox, payments, relay_lead, rescans, watchers TO settlement_listener;
 GRANT SELECT ON migrations TO settlement_listener;
 GRANT USAGE ON SEQUENCE dead_letters_seq_seq, outbox_seq_seq, payments_seq_seq, rescans_id_seq TO settlement_listener;

@@ -132,6 +132,24 @@ CREATE TABLE delivery_log (
 
 CREATE TABLE delivery_log_other PARTITION OF delivery_log DEFAULT;
 
+CREATE TABLE discarded_letters (
+  seq bigint NOT NULL,
+  consumer text NOT NULL,
+  topic text NOT NULL,
+  partition integer NOT NULL,
+  record_offset bigint NOT NULL,
+  key text,
+  event_id text,
+  event_type text,
+  headers jsonb NOT NULL,
+  value bytea,
+  reason text NOT NULL,
+  parked_at timestamp with time zone NOT NULL,
+  discarded_at timestamp with time zone NOT NULL,
+  discarded_because text NOT NULL,
+  CONSTRAINT discarded_letters_pkey PRIMARY KEY (seq)
+);
+
 CREATE TABLE endpoints (
   id text COLLATE "C" NOT NULL,
   user_id text COLLATE "C" NOT NULL,
@@ -212,6 +230,6 @@ CREATE INDEX deliveries_waiting ON deliveries USING btree (endpoint_id, next_att
 CREATE INDEX delivery_log_page ON ONLY delivery_log USING btree (endpoint_id, date_created DESC, id DESC);
 CREATE INDEX endpoints_of_user ON endpoints USING btree (user_id) WHERE deleted_at IS NULL;
 
-GRANT DELETE, INSERT, SELECT, UPDATE ON dead_letters, deliveries, delivery_log, delivery_log_other, endpoints, inbox, inbox_other, links, outbox, relay_lead TO webhook_dispatcher;
+GRANT DELETE, INSERT, SELECT, UPDATE ON dead_letters, deliveries, delivery_log, delivery_log_other, discarded_letters, endpoints, inbox, inbox_other, links, outbox, relay_lead TO webhook_dispatcher;
 GRANT SELECT ON migrations TO webhook_dispatcher;
 GRANT USAGE ON SEQUENCE dead_letters_seq_seq, outbox_seq_seq TO webhook_dispatcher;

@@ -92,13 +92,17 @@ export const readRecord = (
 
 const nameOf = ({ topic, type }: { topic: string; type: string }): string => `${topic}/${type}`;
 
+const year10000Ms = Date.UTC(10_000, 0);
+
 /** What Postgres would refuse to store is refused here, where that blocks nothing. */
 const Headers = z.object({
   ce_id: z.string().regex(/^[\x21-\x7e]{1,200}$/),
   ce_time: z.iso
     .datetime({ offset: true })
     .transform((text) => new Date(text))
-    .refine((instant) => instant.getTime() >= 0, { error: "lies before 1970" }),
+    .refine((instant) => instant.getTime() >= 0, { error: "lies before 1970" })
+    // With an offset, the last hours of 9999 are the year 10000, which SQL writes otherwise.
+    .refine((instant) => instant.getTime() < year10000Ms, { error: "lies after 9999" }),
   traceparent: z.string().optional().catch(undefined),
 });
 

@@ -1,4 +1,5 @@
 import assert from "node:assert";
+import { randomBytes } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { sql } from "slonik";
 import * as z from "zod";
@@ -6,7 +7,7 @@ import { refuse } from "@payment-links/contracts";
 import { createHeldClock, openMetrics, systemClock } from "@payment-links/runtime";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { type Consumer, type ConsumerOptions, startConsumer } from "./consumer.ts";
-import { listDeadLetters } from "./dead-letters.ts";
+import { discardDeadLetter, listDeadLetters } from "./dead-letters.ts";
 import { type EventHandler, type Reaction, on } from "./reaction.ts";
 import { replayDeadLetters } from "./replay.ts";
 import {
@@ -67,6 +68,9 @@ const keys = () => ({ a: fresh("a"), b: fresh("b"), bad: fresh("bad") });
 const event = (key: string, step: number) => received(testRecord(topic, { key, step }));
 
 const parked = () => listDeadLetters({ pool: database.pool, group });
+
+const replay = (apply?: Apply, only: { key?: string; afterSeq?: string } = {}) =>
+  replayDeadLetters({ pool: database.pool, group, reactions: react(apply), ...only });
 
 const effectsOf = (key: string) => readEffects(database.pool, key);
 
@@ -155,6 +159,35 @@ describe("a consumer", () => {
     // Records without a key have no order: the good one was applied, although a bad one came first.
     expect(await readEffects(database.pool, "")).toContain(":1");
     expect(await effectsOf(a)).toEqual([`${a}:2`]);
+  });
+
+  const badValue = Buffer.from('{"step":"one"}');
+  const manyHeaders = Object.fromEntries(
+    Array.from({ length: 5_000 }, (_, index) => [`x-${index}`, "x"]),
+  );
+  test.each([
+    ["a key that no index holds", { key: randomBytes(20_000).toString("hex"), value: badValue }],
+    [
+      "a time that SQL writes otherwise",
+      { headers: { ...valid, ce_time: "9999-12-31T23:00:00-05:00" } },
+    ],
+    [
+      "a header that no message holds",
+      { headers: { ...valid, odd: "x".repeat(2_000_000) }, value: badValue },
+    ],
+    ["more headers than anybody reads", { headers: { ...manyHeaders, ...valid }, value: badValue }],
+  ])("sets a record with %s aside within its bounds, and goes on", async (_, changes) => {
+    const { a, bad } = keys();
+    await start();
+    const broken = received(testRecord(topic, { key: bad, step: 1 }), changes);
+    await bus.handOver([broken, event(a, 1)]);
+    expect(await effectsOf(a)).toEqual([`${a}:1`]);
+    expect(await parked()).toHaveLength(1);
+    const { rows } = await database.admin.query<{ value: string }>(
+      "SELECT value FROM outbox WHERE type = 'dead_letter.parked' ORDER BY seq DESC LIMIT 1",
+    );
+    expect(rows[0]?.value.length).toBeLessThan(64 * 1024);
+    expect(await replay()).toMatchObject({ replayedCount: 0, failures: [{ topic }] });
   });
 
   test.each([
@@ -300,14 +333,7 @@ describe("a consumer", () => {
 });
 
 describe("the replay of dead letters", () => {
-  const replay = (apply?: Apply, key?: string) =>
-    replayDeadLetters({
-      pool: database.pool,
-      group,
-      reactions: react(apply),
-      ...(key === undefined ? {} : { key }),
-    });
-
+  const whole = { failures: [], isCutShort: false, nextAfterSeq: null };
   const refuseAll: Apply = () => Promise.reject(refuse("NOT_FOUND"));
 
   test("applies what was parked in order, once, and lets the key go on", async () => {
@@ -317,8 +343,8 @@ describe("the replay of dead letters", () => {
     );
     const records = [1, 2, 3].map((step) => event(bad, step));
     await bus.handOver([...records, event(a, 1)]);
-    expect(await replay()).toEqual({ replayedCount: 3, failures: [], isCutShort: false });
-    expect(await replay()).toEqual({ replayedCount: 0, failures: [], isCutShort: false });
+    expect(await replay()).toEqual({ replayedCount: 3, ...whole });
+    expect(await replay()).toEqual({ replayedCount: 0, ...whole });
     await start();
     await bus.handOver([...records, event(bad, 4)]);
     expect(await effectsOf(bad)).toEqual([1, 2, 3, 4].map((step) => `${bad}:${step}`));
@@ -346,8 +372,39 @@ describe("the replay of dead letters", () => {
     const { a, b } = keys();
     await start(refuseAll);
     await bus.handOver([event(a, 1), event(b, 1)]);
-    expect(await replay(write, b)).toMatchObject({ replayedCount: 1 });
+    expect(await replay(write, { key: b })).toMatchObject({ replayedCount: 1 });
     expect((await parked()).map(({ key }) => key)).toEqual([a]);
+  });
+
+  test("comes to those behind a thousand hopeless lanes, from where the one before it ended", async () => {
+    const { a } = keys();
+    await start(refuseAll);
+    const hopeless = Array.from({ length: 1_000 }, () => event(fresh("hopeless"), 1));
+    await bus.handOver([...hopeless, event(a, 1)]);
+    const pick: Apply = (tx, data, envelope) =>
+      envelope.key === a ? write(tx, data, envelope) : refuseAll(tx, data, envelope);
+    const first = await replay(pick);
+    expect(first).toMatchObject({ replayedCount: 0, isCutShort: true });
+    const second = await replay(pick, { afterSeq: first.nextAfterSeq ?? "" });
+    expect(second).toEqual({ replayedCount: 1, ...whole });
+    expect(await effectsOf(a)).toEqual([`${a}:1`]);
+  }, 60_000);
+
+  test("goes on behind a record that was discarded, which is kept with the reason", async () => {
+    const { bad } = keys();
+    await start(refuseAll);
+    await bus.handOver([event(bad, 1), event(bad, 2)]);
+    const [first] = await parked();
+    const discard = (seq = first?.seq ?? "") =>
+      discardDeadLetter(database.pool, { group, seq, because: "a test", now: new Date() });
+    expect([await discard(), await discard()]).toEqual([true, false]);
+    expect(await replay()).toEqual({ replayedCount: 1, ...whole });
+    expect(await effectsOf(bad)).toEqual([`${bad}:2`]);
+    const { rows } = await database.admin.query(
+      "SELECT seq, key, discarded_because AS because FROM discarded_letters WHERE consumer = $1",
+      [group],
+    );
+    expect(rows).toEqual([{ seq: first?.seq, key: bad, because: "a test" }]);
   });
 
   test("applies once what was unreadable when it came and came again since", async () => {

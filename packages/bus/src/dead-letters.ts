@@ -27,8 +27,8 @@ export const parkRecord = async (tx: Db, parking: Parking): Promise<boolean> => 
   const { record } = reading;
   const reason = storableText(parking.reason).slice(0, reasonCharactersMax);
   const eventId = reading.kind === "event" ? reading.envelope.id : null;
-  const eventType = storableText(record.headers["ce_type"] ?? "") || null;
   const headers = storableHeaders(record.headers);
+  const eventType = headers["ce_type"] || null;
   const key = storableKey(record.key);
   const told = { group, reason, ...placeOf(record), eventId, eventType, headers };
   const { rowCount } = await tx.query(nothing`
@@ -58,10 +58,21 @@ const placeOf = ({ topic, partition, offset }: ReceivedRecord) => ({ topic, part
 
 const storableText = (text: string): string => text.replaceAll("\0", "\uFFFD");
 
-const storableHeaders = (headers: ReceivedRecord["headers"]): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(headers).map(([name, text]) => [storableText(name), storableText(text)]),
-  );
+const headersMax = 32;
+const headerCharactersMax = 1_000;
+
+/**
+ * The headers that a replay needs come first; of strange ones there may be any number, of any
+ * length, and the dead letter must not be too large to be sent.
+ */
+const storableHeaders = (headers: ReceivedRecord["headers"]): Record<string, string> => {
+  const isOurs = (name: string): boolean => name.startsWith("ce_") || name === "traceparent";
+  const [ours, others] = [Object.keys(headers).filter(isOurs), Object.keys(headers)];
+  const names = [...new Set([...ours, ...others])].slice(0, headersMax);
+  const bound = (text: string): string =>
+    storableText(text).slice(0, headerCharactersMax).toWellFormed();
+  return Object.fromEntries(names.map((name) => [bound(name), bound(headers[name] ?? "")]));
+};
 
 /** A record on the dead-letter topic must not be too large to be sent. */
 const shownBytesMax = 64 * 1024;
@@ -99,17 +110,21 @@ export type ParkedLane = { topic: string; key: string | null; firstSeq: string }
 
 const LaneRow = z.object({ topic: z.string(), key: z.string().nullable(), firstSeq: z.string() });
 
-/** The lanes that a group has parked, oldest first. */
+/** The lanes that a group has parked, by their oldest record, from behind `afterSeq` on. */
 export const findLanes = (
   db: Db,
-  { group, key, lanesMax }: { group: string; key: string | undefined; lanesMax: number },
-): Promise<readonly ParkedLane[]> =>
-  db.any(sql.type(LaneRow)`
+  wanted: { group: string; key: string | undefined; afterSeq: string; lanesMax: number },
+): Promise<readonly ParkedLane[]> => {
+  const { group, afterSeq, lanesMax } = wanted;
+  const key = wanted.key ?? null;
+  return db.any(sql.type(LaneRow)`
     SELECT topic, key, min(seq) AS "firstSeq" FROM dead_letters
-    WHERE consumer = ${group} AND (${key ?? null}::text IS NULL OR key = ${key ?? null})
+    WHERE consumer = ${group} AND (${key}::text IS NULL OR key = ${key})
     GROUP BY topic, key, CASE WHEN key IS NULL THEN seq END
+    HAVING min(seq) > ${afterSeq}::int8
     ORDER BY min(seq) LIMIT ${lanesMax}
   `);
+};
 
 /** Takes the oldest parked record of a lane for this transaction; undefined if none is left. */
 export const takeFirst = async (
@@ -139,6 +154,25 @@ export const updateReason = async (
     UPDATE dead_letters SET reason = ${storableText(reason).slice(0, reasonCharactersMax)}
     WHERE seq = ${seq}::int8
   `);
+};
+
+/**
+ * Gives up a parked record for good and keeps it with the reason; what is parked behind it may then
+ * be replayed. False if there is no such record.
+ */
+export const discardDeadLetter = async (
+  db: Db,
+  letter: { group: string; seq: string; because: string; now: Date },
+): Promise<boolean> => {
+  const { rowCount } = await db.query(nothing`
+    WITH discarded AS (
+      DELETE FROM dead_letters WHERE consumer = ${letter.group} AND seq = ${letter.seq}::int8
+      RETURNING *
+    )
+    INSERT INTO discarded_letters
+    SELECT discarded.*, ${sql.timestamp(letter.now)}, ${letter.because} FROM discarded
+  `);
+  return rowCount > 0;
 };
 
 const CountRow = z.object({ parkedCount: z.number() });

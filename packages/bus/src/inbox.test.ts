@@ -2,11 +2,54 @@ import { describe, expect, test } from "@jest/globals";
 import { sql } from "slonik";
 import * as z from "zod";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { keepInbox } from "./inbox.ts";
-import { fresh, openTestSchema } from "./testing/rig.ts";
+import { transact } from "@payment-links/postgres";
+import { waitUntil } from "@payment-links/runtime/testing";
+import { indexReactions, readRecord } from "./cloud-event.ts";
+import { parkRecord } from "./dead-letters.ts";
+import { acceptEvents, keepInbox } from "./inbox.ts";
+import { on } from "./reaction.ts";
+import { fresh, openTestSchema, testEvent, testRecord } from "./testing/rig.ts";
 
 const database = useRig(openTestSchema);
 const group = fresh("group");
+
+describe("a repeat that another member is parking", () => {
+  test("keeps what follows of its key parked behind it, as after a rebalance", async () => {
+    const [topic, group] = [fresh("topic"), fresh("group")];
+    const index = indexReactions([on(testEvent(topic), () => Promise.resolve())]);
+    const events = [1, 2].map((step) => {
+      const record = testRecord(topic, { key: "k", step });
+      const place = { partition: 0, offset: String(step), value: Buffer.from(record.value) };
+      const reading = readRecord({ ...record, ...place }, index);
+      if (reading.kind !== "event") throw new Error("the record is no event");
+      return reading;
+    });
+    const [first] = events;
+    if (first === undefined) throw new Error("there is no first event");
+    const parked = Promise.withResolvers<void>();
+    const committing = Promise.withResolvers<void>();
+    const formerMember = transact(database.pool, async (tx) => {
+      await acceptEvents(tx, { group, topic, events: [first] });
+      await parkRecord(tx, { group, reading: first, reason: "bad", parkedAt: new Date() });
+      parked.resolve();
+      await committing.promise;
+    });
+    await parked.promise;
+    const accepting = transact(database.pool, (tx) => acceptEvents(tx, { group, topic, events }));
+    await waitUntil("the new member waits for the former", async () => {
+      const { rowCount } = await database.admin.query(
+        `SELECT FROM pg_stat_activity
+         WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+      );
+      return rowCount === 1;
+    });
+    committing.resolve();
+    await formerMember;
+    const { freshIds, parkedKeys } = await accepting;
+    expect([...freshIds]).toEqual([events[1]?.envelope.id]);
+    expect([...parkedKeys]).toEqual(["k"]);
+  });
+});
 
 describe("the inbox", () => {
   const partitions = async (): Promise<string[]> => {

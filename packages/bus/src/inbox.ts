@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import * as z from "zod";
 import { sql } from "slonik";
 import { type Db, nothing } from "@payment-links/postgres";
@@ -16,7 +17,9 @@ export type Accepted = {
 /**
  * Records a chunk's event ids for a consumer and finds which keys of its topic are parked, in one
  * statement. It waits for a replay under way on such a key, by the lock on the key's last parked
- * row. So a record is either parked behind the others or applied after all of them.
+ * row. So a record is either parked behind the others or applied after all of them. A repeat may
+ * have waited for another member that was parking it, as after a rebalance; then the keys are looked
+ * up again, as the statement began before that commit.
  */
 export const acceptEvents = async (
   tx: Db,
@@ -47,15 +50,44 @@ export const acceptEvents = async (
   `);
   const namesOf = (isFresh: boolean) =>
     new Set(rows.filter((row) => row.isFresh === isFresh).map((row) => row.name));
-  return { freshIds: namesOf(true), parkedKeys: namesOf(false) };
+  const freshIds = namesOf(true);
+  const hasRepeat = events.some(({ envelope }) => !freshIds.has(envelope.id));
+  const parkedKeys = hasRepeat ? await listParkedKeys(tx, { group, topic, keys }) : namesOf(false);
+  return { freshIds, parkedKeys };
 };
 
+const KeyRow = z.object({ key: z.string() });
+
+const listParkedKeys = async (
+  tx: Db,
+  { group, topic, keys }: { group: string; topic: string; keys: ReadonlySet<string> },
+): Promise<Set<string>> => {
+  const rows = await tx.any(sql.type(KeyRow)`
+    SELECT held.key
+    FROM unnest(${sql.array([...keys], "text")}) AS asked (key)
+    CROSS JOIN LATERAL (
+      SELECT key FROM dead_letters
+      WHERE consumer = ${group} AND topic = ${topic} AND key = asked.key
+      ORDER BY seq DESC LIMIT 1
+      FOR KEY SHARE
+    ) AS held
+  `);
+  return new Set(rows.map(({ key }) => key));
+};
+
+const keyCharactersMax = 500;
+const keyCharactersShown = 100;
+
 /**
- * A key as a text column can hold it: without NUL. Two strange keys may become the same; ours
- * cannot.
+ * A key as an indexed column can hold it: without NUL, and a long one as its beginning and its
+ * SHA-256. Two strange keys may become the same; ours cannot.
  */
-export const storableKey = (key: string | undefined): string | undefined =>
-  key?.replaceAll("\0", "\uFFFD");
+export const storableKey = (key: string | undefined): string | undefined => {
+  const text = key?.replaceAll("\0", "\uFFFD");
+  if (text === undefined || text.length <= keyCharactersMax) return text;
+  const hash = createHash("sha256").update(text).digest("hex");
+  return `${text.slice(0, keyCharactersShown).toWellFormed()}… sha256:${hash}`;
+};
 
 const keptDays = 30;
 const deletedRowsMax = 5_000;

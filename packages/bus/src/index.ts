@@ -1,6 +1,6 @@
 export type { BatchHandler, Bus, OutgoingRecord, ReceivedRecord, Subscription } from "./bus.ts";
 export { type Consumer, type ConsumerOptions, startConsumer } from "./consumer.ts";
-export { type DeadLetter, listDeadLetters } from "./dead-letters.ts";
+export { type DeadLetter, discardDeadLetter, listDeadLetters } from "./dead-letters.ts";
 export { type FailureClass, classifyFailure } from "./failure.ts";
 export { type KafkaBus, type KafkaBusOptions, createKafkaBus } from "./kafka-bus.ts";
 export type { KafkaConnection } from "./kafka-client.ts";

@@ -12,15 +12,21 @@ export type ReplayOptions = {
   reactions: readonly Reaction[];
   /** Only what is parked under this key. */
   key?: string;
+  /** Only lanes whose oldest record was parked after this one: where an earlier replay ended. */
+  afterSeq?: string;
   /** Called after each commit, as the consumer's. */
   afterCommit?: () => void;
 };
 
-/** What a replay came to. `isCutShort`: there is more than one call replays. */
+/**
+ * What a replay came to. `isCutShort`: there is more than one call replays; `nextAfterSeq` is where the
+ * next one begins, behind the lanes that failed in this one.
+ */
 export type ReplayResult = {
   replayedCount: number;
   failures: readonly { topic: string; key: string | null; seq: string; reason: string }[];
   isCutShort: boolean;
+  nextAfterSeq: string | null;
 };
 
 const lanesMax = 1_000;
@@ -37,12 +43,14 @@ type Step = Done | "empty" | Failure;
  * Throws if the database is away; what was replayed until then stays done.
  */
 export const replayDeadLetters = async (options: ReplayOptions): Promise<ReplayResult> => {
-  const { pool, group, key } = options;
+  const { pool, group, key, afterSeq = "0" } = options;
   const index = indexReactions(options.reactions);
-  const lanes = await findLanes(pool, { group, key, lanesMax });
+  const lanes = await findLanes(pool, { group, key, afterSeq, lanesMax });
   const failures: ReplayResult["failures"][number][] = [];
   let replayedCount = 0;
+  let doneSeq = afterSeq;
   for (const lane of lanes) {
+    if (replayedCount >= recordsMax) break;
     while (replayedCount < recordsMax) {
       const step = await replayFirst({ pool, group, lane, index });
       if (step === "empty") break;
@@ -54,9 +62,10 @@ export const replayDeadLetters = async (options: ReplayOptions): Promise<ReplayR
       for (const act of step.afterCommits) act();
       options.afterCommit?.();
     }
+    if (replayedCount < recordsMax) doneSeq = lane.firstSeq;
   }
   const isCutShort = lanes.length === lanesMax || replayedCount >= recordsMax;
-  return { replayedCount, failures, isCutShort };
+  return { replayedCount, failures, isCutShort, nextAfterSeq: isCutShort ? doneSeq : null };
 };
 
 const replayFirst = async (options: {

@@ -87,10 +87,10 @@ describe("a service", () => {
     expect(pathsOf(service)).toEqual([]);
   });
 
-  test("that hears shows its dead letters, and replays them", () => {
+  test("that hears shows its dead letters, replays and discards them", () => {
     const { service } = open(() => ({ hearing }));
     const path = "/internal/dead-letters/tiny";
-    expect(pathsOf(service)).toEqual([path, `${path}/replay`]);
+    expect(pathsOf(service)).toEqual([path, `${path}/replay`, `${path}/discard`]);
   });
 
   test("that was never started can be stopped, and does what it does last", async () => {

@@ -72,7 +72,13 @@ export const createService = (
       ...own.internalRoutes,
       ...(hearing === undefined
         ? []
-        : deadLetterRoutes({ pool, service: name, replay: () => replayDeadLetters(hearing) })),
+        : deadLetterRoutes({
+            pool,
+            clock,
+            log,
+            service: name,
+            replay: (wanted) => replayDeadLetters({ ...hearing, ...wanted }),
+          })),
     ],
     isReady: () => ping(pool),
     start: async () => {

@@ -1,45 +1,85 @@
 import * as z from "zod";
-import { type ReplayResult, listDeadLetters } from "@payment-links/bus";
-import { type InternalRoute, answerJson, readQuery } from "@payment-links/http";
+import {
+  type ReplayOptions,
+  type ReplayResult,
+  discardDeadLetter,
+  listDeadLetters,
+} from "@payment-links/bus";
+import { body, integer, refuse, required, text } from "@payment-links/contracts";
+import { type InternalRoute, answerJson, readBody, readQuery } from "@payment-links/http";
 import type { Pool } from "@payment-links/postgres";
+import type { Clock, Log } from "@payment-links/runtime";
 
 type DeadLetterRoutes = {
   service: string;
   pool: Pool;
+  clock: Clock;
+  log: Log;
   /** Runs the service's dead letters again through its own handlers, in order per key. */
-  replay: () => Promise<ReplayResult>;
+  replay: (wanted: Pick<ReplayOptions, "key" | "afterSeq">) => Promise<ReplayResult>;
 };
 
+const pageRows = 100;
+
 /**
- * The two internal routes of a service that consumes events: `GET /internal/dead-letters/<service>`
- * lists what was set aside, the oldest first and from `afterSeq` on; `POST …/replay` runs it again.
+ * The internal routes of a service that consumes events. `GET /internal/dead-letters/<service>` lists
+ * what was set aside, the oldest first and from `afterSeq` on. `POST …/replay` runs it again: all, or
+ * what is parked under `key`, or the lanes behind `afterSeq`. `POST …/discard` gives up the record
+ * `seq` for good and keeps it with the reason; 404 if there is none.
  */
 export const deadLetterRoutes = (options: DeadLetterRoutes): readonly InternalRoute[] => {
-  const { pool, replay, service } = options;
+  const { clock, log, pool, replay, service } = options;
   const path = `/internal/dead-letters/${service}` as const;
   return [
     {
       method: "get",
       path,
       handle: async (req, res) => {
-        const { afterSeq } = readQuery(req, Query);
-        const after = afterSeq === undefined ? {} : { afterSeq };
-        answerJson(res, 200, { data: await listDeadLetters({ pool, ...after }) });
+        const page = { limit: pageRows, ...present(readQuery(req, ListQuery)) };
+        const data = await listDeadLetters({ pool, group: service, ...page });
+        const nextAfterSeq = data.length < pageRows ? null : (data.at(-1)?.seq ?? null);
+        answerJson(res, 200, { data, nextAfterSeq });
       },
     },
     {
       method: "post",
       path: `${path}/replay`,
-      handle: async (_req, res) => answerJson(res, 200, await replay()),
+      handle: async (req, res) =>
+        answerJson(res, 200, await replay(present(readQuery(req, ReplayQuery)))),
+    },
+    {
+      method: "post",
+      path: `${path}/discard`,
+      handle: async (req, res) => {
+        const { seq, reason } = await readBody(req, DiscardRequest);
+        const letter = { group: service, seq: String(seq), because: reason, now: clock.now() };
+        if (!(await discardDeadLetter(pool, letter))) throw refuse("NOT_FOUND");
+        log.warn({ group: service, seq, reason }, "a dead letter was discarded");
+        answerJson(res, 200, { seq: String(seq) });
+      },
     },
   ];
 };
 
-// An operator typed it. Anything but a sequence number lists from the start.
-const Query = z.object({
-  afterSeq: z
-    .string()
-    .regex(/^\d{1,18}$/)
-    .optional()
-    .catch(undefined),
+// An operator typed it. Anything but a sequence number begins at the start.
+const afterSeq = z
+  .string()
+  .regex(/^\d{1,18}$/)
+  .optional()
+  .catch(undefined);
+const ListQuery = z.object({ afterSeq });
+const ReplayQuery = z.object({ afterSeq, key: z.string().optional() });
+
+const reasonLengthMax = 1_000;
+
+/** The body of an operator's word that a dead letter is not wanted any more, and why. */
+const DiscardRequest = body({
+  seq: required(integer({ min: 1, max: Number.MAX_SAFE_INTEGER })),
+  reason: required(text({ lengthMin: 1, lengthMax: reasonLengthMax })),
 });
+
+/** The same without what is not given. */
+const present = <Given extends Record<string, string | undefined>>(given: Given) =>
+  Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as {
+    [Name in keyof Given]?: string;
+  };

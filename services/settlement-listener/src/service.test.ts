@@ -13,7 +13,7 @@ import {
 } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { hearLink } from "./events/hear-link.ts";
+import { hearLink } from "./testing/hear-link.ts";
 import { openRig } from "./testing/open-rig.ts";
 import { readPayments } from "./testing/read-rows.ts";
 import { sampleLink, sampleNotice } from "./testing/samples.ts";
@@ -151,7 +151,7 @@ describe("settlement-listener", () => {
     expect(await replay.json()).toMatchObject({ replayedCount: 0, failures: [{ key }] });
     const [first] = await list();
     const behind = await fetch(`${path}?afterSeq=${first?.seq}`);
-    expect(await behind.json()).toEqual({ data: [] });
+    expect(await behind.json()).toEqual({ data: [], nextAfterSeq: null });
   });
 
   test("is ready while its tables can be reached", async () => {
