@@ -207,7 +207,65 @@ describe("a chain that is halted", () => {
   });
 });
 
+describe("a chain that goes on after a halt", () => {
+  test("settles what was paid while it stood still, without being told to look for it", async () => {
+    const other = await openChain({ slotsInEpoch: 1 });
+    try {
+      await other.mine(20);
+      const rig = await open(other, { finality: "finalized", rangeBlocksMax: 5 });
+      await rig.service.start();
+      const link = rig.sampleLink();
+      await rig.hear(link);
+      await rig.caughtUp();
+      const sharedBlock = (await other.headNumber()) - 10;
+      await other.reorg(10);
+      await waitUntil("it is halted", async () => (await rig.readStatus()).state === "halted");
+      await other.mine(7);
+      await other.pay({ reference: link.paymentReference, to: owner, amount: 3n });
+      await other.mine(12);
+      const resumed = await fetch(`${rig.internalUrl}/internal/settlement/resume`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ chainId: other.chainId, sharedBlock }),
+      });
+      expect(resumed.status).toBe(202);
+      await rig.caughtUp();
+      await waitUntil("it is settled", () => statusOf(rig, link.id).at(-1) === "settled");
+      expect(await rig.readStatus()).toMatchObject({ firstBlock: sharedBlock });
+    } finally {
+      await other.close();
+    }
+  });
+});
+
 describe("a chain that begins anew between two starts", () => {
+  test("where it is disposable, settles what was paid on it before the second start", async () => {
+    const old = await openChain({ slotsInEpoch: 1 });
+    await old.mine(5);
+    const rig = await open(old, { isDisposable: true });
+    await rig.service.start();
+    const link = rig.sampleLink();
+    await rig.hear(link);
+    await rig.caughtUp();
+    await rig.service.stop();
+    await old.close();
+    const fresh = await openChain({ slotsInEpoch: 1 });
+    try {
+      await fresh.setTime(Math.floor(Date.now() / 1000) + 3600);
+      await fresh.mine(1);
+      await fresh.pay({ reference: link.paymentReference, to: owner, amount: 3n });
+      await fresh.mine(30);
+      const config = { ...rig.config, rpcUrls: new Map([[fresh.chainId, [fresh.url]]]) };
+      const metrics = openMetrics("again");
+      const again = createSettlementListener({ ...rig.ground, metrics }, config);
+      await again.start();
+      await waitUntil("it is settled", () => statusOf(rig, link.id).at(-1) === "settled", 20_000);
+      await again.stop();
+    } finally {
+      await fresh.close();
+    }
+  }, 120_000);
+
   test.each([
     [true, "watching"],
     [false, "halted"],

@@ -6,7 +6,6 @@ import type { Deps } from "../deps.ts";
 import { recordStoredTransfers } from "../sightings/record-transfers.ts";
 import { deleteBlocksAbove } from "../store/chain-blocks.ts";
 import { orphanTransfers } from "../store/chain-transfers.ts";
-import { insertRescan } from "../store/rescans.ts";
 import { resetProgress, lockHaltedChain } from "../store/watchers.ts";
 
 const chainIdLengthMax = 40;
@@ -21,8 +20,8 @@ const ResumeRequest = body({
 /**
  * POST /internal/settlement/resume: lifts a halt, once a human knows which chain is the true one.
  * What was seen above the last shared block is orphaned; settled payments keep their credit and are
- * flagged. The watch begins anew at the chain's own final block, and what lies between is read
- * again. 404 for a chain that is not halted.
+ * flagged. The watch begins anew at that block, so that nothing above it is left unread. 404 for a
+ * chain that is not halted.
  */
 export const resumeChain =
   ({ clock, log, pool, wakeRelay }: Deps) =>
@@ -31,14 +30,11 @@ export const resumeChain =
     const orphanedCount = await transact(pool, async (tx) => {
       const halted = await lockHaltedChain(tx, chainId);
       if (halted === undefined) throw refuse("NOT_FOUND");
-      const { scannedTo } = halted;
-      if (sharedBlock >= scannedTo) throw invalid("less_than_equal");
-      const askedAt = clock.now();
+      if (sharedBlock >= halted.scannedTo) throw invalid("less_than_equal");
       const orphaned = await orphanTransfers(tx, chainId, sharedBlock);
-      await recordStoredTransfers(tx, orphaned, askedAt);
+      await recordStoredTransfers(tx, orphaned, clock.now());
       await deleteBlocksAbove(tx, chainId, -1);
-      await resetProgress(tx, chainId);
-      await insertRescan(tx, { chainId, fromBlock: sharedBlock + 1, toBlock: scannedTo, askedAt });
+      await resetProgress(tx, chainId, sharedBlock);
       return orphaned.length;
     });
     wakeRelay();

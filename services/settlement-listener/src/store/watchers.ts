@@ -112,7 +112,10 @@ export const readProgress = (pool: Pool, chainId: string): Promise<WatchProgress
     WHERE watchers.chain_id = ${chainId}
   `);
 
-/** Moves a chain's checkpoint; the first one is where its watch begins. */
+/**
+ * Moves a chain's checkpoint; the first one is where its watch begins. What lies above it is not
+ * audited yet.
+ */
 export const saveCheckpoint = async (
   tx: Transaction,
   chainId: string,
@@ -121,7 +124,7 @@ export const saveCheckpoint = async (
   await tx.query(nothing`
     UPDATE watchers SET scanned_to = ${scannedTo}, finalized_to = ${finalizedTo},
       first_block = coalesce(first_block, ${scannedTo}),
-      audited_to = coalesce(audited_to, ${finalizedTo})
+      audited_to = least(coalesce(audited_to, ${finalizedTo}), ${finalizedTo})
     WHERE chain_id = ${chainId}
   `);
 };
@@ -148,11 +151,18 @@ export const haltChain = async (
   `);
 };
 
-/** Resets how far a chain was watched, so that its watch begins anew. Its lead stays. */
-export const resetProgress = async (tx: Transaction, chainId: string): Promise<void> => {
+/**
+ * Resets how far a chain was watched: its watch begins anew at a block, and reads all that follows
+ * it. Its lead stays.
+ */
+export const resetProgress = async (
+  tx: Transaction,
+  chainId: string,
+  firstBlock: number,
+): Promise<void> => {
   await tx.query(nothing`
-    UPDATE watchers SET first_block = NULL, scanned_to = NULL, finalized_to = NULL,
-      audited_to = NULL, halted_reason = NULL
+    UPDATE watchers SET first_block = ${firstBlock}, scanned_to = NULL, finalized_to = NULL,
+      audited_to = least(audited_to, ${firstBlock}), halted_reason = NULL
     WHERE chain_id = ${chainId}
   `);
 };

@@ -5,9 +5,12 @@ import { type Lead, resetProgress, lockLead, readProgress } from "../../store/wa
 import { holdsFinal } from "../chain/holds-final.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
 
+const genesisBlock = 0;
+
 /**
  * Forgets what was seen of a development chain that has begun anew since the last start, so that
- * its last final block is not there any more. Its payments stay as they were.
+ * its last final block is not there any more. The new one is read from its first block on, as links
+ * may have been paid on it before this start. Payments of the old one stay as they were.
  */
 export const forgetDisposable = async (watch: WatchContext, lead: Lead): Promise<void> => {
   const { chain, log, pool, reader } = watch;
@@ -18,7 +21,7 @@ export const forgetDisposable = async (watch: WatchContext, lead: Lead): Promise
     await lockLead(tx, lead);
     await deleteBlocksAbove(tx, chain.id, -1);
     await deleteChainTransfers(tx, chain.id);
-    await resetProgress(tx, chain.id);
+    await resetProgress(tx, chain.id, genesisBlock);
   });
   log.warn(
     { chain: chain.id },

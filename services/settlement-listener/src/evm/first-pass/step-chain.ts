@@ -26,6 +26,8 @@ import { settleTransfers } from "./settle-transfers.ts";
 export type Step = {
   state: "watching" | "catching_up" | "halted" | "behind";
   head: number | null;
+  /** The last final block; undefined where the chain is halted or has not begun. */
+  finalizedTo: number | undefined;
   /** Whether there is more to do at once. */
   hasMore: boolean;
 };
@@ -40,12 +42,17 @@ type Begun = WatchProgress & { scannedTo: number; finalizedTo: number };
 export const stepChain = async (watch: WatchContext, lead: Lead): Promise<Step> => {
   const { chain, pool, reader } = watch;
   const progress = await readProgress(pool, chain.id);
-  if (progress.haltedReason !== null) return { state: "halted", head: null, hasMore: false };
+  if (progress.haltedReason !== null)
+    return { state: "halted", head: null, finalizedTo: undefined, hasMore: false };
   const heads = await reader.readHeads();
   const lines = drawLines(heads, chain.settings);
   if (!hasBegun(progress)) {
-    const hasMore = await begin(watch, lead, lines);
-    return { state: "catching_up", head: heads.latest, hasMore };
+    const hasMore = await begin(
+      watch,
+      lead,
+      Math.min(progress.firstBlock ?? lines.final, lines.final),
+    );
+    return { state: "catching_up", head: heads.latest, finalizedTo: undefined, hasMore };
   }
   return follow(watch, lead, { progress, heads, lines });
 };
@@ -54,11 +61,12 @@ const hasBegun = (progress: WatchProgress): progress is Begun =>
   progress.scannedTo !== null && progress.finalizedTo !== null;
 
 /**
- * Begins a watch at the last final block: no link of ours can have been paid before we were there.
+ * Begins a watch behind a final block: the last one, as no link of ours can have been paid before we
+ * were there, or the one at which it is to begin anew.
  */
-const begin = async (watch: WatchContext, lead: Lead, lines: Lines): Promise<boolean> => {
+const begin = async (watch: WatchContext, lead: Lead, firstBlock: number): Promise<boolean> => {
   const { chain, log, pool, reader } = watch;
-  const [header] = await reader.readHeaders({ fromBlock: lines.final, toBlock: lines.final });
+  const [header] = await reader.readHeaders({ fromBlock: firstBlock, toBlock: firstBlock });
   if (header === undefined) return false;
   await transact(pool, async (tx) => {
     await lockLead(tx, lead);
@@ -77,28 +85,29 @@ const follow = async (
 ): Promise<Step> => {
   const { chain, metrics, pool, reader } = watch;
   const head = heads.latest;
+  const { finalizedTo } = progress;
   const plan = planScan(progress.scannedTo, lines, chain.settings);
   // A node behind our last final block says nothing of what follows it.
-  if (plan.tip < progress.finalizedTo) return { state: "behind", head, hasMore: false };
+  if (plan.tip < finalizedTo) return { state: "behind", head, finalizedTo, hasMore: false };
   const startedAtMs = performance.now();
   const toBlock = plan.kind === "fresh" ? plan.toBlock : plan.tip;
   const headers = await reader.readHeaders({ fromBlock: plan.tip, toBlock });
   const [tip] = headers;
-  if (tip === undefined) return { state: "behind", head, hasMore: false };
+  if (tip === undefined) return { state: "behind", head, finalizedTo, hasMore: false };
   const knownHash =
     plan.tip === progress.scannedTo
       ? progress.scannedHash
       : (await findBlock(pool, chain.id, plan.tip))?.hash;
   if (tip.hash !== knownHash) {
     await reorganize(watch, lead, { ...progress, tip: plan.tip });
-    return { state: "catching_up", head, hasMore: true };
+    return { state: "catching_up", head, finalizedTo, hasMore: true };
   }
   // It comes before what follows: the order of payments decides which of them completes a link.
   const isMoreDue = await settleTransfers(watch, lead, {
     settle: Math.min(lines.settle, progress.scannedTo),
-    final: progress.finalizedTo,
+    final: finalizedTo,
   });
-  if (isMoreDue) return { state: "catching_up", head, hasMore: true };
+  if (isMoreDue) return { state: "catching_up", head, finalizedTo, hasMore: true };
   const reach = await scan(watch, lead, { plan, headers, lines, progress });
   const { scannedTo } = reach;
   const isMoving = scannedTo > progress.scannedTo;
@@ -108,6 +117,7 @@ const follow = async (
   return {
     state: isBehind ? "catching_up" : "watching",
     head,
+    finalizedTo: reach.finalizedTo,
     hasMore: isBehind && isMoving,
   };
 };
