@@ -356,6 +356,10 @@ const settlement: Dashboard = {
           legend: "{{chain}} audit {{kind}}",
         },
         {
+          expr: `max by (chain, duty) (payment_links_chain_duty_failing{${namespaceIs}})`,
+          legend: "{{chain}} {{duty}} fails",
+        },
+        {
           expr: `sum by (provider) (increase(payment_links_settlement_conflicts_total{${namespaceIs}}[1h]))`,
           legend: "{{provider}} conflicts",
         },

@@ -77,6 +77,7 @@ const troubles: Readonly<Record<string, { trouble: Series[]; rest: Series[] }>> 
     PaymentLinksChainFinalityBehind: [`${chain}_finalized_lag_seconds{chain="1"}`, 7201, 7199],
     PaymentLinksChainHalted: [`${chain}_halted{chain="1"}`, 1, 0],
     PaymentLinksChainRefused: [`${chain}_refused{chain="1"}`, 1, 0],
+    PaymentLinksChainDutyFailing: [`${chain}_duty_failing{chain="1",duty="audit"}`, 1, 0],
     PaymentLinksRpcProviderAway: [`${chain}_rpc_circuit_open{chain="1",provider="rpc-1"}`, 1, 0],
     PaymentLinksPaymentsParked: [`${settlement}_oldest_parked_age_seconds`, 901, 899],
     PaymentLinksPaymentsUndecided: [`${settlement}_oldest_processing_age_seconds`, 86401, 86399],

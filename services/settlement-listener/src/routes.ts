@@ -1,5 +1,6 @@
 import { type InternalRoute, type Route, publicRoute } from "@payment-links/http";
 import type { Deps } from "./deps.ts";
+import { cancelRescans } from "./http/cancel-rescans.ts";
 import { receiveNotice } from "./http/receive-notice.ts";
 import { rescanChain } from "./http/rescan-chain.ts";
 import { resumeChain } from "./http/resume-chain.ts";
@@ -19,5 +20,6 @@ export const publicRoutes = (deps: Deps): readonly Route[] => [
 export const internalRoutes = (deps: Deps): readonly InternalRoute[] => [
   { method: "get", path: "/internal/settlement/status", handle: showStatus(deps) },
   { method: "post", path: "/internal/settlement/rescan", handle: rescanChain(deps) },
+  { method: "post", path: "/internal/settlement/cancel-rescans", handle: cancelRescans(deps) },
   { method: "post", path: "/internal/settlement/resume", handle: resumeChain(deps) },
 ];

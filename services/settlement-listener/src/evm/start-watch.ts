@@ -1,12 +1,13 @@
 import { type Loop, afterMs, startLoop } from "@payment-links/runtime";
 import { type Lead, LeadLostError, type WatchReport } from "../store/watchers.ts";
+import { type DutyName, dutyNames } from "./chain/duty-names.ts";
 import { findChainFault } from "./chain/find-chain-fault.ts";
 import { ChainMovedError, type WatchContext } from "./chain/watch-context.ts";
 import { forgetDisposable } from "./first-pass/forget-disposable.ts";
 import { stepChain } from "./first-pass/step-chain.ts";
 import { type Lease, startLease } from "./lease.ts";
 import { ChainUnreachableError } from "./rpc/chain-reader.ts";
-import { type PassMemory, runSecondPass } from "./second-pass/run-second-pass.ts";
+import { type DutyMemory, duties, noMemory } from "./second-pass/duties.ts";
 
 /** A chain that this process watches, or would if it led. */
 export type RunningWatch = {
@@ -24,16 +25,21 @@ type WatchState = {
   report: WatchReport;
   /** The lead under which the chain was found to be what the catalogue says. */
   checkedToken: string | undefined;
-  memory: PassMemory;
+  /**
+   * The last final block, as the first pass saw it under this lead; undefined before that, and while
+   * the chain is halted.
+   */
+  finalizedTo: number | undefined;
+  memory: DutyMemory;
   /** The loops whose last turn found nobody who answers. */
   cutOff: Set<LoopName>;
   isStopping: boolean;
 };
 
-type LoopName = "watch" | "second pass";
+type LoopName = "watch" | DutyName;
 
 const checkAgainMs = 10_000;
-const secondPassEveryMs = 2_000;
+const dutyEveryMs = 2_000;
 
 /** Starts watching one chain, in whichever process leads it. */
 export const startWatch = (watch: WatchContext): RunningWatch => {
@@ -41,7 +47,8 @@ export const startWatch = (watch: WatchContext): RunningWatch => {
   const state: WatchState = {
     report: { state: "unreachable", reason: null, head: null },
     checkedToken: undefined,
-    memory: { judgedTo: -1, forgotAtMs: 0 },
+    finalizedTo: undefined,
+    memory: noMemory(),
     cutOff: new Set(),
     isStopping: false,
   };
@@ -54,7 +61,8 @@ export const startWatch = (watch: WatchContext): RunningWatch => {
     report: () => state.report,
     onChange: (isLeader) => {
       state.checkedToken = undefined;
-      state.memory.judgedTo = -1;
+      state.finalizedTo = undefined;
+      state.memory = noMemory();
       if (!isLeader) metrics.left(chain.id);
       watching.wake();
     },
@@ -71,18 +79,18 @@ export const startWatch = (watch: WatchContext): RunningWatch => {
       ),
   });
 
-  const passing = startLoop({
-    name: `second pass of chain ${chain.id}`,
-    clock,
-    log,
-    waitMs: secondPassEveryMs,
-    run: () =>
-      underLead(lease, state, async (lead) =>
-        state.checkedToken === lead.token
-          ? heedOutage(watch, state, "second pass", () => runSecondPass(watch, lead, state.memory))
-          : false,
-      ),
-  });
+  const passing = dutyNames.map((duty) =>
+    startLoop({
+      name: `duty to ${duty} of chain ${chain.id}`,
+      clock,
+      log,
+      waitMs: dutyEveryMs,
+      run: () =>
+        underLead(lease, state, (lead) =>
+          heedOutage(watch, state, duty, () => runDuty(watch, lead, { duty, state })),
+        ),
+    }),
+  );
 
   return {
     chainId: chain.id,
@@ -91,7 +99,7 @@ export const startWatch = (watch: WatchContext): RunningWatch => {
     report: () => state.report,
     stop: async () => {
       state.isStopping = true;
-      await Promise.all([watching.stop(), passing.stop()]);
+      await Promise.all([watching, ...passing].map((loop) => loop.stop()));
       await lease.stop();
     },
   };
@@ -106,6 +114,9 @@ const watchOnce = async (
     if (!(await check(watch, lead, state))) return afterMs(watch.clock, checkAgainMs);
     const step = await stepChain(watch, lead);
     const { head } = step;
+    state.finalizedTo = step.finalizedTo;
+    // A watch that begins anew, as after a halt, may begin below what was done before.
+    if (step.finalizedTo === undefined) state.memory = noMemory();
     // That it is halted, and why, stands in the chain's own row.
     if (step.state === "halted") setReport(watch, state, { ...state.report }, true);
     else if (step.state === "behind") {
@@ -117,6 +128,24 @@ const watchOnce = async (
     if (error instanceof ChainUnreachableError) {
       setReport(watch, state, { ...state.report, state: "unreachable", reason: error.message });
     }
+    throw error;
+  }
+};
+
+/** Takes a turn at a duty, once the first pass has said how far final blocks go. */
+const runDuty = async (
+  watch: WatchContext,
+  lead: Lead,
+  { duty, state: { finalizedTo, memory } }: { duty: DutyName; state: WatchState },
+): Promise<boolean> => {
+  const { chain, metrics } = watch;
+  if (finalizedTo === undefined) return false;
+  try {
+    const isMore = await duties[duty]({ watch, lead, finalizedTo, memory });
+    metrics.dutyEnded(chain.id, duty, { isFailing: false });
+    return isMore;
+  } catch (error) {
+    if (!isPassing(error)) metrics.dutyEnded(chain.id, duty, { isFailing: true });
     throw error;
   }
 };
@@ -184,8 +213,10 @@ const underLead = async (
     return await work(lead);
   } catch (error) {
     if (error instanceof LeadLostError) return lease.lose(lead);
-    // A chain that moves while it is read is nothing to log: it is read again at the next turn.
-    if (error instanceof ChainMovedError) return;
-    throw error;
+    if (!isPassing(error)) throw error;
   }
 };
+
+/** A chain that moves while it is read is nothing to tell: it is read again at the next turn. */
+const isPassing = (error: unknown): boolean =>
+  error instanceof ChainMovedError || error instanceof LeadLostError;

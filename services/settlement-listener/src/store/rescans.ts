@@ -33,6 +33,12 @@ export const countRescans = async (db: Db, chainId: string): Promise<number> => 
   return count;
 };
 
+/** Gives up the rescans of a chain that are not done; answers how many there were. */
+export const deleteRescans = async (db: Db, chainId: string): Promise<number> => {
+  const { rowCount } = await db.query(nothing`DELETE FROM rescans WHERE chain_id = ${chainId}`);
+  return rowCount;
+};
+
 /** The oldest rescan of a chain that is not done. */
 export const findRescan = async (db: Db, chainId: string): Promise<Rescan | undefined> => {
   const row = await db.maybeOne(sql.type(RescanRow)`

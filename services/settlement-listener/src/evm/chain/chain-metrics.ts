@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram } from "prom-client";
 import type { Metrics } from "@payment-links/runtime";
+import { type DutyName, dutyNames } from "./duty-names.ts";
 
 /** What became of a transfer through a fee proxy. */
 type TransferOutcome = "seen" | "settled" | "failed" | "orphaned" | "repaired";
@@ -22,6 +23,8 @@ export type ChainMetrics = {
   scanned(chain: string, seconds: number): void;
   /** The second pass and the first did not find the same. */
   differed(chain: string, kind: "missing" | "surplus" | "final_hash", count: number): void;
+  /** A duty of the second pass took a turn. */
+  dutyEnded(chain: string, duty: DutyName, end: { isFailing: boolean }): void;
   /** Another process leads the chain: its gauges are that one's. */
   left(chain: string): void;
 };
@@ -30,6 +33,12 @@ export type ChainMetrics = {
 export const createChainMetrics = (metrics: Metrics): ChainMetrics => {
   const registers = [metrics];
   const gauges = createGauges(registers);
+  const failing = new Gauge({
+    name: "payment_links_chain_duty_failing",
+    help: "1 while the last turn at a duty of the second pass failed",
+    labelNames: ["chain", "duty"] as const,
+    registers,
+  });
   const { depths, durations } = createHistograms(registers);
   const { differences, orphaned, transfers } = createCounters(registers);
   return {
@@ -52,7 +61,9 @@ export const createChainMetrics = (metrics: Metrics): ChainMetrics => {
     differed: (chain, kind, count) => {
       if (count > 0) differences.inc({ chain, kind }, count);
     },
+    dutyEnded: (chain, duty, { isFailing }) => failing.set({ chain, duty }, isFailing ? 1 : 0),
     left: (chain) => {
+      for (const duty of dutyNames) failing.remove({ chain, duty });
       for (const gauge of Object.values(gauges)) gauge.remove({ chain });
     },
   };

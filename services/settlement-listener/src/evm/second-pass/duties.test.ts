@@ -89,9 +89,55 @@ describe("the second pass", () => {
     await waitUntil("both are repaired", () => statuses(rig, link.id).length === 2, 30_000);
   });
 
+  test("has duties of which one that fails holds up no other", async () => {
+    const rpc = await openRpc();
+    const rig = await open(chain, { finality: "finalized" }, [rpc.url]);
+    // A reorg takes a payment away, and nobody tells whether it can come back.
+    const lost = rig.sampleLink();
+    await rig.hear(lost);
+    await chain.pay({ reference: lost.paymentReference, to: owner, amount: 1n, payer: 1 });
+    await chain.mine();
+    await waitUntil("it is seen", () => statuses(rig, lost.id).length === 1);
+    rpc.play({ kind: "down" }, { methods: ["eth_getTransactionCount"] });
+    await chain.reorg(1);
+    const { link, hiding, paidAt } = await payUnseen(rig, rpc);
+    hiding.stop();
+    const answer = await askRescan(rig, { chainId: "1337", fromBlock: 0, toBlock: paidAt });
+    expect(answer.status).toBe(202);
+    await waitUntil("it is found", () => statuses(rig, link.id).length > 0, 30_000);
+    await waitUntil("the failing duty is told", async () =>
+      /payment_links_chain_duty_failing\{[^}]*duty="judge"[^}]*\} 1\n/.test(
+        await rig.metrics.metrics(),
+      ),
+    );
+    expect(await rig.metrics.metrics()).toMatch(
+      /payment_links_chain_duty_failing\{[^}]*duty="rescan"[^}]*\} 0\n/,
+    );
+  }, 60_000);
+
   test("where there is one provider, calls nothing audited", async () => {
     const rig = await open(chain, { finality: "finalized" });
     expect((await rig.readStatus()).auditedTo).toBeNull();
+  });
+});
+
+describe("POST /internal/settlement/cancel-rescans", () => {
+  test("gives up what is not done of a chain, and refuses one that is not watched", async () => {
+    const rig = await open(chain, { finality: "finalized" });
+    const head = await chain.headNumber();
+    // Not final yet, so that it waits.
+    await askRescan(rig, { chainId: "1337", fromBlock: head, toBlock: head });
+    const cancel = async (chainId: string) => {
+      const answer = await fetch(`${rig.internalUrl}/internal/settlement/cancel-rescans`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ chainId }),
+      });
+      return [answer.status, await answer.json()];
+    };
+    expect(await cancel("1337")).toEqual([202, { chainId: "1337", cancelledCount: 1 }]);
+    expect(await cancel("1337")).toEqual([202, { chainId: "1337", cancelledCount: 0 }]);
+    expect((await cancel("8453"))[0]).toBe(404);
   });
 });
 

@@ -1,0 +1,62 @@
+import { transact } from "@payment-links/postgres";
+import { deleteUnmatchedTransfers } from "../../store/chain-transfers.ts";
+import { type Lead, lockLead, readProgress } from "../../store/watchers.ts";
+import type { DutyName } from "../chain/duty-names.ts";
+import type { WatchContext } from "../chain/watch-context.ts";
+import { auditRange } from "./audit-range.ts";
+import { judgeLostTransfers } from "./judge-lost-transfers.ts";
+import { rescanRange } from "./rescan-range.ts";
+
+/** What the duties of a chain remember between their turns. It may be lost without harm. */
+export type DutyMemory = { judgedTo: number; auditedTo: number; forgotAtMs: number };
+
+/** Nothing is remembered yet, as under a new lead. */
+export const noMemory = (): DutyMemory => ({ judgedTo: -1, auditedTo: -1, forgotAtMs: 0 });
+
+type Turn = { watch: WatchContext; lead: Lead; finalizedTo: number; memory: DutyMemory };
+
+const forgetEveryMs = 10 * 60_000;
+const unmatchedKeptMs = 24 * 60 * 60_000;
+const forgottenAtOnceMax = 5_000;
+
+/**
+ * What is due over final blocks, behind the first pass. Each has a loop of its own: none waits for
+ * another, or fails with it. It answers whether there is more to do at once.
+ */
+export const duties: Record<DutyName, (turn: Turn) => Promise<boolean>> = {
+  /** Judges payments that a reorg took away. */
+  judge: async ({ watch, lead, finalizedTo, memory }) => {
+    if (finalizedTo <= memory.judgedTo) return false;
+    await judgeLostTransfers(watch, lead, { settle: finalizedTo, final: finalizedTo });
+    memory.judgedTo = finalizedTo;
+    return false;
+  },
+
+  /** Forgets transfers for which no link came. */
+  forget: async ({ watch, lead, memory }) => {
+    const { chain, clock, pool } = watch;
+    const nowMs = clock.now().getTime();
+    if (nowMs - memory.forgotAtMs < forgetEveryMs) return false;
+    const before = new Date(nowMs - unmatchedKeptMs);
+    const forgottenCount = await transact(pool, async (tx) => {
+      await lockLead(tx, lead);
+      return deleteUnmatchedTransfers(tx, chain.id, { before, countMax: forgottenAtOnceMax });
+    });
+    const isMore = forgottenCount === forgottenAtOnceMax;
+    if (!isMore) memory.forgotAtMs = nowMs;
+    return isMore;
+  },
+
+  /** Takes a step of an operator's rescan. */
+  rescan: ({ watch, lead, finalizedTo }) => rescanRange(watch, lead, finalizedTo),
+
+  /** Reads a range once more, by another provider where there is one. */
+  audit: async ({ watch, lead, finalizedTo, memory }) => {
+    if (finalizedTo <= memory.auditedTo) return false;
+    const { auditedTo } = await readProgress(watch.pool, watch.chain.id);
+    memory.auditedTo = auditedTo ?? finalizedTo;
+    if (memory.auditedTo >= finalizedTo) return false;
+    await auditRange(watch, lead, { auditedTo: memory.auditedTo, finalizedTo });
+    return true;
+  },
+};
