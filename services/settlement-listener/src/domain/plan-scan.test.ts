@@ -46,13 +46,23 @@ describe("planScan", () => {
   test("final blocks are read in ranges up to the last final one", () => {
     expect(plan(0)).toEqual({ kind: "final", tip: 0, fromBlock: 1, toBlock: 930 });
     expect(planScan(0, lines, { rangeBlocksMax: 100 })).toMatchObject({ toBlock: 800 });
-    expect(plan(929)).toEqual({ kind: "final", tip: 929, fromBlock: 930, toBlock: 930 });
+    expect(plan(829)).toEqual({ kind: "final", tip: 829, fromBlock: 830, toBlock: 930 });
   });
 
   test("later ones by their headers, a bounded number at a time", () => {
     expect(plan(930)).toEqual({ kind: "fresh", tip: 930, fromBlock: 931, toBlock: 998 });
     expect(planScan(930, { ...lines, scan: 5_000 }, { rangeBlocksMax: 500 })).toMatchObject({
       toBlock: 1_030,
+    });
+  });
+
+  test("the newest ones by their headers as well where blocks are final at once", () => {
+    const atOnce = { scan: 998, settle: 998, final: 998 };
+    expect(planScan(990, atOnce, { rangeBlocksMax: 500 })).toEqual({
+      kind: "fresh",
+      tip: 990,
+      fromBlock: 991,
+      toBlock: 998,
     });
   });
 

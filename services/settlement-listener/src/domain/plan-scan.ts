@@ -43,7 +43,9 @@ export const drawLines = (heads: Heads, policy: ScanPolicy): Lines => {
 /**
  * What to read next. `tip` is the scanned block whose hash is held against the node's first: below
  * the last scanned one where the chain has become shorter. `final` blocks are read in wide ranges;
- * `fresh` ones with their headers, as their chain of parent hashes is kept until they are final.
+ * `fresh` ones with their headers: their chain of parent hashes is kept until they are final, and
+ * their blooms tell of logs that a node leaves out. Where a chain's blocks are final at once, the
+ * newest are fresh all the same.
  */
 export type ScanPlan = { tip: number } & (
   | { kind: "none" }
@@ -65,7 +67,7 @@ export const planScan = (
   const tip = Math.min(scannedTo, lines.scan);
   if (lines.scan <= scannedTo) return { kind: "none", tip };
   const fromBlock = scannedTo + 1;
-  if (lines.final > scannedTo) {
+  if (lines.final > scannedTo + freshBlocksMax) {
     return {
       kind: "final",
       tip,

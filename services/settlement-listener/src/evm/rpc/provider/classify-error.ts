@@ -11,6 +11,11 @@ const rateLimited =
   /rate.?limit|too many requests|requests? (?:count|limit)|per second|throughput|compute units|capacity|quota/;
 const tooMuch = /range|too many|too large|too big|limit|exceed|more than|timed? ?out|response size/;
 
+// An answer that is too much for the node, whatever was asked: geth says so for the calls of a batch
+// that no longer fit (-32003), Erigon, Nethermind and Reth in these words.
+const tooLarge =
+  /too large|too big|response size|size limit|size exceed|exceeds? (?:the )?(?:max|limit)/;
+
 /** What kind of fault a node's error is, for the method that was asked. */
 export const classifyError = (method: string, { code, message, status }: NodeError): FaultKind => {
   const text = message.toLowerCase();
@@ -18,5 +23,6 @@ export const classifyError = (method: string, { code, message, status }: NodeErr
   if (method === "eth_call" && (code === 3 || text.includes("revert"))) return "reverted";
   if (behind.test(text)) return "behind";
   if (method === "eth_getLogs" && (code === -32005 || tooMuch.test(text))) return "range";
+  if (tooLarge.test(text)) return "range";
   return code === -32005 ? "rate_limited" : "refused";
 };
