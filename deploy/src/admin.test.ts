@@ -106,6 +106,19 @@ describe("admin, of another service than auth-keys,", () => {
       "POST",
       `${deadLetters}/webhook-dispatcher/replay`,
     ],
+    ["dead-letters list --after 7", "links-api", "GET", `${deadLetters}/links-api?afterSeq=7`],
+    [
+      "dead-letters replay --key a&b --after 7",
+      "links-api",
+      "POST",
+      `${deadLetters}/links-api/replay?key=a%26b&afterSeq=7`,
+    ],
+    [
+      "dead-letters discard --seq 7 --reason why",
+      "links-api",
+      "POST",
+      `${deadLetters}/links-api/discard`,
+    ],
     ["settlement status", "settlement-listener", "GET", "/internal/settlement/status"],
     ["webhooks reseal", "webhook-dispatcher", "POST", "/internal/webhook-secrets/reseal"],
   ])("%s asks %s by %s %s, with the token as bearer", async (command, service, method, path) => {
@@ -138,6 +151,11 @@ describe("admin settlement", () => {
     {
       command: ["rescan", "--chain", "8453", "--from", "100", "--to", "200"],
       body: { chainId: "8453", fromBlock: 100, toBlock: 200 },
+      refusal: "no such chain is watched there\n",
+    },
+    {
+      command: ["cancel-rescans", "--chain", "8453"],
+      body: { chainId: "8453" },
       refusal: "no such chain is watched there\n",
     },
     {
@@ -186,8 +204,10 @@ describe("admin", () => {
     ["a word too many", ["republish", "accounts", "now"]],
     ["a service without dead letters", ["dead-letters", "list", "--service", "auth-keys"]],
     ["no service", ["dead-letters", "replay"]],
+    ["no reason", ["dead-letters", "discard", "--service", "links-api", "--seq", "7"]],
     ["no link to pay", ["devnet", "pay", "--amount", "1"]],
     ["no block to go on from", ["settlement", "resume", "--chain", "1"]],
+    ["no chain whose rescans to cancel", ["settlement", "cancel-rescans"]],
     ["no chain to scan", ["settlement", "rescan", "--from", "1", "--to", "2"]],
     [
       "a block that is no number",

@@ -9,8 +9,12 @@ const usage = `usage: npm run --silent admin -- <command>
       opens an account; prints its id and a sign-in link, good once, for 15 minutes
   account sign-in-link --handle <handle> | --user-id <id>
       prints another sign-in link
-  dead-letters list|replay --service links-api|settlement-listener|webhook-dispatcher
-      what a service could not apply, or runs it again
+  dead-letters list --service links-api|settlement-listener|webhook-dispatcher [--after <seq>]
+      what a service could not apply, a hundred at a time
+  dead-letters replay --service <service> [--key <key>] [--after <seq>]
+      runs it again: all, or one key, or what lies behind where the last replay ended
+  dead-letters discard --service <service> --seq <seq> --reason <why>
+      gives one up for good; it is kept with the reason, and what waits behind it can be replayed
   devnet pay --link <id> [--amount <amount>]
       pays a link on the local devnet, as its payer would; prints the transaction
   republish accounts|payment-links
@@ -19,6 +23,8 @@ const usage = `usage: npm run --silent admin -- <command>
       how far each chain is watched, and what waits for a link
   settlement rescan --chain <chain id> --from <block> --to <block>
       has a range of blocks read again
+  settlement cancel-rescans --chain <chain id>
+      gives up the chain's rescans that are not done
   settlement resume --chain <chain id> --shared-block <block>
       lets a halted chain go on from the last block that it shares with what was seen before
   webhooks reseal
@@ -65,14 +71,20 @@ const commands: Record<string, Command> = {
     body: userId === undefined ? { handle: demand("handle", handle) } : { userId },
     notFound: "no account has this handle or id",
   })),
-  "dead-letters list": oneCall(["service"], ({ service }) => ({
-    ...deadLetters(service),
+  "dead-letters list": oneCall(["service", "after"], ({ service, after }) => ({
+    ...deadLetters(service, "", { afterSeq: after }),
     method: "GET",
   })),
-  "dead-letters replay": oneCall(["service"], ({ service }) => {
-    const { path, ...rest } = deadLetters(service);
-    return { ...rest, method: "POST", path: `${path}/replay` };
-  }),
+  "dead-letters replay": oneCall(["service", "key", "after"], ({ service, key, after }) => ({
+    ...deadLetters(service, "/replay", { key, afterSeq: after }),
+    method: "POST",
+  })),
+  "dead-letters discard": oneCall(["service", "seq", "reason"], ({ service, seq, reason }) => ({
+    ...deadLetters(service, "/discard"),
+    method: "POST",
+    body: { seq: demandNumber("seq", seq), reason: demand("reason", reason) },
+    notFound: "no such dead letter is there",
+  })),
   "devnet pay": {
     options: ["link", "amount"],
     read: ({ link, amount }) => {
@@ -101,9 +113,16 @@ const commands: Record<string, Command> = {
     path: "/internal/settlement/rescan",
     body: {
       chainId: demand("chain", chain),
-      fromBlock: demandBlock("from", from),
-      toBlock: demandBlock("to", to),
+      fromBlock: demandNumber("from", from),
+      toBlock: demandNumber("to", to),
     },
+    notFound: "no such chain is watched there",
+  })),
+  "settlement cancel-rescans": oneCall(["chain"], ({ chain }) => ({
+    service: "settlement-listener",
+    method: "POST",
+    path: "/internal/settlement/cancel-rescans",
+    body: { chainId: demand("chain", chain) },
     notFound: "no such chain is watched there",
   })),
   "settlement resume": oneCall(["chain", "shared-block"], (given) => ({
@@ -112,7 +131,7 @@ const commands: Record<string, Command> = {
     path: "/internal/settlement/resume",
     body: {
       chainId: demand("chain", given.chain),
-      sharedBlock: demandBlock("shared-block", given["shared-block"]),
+      sharedBlock: demandNumber("shared-block", given["shared-block"]),
     },
     notFound: "no such chain is halted there",
   })),
@@ -128,18 +147,22 @@ const demand = (option: string, value: string | undefined): string => {
   return value;
 };
 
-const demandBlock = (option: string, value: string | undefined): number => {
+const demandNumber = (option: string, value: string | undefined): number => {
   const text = demand(option, value);
-  if (!/^\d{1,15}$/.test(text)) throw new UsageError(`--${option} is a block number`);
+  if (!/^\d{1,15}$/.test(text)) throw new UsageError(`--${option} is a number`);
   return Number(text);
 };
 
 const consumers = ["links-api", "settlement-listener", "webhook-dispatcher"] as const;
 
-const deadLetters = (name: string | undefined) => {
+const deadLetters = (name: string | undefined, act: string, query: Options = {}) => {
   const service = consumers.find((consumer) => consumer === demand("service", name));
   if (service === undefined) throw new UsageError(`--service is one of ${consumers.join(", ")}`);
-  return { service, path: `/internal/dead-letters/${service}` };
+  const given = new URLSearchParams();
+  for (const [key, value] of Object.entries(query)) if (value !== undefined) given.set(key, value);
+  const text = given.toString();
+  const path = `/internal/dead-letters/${service}${act}`;
+  return { service, path: text === "" ? path : `${path}?${text}` };
 };
 
 const readCommand = (args: readonly string[]): ReturnType<Command["read"]> => {
