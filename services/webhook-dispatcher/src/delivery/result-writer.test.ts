@@ -25,11 +25,13 @@ describe("createResultWriter", () => {
   test("writes at once, and what ends meanwhile together in the next write", async () => {
     const batches: string[][] = [];
     const writes: (() => void)[] = [];
+    const told: number[] = [];
     const writer = createResultWriter({
       keep: (batch) => {
         batches.push(batch.map(({ deliveryId }) => deliveryId));
         return new Promise((resolve) => writes.push(resolve));
       },
+      written: (count) => void told.push(count),
       clock: createHeldClock(start),
       log,
     });
@@ -41,6 +43,7 @@ describe("createResultWriter", () => {
     expect(batches).toEqual([["a"], ["b", "c"]]);
     writes[1]?.();
     await Promise.all(written);
+    expect(told).toEqual([1, 2]);
   });
 
   test("waits for a database that is away, and gives up only when the lease is over", async () => {

@@ -13,6 +13,8 @@ export type ResultWriter = {
 type ResultWriterOptions = {
   /** Stores a batch in one transaction. */
   keep: (batch: readonly EndedAttempt[]) => Promise<void>;
+  /** Hears how many results wait no longer, batch by batch. */
+  written?: (count: number) => void;
   clock: Clock;
   log: Log;
 };
@@ -29,7 +31,8 @@ const backoff = { firstMs: 100, mostMs: 2_000 };
 /**
  * Makes the writer. Its caller bounds the queue by beginning nothing while too many results wait.
  */
-export const createResultWriter = ({ keep, clock, log }: ResultWriterOptions): ResultWriter => {
+export const createResultWriter = (options: ResultWriterOptions): ResultWriter => {
+  const { keep, clock, log, written = () => {} } = options;
   const queue: { ended: EndedAttempt; done: () => void }[] = [];
   let isWriting = false;
 
@@ -55,6 +58,7 @@ export const createResultWriter = ({ keep, clock, log }: ResultWriterOptions): R
     while (queue.length > 0) {
       const batch = queue.splice(0, batchMax);
       await keepWithin(batch.map((entry) => entry.ended));
+      written(batch.length);
       for (const entry of batch) entry.done();
       if (batch.length >= lingerResultsMin) await setTimeout(lingerMs);
     }

@@ -111,6 +111,7 @@ export const startDispatcher = (options: DispatcherOptions): Dispatcher => {
   };
   const writer = createResultWriter({
     keep: (batch) => transact(pool, (tx) => endAttempts(tx, batch, options)),
+    written: (count) => void tell({ kind: "written", count }),
     clock,
     log,
   });
@@ -181,7 +182,6 @@ const run = async (
   const written = writer.write(ended);
   tell({ kind: "ended", place, isAnswered: outcome.httpStatus !== null });
   await written;
-  tell({ kind: "written" });
 };
 
 /** If this fails, the leases run out and the attempts count as interrupted. */

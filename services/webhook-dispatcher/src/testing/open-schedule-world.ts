@@ -237,7 +237,7 @@ export const openScheduleWorld = (bounds: SlotBounds) => {
         const isOver = isDelivered || row.attempts >= attemptsMax;
         row.state = isOver ? "over" : "waiting";
         row.dueAtMs = nowMs + retryMs;
-        tell({ kind: "written" });
+        tell({ kind: "written", count: 1 });
       }
     },
 

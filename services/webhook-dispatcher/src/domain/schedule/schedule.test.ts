@@ -36,7 +36,10 @@ describe("with a thousand results unwritten", () => {
     expect(tell(leasedThere).begin).toEqual([]);
     expect(roomForNew(state, [place], nowMs)).toEqual(new Map());
     expect(tell({ kind: "look" }).look).toBeUndefined();
-    expect(tell({ kind: "written" })).toMatchObject({ begin: [{ place }], lookAtMs: nowMs });
+    expect(tell({ kind: "written", count: 1 })).toMatchObject({
+      begin: [{ place }],
+      lookAtMs: nowMs,
+    });
     expect(roomForNew(state, [place], nowMs).get("e")).toBeGreaterThan(0);
     expect(tell({ kind: "look" }).look?.limit).toBeGreaterThan(0);
   });

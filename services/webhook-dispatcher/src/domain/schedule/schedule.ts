@@ -70,8 +70,8 @@ export type Input<Item> =
   | { kind: "claimed"; claim: Claim; leased: readonly Item[] }
   /** An attempt ended, and its result is about to be written. */
   | { kind: "ended"; place: Place; isAnswered: boolean }
-  /** A result was written, or its lease is over. */
-  | { kind: "written" }
+  /** Results were written, or their leases are over. */
+  | { kind: "written"; count: number }
   /** Some time went by. */
   | { kind: "aged" }
   /** The endpoint was disabled or deleted. */
@@ -135,7 +135,7 @@ export const schedule = <Item extends Placed>(
       return goOn(state, nowMs);
     case "written": {
       const wasClogged = isClogged(state);
-      state.unwrittenCount -= 1;
+      state.unwrittenCount -= input.count;
       return wasClogged && !isClogged(state) ? goOn(state, nowMs) : nothing;
     }
     case "aged":
