@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { createPgDriverFactory } from "@slonik/pg-driver";
 
 type DriverFactory = ReturnType<typeof createPgDriverFactory>;
+type QueryResult = Awaited<ReturnType<DriverClient["query"]>>;
 type DriverClient = Awaited<ReturnType<Awaited<ReturnType<DriverFactory>>["createClient"]>>;
 
 /** No answer came in time: the database is frozen, or the way to it swallows what is sent. */
@@ -40,17 +41,25 @@ const withDeadline = (client: DriverClient, statementMsMax: number): DriverClien
     ...client,
     query: (sql, values, options) => {
       if (silence !== undefined) return Promise.reject(silence);
-      const answering = client.query(sql, values, options);
-      return new Promise((resolve, reject) => {
-        const waitMs = (patience.getStore() ?? statementMsMax) + graceMs;
-        const timer = setTimeout(() => {
-          silence = new DatabaseSilentError(`the database was silent for ${waitMs} ms`);
-          reject(silence);
-          // With a statement under way, it cuts the socket.
-          client.destroy().catch(() => {});
-        }, waitMs);
-        answering.then(resolve, reject).finally(() => clearTimeout(timer));
-      });
+      const { promise, resolve, reject } = Promise.withResolvers<QueryResult>();
+      const waitMs = (patience.getStore() ?? statementMsMax) + graceMs;
+      const timer = setTimeout(() => {
+        silence = new DatabaseSilentError(`the database was silent for ${waitMs} ms`);
+        reject(silence);
+        // With a statement under way, it cuts the socket.
+        client.destroy().catch(() => {});
+      }, waitMs);
+      client.query(sql, values, options).then(
+        (result) => {
+          clearTimeout(timer);
+          resolve(result);
+        },
+        (error: unknown) => {
+          clearTimeout(timer);
+          reject(error);
+        },
+      );
+      return promise;
     },
   };
 };

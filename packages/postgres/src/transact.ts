@@ -1,7 +1,6 @@
-import type { CommonQueryMethods, DatabaseTransactionConnection } from "slonik";
-import { Refusal } from "@payment-links/contracts";
-import { sql } from "slonik";
+import { type CommonQueryMethods, type DatabaseTransactionConnection, sql } from "slonik";
 import * as z from "zod";
+import { Refusal } from "@payment-links/contracts";
 import { withStatementMsMax } from "./deadline-driver.ts";
 import type { Pool } from "./pool.ts";
 
