@@ -10,6 +10,7 @@ import { createPublicClient, createWalletClient, http, parseAbi } from "viem";
 import { devnet } from "@payment-links/contracts";
 import { type Log, openLog } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { awaitReceipt } from "@payment-links/settlement-listener/testing/deploy-contracts";
 import { type Devnet, openDevnet } from "./open-devnet.ts";
 
 const payer = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
@@ -32,8 +33,7 @@ const mint = async ({ url }: Pick<Devnet, "url">, value: bigint): Promise<void> 
   const client = createWalletClient({ account: payer, transport: http(url) });
   const order = { ...token, functionName: "mint", args: [payer, value], chain: null } as const;
   const hash = await client.writeContract(order);
-  // Its block may come a moment after its hash.
-  await readerOf({ url }).waitForTransactionReceipt({ hash, pollingInterval: 20 });
+  await awaitReceipt(readerOf({ url }), hash);
 };
 
 const balanceOf = (chain: Pick<Devnet, "url">): Promise<bigint> =>

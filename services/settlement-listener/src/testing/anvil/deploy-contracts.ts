@@ -1,6 +1,13 @@
-import { createWalletClient, getContractAddress, http, publicActions } from "viem";
+import {
+  type Hex,
+  type PublicActions,
+  createWalletClient,
+  getContractAddress,
+  http,
+  publicActions,
+} from "viem";
 import { devnet } from "@payment-links/contracts";
-import type { Hex } from "viem";
+import { waitUntil } from "@payment-links/runtime/testing";
 import { readProxyCode } from "./find-programs.ts";
 import { testUsdcCode } from "./test-usdc-code.ts";
 
@@ -39,10 +46,18 @@ const deploy = async (client: Client, address: string, data: Hex): Promise<void>
     throw new Error(`the development chain has another history: ${address} cannot be deployed`);
   }
   const hash = await client.sendTransaction({ data, chain: null });
-  const receipt = await client.waitForTransactionReceipt({
-    hash,
-    pollingInterval: 20,
-    timeout: receiptMsMax,
-  });
+  const receipt = await awaitReceipt(client, hash);
   if (receipt.status !== "success") throw new Error(`${address} could not be deployed`);
 };
+
+/**
+ * Waits for the receipt of a transaction that is under way. viem's own wait (2.57) looks at each block
+ * once: on a chain that makes a block per transaction it misses the one that comes while it still
+ * looks at the block before, and no other follows.
+ */
+export const awaitReceipt = (client: Pick<PublicActions, "getTransactionReceipt">, hash: Hex) =>
+  waitUntil(
+    `transaction ${hash} has a receipt`,
+    () => client.getTransactionReceipt({ hash }).catch(() => false as const),
+    receiptMsMax,
+  );
