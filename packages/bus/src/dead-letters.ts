@@ -66,9 +66,10 @@ const headerCharactersMax = 1_000;
  * length, and the dead letter must not be too large to be sent.
  */
 const storableHeaders = (headers: ReceivedRecord["headers"]): Record<string, string> => {
-  const isOurs = (name: string): boolean => name.startsWith("ce_") || name === "traceparent";
-  const [ours, others] = [Object.keys(headers).filter(isOurs), Object.keys(headers)];
-  const names = [...new Set([...ours, ...others])].slice(0, headersMax);
+  const isStrange = (name: string) => !name.startsWith("ce_") && name !== "traceparent";
+  const names = Object.keys(headers)
+    .toSorted((a, b) => Number(isStrange(a)) - Number(isStrange(b)))
+    .slice(0, headersMax);
   const bound = (text: string): string =>
     storableText(text).slice(0, headerCharactersMax).toWellFormed();
   return Object.fromEntries(names.map((name) => [bound(name), bound(headers[name] ?? "")]));
@@ -206,7 +207,7 @@ export const listDeadLetters = (options: {
   pool: Db;
   group?: string;
   /** Lists what was parked after this one. */
-  afterSeq?: string;
+  afterSeq?: string | undefined;
   limit?: number;
 }): Promise<readonly DeadLetter[]> =>
   options.pool.any(sql.type(DeadLetterRow)`

@@ -27,17 +27,9 @@ export const acceptEvents = async (
 ): Promise<Accepted> => {
   const ids = events.map(({ envelope }) => [envelope.id, dayOf(envelope.occurredAt)]);
   const keys = new Set(events.flatMap(({ record }) => storableKey(record.key) ?? []));
+  const parked = holdParkedKeys({ group, topic, keys });
   const rows = await tx.any(sql.prepared("accept_events", AcceptedRow)`
-    WITH parked AS (
-      SELECT held.key
-      FROM unnest(${sql.array([...keys], "text")}) AS asked (key)
-      CROSS JOIN LATERAL (
-        SELECT key FROM dead_letters
-        WHERE consumer = ${group} AND topic = ${topic} AND key = asked.key
-        ORDER BY seq DESC LIMIT 1
-        FOR KEY SHARE
-      ) AS held
-    ), fresh AS (
+    WITH parked AS (${parked}), fresh AS (
       INSERT INTO inbox (consumer, event_id, occurred_on)
       SELECT ${group}, event.id, event.day
       FROM ${sql.unnest(ids, ["text", "date"])} AS event (id, day)
@@ -52,28 +44,25 @@ export const acceptEvents = async (
     new Set(rows.filter((row) => row.isFresh === isFresh).map((row) => row.name));
   const freshIds = namesOf(true);
   const hasRepeat = events.some(({ envelope }) => !freshIds.has(envelope.id));
-  const parkedKeys = hasRepeat ? await listParkedKeys(tx, { group, topic, keys }) : namesOf(false);
-  return { freshIds, parkedKeys };
+  if (!hasRepeat) return { freshIds, parkedKeys: namesOf(false) };
+  const later = await tx.any(sql.type(KeyRow)`${parked}`);
+  return { freshIds, parkedKeys: new Set(later.map(({ key }) => key)) };
 };
 
 const KeyRow = z.object({ key: z.string() });
 
-const listParkedKeys = async (
-  tx: Db,
-  { group, topic, keys }: { group: string; topic: string; keys: ReadonlySet<string> },
-): Promise<Set<string>> => {
-  const rows = await tx.any(sql.type(KeyRow)`
+/** Which of some keys are parked, each with its last parked row locked against a replay. */
+const holdParkedKeys = (asked: { group: string; topic: string; keys: ReadonlySet<string> }) =>
+  sql.fragment`
     SELECT held.key
-    FROM unnest(${sql.array([...keys], "text")}) AS asked (key)
+    FROM unnest(${sql.array([...asked.keys], "text")}) AS asked (key)
     CROSS JOIN LATERAL (
       SELECT key FROM dead_letters
-      WHERE consumer = ${group} AND topic = ${topic} AND key = asked.key
+      WHERE consumer = ${asked.group} AND topic = ${asked.topic} AND key = asked.key
       ORDER BY seq DESC LIMIT 1
       FOR KEY SHARE
     ) AS held
-  `);
-  return new Set(rows.map(({ key }) => key));
-};
+  `;
 
 const keyCharactersMax = 500;
 const keyCharactersShown = 100;

@@ -11,9 +11,9 @@ export type ReplayOptions = {
   group: string;
   reactions: readonly Reaction[];
   /** Only what is parked under this key. */
-  key?: string;
+  key?: string | undefined;
   /** Only lanes whose oldest record was parked after this one: where an earlier replay ended. */
-  afterSeq?: string;
+  afterSeq?: string | undefined;
   /** Called after each commit, as the consumer's. */
   afterCommit?: () => void;
 };
@@ -50,7 +50,6 @@ export const replayDeadLetters = async (options: ReplayOptions): Promise<ReplayR
   let replayedCount = 0;
   let doneSeq = afterSeq;
   for (const lane of lanes) {
-    if (replayedCount >= recordsMax) break;
     while (replayedCount < recordsMax) {
       const step = await replayFirst({ pool, group, lane, index });
       if (step === "empty") break;

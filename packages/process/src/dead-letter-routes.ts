@@ -35,8 +35,8 @@ export const deadLetterRoutes = (options: DeadLetterRoutes): readonly InternalRo
       method: "get",
       path,
       handle: async (req, res) => {
-        const page = { limit: pageRows, ...present(readQuery(req, ListQuery)) };
-        const data = await listDeadLetters({ pool, group: service, ...page });
+        const { afterSeq } = readQuery(req, ListQuery);
+        const data = await listDeadLetters({ pool, group: service, afterSeq, limit: pageRows });
         const nextAfterSeq = data.length < pageRows ? null : (data.at(-1)?.seq ?? null);
         answerJson(res, 200, { data, nextAfterSeq });
       },
@@ -44,8 +44,7 @@ export const deadLetterRoutes = (options: DeadLetterRoutes): readonly InternalRo
     {
       method: "post",
       path: `${path}/replay`,
-      handle: async (req, res) =>
-        answerJson(res, 200, await replay(present(readQuery(req, ReplayQuery)))),
+      handle: async (req, res) => answerJson(res, 200, await replay(readQuery(req, ReplayQuery))),
     },
     {
       method: "post",
@@ -77,9 +76,3 @@ const DiscardRequest = body({
   seq: required(integer({ min: 1, max: Number.MAX_SAFE_INTEGER })),
   reason: required(text({ lengthMin: 1, lengthMax: reasonLengthMax })),
 });
-
-/** The same without what is not given. */
-const present = <Given extends Record<string, string | undefined>>(given: Given) =>
-  Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as {
-    [Name in keyof Given]?: string;
-  };
