@@ -8,6 +8,7 @@ import {
   transferStates,
 } from "../domain/chain-transfer.ts";
 import { BlockNumber } from "./block-number.ts";
+import { lockNames, shareNames } from "./name-locks.ts";
 
 const TransferRow = z.object({
   chainId: z.string(),
@@ -37,7 +38,6 @@ const columns = sql.fragment`
 `;
 
 const Reference = z.object({ referenceHash: z.string() });
-const Locked = z.object({ isLocked: z.literal(true) });
 
 /**
  * Holds off the first record of any link of these references until the transaction ends, where the
@@ -51,30 +51,19 @@ export const holdReferences = async (
     SELECT DISTINCT asked.hash AS "referenceHash"
     FROM unnest(${sql.array([...referenceHashes], "text")}) AS asked (hash)
     WHERE NOT EXISTS (SELECT FROM links WHERE payment_reference_hash = asked.hash)
-    ORDER BY asked.hash
   `);
   if (unknown.length === 0) return;
-  const names = unknown.map(({ referenceHash }) => lockName(referenceHash));
-  await tx.query(sql.type(Locked)`
-    SELECT true AS "isLocked"
-    FROM unnest(${sql.array(names, "text")}) AS lock (name)
-    CROSS JOIN LATERAL pg_advisory_xact_lock_shared(hashtextextended(lock.name, 0))
-  `);
+  await shareNames(
+    tx,
+    unknown.map(({ referenceHash }) => lockName(referenceHash)),
+  );
 };
 
 /** Locks references: nobody else stores a transfer of them until the transaction ends. */
-export const lockReferences = async (
+export const lockReferences = (
   tx: Transaction,
   referenceHashes: readonly string[],
-): Promise<void> => {
-  // In one order for all, as the shared locks are taken.
-  const names = [...referenceHashes].sort().map(lockName);
-  await tx.query(sql.type(Locked)`
-    SELECT true AS "isLocked"
-    FROM unnest(${sql.array(names, "text")}) AS lock (name)
-    CROSS JOIN LATERAL pg_advisory_xact_lock(hashtextextended(lock.name, 0))
-  `);
-};
+): Promise<void> => lockNames(tx, referenceHashes.map(lockName));
 
 /**
  * Stores transfers as they were found on their chain, each with its link where that is known, and

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { sql } from "slonik";
 import { type PaymentLinkState, keccak256Hex } from "@payment-links/contracts";
 import { type Transaction, nothing } from "@payment-links/postgres";
+import { lockNames, shareNames } from "./name-locks.ts";
 
 const LinkVersion = z.object({ id: z.string(), version: z.int() });
 const Found = z.object({ isFound: z.literal(true) });
@@ -12,9 +13,7 @@ const Found = z.object({ isFound: z.literal(true) });
  */
 export const holdLink = async (tx: Transaction, linkId: string): Promise<boolean> => {
   if (await isLinkKnown(tx, linkId)) return true;
-  await tx.query(sql.type(Found)`
-    SELECT true AS "isFound" FROM pg_advisory_xact_lock_shared(hashtextextended(${lockName(linkId)}, 0))
-  `);
+  await shareNames(tx, [lockName(linkId)]);
   // The wait may have been for the very record that tells of the link.
   return isLinkKnown(tx, linkId);
 };
@@ -22,15 +21,8 @@ export const holdLink = async (tx: Transaction, linkId: string): Promise<boolean
 /**
  * Locks links, known or not: nobody else makes them known or changes them until the transaction ends.
  */
-export const lockLinks = async (tx: Transaction, linkIds: readonly string[]): Promise<void> => {
-  // In one order for all, so that two who want the same never wait for one another.
-  const names = linkIds.map(lockName).sort();
-  await tx.query(sql.type(Found)`
-    SELECT true AS "isFound"
-    FROM unnest(${sql.array(names, "text")}) AS lock (name)
-    CROSS JOIN LATERAL pg_advisory_xact_lock(hashtextextended(lock.name, 0))
-  `);
-};
+export const lockLinks = (tx: Transaction, linkIds: readonly string[]): Promise<void> =>
+  lockNames(tx, linkIds.map(lockName));
 
 /** The versions of links as they were last heard of, by their id; a link not heard of is missing. */
 export const listLinkVersions = async (
@@ -72,5 +64,4 @@ export const saveLinks = async (
 const isLinkKnown = (tx: Transaction, linkId: string): Promise<boolean> =>
   tx.exists(sql.type(Found)`SELECT true AS "isFound" FROM links WHERE id = ${linkId}`);
 
-// The prefix keeps these locks apart from those of the other services in the same database.
 const lockName = (linkId: string): string => `settlement-listener link ${linkId}`;

@@ -3,6 +3,7 @@ import { sql } from "slonik";
 import { Amount, PaymentStatus, formatAmount } from "@payment-links/contracts";
 import { type Pool, type Transaction, nothing } from "@payment-links/postgres";
 import type { Payment, Sighting } from "../domain/payment.ts";
+import { lockNames } from "./name-locks.ts";
 
 const PaymentRow = z.object({
   id: z.string(),
@@ -21,7 +22,6 @@ const PaymentRow = z.object({
   isOrphaned: z.boolean(),
 });
 
-const Locked = z.object({ isLocked: z.literal(true) });
 const LinkId = z.object({ paymentLinkId: z.string() });
 
 /** What names a payment for ever. */
@@ -39,12 +39,8 @@ const columns = sql.fragment`
  * it. This lock is taken before a link is held, in the same order everywhere, so that nobody waits
  * in a circle.
  */
-export const lockPayment = async (tx: Transaction, name: PaymentName): Promise<void> => {
-  const lockName = JSON.stringify(["settlement-listener payment", name.source, name.sourceId]);
-  await tx.query(sql.type(Locked)`
-    SELECT true AS "isLocked" FROM pg_advisory_xact_lock(hashtextextended(${lockName}, 0))
-  `);
-};
+export const lockPayment = (tx: Transaction, name: PaymentName): Promise<void> =>
+  lockNames(tx, [JSON.stringify(["settlement-listener payment", name.source, name.sourceId])]);
 
 /** The link that a payment is for, which never changes. Undefined for a payment not seen before. */
 export const findPaymentLinkId = async (
