@@ -32,6 +32,21 @@ const statusOf = (rig: WatchRig, linkId: string) =>
     .told(linkId)
     .map(({ status, isOrphaned }) => `${status}${isOrphaned === true ? " orphaned" : ""}`);
 
+const askResume = (rig: WatchRig, body: { chainId: string; sharedBlock: number }) =>
+  fetch(`${rig.internalUrl}/internal/settlement/resume`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+
+/** Starts the service once more on the same database, with another node of the same chain id. */
+const startOn = async (rig: WatchRig, node: Chain) => {
+  const config = { ...rig.config, rpcUrls: new Map([[node.chainId, [node.url]]]) };
+  const again = createSettlementListener({ ...rig.ground, metrics: openMetrics("again") }, config);
+  await again.start();
+  return again;
+};
+
 describe("the self-check at start", () => {
   test.each([
     ["decimals", { decimals: 7 }, "decimals are 6, not 7"],
@@ -187,12 +202,7 @@ describe("a chain that is halted", () => {
       expect(await rig.service.isReady()).toBe(true);
 
       const sharedBlock = (await other.headNumber()) - 13;
-      const resume = () =>
-        fetch(`${rig.internalUrl}/internal/settlement/resume`, {
-          method: "POST",
-          headers: { "content-type": "application/json" },
-          body: JSON.stringify({ chainId: other.chainId, sharedBlock }),
-        });
+      const resume = () => askResume(rig, { chainId: other.chainId, sharedBlock });
       expect((await resume()).status).toBe(202);
       await rig.caughtUp();
       expect(await rig.readStatus()).toMatchObject({ state: "watching", orphanedSettledCount: 1 });
@@ -223,11 +233,7 @@ describe("a chain that goes on after a halt", () => {
       await other.mine(7);
       await other.pay({ reference: link.paymentReference, to: owner, amount: 3n });
       await other.mine(12);
-      const resumed = await fetch(`${rig.internalUrl}/internal/settlement/resume`, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify({ chainId: other.chainId, sharedBlock }),
-      });
+      const resumed = await askResume(rig, { chainId: other.chainId, sharedBlock });
       expect(resumed.status).toBe(202);
       await rig.caughtUp();
       await waitUntil("it is settled", () => statusOf(rig, link.id).at(-1) === "settled");
@@ -255,10 +261,7 @@ describe("a chain that begins anew between two starts", () => {
       await fresh.mine(1);
       await fresh.pay({ reference: link.paymentReference, to: owner, amount: 3n });
       await fresh.mine(30);
-      const config = { ...rig.config, rpcUrls: new Map([[fresh.chainId, [fresh.url]]]) };
-      const metrics = openMetrics("again");
-      const again = createSettlementListener({ ...rig.ground, metrics }, config);
-      await again.start();
+      const again = await startOn(rig, fresh);
       await waitUntil("it is settled", () => statusOf(rig, link.id).at(-1) === "settled", 20_000);
       await again.stop();
     } finally {
@@ -284,10 +287,7 @@ describe("a chain that begins anew between two starts", () => {
         // Two nodes that began in one second have equal blocks, unless the time is told apart.
         await fresh.setTime(Math.floor(Date.now() / 1000) + 3600);
         await fresh.mine(30);
-        const config = { ...rig.config, rpcUrls: new Map([[fresh.chainId, [fresh.url]]]) };
-        const metrics = openMetrics("again");
-        const again = createSettlementListener({ ...rig.ground, metrics }, config);
-        await again.start();
+        const again = await startOn(rig, fresh);
         await waitUntil(
           `it is ${state}`,
           async () => {

@@ -1,14 +1,13 @@
 import type { Request, Response } from "express";
-import { body, refuse, required, text } from "@payment-links/contracts";
+import { body, refuse } from "@payment-links/contracts";
 import { answerJson, readBody } from "@payment-links/http";
 import type { Deps } from "../deps.ts";
 import { deleteRescans } from "../store/rescans.ts";
-
-const chainIdLengthMax = 40;
+import { chainIdField } from "./chain-id-field.ts";
 
 /** The body of an operator's word that a chain's rescans are not wanted any more. */
 const CancelRequest = body({
-  chainId: required(text({ lengthMin: 1, lengthMax: chainIdLengthMax })),
+  chainId: chainIdField,
 });
 
 /**

@@ -1,18 +1,17 @@
 import type { Request, Response } from "express";
-import { body, integer, invalid, refuse, required, text } from "@payment-links/contracts";
+import { body, integer, invalid, refuse, required } from "@payment-links/contracts";
 import { answerJson, readBody } from "@payment-links/http";
 import type { Deps } from "../deps.ts";
 import { countRescans, insertRescan } from "../store/rescans.ts";
 import { listWatchers } from "../store/watchers.ts";
+import { chainIdField } from "./chain-id-field.ts";
 
 const waitingMax = 100;
-const chainIdLengthMax = 40;
-
 const blockNumber = integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
 
 /** The body of an operator's wish to have a range of blocks read again. */
 const RescanRequest = body({
-  chainId: required(text({ lengthMin: 1, lengthMax: chainIdLengthMax })),
+  chainId: chainIdField,
   fromBlock: required(blockNumber),
   toBlock: required(blockNumber),
 });

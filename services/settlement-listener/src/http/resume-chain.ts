@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import { body, integer, invalid, refuse, required, text } from "@payment-links/contracts";
+import { body, integer, invalid, refuse, required } from "@payment-links/contracts";
 import { answerJson, readBody } from "@payment-links/http";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
@@ -7,12 +7,11 @@ import { recordStoredTransfers } from "../sightings/record-transfers.ts";
 import { deleteBlocksAbove } from "../store/chain-blocks.ts";
 import { orphanTransfers } from "../store/chain-transfers.ts";
 import { resetProgress, lockHaltedChain } from "../store/watchers.ts";
-
-const chainIdLengthMax = 40;
+import { chainIdField } from "./chain-id-field.ts";
 
 /** The body of an operator's word that a halted chain may go on. */
 const ResumeRequest = body({
-  chainId: required(text({ lengthMin: 1, lengthMax: chainIdLengthMax })),
+  chainId: chainIdField,
   /** The last block that the chain has in common with what it was before. */
   sharedBlock: required(integer({ min: 0, max: Number.MAX_SAFE_INTEGER })),
 });

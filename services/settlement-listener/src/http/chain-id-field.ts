@@ -1,0 +1,6 @@
+import { required, text } from "@payment-links/contracts";
+
+const chainIdLengthMax = 40;
+
+/** The chain that an operator's order is about. */
+export const chainIdField = required(text({ lengthMin: 1, lengthMax: chainIdLengthMax }));
