@@ -63,7 +63,7 @@ CREATE TABLE chain_transfers (
   payment_link_id text,
   seen_at timestamp with time zone NOT NULL,
   final_at timestamp with time zone,
-  CONSTRAINT chain_transfers_pkey PRIMARY KEY (chain_id, transaction_hash, ordinal),
+  CONSTRAINT chain_transfers_pkey PRIMARY KEY (chain_id, transaction_hash, reference_hash, ordinal),
   CONSTRAINT chain_transfers_amount_check CHECK (amount > 0::numeric),
   CONSTRAINT chain_transfers_state_check CHECK (state = ANY (ARRAY['seen'::text, 'settled'::text, 'final'::text, 'failed'::text]))
 );
@@ -167,6 +167,7 @@ CREATE TABLE payments (
   CONSTRAINT payments_id_key UNIQUE (id),
   CONSTRAINT payments_pkey PRIMARY KEY (source, source_id),
   CONSTRAINT payments_amount_check CHECK (amount > 0::numeric),
+  CONSTRAINT payments_source_id_check CHECK (source !~~ 'evm:%'::text OR source_id ~~ '%:%:%'::text),
   CONSTRAINT payments_status_check CHECK (status = ANY (ARRAY['processing'::text, 'settled'::text, 'failed'::text])),
   CONSTRAINT payments_version_check CHECK (version >= 0)
 );

@@ -130,6 +130,30 @@ describe(`a chain that reorganises, watched with ${policyBlocks} blocks of patie
     await expectTruth(other);
   });
 
+  test.each([0, policyBlocks])(
+    "of what is %i blocks deep may mine it with another number of logs: it is one payment",
+    async (depth) => {
+      await system.startWatcher();
+      const link = await system.createLink({ toAmount: "100" });
+      const hash = await chain.payTogether([{ ...link, amount: 10n * units }], { isFickle: true });
+      await chain.mine();
+      await system.showWhen(link.id, ({ payments }) => payments[0]?.status === "processing");
+      const logCount = async () => (await chain.client.getTransactionReceipt({ hash })).logs.length;
+      const before = await logCount();
+      const raw = await chain.rawOf(hash);
+      await chain.mine(Math.max(depth, 1));
+      if (depth === policyBlocks) await system.showWhen(link.id, isSettled);
+      await chain.reorg(Math.max(depth, 1) + 1, [{ raw, offset: 1 }]);
+      expect(await logCount()).not.toBe(before);
+      await system.settleAll();
+      expect(await system.show(link.id)).toMatchObject({
+        receivedAmount: "10",
+        payments: [settled(hash)],
+      });
+      await expectTruth(link);
+    },
+  );
+
   test("while nobody watches is found when somebody does again", async () => {
     const first = await system.startWatcher();
     const { link, hash } = await payOnce();

@@ -1,5 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
-import { readFile, readdir } from "node:fs/promises";
+import { copyFile, mkdtemp, readFile, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { Client } from "pg";
 import { type Migration, migrate } from "./migrate.ts";
 
@@ -51,6 +54,42 @@ export const createTestDatabase = async (schemas: readonly Schema[]): Promise<Te
     },
     drop,
   };
+};
+
+/**
+ * Answers what a query finds in a schema that held rows before one of its own migrations, the last
+ * folder's file `before`, and was then brought up to date.
+ */
+export const upgradeFilled = async (
+  { schema, folders }: Schema,
+  { before, fill, query }: { before: string; fill: string; query: string },
+): Promise<readonly unknown[]> => {
+  const own = folders.at(-1);
+  if (own === undefined) throw new Error("a schema without migrations cannot be upgraded");
+  const older = await mkdtemp(join(tmpdir(), "payment-links-migrations-"));
+  const database = await createTestDatabase([]);
+  try {
+    for (const name of (await readdir(own)).filter((file) => file < before)) {
+      await copyFile(new URL(name, own), join(older, name));
+    }
+    const common = {
+      adminUrl: database.adminUrl,
+      schema,
+      role: { name: schema, password: "test" },
+    };
+    await migrate({ ...common, folders: [...folders.slice(0, -1), pathToFileURL(`${older}/`)] });
+    const inSchema = (text: string) =>
+      onServer(database.adminUrl, async (client) => {
+        await client.query(`SET search_path = ${schema}`);
+        return client.query(text);
+      });
+    await inSchema(fill);
+    await migrate({ ...common, folders });
+    return (await inSchema(query)).rows;
+  } finally {
+    await rm(older, { recursive: true, force: true });
+    await database.drop();
+  }
 };
 
 /** The database that holds these schemas and not a row; made by whoever needs it first. */

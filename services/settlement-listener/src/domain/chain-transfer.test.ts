@@ -5,7 +5,7 @@ import { type StoredTransfer, sightingOfTransfer } from "./chain-transfer.ts";
 const kept = (change: Partial<StoredTransfer>): StoredTransfer => ({
   chainId: "8453",
   transactionHash: `0x${"ab".repeat(32)}`,
-  ordinal: 3,
+  ordinal: 2,
   blockNumber: 10,
   blockHash: "0x01",
   occurredAt: new Date("2026-11-21T10:00:00Z"),
@@ -30,7 +30,7 @@ describe("sightingOfTransfer", () => {
   ] as const)("a transfer that is %s is told as %s", (state, status) => {
     expect(sightingOfTransfer(kept({ state }))).toMatchObject({
       source: "evm:8453",
-      sourceId: `0x${"ab".repeat(32)}:3`,
+      sourceId: `0x${"ab".repeat(32)}:plink_1:2`,
       status,
       sourceTransaction: `0x${"ab".repeat(32)}`,
     });

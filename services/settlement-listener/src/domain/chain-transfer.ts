@@ -12,12 +12,13 @@ export type TransferState = (typeof transferStates)[number];
 export type ChainTransfer = {
   chainId: string;
   transactionHash: string;
+  referenceHash: string;
+  /** Its number among the payments of its reference in the receipt, 0 for nearly all. */
   ordinal: number;
   blockNumber: number;
   blockHash: string;
   /** The block's own time, by which a payment is early or late. */
   occurredAt: Date;
-  referenceHash: string;
   tokenAddress: string;
   destinationAddress: string;
   amount: Decimal;
@@ -33,6 +34,9 @@ export type StoredTransfer = Omit<ChainTransfer, "nonce"> & {
   isOrphaned: boolean;
   paymentLinkId: string | null;
 };
+
+/** What names a transfer on its chain, however often and wherever it is mined. */
+export type TransferName = Pick<ChainTransfer, "transactionHash" | "referenceHash" | "ordinal">;
 
 const statuses = {
   seen: "processing",
@@ -53,7 +57,7 @@ export const sightingOfTransfer = (stored: StoredTransfer): Sighting | undefined
   if (stored.isOrphaned && stored.state === "seen") return undefined;
   return {
     source: chainSource(stored.chainId),
-    sourceId: `${stored.transactionHash}:${stored.ordinal}`,
+    sourceId: `${stored.transactionHash}:${stored.paymentLinkId}:${stored.ordinal}`,
     paymentLinkId: stored.paymentLinkId,
     status: statuses[stored.state],
     amount: stored.amount,

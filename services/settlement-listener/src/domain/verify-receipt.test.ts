@@ -39,12 +39,14 @@ const chain: PayableChain = {
   nativeToken: catalogueToken({ address: toEip55(addressOf("e")), decimals: 18, isNative: true }),
 };
 
-const event = (more: { from?: Hex; token?: Hex; to?: Hex; amount?: bigint } = {}): EventLog => ({
+const event = (
+  more: { from?: Hex; token?: Hex; to?: Hex; amount?: bigint; reference?: Hex } = {},
+): EventLog => ({
   address: more.from ?? proxy,
   topics: encodeEventTopics({
     abi,
     eventName: "TransferWithReferenceAndFee",
-    args: { paymentReference: reference },
+    args: { paymentReference: more.reference ?? reference },
   }) as Hex[],
   data: encodeAbiParameters(
     [address, address, uint, uint, address],
@@ -81,22 +83,22 @@ describe("verifyReceipt", () => {
     const logs = [transfer({ amount: 2_500_000n }), event({ amount: 2_500_000n })];
     expect(verifyReceipt({ isSuccessful: true, logs }, chain)).toEqual([
       {
-        ordinal: 1,
         referenceHash: keccak256(reference),
+        ordinal: 0,
         tokenAddress: toEip55(usdc),
         destinationAddress: owner,
         amount: expect.objectContaining({}),
       },
     ]);
-    expect(verify(...logs)).toEqual([[1, "2.5"]]);
+    expect(verify(...logs)).toEqual([[0, "2.5"]]);
     const one18 = { token: usd18, amount: 1n };
-    expect(verify(transfer(one18), event(one18))).toEqual([[1, "0.000000000000000001"]]);
+    expect(verify(transfer(one18), event(one18))).toEqual([[0, "0.000000000000000001"]]);
   });
 
   test("an amount of 78 digits is exact", () => {
     const amount = 2n ** 256n - 1n;
     expect(verify(transfer({ amount }), event({ amount }))).toEqual([
-      [1, `${amount / 10n ** 6n}.${amount % 10n ** 6n}`],
+      [0, `${amount / 10n ** 6n}.${amount % 10n ** 6n}`],
     ]);
   });
 
@@ -144,7 +146,7 @@ describe("verifyReceipt", () => {
   test("a token that takes a fee counts for what arrived", () => {
     const fee = transfer({ to: addressOf("8"), amount: 1n });
     expect(verify(transfer({ amount: 99n }), fee, event({ amount: 100n }))).toEqual([
-      [2, "0.000099"],
+      [0, "0.000099"],
     ]);
   });
 
@@ -156,15 +158,29 @@ describe("verifyReceipt", () => {
       event({ amount: 2n }),
     ];
     expect(verify(...logs)).toEqual([
-      [1, "0.000001"],
-      [3, "0.000002"],
+      [0, "0.000001"],
+      [1, "0.000002"],
     ]);
-    expect(verify(transfer(), event(), event())).toEqual([[1, "0.0001"]]);
+    expect(verify(transfer(), event(), event())).toEqual([[0, "0.0001"]]);
+  });
+
+  test("a payment's number counts those of its reference alone, wherever the logs stand", () => {
+    const other = event({ reference: "0xffeeddccbbaa99887766554433221100" });
+    const noise = { ...transfer(), address: addressOf("9") };
+    const logs = [noise, transfer(), other, transfer(), event(), noise, transfer(), event()];
+    const named = verifyReceipt({ isSuccessful: true, logs }, chain).map(
+      ({ ordinal, referenceHash }) => [referenceHash === keccak256(reference), ordinal],
+    );
+    expect(named).toEqual([
+      [false, 0],
+      [true, 0],
+      [true, 1],
+    ]);
   });
 
   test("a plain transfer in the same transaction does not stand for the payment", () => {
-    expect(verify(transfer({ amount: 7n }), transfer(), event())).toEqual([[2, "0.0001"]]);
-    expect(verify(transfer(), transfer({ amount: 7n }), event())).toEqual([[2, "0.0001"]]);
+    expect(verify(transfer({ amount: 7n }), transfer(), event())).toEqual([[0, "0.0001"]]);
+    expect(verify(transfer(), transfer({ amount: 7n }), event())).toEqual([[0, "0.0001"]]);
   });
 
   test("the chain's own coin is told by its proxy, which makes the call", () => {

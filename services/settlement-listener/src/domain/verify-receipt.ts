@@ -19,9 +19,12 @@ export type PayableChain = {
 
 /** A payment as a receipt proves it: addresses in EIP-55 form, the amount in the token's unit. */
 type VerifiedTransfer = {
-  /** The place of the proxy's log within the receipt, which a reorg does not change. */
-  ordinal: number;
   referenceHash: string;
+  /**
+   * Its number among the payments of its reference in the receipt, 0 for the first. The place of a
+   * log changes where a contract emits more or fewer logs when the transaction is mined again.
+   */
+  ordinal: number;
   tokenAddress: string;
   destinationAddress: string;
   amount: Decimal;
@@ -40,15 +43,19 @@ export const verifyReceipt = (
 ): readonly VerifiedTransfer[] => {
   if (!receipt.isSuccessful) return [];
   const unused: TokenTransfer[] = [];
-  return receipt.logs.flatMap((log, ordinal) => {
+  const counts = new Map<string, number>();
+  return receipt.logs.flatMap((log) => {
     const transfer = chain.tokens.has(log.address) ? decodeTokenTransfer(log) : undefined;
     if (transfer !== undefined) unused.push(transfer);
     const verified = verifyLog(log, unused, chain);
     if (verified === undefined || verified.amount === 0n) return [];
     const { event, token, amount } = verified;
+    const { referenceHash } = event;
+    const ordinal = counts.get(referenceHash) ?? 0;
+    counts.set(referenceHash, ordinal + 1);
     return {
+      referenceHash,
       ordinal,
-      referenceHash: event.referenceHash,
       tokenAddress: token.address,
       destinationAddress: event.destination,
       amount: new Decimal(`${amount}e-${token.decimals}`),

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { beforeAll, describe, expect, test } from "@jest/globals";
-import { type Transaction, transact } from "@payment-links/postgres";
+import { CheckIntegrityConstraintViolationError } from "slonik";
+import { type Transaction, nothing, transact } from "@payment-links/postgres";
 import { Decimal, type PaymentLinkState, keccak256Hex } from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import type { ChainTransfer } from "../domain/chain-transfer.ts";
@@ -63,7 +64,7 @@ describe("recordTransfers", () => {
       await record(found);
     }
     expect(await told(link)).toEqual(["processing 1 1.5", "settled 2 1.5"]);
-    expect(await readPayments(rig.pool, `${seen.transactionHash}:1`)).toHaveLength(1);
+    expect(await readPayments(rig.pool, `${seen.transactionHash}:${link.id}:0`)).toHaveLength(1);
   });
 
   test.each(["seen", "settled", "final"] as const)(
@@ -84,8 +85,20 @@ describe("recordTransfers", () => {
     const link = aLink();
     await hear(link);
     const first = transferTo(link, { state: "settled" });
-    await record(first, { ...first, ordinal: 3, amount: new Decimal(2) });
+    await record(first, { ...first, ordinal: 1, amount: new Decimal(2) });
     expect(await told(link)).toEqual(["settled 1 1.5", "settled 1 2"]);
+  });
+
+  test("a process of before the upgrade can write no payment under its old name", async () => {
+    const link = aLink();
+    await hear(link);
+    const found = transferTo(link);
+    await record(found);
+    const old = rig.pool.query(nothing`
+      UPDATE payments SET source_id = ${`${found.transactionHash}:1`}
+      WHERE payment_link_id = ${link.id}
+    `);
+    await expect(old).rejects.toThrow(CheckIntegrityConstraintViolationError);
   });
 
   test("the settled sight is the truth about the money, and stays it", async () => {

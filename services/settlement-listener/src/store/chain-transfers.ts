@@ -3,8 +3,9 @@ import { sql } from "slonik";
 import { Amount, formatAmount } from "@payment-links/contracts";
 import { type Pool, type Transaction, nothing } from "@payment-links/postgres";
 import {
-  type StoredTransfer,
   type ChainTransfer,
+  type StoredTransfer,
+  type TransferName,
   transferStates,
 } from "../domain/chain-transfer.ts";
 import { BlockNumber } from "./block-number.ts";
@@ -87,7 +88,7 @@ export const upsertTransfers = (
       chain_id, transaction_hash, ordinal, block_number, block_hash, occurred_at, reference_hash,
       token_address, destination_address, amount, sender, nonce, state
     )
-    ON CONFLICT (chain_id, transaction_hash, ordinal) DO UPDATE SET
+    ON CONFLICT (chain_id, transaction_hash, reference_hash, ordinal) DO UPDATE SET
       block_number = excluded.block_number, block_hash = excluded.block_hash,
       occurred_at = excluded.occurred_at, is_orphaned = false,
       amount = CASE kept.state WHEN 'seen' THEN excluded.amount ELSE kept.amount END,
@@ -139,7 +140,7 @@ const rowOf = (transfer: ChainTransfer) => [
 ];
 
 /** The place of a transfer in the order in which they are settled. */
-export type DuePlace = Pick<StoredTransfer, "blockNumber" | "transactionHash" | "ordinal">;
+export type DuePlace = Pick<StoredTransfer, "blockNumber" | keyof TransferName>;
 
 /**
  * The transfers that wait to be settled up to a block, from behind a place on, the oldest first.
@@ -149,18 +150,24 @@ export const listDue = (
   chainId: string,
   { toBlock, after, countMax }: { toBlock: number; after?: DuePlace | undefined; countMax: number },
 ): Promise<readonly StoredTransfer[]> => {
-  const { blockNumber, transactionHash, ordinal } = after ?? beforeAll;
+  const { blockNumber, transactionHash, referenceHash, ordinal } = after ?? beforeAll;
   return pool.any(sql.type(TransferRow)`
     SELECT ${columns} FROM chain_transfers AS kept
     WHERE chain_id = ${chainId} AND state = 'seen' AND NOT is_orphaned
       AND block_number BETWEEN ${blockNumber} AND ${toBlock}
-      AND (block_number, transaction_hash, ordinal) > (${blockNumber}, ${transactionHash}, ${ordinal})
-    ORDER BY block_number, transaction_hash, ordinal
+      AND (block_number, transaction_hash, reference_hash, ordinal)
+        > (${blockNumber}, ${transactionHash}, ${referenceHash}, ${ordinal})
+    ORDER BY block_number, transaction_hash, reference_hash, ordinal
     LIMIT ${countMax}
   `);
 };
 
-const beforeAll: DuePlace = { blockNumber: -1, transactionHash: "", ordinal: -1 };
+const beforeAll: DuePlace = {
+  blockNumber: -1,
+  transactionHash: "",
+  referenceHash: "",
+  ordinal: -1,
+};
 
 /**
  * Transfers that a reorg took away before they settled, from a name on, in the order of their
@@ -175,7 +182,7 @@ export const listLost = (
     SELECT ${columns} FROM chain_transfers AS kept
     WHERE chain_id = ${chainId} AND state = 'seen' AND is_orphaned
       AND transaction_hash > ${afterHash}
-    ORDER BY transaction_hash, ordinal
+    ORDER BY transaction_hash, reference_hash, ordinal
     LIMIT ${countMax}
   `);
 
@@ -226,15 +233,21 @@ export const finalizeTransfers = async (
 export const failTransfers = (
   tx: Transaction,
   chainId: string,
-  transfers: readonly Pick<StoredTransfer, "transactionHash" | "ordinal">[],
+  transfers: readonly TransferName[],
   now: Date,
 ): Promise<readonly StoredTransfer[]> => {
-  const names = transfers.map(({ transactionHash, ordinal }) => [transactionHash, ordinal]);
+  const names = transfers.map((transfer) => [
+    transfer.transactionHash,
+    transfer.referenceHash,
+    transfer.ordinal,
+  ]);
   return tx.any(sql.type(TransferRow)`
     UPDATE chain_transfers AS kept SET state = 'failed', final_at = ${sql.timestamp(now)}
-    FROM ${sql.unnest(names, ["text", "int4"])} AS named (transaction_hash, ordinal)
+    FROM ${sql.unnest(names, ["text", "text", "int4"])}
+      AS named (transaction_hash, reference_hash, ordinal)
     WHERE kept.chain_id = ${chainId} AND kept.transaction_hash = named.transaction_hash
-      AND kept.ordinal = named.ordinal AND kept.state = 'seen'
+      AND kept.reference_hash = named.reference_hash AND kept.ordinal = named.ordinal
+      AND kept.state = 'seen'
     RETURNING ${columns}
   `);
 };
@@ -257,8 +270,8 @@ export const assignTransfers = (
       final_at = CASE WHEN is_orphaned AND state <> 'failed' THEN NULL ELSE final_at END
     FROM ${sql.unnest(named, ["text", "text"])} AS named (reference_hash, link_id)
     WHERE kept.reference_hash = named.reference_hash
-      AND (chain_id, transaction_hash, ordinal) IN (
-        SELECT chain_id, transaction_hash, ordinal FROM chain_transfers
+      AND (chain_id, transaction_hash, kept.reference_hash, ordinal) IN (
+        SELECT chain_id, transaction_hash, reference_hash, ordinal FROM chain_transfers
         WHERE reference_hash = ANY (${sql.array(hashes, "text")}) AND payment_link_id IS NULL
         ORDER BY occurred_at
         LIMIT ${countMax}

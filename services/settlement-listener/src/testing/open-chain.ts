@@ -121,7 +121,11 @@ export const openChain = async ({
   await deployContracts(anvil.url);
   await ask("evm_setAutomine", [false]);
   const tokens = await deployTokens({ send, mine, nonce: 3 });
-  const { fakeProxy, batch } = await deployPayers({ send, mine, nonce: 3 + tokens.size - 1 });
+  const { fakeProxy, batch, fickle } = await deployPayers({
+    send,
+    mine,
+    nonce: 3 + tokens.size - 1,
+  });
   await fund({ send, mine, tokens });
   const addressOf = (token: TokenName): Hex => tokens.get(token) ?? "0x";
 
@@ -153,10 +157,14 @@ export const openChain = async ({
     payFakeProxy: (payment: PaymentOrder): Promise<Hex> =>
       send({ from: payers[payment.payer ?? 0], to: fakeProxy, data: payData(payment) }),
     /** Several payments in one transaction, as a smart account makes them. */
-    payTogether: (payments: readonly PaymentOrder[]): Promise<Hex> =>
+    payTogether: (
+      payments: readonly PaymentOrder[],
+      /** A fickle payer emits one log more where the block's number is odd. */
+      { isFickle = false } = {},
+    ): Promise<Hex> =>
       send({
         from: payers[0],
-        to: batch,
+        to: isFickle ? fickle : batch,
         data: encodeFunctionData({
           abi: batchPayer,
           args: [
@@ -261,15 +269,21 @@ const deployPayers = async ({ send, mine, nonce }: Hands & { nonce: number }) =>
   const codes = await compileContracts(new URL("contracts/payers.sol", import.meta.url));
   await send({ from, data: codeOf(codes, "FakeProxy") });
   await send({ from, data: codeOf(codes, "BatchPayer") });
+  await send({ from, data: codeOf(codes, "FicklePayer") });
   await mine();
-  return { fakeProxy: addressAt(nonce), batch: addressAt(nonce + 1) };
+  return {
+    fakeProxy: addressAt(nonce),
+    batch: addressAt(nonce + 1),
+    fickle: addressAt(nonce + 2),
+  };
 };
 
 /** Everybody holds plenty of every token, and lets the proxy move it. */
 const fund = async ({ send, mine, tokens }: Hands & { tokens: Map<TokenName, Hex> }) => {
   const batch = addressAt(3 + tokens.size);
+  const fickle = addressAt(4 + tokens.size);
   for (const to of tokens.values()) {
-    for (const holder of [...payers, batch]) {
+    for (const holder of [...payers, batch, fickle]) {
       await send({ from, to, data: callData("mint", holder) });
     }
     for (const payer of payers) {

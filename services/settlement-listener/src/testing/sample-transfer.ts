@@ -7,7 +7,7 @@ import { owner, usdc } from "./samples.ts";
 export const sampleTransfer = (change: Partial<ChainTransfer> = {}): ChainTransfer => ({
   chainId: usdc.chainId,
   transactionHash: `0x${randomBytes(32).toString("hex")}`,
-  ordinal: 1,
+  ordinal: 0,
   blockNumber: 10,
   blockHash: `0x${"0a".repeat(32)}`,
   occurredAt: new Date("2026-11-21T09:59:00.000Z"),

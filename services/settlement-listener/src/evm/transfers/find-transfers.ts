@@ -52,7 +52,8 @@ export const findAgain = (
 ): ChainTransfer | undefined => {
   const times = new Map([[receipt.blockNumber, stored.occurredAt]]);
   return transfersOf(chain, receipt, { times, lines }).find(
-    ({ ordinal }) => ordinal === stored.ordinal,
+    ({ ordinal, referenceHash }) =>
+      ordinal === stored.ordinal && referenceHash === stored.referenceHash,
   );
 };
 
