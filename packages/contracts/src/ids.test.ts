@@ -1,5 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
-import { Id, idOfUuid, isId, newId } from "./ids.ts";
+import { TypeID } from "typeid-js";
+import { Id, idOfNames, idOfUuid, isId, newId } from "./ids.ts";
 
 describe("newId", () => {
   test.each(["user", "plink", "tx", "whe", "evt", "key"] as const)(
@@ -18,6 +19,26 @@ describe("newId", () => {
     const startedAt = Date.now();
     while (Date.now() === startedAt) await Promise.resolve();
     expect(newId("plink") > (ids[0] ?? "")).toBe(true);
+  });
+});
+
+describe("idOfNames", () => {
+  test("is the same for the same names, for ever", () => {
+    const id = idOfNames("tx", ["evm:8453", "0xab:plink_1:0", "plink_1"]);
+    expect(id).toBe("tx_3es6cj0xmjh8v95z30ce30x174");
+    expect(isId("tx", id)).toBe(true);
+  });
+
+  test("is another for every other division, order or number of names, and valid for each", () => {
+    const names = [["ab", "c"], ["a", "bc"], ["c", "ab"], ["abc"], ["ab", "c", ""], ['ab","c']];
+    const many = Array.from({ length: 1_000 }, (_, index) => [String(index)]);
+    const ids = [...names, ...many].map((one) => idOfNames("tx", one));
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const id of ids) {
+      expect(isId("tx", id)).toBe(true);
+      // RFC 9562: version 8, variant 10.
+      expect(TypeID.fromString(id).toUUID()).toMatch(/^.{8}-.{4}-8.{3}-[89ab]/);
+    }
   });
 });
 

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { TypeID, typeid } from "typeid-js";
 import * as z from "zod";
 
@@ -18,6 +19,24 @@ export type IdPrefix =
 
 /** Makes a TypeID: type-prefixed, sortable by time, 74 random bits (TypeID 0.3, RFC 9562 UUIDv7). */
 export const newId = (prefix: IdPrefix): string => typeid(prefix).toString();
+
+/**
+ * The id of a thing that is known by names: the same for the same names, wherever and however often it
+ * is made. Who lacks one of them cannot guess it (122 bits of SHA-256 as a UUIDv8 of RFC 9562). It says
+ * nothing of time.
+ */
+export const idOfNames = (prefix: IdPrefix, names: readonly string[]): string => {
+  const hex = createHash("sha256").update(JSON.stringify(names)).digest("hex");
+  const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 0b0011) | 0b1000).toString(16);
+  const groups = [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `8${hex.slice(13, 16)}`,
+    `${variant}${hex.slice(17, 20)}`,
+    hex.slice(20, 32),
+  ];
+  return idOfUuid(prefix, groups.join("-"));
+};
 
 /** The id of a thing to which the database gave a UUID. */
 export const idOfUuid = (prefix: IdPrefix, uuid: string): string =>

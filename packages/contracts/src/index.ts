@@ -79,7 +79,7 @@ export {
   topics,
 } from "./events.ts";
 export { hasValidEip55, isEvmAddress, keccak256Hex, toEip55 } from "./evm-address.ts";
-export { Id, type IdPrefix, idOfUuid, isId, newId } from "./ids.ts";
+export { Id, type IdPrefix, idOfNames, idOfUuid, isId, newId } from "./ids.ts";
 export { Instant, parseInstant } from "./instant.ts";
 export { IntrospectionAnswer, IntrospectionQuestion } from "./introspection.ts";
 export { JsonNumber, parseJson } from "./json.ts";

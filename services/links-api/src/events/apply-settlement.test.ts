@@ -168,6 +168,21 @@ describe("a settled payment", () => {
     expect(payment).toMatchObject({ status: "settled", applied: true });
   });
 
+  // Guards against a restored listener, which counts the versions of a payment anew.
+  test.each(["settled", "failed"] as const)(
+    "given it %s under a version that was heard of as processing, takes the step",
+    async (status) => {
+      const id = await rig.createLink(key, { toAmount: "5" });
+      const first = sampleSettlement(id, { status: "processing", amount: "1", version: 2 });
+      await rig.settle(first);
+      await rig.settle({ ...first, version: 1, status });
+      await rig.settle({ ...first, version: 1, status });
+      expect(await paymentsOf(id)).toMatchObject([{ status, applied: status === "settled" }]);
+      const receivedAmount = status === "settled" ? "1" : "0";
+      expect(await rig.retrieve(id)).toMatchObject({ receivedAmount });
+    },
+  );
+
   test("given a link that nobody has heard of, or another payment of the same source id, throws", async () => {
     const unknown = sampleSettlement("plink_01m7y4kb9sfvktcnzb0r3g9a0s");
     await expect(rig.settle(unknown)).rejects.toThrow("there is no payment link");
@@ -233,6 +248,14 @@ describe("a payment that its chain takes away after it has settled", () => {
       "payment_links_payments_orphaned_total",
     );
     expect(metric).toMatch(/\} 1$/);
+  });
+
+  test("is flagged also by a listener that was restored, and counts its versions anew", async () => {
+    const id = await rig.createLink(key, { toAmount: "5" });
+    const settlement = sampleSettlement(id, { amount: "1", version: 3 });
+    await rig.settle(settlement);
+    await rig.settle({ ...settlement, version: 2, isOrphaned: true });
+    expect(await paymentsOf(id)).toMatchObject([{ applied: true, orphaned: true }]);
   });
 });
 

@@ -27,12 +27,13 @@ import { findPayment, upsertPayment } from "../store/payments.ts";
  */
 export const applySettlement =
   (deps: Deps): EventHandler<typeof settlementSettled> =>
-  async (tx, settlement) => {
-    const link = await lockLink(tx, settlement.paymentLinkId);
-    assert.ok(link !== undefined, `there is no payment link ${settlement.paymentLinkId}`);
-    const known = await findPayment(tx, settlement.id);
-    if (known !== undefined && isOld(known, settlement)) return;
-    countJump(deps, known, settlement);
+  async (tx, told) => {
+    const link = await lockLink(tx, told.paymentLinkId);
+    assert.ok(link !== undefined, `there is no payment link ${told.paymentLinkId}`);
+    const known = await findPayment(tx, told.id);
+    if (known !== undefined && isOld(known, told)) return;
+    countJump(deps, known, told);
+    const settlement = { ...told, version: Math.max(told.version, known?.version ?? 0) };
     if (known?.status === "settled") {
       await keepFlag(deps, tx, known, settlement);
       return;
@@ -52,8 +53,17 @@ export const applySettlement =
 
 const isOld = (known: Payment, settlement: SettlementState): boolean => {
   assert.equal(known.linkId, settlement.paymentLinkId, "a payment moved to another link");
-  return known.version >= settlement.version;
+  return known.version >= settlement.version && !isFurther(known, settlement);
 };
+
+/**
+ * A payment's steps go one way (rule STATE-6), so a later step is news under any version: a listener
+ * that was restored from a dump knows the payment again, and counts its versions anew.
+ */
+const isFurther = (known: Payment, { status, isOrphaned = false }: SettlementState): boolean =>
+  known.status === "processing"
+    ? status !== "processing"
+    : known.status === "settled" && isOrphaned && !known.isOrphaned;
 
 /**
  * A settled payment is never judged again (rule STATE-10). A later version can only add that its

@@ -1,11 +1,10 @@
 import { describe, expect, test } from "@jest/globals";
-import { Decimal } from "@payment-links/contracts";
+import { Decimal, idOfNames } from "@payment-links/contracts";
 import { sampleSighting } from "../testing/samples.ts";
 import { type Circumstances, type Payment, type Sighting, judgeSighting } from "./payment.ts";
 
 const firstSeenAt = new Date("2026-11-21T10:00:00.000Z");
 const known: Circumstances = {
-  id: "tx_first",
   now: firstSeenAt,
   isLinkKnown: true,
   tokenDecimals: 6,
@@ -13,7 +12,6 @@ const known: Circumstances = {
 const unknown: Circumstances = { ...known, isLinkKnown: false };
 const later: Circumstances = {
   ...known,
-  id: "tx_later",
   now: new Date("2026-11-21T11:00:00.000Z"),
 };
 
@@ -33,6 +31,8 @@ const settled: Sighting = {
 };
 const failed: Sighting = { ...settled, status: "failed" };
 
+const id = idOfNames("tx", ["provider:acme", processing.sourceId, processing.paymentLinkId]);
+
 const first = (sighting: Sighting, circumstances = known): Payment => {
   const judgement = judgeSighting(undefined, sighting, circumstances);
   if (judgement.outcome !== "first") throw new Error(`judged as ${judgement.outcome}`);
@@ -40,8 +40,7 @@ const first = (sighting: Sighting, circumstances = known): Payment => {
 };
 
 /**
- * Hands over sightings one after another, as the store would, each with an id and a clock of its
- * own.
+ * Hands over sightings one after another, as the store would, each with a clock of its own.
  */
 const fold = (sightings: readonly Sighting[], circumstances = known) => {
   let payment: Payment | undefined;
@@ -50,7 +49,6 @@ const fold = (sightings: readonly Sighting[], circumstances = known) => {
   for (const [index, sighting] of sightings.entries()) {
     const judgement = judgeSighting(payment, sighting, {
       ...circumstances,
-      id: `tx_${index}`,
       now: new Date(firstSeenAt.getTime() + index),
     });
     if (judgement.outcome === "too_fine") continue;
@@ -73,11 +71,18 @@ const sequences = <Thing>(things: readonly Thing[], lengthMax: number): Thing[][
 };
 
 describe("judgeSighting", () => {
+  test("a payment's id follows from its source, its name there and its link, and from nothing else", () => {
+    expect(first(settled).id).toBe(first(processing, later).id);
+    for (const change of [{ source: "evm:1" }, { sourceId: "2" }, { paymentLinkId: "plink_2" }]) {
+      expect(first({ ...processing, ...change }).id).not.toBe(id);
+    }
+  });
+
   test.each(["processing", "settled", "failed"] as const)(
     "a first sighting, also one already %s, is the payment's first version",
     (status) => {
       const sighting = { ...settled, status };
-      expect(first(sighting)).toEqual({ ...sighting, id: "tx_first", version: 1, firstSeenAt });
+      expect(first(sighting)).toEqual({ ...sighting, id, version: 1, firstSeenAt });
     },
   );
 
@@ -86,7 +91,7 @@ describe("judgeSighting", () => {
     expect(moved).toEqual({
       outcome: "moved",
       isConflicting: false,
-      payment: { ...final, id: "tx_first", version: 2, firstSeenAt },
+      payment: { ...final, id, version: 2, firstSeenAt },
     });
   });
 
@@ -98,7 +103,7 @@ describe("judgeSighting", () => {
         const beganEarly = sightings[0] === processing;
         expect(payment).toEqual({
           ...(isFinal ? final : processing),
-          id: "tx_0",
+          id,
           firstSeenAt,
           version: isFinal && beganEarly ? 2 : 1,
         });
@@ -112,7 +117,7 @@ describe("judgeSighting", () => {
     for (const sightings of sequences([processing, settled], 6)) {
       const { payment } = fold(sightings, unknown);
       const end = sightings.includes(settled) ? settled : processing;
-      expect(payment).toEqual({ ...end, id: "tx_0", firstSeenAt, version: 0 });
+      expect(payment).toEqual({ ...end, id, firstSeenAt, version: 0 });
     }
   });
 

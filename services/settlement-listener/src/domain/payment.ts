@@ -1,6 +1,7 @@
 import {
   type SettlementState,
   fitsDecimals,
+  idOfNames,
   settlementFailed,
   settlementProcessing,
   settlementSettled,
@@ -12,10 +13,8 @@ export type Payment = SettlementState;
 /** What a source says of a payment at one moment; `source` and `sourceId` name it for ever. */
 export type Sighting = Omit<Payment, "id" | "version" | "firstSeenAt">;
 
-/** What surrounds a sighting when it is judged; the caller brings the id and the clock. */
+/** What surrounds a sighting when it is judged; the caller brings the clock. */
 export type Circumstances = {
-  /** The id of the payment, should this be its first sighting. */
-  id: string;
   now: Date;
   /** Whether the payment's link has been heard of; before that nobody is told of the payment. */
   isLinkKnown: boolean;
@@ -43,7 +42,7 @@ export type Judgement =
 export const judgeSighting = (
   before: Payment | undefined,
   sighting: Sighting,
-  { id, now, isLinkKnown, tokenDecimals }: Circumstances,
+  { now, isLinkKnown, tokenDecimals }: Circumstances,
 ): Judgement => {
   if (before !== undefined && isFlagMoved(before, sighting)) {
     const { isOrphaned } = sighting;
@@ -59,7 +58,7 @@ export const judgeSighting = (
   if (isJudged && !fitsDecimals(sighting.amount, tokenDecimals)) return { outcome: "too_fine" };
   const payment: Payment = {
     ...sighting,
-    id: before?.id ?? id,
+    id: before?.id ?? idOf(sighting),
     version: isLinkKnown ? (before?.version ?? 0) + 1 : 0,
     paymentLinkId: before?.paymentLinkId ?? sighting.paymentLinkId,
     firstSeenAt: before?.firstSeenAt ?? now,
@@ -68,6 +67,14 @@ export const judgeSighting = (
     ? { outcome: "first", payment, isConflicting: false }
     : { outcome: "moved", payment, isConflicting: contradicts(before, sighting) };
 };
+
+/**
+ * A payment's id follows from its names, so that whoever has lost the payment and finds it again tells
+ * the same id. Anybody may ask for a payment by its id; the link's keeps it from being guessed out of
+ * what a chain shows to all.
+ */
+const idOf = ({ source, sourceId, paymentLinkId }: Sighting): string =>
+  idOfNames("tx", [source, sourceId, paymentLinkId]);
 
 const events = {
   processing: settlementProcessing,

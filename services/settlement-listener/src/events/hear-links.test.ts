@@ -18,11 +18,7 @@ const hear = (link: ReturnType<typeof sampleLink>) =>
 
 const record = (sighting: ReturnType<typeof sampleSighting>) =>
   transact(rig.pool, (tx) =>
-    recordSighting(tx, sighting, {
-      id: `tx_${sighting.sourceId}`,
-      now: rig.clock.now(),
-      tokenDecimals: 6,
-    }),
+    recordSighting(tx, sighting, { now: rig.clock.now(), tokenDecimals: 6 }),
   );
 
 const Row = z.object({

@@ -1,6 +1,6 @@
 import type { KeyObject } from "node:crypto";
 import type { Request, Response } from "express";
-import { Refusal, invalid, newId, refuse } from "@payment-links/contracts";
+import { Refusal, invalid, refuse } from "@payment-links/contracts";
 import { answerJson, readBytes, readJson, readParam } from "@payment-links/http";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
@@ -21,7 +21,7 @@ export const receiveNotice =
     const bytes = await readBytes(req);
     checkSignature(deps, req, { provider, keys, bytes });
     const { sighting, token } = readNotice(deps, req, { provider, bytes });
-    const context = { id: newId("tx"), now: deps.clock.now(), tokenDecimals: token?.decimals };
+    const context = { now: deps.clock.now(), tokenDecimals: token?.decimals };
     const judgement = await transact(deps.pool, (tx) => recordSighting(tx, sighting, context));
     deps.wakeRelay();
     reportOutcome(deps, provider, judgement);

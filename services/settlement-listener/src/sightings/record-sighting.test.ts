@@ -15,7 +15,7 @@ import { recordSighting } from "./record-sighting.ts";
 const rig = useRig(openRig);
 
 const recordIn = (tx: Transaction, sighting: Sighting) =>
-  recordSighting(tx, sighting, { id: newId("tx"), now: rig.clock.now(), tokenDecimals: 6 });
+  recordSighting(tx, sighting, { now: rig.clock.now(), tokenDecimals: 6 });
 
 const record = (sighting: Sighting) => transact(rig.pool, (tx) => recordIn(tx, sighting));
 

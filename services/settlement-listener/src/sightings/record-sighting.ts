@@ -1,18 +1,17 @@
 import { publish } from "@payment-links/bus";
 import type { Transaction } from "@payment-links/postgres";
-import { type Judgement, type Sighting, judgeSighting } from "../domain/payment.ts";
+import {
+  type Circumstances,
+  type Judgement,
+  type Sighting,
+  judgeSighting,
+} from "../domain/payment.ts";
 import { holdLink } from "../store/links.ts";
 import { findPayment, findPaymentLinkId, lockPayment, savePayments } from "../store/payments.ts";
 import { settlementEvent } from "./settlement-event.ts";
 
-/**
- * What a source brings with a sighting. It is drawn before the transaction, which may run again.
- */
-export type SightingContext = {
-  id: string;
-  now: Date;
-  tokenDecimals: number | undefined;
-};
+/** What a source brings with a sighting. */
+export type SightingContext = Omit<Circumstances, "isLinkKnown">;
 
 /**
  * Records a sighting, the one way in for every source: judges it, and writes the payment's row and,

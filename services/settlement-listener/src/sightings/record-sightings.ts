@@ -1,4 +1,3 @@
-import { newId } from "@payment-links/contracts";
 import type { Transaction } from "@payment-links/postgres";
 import { type Judgement, type Sighting, judgeSighting } from "../domain/payment.ts";
 import { insertEvents } from "../store/outbox.ts";
@@ -22,8 +21,6 @@ export const recordSightings = async (
   const before = await lockPayments(tx, first.source, names);
   const judgements = sightings.map((sighting) =>
     judgeSighting(before.get(sighting.sourceId), sighting, {
-      // Drawn in the transaction, which may run again: what it drew before was rolled back.
-      id: before.get(sighting.sourceId)?.id ?? newId("tx"),
       now,
       isLinkKnown: true,
       tokenDecimals: undefined,

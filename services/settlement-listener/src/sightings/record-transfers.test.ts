@@ -101,6 +101,22 @@ describe("recordTransfers", () => {
     await expect(old).rejects.toThrow(CheckIntegrityConstraintViolationError);
   });
 
+  // Guards against a dump: what it lacks is found again, and must be the payment that was told.
+  test("one that is found again by who has lost it has the same id, and another has another", async () => {
+    const link = aLink();
+    await hear(link);
+    const found = transferTo(link);
+    await record(found, { ...found, ordinal: 1 });
+    await rig.pool.query(nothing`DELETE FROM payments WHERE payment_link_id = ${link.id}`);
+    await rig.pool.query(nothing`DELETE FROM chain_transfers WHERE payment_link_id = ${link.id}`);
+    await record({ ...found, ordinal: 1, state: "final" }, { ...found, state: "final" });
+    const [first, second, ...again] = (await readEvents(rig.pool, link.id)).map(
+      ({ data }) => data.id,
+    );
+    expect(again).toEqual([second, first]);
+    expect(first).not.toBe(second);
+  });
+
   test("the settled sight is the truth about the money, and stays it", async () => {
     const link = aLink();
     await hear(link);
