@@ -191,6 +191,16 @@ CREATE TABLE relay_lead (
   CONSTRAINT relay_lead_is_only_check CHECK (is_only)
 );
 
+CREATE TABLE republishes (
+  what text NOT NULL,
+  asked_at timestamp with time zone NOT NULL,
+  after_place text,
+  published_count integer DEFAULT 0 NOT NULL,
+  paged_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  CONSTRAINT republishes_pkey PRIMARY KEY (what)
+);
+
 CREATE TABLE sessions (
   id text NOT NULL,
   account_id text NOT NULL,
@@ -276,6 +286,6 @@ ALTER TABLE wallets ADD CONSTRAINT wallets_account_id_fkey
 
 CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_rewriting();
 
-GRANT DELETE, INSERT, SELECT, UPDATE ON accounts, api_keys, audit_log, dead_letters, discarded_letters, handles, identities, inbox, inbox_other, outbox, relay_lead, sessions, sign_in_attempts, sign_in_tokens, wallets TO auth_keys;
+GRANT DELETE, INSERT, SELECT, UPDATE ON accounts, api_keys, audit_log, dead_letters, discarded_letters, handles, identities, inbox, inbox_other, outbox, relay_lead, republishes, sessions, sign_in_attempts, sign_in_tokens, wallets TO auth_keys;
 GRANT SELECT ON migrations TO auth_keys;
 GRANT USAGE ON SEQUENCE audit_log_seq_seq, dead_letters_seq_seq, outbox_seq_seq TO auth_keys;

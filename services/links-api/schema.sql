@@ -189,6 +189,16 @@ CREATE TABLE relay_lead (
   CONSTRAINT relay_lead_is_only_check CHECK (is_only)
 );
 
+CREATE TABLE republishes (
+  what text NOT NULL,
+  asked_at timestamp with time zone NOT NULL,
+  after_place text,
+  published_count integer DEFAULT 0 NOT NULL,
+  paged_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  CONSTRAINT republishes_pkey PRIMARY KEY (what)
+);
+
 CREATE INDEX dead_letters_by_key ON dead_letters USING btree (consumer, topic, key, seq);
 CREATE INDEX idempotency_keys_by_age ON idempotency_keys USING btree (created_at);
 CREATE INDEX links_by_owner ON links USING btree (user_id, created_at DESC, seq DESC);
@@ -202,6 +212,6 @@ CREATE INDEX payments_pending_by_link ON payments USING btree (link_id, first_se
 ALTER TABLE payments ADD CONSTRAINT payments_link_id_fkey
   FOREIGN KEY (link_id) REFERENCES links(id);
 
-GRANT DELETE, INSERT, SELECT, UPDATE ON accounts, dead_letters, discarded_letters, idempotency_keys, inbox, inbox_other, links, outbox, payments, relay_lead TO links_api;
+GRANT DELETE, INSERT, SELECT, UPDATE ON accounts, dead_letters, discarded_letters, idempotency_keys, inbox, inbox_other, links, outbox, payments, relay_lead, republishes TO links_api;
 GRANT SELECT ON migrations TO links_api;
 GRANT USAGE ON SEQUENCE dead_letters_seq_seq, links_seq_seq, outbox_seq_seq TO links_api;

@@ -179,6 +179,16 @@ CREATE TABLE relay_lead (
   CONSTRAINT relay_lead_is_only_check CHECK (is_only)
 );
 
+CREATE TABLE republishes (
+  what text NOT NULL,
+  asked_at timestamp with time zone NOT NULL,
+  after_place text,
+  published_count integer DEFAULT 0 NOT NULL,
+  paged_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  CONSTRAINT republishes_pkey PRIMARY KEY (what)
+);
+
 CREATE TABLE rescans (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
   chain_id text NOT NULL,
@@ -225,6 +235,6 @@ ALTER TABLE chain_blocks ADD CONSTRAINT chain_blocks_chain_id_fkey
 ALTER TABLE chain_transfers ADD CONSTRAINT chain_transfers_chain_id_fkey
   FOREIGN KEY (chain_id) REFERENCES watchers(chain_id);
 
-GRANT DELETE, INSERT, SELECT, UPDATE ON chain_blocks, chain_transfers, dead_letters, discarded_letters, inbox, inbox_other, links, outbox, payments, relay_lead, rescans, watchers TO settlement_listener;
+GRANT DELETE, INSERT, SELECT, UPDATE ON chain_blocks, chain_transfers, dead_letters, discarded_letters, inbox, inbox_other, links, outbox, payments, relay_lead, republishes, rescans, watchers TO settlement_listener;
 GRANT SELECT ON migrations TO settlement_listener;
 GRANT USAGE ON SEQUENCE dead_letters_seq_seq, outbox_seq_seq, payments_seq_seq, rescans_id_seq TO settlement_listener;

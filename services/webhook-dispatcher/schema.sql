@@ -223,6 +223,16 @@ CREATE TABLE relay_lead (
   CONSTRAINT relay_lead_is_only_check CHECK (is_only)
 );
 
+CREATE TABLE republishes (
+  what text NOT NULL,
+  asked_at timestamp with time zone NOT NULL,
+  after_place text,
+  published_count integer DEFAULT 0 NOT NULL,
+  paged_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  CONSTRAINT republishes_pkey PRIMARY KEY (what)
+);
+
 CREATE INDEX dead_letters_by_key ON dead_letters USING btree (consumer, topic, key, seq);
 CREATE INDEX deliveries_leased ON deliveries USING btree (lease_until) WHERE lease_until IS NOT NULL;
 CREATE INDEX deliveries_page ON deliveries USING btree (endpoint_id, date_created DESC, id DESC);
@@ -230,6 +240,6 @@ CREATE INDEX deliveries_waiting ON deliveries USING btree (endpoint_id, next_att
 CREATE INDEX delivery_log_page ON ONLY delivery_log USING btree (endpoint_id, date_created DESC, id DESC);
 CREATE INDEX endpoints_of_user ON endpoints USING btree (user_id) WHERE deleted_at IS NULL;
 
-GRANT DELETE, INSERT, SELECT, UPDATE ON dead_letters, deliveries, delivery_log, delivery_log_other, discarded_letters, endpoints, inbox, inbox_other, links, outbox, relay_lead TO webhook_dispatcher;
+GRANT DELETE, INSERT, SELECT, UPDATE ON dead_letters, deliveries, delivery_log, delivery_log_other, discarded_letters, endpoints, inbox, inbox_other, links, outbox, relay_lead, republishes TO webhook_dispatcher;
 GRANT SELECT ON migrations TO webhook_dispatcher;
 GRANT USAGE ON SEQUENCE dead_letters_seq_seq, outbox_seq_seq TO webhook_dispatcher;

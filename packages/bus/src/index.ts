@@ -19,6 +19,14 @@ export {
 } from "./reaction.ts";
 export { prefixTopics, withTopicPrefix } from "./topic-prefix.ts";
 export { type Relay, type RelayOptions, createRelay } from "./relay.ts";
+export {
+  type Republish,
+  type Republishing,
+  askToRepublish,
+  findRepublish,
+  republishPage,
+  startRepublishing,
+} from "./republish.ts";
 export { type ReplayOptions, type ReplayResult, replayDeadLetters } from "./replay.ts";
 
 /** The SQL files that every service applies before its own. */

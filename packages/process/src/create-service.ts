@@ -2,9 +2,11 @@ import {
   type Consumer,
   type ConsumerOptions,
   type Relay,
+  type Republishing,
   createRelay,
   replayDeadLetters,
   startConsumer,
+  startRepublishing,
 } from "@payment-links/bus";
 import {
   type InternalRoute,
@@ -18,6 +20,7 @@ import { ping } from "@payment-links/postgres";
 import { type Loop, startLoop } from "@payment-links/runtime";
 import { deadLetterRoutes } from "./dead-letter-routes.ts";
 import type { Ground } from "./ground.ts";
+import { republishRoutes } from "./republish-routes.ts";
 
 /** What runs in the background, again and again, for as long as its service does. */
 export type Job = {
@@ -37,6 +40,8 @@ export type ServiceParts = {
   /** What it does at events; without any it hears none. */
   hearing?: Pick<ConsumerOptions, "reactions" | "pace">;
   jobs?: readonly Job[];
+  /** What operators can have it tell again. */
+  republishing?: Republishing;
   /** Begins what is like nobody else's, before all the rest. What it throws keeps the service from starting. */
   start?: () => Promise<void> | void;
   /** Ends that again: at once, while the consumer still leaves its group. */
@@ -59,9 +64,11 @@ export const createService = (
   let relay: Relay | undefined;
   let consumer: Consumer | undefined;
   let jobs: readonly Loop[] = [];
+  let republisher: Loop | undefined;
   const wakeRelay = () => relay?.wake();
   const own = wire(wakeRelay);
   const told = { metrics, log, clock };
+  const { republishing } = own;
   const hearing = own.hearing && { ...own.hearing, pool, group: name, afterCommit: wakeRelay };
   return {
     name,
@@ -79,16 +86,29 @@ export const createService = (
             service: name,
             replay: (wanted) => replayDeadLetters({ ...hearing, ...wanted }),
           })),
+      ...(republishing === undefined
+        ? []
+        : republishRoutes({
+            what: republishing.what,
+            pool,
+            clock,
+            log,
+            asked: () => republisher?.wake(),
+          })),
     ],
     isReady: () => ping(pool),
     start: async () => {
       await own.start?.();
       relay = createRelay({ databaseUrl, bus, service: name, ...told });
       jobs = (own.jobs ?? []).map((job) => startLoop({ ...job, clock, log }));
+      republisher =
+        republishing &&
+        startRepublishing({ pool, republishing, clock, log, afterCommit: wakeRelay });
       if (hearing !== undefined) consumer = await startConsumer({ ...hearing, bus, ...told });
     },
     stop: async () => {
-      await Promise.all([own.stop?.(), consumer?.stop(), ...jobs.map((job) => job.stop())]);
+      const loops = [...jobs, republisher].map((loop) => loop?.stop());
+      await Promise.all([own.stop?.(), consumer?.stop(), ...loops]);
       await own.last?.();
       await relay?.stop();
     },

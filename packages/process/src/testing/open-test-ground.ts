@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { createLocalBus } from "@payment-links/bus";
+import { type Republishing, createLocalBus, republishPage } from "@payment-links/bus";
 import { openCatalogue } from "@payment-links/contracts";
 import { type Service, createInternalApp, listen } from "@payment-links/http";
 import { type Migration, type Pool, openPool } from "@payment-links/postgres";
@@ -15,6 +15,9 @@ export { holdAnswer } from "./hold-answer.ts";
 const host = "127.0.0.1";
 const connectionsMax = 16;
 const plenty = { tokensPerSecond: 1_000_000, burst: 1_000_000 };
+
+/** As long as the pause between two pages, or longer. */
+const republishPauseMs = 1_000;
 
 type TestGroundOptions = {
   name: string;
@@ -68,6 +71,12 @@ export const openTestGround = async ({
     ground,
     logLines,
     pool,
+    /** Tells all again that was asked for, as a started service does. */
+    republish: async (republishing: Republishing): Promise<void> => {
+      while (!(await republishPage(pool, republishing, clock.now())).isEnded) {
+        clock.advance(republishPauseMs);
+      }
+    },
     countSessionsOf: (call: () => Promise<void>) => countSessionsOf(pool, call),
     close: async () => {
       await bus.close();
