@@ -226,6 +226,7 @@ CREATE INDEX chain_transfers_orphaned ON chain_transfers USING btree (chain_id, 
 CREATE INDEX chain_transfers_unmatched ON chain_transfers USING btree (reference_hash) WHERE payment_link_id IS NULL;
 CREATE INDEX dead_letters_by_key ON dead_letters USING btree (consumer, topic, key, seq);
 CREATE INDEX links_by_payment_reference_hash ON links USING btree (payment_reference_hash);
+CREATE UNIQUE INDEX payments_by_seq ON payments USING btree (seq);
 CREATE INDEX payments_parked ON payments USING btree (payment_link_id, seq) WHERE version = 0;
 CREATE INDEX payments_processing ON payments USING btree (first_seen_at) WHERE status = 'processing'::text;
 CREATE INDEX rescans_by_chain ON rescans USING btree (chain_id, id);

@@ -59,7 +59,7 @@ export const serviceRooms: Record<string, Room> = {
   service: {
     packages: "identity bus http process",
     rooms:
-      "domain guard store config metrics issuer delivery evm deps introspect jobs events routes create-deps",
+      "domain guard store config metrics issuer sightings delivery evm deps introspect jobs events routes create-deps",
   },
   prepare: { packages: "process", rooms: "service" },
   main: { packages: "process", rooms: "service" },

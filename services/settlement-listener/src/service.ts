@@ -7,6 +7,7 @@ import { linkReactions } from "./events/link-reactions.ts";
 import { openChains } from "./evm/open-chains.ts";
 import { createCounters } from "./metrics.ts";
 import { internalRoutes, publicRoutes } from "./routes.ts";
+import { republishPayments } from "./sightings/republish-payments.ts";
 import { readBacklog } from "./store/payments.ts";
 
 export { type SettlementListenerConfig, settlementListenerConfig } from "./config.ts";
@@ -43,6 +44,7 @@ export const createSettlementListener = (
       publicRoutes: publicRoutes(deps),
       internalRoutes: internalRoutes(deps),
       hearing: { reactions: linkReactions(clock) },
+      republishing: republishPayments,
       jobs: [
         {
           name: "settlement backlog",

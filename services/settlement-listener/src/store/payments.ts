@@ -158,6 +158,17 @@ export const unparkPayments = async (
     SELECT ${columns} FROM unparked ORDER BY seq
   `);
 
+/** Those of the payments at these places that anybody has been told of, in the order in which they came. */
+export const listToldPayments = (
+  tx: Transaction,
+  seqs: readonly string[],
+): Promise<readonly Payment[]> =>
+  tx.any(sql.type(PaymentRow)`
+    SELECT ${columns} FROM payments
+    WHERE seq = ANY (${sql.array([...seqs], "int8")}) AND version > 0
+    ORDER BY seq
+  `);
+
 const Backlog = z.object({
   parkedCount: z.int(),
   oldestParkedAt: z.date().nullable(),
