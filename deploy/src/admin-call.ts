@@ -31,7 +31,7 @@ export type Call = {
   notFound?: string;
 };
 
-/** A replay or a republication may take minutes. */
+/** A replay may take minutes. */
 const timeoutMs = 600_000;
 
 /**

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { createServer } from "node:http";
+import { type IncomingMessage, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "@jest/globals";
@@ -27,6 +27,17 @@ const admin = async (args: readonly string[], environment: Record<string, string
   child.stderr.on("data", (chunk) => (stderr += String(chunk)));
   const code = await new Promise<number | null>((resolve) => child.on("close", resolve));
   return { code, stdout, stderr };
+};
+
+/** A service that answers each call with what it is given to say. */
+const serve = async (answer: (req: IncomingMessage) => unknown) => {
+  const server = createServer((req, res) => {
+    res.setHeader("content-type", "application/json");
+    res.end(JSON.stringify(answer(req)));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, close: () => server.close() };
 };
 
 describe("admin account create", () => {
@@ -80,13 +91,65 @@ describe("admin account sign-in-link", () => {
 });
 
 describe("admin republish", () => {
-  test("accounts prints how many were told", async () => {
-    const { code, stdout } = await admin(["republish", "accounts"]);
-    expect(code).toBe(0);
-    expect(JSON.parse(stdout).publishedCount).toBeGreaterThan(0);
+  test.each([
+    ["accounts", "AUTH_KEYS"],
+    ["payment-links", "LINKS_API"],
+    ["settlements", "SETTLEMENT_LISTENER"],
+  ])("%s waits until all is told, and prints how much", async (what, variable) => {
+    const seen: unknown[] = [];
+    const { url, close } = await serve((req) => {
+      seen.push([req.method, req.url]);
+      return { publishedCount: 100 * seen.length, endedAt: seen.length < 3 ? null : "now" };
+    });
+    try {
+      const environment = { [`${variable}_INTERNAL_URL`]: url };
+      expect(await admin(["republish", what], environment)).toEqual({
+        code: 0,
+        stdout: '{"publishedCount":300,"endedAt":"now"}\n',
+        stderr: "",
+      });
+      const path = `/internal/republish/${what}`;
+      expect(seen).toEqual([
+        ["POST", path],
+        ["GET", path],
+        ["GET", path],
+      ]);
+    } finally {
+      close();
+    }
   });
 
-  test("payment-links goes to links-api, and says where to look if that is not there", async () => {
+  test("given --no-wait, asks and tells how it stands", async () => {
+    const { url, close } = await serve(() => ({ publishedCount: 7, endedAt: null }));
+    try {
+      const environment = { LINKS_API_INTERNAL_URL: url };
+      expect(await admin(["republish", "payment-links", "--no-wait"], environment)).toEqual({
+        code: 0,
+        stdout: '{"publishedCount":7,"endedAt":null}\n',
+        stderr: "",
+      });
+    } finally {
+      close();
+    }
+  });
+
+  test("whose service goes away meanwhile, says that it goes on", async () => {
+    const { url, close } = await serve((req) => {
+      if (req.method === "GET") req.socket.destroy();
+      return { publishedCount: 0, endedAt: null };
+    });
+    try {
+      const { code, stderr } = await admin(["republish", "payment-links"], {
+        LINKS_API_INTERNAL_URL: url,
+      });
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/^links-api at .*\nit goes on by itself: give the command again/);
+    } finally {
+      close();
+    }
+  });
+
+  test("goes to the service whose things they are, and says where to look if that is not there", async () => {
     const environment = { LINKS_API_INTERNAL_URL: rig.internalUrl };
     expect(await admin(["republish", "payment-links"], environment)).toEqual({
       code: 1,

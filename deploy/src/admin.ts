@@ -2,6 +2,7 @@ import { parseArgs } from "node:util";
 import { ConfigError, type Environment } from "@payment-links/runtime";
 import { type Call, CommandError, send } from "./admin-call.ts";
 import { payOnDevnet } from "./pay-on-devnet.ts";
+import { republish } from "./republish.ts";
 
 const usage = `usage: npm run --silent admin -- <command>
 
@@ -17,8 +18,9 @@ const usage = `usage: npm run --silent admin -- <command>
       gives one up for good; it is kept with the reason, and what waits behind it can be replayed
   devnet pay --link <id> [--amount <amount>]
       pays a link on the local devnet, as its payer would; prints the transaction
-  republish accounts|payment-links
-      tells every service the present state again, after a lost broker or a restore
+  republish accounts|payment-links|settlements [--no-wait]
+      has every service told the present state again, after a lost broker or a restore; waits until
+      that is done. It goes on by itself if this command is ended: given again, it waits for the rest
   settlement status
       how far each chain is watched, and what waits for a link
   settlement rescan --chain <chain id> --from <block> --to <block>
@@ -41,6 +43,8 @@ class UsageError extends Error {}
 type Options = Record<string, string | undefined>;
 type Command = {
   options: readonly string[];
+  /** Options without a value. */
+  flags?: readonly string[];
   /** Reads the options, and answers a function that carries the command out. */
   read: (options: Options) => (environment: Environment) => Promise<unknown>;
 };
@@ -52,6 +56,15 @@ const oneCall = (options: readonly string[], call: (options: Options) => Call): 
     const read = call(given);
     return (environment) => send(read, environment);
   },
+});
+
+const republishing = (service: Call["service"], what: string): Command => ({
+  options: [],
+  flags: ["no-wait"],
+  read:
+    ({ "no-wait": noWait }) =>
+    (environment) =>
+      republish({ service, what, isWaiting: noWait === undefined }, environment),
 });
 
 const commands: Record<string, Command> = {
@@ -92,16 +105,9 @@ const commands: Record<string, Command> = {
       return (environment) => payOnDevnet(order, environment);
     },
   },
-  "republish accounts": oneCall([], () => ({
-    service: "auth-keys",
-    method: "POST",
-    path: "/internal/republish/accounts",
-  })),
-  "republish payment-links": oneCall([], () => ({
-    service: "links-api",
-    method: "POST",
-    path: "/internal/republish/payment-links",
-  })),
+  "republish accounts": republishing("auth-keys", "accounts"),
+  "republish payment-links": republishing("links-api", "payment-links"),
+  "republish settlements": republishing("settlement-listener", "settlements"),
   "settlement status": oneCall([], () => ({
     service: "settlement-listener",
     method: "GET",
@@ -170,15 +176,17 @@ const readCommand = (args: readonly string[]): ReturnType<Command["read"]> => {
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (command === undefined) throw new UsageError(`there is no command "${name}"`);
   const names = command.options.map((option) => [option, { type: "string" }] as const);
-  return command.read(readOptions(args.slice(2), Object.fromEntries(names)));
+  const flags = command.flags?.map((flag) => [flag, { type: "boolean" }] as const) ?? [];
+  return command.read(readOptions(args.slice(2), Object.fromEntries([...names, ...flags])));
 };
 
 const readOptions = (
   args: readonly string[],
-  options: Record<string, { readonly type: "string" }>,
+  options: Record<string, { readonly type: "string" | "boolean" }>,
 ): Options => {
   try {
-    return parseArgs({ args: [...args], options }).values;
+    const { values } = parseArgs({ args: [...args], options });
+    return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]));
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : "the options are wrong");
   }

@@ -31,7 +31,6 @@ import { listSignInMethods } from "./http/list-sign-in-methods.ts";
 import { listTokens } from "./http/list-tokens.ts";
 import { listWallets } from "./http/list-wallets.ts";
 import { makeSignInLink } from "./http/make-sign-in-link.ts";
-import { republishAccounts } from "./http/republish-accounts.ts";
 import { revokeApiKey } from "./http/revoke-api-key.ts";
 import { revokeSession } from "./http/revoke-session.ts";
 import { rotateApiKey } from "./http/rotate-api-key.ts";
@@ -89,5 +88,4 @@ export const internalRoutes = (deps: Deps): readonly InternalRoute[] => [
   { method: "post", path: "/internal/introspect", handle: answerIntrospection(deps) },
   { method: "post", path: "/internal/accounts", handle: createAccount(deps) },
   { method: "post", path: "/internal/sign-in-links", handle: makeSignInLink(deps) },
-  { method: "post", path: "/internal/republish/accounts", handle: republishAccounts(deps) },
 ];

@@ -11,6 +11,7 @@ import { keepUses } from "./jobs/keep-uses.ts";
 import { sweepEnded } from "./jobs/sweep-ended.ts";
 import { createCounters } from "./metrics.ts";
 import { internalRoutes, oidcCallbackPath, publicRoutes } from "./routes.ts";
+import { republishAccounts } from "./store/accounts.ts";
 
 export { authKeysConfig } from "./config.ts";
 
@@ -51,6 +52,7 @@ export const createAuthKeys = (ground: Ground, config: AuthKeysConfig): Service 
       publicRoutes: publicRoutes(deps),
       internalRoutes: internalRoutes(deps),
       identity,
+      republishing: republishAccounts,
       jobs: [
         { name: "last uses", waitMs: keepUsesEveryMs, run: () => keepUses(deps) },
         { name: "ended sessions", waitMs: sweepEveryMs, run: () => sweepEnded(deps) },

@@ -3,13 +3,7 @@ import {
   consoleLinkOperations,
   publicLinkOperations,
 } from "@payment-links/contracts";
-import {
-  type InternalRoute,
-  type Route,
-  keyRoute,
-  publicRoute,
-  sessionRoute,
-} from "@payment-links/http";
+import { type Route, keyRoute, publicRoute, sessionRoute } from "@payment-links/http";
 import type { Deps } from "./deps.ts";
 import { createLink } from "./http/create-link.ts";
 import { deactivateOwnLink } from "./http/deactivate-link.ts";
@@ -22,7 +16,6 @@ import { getLink } from "./http/get-link.ts";
 import { getOpenapi } from "./http/get-openapi.ts";
 import { listLinkPayments } from "./http/list-link-payments.ts";
 import { listOwnLinks } from "./http/list-links.ts";
-import { republishLinks } from "./http/republish-links.ts";
 import { answerPageRefusal as answerRefusal } from "./pages/answer-page.ts";
 import { getAsset } from "./pages/get-asset.ts";
 import { getChainLogo } from "./pages/get-chain-logo.ts";
@@ -110,9 +103,4 @@ const pageRoutes = (deps: Deps): readonly Route[] => [
     isLimited: false,
     handle: getChainLogo(deps),
   }),
-];
-
-/** Every route for operators. */
-export const internalRoutes = (deps: Deps): readonly InternalRoute[] => [
-  { method: "post", path: "/internal/republish/payment-links", handle: republishLinks(deps) },
 ];

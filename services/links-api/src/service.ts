@@ -6,7 +6,8 @@ import { createDeps } from "./create-deps.ts";
 import { reactions } from "./events/reactions.ts";
 import { expireLinks } from "./jobs/expire-links.ts";
 import { forgetIdempotencyKeys } from "./jobs/forget-idempotency-keys.ts";
-import { internalRoutes, publicRoutes } from "./routes.ts";
+import { publicRoutes } from "./routes.ts";
+import { republishLinks } from "./store/links.ts";
 
 export { linksApiConfig } from "./config.ts";
 
@@ -27,7 +28,8 @@ export const createLinksApi = (ground: Ground, config: LinksApiConfig): Service 
     const deps = createDeps(ground, { settlementChains, webhookHeaderPrefix, wakeRelay });
     return {
       publicRoutes: publicRoutes(deps),
-      internalRoutes: internalRoutes(deps),
+      internalRoutes: [],
+      republishing: republishLinks,
       hearing: { reactions: reactions(deps) },
       jobs: [expireLinks(deps), forgetIdempotencyKeys(deps)],
     };

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { sql } from "slonik";
-import { outgoing, publish } from "@payment-links/bus";
+import { type Republishing, outgoing, publish } from "@payment-links/bus";
 import { Account, accountSnapshot, accountUpdated } from "@payment-links/contracts";
 import { type Db, type Transaction, nothing } from "@payment-links/postgres";
 
@@ -99,26 +99,18 @@ export const publishAccount = async (
   return account;
 };
 
-/**
- * Publishes the present state of the accounts after an id, in the order of ids, as snapshots. It
- * locks them, so that a snapshot cannot overtake a change under way. Answers their ids.
- */
-export const publishSnapshots = async (
-  tx: Transaction,
-  { afterId, batchSize, now }: { afterId: string; batchSize: number; now: Date },
-): Promise<readonly string[]> => {
-  const ids = await tx.anyFirst(sql.type(z.object({ id: z.string() }))`
-    SELECT id FROM accounts WHERE id > ${afterId} ORDER BY id LIMIT ${batchSize} FOR UPDATE
-  `);
-  const accounts = await tx.any(sql.type(AccountRow)`
-    SELECT ${accountColumns} FROM accounts a WHERE a.id = ANY(${sql.array(ids, "text")})
-    ORDER BY a.id
-  `);
-  await publish(
-    tx,
-    accounts.map((account) =>
+/** Every account's present state again, as snapshots (rule EVENT-5). */
+export const republishAccounts: Republishing = {
+  what: "accounts",
+  table: "accounts",
+  column: "id",
+  read: async (tx, accountIds, now) => {
+    const accounts = await tx.any(sql.type(AccountRow)`
+      SELECT ${accountColumns} FROM accounts a
+      WHERE a.id = ANY (${sql.array([...accountIds], "text")}) ORDER BY a.id
+    `);
+    return accounts.map((account) =>
       outgoing(accountSnapshot, { key: account.id, occurredAt: now, data: account }),
-    ),
-  );
-  return ids;
+    );
+  },
 };

@@ -1,9 +1,15 @@
 import { sql } from "slonik";
 import * as z from "zod";
-import { type OutgoingEvent, outboxRow } from "@payment-links/bus";
-import { type Account, Amount, LinkStatus, LinkTexts } from "@payment-links/contracts";
+import { type OutgoingEvent, type Republishing, outboxRow, outgoing } from "@payment-links/bus";
+import {
+  type Account,
+  Amount,
+  LinkStatus,
+  LinkTexts,
+  linkSnapshot,
+} from "@payment-links/contracts";
 import { type Db, NothingRow, type Transaction } from "@payment-links/postgres";
-import type { Link } from "../domain/link.ts";
+import { type Link, linkState } from "../domain/link.ts";
 import { accountUpsert } from "./accounts.ts";
 
 const LinkRow = z.object({
@@ -130,11 +136,18 @@ export const markExpired = async (
   return { count: rows.length, until: rows.length === 0 ? undefined : new Date(latestMs) };
 };
 
-/** Locks the links that follow an id, in the order of ids: one batch of all links. */
-export const lockLinksAfter = async (
-  tx: Transaction,
-  { afterId, linksMax }: { afterId: string; linksMax: number },
-): Promise<readonly Link[]> =>
-  tx.any(sql.type(LinkRow)`
-    SELECT ${columns} FROM links WHERE id > ${afterId} ORDER BY id LIMIT ${linksMax} FOR UPDATE
-  `);
+/** Every link's present state again, as snapshots (rule EVENT-5). */
+export const republishLinks: Republishing = {
+  what: "payment-links",
+  table: "links",
+  column: "id",
+  read: async (tx, linkIds, now) => {
+    const links = await tx.any(sql.type(LinkRow)`
+      SELECT ${columns} FROM links WHERE id = ANY (${sql.array([...linkIds], "text")}) ORDER BY id
+    `);
+    return links.map((link) => {
+      const data = { link: linkState(link, now) };
+      return outgoing(linkSnapshot, { key: link.id, occurredAt: now, data });
+    });
+  },
+};
