@@ -1,4 +1,5 @@
 import { expect, test } from "@jest/globals";
+import { monitorEventLoopDelay } from "node:perf_hooks";
 import { openPool } from "@payment-links/postgres";
 import { serveForTest } from "@payment-links/process/testing";
 import { openMetrics } from "@payment-links/runtime";
@@ -13,6 +14,8 @@ const rig = useRig(() => openRig());
 
 const answerMsMax = 6_000;
 const callsEach = 5;
+/** How often an answer's way leads through the process's loop, at least. */
+const turnsOfAnAnswer = 4;
 
 /** The same service on the same database, by a way that can fall silent. */
 const openBehindProxy = async () => {
@@ -57,6 +60,8 @@ test("a database that falls silent keeps nobody waiting, and is asked again once
     checkout: () => call(`/checkout/payment-links/${id}`),
   };
   expect((await calls.list()).status).toBe(200);
+  const loopDelay = monitorEventLoopDelay();
+  loopDelay.enable();
   proxy.stall();
   for (const [name, statuses] of [
     ["create", [500]],
@@ -65,9 +70,11 @@ test("a database that falls silent keeps nobody waiting, and is asked again once
     ["checkout", [500, 503]],
   ] as const) {
     const answers = await Promise.all(Array.from({ length: callsEach }, calls[name]));
+    // A busy machine is late with everything: a few turns of the loop are not ours to answer for.
+    const lateMs = (turnsOfAnAnswer * loopDelay.max) / 1e6;
     for (const { status, tookMs } of answers) {
       expect(statuses).toContain(status);
-      expect(tookMs).toBeLessThan(answerMsMax);
+      expect(tookMs).toBeLessThan(answerMsMax + lateMs);
     }
   }
   await proxy.pass();
