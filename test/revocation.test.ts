@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
+import { waitUntil } from "@payment-links/runtime/testing";
 import { type Merchant, call, openMerchant } from "./rig/client.ts";
 import { type RealSystem, openRealSystem } from "./rig/real-system.ts";
 
@@ -129,6 +130,56 @@ describe("two replicas of links-api under load", () => {
       expect(made.length).toBeGreaterThan(3);
       expect(new Set(made.map(({ linkId }) => goesTo.get(linkId)))).toEqual(new Set([address]));
     }
+  });
+
+  /** Makes the other of the two wallets the default; answers its address. */
+  const changeDefault = async (): Promise<string> => {
+    const { body } = await consoleCall("GET", "/wallets");
+    const wallets = body["data"] as { id: string; walletAddress: string; isDefault: boolean }[];
+    const other = wallets.find(({ isDefault }) => !isDefault);
+    if (other === undefined) throw new Error("there is no second wallet");
+    const { status } = await consoleCall("PATCH", `/wallets/${other.id}`, { isDefault: true });
+    expect(status).toBe(200);
+    return other.walletAddress;
+  };
+  /** Creates links from a tab of the console, at every replica; answers where each one goes. */
+  const createFromTab = async (): Promise<string[]> => {
+    const outcomes: string[] = [];
+    for (let sent = 0; sent < 4; sent += 1) {
+      const { status, body } = await consoleCall("POST", "/payment-links", { toAmount: "5" });
+      const { rows } = await admin.query<{ destination_address: string }>(
+        "SELECT destination_address FROM links_api.links WHERE id = $1",
+        [String(body["id"])],
+      );
+      outcomes.push(status === 200 ? (rows[0]?.destination_address ?? "none") : String(status));
+    }
+    return outcomes;
+  };
+
+  test("a tab that was open while the wallet changed makes its links for the new one 1.1 s later", async () => {
+    await createFromTab();
+    const address = await changeDefault();
+    await sleep(1_100);
+    expect(new Set(await createFromTab())).toEqual(new Set([address]));
+  });
+
+  test("with auth-keys frozen since, that tab makes no link, and goes on once it answers", async () => {
+    const authKeys = system.replicas.filter(({ service }) => service === "auth-keys");
+    await createFromTab();
+    const address = await changeDefault();
+    for (const replica of authKeys) process.kill(replica.pid(), "SIGSTOP");
+    try {
+      await sleep(1_100);
+      expect(new Set(await createFromTab())).toEqual(new Set(["500"]));
+      expect((await consoleCall("GET", "/payment-links")).status).toBe(200);
+    } finally {
+      for (const replica of authKeys) process.kill(replica.pid(), "SIGCONT");
+    }
+    const outcomes = await waitUntil("every replica makes links again", async () => {
+      const now = await createFromTab();
+      return !now.includes("500") && now;
+    });
+    expect(new Set(outcomes)).toEqual(new Set([address]));
   });
 
   test("a revoked key creates nothing after 1 s, and is accepted nowhere after 5 s", async () => {

@@ -37,7 +37,6 @@ const gated = keyRoute({
   method: "get",
   path: "/links",
   scope: "payment_link:read",
-  freshMs: 5_000,
   handle: answer,
 });
 const open = publicRoute({ method: "get", path: "/links", isLimited: false, handle: answer });

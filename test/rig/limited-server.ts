@@ -46,7 +46,6 @@ const routes = [
     method: "get",
     path: "/limited",
     scope: "payment_link:read",
-    freshMs: 5_000,
     handle: (_req, res) => void res.json({}),
   }),
 ];

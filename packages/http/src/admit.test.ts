@@ -17,7 +17,6 @@ const routes = [
     method: "post",
     path: "/create",
     scope: "payment_link:create",
-    freshMs: 5000,
     handle: async (req, res, caller) => {
       await readBody(req, z.object({}));
       res.json({ userId: caller.account.id });
@@ -30,9 +29,17 @@ const routes = [
     isLimited: false,
     handle: (_req, res) => void res.json({}),
   }),
-  sessionRoute({
+  ...(["get", "post", "patch", "delete"] as const).map((method) =>
+    sessionRoute({
+      method,
+      path: "/console",
+      handle: (_req, res, caller) => void res.json({ userId: caller.account.id }),
+    }),
+  ),
+  keyRoute({
     method: "get",
-    path: "/console",
+    path: "/list",
+    scope: "payment_link:read",
     handle: (_req, res, caller) => void res.json({ userId: caller.account.id }),
   }),
 ];
@@ -120,9 +127,52 @@ describe("a route for API keys", () => {
     const { port, clock, asked } = await start();
     for (let sent = 0; sent < 3; sent += 1) await create(port, { "x-api-key": key });
     expect(asked()).toBe(1);
-    clock.advance(5001);
+    clock.advance(1001);
     await create(port, { "x-api-key": key });
     expect(asked()).toBe(2);
+  });
+});
+
+describe("how old an answer about a caller may be", () => {
+  type Method = "GET" | "HEAD" | "POST" | "PATCH" | "DELETE";
+  const session = { cookie: "session=a%20session" };
+  const calls: [Method, string, Record<string, string>, number][] = [
+    ["GET", "/list", { "x-api-key": key }, 5_000],
+    ["POST", "/create", { "x-api-key": key, "content-type": "application/json" }, 1_000],
+    ["GET", "/console", session, 5_000],
+    ["HEAD", "/console", session, 5_000],
+    ["POST", "/console", session, 1_000],
+    ["PATCH", "/console", session, 1_000],
+    ["DELETE", "/console", session, 1_000],
+  ];
+  const send = (port: number, [method, path, headers]: (typeof calls)[number]) => {
+    const body = path === "/create" ? { body: "{}" } : {};
+    return call({ port, path, method, headers, ...body });
+  };
+
+  test.each(calls)("%s %s with %j: %i ms", async (...one) => {
+    const { port, clock, asked } = await start();
+    await send(port, one);
+    clock.advance(one[3]);
+    expect((await send(port, one)).status).toBe(200);
+    expect(asked()).toBe(1);
+    clock.advance(1);
+    expect((await send(port, one)).status).toBe(200);
+    expect(asked()).toBe(2);
+  });
+
+  test.each(calls)("%s %s with %j while auth-keys is away", async (...one) => {
+    const started = await start();
+    const { port, clock } = started;
+    await send(port, one);
+    started.goAway();
+    clock.advance(one[3] + 1);
+    const isRead = one[3] === 5_000;
+    expect((await send(port, one)).status).toBe(isRead ? 200 : 503);
+    clock.advance(60_000 - one[3] - 1);
+    expect((await send(port, one)).status).toBe(isRead ? 200 : 503);
+    clock.advance(1);
+    expect((await send(port, one)).status).toBe(503);
   });
 });
 

@@ -9,7 +9,7 @@ import {
   addressBucketId,
   rateLimitHeaders,
 } from "@payment-links/rate-limit";
-import type { Route } from "./route.ts";
+import type { Method, Route } from "./route.ts";
 import { type CookiePolicy, readSessionToken, refuseOtherSites } from "./session-cookie.ts";
 
 /** What decides whether a request may go on. */
@@ -19,6 +19,13 @@ export type Gate = {
   identity: Identity;
   cookie: CookiePolicy;
 };
+
+/** How old an answer about the caller of what writes may be: it may decide where money goes. */
+export const writeFreshMs = 1_000;
+const readFreshMs = 5_000;
+
+/** How old an answer about the caller of such a route may be (rule CALLER-3). */
+const freshMsOf = (method: Method): number => (method === "get" ? readFreshMs : writeFreshMs);
 
 /**
  * Holds a request against the limits, then its caller, then the scope, in that order (rule API-18),
@@ -31,22 +38,23 @@ export const admit = async (
   req: Request,
   res: Response,
 ): Promise<Caller | undefined> => {
-  const { caller: rule, isLimited } = route;
-  if (rule.by === "api-key") return admitKey(gate, rule, req, res);
+  const { caller: rule, isLimited, method } = route;
+  const freshMs = freshMsOf(method);
+  if (rule.by === "api-key") return admitKey(gate, { ...rule, freshMs }, req, res);
   if (isLimited) await charge(gate, res, [addressBucket(gate, req)]);
-  return rule.by === "session" ? admitSession(gate, req) : undefined;
+  return rule.by === "session" ? admitSession(gate, { freshMs }, req) : undefined;
 };
 
-const admitSession = (gate: Gate, req: Request): Promise<Caller> => {
+const admitSession = (gate: Gate, fresh: { freshMs: number }, req: Request): Promise<Caller> => {
   refuseOtherSites(req, gate.cookie);
   const token = readSessionToken(req, gate.cookie);
   if (token === undefined || token === "") throw refuse("UNAUTHENTICATED");
-  return gate.identity.bySession(token);
+  return gate.identity.bySession(token, fresh);
 };
 
 const admitKey = async (
   gate: Gate,
-  rule: Extract<Route["caller"], { by: "api-key" }>,
+  rule: Extract<Route["caller"], { by: "api-key" }> & { freshMs: number },
   req: Request,
   res: Response,
 ): Promise<Caller> => {

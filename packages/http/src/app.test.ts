@@ -253,7 +253,6 @@ describe("secrets", () => {
           method: "get",
           path: "/secret/:id",
           scope: "payment_link:read",
-          freshMs: 5000,
           handle: (req) => {
             throw Object.assign(new Error("the query failed"), { request: req });
           },

@@ -12,7 +12,6 @@ const routes = [
     method: "get",
     path: "/",
     scope: "payment_link:read",
-    freshMs: 5_000,
     handle: (_req, res) => void res.json({}),
   }),
   sessionRoute({ method: "get", path: "/console", handle: (_req, res) => void res.json({}) }),

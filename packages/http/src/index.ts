@@ -1,4 +1,4 @@
-export { type Gate } from "./admit.ts";
+export { type Gate, writeFreshMs } from "./admit.ts";
 export { answerRefusal } from "./answer-error.ts";
 export { answerJson } from "./answer-json.ts";
 export { type AppOptions, createApp } from "./app.ts";

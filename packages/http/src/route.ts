@@ -4,11 +4,8 @@ import type { Caller } from "@payment-links/identity";
 
 export type Method = Operation["method"];
 
-/** Who may call, and how old an answer about the caller may be. */
-type CallerRule =
-  | { by: "anyone" }
-  | { by: "api-key"; scope: Scope; freshMs: number }
-  | { by: "session" };
+/** Who may call. */
+type CallerRule = { by: "anyone" } | { by: "api-key"; scope: Scope } | { by: "session" };
 
 /** One entry of a service's route table, which serves it and limits it. */
 export type Route = {
@@ -46,15 +43,10 @@ export const publicRoute = ({ isLimited = true, ...route }: PublicRoute): Route 
 });
 
 /** A route that an API key with the scope may call; limited per key and per source address. */
-export const keyRoute = ({
-  scope,
-  freshMs,
-  handle,
-  ...route
-}: CallerRoute & { scope: Scope; freshMs: number }): Route => ({
+export const keyRoute = ({ scope, handle, ...route }: CallerRoute & { scope: Scope }): Route => ({
   ...route,
   isLimited: true,
-  caller: { by: "api-key", scope, freshMs },
+  caller: { by: "api-key", scope },
   handle: (req, res, caller) => handle(req, res, known(caller)),
 });
 

@@ -167,12 +167,12 @@ describe("expiry", () => {
   test("a session ends likewise, and so does a stale one while auth-keys is away", async () => {
     const { authKeys, clock, identity } = open();
     authKeys.reply(sampleAnswer(new Date(start.getTime() + 20_000)));
-    await identity.bySession("token");
+    await identity.bySession("token", list);
     authKeys.reply(away);
     clock.advance(19_999);
-    expect(await outcomeOf(identity.bySession("token"))).toBe("accepted");
+    expect(await outcomeOf(identity.bySession("token", list))).toBe("accepted");
     clock.advance(1);
-    expect(await outcomeOf(identity.bySession("token"))).toBe("UNAUTHENTICATED");
+    expect(await outcomeOf(identity.bySession("token", list))).toBe("UNAUTHENTICATED");
   });
 });
 

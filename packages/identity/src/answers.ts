@@ -31,7 +31,7 @@ type AnswersOptions = {
   counts: IdentityMetrics;
 };
 
-/** Callers that want an answer this fresh decide about money, and never take a stale one. */
+/** Callers that want an answer this fresh change something, and never take a stale one. */
 const strictFreshMs = 1_000;
 const staleMsMax = 60_000;
 const notFoundFreshMsMax = 5_000;

@@ -111,7 +111,7 @@ describe("auth-keys away", () => {
     authKeys.reply(sampleAnswer());
     await identity.byApiKey(key, list);
     authKeys.reply(notFound);
-    await outcomeOf(identity.bySession("nobody"));
+    await outcomeOf(identity.bySession("nobody", list));
     authKeys.reply(away);
     clock.advance(6_000);
     await identity.byApiKey(key, list);

@@ -56,30 +56,42 @@ describe("what a key is asked about", () => {
     authKeys.reply(sampleAnswer());
     await identity.byApiKey(key, list);
     authKeys.reply(notFound);
-    expect(await outcomeOf(identity.bySession(key))).toBe("UNAUTHENTICATED");
+    expect(await outcomeOf(identity.bySession(key, list))).toBe("UNAUTHENTICATED");
     expect(authKeys.questions.map(({ kind }) => kind)).toEqual(["api-key", "session"]);
   });
 });
 
 describe("sessions", () => {
+  test("a session's old answer lets nothing be written while auth-keys is away", async () => {
+    const { authKeys, clock, identity } = open();
+    authKeys.reply(sampleAnswer());
+    await identity.bySession("token", create);
+    authKeys.reply(away);
+    clock.advance(1_000);
+    expect(await outcomeOf(identity.bySession("token", create))).toBe("accepted");
+    clock.advance(1);
+    expect(await outcomeOf(identity.bySession("token", create))).toBe(unavailable);
+    expect(await outcomeOf(identity.bySession("token", list))).toBe("accepted");
+  });
+
   test("a session is asked about once in 5 s", async () => {
     const { authKeys, clock, identity } = open();
     authKeys.reply(sampleAnswer());
-    await identity.bySession("token");
+    await identity.bySession("token", list);
     clock.advance(5_000);
-    await identity.bySession("token");
+    await identity.bySession("token", list);
     expect(authKeys.questions).toEqual([
       { kind: "session", hash: hashSecret("token").toString("hex") },
     ]);
     clock.advance(1);
-    await identity.bySession("token");
+    await identity.bySession("token", list);
     expect(authKeys.questions).toHaveLength(2);
   });
 
   test("a text that cannot be a token is refused without a question", async () => {
     const { authKeys, identity } = open();
     for (const token of ["", "t".repeat(257)]) {
-      expect(await outcomeOf(identity.bySession(token))).toBe("UNAUTHENTICATED");
+      expect(await outcomeOf(identity.bySession(token, list))).toBe("UNAUTHENTICATED");
     }
     expect(authKeys.questions).toEqual([]);
   });
@@ -87,33 +99,33 @@ describe("sessions", () => {
   test("a session that ended here is asked about anew", async () => {
     const { authKeys, identity } = open();
     authKeys.reply(sampleAnswer());
-    await identity.bySession("token");
+    await identity.bySession("token", list);
     identity.forgetSession("token");
     authKeys.reply(notFound);
-    expect(await outcomeOf(identity.bySession("token"))).toBe("UNAUTHENTICATED");
+    expect(await outcomeOf(identity.bySession("token", list))).toBe("UNAUTHENTICATED");
   });
 
   test("a session forgotten while it is asked about is not brought back by the answer", async () => {
     const { authKeys, identity } = open();
-    const before = identity.bySession("token");
+    const before = identity.bySession("token", list);
     identity.forgetSession("token");
-    const after = outcomeOf(identity.bySession("token"));
+    const after = outcomeOf(identity.bySession("token", list));
     expect(authKeys.questions).toHaveLength(2);
     authKeys.release(sampleAnswer());
     await before;
     authKeys.release(notFound);
     expect(await after).toBe("UNAUTHENTICATED");
     authKeys.reply(away);
-    expect(await outcomeOf(identity.bySession("token"))).toBe("UNAUTHENTICATED");
+    expect(await outcomeOf(identity.bySession("token", list))).toBe("UNAUTHENTICATED");
   });
 
   test("an answer to a question from before a session ended is not kept for the next call", async () => {
     const { authKeys, identity } = open();
-    const before = identity.bySession("token");
+    const before = identity.bySession("token", list);
     identity.forgetSession("token");
     authKeys.release(sampleAnswer());
     await before;
     authKeys.reply(notFound);
-    expect(await outcomeOf(identity.bySession("token"))).toBe("UNAUTHENTICATED");
+    expect(await outcomeOf(identity.bySession("token", list))).toBe("UNAUTHENTICATED");
   });
 });

@@ -19,15 +19,14 @@ export type Identity = {
    * may be 60 s old, unless `freshMs` is 1,000 or less.
    */
   byApiKey(key: string, options: { freshMs: number }): Promise<Caller>;
-  /** Whose session it is; fresh is 5 s. Throws the refusal UNAUTHENTICATED, and IdentityUnavailable. */
-  bySession(token: string): Promise<Caller>;
+  /** Whose session it is, likewise. Throws the refusal UNAUTHENTICATED, and IdentityUnavailable. */
+  bySession(token: string, options: { freshMs: number }): Promise<Caller>;
   /** Forgets what is known of a session that ended here. */
   forgetSession(token: string): void;
 };
 
 type IdentityOptions = { ask: Ask; clock: Clock; metrics: Metrics; log: Log };
 
-const sessionFreshMs = 5_000;
 const sessionTokenCharsMax = 256;
 const keyCharsMax = 64;
 
@@ -53,10 +52,10 @@ export const createIdentity = ({ ask, clock, metrics, log }: IdentityOptions): I
       if (hasExpired(caller)) throw refuse("EXPIRED_API_KEY");
       return caller;
     },
-    bySession: async (token) => {
+    bySession: async (token, { freshMs }) => {
       const canBe = token !== "" && token.length <= sessionTokenCharsMax;
       if (!canBe) throw refuse("UNAUTHENTICATED");
-      const { caller } = await sessions.get(hashOf(token), sessionFreshMs);
+      const { caller } = await sessions.get(hashOf(token), freshMs);
       if (caller === undefined || hasExpired(caller)) throw refuse("UNAUTHENTICATED");
       return caller;
     },

@@ -72,9 +72,9 @@ export const createAuthKeys = (ground: Ground, config: AuthKeysConfig): Service 
  */
 const alwaysAsking = (identity: Identity): Identity => ({
   ...identity,
-  bySession: (token) => {
+  bySession: (token, fresh) => {
     identity.forgetSession(token);
-    return identity.bySession(token);
+    return identity.bySession(token, fresh);
   },
 });
 

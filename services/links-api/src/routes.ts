@@ -23,10 +23,6 @@ import { getCheckoutPage } from "./pages/get-checkout-page.ts";
 import { getConsolePage } from "./pages/get-console-page.ts";
 import { getTransactionPage } from "./pages/get-transaction-page.ts";
 
-/** How old an answer about a caller may be (rule CALLER-3). */
-const createFreshMs = 1_000;
-const readFreshMs = 5_000;
-
 /** Every public route. */
 export const publicRoutes = (deps: Deps): readonly Route[] => [
   ...apiRoutes(deps),
@@ -39,13 +35,8 @@ export const publicRoutes = (deps: Deps): readonly Route[] => [
 const apiRoutes = (deps: Deps): readonly Route[] => {
   const { create, list, retrieve } = publicLinkOperations(deps.createBody);
   return [
-    keyRoute({
-      ...create,
-      scope: create.caller,
-      freshMs: createFreshMs,
-      handle: createLink(deps),
-    }),
-    keyRoute({ ...list, scope: list.caller, freshMs: readFreshMs, handle: listOwnLinks(deps) }),
+    keyRoute({ ...create, scope: create.caller, handle: createLink(deps) }),
+    keyRoute({ ...list, scope: list.caller, handle: listOwnLinks(deps) }),
     publicRoute({ ...retrieve, handle: getLink(deps) }),
   ];
 };

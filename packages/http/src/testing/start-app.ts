@@ -25,6 +25,8 @@ export type StartedApp = {
   clock: HeldClock;
   /** How often the stand-in for auth-keys was asked. */
   asked: () => number;
+  /** From now on auth-keys answers nothing. */
+  goAway: () => void;
   /** Which buckets the limiter was asked for, one entry per question. */
   charged: string[][];
   logged: string[];
@@ -48,8 +50,11 @@ export const startApp = async (options: Options): Promise<StartedApp> => {
     answers.set(hashSecret(secret).toString("hex"), answerOf(holder));
   }
   let questions = 0;
+  let isAway = false;
+  const goAway = () => void (isAway = true);
   const ask: Ask = async ({ hash }) => {
     questions += 1;
+    if (isAway) throw new Error("connect ECONNREFUSED");
     return answers.get(hash) ?? { found: false };
   };
   const charged: string[][] = [];
@@ -71,7 +76,7 @@ export const startApp = async (options: Options): Promise<StartedApp> => {
     port: 0,
     variable: "PORT",
   });
-  return { port, clock, asked: () => questions, charged, logged, metrics, close };
+  return { port, clock, asked: () => questions, goAway, charged, logged, metrics, close };
 };
 
 const spy = (limiter: Limiter, charged: string[][]): Limiter => ({

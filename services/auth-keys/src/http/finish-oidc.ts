@@ -1,6 +1,6 @@
 import type { Request, Response } from "express";
 import { hashSecret, newId, refuse } from "@payment-links/contracts";
-import { readSessionToken } from "@payment-links/http";
+import { readSessionToken, writeFreshMs } from "@payment-links/http";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import type { ProvenIdentity } from "../domain/identity.ts";
@@ -51,7 +51,8 @@ const link = async (
   req: Request,
   { proven, linkingSessionId }: { proven: ProvenIdentity; linkingSessionId: string },
 ): Promise<void> => {
-  const caller = await deps.identity.bySession(readSessionToken(req, deps.cookie) ?? "");
+  const token = readSessionToken(req, deps.cookie) ?? "";
+  const caller = await deps.identity.bySession(token, { freshMs: writeFreshMs });
   if (caller.credential.id !== linkingSessionId) throw refuse("OIDC_SIGN_IN_REFUSED");
   const id = newId("idn");
   const now = deps.clock.now();

@@ -1,6 +1,6 @@
 import type { Request, Response } from "express";
 import { StartOidcQuery, hashSecret, refuse } from "@payment-links/contracts";
-import { readQuery, readSessionToken, refuseOtherSites } from "@payment-links/http";
+import { readQuery, readSessionToken, refuseOtherSites, writeFreshMs } from "@payment-links/http";
 import type { Deps } from "../deps.ts";
 import { oidcAttemptLifeMs, oidcFlow } from "../domain/sign-in-attempt.ts";
 import { mintToken } from "../domain/token.ts";
@@ -35,5 +35,6 @@ export const startOidc = (deps: Deps) => async (req: Request, res: Response) => 
 
 const sessionOf = async (deps: Deps, req: Request) => {
   const token = readSessionToken(req, deps.cookie) ?? "";
-  return { linkingSessionId: (await deps.identity.bySession(token)).credential.id };
+  const { credential } = await deps.identity.bySession(token, { freshMs: writeFreshMs });
+  return { linkingSessionId: credential.id };
 };
