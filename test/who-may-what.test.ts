@@ -27,8 +27,8 @@ type Expected = {
   of?: (owner: Merchant) => Parameters | Promise<Parameters>;
   /** Whether only the owner may see the thing: for everybody else it does not exist. */
   isOwned?: boolean;
-  /** Whether another site's page is refused, though anybody may call it. */
-  isOwnSiteOnly?: boolean;
+  /** What another site's page is answered, if it is refused though anybody may call. */
+  toOtherSites?: string;
 };
 
 const create = async (owner: Merchant, path: string, body: unknown): Promise<Parameters> => {
@@ -84,13 +84,25 @@ const expectations: Record<string, Expected> = {
     ...anyone,
     answers: "401 INVALID_SIGN_IN_TOKEN",
     body: { token: "nobody's" },
-    isOwnSiteOnly: true,
+    toOtherSites: "403 CROSS_SITE_REQUEST",
   },
+  "POST /console/api/session/link": {
+    ...anyone,
+    answers: "401 INVALID_SIGN_IN_TOKEN",
+    body: { token: "nobody's" },
+    toOtherSites: "403 CROSS_SITE_REQUEST",
+  },
+  // A page's form: its refusals are pages.
+  "POST /console/api/session/form": { ...anyone, answers: "401", toOtherSites: "403" },
   "GET /console/api/session": session,
   "DELETE /console/api/session": { ...session, answers: "204" },
   "GET /console/api/session/methods": { ...anyone, answers: "200" },
-  "GET /console/api/session/nonce": { ...anyone, answers: "200", isOwnSiteOnly: true },
-  "GET /console/api/session/oidc": { ...withoutIssuer, isOwnSiteOnly: true },
+  "GET /console/api/session/nonce": {
+    ...anyone,
+    answers: "200",
+    toOtherSites: "403 CROSS_SITE_REQUEST",
+  },
+  "GET /console/api/session/oidc": { ...withoutIssuer, toOtherSites: "403 CROSS_SITE_REQUEST" },
   "GET /console/api/session/oidc/callback": withoutIssuer,
   "GET /console/api/sessions": session,
   "DELETE /console/api/sessions/:id": { ...owned, answers: "204", of: ownSession },
@@ -226,7 +238,7 @@ describe("the documents of the API", () => {
     ].map((operation) => `${nameOf(operation)}: ${operation.caller}`);
     const served = system.publicRoutes
       .filter(({ path }) => /^\/(v1|console\/api|checkout)\//.test(path))
-      .filter(({ path }) => !/openapi\.json$|^\/checkout\/(assets|logos)\//.test(path))
+      .filter(({ path }) => !/openapi\.json$|\/form$|^\/checkout\/(assets|logos)\//.test(path))
       .map((route) => `${nameOf(route)}: ${ruleOf(route)}`);
     expect(documented.toSorted()).toEqual(served.toSorted());
   });
@@ -262,6 +274,8 @@ describe("every kind of caller gets what the rule says, of", () => {
     );
   });
 });
+
+const evil = "https://evil.example";
 
 type Caller = [kind: string, headers: Record<string, string>];
 
@@ -300,6 +314,8 @@ const callersOf = async (owner: Merchant, stranger: Merchant): Promise<Caller[]>
     ["session: nobody's", { cookie: "session=nobodys" }],
     ["session: ended", { cookie: ended.cookie }],
     ["session: sent by another site", { cookie: owner.cookie, "sec-fetch-site": "cross-site" }],
+    ["session: sent by a sibling domain", { cookie: owner.cookie, "sec-fetch-site": "same-site" }],
+    ["session: sent by another site, told by its origin", { cookie: owner.cookie, origin: evil }],
     ["session: another account's", { cookie: stranger.cookie }],
     ["session: own", { cookie: owner.cookie }],
   ];
@@ -322,20 +338,20 @@ const outcomeOf = async (
   return [answer.status, ...errors.map((error: { code: string }) => error.code)].join(" ");
 };
 
+const isOtherSites = (kind: string): boolean => kind.startsWith("session: sent by ");
+
 const expectedFor = (expected: Expected, kind: string): string => {
   if (expected.by === "anyone") return forAnyone(expected, kind);
   return expected.by === "session" ? forSession(expected, kind) : forKey(expected, kind);
 };
 
-const forAnyone = ({ answers, isOwnSiteOnly }: Expected, kind: string): string =>
-  isOwnSiteOnly && kind === "session: sent by another site" ? "403 CROSS_SITE_REQUEST" : answers;
+const forAnyone = ({ answers, toOtherSites = answers }: Expected, kind: string): string =>
+  isOtherSites(kind) ? toOtherSites : answers;
 
 const forSession = ({ answers, isOwned }: Expected, kind: string): string => {
   if (kind === "session: own") return answers;
   if (kind === "session: another account's") return isOwned ? "404 NOT_FOUND" : answers;
-  return kind === "session: sent by another site"
-    ? "403 CROSS_SITE_REQUEST"
-    : "401 UNAUTHENTICATED";
+  return isOtherSites(kind) ? "403 CROSS_SITE_REQUEST" : "401 UNAUTHENTICATED";
 };
 
 const forKey = ({ by, answers }: Expected, kind: string): string => {

@@ -27,6 +27,7 @@ export {
   NonceQuery,
   type SessionData,
   SignInBody,
+  SignInLinkQuestion,
   StartOidcQuery,
   identityOperations,
   sessionOperations,

@@ -10,6 +10,7 @@ import {
 import { type InternalRoute, type Route, publicRoute, sessionRoute } from "@payment-links/http";
 import type { Deps } from "./deps.ts";
 import { addWallet } from "./http/add-wallet.ts";
+import { askAboutLink } from "./http/ask-about-link.ts";
 import { answerIntrospection } from "./http/answer-introspection.ts";
 import { answerSignInRefusal } from "./http/answer-sign-in-refusal.ts";
 import { changeAccount } from "./http/change-account.ts";
@@ -34,6 +35,7 @@ import { makeSignInLink } from "./http/make-sign-in-link.ts";
 import { revokeApiKey } from "./http/revoke-api-key.ts";
 import { revokeSession } from "./http/revoke-session.ts";
 import { rotateApiKey } from "./http/rotate-api-key.ts";
+import { answerFormRefusal, signInByForm } from "./http/sign-in-by-form.ts";
 import { startOidc } from "./http/start-oidc.ts";
 import { startSession } from "./http/start-session.ts";
 import { unlinkIdentity } from "./http/unlink-identity.ts";
@@ -76,6 +78,13 @@ const signInRoutes = (deps: Deps): readonly Route[] => {
   const { finishOidc: finish, startOidc: start, ...others } = signInOperations;
   return [
     publicRoute({ ...others.start, handle: startSession(deps) }),
+    publicRoute({ ...others.askAboutLink, handle: askAboutLink(deps) }),
+    publicRoute({
+      method: "post",
+      path: "/console/api/session/form",
+      answerRefusal: answerFormRefusal,
+      handle: signInByForm(deps),
+    }),
     publicRoute({ ...others.listMethods, handle: listSignInMethods(deps) }),
     publicRoute({ ...others.getNonce, handle: getNonce(deps) }),
     publicRoute({ ...start, answerRefusal, handle: startOidc(deps) }),

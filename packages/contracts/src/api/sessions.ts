@@ -25,6 +25,16 @@ export const SignInBody = body({
   anyOf: [{ required: ["token"] }, { required: ["siwe"] }],
 });
 
+/** The token of a one-time sign-in link, to be told whose it is. */
+export const SignInLinkQuestion = body({
+  token: required(text({ lengthMax: 200 })),
+}).meta({ id: "SignInLinkQuestion" });
+
+/** Whose sign-in link it is. */
+const SignInLinkOwner = z
+  .object({ handle: z.string().nullable(), username: z.string() })
+  .meta({ id: "SignInLinkOwner" });
+
 /** What is linked to an account, proven as for signing in. */
 export const LinkIdentityBody = body({ siwe: SiweBody }).meta({ id: "IdentityProof" });
 
@@ -93,6 +103,17 @@ export const signInOperations = {
     body: SignInBody,
     answers: { 200: OwnAccount },
     refusals: ["INVALID_SIGN_IN_TOKEN", "INVALID_SIWE_MESSAGE", "CROSS_SITE_REQUEST"],
+  },
+  askAboutLink: {
+    method: "post",
+    path: `${session}/link`,
+    caller: "anyone",
+    tag,
+    operationId: "askAboutSignInLink",
+    summary: "Ask whom a one-time link signs in, which uses nothing up",
+    body: SignInLinkQuestion,
+    answers: { 200: SignInLinkOwner },
+    refusals: ["INVALID_SIGN_IN_TOKEN", "CROSS_SITE_REQUEST"],
   },
   listMethods: {
     method: "get",

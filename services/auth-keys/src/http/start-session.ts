@@ -26,7 +26,7 @@ export const startSession = (deps: Deps) => async (req: Request, res: Response) 
 };
 
 /** The holder of an operator's one-time link, which is used up. */
-const byLink =
+export const byLink =
   (token: string): WhoSignsIn =>
   async (tx, { now }) => {
     const accountId = await redeemSignInToken(tx, { hash: hashSecret(token), now });

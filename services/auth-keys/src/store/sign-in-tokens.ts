@@ -15,6 +15,16 @@ export const insertSignInToken = async (
   `);
 };
 
+/** Whose account a token signs in to, which uses nothing up. */
+export const findSignInTokenOwner = async (
+  db: Db,
+  { hash, now }: { hash: Buffer; now: Date },
+): Promise<string | undefined> =>
+  (await db.maybeOneFirst(sql.type(OwnerRow)`
+    SELECT account_id AS "accountId" FROM sign_in_tokens
+    WHERE hash = ${sql.binary(hash)} AND expires_at > ${sql.timestamp(now)}
+  `)) ?? undefined;
+
 /** Uses up a token and answers whose it was. Only one of several calls at once gets an answer. */
 export const redeemSignInToken = async (
   tx: Transaction,

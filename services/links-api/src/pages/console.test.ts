@@ -114,3 +114,48 @@ describe("the console of somebody", () => {
     expect(tab.text()).toContain("Where you are signed in");
   });
 });
+
+describe("a sign-in link opened in a browser", () => {
+  const hash = "#token=secret";
+  const link = { "POST /session/link": { body: { username: "Ada", handle: "ada" } } };
+  const callsOf = (tab: { calls: { call: string }[] }) => tab.calls.map(({ call }) => call);
+
+  test("says whose it is and waits: nobody is signed in by opening it", async () => {
+    const tab = await openConsoleTab({ answers: { ...nobody, ...link }, hash });
+    expect(tab.text()).toContain("This link signs you in as Ada (@ada).");
+    expect(tab.addresses).toEqual(["/console"]);
+    expect(callsOf(tab)).toEqual(["POST /session/link", "GET /session"]);
+    expect(tab.calls[0]?.body).toEqual({ token: "secret" });
+  });
+
+  test("signs in by a click", async () => {
+    const answers: Parameters<typeof openConsoleTab>[0]["answers"] = { ...nobody, ...link };
+    const tab = await openConsoleTab({ answers, hash });
+    Object.assign(answers, somebody, { "POST /session": { body: {} } });
+    await tab.click("Sign in as Ada");
+    const sent = tab.calls.find(({ call }) => call === "POST /session");
+    expect(sent?.body).toEqual({ token: "secret" });
+    expect(tab.notice()).toBe("Signed in as Ada.");
+  });
+
+  test("asks who is signed in before it signs them out, and lets them stay", async () => {
+    const other = { body: { username: "Bob", handle: null } };
+    const answers = { ...somebody, ...link, "GET /session": other };
+    const tab = await openConsoleTab({ answers, hash });
+    expect(tab.text()).toContain("You are signed in as Bob. Signing in as Ada signs Bob out.");
+    await tab.click("Stay signed in as Bob");
+    expect(callsOf(tab)).not.toContain("POST /session");
+    expect(tab.notice()).toBe("Signed in as Bob.");
+  });
+
+  test("that is used or made up is told to be so", async () => {
+    const message = "The sign-in link is not valid or has been used.";
+    const refused = { status: 401, body: { errors: [{ code: "INVALID_SIGN_IN_TOKEN", message }] } };
+    const tab = await openConsoleTab({
+      answers: { ...nobody, "POST /session/link": refused },
+      hash,
+    });
+    expect(tab.notice()).toBe(message);
+    expect(tab.text()).toContain("Sign in with Ethereum");
+  });
+});

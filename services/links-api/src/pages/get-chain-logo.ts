@@ -1,8 +1,7 @@
 import type { Request, Response } from "express";
 import { type Catalogue, refuse } from "@payment-links/contracts";
-import { readParam } from "@payment-links/http";
+import { readParam, html } from "@payment-links/http";
 import type { Deps } from "../deps.ts";
-import { html } from "./html.ts";
 
 const hues = 360;
 

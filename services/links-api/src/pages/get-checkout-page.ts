@@ -7,14 +7,13 @@ import {
   refuse,
   transactionPageUrl,
 } from "@payment-links/contracts";
-import { readParam } from "@payment-links/http";
+import { readParam, type Html, html } from "@payment-links/http";
 import type { Deps } from "../deps.ts";
 import { statusAt } from "../domain/link.ts";
 import { instructPayer } from "../domain/payment-instructions.ts";
 import type { OwnedLinkView } from "../domain/link-view.ts";
 import { answerPage } from "./answer-page.ts";
 import { assetUrl } from "./assets.ts";
-import { type Html, html } from "./html.ts";
 import { showInstructions } from "./show-instructions.ts";
 import { showOwner } from "./show-owner.ts";
 import { showTime } from "./show-time.ts";

@@ -1,12 +1,11 @@
 import type { Request, Response } from "express";
 import { checkoutPageUrl, formatAmount, isId, refuse } from "@payment-links/contracts";
-import { readParam } from "@payment-links/http";
+import { readParam, type Html, html } from "@payment-links/http";
 import type { Deps } from "../deps.ts";
 import type { Payment } from "../domain/payment.ts";
 import type { OwnedLinkView } from "../domain/link-view.ts";
 import { findAppliedPayment } from "../store/payments.ts";
 import { answerPage } from "./answer-page.ts";
-import { type Html, html } from "./html.ts";
 import { showOwner } from "./show-owner.ts";
 import { showTime } from "./show-time.ts";
 import { showToken } from "./show-token.ts";

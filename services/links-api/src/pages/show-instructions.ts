@@ -1,6 +1,6 @@
 import { type TokenData, formatAmount } from "@payment-links/contracts";
+import { type Html, html } from "@payment-links/http";
 import type { PaymentInstructions, PaymentStep } from "../domain/payment-instructions.ts";
-import { type Html, html } from "./html.ts";
 
 const stepTexts: Readonly<Record<PaymentStep["kind"], string>> = {
   reset_allowance: "Take back an earlier allowance; not needed where there is none.",

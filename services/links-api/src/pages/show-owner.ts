@@ -1,5 +1,5 @@
+import { type Html, html } from "@payment-links/http";
 import type { OwnerView } from "../domain/link-view.ts";
-import { type Html, html } from "./html.ts";
 
 /** The owner's public profile at the head of a page. */
 export const showOwner = (owner: OwnerView): Html =>

@@ -1,4 +1,4 @@
-import { type Html, html } from "./html.ts";
+import { type Html, html } from "@payment-links/http";
 
 const format = new Intl.DateTimeFormat("en-GB", {
   dateStyle: "medium",

@@ -1,5 +1,5 @@
 import type { TokenData } from "@payment-links/contracts";
-import { type Html, html } from "./html.ts";
+import { type Html, html } from "@payment-links/http";
 
 /** The rows of a list that name the token, its contract and its network. */
 export const showToken = (token: TokenData): Html =>

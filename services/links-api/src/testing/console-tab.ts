@@ -9,6 +9,7 @@ type Answers = Record<string, { status?: number; body?: unknown }>;
 type TabOptions = {
   answers: Answers;
   search?: string;
+  hash?: string;
   /** What an Ethereum wallet of the browser answers to each method (EIP-1193). */
   wallet?: (request: { method: string; params?: string[] }) => unknown;
 };
@@ -53,7 +54,7 @@ class Element {
 }
 
 /** Opens the console in a tab of a browser that has no more than the script needs, and runs it. */
-export const openConsoleTab = async ({ answers, search = "", wallet }: TabOptions) => {
+export const openConsoleTab = async ({ answers, search = "", hash = "", wallet }: TabOptions) => {
   const notice = new Element("p");
   const content = new Element("div");
   content.hidden = true;
@@ -68,7 +69,7 @@ export const openConsoleTab = async ({ answers, search = "", wallet }: TabOption
       querySelector: (selector: string) => (selector === "#notice" ? notice : content),
       createElement: (name: string) => new Element(name),
     },
-    location: { hash: "", search },
+    location: { hash, search },
     history: {
       replaceState: (_state: unknown, _title: string, url: string) => addresses.push(url),
     },

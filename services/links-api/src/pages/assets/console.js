@@ -335,12 +335,40 @@ const showSignIn = async () => {
   content.hidden = false;
 };
 
-const signInByLink = async () => {
+const findPresent = () =>
+  call("GET", "/session").catch((error) => {
+    if (isSignedOut(error)) return undefined;
+    throw error;
+  });
+
+/** The token of a sign-in link leaves the address bar and the history first of all. */
+const takeToken = () => {
   const token = new URLSearchParams(location.hash.slice(1)).get("token");
-  if (token === null) return;
-  // The token leaves the address bar and the history first of all.
-  history.replaceState(null, "", "/console");
-  await call("POST", "/session", { token });
+  if (token !== null) history.replaceState(null, "", "/console");
+  return token;
+};
+
+/** Says whom the link signs in, and whom it signs out, and waits for a click. */
+const askBeforeSignIn = async (token) => {
+  const { handle, username } = await call("POST", "/session/link", { token });
+  const present = await findPresent();
+  const name = handle === null ? username : `${username} (@${handle})`;
+  const leaving =
+    present !== undefined &&
+    ` You are signed in as ${present.username}. Signing in as ${username} signs ${present.username} out.`;
+  content.replaceChildren(
+    section(
+      "Sign in",
+      make("p", {}, `This link signs you in as ${name}.`, leaving),
+      button(`Sign in as ${username}`, async () => {
+        await call("POST", "/session", { token });
+        await show();
+      }),
+      present !== undefined && button(`Stay signed in as ${present.username}`, show),
+    ),
+  );
+  content.hidden = false;
+  say("Is this you?");
 };
 
 const errorTexts = {
@@ -360,8 +388,8 @@ const takeError = () => {
 
 const failed = takeError();
 try {
-  await signInByLink();
-  await show();
+  const token = takeToken();
+  await (token === null ? show() : askBeforeSignIn(token));
   if (failed !== undefined) say(failed);
 } catch (error) {
   say(isSignedOut(error) ? (failed ?? "You are not signed in.") : textOf(error));

@@ -1,0 +1,50 @@
+import type { Response } from "express";
+import { type Html, html } from "./html.ts";
+
+const policyOf = (sources: string): string =>
+  `default-src 'none'; style-src 'self'; img-src 'self' https: data:; ${sources}` +
+  "base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+
+/** Pages are plain documents. A page with a script runs our own file and nothing else. */
+const policies = {
+  document: policyOf("connect-src 'self'; "),
+  scripted: policyOf("script-src 'self'; connect-src 'self'; "),
+};
+
+export type Document = {
+  title: string;
+  body: Html;
+  status?: number;
+  /** The page's content security policy. */
+  policy?: keyof typeof policies;
+  /** Where the page's look comes from. */
+  styleUrl: string;
+  head?: Html;
+};
+
+/** Answers a whole page: never cached, never framed, and with our own files only. */
+export const answerDocument = (
+  res: Response,
+  { title, body, head, status = 200, styleUrl, policy = "document" }: Document,
+): void => {
+  res.setHeader("Content-Security-Policy", policies[policy]);
+  res.setHeader("X-Content-Type-Options", "nosniff");
+  res.setHeader("Referrer-Policy", "no-referrer");
+  res.setHeader("Cross-Origin-Opener-Policy", "same-origin");
+  res.setHeader("Cache-Control", "no-store");
+  const page = html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="robots" content="noindex" />
+        <title>${title}</title>
+        <link rel="stylesheet" href="${styleUrl}" />
+        ${head}
+      </head>
+      <body>
+        ${body}
+      </body>
+    </html> `;
+  res.status(status).type("html").send(page.text);
+};

@@ -1,0 +1,28 @@
+import type { Request, Response } from "express";
+import { type Account, SignInLinkQuestion, hashSecret, refuse } from "@payment-links/contracts";
+import { answerJson, readBody, refuseOtherSites } from "@payment-links/http";
+import type { Deps } from "../deps.ts";
+import { getAccount } from "../store/accounts.ts";
+import { findSignInTokenOwner } from "../store/sign-in-tokens.ts";
+
+/**
+ * POST /console/api/session/link: tells whom a one-time link signs in, so that a page can ask before
+ * it does. Whoever opens a link, be it a scanner of mail, uses nothing up.
+ */
+export const askAboutLink = (deps: Deps) => async (req: Request, res: Response) => {
+  refuseOtherSites(req, deps.cookie);
+  const { token } = await readBody(req, SignInLinkQuestion);
+  const { handle, username } = await findLinkOwner(deps, token);
+  answerJson(res, 200, { handle, username });
+};
+
+/** The account that a one-time link signs in to. Throws INVALID_SIGN_IN_TOKEN. */
+export const findLinkOwner = async (
+  { clock, pool }: Pick<Deps, "clock" | "pool">,
+  token: string,
+): Promise<Account> => {
+  const found = { hash: hashSecret(token), now: clock.now() };
+  const accountId = await findSignInTokenOwner(pool, found);
+  if (accountId === undefined) throw refuse("INVALID_SIGN_IN_TOKEN");
+  return getAccount(pool, accountId);
+};
