@@ -214,7 +214,7 @@ const events: Dashboard = {
     },
     {
       title: "Troubles",
-      about: "Records parked now; waits, crashes, jumps of versions an hour.",
+      about: "Records parked now; waits, crashes, lost positions, jumps of versions an hour.",
       unit: "short",
       queries: [
         {
@@ -228,6 +228,10 @@ const events: Dashboard = {
         {
           expr: `sum by (group) (increase(payment_links_bus_consumer_crashes_total{${both}}[1h]))`,
           legend: "{{group}} crashes",
+        },
+        {
+          expr: `sum by (group) (increase(payment_links_bus_positions_reset_total{${both}}[1h]))`,
+          legend: "{{group}} positions",
         },
         {
           expr: `sum by (service) (increase(payment_links_version_jumps_total{${both}}[1h]))`,

@@ -184,6 +184,20 @@ CREATE TABLE outbox (
   autovacuum_vacuum_insert_threshold=10000
 );
 
+CREATE TABLE positions (
+  consumer text NOT NULL,
+  topic text NOT NULL,
+  partition integer NOT NULL,
+  cluster_id text NOT NULL,
+  next_offset bigint NOT NULL,
+  CONSTRAINT positions_pkey PRIMARY KEY (consumer, topic, partition),
+  CONSTRAINT positions_next_offset_check CHECK (next_offset >= 0)
+) WITH (
+  fillfactor=50,
+  autovacuum_vacuum_scale_factor=0,
+  autovacuum_vacuum_threshold=500
+);
+
 CREATE TABLE relay_lead (
   is_only boolean DEFAULT true NOT NULL,
   holder text,
@@ -286,6 +300,6 @@ ALTER TABLE wallets ADD CONSTRAINT wallets_account_id_fkey
 
 CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_rewriting();
 
-GRANT DELETE, INSERT, SELECT, UPDATE ON accounts, api_keys, audit_log, dead_letters, discarded_letters, handles, identities, inbox, inbox_other, outbox, relay_lead, republishes, sessions, sign_in_attempts, sign_in_tokens, wallets TO auth_keys;
+GRANT DELETE, INSERT, SELECT, UPDATE ON accounts, api_keys, audit_log, dead_letters, discarded_letters, handles, identities, inbox, inbox_other, outbox, positions, relay_lead, republishes, sessions, sign_in_attempts, sign_in_tokens, wallets TO auth_keys;
 GRANT SELECT ON migrations TO auth_keys;
 GRANT USAGE ON SEQUENCE audit_log_seq_seq, dead_letters_seq_seq, outbox_seq_seq TO auth_keys;

@@ -182,6 +182,20 @@ CREATE TABLE payments (
   CONSTRAINT payments_version_check CHECK (version > 0)
 );
 
+CREATE TABLE positions (
+  consumer text NOT NULL,
+  topic text NOT NULL,
+  partition integer NOT NULL,
+  cluster_id text NOT NULL,
+  next_offset bigint NOT NULL,
+  CONSTRAINT positions_pkey PRIMARY KEY (consumer, topic, partition),
+  CONSTRAINT positions_next_offset_check CHECK (next_offset >= 0)
+) WITH (
+  fillfactor=50,
+  autovacuum_vacuum_scale_factor=0,
+  autovacuum_vacuum_threshold=500
+);
+
 CREATE TABLE relay_lead (
   is_only boolean DEFAULT true NOT NULL,
   holder text,
@@ -212,6 +226,6 @@ CREATE INDEX payments_pending_by_link ON payments USING btree (link_id, first_se
 ALTER TABLE payments ADD CONSTRAINT payments_link_id_fkey
   FOREIGN KEY (link_id) REFERENCES links(id);
 
-GRANT DELETE, INSERT, SELECT, UPDATE ON accounts, dead_letters, discarded_letters, idempotency_keys, inbox, inbox_other, links, outbox, payments, relay_lead, republishes TO links_api;
+GRANT DELETE, INSERT, SELECT, UPDATE ON accounts, dead_letters, discarded_letters, idempotency_keys, inbox, inbox_other, links, outbox, payments, positions, relay_lead, republishes TO links_api;
 GRANT SELECT ON migrations TO links_api;
 GRANT USAGE ON SEQUENCE dead_letters_seq_seq, links_seq_seq, outbox_seq_seq TO links_api;

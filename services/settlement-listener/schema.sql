@@ -172,6 +172,20 @@ CREATE TABLE payments (
   CONSTRAINT payments_version_check CHECK (version >= 0)
 );
 
+CREATE TABLE positions (
+  consumer text NOT NULL,
+  topic text NOT NULL,
+  partition integer NOT NULL,
+  cluster_id text NOT NULL,
+  next_offset bigint NOT NULL,
+  CONSTRAINT positions_pkey PRIMARY KEY (consumer, topic, partition),
+  CONSTRAINT positions_next_offset_check CHECK (next_offset >= 0)
+) WITH (
+  fillfactor=50,
+  autovacuum_vacuum_scale_factor=0,
+  autovacuum_vacuum_threshold=500
+);
+
 CREATE TABLE relay_lead (
   is_only boolean DEFAULT true NOT NULL,
   holder text,
@@ -236,6 +250,6 @@ ALTER TABLE chain_blocks ADD CONSTRAINT chain_blocks_chain_id_fkey
 ALTER TABLE chain_transfers ADD CONSTRAINT chain_transfers_chain_id_fkey
   FOREIGN KEY (chain_id) REFERENCES watchers(chain_id);
 
-GRANT DELETE, INSERT, SELECT, UPDATE ON chain_blocks, chain_transfers, dead_letters, discarded_letters, inbox, inbox_other, links, outbox, payments, relay_lead, republishes, rescans, watchers TO settlement_listener;
+GRANT DELETE, INSERT, SELECT, UPDATE ON chain_blocks, chain_transfers, dead_letters, discarded_letters, inbox, inbox_other, links, outbox, payments, positions, relay_lead, republishes, rescans, watchers TO settlement_listener;
 GRANT SELECT ON migrations TO settlement_listener;
 GRANT USAGE ON SEQUENCE dead_letters_seq_seq, outbox_seq_seq, payments_seq_seq, rescans_id_seq TO settlement_listener;

@@ -216,6 +216,20 @@ CREATE TABLE outbox (
   autovacuum_vacuum_insert_threshold=10000
 );
 
+CREATE TABLE positions (
+  consumer text NOT NULL,
+  topic text NOT NULL,
+  partition integer NOT NULL,
+  cluster_id text NOT NULL,
+  next_offset bigint NOT NULL,
+  CONSTRAINT positions_pkey PRIMARY KEY (consumer, topic, partition),
+  CONSTRAINT positions_next_offset_check CHECK (next_offset >= 0)
+) WITH (
+  fillfactor=50,
+  autovacuum_vacuum_scale_factor=0,
+  autovacuum_vacuum_threshold=500
+);
+
 CREATE TABLE relay_lead (
   is_only boolean DEFAULT true NOT NULL,
   holder text,
@@ -240,6 +254,6 @@ CREATE INDEX deliveries_waiting ON deliveries USING btree (endpoint_id, next_att
 CREATE INDEX delivery_log_page ON ONLY delivery_log USING btree (endpoint_id, date_created DESC, id DESC);
 CREATE INDEX endpoints_of_user ON endpoints USING btree (user_id) WHERE deleted_at IS NULL;
 
-GRANT DELETE, INSERT, SELECT, UPDATE ON dead_letters, deliveries, delivery_log, delivery_log_other, discarded_letters, endpoints, inbox, inbox_other, links, outbox, relay_lead, republishes TO webhook_dispatcher;
+GRANT DELETE, INSERT, SELECT, UPDATE ON dead_letters, deliveries, delivery_log, delivery_log_other, discarded_letters, endpoints, inbox, inbox_other, links, outbox, positions, relay_lead, republishes TO webhook_dispatcher;
 GRANT SELECT ON migrations TO webhook_dispatcher;
 GRANT USAGE ON SEQUENCE dead_letters_seq_seq, outbox_seq_seq TO webhook_dispatcher;

@@ -114,6 +114,7 @@ const troubles: Readonly<Record<string, { trouble: Series[]; rest: Series[] }>> 
     ],
   },
   ...firstRises({
+    PaymentLinksPositionReset: `payment_links_bus_positions_reset_total{group="links-api",reason="log_lost"}`,
     PaymentLinksSettledPaymentOrphaned: `${chain}_orphaned_after_settled_total{chain="1"}`,
     PaymentLinksAuditDifference: `${chain}_audit_differences_total{chain="1",kind="missing"}`,
     PaymentLinksNoticesConflict: `${settlement}_conflicts_total{provider="acme"}`,

@@ -1,11 +1,12 @@
 import { types } from "node:util";
-import { type Pool, transact } from "@payment-links/postgres";
+import { type Pool, type Transaction, transact } from "@payment-links/postgres";
 import type { Clock, Log } from "@payment-links/runtime";
 import { applyEvents } from "./apply-events.ts";
 import type { EventReading, Reading } from "./cloud-event.ts";
 import { parkRecord, parkedBehind } from "./dead-letters.ts";
 import { classifyFailure } from "./failure.ts";
 import { acceptEvents, storableKey } from "./inbox.ts";
+import { type GroupPositions, type Moved, PositionBehind } from "./positions.ts";
 import type { AfterCommit } from "./reaction.ts";
 import { retryAt } from "./retry-at.ts";
 
@@ -23,6 +24,7 @@ export type ChunkOutcome = {
 export type Applier = {
   pool: Pool;
   group: string;
+  positions: GroupPositions;
   clock: Clock;
   log: Log;
   /** Called after each commit with the number of records that it settled. */
@@ -36,7 +38,8 @@ const unknownTriesMax = 5;
  * Settles a chunk of one topic's records in order: each is applied, found to be a repeat, let
  * through or set aside. It tries all of them in one transaction. If one record makes that fail, it
  * goes one by one, so that only that record is set aside. It waits for a database that is away.
- * Throws only if the signal aborts during such a wait, or at a defect of ours.
+ * The same transaction moves the group's position. Throws only if that lies before these records,
+ * if the signal aborts during a wait, or at a defect of ours.
  */
 export const applyChunk = async (
   applier: Applier,
@@ -49,7 +52,7 @@ export const applyChunk = async (
     applier.committed(readings, outcome);
     return;
   } catch (error) {
-    if (signal.aborted) throw error;
+    if (signal.aborted || error instanceof PositionBehind) throw error;
     if (!isLone) applier.log.warn({ err: error }, "a chunk failed; its records are applied singly");
   }
   for (const reading of readings) {
@@ -68,7 +71,7 @@ const applySingly = async (
       const outcome = await outlast(applier, signal, () => applyTogether(applier, [reading]));
       return applier.committed([reading], outcome);
     } catch (error) {
-      if (signal.aborted) throw error;
+      if (signal.aborted || error instanceof PositionBehind) throw error;
       if (classifyFailure(error) === "permanent" || tries >= unknownTriesMax) {
         return setAside(applier, reading, error, signal);
       }
@@ -92,7 +95,7 @@ const setAside = async (
     applier,
     signal,
     () => parkAlone(applier, reading, reason),
-    () => true,
+    (error) => !(error instanceof PositionBehind),
   );
   applier.committed([reading], outcome);
 };
@@ -138,15 +141,13 @@ const nothingDone: ChunkOutcome = {
   afterCommits: [],
 };
 
-const applyTogether = async (
-  { pool, group, clock }: Applier,
-  readings: readonly Reading[],
-): Promise<ChunkOutcome> => {
-  const relevant = readings.filter((reading) => reading.kind !== "ignored");
-  const ignoredCount = readings.length - relevant.length;
-  const topic = relevant[0]?.record.topic;
-  if (topic === undefined) return { ...nothingDone, ignoredCount };
-  return transact(pool, async (tx) => {
+const applyTogether = (applier: Applier, readings: readonly Reading[]): Promise<ChunkOutcome> => {
+  const { group, clock } = applier;
+  return settle(applier, readings, async (tx, fresh) => {
+    const relevant = fresh.filter((reading) => reading.kind !== "ignored");
+    const ignoredCount = fresh.length - relevant.length;
+    const topic = relevant[0]?.record.topic;
+    if (topic === undefined) return { ...nothingDone, ignoredCount };
     const events = relevant.filter((reading) => reading.kind === "event");
     const { freshIds, parkedKeys } = await acceptEvents(tx, { group, topic, events });
     const applied: EventReading[] = [];
@@ -176,12 +177,10 @@ const applyTogether = async (
   });
 };
 
-const parkAlone = (
-  { pool, group, clock }: Applier,
-  reading: Reading,
-  reason: string,
-): Promise<ChunkOutcome> =>
-  transact(pool, async (tx) => {
+const parkAlone = (applier: Applier, lone: Reading, reason: string): Promise<ChunkOutcome> => {
+  const { group, clock } = applier;
+  return settle(applier, [lone], async (tx, [reading]) => {
+    if (reading === undefined) return nothingDone;
     if (reading.kind === "event") {
       const { topic } = reading.record;
       const { freshIds } = await acceptEvents(tx, { group, topic, events: [reading] });
@@ -190,3 +189,28 @@ const parkAlone = (
     const isNew = await parkRecord(tx, { group, reading, reason, parkedAt: clock.now() });
     return isNew ? { ...nothingDone, parkedCount: 1 } : { ...nothingDone, repeatedCount: 1 };
   });
+};
+
+/**
+ * Runs work on those records that lie behind the group's position, and moves that, in one
+ * transaction. The others were applied by a member that had them before.
+ */
+const settle = async (
+  { pool, positions }: Applier,
+  readings: readonly Reading[],
+  work: (tx: Transaction, fresh: readonly Reading[]) => Promise<ChunkOutcome>,
+): Promise<ChunkOutcome> => {
+  const records = readings.map(({ record }) => record);
+  const [first] = records;
+  if (first === undefined) return nothingDone;
+  if (first.clusterId === undefined && readings.every(({ kind }) => kind === "ignored")) {
+    return { ...nothingDone, ignoredCount: readings.length };
+  }
+  const { outcome, moved } = await transact(pool, async (tx) => {
+    const moved: Moved = await positions.move(tx, records);
+    const outcome = await work(tx, readings.slice(moved.appliedCount));
+    return { outcome, moved };
+  });
+  if (moved.position !== undefined) positions.committed(first, moved.position);
+  return { ...outcome, repeatedCount: outcome.repeatedCount + moved.appliedCount };
+};

@@ -16,6 +16,27 @@ export type ReceivedRecord = {
   key: string | undefined;
   headers: Record<string, string>;
   value: Buffer | undefined;
+  /** Whose offset it is. Undefined where the bus keeps nothing: then nobody can come back to it. */
+  clusterId?: string;
+};
+
+/** A partition of a topic. */
+export type Place = { topic: string; partition: number };
+
+/** How far a group has come in a partition: the offset that it reads next, of one cluster's log. */
+export type Position = { clusterId: string; nextOffset: bigint };
+
+/**
+ * Where a group keeps its positions: with what it has applied, not on the bus. So a group whose
+ * state is restored begins where that state ends.
+ */
+export type PositionStore = {
+  /** The positions of a topic, by partition. */
+  read(topic: string): Promise<ReadonlyMap<number, Position>>;
+  /** Sets a position, unless it is not the given one any more. Answers whether it is set. */
+  replace(place: Place, change: { from: Position | undefined; to: Position }): Promise<boolean>;
+  /** Told where a member begins to read. */
+  begin(place: Place, position: Position): void;
 };
 
 /** A member of a group that is being handed records. */
@@ -25,14 +46,20 @@ export type Subscription = {
 };
 
 /**
- * Handles records of one partition in order. It answers how many are done, counted from the first;
- * the rest comes again. It may hear a record twice. After the signal aborts (another member has the
+ * How many records are done, counted from the first. `isBehind`: the group's position lies before
+ * them, so that the member must go back to it.
+ */
+export type HandledRecords = { handledCount: number; isBehind?: boolean };
+
+/**
+ * Handles records of one partition in order. What is not done comes again. It may hear a record
+ * twice. After the signal aborts (another member has the
  * records, or the subscription stops) it begins nothing more.
  */
 export type BatchHandler = (
   records: readonly ReceivedRecord[],
   signal: AbortSignal,
-) => Promise<{ handledCount: number }>;
+) => Promise<HandledRecords>;
 
 /**
  * Where events go between services. Kafka and the local adapter keep the same contract: records of
@@ -45,13 +72,15 @@ export type Bus = {
    */
   publish(records: readonly OutgoingRecord[]): Promise<void>;
   /**
-   * Joins a group. A group that is new starts at the first record there is. A handler that throws
-   * gets the same records again, after growing waits, however long that takes.
+   * Joins a group. It begins where its positions say, on a bus that keeps records; a group that is
+   * new starts at the first record there is. A handler that throws gets the same records again,
+   * after growing waits, however long that takes.
    */
   subscribe(subscription: {
     group: string;
     topics: readonly string[];
     handle: BatchHandler;
+    positions?: PositionStore;
   }): Promise<Subscription>;
   /** How long a send may still be under way after its sender has died or given up. */
   readonly sendTimeoutMs: number;

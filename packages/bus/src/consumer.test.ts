@@ -332,6 +332,103 @@ describe("a consumer", () => {
   });
 });
 
+describe("a consumer's position", () => {
+  const clusterId = "cluster";
+  /** A record of a log of the test's own, at an offset. */
+  const at = (offset: number, record: ReturnType<typeof event>) => ({
+    ...record,
+    offset: String(offset),
+    clusterId,
+  });
+  const positionOf = async () => {
+    const { rows } = await database.admin.query<{ at: string }>(
+      "SELECT cluster_id || ':' || next_offset AS at FROM positions WHERE consumer = $1",
+      [group],
+    );
+    return rows.map((row) => row.at);
+  };
+  const setPosition = (nextOffset: number) =>
+    database.admin.query("UPDATE positions SET next_offset = $2 WHERE consumer = $1", [
+      group,
+      nextOffset,
+    ]);
+
+  test("moves with what is applied, parked or ignored, in the same transaction", async () => {
+    const { a, bad } = keys();
+    await start(async (tx, data, envelope) => {
+      await write(tx, data, envelope);
+      if (envelope.key === bad) throw refuse("NOT_FOUND");
+      const { rows } = await database.admin.query(
+        "SELECT FROM positions WHERE consumer = $1 AND next_offset > 7",
+        [group],
+      );
+      expect(rows).toEqual([]);
+    });
+    await bus.handOver([at(7, event(a, 1))]);
+    expect(await positionOf()).toEqual(["cluster:8"]);
+    await bus.handOver([at(9, event(bad, 1))]);
+    expect(await positionOf()).toEqual(["cluster:10"]);
+    const ignored = received(testRecord(topic, { key: a, step: 1, type: "thing.invented" }));
+    await bus.handOver([at(10, ignored)]);
+    expect(await positionOf()).toEqual(["cluster:11"]);
+  });
+
+  test("stays where it was if what lies before it could not be applied yet", async () => {
+    const { a } = keys();
+    const clock = createHeldClock(new Date());
+    let tries = 0;
+    await start(
+      async (tx, data, envelope) => {
+        if (data.step === 1) return write(tx, data, envelope);
+        tries += 1;
+        throw Object.assign(new Error("away"), { code: "ECONNREFUSED" });
+      },
+      { clock },
+    );
+    await bus.handOver([at(3, event(a, 1))]);
+    const stopping = new AbortController();
+    const handled = bus.handOver([at(4, event(a, 2))], stopping.signal);
+    await eventually(
+      () => tries,
+      (count) => count > 0,
+    );
+    stopping.abort();
+    expect(await handled).toEqual({ handledCount: 0 });
+    expect(await positionOf()).toEqual(["cluster:4"]);
+  });
+
+  test("keeps what another member applied meanwhile from being applied again", async () => {
+    const { a } = keys();
+    const records = [1, 2, 3].map((step) => at(step, event(a, step)));
+    await start();
+    await bus.handOver(records.slice(0, 1));
+    // What another member does that has the partition now: its records have other ids.
+    const other = createHandBus();
+    await start(write, { bus: other });
+    await other.handOver(records.map(({ offset }) => at(Number(offset), event(a, 10))).slice(1));
+    expect(await bus.handOver(records.slice(1))).toEqual({ handledCount: 2 });
+    expect(await effectsOf(a)).toEqual([`${a}:1`, `${a}:10`, `${a}:10`]);
+    expect(await positionOf()).toEqual(["cluster:4"]);
+  });
+
+  test("sends a member back whose database has lost what it had committed", async () => {
+    const { a } = keys();
+    await start();
+    await bus.handOver([at(1, event(a, 1)), at(2, event(a, 2))]);
+    await setPosition(1);
+    expect(await bus.handOver([at(3, event(a, 3))])).toEqual({ handledCount: 0, isBehind: true });
+    expect(await effectsOf(a)).toEqual([`${a}:1`, `${a}:2`]);
+    expect(await positionOf()).toEqual(["cluster:1"]);
+    expect(await parked()).toEqual([]);
+  });
+
+  test("is kept for no bus to which nobody can come back", async () => {
+    await start();
+    await bus.handOver([event(keys().a, 1)]);
+    expect(await positionOf()).toEqual([]);
+  });
+});
+
 describe("the replay of dead letters", () => {
   const whole = { failures: [], isCutShort: false, nextAfterSeq: null };
   const refuseAll: Apply = () => Promise.reject(refuse("NOT_FOUND"));

@@ -13,6 +13,7 @@ import { indexReactions, readRecord } from "./cloud-event.ts";
 import { createConsumerMetrics } from "./consumer-metrics.ts";
 import { countParked } from "./dead-letters.ts";
 import { keepInbox } from "./inbox.ts";
+import { PositionBehind, createPositions } from "./positions.ts";
 import type { Reaction } from "./reaction.ts";
 
 export type ConsumerOptions = {
@@ -51,14 +52,15 @@ const upkeepEveryMs = 60_000;
 
 /**
  * Starts to apply the events of the reactions' topics, each exactly once in effect: the event's id
- * is recorded in the transaction that applies it, and only then does the offset move. A record that
- * cannot be applied is set aside with later records of its key; everything else goes on (rule
+ * and the group's position are recorded in the transaction that applies it. A record that cannot be
+ * applied is set aside with later records of its key; everything else goes on (rule
  * KEEP-6).
  */
 export const startConsumer = async (options: ConsumerOptions): Promise<Consumer> => {
   const { bus, pool, group, reactions, clock, log, afterCommit } = options;
   const index = indexReactions(reactions);
   const metrics = createConsumerMetrics(options.metrics, { group, clock });
+  const positions = createPositions({ pool, group, waited: () => metrics.waited() });
 
   const upkeep = startLoop({
     name: `inbox of ${group}`,
@@ -76,6 +78,7 @@ export const startConsumer = async (options: ConsumerOptions): Promise<Consumer>
     const applier: Applier = {
       pool,
       group,
+      positions,
       clock,
       log,
       waited: () => metrics.waited(),
@@ -100,13 +103,14 @@ export const startConsumer = async (options: ConsumerOptions): Promise<Consumer>
         );
       }
     } catch (error) {
+      if (error instanceof PositionBehind) return { handledCount, isBehind: true };
       if (!signal.aborted) throw error;
     }
     return { handledCount };
   };
 
   const topics = [...new Set(reactions.map((reaction) => reaction.event.topic))];
-  const subscription = await bus.subscribe({ group, topics, handle });
+  const subscription = await bus.subscribe({ group, topics, handle, positions });
   return {
     stop: async () => {
       await subscription.stop();

@@ -1,10 +1,11 @@
 import { type Log, systemClock } from "@payment-links/runtime";
-import type { BatchHandler, ReceivedRecord } from "./bus.ts";
+import type { BatchHandler, HandledRecords, ReceivedRecord } from "./bus.ts";
 import { retryAt } from "./retry-at.ts";
 
 /**
- * Hands records over until all are handled or the signal aborts, and tells of each part that is
- * done. A handler that throws or does nothing gets the same records again after a growing wait.
+ * Hands records over until all are handled, the signal aborts or the group turns out to be behind
+ * them, and tells of each part that is done. A handler that throws or does nothing gets the same
+ * records again after a growing wait.
  */
 export const handOver = async (options: {
   records: readonly ReceivedRecord[];
@@ -12,12 +13,13 @@ export const handOver = async (options: {
   signal: AbortSignal;
   log: Log | undefined;
   handled?: (last: ReceivedRecord) => Promise<void>;
-}): Promise<number> => {
+}): Promise<HandledRecords> => {
   const { records, handle, signal, log } = options;
   let doneCount = 0;
   let failures = 0;
   while (doneCount < records.length && !signal.aborted) {
-    const handledCount = await attempt(handle, records.slice(doneCount), signal, log);
+    const { handledCount, isBehind } = await attempt(handle, records.slice(doneCount), signal, log);
+    if (isBehind === true) return { handledCount: doneCount, isBehind };
     if (handledCount === 0 && !signal.aborted) {
       failures += 1;
       await systemClock.until(retryAt(systemClock, failures), signal);
@@ -28,7 +30,7 @@ export const handOver = async (options: {
     const last = records[doneCount - 1];
     if (handledCount > 0 && last !== undefined) await options.handled?.(last);
   }
-  return doneCount;
+  return { handledCount: doneCount };
 };
 
 const attempt = async (
@@ -36,12 +38,12 @@ const attempt = async (
   records: readonly ReceivedRecord[],
   signal: AbortSignal,
   log: Log | undefined,
-): Promise<number> => {
+): Promise<HandledRecords> => {
   try {
-    return (await handle(records, signal)).handledCount;
+    return await handle(records, signal);
   } catch (error) {
     const topic = records[0]?.topic;
     log?.error({ err: error, topic }, "a batch handler failed; it gets the records again");
-    return 0;
+    return { handledCount: 0 };
   }
 };

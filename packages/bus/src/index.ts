@@ -1,4 +1,13 @@
-export type { BatchHandler, Bus, OutgoingRecord, ReceivedRecord, Subscription } from "./bus.ts";
+export type {
+  BatchHandler,
+  Bus,
+  OutgoingRecord,
+  Place,
+  Position,
+  PositionStore,
+  ReceivedRecord,
+  Subscription,
+} from "./bus.ts";
 export { type Consumer, type ConsumerOptions, startConsumer } from "./consumer.ts";
 export { type DeadLetter, discardDeadLetter, listDeadLetters } from "./dead-letters.ts";
 export { type FailureClass, classifyFailure } from "./failure.ts";

@@ -2,13 +2,29 @@ import { createRequire } from "node:module";
 import { Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import kafkajs, { type Admin, Partitioners } from "kafkajs";
-import { type Metrics, openMetrics } from "@payment-links/runtime";
+import { openPool } from "@payment-links/postgres";
+import { type Metrics, openMetrics, systemClock } from "@payment-links/runtime";
+import { openTcpProxy } from "@payment-links/runtime/testing/tcp-proxy";
 import { testBusContract } from "./bus.contract.ts";
 import type { Bus, ReceivedRecord } from "./bus.ts";
+import { type Consumer, startConsumer } from "./consumer.ts";
 import { type KafkaBus, type KafkaBusOptions, createKafkaBus } from "./kafka-bus.ts";
 import { openKafka } from "./kafka-client.ts";
 import { ensureTopics } from "./kafka-topics.ts";
-import { eventually, fresh, labelOf, quietLog, testRecord } from "./testing/rig.ts";
+import { on } from "./reaction.ts";
+import {
+  type TestSchema,
+  eventually,
+  fresh,
+  labelOf,
+  openTestSchema,
+  quietLog,
+  readEffects,
+  send,
+  testEvent,
+  testRecord,
+  writeEffect,
+} from "./testing/rig.ts";
 import { testBrokers } from "./testing/test-brokers.ts";
 
 const brokers = testBrokers();
@@ -290,6 +306,205 @@ describe("Kafka bus", () => {
       (heard) => heard.length === 50,
     );
     expect(labels).toEqual(steps.map((step) => `a:${step}`));
+  });
+});
+
+describe("a group's positions over Kafka", () => {
+  const admin: Admin = openKafka(connection).admin();
+  let database: TestSchema;
+
+  beforeAll(async () => {
+    await admin.connect();
+    database = await openTestSchema();
+  });
+  afterAll(async () => {
+    await admin.disconnect();
+    await database.close();
+  });
+
+  const consumers: Consumer[] = [];
+  afterEach(async () => {
+    await Promise.all(consumers.splice(0).map((consumer) => consumer.stop()));
+  });
+
+  type Heard = { topic: string; group: string; key: string; metrics: Metrics };
+  const prepare = async (partitions = 1): Promise<Heard> => ({
+    topic: await makeTopic(partitions),
+    group: fresh("group"),
+    key: fresh("key"),
+    metrics: openMetrics("test"),
+  });
+
+  const start = async ({ topic, group, metrics }: Heard, pool = database.pool) => {
+    const consumer = await startConsumer({
+      bus: openBus({ metrics }),
+      pool,
+      group,
+      reactions: [on(testEvent(topic), (tx, { step }, { key }) => writeEffect(tx, { key, step }))],
+      clock: systemClock,
+      log: quietLog,
+      metrics,
+    });
+    consumers.push(consumer);
+    return consumer;
+  };
+
+  const publish = ({ topic, key }: Heard, ...steps: number[]) =>
+    send(
+      openBus(),
+      steps.map((step) => testRecord(topic, { key, step })),
+    );
+
+  const hears = async ({ key }: Heard, ...steps: number[]) => {
+    await eventually(
+      () => readEffects(database.pool, key),
+      (effects) => effects.length >= steps.length,
+    );
+    expect(await readEffects(database.pool, key)).toEqual(steps.map((step) => `${key}:${step}`));
+  };
+
+  const change = (sql: string, { group }: Heard) =>
+    database.admin.query(`UPDATE positions SET ${sql} WHERE consumer = $1`, [group]);
+
+  /** As a restore does it: what was applied since is gone, and the position is what it was. */
+  const restore = async (heard: Heard, { stepsKept }: { stepsKept: number }) => {
+    await database.admin.query("DELETE FROM effects WHERE key = $1 AND step > $2", [
+      heard.key,
+      stepsKept,
+    ]);
+    await database.admin.query("DELETE FROM inbox WHERE consumer = $1", [heard.group]);
+    await change(`next_offset = ${stepsKept}`, heard);
+  };
+
+  const resetsOf = async ({ metrics }: Heard) =>
+    /reason="(\w+)"[^}]*\} 1/.exec(
+      await metrics.getSingleMetricAsString("payment_links_bus_positions_reset_total"),
+    )?.[1];
+
+  test("a restored database reads again what it lacks, although Kafka's offset lies behind it", async () => {
+    const heard = await prepare();
+    const consumer = await start(heard);
+    await publish(heard, 1, 2, 3);
+    await hears(heard, 1, 2, 3);
+    await consumer.stop();
+    await restore(heard, { stepsKept: 1 });
+    await start(heard);
+    await hears(heard, 1, 2, 3);
+    expect(await resetsOf(heard)).toBeUndefined();
+  });
+
+  test("a database that loses commits under a running consumer reads them again", async () => {
+    const heard = await prepare();
+    await start(heard);
+    await publish(heard, 1, 2, 3);
+    await hears(heard, 1, 2, 3);
+    await restore(heard, { stepsKept: 1 });
+    await publish(heard, 4);
+    await hears(heard, 1, 2, 3, 4);
+  });
+
+  test("a partition without records has a position from the first join on", async () => {
+    const heard = await prepare(3);
+    await start(heard);
+    await eventually(
+      () => database.admin.query("SELECT FROM positions WHERE consumer = $1", [heard.group]),
+      ({ rowCount }) => rowCount === 3,
+    );
+  });
+
+  test("a group without positions goes on where Kafka says, as it did before there were any", async () => {
+    const heard = await prepare();
+    const consumer = await start(heard);
+    await publish(heard, 1, 2);
+    await hears(heard, 1, 2);
+    await consumer.stop();
+    await database.admin.query("DELETE FROM positions WHERE consumer = $1", [heard.group]);
+    await database.admin.query("DELETE FROM inbox WHERE consumer = $1", [heard.group]);
+    await publish(heard, 3);
+    await start(heard);
+    await hears(heard, 1, 2, 3);
+  });
+
+  test("nothing is handed over before positions are read, however long the database is away", async () => {
+    const heard = await prepare();
+    const first = await start(heard);
+    await publish(heard, 1, 2, 3);
+    await hears(heard, 1, 2, 3);
+    await first.stop();
+    await restore(heard, { stepsKept: 1 });
+    const url = new URL(database.url);
+    const proxy = await openTcpProxy(url);
+    url.port = String(proxy.port);
+    const pool = await openPool({
+      url: url.href,
+      applicationName: "away",
+      connectionsMax: 2,
+      log: quietLog,
+    });
+    await proxy.kill();
+    const waiting = await start(heard, pool);
+    await eventually(
+      () => heard.metrics.getSingleMetricAsString("payment_links_consumer_waits_total"),
+      hasCrashedAgain,
+    );
+    await proxy.pass();
+    await hears(heard, 1, 2, 3);
+    await waiting.stop();
+    await pool.end();
+    await proxy.kill();
+  });
+
+  test.each([
+    ["of another cluster", "cluster_id = 'another'", "other_cluster"],
+    ["behind the end of the log", "next_offset = 1000", "log_lost"],
+  ])("a position %s is said, and the log read from its beginning", async (_, sql, reason) => {
+    const heard = await prepare();
+    const consumer = await start(heard);
+    await publish(heard, 1);
+    await hears(heard, 1);
+    await consumer.stop();
+    await change(sql, heard);
+    await publish(heard, 2);
+    await database.admin.query("DELETE FROM effects WHERE key = $1", [heard.key]);
+    await database.admin.query("DELETE FROM inbox WHERE consumer = $1", [heard.group]);
+    await start(heard);
+    await hears(heard, 1, 2);
+    expect(await resetsOf(heard)).toBe(reason);
+  });
+
+  test("records deleted unread are said, and the log read from where it begins", async () => {
+    const heard = await prepare();
+    const consumer = await start(heard);
+    await publish(heard, 1);
+    await hears(heard, 1);
+    await consumer.stop();
+    await publish(heard, 2, 3);
+    // kafkajs knows the leaders of no topic that it was not asked for before.
+    await admin.fetchTopicOffsets(heard.topic);
+    await admin.deleteTopicRecords({
+      topic: heard.topic,
+      partitions: [{ partition: 0, offset: "2" }],
+    });
+    await start(heard);
+    await hears(heard, 1, 3);
+    expect(await resetsOf(heard)).toBe("deleted_unread");
+  });
+
+  test("a log that is lost under a running consumer is read from its beginning", async () => {
+    const heard = await prepare();
+    await start(heard);
+    await publish(heard, 1, 2, 3);
+    await hears(heard, 1, 2, 3);
+    await admin.deleteTopics({ topics: [heard.topic] });
+    await eventually(
+      () => admin.listTopics(),
+      (topics) => !topics.includes(heard.topic),
+    );
+    const topics = { [heard.topic]: { partitions: 1, config: {} } };
+    await ensureTopics({ ...connection, replicationFactor: 1, topics });
+    await publish(heard, 4);
+    await hears(heard, 1, 2, 3, 4);
+    expect(await resetsOf(heard)).toBe("log_lost");
   });
 });
 

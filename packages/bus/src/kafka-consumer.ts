@@ -1,11 +1,12 @@
 import type { Consumer, EachBatchPayload, IHeaders, KafkaMessage } from "kafkajs";
 import type { Counter, Gauge } from "prom-client";
 import { type Metrics, systemClock } from "@payment-links/runtime";
-import type { BatchHandler, ReceivedRecord, Subscription } from "./bus.ts";
+import type { BatchHandler, PositionStore, ReceivedRecord, Subscription } from "./bus.ts";
 import { type ConsumerPulse, createConsumerPulse } from "./consumer-pulse.ts";
 import { endsWithin } from "./ends-within.ts";
 import { handOver } from "./hand-over.ts";
 import { type KafkaConnection, openKafka } from "./kafka-client.ts";
+import { type KafkaPlaces, followPositions } from "./kafka-places.ts";
 import { counter, gauge } from "./metrics.ts";
 import { retryAt } from "./retry-at.ts";
 
@@ -17,6 +18,8 @@ export type KafkaConsumerOptions = KafkaConnection & {
   group: string;
   topics: readonly string[];
   handle: BatchHandler;
+  /** Where it begins at each join; without them Kafka's own offsets say so. */
+  positions?: PositionStore;
 };
 
 /** A member of a group over Kafka. */
@@ -49,6 +52,7 @@ type Parts = {
   silenceMsMax: number;
   pulse: ConsumerPulse;
   fetched: Gauge;
+  resets: Counter;
 };
 
 /**
@@ -68,6 +72,11 @@ export const createKafkaConsumer = (options: KafkaConsumerOptions): KafkaSubscri
       name: "payment_links_bus_consumer_last_fetch_timestamp_seconds",
       help: "When a consumer last asked the broker for records and was answered, also with none.",
       labelNames: ["group"],
+    }),
+    resets: counter(options.metrics, {
+      name: "payment_links_bus_positions_reset_total",
+      help: "Partitions whose log did not have what comes next: read again from their beginning.",
+      labelNames: ["group", "reason"],
     }),
   };
   // A consumer that never comes so far has stopped as well.
@@ -155,17 +164,19 @@ const runOnce = async (parts: Parts): Promise<Crash> => {
     retry: { ...retry, restartOnFailure: async () => false },
   });
   consumer.on(consumer.events.CRASH, ({ payload }) => crash({ error: payload.error }));
+  const givenUp = new AbortController();
   const giveUp = () => crash({});
   stopping.signal.addEventListener("abort", giveUp, { once: true });
   const watch = watchForSilence(parts, consumer, crash);
   try {
     await consumer.connect();
-    if (!stopping.signal.aborted) await join(parts, consumer);
+    if (!stopping.signal.aborted) await join(parts, consumer, givenUp.signal);
     return await crashed;
   } catch (error) {
     return { error: error instanceof Error ? error : new Error("kafkajs threw no error") };
   } finally {
     clearInterval(watch);
+    givenUp.abort();
     stopping.signal.removeEventListener("abort", giveUp);
     await endsWithin(consumer.disconnect(), stopTimeoutMs);
   }
@@ -174,13 +185,18 @@ const runOnce = async (parts: Parts): Promise<Crash> => {
 /**
  * Ends once the group is joined: kafkajs loses track of a consumer that is stopped while it joins.
  */
-const join = async (parts: Parts, consumer: Consumer): Promise<void> => {
-  await consumer.subscribe({ topics: [...parts.options.topics], fromBeginning: true });
+const join = async (parts: Parts, consumer: Consumer, signal: AbortSignal): Promise<void> => {
+  const { options, resets } = parts;
+  const { group, positions, topics } = options;
+  const places =
+    positions &&
+    followPositions({ connection: options, group, consumer, positions, resets, signal });
+  await consumer.subscribe({ topics: [...topics], fromBeginning: true });
   await consumer.run({
     autoCommit: false,
     eachBatchAutoResolve: false,
     partitionsConsumedConcurrently: partitionsAtOnceMax,
-    eachBatch: (payload) => handleBatch(parts, payload),
+    eachBatch: (payload) => handleBatch(parts, places, payload),
   });
 };
 
@@ -227,11 +243,21 @@ const isRefused = (error: Error): boolean => {
  * the member alive, however long the handler waits. Only Kafka's own errors are thrown from here;
  * kafkajs then joins again.
  */
-const handleBatch = async (parts: Parts, payload: EachBatchPayload): Promise<void> => {
+const handleBatch = async (
+  parts: Parts,
+  places: KafkaPlaces | undefined,
+  payload: EachBatchPayload,
+): Promise<void> => {
   const { batch } = payload;
   const { topic, partition } = batch;
   const { handle, log } = parts.options;
-  const records = batch.messages.map((message) => toReceived(message, topic, partition));
+  const reached = places?.enter(batch, batch.messages[0]?.offset ?? "0");
+  if (places !== undefined && reached === undefined) return;
+  const clusterId = places?.clusterId();
+  const records = batch.messages.map((message) => ({
+    ...toReceived(message, topic, partition),
+    ...(clusterId === undefined ? {} : { clusterId }),
+  }));
   const ending = new AbortController();
   let lostBy: unknown;
   const beat = setInterval(() => {
@@ -245,12 +271,15 @@ const handleBatch = async (parts: Parts, payload: EachBatchPayload): Promise<voi
   try {
     const handled = async ({ offset }: ReceivedRecord) => {
       payload.resolveOffset(offset);
-      const next = String(BigInt(offset) + 1n);
+      const nextOffset = BigInt(offset) + 1n;
+      reached?.(nextOffset);
+      const next = String(nextOffset);
       await payload.commitOffsetsIfNecessary({
         topics: [{ topic, partitions: [{ partition, offset: next }] }],
       });
     };
-    await handOver({ records, handle, signal: ending.signal, log, handled });
+    const { isBehind } = await handOver({ records, handle, signal: ending.signal, log, handled });
+    if (isBehind === true) places?.goBack(batch);
   } finally {
     clearInterval(beat);
     parts.batches.delete(ending);

@@ -129,6 +129,12 @@ const deliverTopic = async (
     group.turn += 1;
     const rest = records.slice(doneCount);
     const { handle, stopping } = member;
-    doneCount += await handOver({ records: rest, handle, signal: stopping.signal, log });
+    const { handledCount } = await handOver({
+      records: rest,
+      handle,
+      signal: stopping.signal,
+      log,
+    });
+    doneCount += handledCount;
   }
 };

@@ -1,4 +1,4 @@
-import type { Bus } from "./bus.ts";
+import type { Bus, PositionStore } from "./bus.ts";
 
 /**
  * A bus whose topics and groups have a prefix on the broker, but not in the services, so that
@@ -8,7 +8,7 @@ export const withTopicPrefix = (bus: Bus, prefix: string): Bus => ({
   ...bus,
   publish: (records) =>
     bus.publish(records.map((record) => ({ ...record, topic: prefix + record.topic }))),
-  subscribe: ({ group, topics, handle }) =>
+  subscribe: ({ group, topics, handle, positions }) =>
     bus.subscribe({
       group: prefix + group,
       topics: topics.map((topic) => prefix + topic),
@@ -17,7 +17,16 @@ export const withTopicPrefix = (bus: Bus, prefix: string): Bus => ({
           records.map((record) => ({ ...record, topic: record.topic.slice(prefix.length) })),
           signal,
         ),
+      ...(positions === undefined ? {} : { positions: withoutPrefix(positions, prefix) }),
     }),
+});
+
+const withoutPrefix = (positions: PositionStore, prefix: string): PositionStore => ({
+  read: (topic) => positions.read(topic.slice(prefix.length)),
+  replace: ({ topic, partition }, change) =>
+    positions.replace({ topic: topic.slice(prefix.length), partition }, change),
+  begin: ({ topic, partition }, position) =>
+    positions.begin({ topic: topic.slice(prefix.length), partition }, position),
 });
 
 /** The settings of topics, under their prefixed names on the cluster. */

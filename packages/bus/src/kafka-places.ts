@@ -1,0 +1,215 @@
+import type { Admin, Consumer } from "kafkajs";
+import type { Counter } from "prom-client";
+import { systemClock } from "@payment-links/runtime";
+import type { Place, Position, PositionStore } from "./bus.ts";
+import { endsWithin } from "./ends-within.ts";
+import { type KafkaConnection, openKafka } from "./kafka-client.ts";
+import { retryAt } from "./retry-at.ts";
+
+/** Puts a member of a group where the group's positions say. */
+export type KafkaPlaces = {
+  /**
+   * Lets records in that begin at this offset. Answers whom to tell how far the member has come, or
+   * nothing if the records are not what comes next: then they are left alone.
+   */
+  enter(place: Place, offset: string): ((nextOffset: bigint) => void) | undefined;
+  /** Goes back to where the group's position says. */
+  goBack(place: Place): void;
+  clusterId(): string | undefined;
+};
+
+type PlacesOptions = {
+  connection: KafkaConnection;
+  group: string;
+  consumer: Consumer;
+  positions: PositionStore;
+  resets: Counter;
+  /** Aborted when the member is given up. */
+  signal: AbortSignal;
+};
+
+/** Why a position cannot be kept: what the log has lost is read no more. */
+type ResetReason = "other_cluster" | "log_lost" | "deleted_unread";
+
+type Parts = PlacesOptions & {
+  /** Where each partition goes on; one that is absent has not been placed since the last join. */
+  places: Map<string, bigint>;
+  /** Partitions whose log ended before the offset asked for, although it may have grown since. */
+  lost: Set<string>;
+  /** Counts the joins: what was asked for an earlier one comes too late. */
+  joinCount: number;
+  clusterId: string | undefined;
+};
+
+const closeTimeoutMs = 5_000;
+const placeName = ({ topic, partition }: Place): string => `${topic}/${partition}`;
+
+/**
+ * Follows a group's positions. At each join the member's partitions are held back until their
+ * positions are read, for as long as that takes, and then read from there. Kafka's own offsets count
+ * only for a partition that has no position yet.
+ */
+export const followPositions = (options: PlacesOptions): KafkaPlaces => {
+  const parts: Parts = {
+    ...options,
+    places: new Map(),
+    lost: new Set(),
+    joinCount: 0,
+    clusterId: undefined,
+  };
+  const { consumer } = options;
+  // kafkajs calls this before it fetches for the new assignment.
+  consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
+    parts.joinCount += 1;
+    parts.places.clear();
+    void putBack(parts, payload.memberAssignment);
+  });
+  return {
+    enter: (place, offset) => enter(parts, place, offset),
+    goBack: (place) => goBack(parts, place),
+    clusterId: () => parts.clusterId,
+  };
+};
+
+const enter = (parts: Parts, place: Place, offset: string) => {
+  const name = placeName(place);
+  const { joinCount, places } = parts;
+  const nextOffset = places.get(name);
+  if (nextOffset === undefined) return undefined;
+  if (BigInt(offset) < nextOffset) {
+    // kafkajs begins anew by itself only where the broker knew no such offset.
+    parts.lost.add(name);
+    goBack(parts, place);
+    return undefined;
+  }
+  return (handledTo: bigint) => {
+    if (joinCount === parts.joinCount) places.set(name, handledTo);
+  };
+};
+
+const goBack = (parts: Parts, place: Place): void => {
+  parts.places.delete(placeName(place));
+  void putBack(parts, { [place.topic]: [place.partition] });
+};
+
+type Assignment = Readonly<Record<string, readonly number[]>>;
+
+/** Holds partitions back, and lets them go on from their positions. */
+const putBack = async (parts: Parts, assignment: Assignment): Promise<void> => {
+  const { connection, consumer, group, signal } = parts;
+  const { joinCount } = parts;
+  const isOver = () => signal.aborted || joinCount !== parts.joinCount;
+  consumer.pause(topicPartitions(assignment));
+  for (let failures = 1; !isOver(); failures += 1) {
+    try {
+      const found = await findPlaces(parts, assignment);
+      if (isOver()) return;
+      for (const { place, nextOffset } of found) begin(parts, place, nextOffset);
+      consumer.resume(topicPartitions(assignment));
+      return;
+    } catch (error) {
+      const told = { err: error, group, failures };
+      connection.log.warn(told, "a consumer's positions could not be read yet; it waits");
+    }
+    await systemClock.until(retryAt(systemClock, failures), signal);
+  }
+};
+
+const topicPartitions = (assignment: Assignment) =>
+  Object.entries(assignment).map(([topic, partitions]) => ({ topic, partitions: [...partitions] }));
+
+const begin = (parts: Parts, place: Place, nextOffset: bigint): void => {
+  const { consumer, positions, clusterId = "" } = parts;
+  positions.begin(place, { clusterId, nextOffset });
+  consumer.seek({ ...place, offset: String(nextOffset) });
+  parts.places.set(placeName(place), nextOffset);
+  parts.lost.delete(placeName(place));
+};
+
+type Found = { place: Place; nextOffset: bigint };
+
+const findPlaces = async (parts: Parts, assignment: Assignment): Promise<Found[]> => {
+  const admin = openKafka(parts.connection, { retry: { retries: 1 } }).admin();
+  try {
+    await admin.connect();
+    const { clusterId } = await admin.describeCluster();
+    parts.clusterId = clusterId;
+    const found: Found[] = [];
+    for (const [topic, partitions] of Object.entries(assignment)) {
+      found.push(...(await findInTopic(parts, admin, { clusterId, topic, partitions })));
+    }
+    return found;
+  } finally {
+    await endsWithin(admin.disconnect(), closeTimeoutMs);
+  }
+};
+
+type Asked = { clusterId: string; topic: string; partitions: readonly number[] };
+
+const findInTopic = async (parts: Parts, admin: Admin, asked: Asked): Promise<Found[]> => {
+  const { clusterId, topic, partitions } = asked;
+  const { group, positions } = parts;
+  // Read before the log's ends, which only grow: so no position lies behind one by being newer.
+  const kept = await positions.read(topic);
+  const logs = new Map(
+    (await admin.fetchTopicOffsets(topic)).map(({ partition, high, low }) => [
+      partition,
+      { first: BigInt(low), end: BigInt(high) },
+    ]),
+  );
+  const isNew = partitions.some((partition) => !kept.has(partition));
+  const [committed] = isNew ? await admin.fetchOffsets({ groupId: group, topics: [topic] }) : [];
+  return Promise.all(
+    partitions.map(async (partition) => {
+      const place = { topic, partition };
+      const log = logs.get(partition);
+      if (log === undefined) throw new Error(`the broker does not know ${placeName(place)}`);
+      const from = kept.get(partition);
+      const offset = committed?.partitions.find((one) => one.partition === partition)?.offset;
+      const reason =
+        from && whyReset(from, { ...log, clusterId }, parts.lost.has(placeName(place)));
+      if (from !== undefined && reason === undefined) return { place, nextOffset: from.nextOffset };
+      const nextOffset = from === undefined ? clamp(BigInt(offset ?? -1), log) : log.first;
+      const change = { from, to: { clusterId, nextOffset } };
+      if (!(await positions.replace(place, change))) throw new Error("the position has just moved");
+      if (reason !== undefined) tellReset(parts, place, { reason, from, nextOffset });
+      return { place, nextOffset };
+    }),
+  );
+};
+
+type Log = { first: bigint; end: bigint };
+
+const whyReset = (
+  position: Position,
+  { clusterId, first, end }: Log & { clusterId: string },
+  isLost: boolean,
+): ResetReason | undefined => {
+  if (position.clusterId !== clusterId) return "other_cluster";
+  if (isLost || position.nextOffset > end) return "log_lost";
+  return position.nextOffset < first ? "deleted_unread" : undefined;
+};
+
+/** Where the group stands by Kafka's own account; at the beginning if that cannot be. */
+const clamp = (committed: bigint, { first, end }: Log): bigint =>
+  committed < first || committed > end ? first : committed;
+
+const tellReset = (
+  { connection, group, resets }: Parts,
+  { topic, partition }: Place,
+  reset: { reason: ResetReason; from: Position | undefined; nextOffset: bigint },
+): void => {
+  const { reason, from, nextOffset } = reset;
+  resets.inc({ group, reason });
+  connection.log.error(
+    {
+      group,
+      topic,
+      partition,
+      reason,
+      position: String(from?.nextOffset),
+      begins_at: String(nextOffset),
+    },
+    "the log does not have what comes next; the consumer begins with what it has",
+  );
+};
