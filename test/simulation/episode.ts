@@ -1,0 +1,353 @@
+import type { Client } from "pg";
+import { openCatalogue } from "@payment-links/contracts";
+import type { TestDatabase } from "@payment-links/postgres/testing";
+import { Finding, hold } from "./finding.ts";
+import { type Received, type Sent, injectRequest } from "./inject-request.ts";
+import { type ShownLink, type ShownPayment, createModel } from "./model.ts";
+import { postgresSeam } from "./postgres-seam.ts";
+import { createRandom } from "./random.ts";
+import {
+  type Replica,
+  type ServiceName,
+  type Stage,
+  migrations,
+  serviceNames,
+  startReplica,
+} from "./replica.ts";
+import { enter } from "./seams.ts";
+import { type Errand, acme, hostsOfReceivers, openShop } from "./shop.ts";
+import { createSimBus } from "./sim-bus.ts";
+import { type Act, type Fate, type Owner, createWorld, runAs } from "./world.ts";
+
+const start = new Date("2026-11-21T10:00:00.000Z");
+const wildMs = 60_000;
+const wildStepsMax = 4_000;
+const calmStepsMax = 40_000;
+const ordersMax = 4;
+const paymentsMax = 16;
+const replicasOf: Readonly<Record<ServiceName, number>> = {
+  "links-api": 2,
+  "settlement-listener": 2,
+  "webhook-dispatcher": 2,
+};
+
+const sealingKey = `test=${Buffer.alloc(32, 7).toString("base64")}`;
+
+const env: Stage["env"] = {
+  "links-api": {},
+  "settlement-listener": { SETTLEMENT_PROVIDER_SECRETS: `${acme.name}=${acme.secret}` },
+  "webhook-dispatcher": {
+    WEBHOOK_SECRET_KEYS: sealingKey,
+    WEBHOOK_HOST_OVERRIDES: hostsOfReceivers.map((host) => `${host}=http://127.0.0.1:9`).join(","),
+    // The third attempt is made when all is calm again, so that no delivery fails for good.
+    WEBHOOK_RETRY_SCHEDULE_SECONDS: "0,20,60,120,240,480",
+  },
+};
+
+export type EpisodeResult = {
+  seed: number;
+  steps: number;
+  digest: string;
+  counts: ReadonlyMap<string, number>;
+  /** What must never be, or undefined. */
+  finding: string | undefined;
+  lines: readonly string[];
+  logLines: readonly string[];
+};
+
+/** The schemas of the services whose money this is. */
+export const schemas = serviceNames.map((name) => migrations[name]);
+
+/** Empties every table but those that the migrations filled. */
+const wipe = async (admin: Client): Promise<void> => {
+  const { rows } = await admin.query<{ name: string; schema: string }>(
+    `
+    SELECT quote_ident(schemaname) || '.' || quote_ident(tablename) AS name, schemaname AS schema
+    FROM pg_tables WHERE schemaname = ANY ($1) AND tablename NOT IN ('migrations', 'relay_lead')
+    ORDER BY 1
+  `,
+    [schemas.map(({ schema }) => schema)],
+  );
+  await admin.query(`TRUNCATE ${rows.map(({ name }) => name).join(", ")} RESTART IDENTITY`);
+  for (const { schema } of schemas)
+    await admin.query(`UPDATE ${schema}.relay_lead SET holder = NULL`);
+};
+
+/** Plays one episode: wild for a while, then calm until all is quiet, and then all must be right. */
+export const playEpisode = async (
+  seed: number,
+  {
+    admin,
+    database,
+    heard,
+  }: { admin: Client; database: TestDatabase; heard?: (line: string) => void },
+): Promise<EpisodeResult> => {
+  const world = createWorld(createRandom(seed), start, heard);
+  const { random } = world;
+  const model = createModel();
+  const shop = openShop(world, model);
+  const bus = createSimBus(world, { kept: model.heard });
+  const logLines: string[] = [];
+  const stage: Stage = {
+    world,
+    bus,
+    urlOf: (role) => database.urlOf(role),
+    ask: shop.ask,
+    catalogue: openCatalogue(),
+    env,
+    logged: (line) => {
+      logLines.push(`${world.steps()} ${line.trim()}`);
+      if (logLines.length > 60) logLines.shift();
+    },
+  };
+  // Each episode has its own weather: where all goes wrong at once, little gets far.
+  const mood = {
+    statement: random.pick([0, 0.001, 0.003, 0.01]),
+    call: random.pick([0, 0.03, 0.1]),
+    kill: random.pick([0, 0.01, 0.04]),
+    rebalance: random.pick([0, 0.05, 0.2]),
+    away: random.pick([0, 0.02, 0.05]),
+    flight: random.pick([0, 0.05, 0.1]),
+    disturbance: random.pick([0.02, 0.05]),
+  };
+  const replicas: Replica[] = [];
+  const restarts: { name: ServiceName; atMs: number }[] = [];
+  let replicaCount = 0;
+  let isWild = false;
+
+  const startOne = (name: ServiceName): void => {
+    replicaCount += 1;
+    replicas.push(startReplica(stage, name, replicaCount));
+  };
+
+  const kill = async (owner: Owner): Promise<void> => {
+    const at = replicas.findIndex((one) => one.owner === owner);
+    const [replica] = replicas.splice(at, 1);
+    if (at < 0 || replica === undefined) return;
+    owner.isDead = true;
+    world.forget(owner);
+    bus.drop(owner);
+    await postgresSeam.cut(owner);
+    deaths.get(owner)?.forEach((tell) => tell());
+    deaths.delete(owner);
+    world.count(`crash of ${replica.name}`);
+    restarts.push({ name: replica.name, atMs: world.nowMs() + 200 + random.below(8_000) });
+  };
+
+  const deaths = new Map<Owner, (() => void)[]>();
+
+  const call = (replica: Replica, isInternal: boolean, sent: Sent): Promise<Received> => {
+    const app = isInternal ? replica.internalApp : replica.app;
+    if (app === undefined) return Promise.resolve({ status: 503, text: "not started" });
+    const { promise: died, resolve } = Promise.withResolvers<Received>();
+    const list = deaths.get(replica.owner) ?? [];
+    deaths.set(replica.owner, list);
+    list.push(() => resolve({ status: 599, text: "the process died" }));
+    const answered = runAs(replica.owner, () => injectRequest(app, sent));
+    return Promise.race([answered, died]);
+  };
+
+  const upOf = (name: ServiceName) =>
+    replicas.filter((one) => one.name === name && one.app !== undefined);
+
+  let failure: unknown;
+  const runErrand = (errand: Errand): void => {
+    const replica = random.pick(upOf(errand.service));
+    errand.underWay += 1;
+    world.say(`errand ${errand.what} to ${replica.owner.name}`);
+    call(replica, errand.isInternal === true, errand.send())
+      .then((answer) => {
+        errand.underWay -= 1;
+        world.say(`errand ${errand.what}: ${answer.status}`);
+        if (!shop.errands.includes(errand)) return;
+        if (errand.answered(answer)) shop.errands.splice(shop.errands.indexOf(errand), 1);
+      })
+      .catch((error: unknown) => {
+        failure ??= error;
+      });
+  };
+
+  const decide = (act: Act): Fate => {
+    if (!isWild || act.fates.length === 0) return "pass";
+    const odds = act.kind === "sql" ? mood.statement : mood.call;
+    return random.chance(odds) ? random.pick(act.fates) : "pass";
+  };
+
+  const restartDue = (): void => {
+    for (const replica of replicas.filter((one) => one.hasFailed)) {
+      replicas.splice(replicas.indexOf(replica), 1);
+      restarts.push({ name: replica.name, atMs: world.nowMs() + 1_000 });
+    }
+    for (const restart of restarts.filter(({ atMs }) => atMs <= world.nowMs())) {
+      restarts.splice(restarts.indexOf(restart), 1);
+      startOne(restart.name);
+    }
+  };
+
+  /** One thing happens; false if there is nothing that could. */
+  const happen = async (): Promise<boolean> => {
+    if (failure !== undefined) throw failure;
+    restartDue();
+    const offers = bus.offers();
+    const idle = shop.errands.filter(
+      (errand) =>
+        upOf(errand.service).length > 0 &&
+        (errand.underWay === 0 || (isWild && errand.underWay < 2 && random.chance(0.02))),
+    );
+    const readyCount = world.countReady();
+    const total = readyCount + offers.length + idle.length;
+    if (total === 0) return false;
+    const chosen = random.below(total);
+    const offer = offers[chosen - readyCount];
+    const errand = idle[chosen - readyCount - offers.length];
+    if (chosen < readyCount) {
+      await world.step(decide, kill);
+    } else if (offer !== undefined) {
+      world.say(offer.what);
+      offer.begin();
+      await world.quiet();
+    } else if (errand !== undefined) {
+      runErrand(errand);
+      await world.quiet();
+    }
+    if (failure !== undefined) throw failure;
+    return true;
+  };
+
+  const flyTo = (moreMsMax: number): void => {
+    const next = Math.min(world.nextTimerMs() ?? Infinity, ...restarts.map(({ atMs }) => atMs));
+    const byMs = Math.max(0, next - world.nowMs()) + random.below(moreMsMax);
+    world.advance(Number.isFinite(byMs) ? byMs : 1_000);
+  };
+
+  const disturb = async (): Promise<void> => {
+    const linked = model.orders.filter(({ linkId }) => linkId !== undefined);
+    if (model.orders.length < ordersMax && random.chance(0.2)) shop.placeOrder();
+    if (linked.length > 0 && model.payments.length < paymentsMax && random.chance(0.4)) {
+      shop.pay(random.pick(linked));
+    }
+    if (linked.length > 0 && random.chance(0.02)) {
+      const order = random.pick(linked);
+      if (!order.isDeactivationAsked) shop.deactivate(order);
+    }
+    if (random.chance(mood.rebalance)) {
+      world.say("rebalance");
+      world.count("rebalance");
+      bus.rebalanceAny();
+    }
+    if (random.chance(bus.isAway() ? 0.2 : mood.away)) {
+      bus.setAway(!bus.isAway());
+      world.say(`the broker is away: ${bus.isAway()}`);
+      world.count("the broker goes or comes");
+    }
+    if (random.chance(mood.kill)) {
+      const replica = random.pick(replicas);
+      world.say(`kill ${replica.owner.name}`);
+      await kill(replica.owner);
+    }
+    if (random.chance(mood.flight)) {
+      const byMs = random.below(random.chance(0.2) ? 12_000 : 1_500);
+      world.say(`time passes: ${byMs}`);
+      world.advance(byMs);
+    }
+    await world.quiet();
+  };
+
+  const beWild = async (): Promise<void> => {
+    isWild = true;
+    const until = world.nowMs() + wildMs;
+    for (let turn = 0; turn < wildStepsMax && world.nowMs() < until; turn += 1) {
+      if (random.chance(mood.disturbance) && replicas.length > 0) await disturb();
+      if (!(await happen())) flyTo(1_000);
+    }
+    isWild = false;
+  };
+
+  const beCalm = async (isDone: () => Promise<boolean>): Promise<void> => {
+    for (let turn = 0; turn < calmStepsMax; turn += 1) {
+      if (await happen()) continue;
+      if (await isDone()) return;
+      flyTo(10_000);
+    }
+    throw new Finding("it does not come to rest");
+  };
+
+  const countLeft = async (): Promise<number> => {
+    const { rows } = await admin.query<{ count: string }>(`
+      SELECT (SELECT count(*) FROM links_api.outbox)
+        + (SELECT count(*) FROM settlement_listener.outbox)
+        + (SELECT count(*) FROM webhook_dispatcher.outbox)
+        + (SELECT count(*) FROM webhook_dispatcher.deliveries) AS count
+    `);
+    return Number(rows[0]?.count);
+  };
+
+  const isQuiet = async (): Promise<boolean> =>
+    shop.errands.length === 0 &&
+    restarts.length === 0 &&
+    replicas.every(({ app }) => app !== undefined) &&
+    bus.isRead() &&
+    (await countLeft()) === 0;
+
+  const get = async (path: string, headers: Record<string, string>): Promise<string> => {
+    const [replica] = upOf("links-api");
+    if (replica === undefined) throw new Finding("no links-api is up");
+    const got: Received[] = [];
+    void call(replica, false, { method: "GET", path, headers }).then((one) => got.push(one));
+    await world.quiet();
+    while (got.length === 0 && (await happen()));
+    const [answer] = got;
+    hold(answer?.status === 200, () => `${path}: ${answer?.status} ${answer?.text}`);
+    return answer.text;
+  };
+
+  const holdAll = async (): Promise<void> => {
+    for (const order of model.orders) {
+      const cookie = shop.cookieOf(order.account);
+      const path = `/console/api/payment-links/${order.linkId}`;
+      const shown = JSON.parse(await get(`/v1/payment-link/${order.linkId}`, {})) as ShownLink;
+      const list = JSON.parse(await get(path, cookie)) as { payments: ShownPayment[] };
+      model.holdLink(order, shown, list.payments, world.now());
+    }
+  };
+
+  const play = async (): Promise<void> => {
+    for (const name of serviceNames) {
+      for (let one = 0; one < replicasOf[name]; one += 1) startOne(name);
+    }
+    shop.registerAll();
+    await world.quiet();
+    await beCalm(isQuiet);
+    world.say("wild");
+    await beWild();
+    world.say("calm");
+    bus.setAway(false);
+    shop.becomeCalm();
+    await beCalm(isQuiet);
+    await holdAll();
+    world.count("orders", model.orders.length);
+    world.count("payments", model.payments.length);
+  };
+
+  await wipe(admin);
+  postgresSeam.admin = admin;
+  world.findWaitingBy(postgresSeam.findWaiting);
+  enter({ world, strangers: { receive: shop.receive } });
+  let finding: string | undefined;
+  try {
+    await play();
+  } catch (error) {
+    finding = error instanceof Finding ? error.message : String((error as Error).stack);
+  }
+  for (const { owner } of replicas.slice()) await kill(owner);
+  enter(undefined);
+  return {
+    seed,
+    steps: world.steps(),
+    digest: world.digest(),
+    counts: world.counts(),
+    finding,
+    lines: world.lines(),
+    logLines,
+  };
+};

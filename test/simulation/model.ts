@@ -1,0 +1,345 @@
+import type { OutgoingRecord } from "@payment-links/bus";
+import { Decimal } from "@payment-links/contracts";
+import { hold } from "./finding.ts";
+
+/** An order as its shop placed it; its link has an id once the API has told it. */
+export type Order = {
+  number: number;
+  account: number;
+  toAmount: number;
+  maxUsage: number | null;
+  expiresAt: Date | null;
+  linkId: string | undefined;
+  /** Whether its owner has asked to deactivate it, and whether that has been answered. */
+  isDeactivationAsked: boolean;
+  isDeactivated: boolean;
+};
+
+/** Why a payment never counts, whatever its link's state. */
+export type Flaw = "wrong_token" | "wrong_destination" | "wrong_amount";
+
+/** A payment as it truly is, whoever tells of it. */
+export type Payment = {
+  number: number;
+  order: Order;
+  amount: string;
+  flaw: Flaw | undefined;
+  occurredAt: Date;
+  /** What its payer's transaction is called: it names the payment on every wire. */
+  hash: string;
+  /** How it ends; a payment that is settled is money. */
+  end: "settled" | "failed";
+  /** Whether the end has been told to the system at least once. */
+  isEndTold: boolean;
+};
+
+export type Endpoint = { number: number; account: number; host: string; secret: string };
+
+type LinkData = {
+  id: string;
+  version: number;
+  status: string;
+  receivedAmount: string;
+  currentUsage: number;
+};
+
+type LinkEvent = {
+  id: string;
+  type: string;
+  link: LinkData;
+  transaction:
+    | { id: string; sourceTransaction: string; amount: string; status: string }
+    | undefined;
+};
+
+type Webhook = {
+  endpoint: Endpoint;
+  deliveryId: string;
+  type: string;
+  linkId: string;
+  /** The payment of which it tells; undefined for a completed link. */
+  payment: Payment | undefined;
+  isDelivered: boolean;
+};
+
+const succeeded = "payment_link.transaction.succeeded";
+const completed = "payment_link.completed";
+
+/** What is true, and what the system has said of it so far. */
+export const createModel = () => {
+  const orders: Order[] = [];
+  const payments: Payment[] = [];
+  const endpoints: Endpoint[] = [];
+  const linkEvents = new Map<string, Map<string, LinkEvent>>();
+  const settlementVersions = new Map<string, number>();
+  const settlementIds = new Map<string, string>();
+  const heardIds = new Set<string>();
+  const webhooks = new Map<string, Webhook>();
+
+  const orderOf = (linkId: string): Order => {
+    const order = orders.find((one) => one.linkId === linkId);
+    hold(order !== undefined, () => "a link is told of that nobody ordered");
+    return order;
+  };
+
+  const paymentOf = (hash: string): Payment => {
+    const payment = payments.find((one) => one.hash === hash);
+    hold(payment !== undefined, () => `a payment is told of that nobody made: ${hash}`);
+    return payment;
+  };
+
+  const tell = (order: Order): string => `link ${order.number}`;
+
+  const hearLinkEvent = (event: LinkEvent): void => {
+    const known = linkEvents.get(event.link.id) ?? new Map<string, LinkEvent>();
+    linkEvents.set(event.link.id, known);
+    const twin = [...known.values()].find((one) => one.link.version === event.link.version);
+    hold(
+      twin === undefined,
+      () =>
+        `two events of one link have version ${event.link.version}: ${twin?.type}, ${event.type}`,
+    );
+    const newest = Math.max(0, ...[...known.values()].map(({ link }) => link.version));
+    hold(
+      event.link.version > newest,
+      () => `version ${event.link.version} of a link is told after ${newest}`,
+    );
+    known.set(event.id, event);
+  };
+
+  const hearSettlement = (data: SettlementData): void => {
+    const payment = paymentOf(data.sourceTransaction);
+    const before = settlementVersions.get(data.id) ?? 0;
+    hold(data.version > before, () => `payment ${payment.number}: ${data.version} after ${before}`);
+    settlementVersions.set(data.id, data.version);
+    const id = settlementIds.get(payment.hash) ?? data.id;
+    hold(id === data.id, () => `payment ${payment.number} is told under two ids`);
+    settlementIds.set(payment.hash, data.id);
+    hold(
+      data.status !== "settled" || (payment.end === "settled" && payment.isEndTold),
+      () => `payment ${payment.number} is told as settled, and is not`,
+    );
+  };
+
+  return {
+    orders,
+    payments,
+    endpoints,
+    webhooks: (): readonly Webhook[] => [...webhooks.values()],
+    orderOf,
+
+    /** A record was kept by the bus for good. */
+    heard: ({ topic, headers, value }: OutgoingRecord): void => {
+      const id = headers["ce_id"] ?? "";
+      if (heardIds.has(id)) return;
+      heardIds.add(id);
+      const type = headers["ce_type"] ?? "";
+      hold(!topic.endsWith(".dead-letter"), () => `a record is parked: ${value.slice(0, 400)}`);
+      if (topic === "settlements.v1") hearSettlement(JSON.parse(value));
+      if (topic !== "payment-links.v1" || type.endsWith(".snapshot")) return;
+      const { link, transaction } = JSON.parse(value);
+      hearLinkEvent({ id, type, link, transaction });
+    },
+
+    /** A webhook arrives: it must be due, and the same as before if it comes again. */
+    receive: (endpoint: Endpoint, deliveryId: string, body: WebhookBody): Webhook => {
+      const { data, type } = body;
+      const order = orderOf(data.paymentLinkId);
+      hold(body.id === deliveryId, () => "a webhook's header and body differ in their id");
+      hold(order.account === endpoint.account, () => "a webhook goes to another account");
+      const hash = data.transaction?.sourceTransaction;
+      const payment = hash === undefined ? undefined : paymentOf(hash);
+      hold((type === succeeded) === (payment !== undefined), () => `a webhook ${type}`);
+      if (payment !== undefined) {
+        hold(
+          payment.order === order && payment.end === "settled" && payment.isEndTold,
+          () => `a webhook tells of payment ${payment.number}, which is not paid`,
+        );
+        hold(
+          new Decimal(payment.amount).equals(data.transaction?.amount ?? "0"),
+          () => `a webhook tells another amount of payment ${payment.number}`,
+        );
+      }
+      const paid = payments
+        .filter((one) => one.order === order && one.end === "settled" && one.isEndTold)
+        .reduce((sum, one) => sum.plus(one.amount), new Decimal(0));
+      hold(
+        paid.greaterThanOrEqualTo(data.receivedAmount),
+        () =>
+          `a webhook says that ${tell(order)} received ${data.receivedAmount} of ${paid.toFixed()}`,
+      );
+      const known = webhooks.get(deliveryId);
+      const webhook: Webhook = known ?? {
+        endpoint,
+        deliveryId,
+        type,
+        linkId: data.paymentLinkId,
+        payment,
+        isDelivered: false,
+      };
+      const isSame =
+        webhook.endpoint === endpoint &&
+        webhook.type === type &&
+        webhook.linkId === data.paymentLinkId &&
+        webhook.payment === payment;
+      hold(isSame, () => "a delivery id is used for two webhooks");
+      const twin = [...webhooks.values()].find(
+        (other) =>
+          other.deliveryId !== deliveryId &&
+          other.endpoint === endpoint &&
+          other.type === type &&
+          other.linkId === data.paymentLinkId &&
+          other.payment === payment,
+      );
+      hold(twin === undefined, () => `a webhook comes under two delivery ids: ${type}`);
+      webhooks.set(deliveryId, webhook);
+      return webhook;
+    },
+
+    /** Once all is quiet: replays each link's events, and holds all that was said against what is true. */
+    holdLink: (
+      order: Order,
+      shown: ShownLink,
+      listed: readonly ShownPayment[],
+      now: Date,
+    ): void => {
+      const name = tell(order);
+      const events = [...(linkEvents.get(order.linkId ?? "")?.values() ?? [])].toSorted(
+        (a, b) => a.link.version - b.link.version,
+      );
+      const state = { received: new Decimal(0), usage: 0, isCompleted: false, isInactive: false };
+      const applied = new Set<Payment>();
+      for (const [index, { type, link, transaction }] of events.entries()) {
+        hold(link.version === index + 1, () => `${name}: version ${index + 1} was never told`);
+        if (type === succeeded) {
+          const payment = paymentOf(transaction?.sourceTransaction ?? "");
+          hold(!applied.has(payment), () => `${name}: payment ${payment.number} counts twice`);
+          hold(payment.flaw === undefined, () => `${name}: payment ${payment.number} has a flaw`);
+          hold(!isLate(payment), () => `${name}: payment ${payment.number} came after the expiry`);
+          hold(!state.isCompleted, () => `${name}: a payment counts on a completed link`);
+          hold(!state.isInactive, () => `${name}: a payment counts on a deactivated link`);
+          applied.add(payment);
+          state.received = state.received.plus(payment.amount);
+          state.usage += 1;
+          state.isCompleted =
+            state.received.greaterThanOrEqualTo(order.toAmount) ||
+            (order.maxUsage !== null && state.usage >= order.maxUsage);
+          const next = events[index + 1];
+          hold(
+            !state.isCompleted || next?.type === completed,
+            () => `${name}: is paid, and is not told as completed`,
+          );
+        } else if (type === completed) {
+          hold(
+            state.isCompleted && events[index - 1]?.type === succeeded,
+            () => `${name}: ${type}`,
+          );
+        } else if (type === "payment_link.deactivated") {
+          hold(order.isDeactivationAsked, () => `${name}: is deactivated, and nobody asked`);
+          hold(!state.isCompleted, () => `${name}: a completed link is deactivated`);
+          state.isInactive = true;
+        } else {
+          hold(type === "payment_link.created" && index === 0, () => `${name}: ${type}`);
+        }
+        hold(
+          state.received.equals(link.receivedAmount) && state.usage === link.currentUsage,
+          () =>
+            `${name}: version ${link.version} says ${link.receivedAmount} in ${link.currentUsage}, ` +
+            `not ${state.received.toFixed()} in ${state.usage}`,
+        );
+      }
+      hold(events.length > 0, () => `${name}: its creation was never told`);
+      if (order.isDeactivated)
+        hold(state.isInactive, () => `${name}: its deactivation was not told`);
+      const hasExpired = order.expiresAt !== null && order.expiresAt <= now;
+      const status = state.isCompleted
+        ? "completed"
+        : state.isInactive || hasExpired
+          ? "inactive"
+          : "active";
+      hold(
+        shown.status === status && state.received.equals(shown.receivedAmount),
+        () => `${name}: is shown as ${shown.status} with ${shown.receivedAmount}, not ${status}`,
+      );
+
+      const due = payments.filter((one) => one.order === order && one.isEndTold);
+      for (const payment of due) {
+        const all = listed.filter((one) => one.sourceTransaction === payment.hash);
+        hold(
+          all.length === 1,
+          () => `${name}: payment ${payment.number} is listed ${all.length} times`,
+        );
+        const [one] = all;
+        hold(
+          one?.status === payment.end,
+          () => `${name}: payment ${payment.number} is ${one?.status}`,
+        );
+        hold(
+          one.applied === applied.has(payment),
+          () => `${name}: payment ${payment.number} is listed as applied: ${one.applied}`,
+        );
+        if (payment.end !== "settled" || applied.has(payment)) continue;
+        const isReasonGood =
+          one.reason === payment.flaw ||
+          (payment.flaw === undefined &&
+            ((one.reason === "completed" && state.isCompleted) ||
+              (one.reason === "expired" && isLate(payment)) ||
+              (one.reason === "inactive" && state.isInactive)));
+        hold(
+          isReasonGood,
+          () => `${name}: payment ${payment.number} does not count: ${one.reason}`,
+        );
+      }
+      const strange = listed.filter(
+        (one) => !payments.some(({ hash }) => hash === one.sourceTransaction),
+      );
+      hold(strange.length === 0, () => `${name}: a payment is listed that nobody made`);
+
+      const webhookEvents = events.filter(({ type }) => type === succeeded || type === completed);
+      for (const endpoint of endpoints.filter(({ account }) => account === order.account)) {
+        const got = [...webhooks.values()].filter(
+          (one) => one.endpoint === endpoint && one.linkId === order.linkId,
+        );
+        for (const { type, transaction } of webhookEvents) {
+          const hash = type === succeeded ? transaction?.sourceTransaction : undefined;
+          const one = got.find((other) => other.type === type && other.payment?.hash === hash);
+          hold(
+            one?.isDelivered === true,
+            () => `${name}: endpoint ${endpoint.number} never got ${type} ${hash ?? ""}`,
+          );
+        }
+        hold(
+          got.length === webhookEvents.length,
+          () => `${name}: endpoint ${endpoint.number} got ${got.length} of ${webhookEvents.length}`,
+        );
+      }
+    },
+  };
+};
+
+export type Model = ReturnType<typeof createModel>;
+
+const isLate = ({ occurredAt, order }: Payment): boolean =>
+  order.expiresAt !== null && occurredAt >= order.expiresAt;
+
+type SettlementData = { id: string; version: number; status: string; sourceTransaction: string };
+
+export type WebhookBody = {
+  id: string;
+  type: string;
+  data: {
+    paymentLinkId: string;
+    receivedAmount: string;
+    status: string;
+    transaction?: { sourceTransaction: string; amount: string };
+  };
+};
+
+export type ShownLink = { status: string; receivedAmount: string };
+
+export type ShownPayment = {
+  status: string;
+  applied: boolean;
+  reason: string | null;
+  sourceTransaction: string;
+};

@@ -1,0 +1,204 @@
+import type { Socket } from "node:net";
+import { Client } from "pg";
+import { type Fate, type Outcome, type Owner, type World, currentOwner, never } from "./world.ts";
+
+type Query = (this: Client, ...args: unknown[]) => Promise<Result>;
+type Result = { rowCount: number | null; rows: { pid: number }[] };
+type Plain = (this: Client) => Promise<void>;
+
+const prototype = Object.create(Client.prototype) as Readonly<Record<string, unknown>>;
+
+const real = {
+  query: prototype["query"] as Query,
+  connect: prototype["connect"] as Plain,
+  end: prototype["end"] as Plain,
+};
+
+/** A session as it is seen from here. */
+type Session = { owner: Owner; pid: number; isInTransaction: boolean };
+
+const sessions = new WeakMap<Client, Session>();
+const pollMs = 1;
+const goneMsMax = 30_000;
+
+const wait = globalThis.setTimeout;
+
+/** Between the services' code and their sessions: each statement waits for the world's leave. */
+export const postgresSeam = {
+  world: undefined as World | undefined,
+  /** The superuser's session, by which the world looks at the others. */
+  admin: undefined as Client | undefined,
+
+  install: (): void => {
+    Object.assign(Client.prototype, { query, connect, end });
+  },
+
+  /** Which sessions wait for a lock, and have for long enough that no deadlock will be found. */
+  findWaiting: async (): Promise<ReadonlySet<number>> => {
+    const rows = await ask(
+      `SELECT pid FROM pg_locks WHERE NOT granted
+       AND waitstart < clock_timestamp() - interval '25 milliseconds'`,
+    );
+    return new Set(rows.map(({ pid }) => pid));
+  },
+
+  /** Cuts all sessions of a process that was killed; ends once Postgres has undone their work. */
+  cut: async (owner: Owner): Promise<void> => {
+    for (const client of owner.clients) {
+      silence(client);
+      await terminate(pidOf(client));
+    }
+    owner.clients.clear();
+    postgresSeam.world?.released();
+  },
+};
+
+const ask = async (text: string, values: unknown[] = []): Promise<{ pid: number }[]> => {
+  const { admin } = postgresSeam;
+  if (admin === undefined) throw new Error("nobody looks at the sessions");
+  return (await real.query.call(admin, text, values)).rows;
+};
+
+const pidOf = (client: Client): number => (client as unknown as { processID: number }).processID;
+
+const terminate = async (pid: number): Promise<void> => {
+  await ask("SELECT pg_terminate_backend($1)", [pid]);
+  await untilGone(pid);
+};
+
+const untilGone = async (pid: number): Promise<void> => {
+  const until = performance.now() + goneMsMax;
+  while (performance.now() < until) {
+    const rows = await ask("SELECT FROM pg_stat_activity WHERE pid = $1", [pid]);
+    if (rows.length === 0) return;
+    await new Promise((resolve) => {
+      wait(resolve, pollMs);
+    });
+  }
+  throw new Error("a session does not end");
+};
+
+/** What comes over a socket of a process that is no more reaches nobody. */
+const silence = (client: Client): void => {
+  const { connection } = client as unknown as { connection: { stream: Socket } };
+  const { stream } = connection;
+  for (const name of ["data", "error", "end", "close"]) stream.removeAllListeners(name);
+  stream.on("error", () => {});
+  stream.destroy();
+};
+
+const settings = `
+  SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0; SET lock_timeout = 0
+`;
+
+function connect(this: Client): Promise<void> {
+  const owner = currentOwner();
+  const { world } = postgresSeam;
+  if (owner === undefined || world === undefined) return real.connect.call(this);
+  if (owner.isDead) return never();
+  return new Promise((resolve, reject) => {
+    world.park({
+      owner,
+      kind: "connect",
+      what: "",
+      fates: ["crash before"],
+      perform: async (): Promise<Outcome> => {
+        try {
+          await real.connect.call(this);
+          await real.query.call(this, settings);
+          sessions.set(this, { owner, pid: pidOf(this), isInTransaction: false });
+          owner.clients.add(this);
+          this.once("end", () => owner.clients.delete(this));
+          return { word: "ok", deliver: resolve };
+        } catch (error) {
+          return { word: "failed", deliver: () => reject(error) };
+        }
+      },
+    });
+  });
+}
+
+function query(this: Client, ...args: unknown[]): Promise<unknown> {
+  const session = sessions.get(this);
+  const { world } = postgresSeam;
+  if (session === undefined || world === undefined) return real.query.apply(this, args);
+  const { owner, pid } = session;
+  if (owner.isDead) return never();
+  const text = textOf(args);
+  return new Promise((resolve, reject) => {
+    world.park({
+      owner,
+      kind: "sql",
+      what: text,
+      fates: fatesOf(this),
+      pid: () => pid,
+      perform: async (fate: Fate): Promise<Outcome> => {
+        if (fate === "fail before") await lose(this, pid);
+        const outcome = await real.query.apply(this, args).then(
+          (result) => ({
+            word: `${result.rowCount ?? "ok"}`,
+            releases: isRelease(session, text),
+            deliver: () => resolve(result),
+          }),
+          (error: unknown) => {
+            session.isInTransaction = !/^ROLLBACK|^COMMIT/.test(text) && session.isInTransaction;
+            return { word: wordOf(error), releases: true, deliver: () => reject(error) };
+          },
+        );
+        if (fate !== "fail after") return outcome;
+        await lose(this, pid);
+        const error = new Error("Connection terminated unexpectedly");
+        return { word: `${outcome.word}, lost`, releases: true, deliver: () => reject(error) };
+      },
+    });
+  });
+}
+
+/** Nobody hears of a lost connection while a pool is opened: there it ends the process. */
+const fatesOf = (client: Client): readonly Fate[] =>
+  client.listenerCount("error") === 0
+    ? ["crash before", "crash after"]
+    : ["fail before", "fail after", "crash before", "crash after"];
+
+async function end(this: Client): Promise<void> {
+  const session = sessions.get(this);
+  const { world } = postgresSeam;
+  if (session === undefined || world === undefined) return real.end.call(this);
+  if (session.owner.isDead) return never();
+  await world.during(async () => {
+    await real.end.call(this);
+    await untilGone(session.pid);
+  });
+  world.released();
+}
+
+/** The session ends, as where the network or the server fails. */
+const lose = async (client: Client, pid: number): Promise<void> => {
+  const ended = new Promise((resolve) => {
+    client.once("end", resolve);
+  });
+  await terminate(pid);
+  await ended;
+};
+
+const textCharactersMax = 90;
+
+const textOf = ([first]: unknown[]): string => {
+  const text = typeof first === "string" ? first : (first as { text: string }).text;
+  return text.replaceAll(/\s+/g, " ").trim().slice(0, textCharactersMax);
+};
+
+const wordOf = (error: unknown): string => {
+  const { code, message } = error as { code?: string; message: string };
+  return code ?? message.slice(0, 60);
+};
+
+/** Whether a statement that succeeded may have let go of locks; keeps whether a transaction is open. */
+const isRelease = (session: Session, text: string): boolean => {
+  if (/^(?:START TRANSACTION|BEGIN)/.test(text)) {
+    session.isInTransaction = true;
+    return false;
+  }
+  if (/^(?:COMMIT|ROLLBACK)/.test(text)) session.isInTransaction = false;
+  return !session.isInTransaction;
+};

@@ -1,0 +1,224 @@
+import type { BatchHandler, Bus, OutgoingRecord, ReceivedRecord } from "@payment-links/bus";
+import { type Owner, type World, never, runAs } from "./world.ts";
+
+const partitionCount = 3;
+const batchRecordsMax = 6;
+const firstWaitMs = 100;
+const waitMsMax = 5_000;
+
+type Place = { topic: string; partition: number };
+
+type Member = {
+  owner: Owner;
+  group: string;
+  topics: readonly string[];
+  handle: BatchHandler;
+  isStopped: boolean;
+};
+
+/** A group's reading of one partition, by the member that has it now. */
+type Reading = Place & {
+  member: Member;
+  position: number;
+  isBusy: boolean;
+  failures: number;
+  notBeforeMs: number;
+  gone: AbortController;
+  idle: () => void;
+};
+
+type Group = { committed: Map<string, number>; members: Member[]; readings: Reading[] };
+
+const nameOf = ({ topic, partition }: Place): string => `${topic}/${partition}`;
+
+/** What the bus shows to whoever watches the world. */
+export type BusWatch = { kept: (record: OutgoingRecord) => void };
+
+/**
+ * A broker of the simulation's own: it keeps the bus' contract and nothing beyond. Records of a key stay
+ * in order and come at least once; between keys, groups and members anything may happen.
+ */
+export const createSimBus = (world: World, watch: BusWatch) => {
+  const logs = new Map<string, ReceivedRecord[]>();
+  const groups = new Map<string, Group>();
+  const partitionOf = new Map<string, number>();
+  let isAway = false;
+
+  const logOf = (place: Place): ReceivedRecord[] => {
+    const log = logs.get(nameOf(place)) ?? [];
+    logs.set(nameOf(place), log);
+    return log;
+  };
+
+  /** By a key's first appearance: its text is drawn, and must choose nothing. */
+  const findPartition = (key: string): number => {
+    const known = partitionOf.get(key) ?? partitionOf.size % partitionCount;
+    partitionOf.set(key, known);
+    return known;
+  };
+
+  const keep = (record: OutgoingRecord): void => {
+    const { topic, key, headers, value } = record;
+    const place = { topic, partition: findPartition(key) };
+    const log = logOf(place);
+    log.push({ ...place, offset: String(log.length), key, headers, value: Buffer.from(value) });
+    watch.kept(record);
+  };
+
+  const publish = (owner: Owner, records: readonly OutgoingRecord[]): Promise<void> => {
+    if (owner.isDead) return never();
+    return new Promise((resolve, reject) => {
+      world.park({
+        owner,
+        kind: "publish",
+        what: `${records.length} to ${[...new Set(records.map(({ topic }) => topic))].join()}`,
+        fates: ["fail before", "fail after", "crash before", "crash after"],
+        perform: async (fate) => {
+          const refuse = (word: string) => {
+            const error = new Error("the broker does not acknowledge");
+            return { word, deliver: () => reject(error) };
+          };
+          if (isAway) return refuse("the broker is away");
+          if (fate === "fail before") return refuse("kept nothing");
+          // Some of a batch may have been kept, in some partitions whole, in others not.
+          const isKept = (record: OutgoingRecord) =>
+            fate !== "fail after" || findPartition(record.key) !== lost;
+          const lost = world.random.below(partitionCount + 1);
+          for (const record of records) if (isKept(record)) keep(record);
+          if (fate === "fail after") return refuse("kept some");
+          return { word: "kept", deliver: resolve };
+        },
+      });
+    });
+  };
+
+  /** Shares the partitions of a group's topics among its members anew. */
+  const rebalance = (group: Group): void => {
+    for (const reading of group.readings) {
+      reading.gone.abort("rebalanced");
+      reading.idle();
+    }
+    const { members } = group;
+    const topics = members[0]?.topics ?? [];
+    const turn = members.length === 0 ? 0 : world.random.below(members.length);
+    group.readings = topics.flatMap((topic) =>
+      Array.from({ length: partitionCount }, (_, partition) => ({ topic, partition })).flatMap(
+        (place, index): Reading[] => {
+          const member = members[(turn + index) % members.length];
+          if (member === undefined) return [];
+          return [
+            {
+              ...place,
+              member,
+              position: group.committed.get(nameOf(place)) ?? 0,
+              isBusy: false,
+              failures: 0,
+              notBeforeMs: 0,
+              gone: new AbortController(),
+              idle: () => {},
+            },
+          ];
+        },
+      ),
+    );
+  };
+
+  const handOver = (group: Group, reading: Reading): void => {
+    const { member } = reading;
+    const count = 1 + world.random.below(batchRecordsMax);
+    const records = logOf(reading).slice(reading.position, reading.position + count);
+    const commitsAtOnce = world.random.chance(0.7);
+    reading.isBusy = true;
+    const settled = (handledCount: number) => {
+      reading.isBusy = false;
+      if (handledCount === 0) {
+        reading.failures += 1;
+        const waitMs = Math.min(firstWaitMs * 2 ** reading.failures, waitMsMax);
+        reading.notBeforeMs = world.nowMs() + waitMs;
+      } else {
+        reading.failures = 0;
+        reading.position += handledCount;
+        // A place that is not written down yet is lost with its member: what follows comes again.
+        if (commitsAtOnce && !reading.gone.signal.aborted) {
+          group.committed.set(nameOf(reading), reading.position);
+        }
+      }
+      reading.idle();
+    };
+    runAs(member.owner, () => member.handle(records, reading.gone.signal)).then(
+      ({ handledCount }) => settled(handledCount),
+      () => settled(0),
+    );
+  };
+
+  const leave = (member: Member): void => {
+    const group = groups.get(member.group);
+    member.isStopped = true;
+    if (group === undefined || !group.members.includes(member)) return;
+    group.members = group.members.filter((other) => other !== member);
+    rebalance(group);
+  };
+
+  return {
+    /** The bus as a process sees it. */
+    of: (owner: Owner): Bus => ({
+      sendTimeoutMs: 2_000,
+      pollMs: 1_000,
+      publish: (records) => publish(owner, records),
+      subscribe: async ({ group: name, topics, handle }) => {
+        if (owner.isDead) return never();
+        const group: Group = groups.get(name) ?? {
+          committed: new Map(),
+          members: [],
+          readings: [],
+        };
+        groups.set(name, group);
+        const member: Member = { owner, group: name, topics, handle, isStopped: false };
+        group.members.push(member);
+        rebalance(group);
+        return { stop: async () => leave(member) };
+      },
+      close: async () => {},
+    }),
+    /** The records that could be handed over now, as things that may happen next. */
+    offers: (): readonly { what: string; begin: () => void }[] =>
+      [...groups].flatMap(([name, group]) =>
+        group.readings
+          .filter(
+            (reading) =>
+              !isAway &&
+              !reading.isBusy &&
+              reading.notBeforeMs <= world.nowMs() &&
+              reading.position < logOf(reading).length,
+          )
+          .map((reading) => ({
+            what: `${name} hears ${nameOf(reading)} from ${reading.position}`,
+            begin: () => handOver(group, reading),
+          })),
+      ),
+    /** A member of some group goes and comes: everybody reads on from what was written down. */
+    rebalanceAny: (): void => {
+      const all = [...groups.values()].filter(({ members }) => members.length > 0);
+      if (all.length > 0) rebalance(world.random.pick(all));
+    },
+    /** A process was killed: its members are gone. */
+    drop: (owner: Owner): void => {
+      for (const group of groups.values()) {
+        for (const member of group.members.filter((one) => one.owner === owner)) leave(member);
+      }
+    },
+    setAway: (value: boolean): void => {
+      isAway = value;
+    },
+    isAway: () => isAway,
+    /** Whether each group has handled all there is. */
+    isRead: (): boolean =>
+      [...groups.values()].every((group) =>
+        group.readings.every(
+          (reading) => !reading.isBusy && reading.position >= logOf(reading).length,
+        ),
+      ),
+  };
+};
+
+export type SimBus = ReturnType<typeof createSimBus>;

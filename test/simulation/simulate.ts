@@ -1,0 +1,71 @@
+import { Client } from "pg";
+import { createTestDatabase } from "@payment-links/postgres/testing";
+import { type EpisodeResult, playEpisode, schemas } from "./episode.ts";
+import { installSeams } from "./seams.ts";
+
+export type Simulation = {
+  episodes: number;
+  steps: number;
+  /** What happened how often, by kind. */
+  counts: ReadonlyMap<string, number>;
+  /** What each episode came to, in order. */
+  digests: readonly string[];
+  /** The episode in which something was found, the last one; undefined if nothing was. */
+  found: EpisodeResult | undefined;
+};
+
+type Options = {
+  /** The first episode's seed; the others follow it. */
+  seed: number;
+  /** Whether another episode is to be played after so many. */
+  goesOn: (soFar: Omit<Simulation, "digests" | "found">) => boolean;
+  /** Hears every line of every episode. */
+  heard?: (line: string) => void;
+  played?: (result: EpisodeResult) => void;
+};
+
+/** Sessions of this database find deadlocks fast, and wait for no disk. */
+const databaseSettings = ["deadlock_timeout = '10ms'", "synchronous_commit = off"];
+
+/** Plays episode after episode over one database of its own, until one finds something. */
+export const simulate = async ({ goesOn, heard, played, seed }: Options): Promise<Simulation> => {
+  installSeams();
+  const database = await createTestDatabase(schemas);
+  const admin = new Client({ connectionString: database.adminUrl });
+  await admin.connect();
+  const name = new URL(database.adminUrl).pathname.slice(1);
+  for (const setting of databaseSettings)
+    await admin.query(`ALTER DATABASE ${name} SET ${setting}`);
+  const counts = new Map<string, number>();
+  const digests: string[] = [];
+  let steps = 0;
+  let found: EpisodeResult | undefined;
+  try {
+    do {
+      const scene = { admin, database, ...(heard === undefined ? {} : { heard }) };
+      const result = await playEpisode(seed + digests.length, scene);
+      digests.push(result.digest);
+      steps += result.steps;
+      for (const [what, count] of result.counts) counts.set(what, (counts.get(what) ?? 0) + count);
+      if (result.finding !== undefined) found = result;
+      played?.(result);
+    } while (found === undefined && goesOn({ episodes: digests.length, steps, counts }));
+  } finally {
+    await admin.end();
+    await database.drop();
+  }
+  return { episodes: digests.length, steps, counts, digests, found };
+};
+
+const linesShown = 60;
+
+/** What was found, what happened just before it, and how to see it again. */
+export const tellFinding = ({ finding, lines, logLines, seed }: EpisodeResult): string =>
+  [
+    ...lines.slice(-linesShown),
+    "",
+    ...logLines.slice(-linesShown / 4),
+    "",
+    `seed ${seed}: ${finding ?? "nothing"}`,
+    `replay: npm run simulate -- --episodes 1 --seed ${seed}`,
+  ].join("\n");

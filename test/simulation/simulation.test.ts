@@ -1,0 +1,56 @@
+import { randomInt } from "node:crypto";
+import { describe, expect, test } from "@jest/globals";
+import { simulate, tellFinding } from "./simulate.ts";
+
+const minuteMs = 60_000;
+const testMsMax = 8 * minuteMs;
+const seedsMax = 2 ** 40;
+
+/** What must have happened, or a run would show less than it says. */
+const kinds = [
+  /^crash of links-api/,
+  /^crash of settlement-listener/,
+  /^crash of webhook-dispatcher/,
+  /^sql: crash/,
+  /^sql: fail/,
+  /^publish: /,
+  /^rebalance/,
+  /^the broker goes or comes/,
+  /^waited for a lock/,
+  /^webhooks received/,
+  /^webhooks refused/,
+];
+
+describe("the simulation", () => {
+  test(
+    "finds nothing in a minute of episodes that nobody has seen before",
+    async () => {
+      const seed = randomInt(seedsMax);
+      const startedAtMs = performance.now();
+      const elapsedMs = () => performance.now() - startedAtMs;
+      const lacking = (counts: ReadonlyMap<string, number>) =>
+        kinds.filter((kind) => ![...counts.keys()].some((what) => kind.test(what)));
+      const { counts, found } = await simulate({
+        seed,
+        // A slow machine takes longer to meet everything.
+        goesOn: (soFar) =>
+          elapsedMs() < minuteMs ||
+          (lacking(soFar.counts).length > 0 && elapsedMs() < 5 * minuteMs),
+      });
+      if (found !== undefined) throw new Error(tellFinding(found));
+      expect(lacking(counts)).toEqual([]);
+    },
+    testMsMax,
+  );
+
+  test(
+    "plays a seed again exactly",
+    async () => {
+      const seed = randomInt(seedsMax);
+      const play = () => simulate({ seed, goesOn: ({ episodes }) => episodes < 2 });
+      const first = await play();
+      expect({ seed, digests: (await play()).digests }).toEqual({ seed, digests: first.digests });
+    },
+    testMsMax,
+  );
+});
