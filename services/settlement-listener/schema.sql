@@ -186,6 +186,15 @@ CREATE TABLE positions (
   autovacuum_vacuum_threshold=500
 );
 
+CREATE TABLE read_spans (
+  chain_id text NOT NULL,
+  from_block bigint NOT NULL,
+  to_block bigint NOT NULL,
+  provider text NOT NULL,
+  CONSTRAINT read_spans_pkey PRIMARY KEY (chain_id, from_block),
+  CONSTRAINT read_spans_check CHECK (to_block >= from_block)
+);
+
 CREATE TABLE relay_lead (
   is_only boolean DEFAULT true NOT NULL,
   holder text,
@@ -249,7 +258,9 @@ ALTER TABLE chain_blocks ADD CONSTRAINT chain_blocks_chain_id_fkey
   FOREIGN KEY (chain_id) REFERENCES watchers(chain_id);
 ALTER TABLE chain_transfers ADD CONSTRAINT chain_transfers_chain_id_fkey
   FOREIGN KEY (chain_id) REFERENCES watchers(chain_id);
+ALTER TABLE read_spans ADD CONSTRAINT read_spans_chain_id_fkey
+  FOREIGN KEY (chain_id) REFERENCES watchers(chain_id);
 
-GRANT DELETE, INSERT, SELECT, UPDATE ON chain_blocks, chain_transfers, dead_letters, discarded_letters, inbox, inbox_other, links, outbox, payments, positions, relay_lead, republishes, rescans, watchers TO settlement_listener;
+GRANT DELETE, INSERT, SELECT, UPDATE ON chain_blocks, chain_transfers, dead_letters, discarded_letters, inbox, inbox_other, links, outbox, payments, positions, read_spans, relay_lead, republishes, rescans, watchers TO settlement_listener;
 GRANT SELECT ON migrations TO settlement_listener;
 GRANT USAGE ON SEQUENCE dead_letters_seq_seq, outbox_seq_seq, payments_seq_seq, rescans_id_seq TO settlement_listener;

@@ -303,6 +303,7 @@ const rememberBeginning = `
 
 const forgetChain = `
   TRUNCATE settlement_listener.watchers, settlement_listener.chain_blocks,
+    settlement_listener.read_spans,
     settlement_listener.chain_transfers, settlement_listener.payments, settlement_listener.outbox;
   INSERT INTO settlement_listener.watchers SELECT * FROM settlement_listener.begun_watchers;
   INSERT INTO settlement_listener.chain_blocks SELECT * FROM settlement_listener.begun_blocks;

@@ -40,6 +40,49 @@ export const drawLines = (heads: Heads, policy: ScanPolicy): Lines => {
   return { scan, settle: settle(), final };
 };
 
+/** The highest of these that so many reach; undefined where there are fewer. */
+const reachedBy = (count: number, numbers: readonly number[]): number | undefined =>
+  numbers.toSorted((a, b) => b - a)[count - 1];
+
+/**
+ * How many must reach a head for it to be read up to: of three or more two, so that no one of them
+ * leads the watch astray. Of two the further one is believed: the other may be behind.
+ */
+const reachersOf = (told: readonly unknown[]): number => (told.length > 2 ? 2 : 1);
+
+/** The newest block that is believed to be there, by what each provider told. */
+export const believeHead = (told: readonly Heads[]): number =>
+  reachedBy(
+    reachersOf(told),
+    told.map(({ latest }) => latest),
+  ) ?? 0;
+
+/**
+ * Draws the lines by what several providers tell. `read` says how far may be read, and shown as
+ * seen; `agreed` what `quorum` of them vouch for, each by its own heads: -1 while there are fewer.
+ */
+export const drawSharedLines = (
+  told: readonly Heads[],
+  policy: ScanPolicy,
+  quorum: number,
+): { read: Lines; agreed: FinalityLines } => {
+  const lines = told.map((heads) => drawLines(heads, policy));
+  const reached = (count: number, name: keyof Lines) =>
+    reachedBy(
+      count,
+      lines.map((each) => each[name]),
+    ) ?? -1;
+  const reachers = reachersOf(told);
+  return {
+    read: {
+      scan: reached(reachers, "scan"),
+      settle: reached(reachers, "settle"),
+      final: reached(reachers, "final"),
+    },
+    agreed: { settle: reached(quorum, "settle"), final: reached(quorum, "final") },
+  };
+};
+
 /**
  * What to read next. `tip` is the scanned block whose hash is held against the node's first: below
  * the last scanned one where the chain has become shorter. `final` blocks are read in wide ranges;

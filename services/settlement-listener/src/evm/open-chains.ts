@@ -48,9 +48,8 @@ export const openChains = (
           metrics: rpcMetrics,
         });
         const shared = { pool, clock, log, metrics: chainMetrics, wakeRelay };
-        const { auditor, reader } = readers;
-        const watch = startWatch({ chain, reader, auditor, ...shared });
-        return { watch, close: () => readers.close() };
+        const { close, ...reading } = readers;
+        return { watch: startWatch({ chain, ...reading, ...shared }), close };
       });
     },
     watches: () => running.map(({ watch }) => watch),

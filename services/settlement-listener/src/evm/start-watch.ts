@@ -5,6 +5,7 @@ import { findChainFault } from "./chain/find-chain-fault.ts";
 import { ChainMovedError, type WatchContext } from "./chain/watch-context.ts";
 import { forgetDisposable } from "./first-pass/forget-disposable.ts";
 import { stepChain } from "./first-pass/step-chain.ts";
+import { quorumOf } from "./agreement/agree.ts";
 import { type Lease, startLease } from "./lease.ts";
 import { ChainUnreachableError } from "./rpc/chain-reader.ts";
 import { type DutyMemory, duties, noMemory } from "./second-pass/duties.ts";
@@ -12,7 +13,7 @@ import { type DutyMemory, duties, noMemory } from "./second-pass/duties.ts";
 /** A chain that this process watches, or would if it led. */
 export type RunningWatch = {
   chainId: string;
-  hasAuditor: boolean;
+  providerCount: number;
   isLeader: () => boolean;
   /** What this process last saw of the chain, where it leads. */
   report: () => WatchReport;
@@ -31,6 +32,10 @@ type WatchState = {
    */
   finalizedTo: number | undefined;
   memory: DutyMemory;
+  /** Whether two providers, where there are two, agreed in the last step. */
+  isAgreed: boolean;
+  /** How many turns in a row met answers that do not fit together. */
+  movedCount: number;
   /** The loops whose last turn found nobody who answers. */
   cutOff: Set<LoopName>;
   isStopping: boolean;
@@ -49,6 +54,8 @@ export const startWatch = (watch: WatchContext): RunningWatch => {
     checkedToken: undefined,
     finalizedTo: undefined,
     memory: noMemory(),
+    isAgreed: true,
+    movedCount: 0,
     cutOff: new Set(),
     isStopping: false,
   };
@@ -94,7 +101,7 @@ export const startWatch = (watch: WatchContext): RunningWatch => {
 
   return {
     chainId: chain.id,
-    hasAuditor: watch.auditor !== undefined,
+    providerCount: watch.witnesses.length,
     isLeader: () => lease.lead() !== undefined,
     report: () => state.report,
     stop: async () => {
@@ -114,6 +121,7 @@ const watchOnce = async (
     if (!(await check(watch, lead, state))) return afterMs(watch.clock, checkAgainMs);
     const step = await stepChain(watch, lead);
     const { head } = step;
+    state.movedCount = 0;
     state.finalizedTo = step.finalizedTo;
     // A watch that begins anew, as after a halt, may begin below what was done before.
     if (step.finalizedTo === undefined) state.memory = noMemory();
@@ -122,14 +130,47 @@ const watchOnce = async (
     else if (step.state === "behind") {
       const reason = "the node has not come to the last final block";
       setReport(watch, state, { state: "unreachable", reason, head });
-    } else setReport(watch, state, { state: step.state, reason: null, head });
+    } else {
+      const reason = heedAgreement(watch, state, step.voiceCount);
+      setReport(watch, state, { state: step.state, reason, head });
+    }
     return step.hasMore;
   } catch (error) {
+    if (error instanceof ChainMovedError) heedMoving(watch, state);
     if (error instanceof ChainUnreachableError) {
       setReport(watch, state, { ...state.report, state: "unreachable", reason: error.message });
     }
     throw error;
   }
+};
+
+/** Tells once that nothing settles for want of a second provider; answers why, for the status. */
+const heedAgreement = (
+  { chain, log, metrics, witnesses }: WatchContext,
+  state: WatchState,
+  agreeingCount: number | undefined,
+): string | null => {
+  if (agreeingCount === undefined) return null;
+  metrics.agreed(chain.id, { agreeingCount, count: witnesses.length });
+  const isAgreed = agreeingCount >= quorumOf(witnesses);
+  if (isAgreed !== state.isAgreed) {
+    const line = { chain: chain.id, agreeing: agreeingCount };
+    if (isAgreed) log.info(line, "providers of a chain agree again");
+    else log.error(line, "no second provider agrees with the first; nothing settles on the chain");
+    state.isAgreed = isAgreed;
+  }
+  return isAgreed ? null : "no second provider agrees with the first: nothing settles";
+};
+
+const movedCountMax = 5;
+
+/** A chain that moves is read again; one that never stands still may be a provider that is wrong. */
+const heedMoving = ({ chain, demote, log, witnesses }: WatchContext, state: WatchState): void => {
+  state.movedCount += 1;
+  if (witnesses.length === 1 || state.movedCount < movedCountMax) return;
+  state.movedCount = 0;
+  demote();
+  log.warn({ chain: chain.id }, "a provider's answers do not fit together; another is asked first");
 };
 
 /** Takes a turn at a duty, once the first pass has said how far final blocks go. */
@@ -184,6 +225,7 @@ const check = async (watch: WatchContext, lead: Lead, state: WatchState): Promis
       log.error(line, "the chain is not what the catalogue says; it is not watched");
     }
     setReport(watch, state, { state: "refused", reason, head: null });
+    watch.demote();
     return false;
   }
   await forgetDisposable(watch, lead);

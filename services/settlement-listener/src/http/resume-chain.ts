@@ -6,6 +6,7 @@ import type { Deps } from "../deps.ts";
 import { recordStoredTransfers } from "../sightings/record-transfers.ts";
 import { deleteBlocksAbove } from "../store/chain-blocks.ts";
 import { orphanTransfers } from "../store/chain-transfers.ts";
+import { cutSpansAbove } from "../store/read-spans.ts";
 import { resetProgress, lockHaltedChain } from "../store/watchers.ts";
 import { chainIdField } from "./chain-id-field.ts";
 
@@ -33,6 +34,7 @@ export const resumeChain =
       const orphaned = await orphanTransfers(tx, chainId, sharedBlock);
       await recordStoredTransfers(tx, orphaned, clock.now());
       await deleteBlocksAbove(tx, chainId, -1);
+      await cutSpansAbove(tx, chainId, sharedBlock);
       await resetProgress(tx, chainId, sharedBlock);
       return orphaned.length;
     });

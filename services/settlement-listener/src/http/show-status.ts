@@ -26,6 +26,7 @@ export const showStatus =
 /** Where this process leads a chain it knows best; else the last word of whoever does. */
 const showChain = ({ watches }: Deps, chainId: string, row: WatcherRow | undefined) => {
   const watch = watches().find((one) => one.chainId === chainId);
+  const providerCount = watch?.providerCount ?? 0;
   const isLeader = watch?.isLeader() ?? false;
   const report = isLeader ? watch?.report() : row;
   const haltedReason = row?.haltedReason ?? null;
@@ -38,7 +39,9 @@ const showChain = ({ watches }: Deps, chainId: string, row: WatcherRow | undefin
     firstBlock: row?.firstBlock ?? null,
     scannedTo: row?.scannedTo ?? null,
     finalizedTo: row?.finalizedTo ?? null,
-    auditedTo: watch?.hasAuditor === true ? (row?.auditedTo ?? null) : null,
+    // A lone provider is believed, and nobody audits it.
+    providerCount,
+    auditedTo: providerCount > 1 ? (row?.auditedTo ?? null) : null,
     orphanedSettledCount: row?.orphanedSettledCount ?? 0,
   };
 };

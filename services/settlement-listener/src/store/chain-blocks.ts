@@ -28,6 +28,19 @@ export const findBlock = async (
   return row ?? undefined;
 };
 
+/** The highest stored block of a chain that is at most a number. */
+export const findBlockUpTo = async (
+  pool: Pool,
+  chainId: string,
+  number: number,
+): Promise<ScannedBlock | undefined> => {
+  const row = await pool.maybeOne(sql.type(BlockRow)`
+    SELECT ${columns} FROM chain_blocks WHERE chain_id = ${chainId} AND number <= ${number}
+    ORDER BY number DESC LIMIT 1
+  `);
+  return row ?? undefined;
+};
+
 /** The stored blocks of a range, both ends included, in order. */
 export const listBlocks = (
   pool: Pool,

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { sql } from "slonik";
 import { type Pool, type Transaction, nothing } from "@payment-links/postgres";
 import { BlockNumber } from "./block-number.ts";
+import { deleteSpansTo } from "./read-spans.ts";
 
 /** The right to write for a chain: good until another leader takes the next token. */
 export type Lead = { chainId: string; token: string };
@@ -129,7 +130,7 @@ export const saveCheckpoint = async (
   `);
 };
 
-/** Saves up to which block a chain has been read a second time. */
+/** Saves up to which block a chain has been read a second time: by whom it was read first is done with. */
 export const saveAudited = async (
   tx: Transaction,
   chainId: string,
@@ -138,6 +139,7 @@ export const saveAudited = async (
   await tx.query(nothing`
     UPDATE watchers SET audited_to = ${auditedTo} WHERE chain_id = ${chainId}
   `);
+  await deleteSpansTo(tx, chainId, auditedTo);
 };
 
 /** Stops a chain until an operator lifts it (README, "Operators"). */

@@ -85,7 +85,7 @@ export const openReaderRig = async (
   if (rpc === undefined) throw new RangeError("a rig has a provider");
   return {
     reader: readers.reader,
-    auditor: readers.auditor,
+    readerExcept: readers.readerExcept,
     closeReaders: () => readers.close(),
     rpc,
     /** The second provider. */

@@ -34,6 +34,7 @@ type ChainStatus = {
   firstBlock: number | null;
   scannedTo: number | null;
   finalizedTo: number | null;
+  providerCount: number;
   auditedTo: number | null;
   orphanedSettledCount: number;
 };

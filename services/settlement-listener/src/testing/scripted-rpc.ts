@@ -29,6 +29,16 @@ export type RpcFaultScript =
   | { kind: "forked"; fromBlock: number }
   /** Headers name parents that do not exist. */
   | { kind: "broken_chain" }
+  /** The node calls its newest block final. */
+  | { kind: "early_final" }
+  /** Receipts say that tokens moved a thousandfold. */
+  | { kind: "inflated" }
+  /** Each payment is there twice, the second time by a transaction that nobody has sent. */
+  | { kind: "invented" }
+  /** Transactions have the first nonce of their sender. */
+  | { kind: "wrong_nonces" }
+  /** Blocks are a day older than they are. */
+  | { kind: "old_blocks" }
   /** Receipts and transactions are not known. */
   | { kind: "no_receipts" }
   /** The answer is not JSON. */
@@ -257,6 +267,25 @@ const answer = async (
     const { result, ...reply } = await forward(target, call);
     return { ...reply, result: isRecord(result) ? breakChain(result) : result };
   }
+  if (find(faults, "early_final") !== undefined && isBlockTag && /^(safe|finalized)$/.test(tag)) {
+    return forward(target, { ...call, params: ["latest", false] });
+  }
+  if (find(faults, "inflated") !== undefined && call.method === "eth_getTransactionReceipt") {
+    const { result, ...reply } = await forward(target, call);
+    return { ...reply, result: isRecord(result) ? inflate(result) : result };
+  }
+  if (find(faults, "wrong_nonces") !== undefined && call.method === "eth_getTransactionByHash") {
+    const { result, ...reply } = await forward(target, call);
+    return { ...reply, result: isRecord(result) ? { ...result, nonce: "0x0" } : result };
+  }
+  if (find(faults, "invented") !== undefined)
+    return inventMore(call, await forward(target, call), (hash) =>
+      forward(target, { ...call, params: [hash] }),
+    );
+  if (find(faults, "old_blocks") !== undefined && isBlockTag) {
+    const { result, ...reply } = await forward(target, call);
+    return { ...reply, result: isRecord(result) ? makeOlder(result) : result };
+  }
   if (call.method === "eth_getLogs") return answerLogs(target, call, faults);
   const stale = find(faults, "stale_head");
   return stale === undefined
@@ -335,6 +364,46 @@ const putOnFork = (reply: Reply, fromBlock: number): Reply => {
 const breakChain = (block: Record<string, unknown>) => ({
   ...block,
   parentHash: flip(block.parentHash),
+});
+
+const inflate = ({ logs, ...receipt }: Record<string, unknown>) => ({
+  ...receipt,
+  logs: Array.isArray(logs) ? logs.map(inflateLog) : logs,
+});
+
+/** Of a token's Transfer the data are its amount alone. */
+const inflateLog = (log: unknown): unknown => {
+  if (!isRecord(log) || typeof log.data !== "string" || log.data.length !== 66) return log;
+  return { ...log, data: `0x${(BigInt(log.data) * 1000n).toString(16).padStart(64, "0")}` };
+};
+
+/** Logs, each with a copy of another transaction; and that one's receipt, copied as well. */
+const inventMore = async (
+  { method, params }: Call,
+  reply: Reply,
+  askFor: (hash: unknown) => Promise<Reply>,
+): Promise<Reply> => {
+  if (method === "eth_getLogs" && Array.isArray(reply.result)) {
+    const copies = reply.result.filter(isRecord).map((log) => ({
+      ...log,
+      transactionHash: flip(log.transactionHash),
+      logIndex: hex(Number(log.logIndex) + inventedLogIndex),
+    }));
+    return { ...reply, result: [...reply.result, ...copies] };
+  }
+  if (method !== "eth_getTransactionReceipt" || reply.result !== null) return reply;
+  const { result } = await askFor(flip(params?.[0]));
+  return isRecord(result)
+    ? { ...reply, result: { ...result, transactionHash: params?.[0] } }
+    : reply;
+};
+
+const inventedLogIndex = 1_000;
+const daySeconds = 24 * 60 * 60;
+
+const makeOlder = (block: Record<string, unknown>) => ({
+  ...block,
+  timestamp: hex(Number(block.timestamp) - daySeconds),
 });
 
 /** Another hash for a block; applied twice it gives the first again. */

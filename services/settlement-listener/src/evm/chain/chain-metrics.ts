@@ -16,6 +16,12 @@ type ChainMeasure = {
 /** What is counted of watching chains; the chains are those configured, so labels are bounded. */
 export type ChainMetrics = {
   measured(chain: string, measure: ChainMeasure): void;
+  /** How many final blocks the audit had before it after its last turn. */
+  audited(chain: string, lagBlocks: number): void;
+  /** How many providers there are, and how many of them agree on the newest final block. */
+  agreed(chain: string, providers: { count: number; agreeingCount: number }): void;
+  /** Providers contradicted one another. */
+  contradicted(chain: string, kind: "block" | "receipt", count: number): void;
   stopped(chain: string, stop: { isHalted: boolean; isRefused: boolean }): void;
   reorganized(chain: string, depthBlocks: number): void;
   transferred(chain: string, outcome: TransferOutcome, count: number): void;
@@ -40,13 +46,21 @@ export const createChainMetrics = (metrics: Metrics): ChainMetrics => {
     registers,
   });
   const { depths, durations } = createHistograms(registers);
-  const { differences, orphaned, transfers } = createCounters(registers);
+  const { contradictions, differences, orphaned, transfers } = createCounters(registers);
   return {
     measured: (chain, measure) => {
       gauges.headLagBlocks.set({ chain }, measure.headLagBlocks);
       gauges.headLagSeconds.set({ chain }, measure.headLagSeconds);
       gauges.finalizedLagBlocks.set({ chain }, measure.finalizedLagBlocks);
       gauges.finalizedLagSeconds.set({ chain }, measure.finalizedLagSeconds);
+    },
+    audited: (chain, lagBlocks) => gauges.auditLagBlocks.set({ chain }, lagBlocks),
+    agreed: (chain, { agreeingCount, count }) => {
+      gauges.providers.set({ chain }, count);
+      gauges.agreeingProviders.set({ chain }, agreeingCount);
+    },
+    contradicted: (chain, kind, count) => {
+      if (count > 0) contradictions.inc({ chain, kind }, count);
     },
     stopped: (chain, { isHalted, isRefused }) => {
       gauges.halted.set({ chain }, isHalted ? 1 : 0);
@@ -87,6 +101,18 @@ const createGauges = (registers: Metrics[]) => {
       "payment_links_chain_finalized_lag_seconds",
       "Age of the last final block by its own time",
     ),
+    auditLagBlocks: gauge(
+      "payment_links_chain_audit_lag_blocks",
+      "Final blocks not yet read a second time",
+    ),
+    providers: gauge(
+      "payment_links_chain_providers",
+      "RPC providers that are configured; a lone one is believed",
+    ),
+    agreeingProviders: gauge(
+      "payment_links_chain_agreeing_providers",
+      "Providers that agree on the newest final block; with fewer than two of two nothing settles",
+    ),
     halted: gauge("payment_links_chain_halted", "1 while a chain waits for an operator"),
     refused: gauge(
       "payment_links_chain_refused",
@@ -123,6 +149,12 @@ const createCounters = (registers: Metrics[]) => ({
     name: "payment_links_chain_orphaned_after_settled_total",
     help: "Settled payments that a reorg took away; they keep their credit",
     labelNames,
+    registers,
+  }),
+  contradictions: new Counter({
+    name: "payment_links_chain_contradictions_total",
+    help: "Blocks and receipts of which two providers do not say the same",
+    labelNames: ["chain", "kind"] as const,
     registers,
   }),
   differences: new Counter({

@@ -1,15 +1,12 @@
 import type { Pool } from "@payment-links/postgres";
 import type { Clock, Log } from "@payment-links/runtime";
-import type { ChainReader } from "../rpc/chain-reader.ts";
+import type { ChainReaders } from "../rpc/open-chain-readers.ts";
 import type { ChainMetrics } from "./chain-metrics.ts";
 import type { WatchedChain } from "./watched-chain.ts";
 
 /** What every step of watching one chain is given. */
-export type WatchContext = {
+export type WatchContext = Omit<ChainReaders, "close"> & {
   chain: WatchedChain;
-  reader: ChainReader;
-  /** Reads by another provider; undefined where there is only one. */
-  auditor: ChainReader | undefined;
   pool: Pool;
   clock: Clock;
   log: Log;

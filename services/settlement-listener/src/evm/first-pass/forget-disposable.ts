@@ -1,8 +1,8 @@
 import { transact } from "@payment-links/postgres";
-import { deleteBlocksAbove } from "../../store/chain-blocks.ts";
+import { deleteBlocksAbove, findBlock } from "../../store/chain-blocks.ts";
 import { deleteChainTransfers } from "../../store/chain-transfers.ts";
+import { cutSpansAbove } from "../../store/read-spans.ts";
 import { type Lead, resetProgress, lockLead, readProgress } from "../../store/watchers.ts";
-import { holdsFinal } from "../chain/holds-final.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
 
 const genesisBlock = 0;
@@ -13,13 +13,14 @@ const genesisBlock = 0;
  * may have been paid on it before this start. Payments of the old one stay as they were.
  */
 export const forgetDisposable = async (watch: WatchContext, lead: Lead): Promise<void> => {
-  const { chain, log, pool, reader } = watch;
+  const { chain, log, pool } = watch;
   if (!chain.settings.isDisposable) return;
   const { finalizedTo } = await readProgress(pool, chain.id);
-  if (finalizedTo === null || (await holdsFinal(watch, reader, finalizedTo))) return;
+  if (finalizedTo === null || (await isStillThere(watch, finalizedTo))) return;
   await transact(pool, async (tx) => {
     await lockLead(tx, lead);
     await deleteBlocksAbove(tx, chain.id, -1);
+    await cutSpansAbove(tx, chain.id, -1);
     await deleteChainTransfers(tx, chain.id);
     await resetProgress(tx, chain.id, genesisBlock);
   });
@@ -27,4 +28,13 @@ export const forgetDisposable = async (watch: WatchContext, lead: Lead): Promise
     { chain: chain.id },
     "the chain has begun anew; what was seen of the old one is forgotten",
   );
+};
+
+const isStillThere = async (
+  { chain, pool, reader }: WatchContext,
+  number: number,
+): Promise<boolean> => {
+  const stored = await findBlock(pool, chain.id, number);
+  const [header] = await reader.readHeaders({ fromBlock: number, toBlock: number });
+  return stored !== undefined && header?.hash === stored.hash;
 };

@@ -1,10 +1,11 @@
 import { transact } from "@payment-links/postgres";
 import type { StoredTransfer } from "../../domain/chain-transfer.ts";
 import { recordStoredTransfers } from "../../sightings/record-transfers.ts";
-import { deleteBlocksAbove, listBlocks } from "../../store/chain-blocks.ts";
+import { deleteBlocksAbove, findBlock, listBlocks } from "../../store/chain-blocks.ts";
 import { orphanTransfers } from "../../store/chain-transfers.ts";
+import { cutSpansAbove } from "../../store/read-spans.ts";
 import { type Lead, haltChain, lockLead, saveCheckpoint } from "../../store/watchers.ts";
-import { holdsFinal } from "../chain/holds-final.ts";
+import { agreeOnBlock } from "../agreement/agree-on-block.ts";
 import { ChainMovedError, type WatchContext } from "../chain/watch-context.ts";
 import type { ChainReader } from "../rpc/chain-reader.ts";
 
@@ -14,14 +15,24 @@ type Place = { tip: number; scannedTo: number; finalizedTo: number };
  * Answers a reorg. The walk goes back to the last block that the node and we both hold. One
  * transaction deletes our blocks above it, marks their transfers as orphaned and moves the
  * checkpoint there. Where even the last final block is another one, the chain is halted for a human
- * (rule CHAIN-7).
+ * (rule CHAIN-7). A node that two others contradict is not followed.
  */
 export const reorganize = async (watch: WatchContext, lead: Lead, place: Place): Promise<void> => {
+  if (watch.witnesses.length > 2) await checkGone(watch, place.tip);
   const ancestor = await findAncestor(watch, watch.reader, place);
   // The node has come back to what we hold between two questions.
   if (ancestor === place.tip) throw new ChainMovedError("the tip is as it was");
   if (ancestor === undefined) await halt(watch, lead, place);
   else await moveBack(watch, lead, { ...place, ancestor });
+};
+
+/** Throws where two providers hold a block as we do. */
+const checkGone = async (watch: WatchContext, number: number): Promise<void> => {
+  const stored = await findBlock(watch.pool, watch.chain.id, number);
+  const { dissenters, hash } = await agreeOnBlock(watch, number);
+  if (hash === undefined || hash !== stored?.hash) return;
+  watch.demote(dissenters);
+  throw new ChainMovedError(`a provider contradicts two others on block ${number}`);
 };
 
 const chunkBlocksMin = 8;
@@ -63,6 +74,7 @@ const moveBack = async (
   const orphaned = await transact(pool, async (tx) => {
     await lockLead(tx, lead);
     await deleteBlocksAbove(tx, chain.id, ancestor);
+    await cutSpansAbove(tx, chain.id, ancestor);
     const transfers = await orphanTransfers(tx, chain.id, ancestor);
     await recordStoredTransfers(tx, transfers, clock.now());
     await saveCheckpoint(tx, chain.id, { scannedTo: ancestor, finalizedTo });
@@ -101,12 +113,16 @@ const reportOrphanedSettled = (
 };
 
 /**
- * Halts a chain. Where there is another node it must agree, as one that lies must not stop a chain.
+ * Halts a chain. Where there are two providers, two must say that the final block is another one, as
+ * one that lies must not stop a chain.
  */
 const halt = async (watch: WatchContext, lead: Lead, place: Place): Promise<void> => {
-  const { auditor, chain, log, metrics, pool } = watch;
+  const { chain, demote, log, metrics, pool } = watch;
   const { finalizedTo } = place;
-  if (auditor !== undefined && (await holdsFinal(watch, auditor, finalizedTo))) {
+  const stored = await findBlock(pool, chain.id, finalizedTo);
+  const { dissenters, hash } = await agreeOnBlock(watch, finalizedTo);
+  if (hash === undefined || hash === stored?.hash) {
+    demote(dissenters);
     metrics.differed(chain.id, "final_hash", 1);
     log.error(
       { chain: chain.id, finalized_to: finalizedTo },

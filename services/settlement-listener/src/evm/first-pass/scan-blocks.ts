@@ -3,7 +3,8 @@ import type { ChainTransfer } from "../../domain/chain-transfer.ts";
 import type { ScanPlan, FinalityLines } from "../../domain/plan-scan.ts";
 import type { ScannedBlock } from "../../store/chain-blocks.ts";
 import { ChainMovedError, type WatchContext } from "../chain/watch-context.ts";
-import type { ChainReader, BlockHeader } from "../rpc/chain-reader.ts";
+import { agree, quorumOf } from "../agreement/agree.ts";
+import type { BlockHeader, ChainReader, Sender, Witness } from "../rpc/chain-reader.ts";
 import { type Piece, cutLogs } from "../transfers/cut-logs.ts";
 import { findTransfers, instantOf, readTimes } from "../transfers/find-transfers.ts";
 
@@ -11,7 +12,12 @@ import { findTransfers, instantOf, readTimes } from "../transfers/find-transfers
  * What is committed at once: blocks, the last of which the checkpoint moves to, and what was in
  * them.
  */
-export type Scanned = { blocks: readonly ScannedBlock[]; transfers: readonly ChainTransfer[] };
+export type Scanned = {
+  blocks: readonly ScannedBlock[];
+  transfers: readonly ChainTransfer[];
+  /** The id of the provider that gave the logs. */
+  readBy: string;
+};
 
 type Commit = (scanned: Scanned) => Promise<void>;
 type Range = { fromBlock: number; toBlock: number };
@@ -60,12 +66,12 @@ async function* readFinal(
   let next = fromBlock;
   while (next <= toBlock) {
     if (before !== undefined) await checkStands(reader, before);
-    const { logs, end } = await reader.readLogs({ fromBlock: next, toBlock });
+    const { logs, end, readBy } = await reader.readLogs({ fromBlock: next, toBlock });
     const times = await readTimes(reader, logs);
     for (const piece of cutLogs(logs, end.number)) {
       const transfers = await findTransfers({ chain, reader }, { logs: piece.logs, times, lines });
       const last = piece.endNumber === end.number ? end : await readEnd(reader, piece);
-      yield { blocks: [blockOf(last)], transfers };
+      yield { blocks: [blockOf(last)], transfers, readBy };
     }
     before = end;
     next = end.number + 1;
@@ -83,7 +89,7 @@ const checkStands = async (reader: ChainReader, { number, hash }: BlockHeader): 
  * these.
  */
 const scanFresh = async (
-  { chain, reader }: WatchContext,
+  watch: WatchContext,
   {
     headers: [tip, ...following],
     lines,
@@ -92,9 +98,10 @@ const scanFresh = async (
 ): Promise<void> => {
   const [first, last] = [following[0], following.at(-1)];
   if (tip === undefined || first === undefined || last === undefined) return;
+  const { reader } = watch;
   checkLineage([tip, ...following]);
   const range = { fromBlock: first.number, toBlock: last.number, headers: following };
-  const { logs, end } = await reader.readLogs(range);
+  const { logs, end, readBy } = await reader.readLogs(range);
   const covered = following.filter((header) => header.number <= end.number);
   const hashes = new Map(covered.map((header) => [header.number, header.hash]));
   const areOfThese = logs.every((log) => hashes.get(log.blockNumber) === log.blockHash);
@@ -108,9 +115,9 @@ const scanFresh = async (
   const read = async function* (): AsyncGenerator<Scanned> {
     let above = tip.number;
     for (const { logs: some, endNumber } of cutLogs(logs, end.number)) {
-      const transfers = await findTransfers({ chain, reader }, { logs: some, times, lines });
+      const transfers = await findTransfers(watch, { logs: some, times, lines });
       const upTo = blocks.filter(({ number }) => number > above && number <= endNumber);
-      yield { blocks: upTo, transfers: await addNonces(reader, transfers) };
+      yield { blocks: upTo, transfers: await addNonces(watch, transfers), readBy };
       above = endNumber;
     }
   };
@@ -161,27 +168,37 @@ const checkLineage = (headers: readonly BlockHeader[]): void => {
   if (!isLineage) throw new ChainMovedError("headers do not follow on one another");
 };
 
-const noncesAtOnceMax = 20;
-
 /**
- * Adds the nonces of transfers that are not settled yet. A nonce decides later whether a
- * transaction that was taken away can still come back, so it is asked for while the node knows the
- * transaction.
+ * Adds the nonces of transfers that are not settled yet, where two providers, if there are two, say
+ * the same. A nonce decides later whether a transaction that was taken away can still come back, so it
+ * is asked for while the nodes know the transaction.
  */
 const addNonces = async (
-  reader: ChainReader,
+  { reader, witnesses }: WatchContext,
   transfers: readonly ChainTransfer[],
 ): Promise<readonly ChainTransfer[]> => {
   const open = transfers.filter(({ state }) => state === "seen");
   const hashes = [...new Set(open.map(({ transactionHash }) => transactionHash as Hex))];
-  const nonces = new Map<string, number | undefined>();
-  for (let at = 0; at < hashes.length; at += noncesAtOnceMax) {
-    const asked = hashes.slice(at, at + noncesAtOnceMax);
-    const answers = await Promise.all(asked.map((hash) => reader.readNonce(hash)));
-    asked.forEach((hash, index) => nonces.set(hash, answers[index]));
-  }
-  return transfers.map((transfer) => ({
-    ...transfer,
-    nonce: nonces.get(transfer.transactionHash),
-  }));
+  const senders =
+    witnesses.length === 1
+      ? await reader.readSenders(hashes)
+      : await agreeOnSenders(witnesses, hashes);
+  return transfers.map((transfer) => {
+    const sent = senders.get(transfer.transactionHash as Hex);
+    return { ...transfer, nonce: sent?.address === transfer.sender ? sent.nonce : undefined };
+  });
+};
+
+const agreeOnSenders = async (
+  witnesses: readonly Witness[],
+  hashes: readonly Hex[],
+): Promise<ReadonlyMap<Hex, Sender>> => {
+  const { agreed } = await agree({
+    witnesses,
+    quorum: quorumOf(witnesses),
+    keys: hashes,
+    ask: ({ reader }, asked) => reader.readSenders(asked),
+    printOf: ({ address, nonce }) => `${address} ${nonce}`,
+  });
+  return agreed;
 };

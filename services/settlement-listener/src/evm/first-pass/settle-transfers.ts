@@ -1,35 +1,41 @@
 import type { Hex } from "viem";
 import type { StoredTransfer, ChainTransfer } from "../../domain/chain-transfer.ts";
-import type { FinalityLines } from "../../domain/plan-scan.ts";
 import { type DuePlace, listDue } from "../../store/chain-transfers.ts";
 import type { Lead } from "../../store/watchers.ts";
+import { agreeOnReceipts } from "../agreement/agree-on-receipts.ts";
+import type { Sight } from "../agreement/read-sight.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
 import { commitOutcomes } from "../transfers/commit-outcomes.ts";
 import { findAgain } from "../transfers/find-transfers.ts";
+
+/** How far the watch and its providers have come. */
+type Reach = { scannedTo: number; finalizedTo: number; sight: Sight };
 
 const dueAtOnceMax = 500;
 const pagesMax = 20;
 
 /**
  * Settles the payments that the chain's policy has come to (rule CHAIN-4). Their receipts are read
- * again from the canonical chain: what they say now is the truth about the money. A payment waits
- * while its receipt cannot be had, or stands in another block than ours, and holds up none behind
- * it. A final receipt that no longer holds the payment fails it. Answers whether there is more to
- * do at once.
+ * again from the canonical chain, of two providers where there are two: what they agree on now is
+ * the truth about the money. A payment waits while they do not, or its receipt stands in another
+ * block than ours, and holds up none behind it. A final receipt that no longer holds the payment
+ * fails it; one of which two providers know nothing in a final block is orphaned. Answers whether
+ * there is more to do at once.
  */
 export const settleTransfers = async (
   watch: WatchContext,
   lead: Lead,
-  lines: FinalityLines,
+  reach: Reach,
 ): Promise<boolean> => {
   const { chain, log, pool } = watch;
   let after: DuePlace | undefined;
   let dueCount = 0;
   let waitingCount = 0;
   for (let page = 0; page < pagesMax; page += 1) {
-    const asked = { toBlock: lines.settle, after, countMax: dueAtOnceMax };
+    const toBlock = Math.min(reach.sight.agreed.settle, reach.scannedTo);
+    const asked = { toBlock, after, countMax: dueAtOnceMax };
     const due = await listDue(pool, chain.id, asked);
-    waitingCount += await settlePage(watch, lead, { due, lines });
+    waitingCount += await settlePage(watch, lead, due, reach);
     dueCount += due.length;
     after = due.at(-1);
     if (due.length < dueAtOnceMax) break;
@@ -47,20 +53,35 @@ export const settleTransfers = async (
 const settlePage = async (
   watch: WatchContext,
   lead: Lead,
-  { due, lines }: { due: readonly StoredTransfer[]; lines: FinalityLines },
+  due: readonly StoredTransfer[],
+  { finalizedTo, sight }: Reach,
 ): Promise<number> => {
   if (due.length === 0) return 0;
-  const hashes = new Set(due.map(({ transactionHash }) => transactionHash as Hex));
-  const receipts = await watch.reader.readReceipts([...hashes]);
+  const blocks = new Map(
+    due.map(({ blockNumber, transactionHash }) => [transactionHash as Hex, blockNumber]),
+  );
+  const fates = await agreeOnReceipts(
+    watch,
+    blocks,
+    ({ id }, blockNumber) => blockNumber <= (sight.linesOf.get(id)?.settle ?? -1),
+  );
+  const lines = { settle: sight.agreed.settle, final: finalizedTo };
   const settled: ChainTransfer[] = [];
   const failed: StoredTransfer[] = [];
+  const missing: StoredTransfer[] = [];
   for (const stored of due) {
-    const receipt = receipts.get(stored.transactionHash as Hex);
+    const fate = fates.get(stored.transactionHash as Hex);
+    const { minedAt, receipt } = fate ?? {};
+    const isFinal = stored.blockNumber <= finalizedTo;
+    // A lone node may only be short of it.
+    const isShown = fate === undefined || receipt !== undefined || watch.witnesses.length === 1;
+    if (isFinal && !isShown) missing.push(stored);
     if (receipt?.blockHash !== stored.blockHash) continue;
-    const found = findAgain(watch, stored, receipt, lines);
+    const occurredAt = minedAt ?? stored.occurredAt;
+    const found = findAgain(watch, { ...stored, occurredAt }, receipt, lines);
     if (found !== undefined) settled.push(found);
-    else if (stored.blockNumber <= lines.final) failed.push(stored);
+    else if (isFinal) failed.push(stored);
   }
-  await commitOutcomes(watch, lead, { settled, failed });
-  return due.length - settled.length - failed.length;
+  await commitOutcomes(watch, lead, { settled, failed, missing });
+  return due.length - settled.length - failed.length - missing.length;
 };

@@ -1,14 +1,9 @@
 import { transact } from "@payment-links/postgres";
-import {
-  type Lines,
-  type ScanPlan,
-  type Heads,
-  drawLines,
-  planScan,
-} from "../../domain/plan-scan.ts";
+import { type Lines, type ScanPlan, planScan } from "../../domain/plan-scan.ts";
 import { recordTransfers } from "../../sightings/record-transfers.ts";
 import { deleteBlocksBelow, findBlock, insertBlocks } from "../../store/chain-blocks.ts";
 import { finalizeTransfers } from "../../store/chain-transfers.ts";
+import { saveSpan } from "../../store/read-spans.ts";
 import {
   type Lead,
   type WatchProgress,
@@ -16,8 +11,12 @@ import {
   readProgress,
   saveCheckpoint,
 } from "../../store/watchers.ts";
+import { quorumOf } from "../agreement/agree.ts";
+import { confirmFinal } from "../agreement/confirm-final.ts";
+import { type Sight, readSight } from "../agreement/read-sight.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
 import type { BlockHeader } from "../rpc/chain-reader.ts";
+import { linesOfOne } from "../transfers/find-transfers.ts";
 import { reorganize } from "./reorganize.ts";
 import { type Scanned, blockOf, scanBlocks } from "./scan-blocks.ts";
 import { settleTransfers } from "./settle-transfers.ts";
@@ -28,6 +27,8 @@ export type Step = {
   head: number | null;
   /** The last final block; undefined where the chain is halted or has not begun. */
   finalizedTo: number | undefined;
+  /** How many providers agree on the newest final block; undefined before the chain has begun. */
+  voiceCount: number | undefined;
   /** Whether there is more to do at once. */
   hasMore: boolean;
 };
@@ -37,24 +38,23 @@ type Begun = WatchProgress & { scannedTo: number; finalizedTo: number };
 /**
  * Takes one step after the newest blocks: reads how far the watch has come, holds the last scanned
  * block against the node's, settles what has come of age, reads what follows, and commits what it
- * found with the checkpoint. Nothing is kept between steps but in the database.
+ * found with the checkpoint. Where there are two providers, what is final and what settles is what
+ * two of them say. Nothing is kept between steps but in the database.
  */
 export const stepChain = async (watch: WatchContext, lead: Lead): Promise<Step> => {
-  const { chain, pool, reader } = watch;
+  const { chain, pool } = watch;
   const progress = await readProgress(pool, chain.id);
+  const notBegun = { finalizedTo: undefined, voiceCount: undefined };
   if (progress.haltedReason !== null)
-    return { state: "halted", head: null, finalizedTo: undefined, hasMore: false };
-  const heads = await reader.readHeads();
-  const lines = drawLines(heads, chain.settings);
+    return { ...notBegun, state: "halted", head: null, hasMore: false };
+  const sight = await readSight(watch);
   if (!hasBegun(progress)) {
-    const hasMore = await begin(
-      watch,
-      lead,
-      Math.min(progress.firstBlock ?? lines.final, lines.final),
-    );
-    return { state: "catching_up", head: heads.latest, finalizedTo: undefined, hasMore };
+    // Of two that do not agree, the lower: what follows is read, and then held against both.
+    const { final } = quorumOf(watch.witnesses) <= sight.linesOf.size ? sight.agreed : sight.read;
+    const hasMore = await begin(watch, lead, Math.min(progress.firstBlock ?? final, final));
+    return { ...notBegun, state: "catching_up", head: sight.head, hasMore };
   }
-  return follow(watch, lead, { progress, heads, lines });
+  return follow(watch, lead, progress, sight);
 };
 
 const hasBegun = (progress: WatchProgress): progress is Begun =>
@@ -81,43 +81,52 @@ const begin = async (watch: WatchContext, lead: Lead, firstBlock: number): Promi
 const follow = async (
   watch: WatchContext,
   lead: Lead,
-  { progress, heads, lines }: { progress: Begun; heads: Heads; lines: Lines },
+  before: Begun,
+  sight: Sight,
 ): Promise<Step> => {
   const { chain, metrics, pool, reader } = watch;
-  const head = heads.latest;
-  const { finalizedTo } = progress;
-  const plan = planScan(progress.scannedTo, lines, chain.settings);
+  const { head } = sight;
+  const isAlone = quorumOf(watch.witnesses) === 1;
+  const { scannedTo: scannedBefore } = before;
+  const plan = planScan(scannedBefore, sight.read, chain.settings);
   // A node behind our last final block says nothing of what follows it.
-  if (plan.tip < finalizedTo) return { state: "behind", head, finalizedTo, hasMore: false };
+  if (plan.tip < before.finalizedTo) {
+    const { finalizedTo } = before;
+    return { state: "behind", head, finalizedTo, voiceCount: 0, hasMore: false };
+  }
+  const { finalizedTo, voiceCount } = isAlone
+    ? { finalizedTo: before.finalizedTo, voiceCount: 1 }
+    : await confirmFinal(watch, lead, { ...before, sight });
+  const progress = { ...before, finalizedTo };
   const startedAtMs = performance.now();
   const toBlock = plan.kind === "fresh" ? plan.toBlock : plan.tip;
   const headers = await reader.readHeaders({ fromBlock: plan.tip, toBlock });
   const [tip] = headers;
-  if (tip === undefined) return { state: "behind", head, finalizedTo, hasMore: false };
+  if (tip === undefined) return { state: "behind", head, finalizedTo, voiceCount, hasMore: false };
   const knownHash =
     plan.tip === progress.scannedTo
       ? progress.scannedHash
       : (await findBlock(pool, chain.id, plan.tip))?.hash;
   if (tip.hash !== knownHash) {
     await reorganize(watch, lead, { ...progress, tip: plan.tip });
-    return { state: "catching_up", head, finalizedTo, hasMore: true };
+    return { state: "catching_up", head, finalizedTo, voiceCount, hasMore: true };
   }
   // It comes before what follows: the order of payments decides which of them completes a link.
-  const isMoreDue = await settleTransfers(watch, lead, {
-    settle: Math.min(lines.settle, progress.scannedTo),
-    final: finalizedTo,
-  });
-  if (isMoreDue) return { state: "catching_up", head, finalizedTo, hasMore: true };
+  const isMoreDue = await settleTransfers(watch, lead, { ...progress, sight });
+  if (isMoreDue) return { state: "catching_up", head, finalizedTo, voiceCount, hasMore: true };
+  // What is final moves on with what is scanned only where nobody else is to vouch for it.
+  const lines = { ...sight.read, ...linesOfOne(watch.witnesses, sight.read) };
   const reach = await scan(watch, lead, { plan, headers, lines, progress });
   const { scannedTo } = reach;
   const isMoving = scannedTo > progress.scannedTo;
   if (isMoving) metrics.scanned(chain.id, (performance.now() - startedAtMs) / 1000);
-  await measure(watch, { progress, head, ...reach });
-  const isBehind = scannedTo < lines.scan;
+  await measure(watch, { progress: before, head, ...reach });
+  const isBehind = scannedTo < sight.read.scan;
   return {
     state: isBehind ? "catching_up" : "watching",
     head,
     finalizedTo: reach.finalizedTo,
+    voiceCount,
     hasMore: isBehind && isMoving,
   };
 };
@@ -139,14 +148,15 @@ const scan = async (
     const final = Math.max(finalizedTo, Math.min(lines.final, to));
     const isFinalMoved = final > finalizedTo;
     if (to === scannedTo && !isFinalMoved) return;
-    await commit(watch, lead, { scanned, scannedTo: to, finalizedTo: final, isFinalMoved });
+    const move = { scannedFrom: scannedTo, scannedTo: to, finalizedTo: final, isFinalMoved };
+    await commit(watch, lead, scanned, move);
     scannedTo = to;
     finalizedTo = final;
     scannedAt = last?.minedAt ?? scannedAt;
   };
   await scanBlocks(watch, { plan, headers, lines }, commitScanned);
   // The final block moves on also where no block is new.
-  await commitScanned({ blocks: [], transfers: [] });
+  await commitScanned({ blocks: [], transfers: [], readBy: "" });
   return { scannedTo, finalizedTo, scannedAt };
 };
 
@@ -154,14 +164,18 @@ const scan = async (
 const commit = async (
   { chain, clock, metrics, pool, wakeRelay }: WatchContext,
   lead: Lead,
-  step: { scanned: Scanned; scannedTo: number; finalizedTo: number; isFinalMoved: boolean },
+  { blocks, transfers, readBy }: Scanned,
+  move: { scannedFrom: number; scannedTo: number; finalizedTo: number; isFinalMoved: boolean },
 ): Promise<void> => {
-  const { finalizedTo, isFinalMoved, scanned, scannedTo } = step;
-  const { blocks, transfers } = scanned;
+  const { finalizedTo, isFinalMoved, scannedFrom, scannedTo } = move;
   await transact(pool, async (tx) => {
     const now = clock.now();
     await lockLead(tx, lead);
-    if (blocks.length > 0) await insertBlocks(tx, chain.id, blocks);
+    if (blocks.length > 0) {
+      await insertBlocks(tx, chain.id, blocks);
+      const span = { fromBlock: scannedFrom + 1, toBlock: scannedTo, provider: readBy };
+      await saveSpan(tx, chain.id, span);
+    }
     await recordTransfers(tx, transfers, now);
     if (isFinalMoved) {
       await deleteBlocksBelow(tx, chain.id, finalizedTo);

@@ -1,6 +1,7 @@
 import type { Hex } from "viem";
 import type { Clock, Log } from "@payment-links/runtime";
-import type { ChainReader } from "./chain-reader.ts";
+import { type Heads, believeHead } from "../../domain/plan-scan.ts";
+import type { ChainReader, Witness } from "./chain-reader.ts";
 import { type Turn, createTurn } from "./provider/ask-in-turn.ts";
 import { readBytes } from "./provider/node-answers.ts";
 import { type Provider, type RpcTiming, openProvider } from "./provider/provider.ts";
@@ -27,14 +28,21 @@ export type ChainReadersOptions = {
 };
 
 export type ChainReaders = {
+  /** Asks whichever provider answers first. */
   reader: ChainReader;
+  /** Each provider alone, in the order of the configuration. */
+  witnesses: readonly Witness[];
+  /** Reads by any provider but one; undefined where there is no other. */
+  readerExcept: (id: string) => ChainReader | undefined;
   /**
-   * Asks another provider than the one whose logs `reader` took last, as long as another can
-   * answer; undefined if there is only one.
+   * Asks each provider how far the chain is; answers what each told, by its id. `reader` then takes a
+   * node that has not come so far for one that is behind.
    */
-  auditor: ChainReader | undefined;
+  readHeadsOfEach: () => Promise<ReadonlyMap<string, Heads>>;
+  /** Has `reader` ask these providers last for a while; the one that it asks first if none is named. */
+  demote: (ids?: readonly string[]) => void;
   /** Ends what is under way: its calls throw `ChainUnreachableError`. */
-  close(): void;
+  close: () => void;
 };
 
 const defaultTiming: RpcTiming = {
@@ -44,31 +52,55 @@ const defaultTiming: RpcTiming = {
   askingMsMax: 20_000,
 };
 
+const demotedMs = 10 * 60_000;
+
 /** Opens one chain's readers over all its providers. Nothing is asked before the first call. */
 export const openChainReaders = (options: ChainReadersOptions): ChainReaders => {
+  const { clock } = options;
   const closing = new AbortController();
   const timing = { ...defaultTiming, ...options.timing };
   const providers = options.urls.map((url, index) =>
     openProvider({ ...options, url, index, timing, closing: closing.signal }),
   );
-  const [primary] = providers;
-  if (primary === undefined) throw new RangeError(`chain ${options.chainId} has no RPC provider`);
+  if (providers.length === 0) throw new RangeError(`chain ${options.chainId} has no RPC provider`);
 
-  let answered = primary;
-  const memory: HeadMemory = { latest: 0 };
-  const open = (order: () => readonly Provider[], onAnswered: (provider: Provider) => void) => {
-    const turn = createTurn({ ...options, timing, closing: closing.signal, providers: order });
-    return createReader({ ...options, turn, providers: order, memory, onAnswered });
+  const demotedUntilMs = new Map<string, number>();
+  const isDemoted = ({ id }: Provider) => (demotedUntilMs.get(id) ?? 0) > clock.elapsedMs();
+  const inOrder = () => [
+    ...providers.filter((provider) => !isDemoted(provider)),
+    ...providers.filter(isDemoted),
+  ];
+  const open = (order: () => readonly Provider[], memory: HeadMemory, roundsMax?: number) => {
+    const asking = { ...options, timing, closing: closing.signal, providers: order, roundsMax };
+    return createReader({ ...options, turn: createTurn(asking), providers: order, memory });
   };
-  const audited = () => [...providers.filter((provider) => provider !== answered), answered];
+
+  const memory: HeadMemory = { latest: 0 };
+  const reader = open(inOrder, memory);
+  const witnesses = providers.map((provider): Witness => ({
+    id: provider.id,
+    // One that is away must not hold up what the others show; it is asked again soon anyway.
+    reader: providers.length === 1 ? reader : open(() => [provider], { latest: 0 }, 1),
+  }));
   return {
-    reader: open(
-      () => providers,
-      (provider) => {
-        answered = provider;
-      },
-    ),
-    auditor: providers.length > 1 ? open(audited, () => {}) : undefined,
+    reader,
+    witnesses,
+    readerExcept: (id) =>
+      providers.some((provider) => provider.id !== id)
+        ? open(() => inOrder().filter((provider) => provider.id !== id), memory)
+        : undefined,
+    readHeadsOfEach: async () => {
+      const told = await readHeadsOfEach(witnesses);
+      memory.latest = believeHead([...told.values()]);
+      return told;
+    },
+    demote: (
+      ids = inOrder()
+        .slice(0, 1)
+        .map(({ id }) => id),
+    ) => {
+      for (const id of ids) demotedUntilMs.set(id, clock.elapsedMs() + demotedMs);
+    },
     close: () => closing.abort("closed"),
   };
 };
@@ -77,7 +109,18 @@ type ReaderOptions = Omit<ChainReadersOptions, "urls" | "timing"> & {
   turn: Turn;
   providers: () => readonly Provider[];
   memory: HeadMemory;
-  onAnswered: (provider: Provider) => void;
+};
+
+/** Throws where nobody answers. */
+const readHeadsOfEach = async (
+  witnesses: readonly Witness[],
+): Promise<ReadonlyMap<string, Heads>> => {
+  const asking = witnesses.map(async ({ id, reader }) => [id, await reader.readHeads()] as const);
+  const answers = await Promise.allSettled(asking);
+  const told = answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
+  const failed = answers.find((answer) => answer.status === "rejected");
+  if (told.length === 0 && failed !== undefined) throw failed.reason;
+  return new Map(told);
 };
 
 const createReader = (options: ReaderOptions): ChainReader => {

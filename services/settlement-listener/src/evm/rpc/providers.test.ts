@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { createHeldClock } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
@@ -142,25 +143,44 @@ describe("the chain behind an address", () => {
   });
 });
 
-describe("the auditor", () => {
+describe("a reader that leaves one provider out", () => {
   test("is none where there is one provider", async () => {
-    expect((await open()).auditor).toBeUndefined();
+    const { reader, readerExcept } = await open();
+    const { readBy } = await reader.readLogs(all());
+    expect(readerExcept(readBy)).toBeUndefined();
   });
 
-  test("asks another provider than the one whose logs were taken last", async () => {
-    const { auditor, reader, rpc, rpc2 } = await open({ providerCount: 2 });
+  test("asks another provider than the one that gave the logs, and never that one", async () => {
+    const { reader, readerExcept, rpc, rpc2 } = await open({
+      providerCount: 2,
+      timing: { askingMsMax: 1_000 },
+    });
     const logRequests = () =>
       [rpc, rpc2].map((each) => each.counts().methods.get("eth_getLogs") ?? 0);
-    await reader.readLogs(all());
+    const first = await reader.readLogs(all());
     expect(logRequests()).toEqual([1, 0]);
-    await auditor?.readLogs(all());
+    await readerExcept(first.readBy)?.readLogs(all());
     expect(logRequests()).toEqual([1, 1]);
     const fault = rpc.play({ kind: "down" }, { times: 1 });
-    await reader.readLogs(all());
+    const second = await reader.readLogs(all());
     expect(fault.struckCount()).toBe(1);
-    await auditor?.readLogs(all());
+    await readerExcept(second.readBy)?.readLogs(all());
     // The first one failed, so the second answered: now the first is asked.
     expect(logRequests()).toEqual([3, 2]);
+    rpc2.play({ kind: "down" });
+    await expect(readerExcept(first.readBy)?.readLogs(all())).rejects.toThrow(
+      ChainUnreachableError,
+    );
+    expect(logRequests()[0]).toBe(3);
+  });
+
+  test("knows providers by their addresses, in whatever order, and reveals none", async () => {
+    const { reader, rpc, logText } = await open({ providerCount: 2 });
+    const { readBy } = await reader.readLogs(all());
+    expect(readBy).toBe(
+      createHash("sha256").update(`${rpc.url}v2/${urlKey}`).digest("hex").slice(0, 16),
+    );
+    expect(logText()).not.toContain(urlKey);
   });
 });
 

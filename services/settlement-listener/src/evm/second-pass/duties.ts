@@ -53,10 +53,16 @@ export const duties: Record<DutyName, (turn: Turn) => Promise<boolean>> = {
   /** Reads a range once more, by another provider where there is one. */
   audit: async ({ watch, lead, finalizedTo, memory }) => {
     if (finalizedTo <= memory.auditedTo) return false;
-    const { auditedTo } = await readProgress(watch.pool, watch.chain.id);
+    const { chain, metrics, pool } = watch;
+    const { auditedTo } = await readProgress(pool, chain.id);
     memory.auditedTo = auditedTo ?? finalizedTo;
     if (memory.auditedTo >= finalizedTo) return false;
-    await auditRange(watch, lead, { auditedTo: memory.auditedTo, finalizedTo });
+    let reached = memory.auditedTo;
+    try {
+      reached = await auditRange(watch, lead, { auditedTo: reached, finalizedTo });
+    } finally {
+      metrics.audited(chain.id, finalizedTo - reached);
+    }
     return true;
   },
 };

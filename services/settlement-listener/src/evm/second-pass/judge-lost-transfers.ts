@@ -5,7 +5,9 @@ import type { FinalityLines } from "../../domain/plan-scan.ts";
 import { listLost } from "../../store/chain-transfers.ts";
 import type { Lead } from "../../store/watchers.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
-import type { ChainReader, TransactionReceipt } from "../rpc/chain-reader.ts";
+import { agreeOnReceipts } from "../agreement/agree-on-receipts.ts";
+import { agree, quorumOf } from "../agreement/agree.ts";
+import { ChainUnreachableError } from "../rpc/chain-reader.ts";
 import { commitOutcomes } from "../transfers/commit-outcomes.ts";
 import { findAgain, readTimes } from "../transfers/find-transfers.ts";
 
@@ -14,37 +16,53 @@ const pagesMax = 50;
 
 /**
  * Judges the payments that a reorg took away before they settled, each time that more of the chain
- * is final: which of them can no longer come back (rule CHAIN-5). A failure is for ever, so a
- * second provider, where there is one, must know of no receipt either.
+ * is final: which of them can no longer come back (rule CHAIN-5). A failure is for ever, so two
+ * providers, where there are two, must say the same of receipt and nonce. Throws
+ * `ChainUnreachableError` where they do not, once it has judged the others.
  */
 export const judgeLostTransfers = async (
   watch: WatchContext,
   lead: Lead,
   lines: FinalityLines,
 ): Promise<void> => {
+  let undecidedCount = 0;
   let afterHash = "";
   for (let page = 0; page < pagesMax; page += 1) {
     const lost = await listLost(watch.pool, watch.chain.id, { afterHash, countMax: pageCountMax });
     const last = lost.at(-1);
-    if (last === undefined) return;
-    await judgePage(watch, lead, { lost, lines });
-    if (lost.length < pageCountMax) return;
+    if (last === undefined) break;
+    undecidedCount += await judgePage(watch, lead, { lost, lines });
+    if (lost.length < pageCountMax) break;
     afterHash = last.transactionHash;
   }
+  if (undecidedCount === 0) return;
+  const what = `chain ${watch.chain.id}: no two providers agree on ${undecidedCount} lost payments`;
+  throw new ChainUnreachableError(what);
 };
 
+/** Answers of how many of them the providers do not say the same. */
 const judgePage = async (
   watch: WatchContext,
   lead: Lead,
   { lost, lines }: { lost: readonly StoredTransfer[]; lines: FinalityLines },
-): Promise<void> => {
+): Promise<number> => {
   // They are read before the receipts: a transaction that is mined in between has a receipt then.
-  const usedNonces = await readUsedNonces(watch.reader, lost, lines.final);
-  const receipts = await readAllReceipts(watch, lost);
+  const usedNonces = await agreeOnUsedNonces(watch, lost, lines.final);
+  const blocks = new Map(
+    lost.map(({ blockNumber, transactionHash }) => [transactionHash as Hex, blockNumber]),
+  );
+  const fates = await agreeOnReceipts(watch, blocks, () => true);
+  let undecidedCount = 0;
   const settled: ChainTransfer[] = [];
   const failed: StoredTransfer[] = [];
   for (const stored of lost) {
-    const receipt = receipts.get(stored.transactionHash as Hex);
+    const fate = fates.get(stored.transactionHash as Hex);
+    const used = usedNonces.get(stored.sender as Hex);
+    if (fate === undefined || used === undefined) {
+      undecidedCount += 1;
+      continue;
+    }
+    const { receipt } = fate;
     const found = receipt === undefined ? undefined : findAgain(watch, stored, receipt, lines);
     const judgement = judgeLost({
       finalizedTo: lines.final,
@@ -53,36 +71,36 @@ const judgePage = async (
           ? undefined
           : { blockNumber: receipt.blockNumber, holdsTransfer: found !== undefined },
       nonce: stored.nonce,
-      usedNonces: usedNonces.get(stored.sender) ?? 0,
+      usedNonces: used,
     });
     if (judgement === "failed") failed.push(stored);
     if (judgement === "found" && found !== undefined) {
-      const times = await readTimes(watch.reader, [found]);
-      settled.push({ ...found, occurredAt: times.get(found.blockNumber) ?? found.occurredAt });
+      const minedAt =
+        fate.minedAt ?? (await readTimes(watch.reader, [found])).get(found.blockNumber);
+      settled.push({ ...found, occurredAt: minedAt ?? found.occurredAt });
     }
   }
   await commitOutcomes(watch, lead, { settled, failed });
+  return undecidedCount;
 };
 
-const readUsedNonces = async (
-  reader: ChainReader,
+/** How many nonces each sender had used at a block, where providers agree on it. */
+const agreeOnUsedNonces = async (
+  { witnesses }: WatchContext,
   lost: readonly StoredTransfer[],
   finalizedTo: number,
-): Promise<ReadonlyMap<string, number>> => {
-  const senders = [...new Set(lost.map(({ sender }) => sender as Hex))];
-  const used = await Promise.all(
-    senders.map((sender) => reader.readUsedNonces(sender, finalizedTo)),
-  );
-  return new Map(senders.map((sender, index) => [sender, used[index] ?? 0]));
-};
-
-const readAllReceipts = async (
-  { auditor, reader }: WatchContext,
-  lost: readonly StoredTransfer[],
-): Promise<ReadonlyMap<Hex, TransactionReceipt>> => {
-  const hashes = [...new Set(lost.map(({ transactionHash }) => transactionHash as Hex))];
-  const receipts = await reader.readReceipts(hashes);
-  const missing = hashes.filter((hash) => !receipts.has(hash));
-  if (auditor === undefined || missing.length === 0) return receipts;
-  return new Map([...receipts, ...(await auditor.readReceipts(missing))]);
+): Promise<ReadonlyMap<Hex, number>> => {
+  const { agreed } = await agree({
+    witnesses,
+    quorum: quorumOf(witnesses),
+    keys: [...new Set(lost.map(({ sender }) => sender as Hex))],
+    ask: async ({ reader }, senders) => {
+      const used = await Promise.all(
+        senders.map((sender) => reader.readUsedNonces(sender, finalizedTo)),
+      );
+      return new Map(senders.map((sender, index) => [sender, used[index] ?? 0]));
+    },
+    printOf: String,
+  });
+  return agreed;
 };

@@ -6,7 +6,7 @@ import { type Lead, lockLead } from "../../store/watchers.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
 import type { ChainReader } from "../rpc/chain-reader.ts";
 import { cutLogs } from "../transfers/cut-logs.ts";
-import { findTransfers, readTimes } from "../transfers/find-transfers.ts";
+import { findTransfers, linesOfOne, readTimes } from "../transfers/find-transfers.ts";
 
 type Pass = {
   /** The last block that was read. */
@@ -19,7 +19,7 @@ type Pass = {
 
 /** Reads final blocks again, and holds what is there against what is stored. */
 export const readAgain = async (
-  { chain, pool }: WatchContext,
+  { chain, pool, witnesses }: WatchContext,
   reader: ChainReader,
   range: { fromBlock: number; toBlock: number; finalizedTo: number },
 ): Promise<Pass> => {
@@ -37,7 +37,7 @@ export const readAgain = async (
   // One commit holds so much; the rest is read again with what follows.
   const [first] = cutLogs(strange, end.number);
   const { logs: taken, endNumber } = first ?? { logs: [], endNumber: end.number };
-  const lines = { settle: finalizedTo, final: finalizedTo };
+  const lines = linesOfOne(witnesses, { settle: finalizedTo, final: finalizedTo });
   const times = await readTimes(reader, taken);
   const missing = await findTransfers({ chain, reader }, { logs: taken, times, lines });
   const readHashes = new Set<string>(transactionHashes);

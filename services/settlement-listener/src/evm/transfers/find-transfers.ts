@@ -3,7 +3,7 @@ import type { FinalityLines } from "../../domain/plan-scan.ts";
 import { verifyReceipt } from "../../domain/verify-receipt.ts";
 import { ChainMovedError } from "../chain/watch-context.ts";
 import type { WatchedChain } from "../chain/watched-chain.ts";
-import type { ChainReader, ProxyLog, TransactionReceipt } from "../rpc/chain-reader.ts";
+import type { ChainReader, ProxyLog, TransactionReceipt, Witness } from "../rpc/chain-reader.ts";
 
 /**
  * The payments behind the proxies' logs, each proved by its receipt. Throws {@link ChainMovedError}
@@ -24,6 +24,13 @@ export const findTransfers = async (
     return transfersOf(chain, receipt, { times, lines });
   });
 };
+
+/**
+ * How far one reading is to be trusted: it settles nothing where others are there to vouch for it.
+ * `settleTransfers` does, once they have.
+ */
+export const linesOfOne = (witnesses: readonly Witness[], lines: FinalityLines): FinalityLines =>
+  witnesses.length > 1 ? { settle: -1, final: -1 } : lines;
 
 /** The payments that one receipt proves. */
 const transfersOf = (

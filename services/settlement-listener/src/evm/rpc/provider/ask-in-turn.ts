@@ -24,13 +24,15 @@ type TurnOptions = {
   closing: AbortSignal;
   /** The providers in the order in which they are to be asked now. */
   providers: () => readonly Provider[];
+  /** How often each is asked at most. */
+  roundsMax?: number | undefined;
 };
 
-const roundsMax = 4;
+const roundsMaxUsual = 4;
 const pauseMs = 100;
 
 export const createTurn = (options: TurnOptions): Turn => {
-  const { chainId, clock, closing, providers, timing } = options;
+  const { chainId, clock, closing, providers, roundsMax = roundsMaxUsual, timing } = options;
   return {
     ask: async (what, attempt) => {
       const endsAtMs = clock.elapsedMs() + timing.askingMsMax;

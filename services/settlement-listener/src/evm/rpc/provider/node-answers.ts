@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import type { EventLog } from "../../../domain/decode-event.ts";
-import type { BlockHeader, ProxyLog, TransactionReceipt } from "../chain-reader.ts";
+import type { BlockHeader, ProxyLog, Sender, TransactionReceipt } from "../chain-reader.ts";
 import { RpcFault } from "./rpc-fault.ts";
 
 // Catching up reads hundreds of thousands of receipts; validating by schemas was the largest part
@@ -53,11 +53,17 @@ export const readReceipt: ReadAnswer<TransactionReceipt | null> = (result) => {
   };
 };
 
-/** A transaction's name and nonce, or null. */
-export const readChainTransaction: ReadAnswer<{ hash: Hex; nonce: number } | null> = (result) => {
+/** A transaction's name and sender, or null. */
+export const readChainTransaction: ReadAnswer<({ transactionHash: Hex } & Sender) | null> = (
+  result,
+) => {
   if (result === null) return null;
   const transaction = readObject(result);
-  return { hash: readWord(transaction["hash"]), nonce: readQuantity(transaction["nonce"]) };
+  return {
+    transactionHash: readWord(transaction["hash"]),
+    address: readHex(transaction["from"], addressForm),
+    nonce: readQuantity(transaction["nonce"]),
+  };
 };
 
 /** A whole number, exact as a JS number. */

@@ -1,3 +1,4 @@
+import { hashSecret } from "@payment-links/contracts";
 import type { Clock, Log } from "@payment-links/runtime";
 import { type Circuit, createCircuit } from "./circuit.ts";
 import {
@@ -16,6 +17,8 @@ import type { RpcMetrics } from "../rpc-metrics.ts";
 export type Provider = {
   /** `rpc-1`, `rpc-2`, in the order of configuration; the address is a secret. */
   name: string;
+  /** A hash of its address, which stays whatever the order of the configuration. */
+  id: string;
   circuit: Circuit;
   range: RangeLimit;
   /** Asks all the questions and answers in their order; throws {@link RpcFault} if one failed. */
@@ -53,6 +56,7 @@ export type ProviderOptions = {
   closing: AbortSignal;
 };
 
+const idDigits = 16;
 const callsPerRequestMax = 100;
 const requestsAtOnceMax = 4;
 const singlesAtOnceMax = 4;
@@ -98,6 +102,7 @@ export const openProvider = (options: ProviderOptions): Provider => {
 
   return {
     name,
+    id: hashSecret(options.url).toString("hex").slice(0, idDigits),
     range: createRangeLimit(options.rangeBlocksMax),
     circuit: createCircuit({
       clock,

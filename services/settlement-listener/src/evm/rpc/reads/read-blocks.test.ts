@@ -151,20 +151,22 @@ describe("transactions", () => {
     expect((await reader.readReceipts(hashes)).size).toBe(4);
     expect(await disagreements("missing_receipt")).toBe(1);
     const [first] = setup.paid;
-    expect(await reader.readNonce(first?.hash ?? "0x")).toEqual(expect.any(Number));
+    expect((await reader.readSenders([first?.hash ?? "0x"])).size).toBe(1);
   });
 
-  test("nonces: a transaction's own, and how many an address had used by a block", async () => {
+  test("who sent a transaction with which nonce, and how many an address had used by a block", async () => {
     const { reader } = await open();
     const [first] = setup.paid;
     if (first === undefined) throw new Error("the chain was paid on");
     const { from } = (await reader.readReceipts([first.hash])).get(first.hash) ?? {};
     if (from === undefined) throw new Error("the receipt is there");
-    const nonce = await reader.readNonce(first.hash);
-    if (nonce === undefined) throw new Error("the transaction is there");
+    const unknown = `0x${"1".repeat(64)}` as const;
+    const senders = await reader.readSenders([first.hash, unknown]);
+    expect([...senders.keys()]).toEqual([first.hash]);
+    const { address, nonce = 0 } = senders.get(first.hash) ?? {};
+    expect(address).toBe(from);
     expect(await reader.readUsedNonces(from, first.blockNumber - 1)).toBe(nonce);
     expect(await reader.readUsedNonces(from, first.blockNumber)).toBe(nonce + 1);
-    expect(await reader.readNonce(`0x${"1".repeat(64)}`)).toBeUndefined();
     await expect(reader.readUsedNonces(from, 1_000_000)).rejects.toThrow(ChainUnreachableError);
   });
 

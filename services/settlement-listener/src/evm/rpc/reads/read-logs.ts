@@ -20,7 +20,6 @@ type LogsOptions = {
   proxies: readonly LogFilter[];
   /** False where headers carry no bloom that says anything (Tron's is always zero). */
   isBloomKept: boolean;
-  onAnswered: (provider: Provider) => void;
 };
 
 type LogRange = Parameters<ChainReader["readLogs"]>[0];
@@ -42,8 +41,7 @@ export const createReadLogs = (options: LogsOptions): ChainReader["readLogs"] =>
     turn.ask("logs", async (provider) => {
       const span = await askSpan(scope, provider, range);
       const logs = await complete(scope, provider, { ...span, headers: range.headers ?? [] });
-      options.onAnswered(provider);
-      return { logs: logs.map(dropIndex), end: span.end };
+      return { logs: logs.map(dropIndex), end: span.end, readBy: provider.id };
     });
 };
 

@@ -1,15 +1,19 @@
 import { type Hex, numberToHex } from "viem";
-import type { ChainReader, TransactionReceipt } from "../chain-reader.ts";
+import type { ChainReader } from "../chain-reader.ts";
 import type { Turn } from "../provider/ask-in-turn.ts";
-import type { Question } from "../provider/json-rpc.ts";
-import { readQuantity, readReceipt, readChainTransaction } from "../provider/node-answers.ts";
+import {
+  type ReadAnswer,
+  readQuantity,
+  readReceipt,
+  readChainTransaction,
+} from "../provider/node-answers.ts";
 import type { Provider } from "../provider/provider.ts";
 import { RpcFault } from "../provider/rpc-fault.ts";
 import type { RpcMetrics } from "../rpc-metrics.ts";
 
 type TransactionOptions = { chainId: string; turn: Turn; metrics: RpcMetrics };
 
-type TransactionReads = Pick<ChainReader, "readReceipts" | "readNonce" | "readUsedNonces">;
+type TransactionReads = Pick<ChainReader, "readReceipts" | "readSenders" | "readUsedNonces">;
 
 /**
  * Reads what became of transactions. No single provider is trusted when it says "not known": if
@@ -19,22 +23,14 @@ export const createTransactionReads = (options: TransactionOptions): Transaction
   const { chainId, metrics, turn } = options;
   return {
     readReceipts: async (hashes) => {
-      const asked = [...new Set(hashes)];
-      if (asked.length === 0) return new Map();
-      return turn.ask("receipts", async (provider) => {
-        const receipts = await askReceipts(provider, asked);
-        const missing = asked.filter((hash) => !receipts.has(hash));
-        if (missing.length === 0) return receipts;
-        const found = await turn.askOther(provider, (other) => askReceipts(other, missing));
-        if (found !== undefined && found.size > 0) metrics.disagreed(chainId, "missing_receipt");
-        return new Map([...receipts, ...(found ?? [])]);
-      });
+      const { found, wasMissing } = await askAll(turn, "receipts", hashes, receipt);
+      if (wasMissing) metrics.disagreed(chainId, "missing_receipt");
+      return found;
     },
-    readNonce: (hash) =>
-      turn.ask("a transaction", async (provider) => {
-        const nonce = await askNonce(provider, hash);
-        return nonce ?? turn.askOther(provider, (other) => askNonce(other, hash));
-      }),
+    readSenders: async (hashes) => {
+      const { found } = await askAll(turn, "transactions", hashes, transaction);
+      return found;
+    },
     readUsedNonces: (address, blockNumber) =>
       turn.ask("used nonces", async (provider) => {
         const params = [address, numberToHex(blockNumber)];
@@ -45,53 +41,61 @@ export const createTransactionReads = (options: TransactionOptions): Transaction
   };
 };
 
+type Named = { transactionHash: Hex };
+/** What is asked of a transaction by its hash. */
+type Kind<T extends Named> = { method: string; read: ReadAnswer<T | null> };
+
+const receipt = { method: "eth_getTransactionReceipt", read: readReceipt };
+const transaction = { method: "eth_getTransactionByHash", read: readChainTransaction };
+
+/** Asks one provider for all, and another for what the first does not know. */
+const askAll = async <T extends Named>(
+  turn: Turn,
+  what: string,
+  hashes: readonly Hex[],
+  kind: Kind<T>,
+): Promise<{ found: ReadonlyMap<Hex, T>; wasMissing: boolean }> => {
+  const asked = [...new Set(hashes)];
+  if (asked.length === 0) return { found: new Map(), wasMissing: false };
+  return turn.ask(what, async (provider) => {
+    const found = await askSome(provider, asked, kind);
+    const missing = asked.filter((hash) => !found.has(hash));
+    if (missing.length === 0) return { found, wasMissing: false };
+    const more = await turn.askOther(provider, (other) => askSome(other, missing, kind));
+    return { found: new Map([...found, ...(more ?? [])]), wasMissing: (more?.size ?? 0) > 0 };
+  });
+};
+
 /** Anybody can write large receipts: if they are too much for one answer, fewer are asked for. */
-const askReceipts = async (
+const askSome = async <T extends Named>(
   provider: Provider,
   hashes: readonly Hex[],
-): Promise<Map<Hex, TransactionReceipt>> => {
+  kind: Kind<T>,
+): Promise<Map<Hex, T>> => {
   try {
-    return await askReceiptsAtOnce(provider, hashes);
+    return await askAtOnce(provider, hashes, kind);
   } catch (error) {
     const isTooMuch = error instanceof RpcFault && error.kind === "range";
     if (!isTooMuch || hashes.length === 1) throw error;
     const half = Math.ceil(hashes.length / 2);
-    const first = await askReceipts(provider, hashes.slice(0, half));
-    return new Map([...first, ...(await askReceipts(provider, hashes.slice(half)))]);
+    const first = await askSome(provider, hashes.slice(0, half), kind);
+    return new Map([...first, ...(await askSome(provider, hashes.slice(half), kind))]);
   }
 };
 
-const askReceiptsAtOnce = async (
+const askAtOnce = async <T extends Named>(
   provider: Provider,
   hashes: readonly Hex[],
-): Promise<Map<Hex, TransactionReceipt>> => {
-  const receipts = await provider.ask(hashes.map(receiptQuestion));
+  { method, read }: Kind<T>,
+): Promise<Map<Hex, T>> => {
+  const answers = await provider.ask(hashes.map((hash) => ({ method, params: [hash], read })));
   return new Map(
-    receipts.flatMap((receipt, index) => {
-      if (receipt === null) return [];
-      if (receipt.transactionHash !== hashes[index]) {
-        throw new RpcFault("invalid", "a receipt of another transaction");
+    answers.flatMap((answer, index): [Hex, T][] => {
+      if (answer === null) return [];
+      if (answer.transactionHash !== hashes[index]) {
+        throw new RpcFault("invalid", "an answer for another transaction");
       }
-      return [[receipt.transactionHash, receipt]];
+      return [[answer.transactionHash, answer]];
     }),
   );
-};
-
-const receiptQuestion = (hash: Hex): Question<TransactionReceipt | null> => ({
-  method: "eth_getTransactionReceipt",
-  params: [hash],
-  read: readReceipt,
-});
-
-const askNonce = async (provider: Provider, hash: Hex): Promise<number | undefined> => {
-  const question = {
-    method: "eth_getTransactionByHash",
-    params: [hash],
-    read: readChainTransaction,
-  };
-  const [transaction] = await provider.ask([question]);
-  if (transaction !== null && transaction.hash !== hash) {
-    throw new RpcFault("invalid", "another transaction");
-  }
-  return transaction?.nonce;
 };

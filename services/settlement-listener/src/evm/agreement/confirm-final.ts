@@ -1,0 +1,38 @@
+import { transact } from "@payment-links/postgres";
+import { deleteBlocksBelow, findBlockUpTo } from "../../store/chain-blocks.ts";
+import { finalizeTransfers } from "../../store/chain-transfers.ts";
+import { type Lead, lockLead, saveCheckpoint } from "../../store/watchers.ts";
+import type { WatchContext } from "../chain/watch-context.ts";
+import { agreeOnBlock } from "./agree-on-block.ts";
+import { quorumOf } from "./agree.ts";
+import type { Sight } from "./read-sight.ts";
+
+/**
+ * Moves the last final block to the newest one that we have scanned, and that two providers hold as
+ * we do and call final. Providers that two others contradict are asked last from then on. Answers
+ * the last final block, and how many providers stand behind it or what most of them hold.
+ */
+export const confirmFinal = async (
+  watch: WatchContext,
+  lead: Lead,
+  { scannedTo, finalizedTo, sight }: { scannedTo: number; finalizedTo: number; sight: Sight },
+): Promise<{ finalizedTo: number; voiceCount: number }> => {
+  const { chain, clock, demote, pool, witnesses } = watch;
+  const { agreed, linesOf } = sight;
+  if (linesOf.size < quorumOf(witnesses)) return { finalizedTo, voiceCount: linesOf.size };
+  const toBlock = Math.max(finalizedTo, Math.min(agreed.final, scannedTo));
+  const block = await findBlockUpTo(pool, chain.id, toBlock);
+  if (block === undefined) return { finalizedTo, voiceCount: 0 };
+  const { number } = block;
+  const able = witnesses.filter(({ id }) => (linesOf.get(id)?.final ?? -1) >= number);
+  const { dissenters, hash, voiceCount } = await agreeOnBlock(watch, number, able);
+  if (dissenters.length > 0) demote(dissenters);
+  if (hash !== block.hash || number <= finalizedTo) return { finalizedTo, voiceCount };
+  await transact(pool, async (tx) => {
+    await lockLead(tx, lead);
+    await deleteBlocksBelow(tx, chain.id, number);
+    await finalizeTransfers(tx, chain.id, { toBlock: number, now: clock.now() });
+    await saveCheckpoint(tx, chain.id, { scannedTo, finalizedTo: number });
+  });
+  return { finalizedTo: number, voiceCount };
+};

@@ -1,0 +1,65 @@
+import * as z from "zod";
+import { sql } from "slonik";
+import { type Pool, type Transaction, nothing } from "@payment-links/postgres";
+import { BlockNumber } from "./block-number.ts";
+
+const ReadSpan = z.object({ fromBlock: BlockNumber, toBlock: BlockNumber, provider: z.string() });
+/** Blocks whose logs one provider gave. */
+export type ReadSpan = z.output<typeof ReadSpan>;
+
+/** Saves who has read what follows the last span: that span grows where it is the same provider. */
+export const saveSpan = async (
+  tx: Transaction,
+  chainId: string,
+  { fromBlock, toBlock, provider }: ReadSpan,
+): Promise<void> => {
+  await tx.query(nothing`
+    WITH grown AS (
+      UPDATE read_spans SET to_block = ${toBlock}
+      WHERE chain_id = ${chainId} AND to_block = ${fromBlock - 1} AND provider = ${provider}
+      RETURNING 1
+    )
+    INSERT INTO read_spans (chain_id, from_block, to_block, provider)
+    SELECT ${chainId}, ${fromBlock}::bigint, ${toBlock}::bigint, ${provider}
+    WHERE NOT EXISTS (SELECT FROM grown)
+  `);
+};
+
+/** The span that holds a block, or the first one behind it. */
+export const findSpan = async (
+  pool: Pool,
+  chainId: string,
+  block: number,
+): Promise<ReadSpan | undefined> => {
+  const row = await pool.maybeOne(sql.type(ReadSpan)`
+    SELECT from_block AS "fromBlock", to_block AS "toBlock", provider FROM read_spans
+    WHERE chain_id = ${chainId} AND to_block >= ${block}
+    ORDER BY from_block LIMIT 1
+  `);
+  return row ?? undefined;
+};
+
+/** Cuts what was read above a block: it is read again. */
+export const cutSpansAbove = async (
+  tx: Transaction,
+  chainId: string,
+  block: number,
+): Promise<void> => {
+  await tx.query(nothing`
+    DELETE FROM read_spans WHERE chain_id = ${chainId} AND from_block > ${block}
+  `);
+  await tx.query(nothing`
+    UPDATE read_spans SET to_block = ${block} WHERE chain_id = ${chainId} AND to_block > ${block}
+  `);
+};
+
+/** Deletes the spans that have been read a second time. */
+export const deleteSpansTo = async (
+  tx: Transaction,
+  chainId: string,
+  block: number,
+): Promise<void> => {
+  await tx.query(nothing`
+    DELETE FROM read_spans WHERE chain_id = ${chainId} AND to_block <= ${block}
+  `);
+};
