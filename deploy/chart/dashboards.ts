@@ -360,6 +360,14 @@ const settlement: Dashboard = {
           legend: "{{chain}} audit {{kind}}",
         },
         {
+          expr: `sum by (chain, kind) (increase(payment_links_chain_contradictions_total{${namespaceIs}}[1h]))`,
+          legend: "{{chain}} contradicted {{kind}}",
+        },
+        {
+          expr: `max by (chain) (payment_links_chain_providers{${namespaceIs}}) - max by (chain) (payment_links_chain_agreeing_providers{${namespaceIs}})`,
+          legend: "{{chain}} providers that do not agree",
+        },
+        {
           expr: `max by (chain, duty) (payment_links_chain_duty_failing{${namespaceIs}})`,
           legend: "{{chain}} {{duty}} fails",
         },

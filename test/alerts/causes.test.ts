@@ -78,6 +78,7 @@ const troubles: Readonly<Record<string, { trouble: Series[]; rest: Series[] }>> 
     PaymentLinksChainHalted: [`${chain}_halted{chain="1"}`, 1, 0],
     PaymentLinksChainRefused: [`${chain}_refused{chain="1"}`, 1, 0],
     PaymentLinksChainDutyFailing: [`${chain}_duty_failing{chain="1",duty="audit"}`, 1, 0],
+    PaymentLinksAuditBehind: [`${chain}_audit_lag_blocks{chain="1"}`, 1, 0],
     PaymentLinksRpcProviderAway: [`${chain}_rpc_circuit_open{chain="1",provider="rpc-1"}`, 1, 0],
     PaymentLinksPaymentsParked: [`${settlement}_oldest_parked_age_seconds`, 901, 899],
     PaymentLinksPaymentsUndecided: [`${settlement}_oldest_processing_age_seconds`, 86401, 86399],
@@ -113,10 +114,24 @@ const troubles: Readonly<Record<string, { trouble: Series[]; rest: Series[] }>> 
       [`${chain}_head_lag_seconds{chain="1",pod="b"}`, steady(5)],
     ],
   },
+  PaymentLinksChainUnconfirmed: {
+    trouble: [
+      [`${chain}_agreeing_providers{chain="1"}`, steady(1)],
+      [`${chain}_providers{chain="1"}`, steady(2)],
+    ],
+    // A lone provider has nobody to agree with.
+    rest: [
+      [`${chain}_agreeing_providers{chain="1"}`, steady(2)],
+      [`${chain}_providers{chain="1"}`, steady(2)],
+      [`${chain}_agreeing_providers{chain="2"}`, steady(1)],
+      [`${chain}_providers{chain="2"}`, steady(1)],
+    ],
+  },
   ...firstRises({
     PaymentLinksPositionReset: `payment_links_bus_positions_reset_total{group="links-api",reason="log_lost"}`,
     PaymentLinksSettledPaymentOrphaned: `${chain}_orphaned_after_settled_total{chain="1"}`,
     PaymentLinksAuditDifference: `${chain}_audit_differences_total{chain="1",kind="missing"}`,
+    PaymentLinksProvidersContradict: `${chain}_contradictions_total{chain="1",kind="block"}`,
     PaymentLinksNoticesConflict: `${settlement}_conflicts_total{provider="acme"}`,
   }),
 };
