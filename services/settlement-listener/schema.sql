@@ -36,6 +36,25 @@ BEGIN
 END
 $function$;
 
+CREATE OR REPLACE FUNCTION keep_open_payment()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF NEW.version = 0 OR NEW.status = 'processing' THEN
+    INSERT INTO open_payments
+    VALUES (NEW.source, NEW.source_id, NEW.seq, NEW.payment_link_id, NEW.version = 0,
+            NEW.status = 'processing', NEW.block_number, NEW.first_seen_at)
+    ON CONFLICT (source, source_id) DO UPDATE SET
+      is_parked = excluded.is_parked, is_processing = excluded.is_processing,
+      block_number = excluded.block_number;
+  ELSE
+    DELETE FROM open_payments WHERE source = NEW.source AND source_id = NEW.source_id;
+  END IF;
+  RETURN NULL;
+END
+$function$;
+
 CREATE TABLE chain_blocks (
   chain_id text NOT NULL,
   number bigint NOT NULL,
@@ -58,7 +77,7 @@ CREATE TABLE chain_transfers (
   amount numeric NOT NULL,
   sender text NOT NULL,
   nonce bigint,
-  state text NOT NULL,
+  state text DEFAULT 'seen'::text NOT NULL,
   is_orphaned boolean DEFAULT false NOT NULL,
   payment_link_id text,
   seen_at timestamp with time zone NOT NULL,
@@ -131,6 +150,18 @@ CREATE TABLE migrations (
   CONSTRAINT migrations_pkey PRIMARY KEY (name)
 );
 
+CREATE TABLE open_payments (
+  source text NOT NULL,
+  source_id text NOT NULL,
+  seq bigint NOT NULL,
+  payment_link_id text NOT NULL,
+  is_parked boolean NOT NULL,
+  is_processing boolean NOT NULL,
+  block_number bigint,
+  first_seen_at timestamp with time zone NOT NULL,
+  CONSTRAINT open_payments_pkey PRIMARY KEY (source, source_id)
+);
+
 CREATE TABLE outbox (
   seq bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
   id text NOT NULL,
@@ -164,6 +195,7 @@ CREATE TABLE payments (
   occurred_at timestamp with time zone NOT NULL,
   first_seen_at timestamp with time zone NOT NULL,
   is_orphaned boolean DEFAULT false NOT NULL,
+  block_number bigint,
   CONSTRAINT payments_id_key UNIQUE (id),
   CONSTRAINT payments_pkey PRIMARY KEY (source, source_id),
   CONSTRAINT payments_amount_check CHECK (amount > 0::numeric),
@@ -244,14 +276,16 @@ CREATE TABLE watchers (
 );
 
 CREATE INDEX chain_transfers_by_block ON chain_transfers USING btree (chain_id, block_number);
-CREATE INDEX chain_transfers_open ON chain_transfers USING btree (chain_id, state, block_number) WHERE state = ANY (ARRAY['seen'::text, 'settled'::text]);
-CREATE INDEX chain_transfers_orphaned ON chain_transfers USING btree (chain_id, transaction_hash) WHERE is_orphaned;
 CREATE INDEX chain_transfers_unmatched ON chain_transfers USING btree (reference_hash) WHERE payment_link_id IS NULL;
+CREATE INDEX chain_transfers_unmatched_by_age ON chain_transfers USING btree (chain_id, seen_at) WHERE payment_link_id IS NULL;
 CREATE INDEX dead_letters_by_key ON dead_letters USING btree (consumer, topic, key, seq);
 CREATE INDEX links_by_payment_reference_hash ON links USING btree (payment_reference_hash);
+CREATE INDEX open_payments_by_block ON open_payments USING btree (source, block_number, source_id) WHERE is_processing;
+CREATE INDEX open_payments_by_link ON open_payments USING btree (payment_link_id, seq) WHERE is_parked;
+CREATE INDEX open_payments_parked ON open_payments USING btree (seq) WHERE is_parked;
+CREATE INDEX open_payments_processing ON open_payments USING btree (first_seen_at) WHERE is_processing;
 CREATE UNIQUE INDEX payments_by_seq ON payments USING btree (seq);
-CREATE INDEX payments_parked ON payments USING btree (payment_link_id, seq) WHERE version = 0;
-CREATE INDEX payments_processing ON payments USING btree (first_seen_at) WHERE status = 'processing'::text;
+CREATE INDEX payments_orphaned ON payments USING btree (source) WHERE is_orphaned;
 CREATE INDEX rescans_by_chain ON rescans USING btree (chain_id, id);
 
 ALTER TABLE chain_blocks ADD CONSTRAINT chain_blocks_chain_id_fkey
@@ -261,6 +295,9 @@ ALTER TABLE chain_transfers ADD CONSTRAINT chain_transfers_chain_id_fkey
 ALTER TABLE read_spans ADD CONSTRAINT read_spans_chain_id_fkey
   FOREIGN KEY (chain_id) REFERENCES watchers(chain_id);
 
-GRANT DELETE, INSERT, SELECT, UPDATE ON chain_blocks, chain_transfers, dead_letters, discarded_letters, inbox, inbox_other, links, outbox, payments, positions, read_spans, relay_lead, republishes, rescans, watchers TO settlement_listener;
+CREATE TRIGGER payments_moved AFTER UPDATE ON payments FOR EACH ROW WHEN (old.version = 0 OR old.status = 'processing'::text) EXECUTE FUNCTION keep_open_payment();
+CREATE TRIGGER payments_opened AFTER INSERT ON payments FOR EACH ROW WHEN (new.version = 0 OR new.status = 'processing'::text) EXECUTE FUNCTION keep_open_payment();
+
+GRANT DELETE, INSERT, SELECT, UPDATE ON chain_blocks, chain_transfers, dead_letters, discarded_letters, inbox, inbox_other, links, open_payments, outbox, payments, positions, read_spans, relay_lead, republishes, rescans, watchers TO settlement_listener;
 GRANT SELECT ON migrations TO settlement_listener;
 GRANT USAGE ON SEQUENCE dead_letters_seq_seq, outbox_seq_seq, payments_seq_seq, rescans_id_seq TO settlement_listener;

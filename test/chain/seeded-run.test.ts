@@ -116,8 +116,8 @@ describe(`${paymentCount} payments over ${blockCount} blocks with reorgs and fau
     if (auditedTo === null || auditedTo < finalized) return false;
     const { rows } = await system.settlementsDatabase.query<{ count: number }>(
       `SELECT (SELECT count(*) FROM settlement_listener.outbox)::int +
-              (SELECT count(*) FROM settlement_listener.chain_transfers
-               WHERE state = 'seen' AND NOT is_orphaned AND block_number <= $1)::int AS count`,
+              (SELECT count(*) FROM settlement_listener.open_payments
+               WHERE is_processing AND block_number <= $1)::int AS count`,
       [finalized],
     );
     return rows[0]?.count === 0;

@@ -1,6 +1,6 @@
 import { Counter, Gauge } from "prom-client";
 import type { Metrics } from "@payment-links/runtime";
-import type { Backlog } from "./store/payments.ts";
+import type { Backlog } from "./store/open-payments.ts";
 
 /** What became of a notice; the first four are answered 202, the others are refused. */
 export type NoticeOutcome =

@@ -8,7 +8,7 @@ import { openChains } from "./evm/open-chains.ts";
 import { createCounters } from "./metrics.ts";
 import { internalRoutes, publicRoutes } from "./routes.ts";
 import { republishPayments } from "./sightings/republish-payments.ts";
-import { readBacklog } from "./store/payments.ts";
+import { readBacklog } from "./store/open-payments.ts";
 
 export { type SettlementListenerConfig, settlementListenerConfig } from "./config.ts";
 

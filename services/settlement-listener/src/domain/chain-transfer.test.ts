@@ -15,37 +15,36 @@ const kept = (change: Partial<StoredTransfer>): StoredTransfer => ({
   amount: new Decimal("1.5"),
   sender: "0xpayer",
   nonce: 1,
-  state: "seen",
   isOrphaned: false,
   paymentLinkId: "plink_1",
   ...change,
 });
 
 describe("sightingOfTransfer", () => {
-  test.each([
-    ["seen", "processing"],
-    ["settled", "settled"],
-    ["final", "settled"],
-    ["failed", "failed"],
-  ] as const)("a transfer that is %s is told as %s", (state, status) => {
-    expect(sightingOfTransfer(kept({ state }))).toMatchObject({
-      source: "evm:8453",
-      sourceId: `0x${"ab".repeat(32)}:plink_1:2`,
-      status,
-      sourceTransaction: `0x${"ab".repeat(32)}`,
-    });
+  test.each(["processing", "settled", "failed"] as const)(
+    "a transfer of which its chain says %s is told so, with its place",
+    (status) => {
+      expect(sightingOfTransfer(kept({}), status)).toMatchObject({
+        source: "evm:8453",
+        sourceId: `0x${"ab".repeat(32)}:plink_1:2`,
+        status,
+        sourceTransaction: `0x${"ab".repeat(32)}`,
+        blockNumber: 10,
+        isOrphaned: false,
+      });
+    },
+  );
+
+  test("nobody is told where no link is known", () => {
+    expect(sightingOfTransfer(kept({ paymentLinkId: null }), "settled")).toBeUndefined();
   });
 
-  test("nobody is told where no link is known, or what was orphaned before it settled", () => {
-    expect(sightingOfTransfer(kept({ paymentLinkId: null }))).toBeUndefined();
-    expect(sightingOfTransfer(kept({ isOrphaned: true }))).toBeUndefined();
-  });
-
-  test("what was orphaned after it settled stays settled, and is flagged", () => {
-    expect(sightingOfTransfer(kept({ state: "settled", isOrphaned: true }))).toMatchObject({
-      status: "settled",
+  test("what was orphaned stands nowhere, and is flagged, unless it failed", () => {
+    const orphaned = kept({ isOrphaned: true });
+    expect(sightingOfTransfer(orphaned, "processing")).toMatchObject({
+      blockNumber: null,
       isOrphaned: true,
     });
-    expect(sightingOfTransfer(kept({ state: "settled" }))).toMatchObject({ isOrphaned: false });
+    expect(sightingOfTransfer(orphaned, "failed")).toMatchObject({ isOrphaned: false });
   });
 });

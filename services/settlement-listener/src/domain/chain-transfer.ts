@@ -1,13 +1,6 @@
 import type { Decimal } from "@payment-links/contracts";
 import type { Sighting } from "./payment.ts";
 
-/**
- * How far a transfer's chain vouches for it: it was seen in a block, settled by the chain's policy,
- * is in a final block, or failed for good.
- */
-export const transferStates = ["seen", "settled", "final", "failed"] as const;
-export type TransferState = (typeof transferStates)[number];
-
 /** A payment through a fee proxy, as its receipt proved it in one block. */
 export type ChainTransfer = {
   chainId: string;
@@ -23,14 +16,18 @@ export type ChainTransfer = {
   destinationAddress: string;
   amount: Decimal;
   sender: string;
-  /** Undefined where it was final before anybody could ask. */
+  /** Undefined where it had settled before anybody could ask. */
   nonce: number | undefined;
+  /** Whether its block is as deep as the chain's policy asks. */
   state: TransferState;
 };
 
-/** A transfer as it is stored, and as it stands now. */
-export type StoredTransfer = Omit<ChainTransfer, "nonce"> & {
+export type TransferState = "seen" | "settled";
+
+/** A transfer as it is stored: what is its chain's, and whose it is. */
+export type StoredTransfer = Omit<ChainTransfer, "nonce" | "state"> & {
   nonce: number | null;
+  /** A reorg took it away: it stands in no block that we know of. */
   isOrphaned: boolean;
   paymentLinkId: string | null;
 };
@@ -38,34 +35,30 @@ export type StoredTransfer = Omit<ChainTransfer, "nonce"> & {
 /** What names a transfer on its chain, however often and wherever it is mined. */
 export type TransferName = Pick<ChainTransfer, "transactionHash" | "referenceHash" | "ordinal">;
 
-const statuses = {
-  seen: "processing",
-  settled: "settled",
-  final: "settled",
-  failed: "failed",
-} as const;
-
 /** Names a chain's payments apart from those of every other source. */
-const chainSource = (chainId: string): string => `evm:${chainId}`;
+export const chainSource = (chainId: string): string => `evm:${chainId}`;
 
 /**
- * The sighting that a stored transfer makes of its payment. Undefined while there is none: no link
- * is known, or it was orphaned before it settled, and its payment goes on waiting as it is.
+ * The sighting that a stored transfer makes of its payment, of which its chain says `status`.
+ * Undefined while no link is known.
  */
-export const sightingOfTransfer = (stored: StoredTransfer): Sighting | undefined => {
+export const sightingOfTransfer = (
+  stored: StoredTransfer,
+  status: Sighting["status"],
+): Sighting | undefined => {
   if (stored.paymentLinkId === null) return undefined;
-  if (stored.isOrphaned && stored.state === "seen") return undefined;
   return {
     source: chainSource(stored.chainId),
     sourceId: `${stored.transactionHash}:${stored.paymentLinkId}:${stored.ordinal}`,
     paymentLinkId: stored.paymentLinkId,
-    status: statuses[stored.state],
+    status,
     amount: stored.amount,
     tokenAddress: stored.tokenAddress,
     chainId: stored.chainId,
     destinationAddress: stored.destinationAddress,
     sourceTransaction: stored.transactionHash,
     occurredAt: stored.occurredAt,
-    ...(statuses[stored.state] === "settled" ? { isOrphaned: stored.isOrphaned } : {}),
+    blockNumber: stored.isOrphaned ? null : stored.blockNumber,
+    isOrphaned: stored.isOrphaned && status !== "failed",
   };
 };

@@ -49,6 +49,7 @@ export const sightingOf = (provider: string, notice: SettlementNotice): Sighting
   destinationAddress: asEip55(notice.destinationAddress),
   sourceTransaction: notice.sourceTransaction ?? null,
   occurredAt: notice.occurredAt,
+  blockNumber: null,
 });
 
 /**

@@ -228,4 +228,35 @@ describe("judgeSighting", () => {
       expect(repeated).toEqual({ outcome: "repeated", payment: parked, isConflicting: false });
     });
   });
+
+  test("where it stands moves without news, while it is processing and no longer", () => {
+    const seen = { ...processing, blockNumber: 10, isOrphaned: false };
+    const gone = judgeSighting(
+      first(seen),
+      { ...seen, blockNumber: null, isOrphaned: true },
+      later,
+    );
+    expect(gone).toMatchObject({
+      outcome: "placed",
+      payment: { version: 1, status: "processing", blockNumber: null, isOrphaned: false },
+    });
+    const back = { ...seen, blockNumber: 11 };
+    const isBack = judgeSighting(first({ ...seen, blockNumber: null }), back, later);
+    expect(isBack).toMatchObject({ outcome: "placed", payment: { version: 1, blockNumber: 11 } });
+    expect(judgeSighting(first(seen), seen, later).outcome).toBe("repeated");
+    expect(judgeSighting(first(failed), seen, later).outcome).toBe("repeated");
+  });
+
+  test("taken away after it settled it is flagged, and no more once it is seen again", () => {
+    const seen = { ...processing, blockNumber: 10, isOrphaned: false };
+    const paid = first({ ...settled, blockNumber: 10, isOrphaned: false });
+    const gone = judgeSighting(paid, { ...seen, blockNumber: null, isOrphaned: true }, later);
+    if (gone.outcome !== "moved") throw new Error(`judged as ${gone.outcome}`);
+    expect(gone.payment).toMatchObject({ status: "settled", version: 2, isOrphaned: true });
+    const back = judgeSighting(gone.payment, { ...seen, blockNumber: 12 }, later);
+    expect(back).toMatchObject({
+      outcome: "moved",
+      payment: { status: "settled", version: 3, isOrphaned: false },
+    });
+  });
 });

@@ -7,8 +7,14 @@ import {
   settlementSettled,
 } from "@payment-links/contracts";
 
-/** A payment as it stands: the state that others are told, and that rows hold. */
-export type Payment = SettlementState;
+/** A payment as it stands, which its row holds: the state that others are told, and its place. */
+export type Payment = SettlementState & {
+  /**
+   * Where it stands on its chain while it is processing; null where a reorg took it away, and of a
+   * provider's payment. Nobody is told of it.
+   */
+  blockNumber: number | null;
+};
 
 /** What a source says of a payment at one moment; `source` and `sourceId` name it for ever. */
 export type Sighting = Omit<Payment, "id" | "version" | "firstSeenAt">;
@@ -24,11 +30,11 @@ export type Circumstances = {
 
 /**
  * What a sighting does to a payment: `first` and `moved` come with the payment as it stands after
- * it; `repeated` and `too_fine` change nothing. `isConflicting` says that it contradicts what is
- * stored.
+ * it; `placed` changes where it stands, which nobody is told; `repeated` and `too_fine` change
+ * nothing. `isConflicting` says that it contradicts what is stored.
  */
 export type Judgement =
-  | { outcome: "first" | "moved" | "repeated"; payment: Payment; isConflicting: boolean }
+  | { outcome: "first" | "moved" | "placed" | "repeated"; payment: Payment; isConflicting: boolean }
   | { outcome: "too_fine" };
 
 /**
@@ -49,6 +55,10 @@ export const judgeSighting = (
     const version = isLinkKnown ? before.version + 1 : 0;
     const payment = { ...before, version, isOrphaned };
     return { outcome: "moved", payment, isConflicting: false };
+  }
+  if (before !== undefined && isReplaced(before, sighting)) {
+    const payment = { ...before, blockNumber: sighting.blockNumber };
+    return { outcome: "placed", payment, isConflicting: false };
   }
   const isMove = before?.status === "processing" && sighting.status !== "processing";
   if (before !== undefined && !isMove) {
@@ -76,6 +86,12 @@ export const judgeSighting = (
 const idOf = ({ source, sourceId, paymentLinkId }: Sighting): string =>
   idOfNames("tx", [source, sourceId, paymentLinkId]);
 
+/** Whether a sighting changed what others are told of a payment. */
+export const isNews = (
+  judgement: Judgement,
+): judgement is Judgement & { outcome: "first" | "moved" } =>
+  judgement.outcome === "first" || judgement.outcome === "moved";
+
 const events = {
   processing: settlementProcessing,
   settled: settlementSettled,
@@ -87,9 +103,13 @@ export const eventOf = (payment: Payment) => events[payment.status];
 
 const isFlagMoved = (payment: Payment, sighting: Sighting): boolean =>
   payment.status === "settled" &&
-  sighting.status === "settled" &&
   sighting.isOrphaned !== undefined &&
   sighting.isOrphaned !== (payment.isOrphaned ?? false);
+
+const isReplaced = (payment: Payment, sighting: Sighting): boolean =>
+  payment.status === "processing" &&
+  sighting.status === "processing" &&
+  payment.blockNumber !== sighting.blockNumber;
 
 /**
  * A payment keeps its link and token from sighting to sighting; the amount, the destination and the

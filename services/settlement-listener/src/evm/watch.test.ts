@@ -67,7 +67,7 @@ describe("watching a chain", () => {
     await chain.mine(5);
     await rig.caughtUp();
     await rig.hear(link);
-    await waitUntil("it is told", () => statuses(link.id).length === 1);
-    expect(statuses(link.id)).toEqual(["settled 0.000005"]);
+    await waitUntil("it is settled", () => statuses(link.id).length === 2);
+    expect(statuses(link.id)).toEqual(["processing 0.000005", "settled 0.000005"]);
   });
 });

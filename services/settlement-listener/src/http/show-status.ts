@@ -2,7 +2,8 @@ import type { Request, Response } from "express";
 import { answerJson } from "@payment-links/http";
 import type { Deps } from "../deps.ts";
 import type { Payment } from "../domain/payment.ts";
-import { listParked, readBacklog } from "../store/payments.ts";
+import { readBacklog } from "../store/open-payments.ts";
+import { listParked } from "../store/payments.ts";
 import { type WatcherRow, listWatchers } from "../store/watchers.ts";
 
 const parkedShownMax = 100;

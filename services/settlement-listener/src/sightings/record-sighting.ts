@@ -4,6 +4,7 @@ import {
   type Circumstances,
   type Judgement,
   type Sighting,
+  isNews,
   judgeSighting,
 } from "../domain/payment.ts";
 import { holdLink } from "../store/links.ts";
@@ -30,7 +31,7 @@ export const recordSighting = async (
   // Read only now: a link that was heard of in between has given the payment its first version.
   const before = await findPayment(tx, sighting);
   const judgement = judgeSighting(before, sighting, { ...context, isLinkKnown });
-  if (judgement.outcome === "first" || judgement.outcome === "moved") {
+  if (isNews(judgement)) {
     await savePayments(tx, [judgement.payment]);
     if (isLinkKnown) await publish(tx, [settlementEvent(judgement.payment, context.now)]);
   }

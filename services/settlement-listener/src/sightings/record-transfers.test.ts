@@ -7,7 +7,6 @@ import { useRig } from "@payment-links/runtime/testing/use-rig";
 import type { ChainTransfer } from "../domain/chain-transfer.ts";
 import { hearLink } from "../testing/hear-link.ts";
 import {
-  failTransfers,
   deleteUnmatchedTransfers,
   listDue,
   listLost,
@@ -47,6 +46,16 @@ const orphanAbove = (block: number) =>
     await recordStoredTransfers(tx, orphaned, rig.clock.now());
   });
 
+const isDue = async ({ transactionHash }: ChainTransfer, toBlock: number) =>
+  (await listDue(rig.pool, chainId, { toBlock, countMax: 1_000 })).some(
+    (due) => due.transactionHash === transactionHash,
+  );
+
+const isLost = async ({ transactionHash }: ChainTransfer) =>
+  (await listLost(rig.pool, chainId, { afterName: "", countMax: 1_000 })).some(
+    (lost) => lost.transactionHash === transactionHash,
+  );
+
 const told = async (link: PaymentLinkState) =>
   (await readEvents(rig.pool, link.id)).map(
     ({ type, data }) => `${type.replace("settlement.", "")} ${data.version} ${data.amount}`,
@@ -60,14 +69,14 @@ describe("recordTransfers", () => {
     await record(seen);
     await record(seen);
     const settled = { ...seen, state: "settled", blockNumber: 11, blockHash: "0x0b" } as const;
-    for (const found of [settled, settled, { ...settled, state: "final" } as const, seen]) {
+    for (const found of [settled, settled, seen]) {
       await record(found);
     }
     expect(await told(link)).toEqual(["processing 1 1.5", "settled 2 1.5"]);
     expect(await readPayments(rig.pool, `${seen.transactionHash}:${link.id}:0`)).toHaveLength(1);
   });
 
-  test.each(["seen", "settled", "final"] as const)(
+  test.each(["seen", "settled"] as const)(
     "one that was %s and taken away before its link was heard of is no money until it is back",
     async (state) => {
       const link = aLink();
@@ -109,7 +118,8 @@ describe("recordTransfers", () => {
     await record(found, { ...found, ordinal: 1 });
     await rig.pool.query(nothing`DELETE FROM payments WHERE payment_link_id = ${link.id}`);
     await rig.pool.query(nothing`DELETE FROM chain_transfers WHERE payment_link_id = ${link.id}`);
-    await record({ ...found, ordinal: 1, state: "final" }, { ...found, state: "final" });
+    const settled = { ...found, state: "settled" } as const;
+    await record({ ...settled, ordinal: 1 }, settled);
     const [first, second, ...again] = (await readEvents(rig.pool, link.id)).map(
       ({ data }) => data.id,
     );
@@ -123,19 +133,20 @@ describe("recordTransfers", () => {
     const seen = transferTo(link);
     await record(seen);
     await record({ ...seen, state: "settled", amount: new Decimal("1.4") });
-    await record({ ...seen, state: "final", amount: new Decimal("9") });
+    await record({ ...seen, state: "settled", amount: new Decimal("9") });
     expect(await told(link)).toEqual(["processing 1 1.5", "settled 2 1.4"]);
   });
 
-  test("what was seen before its link is told with it, at the state that it has come to", async () => {
-    for (const state of ["seen", "settled", "final"] as const) {
+  test("what was seen before its link is told with it, and settles in the next step", async () => {
+    for (const state of ["seen", "settled"] as const) {
       const link = aLink();
-      await record(transferTo(link, { state }));
+      const found = transferTo(link, { state, blockNumber: 40 });
+      await record(found);
       expect(await told(link)).toEqual([]);
       await hear(link);
       await hear({ ...link, version: 2 });
-      const type = state === "seen" ? "processing" : "settled";
-      expect(await told(link)).toEqual([`${type} 1 1.5`]);
+      expect(await told(link)).toEqual(["processing 1 1.5"]);
+      expect(await isDue(found, 40)).toBe(true);
     }
   });
 
@@ -148,15 +159,21 @@ describe("recordTransfers", () => {
 
   test("what is orphaned while processing is told of by nobody, waits, and is one payment when it is back", async () => {
     const link = aLink();
+    await hear(link);
     const seen = transferTo(link, { blockNumber: 900 });
     await record(seen);
     await orphanAbove(899);
-    await hear(link);
-    expect(await told(link)).toEqual([]);
-    const lost = await listLost(rig.pool, chainId, { afterHash: "", countMax: 10 });
-    expect(lost.map(({ transactionHash }) => transactionHash)).toContain(seen.transactionHash);
-    await record({ ...seen, blockNumber: 901, blockHash: "0x0c" });
-    await record({ ...seen, blockNumber: 901, blockHash: "0x0c", state: "settled" });
+    expect(await told(link)).toEqual(["processing 1 1.5"]);
+    expect([await isLost(seen), await isDue(seen, 1_000)]).toEqual([true, false]);
+    const back = { ...seen, blockNumber: 901, blockHash: "0x0c" };
+    await record(back);
+    expect([await isLost(seen), await isDue(seen, 900), await isDue(seen, 901)]).toEqual([
+      false,
+      false,
+      true,
+    ]);
+    await record({ ...back, state: "settled" });
+    expect([await isLost(seen), await isDue(seen, 1_000)]).toEqual([false, false]);
     expect(await told(link)).toEqual(["processing 1 1.5", "settled 2 1.5"]);
   });
 
@@ -180,15 +197,16 @@ describe("recordTransfers", () => {
     await hear(link);
     const [lost, settled] = [transferTo(link), transferTo(link, { state: "settled" })];
     await record(lost, settled);
+    const stored = [lost, settled].map((found) => ({
+      ...found,
+      nonce: 7,
+      isOrphaned: false,
+      paymentLinkId: link.id,
+    }));
     const fail = () =>
-      transact(rig.pool, async (tx) => {
-        const now = rig.clock.now();
-        await recordStoredTransfers(
-          tx,
-          await failTransfers(tx, chainId, [lost, settled], now),
-          now,
-        );
-      });
+      transact(rig.pool, (tx) =>
+        recordStoredTransfers(tx, stored, rig.clock.now(), () => "failed"),
+      );
     await fail();
     await fail();
     await record({ ...lost, state: "settled" });
@@ -196,31 +214,46 @@ describe("recordTransfers", () => {
   });
 
   test("is due up to the block of the policy, and no further", async () => {
-    const transfer = sampleTransfer({ blockNumber: 500 });
+    const link = aLink();
+    await hear(link);
+    const transfer = transferTo(link, { blockNumber: 500 });
     await record(transfer);
-    const dueTo = async (toBlock: number) =>
-      (await listDue(rig.pool, chainId, { toBlock, countMax: 1_000 })).some(
-        ({ transactionHash }) => transactionHash === transfer.transactionHash,
-      );
-    expect([await dueTo(499), await dueTo(500)]).toEqual([false, true]);
+    expect([await isDue(transfer, 499), await isDue(transfer, 500)]).toEqual([false, true]);
   });
 
   test("what no link came for is forgotten a day after it was final, and not before", async () => {
     const links = [aLink(), aLink(), aLink()] as const;
     await hear(links[2]);
-    await record(transferTo(links[0], { state: "final" }));
-    await record(transferTo(links[2], { state: "final" }));
+    await record(transferTo(links[0], { state: "settled" }));
+    await record(transferTo(links[2], { state: "settled" }));
     const dayMs = 24 * 60 * 60_000;
     rig.clock.advance(1);
-    await record(transferTo(links[1], { state: "final" }));
+    await record(transferTo(links[1], { state: "settled" }));
     const before = new Date(rig.clock.now().getTime());
     rig.clock.advance(dayMs);
     await transact(rig.pool, (tx) =>
-      deleteUnmatchedTransfers(tx, chainId, { before, countMax: 10_000 }),
+      deleteUnmatchedTransfers(tx, chainId, { before, finalizedTo: 10, countMax: 10_000 }),
     );
     await hear(links[0]);
     await hear(links[1]);
-    expect(await Promise.all(links.map(told))).toEqual([[], ["settled 1 1.5"], ["settled 1 1.5"]]);
+    expect(await Promise.all(links.map(told))).toEqual([
+      [],
+      ["processing 1 1.5"],
+      ["settled 1 1.5"],
+    ]);
+  });
+
+  test("what no link came for is kept while its block is not final", async () => {
+    const link = aLink();
+    await record(transferTo(link, { blockNumber: 70 }));
+    const before = new Date(rig.clock.now().getTime() + 1);
+    const forget = (finalizedTo: number) =>
+      transact(rig.pool, (tx) =>
+        deleteUnmatchedTransfers(tx, chainId, { before, finalizedTo, countMax: 10_000 }),
+      );
+    await forget(69);
+    await hear(link);
+    expect(await told(link)).toEqual(["processing 1 1.5"]);
   });
 
   // Guards against the race between a chain and a new link: neither side may miss the other.
@@ -239,6 +272,8 @@ describe("recordTransfers", () => {
       };
       const works = [watching, ...links.map((link) => () => hear(link))];
       await Promise.all((round % 2 === 0 ? works : works.toReversed()).map((work) => work()));
+      // The next step, in which what a link has claimed settles.
+      await record(...settled);
       for (const link of links) {
         const events = await readEvents(rig.pool, link.id);
         const last = new Map(events.map(({ data }) => [data.sourceId, data]));

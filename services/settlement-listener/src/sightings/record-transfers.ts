@@ -1,9 +1,11 @@
 import type { Transaction } from "@payment-links/postgres";
 import {
-  type StoredTransfer,
   type ChainTransfer,
+  type StoredTransfer,
+  type TransferName,
   sightingOfTransfer,
 } from "../domain/chain-transfer.ts";
+import { type Payment, type Sighting, isNews } from "../domain/payment.ts";
 import { holdReferences, upsertTransfers } from "../store/chain-transfers.ts";
 import { recordSightings } from "./record-sightings.ts";
 
@@ -25,15 +27,27 @@ export const recordTransfers = async (
     tx,
     transfers.map(({ referenceHash }) => referenceHash),
   );
-  await recordStoredTransfers(tx, await upsertTransfers(tx, transfers, now), now);
+  const states = new Map(transfers.map((found) => [nameOf(found), found.state]));
+  const stored = await upsertTransfers(tx, transfers, now);
+  await recordStoredTransfers(tx, stored, now, (one) =>
+    states.get(nameOf(one)) === "settled" ? "settled" : "processing",
+  );
 };
 
-/** Records sightings of transfers as they stand now, with their chain's lead locked. */
+/**
+ * Records sightings of transfers as they stand now, with their chain's lead locked, or their
+ * references. Answers the payments that others are told of.
+ */
 export const recordStoredTransfers = async (
   tx: Transaction,
   transfers: readonly StoredTransfer[],
   now: Date,
-): Promise<void> => {
-  const sightings = transfers.flatMap((transfer) => sightingOfTransfer(transfer) ?? []);
-  await recordSightings(tx, sightings, now);
+  statusOf: (stored: StoredTransfer) => Sighting["status"] = () => "processing",
+): Promise<readonly Payment[]> => {
+  const sightings = transfers.flatMap((one) => sightingOfTransfer(one, statusOf(one)) ?? []);
+  const judgements = await recordSightings(tx, sightings, now);
+  return judgements.filter(isNews).map(({ payment }) => payment);
 };
+
+const nameOf = ({ transactionHash, referenceHash, ordinal }: TransferName): string =>
+  `${transactionHash} ${referenceHash} ${ordinal}`;

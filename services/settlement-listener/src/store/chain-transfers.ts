@@ -1,13 +1,8 @@
 import * as z from "zod";
 import { sql } from "slonik";
-import { Amount, formatAmount } from "@payment-links/contracts";
+import { Amount, PaymentStatus, formatAmount } from "@payment-links/contracts";
 import { type Pool, type Transaction, nothing } from "@payment-links/postgres";
-import {
-  type ChainTransfer,
-  type StoredTransfer,
-  type TransferName,
-  transferStates,
-} from "../domain/chain-transfer.ts";
+import { type ChainTransfer, type StoredTransfer, chainSource } from "../domain/chain-transfer.ts";
 import { BlockNumber } from "./block-number.ts";
 import { lockNames, shareNames } from "./name-locks.ts";
 
@@ -24,7 +19,6 @@ const TransferRow = z.object({
   amount: Amount,
   sender: z.string(),
   nonce: BlockNumber.nullable(),
-  state: z.enum(transferStates),
   isOrphaned: z.boolean(),
   paymentLinkId: z.string().nullable(),
 });
@@ -34,7 +28,7 @@ const columns = sql.fragment`
   kept.block_number AS "blockNumber", kept.block_hash AS "blockHash",
   kept.occurred_at AS "occurredAt", kept.reference_hash AS "referenceHash",
   kept.token_address AS "tokenAddress", kept.destination_address AS "destinationAddress",
-  kept.amount, kept.sender, kept.nonce, kept.state, kept.is_orphaned AS "isOrphaned",
+  kept.amount, kept.sender, kept.nonce, kept.is_orphaned AS "isOrphaned",
   kept.payment_link_id AS "paymentLinkId"
 `;
 
@@ -69,7 +63,7 @@ export const lockReferences = (
 /**
  * Stores transfers as they were found on their chain, each with its link where that is known, and
  * answers how they stand now. One that is stored already moves to its new block and is orphaned no
- * more. Its state only goes forward, and its money is what it was when it first settled.
+ * more; one that has not moved is not written again.
  */
 export const upsertTransfers = (
   tx: Transaction,
@@ -77,34 +71,42 @@ export const upsertTransfers = (
   now: Date,
 ): Promise<readonly StoredTransfer[]> =>
   tx.any(sql.type(TransferRow)`
-    INSERT INTO chain_transfers AS kept (
-      chain_id, transaction_hash, ordinal, block_number, block_hash, occurred_at, reference_hash,
-      token_address, destination_address, amount, sender, nonce, state, seen_at, final_at,
-      payment_link_id
+    WITH found AS (
+      SELECT * FROM ${sql.unnest(transfers.map(rowOf), columnTypes)} AS found (
+        chain_id, transaction_hash, ordinal, block_number, block_hash, occurred_at, reference_hash,
+        token_address, destination_address, amount, sender, nonce
+      )
+    ), written AS (
+      INSERT INTO chain_transfers AS kept (
+        chain_id, transaction_hash, ordinal, block_number, block_hash, occurred_at, reference_hash,
+        token_address, destination_address, amount, sender, nonce, seen_at, payment_link_id
+      )
+      SELECT found.*, ${sql.timestamp(now)},
+        (SELECT min(id) FROM links WHERE payment_reference_hash = found.reference_hash)
+      FROM found
+      ON CONFLICT (chain_id, transaction_hash, reference_hash, ordinal) DO UPDATE SET
+        block_number = excluded.block_number, block_hash = excluded.block_hash,
+        occurred_at = excluded.occurred_at, is_orphaned = false, amount = excluded.amount,
+        token_address = excluded.token_address,
+        destination_address = excluded.destination_address,
+        nonce = coalesce(excluded.nonce, kept.nonce),
+        payment_link_id = coalesce(kept.payment_link_id, excluded.payment_link_id)
+      WHERE kept.is_orphaned
+        OR (kept.payment_link_id IS NULL AND excluded.payment_link_id IS NOT NULL)
+        OR (kept.block_hash, kept.occurred_at, kept.amount, kept.token_address, kept.destination_address)
+          <> (excluded.block_hash, excluded.occurred_at, excluded.amount, excluded.token_address,
+              excluded.destination_address)
+      RETURNING *
     )
-    SELECT found.*, ${sql.timestamp(now)}, CASE found.state WHEN 'final' THEN ${sql.timestamp(now)} END,
-      (SELECT min(id) FROM links WHERE payment_reference_hash = found.reference_hash)
-    FROM ${sql.unnest(transfers.map(rowOf), columnTypes)} AS found (
-      chain_id, transaction_hash, ordinal, block_number, block_hash, occurred_at, reference_hash,
-      token_address, destination_address, amount, sender, nonce, state
+    SELECT ${columns} FROM written AS kept
+    UNION ALL
+    SELECT ${columns} FROM found
+    JOIN chain_transfers AS kept USING (chain_id, transaction_hash, reference_hash, ordinal)
+    WHERE NOT EXISTS (
+      SELECT FROM written
+      WHERE (written.chain_id, written.transaction_hash, written.reference_hash, written.ordinal)
+        = (kept.chain_id, kept.transaction_hash, kept.reference_hash, kept.ordinal)
     )
-    ON CONFLICT (chain_id, transaction_hash, reference_hash, ordinal) DO UPDATE SET
-      block_number = excluded.block_number, block_hash = excluded.block_hash,
-      occurred_at = excluded.occurred_at, is_orphaned = false,
-      amount = CASE kept.state WHEN 'seen' THEN excluded.amount ELSE kept.amount END,
-      token_address =
-        CASE kept.state WHEN 'seen' THEN excluded.token_address ELSE kept.token_address END,
-      destination_address = CASE kept.state
-        WHEN 'seen' THEN excluded.destination_address ELSE kept.destination_address
-      END,
-      nonce = coalesce(kept.nonce, excluded.nonce),
-      state = CASE
-        WHEN kept.state = 'seen' OR (kept.state = 'settled' AND excluded.state = 'final')
-        THEN excluded.state ELSE kept.state
-      END,
-      final_at = coalesce(kept.final_at, excluded.final_at),
-      payment_link_id = coalesce(kept.payment_link_id, excluded.payment_link_id)
-    RETURNING ${columns}
   `);
 
 const columnTypes = [
@@ -120,7 +122,6 @@ const columnTypes = [
   "numeric",
   "text",
   "int8",
-  "text",
 ];
 
 const rowOf = (transfer: ChainTransfer) => [
@@ -136,72 +137,101 @@ const rowOf = (transfer: ChainTransfer) => [
   formatAmount(transfer.amount),
   transfer.sender,
   transfer.nonce ?? null,
-  transfer.state,
 ];
 
-/** The place of a transfer in the order in which they are settled. */
-export type DuePlace = Pick<StoredTransfer, "blockNumber" | keyof TransferName>;
+/** A place in the order in which the open payments of a chain are looked through. */
+export type OpenPlace = { blockNumber: number | null; sourceId: string };
+
+/** An open payment's transfer, and its place. */
+export type OpenTransfer = StoredTransfer & { sourceId: string };
+
+const OpenRow = TransferRow.extend({ sourceId: z.string() });
 
 /**
- * The transfers that wait to be settled up to a block, from behind a place on, the oldest first.
+ * The transfers of the payments that wait to be settled up to a block, from behind a place on, the
+ * oldest first.
  */
 export const listDue = (
   pool: Pool,
   chainId: string,
-  { toBlock, after, countMax }: { toBlock: number; after?: DuePlace | undefined; countMax: number },
-): Promise<readonly StoredTransfer[]> => {
-  const { blockNumber, transactionHash, referenceHash, ordinal } = after ?? beforeAll;
-  return pool.any(sql.type(TransferRow)`
-    SELECT ${columns} FROM chain_transfers AS kept
-    WHERE chain_id = ${chainId} AND state = 'seen' AND NOT is_orphaned
-      AND block_number BETWEEN ${blockNumber} AND ${toBlock}
-      AND (block_number, transaction_hash, reference_hash, ordinal)
-        > (${blockNumber}, ${transactionHash}, ${referenceHash}, ${ordinal})
-    ORDER BY block_number, transaction_hash, reference_hash, ordinal
-    LIMIT ${countMax}
+  {
+    toBlock,
+    after,
+    countMax,
+  }: { toBlock: number; after?: OpenPlace | undefined; countMax: number },
+): Promise<readonly OpenTransfer[]> => {
+  const blockNumber = after?.blockNumber ?? -1;
+  return pool.any(sql.type(OpenRow)`
+    SELECT ${columns}, open.source_id AS "sourceId"
+    FROM (
+      SELECT source_id, payment_link_id, block_number FROM open_payments
+      WHERE source = ${chainSource(chainId)} AND is_processing
+        AND block_number BETWEEN ${blockNumber} AND ${toBlock}
+        AND (block_number, source_id) > (${blockNumber}, ${after?.sourceId ?? ""})
+      ORDER BY block_number, source_id
+      LIMIT ${countMax}
+    ) AS open
+    ${transferOf(chainId)}
+    ORDER BY open.block_number, open.source_id
   `);
 };
 
-const beforeAll: DuePlace = {
-  blockNumber: -1,
-  transactionHash: "",
-  referenceHash: "",
-  ordinal: -1,
-};
-
 /**
- * Transfers that a reorg took away before they settled, from a name on, in the order of their
- * names.
+ * The transfers of payments that a reorg took away before they settled, from behind a name on, in the
+ * order of their names.
  */
 export const listLost = (
   pool: Pool,
   chainId: string,
-  { afterHash, countMax }: { afterHash: string; countMax: number },
-): Promise<readonly StoredTransfer[]> =>
-  pool.any(sql.type(TransferRow)`
-    SELECT ${columns} FROM chain_transfers AS kept
-    WHERE chain_id = ${chainId} AND state = 'seen' AND is_orphaned
-      AND transaction_hash > ${afterHash}
-    ORDER BY transaction_hash, reference_hash, ordinal
-    LIMIT ${countMax}
+  { afterName, countMax }: { afterName: string; countMax: number },
+): Promise<readonly OpenTransfer[]> =>
+  pool.any(sql.type(OpenRow)`
+    SELECT ${columns}, open.source_id AS "sourceId"
+    FROM (
+      SELECT source_id, payment_link_id, block_number FROM open_payments
+      WHERE source = ${chainSource(chainId)} AND is_processing AND block_number IS NULL
+        AND source_id > ${afterName}
+      ORDER BY source_id
+      LIMIT ${countMax}
+    ) AS open
+    ${transferOf(chainId)}
+    ORDER BY open.source_id
   `);
+
+/** By the key, one by one: an open payment's transfer is a row among very many. */
+const transferOf = (chainId: string) => sql.fragment`
+  CROSS JOIN LATERAL (
+    SELECT * FROM chain_transfers
+    WHERE chain_id = ${chainId} AND transaction_hash = split_part(open.source_id, ':', 1)
+      AND payment_link_id = open.payment_link_id
+      AND ordinal = split_part(open.source_id, ':', 3)::int
+    LIMIT 1
+  ) AS kept
+`;
 
 /**
  * The transfers stored of a range of blocks, and those of the named transactions, wherever they
- * stand.
+ * stand; with what is said of their payments, where there are any.
  */
 export const listStored = (
   pool: Pool,
   chainId: string,
   range: { fromBlock: number; toBlock: number; transactionHashes: readonly string[] },
-): Promise<readonly StoredTransfer[]> =>
-  pool.any(sql.type(TransferRow)`
-    SELECT ${columns} FROM chain_transfers AS kept
+): Promise<readonly (StoredTransfer & { status: PaymentStatus | null })[]> =>
+  pool.any(sql.type(ToldRow)`
+    SELECT ${columns}, (
+      SELECT status FROM payments
+      WHERE source = ${chainSource(chainId)}
+        AND source_id = kept.transaction_hash || ':' || kept.payment_link_id || ':' || kept.ordinal
+    ) AS status
+    FROM chain_transfers AS kept
     WHERE chain_id = ${chainId} AND (
       block_number BETWEEN ${range.fromBlock} AND ${range.toBlock}
       OR transaction_hash = ANY (${sql.array([...range.transactionHashes], "text")})
     )
   `);
+
+const ToldRow = TransferRow.extend({ status: PaymentStatus.nullable() });
 
 /** Marks as orphaned what stood above a block, and answers it as it stands now. */
 export const orphanTransfers = (
@@ -211,51 +241,36 @@ export const orphanTransfers = (
 ): Promise<readonly StoredTransfer[]> =>
   tx.any(sql.type(TransferRow)`
     UPDATE chain_transfers AS kept SET is_orphaned = true
-    WHERE chain_id = ${chainId} AND state <> 'failed' AND NOT is_orphaned
-      AND block_number > ${aboveBlock}
+    WHERE chain_id = ${chainId} AND NOT is_orphaned AND block_number > ${aboveBlock}
     RETURNING ${columns}
   `);
 
-/** Marks as final what had settled up to a block. */
-export const finalizeTransfers = async (
+/** Marks as orphaned what is missing in the blocks in which it was seen, and answers it as it stands now. */
+export const orphanMissing = (
   tx: Transaction,
   chainId: string,
-  { toBlock, now }: { toBlock: number; now: Date },
-): Promise<void> => {
-  await tx.query(nothing`
-    UPDATE chain_transfers SET state = 'final', final_at = ${sql.timestamp(now)}
-    WHERE chain_id = ${chainId} AND state = 'settled' AND NOT is_orphaned
-      AND block_number <= ${toBlock}
-  `);
-};
-
-/** Marks transfers as failed for good, and answers those that were still waiting. */
-export const failTransfers = (
-  tx: Transaction,
-  chainId: string,
-  transfers: readonly TransferName[],
-  now: Date,
+  missing: readonly StoredTransfer[],
 ): Promise<readonly StoredTransfer[]> => {
-  const names = transfers.map((transfer) => [
+  const names = missing.map((transfer) => [
     transfer.transactionHash,
     transfer.referenceHash,
     transfer.ordinal,
+    transfer.blockHash,
   ]);
   return tx.any(sql.type(TransferRow)`
-    UPDATE chain_transfers AS kept SET state = 'failed', final_at = ${sql.timestamp(now)}
-    FROM ${sql.unnest(names, ["text", "text", "int4"])}
-      AS named (transaction_hash, reference_hash, ordinal)
-    WHERE kept.chain_id = ${chainId} AND kept.transaction_hash = named.transaction_hash
-      AND kept.reference_hash = named.reference_hash AND kept.ordinal = named.ordinal
-      AND kept.state = 'seen'
+    UPDATE chain_transfers AS kept SET is_orphaned = true
+    FROM ${sql.unnest(names, ["text", "text", "int4", "text"])}
+      AS gone (transaction_hash, reference_hash, ordinal, block_hash)
+    WHERE kept.chain_id = ${chainId} AND kept.transaction_hash = gone.transaction_hash
+      AND kept.reference_hash = gone.reference_hash AND kept.ordinal = gone.ordinal
+      AND kept.block_hash = gone.block_hash AND NOT kept.is_orphaned
     RETURNING ${columns}
   `);
 };
 
 /**
  * Assigns to links the transfers that were stored for their references, the oldest first and at most
- * `countMax`. The references must be locked. One that a reorg took away counts as seen alone, however
- * far it had come: nobody has been told of it, so it must stand in a block again to be money.
+ * `countMax`. The references must be locked.
  */
 export const assignTransfers = (
   tx: Transaction,
@@ -265,9 +280,7 @@ export const assignTransfers = (
   const named = links.map(({ referenceHash, linkId }) => [referenceHash, linkId]);
   const hashes = links.map(({ referenceHash }) => referenceHash);
   return tx.any(sql.type(TransferRow)`
-    UPDATE chain_transfers AS kept SET payment_link_id = named.link_id,
-      state = CASE WHEN is_orphaned AND state <> 'failed' THEN 'seen' ELSE state END,
-      final_at = CASE WHEN is_orphaned AND state <> 'failed' THEN NULL ELSE final_at END
+    UPDATE chain_transfers AS kept SET payment_link_id = named.link_id
     FROM ${sql.unnest(named, ["text", "text"])} AS named (reference_hash, link_id)
     WHERE kept.reference_hash = named.reference_hash
       AND (chain_id, transaction_hash, kept.reference_hash, ordinal) IN (
@@ -282,20 +295,20 @@ export const assignTransfers = (
 };
 
 /**
- * Deletes transfers for which no link came, final or orphaned since before an instant (rule
+ * Deletes transfers for which no link came, seen before an instant and final or orphaned by now (rule
  * CHAIN-8).
  */
 export const deleteUnmatchedTransfers = async (
   tx: Transaction,
   chainId: string,
-  { before, countMax }: { before: Date; countMax: number },
+  { before, finalizedTo, countMax }: { before: Date; finalizedTo: number; countMax: number },
 ): Promise<number> => {
   const { rowCount } = await tx.query(nothing`
     DELETE FROM chain_transfers WHERE ctid = ANY (ARRAY(
       SELECT ctid FROM chain_transfers
-      WHERE chain_id = ${chainId} AND payment_link_id IS NULL AND (
-        final_at < ${sql.timestamp(before)} OR (is_orphaned AND seen_at < ${sql.timestamp(before)})
-      )
+      WHERE chain_id = ${chainId} AND payment_link_id IS NULL AND seen_at < ${sql.timestamp(before)}
+        AND (is_orphaned OR block_number <= ${finalizedTo})
+      ORDER BY seen_at
       LIMIT ${countMax}
     ))
   `);

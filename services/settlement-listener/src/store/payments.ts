@@ -3,6 +3,7 @@ import { sql } from "slonik";
 import { Amount, PaymentStatus, formatAmount } from "@payment-links/contracts";
 import { type Pool, type Transaction, nothing } from "@payment-links/postgres";
 import type { Payment, Sighting } from "../domain/payment.ts";
+import { BlockNumber } from "./block-number.ts";
 import { lockNames } from "./name-locks.ts";
 
 const PaymentRow = z.object({
@@ -20,6 +21,7 @@ const PaymentRow = z.object({
   occurredAt: z.date(),
   firstSeenAt: z.date(),
   isOrphaned: z.boolean(),
+  blockNumber: BlockNumber.nullable(),
 });
 
 const LinkId = z.object({ paymentLinkId: z.string() });
@@ -31,7 +33,8 @@ const columns = sql.fragment`
   id, version, source, source_id AS "sourceId", payment_link_id AS "paymentLinkId", status, amount,
   token_address AS "tokenAddress", chain_id AS "chainId",
   destination_address AS "destinationAddress", source_transaction AS "sourceTransaction",
-  occurred_at AS "occurredAt", first_seen_at AS "firstSeenAt", is_orphaned AS "isOrphaned"
+  occurred_at AS "occurredAt", first_seen_at AS "firstSeenAt", is_orphaned AS "isOrphaned",
+  block_number AS "blockNumber"
 `;
 
 /**
@@ -90,14 +93,14 @@ export const savePayments = async (
   await tx.query(nothing`
     INSERT INTO payments (source, source_id, id, version, payment_link_id, status, amount,
                           token_address, chain_id, destination_address, source_transaction,
-                          occurred_at, first_seen_at, is_orphaned)
+                          occurred_at, first_seen_at, is_orphaned, block_number)
     SELECT * FROM ${sql.unnest(payments.map(rowOf), columnTypes)}
     ON CONFLICT (source, source_id) DO UPDATE SET
       version = excluded.version, status = excluded.status, amount = excluded.amount,
       token_address = excluded.token_address, chain_id = excluded.chain_id,
       destination_address = excluded.destination_address,
       source_transaction = excluded.source_transaction, occurred_at = excluded.occurred_at,
-      is_orphaned = excluded.is_orphaned
+      is_orphaned = excluded.is_orphaned, block_number = excluded.block_number
   `);
 };
 
@@ -116,6 +119,7 @@ const columnTypes = [
   "timestamptz",
   "timestamptz",
   "bool",
+  "int8",
 ];
 
 const rowOf = (payment: Payment) => [
@@ -133,6 +137,7 @@ const rowOf = (payment: Payment) => [
   payment.occurredAt.toISOString(),
   payment.firstSeenAt.toISOString(),
   payment.isOrphaned ?? false,
+  payment.blockNumber,
 ];
 
 /**
@@ -148,8 +153,8 @@ export const unparkPayments = async (
     WITH unparked AS (
       UPDATE payments SET version = 1
       WHERE (source, source_id) IN (
-        SELECT source, source_id FROM payments
-        WHERE payment_link_id = ANY (${sql.array([...linkIds], "text")}) AND version = 0
+        SELECT source, source_id FROM open_payments
+        WHERE payment_link_id = ANY (${sql.array([...linkIds], "text")}) AND is_parked
         ORDER BY seq
         LIMIT ${countMax}
       )
@@ -169,26 +174,12 @@ export const listToldPayments = (
     ORDER BY seq
   `);
 
-const Backlog = z.object({
-  parkedCount: z.int(),
-  oldestParkedAt: z.date().nullable(),
-  processingCount: z.int(),
-  oldestProcessingAt: z.date().nullable(),
-});
-export type Backlog = z.output<typeof Backlog>;
-
-/** Counts what waits: payments parked for a link not heard of, and payments not yet final. */
-export const readBacklog = (pool: Pool): Promise<Backlog> =>
-  pool.one(sql.type(Backlog)`
-    SELECT
-      (SELECT count(*)::int FROM payments WHERE version = 0) AS "parkedCount",
-      (SELECT min(first_seen_at) FROM payments WHERE version = 0) AS "oldestParkedAt",
-      (SELECT count(*)::int FROM payments WHERE status = 'processing') AS "processingCount",
-      (SELECT min(first_seen_at) FROM payments WHERE status = 'processing') AS "oldestProcessingAt"
-  `);
-
 /** The payments that have been parked for longest. */
 export const listParked = (pool: Pool, countMax: number): Promise<readonly Payment[]> =>
   pool.any(sql.type(PaymentRow)`
-    SELECT ${columns} FROM payments WHERE version = 0 ORDER BY seq LIMIT ${countMax}
+    SELECT ${columns} FROM payments
+    WHERE (source, source_id) IN (
+      SELECT source, source_id FROM open_payments WHERE is_parked ORDER BY seq LIMIT ${countMax}
+    )
+    ORDER BY seq
   `);

@@ -204,9 +204,8 @@ export const listWatchers = (pool: Pool): Promise<readonly WatcherRow[]> =>
     SELECT ${reachColumns}, watchers.chain_id AS "chainId", fencing_token AS token, head, state,
       reason,
       (
-        SELECT count(*)::int FROM chain_transfers
-        WHERE chain_transfers.chain_id = watchers.chain_id AND is_orphaned
-          AND state IN ('settled', 'final')
+        SELECT count(*)::int FROM payments
+        WHERE source = 'evm:' || watchers.chain_id AND is_orphaned
       ) AS "orphanedSettledCount"
     FROM watchers ORDER BY chain_id
   `);

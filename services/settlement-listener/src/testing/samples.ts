@@ -45,6 +45,7 @@ export const sampleSighting = (change: Partial<Sighting> = {}): Sighting => ({
   destinationAddress: owner,
   sourceTransaction: payerTransaction,
   occurredAt: new Date("2026-11-21T09:58:00.000Z"),
+  blockNumber: null,
   ...change,
 });
 

@@ -1,6 +1,5 @@
 import { transact } from "@payment-links/postgres";
 import { deleteBlocksBelow, findBlockUpTo } from "../../store/chain-blocks.ts";
-import { finalizeTransfers } from "../../store/chain-transfers.ts";
 import { type Lead, lockLead, saveCheckpoint } from "../../store/watchers.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
 import { agreeOnBlock } from "./agree-on-block.ts";
@@ -17,7 +16,7 @@ export const confirmFinal = async (
   lead: Lead,
   { scannedTo, finalizedTo, sight }: { scannedTo: number; finalizedTo: number; sight: Sight },
 ): Promise<{ finalizedTo: number; voiceCount: number }> => {
-  const { chain, clock, demote, pool, witnesses } = watch;
+  const { chain, demote, pool, witnesses } = watch;
   const { agreed, linesOf } = sight;
   if (linesOf.size < quorumOf(witnesses)) return { finalizedTo, voiceCount: linesOf.size };
   const toBlock = Math.max(finalizedTo, Math.min(agreed.final, scannedTo));
@@ -31,7 +30,6 @@ export const confirmFinal = async (
   await transact(pool, async (tx) => {
     await lockLead(tx, lead);
     await deleteBlocksBelow(tx, chain.id, number);
-    await finalizeTransfers(tx, chain.id, { toBlock: number, now: clock.now() });
     await saveCheckpoint(tx, chain.id, { scannedTo, finalizedTo: number });
   });
   return { finalizedTo: number, voiceCount };

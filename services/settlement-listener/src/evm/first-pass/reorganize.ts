@@ -1,5 +1,5 @@
 import { transact } from "@payment-links/postgres";
-import type { StoredTransfer } from "../../domain/chain-transfer.ts";
+import type { Payment } from "../../domain/payment.ts";
 import { recordStoredTransfers } from "../../sightings/record-transfers.ts";
 import { deleteBlocksAbove, findBlock, listBlocks } from "../../store/chain-blocks.ts";
 import { orphanTransfers } from "../../store/chain-transfers.ts";
@@ -71,14 +71,14 @@ const moveBack = async (
   { ancestor, scannedTo, finalizedTo }: Place & { ancestor: number },
 ): Promise<void> => {
   const { chain, clock, log, metrics, pool, wakeRelay } = watch;
-  const orphaned = await transact(pool, async (tx) => {
+  const { flagged, orphaned } = await transact(pool, async (tx) => {
     await lockLead(tx, lead);
     await deleteBlocksAbove(tx, chain.id, ancestor);
     await cutSpansAbove(tx, chain.id, ancestor);
-    const transfers = await orphanTransfers(tx, chain.id, ancestor);
-    await recordStoredTransfers(tx, transfers, clock.now());
+    const orphaned = await orphanTransfers(tx, chain.id, ancestor);
+    const flagged = await recordStoredTransfers(tx, orphaned, clock.now());
     await saveCheckpoint(tx, chain.id, { scannedTo: ancestor, finalizedTo });
-    return transfers;
+    return { flagged, orphaned };
   });
   wakeRelay();
   const depth = scannedTo - ancestor;
@@ -88,25 +88,19 @@ const moveBack = async (
     { chain: chain.id, depth, ancestor, orphaned: orphaned.length },
     "a reorg took scanned blocks away",
   );
-  reportOrphanedSettled(watch, orphaned);
+  reportOrphanedSettled(watch, flagged);
 };
 
+/** Nobody is told of what a reorg takes away but where it had settled. */
 const reportOrphanedSettled = (
   { chain, log, metrics }: WatchContext,
-  orphaned: readonly StoredTransfer[],
+  flagged: readonly Payment[],
 ): void => {
-  const settled = orphaned.filter(({ state }) => state !== "seen");
-  if (settled.length === 0) return;
-  metrics.orphanedAfterSettled(chain.id, settled.length);
-  for (const { blockNumber, ordinal, paymentLinkId, transactionHash } of settled) {
+  if (flagged.length === 0) return;
+  metrics.orphanedAfterSettled(chain.id, flagged.length);
+  for (const { id, paymentLinkId, sourceTransaction } of flagged) {
     log.error(
-      {
-        chain: chain.id,
-        block: blockNumber,
-        transaction: transactionHash,
-        ordinal,
-        link_id: paymentLinkId,
-      },
+      { chain: chain.id, transaction: sourceTransaction, payment_id: id, link_id: paymentLinkId },
       "a settled payment was taken away by a reorg; it keeps its credit",
     );
   }

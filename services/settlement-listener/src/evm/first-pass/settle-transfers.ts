@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import type { StoredTransfer, ChainTransfer } from "../../domain/chain-transfer.ts";
-import { type DuePlace, listDue } from "../../store/chain-transfers.ts";
+import { type OpenPlace, listDue } from "../../store/chain-transfers.ts";
 import type { Lead } from "../../store/watchers.ts";
 import { agreeOnReceipts } from "../agreement/agree-on-receipts.ts";
 import type { Sight } from "../agreement/read-sight.ts";
@@ -28,7 +28,7 @@ export const settleTransfers = async (
   reach: Reach,
 ): Promise<boolean> => {
   const { chain, log, pool } = watch;
-  let after: DuePlace | undefined;
+  let after: OpenPlace | undefined;
   let dueCount = 0;
   let waitingCount = 0;
   for (let page = 0; page < pagesMax; page += 1) {

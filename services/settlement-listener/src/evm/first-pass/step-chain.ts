@@ -2,7 +2,6 @@ import { transact } from "@payment-links/postgres";
 import { type Lines, type ScanPlan, planScan } from "../../domain/plan-scan.ts";
 import { recordTransfers } from "../../sightings/record-transfers.ts";
 import { deleteBlocksBelow, findBlock, insertBlocks } from "../../store/chain-blocks.ts";
-import { finalizeTransfers } from "../../store/chain-transfers.ts";
 import { saveSpan } from "../../store/read-spans.ts";
 import {
   type Lead,
@@ -177,10 +176,7 @@ const commit = async (
       await saveSpan(tx, chain.id, span);
     }
     await recordTransfers(tx, transfers, now);
-    if (isFinalMoved) {
-      await deleteBlocksBelow(tx, chain.id, finalizedTo);
-      await finalizeTransfers(tx, chain.id, { toBlock: finalizedTo, now });
-    }
+    if (isFinalMoved) await deleteBlocksBelow(tx, chain.id, finalizedTo);
     await saveCheckpoint(tx, chain.id, { scannedTo, finalizedTo });
   });
   if (transfers.length === 0) return;

@@ -33,14 +33,18 @@ export const duties: Record<DutyName, (turn: Turn) => Promise<boolean>> = {
   },
 
   /** Forgets transfers for which no link came. */
-  forget: async ({ watch, lead, memory }) => {
+  forget: async ({ watch, lead, finalizedTo, memory }) => {
     const { chain, clock, pool } = watch;
     const nowMs = clock.now().getTime();
     if (nowMs - memory.forgotAtMs < forgetEveryMs) return false;
     const before = new Date(nowMs - unmatchedKeptMs);
     const forgottenCount = await transact(pool, async (tx) => {
       await lockLead(tx, lead);
-      return deleteUnmatchedTransfers(tx, chain.id, { before, countMax: forgottenAtOnceMax });
+      return deleteUnmatchedTransfers(tx, chain.id, {
+        before,
+        finalizedTo,
+        countMax: forgottenAtOnceMax,
+      });
     });
     const isMore = forgottenCount === forgottenAtOnceMax;
     if (!isMore) memory.forgotAtMs = nowMs;

@@ -31,7 +31,7 @@ export const readAgain = async (
     toBlock: end.number,
     transactionHashes,
   });
-  const standing = stored.filter(({ isOrphaned, state }) => !isOrphaned && state !== "failed");
+  const standing = stored.filter(({ isOrphaned, status }) => !isOrphaned && status !== "failed");
   const places = new Set(standing.map(placeOf));
   const strange = logs.filter((log) => !places.has(placeOf(log)));
   // One commit holds so much; the rest is read again with what follows.
@@ -42,8 +42,8 @@ export const readAgain = async (
   const missing = await findTransfers({ chain, reader }, { logs: taken, times, lines });
   const readHashes = new Set<string>(transactionHashes);
   const surplus = standing.filter(
-    ({ blockNumber, state, transactionHash }) =>
-      state !== "seen" && blockNumber <= endNumber && !readHashes.has(transactionHash),
+    ({ blockNumber, status, transactionHash }) =>
+      status === "settled" && blockNumber <= endNumber && !readHashes.has(transactionHash),
   );
   return { end: endNumber, missing, surplus };
 };

@@ -1,8 +1,7 @@
 import { transact } from "@payment-links/postgres";
 import type { StoredTransfer, ChainTransfer } from "../../domain/chain-transfer.ts";
 import { recordTransfers, recordStoredTransfers } from "../../sightings/record-transfers.ts";
-import { failTransfers } from "../../store/chain-transfers.ts";
-import { orphanMissing } from "../../store/missing-transfers.ts";
+import { orphanMissing } from "../../store/chain-transfers.ts";
 import { type Lead, lockLead } from "../../store/watchers.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
 
@@ -25,10 +24,9 @@ export const commitOutcomes = async (
     const now = clock.now();
     await lockLead(tx, lead);
     await recordTransfers(tx, outcomes.settled, now);
-    const failed = await failTransfers(tx, chain.id, outcomes.failed, now);
-    await recordStoredTransfers(tx, failed, now);
-    if (missing.length > 0) await orphanMissing(tx, chain.id, missing);
-    return failed;
+    const gone = await orphanMissing(tx, chain.id, missing);
+    await recordStoredTransfers(tx, gone, now);
+    return recordStoredTransfers(tx, outcomes.failed, now, () => "failed");
   });
   wakeRelay();
   metrics.transferred(chain.id, "settled", outcomes.settled.length);

@@ -118,7 +118,5 @@ const timeOf = (times: BlockTimes, number: number): Date => {
   return time;
 };
 
-const stateAt = (blockNumber: number, { settle, final }: FinalityLines): TransferState => {
-  if (blockNumber > settle) return "seen";
-  return blockNumber > final ? "settled" : "final";
-};
+const stateAt = (blockNumber: number, { settle }: FinalityLines): TransferState =>
+  blockNumber > settle ? "seen" : "settled";
