@@ -50,7 +50,8 @@ export const holdReferences = async (
   if (unknown.length === 0) return;
   await shareNames(
     tx,
-    unknown.map(({ referenceHash }) => lockName(referenceHash)),
+    "reference",
+    unknown.map(({ referenceHash }) => referenceHash),
   );
 };
 
@@ -58,7 +59,7 @@ export const holdReferences = async (
 export const lockReferences = (
   tx: Transaction,
   referenceHashes: readonly string[],
-): Promise<void> => lockNames(tx, referenceHashes.map(lockName));
+): Promise<void> => lockNames(tx, "reference", referenceHashes);
 
 /**
  * Stores transfers as they were found on their chain, each with its link where that is known, and
@@ -319,6 +320,3 @@ export const deleteUnmatchedTransfers = async (
 export const deleteChainTransfers = async (tx: Transaction, chainId: string): Promise<void> => {
   await tx.query(nothing`DELETE FROM chain_transfers WHERE chain_id = ${chainId}`);
 };
-
-const lockName = (referenceHash: string): string =>
-  `settlement-listener reference ${referenceHash}`;

@@ -13,7 +13,7 @@ const Found = z.object({ isFound: z.literal(true) });
  */
 export const holdLink = async (tx: Transaction, linkId: string): Promise<boolean> => {
   if (await isLinkKnown(tx, linkId)) return true;
-  await shareNames(tx, [lockName(linkId)]);
+  await shareNames(tx, "link", [linkId]);
   // The wait may have been for the very record that tells of the link.
   return isLinkKnown(tx, linkId);
 };
@@ -22,7 +22,7 @@ export const holdLink = async (tx: Transaction, linkId: string): Promise<boolean
  * Locks links, known or not: nobody else makes them known or changes them until the transaction ends.
  */
 export const lockLinks = (tx: Transaction, linkIds: readonly string[]): Promise<void> =>
-  lockNames(tx, linkIds.map(lockName));
+  lockNames(tx, "link", linkIds);
 
 /** The versions of links as they were last heard of, by their id; a link not heard of is missing. */
 export const listLinkVersions = async (
@@ -63,5 +63,3 @@ export const saveLinks = async (
 
 const isLinkKnown = (tx: Transaction, linkId: string): Promise<boolean> =>
   tx.exists(sql.type(Found)`SELECT true AS "isFound" FROM links WHERE id = ${linkId}`);
-
-const lockName = (linkId: string): string => `settlement-listener link ${linkId}`;

@@ -5,23 +5,46 @@ import type { Transaction } from "@payment-links/postgres";
 const Locked = z.object({ isLocked: z.literal(true) });
 
 /**
- * Locks names until the transaction ends, whether or not there is a row for them. They are taken in
- * one order by everybody, so that two who want the same never wait for one another. A name begins
- * with the service's own, as other services lock names in the same database.
+ * What a name is of, with the number of locks that names of the kind share. Postgres' table of locks
+ * is small, and one for the whole server: a transaction must not take one for each of the many links
+ * that it hears of. Two names that share a lock wait for each other, for as long as a transaction
+ * takes. A transaction locks one payment alone.
  */
-export const lockNames = async (tx: Transaction, names: readonly string[]): Promise<void> => {
+const lockCounts = { payment: 2 ** 31 - 1, link: 256, reference: 256 } as const;
+type NameKind = keyof typeof lockCounts;
+
+/**
+ * Locks names until the transaction ends, whether or not there is a row for them. They are taken in
+ * one order by everybody, so that two who want the same never wait for one another.
+ */
+export const lockNames = async (
+  tx: Transaction,
+  kind: NameKind,
+  names: readonly string[],
+): Promise<void> => {
   await tx.query(sql.type(Locked)`
-    SELECT true AS "isLocked"
-    FROM unnest(${sql.array(names.toSorted(), "text")}) AS lock (name)
-    CROSS JOIN LATERAL pg_advisory_xact_lock(hashtextextended(lock.name, 0))
+    SELECT true AS "isLocked" FROM (${locksOf(kind, names)}) AS lock
+    CROSS JOIN LATERAL pg_advisory_xact_lock(${spaceOf(kind)}, lock.number)
   `);
 };
 
 /** Shares names until the transaction ends: {@link lockNames} waits for all who share them. */
-export const shareNames = async (tx: Transaction, names: readonly string[]): Promise<void> => {
+export const shareNames = async (
+  tx: Transaction,
+  kind: NameKind,
+  names: readonly string[],
+): Promise<void> => {
   await tx.query(sql.type(Locked)`
-    SELECT true AS "isLocked"
-    FROM unnest(${sql.array(names.toSorted(), "text")}) AS lock (name)
-    CROSS JOIN LATERAL pg_advisory_xact_lock_shared(hashtextextended(lock.name, 0))
+    SELECT true AS "isLocked" FROM (${locksOf(kind, names)}) AS lock
+    CROSS JOIN LATERAL pg_advisory_xact_lock_shared(${spaceOf(kind)}, lock.number)
   `);
 };
+
+const locksOf = (kind: NameKind, names: readonly string[]) => sql.fragment`
+  SELECT DISTINCT abs(hashtext(name) % ${lockCounts[kind]}) AS number
+  FROM unnest(${sql.array([...names], "text")}) AS asked (name)
+  ORDER BY number
+`;
+
+/** Other services lock names in the same database. */
+const spaceOf = (kind: NameKind) => sql.fragment`hashtext(${`settlement-listener ${kind}`})`;

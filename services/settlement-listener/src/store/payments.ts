@@ -43,7 +43,7 @@ const columns = sql.fragment`
  * in a circle.
  */
 export const lockPayment = (tx: Transaction, name: PaymentName): Promise<void> =>
-  lockNames(tx, [JSON.stringify(["settlement-listener payment", name.source, name.sourceId])]);
+  lockNames(tx, "payment", [JSON.stringify([name.source, name.sourceId])]);
 
 /** The link that a payment is for, which never changes. Undefined for a payment not seen before. */
 export const findPaymentLinkId = async (
