@@ -12,6 +12,11 @@ export type OutgoingEvent<Event extends EventType = EventType> = {
   key: string;
   occurredAt: Date;
   data: z.output<Event["data"]>;
+  /**
+   * Made of what names the fact, where a service that was restored may come to tell it again: then
+   * it is known by its id. Drawn if left out.
+   */
+  id?: string;
 };
 
 /** Pairs an event type with its data, so that the compiler checks them together. */
@@ -25,8 +30,8 @@ export const outgoing = <Event extends EventType>(
  * new thing and its event at once takes the row's values itself. The thing's own row must be locked
  * first, so that its events get their numbers in order (rule KEEP-4).
  */
-export const outboxRow = ({ event, key, occurredAt, data }: OutgoingEvent) => ({
-  id: newId("evt"),
+export const outboxRow = ({ event, key, occurredAt, data, id }: OutgoingEvent) => ({
+  id: id ?? newId("evt"),
   topic: event.topic,
   key,
   type: event.type,

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { type Account, Decimal } from "@payment-links/contracts";
+import { nothing } from "@payment-links/postgres";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { expireLinks } from "../jobs/expire-links.ts";
 import { openRig } from "../testing/open-rig.ts";
@@ -273,6 +274,31 @@ describe("payments at once on one link", () => {
     expect(events.filter(({ type }) => type === succeeded)).toHaveLength(50);
     expect(events.filter(({ type }) => type === completed)).toHaveLength(1);
     expect(new Set(events.map(({ data }) => data.transaction?.id)).size).toBe(51);
+  });
+});
+
+describe("a payment that is applied again after a restore", () => {
+  test("is told under the ids that it had, also in other versions", async () => {
+    const id = await rig.createLink(key, { toAmount: "5" });
+    const settlement = sampleSettlement(id, { amount: "5" });
+    const told = async () => (await rig.eventsOf(id)).slice(1);
+    await rig.settle(settlement);
+    const before = await told();
+    await rig.pool.query(
+      nothing`DELETE FROM outbox WHERE key = ${id} AND type <> 'payment_link.created'`,
+    );
+    await rig.pool.query(nothing`DELETE FROM payments WHERE link_id = ${id}`);
+    await rig.pool.query(nothing`
+      UPDATE links SET received_amount = 0, current_usage = 0, version = 7, status = 'active',
+        last_transaction_id = NULL
+      WHERE id = ${id}
+    `);
+    rig.clock.advance(60_000);
+    await rig.settle(settlement);
+    const again = await told();
+    expect(before.map(({ type }) => type)).toEqual([succeeded, completed]);
+    expect(again.map((event) => event.id)).toEqual(before.map((event) => event.id));
+    expect(again.map(({ data }) => data.link.version)).toEqual([8, 9]);
   });
 });
 

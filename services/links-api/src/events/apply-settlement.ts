@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { type EventHandler, type OutgoingEvent, outgoing, publish } from "@payment-links/bus";
 import {
   type SettlementState,
+  idOfNames,
   linkCompleted,
   linkTransactionSucceeded,
   type settlementSettled,
@@ -94,7 +95,10 @@ const credit = async (
   if (isCompleted) deps.counters.changed(before.status, "completed");
 };
 
-/** Both events of a completing payment carry the state after the commit, with versions n and n + 1. */
+/**
+ * Both events of a completing payment carry the state after the commit, with versions n and n + 1.
+ * Their ids name the fact: restored, this service tells it again as the same (rule EVENT-7).
+ */
 const creditEvents = ({
   link,
   isCompleted,
@@ -109,12 +113,17 @@ const creditEvents = ({
   const state = linkState(link, now);
   const common = { key: link.id, occurredAt: now };
   const transaction = linkTransaction(payment);
-  if (!isCompleted) {
-    return [outgoing(linkTransactionSucceeded, { ...common, data: { link: state, transaction } })];
-  }
-  const first = { ...state, version: state.version - 1 };
-  return [
-    outgoing(linkTransactionSucceeded, { ...common, data: { link: first, transaction } }),
-    outgoing(linkCompleted, { ...common, data: { link: state } }),
-  ];
+  const first = isCompleted ? { ...state, version: state.version - 1 } : state;
+  const succeeded = outgoing(linkTransactionSucceeded, {
+    ...common,
+    id: idOfNames("evt", [linkTransactionSucceeded.type, payment.id]),
+    data: { link: first, transaction },
+  });
+  if (!isCompleted) return [succeeded];
+  const completed = outgoing(linkCompleted, {
+    ...common,
+    id: idOfNames("evt", [linkCompleted.type, link.id]),
+    data: { link: state },
+  });
+  return [succeeded, completed];
 };

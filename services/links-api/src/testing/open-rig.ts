@@ -20,7 +20,12 @@ import { createDeps } from "../create-deps.ts";
 import { applySettlement } from "../events/apply-settlement.ts";
 import { createLinksApi, linksApiMigration } from "../service.ts";
 
-const OutboxRow = z.object({ type: z.string(), key: z.string(), value: z.string() });
+const OutboxRow = z.object({
+  id: z.string(),
+  type: z.string(),
+  key: z.string(),
+  value: z.string(),
+});
 
 const StatusRow = z.object({ status: z.string() });
 const CountRow = z.object({ count: z.int() });
@@ -171,9 +176,9 @@ export const openRig = async ({
     /** What a link's events in the outbox say, in the order of their sending. */
     eventsOf: async (linkId: string) => {
       const rows = await pool.any(sql.type(OutboxRow)`
-        SELECT type, key, value FROM outbox WHERE key = ${linkId} ORDER BY seq
+        SELECT id, type, key, value FROM outbox WHERE key = ${linkId} ORDER BY seq
       `);
-      return rows.map((row) => ({ type: row.type, data: JSON.parse(row.value) }));
+      return rows.map((row) => ({ id: row.id, type: row.type, data: JSON.parse(row.value) }));
     },
     countKeptAnswers: async () => {
       const { count } = await pool.one(sql.type(CountRow)`
