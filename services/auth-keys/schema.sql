@@ -267,6 +267,7 @@ CREATE TABLE wallets (
 
 CREATE INDEX api_keys_of_account ON api_keys USING btree (account_id, date_created) WHERE revoked_at IS NULL;
 CREATE INDEX audit_log_of_account ON audit_log USING btree (account_id, seq);
+CREATE INDEX dead_letters_by_event ON dead_letters USING btree (consumer, event_id) WHERE event_id IS NOT NULL;
 CREATE INDEX dead_letters_by_key ON dead_letters USING btree (consumer, topic, key, seq);
 CREATE INDEX identities_of_account ON identities USING btree (account_id, date_created);
 CREATE INDEX sessions_by_end ON sessions USING btree (expires_at);

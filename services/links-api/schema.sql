@@ -213,6 +213,7 @@ CREATE TABLE republishes (
   CONSTRAINT republishes_pkey PRIMARY KEY (what)
 );
 
+CREATE INDEX dead_letters_by_event ON dead_letters USING btree (consumer, event_id) WHERE event_id IS NOT NULL;
 CREATE INDEX dead_letters_by_key ON dead_letters USING btree (consumer, topic, key, seq);
 CREATE INDEX idempotency_keys_by_age ON idempotency_keys USING btree (created_at);
 CREATE INDEX links_by_owner ON links USING btree (user_id, created_at DESC, seq DESC);

@@ -278,6 +278,7 @@ CREATE TABLE watchers (
 CREATE INDEX chain_transfers_by_block ON chain_transfers USING btree (chain_id, block_number);
 CREATE INDEX chain_transfers_unmatched ON chain_transfers USING btree (reference_hash) WHERE payment_link_id IS NULL;
 CREATE INDEX chain_transfers_unmatched_by_age ON chain_transfers USING btree (chain_id, seen_at) WHERE payment_link_id IS NULL;
+CREATE INDEX dead_letters_by_event ON dead_letters USING btree (consumer, event_id) WHERE event_id IS NOT NULL;
 CREATE INDEX dead_letters_by_key ON dead_letters USING btree (consumer, topic, key, seq);
 CREATE INDEX links_by_payment_reference_hash ON links USING btree (payment_reference_hash);
 CREATE INDEX open_payments_by_block ON open_payments USING btree (source, block_number, source_id) WHERE is_processing;

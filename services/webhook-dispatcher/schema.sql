@@ -247,6 +247,7 @@ CREATE TABLE republishes (
   CONSTRAINT republishes_pkey PRIMARY KEY (what)
 );
 
+CREATE INDEX dead_letters_by_event ON dead_letters USING btree (consumer, event_id) WHERE event_id IS NOT NULL;
 CREATE INDEX dead_letters_by_key ON dead_letters USING btree (consumer, topic, key, seq);
 CREATE INDEX deliveries_leased ON deliveries USING btree (lease_until) WHERE lease_until IS NOT NULL;
 CREATE INDEX deliveries_page ON deliveries USING btree (endpoint_id, date_created DESC, id DESC);

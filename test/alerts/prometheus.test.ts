@@ -90,7 +90,7 @@ needing("prometheus").describe("a real Prometheus", () => {
 
     // Holding this lock keeps links-api from applying events; the rest of it goes on.
     await admin.query("BEGIN");
-    await admin.query("LOCK TABLE links_api.inbox IN ACCESS EXCLUSIVE MODE");
+    await admin.query("LOCK TABLE links_api.positions IN ACCESS EXCLUSIVE MODE");
     await call(`${set.internalUrl}/internal/accounts`, {
       method: "POST",
       body: { handle: "stopped", username: "Stopped" },

@@ -5,7 +5,7 @@ import { applyEvents } from "./apply-events.ts";
 import type { EventReading, Reading } from "./cloud-event.ts";
 import { parkRecord, parkedBehind } from "./dead-letters.ts";
 import { classifyFailure } from "./failure.ts";
-import { acceptEvents, storableKey } from "./inbox.ts";
+import { findParkedKeys, storableKey } from "./parked-keys.ts";
 import { type GroupPositions, type Moved, PositionBehind } from "./positions.ts";
 import type { AfterCommit } from "./reaction.ts";
 import { retryAt } from "./retry-at.ts";
@@ -148,8 +148,7 @@ const applyTogether = (applier: Applier, readings: readonly Reading[]): Promise<
     const ignoredCount = fresh.length - relevant.length;
     const topic = relevant[0]?.record.topic;
     if (topic === undefined) return { ...nothingDone, ignoredCount };
-    const events = relevant.filter((reading) => reading.kind === "event");
-    const { freshIds, parkedKeys } = await acceptEvents(tx, { group, topic, events });
+    const parkedKeys = await findParkedKeys(tx, { group, topic, readings: relevant });
     const applied: EventReading[] = [];
     let parkedCount = 0;
     let repeatedCount = 0;
@@ -164,8 +163,6 @@ const applyTogether = (applier: Applier, readings: readonly Reading[]): Promise<
       const key = storableKey(reading.record.key);
       if (reading.kind === "unreadable") {
         await park(reading, reading.reason);
-      } else if (!freshIds.delete(reading.envelope.id)) {
-        repeatedCount += 1;
       } else if (key !== undefined && parkedKeys.has(key)) {
         await park(reading, parkedBehind);
       } else {
@@ -181,11 +178,6 @@ const parkAlone = (applier: Applier, lone: Reading, reason: string): Promise<Chu
   const { group, clock } = applier;
   return settle(applier, [lone], async (tx, [reading]) => {
     if (reading === undefined) return nothingDone;
-    if (reading.kind === "event") {
-      const { topic } = reading.record;
-      const { freshIds } = await acceptEvents(tx, { group, topic, events: [reading] });
-      if (freshIds.size === 0) return { ...nothingDone, repeatedCount: 1 };
-    }
     const isNew = await parkRecord(tx, { group, reading, reason, parkedAt: clock.now() });
     return isNew ? { ...nothingDone, parkedCount: 1 } : { ...nothingDone, repeatedCount: 1 };
   });

@@ -102,15 +102,6 @@ describe("events that are applied together", () => {
     ]);
   });
 
-  test("are applied once, however often they come", async () => {
-    const key = fresh("key");
-    await start();
-    const twice = record(key, 1);
-    await bus.handOver([twice, record(key, 2), twice]);
-    await bus.handOver([twice, record(key, 3)]);
-    expect(runs).toEqual([["thing.changed:1", "thing.changed:2"], ["thing.changed:3"]]);
-  });
-
   test("have done what their handler wants once they are committed, and never where they are not", async () => {
     const [good, bad] = [fresh("good"), fresh("bad")];
     const done: string[] = [];

@@ -1,6 +1,7 @@
 import assert from "node:assert";
 import { randomBytes } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { Client } from "pg";
 import { sql } from "slonik";
 import * as z from "zod";
 import { refuse } from "@payment-links/contracts";
@@ -67,6 +68,13 @@ const keys = () => ({ a: fresh("a"), b: fresh("b"), bad: fresh("bad") });
 
 const event = (key: string, step: number) => received(testRecord(topic, { key, step }));
 
+/** A record of a log to which one can come back, at an offset. */
+const at = (offset: number, record: ReturnType<typeof event>) => ({
+  ...record,
+  offset: String(offset),
+  clusterId: "cluster",
+});
+
 const parked = () => listDeadLetters({ pool: database.pool, group });
 
 const replay = (apply?: Apply, only: { key?: string; afterSeq?: string } = {}) =>
@@ -75,29 +83,6 @@ const replay = (apply?: Apply, only: { key?: string; afterSeq?: string } = {}) =
 const effectsOf = (key: string) => readEffects(database.pool, key);
 
 describe("a consumer", () => {
-  test("applies an event once, however often it comes", async () => {
-    const { a } = keys();
-    await start();
-    const twice = event(a, 1);
-    await bus.handOver([twice, event(a, 2), twice]);
-    await bus.handOver([twice, { ...twice, offset: "99" }, event(a, 3)]);
-    expect(await effectsOf(a)).toEqual([`${a}:1`, `${a}:2`, `${a}:3`]);
-  });
-
-  test("applies an event once where two members hold it at the same time", async () => {
-    const { a } = keys();
-    const other = createHandBus();
-    const slowly: Apply = async (tx, data, envelope) => {
-      await tx.query(sql.type(z.object({ done: z.unknown() }))`SELECT pg_sleep(0.05) AS done`);
-      await write(tx, data, envelope);
-    };
-    await start(slowly);
-    await start(slowly, { bus: other });
-    const records = [event(a, 1), event(a, 2)];
-    await Promise.all([bus.handOver(records), other.handOver(records)]);
-    expect(await effectsOf(a)).toEqual([`${a}:1`, `${a}:2`]);
-  });
-
   test("lets unknown types and unknown fields through", async () => {
     const { a } = keys();
     await start();
@@ -304,7 +289,7 @@ describe("a consumer", () => {
     await start(write, { afterCommit: () => (commits += 1) });
     const record = event(a, 1);
     await bus.handOver([record]);
-    await bus.handOver([record, received(testRecord(topic, { key: a, step: 1, type: "other" }))]);
+    await bus.handOver([received(testRecord(topic, { key: a, step: 1, type: "other" }))]);
     expect(commits).toBe(1);
   });
 
@@ -314,7 +299,8 @@ describe("a consumer", () => {
       envelope.key === bad ? Promise.reject(refuse("NOT_FOUND")) : write(tx, data, envelope),
     );
     const record = event(a, 1);
-    await bus.handOver([record, record, event(bad, 1)]);
+    await bus.handOver([record, event(bad, 1)].map((one, index) => at(index, one)));
+    await bus.handOver([at(0, record)]);
     const text = await metrics.metrics();
     const labels = `group="${group}",topic="${topic}"`;
     for (const outcome of ["applied", "repeated", "parked"]) {
@@ -332,14 +318,18 @@ describe("a consumer", () => {
   });
 });
 
-describe("a consumer's position", () => {
-  const clusterId = "cluster";
-  /** A record of a log of the test's own, at an offset. */
-  const at = (offset: number, record: ReturnType<typeof event>) => ({
-    ...record,
-    offset: String(offset),
-    clusterId,
+describe("a record that comes again", () => {
+  test("is set aside once, wherever it lies now", async () => {
+    const { bad } = keys();
+    await start(() => Promise.reject(refuse("NOT_FOUND")));
+    const records = [event(bad, 1), event(bad, 2)];
+    await bus.handOver(records);
+    await bus.handOver(records.map((record, index) => ({ ...record, offset: `${900 + index}` })));
+    expect(await parked()).toHaveLength(2);
   });
+});
+
+describe("a consumer's position", () => {
   const positionOf = async () => {
     const { rows } = await database.admin.query<{ at: string }>(
       "SELECT cluster_id || ':' || next_offset AS at FROM positions WHERE consumer = $1",
@@ -399,16 +389,56 @@ describe("a consumer's position", () => {
 
   test("keeps what another member applied meanwhile from being applied again", async () => {
     const { a } = keys();
-    const records = [1, 2, 3].map((step) => at(step, event(a, step)));
-    await start();
-    await bus.handOver(records.slice(0, 1));
-    // What another member does that has the partition now: its records have other ids.
     const other = createHandBus();
-    await start(write, { bus: other });
-    await other.handOver(records.map(({ offset }) => at(Number(offset), event(a, 10))).slice(1));
-    expect(await bus.handOver(records.slice(1))).toEqual({ handledCount: 2 });
-    expect(await effectsOf(a)).toEqual([`${a}:1`, `${a}:10`, `${a}:10`]);
+    const applied: number[] = [];
+    const slowly: Apply = async (tx, data, envelope) => {
+      await tx.query(sql.type(z.object({ done: z.unknown() }))`SELECT pg_sleep(0.05) AS done`);
+      await write(tx, data, envelope);
+      applied.push(data.step);
+    };
+    await start(slowly);
+    await start(slowly, { bus: other });
+    const records = [1, 2, 3].map((step) => at(step, event(a, step)));
+    await bus.handOver(records.slice(0, 1));
+    const both = [bus.handOver(records.slice(1)), other.handOver(records)];
+    expect(await Promise.all(both)).toEqual([{ handledCount: 2 }, { handledCount: 3 }]);
+    expect(applied).toEqual([1, 2, 3]);
     expect(await positionOf()).toEqual(["cluster:4"]);
+  });
+
+  test("shows a member what another was parking, for whom it waited", async () => {
+    const { a, bad } = keys();
+    await start();
+    await bus.handOver([at(1, event(a, 1))]);
+    const records = [at(2, event(bad, 1)), at(3, event(bad, 2))];
+    // Another member parks the first and is about to commit.
+    const former = new Client({ connectionString: database.url });
+    await former.connect();
+    await former.query("BEGIN");
+    await former.query("UPDATE positions SET next_offset = 3 WHERE consumer = $1", [group]);
+    await former.query(
+      `INSERT INTO dead_letters (consumer, topic, partition, record_offset, key, headers, reason,
+         parked_at)
+       VALUES ($1, $2, 0, 2, $3, '{}', 'bad', now())`,
+      [group, topic, bad],
+    );
+    const handled = bus.handOver(records);
+    await eventually(
+      () =>
+        database.admin.query(
+          `SELECT FROM pg_stat_activity
+           WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+        ),
+      ({ rowCount }) => rowCount === 1,
+    );
+    await former.query("COMMIT");
+    await former.end();
+    await handled;
+    expect(await effectsOf(bad)).toEqual([]);
+    expect((await parked()).map(({ offset, reason }) => [offset, reason])).toEqual([
+      ["2", "bad"],
+      ["3", "parked behind an earlier record of the same key"],
+    ]);
   });
 
   test("sends a member back whose database has lost what it had committed", async () => {

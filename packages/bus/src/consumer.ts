@@ -12,7 +12,6 @@ import type { BatchHandler, Bus } from "./bus.ts";
 import { indexReactions, readRecord } from "./cloud-event.ts";
 import { createConsumerMetrics } from "./consumer-metrics.ts";
 import { countParked } from "./dead-letters.ts";
-import { keepInbox } from "./inbox.ts";
 import { PositionBehind, createPositions } from "./positions.ts";
 import type { Reaction } from "./reaction.ts";
 
@@ -20,7 +19,7 @@ export type ConsumerOptions = {
   bus: Bus;
   pool: Pool;
   /**
-   * The group's name, also in the inbox. It is the service's own, is never shared and never
+   * The group's name, also of its positions. It is the service's own, is never shared and never
    * changes.
    */
   group: string;
@@ -51,9 +50,9 @@ const chunkRecordsMax = 250;
 const upkeepEveryMs = 60_000;
 
 /**
- * Starts to apply the events of the reactions' topics, each exactly once in effect: the event's id
- * and the group's position are recorded in the transaction that applies it. A record that cannot be
- * applied is set aside with later records of its key; everything else goes on (rule
+ * Starts to apply the events of the reactions' topics, each exactly once in effect: the transaction
+ * that applies it moves the group's position, and a reaction is harmless when an event comes again all
+ * the same. A record that cannot be applied is set aside with later records of its key; everything else goes on (rule
  * KEEP-6).
  */
 export const startConsumer = async (options: ConsumerOptions): Promise<Consumer> => {
@@ -63,12 +62,11 @@ export const startConsumer = async (options: ConsumerOptions): Promise<Consumer>
   const positions = createPositions({ pool, group, waited: () => metrics.waited() });
 
   const upkeep = startLoop({
-    name: `inbox of ${group}`,
+    name: `dead letters of ${group}`,
     clock,
     log,
     waitMs: upkeepEveryMs,
     run: async () => {
-      await keepInbox(pool, clock.now());
       metrics.parked(await countParked(pool, group));
     },
   });

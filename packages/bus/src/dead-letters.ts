@@ -5,7 +5,7 @@ import { newId } from "@payment-links/contracts";
 import { type Db, nothing } from "@payment-links/postgres";
 import type { ReceivedRecord } from "./bus.ts";
 import type { Reading } from "./cloud-event.ts";
-import { storableKey } from "./inbox.ts";
+import { storableKey } from "./parked-keys.ts";
 
 /** The topic that tells the world of a topic's dead letters. */
 export const deadLetterTopic = (topic: string): string => `${topic}.dead-letter`;
@@ -36,11 +36,15 @@ export const parkRecord = async (tx: Db, parking: Parking): Promise<boolean> => 
       INSERT INTO dead_letters (
         consumer, topic, partition, record_offset, key, event_id, event_type, headers, value,
         reason, parked_at
-      ) VALUES (
+      )
+      SELECT
         ${group}, ${record.topic}, ${record.partition}, ${record.offset}::int8, ${key ?? null},
         ${eventId}, ${eventType}, ${sql.jsonb(headers)},
         ${record.value === undefined ? null : sql.binary(record.value)}, ${reason},
         ${sql.timestamp(parkedAt)}
+      WHERE NOT EXISTS (
+        SELECT FROM dead_letters
+        WHERE consumer = ${group} AND event_id = ${eventId}::text AND topic = ${record.topic}
       )
       ON CONFLICT DO NOTHING
       RETURNING seq
@@ -89,7 +93,7 @@ const ParkedRow = z.object({
   partition: z.number(),
   offset: z.string(),
   key: z.string().nullable(),
-  /** Set if the record could be read. Then its id has been in the inbox since it was parked. */
+  /** Set if the record could be read. */
   eventId: z.string().nullable(),
   headers: z.record(z.string(), z.string()),
   value: z.instanceof(Buffer).nullable(),

@@ -372,7 +372,6 @@ describe("a group's positions over Kafka", () => {
       heard.key,
       stepsKept,
     ]);
-    await database.admin.query("DELETE FROM inbox WHERE consumer = $1", [heard.group]);
     await change(`next_offset = ${stepsKept}`, heard);
   };
 
@@ -419,7 +418,6 @@ describe("a group's positions over Kafka", () => {
     await hears(heard, 1, 2);
     await consumer.stop();
     await database.admin.query("DELETE FROM positions WHERE consumer = $1", [heard.group]);
-    await database.admin.query("DELETE FROM inbox WHERE consumer = $1", [heard.group]);
     await publish(heard, 3);
     await start(heard);
     await hears(heard, 1, 2, 3);
@@ -466,7 +464,6 @@ describe("a group's positions over Kafka", () => {
     await change(sql, heard);
     await publish(heard, 2);
     await database.admin.query("DELETE FROM effects WHERE key = $1", [heard.key]);
-    await database.admin.query("DELETE FROM inbox WHERE consumer = $1", [heard.group]);
     await start(heard);
     await hears(heard, 1, 2);
     expect(await resetsOf(heard)).toBe(reason);

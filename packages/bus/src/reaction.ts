@@ -12,8 +12,10 @@ export type Envelope = {
 };
 
 /**
- * Applies one event within the transaction that also records its id in the inbox. It may run more
+ * Applies one event within the transaction that also moves the group's position. It may run more
  * than once for an event (the transaction is retried), so it touches nothing but that transaction.
+ * An event may also come again after newer ones (its sender sends again what it cannot know to be
+ * kept, a restored sender tells it anew): then it changes nothing.
  */
 export type EventHandler<Event extends EventType = EventType> = (
   tx: Transaction,

@@ -3,7 +3,6 @@ import { applyEvents } from "./apply-events.ts";
 import { indexReactions, readRecord } from "./cloud-event.ts";
 import { type ParkedLane, findLanes, takeFirst, toReceived, updateReason } from "./dead-letters.ts";
 import { classifyFailure } from "./failure.ts";
-import { acceptEvents } from "./inbox.ts";
 import type { AfterCommit, Reaction } from "./reaction.ts";
 
 export type ReplayOptions = {
@@ -83,11 +82,7 @@ const replayFirst = async (options: {
       const reading = readRecord(toReceived(row), index);
       if (reading.kind === "unreadable") throw new Error(reading.reason);
       if (reading.kind === "ignored") return { afterCommits: [] };
-      const { freshIds } = await acceptEvents(tx, { group, topic: lane.topic, events: [reading] });
-      // A record that could not be read when it was parked may have come again since, and been
-      // applied.
-      const isRepeat = row.eventId === null && freshIds.size === 0;
-      return { afterCommits: isRepeat ? [] : await applyEvents(tx, group, [reading]) };
+      return { afterCommits: await applyEvents(tx, group, [reading]) };
     });
   } catch (error) {
     if (classifyFailure(error) === "transient") throw error;

@@ -91,7 +91,8 @@ export const openTestSchema = async (): Promise<TestSchema> => {
   await admin.query(`
     SET search_path = ${schema};
     CREATE TABLE effects (
-      seq bigint GENERATED ALWAYS AS IDENTITY, key text NOT NULL, step int NOT NULL
+      seq bigint GENERATED ALWAYS AS IDENTITY, key text NOT NULL, step int NOT NULL,
+      UNIQUE (key, step)
     )
   `);
   const url = database.urlOf(schema);
@@ -115,9 +116,11 @@ export const openTestSchema = async (): Promise<TestSchema> => {
 
 const EffectRow = z.object({ label: z.string() });
 
-/** What a handler of these tests does: it writes a row. */
+/** What a handler of these tests does: it writes a row, once for each step of a key. */
 export const writeEffect = async (tx: Db, effect: { key: string; step: number }): Promise<void> => {
-  await tx.query(nothing`INSERT INTO effects (key, step) VALUES (${effect.key}, ${effect.step})`);
+  await tx.query(nothing`
+    INSERT INTO effects (key, step) VALUES (${effect.key}, ${effect.step}) ON CONFLICT DO NOTHING
+  `);
 };
 
 /** The effects written so far, in order, such as `a:1`; of one key where it is given. */

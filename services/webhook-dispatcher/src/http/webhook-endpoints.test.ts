@@ -73,7 +73,7 @@ describe("POST /console/api/webhook-endpoints", () => {
   test("keeps the secret sealed: it stands nowhere in the tables and the log, yet opens", async () => {
     const person = rig.signIn();
     const { json } = await create(person);
-    const tables = ["endpoints", "deliveries", "links", "outbox", "inbox", "dead_letters"];
+    const tables = ["endpoints", "deliveries", "links", "outbox", "positions", "dead_letters"];
     const Row = z.object({ text: z.string() });
     const digits = json.secret.slice("whsec_".length);
     for (const table of tables) {
