@@ -189,6 +189,7 @@ CREATE TABLE links (
   expiration_date timestamp with time zone,
   chain_id text NOT NULL,
   token_address text NOT NULL,
+  told_at timestamp with time zone,
   CONSTRAINT links_pkey PRIMARY KEY (id)
 );
 

@@ -7,6 +7,7 @@ import {
   linkDeactivated,
   linkSnapshot,
   linkTransactionSucceeded,
+  newId,
 } from "@payment-links/contracts";
 import { sql } from "slonik";
 import * as z from "zod";
@@ -330,19 +331,96 @@ describe("one event", () => {
     expect(await rig.readLog(person, late)).toEqual([]);
   });
 
-  test("heard again when the inbox has long forgotten it gives no second delivery", async () => {
+  const paidEvent = (link: PaymentLinkState, at = rig.clock.now()) =>
+    outgoing(linkTransactionSucceeded, {
+      key: link.id,
+      occurredAt: at,
+      data: { link, transaction },
+    });
+  const transaction = sampleTransaction();
+  const delivered = (person: Person, endpoint: RegisteredEndpoint, count: number) =>
+    waitUntil(`${count} are delivered`, async () => {
+      const log = await rig.readLog(person, endpoint);
+      return log.length === count && log.every(({ status }) => status === "Delivered");
+    });
+
+  test("heard again after newer ones sends nothing, also to endpoints that came since", async () => {
+    const person = rig.signIn();
+    const endpoint = await rig.register(person);
+    const off = await rig.register(person);
+    await rig.call(person, "PATCH", off.path, { enabled: false });
+    await rig.service.start();
+    const link = sampleLink({ userId: person.userId });
+    const event = paidEvent(link);
+    const id = await rig.tell(event);
+    rig.clock.advance(1_000);
+    const newer = outgoing(linkCompleted, {
+      key: link.id,
+      occurredAt: rig.clock.now(),
+      data: { link: { ...link, version: 3 } },
+    });
+    const newerId = await rig.tell(newer);
+    await delivered(person, endpoint, 2);
+    await rig.call(person, "PATCH", off.path, { enabled: true });
+    const late = await rig.register(person);
+    await rig.tell(event, { id });
+    await rig.tell(newer, { id: newerId });
+    expect(await rig.readLog(person, endpoint)).toHaveLength(2);
+    expect(await rig.readLog(person, off)).toEqual([]);
+    expect(await rig.readLog(person, late)).toEqual([]);
+    expect(receiver.received).toHaveLength(2);
+  });
+
+  test("told anew days later by a source that was restored is known by its id; what is new is sent", async () => {
     const person = rig.signIn();
     const endpoint = await rig.register(person);
     await rig.service.start();
     const link = sampleLink({ userId: person.userId });
-    const data = { link };
-    const event = outgoing(linkCompleted, { key: link.id, occurredAt: rig.clock.now(), data });
+    const id = await rig.tell(paidEvent(link));
+    await rig.tell(paidEvent({ ...link, version: 5 }), { id: newId("evt") });
+    await delivered(person, endpoint, 2);
+    rig.clock.advance(3 * 24 * 60 * 60_000);
+    await rig.tell(paidEvent(link), { id });
+    await rig.tell(paidEvent({ ...link, version: 3 }));
+    await delivered(person, endpoint, 3);
+    expect(receiver.received).toHaveLength(3);
+  });
+
+  test("has the same id at an endpoint when this service was restored and hears it again", async () => {
+    const person = rig.signIn();
+    await rig.register(person);
+    await rig.service.start();
+    const link = sampleLink({ userId: person.userId });
+    const event = paidEvent(link);
     const id = await rig.tell(event);
-    await settledLog(person, endpoint, 1);
-    await rig.pool.query(sql.type(z.object({}).strict())`DELETE FROM inbox`);
+    await waitUntil("a webhook arrives", () => receiver.received.length === 1);
+    await waitUntil("its end is written", () =>
+      rig.pool.exists(
+        sql.type(z.object({}).strict())`SELECT FROM delivery_log WHERE event_id = ${id}`,
+      ),
+    );
+    for (const table of ["deliveries", "delivery_log", "links"]) {
+      await rig.pool.query(sql.type(z.object({}).strict())`DELETE FROM ${sql.identifier([table])}`);
+    }
     await rig.tell(event, { id });
-    expect(await rig.readLog(person, endpoint)).toHaveLength(1);
-    expect(receiver.received).toHaveLength(1);
+    await waitUntil("it arrives again", () => receiver.received.length === 2);
+    expect(new Set(receiver.received.map(({ body }) => body.id)).size).toBe(1);
+  });
+
+  test("shows a link as its restored source tells it again, though its version is lower", async () => {
+    const person = rig.signIn();
+    const endpoint = await rig.register(person);
+    await rig.service.start();
+    const link = sampleLink({ userId: person.userId });
+    await rig.tell(paidEvent({ ...link, version: 6, description: "lost" }));
+    await delivered(person, endpoint, 1);
+    rig.clock.advance(5 * 60_000);
+    const snapshot = { key: link.id, occurredAt: rig.clock.now(), data: { link } };
+    await rig.tell(outgoing(linkSnapshot, snapshot));
+    await rig.tell(paidEvent({ ...link, version: 3, description: "restored" }));
+    await delivered(person, endpoint, 2);
+    const told = receiver.received.map(({ body }) => body["data"] as Record<string, unknown>);
+    expect(told.map(({ description }) => description)).toEqual(["lost", "restored"]);
   });
 
   test("that is no webhook sends nothing", async () => {

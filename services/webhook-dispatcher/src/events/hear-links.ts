@@ -3,7 +3,8 @@ import {
   LinkTransaction,
   type PaymentLinkState,
   type WebhookType,
-  newId,
+  idOfNames,
+  linkSnapshot,
   webhookTypes,
 } from "@payment-links/contracts";
 import type { Transaction } from "@payment-links/postgres";
@@ -12,7 +13,7 @@ import type { Place } from "../domain/schedule/slots.ts";
 import type { EventDeps } from "../deps.ts";
 import { type OwedDelivery, openDeliveries } from "../delivery/open-deliveries.ts";
 import { listEnabledEndpoints, shareEndpoints } from "../store/endpoints.ts";
-import { recordLinks } from "../store/links.ts";
+import { type HeardLink, type ToldLink, clockSkewMsMax, recordLinks } from "../store/links.ts";
 
 type LinkEvent = {
   data: { link: PaymentLinkState; transaction?: LinkTransaction };
@@ -23,22 +24,24 @@ type LinkEvent = {
 /**
  * Keeps each link's newest state, and opens one delivery per webhook event and endpoint that its owner
  * has enabled now, in one transaction, so that no webhook is older than its event. Every record carries
- * the link's whole state: a jump in versions is counted, and made up for by the record itself.
+ * the link's whole state: a jump in versions is counted, and made up for by the record itself. What was
+ * heard before opens nothing, not even for an endpoint that came since.
  */
 export const hearLinks =
   (deps: EventDeps) =>
   async (tx: Transaction, events: readonly LinkEvent[]): Promise<AfterCommit | void> => {
     const links = events.map(({ data }) => data.link);
-    const newest = newestOf(links);
-    const versionsBefore = await recordLinks(tx, newest);
-    for (let jumps = countJumps(links, versionsBefore); jumps > 0; jumps -= 1) {
+    const newest = newestOf(events);
+    const heardBefore = await recordLinks(tx, newest);
+    for (let jumps = countJumps(links, heardBefore); jumps > 0; jumps -= 1) {
       // A transaction that is run again counts again: the number shows that there are jumps, not
       // how many.
       deps.countVersionJump();
     }
     const owed = events.flatMap((event) => {
       const eventType = webhookTypes.find((type) => type === event.envelope.type);
-      return eventType === undefined ? [] : [{ ...event, eventType }];
+      const isNone = eventType === undefined || isRepeat(event, heardBefore);
+      return isNone ? [] : [{ ...event, eventType }];
     });
     if (owed.length === 0) return;
     const userIds = [...new Set(owed.map(({ data }) => data.link.userId))];
@@ -54,24 +57,58 @@ export const hearLinks =
     );
     // A link that is already known in a newer state is left out: its deliveries read it when they
     // are claimed.
-    const current = newest.filter(({ id, version }) => version > (versionsBefore.get(id) ?? 0));
+    const current = newest.flatMap(({ link }) =>
+      link.version > (heardBefore.get(link.id)?.version ?? 0) ? [link] : [],
+    );
     return openDeliveries(tx, deps, { deliveries, places, links: current });
   };
 
+/**
+ * Whether an event is not newer than what is known of its link, by version nor by time. A source that
+ * was restored counts its versions anew, but not its time.
+ */
+const isRepeat = (
+  { data: { link }, envelope }: LinkEvent,
+  heardBefore: ReadonlyMap<string, HeardLink>,
+): boolean => {
+  const heard = heardBefore.get(link.id);
+  return (
+    heard !== undefined &&
+    link.version <= heard.version &&
+    heard.toldAt !== null &&
+    envelope.occurredAt <= heard.toldAt
+  );
+};
+
 /** One state per link: one statement must not write the same row twice. */
-const newestOf = (links: readonly PaymentLinkState[]): PaymentLinkState[] => {
-  const newest = new Map<string, PaymentLinkState>();
-  for (const link of links) {
-    if (link.version > (newest.get(link.id)?.version ?? 0)) newest.set(link.id, link);
+const newestOf = (events: readonly LinkEvent[]): ToldLink[] => {
+  const newest = new Map<string, ToldLink>();
+  for (const { data, envelope } of events) {
+    const { link } = data;
+    const before = newest.get(link.id);
+    const toldAt = envelope.occurredAt;
+    const toldAgainAt = envelope.type === linkSnapshot.type ? toldAt : undefined;
+    if (before === undefined) {
+      newest.set(link.id, { link, toldAt, toldAgainAt });
+      continue;
+    }
+    const isAnew =
+      toldAgainAt !== undefined && toldAgainAt.getTime() - before.toldAt.getTime() > clockSkewMsMax;
+    if (link.version <= before.link.version && !isAnew) continue;
+    newest.set(link.id, {
+      link,
+      toldAt: toldAt > before.toldAt ? toldAt : before.toldAt,
+      toldAgainAt: toldAgainAt ?? before.toldAgainAt,
+    });
   }
   return [...newest.values()];
 };
 
 const countJumps = (
   links: readonly PaymentLinkState[],
-  versionsBefore: ReadonlyMap<string, number>,
+  heardBefore: ReadonlyMap<string, HeardLink>,
 ): number => {
-  const known = new Map(versionsBefore);
+  const known = new Map([...heardBefore].map(([id, { version }]) => [id, version]));
   let jumps = 0;
   for (const { id, version } of links) {
     const before = known.get(id);
@@ -86,9 +123,10 @@ const owedDelivery = (
   { data, envelope, eventType, traceparent }: LinkEvent & { eventType: WebhookType },
   place: Place,
 ): OwedDelivery => ({
-  id: newId("evt"),
+  id: idOfNames("evt", [envelope.id, place.endpointId]),
   endpointId: place.endpointId,
   eventId: envelope.id,
+  possibleSince: data.transaction?.dateCreated ?? data.link.dateCreated,
   linkId: data.link.id,
   eventType,
   occurredAt: envelope.occurredAt,

@@ -131,6 +131,7 @@ describe("with as many deliveries of the day in the log", () => {
       id: newId("evt"),
       endpointId: crowded.id,
       eventId: `log${at + waitingCount - 49}`,
+      possibleSince: rig.clock.now(),
       linkId: newId("plink"),
       eventType: "payment_link.completed" as const,
       occurredAt: rig.clock.now(),

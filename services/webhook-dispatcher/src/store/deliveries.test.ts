@@ -32,6 +32,7 @@ const open = async ({ id: endpointId }: RegisteredEndpoint): Promise<string> => 
     id: newId("evt"),
     endpointId,
     eventId: newId("evt"),
+    possibleSince: now,
     linkId: newId("plink"),
     eventType: "payment_link.completed" as const,
     occurredAt: now,

@@ -14,6 +14,8 @@ const toText = (instant: Date | null): string | null => instant?.toISOString() ?
 export type NewDelivery = WebhookEvent & {
   endpointId: string;
   eventId: string;
+  /** Before this nobody can have told its event. */
+  possibleSince: Date;
   linkId: string;
   traceparent: string | null;
   dateCreated: Date;
@@ -35,6 +37,7 @@ const newDeliveryTypes = [
   "timestamptz",
   "timestamptz",
   "timestamptz",
+  "date",
 ];
 
 /**
@@ -58,23 +61,30 @@ export const insertDeliveries = async (
     delivery.dateCreated.toISOString(),
     toText(delivery.nextAttemptAt),
     toText(delivery.leaseUntil),
+    firstDayOf(delivery),
   ]);
-  // Only the partitions of these days are planned for. The look-up with a `LIMIT` runs once per
-  // delivery; a join could read the whole log.
-  const days = sql.array([...new Set(deliveries.map((one) => dayOf(one.occurredAt)))], "text");
+  // A source that was restored tells an event again under its id, at another time: so every day is
+  // looked at on which it can have been told. Only the partitions of these days are planned for. The
+  // look-up with a `LIMIT` runs once per delivery; a join could read the whole log.
+  const firstDay = deliveries.map(firstDayOf).reduce((first, day) => (day < first ? day : first));
+  const lastDay = deliveries
+    .map(({ occurredAt }) => dayOf(occurredAt))
+    .reduce((last, day) => (day > last ? day : last));
   const opened = await tx.any(idRow`
     INSERT INTO deliveries
       (id, endpoint_id, event_id, link_id, event_type, occurred_at, transaction, traceparent,
        date_created, next_attempt_at, lease_until, attempts)
-    SELECT delivery.*, CASE WHEN lease_until IS NULL THEN 0 ELSE 1 END
+    SELECT id, endpoint_id, event_id, link_id, event_type, occurred_at, transaction, traceparent,
+           date_created, next_attempt_at, lease_until, CASE WHEN lease_until IS NULL THEN 0 ELSE 1 END
     FROM ${sql.unnest(rows, newDeliveryTypes)}
       AS delivery (id, endpoint_id, event_id, link_id, event_type, occurred_at, transaction,
-                   traceparent, date_created, next_attempt_at, lease_until)
+                   traceparent, date_created, next_attempt_at, lease_until, first_day)
     LEFT JOIN LATERAL (
       SELECT true AS is_over FROM delivery_log
       WHERE event_id = delivery.event_id AND endpoint_id = delivery.endpoint_id
-        AND occurred_on = (delivery.occurred_at AT TIME ZONE 'utc')::date
-        AND occurred_on = ANY (${days}::date[])
+        AND occurred_on >= delivery.first_day
+        AND occurred_on <= (delivery.occurred_at AT TIME ZONE 'utc')::date
+        AND occurred_on BETWEEN ${firstDay}::date AND ${lastDay}::date
       LIMIT 1
     ) AS logged ON true
     WHERE logged.is_over IS NULL
@@ -83,6 +93,14 @@ export const insertDeliveries = async (
   `);
   return new Set(opened.map(({ id }) => id));
 };
+
+/** Clocks may differ, so it begins an hour early. Never behind the event's own day. */
+const firstDayOf = ({ possibleSince, occurredAt }: NewDelivery): string => {
+  const sinceMs = Math.min(possibleSince.getTime(), occurredAt.getTime()) - clockSlackMs;
+  return dayOf(new Date(Math.max(0, sinceMs)));
+};
+
+const clockSlackMs = 60 * 60_000;
 
 const ClaimRow = z.object({
   id: z.string(),

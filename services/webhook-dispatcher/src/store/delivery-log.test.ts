@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { outgoing } from "@payment-links/bus";
-import { linkCompleted } from "@payment-links/contracts";
+import { idOfNames, linkCompleted } from "@payment-links/contracts";
 import { sql } from "slonik";
 import * as z from "zod";
 import { waitUntil } from "@payment-links/runtime/testing";
@@ -77,14 +77,14 @@ describe("the delivery log", () => {
   test("pages over what is pending and what is over, newest first, and a delivery that ends stays put", async () => {
     receiver.respondWith(answer(500));
     await rig.service.start();
-    for (let told = 0; told < 23; told += 1) {
-      rig.clock.advance(told % 3);
-      await tellOf(0);
+    const told: string[] = [];
+    for (let index = 0; index < 23; index += 1) {
+      rig.clock.advance(1 + (index % 3));
+      told.unshift(idOfNames("evt", [await tellOf(0), endpoint.id]));
     }
     await answered(23);
     const before = await pages();
-    expect([before.length, new Set(before).size]).toEqual([23, 23]);
-    expect(before).toEqual(before.toSorted().toReversed());
+    expect(before).toEqual(told);
     receiver.respondWith((res) => answer(receiver.received.length % 2 === 0 ? 500 : 200)(res));
     rig.clock.advance(31_000);
     await answered(46);
@@ -126,17 +126,13 @@ describe("the delivery log", () => {
     expect(await rig.readLog(person, endpoint)).toEqual([]);
   });
 
-  test.each([[0], [3], [45]])(
-    "knows an event of %i days ago again when the inbox has forgotten it",
-    async (daysAgo) => {
-      await rig.service.start();
-      const id = await tellOf(daysAgo);
-      await settled(1);
-      await rig.pool.query(nothing`DELETE FROM inbox`);
-      await tellOf(daysAgo, id);
-      expect(await rig.readLog(person, endpoint)).toHaveLength(1);
-    },
-  );
+  test.each([[0], [3], [45]])("knows an event of %i days ago again", async (daysAgo) => {
+    await rig.service.start();
+    const id = await tellOf(daysAgo);
+    await settled(1);
+    await tellOf(daysAgo, id);
+    expect(await rig.readLog(person, endpoint)).toHaveLength(1);
+  });
 
   test("is kept by the started service itself, for as long as is configured", async () => {
     await rig.startAnother({ WEBHOOK_LOG_DAYS: "2" });

@@ -25,7 +25,25 @@ const LinkRow = z.object({
   tokenAddress: z.string(),
 });
 const linkRow = sql.type(LinkRow);
-const VersionRow = z.object({ id: z.string(), version: z.coerce.number() });
+const HeardRow = z.object({
+  id: z.string(),
+  version: z.coerce.number(),
+  toldAt: z.date().nullable(),
+});
+
+/** How new the state of a link is that is kept. */
+export type HeardLink = z.output<typeof HeardRow>;
+
+/** A link's state, and when it became true. */
+export type ToldLink = {
+  link: PaymentLinkState;
+  toldAt: Date;
+  /** When its source told all its links again, if it did since; then its versions may begin anew. */
+  toldAgainAt: Date | undefined;
+};
+
+/** Clocks of one source's processes differ by less. */
+export const clockSkewMsMax = 60_000;
 
 const columnTypes = [
   "text",
@@ -39,19 +57,22 @@ const columnTypes = [
   "timestamptz",
   "text",
   "text",
+  "timestamptz",
+  "timestamptz",
 ];
 
 /**
- * Keeps each link's state, given once per link, if it is newer than the one kept. Answers the versions
- * known before; a link that was not known is not among them.
+ * Keeps each link's state, given once per link, if it is newer than the one kept: by its version, or
+ * because its source told it again long after. Answers what was known before; a link that was not known
+ * is not among that.
  */
 export const recordLinks = async (
   tx: Transaction,
-  links: readonly PaymentLinkState[],
-): Promise<ReadonlyMap<string, number>> => {
+  links: readonly ToldLink[],
+): Promise<ReadonlyMap<string, HeardLink>> => {
   // The look-ups with a `LIMIT` run once per link, even where the cached plan assumed a table of
   // another size.
-  const rows = links.map((link) => [
+  const rows = links.map(({ link, toldAt, toldAgainAt }) => [
     link.id,
     link.version,
     link.status,
@@ -63,30 +84,38 @@ export const recordLinks = async (
     link.expirationDate?.toISOString() ?? null,
     link.chainId,
     link.tokenAddress,
+    toldAt.toISOString(),
+    toldAgainAt === undefined
+      ? null
+      : new Date(toldAgainAt.getTime() - clockSkewMsMax).toISOString(),
   ]);
-  const known = await tx.any(sql.prepared("record_links", VersionRow)`
+  const known = await tx.any(sql.prepared("record_links", HeardRow)`
     WITH given AS (
       SELECT * FROM ${sql.unnest(rows, columnTypes)} AS link
         (id, version, status, to_amount, received_amount, current_usage, max_usage, description,
-         expiration_date, chain_id, token_address)
+         expiration_date, chain_id, token_address, told_at, anew_from)
     ), recorded AS (
       INSERT INTO links
         (id, version, status, to_amount, received_amount, current_usage, max_usage, description,
-         expiration_date, chain_id, token_address)
-      SELECT * FROM given ORDER BY id
+         expiration_date, chain_id, token_address, told_at)
+      SELECT id, version, status, to_amount, received_amount, current_usage, max_usage, description,
+             expiration_date, chain_id, token_address, told_at
+      FROM given ORDER BY id
       ON CONFLICT (id) DO UPDATE
       SET version = excluded.version, status = excluded.status, to_amount = excluded.to_amount,
           received_amount = excluded.received_amount, current_usage = excluded.current_usage,
           max_usage = excluded.max_usage, description = excluded.description,
           expiration_date = excluded.expiration_date, chain_id = excluded.chain_id,
-          token_address = excluded.token_address
+          token_address = excluded.token_address,
+          told_at = greatest(links.told_at, excluded.told_at)
       WHERE links.version < excluded.version
+        OR links.told_at < (SELECT anew_from FROM given WHERE given.id = excluded.id)
     )
     SELECT known.* FROM given CROSS JOIN LATERAL (
-      SELECT id, version FROM links WHERE id = given.id LIMIT 1
+      SELECT id, version, told_at AS "toldAt" FROM links WHERE id = given.id LIMIT 1
     ) AS known
   `);
-  return new Map(known.map(({ id, version }) => [id, version]));
+  return new Map(known.map((heard) => [heard.id, heard]));
 };
 
 /** Reads links by their ids. */
