@@ -3,6 +3,7 @@ import { type Clock, type Log, afterMs, startLoop } from "@payment-links/runtime
 import {
   type Lead,
   type WatchReport,
+  isLed,
   renewLead,
   releaseLead,
   takeLead,
@@ -18,6 +19,19 @@ export type Lease = {
   stop(): Promise<void>;
 };
 
+/**
+ * How many chains a process leads, and how many are its share. One that leads its share lets a chain
+ * that is free wait for others first, the longer the more it leads: the first replica of a rollout
+ * does not get all of them, and what nobody else wants is led all the same.
+ */
+export type Share = { ledCount: number; readonly size: number };
+
+/** Nobody is led yet. */
+export const createShare = (size: number): Share => ({ ledCount: 0, size });
+
+/** For how long a chain must have been free before a process takes it. */
+const patienceMs = ({ ledCount, size }: Share): number => Math.floor(ledCount / size) * 5_000;
+
 const leaseMs = 12_000;
 const renewEveryMs = 3_000;
 
@@ -31,16 +45,19 @@ export const startLease = (options: {
   pool: Pool;
   clock: Clock;
   log: Log;
+  share: Share;
   /** What the leader says of its chain at each renewal. */
   report: () => WatchReport;
   onChange: (isLeader: boolean) => void;
 }): Lease => {
-  const { chainId, clock, log, onChange, pool, report } = options;
+  const { chainId, clock, log, onChange, pool, report, share } = options;
   let held: { lead: Lead; until: Date } | undefined;
+  let freeSince: Date | undefined;
 
   const lose = (lost: Lead) => {
     if (held?.lead.token !== lost.token) return;
     held = undefined;
+    share.ledCount -= 1;
     log.warn({ chain: chainId }, "another process watches this chain by now");
     onChange(false);
   };
@@ -60,8 +77,15 @@ export const startLease = (options: {
         else lose(lead);
         return;
       }
-      const lead = await takeLead(pool, { chainId, now, until });
+      if (patienceMs(share) > 0) {
+        freeSince = (await isLed(pool, chainId, now)) ? undefined : (freeSince ?? now);
+        // Judged only now: the loops of other chains may have taken some meanwhile.
+        if (freeSince === undefined || now.getTime() - freeSince.getTime() < patienceMs(share))
+          return;
+      }
+      const lead = await counted(share, () => takeLead(pool, { chainId, now, until }));
       if (lead === undefined) return;
+      freeSince = undefined;
       held = { lead, until };
       log.info({ chain: chainId, fence: lead.token }, "this process watches the chain");
       onChange(true);
@@ -76,6 +100,7 @@ export const startLease = (options: {
       if (held === undefined) return;
       const { lead } = held;
       held = undefined;
+      share.ledCount -= 1;
       try {
         await releaseLead(pool, lead, clock.now());
       } catch (error) {
@@ -84,4 +109,19 @@ export const startLease = (options: {
       }
     },
   };
+};
+
+/** A lead is counted before it is taken, as the loops of all chains stand at once. */
+const counted = async (
+  share: Share,
+  take: () => Promise<Lead | undefined>,
+): Promise<Lead | undefined> => {
+  share.ledCount += 1;
+  let lead: Lead | undefined;
+  try {
+    lead = await take();
+  } finally {
+    if (lead === undefined) share.ledCount -= 1;
+  }
+  return lead;
 };

@@ -4,8 +4,12 @@ import { createChainMetrics } from "./chain/chain-metrics.ts";
 import { chainSettings } from "./chain/chain-settings.ts";
 import { openChainReaders } from "./rpc/open-chain-readers.ts";
 import { createRpcMetrics } from "./rpc/rpc-metrics.ts";
+import { createShare } from "./lease.ts";
 import { type RunningWatch, startWatch } from "./start-watch.ts";
 import { openWatchedChain, proxyEventsOf } from "./chain/watched-chain.ts";
+
+/** The chains that a process leads before it lets other replicas go first. */
+const ledAtOnceMax = 10;
 
 /** The chains that are configured; nothing is asked of them before `start`. */
 export type Chains = {
@@ -36,6 +40,7 @@ export const openChains = (
   return {
     ids: chains.map(({ chain }) => chain.id),
     start: () => {
+      const share = createShare(ledAtOnceMax);
       running = chains.map(({ chain, urls }) => {
         const readers = openChainReaders({
           chainId: chain.id,
@@ -49,7 +54,7 @@ export const openChains = (
         });
         const shared = { pool, clock, log, metrics: chainMetrics, wakeRelay };
         const { close, ...reading } = readers;
-        return { watch: startWatch({ chain, ...reading, ...shared }), close };
+        return { watch: startWatch({ chain, ...reading, ...shared }, share), close };
       });
     },
     watches: () => running.map(({ watch }) => watch),

@@ -6,7 +6,7 @@ import { ChainMovedError, type WatchContext } from "./chain/watch-context.ts";
 import { forgetDisposable } from "./first-pass/forget-disposable.ts";
 import { stepChain } from "./first-pass/step-chain.ts";
 import { quorumOf } from "./agreement/agree.ts";
-import { type Lease, startLease } from "./lease.ts";
+import { type Lease, type Share, startLease } from "./lease.ts";
 import { ChainUnreachableError } from "./rpc/chain-reader.ts";
 import { type DutyMemory, duties, noMemory } from "./second-pass/duties.ts";
 
@@ -47,7 +47,7 @@ const checkAgainMs = 10_000;
 const dutyEveryMs = 2_000;
 
 /** Starts watching one chain, in whichever process leads it. */
-export const startWatch = (watch: WatchContext): RunningWatch => {
+export const startWatch = (watch: WatchContext, share: Share): RunningWatch => {
   const { chain, clock, log, metrics, pool } = watch;
   const state: WatchState = {
     report: { state: "unreachable", reason: null, head: null },
@@ -65,6 +65,7 @@ export const startWatch = (watch: WatchContext): RunningWatch => {
     pool,
     clock,
     log,
+    share,
     report: () => state.report,
     onChange: (isLeader) => {
       state.checkedToken = undefined;

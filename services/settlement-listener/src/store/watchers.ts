@@ -23,11 +23,21 @@ export type WatchReport = {
 
 const Token = z.object({ token: z.string() });
 
+/** Whether somebody leads a chain at `now`. Asks without a lock, as its leader holds the row often. */
+export const isLed = (pool: Pool, chainId: string, now: Date): Promise<boolean> =>
+  pool.exists(sql.type(Led)`
+    SELECT true AS "isLed" FROM watchers
+    WHERE chain_id = ${chainId} AND lease_until > ${sql.timestamp(now)}
+  `);
+
+const Led = z.object({ isLed: z.literal(true) });
+
 /** Takes the lead of a chain that nobody leads, or whose leader's lease has run out by `now`. */
 export const takeLead = async (
   pool: Pool,
   { chainId, now, until }: { chainId: string; now: Date; until: Date },
 ): Promise<Lead | undefined> => {
+  if (await isLed(pool, chainId, now)) return undefined;
   const row = await pool.maybeOne(sql.type(Token)`
     INSERT INTO watchers AS kept (chain_id, fencing_token, lease_until)
     VALUES (${chainId}, 1, ${sql.timestamp(until)})
