@@ -85,6 +85,11 @@ CREATE TABLE chain_transfers (
   CONSTRAINT chain_transfers_pkey PRIMARY KEY (chain_id, transaction_hash, reference_hash, ordinal),
   CONSTRAINT chain_transfers_amount_check CHECK (amount > 0::numeric),
   CONSTRAINT chain_transfers_state_check CHECK (state = ANY (ARRAY['seen'::text, 'settled'::text, 'final'::text, 'failed'::text]))
+) WITH (
+  autovacuum_vacuum_scale_factor=0.01,
+  autovacuum_vacuum_threshold=10000,
+  autovacuum_vacuum_insert_scale_factor=0.02,
+  autovacuum_analyze_scale_factor=0.02
 );
 
 CREATE TABLE dead_letters (
@@ -160,6 +165,12 @@ CREATE TABLE open_payments (
   block_number bigint,
   first_seen_at timestamp with time zone NOT NULL,
   CONSTRAINT open_payments_pkey PRIMARY KEY (source, source_id)
+) WITH (
+  autovacuum_vacuum_scale_factor=0,
+  autovacuum_vacuum_threshold=1000,
+  autovacuum_vacuum_cost_delay=0,
+  autovacuum_analyze_scale_factor=0,
+  autovacuum_analyze_threshold=1000
 );
 
 CREATE TABLE outbox (
@@ -202,6 +213,12 @@ CREATE TABLE payments (
   CONSTRAINT payments_source_id_check CHECK (source !~~ 'evm:%'::text OR source_id ~~ '%:%:%'::text),
   CONSTRAINT payments_status_check CHECK (status = ANY (ARRAY['processing'::text, 'settled'::text, 'failed'::text])),
   CONSTRAINT payments_version_check CHECK (version >= 0)
+) WITH (
+  fillfactor=85,
+  autovacuum_vacuum_scale_factor=0.01,
+  autovacuum_vacuum_threshold=10000,
+  autovacuum_vacuum_insert_scale_factor=0.02,
+  autovacuum_analyze_scale_factor=0.02
 );
 
 CREATE TABLE positions (
@@ -268,6 +285,7 @@ CREATE TABLE watchers (
   head bigint,
   state text DEFAULT 'unreachable'::text NOT NULL,
   reason text,
+  forgotten_to timestamp with time zone,
   CONSTRAINT watchers_pkey PRIMARY KEY (chain_id),
   CONSTRAINT watchers_check CHECK (finalized_to <= scanned_to),
   CONSTRAINT watchers_check1 CHECK (audited_to <= finalized_to),
@@ -281,9 +299,9 @@ CREATE INDEX chain_transfers_unmatched_by_age ON chain_transfers USING btree (ch
 CREATE INDEX dead_letters_by_event ON dead_letters USING btree (consumer, event_id) WHERE event_id IS NOT NULL;
 CREATE INDEX dead_letters_by_key ON dead_letters USING btree (consumer, topic, key, seq);
 CREATE INDEX links_by_payment_reference_hash ON links USING btree (payment_reference_hash);
-CREATE INDEX open_payments_by_block ON open_payments USING btree (source, block_number, source_id) WHERE is_processing;
+CREATE INDEX open_payments_by_block ON open_payments USING btree (source, block_number, seq) WHERE is_processing;
 CREATE INDEX open_payments_by_link ON open_payments USING btree (payment_link_id, seq) WHERE is_parked;
-CREATE INDEX open_payments_parked ON open_payments USING btree (seq) WHERE is_parked;
+CREATE INDEX open_payments_parked ON open_payments USING btree (first_seen_at, seq) WHERE is_parked;
 CREATE INDEX open_payments_processing ON open_payments USING btree (first_seen_at) WHERE is_processing;
 CREATE UNIQUE INDEX payments_by_seq ON payments USING btree (seq);
 CREATE INDEX payments_orphaned ON payments USING btree (source) WHERE is_orphaned;

@@ -1,6 +1,6 @@
 import { Counter, Gauge } from "prom-client";
 import type { Metrics } from "@payment-links/runtime";
-import type { Backlog } from "./store/open-payments.ts";
+import { type Backlog, waitingCountMax } from "./store/open-payments.ts";
 
 /** What became of a notice; the first four are answered 202, the others are refused. */
 export type NoticeOutcome =
@@ -43,7 +43,7 @@ export const createCounters = (metrics: Metrics): Counters => {
   const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
   const parked = gauge(
     "payment_links_settlement_parked_payments",
-    "Payments stored for a link that has not been heard of",
+    `Payments stored for a link that has not been heard of, counted up to ${waitingCountMax}`,
   );
   const parkedAge = gauge(
     "payment_links_settlement_oldest_parked_age_seconds",
@@ -51,7 +51,7 @@ export const createCounters = (metrics: Metrics): Counters => {
   );
   const processing = gauge(
     "payment_links_settlement_processing_payments",
-    "Payments seen and not yet final",
+    `Payments seen and not yet final, counted up to ${waitingCountMax}`,
   );
   const processingAge = gauge(
     "payment_links_settlement_oldest_processing_age_seconds",
@@ -61,10 +61,10 @@ export const createCounters = (metrics: Metrics): Counters => {
     noticed: (provider, outcome) => notices.inc({ provider, outcome }),
     contradicted: (provider) => conflicts.inc({ provider }),
     measured: (backlog, now) => {
-      parked.set(backlog.parkedCount);
-      parkedAge.set(ageSeconds(backlog.oldestParkedAt, now));
-      processing.set(backlog.processingCount);
-      processingAge.set(ageSeconds(backlog.oldestProcessingAt, now));
+      parked.set(backlog.parked.count);
+      parkedAge.set(ageSeconds(backlog.parked.oldestAt, now));
+      processing.set(backlog.processing.count);
+      processingAge.set(ageSeconds(backlog.processing.oldestAt, now));
     },
   };
 };

@@ -8,7 +8,7 @@ import { openChains } from "./evm/open-chains.ts";
 import { createCounters } from "./metrics.ts";
 import { internalRoutes, publicRoutes } from "./routes.ts";
 import { republishPayments } from "./sightings/republish-payments.ts";
-import { readBacklog } from "./store/open-payments.ts";
+import { type Backlog, readBacklog } from "./store/open-payments.ts";
 
 export { type SettlementListenerConfig, settlementListenerConfig } from "./config.ts";
 
@@ -40,6 +40,7 @@ export const createSettlementListener = (
       watches: chains.watches,
       counters: createCounters(metrics),
     };
+    let backlog: Backlog | undefined;
     return {
       publicRoutes: publicRoutes(deps),
       internalRoutes: internalRoutes(deps),
@@ -49,7 +50,10 @@ export const createSettlementListener = (
         {
           name: "settlement backlog",
           waitMs: measureEveryMs,
-          run: async () => deps.counters.measured(await readBacklog(pool), clock.now()),
+          run: async () => {
+            backlog = await readBacklog(pool, backlog);
+            deps.counters.measured(backlog, clock.now());
+          },
         },
       ],
       start: chains.start,

@@ -13,13 +13,16 @@ export const showStatus =
   (deps: Deps) =>
   async (_req: Request, res: Response): Promise<void> => {
     const { pool, providers } = deps;
-    const backlog = await readBacklog(pool);
+    const { parked: parkedBacklog, processing } = await readBacklog(pool);
     const parked = await listParked(pool, parkedShownMax);
     const watchers = new Map((await listWatchers(pool)).map((row) => [row.chainId, row]));
     answerJson(res, 200, {
       providers: [...providers.keys()],
       chains: deps.chainIds.map((chainId) => showChain(deps, chainId, watchers.get(chainId))),
-      ...backlog,
+      parkedCount: parkedBacklog.count,
+      oldestParkedAt: parkedBacklog.oldestAt,
+      processingCount: processing.count,
+      oldestProcessingAt: processing.oldestAt,
       parked: parked.map(showParked),
     });
   };

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { beforeAll, describe, expect, test } from "@jest/globals";
-import { CheckIntegrityConstraintViolationError } from "slonik";
+import * as z from "zod";
+import { CheckIntegrityConstraintViolationError, sql } from "slonik";
 import { type Transaction, nothing, transact } from "@payment-links/postgres";
 import { Decimal, type PaymentLinkState, keccak256Hex } from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
@@ -46,13 +47,15 @@ const orphanAbove = (block: number) =>
     await recordStoredTransfers(tx, orphaned, rig.clock.now());
   });
 
+const Written = z.object({ name: z.string(), updated: z.int(), inPlace: z.int() });
+
 const isDue = async ({ transactionHash }: ChainTransfer, toBlock: number) =>
   (await listDue(rig.pool, chainId, { toBlock, countMax: 1_000 })).some(
     (due) => due.transactionHash === transactionHash,
   );
 
 const isLost = async ({ transactionHash }: ChainTransfer) =>
-  (await listLost(rig.pool, chainId, { afterName: "", countMax: 1_000 })).some(
+  (await listLost(rig.pool, chainId, { afterSeq: "0", countMax: 1_000 })).some(
     (lost) => lost.transactionHash === transactionHash,
   );
 
@@ -155,6 +158,33 @@ describe("recordTransfers", () => {
     await record(transferTo(link));
     await hear(link);
     expect(await told(link)).toEqual(["processing 1 1.5"]);
+  });
+
+  // Guards against dead index entries, of which each would outlive many polls.
+  test("a payment settles in place: neither its row nor its transfer's touches an index", async () => {
+    const link = aLink();
+    await hear(link);
+    const seen = transferTo(link);
+    await record(seen);
+    const written = (tx: Transaction) =>
+      tx.any(sql.type(Written)`
+        SELECT relname AS name, n_tup_upd::int AS updated, n_tup_hot_upd::int AS "inPlace"
+        FROM pg_stat_xact_user_tables
+        WHERE relname IN ('payments', 'chain_transfers') ORDER BY name
+      `);
+    const changes = await transact(rig.pool, async (tx) => {
+      const before = await written(tx);
+      await recordIn(tx, { ...seen, state: "settled" });
+      return (await written(tx)).map(({ name, updated, inPlace }, index) => ({
+        name,
+        updated: updated - (before[index]?.updated ?? 0),
+        inPlace: inPlace - (before[index]?.inPlace ?? 0),
+      }));
+    });
+    expect(changes).toEqual([
+      { name: "chain_transfers", updated: 0, inPlace: 0 },
+      { name: "payments", updated: 1, inPlace: 1 },
+    ]);
   });
 
   test("what is orphaned while processing is told of by nobody, waits, and is one payment when it is back", async () => {

@@ -141,12 +141,12 @@ const rowOf = (transfer: ChainTransfer) => [
 ];
 
 /** A place in the order in which the open payments of a chain are looked through. */
-export type OpenPlace = { blockNumber: number | null; sourceId: string };
+export type OpenPlace = { blockNumber: number; seq: string };
 
 /** An open payment's transfer, and its place. */
-export type OpenTransfer = StoredTransfer & { sourceId: string };
+export type OpenTransfer = StoredTransfer & { seq: string };
 
-const OpenRow = TransferRow.extend({ sourceId: z.string() });
+const OpenRow = TransferRow.extend({ seq: z.string() });
 
 /**
  * The transfers of the payments that wait to be settled up to a block, from behind a place on, the
@@ -163,40 +163,40 @@ export const listDue = (
 ): Promise<readonly OpenTransfer[]> => {
   const blockNumber = after?.blockNumber ?? -1;
   return pool.any(sql.type(OpenRow)`
-    SELECT ${columns}, open.source_id AS "sourceId"
+    SELECT ${columns}, open.seq
     FROM (
-      SELECT source_id, payment_link_id, block_number FROM open_payments
+      SELECT source_id, seq, payment_link_id, block_number FROM open_payments
       WHERE source = ${chainSource(chainId)} AND is_processing
         AND block_number BETWEEN ${blockNumber} AND ${toBlock}
-        AND (block_number, source_id) > (${blockNumber}, ${after?.sourceId ?? ""})
-      ORDER BY block_number, source_id
+        AND (block_number, seq) > (${blockNumber}, ${after?.seq ?? "0"}::bigint)
+      ORDER BY block_number, seq
       LIMIT ${countMax}
     ) AS open
     ${transferOf(chainId)}
-    ORDER BY open.block_number, open.source_id
+    ORDER BY open.block_number, open.seq
   `);
 };
 
 /**
- * The transfers of payments that a reorg took away before they settled, from behind a name on, in the
- * order of their names.
+ * The transfers of payments that a reorg took away before they settled, from behind one on, in the
+ * order in which the payments came.
  */
 export const listLost = (
   pool: Pool,
   chainId: string,
-  { afterName, countMax }: { afterName: string; countMax: number },
+  { afterSeq, countMax }: { afterSeq: string; countMax: number },
 ): Promise<readonly OpenTransfer[]> =>
   pool.any(sql.type(OpenRow)`
-    SELECT ${columns}, open.source_id AS "sourceId"
+    SELECT ${columns}, open.seq
     FROM (
-      SELECT source_id, payment_link_id, block_number FROM open_payments
+      SELECT source_id, seq, payment_link_id, block_number FROM open_payments
       WHERE source = ${chainSource(chainId)} AND is_processing AND block_number IS NULL
-        AND source_id > ${afterName}
-      ORDER BY source_id
+        AND seq > ${afterSeq}::bigint
+      ORDER BY seq
       LIMIT ${countMax}
     ) AS open
     ${transferOf(chainId)}
-    ORDER BY open.source_id
+    ORDER BY open.seq
   `);
 
 /** By the key, one by one: an open payment's transfer is a row among very many. */
@@ -297,24 +297,42 @@ export const assignTransfers = (
 
 /**
  * Deletes transfers for which no link came, seen before an instant and final or orphaned by now (rule
- * CHAIN-8).
+ * CHAIN-8), from where the last time ended, so that nobody walks over what is gone; answers how many.
+ * The chain's lead is locked.
  */
 export const deleteUnmatchedTransfers = async (
   tx: Transaction,
   chainId: string,
   { before, finalizedTo, countMax }: { before: Date; finalizedTo: number; countMax: number },
 ): Promise<number> => {
-  const { rowCount } = await tx.query(nothing`
-    DELETE FROM chain_transfers WHERE ctid = ANY (ARRAY(
-      SELECT ctid FROM chain_transfers
-      WHERE chain_id = ${chainId} AND payment_link_id IS NULL AND seen_at < ${sql.timestamp(before)}
-        AND (is_orphaned OR block_number <= ${finalizedTo})
+  const { count } = await tx.one(sql.type(Count)`
+    WITH old AS (
+      SELECT ctid, seen_at, is_orphaned OR block_number <= ${finalizedTo} AS is_over
+      FROM chain_transfers
+      WHERE chain_id = ${chainId} AND payment_link_id IS NULL
+        AND seen_at >= (
+          SELECT coalesce(forgotten_to, '-infinity') FROM watchers WHERE chain_id = ${chainId}
+        )
+        AND seen_at < ${sql.timestamp(before)}
       ORDER BY seen_at
       LIMIT ${countMax}
-    ))
+    ), gone AS (
+      DELETE FROM chain_transfers
+      WHERE ctid = ANY (ARRAY(SELECT ctid FROM old WHERE is_over))
+      RETURNING 1
+    ), moved AS (
+      UPDATE watchers SET forgotten_to = reached_to
+      FROM (
+        SELECT coalesce(min(seen_at) FILTER (WHERE NOT is_over), max(seen_at)) AS reached_to FROM old
+      ) AS reach
+      WHERE chain_id = ${chainId} AND reached_to IS NOT NULL
+    )
+    SELECT count(*)::int AS count FROM gone
   `);
-  return rowCount;
+  return count;
 };
+
+const Count = z.object({ count: z.int() });
 
 /** Deletes all transfers of a disposable chain, which is not there any more. */
 export const deleteChainTransfers = async (tx: Transaction, chainId: string): Promise<void> => {

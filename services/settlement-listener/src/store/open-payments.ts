@@ -3,24 +3,45 @@ import { sql } from "slonik";
 import { type Pool, type Transaction, nothing } from "@payment-links/postgres";
 import { chainSource } from "../domain/chain-transfer.ts";
 
-const Backlog = z.object({
-  parkedCount: z.int(),
-  oldestParkedAt: z.date().nullable(),
-  processingCount: z.int(),
-  oldestProcessingAt: z.date().nullable(),
-});
-export type Backlog = z.output<typeof Backlog>;
+const Waiting = z.object({ count: z.int(), oldestAt: z.date().nullable() });
+/** How many payments wait, counted up to {@link waitingCountMax}, and since when the oldest does. */
+export type Waiting = z.output<typeof Waiting>;
 
-/** Counts what waits: payments parked for a link not heard of, and payments not yet final. */
-export const readBacklog = (pool: Pool): Promise<Backlog> =>
-  pool.one(sql.type(Backlog)`
+/** What waits: payments parked for a link not heard of, and payments not yet final. */
+export type Backlog = { parked: Waiting; processing: Waiting };
+
+/** More than that is not counted: who reads it knows enough. */
+export const waitingCountMax = 1_000;
+
+/**
+ * Reads what waits. Where the oldest was known to be before, nothing is looked for long before that:
+ * what has ended since is still there for whoever walks over it. The newest are counted first.
+ */
+export const readBacklog = async (pool: Pool, before?: Backlog): Promise<Backlog> => ({
+  parked: await readWaiting(pool, sql.fragment`is_parked`, before?.parked),
+  processing: await readWaiting(pool, sql.fragment`is_processing`, before?.processing),
+});
+
+/** The clocks of processes differ, and a transaction takes its time. */
+const marginMs = 10 * 60_000;
+
+const readWaiting = (
+  pool: Pool,
+  isWaiting: ReturnType<typeof sql.fragment>,
+  before: Waiting | undefined,
+): Promise<Waiting> => {
+  const since = new Date((before?.oldestAt?.getTime() ?? marginMs) - marginMs);
+  return pool.one(sql.type(Waiting)`
     SELECT
-      (SELECT count(*)::int FROM open_payments WHERE is_parked) AS "parkedCount",
-      (SELECT first_seen_at FROM open_payments WHERE is_parked ORDER BY seq LIMIT 1)
-        AS "oldestParkedAt",
-      (SELECT count(*)::int FROM open_payments WHERE is_processing) AS "processingCount",
-      (SELECT min(first_seen_at) FROM open_payments WHERE is_processing) AS "oldestProcessingAt"
+      (SELECT count(*)::int FROM (
+        SELECT FROM open_payments WHERE ${isWaiting}
+        ORDER BY first_seen_at DESC LIMIT ${waitingCountMax}
+      ) AS newest) AS count,
+      (SELECT first_seen_at FROM open_payments
+       WHERE ${isWaiting} AND first_seen_at >= ${sql.timestamp(since)}
+       ORDER BY first_seen_at LIMIT 1) AS "oldestAt"
   `);
+};
 
 /**
  * Says of a chain's payments that are not final that they stand in no block: the chain is another

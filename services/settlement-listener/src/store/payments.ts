@@ -179,7 +179,8 @@ export const listParked = (pool: Pool, countMax: number): Promise<readonly Payme
   pool.any(sql.type(PaymentRow)`
     SELECT ${columns} FROM payments
     WHERE (source, source_id) IN (
-      SELECT source, source_id FROM open_payments WHERE is_parked ORDER BY seq LIMIT ${countMax}
+      SELECT source, source_id FROM open_payments WHERE is_parked
+      ORDER BY first_seen_at, seq LIMIT ${countMax}
     )
     ORDER BY seq
   `);

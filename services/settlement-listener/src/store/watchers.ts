@@ -208,14 +208,19 @@ const WatcherRow = Reach.extend({
 /** A chain as operators are shown it. */
 export type WatcherRow = z.output<typeof WatcherRow>;
 
+/** More of them are not counted: each one has alarmed. */
+const orphanedCountMax = 100;
+
 /** Every chain that was ever watched, with the last word of whoever leads it. */
 export const listWatchers = (pool: Pool): Promise<readonly WatcherRow[]> =>
   pool.any(sql.type(WatcherRow)`
     SELECT ${reachColumns}, watchers.chain_id AS "chainId", fencing_token AS token, head, state,
       reason,
       (
-        SELECT count(*)::int FROM payments
-        WHERE source = 'evm:' || watchers.chain_id AND is_orphaned
+        SELECT count(*)::int FROM (
+          SELECT FROM payments WHERE source = 'evm:' || watchers.chain_id AND is_orphaned
+          LIMIT ${orphanedCountMax}
+        ) AS orphaned
       ) AS "orphanedSettledCount"
     FROM watchers ORDER BY chain_id
   `);

@@ -26,14 +26,14 @@ export const judgeLostTransfers = async (
   lines: FinalityLines,
 ): Promise<void> => {
   let undecidedCount = 0;
-  let afterName = "";
+  let afterSeq = "0";
   for (let page = 0; page < pagesMax; page += 1) {
-    const lost = await listLost(watch.pool, watch.chain.id, { afterName, countMax: pageCountMax });
+    const lost = await listLost(watch.pool, watch.chain.id, { afterSeq, countMax: pageCountMax });
     const last = lost.at(-1);
     if (last === undefined) break;
     undecidedCount += await judgePage(watch, lead, { lost, lines });
     if (lost.length < pageCountMax) break;
-    afterName = last.sourceId;
+    afterSeq = last.seq;
   }
   if (undecidedCount === 0) return;
   const what = `chain ${watch.chain.id}: no two providers agree on ${undecidedCount} lost payments`;
