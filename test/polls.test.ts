@@ -1,0 +1,34 @@
+import { expect, test } from "@jest/globals";
+import { Client } from "pg";
+import { createTestDatabase } from "@payment-links/postgres/testing";
+import { settlementListenerMigration } from "@payment-links/settlement-listener";
+import { fillPolls, measurePolls } from "@payment-links/settlement-listener/testing/polls";
+
+/** `ROWS=100000000` is what it is meant for; a Postgres with room for 1.6 KB a row is given then. */
+const rowCount = Number(process.env["ROWS"] ?? 300_000);
+const buffersMax = 200;
+const hoursMax = 6;
+
+// Guards against polls that grow slower with each payment that was ever made, as dead rows do it.
+test(
+  `with ${rowCount} payments and transfers, a fifth of them dead, no poll of settlement-listener reads ${buffersMax} buffers`,
+  async () => {
+    const database = await createTestDatabase([settlementListenerMigration]);
+    const client = new Client({ connectionString: database.adminUrl });
+    try {
+      await client.connect();
+      await client.query(`SET search_path = ${settlementListenerMigration.schema}`);
+      const say = (line: string) => rowCount > 1_000_000 && process.stderr.write(`${line}\n`);
+      const { forgottenPerSecond } = await fillPolls(client, rowCount, say);
+      const buffers = await measurePolls(client, rowCount);
+      say(JSON.stringify({ forgottenPerSecond, ...Object.fromEntries(buffers) }, undefined, 2));
+      expect([...buffers].filter(([, count]) => count >= buffersMax)).toEqual([]);
+      // Ten spam transfers come in a second.
+      expect(forgottenPerSecond).toBeGreaterThan(100);
+    } finally {
+      await client.end();
+      await database.drop();
+    }
+  },
+  hoursMax * 3_600_000,
+);
