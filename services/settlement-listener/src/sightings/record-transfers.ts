@@ -9,13 +9,13 @@ import { type Payment, type Sighting, isNews } from "../domain/payment.ts";
 import { holdReferences, upsertTransfers } from "../store/chain-transfers.ts";
 import { recordSightings } from "./record-sightings.ts";
 
-/** The most transfers that one transaction records. */
+/** The most transfers that one transaction records, and one statement stores. */
 export const transfersPerCommitMax = 500;
 
 /**
  * Records what was found on a chain: stores the transfers, and records a sighting of each whose
  * link is known. Called in the transaction that moves the chain's checkpoint, with its lead locked.
- * At most {@link transfersPerCommitMax} transfers, each once.
+ * At most {@link transfersPerCommitMax} transfers, each once; or more, where one block holds them.
  */
 export const recordTransfers = async (
   tx: Transaction,
@@ -28,10 +28,13 @@ export const recordTransfers = async (
     transfers.map(({ referenceHash }) => referenceHash),
   );
   const states = new Map(transfers.map((found) => [nameOf(found), found.state]));
-  const stored = await upsertTransfers(tx, transfers, now);
-  await recordStoredTransfers(tx, stored, now, (one) =>
-    states.get(nameOf(one)) === "settled" ? "settled" : "processing",
-  );
+  for (let at = 0; at < transfers.length; at += transfersPerCommitMax) {
+    const page = transfers.slice(at, at + transfersPerCommitMax);
+    const stored = await upsertTransfers(tx, page, now);
+    await recordStoredTransfers(tx, stored, now, (one) =>
+      states.get(nameOf(one)) === "settled" ? "settled" : "processing",
+    );
+  }
 };
 
 /**

@@ -36,6 +36,8 @@ const usualChainId = "1337";
  * fail in a block.
  */
 const gas = "0x7a120";
+/** Of each payment that is made together with others. */
+const gasPerPayment = 100_000;
 const plenty = 10n ** 30n;
 const statesMax = 512;
 
@@ -112,8 +114,13 @@ export const openChain = async ({
       client.request as never;
     return await request({ method, params });
   };
-  const send = async (call: { from: string; to?: string; data?: Hex; value?: Hex }): Promise<Hex> =>
-    (await ask("eth_sendTransaction", [{ gas, ...call }])) as Hex;
+  const send = async (call: {
+    from: string;
+    to?: string;
+    data?: Hex;
+    value?: Hex;
+    gas?: Hex;
+  }): Promise<Hex> => (await ask("eth_sendTransaction", [{ gas, ...call }])) as Hex;
   const mine = async (count = 1): Promise<void> => {
     for (let mined = 0; mined < count; mined += 1) await ask("evm_mine");
   };
@@ -164,6 +171,7 @@ export const openChain = async ({
     ): Promise<Hex> =>
       send({
         from: payers[0],
+        gas: `0x${(Number(gas) + payments.length * gasPerPayment).toString(16)}`,
         to: isFickle ? fickle : batch,
         data: encodeFunctionData({
           abi: batchPayer,

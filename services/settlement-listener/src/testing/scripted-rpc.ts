@@ -4,6 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 /** What an RPC provider may do wrong; behind it stands a node that does everything right. */
 export type RpcFaultScript =
+  /** The node, or the host before it, bears only so much. */
+  | { kind: "limited"; limits: readonly SizeLimit[] }
   /** Logs are asked for, and the answer has none, although there are some. */
   | { kind: "empty_logs" }
   /** Every log comes twice. */
@@ -48,6 +50,22 @@ export type RpcFaultScript =
   | { kind: "server_error" }
   /** Connections break off. */
   | { kind: "down" };
+
+/** What a node or host bears, and what it says where that is too much. */
+export type SizeLimit = {
+  /**
+   * Of one call for logs, its blocks or its logs; of a batch, its calls, or how many of them are
+   * answered before its answer is full.
+   */
+  of: "blocks" | "logs" | "calls" | "answers";
+  max: number;
+  code: number;
+  message: string;
+  /** With that HTTP status, instead of 200. */
+  status?: number;
+  /** A batch that is refused as a whole gets a page of a web server. */
+  isPage?: true;
+};
 
 type FaultKind = RpcFaultScript["kind"];
 
@@ -118,6 +136,8 @@ export const openScriptedRpc = async ({ target }: { target: string }): Promise<S
       for (const { method } of calls) methods.set(method, (methods.get(method) ?? 0) + 1);
       const faults = strike(calls);
       if (breaksOff(faults, Array.isArray(body), response)) return;
+      const limited = find(faults, "limited");
+      if (limited !== undefined) return answerLimited(target, body, limited.limits, response);
       if (faults.length === 0) return send(response, [], await post(target, body));
       const replies = await Promise.all(calls.map((call) => answer(target, call, faults)));
       return send(response, faults, Array.isArray(body) ? replies : replies[0]);
@@ -232,6 +252,49 @@ const send = async (
   response.writeHead(200, { "content-type": "application/json" });
   if (find(faults, "hanging_body") !== undefined) response.write(text.slice(0, 10));
   else response.end(text);
+};
+
+/** Forwards a request to a node that bears only so much. */
+const answerLimited = async (
+  target: string,
+  body: Call | Call[],
+  limits: readonly SizeLimit[],
+  response: ServerResponse,
+): Promise<void> => {
+  const calls = [body].flat();
+  const over = (of: SizeLimit["of"], count: number) =>
+    limits.find((limit) => limit.of === of && count > limit.max);
+  const refusal = Array.isArray(body) ? over("calls", calls.length) : undefined;
+  if (refusal !== undefined) return refuseBatch(refusal, response);
+  let status = 200;
+  const refuse = (call: Call, limit: SizeLimit): Reply => {
+    status = limit.status ?? status;
+    return { ...ofCall(call), error: { code: limit.code, message: limit.message } };
+  };
+  const replies = await Promise.all(
+    calls.map(async (call, index): Promise<Reply> => {
+      const cut = Array.isArray(body) ? over("answers", index + 1) : undefined;
+      if (cut !== undefined) return refuse(call, cut);
+      const { fromBlock, toBlock } = readFilter(call);
+      const isRange = fromBlock !== undefined && toBlock !== undefined;
+      const wide = isRange ? over("blocks", toBlock - fromBlock + 1) : undefined;
+      if (wide !== undefined) return refuse(call, wide);
+      const reply = await forward(target, call);
+      const isLogs = call.method === "eth_getLogs" && Array.isArray(reply.result);
+      const many = isLogs ? over("logs", (reply.result as unknown[]).length) : undefined;
+      return many === undefined ? reply : refuse(call, many);
+    }),
+  );
+  response.writeHead(status, { "content-type": "application/json" });
+  response.end(JSON.stringify(Array.isArray(body) ? replies : replies[0]));
+};
+
+const refuseBatch = (
+  { code, isPage, message, status = 200 }: SizeLimit,
+  response: ServerResponse,
+) => {
+  response.writeHead(status, { "content-type": isPage ? "text/html" : "application/json" });
+  response.end(isPage ? `<html>${message}</html>` : JSON.stringify(errorOf(code, message)));
 };
 
 const answer = async (

@@ -8,13 +8,14 @@ export type NodeError = { code: number; message: string; status: number };
 const behind =
   /current head|last accepted|unknown block|block not found|header not found|blockoutofrange/;
 const rateLimited =
-  /rate.?limit|too many requests|requests? (?:count|limit)|per second|throughput|compute units|capacity|quota/;
-const tooMuch = /range|too many|too large|too big|limit|exceed|more than|timed? ?out|response size/;
+  /rate.?limit|too many requests|requests? (?:count|limit)|per second|throughput|compute units|capacity|quota|overloaded/;
+const tooMuch =
+  /range|too many|too large|too big|limit|exceed|(?:more|greater|smaller) than|maximum|at most|timed? ?out|response size/;
 
-// An answer that is too much for the node, whatever was asked: geth says so for the calls of a batch
-// that no longer fit (-32003), Erigon, Nethermind and Reth in these words.
+// An answer that is too much for the node, whatever was asked. geth says so for the calls of a batch
+// that no longer fit (-32003), or for which its time was over (-32002).
 const tooLarge =
-  /too large|too big|response size|size limit|size exceed|exceeds? (?:the )?(?:max|limit)/;
+  /too large|too big|response size|bodysize|size limit|size exceed|exceeds? (?:the )?(?:max|limit)|timed? ?out/;
 
 /** What kind of fault a node's error is, for the method that was asked. */
 export const classifyError = (method: string, { code, message, status }: NodeError): FaultKind => {

@@ -113,7 +113,7 @@ const readText = async (response: Response): Promise<string> => {
   return Buffer.concat(chunks, byteCount).toString();
 };
 
-/** An HTTP error that carries a JSON-RPC error is judged by that error; 429 speaks for itself. */
+/** An HTTP error that carries JSON-RPC errors is judged by these; 429 and 413 speak for themselves. */
 const readReply = ({ headers, status, ok }: Response, text: string, isBatch: boolean): Reply => {
   const body = parseJson(text);
   const retryAfterMs = readRetryAfter(headers.get("retry-after"));
@@ -123,8 +123,8 @@ const readReply = ({ headers, status, ok }: Response, text: string, isBatch: boo
   }
   const what = `HTTP ${status}`;
   if (status === 429) throw new RpcFault("rate_limited", what, retryAfterMs);
-  if (readSingle(body)?.error) return { body, status, retryAfterMs };
-  if (status === 413 && !isBatch) throw new RpcFault("range", what);
+  if (readSingle(body)?.error || Array.isArray(body)) return { body, status, retryAfterMs };
+  if (status === 413) throw new RpcFault("range", what);
   if (status === 408 || status === 504) throw new RpcFault("timeout", what);
   if (status >= 500) throw new RpcFault("unreachable", what, retryAfterMs);
   if (isBatch && status !== 401 && status !== 403) throw new BatchRefused();

@@ -66,6 +66,39 @@ export const readChainTransaction: ReadAnswer<({ transactionHash: Hex } & Sender
   };
 };
 
+/** The names of a block's transactions, or null. */
+export const readTransactionHashes: ReadAnswer<
+  {
+    hash: Hex;
+    transactionHashes: readonly Hex[];
+  } | null
+> = (result) => {
+  if (result === null) return null;
+  const block = readObject(result);
+  return {
+    hash: readWord(block["hash"]),
+    transactionHashes: readArray(block["transactions"]).map(readWord),
+  };
+};
+
+/** The logs of some contracts in a receipt, and where it stands, or null. */
+export const readLogsOfReceipt =
+  (
+    addresses: ReadonlySet<Hex>,
+  ): ReadAnswer<{ transactionHash: Hex; blockHash: Hex; logs: readonly PlacedLog[] } | null> =>
+  (result) => {
+    if (result === null) return null;
+    const receipt = readObject(result);
+    const own = readArray(receipt["logs"]).filter((log) =>
+      addresses.has(readHex(readObject(log)["address"], addressForm)),
+    );
+    return {
+      transactionHash: readWord(receipt["transactionHash"]),
+      blockHash: readWord(receipt["blockHash"]),
+      logs: own.map(readPlacedLog),
+    };
+  };
+
 /** A whole number, exact as a JS number. */
 export const readQuantity: ReadAnswer<number> = (result) => {
   const count = Number(readHex(result, quantityForm));

@@ -23,6 +23,11 @@ export type Provider = {
   range: RangeLimit;
   /** Asks all the questions and answers in their order; throws {@link RpcFault} if one failed. */
   ask<const Q extends readonly Question[]>(questions: Q): Promise<Values<Q>>;
+  /**
+   * The same for any number of questions of one kind: where they are too much for one answer, fewer
+   * are asked at once, down to one.
+   */
+  askMany<T>(questions: readonly Question<T>[]): Promise<T[]>;
   /** The same, for questions of which some may fail. */
   askEach<T>(questions: readonly Question<T>[]): Promise<Answer<T>[]>;
   /** The chain that it says it serves; its other answers count only while that is the right one. */
@@ -68,7 +73,11 @@ export const openProvider = (options: ProviderOptions): Provider => {
   const { chainId, clock, log, metrics, timing } = options;
   const name = `rpc-${options.index + 1}`;
   const label = { chain: chainId, provider: name };
-  const request = createRequest(createJsonRpc({ ...options, ...timing }), options, name);
+  const { request, requestInParts } = createRequest(
+    createJsonRpc({ ...options, ...timing }),
+    options,
+    name,
+  );
   let chainKnownUntilMs = clock.elapsedMs();
   metrics.circuitChanged(label, false);
 
@@ -90,15 +99,19 @@ export const openProvider = (options: ProviderOptions): Provider => {
     throw new RpcFault("invalid", "serves another chain", timing.restMsMax);
   };
 
-  const askEach = async <T>(questions: readonly Question<T>[]): Promise<Answer<T>[]> => {
-    try {
-      await checkChain();
-      return await request(questions);
-    } catch (error) {
-      chainKnownUntilMs = clock.elapsedMs();
-      throw error;
-    }
-  };
+  const askBy =
+    (send: JsonRpc): JsonRpc =>
+    async (questions) => {
+      try {
+        await checkChain();
+        return await send(questions);
+      } catch (error) {
+        chainKnownUntilMs = clock.elapsedMs();
+        throw error;
+      }
+    };
+  const askEach = askBy(request);
+  const askInParts = askBy(requestInParts);
 
   return {
     name,
@@ -116,6 +129,7 @@ export const openProvider = (options: ProviderOptions): Provider => {
       },
     }),
     askEach,
+    askMany: async (questions) => all(await askInParts(questions)),
     // The questions have parsed these values, in the same order.
     ask: async (questions) => all(await askEach(questions)) as Values<typeof questions>,
     askChainId,
@@ -141,13 +155,14 @@ const all = <T>(answers: readonly Answer<T>[]): T[] =>
   });
 
 /**
- * Cuts questions into requests that a provider can bear, sends a few at a time, and counts each.
+ * Cuts questions into requests that a provider can bear, sends a few at a time, and counts each. In
+ * parts, those that were too much for an answer are asked again, fewer at once.
  */
 const createRequest = (
   jsonRpc: JsonRpc,
   { chainId, clock, metrics }: ProviderOptions,
   provider: string,
-): JsonRpc => {
+): { request: JsonRpc; requestInParts: JsonRpc } => {
   let singlesUntilMs = clock.elapsedMs();
   const label = { chain: chainId, provider };
 
@@ -182,16 +197,37 @@ const createRequest = (
     return answers;
   };
 
-  return async (questions) => {
-    if (clock.elapsedMs() < singlesUntilMs) return requestSingly(questions);
-    const answers = [];
-    const requests = chunk(questions, callsPerRequestMax);
-    for (const some of chunk(requests, requestsAtOnceMax)) {
-      answers.push(...(await Promise.all(some.map(requestChunk))).flat());
+  const requestChunkInParts: JsonRpc = async <T>(questions: readonly Question<T>[]) => {
+    const answers = await requestChunk(questions).catch((error: unknown) => {
+      if (!(error instanceof RpcFault) || error.kind !== "range") throw error;
+      return questions.map(() => ({ fault: error }));
+    });
+    const tooMuch = questions.filter((_, index) => isTooMuch(answers[index]));
+    if (questions.length === 1 || tooMuch.length === 0) return answers;
+    // Those that fitted into the answer stand.
+    const again: Answer<T>[] = [];
+    for (const half of chunk(tooMuch, Math.ceil(tooMuch.length / 2))) {
+      again.push(...(await requestChunkInParts(half)));
     }
-    return answers;
+    return answers.map((answer) => (isTooMuch(answer) ? (again.shift() ?? answer) : answer));
   };
+
+  const by =
+    (send: JsonRpc): JsonRpc =>
+    async (questions) => {
+      if (clock.elapsedMs() < singlesUntilMs) return requestSingly(questions);
+      const answers = [];
+      const requests = chunk(questions, callsPerRequestMax);
+      for (const some of chunk(requests, requestsAtOnceMax)) {
+        answers.push(...(await Promise.all(some.map((each) => send(each)))).flat());
+      }
+      return answers;
+    };
+  return { request: by(requestChunk), requestInParts: by(requestChunkInParts) };
 };
+
+const isTooMuch = (answer: Answer | undefined): boolean =>
+  answer !== undefined && "fault" in answer && answer.fault.kind === "range";
 
 const chunk = <T>(items: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>

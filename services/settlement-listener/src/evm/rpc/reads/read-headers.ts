@@ -30,7 +30,7 @@ export const createReadHeaders =
     let longest: readonly BlockHeader[] | undefined;
     try {
       return await turn.ask("headers", async (provider) => {
-        const headers = cutAtEnd(await provider.ask(questions), fromBlock);
+        const headers = cutAtEnd(await provider.askMany(questions), fromBlock);
         if (!areChained(headers)) {
           metrics.disagreed(chainId, "unchained_headers");
           throw new RpcFault("invalid", "headers that are no chain");

@@ -205,10 +205,21 @@ describe("ranges that are too much", () => {
     );
   });
 
-  test("one block that is refused as too much ends in an error, not in a loop", async () => {
-    const { reader, rpc } = await open();
-    const limit = rpc.play({ kind: "range_limit", blocksMax: 0 });
-    await expect(reader.readLogs(all())).rejects.toThrow(/nobody answers for logs: rpc-1 range/);
+  test("one block that is refused as too much is read by its receipts", async () => {
+    const opened = await open();
+    const limit = opened.rpc.play({ kind: "range_limit", blocksMax: 0 });
+    const { logs } = await readAll(opened);
+    expect(hashes(logs)).toEqual(paid());
     expect(limit.struckCount()).toBeLessThan(20);
+  });
+
+  test("one block whose receipts are not there either ends in an error, not in a loop", async () => {
+    const { reader, rpc } = await open();
+    rpc.play({ kind: "no_receipts" });
+    const limit = rpc.play({ kind: "range_limit", blocksMax: 0 });
+    await expect(reader.readLogs(all())).rejects.toThrow(
+      /nobody answers for logs: rpc-1 a receipt/,
+    );
+    expect(limit.struckCount()).toBeLessThan(30);
   });
 });

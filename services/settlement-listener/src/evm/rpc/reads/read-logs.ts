@@ -6,6 +6,7 @@ import { type PlacedLog, readPlacedLogs } from "../provider/node-answers.ts";
 import type { Provider } from "../provider/provider.ts";
 import { RpcFault } from "../provider/rpc-fault.ts";
 import type { RpcMetrics } from "../rpc-metrics.ts";
+import { askBlockLogs } from "./ask-block-logs.ts";
 import { type BloomTest, createBloomTest } from "./bloom.ts";
 import { orderLogs } from "./order-logs.ts";
 import { headerQuestion } from "./read-headers.ts";
@@ -40,7 +41,8 @@ export const createReadLogs = (options: LogsOptions): ChainReader["readLogs"] =>
   return async (range) =>
     turn.ask("logs", async (provider) => {
       const span = await askSpan(scope, provider, range);
-      const logs = await complete(scope, provider, { ...span, headers: range.headers ?? [] });
+      const headers = (range.headers ?? []).filter(({ number }) => number >= range.fromBlock);
+      const logs = await complete(scope, provider, { ...span, headers });
       return { logs: logs.map(dropIndex), end: span.end, readBy: provider.id };
     });
 };
@@ -50,7 +52,10 @@ type Scope = Omit<LogsOptions, "proxies"> & { proxies: readonly WatchedLog[] };
 
 const halvingsMax = 32;
 
-/** Asks for as many blocks as the provider bears, and for fewer if it refuses. */
+/**
+ * Asks for as many blocks as the provider bears, and for fewer if it refuses. Of one block that is
+ * still too much, it asks for the receipts.
+ */
 const askSpan = async (scope: Scope, provider: Provider, range: LogRange): Promise<Span> => {
   for (let halvings = 0; halvings <= halvingsMax; halvings += 1) {
     const wanted = range.toBlock - range.fromBlock + 1;
@@ -63,11 +68,35 @@ const askSpan = async (scope: Scope, provider: Provider, range: LogRange): Promi
     } catch (error) {
       if (!(error instanceof RpcFault)) throw error;
       if (error.kind === "range" || error.kind === "timeout") provider.range.shrink(blockCount);
-      if (error.kind !== "range" || blockCount <= 1) throw error;
+      if (error.kind !== "range") throw error;
+      if (blockCount <= 1) return askBlock(scope, provider, range);
     }
   }
   throw new RpcFault("range", "ranges are refused, however small");
 };
+
+/** The same for a single block, by its receipts. */
+const askBlock = async (
+  { chainId, metrics, proxies }: Scope,
+  provider: Provider,
+  { fromBlock, headers }: LogRange,
+): Promise<Span> => {
+  const [end] = await provider.ask([headerQuestion(fromBlock)]);
+  if (end === null) throw new RpcFault("behind", "a node that has not come so far");
+  const found = await askBlockLogs(provider, end, addressesOf(proxies));
+  const known = headers?.find(({ number }) => number === fromBlock);
+  const ordered = orderLogs(found, {
+    proxies,
+    fromBlock,
+    toBlock: fromBlock,
+    blocks: known?.hash === end.hash ? (headers ?? []) : [end],
+  });
+  if (ordered.repeatedCount > 0) metrics.disagreed(chainId, "duplicate_logs");
+  return { logs: ordered.logs, end };
+};
+
+const addressesOf = (proxies: readonly LogFilter[]): ReadonlySet<Hex> =>
+  new Set(proxies.map(({ address }) => address));
 
 /**
  * The end of the range is asked for together with the logs, so that the same node behind the
@@ -156,14 +185,29 @@ const askBlocks = async (
   provider: Provider,
   headers: readonly BlockHeader[],
 ): Promise<PlacedLog[]> => {
-  const questions = headers.map(({ hash }) => logsQuestion(proxies, { blockHash: hash }));
-  const answers = await provider.ask(questions);
+  const ask = (asked: readonly BlockHeader[]) =>
+    provider.askMany(asked.map(({ hash }) => logsQuestion(proxies, { blockHash: hash })));
+  const askAlone = async (header: BlockHeader): Promise<PlacedLog[]> => {
+    const [logs = []] = await ask([header]).catch(async (error: unknown) => {
+      if (!isTooMuch(error)) throw error;
+      return [await askBlockLogs(provider, header, addressesOf(proxies))];
+    });
+    return logs;
+  };
+  const answers = await ask(headers).catch(async (error: unknown) => {
+    if (!isTooMuch(error)) throw error;
+    const alone = [];
+    for (const header of headers) alone.push(await askAlone(header));
+    return alone;
+  });
   return headers.flatMap((header, index) => {
     const { number } = header;
     const place = { proxies, fromBlock: number, toBlock: number, blocks: [header] };
     return orderLogs(answers[index] ?? [], place).logs;
   });
 };
+
+const isTooMuch = (error: unknown): boolean => error instanceof RpcFault && error.kind === "range";
 
 const logsQuestion = (
   proxies: readonly LogFilter[],

@@ -70,25 +70,9 @@ const askAll = async <T extends Named>(
 const askSome = async <T extends Named>(
   provider: Provider,
   hashes: readonly Hex[],
-  kind: Kind<T>,
-): Promise<Map<Hex, T>> => {
-  try {
-    return await askAtOnce(provider, hashes, kind);
-  } catch (error) {
-    const isTooMuch = error instanceof RpcFault && error.kind === "range";
-    if (!isTooMuch || hashes.length === 1) throw error;
-    const half = Math.ceil(hashes.length / 2);
-    const first = await askSome(provider, hashes.slice(0, half), kind);
-    return new Map([...first, ...(await askSome(provider, hashes.slice(half), kind))]);
-  }
-};
-
-const askAtOnce = async <T extends Named>(
-  provider: Provider,
-  hashes: readonly Hex[],
   { method, read }: Kind<T>,
 ): Promise<Map<Hex, T>> => {
-  const answers = await provider.ask(hashes.map((hash) => ({ method, params: [hash], read })));
+  const answers = await provider.askMany(hashes.map((hash) => ({ method, params: [hash], read })));
   return new Map(
     answers.flatMap((answer, index): [Hex, T][] => {
       if (answer === null) return [];
