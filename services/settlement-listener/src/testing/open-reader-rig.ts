@@ -86,6 +86,7 @@ export const openReaderRig = async (
   return {
     reader: readers.reader,
     readerExcept: readers.readerExcept,
+    witnesses: readers.witnesses,
     closeReaders: () => readers.close(),
     rpc,
     /** The second provider. */

@@ -6,6 +6,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 export type RpcFaultScript =
   /** The node, or the host before it, bears only so much. */
   | { kind: "limited"; limits: readonly SizeLimit[] }
+  /** What the node answers is turned into whatever text a test likes. */
+  | { kind: "hostile"; spoil: (reply: unknown) => string }
   /** Logs are asked for, and the answer has none, although there are some. */
   | { kind: "empty_logs" }
   /** Every log comes twice. */
@@ -81,9 +83,13 @@ export type ScriptedRpc = {
   url: string;
   /**
    * Plays a fault from now on: for that many of the HTTP requests that it concerns (all if not
-   * given), and only for those that contain one of the methods (any if not given).
+   * given), and only for those that contain one of the methods (any if not given), and none of those
+   * that are excepted.
    */
-  play(fault: RpcFaultScript, when?: { times?: number; methods?: readonly string[] }): Playing;
+  play(
+    fault: RpcFaultScript,
+    when?: { times?: number; methods?: readonly string[]; but?: readonly string[] },
+  ): Playing;
   /** Ends all faults. */
   heal(): void;
   /**
@@ -105,6 +111,7 @@ type Rule = {
   timesLeft: number;
   struckCount: number;
   methods: readonly string[] | undefined;
+  but: readonly string[];
 };
 
 const bodyBytesMax = 8 * 1024 * 1024;
@@ -138,6 +145,8 @@ export const openScriptedRpc = async ({ target }: { target: string }): Promise<S
       if (breaksOff(faults, Array.isArray(body), response)) return;
       const limited = find(faults, "limited");
       if (limited !== undefined) return answerLimited(target, body, limited.limits, response);
+      const hostile = find(faults, "hostile");
+      if (hostile !== undefined) return void response.end(hostile.spoil(await post(target, body)));
       if (faults.length === 0) return send(response, [], await post(target, body));
       const replies = await Promise.all(calls.map((call) => answer(target, call, faults)));
       return send(response, faults, Array.isArray(body) ? replies : replies[0]);
@@ -151,8 +160,8 @@ export const openScriptedRpc = async ({ target }: { target: string }): Promise<S
 
   return {
     url: `http://127.0.0.1:${address.port}/`,
-    play: (fault, { times = Infinity, methods } = {}) => {
-      const rule: Rule = { fault, timesLeft: times, struckCount: 0, methods };
+    play: (fault, { times = Infinity, methods, but = [] } = {}) => {
+      const rule: Rule = { fault, timesLeft: times, struckCount: 0, methods, but };
       rules.add(rule);
       return { struckCount: () => rule.struckCount, stop: () => void rules.delete(rule) };
     },
@@ -180,7 +189,8 @@ const methodsOf: Partial<Record<FaultKind, readonly string[]>> = {
   no_receipts: ["eth_getTransactionReceipt", "eth_getTransactionByHash"],
 };
 
-const concerns = ({ fault, methods }: Rule, calls: readonly Call[]): boolean => {
+const concerns = ({ but, fault, methods }: Rule, calls: readonly Call[]): boolean => {
+  if (calls.some(({ method }) => but.includes(method))) return false;
   if (fault.kind === "no_batches" && calls.length < 2) return false;
   if (fault.kind === "range_limit" && !calls.some((call) => isWider(call, fault.blocksMax))) {
     return false;

@@ -19,7 +19,7 @@ export const readHeader: ReadAnswer<BlockHeader | null> = (result) => {
     number: readQuantity(header["number"]),
     hash: readWord(header["hash"]),
     parentHash: readWord(header["parentHash"]),
-    timestampSeconds: readQuantity(header["timestamp"]),
+    timestampSeconds: readTime(header["timestamp"]),
     logsBloom: readHex(header["logsBloom"], bloomForm),
   };
 };
@@ -32,7 +32,8 @@ export const readPlacedLogs: ReadAnswer<(PlacedLog & { removed?: boolean | undef
 ) => readArray(result).map(readPlacedLog);
 
 /**
- * A receipt. One without a status (before Byzantium) cannot be judged, so it is not a valid answer.
+ * A receipt. One without a status (before Byzantium) cannot be judged, so it is not a valid answer,
+ * and neither is one in which a log stands twice, or none although its bloom tells of some.
  */
 export const readReceipt: ReadAnswer<TransactionReceipt | null> = (result) => {
   if (result === null) return null;
@@ -43,13 +44,19 @@ export const readReceipt: ReadAnswer<TransactionReceipt | null> = (result) => {
     const fields = readObject(log);
     return { log: readLog(fields), logIndex: readQuantity(fields["logIndex"]) };
   });
+  logs.sort((a, b) => a.logIndex - b.logIndex);
+  if (logs.some(({ logIndex }, index) => logIndex === logs[index - 1]?.logIndex)) return refuse();
+  const { logsBloom } = receipt;
+  if (logs.length === 0 && typeof logsBloom === "string" && /[1-9a-f]/i.test(logsBloom.slice(2))) {
+    return refuse();
+  }
   return {
     transactionHash: readWord(receipt["transactionHash"]),
     blockNumber: readQuantity(receipt["blockNumber"]),
     blockHash: readWord(receipt["blockHash"]),
     isSuccessful: status === "0x1",
     from: readHex(receipt["from"], addressForm),
-    logs: logs.sort((a, b) => a.logIndex - b.logIndex).map(({ log }) => log),
+    logs: logs.map(({ log }) => log),
   };
 };
 
@@ -105,6 +112,14 @@ export const readQuantity: ReadAnswer<number> = (result) => {
   return Number.isSafeInteger(count) ? count : refuse();
 };
 
+/** The end of the year 9999: later instants have no form that a row or an event can hold. */
+const timeSecondsMax = 253_402_300_799;
+
+const readTime: ReadAnswer<number> = (result) => {
+  const seconds = readQuantity(result);
+  return seconds <= timeSecondsMax ? seconds : refuse();
+};
+
 /** Whole bytes of hex, possibly none. */
 export const readBytes: ReadAnswer<Hex> = (result) => {
   if (typeof result !== "string" || result.length % 2 !== 0) return refuse();
@@ -146,7 +161,7 @@ const readPlacedLog = (item: unknown): PlacedLog & { removed?: boolean | undefin
 const readBlockTime = (value: unknown): number | undefined => {
   if (typeof value !== "string" || !quantityForm.test(value.toLowerCase())) return undefined;
   const time = Number(value);
-  return Number.isSafeInteger(time) ? time : undefined;
+  return time <= timeSecondsMax ? time : undefined;
 };
 
 const readLog = (fields: Readonly<Record<string, unknown>>): EventLog => {
