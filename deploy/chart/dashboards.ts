@@ -213,6 +213,17 @@ const events: Dashboard = {
       ],
     },
     {
+      title: "All is heard",
+      about: "Since the last marks of the topic's sender; everything before has been heard.",
+      unit: "s",
+      queries: [
+        {
+          expr: `time() - max by (group, topic) (payment_links_consumer_heard_until_timestamp_seconds{topic="payment-links.v1",${both}})`,
+          legend: "{{group}} {{topic}}",
+        },
+      ],
+    },
+    {
       title: "Troubles",
       about: "Records parked now; waits, crashes, lost positions, jumps of versions an hour.",
       unit: "short",

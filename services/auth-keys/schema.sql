@@ -139,6 +139,16 @@ CREATE TABLE handles (
   CONSTRAINT handles_handle_check CHECK (handle ~ '^[a-z0-9_]{3,30}$'::text)
 );
 
+CREATE TABLE heard_until (
+  consumer text NOT NULL,
+  topic text NOT NULL,
+  partition integer NOT NULL,
+  partition_count integer NOT NULL,
+  heard_until timestamp with time zone NOT NULL,
+  CONSTRAINT heard_until_pkey PRIMARY KEY (consumer, topic, partition),
+  CONSTRAINT heard_until_check CHECK (partition_count > partition)
+);
+
 CREATE TABLE identities (
   id text NOT NULL,
   account_id text NOT NULL,
@@ -301,6 +311,6 @@ ALTER TABLE wallets ADD CONSTRAINT wallets_account_id_fkey
 
 CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_rewriting();
 
-GRANT DELETE, INSERT, SELECT, UPDATE ON accounts, api_keys, audit_log, dead_letters, discarded_letters, handles, identities, inbox, inbox_other, outbox, positions, relay_lead, republishes, sessions, sign_in_attempts, sign_in_tokens, wallets TO auth_keys;
+GRANT DELETE, INSERT, SELECT, UPDATE ON accounts, api_keys, audit_log, dead_letters, discarded_letters, handles, heard_until, identities, inbox, inbox_other, outbox, positions, relay_lead, republishes, sessions, sign_in_attempts, sign_in_tokens, wallets TO auth_keys;
 GRANT SELECT ON migrations TO auth_keys;
 GRANT USAGE ON SEQUENCE audit_log_seq_seq, dead_letters_seq_seq, outbox_seq_seq TO auth_keys;

@@ -78,6 +78,16 @@ CREATE TABLE discarded_letters (
   CONSTRAINT discarded_letters_pkey PRIMARY KEY (seq)
 );
 
+CREATE TABLE heard_until (
+  consumer text NOT NULL,
+  topic text NOT NULL,
+  partition integer NOT NULL,
+  partition_count integer NOT NULL,
+  heard_until timestamp with time zone NOT NULL,
+  CONSTRAINT heard_until_pkey PRIMARY KEY (consumer, topic, partition),
+  CONSTRAINT heard_until_check CHECK (partition_count > partition)
+);
+
 CREATE TABLE idempotency_keys (
   owner_id text COLLATE "C" NOT NULL,
   key text COLLATE "C" NOT NULL,
@@ -227,6 +237,6 @@ CREATE INDEX payments_pending_by_link ON payments USING btree (link_id, first_se
 ALTER TABLE payments ADD CONSTRAINT payments_link_id_fkey
   FOREIGN KEY (link_id) REFERENCES links(id);
 
-GRANT DELETE, INSERT, SELECT, UPDATE ON accounts, dead_letters, discarded_letters, idempotency_keys, inbox, inbox_other, links, outbox, payments, positions, relay_lead, republishes TO links_api;
+GRANT DELETE, INSERT, SELECT, UPDATE ON accounts, dead_letters, discarded_letters, heard_until, idempotency_keys, inbox, inbox_other, links, outbox, payments, positions, relay_lead, republishes TO links_api;
 GRANT SELECT ON migrations TO links_api;
 GRANT USAGE ON SEQUENCE dead_letters_seq_seq, links_seq_seq, outbox_seq_seq TO links_api;

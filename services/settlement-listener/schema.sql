@@ -127,6 +127,16 @@ CREATE TABLE discarded_letters (
   CONSTRAINT discarded_letters_pkey PRIMARY KEY (seq)
 );
 
+CREATE TABLE heard_until (
+  consumer text NOT NULL,
+  topic text NOT NULL,
+  partition integer NOT NULL,
+  partition_count integer NOT NULL,
+  heard_until timestamp with time zone NOT NULL,
+  CONSTRAINT heard_until_pkey PRIMARY KEY (consumer, topic, partition),
+  CONSTRAINT heard_until_check CHECK (partition_count > partition)
+);
+
 CREATE TABLE inbox (
   consumer text NOT NULL,
   event_id text NOT NULL,
@@ -317,6 +327,6 @@ ALTER TABLE read_spans ADD CONSTRAINT read_spans_chain_id_fkey
 CREATE TRIGGER payments_moved AFTER UPDATE ON payments FOR EACH ROW WHEN (old.version = 0 OR old.status = 'processing'::text) EXECUTE FUNCTION keep_open_payment();
 CREATE TRIGGER payments_opened AFTER INSERT ON payments FOR EACH ROW WHEN (new.version = 0 OR new.status = 'processing'::text) EXECUTE FUNCTION keep_open_payment();
 
-GRANT DELETE, INSERT, SELECT, UPDATE ON chain_blocks, chain_transfers, dead_letters, discarded_letters, inbox, inbox_other, links, open_payments, outbox, payments, positions, read_spans, relay_lead, republishes, rescans, watchers TO settlement_listener;
+GRANT DELETE, INSERT, SELECT, UPDATE ON chain_blocks, chain_transfers, dead_letters, discarded_letters, heard_until, inbox, inbox_other, links, open_payments, outbox, payments, positions, read_spans, relay_lead, republishes, rescans, watchers TO settlement_listener;
 GRANT SELECT ON migrations TO settlement_listener;
 GRANT USAGE ON SEQUENCE dead_letters_seq_seq, outbox_seq_seq, payments_seq_seq, rescans_id_seq TO settlement_listener;

@@ -168,6 +168,16 @@ CREATE TABLE endpoints (
   CONSTRAINT endpoints_last_outcome_check CHECK (last_outcome = ANY (ARRAY['Delivered'::text, 'Failed'::text]))
 );
 
+CREATE TABLE heard_until (
+  consumer text NOT NULL,
+  topic text NOT NULL,
+  partition integer NOT NULL,
+  partition_count integer NOT NULL,
+  heard_until timestamp with time zone NOT NULL,
+  CONSTRAINT heard_until_pkey PRIMARY KEY (consumer, topic, partition),
+  CONSTRAINT heard_until_check CHECK (partition_count > partition)
+);
+
 CREATE TABLE inbox (
   consumer text NOT NULL,
   event_id text NOT NULL,
@@ -256,6 +266,6 @@ CREATE INDEX deliveries_waiting ON deliveries USING btree (endpoint_id, next_att
 CREATE INDEX delivery_log_page ON ONLY delivery_log USING btree (endpoint_id, date_created DESC, id DESC);
 CREATE INDEX endpoints_of_user ON endpoints USING btree (user_id) WHERE deleted_at IS NULL;
 
-GRANT DELETE, INSERT, SELECT, UPDATE ON dead_letters, deliveries, delivery_log, delivery_log_other, discarded_letters, endpoints, inbox, inbox_other, links, outbox, positions, relay_lead, republishes TO webhook_dispatcher;
+GRANT DELETE, INSERT, SELECT, UPDATE ON dead_letters, deliveries, delivery_log, delivery_log_other, discarded_letters, endpoints, heard_until, inbox, inbox_other, links, outbox, positions, relay_lead, republishes TO webhook_dispatcher;
 GRANT SELECT ON migrations TO webhook_dispatcher;
 GRANT USAGE ON SEQUENCE dead_letters_seq_seq, outbox_seq_seq TO webhook_dispatcher;

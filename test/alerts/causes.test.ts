@@ -80,6 +80,11 @@ const troubles: Readonly<Record<string, { trouble: Series[]; rest: Series[] }>> 
     PaymentLinksChainDutyFailing: [`${chain}_duty_failing{chain="1",duty="audit"}`, 1, 0],
     PaymentLinksAuditBehind: [`${chain}_audit_lag_blocks{chain="1"}`, 1, 0],
     PaymentLinksRpcProviderAway: [`${chain}_rpc_circuit_open{chain="1",provider="rpc-1"}`, 1, 0],
+    PaymentLinksLinksUnheard: [
+      'payment_links_consumer_heard_until_timestamp_seconds{group="settlement-listener",topic="payment-links.v1"}',
+      -30_000,
+      0,
+    ],
     PaymentLinksPaymentsParked: [`${settlement}_oldest_parked_age_seconds`, 901, 899],
     PaymentLinksPaymentsUndecided: [`${settlement}_oldest_processing_age_seconds`, 86401, 86399],
   }),

@@ -137,6 +137,7 @@ export const createModel = () => {
       hold(!topic.endsWith(".dead-letter"), () => `a record is parked: ${value.slice(0, 400)}`);
       if (topic === "settlements.v1") hearSettlement(JSON.parse(value));
       if (topic !== "payment-links.v1" || type.endsWith(".snapshot")) return;
+      if (!type.startsWith("payment_link.")) return;
       const { link, transaction } = JSON.parse(value);
       hearLinkEvent({ id, type, link, transaction });
     },

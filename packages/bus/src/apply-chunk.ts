@@ -5,6 +5,7 @@ import { applyEvents } from "./apply-events.ts";
 import type { EventReading, Reading } from "./cloud-event.ts";
 import { parkRecord, parkedBehind } from "./dead-letters.ts";
 import { classifyFailure } from "./failure.ts";
+import { type Mark, keepMark } from "./marks.ts";
 import { findParkedKeys, storableKey } from "./parked-keys.ts";
 import { type GroupPositions, type Moved, PositionBehind } from "./positions.ts";
 import type { AfterCommit } from "./reaction.ts";
@@ -159,7 +160,12 @@ const applyTogether = (applier: Applier, readings: readonly Reading[]): Promise<
       if (isNew) parkedCount += 1;
       else repeatedCount += 1;
     };
+    let mark: Mark | undefined;
     for (const reading of relevant) {
+      if (reading.kind === "mark") {
+        mark = reading;
+        continue;
+      }
       const key = storableKey(reading.record.key);
       if (reading.kind === "unreadable") {
         await park(reading, reading.reason);
@@ -170,6 +176,7 @@ const applyTogether = (applier: Applier, readings: readonly Reading[]): Promise<
       }
     }
     const afterCommits = await applyEvents(tx, group, applied);
+    if (mark !== undefined) await keepMark(tx, group, mark);
     return { applied, repeatedCount, ignoredCount, parkedCount, afterCommits };
   });
 };

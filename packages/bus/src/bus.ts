@@ -4,6 +4,8 @@ export type OutgoingRecord = {
   key: string;
   headers: Record<string, string>;
   value: string;
+  /** It goes to each partition of its topic, whatever its key. */
+  toEveryPartition?: boolean;
 };
 
 /** A record as it arrived: a stranger's bytes until they are read. */

@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import * as z from "zod";
 import type { OutgoingRecord, ReceivedRecord } from "./bus.ts";
+import { type Mark, readMark } from "./marks.ts";
 import type { Envelope, Reaction } from "./reaction.ts";
 
 /** An event as it lies in the outbox. */
@@ -42,6 +43,8 @@ export type Reading =
       data: unknown;
       reaction: Reaction;
     }
+  /** Not an event: what its sender had committed until then lies before it. */
+  | ({ kind: "mark" } & Mark)
   /** This consumer does not react to its type. */
   | { kind: "ignored"; record: ReceivedRecord }
   | { kind: "unreadable"; record: ReceivedRecord; reason: string };
@@ -67,6 +70,8 @@ export const readRecord = (
   const unreadable = (reason: string): Reading => ({ kind: "unreadable", record, reason });
   const type = record.headers["ce_type"];
   if (type === undefined) return unreadable("the header ce_type is missing");
+  const mark = readMark(record);
+  if (mark !== undefined) return { kind: "mark", ...mark };
   const reaction = reactions.get(nameOf({ topic: record.topic, type }));
   if (reaction === undefined) return { kind: "ignored", record };
 

@@ -8,6 +8,8 @@ export type ConsumerMetrics = {
   /** The database was away, or a failed record is tried again. */
   waited(): void;
   parked(count: number): void;
+  /** Undefined: it is not known; then the last that was known, or its start, stands. */
+  heardUntil(topic: string, instant: Date | undefined): void;
 };
 
 /**
@@ -53,6 +55,13 @@ export const createConsumerMetrics = (
     help: "Waits because the database was away or a record failed and is tried again.",
     labelNames: ["group"],
   });
+  const heard = gauge(metrics, {
+    name: "payment_links_consumer_heard_until_timestamp_seconds",
+    help: "Up to when a group has heard all that a topic's sender had committed, by its marks.",
+    labelNames: ["group", "topic"],
+  });
+  const startedAt = clock.now();
+  const heardUntil = new Map<string, Date>();
   return {
     committed: (topic, outcome) => {
       const nowMs = clock.now().getTime();
@@ -72,5 +81,10 @@ export const createConsumerMetrics = (
     },
     waited: () => waitsTotal.inc({ group }),
     parked: (count) => parkedRows.set({ group }, count),
+    heardUntil: (topic, instant) => {
+      const known = instant ?? heardUntil.get(topic) ?? startedAt;
+      heardUntil.set(topic, known);
+      heard.set({ group, topic }, known.getTime() / 1_000);
+    },
   };
 };

@@ -9,6 +9,7 @@ import { createHeldClock, openMetrics, systemClock } from "@payment-links/runtim
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { type Consumer, type ConsumerOptions, startConsumer } from "./consumer.ts";
 import { discardDeadLetter, listDeadLetters } from "./dead-letters.ts";
+import { findHeardUntil } from "./marks.ts";
 import { type EventHandler, type Reaction, on } from "./reaction.ts";
 import { replayDeadLetters } from "./replay.ts";
 import {
@@ -315,6 +316,51 @@ describe("a consumer", () => {
       () => metrics.getSingleMetricAsString("payment_links_dead_letters_parked"),
       (gauge) => gauge.includes("} 1"),
     );
+  });
+});
+
+describe("the marks of a topic's sender", () => {
+  const mark = (minute: number, partition: number) =>
+    received(
+      {
+        topic,
+        key: "outbox.mark",
+        value: "{}",
+        headers: {
+          ce_type: "outbox.mark",
+          ce_time: `2026-11-22T10:0${minute}:00.000Z`,
+          partitions: "2",
+        },
+      },
+      { partition },
+    );
+  const heardUntil = async () =>
+    (await findHeardUntil(database.pool, { group, topic }))?.toISOString().slice(14, 16);
+
+  test("tell until when all was heard: in every partition, and never back", async () => {
+    await start();
+    await bus.handOver([mark(2, 0)]);
+    expect(await heardUntil()).toBeUndefined();
+    await bus.handOver([mark(3, 1)]);
+    expect(await heardUntil()).toBe("02");
+    await bus.handOver([mark(1, 0), mark(4, 0)]);
+    await bus.handOver([mark(1, 1)]);
+    expect(await heardUntil()).toBe("03");
+  });
+
+  test("count for nothing while anything of the topic is parked", async () => {
+    const { bad } = keys();
+    await start(() => Promise.reject(refuse("NOT_FOUND")));
+    await bus.handOver([mark(1, 0)]);
+    await bus.handOver([mark(1, 1)]);
+    await bus.handOver([event(bad, 1), mark(2, 0)]);
+    await bus.handOver([mark(2, 1)]);
+    expect(await heardUntil()).toBeUndefined();
+    await replay(write);
+    expect(await heardUntil()).toBe("01");
+    await bus.handOver([mark(3, 0)]);
+    await bus.handOver([mark(3, 1)]);
+    expect(await heardUntil()).toBe("03");
   });
 });
 

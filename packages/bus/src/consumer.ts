@@ -12,6 +12,7 @@ import type { BatchHandler, Bus } from "./bus.ts";
 import { indexReactions, readRecord } from "./cloud-event.ts";
 import { createConsumerMetrics } from "./consumer-metrics.ts";
 import { countParked } from "./dead-letters.ts";
+import { findHeardUntil } from "./marks.ts";
 import { PositionBehind, createPositions } from "./positions.ts";
 import type { Reaction } from "./reaction.ts";
 
@@ -58,6 +59,7 @@ const upkeepEveryMs = 60_000;
 export const startConsumer = async (options: ConsumerOptions): Promise<Consumer> => {
   const { bus, pool, group, reactions, clock, log, afterCommit } = options;
   const index = indexReactions(reactions);
+  const topics = [...new Set(reactions.map((reaction) => reaction.event.topic))];
   const metrics = createConsumerMetrics(options.metrics, { group, clock });
   const positions = createPositions({ pool, group, waited: () => metrics.waited() });
 
@@ -68,6 +70,9 @@ export const startConsumer = async (options: ConsumerOptions): Promise<Consumer>
     waitMs: upkeepEveryMs,
     run: async () => {
       metrics.parked(await countParked(pool, group));
+      for (const topic of topics) {
+        metrics.heardUntil(topic, await findHeardUntil(pool, { group, topic }));
+      }
     },
   });
 
@@ -107,7 +112,6 @@ export const startConsumer = async (options: ConsumerOptions): Promise<Consumer>
     return { handledCount };
   };
 
-  const topics = [...new Set(reactions.map((reaction) => reaction.event.topic))];
   const subscription = await bus.subscribe({ group, topics, handle, positions });
   return {
     stop: async () => {

@@ -15,6 +15,7 @@ export { type KafkaBus, type KafkaBusOptions, createKafkaBus } from "./kafka-bus
 export type { KafkaConnection } from "./kafka-client.ts";
 export { ensureTopics } from "./kafka-topics.ts";
 export { createLocalBus } from "./local-bus.ts";
+export { findHeardUntil } from "./marks.ts";
 export { type OutgoingEvent, outboxRow, outgoing, publish } from "./outbox.ts";
 export {
   type AfterCommit,

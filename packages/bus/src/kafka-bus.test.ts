@@ -11,6 +11,7 @@ import { type Consumer, startConsumer } from "./consumer.ts";
 import { type KafkaBus, type KafkaBusOptions, createKafkaBus } from "./kafka-bus.ts";
 import { openKafka } from "./kafka-client.ts";
 import { ensureTopics } from "./kafka-topics.ts";
+import { findHeardUntil, markRecord } from "./marks.ts";
 import { on } from "./reaction.ts";
 import {
   type TestSchema,
@@ -408,6 +409,17 @@ describe("a group's positions over Kafka", () => {
     await eventually(
       () => database.admin.query("SELECT FROM positions WHERE consumer = $1", [heard.group]),
       ({ rowCount }) => rowCount === 3,
+    );
+  });
+
+  test("a mark reaches each partition, and says of how many", async () => {
+    const heard = await prepare(3);
+    await start(heard);
+    await openBus().publish([markRecord(heard.topic, "test", new Date())]);
+    const { topic, group } = heard;
+    await eventually(
+      () => findHeardUntil(database.pool, { group, topic }),
+      (until) => until !== undefined,
     );
   });
 

@@ -1,4 +1,4 @@
-import { Partitioners, type Producer } from "kafkajs";
+import { type Kafka, Partitioners, type Producer } from "kafkajs";
 import type { OutgoingRecord } from "./bus.ts";
 import {
   type CuttableSockets,
@@ -7,6 +7,7 @@ import {
   openKafka,
   requestTimeoutMs,
 } from "./kafka-client.ts";
+import { markPartitionsHeader } from "./marks.ts";
 
 /** Sends records in order, one send at a time. */
 export type KafkaProducer = {
@@ -15,7 +16,7 @@ export type KafkaProducer = {
   close(): void;
 };
 
-type Connected = { producer: Producer; sockets: CuttableSockets };
+type Connected = { producer: Producer; sockets: CuttableSockets; kafka: Kafka };
 
 const sendTimeoutMs = 10_000;
 /** By default a broker takes 1 MiB in a batch, and a whole send may go to one partition. */
@@ -33,6 +34,14 @@ export const createKafkaProducer = (connection: KafkaConnection): KafkaProducer 
   let current: Promise<Connected> | undefined;
   let cutCurrent = () => {};
   let tail: Promise<unknown> = Promise.resolve();
+  /** They never change (rule EVENT-1). */
+  const partitionCounts = new Map<string, number>();
+
+  const countIn = async (kafka: Kafka, topic: string): Promise<number> => {
+    const known = partitionCounts.get(topic) ?? (await countPartitions(kafka, topic));
+    partitionCounts.set(topic, known);
+    return known;
+  };
 
   const connect = async (): Promise<Connected> => {
     const sockets = createCuttableSockets();
@@ -49,12 +58,12 @@ export const createKafkaProducer = (connection: KafkaConnection): KafkaProducer 
       createPartitioner: Partitioners.DefaultPartitioner,
     });
     await producer.connect();
-    return { producer, sockets };
+    return { producer, sockets, kafka };
   };
 
   const sendAll = async (records: readonly OutgoingRecord[]): Promise<void> => {
-    const { producer } = await (current ??= connect());
-    for (const part of splitByBytes(records)) {
+    const { producer, kafka } = await (current ??= connect());
+    for (const part of splitByBytes(await spread(records, (topic) => countIn(kafka, topic)))) {
       await producer.sendBatch({
         acks: -1,
         timeout: requestTimeoutMs,
@@ -95,8 +104,43 @@ export const createKafkaProducer = (connection: KafkaConnection): KafkaProducer 
   };
 };
 
-const splitByBytes = (records: readonly OutgoingRecord[]): OutgoingRecord[][] => {
-  const parts: OutgoingRecord[][] = [];
+type PlacedRecord = OutgoingRecord & { partition?: number };
+
+/** Puts a record that is for every partition into each of them. */
+const spread = async (
+  records: readonly OutgoingRecord[],
+  countIn: (topic: string) => Promise<number>,
+): Promise<PlacedRecord[]> => {
+  const placed: PlacedRecord[] = [];
+  for (const record of records) {
+    if (record.toEveryPartition !== true) {
+      placed.push(record);
+      continue;
+    }
+    const partitionCount = await countIn(record.topic);
+    const headers = { ...record.headers, [markPartitionsHeader]: String(partitionCount) };
+    for (let partition = 0; partition < partitionCount; partition += 1) {
+      placed.push({ ...record, headers, partition });
+    }
+  }
+  return placed;
+};
+
+const countPartitions = async (kafka: Kafka, topic: string): Promise<number> => {
+  const admin = kafka.admin();
+  try {
+    await admin.connect();
+    const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
+    const count = topics[0]?.partitions.length ?? 0;
+    if (count === 0) throw new Error(`the broker knows no partition of ${topic}`);
+    return count;
+  } finally {
+    await admin.disconnect();
+  }
+};
+
+const splitByBytes = (records: readonly PlacedRecord[]): PlacedRecord[][] => {
+  const parts: PlacedRecord[][] = [];
   let bytes = sendBytesMax;
   for (const record of records) {
     const recordBytes = Buffer.byteLength(record.value) + recordOverheadBytes;
@@ -110,8 +154,13 @@ const splitByBytes = (records: readonly OutgoingRecord[]): OutgoingRecord[][] =>
   return parts;
 };
 
-const groupByTopic = (records: readonly OutgoingRecord[]) =>
+const groupByTopic = (records: readonly PlacedRecord[]) =>
   Object.entries(Object.groupBy(records, ({ topic }) => topic)).map(([topic, messages = []]) => ({
     topic,
-    messages: messages.map(({ key, value, headers }) => ({ key, value, headers })),
+    messages: messages.map(({ key, value, headers, partition }) => ({
+      key,
+      value,
+      headers,
+      ...(partition === undefined ? {} : { partition }),
+    })),
   }));

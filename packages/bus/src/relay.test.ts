@@ -353,6 +353,46 @@ describe("the relay", () => {
     expect(await readEffects(database.pool, "a")).toEqual(["a:1", "a:2"]);
   });
 
+  test("says each minute that all is sent, and only then", async () => {
+    const clock = createHeldClock(new Date("2026-11-22T10:00:00.000Z"));
+    bus.onPublish = () => Promise.reject(new Error("the bus is away"));
+    await write("a", 1);
+    start({ clock, markedTopics: [topic] });
+    let tries = 0;
+    bus.onPublish = (records) => {
+      tries += 1;
+      expect(records.map(({ headers }) => headers["ce_type"])).not.toContain("outbox.mark");
+      return Promise.reject(new Error("the bus is away"));
+    };
+    await eventually(
+      () => {
+        clock.advance(30_000);
+        return tries;
+      },
+      (count) => count > 3,
+    );
+    bus.onPublish = async () => {};
+    const marks = () =>
+      bus.sent.flat().filter(({ headers }) => headers["ce_type"] === "outbox.mark");
+    await eventually(
+      () => {
+        clock.advance(5_000);
+        return bus.sent.length;
+      },
+      (count) => count > 1,
+    );
+    expect(bus.sent[0]?.map(({ key }) => key)).toEqual(["a"]);
+    const [first] = marks();
+    expect(first).toMatchObject({ topic, toEveryPartition: true });
+    expect(await unsentCount()).toBe(0);
+    const before = marks().length;
+    clock.advance(60_000);
+    await eventually(
+      () => marks().length,
+      (count) => count > before,
+    );
+  });
+
   test("tells how much waits and for how long, leading or not", async () => {
     const clock = createHeldClock(new Date());
     const [leading, standing] = [openMetrics("test"), openMetrics("test")];

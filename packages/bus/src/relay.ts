@@ -14,6 +14,7 @@ import {
 import type { Bus } from "./bus.ts";
 import { type StoredEvent, toRecord } from "./cloud-event.ts";
 import { endsWithin } from "./ends-within.ts";
+import { markRecord } from "./marks.ts";
 import { type Candidate, type Lead, createCandidate } from "./relay-lead.ts";
 import { type RelayMetrics, createRelayMetrics } from "./relay-metrics.ts";
 import { retryMs } from "./retry-at.ts";
@@ -36,6 +37,8 @@ export type RelayOptions = {
   metrics: Metrics;
   log: Log;
   clock?: Clock;
+  /** Topics in which it says each minute that everything committed until then lies before. */
+  markedTopics?: readonly string[];
 };
 
 const claimRowsMax = 500;
@@ -50,6 +53,7 @@ const lingerRowsMin = 5;
 /** A leader that was cut off may have begun its last send just after it lost the lock. */
 const takeoverSlackMs = 1_000;
 const lastFlushMs = 5_000;
+const markEveryMs = 60_000;
 
 type Row = StoredEvent & { seq: string };
 
@@ -72,9 +76,11 @@ export const createRelay = (options: RelayOptions): Relay => {
     failures: 0,
     measuredAtMs: 0,
     restUntilMs: clock.elapsedMs(),
+    markedAtMs: -Infinity,
     lead: undefined,
   };
-  const relay: RelayParts = { bus, candidate, clock, log, metrics, service, state };
+  const { markedTopics = [] } = options;
+  const relay: RelayParts = { bus, candidate, clock, log, markedTopics, metrics, service, state };
 
   const loop = startLoop({
     name: "outbox relay",
@@ -92,6 +98,8 @@ type RelayState = {
   measuredAtMs: number;
   /** Neither a poll nor a wake sends before this, by the clock's elapsed time. */
   restUntilMs: number;
+  /** When the last marks were sent, by the clock's elapsed time. */
+  markedAtMs: number;
   lead: Lead | undefined;
 };
 
@@ -100,6 +108,7 @@ type RelayParts = {
   candidate: Candidate;
   clock: Clock;
   log: Log;
+  markedTopics: readonly string[];
   metrics: RelayMetrics;
   service: string;
   state: RelayState;
@@ -129,7 +138,9 @@ const step = async (relay: RelayParts): Promise<boolean | Date | void> => {
     if (isNew && !lead.isHandedOver && bus.sendTimeoutMs > 0) {
       return rest(bus.sendTimeoutMs + takeoverSlackMs);
     }
+    const lookedAt = clock.now();
     const sentCount = await sendClaim(relay, lead.client);
+    if (sentCount < claimRowsMax) await sendMarks(relay, lookedAt);
     state.failures = 0;
     if (sentCount === claimRowsMax) return true;
     if (sentCount >= lingerRowsMin) await setTimeout(lingerMs);
@@ -156,6 +167,14 @@ const sendClaim = async (relay: RelayParts, client: Client): Promise<number> => 
   if (rows.length === claimRowsMax) await measure(relay);
   else metrics.found([], true);
   return rows.length;
+};
+
+/** All that was committed when the outbox was looked at has been sent, as one claim held it all. */
+const sendMarks = async (relay: RelayParts, lookedAt: Date): Promise<void> => {
+  const { bus, clock, markedTopics, service, state } = relay;
+  if (markedTopics.length === 0 || clock.elapsedMs() - state.markedAtMs < markEveryMs) return;
+  await bus.publish(markedTopics.map((topic) => markRecord(topic, service, lookedAt)));
+  state.markedAtMs = clock.elapsedMs();
 };
 
 const selectUnsent = {

@@ -81,7 +81,7 @@ const replayFirst = async (options: {
       takenSeq = row.seq;
       const reading = readRecord(toReceived(row), index);
       if (reading.kind === "unreadable") throw new Error(reading.reason);
-      if (reading.kind === "ignored") return { afterCommits: [] };
+      if (reading.kind !== "event") return { afterCommits: [] };
       return { afterCommits: await applyEvents(tx, group, [reading]) };
     });
   } catch (error) {

@@ -40,6 +40,8 @@ export type ServiceParts = {
   /** What it does at events; without any it hears none. */
   hearing?: Pick<ConsumerOptions, "reactions" | "pace">;
   jobs?: readonly Job[];
+  /** Topics that it alone says, in which others must know up to when they have heard all. */
+  markedTopics?: readonly string[];
   /** What operators can have it tell again. */
   republishing?: Republishing;
   /** Begins what is like nobody else's, before all the rest. What it throws keeps the service from starting. */
@@ -99,7 +101,8 @@ export const createService = (
     isReady: () => ping(pool),
     start: async () => {
       await own.start?.();
-      relay = createRelay({ databaseUrl, bus, service: name, ...told });
+      const { markedTopics = [] } = own;
+      relay = createRelay({ databaseUrl, bus, service: name, markedTopics, ...told });
       jobs = (own.jobs ?? []).map((job) => startLoop({ ...job, clock, log }));
       republisher =
         republishing &&

@@ -3,6 +3,7 @@ import type { Service } from "@payment-links/http";
 import { type Ground, createService } from "@payment-links/process";
 import { type LinksApiConfig, readSettlementChains } from "./config.ts";
 import { createDeps } from "./create-deps.ts";
+import { markedTopics } from "./events/marked-topics.ts";
 import { reactions } from "./events/reactions.ts";
 import { expireLinks } from "./jobs/expire-links.ts";
 import { forgetIdempotencyKeys } from "./jobs/forget-idempotency-keys.ts";
@@ -31,6 +32,7 @@ export const createLinksApi = (ground: Ground, config: LinksApiConfig): Service 
       internalRoutes: [],
       republishing: republishLinks,
       hearing: { reactions: reactions(deps) },
+      markedTopics,
       jobs: [expireLinks(deps), forgetIdempotencyKeys(deps)],
     };
   });

@@ -1,4 +1,7 @@
+import { randomBytes } from "node:crypto";
 import { afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { keccak256Hex, topics } from "@payment-links/contracts";
+import { nothing } from "@payment-links/postgres";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { readProgress } from "../../store/watchers.ts";
@@ -116,6 +119,42 @@ describe("the second pass", () => {
       /payment_links_chain_duty_failing\{[^}]*duty="rescan"[^}]*\} 0\n/,
     );
   }, 60_000);
+
+  test("forgets a transfer without a link only if its link would have been heard of", async () => {
+    const rig = await open(chain, { finality: "finalized" });
+    const [old, recent] = [randomBytes(16).toString("hex"), randomBytes(16).toString("hex")];
+    for (const reference of [old, recent]) await chain.pay({ reference, to: owner, amount: 1n });
+    await chain.mine();
+    const paidAt = await chain.headNumber();
+    await chain.mine(9);
+    const isFinal = async () => ((await rig.readStatus()).finalizedTo ?? 0) > paidAt;
+    await waitUntil("both are final", isFinal);
+    const setBack = async (reference: string, hours: number): Promise<boolean> => {
+      const { rowCount } = await rig.pool.query(nothing`
+        UPDATE chain_transfers SET seen_at = now() - ${hours} * interval '1 hour'
+        WHERE reference_hash = ${keccak256Hex(reference)}
+      `);
+      return rowCount === 1;
+    };
+    await waitUntil("one was seen two days ago", () => setBack(old, 48));
+    await waitUntil("the other was seen 25 hours ago", () => setBack(recent, 25));
+    // All that was said of links until three hours ago has been heard.
+    const threeHoursAgo = new Date(Date.now() - 3 * 60 * 60_000).toISOString();
+    await rig.bus.publish([
+      {
+        topic: topics.paymentLinks,
+        key: "outbox.mark",
+        headers: { ce_type: "outbox.mark", ce_time: threeHoursAgo },
+        value: "{}",
+      },
+    ]);
+    const isKept = (reference: string) =>
+      rig.pool.exists(nothing`
+        SELECT FROM chain_transfers WHERE reference_hash = ${keccak256Hex(reference)}
+      `);
+    await waitUntil("the old one is forgotten", async () => !(await isKept(old)));
+    expect(await isKept(recent)).toBe(true);
+  });
 
   test("where there is one provider, calls nothing audited, and says so", async () => {
     const rig = await open(chain, { finality: "finalized" });

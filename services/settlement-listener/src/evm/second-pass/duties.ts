@@ -1,5 +1,6 @@
 import { transact } from "@payment-links/postgres";
 import { deleteUnmatchedTransfers } from "../../store/chain-transfers.ts";
+import { readLinksHeardUntil } from "../../store/heard-until.ts";
 import { type Lead, lockLead, readProgress } from "../../store/watchers.ts";
 import type { DutyName } from "../chain/duty-names.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
@@ -32,12 +33,17 @@ export const duties: Record<DutyName, (turn: Turn) => Promise<boolean>> = {
     return false;
   },
 
-  /** Forgets transfers for which no link came. */
+  /**
+   * Forgets transfers for which no link came, if one that was made in time would have been heard of:
+   * everything that was said of links up to then has been.
+   */
   forget: async ({ watch, lead, finalizedTo, memory }) => {
     const { chain, clock, pool } = watch;
     const nowMs = clock.now().getTime();
     if (nowMs - memory.forgotAtMs < forgetEveryMs) return false;
-    const before = new Date(nowMs - unmatchedKeptMs);
+    const heardUntil = await readLinksHeardUntil(pool);
+    if (heardUntil === undefined) return false;
+    const before = new Date(Math.min(nowMs, heardUntil.getTime()) - unmatchedKeptMs);
     const forgottenCount = await transact(pool, async (tx) => {
       await lockLead(tx, lead);
       return deleteUnmatchedTransfers(tx, chain.id, {
