@@ -1,0 +1,246 @@
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { Kafka, logLevel } from "kafkajs";
+import { Client } from "pg";
+import { ensureTopics, prefixTopics } from "@payment-links/bus";
+import { testBrokers } from "@payment-links/bus/testing";
+import { topicSettings } from "@payment-links/contracts";
+import { openLog } from "@payment-links/runtime";
+import { waitUntil } from "@payment-links/runtime/testing";
+import { projectRoot } from "./rig/child.ts";
+import { type Merchant, type Notice, call, openMerchant, sendNotice } from "./rig/client.ts";
+import { copySchema } from "./rig/copy-schema.ts";
+import { type RealSystem, openRealSystem } from "./rig/real-system.ts";
+import { type Receiver, openReceiver } from "./rig/receiver.ts";
+import { registerEndpoint } from "./rig/register-endpoint.ts";
+import { acme, shopEnv } from "./rig/shop-env.ts";
+
+const run = promisify(execFile);
+
+const paymentCount = Number(process.env["PAYMENTS"] ?? 40);
+const noticesAtOnce = 20;
+const waitMsMax = 60_000 + 200 * paymentCount;
+const testMsMax = 5 * waitMsMax;
+
+const schemas = ["auth_keys", "links_api", "settlement_listener", "webhook_dispatcher"] as const;
+const topicNames = Object.keys(topicSettings);
+type Schema = (typeof schemas)[number];
+
+describe(`${paymentCount} payments around a disaster, by the README's own words`, () => {
+  let system: RealSystem;
+  let receiver: Receiver;
+  let merchant: Merchant;
+  let admin: Client;
+  const kafka = new Kafka({ brokers: testBrokers(), logLevel: logLevel.NOTHING }).admin();
+
+  beforeAll(async () => {
+    receiver = await openReceiver();
+    system = await openRealSystem({
+      replicasPerService: 1,
+      redisDatabase: 5,
+      env: {
+        ...shopEnv(receiver),
+        RATE_LIMIT_PER_IP: "10000:10000",
+        RATE_LIMIT_PER_KEY: "10000:10000",
+      },
+    });
+    admin = new Client({ connectionString: system.adminUrl });
+    await Promise.all([admin.connect(), kafka.connect()]);
+    merchant = await openMerchant(system, "restored");
+    await registerEndpoint(system, merchant, "https://receiver.test/hook");
+  }, 180_000);
+
+  afterAll(async () => {
+    await Promise.all([admin?.end(), kafka.disconnect()]);
+    await system?.close();
+    await receiver?.close();
+  }, 120_000);
+
+  /** Links of 3 that are paid by 1 and 2, each payment a notice. */
+  const openLinks = async (count: number): Promise<Notice[][]> => {
+    const links: Notice[][] = [];
+    for (let index = 0; index < count; index += 1) {
+      const created = await call(`${system.baseUrl}/v1/payment-link`, {
+        method: "POST",
+        headers: { "x-api-key": merchant.apiKey },
+        body: { toAmount: "3" },
+      });
+      const paymentLinkId = String(created.body["id"]);
+      const status = "settled" as const;
+      links.push(
+        ["1", "2"].map((amount) => ({
+          id: `${paymentLinkId}-${amount}`,
+          paymentLinkId,
+          amount,
+          status,
+          occurredAt: new Date().toISOString(),
+        })),
+      );
+    }
+    return links;
+  };
+
+  const settle = async (notices: readonly Notice[]): Promise<void> => {
+    for (let at = 0; at < notices.length; at += noticesAtOnce) {
+      const sent = notices
+        .slice(at, at + noticesAtOnce)
+        .map((notice) => sendNotice(system.baseUrl, acme, notice));
+      expect(new Set(await Promise.all(sent))).toEqual(new Set([202]));
+    }
+  };
+
+  const replicaOf = (schema: Schema) => {
+    const found = system.replicas.find(({ service }) => service === schema.replace("_", "-"));
+    if (found === undefined) throw new Error(`nobody runs on ${schema}`);
+    return found;
+  };
+
+  const isEmpty = async (table: string): Promise<boolean> =>
+    (await admin.query(`SELECT FROM ${table} LIMIT 1`)).rowCount === 0;
+
+  const isHeard = async (topic: string): Promise<boolean> => {
+    const ends = await kafka.fetchTopicOffsets(system.topicPrefix + topic);
+    const { rowCount } = await admin.query(
+      `SELECT FROM (
+         SELECT * FROM links_api.positions
+         UNION ALL SELECT * FROM settlement_listener.positions
+         UNION ALL SELECT * FROM webhook_dispatcher.positions
+       ) AS positions
+       JOIN unnest($2::int[], $3::int8[]) AS log (partition, high) USING (partition)
+       WHERE topic = $1 AND next_offset <> high`,
+      [topic, ends.map(({ partition }) => partition), ends.map(({ high }) => high)],
+    );
+    return rowCount === 0;
+  };
+
+  /** Looks along the way of the money, so that what has left one place is seen at the next. */
+  const isAtRest = async (): Promise<boolean> =>
+    (await isEmpty("auth_keys.outbox")) &&
+    (await isEmpty("settlement_listener.outbox")) &&
+    (await isHeard("accounts.v1")) &&
+    (await isHeard("settlements.v1")) &&
+    (await isEmpty("links_api.outbox")) &&
+    (await isHeard("payment-links.v1")) &&
+    (await isEmpty("webhook_dispatcher.deliveries"));
+
+  /** Ends once nothing is under way: all is sent, heard and delivered. */
+  const comesToRest = (what: string) => waitUntil(`${what}: all is at rest`, isAtRest, waitMsMax);
+
+  /** Gives the commands of the README, as an operator would. */
+  const tellAllAgain = async (): Promise<void> => {
+    const readme = await readFile(join(projectRoot, "README.md"), "utf8");
+    const [, restoring = ""] = readme.split("\n## Backup and restore\n");
+    const commands = [...restoring.matchAll(/`(npm run --silent admin -- republish [a-z-]+)`/g)];
+    expect(commands).toHaveLength(3);
+    const urlOf = (schema: Schema) => `http://127.0.0.1:${replicaOf(schema).internalPort}`;
+    for (const [, command = ""] of commands) {
+      const { stdout } = await run("bash", ["-c", command], {
+        cwd: projectRoot,
+        env: {
+          ...process.env,
+          AUTH_KEYS_INTERNAL_URL: urlOf("auth_keys"),
+          LINKS_API_INTERNAL_URL: urlOf("links_api"),
+          SETTLEMENT_LISTENER_INTERNAL_URL: urlOf("settlement_listener"),
+          WEBHOOK_DISPATCHER_INTERNAL_URL: urlOf("webhook_dispatcher"),
+        },
+      });
+      expect(JSON.parse(stdout)).toMatchObject({ endedAt: expect.any(String) });
+    }
+  };
+
+  /** Each link is paid in full, and each of its facts has come under one id. */
+  const isAllRight = async (links: readonly Notice[][]): Promise<void> => {
+    const ids = links.flatMap(([first]) => first?.paymentLinkId ?? []);
+    for (const id of ids) {
+      const { body } = await call(`${system.baseUrl}/v1/payment-link/${id}`);
+      expect([body["status"], body["receivedAmount"]]).toEqual(["completed", "3"]);
+    }
+    const facts = Map.groupBy(
+      receiver.received.filter(({ body }) => ids.includes(String(body.data["paymentLinkId"]))),
+      ({ body: { type, data } }) =>
+        [type, data["paymentLinkId"], data.transaction?.["id"] ?? ""].join(" "),
+    );
+    expect(facts.size).toBe(3 * ids.length);
+    for (const webhooks of facts.values()) {
+      expect(new Set(webhooks.map(({ body }) => body.id)).size).toBe(1);
+    }
+    const { rows } = await admin.query<{ count: number }>(
+      schemas.map((schema) => `SELECT count(*)::int FROM ${schema}.dead_letters`).join(" UNION "),
+    );
+    expect(rows).toEqual([{ count: 0 }]);
+  };
+
+  const repeatedCount = () =>
+    receiver.received.length - new Set(receiver.received.map(({ body }) => body.id)).size;
+
+  test.each(schemas)(
+    "%s is restored to before they settled",
+    async (schema) => {
+      const links = await openLinks(paymentCount / 2);
+      // Some links are paid by half when the dump is made.
+      await settle(links.slice(0, links.length / 2).flatMap(([first]) => first ?? []));
+      await comesToRest("before the dump");
+      const copy = await copySchema(admin, schema);
+      await settle(links.flat());
+      await comesToRest("before the disaster");
+      await isAllRight(links);
+      const repeatsBefore = repeatedCount();
+
+      const replica = replicaOf(schema);
+      await replica.kill();
+      await copy.restore();
+      await replica.start();
+      await tellAllAgain();
+      // The last of the README's steps: providers send again what they had told since.
+      await settle(links.flat());
+      await comesToRest("after the restore");
+      await isAllRight(links);
+      if (schema !== "webhook_dispatcher") expect(repeatedCount()).toBe(repeatsBefore);
+      const later = await openLinks(2);
+      await settle(later.flat());
+      await comesToRest("later");
+      await isAllRight(later);
+    },
+    testMsMax,
+  );
+
+  test(
+    "Kafka is emptied while links-api has not heard of them",
+    async () => {
+      const links = await openLinks(paymentCount / 2);
+      await settle(links.slice(0, links.length / 2).flatMap(([first]) => first ?? []));
+      await comesToRest("before the disaster");
+      await replicaOf("links_api").kill();
+      await settle(links.flat());
+      await waitUntil("all is sent", async () => {
+        const { rowCount } = await admin.query("SELECT FROM settlement_listener.outbox");
+        return rowCount === 0;
+      });
+      await Promise.all(
+        system.replicas.filter(({ service }) => service !== "links-api").map((one) => one.kill()),
+      );
+      const topics = topicNames.map((topic) => system.topicPrefix + topic);
+      await kafka.deleteTopics({ topics });
+      await waitUntil("they are gone", async () => {
+        const known = await kafka.listTopics();
+        return !topics.some((topic) => known.includes(topic));
+      });
+      await ensureTopics({
+        brokers: testBrokers(),
+        clientId: "tests",
+        log: openLog({ service: "tests", level: "warn" }),
+        replicationFactor: 1,
+        topics: prefixTopics(topicSettings, system.topicPrefix),
+      });
+      await Promise.all(system.replicas.map((replica) => replica.start()));
+      await tellAllAgain();
+      await comesToRest("after the restart");
+      await isAllRight(links);
+      expect(system.output()).toContain("the log does not have what comes next");
+    },
+    testMsMax,
+  );
+});

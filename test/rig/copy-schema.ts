@@ -1,0 +1,70 @@
+import type { Client } from "pg";
+
+/** A schema's rows as they were, and a way back to them. */
+export type SchemaCopy = { restore(): Promise<void> };
+
+type Table = { name: string; columns: string };
+
+/**
+ * Copies all rows of a schema beside it, at one moment, as `pg_dump --schema` would write them out: the
+ * Postgres of the tests is a server without its client programs. `restore` puts them back, and the
+ * sequences; nobody may use the schema meanwhile.
+ */
+export const copySchema = async (admin: Client, schema: string): Promise<SchemaCopy> => {
+  const copy = `${schema}_copy`;
+  const { rows: tables } = await admin.query<Table>(
+    `SELECT format('%I', relname) AS name,
+       string_agg(format('%I', attname), ', ' ORDER BY attnum) AS columns
+     FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid
+     WHERE relnamespace = $1::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
+       AND attnum > 0 AND NOT attisdropped AND attgenerated = ''
+     GROUP BY relname`,
+    [schema],
+  );
+  await inTransaction(admin, "REPEATABLE READ", async () => {
+    await admin.query(`DROP SCHEMA IF EXISTS ${copy} CASCADE; CREATE SCHEMA ${copy}`);
+    for (const { name } of tables) {
+      await admin.query(`CREATE TABLE ${copy}.${name} AS TABLE ${schema}.${name}`);
+    }
+  });
+  const { rows: sequences } = await admin.query<{ name: string; value: string | null }>(
+    `SELECT format('%I.%I', schemaname, sequencename) AS name, last_value AS value
+     FROM pg_sequences WHERE schemaname = $1`,
+    [schema],
+  );
+  const restore = () =>
+    inTransaction(admin, "READ COMMITTED", async () => {
+      // Neither triggers nor foreign keys look at rows that come back as they were.
+      await admin.query("SET LOCAL session_replication_role = replica");
+      const all = tables.map(({ name }) => `${schema}.${name}`).join(", ");
+      await admin.query(`TRUNCATE ${all}`);
+      for (const { name, columns } of tables) {
+        await admin.query(
+          `INSERT INTO ${schema}.${name} (${columns}) OVERRIDING SYSTEM VALUE
+           SELECT ${columns} FROM ${copy}.${name}`,
+        );
+      }
+      for (const { name, value } of sequences) {
+        await admin.query("SELECT setval($1::regclass, coalesce($2::int8, 1), $2 IS NOT NULL)", [
+          name,
+          value,
+        ]);
+      }
+    });
+  return { restore };
+};
+
+const inTransaction = async (
+  admin: Client,
+  isolation: string,
+  work: () => Promise<void>,
+): Promise<void> => {
+  await admin.query(`BEGIN ISOLATION LEVEL ${isolation}`);
+  try {
+    await work();
+    await admin.query("COMMIT");
+  } catch (error) {
+    await admin.query("ROLLBACK");
+    throw error;
+  }
+};
