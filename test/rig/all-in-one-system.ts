@@ -6,7 +6,9 @@ import { findFreePorts } from "./free-port.ts";
 import type { System } from "./system.ts";
 
 /** Starts the all-in-one, as `npm start` does, over a new data folder, without the development chain. */
-export const openAllInOneSystem = async (env: Record<string, string>): Promise<System> => {
+export const openAllInOneSystem = async (
+  env: Record<string, string>,
+): Promise<System & { pid: number }> => {
   const dataDir = await mkdtemp(join(tmpdir(), "payment-links-"));
   // If root starts it, Postgres runs as another user, who must be able to enter.
   await chmod(dataDir, 0o755);
@@ -21,6 +23,7 @@ export const openAllInOneSystem = async (env: Record<string, string>): Promise<S
   return {
     baseUrl: `http://127.0.0.1:${port}`,
     internalUrl: `http://127.0.0.1:${internalPort}`,
+    pid: child.pid,
     output: () => child.output(),
     close: async () => {
       await child.end("SIGTERM");
