@@ -238,6 +238,9 @@ CREATE TABLE sessions (
   CONSTRAINT sessions_pkey PRIMARY KEY (id),
   CONSTRAINT sessions_hash_check CHECK (length(hash) = 32),
   CONSTRAINT sessions_method_check CHECK (method = ANY (ARRAY['link'::text, 'siwe'::text, 'oidc'::text]))
+) WITH (
+  autovacuum_vacuum_scale_factor=0.02,
+  autovacuum_vacuum_threshold=1000
 );
 
 CREATE TABLE sign_in_attempts (
@@ -250,6 +253,9 @@ CREATE TABLE sign_in_attempts (
   CONSTRAINT sign_in_attempts_browser_hash_check CHECK (length(browser_hash) = 32),
   CONSTRAINT sign_in_attempts_hash_check CHECK (length(hash) = 32),
   CONSTRAINT sign_in_attempts_method_check CHECK (method = ANY (ARRAY['siwe'::text, 'oidc'::text]))
+) WITH (
+  autovacuum_vacuum_scale_factor=0.02,
+  autovacuum_vacuum_threshold=1000
 );
 
 CREATE TABLE sign_in_tokens (
@@ -258,6 +264,9 @@ CREATE TABLE sign_in_tokens (
   expires_at timestamp with time zone NOT NULL,
   CONSTRAINT sign_in_tokens_pkey PRIMARY KEY (hash),
   CONSTRAINT sign_in_tokens_hash_check CHECK (length(hash) = 32)
+) WITH (
+  autovacuum_vacuum_scale_factor=0.02,
+  autovacuum_vacuum_threshold=1000
 );
 
 CREATE TABLE wallets (

@@ -95,6 +95,9 @@ CREATE TABLE idempotency_keys (
   answer jsonb NOT NULL,
   created_at timestamp with time zone NOT NULL,
   CONSTRAINT idempotency_keys_pkey PRIMARY KEY (owner_id, key)
+) WITH (
+  autovacuum_vacuum_scale_factor=0.01,
+  autovacuum_vacuum_threshold=5000
 );
 
 CREATE TABLE inbox (
@@ -190,6 +193,11 @@ CREATE TABLE payments (
   CONSTRAINT payments_check1 CHECK (is_applied = (applied_at IS NOT NULL)),
   CONSTRAINT payments_status_check CHECK (status = ANY (ARRAY['processing'::text, 'settled'::text, 'failed'::text])),
   CONSTRAINT payments_version_check CHECK (version > 0)
+) WITH (
+  autovacuum_vacuum_scale_factor=0.01,
+  autovacuum_vacuum_threshold=5000,
+  autovacuum_analyze_scale_factor=0.02,
+  autovacuum_vacuum_insert_scale_factor=0.05
 );
 
 CREATE TABLE positions (

@@ -156,6 +156,10 @@ CREATE TABLE links (
   payment_reference_hash text NOT NULL,
   CONSTRAINT links_pkey PRIMARY KEY (id),
   CONSTRAINT links_version_check CHECK (version > 0)
+) WITH (
+  fillfactor=85,
+  autovacuum_vacuum_scale_factor=0.02,
+  autovacuum_vacuum_threshold=5000
 );
 
 CREATE TABLE migrations (

@@ -201,6 +201,10 @@ CREATE TABLE links (
   token_address text NOT NULL,
   told_at timestamp with time zone,
   CONSTRAINT links_pkey PRIMARY KEY (id)
+) WITH (
+  fillfactor=85,
+  autovacuum_vacuum_scale_factor=0.02,
+  autovacuum_vacuum_threshold=5000
 );
 
 CREATE TABLE migrations (

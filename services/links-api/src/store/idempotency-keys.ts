@@ -14,7 +14,7 @@ const KeptRow = z.object({
 export type KeptAnswer = z.output<typeof KeptRow>;
 
 const LockRow = z.object({ isLocked: z.boolean() });
-const ForgottenRow = z.object({ key: z.string() });
+const ForgottenRow = z.object({ createdAt: z.date() });
 
 /** Takes a key until the transaction ends, or answers false at once: a crash leaves nothing behind. */
 export const tryLockKey = async (tx: Transaction, { ownerId, key }: OwnedKey): Promise<boolean> => {
@@ -55,18 +55,25 @@ export const keepAnswer = async (
   `);
 };
 
-/** Deletes answers from before an instant, at most so many, and answers how many. */
+/**
+ * Deletes answers from before an instant, the oldest first and at most so many; answers how many and
+ * how far it came. `from` skips the dead index entries of those that were deleted before, until
+ * vacuum runs.
+ */
 export const forgetAnswers = async (
   db: Db,
-  { before, answersMax }: { before: Date; answersMax: number },
-): Promise<number> => {
+  { before, from, answersMax }: { before: Date; from?: Date | undefined; answersMax: number },
+): Promise<{ count: number; until: Date | undefined }> => {
   const rows = await db.any(sql.type(ForgottenRow)`
     DELETE FROM idempotency_keys WHERE (owner_id, key) IN (
-      SELECT owner_id, key FROM idempotency_keys WHERE created_at <= ${sql.timestamp(before)}
+      SELECT owner_id, key FROM idempotency_keys
+      WHERE created_at <= ${sql.timestamp(before)}
+        AND created_at >= ${sql.timestamp(from ?? new Date(0))}
       ORDER BY created_at LIMIT ${answersMax}
       FOR UPDATE SKIP LOCKED
     )
-    RETURNING key
+    RETURNING created_at AS "createdAt"
   `);
-  return rows.length;
+  const latestMs = rows.reduce((latest, { createdAt }) => Math.max(latest, createdAt.getTime()), 0);
+  return { count: rows.length, until: rows.length === 0 ? undefined : new Date(latestMs) };
 };

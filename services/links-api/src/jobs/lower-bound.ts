@@ -1,0 +1,31 @@
+import type { Clock } from "@payment-links/runtime";
+
+const fromStartEveryMs = 60 * 60_000;
+
+/** Where a job begins to look, whose index has dead entries in front until vacuum runs. */
+export type LowerBound = {
+  /** The instant to look from; undefined means from the start. */
+  from(): Date | undefined;
+  /** The run came as far as this; undefined means that it found nothing. */
+  reached(until: Date | undefined): void;
+};
+
+/**
+ * Lets each run go on where the last one ended. Once an hour one begins at the start again, for what
+ * was locked or came late.
+ */
+export const createLowerBound = (clock: Clock): LowerBound => {
+  let from: Date | undefined;
+  let startedAtMs = clock.elapsedMs();
+  return {
+    from: () => {
+      if (clock.elapsedMs() - startedAtMs < fromStartEveryMs) return from;
+      startedAtMs = clock.elapsedMs();
+      from = undefined;
+      return from;
+    },
+    reached: (until) => {
+      from = until ?? from;
+    },
+  };
+};
