@@ -23,6 +23,7 @@ export {
   type ChunkHandler,
   type Envelope,
   type EventHandler,
+  type OldFinder,
   type Reaction,
   on,
   onTogether,

@@ -1,10 +1,11 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
-import { type Account, Decimal } from "@payment-links/contracts";
+import { type Account, Decimal, type SettlementState } from "@payment-links/contracts";
 import { nothing } from "@payment-links/postgres";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { expireLinks } from "../jobs/expire-links.ts";
 import { openRig } from "../testing/open-rig.ts";
 import { sampleAccount, sampleSettlement, start, usdcOnBase } from "../testing/samples.ts";
+import { findOldSettlements } from "./apply-settlement.ts";
 
 const rig = useRig(openRig);
 let account: Account;
@@ -257,6 +258,32 @@ describe("a payment that its chain takes away after it has settled", () => {
     await rig.settle(settlement);
     await rig.settle({ ...settlement, version: 2, isOrphaned: true });
     expect(await paymentsOf(id)).toMatchObject([{ applied: true, orphaned: true }]);
+  });
+});
+
+describe("settlements that are told again", () => {
+  test("are found to be old, but not one that is further, new, or told of another link", async () => {
+    const id = await rig.createLink(key, { toAmount: "25" });
+    const settled = sampleSettlement(id);
+    const begun = sampleSettlement(id, { status: "processing", version: 2 });
+    const orphaned = sampleSettlement(id);
+    for (const settlement of [settled, begun, orphaned]) await rig.settle(settlement);
+    const told: [string, SettlementState][] = [
+      ["settled again", settled],
+      ["begun again", { ...begun, version: 1 }],
+      ["settled now", { ...begun, version: 1, status: "settled" }],
+      ["a newer version", { ...settled, version: 2 }],
+      ["taken away", { ...orphaned, isOrphaned: true }],
+      ["another link's", { ...settled, paymentLinkId: "plink_other" }],
+      ["never heard of", sampleSettlement(id)],
+    ];
+    const events = told.map(([name, data]) => ({
+      data,
+      envelope: { id: name, type: "settlement.settled", key: id, occurredAt: start },
+      traceparent: undefined,
+    }));
+    const old = await rig.pool.transaction((tx) => findOldSettlements(tx, events));
+    expect([...old]).toEqual(["settled again", "begun again"]);
   });
 });
 

@@ -1,5 +1,11 @@
 import assert from "node:assert/strict";
-import { type EventHandler, type OutgoingEvent, outgoing, publish } from "@payment-links/bus";
+import {
+  type EventHandler,
+  type OldFinder,
+  type OutgoingEvent,
+  outgoing,
+  publish,
+} from "@payment-links/bus";
 import {
   type SettlementState,
   idOfNames,
@@ -18,7 +24,7 @@ import {
   openPayment,
 } from "../domain/payment.ts";
 import { lockLink, updateLink } from "../store/links.ts";
-import { findPayment, upsertPayment } from "../store/payments.ts";
+import { findPayment, findPayments, upsertPayment } from "../store/payments.ts";
 
 /**
  * Applies what settlement-listener says of one payment, under the link's lock. The payment is kept
@@ -51,6 +57,22 @@ export const applySettlement =
     deps.counters.judged(reason);
     if (payment.isApplied) await credit(deps, tx, { link, payment, now });
   };
+
+/**
+ * Those of many settlements that tell nothing new. No lock is needed for that: a payment's version
+ * and its steps only go forward.
+ */
+export const findOldSettlements: OldFinder<typeof settlementSettled> = async (tx, events) => {
+  const payments = await findPayments(
+    tx,
+    events.map(({ data }) => data.id),
+  );
+  const old = events.filter(({ data }) => {
+    const known = payments.get(data.id);
+    return known?.linkId === data.paymentLinkId && isOld(known, data);
+  });
+  return new Set(old.map(({ envelope }) => envelope.id));
+};
 
 const isOld = (known: Payment, settlement: SettlementState): boolean => {
   assert.equal(known.linkId, settlement.paymentLinkId, "a payment moved to another link");

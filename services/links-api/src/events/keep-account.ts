@@ -8,6 +8,7 @@ export const keepAccount =
   (deps: Deps): EventHandler<typeof accountUpdated> =>
   async (tx, account) => {
     const version = await findAccountVersion(tx, account.id);
+    if (version !== undefined && account.version <= version) return;
     if (version !== undefined && account.version > version + 1) {
       deps.counters.skipped(topics.accounts);
     }

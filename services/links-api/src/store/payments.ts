@@ -41,6 +41,17 @@ export const findPayment = async (db: Db, paymentId: string): Promise<Payment | 
   return row ?? undefined;
 };
 
+/** Finds payments by their ids. */
+export const findPayments = async (
+  db: Db,
+  paymentIds: readonly string[],
+): Promise<ReadonlyMap<string, Payment>> => {
+  const rows = await db.any(sql.type(PaymentRow)`
+    SELECT ${columns} FROM payments WHERE id = ANY (${sql.array([...paymentIds], "text")})
+  `);
+  return new Map(rows.map((row) => [row.id, row]));
+};
+
 /**
  * Keeps a payment's new state. Its link's row must be locked by this transaction. Another payment of
  * the same (source, source id) breaks an invariant and throws.
