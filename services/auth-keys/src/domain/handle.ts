@@ -1,7 +1,7 @@
 import { refuse } from "@payment-links/contracts";
 
 /** How many handles an account may ever have. Each stays its own, so each uses up a name. */
-export const handlesMax = 20;
+export const handlesMax = 3;
 
 const shape = /^[A-Za-z0-9_]{3,30}$/;
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
+import { nothing } from "@payment-links/postgres";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { handlesMax } from "../domain/handle.ts";
 import { openRig, refusalOf } from "../testing/open-rig.ts";
 
 const path = "/console/api/account";
@@ -163,9 +163,9 @@ describe("a handle", () => {
     expect(answers.map(refusalOf)).toEqual(["409 HANDLE_TAKEN", "409 HANDLE_TAKEN"]);
   });
 
-  test("is one of a bounded number that an account can ever have", async () => {
+  test("is one of three that an account can ever have", async () => {
     const { cookie } = await rig.signUp();
-    for (let count = 1; count <= handlesMax; count += 1) {
+    for (let count = 1; count <= 3; count += 1) {
       expect((await patch(cookie, { handle: `hoarder_${count}` })).status).toBe(200);
     }
     const refused = await patch(cookie, { handle: "hoarder_more" });
@@ -174,5 +174,16 @@ describe("a handle", () => {
     // What was refused is free for everybody else.
     const other = await rig.signUp();
     expect((await patch(other.cookie, { handle: "hoarder_more" })).status).toBe(200);
+  });
+
+  test("that was had before stays to be had where an account has more than that", async () => {
+    const { cookie, userId } = await rig.signUp({ handle: "early_1" });
+    for (const handle of ["early_2", "early_3", "early_4"]) {
+      await rig.pool.query(nothing`
+        INSERT INTO handles (handle, account_id, taken_at) VALUES (${handle}, ${userId}, now())
+      `);
+    }
+    expect((await patch(cookie, { handle: "early_4" })).status).toBe(200);
+    expect(refusalOf(await patch(cookie, { handle: "early_5" }))).toBe("409 HANDLE_LIMIT");
   });
 });

@@ -4,7 +4,7 @@ import { refuse } from "@payment-links/contracts";
 import type { Transaction } from "@payment-links/postgres";
 import { handlesMax } from "../domain/handle.ts";
 
-const Handle = z.object({ handle: z.string() });
+const Claimed = z.object({ isNew: z.boolean() });
 const Count = z.object({ count: z.int() });
 
 type Claim = { accountId: string; handle: string; now: Date };
@@ -18,15 +18,16 @@ export const claimHandle = async (
   { accountId, handle, now }: Claim,
 ): Promise<void> => {
   // The update changes nothing: it waits for a rival that inserts the same handle, and returns the
-  // row only if it is the account's own.
-  const claimed = await tx.maybeOne(sql.type(Handle)`
+  // row only if it is the account's own. A row that no update has touched was inserted just now.
+  const isNew = await tx.maybeOneFirst(sql.type(Claimed)`
     INSERT INTO handles AS h (handle, account_id, taken_at)
     VALUES (${handle}, ${accountId}, ${sql.timestamp(now)})
     ON CONFLICT (handle) DO UPDATE SET handle = excluded.handle
       WHERE h.account_id = excluded.account_id
-    RETURNING h.handle
+    RETURNING h.xmax = 0 AS "isNew"
   `);
-  if (claimed === null) throw refuse("HANDLE_TAKEN");
+  if (isNew === null) throw refuse("HANDLE_TAKEN");
+  if (!isNew) return;
   const count = await tx.oneFirst(sql.type(Count)`
     SELECT count(*)::int AS count FROM handles WHERE account_id = ${accountId}
   `);
