@@ -118,7 +118,10 @@ const values: Record<string, Schema> = {
       issuer: text(String.raw`^(https://[^?#@\s]+)?$`),
       clientId: text(undefined, { maxLength: 255 }),
       scopes: text("(^| )openid( |$)"),
+      allowedGroups: list(text("^[^,]+$")),
     }),
+    signUp: oneOf("open", "closed", "oidc"),
+    signInMethods: list(oneOf("link", "siwe", "oidc"), { uniqueItems: true }),
   }),
   settlementListener: deployment("The settlement-listener.", {
     chains: group("EVM chains that are watched.", {
@@ -257,6 +260,13 @@ const conditions: Schema[] = [
   must(isOn("httpRoute"), "httpRoute.parentRefs", { minItems: 1 }),
   must(where("authKeys.oidc.issuer", isGiven), "authKeys.oidc.clientId", isGiven),
   must(where("authKeys.oidc.clientId", isGiven), "authKeys.oidc.issuer", isGiven),
+  must(where("authKeys.signUp", { const: "oidc" }), "authKeys.oidc.issuer", isGiven),
+  must(
+    where("authKeys.signInMethods", { contains: { const: "oidc" } }),
+    "authKeys.oidc.issuer",
+    isGiven,
+  ),
+  must(where("authKeys.oidc.allowedGroups", { minItems: 1 }), "authKeys.oidc.issuer", isGiven),
   must(isPlainHttpFromAfar, "allowInsecureCookie", { const: true }),
 ];
 

@@ -20,7 +20,24 @@ const faultOf = (environment: Record<string, string>): string => {
 describe("authKeysConfig", () => {
   test("without variables there are live keys and no identity provider", () => {
     const config = readConfig(authKeysConfig, { OIDC_ISSUER: "" });
-    expect(config).toEqual({ apiKeyMode: "live", oidc: undefined });
+    expect(config).toEqual({
+      apiKeyMode: "live",
+      oidc: undefined,
+      signUp: "open",
+      signInMethods: ["link", "siwe", "oidc"],
+    });
+  });
+
+  test("closes doors: ways in, groups of the provider, new accounts", () => {
+    const config = readConfig(authKeysConfig, {
+      ...given,
+      SIGN_UP: "oidc",
+      SIGN_IN_METHODS: "oidc, link",
+      OIDC_ALLOWED_GROUPS: "payments, finance team",
+    });
+    expect(config.signUp).toBe("oidc");
+    expect(config.signInMethods).toEqual(["oidc", "link"]);
+    expect(config.oidc?.allowedGroups).toEqual(["payments", "finance team"]);
   });
 
   test("takes an issuer as it is written, without a secret and with the usual scopes", () => {
@@ -29,6 +46,7 @@ describe("authKeysConfig", () => {
       clientId: "links",
       clientSecret: undefined,
       scopes: "openid profile",
+      allowedGroups: undefined,
     });
   });
 
@@ -66,6 +84,18 @@ describe("authKeysConfig", () => {
     ["scopes without openid", { ...given, OIDC_SCOPES: "profile" }, "OIDC_SCOPES"],
     ["scopes with two blanks", { ...given, OIDC_SCOPES: "openid  profile" }, "OIDC_SCOPES"],
     ["another mode", { API_KEY_MODE: "demo" }, "API_KEY_MODE"],
+    ["groups alone", { OIDC_ALLOWED_GROUPS: "payments" }, "OIDC_ISSUER"],
+    ["an empty group", { ...given, OIDC_ALLOWED_GROUPS: "payments,," }, "OIDC_ALLOWED_GROUPS"],
+    ["another word for closed", { SIGN_UP: "nobody" }, "SIGN_UP"],
+    ["new accounts by a provider that is not there", { SIGN_UP: "oidc" }, "SIGN_UP"],
+    ["an unknown way in", { SIGN_IN_METHODS: "link,password" }, "SIGN_IN_METHODS"],
+    ["a way in twice", { SIGN_IN_METHODS: "link,link" }, "SIGN_IN_METHODS"],
+    ["a way in that is not there", { SIGN_IN_METHODS: "link,oidc" }, "SIGN_IN_METHODS"],
+    [
+      "new accounts by a way in that is closed",
+      { ...given, SIGN_UP: "oidc", SIGN_IN_METHODS: "link" },
+      "SIGN_UP",
+    ],
   ])("given %s, names the variable and no value", (_name, environment, variable) => {
     const fault = faultOf(environment);
     expect(fault).toContain(`  ${variable}: `);

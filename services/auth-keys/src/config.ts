@@ -1,5 +1,7 @@
 import * as z from "zod";
+import { signInMethods } from "@payment-links/contracts";
 import { readSecret } from "@payment-links/runtime";
+import { type SignInMethod, signUps } from "./domain/session.ts";
 
 const loopbackHosts = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
@@ -23,12 +25,31 @@ export type OidcClient = {
   clientId: string;
   clientSecret: string | undefined;
   scopes: string;
+  /** Of whose `groups` one must be in the ID token; everybody's where not given. */
+  allowedGroups: readonly string[] | undefined;
 };
+
+const words = (text: string): string[] => text.split(",").map((word) => word.trim());
+
+/** Words with commas between; none is empty and none comes twice. */
+const WordList = z
+  .string()
+  .transform(words)
+  .refine((list) => list.every((word) => word !== "") && new Set(list).size === list.length, {
+    error: "must be words with commas between, none empty and none twice",
+  });
+
+const isMethod = (word: string): word is SignInMethod =>
+  signInMethods.some((method) => method === word);
+
+const MethodList = WordList.refine((list) => list.every(isMethod), {
+  error: `must be some of ${signInMethods.join(", ")}`,
+}).transform((list) => list.filter(isMethod));
 
 /**
  * The service's own variables. Sign-in with OpenID Connect exists if issuer and client id are
  * given; one without the other is a fault. The secret may stand in the file that its `…_FILE` twin
- * names.
+ * names. A door that is named but not there is a fault too: nobody should think that it is open.
  */
 export const authKeysConfig = z
   .object({
@@ -43,20 +64,49 @@ export const authKeysConfig = z
       .regex(/^[\x21-\x7e]+( [\x21-\x7e]+)*$/, { error: "must be words with one blank between" })
       .refine((scopes) => scopes.split(" ").includes("openid"), { error: "must contain openid" })
       .optional(),
+    OIDC_ALLOWED_GROUPS: WordList.optional(),
+    SIGN_UP: z.enum(signUps).default("open"),
+    SIGN_IN_METHODS: MethodList.optional(),
   })
   .transform((environment, context) => {
-    const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId } = environment;
-    const clientSecret = readSecret(environment, "OIDC_CLIENT_SECRET");
-    const apiKeyMode = environment.API_KEY_MODE;
-    const scopes = environment.OIDC_SCOPES;
-    if (issuer !== undefined && clientId !== undefined) {
-      const oidc = { issuer, clientId, clientSecret, scopes: scopes ?? "openid profile" };
-      return { apiKeyMode, oidc };
-    }
-    const isOff = [issuer, clientId, clientSecret, scopes].every((value) => value === undefined);
-    if (isOff) return { apiKeyMode, oidc: undefined };
-    const path = [issuer === undefined ? "OIDC_ISSUER" : "OIDC_CLIENT_ID"];
-    context.addIssue({ code: "custom", path, message: "is missing, while other OIDC_… are given" });
-    return z.NEVER;
+    const oidc = readOidc(environment, context);
+    const { API_KEY_MODE: apiKeyMode, SIGN_IN_METHODS: named, SIGN_UP: signUp } = environment;
+    const methods = named ?? signInMethods;
+    const isOidcThere = oidc !== undefined && methods.includes("oidc");
+    const fault = (variable: string) => {
+      const message = "needs a way in that is not set up";
+      context.addIssue({ code: "custom", path: [variable], message });
+    };
+    if (named?.includes("oidc") === true && oidc === undefined) fault("SIGN_IN_METHODS");
+    if (signUp === "oidc" && !isOidcThere) fault("SIGN_UP");
+    return { apiKeyMode, oidc, signUp, signInMethods: methods };
   });
 export type AuthKeysConfig = z.output<typeof authKeysConfig>;
+
+type OidcEnvironment = {
+  OIDC_ISSUER?: string | undefined;
+  OIDC_CLIENT_ID?: string | undefined;
+  OIDC_CLIENT_SECRET?: string | undefined;
+  OIDC_CLIENT_SECRET_FILE?: string | undefined;
+  OIDC_SCOPES?: string | undefined;
+  OIDC_ALLOWED_GROUPS?: string[] | undefined;
+};
+
+const readOidc = (
+  environment: OidcEnvironment,
+  context: z.RefinementCtx,
+): OidcClient | undefined => {
+  const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId, OIDC_SCOPES: scopes } = environment;
+  const allowedGroups = environment.OIDC_ALLOWED_GROUPS;
+  const { OIDC_CLIENT_SECRET, OIDC_CLIENT_SECRET_FILE } = environment;
+  const secrets = { OIDC_CLIENT_SECRET, OIDC_CLIENT_SECRET_FILE };
+  const clientSecret = readSecret(secrets, "OIDC_CLIENT_SECRET");
+  if (issuer !== undefined && clientId !== undefined) {
+    return { issuer, clientId, clientSecret, scopes: scopes ?? "openid profile", allowedGroups };
+  }
+  const given = [issuer, clientId, clientSecret, scopes, allowedGroups];
+  if (given.every((value) => value === undefined)) return undefined;
+  const path = [issuer === undefined ? "OIDC_ISSUER" : "OIDC_CLIENT_ID"];
+  context.addIssue({ code: "custom", path, message: "is missing, while other OIDC_… are given" });
+  return undefined;
+};

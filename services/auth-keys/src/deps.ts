@@ -2,6 +2,7 @@ import type { ApiKeyMode } from "@payment-links/contracts";
 import type { CookiePolicy } from "@payment-links/http";
 import type { Ask, Identity } from "@payment-links/identity";
 import type { Ground } from "@payment-links/process";
+import type { SignInMethod, SignUp } from "./domain/session.ts";
 import type { LastUses } from "./domain/last-uses.ts";
 import type { OidcIssuer } from "./issuer/oidc-issuer.ts";
 import type { Counters } from "./metrics.ts";
@@ -13,6 +14,10 @@ export type Deps = Pick<
 > & {
   apiKeyMode: ApiKeyMode;
   cookie: CookiePolicy;
+  /** The ways into a session that there are here. */
+  signInMethods: readonly SignInMethod[];
+  /** For whom an account is opened by signing in. */
+  signUp: SignUp;
   /** Where people sign in with OpenID Connect, if they can. */
   oidc: OidcIssuer | undefined;
   counters: Counters;

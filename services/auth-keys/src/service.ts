@@ -5,6 +5,8 @@ import { type Ground, createService } from "@payment-links/process";
 import type { AuthKeysConfig } from "./config.ts";
 import type { Deps } from "./deps.ts";
 import { createLastUses } from "./domain/last-uses.ts";
+import type { SignInMethod } from "./domain/session.ts";
+import { evmChainIds } from "./domain/siwe.ts";
 import { createIntrospect } from "./introspect.ts";
 import { type OidcIssuer, createOidcIssuer } from "./issuer/oidc-issuer.ts";
 import { keepUses } from "./jobs/keep-uses.ts";
@@ -45,6 +47,8 @@ export const createAuthKeys = (ground: Ground, config: AuthKeysConfig): Service 
       introspect,
       apiKeyMode: config.apiKeyMode,
       oidc: openOidc(ground, config),
+      signInMethods: methodsOf(ground, config),
+      signUp: config.signUp,
       cookie: cookiePolicy(baseUrl),
       wakeRelay,
     };
@@ -78,10 +82,24 @@ const alwaysAsking = (identity: Identity): Identity => ({
   },
 });
 
+/** The ways in that are wanted, without those that this installation does not have. */
+const methodsOf = (
+  { catalogue }: Ground,
+  { oidc, signInMethods }: AuthKeysConfig,
+): readonly SignInMethod[] => {
+  const isThere: Record<SignInMethod, boolean> = {
+    link: true,
+    siwe: evmChainIds(catalogue).length > 0,
+    oidc: oidc !== undefined,
+  };
+  return signInMethods.filter((method) => isThere[method]);
+};
+
 const openOidc = (
   { baseUrl, clock, log }: Ground,
-  { oidc: client }: AuthKeysConfig,
+  { oidc: client, signInMethods }: AuthKeysConfig,
 ): OidcIssuer | undefined => {
+  if (!signInMethods.includes("oidc")) return undefined;
   const redirectUri = `${baseUrl}${oidcCallbackPath}`;
   return client && createOidcIssuer({ client, redirectUri, clock, log });
 };

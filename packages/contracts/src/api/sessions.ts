@@ -102,7 +102,13 @@ export const signInOperations = {
     description: "Answers the account, and the session as a cookie.",
     body: SignInBody,
     answers: { 200: OwnAccount },
-    refusals: ["INVALID_SIGN_IN_TOKEN", "INVALID_SIWE_MESSAGE", "CROSS_SITE_REQUEST"],
+    refusals: [
+      "INVALID_SIGN_IN_TOKEN",
+      "INVALID_SIWE_MESSAGE",
+      "CROSS_SITE_REQUEST",
+      "SIGN_IN_METHOD_UNAVAILABLE",
+      "SIGN_UP_CLOSED",
+    ],
   },
   askAboutLink: {
     method: "post",
@@ -113,7 +119,7 @@ export const signInOperations = {
     summary: "Ask whom a one-time link signs in, which uses nothing up",
     body: SignInLinkQuestion,
     answers: { 200: SignInLinkOwner },
-    refusals: ["INVALID_SIGN_IN_TOKEN", "CROSS_SITE_REQUEST"],
+    refusals: ["INVALID_SIGN_IN_TOKEN", "CROSS_SITE_REQUEST", "SIGN_IN_METHOD_UNAVAILABLE"],
   },
   listMethods: {
     method: "get",
@@ -166,6 +172,7 @@ export const signInOperations = {
       "UNAUTHENTICATED",
       "OIDC_SIGN_IN_REFUSED",
       "SIGN_IN_METHOD_UNAVAILABLE",
+      "SIGN_UP_CLOSED",
       "IDENTITY_TAKEN",
       "IDENTITY_LIMIT",
       "OIDC_ISSUER_UNAVAILABLE",
@@ -237,7 +244,12 @@ export const identityOperations = {
     description: "200 where it did before, 201 where it does now.",
     body: LinkIdentityBody,
     answers: { 200: IdentityData, 201: IdentityData },
-    refusals: ["INVALID_SIWE_MESSAGE", "IDENTITY_TAKEN", "IDENTITY_LIMIT"],
+    refusals: [
+      "INVALID_SIWE_MESSAGE",
+      "SIGN_IN_METHOD_UNAVAILABLE",
+      "IDENTITY_TAKEN",
+      "IDENTITY_LIMIT",
+    ],
   },
   unlink: {
     ...identities,

@@ -1,5 +1,5 @@
 import { recoverMessageAddress } from "viem/utils";
-import { parseInstant, toEip55 } from "@payment-links/contracts";
+import { type Catalogue, parseInstant, toEip55 } from "@payment-links/contracts";
 
 /** A message that was issued longer ago is refused (rule CALLER-11). */
 export const siweAgeMsMax = 5 * 60 * 1000;
@@ -146,3 +146,7 @@ const recoverSigner = async (message: string, signature: string): Promise<string
     return undefined;
   }
 };
+
+/** The chains that a message may name: every EVM chain of the catalogue. */
+export const evmChainIds = ({ chains }: Pick<Catalogue, "chains">): string[] =>
+  chains.filter(({ chainType }) => chainType === "EVM").map(({ id }) => id);

@@ -4,6 +4,7 @@ import { answerJson, readBody, refuseOtherSites } from "@payment-links/http";
 import type { Deps } from "../deps.ts";
 import { getAccount } from "../store/accounts.ts";
 import { findSignInTokenOwner } from "../store/sign-in-tokens.ts";
+import { requireMethod } from "./list-sign-in-methods.ts";
 
 /**
  * POST /console/api/session/link: tells whom a one-time link signs in, so that a page can ask before
@@ -18,9 +19,11 @@ export const askAboutLink = (deps: Deps) => async (req: Request, res: Response) 
 
 /** The account that a one-time link signs in to. Throws INVALID_SIGN_IN_TOKEN. */
 export const findLinkOwner = async (
-  { clock, pool }: Pick<Deps, "clock" | "pool">,
+  deps: Pick<Deps, "clock" | "pool" | "signInMethods">,
   token: string,
 ): Promise<Account> => {
+  requireMethod(deps, "link");
+  const { clock, pool } = deps;
   const found = { hash: hashSecret(token), now: clock.now() };
   const accountId = await findSignInTokenOwner(pool, found);
   if (accountId === undefined) throw refuse("INVALID_SIGN_IN_TOKEN");

@@ -17,28 +17,28 @@ const NewAccountBody = body({
   username: required(text({ lengthMin: 1, lengthMax: 100 })),
 });
 
-/** POST /internal/accounts: an operator opens an account, and gets its first sign-in link. */
+/** POST /internal/accounts: an operator opens an account, and gets its first sign-in link, if links sign in. */
 export const createAccount = (deps: Deps) => async (req: Request, res: Response) => {
   const { handle: typed, username } = await readBody(req, NewAccountBody);
   const handle = typed === null ? null : readHandle(typed);
   const now = deps.clock.now();
-  const token = mintToken();
+  const token = deps.signInMethods.includes("link") ? mintToken() : undefined;
   const account = openAccount({ id: newId("user"), handle, username, now });
   const accountId = account.id;
   await transact(deps.pool, async (tx) => {
     await insertAccount(tx, account);
     if (handle !== null) await claimHandle(tx, { accountId, handle, now });
-    await insertSignInToken(tx, {
-      hash: hashSecret(token),
-      accountId,
-      expiresAt: new Date(now.getTime() + signInLinkLifeMs),
-    });
     const actor = { kind: "operator" } as const;
     const detail = { handle, username };
     await insertAudit(tx, { at: now, accountId, actor, action: "account.created", detail });
-    await insertAudit(tx, { at: now, accountId, actor, action: "sign_in_link.made" });
+    if (token !== undefined) {
+      const expiresAt = new Date(now.getTime() + signInLinkLifeMs);
+      await insertSignInToken(tx, { hash: hashSecret(token), accountId, expiresAt });
+      await insertAudit(tx, { at: now, accountId, actor, action: "sign_in_link.made" });
+    }
     await publishNewAccount(tx, account);
   });
   deps.wakeRelay();
-  answerJson(res, 201, { userId: accountId, handle, signInUrl: signInUrl(deps.baseUrl, token) });
+  const link = token === undefined ? null : signInUrl(deps.baseUrl, token);
+  answerJson(res, 201, { userId: accountId, handle, signInUrl: link });
 };

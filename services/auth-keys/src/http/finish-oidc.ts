@@ -19,7 +19,7 @@ export const finishOidc = (deps: Deps) => async (req: Request, res: Response) =>
   await countSignIn(deps, "oidc", async () => {
     const { proven, linkingSessionId } = await redeem(deps, req);
     if (linkingSessionId !== null) await link(deps, req, { proven, linkingSessionId });
-    else await signIn(deps, { req, res, method: "oidc", who: byIdentity(proven) });
+    else await signIn(deps, { req, res, method: "oidc", who: byIdentity(deps, proven) });
   });
   res.setHeader("Cache-Control", "no-store");
   res.redirect(303, `${deps.baseUrl}/console`);

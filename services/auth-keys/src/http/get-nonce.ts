@@ -3,9 +3,9 @@ import { hashSecret, NonceQuery, isEvmAddress, refuse, toEip55 } from "@payment-
 import { answerJson, readQuery, refuseOtherSites } from "@payment-links/http";
 import type { Deps } from "../deps.ts";
 import { mintNonce, nonceLifeMs } from "../domain/sign-in-attempt.ts";
-import { writeSiwe } from "../domain/siwe.ts";
+import { evmChainIds, writeSiwe } from "../domain/siwe.ts";
 import { insertSignInAttempt } from "../store/sign-in-attempts.ts";
-import { evmChainIds } from "./read-siwe.ts";
+import { requireMethod } from "./list-sign-in-methods.ts";
 import { keepBrowser } from "./sign-in-browser.ts";
 
 /**
@@ -18,7 +18,8 @@ export const getNonce = (deps: Deps) => {
   return async (req: Request, res: Response) => {
     refuseOtherSites(req, deps.cookie);
     const { address } = readQuery(req, NonceQuery);
-    if (chainId === undefined) throw refuse("SIGN_IN_METHOD_UNAVAILABLE");
+    requireMethod(deps, "siwe");
+    if (chainId === undefined) throw new Error("there is no EVM chain");
     const nonce = mintNonce();
     const now = deps.clock.now();
     const message =

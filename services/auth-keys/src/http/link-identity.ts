@@ -5,6 +5,7 @@ import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { showIdentity } from "../domain/identity.ts";
+import { requireMethod } from "./list-sign-in-methods.ts";
 import { linkProvenIdentity } from "./link-proven-identity.ts";
 import { readSiwe } from "./read-siwe.ts";
 
@@ -14,6 +15,7 @@ import { readSiwe } from "./read-siwe.ts";
  * …/session/oidc?link=true.
  */
 export const linkIdentity = (deps: Deps) => async (req: Request, res: Response, caller: Caller) => {
+  requireMethod(deps, "siwe");
   const { siwe } = await readBody(req, LinkIdentityBody);
   const { identity: proven, spend } = await readSiwe(deps, req, siwe);
   const id = newId("idn");

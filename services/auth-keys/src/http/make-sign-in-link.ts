@@ -9,6 +9,7 @@ import { mintToken } from "../domain/token.ts";
 import { findAccount, findAccountByHandle } from "../store/accounts.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { insertSignInToken } from "../store/sign-in-tokens.ts";
+import { requireMethod } from "./list-sign-in-methods.ts";
 
 const whom = text({ lengthMax: 100 });
 const SignInLinkBody = body({
@@ -21,6 +22,7 @@ const SignInLinkBody = body({
  * names the account, or its id, because an account may have no handle.
  */
 export const makeSignInLink = (deps: Deps) => async (req: Request, res: Response) => {
+  requireMethod(deps, "link");
   const { handle, userId } = await readBody(req, SignInLinkBody);
   if (handle === null && userId === null) throw invalid("missing");
   const account =

@@ -3,7 +3,7 @@ import { hashSecret, refuse } from "@payment-links/contracts";
 import type { Transaction } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { type ProvenIdentity, ethereumIdentity } from "../domain/identity.ts";
-import { judgeSiwe } from "../domain/siwe.ts";
+import { evmChainIds, judgeSiwe } from "../domain/siwe.ts";
 import { spendSignInAttempt } from "../store/sign-in-attempts.ts";
 import { readBrowser } from "./sign-in-browser.ts";
 
@@ -41,7 +41,3 @@ export const readSiwe = async (deps: Deps, req: Request, siwe: Siwe): Promise<Pr
     },
   };
 };
-
-/** The chains that a message may name: every EVM chain of the catalogue. */
-export const evmChainIds = ({ chains }: Deps["catalogue"]): string[] =>
-  chains.filter(({ chainType }) => chainType === "EVM").map(({ id }) => id);

@@ -11,6 +11,7 @@ import {
 } from "@payment-links/http";
 import type { Deps } from "../deps.ts";
 import { findLinkOwner } from "./ask-about-link.ts";
+import { requireMethod } from "./list-sign-in-methods.ts";
 import { countSignIn, signIn } from "./sign-in.ts";
 import { byLink } from "./start-session.ts";
 
@@ -28,6 +29,7 @@ export const signInByForm = (deps: Deps) => async (req: Request, res: Response) 
     return;
   }
   const method = "link";
+  requireMethod(deps, method);
   await countSignIn(deps, method, () => signIn(deps, { req, res, method, who: byLink(token) }));
   res.setHeader("Cache-Control", "no-store");
   res.redirect(303, `${deps.baseUrl}/console`);

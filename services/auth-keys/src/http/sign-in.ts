@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import { type Account, Refusal, hashSecret, newId } from "@payment-links/contracts";
+import { type Account, Refusal, hashSecret, newId, refuse } from "@payment-links/contracts";
 import { readSessionToken, sessionCookie } from "@payment-links/http";
 import { type Transaction, transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
@@ -55,8 +55,14 @@ export const signIn = async (
   return account;
 };
 
-/** A person with a proven identity signs in to its account, which is opened at the first time. */
-export const byIdentity = (proven: ProvenIdentity): WhoSignsIn => {
+/**
+ * A person with a proven identity signs in to its account, which is opened at the first time. Throws
+ * SIGN_UP_CLOSED where no account is opened for such a person.
+ */
+export const byIdentity = (
+  { signUp }: Pick<Deps, "signUp">,
+  proven: ProvenIdentity,
+): WhoSignsIn => {
   const newAccountId = newId("user");
   const newIdentityId = newId("idn");
   return async (tx, { sessionId, now }) => {
@@ -65,6 +71,7 @@ export const byIdentity = (proven: ProvenIdentity): WhoSignsIn => {
       return { account: await lockAccount(tx, known.accountId), identityId: known.id };
     }
     const { method, issuer, subject, username } = proven;
+    if (signUp !== "open" && signUp !== method) throw refuse("SIGN_UP_CLOSED");
     const account = openAccount({ id: newAccountId, handle: null, username, now });
     const accountId = account.id;
     await insertAccount(tx, account);

@@ -6,6 +6,7 @@ import { showAccount } from "../domain/account.ts";
 import type { SignInMethod } from "../domain/session.ts";
 import { lockAccount } from "../store/accounts.ts";
 import { redeemSignInToken } from "../store/sign-in-tokens.ts";
+import { requireMethod } from "./list-sign-in-methods.ts";
 import { readSiwe } from "./read-siwe.ts";
 import { type WhoSignsIn, byIdentity, countSignIn, signIn } from "./sign-in.ts";
 
@@ -18,6 +19,7 @@ export const startSession = (deps: Deps) => async (req: Request, res: Response) 
   const { token, siwe } = await readBody(req, SignInBody);
   if (siwe === undefined && token === undefined) throw invalid("missing");
   const method: SignInMethod = siwe === undefined ? "link" : "siwe";
+  requireMethod(deps, method);
   const account = await countSignIn(deps, method, async () => {
     const who = siwe === undefined ? byLink(token ?? "") : await bySiwe(deps, req, siwe);
     return signIn(deps, { req, res, method, who });
@@ -40,7 +42,7 @@ const bySiwe = async (
   siwe: { message: string; signature: string },
 ): Promise<WhoSignsIn> => {
   const { identity, spend } = await readSiwe(deps, req, siwe);
-  const who = byIdentity(identity);
+  const who = byIdentity(deps, identity);
   return async (tx, beginning) => {
     await spend(tx);
     return who(tx, beginning);

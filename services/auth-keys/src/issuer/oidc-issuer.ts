@@ -94,7 +94,7 @@ export const createOidcIssuer = ({
           pkceCodeVerifier: codeVerifier,
           idTokenExpected: true,
         });
-        return identityOf(tokens.claims());
+        return identityOf(tokens.claims(), client.allowedGroups);
       } catch (error) {
         throw refuseBy(error, log);
       }
@@ -121,13 +121,22 @@ const authentication = (
   return takesBasic ? oidc.ClientSecretBasic(clientSecret) : oidc.ClientSecretPost(clientSecret);
 };
 
-const identityOf = (claims: oidc.IDToken | undefined): ProvenIdentity => {
+const identityOf = (
+  claims: oidc.IDToken | undefined,
+  allowedGroups: readonly string[] | undefined,
+): ProvenIdentity => {
   if (claims === undefined) throw new Error("there is no ID token");
+  const isMember = allowedGroups?.some((group) => groupsOf(claims).includes(group)) ?? true;
+  if (!isMember) throw new Error("the person is in none of the groups that are allowed");
   const { iss, sub, name } = claims;
   const isSubject = sub.length <= subjectCharsMax && /^[\x20-\x7e]+$/.test(sub);
   if (!isSubject) throw new Error("the subject is not one of OpenID Connect Core §2");
   return oidcIdentity(iss, sub, name);
 };
+
+/** Some providers write a single group without a list around it. */
+const groupsOf = ({ groups }: oidc.IDToken): readonly unknown[] =>
+  Array.isArray(groups) ? groups : [groups];
 
 const refuseBy = (error: unknown, log: Log) => {
   const isAway = isCausedByAbsence(error);

@@ -15,7 +15,11 @@ type ProviderOptions = { redirectUri: string };
  * `person`. It can take new keys, and go away and come back under the same address.
  */
 export const openIdentityProvider = async ({ redirectUri }: ProviderOptions) => {
-  const person = { subject: "subject-1", name: "Ada Example" as string | undefined };
+  const person = {
+    subject: "subject-1",
+    name: "Ada Example" as string | undefined,
+    groups: ["staff"],
+  };
   let handle = (_req: IncomingMessage, res: ServerResponse): void => void res.end();
   let server = createServer((req, res) => handle(req, res));
   const listen = (port: number) =>
@@ -41,7 +45,13 @@ export const openIdentityProvider = async ({ redirectUri }: ProviderOptions) => 
       server.close(() => resolve());
       server.closeAllConnections();
     });
-  const client: OidcClient = { issuer, clientId, clientSecret, scopes: "openid profile" };
+  const client: OidcClient = {
+    issuer,
+    clientId,
+    clientSecret,
+    scopes: "openid profile",
+    allowedGroups: undefined,
+  };
   return {
     client,
     person,
@@ -61,7 +71,7 @@ type Setup = {
   issuer: string;
   redirectUri: string;
   key: object;
-  person: { name: string | undefined };
+  person: { name: string | undefined; groups: string[] };
 };
 
 const createProvider = ({ issuer, redirectUri, key, person }: Setup): Provider =>
@@ -70,14 +80,18 @@ const createProvider = ({ issuer, redirectUri, key, person }: Setup): Provider =
     clients: [{ client_id: clientId, client_secret: clientSecret, redirect_uris: [redirectUri] }],
     jwks: { keys: [key] },
     cookies: { keys: ["a cookie key of the test"] },
-    claims: { profile: ["name"] },
+    claims: { profile: ["name", "groups"] },
     conformIdTokenClaims: false,
     features: { devInteractions: { enabled: false } },
     interactions: { url: (_ctx, { uid }) => `/interaction/${uid}` },
     ttl: { Session: 600, Grant: 600, Interaction: 600, AccessToken: 600, IdToken: 600 },
     findAccount: (_ctx, accountId) => ({
       accountId,
-      claims: () => ({ sub: accountId, ...(person.name === undefined ? {} : person) }),
+      claims: () => ({
+        sub: accountId,
+        ...(person.name === undefined ? {} : person),
+        groups: person.groups,
+      }),
     }),
     // A person who signs in has agreed.
     loadExistingGrant: async ({ oidc }) => {

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { sql } from "slonik";
 import { type Catalogue, hashSecret } from "@payment-links/contracts";
 import { holdAnswer, openTestGround, serveForTest } from "@payment-links/process/testing";
-import type { OidcClient } from "../config.ts";
+import type { AuthKeysConfig, OidcClient } from "../config.ts";
 import { authKeysMigration, createAuthKeys } from "../service.ts";
 
 type Call = { body?: unknown; cookie?: string; headers?: Record<string, string> };
@@ -13,6 +13,8 @@ type RigOptions = {
   apiKeyMode?: "live" | "test";
   catalogue?: Catalogue;
   oidc?: OidcClient;
+  signUp?: AuthKeysConfig["signUp"];
+  signInMethods?: AuthKeysConfig["signInMethods"];
   /** Where the clock stands at first. */
   now?: Date;
 };
@@ -30,6 +32,8 @@ export const openRig = async ({
   apiKeyMode = "live",
   catalogue,
   oidc,
+  signUp = "open",
+  signInMethods = ["link", "siwe", "oidc"],
   now,
 }: RigOptions = {}) => {
   const testGround = await openTestGround({
@@ -43,7 +47,7 @@ export const openRig = async ({
     },
   });
   const { ground, pool } = testGround;
-  const service = createAuthKeys(ground, { apiKeyMode, oidc });
+  const service = createAuthKeys(ground, { apiKeyMode, oidc, signUp, signInMethods });
   const served = await serveForTest(service, ground);
   const { publicUrl, internalUrl } = served;
 

@@ -50,7 +50,13 @@ export const openTamperingIssuer = async () => {
     subject_types_supported: ["public"],
     id_token_signing_alg_values_supported: ["RS256"],
   };
-  const client: OidcClient = { issuer, clientId, clientSecret, scopes: "openid" };
+  const client: OidcClient = {
+    issuer,
+    clientId,
+    clientSecret,
+    scopes: "openid",
+    allowedGroups: undefined,
+  };
 
   return {
     answers,

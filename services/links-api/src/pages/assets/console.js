@@ -141,7 +141,8 @@ const signInSection = (methods) =>
           await show();
         }),
       ),
-    make("p", { class: "quiet" }, "Or ask your operator for a sign-in link."),
+    methods.includes("link") &&
+      make("p", { class: "quiet" }, "Or ask your operator for a sign-in link."),
   );
 
 const showIdentity = ({ id, method, issuer, subject }) => [
@@ -374,6 +375,7 @@ const askBeforeSignIn = async (token) => {
 const errorTexts = {
   OIDC_SIGN_IN_REFUSED: "Your company's sign-in did not succeed. Please try again.",
   OIDC_ISSUER_UNAVAILABLE: "Your company's sign-in does not answer right now. Please try later.",
+  SIGN_UP_CLOSED: "You have no account here. Ask your operator for one.",
   IDENTITY_TAKEN: "That company account signs in to another account here.",
   IDENTITY_LIMIT: "This account has as many ways to sign in as it may have.",
 };
