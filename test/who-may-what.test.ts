@@ -301,6 +301,11 @@ const callersOf = async (owner: Merchant, stranger: Merchant): Promise<Caller[]>
     method: "DELETE",
     headers: { cookie: ended.cookie },
   });
+  const suspended = await openMerchant(system, `suspended_${owner.handle}`);
+  await call(`${system.internalUrl}/internal/accounts/suspend`, {
+    method: "POST",
+    body: { handle: suspended.handle },
+  });
   const withKey = (kind: keyof typeof keys): Caller => [
     `key: ${kind}`,
     { "x-api-key": keys[kind] },
@@ -309,6 +314,8 @@ const callersOf = async (owner: Merchant, stranger: Merchant): Promise<Caller[]>
     ["nobody", {}],
     ...keyKinds.map(withKey),
     ...scopes.map(withKey),
+    ["suspended: its key", { "x-api-key": suspended.apiKey }],
+    ["suspended: its session", { cookie: suspended.cookie }],
     ["key: a session in its place", { "x-api-key": owner.cookie.slice("session=".length) }],
     ["session: a key in its place", { cookie: `session=${keys["payment_link:create"]}` }],
     ["session: nobody's", { cookie: "session=nobodys" }],
@@ -350,12 +357,14 @@ const forAnyone = ({ answers, toOtherSites = answers }: Expected, kind: string):
 
 const forSession = ({ answers, isOwned }: Expected, kind: string): string => {
   if (kind === "session: own") return answers;
+  if (kind === "suspended: its session") return "403 ACCOUNT_SUSPENDED";
   if (kind === "session: another account's") return isOwned ? "404 NOT_FOUND" : answers;
   return isOtherSites(kind) ? "403 CROSS_SITE_REQUEST" : "401 UNAUTHENTICATED";
 };
 
 const forKey = ({ by, answers }: Expected, kind: string): string => {
   if (kind === `key: ${by}`) return answers;
+  if (kind === "suspended: its key") return "403 ACCOUNT_SUSPENDED";
   if (scopes.some((scope) => kind === `key: ${scope}`)) return "403 INSUFFICIENT_API_SCOPE";
   if (kind === "key: expired") return "401 EXPIRED_API_KEY";
   return kind.startsWith("key: ") ? "401 INVALID_API_KEY" : "401 UNAUTHENTICATED";

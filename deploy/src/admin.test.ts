@@ -90,6 +90,20 @@ describe("admin account sign-in-link", () => {
   });
 });
 
+describe("admin account suspend, resume and revoke-everything", () => {
+  test("print what the account is now, and what was taken away", async () => {
+    const created = await admin(["account", "create", "--handle", "held", "--username", "H"]);
+    const { userId } = JSON.parse(created.stdout);
+    const run = async (act: string, ...more: string[]) =>
+      JSON.parse((await admin(["account", act, "--handle", "held", ...more])).stdout);
+    const told = { userId, handle: "held" };
+    expect(await run("suspend", "--reason", "asked")).toEqual({ ...told, isSuspended: true });
+    expect(await run("resume")).toEqual({ ...told, isSuspended: false });
+    const nothing = { apiKeys: 0, identities: 0, sessions: 0, signInLinks: 0 };
+    expect(await run("revoke-everything")).toEqual({ userId, ...nothing });
+  });
+});
+
 describe("admin republish", () => {
   test.each([
     ["accounts", "AUTH_KEYS"],

@@ -10,6 +10,12 @@ const usage = `usage: npm run --silent admin -- <command>
       opens an account; prints its id and a sign-in link, good once, for 15 minutes
   account sign-in-link --handle <handle> | --user-id <id>
       prints another sign-in link
+  account suspend --handle <handle> | --user-id <id> [--reason <why>]
+      keeps its keys, sessions and links from working; what is paid all the same still counts
+  account resume --handle <handle> | --user-id <id> [--reason <why>]
+      lets it work again; people sign in anew
+  account revoke-everything --handle <handle> | --user-id <id>
+      takes its keys, sessions, sign-in links and identities away; a new link is the way back
   dead-letters list --service links-api|settlement-listener|webhook-dispatcher [--after <seq>]
       what a service could not apply, a hundred at a time
   dead-letters replay --service <service> [--key <key>] [--after <seq>]
@@ -67,6 +73,20 @@ const republishing = (service: Call["service"], what: string): Command => ({
       republish({ service, what, isWaiting: noWait === undefined }, environment),
 });
 
+const named = ["handle", "user-id"] as const;
+
+/** A call about one account, which its handle or its id names. */
+const onAccount = (path: string, { handle, "user-id": userId, reason }: Options): Call => ({
+  service: "auth-keys",
+  method: "POST",
+  path,
+  body: {
+    ...(userId === undefined ? { handle: demand("handle", handle) } : { userId }),
+    ...(reason === undefined ? {} : { reason }),
+  },
+  notFound: "no account has this handle or id",
+});
+
 const commands: Record<string, Command> = {
   "account create": oneCall(["username", "handle"], ({ username, handle }) => ({
     service: "auth-keys",
@@ -77,13 +97,16 @@ const commands: Record<string, Command> = {
       ...(handle === undefined ? {} : { handle }),
     },
   })),
-  "account sign-in-link": oneCall(["handle", "user-id"], ({ handle, "user-id": userId }) => ({
-    service: "auth-keys",
-    method: "POST",
-    path: "/internal/sign-in-links",
-    body: userId === undefined ? { handle: demand("handle", handle) } : { userId },
-    notFound: "no account has this handle or id",
-  })),
+  "account sign-in-link": oneCall(named, (given) => onAccount("/internal/sign-in-links", given)),
+  "account suspend": oneCall([...named, "reason"], (given) =>
+    onAccount("/internal/accounts/suspend", given),
+  ),
+  "account resume": oneCall([...named, "reason"], (given) =>
+    onAccount("/internal/accounts/resume", given),
+  ),
+  "account revoke-everything": oneCall(named, (given) =>
+    onAccount("/internal/accounts/revoke-everything", given),
+  ),
   "dead-letters list": oneCall(["service", "after"], ({ service, after }) => ({
     ...deadLetters(service, "", { afterSeq: after }),
     method: "GET",

@@ -56,6 +56,7 @@ CREATE TABLE accounts (
   background_colour text,
   links text[],
   date_created timestamp with time zone NOT NULL,
+  suspended_at timestamp with time zone,
   CONSTRAINT accounts_pkey PRIMARY KEY (id),
   CONSTRAINT accounts_version_check CHECK (version > 0)
 );

@@ -31,6 +31,8 @@ export const Account = z.object({
   backgroundColour: z.string().nullable(),
   links: z.array(z.string()).nullable(),
   wallets: z.array(Wallet),
+  /** An operator keeps its keys, sessions and links from working (rule CALLER-17). */
+  isSuspended: z.boolean().optional(),
 });
 export type Account = z.output<typeof Account>;
 

@@ -24,6 +24,15 @@ describe("what a key is asked about", () => {
     ]);
   });
 
+  test("a suspended account's key and session are known, and refused by a code of their own", async () => {
+    const { authKeys, identity, key } = open();
+    const { account, credential } = sampleAnswer();
+    authKeys.reply({ found: true, account: { ...account, isSuspended: true }, credential });
+    expect(await outcomeOf(identity.byApiKey(key, create))).toBe("ACCOUNT_SUSPENDED");
+    expect(identity.knownApiKey(key, create.freshMs)).toBeUndefined();
+    expect(await outcomeOf(identity.bySession("token", list))).toBe("ACCOUNT_SUSPENDED");
+  });
+
   test("a text that cannot be a key is refused without a question", async () => {
     const { authKeys, identity, key } = open();
     const lastWrong = key.slice(0, -1) + (key.endsWith("0") ? "1" : "0");

@@ -14,12 +14,15 @@ export type Identity = {
    */
   knownApiKey(key: string, freshMs: number): Caller | undefined;
   /**
-   * Who holds the key. Throws the refusals INVALID_API_KEY and EXPIRED_API_KEY, and
-   * IdentityUnavailable without an answer at most `freshMs` old. While auth-keys is away an answer
+   * Who holds the key. Throws the refusals INVALID_API_KEY, EXPIRED_API_KEY and ACCOUNT_SUSPENDED,
+   * and IdentityUnavailable without an answer at most `freshMs` old. While auth-keys is away an answer
    * may be 60 s old, unless `freshMs` is 1,000 or less.
    */
   byApiKey(key: string, options: { freshMs: number }): Promise<Caller>;
-  /** Whose session it is, likewise. Throws the refusal UNAUTHENTICATED, and IdentityUnavailable. */
+  /**
+   * Whose session it is, likewise. Throws the refusals UNAUTHENTICATED and ACCOUNT_SUSPENDED, and
+   * IdentityUnavailable.
+   */
   bySession(token: string, options: { freshMs: number }): Promise<Caller>;
   /** Forgets what is known of a session that ended here. */
   forgetSession(token: string): void;
@@ -43,13 +46,15 @@ export const createIdentity = ({ ask, clock, metrics, log }: IdentityOptions): I
     knownApiKey: (key, freshMs) => {
       if (key.length > keyCharsMax) return undefined;
       const caller = apiKeys.known(hashOf(key), freshMs)?.caller;
-      return caller === undefined || hasExpired(caller) ? undefined : caller;
+      const isUsable = caller !== undefined && !hasExpired(caller) && !isSuspended(caller);
+      return isUsable ? caller : undefined;
     },
     byApiKey: async (key, { freshMs }) => {
       if (!isApiKey(key)) throw refuse("INVALID_API_KEY");
       const { caller } = await apiKeys.get(hashOf(key), freshMs);
       if (caller === undefined) throw refuse("INVALID_API_KEY");
       if (hasExpired(caller)) throw refuse("EXPIRED_API_KEY");
+      if (isSuspended(caller)) throw refuse("ACCOUNT_SUSPENDED");
       return caller;
     },
     bySession: async (token, { freshMs }) => {
@@ -57,11 +62,14 @@ export const createIdentity = ({ ask, clock, metrics, log }: IdentityOptions): I
       if (!canBe) throw refuse("UNAUTHENTICATED");
       const { caller } = await sessions.get(hashOf(token), freshMs);
       if (caller === undefined || hasExpired(caller)) throw refuse("UNAUTHENTICATED");
+      if (isSuspended(caller)) throw refuse("ACCOUNT_SUSPENDED");
       return caller;
     },
     forgetSession: (token) => sessions.forget(hashOf(token)),
   };
 };
+
+const isSuspended = ({ account }: Caller): boolean => account.isSuspended === true;
 
 /** The same SHA-256 as contracts' `hashSecret`, but in one call, because every request makes it. */
 const hashOf = (secret: string): string => hash("sha256", secret, "hex");

@@ -33,11 +33,13 @@ import { listTokens } from "./http/list-tokens.ts";
 import { listWallets } from "./http/list-wallets.ts";
 import { makeSignInLink } from "./http/make-sign-in-link.ts";
 import { revokeApiKey } from "./http/revoke-api-key.ts";
+import { revokeEverything } from "./http/revoke-everything.ts";
 import { revokeSession } from "./http/revoke-session.ts";
 import { rotateApiKey } from "./http/rotate-api-key.ts";
 import { answerFormRefusal, signInByForm } from "./http/sign-in-by-form.ts";
 import { startOidc } from "./http/start-oidc.ts";
 import { startSession } from "./http/start-session.ts";
+import { resumeAccount, suspendAccount } from "./http/suspend-account.ts";
 import { unlinkIdentity } from "./http/unlink-identity.ts";
 
 /** Where identity providers send browsers back to. They know it by registration. */
@@ -96,5 +98,12 @@ const signInRoutes = (deps: Deps): readonly Route[] => {
 export const internalRoutes = (deps: Deps): readonly InternalRoute[] => [
   { method: "post", path: "/internal/introspect", handle: answerIntrospection(deps) },
   { method: "post", path: "/internal/accounts", handle: createAccount(deps) },
+  { method: "post", path: "/internal/accounts/suspend", handle: suspendAccount(deps) },
+  { method: "post", path: "/internal/accounts/resume", handle: resumeAccount(deps) },
+  {
+    method: "post",
+    path: "/internal/accounts/revoke-everything",
+    handle: revokeEverything(deps),
+  },
   { method: "post", path: "/internal/sign-in-links", handle: makeSignInLink(deps) },
 ];

@@ -43,7 +43,10 @@ const keyRefusals = [
   "INVALID_API_KEY",
   "EXPIRED_API_KEY",
   "INSUFFICIENT_API_SCOPE",
+  "ACCOUNT_SUSPENDED",
 ] as const;
+
+const sessionRefusals = ["UNAUTHENTICATED", "CROSS_SITE_REQUEST", "ACCOUNT_SUSPENDED"] as const;
 
 /** Every code of the catalogue that an operation is refused with; validation codes come on top. */
 export const refusalsOf = (operation: Operation): readonly RefusalCode[] => {
@@ -68,7 +71,7 @@ const callerRefusals = (
   // Where nobody can tell who is calling, the operation's own failure is answered if it has one.
   const unknown: readonly RefusalCode[] =
     failure === "INTERNAL_ERROR" ? ["SERVICE_UNAVAILABLE"] : [];
-  if (caller === "session") return ["UNAUTHENTICATED", "CROSS_SITE_REQUEST", ...unknown];
+  if (caller === "session") return [...sessionRefusals, ...unknown];
   return [...keyRefusals, ...unknown];
 };
 

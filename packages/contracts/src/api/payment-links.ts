@@ -30,6 +30,7 @@ export const noInstructionsReasons = [
   "completed",
   "expired",
   "inactive",
+  "account_suspended",
   "chain_not_watched",
   "no_fee_proxy",
   "amount_not_payable",

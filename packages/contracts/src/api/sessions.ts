@@ -108,6 +108,7 @@ export const signInOperations = {
       "CROSS_SITE_REQUEST",
       "SIGN_IN_METHOD_UNAVAILABLE",
       "SIGN_UP_CLOSED",
+      "ACCOUNT_SUSPENDED",
     ],
   },
   askAboutLink: {
@@ -119,7 +120,12 @@ export const signInOperations = {
     summary: "Ask whom a one-time link signs in, which uses nothing up",
     body: SignInLinkQuestion,
     answers: { 200: SignInLinkOwner },
-    refusals: ["INVALID_SIGN_IN_TOKEN", "CROSS_SITE_REQUEST", "SIGN_IN_METHOD_UNAVAILABLE"],
+    refusals: [
+      "INVALID_SIGN_IN_TOKEN",
+      "CROSS_SITE_REQUEST",
+      "SIGN_IN_METHOD_UNAVAILABLE",
+      "ACCOUNT_SUSPENDED",
+    ],
   },
   listMethods: {
     method: "get",
@@ -154,6 +160,7 @@ export const signInOperations = {
     refusals: [
       "UNAUTHENTICATED",
       "CROSS_SITE_REQUEST",
+      "ACCOUNT_SUSPENDED",
       "SIGN_IN_METHOD_UNAVAILABLE",
       "OIDC_ISSUER_UNAVAILABLE",
       "SERVICE_UNAVAILABLE",
@@ -173,6 +180,7 @@ export const signInOperations = {
       "OIDC_SIGN_IN_REFUSED",
       "SIGN_IN_METHOD_UNAVAILABLE",
       "SIGN_UP_CLOSED",
+      "ACCOUNT_SUSPENDED",
       "IDENTITY_TAKEN",
       "IDENTITY_LIMIT",
       "OIDC_ISSUER_UNAVAILABLE",

@@ -15,7 +15,13 @@ export type FoundKey = Account & {
 export type FoundSession = Account & { credentialId: string; lastSeenAt: Date; expiresAt: Date };
 
 /** The outcome of a question. The asker hears less. */
-export type IntrospectionOutcome = "valid" | "unknown" | "revoked" | "inactive" | "expired";
+export type IntrospectionOutcome =
+  | "valid"
+  | "unknown"
+  | "revoked"
+  | "inactive"
+  | "expired"
+  | "suspended";
 
 /** The outcome of a question, for our metric, and the answer to it. */
 export type Judgement = { outcome: IntrospectionOutcome; answer: IntrospectionAnswer };
@@ -27,7 +33,7 @@ export const judgeKey = (found: FoundKey | undefined, now: Date): Judgement => {
   if (!found.isActive) return { outcome: "inactive", answer: { found: false } };
   const isExpired = found.expiresAt !== null && found.expiresAt <= now;
   return {
-    outcome: isExpired ? "expired" : "valid",
+    outcome: isExpired ? "expired" : usable(found),
     answer: tell(found, {
       bucketId: found.bucketId,
       scopes: found.scopes,
@@ -41,10 +47,13 @@ export const judgeSession = (found: FoundSession | undefined, now: Date): Judgem
   if (found === undefined) return { outcome: "unknown", answer: { found: false } };
   const expiresAt = sessionEnd(found, now);
   return {
-    outcome: expiresAt <= now ? "expired" : "valid",
+    outcome: expiresAt <= now ? "expired" : usable(found),
     answer: tell(found, { bucketId: found.credentialId, scopes: [], expiresAt }),
   };
 };
+
+const usable = ({ isSuspended }: Account): "valid" | "suspended" =>
+  isSuspended === true ? "suspended" : "valid";
 
 const tell = (
   found: Account & { credentialId: string },
@@ -63,6 +72,7 @@ const tell = (
     backgroundColour: found.backgroundColour,
     links: found.links,
     wallets: found.wallets,
+    isSuspended: found.isSuspended,
   },
   credential: { id: found.credentialId, ...rest },
 });

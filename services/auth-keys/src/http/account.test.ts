@@ -44,6 +44,7 @@ describe("PATCH /console/api/account", () => {
       version: 2,
       dateCreated: "2026-11-21T10:00:00.000Z",
       wallets: [],
+      isSuspended: false,
       ...profile,
     });
     expect(await rig.readAudit(userId)).toContain("account.changed");

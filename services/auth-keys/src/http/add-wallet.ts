@@ -6,8 +6,9 @@ import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { openWallet, showWallet } from "../domain/wallet.ts";
 import { readWalletAddress } from "../domain/wallet-address.ts";
-import { lockAccount, publishAccount } from "../store/accounts.ts";
+import { publishAccount } from "../store/accounts.ts";
 import { insertAudit } from "../store/audit-log.ts";
+import { lockCallersAccount } from "../store/sessions.ts";
 import { insertWallet } from "../store/wallets.ts";
 
 /** POST /console/api/wallets: an address at which the owner is paid, in one token. */
@@ -23,7 +24,7 @@ export const addWallet = (deps: Deps) => {
     };
     const now = deps.clock.now();
     const wallet = await transact(deps.pool, async (tx) => {
-      const account = await lockAccount(tx, caller.account.id);
+      const account = await lockCallersAccount(tx, caller);
       const opened = openWallet(wanted, account.wallets, deps.catalogue);
       const accountId = account.id;
       await insertWallet(tx, { accountId, chainId: token.chain.id, wallet: opened, now });

@@ -17,7 +17,7 @@ export const askAboutLink = (deps: Deps) => async (req: Request, res: Response) 
   answerJson(res, 200, { handle, username });
 };
 
-/** The account that a one-time link signs in to. Throws INVALID_SIGN_IN_TOKEN. */
+/** The account that a one-time link signs in to. Throws INVALID_SIGN_IN_TOKEN, ACCOUNT_SUSPENDED. */
 export const findLinkOwner = async (
   deps: Pick<Deps, "clock" | "pool" | "signInMethods">,
   token: string,
@@ -27,5 +27,7 @@ export const findLinkOwner = async (
   const found = { hash: hashSecret(token), now: clock.now() };
   const accountId = await findSignInTokenOwner(pool, found);
   if (accountId === undefined) throw refuse("INVALID_SIGN_IN_TOKEN");
-  return getAccount(pool, accountId);
+  const account = await getAccount(pool, accountId);
+  if (account.isSuspended === true) throw refuse("ACCOUNT_SUSPENDED");
+  return account;
 };

@@ -6,9 +6,10 @@ import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { changeAccount as decideChange, showAccount } from "../domain/account.ts";
 import { readHandle } from "../domain/handle.ts";
-import { lockAccount, publishAccount, updateAccount } from "../store/accounts.ts";
+import { publishAccount, updateAccount } from "../store/accounts.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { claimHandle } from "../store/handles.ts";
+import { lockCallersAccount } from "../store/sessions.ts";
 
 /** PATCH /console/api/account: the owner changes the public profile, the handle included. */
 export const changeAccount =
@@ -17,7 +18,7 @@ export const changeAccount =
     const change = typed === undefined ? profile : { ...profile, handle: readHandle(typed) };
     const now = deps.clock.now();
     const account = await transact(deps.pool, async (tx) => {
-      const before = await lockAccount(tx, caller.account.id);
+      const before = await lockCallersAccount(tx, caller);
       const { changed: after, fields } = decideChange(before, change);
       if (fields.length === 0) return before;
       if (after.handle !== null && after.handle !== before.handle) {

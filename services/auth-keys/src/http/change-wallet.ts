@@ -5,8 +5,9 @@ import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { changeDefaults, showWallet } from "../domain/wallet.ts";
-import { lockAccount, publishAccount } from "../store/accounts.ts";
+import { publishAccount } from "../store/accounts.ts";
 import { insertAudit } from "../store/audit-log.ts";
+import { lockCallersAccount } from "../store/sessions.ts";
 import { updateDefaults } from "../store/wallets.ts";
 
 /**
@@ -18,7 +19,7 @@ export const changeWallet = (deps: Deps) => async (req: Request, res: Response, 
   const change = await readBody(req, WalletChange);
   const now = deps.clock.now();
   const { wallet, token } = await transact(deps.pool, async (tx) => {
-    const account = await lockAccount(tx, caller.account.id);
+    const account = await lockCallersAccount(tx, caller);
     const before = account.wallets.find((candidate) => candidate.id === walletId);
     const token = before === undefined ? undefined : deps.catalogue.findToken(before.tokenId);
     if (before === undefined || token === undefined) throw refuse("NOT_FOUND");

@@ -5,8 +5,8 @@ import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { apiKeysMax, openApiKey } from "../domain/api-key.ts";
-import { lockAccount } from "../store/accounts.ts";
 import { countApiKeys } from "../store/api-keys.ts";
+import { lockCallersAccount } from "../store/sessions.ts";
 import { answerIssuedKey, issueApiKey } from "./issue-api-key.ts";
 
 /** POST /console/api/api-keys: a new key, shown in this answer and never again. */
@@ -26,7 +26,7 @@ export const createApiKey = (deps: Deps) => {
     });
     await transact(deps.pool, async (tx) => {
       // Behind the account's lock, so that two calls at once cannot both take the last free place.
-      await lockAccount(tx, accountId);
+      await lockCallersAccount(tx, caller);
       const { currentCount } = await countApiKeys(tx, { accountId, now });
       if (currentCount >= apiKeysMax) throw refuse("API_KEY_LIMIT");
       await issueApiKey(tx, { caller, key, secret });

@@ -4,8 +4,9 @@ import { readParam } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
-import { lockAccount, publishAccount } from "../store/accounts.ts";
+import { publishAccount } from "../store/accounts.ts";
 import { insertAudit } from "../store/audit-log.ts";
+import { lockCallersAccount } from "../store/sessions.ts";
 import { deleteWallet as deleteStoredWallet } from "../store/wallets.ts";
 
 /**
@@ -16,7 +17,7 @@ export const deleteWallet = (deps: Deps) => async (req: Request, res: Response, 
   const walletId = readParam(req, "id");
   const now = deps.clock.now();
   await transact(deps.pool, async (tx) => {
-    const account = await lockAccount(tx, caller.account.id);
+    const account = await lockCallersAccount(tx, caller);
     const wallet = account.wallets.find((candidate) => candidate.id === walletId);
     if (wallet === undefined) throw refuse("NOT_FOUND");
     await deleteStoredWallet(tx, { accountId: account.id, walletId });

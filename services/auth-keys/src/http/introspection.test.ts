@@ -46,6 +46,7 @@ describe("POST /internal/introspect", () => {
             provider: null,
           },
         ],
+        isSuspended: false,
       },
       credential: {
         id: expect.stringMatching(/^key_/),

@@ -2,9 +2,9 @@ import { refuse } from "@payment-links/contracts";
 import type { Caller } from "@payment-links/identity";
 import type { Transaction } from "@payment-links/postgres";
 import { type Identity, type ProvenIdentity, identitiesMax } from "../domain/identity.ts";
-import { lockAccount } from "../store/accounts.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { insertIdentity, listIdentities, lockIdentity } from "../store/identities.ts";
+import { lockCallersAccount } from "../store/sessions.ts";
 
 type Linking = { id: string; proven: ProvenIdentity; caller: Caller; now: Date };
 
@@ -22,7 +22,7 @@ export const linkProvenIdentity = async (
     if (known.accountId !== accountId) throw refuse("IDENTITY_TAKEN");
     return known;
   }
-  await lockAccount(tx, accountId);
+  await lockCallersAccount(tx, caller);
   if ((await listIdentities(tx, accountId)).length >= identitiesMax) throw refuse("IDENTITY_LIMIT");
   const { method, issuer, subject } = proven;
   const identity = { id, accountId, method, issuer, subject, dateCreated: now };

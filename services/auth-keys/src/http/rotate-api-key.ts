@@ -12,9 +12,9 @@ import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { type ApiKey, replacedKeysMax, rotateApiKey as decideRotation } from "../domain/api-key.ts";
-import { lockAccount } from "../store/accounts.ts";
 import { countApiKeys, lockApiKey, updateApiKeyReplaced } from "../store/api-keys.ts";
 import { insertAudit } from "../store/audit-log.ts";
+import { lockCallersAccount } from "../store/sessions.ts";
 import { answerIssuedKey, issueApiKey } from "./issue-api-key.ts";
 
 /**
@@ -35,7 +35,7 @@ export const rotateApiKey = (deps: Deps) => async (req: Request, res: Response, 
   const accountId = caller.account.id;
   const key = await transact(deps.pool, async (tx): Promise<ApiKey> => {
     // Behind the account's lock, as for a new key: the limits count all keys at once.
-    await lockAccount(tx, accountId);
+    await lockCallersAccount(tx, caller);
     const before = await lockApiKey(tx, { accountId, id: keyId, now });
     if (before === undefined) throw refuse("NOT_FOUND");
     const { opened, replaced } = decideRotation(before, rotation);

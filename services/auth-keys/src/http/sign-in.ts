@@ -39,6 +39,7 @@ export const signIn = async (
   const now = deps.clock.now();
   const account = await transact(deps.pool, async (tx) => {
     const { account: found, identityId } = await who(tx, { sessionId, now });
+    if (found.isSuspended === true) throw refuse("ACCOUNT_SUSPENDED");
     const former = await deleteSessionByHash(tx, formerHash);
     if (former !== undefined) await auditSession(tx, { ...former, action: "session.ended", now });
     const accountId = found.id;

@@ -14,6 +14,7 @@ export const accountColumns = sql.fragment`
   a.id, a.version, a.handle, a.username, a.date_created AS "dateCreated",
   a.profile_image AS "profileImage", a.bio, a.background_image AS "backgroundImage",
   a.background_colour AS "backgroundColour", a.links,
+  a.suspended_at IS NOT NULL AS "isSuspended",
   coalesce((
     SELECT jsonb_agg(jsonb_build_object(
       'id', w.id, 'walletAddress', w.wallet_address, 'tokenId', w.token_id,
@@ -72,6 +73,15 @@ export const updateAccount = async (tx: Transaction, account: Account): Promise<
       links = ${account.links === null ? null : sql.array(account.links, "text")}
     WHERE id = ${account.id}
   `);
+};
+
+/** Writes since when an account, whose row is locked, is suspended; null if it is not. */
+export const updateSuspension = async (
+  tx: Transaction,
+  { accountId, since }: { accountId: string; since: Date | null },
+): Promise<void> => {
+  const at = since === null ? null : sql.timestamp(since);
+  await tx.query(nothing`UPDATE accounts SET suspended_at = ${at} WHERE id = ${accountId}`);
 };
 
 /** Publishes a new account, as it was stored. */

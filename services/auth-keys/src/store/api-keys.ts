@@ -48,6 +48,7 @@ export const insertApiKey = async (
   `);
 };
 
+const KeyIdRow = z.object({ id: z.string() });
 const KeyCounts = z.object({ currentCount: z.int(), replacedCount: z.int() });
 type KeyCounts = z.output<typeof KeyCounts>;
 
@@ -107,6 +108,16 @@ export const revokeApiKey = async (
 ): Promise<void> => {
   await tx.query(nothing`UPDATE api_keys SET revoked_at = ${sql.timestamp(now)} WHERE id = ${id}`);
 };
+
+/** Revokes every key of an account for ever; answers their ids. */
+export const revokeApiKeysOfAccount = (
+  tx: Transaction,
+  { accountId, now }: { accountId: string; now: Date },
+): Promise<readonly string[]> =>
+  tx.anyFirst(sql.type(KeyIdRow)`
+    UPDATE api_keys SET revoked_at = ${sql.timestamp(now)}
+    WHERE account_id = ${accountId} AND revoked_at IS NULL RETURNING id
+  `);
 
 const FoundKeyRow = AccountRow.extend({
   credentialId: z.string(),

@@ -15,6 +15,9 @@ type AuditEntry = {
   action:
     | "account.created"
     | "account.changed"
+    | "account.suspended"
+    | "account.resumed"
+    | "account.credentials_revoked"
     | "wallet.added"
     | "wallet.changed"
     | "wallet.deleted"
@@ -31,7 +34,7 @@ type AuditEntry = {
     | "session.revoked";
   targetId?: string;
   /** What an auditor needs to understand the entry; never a secret. */
-  detail?: Record<string, string | boolean | null | readonly string[]>;
+  detail?: Record<string, string | number | boolean | null | readonly string[]>;
 };
 
 /** Writes down what was done, in the transaction that does it. */

@@ -64,3 +64,12 @@ export const deleteIdentity = async (
   (await tx.maybeOne(sql.type(IdentityRow)`
     DELETE FROM identities WHERE id = ${id} AND account_id = ${accountId} RETURNING ${columns}
   `)) ?? undefined;
+
+/** Unlinks every identity of an account; answers which they were. */
+export const deleteIdentitiesOfAccount = (
+  tx: Transaction,
+  accountId: string,
+): Promise<readonly Identity[]> =>
+  tx.any(sql.type(IdentityRow)`
+    DELETE FROM identities WHERE account_id = ${accountId} RETURNING ${columns}
+  `);

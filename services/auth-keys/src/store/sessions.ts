@@ -1,10 +1,10 @@
 import * as z from "zod";
 import { sql } from "slonik";
-import { signInMethods } from "@payment-links/contracts";
+import { type Account, refuse, signInMethods } from "@payment-links/contracts";
 import { type Db, type Transaction, nothing } from "@payment-links/postgres";
 import type { FoundSession } from "../domain/introspection.ts";
 import { type Session, type SignInMethod, sessionIdleMs, sessionsMax } from "../domain/session.ts";
-import { AccountRow, accountColumns } from "./accounts.ts";
+import { AccountRow, accountColumns, lockAccount } from "./accounts.ts";
 
 const SessionRow = z.object({ id: z.string(), accountId: z.string() });
 const SessionIdRow = z.object({ id: z.string() });
@@ -77,6 +77,31 @@ export const deleteSessionsOfIdentity = (
   tx.anyFirst(sql.type(SessionIdRow)`
     DELETE FROM sessions WHERE identity_id = ${identityId} AND id <> ${exceptId} RETURNING id
   `);
+
+/** Ends all sessions of an account; answers their ids. */
+export const deleteSessionsOfAccount = (
+  tx: Transaction,
+  accountId: string,
+): Promise<readonly string[]> =>
+  tx.anyFirst(sql.type(SessionIdRow)`
+    DELETE FROM sessions WHERE account_id = ${accountId} RETURNING id
+  `);
+
+/**
+ * Locks and reads the account of a signed-in caller, who was asked about before the lock. Throws
+ * UNAUTHENTICATED or ACCOUNT_SUSPENDED if the session or the account was taken away in between:
+ * what is taken away must stay so, however many calls were under way.
+ */
+export const lockCallersAccount = async (
+  tx: Transaction,
+  { account: { id }, credential }: { account: { id: string }; credential: { id: string } },
+): Promise<Account> => {
+  const account = await lockAccount(tx, id);
+  if (account.isSuspended === true) throw refuse("ACCOUNT_SUSPENDED");
+  const isThere = await tx.exists(nothing`SELECT FROM sessions WHERE id = ${credential.id}`);
+  if (!isThere) throw refuse("UNAUTHENTICATED");
+  return account;
+};
 
 /** The sessions of an account that have not ended, the newest first. */
 export const listSessions = (

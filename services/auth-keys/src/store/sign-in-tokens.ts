@@ -25,6 +25,17 @@ export const findSignInTokenOwner = async (
     WHERE hash = ${sql.binary(hash)} AND expires_at > ${sql.timestamp(now)}
   `)) ?? undefined;
 
+/** Uses up all tokens of an account; answers how many. */
+export const deleteSignInTokensOfAccount = async (
+  tx: Transaction,
+  accountId: string,
+): Promise<number> => {
+  const { rowCount } = await tx.query(nothing`
+    DELETE FROM sign_in_tokens WHERE account_id = ${accountId}
+  `);
+  return rowCount;
+};
+
 /** Uses up a token and answers whose it was. Only one of several calls at once gets an answer. */
 export const redeemSignInToken = async (
   tx: Transaction,

@@ -35,6 +35,7 @@ export type OwnerView = {
   backgroundColour: string | null;
   links: string[] | null;
   wallets: { id: string; isDefault: boolean; isChainDefault: boolean }[];
+  isSuspended?: boolean | undefined;
 };
 
 export type OwnedLinkView = LinkView & { owner: OwnerView };

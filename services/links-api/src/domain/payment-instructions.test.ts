@@ -23,7 +23,10 @@ const findToken = (tokenId: string): CatalogueToken => {
 const usdc = findToken("usdc-base");
 const coin: CatalogueToken = { ...findToken("usdc-sepolia"), isNative: true, decimals: 18 };
 
-const sampleLink = (more: Partial<LinkView> = {}): LinkView => ({
+type SampleLink = LinkView & { owner: { isSuspended?: boolean } };
+
+const sampleLink = (more: Partial<SampleLink> = {}): SampleLink => ({
+  owner: {},
   id: "plink_01m7y4kb9sfvktcnzb0r3g9a0s",
   userId: "user_01m7y4kb9sfvktcnzb0r3g9a0s",
   status: "active",
@@ -45,14 +48,14 @@ const sampleLink = (more: Partial<LinkView> = {}): LinkView => ({
 
 type Wish = { token?: CatalogueToken; amount?: string; chains?: string[] };
 
-const advise = (link: LinkView, { token = usdc, amount, chains = [token.chain.id] }: Wish = {}) =>
+const advise = (link: SampleLink, { token = usdc, amount, chains = [token.chain.id] }: Wish = {}) =>
   instructPayer(link, token, {
     amount: amount === undefined ? undefined : new Decimal(amount),
     settlementChains: new Set(chains),
     now,
   });
 
-const instruct = (link: LinkView, wish?: Wish) => {
+const instruct = (link: SampleLink, wish?: Wish) => {
   const advice = advise(link, wish);
   if ("reason" in advice) throw new Error(advice.reason);
   return advice.instructions;

@@ -7,7 +7,7 @@ import {
   refuse,
 } from "@payment-links/contracts";
 import { encodeApprove, encodeNativePayment, encodeTokenPayment } from "./proxy-calldata.ts";
-import type { LinkView } from "./link-view.ts";
+import type { LinkView, OwnerView } from "./link-view.ts";
 import { statusAt } from "./link.ts";
 
 type Hex = `0x${string}`;
@@ -39,12 +39,14 @@ type Wish = {
   now: Date;
 };
 
+type PayableLink = LinkView & { owner: Pick<OwnerView, "isSuspended"> };
+
 /**
  * Decides how a payer pays a link on its chain, or why not. Refuses a wished amount that the token
  * cannot express. Money goes from payer to owner through the proxy, which keeps nothing.
  */
 export const instructPayer = (
-  link: LinkView,
+  link: PayableLink,
   token: CatalogueToken,
   { amount: wished, settlementChains, now }: Wish,
 ): { instructions: PaymentInstructions } | { reason: NoInstructionsReason } => {
@@ -83,9 +85,9 @@ const checkWish = (amount: Decimal, { decimals }: CatalogueToken): void => {
   if (toBaseUnits(amount, decimals) > uint256Max) throw invalid("decimal_max_digits");
 };
 
-const refusalOf = (link: LinkView, now: Date): NoInstructionsReason | undefined => {
+const refusalOf = (link: PayableLink, now: Date): NoInstructionsReason | undefined => {
   const status = statusAt(link, now);
-  if (status === "active") return undefined;
+  if (status === "active") return link.owner.isSuspended ? "account_suspended" : undefined;
   if (status === "completed") return "completed";
   return link.expiresAt !== null && link.expiresAt <= now ? "expired" : "inactive";
 };

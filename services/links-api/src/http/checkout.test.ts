@@ -242,3 +242,31 @@ describe("the calls of the checkout", () => {
     }
   });
 });
+
+describe("the checkout of a suspended account", () => {
+  test("takes no payment and says so; what is paid all the same counts, and is told", async () => {
+    const account = sampleAccount();
+    const id = await rig.createLink(rig.giveKey(account), { toAmount: "25.5" });
+    expect((await checkout(id)).json.instructions).not.toBeNull();
+    await rig.hear({ ...account, version: 2, isSuspended: true });
+
+    const { instructions, reason, status } = (await checkout(id)).json;
+    expect([instructions, reason, status]).toEqual([null, "account_suspended", "active"]);
+    const page = await rig.call(`/@${account.handle}/pay/${id}`);
+    expect(page.text).toContain("takes no payments right now. Do not send anything to it.");
+    expect(page.text).not.toContain("Payment contract");
+    expect((await rig.retrieve(id)).status).toBe("active");
+
+    await rig.settle(sampleSettlement(id, { amount: "25.5" }));
+    const types = (await rig.eventsOf(id)).map(({ type }) => type);
+    expect(types.slice(1)).toEqual([
+      "payment_link.transaction.succeeded",
+      "payment_link.completed",
+    ]);
+    expect((await checkout(id)).json.reason).toBe("completed");
+
+    const other = await rig.createLink(rig.giveKey({ ...account, version: 2 }), { toAmount: "1" });
+    await rig.hear({ ...account, version: 3, isSuspended: false });
+    expect((await checkout(other)).json.instructions).not.toBeNull();
+  });
+});

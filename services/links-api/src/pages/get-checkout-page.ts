@@ -59,17 +59,26 @@ const states: Readonly<Record<LinkStatus, { word: string; text: string }>> = {
   },
 };
 
+/** The account is suspended; the link itself may be payable again some day. */
+const heldState = {
+  word: "On hold",
+  text: "This payment link takes no payments right now. Do not send anything to it.",
+};
+
 const showCheckout = (
   deps: Deps,
   link: OwnedLinkView,
   { token, pay }: { token: TokenData; pay: Html | undefined },
 ): Html => {
   const status = statusAt(link, deps.clock.now());
-  const state = states[status];
+  const isHeld = status === "active" && link.owner.isSuspended === true;
+  const state = isHeld ? heldState : states[status];
   return html`<main class="card">
     ${showOwner(link.owner)}
     <h1 class="amount">${link.toAmount} <span class="unit">${token.symbol}</span></h1>
-    <p class="state"><span class="badge ${status}">${state.word}</span> ${state.text}</p>
+    <p class="state">
+      <span class="badge ${isHeld ? "inactive" : status}">${state.word}</span> ${state.text}
+    </p>
     ${link.description === null ? undefined : html`<p class="description">${link.description}</p>`}
     <dl>
       ${showToken(token)}

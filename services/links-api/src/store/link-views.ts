@@ -38,6 +38,7 @@ const Owner = z.object({
   wallets: z.array(
     z.object({ id: z.string(), isDefault: z.boolean(), isChainDefault: z.boolean() }),
   ),
+  isSuspended: z.boolean().optional(),
 }) satisfies z.ZodType<OwnerView>;
 
 const OwnedViewRow = ViewRow.extend({ owner: Owner });

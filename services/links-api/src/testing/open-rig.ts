@@ -7,6 +7,7 @@ import {
   type IntrospectionAnswer,
   type Scope,
   type SettlementState,
+  accountUpdated,
   hashSecret,
   mintApiKey,
   newId,
@@ -18,6 +19,7 @@ import { holdAnswer, openTestGround, serveForTest } from "@payment-links/process
 import { type Clock, openMetrics } from "@payment-links/runtime";
 import { createDeps } from "../create-deps.ts";
 import { applySettlement } from "../events/apply-settlement.ts";
+import { keepAccount } from "../events/keep-account.ts";
 import { createLinksApi, linksApiMigration } from "../service.ts";
 
 const OutboxRow = z.object({
@@ -123,6 +125,16 @@ export const openRig = async ({
 
   const rig = {
     ...testGround,
+    /** An account's new state arrives. */
+    hear: (account: Account) =>
+      pool.transaction((tx) =>
+        keepAccount(deps)(tx, account, {
+          id: newId("evt"),
+          type: accountUpdated.type,
+          key: account.id,
+          occurredAt: clock.now(),
+        }),
+      ),
     auth,
     deps,
     directMetrics,

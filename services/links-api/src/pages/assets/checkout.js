@@ -43,7 +43,7 @@ const follow = async () => {
     if (document.hidden) continue;
     const link = await readLink().catch(() => undefined);
     if (link === undefined) continue;
-    const state = `${link.status} ${link.receivedAmount}`;
+    const state = `${link.status} ${link.receivedAmount} ${link.reason}`;
     if (shown !== undefined && shown !== state) location.reload();
     shown = state;
     if (!isPaying || link.pendingPayments.length > 0) say(textOf(link));

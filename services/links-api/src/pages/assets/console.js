@@ -375,6 +375,7 @@ const askBeforeSignIn = async (token) => {
 const errorTexts = {
   OIDC_SIGN_IN_REFUSED: "Your company's sign-in did not succeed. Please try again.",
   OIDC_ISSUER_UNAVAILABLE: "Your company's sign-in does not answer right now. Please try later.",
+  ACCOUNT_SUSPENDED: "Your account is suspended. Ask your operator.",
   SIGN_UP_CLOSED: "You have no account here. Ask your operator for one.",
   IDENTITY_TAKEN: "That company account signs in to another account here.",
   IDENTITY_LIMIT: "This account has as many ways to sign in as it may have.",

@@ -1,0 +1,55 @@
+import type { Request, Response } from "express";
+import { body } from "@payment-links/contracts";
+import { answerJson, readBody } from "@payment-links/http";
+import { type Transaction, transact } from "@payment-links/postgres";
+import type { Deps } from "../deps.ts";
+import { lockAccount } from "../store/accounts.ts";
+import { revokeApiKeysOfAccount } from "../store/api-keys.ts";
+import { insertAudit } from "../store/audit-log.ts";
+import { deleteIdentitiesOfAccount } from "../store/identities.ts";
+import { deleteSessionsOfAccount } from "../store/sessions.ts";
+import { deleteSignInTokensOfAccount } from "../store/sign-in-tokens.ts";
+import { accountName, findNamedAccount } from "./find-named-account.ts";
+
+const RevocationBody = body(accountName);
+
+/**
+ * POST /internal/accounts/revoke-everything: an operator takes away whatever acts for an account
+ * (rule CALLER-17): keys, sessions, sign-in links and identities. A new sign-in link is the way back.
+ */
+export const revokeEverything = (deps: Deps) => async (req: Request, res: Response) => {
+  const { id } = await findNamedAccount(deps.pool, await readBody(req, RevocationBody));
+  const now = deps.clock.now();
+  const counts = await transact(deps.pool, (tx) => revokeAll(tx, id, now));
+  answerJson(res, 200, { userId: id, ...counts });
+};
+
+const revokeAll = async (tx: Transaction, accountId: string, now: Date) => {
+  // The identities first, as a sign-in locks them: it holds one until its session can be found here.
+  // What was linked during the wait for the account goes after it.
+  const early = await deleteIdentitiesOfAccount(tx, accountId);
+  await lockAccount(tx, accountId);
+  const identities = [...early, ...(await deleteIdentitiesOfAccount(tx, accountId))];
+  const apiKeys = await revokeApiKeysOfAccount(tx, { accountId, now });
+  const sessions = await deleteSessionsOfAccount(tx, accountId);
+  const signInLinks = await deleteSignInTokensOfAccount(tx, accountId);
+  const counts = {
+    apiKeys: apiKeys.length,
+    identities: identities.length,
+    sessions: sessions.length,
+    signInLinks,
+  };
+  const entry = { at: now, accountId, actor: { kind: "operator" } } as const;
+  await insertAudit(tx, { ...entry, action: "account.credentials_revoked", detail: counts });
+  for (const targetId of apiKeys) {
+    await insertAudit(tx, { ...entry, action: "api_key.revoked", targetId });
+  }
+  for (const { id: targetId, method, issuer, subject } of identities) {
+    const detail = { method, issuer, subject };
+    await insertAudit(tx, { ...entry, action: "identity.unlinked", targetId, detail });
+  }
+  for (const targetId of sessions) {
+    await insertAudit(tx, { ...entry, action: "session.revoked", targetId });
+  }
+  return counts;
+};

@@ -1,0 +1,53 @@
+import type { Request, Response } from "express";
+import { type Account, body, nullable, text } from "@payment-links/contracts";
+import { answerJson, readBody } from "@payment-links/http";
+import { type Transaction, transact } from "@payment-links/postgres";
+import type { Deps } from "../deps.ts";
+import { lockAccount, publishAccount, updateSuspension } from "../store/accounts.ts";
+import { insertAudit } from "../store/audit-log.ts";
+import { deleteSessionsOfAccount } from "../store/sessions.ts";
+import { deleteSignInTokensOfAccount } from "../store/sign-in-tokens.ts";
+import { accountName, findNamedAccount } from "./find-named-account.ts";
+
+const SuspensionBody = body({ ...accountName, reason: nullable(text({ lengthMax: 500 })) });
+
+/**
+ * POST /internal/accounts/suspend: an operator keeps an account's keys, sessions and links from
+ * working (rule CALLER-17). Its sessions stay in the table until it is resumed, so that they are
+ * refused by a code that says why.
+ */
+export const suspendAccount = (deps: Deps) => setSuspension(deps, true);
+
+/** POST /internal/accounts/resume: the account works again; none of its sessions from before does. */
+export const resumeAccount = (deps: Deps) => setSuspension(deps, false);
+
+const setSuspension = (deps: Deps, isSuspended: boolean) => async (req: Request, res: Response) => {
+  const { reason, ...name } = await readBody(req, SuspensionBody);
+  const { id, handle } = await findNamedAccount(deps.pool, name);
+  const now = deps.clock.now();
+  await transact(deps.pool, async (tx) => {
+    const account = await lockAccount(tx, id);
+    if (account.isSuspended !== isSuspended) await change(tx, account, { reason, now });
+  });
+  deps.wakeRelay();
+  answerJson(res, 200, { userId: id, handle, isSuspended });
+};
+
+const change = async (
+  tx: Transaction,
+  { id: accountId, isSuspended }: Account,
+  { reason, now }: { reason: string | null; now: Date },
+): Promise<void> => {
+  const isOver = isSuspended === true;
+  await updateSuspension(tx, { accountId, since: isOver ? null : now });
+  await deleteSignInTokensOfAccount(tx, accountId);
+  if (isOver) await deleteSessionsOfAccount(tx, accountId);
+  await insertAudit(tx, {
+    at: now,
+    accountId,
+    actor: { kind: "operator" },
+    action: isOver ? "account.resumed" : "account.suspended",
+    detail: { reason },
+  });
+  await publishAccount(tx, accountId, now);
+};
