@@ -1,12 +1,11 @@
 import type { Response } from "express";
 
 /**
- * Answers JSON, in one write; no cache may keep it, as it tells how things are now, and often of one
- * person alone. It stands for `res.json`, which also parses the content type that it has just set.
+ * Answers JSON, in one write. It stands for `res.json`, which also parses the content type that it
+ * has just set.
  */
 export const answerJson = (res: Response, status: 200 | 201 | 202, body: object): void => {
   res.statusCode = status;
   res.setHeader("Content-Type", "application/json; charset=utf-8");
-  res.setHeader("Cache-Control", "no-store");
   res.end(JSON.stringify(body));
 };

@@ -315,3 +315,34 @@ describe("what is no request", () => {
     else expect(statusAndCode(answer)).toBe(expected);
   });
 });
+
+describe("what a browser is told of every answer", () => {
+  const routes = [
+    publicRoute({ method: "get", path: "/data", handle: (_req, res) => answerJson(res, 200, {}) }),
+    publicRoute({
+      method: "get",
+      path: "/none",
+      handle: (_req, res) => void res.status(204).end(),
+    }),
+  ];
+  const paths = ["/data", "/none", "/nowhere", "/data/%ff"];
+
+  test.each([
+    ["http://127.0.0.1", undefined],
+    ["https://pay.example", "max-age=31536000"],
+  ])("under %s: no guessing of its type, no keeping, and HSTS %s", async (baseUrl, hsts) => {
+    const started = await startApp({ routes, baseUrl });
+    try {
+      for (const path of paths) {
+        const { headers } = await call({ port: started.port, path });
+        expect([path, headers["x-content-type-options"]]).toEqual([path, "nosniff"]);
+        expect([path, headers["strict-transport-security"]]).toEqual([path, hsts]);
+        expect([path, headers["cache-control"]]).toEqual([path, "no-store"]);
+      }
+      const post = await call({ port: started.port, path: "/data", method: "POST" });
+      expect([post.status, post.headers["x-content-type-options"]]).toEqual([405, "nosniff"]);
+    } finally {
+      await started.close();
+    }
+  });
+});

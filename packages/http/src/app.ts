@@ -7,7 +7,7 @@ import express, {
 } from "express";
 import { type RefusalCode, refuse } from "@payment-links/contracts";
 import { IdentityUnavailable } from "@payment-links/identity";
-import type { Log, Metrics } from "@payment-links/runtime";
+import { type Log, type Metrics, joinTrace } from "@payment-links/runtime";
 import { type Gate, admit } from "./admit.ts";
 import { answerRefusal, refusalOf } from "./answer-error.ts";
 import { createRequestTimer, type RequestTimer } from "./request-metrics.ts";
@@ -39,11 +39,11 @@ export const createApp = (options: AppOptions): Express => {
     app[route.method](route.path, serveRoute(options, timer, route));
   }
   for (const [path, methods] of methodsByPath(options.routes)) {
-    app.all(path, refuseMethod(timer, path, methods));
+    app.all(path, refuseMethod(options, timer, { path, methods }));
   }
   app.use((req, res) => {
     timer.time(req, res, "unmatched");
-    nameRequest(res);
+    beginAnswer(options, res);
     answerRefusal(refuse("NOT_FOUND"), res);
   });
   app.use(answerStrayError(options, timer));
@@ -62,8 +62,9 @@ const serveRoute = (options: AppOptions, timer: RequestTimer, route: Route) => {
   const failure = route.failure ?? "INTERNAL_ERROR";
   return async (req: Request, res: Response): Promise<void> => {
     timer.time(req, res, route.path);
-    const requestId = nameRequest(res);
-    await inServerSpan(req, res, route, async () => {
+    const requestId = beginAnswer(options, res);
+    const parent = joinTrace(req.get("traceparent"));
+    await inServerSpan({ req, res, route, parent }, async () => {
       try {
         await answerInTime(req, route, async () => {
           const caller = await admit(options.gate, route, req, res);
@@ -97,12 +98,22 @@ const answerInTime = async (
   }
 };
 
-/** Gives the request an id, which its answer and its log lines carry. */
-const nameRequest = (res: Response): string => {
+/**
+ * Gives the request an id, which its answer and its log lines carry, and the answer what holds for
+ * every one of ours: nobody guesses its type, and nobody keeps it unless its route says so.
+ */
+const beginAnswer = ({ gate }: AppOptions, res: Response): string => {
   const requestId = randomUUID();
   res.setHeader("X-Request-Id", requestId);
+  res.setHeader("X-Content-Type-Options", "nosniff");
+  res.setHeader("Cache-Control", "no-store");
+  // The cookie's policy knows whether browsers reach us by https.
+  if (gate.cookie.isSecure) res.setHeader("Strict-Transport-Security", hsts);
   return requestId;
 };
+
+/** A year, for this host alone: what else the domain serves is not ours to decide. */
+const hsts = "max-age=31536000";
 
 type Failed = { error: unknown; failure: RefusalCode; route?: Route; requestId: string };
 
@@ -137,7 +148,11 @@ const answerStrayError =
   (options: AppOptions, timer: RequestTimer): ErrorRequestHandler =>
   (error: unknown, req: Request, res: Response, _next) => {
     timer.time(req, res, "unmatched");
-    const failed = { error, failure: "INTERNAL_ERROR", requestId: nameRequest(res) } as const;
+    const failed = {
+      error,
+      failure: "INTERNAL_ERROR",
+      requestId: beginAnswer(options, res),
+    } as const;
     answerError(options, failed, req, res);
   };
 
@@ -147,14 +162,18 @@ const methodsByPath = (routes: readonly Route[]): Map<string, Method[]> => {
   return paths;
 };
 
-const refuseMethod = (timer: RequestTimer, path: string, methods: readonly Method[]) => {
+const refuseMethod = (
+  options: AppOptions,
+  timer: RequestTimer,
+  { path, methods }: { path: string; methods: readonly Method[] },
+) => {
   const names = methods.map((method) => method.toUpperCase());
   const allow = names.includes("GET")
     ? ["GET", "HEAD", ...names.filter((n) => n !== "GET")]
     : names;
   return (req: Request, res: Response): void => {
     timer.time(req, res, path);
-    nameRequest(res);
+    beginAnswer(options, res);
     res.setHeader("Allow", allow.join(", "));
     answerRefusal(refuse("METHOD_NOT_ALLOWED"), res);
   };

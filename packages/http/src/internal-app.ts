@@ -6,7 +6,13 @@ import express, {
   type Response,
 } from "express";
 import { refuse } from "@payment-links/contracts";
-import { type Log, type Metrics, exposeMetrics, metricsContentType } from "@payment-links/runtime";
+import {
+  type Log,
+  type Metrics,
+  exposeMetrics,
+  metricsContentType,
+  continueTrace,
+} from "@payment-links/runtime";
 import { answerRefusal, refusalOf } from "./answer-error.ts";
 import type { Method } from "./route.ts";
 import { inServerSpan } from "./server-span.ts";
@@ -114,8 +120,12 @@ const within = async (limitMs: number, check: Promise<boolean>): Promise<boolean
 
 const serveInternal =
   (options: InternalAppOptions, route: InternalRoute) => async (req: Request, res: Response) => {
-    await inServerSpan(req, res, route, async () => {
+    const parent = continueTrace(req.get("traceparent"));
+    await inServerSpan({ req, res, route, parent }, async () => {
       try {
+        // An answer may hold a sign-in link.
+        res.setHeader("Cache-Control", "no-store");
+        res.setHeader("X-Content-Type-Options", "nosniff");
         refuseStrangers(options, req);
         await route.handle(req, res);
       } catch (error) {

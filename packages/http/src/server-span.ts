@@ -1,19 +1,32 @@
-import { SpanKind, SpanStatusCode, context, isSpanContextValid, trace } from "@opentelemetry/api";
+import {
+  type Context,
+  SpanKind,
+  SpanStatusCode,
+  context,
+  isSpanContextValid,
+  trace,
+} from "@opentelemetry/api";
 import type { Request, Response } from "express";
-import { continueTrace, tracer } from "@payment-links/runtime";
+import { tracer } from "@payment-links/runtime";
 
-/** Answers a request within a span of its route, which continues the caller's trace. */
+type Serving = {
+  req: Request;
+  res: Response;
+  route: { method: string; path: string };
+  /** The trace that the span belongs to. */
+  parent: Context;
+};
+
+/** Answers a request within a span of its route. */
 export const inServerSpan = async (
-  req: Request,
-  res: Response,
-  route: { method: string; path: string },
+  { req, res, route, parent }: Serving,
   handle: () => Promise<void>,
 ): Promise<void> => {
   const attributes = { "http.route": route.path, "http.request.method": req.method };
   const span = tracer.startSpan(
     `${route.method.toUpperCase()} ${route.path}`,
     { kind: SpanKind.SERVER, attributes },
-    continueTrace(req.get("traceparent")),
+    parent,
   );
   // If nothing is traced, there is no context to carry.
   const isTraced = isSpanContextValid(span.spanContext());

@@ -64,6 +64,15 @@ describe("with tracing on", () => {
     expect(own).not.toBe(traceId);
   });
 
+  test("a caller who asks not to be traced is traced all the same, as we sample", async () => {
+    const { text } = await call({
+      port: app.port,
+      path: "/things/1",
+      headers: { traceparent: `00-${traceId}-b7ad6b7169203331-00` },
+    });
+    expect(text).toMatch(new RegExp(`"00-${traceId}-[0-9a-f]{16}-01"`));
+  });
+
   test("the log line of a failure carries the trace", async () => {
     app.logged.length = 0;
     await call({ port: app.port, path: "/broken", headers });

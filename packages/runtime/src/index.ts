@@ -21,4 +21,4 @@ export {
   openMetrics,
 } from "./metrics.ts";
 export { type StopList, crashOnUncaught, createStopList, stopOnSignal } from "./stop.ts";
-export { activeTraceparent, continueTrace, openTracing, tracer } from "./tracing.ts";
+export { activeTraceparent, continueTrace, joinTrace, openTracing, tracer } from "./tracing.ts";

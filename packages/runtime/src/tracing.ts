@@ -40,3 +40,16 @@ export const activeTraceparent = (): string | undefined => {
 /** The context that continues the trace of a `traceparent`. */
 export const continueTrace = (traceparent: string | undefined): Context =>
   traceparent === undefined ? ROOT_CONTEXT : propagation.extract(ROOT_CONTEXT, { traceparent });
+
+/**
+ * The context that joins a stranger's trace by its id alone. Whether it is sampled is our own
+ * sampler's word, about a trace of our own: a stranger can neither fill our collector nor hide.
+ */
+export const joinTrace = (traceparent: string | undefined): Context => {
+  const joined = continueTrace(traceparent);
+  const theirs = trace.getSpanContext(joined);
+  if (theirs === undefined) return joined;
+  // A span that never ends is never exported.
+  const { traceFlags } = tracer.startSpan("sampling", { root: true }).spanContext();
+  return trace.setSpanContext(ROOT_CONTEXT, { ...theirs, traceFlags });
+};

@@ -42,7 +42,8 @@ export const readWebhookUrl = (text: string, rules: UrlRules): URL | UrlFault =>
   const fault = faultOfHost(hostOf(url), rules);
   if (fault !== undefined) return fault;
   url.hostname = withoutTrailingDot(url.hostname);
-  return url;
+  // Encoded, a URL may be many times as long as it was typed.
+  return url.href.length > urlLengthMax ? "too_long" : url;
 };
 
 /** The host of a URL as DNS and sockets name it: an IPv6 literal without its brackets. */
