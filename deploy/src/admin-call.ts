@@ -27,6 +27,8 @@ export type Call = {
   method: "GET" | "POST";
   path: string;
   body?: Record<string, string | number>;
+  /** Which operator it is, for the audit log. */
+  operator?: string | undefined;
   /** What a 404 means, if it does not mean a wrong address. */
   notFound?: string;
 };
@@ -51,13 +53,15 @@ export const send = async (call: Call, environment: Environment): Promise<unknow
   return value;
 };
 
-const ask = async (url: string, { method, path, body }: Call, token: string | undefined) => {
+const ask = async (url: string, call: Call, token: string | undefined) => {
+  const { method, path, body, operator } = call;
   const answer = await request(`${url}${path}`, {
     method,
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
     headers: {
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(operator === undefined ? {} : { operator }),
       ...(body === undefined ? {} : { "content-type": "application/json" }),
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),

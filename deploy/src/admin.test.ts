@@ -97,7 +97,9 @@ describe("admin account suspend, resume and revoke-everything", () => {
     const run = async (act: string, ...more: string[]) =>
       JSON.parse((await admin(["account", act, "--handle", "held", ...more])).stdout);
     const told = { userId, handle: "held" };
-    expect(await run("suspend", "--reason", "asked")).toEqual({ ...told, isSuspended: true });
+    const suspend = ["suspend", "--reason", "asked", "--as", "ada"] as const;
+    expect(await run(...suspend)).toEqual({ ...told, isSuspended: true });
+    expect(await rig.readOperators(userId)).toEqual(["ada"]);
     expect(await run("resume")).toEqual({ ...told, isSuspended: false });
     const nothing = { apiKeys: 0, identities: 0, sessions: 0, signInLinks: 0 };
     expect(await run("revoke-everything")).toEqual({ userId, ...nothing });

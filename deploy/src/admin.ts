@@ -38,6 +38,7 @@ const usage = `usage: npm run --silent admin -- <command>
   webhooks reseal
       seals all webhook secrets under the first of WEBHOOK_SECRET_KEYS; then the others may go
 
+--as <name> says which operator it is; the audit log of an account keeps it.
 AUTH_KEYS_INTERNAL_URL, LINKS_API_INTERNAL_URL, SETTLEMENT_LISTENER_INTERNAL_URL and
 WEBHOOK_DISPATCHER_INTERNAL_URL say where the services are (http://127.0.0.1:8081, the all-in-one's);
 INTERNAL_TOKEN or INTERNAL_TOKEN_FILE is what their internal ports require.
@@ -57,9 +58,9 @@ type Command = {
 
 /** A command that is one call to one service, as nearly all are. */
 const oneCall = (options: readonly string[], call: (options: Options) => Call): Command => ({
-  options,
-  read: (given) => {
-    const read = call(given);
+  options: [...options, "as"],
+  read: ({ as: operator, ...given }) => {
+    const read = { ...call(given), operator };
     return (environment) => send(read, environment);
   },
 });

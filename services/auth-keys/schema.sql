@@ -92,8 +92,11 @@ CREATE TABLE audit_log (
   target_id text,
   detail jsonb NOT NULL,
   id uuid DEFAULT (encode(set_bit(set_bit(OVERLAY(uuid_send(gen_random_uuid()) PLACING SUBSTRING(int8send(((EXTRACT(epoch FROM clock_timestamp()) * (1000)::numeric))::bigint) FROM 3) FROM 1 FOR 6), (52)::bigint, 1), (53)::bigint, 1), 'hex'::text))::uuid NOT NULL,
+  address text,
+  user_agent text,
+  operator text,
   CONSTRAINT audit_log_pkey PRIMARY KEY (seq),
-  CONSTRAINT audit_log_actor_kind_check CHECK (actor_kind = ANY (ARRAY['operator'::text, 'session'::text]))
+  CONSTRAINT audit_log_actor_kind_check CHECK (actor_kind = ANY (ARRAY['operator'::text, 'session'::text, 'visitor'::text]))
 );
 
 CREATE TABLE dead_letters (

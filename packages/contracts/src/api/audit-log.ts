@@ -10,6 +10,8 @@ export const AuditEntry = z
     actor: z.object({ kind: z.string(), id: z.string().nullable() }),
     targetId: z.string().nullable(),
     detail: z.record(z.string(), z.unknown()),
+    address: z.string().nullable().meta({ description: "From where a person did it." }),
+    userAgent: z.string().nullable(),
     dateCreated: wireInstant,
   })
   .meta({ id: "AuditEntry" });

@@ -10,6 +10,7 @@ import { publishAccount } from "../store/accounts.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { lockCallersAccount } from "../store/sessions.ts";
 import { insertWallet } from "../store/wallets.ts";
+import { personActor } from "./actors.ts";
 
 /** POST /console/api/wallets: an address at which the owner is paid, in one token. */
 export const addWallet = (deps: Deps) => {
@@ -31,7 +32,7 @@ export const addWallet = (deps: Deps) => {
       await insertAudit(tx, {
         at: now,
         accountId,
-        actor: { kind: "session", id: caller.credential.id },
+        actor: personActor(req, caller.credential),
         action: "wallet.added",
         targetId: opened.id,
         detail: {

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { sql } from "slonik";
 import { nothing } from "@payment-links/postgres";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { openRig, refusalOf } from "../testing/open-rig.ts";
+import { openRig, refusalOf, tokenOf } from "../testing/open-rig.ts";
 
 const path = "/console/api/audit-log";
 const Id = z.object({ id: z.string() });
@@ -73,6 +73,8 @@ describe("GET /console/api/audit-log", () => {
           actor: { kind: "session", id: sessionId },
           targetId: created.body["id"],
           detail: { name: "shop", scopes: ["payment_link:read"], expiresAt: null },
+          address: expect.stringMatching(/127\.0\.0\.1$/),
+          userAgent: "node",
           dateCreated: rig.clock.now().toISOString(),
         },
         expect.objectContaining({
@@ -161,5 +163,69 @@ describe("GET /console/api/audit-log", () => {
       await expect(rig.pool.query(attempt)).rejects.toThrow(reason);
     }
     expect(await dataOf(cookie)).toEqual(before);
+  });
+});
+
+describe("an entry tells from where it was done", () => {
+  const Origin = z.object({
+    action: z.string(),
+    actorKind: z.string(),
+    operator: z.string().nullable(),
+    address: z.string().nullable(),
+    userAgent: z.string().nullable(),
+  });
+  const originsOf = (userId: string) =>
+    rig.pool.any(sql.type(Origin)`
+      SELECT action, actor_kind AS "actorKind", operator, address, user_agent AS "userAgent"
+      FROM audit_log WHERE account_id = ${userId} ORDER BY seq
+    `);
+  const here = expect.stringMatching(/127\.0\.0\.1$/);
+
+  test("address and browser of a person, name of an operator; the owner sees the person's alone", async () => {
+    const { userId, token } = await rig.makeAccount();
+    const headers = { "user-agent": `Browser/1.0 ${"x".repeat(1000)}` };
+    const cookie = await rig.signIn(token, { headers });
+    await rig.call("PATCH", "/console/api/account", { cookie, headers, body: { bio: "b" } });
+    const body = { userId, reason: "asked for" };
+    const operator = { operator: "ada@example.com" };
+    await rig.call("POST", "/internal/accounts/suspend", { body, headers: operator });
+    await rig.call("POST", "/internal/accounts/resume", { body });
+
+    const person = { actorKind: "session", operator: null, address: here };
+    const userAgent = headers["user-agent"].slice(0, 300);
+    expect(await originsOf(userId)).toMatchObject([
+      { action: "account.created", actorKind: "operator", operator: null },
+      { action: "sign_in_link.made", actorKind: "operator" },
+      { action: "session.started", ...person, userAgent },
+      { action: "account.changed", ...person, userAgent },
+      { action: "account.suspended", actorKind: "operator", operator: operator.operator },
+      { action: "account.resumed", actorKind: "operator", operator: null },
+    ]);
+
+    const again = await rig.call("POST", "/internal/sign-in-links", { body: { userId } });
+    const fresh = await rig.signIn(tokenOf(again.body["signInUrl"]));
+    const { text, body: page } = await read(fresh);
+    const shown = page["data"] as { action: string; address: string | null }[];
+    expect(shown.find(({ action }) => action === "account.changed")).toMatchObject({
+      address: here,
+      userAgent,
+    });
+    const byOperator = shown.find(({ action }) => action === "account.suspended");
+    expect(byOperator).toMatchObject({ address: null, userAgent: null });
+    expect(text).not.toContain(operator.operator);
+  });
+
+  test("a sign-in that a suspension refuses is told, with its way", async () => {
+    const { userId } = await rig.signUp();
+    await rig.call("POST", "/internal/accounts/suspend", { body: { userId } });
+    const link = await rig.call("POST", "/internal/sign-in-links", { body: { userId } });
+    const body = { token: tokenOf(link.body["signInUrl"]) };
+    const refused = await rig.call("POST", "/console/api/session", { body });
+    expect(refusalOf(refused)).toBe("403 ACCOUNT_SUSPENDED");
+    expect((await originsOf(userId)).at(-1)).toMatchObject({
+      action: "session.refused",
+      actorKind: "visitor",
+      address: here,
+    });
   });
 });

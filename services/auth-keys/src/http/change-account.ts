@@ -10,6 +10,7 @@ import { publishAccount, updateAccount } from "../store/accounts.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { claimHandle } from "../store/handles.ts";
 import { lockCallersAccount } from "../store/sessions.ts";
+import { personActor } from "./actors.ts";
 
 /** PATCH /console/api/account: the owner changes the public profile, the handle included. */
 export const changeAccount =
@@ -28,7 +29,7 @@ export const changeAccount =
       await insertAudit(tx, {
         at: now,
         accountId: after.id,
-        actor: { kind: "session", id: caller.credential.id },
+        actor: personActor(req, caller.credential),
         action: "account.changed",
         detail: { fields, handle: after.handle },
       });

@@ -7,6 +7,7 @@ import type { Deps } from "../deps.ts";
 import { showApiKey } from "../domain/api-key.ts";
 import { lockApiKey, updateApiKeyActive } from "../store/api-keys.ts";
 import { insertAudit } from "../store/audit-log.ts";
+import { personActor } from "./actors.ts";
 
 /** PATCH /console/api/api-keys/{id}: switches a key off, or on again. */
 export const changeApiKey = (deps: Deps) => async (req: Request, res: Response, caller: Caller) => {
@@ -22,7 +23,7 @@ export const changeApiKey = (deps: Deps) => async (req: Request, res: Response, 
     await insertAudit(tx, {
       at: now,
       accountId,
-      actor: { kind: "session", id: caller.credential.id },
+      actor: personActor(req, caller.credential),
       action: isActive ? "api_key.activated" : "api_key.deactivated",
       targetId: id,
     });

@@ -9,6 +9,7 @@ import { publishAccount } from "../store/accounts.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { lockCallersAccount } from "../store/sessions.ts";
 import { updateDefaults } from "../store/wallets.ts";
+import { personActor } from "./actors.ts";
 
 /**
  * PATCH /console/api/wallets/{id}: which wallet new links settle to. A new default takes over from
@@ -30,7 +31,7 @@ export const changeWallet = (deps: Deps) => async (req: Request, res: Response, 
     await insertAudit(tx, {
       at: now,
       accountId,
-      actor: { kind: "session", id: caller.credential.id },
+      actor: personActor(req, caller.credential),
       action: "wallet.changed",
       targetId: walletId,
       detail: { isDefault: after.isDefault, isChainDefault: after.isChainDefault },

@@ -11,6 +11,7 @@ import { insertAccount, publishNewAccount } from "../store/accounts.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { claimHandle } from "../store/handles.ts";
 import { insertSignInToken } from "../store/sign-in-tokens.ts";
+import { operatorActor } from "./actors.ts";
 
 const NewAccountBody = body({
   handle: nullable(text({ lengthMax: 100 })),
@@ -28,7 +29,7 @@ export const createAccount = (deps: Deps) => async (req: Request, res: Response)
   await transact(deps.pool, async (tx) => {
     await insertAccount(tx, account);
     if (handle !== null) await claimHandle(tx, { accountId, handle, now });
-    const actor = { kind: "operator" } as const;
+    const actor = operatorActor(req);
     const detail = { handle, username };
     await insertAudit(tx, { at: now, accountId, actor, action: "account.created", detail });
     if (token !== undefined) {

@@ -7,6 +7,7 @@ import type { Deps } from "../deps.ts";
 import { apiKeysMax, openApiKey } from "../domain/api-key.ts";
 import { countApiKeys } from "../store/api-keys.ts";
 import { lockCallersAccount } from "../store/sessions.ts";
+import { personActor } from "./actors.ts";
 import { answerIssuedKey, issueApiKey } from "./issue-api-key.ts";
 
 /** POST /console/api/api-keys: a new key, shown in this answer and never again. */
@@ -29,7 +30,7 @@ export const createApiKey = (deps: Deps) => {
       await lockCallersAccount(tx, caller);
       const { currentCount } = await countApiKeys(tx, { accountId, now });
       if (currentCount >= apiKeysMax) throw refuse("API_KEY_LIMIT");
-      await issueApiKey(tx, { caller, key, secret });
+      await issueApiKey(tx, { caller, actor: personActor(req, caller.credential), key, secret });
     });
     answerIssuedKey(res, key, secret);
   };

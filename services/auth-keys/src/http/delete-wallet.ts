@@ -8,6 +8,7 @@ import { publishAccount } from "../store/accounts.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { lockCallersAccount } from "../store/sessions.ts";
 import { deleteWallet as deleteStoredWallet } from "../store/wallets.ts";
+import { personActor } from "./actors.ts";
 
 /**
  * DELETE /console/api/wallets/{id}: earlier links go on settling to it. No other wallet becomes the
@@ -24,7 +25,7 @@ export const deleteWallet = (deps: Deps) => async (req: Request, res: Response, 
     await insertAudit(tx, {
       at: now,
       accountId: account.id,
-      actor: { kind: "session", id: caller.credential.id },
+      actor: personActor(req, caller.credential),
       action: "wallet.deleted",
       targetId: walletId,
       detail: { walletAddress: wallet.walletAddress, tokenId: wallet.tokenId },

@@ -3,8 +3,9 @@ import { hashSecret } from "@payment-links/contracts";
 import { readSessionToken, sessionCookie } from "@payment-links/http";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
-import { auditSession } from "../store/audit-log.ts";
+import { insertAudit } from "../store/audit-log.ts";
 import { deleteSessionByHash } from "../store/sessions.ts";
+import { personActor } from "./actors.ts";
 
 /** DELETE /console/api/session: the session ends, here at once and at every service within 5 s. */
 export const endSession = (deps: Deps) => async (req: Request, res: Response) => {
@@ -12,7 +13,14 @@ export const endSession = (deps: Deps) => async (req: Request, res: Response) =>
   const now = deps.clock.now();
   await transact(deps.pool, async (tx) => {
     const ended = await deleteSessionByHash(tx, hashSecret(token));
-    if (ended !== undefined) await auditSession(tx, { ...ended, action: "session.ended", now });
+    if (ended === undefined) return;
+    await insertAudit(tx, {
+      at: now,
+      accountId: ended.accountId,
+      actor: personActor(req, ended),
+      action: "session.ended",
+      targetId: ended.id,
+    });
   });
   res.setHeader("Set-Cookie", sessionCookie(deps.cookie, "", 0));
   res.status(204).end();

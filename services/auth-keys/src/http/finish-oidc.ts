@@ -6,6 +6,7 @@ import type { Deps } from "../deps.ts";
 import type { ProvenIdentity } from "../domain/identity.ts";
 import { oidcFlow } from "../domain/sign-in-attempt.ts";
 import { spendSignInAttempt } from "../store/sign-in-attempts.ts";
+import { personActor } from "./actors.ts";
 import { linkProvenIdentity } from "./link-proven-identity.ts";
 import { readBrowser } from "./sign-in-browser.ts";
 import { byIdentity, countSignIn, signIn } from "./sign-in.ts";
@@ -55,6 +56,7 @@ const link = async (
   const caller = await deps.identity.bySession(token, { freshMs: writeFreshMs });
   if (caller.credential.id !== linkingSessionId) throw refuse("OIDC_SIGN_IN_REFUSED");
   const id = newId("idn");
+  const actor = personActor(req, caller.credential);
   const now = deps.clock.now();
-  await transact(deps.pool, (tx) => linkProvenIdentity(tx, { id, proven, caller, now }));
+  await transact(deps.pool, (tx) => linkProvenIdentity(tx, { id, proven, caller, actor, now }));
 };

@@ -3,16 +3,17 @@ import { hashSecret } from "@payment-links/contracts";
 import { answerJson } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import type { Transaction } from "@payment-links/postgres";
+import type { Actor } from "../domain/audit.ts";
 import { type ApiKey, showApiKey } from "../domain/api-key.ts";
 import { insertApiKey } from "../store/api-keys.ts";
 import { insertAudit } from "../store/audit-log.ts";
 
-type Issue = { caller: Caller; key: ApiKey; secret: string };
+type Issue = { caller: Caller; actor: Actor; key: ApiKey; secret: string };
 
 /** Stores a new key of the caller's account, with an audit entry that the caller made it. */
 export const issueApiKey = async (
   tx: Transaction,
-  { caller, key, secret }: Issue,
+  { caller, actor, key, secret }: Issue,
 ): Promise<void> => {
   const accountId = caller.account.id;
   const { id, name, scopes, expiresAt, dateCreated } = key;
@@ -20,7 +21,7 @@ export const issueApiKey = async (
   await insertAudit(tx, {
     at: dateCreated,
     accountId,
-    actor: { kind: "session", id: caller.credential.id },
+    actor,
     action: "api_key.created",
     targetId: id,
     detail: { name, scopes, expiresAt: expiresAt?.toISOString() ?? null },

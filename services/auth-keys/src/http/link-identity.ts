@@ -5,6 +5,7 @@ import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { showIdentity } from "../domain/identity.ts";
+import { personActor } from "./actors.ts";
 import { requireMethod } from "./list-sign-in-methods.ts";
 import { linkProvenIdentity } from "./link-proven-identity.ts";
 import { readSiwe } from "./read-siwe.ts";
@@ -19,10 +20,11 @@ export const linkIdentity = (deps: Deps) => async (req: Request, res: Response, 
   const { siwe } = await readBody(req, LinkIdentityBody);
   const { identity: proven, spend } = await readSiwe(deps, req, siwe);
   const id = newId("idn");
+  const actor = personActor(req, caller.credential);
   const now = deps.clock.now();
   const identity = await transact(deps.pool, async (tx) => {
     await spend(tx);
-    return linkProvenIdentity(tx, { id, proven, caller, now });
+    return linkProvenIdentity(tx, { id, proven, caller, actor, now });
   });
   answerJson(res, identity.id === id ? 201 : 200, showIdentity(identity));
 };

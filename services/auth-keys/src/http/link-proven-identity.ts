@@ -1,12 +1,13 @@
 import { refuse } from "@payment-links/contracts";
 import type { Caller } from "@payment-links/identity";
 import type { Transaction } from "@payment-links/postgres";
+import type { Actor } from "../domain/audit.ts";
 import { type Identity, type ProvenIdentity, identitiesMax } from "../domain/identity.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { insertIdentity, listIdentities, lockIdentity } from "../store/identities.ts";
 import { lockCallersAccount } from "../store/sessions.ts";
 
-type Linking = { id: string; proven: ProvenIdentity; caller: Caller; now: Date };
+type Linking = { id: string; proven: ProvenIdentity; caller: Caller; actor: Actor; now: Date };
 
 /**
  * Links a proven identity to the caller's account. An identity that is already linked to it stays
@@ -14,7 +15,7 @@ type Linking = { id: string; proven: ProvenIdentity; caller: Caller; now: Date }
  */
 export const linkProvenIdentity = async (
   tx: Transaction,
-  { id, proven, caller, now }: Linking,
+  { id, proven, caller, actor, now }: Linking,
 ): Promise<Identity> => {
   const accountId = caller.account.id;
   const known = await lockIdentity(tx, proven);
@@ -30,7 +31,7 @@ export const linkProvenIdentity = async (
   await insertAudit(tx, {
     at: now,
     accountId,
-    actor: { kind: "session", id: caller.credential.id },
+    actor,
     action: "identity.linked",
     targetId: id,
     detail: { method, issuer, subject },

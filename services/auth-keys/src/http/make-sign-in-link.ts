@@ -7,6 +7,7 @@ import { signInLinkLifeMs, signInUrl } from "../domain/sign-in-link.ts";
 import { mintToken } from "../domain/token.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { insertSignInToken } from "../store/sign-in-tokens.ts";
+import { operatorActor } from "./actors.ts";
 import { accountName, findNamedAccount } from "./find-named-account.ts";
 import { requireMethod } from "./list-sign-in-methods.ts";
 
@@ -27,7 +28,7 @@ export const makeSignInLink = (deps: Deps) => async (req: Request, res: Response
     await insertAudit(tx, {
       at: now,
       accountId: account.id,
-      actor: { kind: "operator" },
+      actor: operatorActor(req),
       action: "sign_in_link.made",
     });
   });

@@ -6,6 +6,7 @@ import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { lockApiKey, revokeApiKey as revokeStoredKey } from "../store/api-keys.ts";
 import { insertAudit } from "../store/audit-log.ts";
+import { personActor } from "./actors.ts";
 
 /**
  * DELETE /console/api/api-keys/{id}: the key is dead for ever, at every service within 5 s (rule
@@ -22,7 +23,7 @@ export const revokeApiKey = (deps: Deps) => async (req: Request, res: Response, 
     await insertAudit(tx, {
       at: now,
       accountId,
-      actor: { kind: "session", id: caller.credential.id },
+      actor: personActor(req, caller.credential),
       action: "api_key.revoked",
       targetId: id,
     });

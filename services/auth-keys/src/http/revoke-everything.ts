@@ -3,12 +3,14 @@ import { body } from "@payment-links/contracts";
 import { answerJson, readBody } from "@payment-links/http";
 import { type Transaction, transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
+import type { Actor } from "../domain/audit.ts";
 import { lockAccount } from "../store/accounts.ts";
 import { revokeApiKeysOfAccount } from "../store/api-keys.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { deleteIdentitiesOfAccount } from "../store/identities.ts";
 import { deleteSessionsOfAccount } from "../store/sessions.ts";
 import { deleteSignInTokensOfAccount } from "../store/sign-in-tokens.ts";
+import { operatorActor } from "./actors.ts";
 import { accountName, findNamedAccount } from "./find-named-account.ts";
 
 const RevocationBody = body(accountName);
@@ -20,11 +22,16 @@ const RevocationBody = body(accountName);
 export const revokeEverything = (deps: Deps) => async (req: Request, res: Response) => {
   const { id } = await findNamedAccount(deps.pool, await readBody(req, RevocationBody));
   const now = deps.clock.now();
-  const counts = await transact(deps.pool, (tx) => revokeAll(tx, id, now));
+  const counts = await transact(deps.pool, (tx) =>
+    revokeAll(tx, { at: now, accountId: id, actor: operatorActor(req) }),
+  );
   answerJson(res, 200, { userId: id, ...counts });
 };
 
-const revokeAll = async (tx: Transaction, accountId: string, now: Date) => {
+type Revocation = { at: Date; accountId: string; actor: Actor };
+
+const revokeAll = async (tx: Transaction, entry: Revocation) => {
+  const { at: now, accountId } = entry;
   // The identities first, as a sign-in locks them: it holds one until its session can be found here.
   // What was linked during the wait for the account goes after it.
   const early = await deleteIdentitiesOfAccount(tx, accountId);
@@ -39,7 +46,6 @@ const revokeAll = async (tx: Transaction, accountId: string, now: Date) => {
     sessions: sessions.length,
     signInLinks,
   };
-  const entry = { at: now, accountId, actor: { kind: "operator" } } as const;
   await insertAudit(tx, { ...entry, action: "account.credentials_revoked", detail: counts });
   for (const targetId of apiKeys) {
     await insertAudit(tx, { ...entry, action: "api_key.revoked", targetId });

@@ -6,6 +6,7 @@ import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { deleteSession } from "../store/sessions.ts";
+import { personActor } from "./actors.ts";
 
 /**
  * DELETE /console/api/sessions/{id}: ends one of the account's sessions, as signing out there
@@ -19,7 +20,7 @@ export const revokeSession =
     const at = clock.now();
     await transact(pool, async (tx) => {
       if (!(await deleteSession(tx, { id, accountId }))) throw refuse("NOT_FOUND");
-      const actor = { kind: "session", id: credential.id } as const;
+      const actor = personActor(req, credential);
       await insertAudit(tx, { at, accountId, actor, action: "session.revoked", targetId: id });
     });
     res.status(204).end();

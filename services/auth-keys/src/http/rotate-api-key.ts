@@ -15,6 +15,7 @@ import { type ApiKey, replacedKeysMax, rotateApiKey as decideRotation } from "..
 import { countApiKeys, lockApiKey, updateApiKeyReplaced } from "../store/api-keys.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { lockCallersAccount } from "../store/sessions.ts";
+import { personActor } from "./actors.ts";
 import { answerIssuedKey, issueApiKey } from "./issue-api-key.ts";
 
 /**
@@ -33,6 +34,7 @@ export const rotateApiKey = (deps: Deps) => async (req: Request, res: Response, 
     now,
   };
   const accountId = caller.account.id;
+  const actor = personActor(req, caller.credential);
   const key = await transact(deps.pool, async (tx): Promise<ApiKey> => {
     // Behind the account's lock, as for a new key: the limits count all keys at once.
     await lockCallersAccount(tx, caller);
@@ -41,12 +43,12 @@ export const rotateApiKey = (deps: Deps) => async (req: Request, res: Response, 
     const { opened, replaced } = decideRotation(before, rotation);
     const { replacedCount } = await countApiKeys(tx, { accountId, now });
     if (replacedCount >= replacedKeysMax) throw refuse("API_KEY_LIMIT");
-    await issueApiKey(tx, { caller, key: opened, secret });
+    await issueApiKey(tx, { caller, actor, key: opened, secret });
     await updateApiKeyReplaced(tx, replaced);
     await insertAudit(tx, {
       at: now,
       accountId,
-      actor: { kind: "session", id: caller.credential.id },
+      actor,
       action: "api_key.rotated",
       targetId: keyId,
       detail: { replacedBy: opened.id, expiresAt: replaced.expiresAt.toISOString() },

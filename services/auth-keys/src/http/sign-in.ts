@@ -4,16 +4,18 @@ import { readSessionToken, sessionCookie } from "@payment-links/http";
 import { type Transaction, transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { openAccount } from "../domain/account.ts";
+import type { Actor } from "../domain/audit.ts";
 import type { ProvenIdentity } from "../domain/identity.ts";
 import { type SignInMethod, sessionLifeMs } from "../domain/session.ts";
 import { mintToken } from "../domain/token.ts";
 import { insertAccount, lockAccount, publishNewAccount } from "../store/accounts.ts";
-import { auditSession, insertAudit } from "../store/audit-log.ts";
+import { insertAudit } from "../store/audit-log.ts";
 import { insertIdentity, lockIdentity } from "../store/identities.ts";
 import { deleteSessionByHash, insertSession } from "../store/sessions.ts";
+import { personActor, visitorActor } from "./actors.ts";
 
 /** The session that a sign-in is about to begin. */
-type Beginning = { sessionId: string; now: Date };
+type Beginning = { sessionId: string; actor: Actor; now: Date };
 
 /**
  * Tells whose session it becomes, in the sign-in's transaction. It throws a refusal to undo
@@ -37,23 +39,45 @@ export const signIn = async (
   const sessionId = newId("sess");
   const formerHash = hashSecret(readSessionToken(req, deps.cookie) ?? "");
   const now = deps.clock.now();
+  const actor = personActor(req, { id: sessionId });
   const account = await transact(deps.pool, async (tx) => {
-    const { account: found, identityId } = await who(tx, { sessionId, now });
-    if (found.isSuspended === true) throw refuse("ACCOUNT_SUSPENDED");
-    const former = await deleteSessionByHash(tx, formerHash);
-    if (former !== undefined) await auditSession(tx, { ...former, action: "session.ended", now });
+    const { account: found, identityId } = await who(tx, { sessionId, actor, now });
     const accountId = found.id;
+    const detail = { method };
+    if (found.isSuspended === true) {
+      const visitor = { at: now, accountId, actor: visitorActor(req) };
+      await insertAudit(tx, { ...visitor, action: "session.refused", detail });
+      return found;
+    }
+    await endFormer(tx, { req, hash: formerHash, now });
     const hash = hashSecret(sessionToken);
     const expiresAt = new Date(now.getTime() + sessionLifeMs);
     const session = { id: sessionId, accountId, hash, method, identityId, now, expiresAt };
     await insertSession(tx, session);
-    const detail = { method };
-    await auditSession(tx, { id: sessionId, accountId, action: "session.started", detail, now });
+    const started = { action: "session.started", targetId: sessionId } as const;
+    await insertAudit(tx, { at: now, accountId, actor, ...started, detail });
     return found;
   });
+  if (account.isSuspended === true) throw refuse("ACCOUNT_SUSPENDED");
   deps.wakeRelay();
   res.setHeader("Set-Cookie", sessionCookie(deps.cookie, sessionToken, sessionLifeMs / 1000));
   return account;
+};
+
+/** Ends the session that the request carried, if it did. */
+const endFormer = async (
+  tx: Transaction,
+  { req, hash, now }: { req: Request; hash: Buffer; now: Date },
+): Promise<void> => {
+  const former = await deleteSessionByHash(tx, hash);
+  if (former === undefined) return;
+  await insertAudit(tx, {
+    at: now,
+    accountId: former.accountId,
+    actor: personActor(req, former),
+    action: "session.ended",
+    targetId: former.id,
+  });
 };
 
 /**
@@ -66,7 +90,7 @@ export const byIdentity = (
 ): WhoSignsIn => {
   const newAccountId = newId("user");
   const newIdentityId = newId("idn");
-  return async (tx, { sessionId, now }) => {
+  return async (tx, { actor, now }) => {
     const known = await lockIdentity(tx, proven);
     if (known !== undefined) {
       return { account: await lockAccount(tx, known.accountId), identityId: known.id };
@@ -77,7 +101,7 @@ export const byIdentity = (
     const accountId = account.id;
     await insertAccount(tx, account);
     await insertIdentity(tx, { ...proven, id: newIdentityId, accountId, dateCreated: now });
-    const entry = { at: now, accountId, actor: { kind: "session", id: sessionId } } as const;
+    const entry = { at: now, accountId, actor };
     await insertAudit(tx, {
       ...entry,
       action: "account.created",

@@ -3,10 +3,12 @@ import { type Account, body, nullable, text } from "@payment-links/contracts";
 import { answerJson, readBody } from "@payment-links/http";
 import { type Transaction, transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
+import type { Actor } from "../domain/audit.ts";
 import { lockAccount, publishAccount, updateSuspension } from "../store/accounts.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { deleteSessionsOfAccount } from "../store/sessions.ts";
 import { deleteSignInTokensOfAccount } from "../store/sign-in-tokens.ts";
+import { operatorActor } from "./actors.ts";
 import { accountName, findNamedAccount } from "./find-named-account.ts";
 
 const SuspensionBody = body({ ...accountName, reason: nullable(text({ lengthMax: 500 })) });
@@ -25,9 +27,10 @@ const setSuspension = (deps: Deps, isSuspended: boolean) => async (req: Request,
   const { reason, ...name } = await readBody(req, SuspensionBody);
   const { id, handle } = await findNamedAccount(deps.pool, name);
   const now = deps.clock.now();
+  const actor = operatorActor(req);
   await transact(deps.pool, async (tx) => {
     const account = await lockAccount(tx, id);
-    if (account.isSuspended !== isSuspended) await change(tx, account, { reason, now });
+    if (account.isSuspended !== isSuspended) await change(tx, account, { actor, reason, now });
   });
   deps.wakeRelay();
   answerJson(res, 200, { userId: id, handle, isSuspended });
@@ -36,7 +39,7 @@ const setSuspension = (deps: Deps, isSuspended: boolean) => async (req: Request,
 const change = async (
   tx: Transaction,
   { id: accountId, isSuspended }: Account,
-  { reason, now }: { reason: string | null; now: Date },
+  { actor, reason, now }: { actor: Actor; reason: string | null; now: Date },
 ): Promise<void> => {
   const isOver = isSuspended === true;
   await updateSuspension(tx, { accountId, since: isOver ? null : now });
@@ -45,7 +48,7 @@ const change = async (
   await insertAudit(tx, {
     at: now,
     accountId,
-    actor: { kind: "operator" },
+    actor,
     action: isOver ? "account.resumed" : "account.suspended",
     detail: { reason },
   });

@@ -53,7 +53,7 @@ describe("POST /internal/accounts/suspend", () => {
     const old = await rig.call("POST", session, { body: { token: before } });
     expect(refusalOf(old)).toBe("401 INVALID_SIGN_IN_TOKEN");
     const token = await makeLink(userId);
-    for (const path of [session, `${session}/link`]) {
+    for (const path of [`${session}/link`, session]) {
       expect(refusalOf(await rig.call("POST", path, { body: { token } }))).toBe(suspended);
     }
     for (const [kind, secret] of [
@@ -65,7 +65,7 @@ describe("POST /internal/accounts/suspend", () => {
     }
     const events = await rig.readEvents(userId);
     expect(events.at(-1)).toMatchObject({ type: "account.updated", data: { isSuspended: true } });
-    expect((await rig.readAudit(userId)).at(-2)).toBe("account.suspended");
+    expect(await rig.readAudit(userId)).toContain("account.suspended");
   });
 
   test("twice changes nothing the second time", async () => {

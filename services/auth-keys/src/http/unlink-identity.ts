@@ -7,6 +7,7 @@ import type { Deps } from "../deps.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { deleteIdentity } from "../store/identities.ts";
 import { deleteSessionsOfIdentity } from "../store/sessions.ts";
+import { personActor } from "./actors.ts";
 
 /**
  * DELETE /console/api/identities/{id}: the identity can no longer sign in to this account. The
@@ -20,8 +21,8 @@ export const unlinkIdentity =
     const entry = {
       at: clock.now(),
       accountId,
-      actor: { kind: "session", id: credential.id },
-    } as const;
+      actor: personActor(req, credential),
+    };
     await transact(pool, async (tx) => {
       // The identity first: a sign-in under way holds it until its session can be found here.
       const unlinked = await deleteIdentity(tx, { id, accountId });

@@ -2,11 +2,7 @@ import * as z from "zod";
 import { sql } from "slonik";
 import { pageSize } from "@payment-links/contracts";
 import { type Db, type Transaction, nothing } from "@payment-links/postgres";
-import type { AuditRecord } from "../domain/audit.ts";
-import type { SignInMethod } from "../domain/session.ts";
-
-/** Who did it: an operator on the internal port, or a signed-in person by one of their sessions. */
-type Actor = { kind: "operator" } | { kind: "session"; id: string };
+import type { Actor, AuditRecord } from "../domain/audit.ts";
 
 type AuditEntry = {
   at: Date;
@@ -30,6 +26,7 @@ type AuditEntry = {
     | "identity.unlinked"
     | "sign_in_link.made"
     | "session.started"
+    | "session.refused"
     | "session.ended"
     | "session.revoked";
   targetId?: string;
@@ -44,36 +41,16 @@ export const insertAudit = async (
 ): Promise<void> => {
   await tx.query(nothing`
     INSERT INTO audit_log (
-      occurred_at, account_id, actor_kind, actor_id, action, target_id, detail
+      occurred_at, account_id, actor_kind, actor_id, operator, address, user_agent, action,
+      target_id, detail
     ) VALUES (
       ${sql.timestamp(at)}, ${accountId}, ${actor.kind},
-      ${actor.kind === "session" ? actor.id : null}, ${action}, ${targetId ?? null},
-      ${sql.jsonb(detail ?? {})}
+      ${actor.kind === "session" ? actor.id : null},
+      ${actor.kind === "operator" ? actor.name : null}, ${actor.address}, ${actor.userAgent},
+      ${action}, ${targetId ?? null}, ${sql.jsonb(detail ?? {})}
     )
   `);
 };
-
-type SessionDeed = {
-  id: string;
-  accountId: string;
-  action: "session.started" | "session.ended";
-  detail?: { method: SignInMethod };
-  now: Date;
-};
-
-/** Writes down that a person's own session began or ended. */
-export const auditSession = (
-  tx: Transaction,
-  { id, accountId, action, detail, now }: SessionDeed,
-): Promise<void> =>
-  insertAudit(tx, {
-    at: now,
-    accountId,
-    actor: { kind: "session", id },
-    action,
-    targetId: id,
-    ...(detail === undefined ? {} : { detail }),
-  });
 
 const AuditRow = z.object({
   id: z.string(),
@@ -82,6 +59,8 @@ const AuditRow = z.object({
   actorId: z.string().nullable(),
   targetId: z.string().nullable(),
   detail: z.record(z.string(), z.unknown()),
+  address: z.string().nullable(),
+  userAgent: z.string().nullable(),
   occurredAt: z.date(),
 });
 
@@ -92,7 +71,8 @@ export const listAudit = (
 ): Promise<readonly AuditRecord[]> =>
   db.any(sql.type(AuditRow)`
     SELECT id, action, actor_kind AS "actorKind", actor_id AS "actorId",
-      target_id AS "targetId", detail, occurred_at AS "occurredAt"
+      target_id AS "targetId", detail, address, user_agent AS "userAgent",
+      occurred_at AS "occurredAt"
     FROM audit_log WHERE account_id = ${accountId}
     ORDER BY seq DESC LIMIT ${pageSize + 1} OFFSET ${offset}
   `);

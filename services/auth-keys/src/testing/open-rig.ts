@@ -103,6 +103,11 @@ export const openRig = async ({
       `);
       return rows.map((row) => row.action);
     },
+    /** The operators whose names the audit log keeps. */
+    readOperators: (userId: string) =>
+      pool.anyFirst(sql.type(z.object({ operator: z.string() }))`
+        SELECT operator FROM audit_log WHERE account_id = ${userId} AND operator IS NOT NULL
+      `),
     close: async () => {
       await served.close();
       await service.stop();
