@@ -120,6 +120,7 @@ const values: Record<string, Schema> = {
       scopes: text("(^| )openid( |$)"),
       allowedGroups: list(text("^[^,]+$")),
     }),
+    leakedKeysPublicKeys: text(),
     signUp: oneOf("open", "closed", "oidc"),
     signInMethods: list(oneOf("link", "siwe", "oidc"), { uniqueItems: true }),
   }),

@@ -96,7 +96,7 @@ CREATE TABLE audit_log (
   user_agent text,
   operator text,
   CONSTRAINT audit_log_pkey PRIMARY KEY (seq),
-  CONSTRAINT audit_log_actor_kind_check CHECK (actor_kind = ANY (ARRAY['operator'::text, 'session'::text, 'visitor'::text]))
+  CONSTRAINT audit_log_actor_kind_check CHECK (actor_kind = ANY (ARRAY['operator'::text, 'session'::text, 'visitor'::text, 'scanner'::text]))
 );
 
 CREATE TABLE dead_letters (

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from "node:crypto";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,7 +26,19 @@ describe("authKeysConfig", () => {
       oidc: undefined,
       signUp: "open",
       signInMethods: ["link", "siwe", "oidc"],
+      leakedKeysPublicKeys: new Map(),
     });
+  });
+
+  test("takes a scanner's public key as a PEM file has it, on P-256 alone", () => {
+    const base64Of = (namedCurve: string) =>
+      generateKeyPairSync("ec", { namedCurve })
+        .publicKey.export({ type: "spki", format: "der" })
+        .toString("base64");
+    const read = (namedCurve: string) =>
+      readConfig(authKeysConfig, { LEAKED_KEYS_PUBLIC_KEYS: `id.1=${base64Of(namedCurve)}` });
+    expect([...read("prime256v1").leakedKeysPublicKeys.keys()]).toEqual(["id.1"]);
+    expect(() => read("secp256k1")).toThrow(ConfigError);
   });
 
   test("closes doors: ways in, groups of the provider, new accounts", () => {
@@ -84,6 +97,11 @@ describe("authKeysConfig", () => {
     ["scopes without openid", { ...given, OIDC_SCOPES: "profile" }, "OIDC_SCOPES"],
     ["scopes with two blanks", { ...given, OIDC_SCOPES: "openid  profile" }, "OIDC_SCOPES"],
     ["another mode", { API_KEY_MODE: "demo" }, "API_KEY_MODE"],
+    [
+      "a scanner's key that is none",
+      { LEAKED_KEYS_PUBLIC_KEYS: "a=QUJD" },
+      "LEAKED_KEYS_PUBLIC_KEYS",
+    ],
     ["groups alone", { OIDC_ALLOWED_GROUPS: "payments" }, "OIDC_ISSUER"],
     ["an empty group", { ...given, OIDC_ALLOWED_GROUPS: "payments,," }, "OIDC_ALLOWED_GROUPS"],
     ["another word for closed", { SIGN_UP: "nobody" }, "SIGN_UP"],

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { signInMethods } from "@payment-links/contracts";
 import { readSecret } from "@payment-links/runtime";
+import { type ScannerKeys, parseScannerKeys } from "./domain/leaked-keys.ts";
 import { type SignInMethod, signUps } from "./domain/session.ts";
 
 const loopbackHosts = new Set(["localhost", "127.0.0.1", "[::1]"]);
@@ -46,6 +47,14 @@ const MethodList = WordList.refine((list) => list.every(isMethod), {
   error: `must be some of ${signInMethods.join(", ")}`,
 }).transform((list) => list.filter(isMethod));
 
+const ScannerKeyList = z.string().transform((text, context) => {
+  const keys = parseScannerKeys(text);
+  if (keys !== undefined) return keys;
+  const message = "must be <identifier>=<base64 of a P-256 public key>, with commas between";
+  context.addIssue({ code: "custom", message });
+  return z.NEVER;
+});
+
 /**
  * The service's own variables. Sign-in with OpenID Connect exists if issuer and client id are
  * given; one without the other is a fault. The secret may stand in the file that its `…_FILE` twin
@@ -67,6 +76,7 @@ export const authKeysConfig = z
     OIDC_ALLOWED_GROUPS: WordList.optional(),
     SIGN_UP: z.enum(signUps).default("open"),
     SIGN_IN_METHODS: MethodList.optional(),
+    LEAKED_KEYS_PUBLIC_KEYS: ScannerKeyList.optional(),
   })
   .transform((environment, context) => {
     const oidc = readOidc(environment, context);
@@ -79,7 +89,8 @@ export const authKeysConfig = z
     };
     if (named?.includes("oidc") === true && oidc === undefined) fault("SIGN_IN_METHODS");
     if (signUp === "oidc" && !isOidcThere) fault("SIGN_UP");
-    return { apiKeyMode, oidc, signUp, signInMethods: methods };
+    const leakedKeysPublicKeys: ScannerKeys = environment.LEAKED_KEYS_PUBLIC_KEYS ?? new Map();
+    return { apiKeyMode, oidc, signUp, signInMethods: methods, leakedKeysPublicKeys };
   });
 export type AuthKeysConfig = z.output<typeof authKeysConfig>;
 

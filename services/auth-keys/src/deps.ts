@@ -2,6 +2,7 @@ import type { ApiKeyMode } from "@payment-links/contracts";
 import type { CookiePolicy } from "@payment-links/http";
 import type { Ask, Identity } from "@payment-links/identity";
 import type { Ground } from "@payment-links/process";
+import type { ScannerKeys } from "./domain/leaked-keys.ts";
 import type { SignInMethod, SignUp } from "./domain/session.ts";
 import type { LastUses } from "./domain/last-uses.ts";
 import type { OidcIssuer } from "./issuer/oidc-issuer.ts";
@@ -20,6 +21,8 @@ export type Deps = Pick<
   signUp: SignUp;
   /** Where people sign in with OpenID Connect, if they can. */
   oidc: OidcIssuer | undefined;
+  /** By which scanners of leaked keys are known; none where there is no such call. */
+  leakedKeysPublicKeys: ScannerKeys;
   counters: Counters;
   identity: Identity;
   /** Who is calling. This service answers that question itself. */

@@ -19,6 +19,7 @@ import { changeWallet } from "./http/change-wallet.ts";
 import { createAccount } from "./http/create-account.ts";
 import { createApiKey } from "./http/create-api-key.ts";
 import { deleteWallet } from "./http/delete-wallet.ts";
+import { disableLeakedKeys } from "./http/disable-leaked-keys.ts";
 import { endSession } from "./http/end-session.ts";
 import { finishOidc } from "./http/finish-oidc.ts";
 import { getAccount } from "./http/get-account.ts";
@@ -106,4 +107,5 @@ export const internalRoutes = (deps: Deps): readonly InternalRoute[] => [
     handle: revokeEverything(deps),
   },
   { method: "post", path: "/internal/sign-in-links", handle: makeSignInLink(deps) },
+  { method: "post", path: "/internal/leaked-keys", handle: disableLeakedKeys(deps) },
 ];

@@ -49,6 +49,7 @@ export const createAuthKeys = (ground: Ground, config: AuthKeysConfig): Service 
       oidc: openOidc(ground, config),
       signInMethods: methodsOf(ground, config),
       signUp: config.signUp,
+      leakedKeysPublicKeys: config.leakedKeysPublicKeys,
       cookie: cookiePolicy(baseUrl),
       wakeRelay,
     };

@@ -7,7 +7,7 @@ export type Actor = Place &
   (
     | { kind: "operator"; name: string | null }
     | { kind: "session"; id: string }
-    | { kind: "visitor" }
+    | { kind: "visitor" | "scanner" }
   );
 
 /** What was done to an account, as the audit log has it. */
@@ -34,7 +34,10 @@ export const showAuditRecord = (record: AuditRecord): AuditEntry => ({
   actor: { kind: record.actorKind, id: record.actorId },
   targetId: record.targetId,
   detail: record.detail,
-  address: record.actorKind === "operator" ? null : record.address,
-  userAgent: record.actorKind === "operator" ? null : record.userAgent,
+  address: isPersons(record) ? record.address : null,
+  userAgent: isPersons(record) ? record.userAgent : null,
   dateCreated: record.occurredAt.toISOString(),
 });
+
+const isPersons = ({ actorKind }: AuditRecord): boolean =>
+  actorKind === "session" || actorKind === "visitor";

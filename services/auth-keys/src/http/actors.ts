@@ -29,3 +29,6 @@ export const operatorActor = (req: Request): Actor => ({
   name: req.get("operator")?.slice(0, operatorCharsMax) ?? null,
   ...placeOf(req),
 });
+
+/** A secret scanner, whose signature was checked. */
+export const scannerActor = (req: Request): Actor => ({ kind: "scanner", ...placeOf(req) });

@@ -109,6 +109,18 @@ export const revokeApiKey = async (
   await tx.query(nothing`UPDATE api_keys SET revoked_at = ${sql.timestamp(now)} WHERE id = ${id}`);
 };
 
+const LeakedKeyRow = z.object({ id: z.string(), accountId: z.string(), isWorking: z.boolean() });
+
+/** Locks the key with a hash, whosever it is; `isWorking` unless it is switched off or revoked. */
+export const lockApiKeyByHash = async (
+  tx: Transaction,
+  hash: Buffer,
+): Promise<z.output<typeof LeakedKeyRow> | undefined> =>
+  (await tx.maybeOne(sql.type(LeakedKeyRow)`
+    SELECT id, account_id AS "accountId", is_active AND revoked_at IS NULL AS "isWorking"
+    FROM api_keys WHERE hash = ${sql.binary(hash)} FOR UPDATE
+  `)) ?? undefined;
+
 /** Revokes every key of an account for ever; answers their ids. */
 export const revokeApiKeysOfAccount = (
   tx: Transaction,

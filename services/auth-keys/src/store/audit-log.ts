@@ -22,6 +22,7 @@ type AuditEntry = {
     | "api_key.deactivated"
     | "api_key.revoked"
     | "api_key.rotated"
+    | "api_key.leaked"
     | "identity.linked"
     | "identity.unlinked"
     | "sign_in_link.made"

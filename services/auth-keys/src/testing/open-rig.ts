@@ -15,6 +15,7 @@ type RigOptions = {
   oidc?: OidcClient;
   signUp?: AuthKeysConfig["signUp"];
   signInMethods?: AuthKeysConfig["signInMethods"];
+  leakedKeysPublicKeys?: AuthKeysConfig["leakedKeysPublicKeys"];
   /** Where the clock stands at first. */
   now?: Date;
 };
@@ -34,6 +35,7 @@ export const openRig = async ({
   oidc,
   signUp = "open",
   signInMethods = ["link", "siwe", "oidc"],
+  leakedKeysPublicKeys = new Map(),
   now,
 }: RigOptions = {}) => {
   const testGround = await openTestGround({
@@ -47,7 +49,13 @@ export const openRig = async ({
     },
   });
   const { ground, pool } = testGround;
-  const service = createAuthKeys(ground, { apiKeyMode, oidc, signUp, signInMethods });
+  const service = createAuthKeys(ground, {
+    apiKeyMode,
+    oidc,
+    signUp,
+    signInMethods,
+    leakedKeysPublicKeys,
+  });
   const served = await serveForTest(service, ground);
   const { publicUrl, internalUrl } = served;
 
