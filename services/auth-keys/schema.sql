@@ -75,8 +75,10 @@ CREATE TABLE api_keys (
   last_used_at timestamp with time zone,
   bucket_id text,
   replaced_by text,
+  cidrs text[],
   CONSTRAINT api_keys_hash_key UNIQUE (hash),
   CONSTRAINT api_keys_pkey PRIMARY KEY (id),
+  CONSTRAINT api_keys_cidrs_check CHECK (cardinality(cidrs) > 0),
   CONSTRAINT api_keys_hash_check CHECK (length(hash) = 32),
   CONSTRAINT api_keys_replaced_end CHECK (replaced_by IS NULL OR expires_at IS NOT NULL),
   CONSTRAINT api_keys_scopes_check CHECK (cardinality(scopes) > 0)

@@ -45,6 +45,7 @@ export {
   webhookEndpointOperations,
 } from "./api/webhook-endpoints.ts";
 export { Account, ChainType, Wallet, chainTypes, defaultWallet } from "./account.ts";
+export { isAddressOrCidr } from "./cidr.ts";
 export { type ApiKeyMode, hashSecret, isApiKey, mintApiKey, shownKeyLength } from "./api-key.ts";
 export {
   type Catalogue,

@@ -25,6 +25,8 @@ export const IntrospectionAnswer = z.discriminatedUnion("found", [
       bucketId: Id,
       scopes: z.array(z.string()),
       expiresAt: Instant.nullable(),
+      /** From where a key may be used; from anywhere if not given. */
+      cidrs: z.array(z.string()).optional(),
     }),
   }),
 ]);

@@ -10,6 +10,7 @@ const catalogue = {
   INVALID_SIGNATURE: [401, "The signature is missing, stale or wrong."],
   INSUFFICIENT_API_SCOPE: [403, "The API key lacks the scope that this operation needs."],
   CROSS_SITE_REQUEST: [403, "Requests from another site are refused."],
+  API_KEY_ADDRESS_REFUSED: [403, "The API key may not be used from this address."],
   ACCOUNT_SUSPENDED: [403, "The account is suspended."],
   SIGN_UP_CLOSED: [403, "There is no account for this sign-in, and none is opened here."],
   FORBIDDEN: [403, "This request is refused."],

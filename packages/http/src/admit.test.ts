@@ -133,6 +133,37 @@ describe("a route for API keys", () => {
   });
 });
 
+describe("a key that is bound to addresses", () => {
+  const proxied = { trustedProxies: ["127.0.0.1"] };
+  const outcomeFrom = async (cidrs: string[], address: string): Promise<string> => {
+    const started = await start({ ...proxied, holders: { [key]: { ...full, cidrs } } });
+    const headers = { "x-api-key": key, "x-forwarded-for": address };
+    const answer = await create(started.port, headers);
+    await started.close();
+    return answer.status === 200 ? "200" : `${answer.status} ${codesOf(answer)}`;
+  };
+  const refused = "403 API_KEY_ADDRESS_REFUSED";
+
+  test.each([
+    [["203.0.113.0/24"], "203.0.113.255", "200"],
+    [["203.0.113.0/24"], "203.0.114.0", refused],
+    [["203.0.113.7"], "203.0.113.7", "200"],
+    [["203.0.113.7"], "203.0.113.8", refused],
+    [["203.0.113.7"], "::ffff:203.0.113.7", "200"],
+    [["2001:db8::/32", "203.0.113.7"], "2001:db8:ffff::1", "200"],
+    [["2001:db8::/32"], "2001:db9::1", refused],
+    [["2001:db8::/32"], "203.0.113.7", refused],
+  ])("to %j, from %s: %s", async (cidrs, address, expected) => {
+    expect(await outcomeFrom(cidrs, address)).toBe(expected);
+  });
+
+  test("is refused by its address before its scope, and an address in a header of its own counts nothing", async () => {
+    const { port } = await start({ holders: { [readOnly]: { cidrs: ["203.0.113.7"] } } });
+    const headers = { "x-api-key": readOnly, "x-forwarded-for": "203.0.113.7" };
+    expect(codesOf(await create(port, headers))).toBe("API_KEY_ADDRESS_REFUSED");
+  });
+});
+
 describe("how old an answer about a caller may be", () => {
   type Method = "GET" | "HEAD" | "POST" | "PATCH" | "DELETE";
   const session = { cookie: "session=a%20session" };

@@ -1,3 +1,4 @@
+import { BlockList, isIP } from "node:net";
 import type { Request, Response } from "express";
 import { refuse } from "@payment-links/contracts";
 import type { Caller, Identity } from "@payment-links/identity";
@@ -63,18 +64,42 @@ const admitKey = async (
   const known = key === undefined ? undefined : gate.identity.knownApiKey(key, rule.freshMs);
   if (known !== undefined) {
     await charge(gate, res, [keyBucket(gate, known), address]);
-    return withScope(known, rule.scope);
+    return withAccess(known, rule.scope, req);
   }
   await charge(gate, res, [address]);
   if (key === undefined || key === "") throw refuse("UNAUTHENTICATED");
   const caller = await gate.identity.byApiKey(key, { freshMs: rule.freshMs });
   await charge(gate, res, [keyBucket(gate, caller)]);
-  return withScope(caller, rule.scope);
+  return withAccess(caller, rule.scope, req);
 };
 
-const withScope = (caller: Caller, scope: string): Caller => {
-  if (!caller.credential.scopes.includes(scope)) throw refuse("INSUFFICIENT_API_SCOPE");
+const withAccess = (caller: Caller, scope: string, req: Request): Caller => {
+  const { credential } = caller;
+  if (!isFromWithin(credential, req.ip ?? "")) throw refuse("API_KEY_ADDRESS_REFUSED");
+  if (!credential.scopes.includes(scope)) throw refuse("INSUFFICIENT_API_SCOPE");
   return caller;
+};
+
+/** Made once per answer about a key, which is kept for a while. */
+const networks = new WeakMap<Caller["credential"], BlockList>();
+
+const isFromWithin = (credential: Caller["credential"], address: string): boolean => {
+  const { cidrs } = credential;
+  if (cidrs === undefined) return true;
+  const known = networks.get(credential) ?? networksOf(cidrs);
+  networks.set(credential, known);
+  const family = isIP(address);
+  return family !== 0 && known.check(address, family === 4 ? "ipv4" : "ipv6");
+};
+
+const networksOf = (cidrs: readonly string[]): BlockList => {
+  const list = new BlockList();
+  for (const cidr of cidrs) {
+    const [address = "", bits] = cidr.split("/");
+    const isV4 = isIP(address) === 4;
+    list.addSubnet(address, Number(bits ?? (isV4 ? 32 : 128)), isV4 ? "ipv4" : "ipv6");
+  }
+  return list;
 };
 
 const addressBucket = (gate: Gate, req: Request): Bucket => ({

@@ -1,4 +1,4 @@
-import { isIP } from "node:net";
+import { isAddressOrCidr } from "@payment-links/contracts";
 import { ConfigError } from "@payment-links/runtime";
 
 /**
@@ -13,13 +13,4 @@ export const trustProxySetting = (cidrs: readonly string[]): string[] | false =>
     throw new ConfigError(`TRUSTED_PROXIES: no address and no CIDR: ${wrong.join(", ")}`);
   }
   return cidrs.length > 0 ? [...cidrs] : false;
-};
-
-const isAddressOrCidr = (text: string): boolean => {
-  const [address = "", bits, ...more] = text.split("/");
-  const family = isIP(address);
-  if (family === 0 || address.includes("%") || more.length > 0) return false;
-  return (
-    bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128))
-  );
 };

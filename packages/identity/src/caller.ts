@@ -9,6 +9,8 @@ export type Caller = {
     bucketId: string;
     scopes: readonly string[];
     expiresAt: Date | null;
+    /** From where a key may be used; from anywhere if not given. */
+    cidrs?: readonly string[] | undefined;
   };
 };
 

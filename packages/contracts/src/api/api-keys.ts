@@ -1,6 +1,8 @@
 import * as z from "zod";
 import { scopes } from "../scope.ts";
+import { isAddressOrCidr } from "../cidr.ts";
 import {
+  type Reader,
   body,
   bool,
   futureDateTime,
@@ -20,12 +22,25 @@ export const overlapSecondsDefault = 24 * 60 * 60;
 
 const overlapSecondsMax = 7 * 24 * 60 * 60;
 
+const cidrsMax = 20;
+
+const cidr: Reader<string> = {
+  schema: { type: "string" },
+  read: (input) => {
+    if (typeof input !== "string") return "string_type";
+    return isAddressOrCidr(input) ? { value: input } : "string_pattern_mismatch";
+  },
+};
+
 /** A new API key. */
 export const apiKeyBody = (now: () => Date) =>
   body({
     name: required(text({ lengthMin: 1, lengthMax: 100 })),
     scopes: required(list(oneOf(scopes), { itemsMin: 1, itemsMax: scopesMax })),
     expiresAt: nullable(futureDateTime(now)).describe("In the future; never where null."),
+    cidrs: nullable(list(cidr, { itemsMin: 1, itemsMax: cidrsMax })).describe(
+      "Addresses and CIDRs from which alone the key may be used; from anywhere where null.",
+    ),
   }).meta({ id: "NewApiKey" });
 
 /** Whether a key works. */
@@ -45,6 +60,7 @@ export const ApiKeyData = z
     name: z.string(),
     prefix: z.string(),
     scopes: z.array(z.string()),
+    cidrs: z.array(z.string()).nullable(),
     expiresAt: wireInstant.nullable(),
     active: z.boolean(),
     replacedBy: z.string().nullable(),

@@ -18,7 +18,12 @@ type Options = {
   logLevel?: string;
 };
 
-export type Holder = { scopes?: readonly string[]; bucketId?: string; expiresAt?: Date };
+export type Holder = {
+  scopes?: readonly string[];
+  bucketId?: string;
+  expiresAt?: Date;
+  cidrs?: readonly string[];
+};
 
 export type StartedApp = {
   port: number;
@@ -101,7 +106,7 @@ const account: Account = {
   wallets: [],
 };
 
-const answerOf = ({ scopes, bucketId, expiresAt }: Holder): IntrospectionAnswer => ({
+const answerOf = ({ scopes, bucketId, expiresAt, cidrs }: Holder): IntrospectionAnswer => ({
   found: true,
   account,
   credential: {
@@ -109,5 +114,6 @@ const answerOf = ({ scopes, bucketId, expiresAt }: Holder): IntrospectionAnswer 
     bucketId: bucketId ?? "bucket_1",
     scopes: [...(scopes ?? [])],
     expiresAt: expiresAt ?? null,
+    ...(cidrs === undefined ? {} : { cidrs: [...cidrs] }),
   },
 });

@@ -18,6 +18,8 @@ export type ApiKey = {
   name: string;
   prefix: string;
   scopes: string[];
+  /** From where alone it may be used; from anywhere if null. */
+  cidrs: string[] | null;
   expiresAt: Date | null;
   isActive: boolean;
   /** The key that replaced this one, which works until it expires. */
@@ -28,7 +30,9 @@ export type ApiKey = {
   lastUsedAt: Date | null;
 };
 
-type NewKey = Pick<ApiKey, "id" | "name" | "prefix" | "scopes" | "expiresAt"> & { now: Date };
+type NewKey = Pick<ApiKey, "id" | "name" | "prefix" | "scopes" | "cidrs" | "expiresAt"> & {
+  now: Date;
+};
 
 /** Opens a key with a rate bucket of its own. */
 export const openApiKey = ({ now, ...key }: NewKey): ApiKey => ({
@@ -54,10 +58,10 @@ export const rotateApiKey = (
   const ownEndMs = key.expiresAt?.getTime() ?? Infinity;
   if (!key.isActive || ownEndMs <= now.getTime()) throw refuse("API_KEY_NOT_ACTIVE");
   const endMs = Math.min(ownEndMs, now.getTime() + overlapSeconds * 1000);
-  const { name, scopes, bucketId } = key;
+  const { name, scopes, cidrs, bucketId } = key;
   return {
     opened: {
-      ...openApiKey({ id, name, prefix, scopes, expiresAt: renewedExpiry(key, now), now }),
+      ...openApiKey({ id, name, prefix, scopes, cidrs, expiresAt: renewedExpiry(key, now), now }),
       bucketId,
     },
     replaced: { ...key, expiresAt: new Date(endMs), replacedBy: id },
@@ -76,6 +80,7 @@ export const showApiKey = (key: ApiKey): ApiKeyData => ({
   name: key.name,
   prefix: key.prefix,
   scopes: key.scopes,
+  cidrs: key.cidrs,
   expiresAt: key.expiresAt?.toISOString() ?? null,
   active: key.isActive,
   replacedBy: key.replacedBy,

@@ -12,6 +12,7 @@ const found: FoundKey = {
   credentialId: "key_2",
   bucketId: "key_1",
   scopes: ["payment_link:read"],
+  cidrs: null,
   expiresAt: null,
   isActive: true,
   isRevoked: false,

@@ -6,6 +6,7 @@ export type FoundKey = Account & {
   credentialId: string;
   bucketId: string;
   scopes: string[];
+  cidrs: string[] | null;
   expiresAt: Date | null;
   isActive: boolean;
   isRevoked: boolean;
@@ -38,6 +39,7 @@ export const judgeKey = (found: FoundKey | undefined, now: Date): Judgement => {
       bucketId: found.bucketId,
       scopes: found.scopes,
       expiresAt: found.expiresAt,
+      ...(found.cidrs === null ? {} : { cidrs: found.cidrs }),
     }),
   };
 };
@@ -57,7 +59,7 @@ const usable = ({ isSuspended }: Account): "valid" | "suspended" =>
 
 const tell = (
   found: Account & { credentialId: string },
-  rest: { bucketId: string; scopes: string[]; expiresAt: Date | null },
+  rest: { bucketId: string; scopes: string[]; expiresAt: Date | null; cidrs?: string[] },
 ): IntrospectionAnswer => ({
   found: true,
   account: {

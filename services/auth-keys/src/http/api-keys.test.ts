@@ -44,6 +44,7 @@ describe("POST /console/api/api-keys", () => {
       expiresAt: "2026-12-31T22:00:00.000Z",
       active: true,
       replacedBy: null,
+      cidrs: null,
       dateCreated: "2026-11-21T10:00:00.000Z",
       lastUsedAt: null,
     });
@@ -239,5 +240,39 @@ describe("lastUsedAt", () => {
     });
     await rig.keepUses();
     expect(await lastUsed(cookie)).toBeNull();
+  });
+});
+
+describe("a key's addresses", () => {
+  const make = (cookie: string, cidrs: unknown) =>
+    rig.call("POST", "/console/api/api-keys", {
+      cookie,
+      body: { name: "shop", scopes: ["payment_link:read"], cidrs },
+    });
+
+  test("are kept, told to the services, and passed on to its successor", async () => {
+    const { cookie } = await rig.signUp();
+    const cidrs = ["203.0.113.0/24", "2001:db8::1"];
+    const { body } = await make(cookie, cidrs);
+    expect(body["cidrs"]).toEqual(cidrs);
+    const rotated = await rig.call("POST", `/console/api/api-keys/${String(body["id"])}/rotate`, {
+      cookie,
+      body: {},
+    });
+    for (const key of [body["key"], rotated.body["key"]]) {
+      const told = await rig.introspect("api-key", String(key));
+      expect(told["credential"]).toMatchObject({ cidrs });
+    }
+  });
+
+  test.each([
+    ["none in a list", "422 too_short", []],
+    ["21", "422 too_long", Array(21).fill("10.0.0.0/8")],
+    ["a name", "422 string_pattern_mismatch", ["shop.example"]],
+    ["33 bits", "422 string_pattern_mismatch", ["10.0.0.0/33"]],
+    ["a number", "422 string_type", [10]],
+  ])("given %s, answers %s", async (_name, expected, cidrs) => {
+    const { cookie } = await rig.signUp();
+    expect(refusalOf(await make(cookie, cidrs))).toBe(expected);
   });
 });

@@ -72,7 +72,7 @@ describe("GET /console/api/audit-log", () => {
           action: "api_key.created",
           actor: { kind: "session", id: sessionId },
           targetId: created.body["id"],
-          detail: { name: "shop", scopes: ["payment_link:read"], expiresAt: null },
+          detail: { name: "shop", scopes: ["payment_link:read"], cidrs: null, expiresAt: null },
           address: expect.stringMatching(/127\.0\.0\.1$/),
           userAgent: "node",
           dateCreated: rig.clock.now().toISOString(),

@@ -61,6 +61,7 @@ describe("POST /console/api/api-keys/{id}/rotate", () => {
       expiresAt: null,
       active: true,
       replacedBy: null,
+      cidrs: null,
       dateCreated: rig.clock.now().toISOString(),
       lastUsedAt: null,
     });

@@ -10,6 +10,7 @@ const ApiKeyRow = z.object({
   name: z.string(),
   prefix: z.string(),
   scopes: z.array(z.string()),
+  cidrs: z.array(z.string()).nullable(),
   expiresAt: z.date().nullable(),
   isActive: z.boolean(),
   replacedBy: z.string().nullable(),
@@ -19,7 +20,7 @@ const ApiKeyRow = z.object({
 });
 
 const columns = sql.fragment`
-  k.id, k.name, k.prefix, k.scopes, k.expires_at AS "expiresAt", k.is_active AS "isActive",
+  k.id, k.name, k.prefix, k.scopes, k.cidrs, k.expires_at AS "expiresAt", k.is_active AS "isActive",
   k.replaced_by AS "replacedBy", coalesce(k.bucket_id, k.id) AS "bucketId",
   k.date_created AS "dateCreated", k.last_used_at AS "lastUsedAt"
 `;
@@ -38,10 +39,10 @@ export const insertApiKey = async (
 ): Promise<void> => {
   await tx.query(nothing`
     INSERT INTO api_keys (
-      id, account_id, hash, prefix, name, scopes, expires_at, is_active, bucket_id, date_created
+      id, account_id, hash, prefix, name, scopes, cidrs, expires_at, is_active, bucket_id, date_created
     ) VALUES (
       ${key.id}, ${accountId}, ${sql.binary(hash)}, ${key.prefix}, ${key.name},
-      ${sql.array(key.scopes, "text")},
+      ${sql.array(key.scopes, "text")}, ${key.cidrs && sql.array(key.cidrs, "text")},
       ${key.expiresAt === null ? null : sql.timestamp(key.expiresAt)}, ${key.isActive},
       ${key.bucketId}, ${sql.timestamp(key.dateCreated)}
     )
@@ -135,6 +136,7 @@ const FoundKeyRow = AccountRow.extend({
   credentialId: z.string(),
   bucketId: z.string(),
   scopes: z.array(z.string()),
+  cidrs: z.array(z.string()).nullable(),
   expiresAt: z.date().nullable(),
   isActive: z.boolean(),
   isRevoked: z.boolean(),
@@ -147,7 +149,7 @@ const FoundKeyRow = AccountRow.extend({
 export const findApiKeyByHash = async (db: Db, hash: Buffer): Promise<FoundKey | undefined> =>
   (await db.maybeOne(sql.type(FoundKeyRow)`
     SELECT ${accountColumns}, k.id AS "credentialId",
-      coalesce(k.bucket_id, k.id) AS "bucketId", k.scopes, k.expires_at AS "expiresAt",
+      coalesce(k.bucket_id, k.id) AS "bucketId", k.scopes, k.cidrs, k.expires_at AS "expiresAt",
       k.is_active AS "isActive", k.revoked_at IS NOT NULL AS "isRevoked"
     FROM api_keys k JOIN accounts a ON a.id = k.account_id
     WHERE k.hash = ${sql.binary(hash)}
