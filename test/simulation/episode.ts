@@ -1,9 +1,14 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Client } from "pg";
 import { openCatalogue } from "@payment-links/contracts";
 import type { TestDatabase } from "@payment-links/postgres/testing";
+import { chainId, createChain } from "./chain.ts";
 import { Finding, hold } from "./finding.ts";
 import { type Received, type Sent, injectRequest } from "./inject-request.ts";
 import { type ShownLink, type ShownPayment, createModel } from "./model.ts";
+import { type Manner, type Provider, answerAsNode } from "./node.ts";
 import { postgresSeam } from "./postgres-seam.ts";
 import { createRandom } from "./random.ts";
 import {
@@ -23,6 +28,10 @@ const start = new Date("2026-11-21T10:00:00.000Z");
 const wildMs = 60_000;
 const wildStepsMax = 4_000;
 const calmStepsMax = 40_000;
+const providersMax = 3;
+const blockMsMax = 4_000;
+/** Longer than any pause of the watcher's. */
+const restMs = 60_000;
 const ordersMax = 4;
 const paymentsMax = 16;
 const replicasOf: Readonly<Record<ServiceName, number>> = {
@@ -33,9 +42,8 @@ const replicasOf: Readonly<Record<ServiceName, number>> = {
 
 const sealingKey = `test=${Buffer.alloc(32, 7).toString("base64")}`;
 
-const env: Stage["env"] = {
-  "links-api": {},
-  "settlement-listener": { SETTLEMENT_PROVIDER_SECRETS: `${acme.name}=${acme.secret}` },
+const env = {
+  "links-api": { SETTLEMENT_CHAINS: chainId },
   "webhook-dispatcher": {
     WEBHOOK_SECRET_KEYS: sealingKey,
     WEBHOOK_HOST_OVERRIDES: hostsOfReceivers.map((host) => `${host}=http://127.0.0.1:9`).join(","),
@@ -43,6 +51,27 @@ const env: Stage["env"] = {
     WEBHOOK_RETRY_SCHEDULE_SECONDS: "0,20,60,120,240,480",
   },
 };
+
+/** How a chain is watched, in each of the ways that an operator may choose. */
+const chainFiles = (
+  [{ finality: "safe" }, { finality: "finalized" }, { finality: { blocks: 3 } }] as const
+).flatMap((policy) =>
+  [3, 50].map((rangeBlocksMax) => {
+    const settings = { ...policy, rangeBlocksMax, headLagBlocks: 0, pollMs: 1_000 };
+    const file = join(mkdtempSync(join(tmpdir(), "simulation-")), "chains.json");
+    writeFileSync(file, JSON.stringify({ [chainId]: settings }));
+    return file;
+  }),
+);
+
+const manners = [
+  "lags",
+  "stands still",
+  "is silent",
+  "refuses",
+] as const satisfies Manner["kind"][];
+const lies = new Set<Manner["kind"]>(["omits logs", "omits receipts", "renames blocks", "invents"]);
+const isLie = ({ kind }: Manner): boolean => lies.has(kind);
 
 export type EpisodeResult = {
   seed: number;
@@ -85,8 +114,15 @@ export const playEpisode = async (
   const world = createWorld(createRandom(seed), start, heard);
   const { random } = world;
   const model = createModel();
-  const shop = openShop(world, model);
-  const bus = createSimBus(world, { kept: model.heard });
+  const chain = createChain(world);
+  const shop = openShop(world, model, chain);
+  const providers = Array.from(
+    { length: 1 + random.below(providersMax) },
+    (_, index): Provider => ({ host: `rpc-${index + 1}.sim`, manner: { kind: "honest" } }),
+  );
+  let nextBlockMs = world.nowMs();
+  let lastBlockMs = world.nowMs();
+  const bus = createSimBus(world, { kept: model.heard, lost: () => {} });
   const logLines: string[] = [];
   const stage: Stage = {
     world,
@@ -94,7 +130,14 @@ export const playEpisode = async (
     urlOf: (role) => database.urlOf(role),
     ask: shop.ask,
     catalogue: openCatalogue(),
-    env,
+    env: {
+      ...env,
+      "settlement-listener": {
+        SETTLEMENT_PROVIDER_SECRETS: `${acme.name}=${acme.secret}`,
+        EVM_RPC_URLS: providers.map(({ host }) => `${chainId}=http://${host}:8545`).join(","),
+        EVM_CHAINS_FILE: random.pick(chainFiles),
+      },
+    },
     logged: (line) => {
       logLines.push(`${world.steps()} ${line.trim()}`);
       if (logLines.length > 60) logLines.shift();
@@ -108,12 +151,15 @@ export const playEpisode = async (
     rebalance: random.pick([0, 0.05, 0.2]),
     away: random.pick([0, 0.02, 0.05]),
     flight: random.pick([0, 0.05, 0.1]),
+    fork: random.pick([0, 0.1, 0.3]),
+    provider: random.pick([0, 0.05, 0.15]),
     disturbance: random.pick([0.02, 0.05]),
   };
   const replicas: Replica[] = [];
   const restarts: { name: ServiceName; atMs: number }[] = [];
   let replicaCount = 0;
   let isWild = false;
+  let hasBegun = false;
 
   const startOne = (name: ServiceName): void => {
     replicaCount += 1;
@@ -214,6 +260,33 @@ export const playEpisode = async (
     return true;
   };
 
+  const mineDue = (): void => {
+    if (world.nowMs() < nextBlockMs) return;
+    nextBlockMs = world.nowMs() + 500 + random.below(blockMsMax);
+    lastBlockMs = world.nowMs();
+    if (random.chance(mood.fork)) {
+      world.count("forks");
+      world.say(`a fork of ${chain.fork()}, up to ${chain.tip().number}`);
+    } else {
+      chain.mine();
+      world.say(`block ${chain.tip().number}`);
+    }
+  };
+
+  const drawManner = (): Manner => {
+    const kind = random.pick(manners);
+    switch (kind) {
+      case "lags":
+        return { kind, blocks: 1 + random.below(4) };
+      case "stands still":
+        return { kind, tip: chain.tip() };
+      case "refuses":
+        return { kind, status: random.pick([429, 500, 403]) };
+      case "is silent":
+        return { kind };
+    }
+  };
+
   const flyTo = (moreMsMax: number): void => {
     const next = Math.min(world.nextTimerMs() ?? Infinity, ...restarts.map(({ atMs }) => atMs));
     const byMs = Math.max(0, next - world.nowMs()) + random.below(moreMsMax);
@@ -245,6 +318,15 @@ export const playEpisode = async (
       world.say(`kill ${replica.owner.name}`);
       await kill(replica.owner);
     }
+    if (random.chance(mood.provider)) {
+      const provider = random.pick(providers);
+      const manner =
+        provider.manner.kind === "honest" ? drawManner() : ({ kind: "honest" } as const);
+      // Of two that tell stories nobody could know which to believe.
+      for (const other of providers) if (isLie(other.manner)) other.manner = { kind: "honest" };
+      provider.manner = manner;
+      world.say(`${provider.host} ${manner.kind}`);
+    }
     if (random.chance(mood.flight)) {
       const byMs = random.below(random.chance(0.2) ? 12_000 : 1_500);
       world.say(`time passes: ${byMs}`);
@@ -257,6 +339,7 @@ export const playEpisode = async (
     isWild = true;
     const until = world.nowMs() + wildMs;
     for (let turn = 0; turn < wildStepsMax && world.nowMs() < until; turn += 1) {
+      mineDue();
       if (random.chance(mood.disturbance) && replicas.length > 0) await disturb();
       if (!(await happen())) flyTo(1_000);
     }
@@ -267,7 +350,7 @@ export const playEpisode = async (
     for (let turn = 0; turn < calmStepsMax; turn += 1) {
       if (await happen()) continue;
       if (await isDone()) return;
-      flyTo(10_000);
+      flyTo(12_000);
     }
     throw new Finding("it does not come to rest");
   };
@@ -277,12 +360,25 @@ export const playEpisode = async (
       SELECT (SELECT count(*) FROM links_api.outbox)
         + (SELECT count(*) FROM settlement_listener.outbox)
         + (SELECT count(*) FROM webhook_dispatcher.outbox)
-        + (SELECT count(*) FROM webhook_dispatcher.deliveries) AS count
+        + (SELECT count(*) FROM webhook_dispatcher.deliveries)
+        + (SELECT 1 - count(*) FROM settlement_listener.watchers WHERE scanned_to IS NOT NULL)
+        AS count
     `);
     return Number(rows[0]?.count);
   };
 
+  const isRested = (): boolean => {
+    if (!hasBegun) return true;
+    if (!chain.isSettled()) {
+      nextBlockMs = Math.min(nextBlockMs, world.nowMs());
+      mood.fork = 0;
+      mineDue();
+    }
+    return chain.isSettled() && world.nowMs() - lastBlockMs > restMs;
+  };
+
   const isQuiet = async (): Promise<boolean> =>
+    isRested() &&
     shop.errands.length === 0 &&
     restarts.length === 0 &&
     replicas.every(({ app }) => app !== undefined) &&
@@ -318,10 +414,12 @@ export const playEpisode = async (
     shop.registerAll();
     await world.quiet();
     await beCalm(isQuiet);
+    hasBegun = true;
     world.say("wild");
     await beWild();
     world.say("calm");
     bus.setAway(false);
+    for (const provider of providers) provider.manner = { kind: "honest" };
     shop.becomeCalm();
     await beCalm(isQuiet);
     await holdAll();
@@ -332,7 +430,17 @@ export const playEpisode = async (
   await wipe(admin);
   postgresSeam.admin = admin;
   world.findWaitingBy(postgresSeam.findWaiting);
-  enter({ world, strangers: { receive: shop.receive } });
+  enter({
+    world,
+    strangers: {
+      receive: shop.receive,
+      ask: (host, body) => {
+        const provider = providers.find((one) => one.host === host);
+        if (provider === undefined) throw new Finding(`${host} is asked`);
+        return answerAsNode({ chain, world }, provider, body);
+      },
+    },
+  });
   let finding: string | undefined;
   try {
     await play();

@@ -13,6 +13,8 @@ export type Order = {
   /** Whether its owner has asked to deactivate it, and whether that has been answered. */
   isDeactivationAsked: boolean;
   isDeactivated: boolean;
+  /** By which a payment on chain names the link; undefined until the checkout has told it. */
+  reference: string | undefined;
 };
 
 /** Why a payment never counts, whatever its link's state. */
@@ -29,8 +31,9 @@ export type Payment = {
   hash: string;
   /** How it ends; a payment that is settled is money. */
   end: "settled" | "failed";
-  /** Whether the end has been told to the system at least once. */
+  /** Whether the end has been told to the system at least once, or is final on its chain. */
   isEndTold: boolean;
+  isOnChain: boolean;
 };
 
 export type Endpoint = { number: number; account: number; host: string; secret: string };
@@ -115,6 +118,10 @@ export const createModel = () => {
     const id = settlementIds.get(payment.hash) ?? data.id;
     hold(id === data.id, () => `payment ${payment.number} is told under two ids`);
     settlementIds.set(payment.hash, data.id);
+    hold(
+      data.status !== "failed" || payment.end === "failed",
+      () => `payment ${payment.number} is told as failed, and is not`,
+    );
     hold(
       data.status !== "settled" || (payment.end === "settled" && payment.isEndTold),
       () => `payment ${payment.number} is told as settled, and is not`,
@@ -289,6 +296,13 @@ export const createModel = () => {
         hold(
           isReasonGood,
           () => `${name}: payment ${payment.number} does not count: ${one.reason}`,
+        );
+      }
+      for (const { status, sourceTransaction } of listed) {
+        const payment = paymentOf(sourceTransaction);
+        hold(
+          payment.isEndTold || (status === "failed" && payment.end === "failed"),
+          () => `${name}: payment ${payment.number} is listed as ${status}, and came to nothing`,
         );
       }
       const strange = listed.filter(

@@ -34,7 +34,7 @@ export type Stage = {
   urlOf: (role: string) => string;
   ask: Ground["ask"];
   catalogue: Ground["catalogue"];
-  env: Readonly<Record<ServiceName, Record<string, string>>>;
+  env: Readonly<Record<ServiceName, Readonly<Record<string, string>>>>;
   /** What a service logs as a warning or worse; not part of what is replayed. */
   logged: (line: string) => void;
 };
@@ -52,7 +52,11 @@ export type Replica = {
 const plenty = { tokensPerSecond: 1_000_000, burst: 1_000_000 };
 const connectionsMax = 6;
 
-const create = (name: ServiceName, ground: Ground, env: Record<string, string>): Service => {
+const create = (
+  name: ServiceName,
+  ground: Ground,
+  env: Readonly<Record<string, string>>,
+): Service => {
   switch (name) {
     case "links-api":
       return createLinksApi(ground, readConfig(linksApiConfig, env));

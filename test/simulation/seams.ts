@@ -2,7 +2,7 @@ import { syncBuiltinESMExports } from "node:module";
 import timersPromises from "node:timers/promises";
 import { Agent, type Dispatcher } from "undici";
 import { postgresSeam } from "./postgres-seam.ts";
-import { type Owner, type World, currentOwner } from "./world.ts";
+import { type Owner, type World, currentOwner, never } from "./world.ts";
 
 /** What strangers answer: nodes of a chain, and receivers of webhooks. */
 export type Strangers = {
@@ -13,6 +13,8 @@ export type Strangers = {
     headers: Readonly<Record<string, string>>;
     body: string;
   }) => { word: string; status: number | undefined | "never" };
+  /** A node's answer to a JSON-RPC request; `never` if it says nothing. */
+  ask: (host: string, body: string) => { word: string; status: number; body: string } | "never";
 };
 
 type Scene = { world: World; strangers: Strangers };
@@ -51,6 +53,7 @@ const real = {
   clearTimeout: globalThis.clearTimeout,
   setInterval: globalThis.setInterval,
   clearInterval: globalThis.clearInterval,
+  fetch: globalThis.fetch,
   sleep: timersPromises.setTimeout,
   random: Math.random,
   abortTimeout: AbortSignal.timeout.bind(AbortSignal),
@@ -111,6 +114,40 @@ const abortAfter = (ms: number): AbortSignal => {
   const abort = () => controller.abort(new DOMException("late", "TimeoutError"));
   startTimer(asked.world, asked.owner, { ms, isRepeated: false, run: abort });
   return controller.signal;
+};
+
+/** Questions to nodes of a chain end here: nobody else is asked by `fetch`. */
+const fetchNode = (input: URL, init: RequestInit = {}): Promise<Response> => {
+  const asked = asker();
+  if (asked === undefined) return real.fetch(input, init);
+  const { owner, strangers, world } = asked;
+  if (owner.isDead) return never();
+  const { promise, resolve, reject } = Promise.withResolvers<Response>();
+  const { signal } = init;
+  const giveUp = () => reject(signal?.reason);
+  if (signal?.aborted === true) giveUp();
+  signal?.addEventListener("abort", giveUp, { once: true });
+  const host = input.hostname;
+  world.park({
+    owner,
+    kind: "rpc",
+    what: host,
+    fates: ["fail before", "fail after", "crash before", "crash after"],
+    perform: async (fate) => {
+      const broken = {
+        word: "no connection",
+        deliver: () => reject(new TypeError("fetch failed")),
+      };
+      if (fate === "fail before") return broken;
+      const answer = strangers.ask(host, init.body as string);
+      if (answer === "never") return { word: "silence", deliver: () => {} };
+      const { body, status, word } = answer;
+      const headers = { "content-length": String(Buffer.byteLength(body)) };
+      if (fate === "fail after") return { ...broken, word: `${word}, lost` };
+      return { word, deliver: () => resolve(new Response(body, { status, headers })) };
+    },
+  });
+  return promise;
 };
 
 /** What undici's handlers know of a call under way. */
@@ -198,6 +235,7 @@ export const installSeams = (): void => {
     setInterval: timerBy(true, again as AnyTimer),
     clearTimeout: clearBy(end),
     clearInterval: clearBy(stop),
+    fetch: fetchNode,
   });
   Math.random = () => {
     const asked = asker();

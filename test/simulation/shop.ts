@@ -7,6 +7,7 @@ import {
   newId,
   scopes,
 } from "@payment-links/contracts";
+import { type Chain, chainId, eurc, proxyLog, transferLog, usdc } from "./chain.ts";
 import { Finding, hold } from "./finding.ts";
 import type { Received, Sent } from "./inject-request.ts";
 import type { Endpoint, Flaw, Model, Order, Payment, WebhookBody } from "./model.ts";
@@ -29,13 +30,15 @@ export type AccountRow = { account: Account; key: string; session: string };
 
 const token = {
   id: "usdc-base",
-  chainId: "8453",
+  chainId,
   address: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
 };
 const wallets = [
   "0x52908400098527886E0F7030069857D2E4169EE7",
   "0x8617E340B3D01FA5F11F306F4090FD50E238070D",
 ];
+const unitsPerToken = 1_000_000;
+const payers = ["1", "2", "3"].map((digit) => `0x${digit.repeat(40)}`);
 const otherWallet = "0xde709f2102306220921060314715629080e2fb77";
 const accountCount = 2;
 const failuresMax = 2;
@@ -74,7 +77,7 @@ const newAccount = (number: number): AccountRow => ({
 });
 
 /** All who are outside: shops, their payers, a payment provider, and the receivers of webhooks. */
-export const openShop = (world: World, model: Model) => {
+export const openShop = (world: World, model: Model, chain: Chain) => {
   const { random } = world;
   const errands: Errand[] = [];
   const accounts = Array.from({ length: accountCount }, (_, number) => newAccount(number));
@@ -122,6 +125,7 @@ export const openShop = (world: World, model: Model) => {
       linkId: undefined,
       isDeactivationAsked: false,
       isDeactivated: false,
+      reference: undefined,
     };
     model.orders.push(order);
     const body = JSON.stringify({
@@ -156,9 +160,65 @@ export const openShop = (world: World, model: Model) => {
           () => `order ${number} became two links`,
         );
         order.linkId = id;
+        readCheckout(order);
         return true;
       },
     });
+  };
+
+  const readCheckout = (order: Order): void =>
+    ask({
+      what: `checkout ${order.number}`,
+      service: "links-api",
+      send: () => ({ method: "GET", path: `/checkout/payment-links/${order.linkId}` }),
+      answered: ({ status, text }) => {
+        if (status !== 200) return isUnanswered(status, text, "a checkout");
+        const { instructions } = JSON.parse(text) as {
+          instructions: { paymentReference: string } | null;
+        };
+        order.reference = instructions?.paymentReference;
+        return true;
+      },
+    });
+
+  const payOnChain = (order: Order, reference: string): void => {
+    const from = random.pick(payers);
+    const units = (1 + random.below(12)) * (unitsPerToken / 2);
+    const to = wallets[order.account] ?? "";
+    const trick = random.below(12);
+    if (trick === 0) {
+      world.count("decoys on chain");
+      // The proxy's event alone, and a payment in a transaction that fails.
+      const logs = [proxyLog({ token: usdc, to, units, reference })];
+      chain.send(from, { isSuccessful: true, logs });
+      chain.send(from, {
+        isSuccessful: false,
+        logs: [transferLog({ token: usdc, to, units }), ...logs],
+      });
+      return;
+    }
+    const flaws: readonly (Flaw | undefined)[] = [undefined, "wrong_token", "wrong_destination"];
+    const flaw = flaws[trick];
+    const paid = {
+      token: flaw === "wrong_token" ? eurc : usdc,
+      to: flaw === "wrong_destination" ? otherWallet : to,
+      units,
+    };
+    const payment: Payment = {
+      number: model.payments.length + 1,
+      order,
+      amount: String(units / unitsPerToken),
+      flaw,
+      occurredAt: world.now(),
+      hash: "",
+      end: "settled",
+      isEndTold: false,
+      isOnChain: true,
+    };
+    const logs = [transferLog(paid), proxyLog({ ...paid, reference })];
+    payment.hash = chain.send(from, { isSuccessful: true, logs, payment }).hash;
+    model.payments.push(payment);
+    world.count("payments on chain");
   };
 
   const tellNotice = (payment: Payment, status: "processing" | Payment["end"]): void => {
@@ -198,6 +258,10 @@ export const openShop = (world: World, model: Model) => {
   };
 
   const pay = (order: Order): void => {
+    if (order.reference !== undefined && random.chance(0.5)) {
+      payOnChain(order, order.reference);
+      return;
+    }
     const number = model.payments.length + 1;
     const flaws: readonly Flaw[] = ["wrong_token", "wrong_destination"];
     const payment: Payment = {
@@ -209,6 +273,7 @@ export const openShop = (world: World, model: Model) => {
       hash: `0x${String(number).padStart(4, "0")}`,
       end: random.chance(0.85) ? "settled" : "failed",
       isEndTold: false,
+      isOnChain: false,
     };
     model.payments.push(payment);
     if (random.chance(0.4)) tellNotice(payment, "processing");

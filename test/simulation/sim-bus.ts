@@ -1,4 +1,10 @@
-import type { BatchHandler, Bus, OutgoingRecord, ReceivedRecord } from "@payment-links/bus";
+import type {
+  BatchHandler,
+  Bus,
+  OutgoingRecord,
+  PositionStore,
+  ReceivedRecord,
+} from "@payment-links/bus";
 import { type Owner, type World, never, runAs } from "./world.ts";
 
 const partitionCount = 3;
@@ -13,13 +19,15 @@ type Member = {
   group: string;
   topics: readonly string[];
   handle: BatchHandler;
+  positions: PositionStore | undefined;
   isStopped: boolean;
 };
 
 /** A group's reading of one partition, by the member that has it now. */
 type Reading = Place & {
   member: Member;
-  position: number;
+  /** Where it reads next; undefined until its group's own position has been read. */
+  position: number | undefined;
   isBusy: boolean;
   failures: number;
   notBeforeMs: number;
@@ -32,7 +40,11 @@ type Group = { committed: Map<string, number>; members: Member[]; readings: Read
 const nameOf = ({ topic, partition }: Place): string => `${topic}/${partition}`;
 
 /** What the bus shows to whoever watches the world. */
-export type BusWatch = { kept: (record: OutgoingRecord) => void };
+export type BusWatch = {
+  kept: (record: OutgoingRecord) => void;
+  /** It may have been heard before. */
+  lost: (record: ReceivedRecord) => void;
+};
 
 /**
  * A broker of the simulation's own: it keeps the bus' contract and nothing beyond. Records of a key stay
@@ -43,6 +55,9 @@ export const createSimBus = (world: World, watch: BusWatch) => {
   const groups = new Map<string, Group>();
   const partitionOf = new Map<string, number>();
   let isAway = false;
+  let clusterNumber = 1;
+
+  const clusterId = (): string => `cluster-${clusterNumber}`;
 
   const logOf = (place: Place): ReceivedRecord[] => {
     const log = logs.get(nameOf(place)) ?? [];
@@ -61,7 +76,8 @@ export const createSimBus = (world: World, watch: BusWatch) => {
     const { topic, key, headers, value } = record;
     const place = { topic, partition: findPartition(key) };
     const log = logOf(place);
-    log.push({ ...place, offset: String(log.length), key, headers, value: Buffer.from(value) });
+    const offset = String(log.length);
+    log.push({ ...place, clusterId: clusterId(), offset, key, headers, value: Buffer.from(value) });
     watch.kept(record);
   };
 
@@ -92,6 +108,10 @@ export const createSimBus = (world: World, watch: BusWatch) => {
     });
   };
 
+  const begin = (group: Group): void => {
+    for (const reading of group.readings) goBack(group, reading);
+  };
+
   /** Shares the partitions of a group's topics among its members anew. */
   const rebalance = (group: Group): void => {
     for (const reading of group.readings) {
@@ -110,7 +130,7 @@ export const createSimBus = (world: World, watch: BusWatch) => {
             {
               ...place,
               member,
-              position: group.committed.get(nameOf(place)) ?? 0,
+              position: undefined,
               isBusy: false,
               failures: 0,
               notBeforeMs: 0,
@@ -121,23 +141,73 @@ export const createSimBus = (world: World, watch: BusWatch) => {
         },
       ),
     );
+    begin(group);
+  };
+
+  /**
+   * Puts a member where its group's position says, as long as the log has that; at the beginning where it
+   * has not. A group without positions is where it was written down to be.
+   */
+  const findPosition = async (group: Group, reading: Reading): Promise<number> => {
+    const { member, partition, topic } = reading;
+    const committed = Math.min(group.committed.get(nameOf(reading)) ?? 0, logOf(reading).length);
+    if (member.positions === undefined) return committed;
+    const from = (await member.positions.read(topic)).get(partition);
+    const isLost =
+      from !== undefined &&
+      (from.clusterId !== clusterId() || Number(from.nextOffset) > logOf(reading).length);
+    if (isLost) world.count("positions reset");
+    if (from !== undefined && !isLost) return Number(from.nextOffset);
+    const position = from === undefined ? committed : 0;
+    const to = { clusterId: clusterId(), nextOffset: BigInt(position) };
+    if (!(await member.positions.replace({ topic, partition }, { from, to }))) {
+      throw new Error("the position has just moved");
+    }
+    return position;
+  };
+
+  const place = async (group: Group, reading: Reading): Promise<void> => {
+    const { gone, member, partition, topic } = reading;
+    const clock = world.clockOf(member.owner);
+    for (let failures = 1; !gone.signal.aborted; failures += 1) {
+      try {
+        const position = await findPosition(group, reading);
+        if (gone.signal.aborted) return;
+        const nextOffset = BigInt(position);
+        member.positions?.begin({ topic, partition }, { clusterId: clusterId(), nextOffset });
+        reading.position = position;
+        return;
+      } catch {
+        const waitMs = Math.min(firstWaitMs * 2 ** failures, waitMsMax);
+        await clock.until(new Date(clock.now().getTime() + waitMs), gone.signal);
+      }
+    }
+  };
+
+  const goBack = (group: Group, reading: Reading): void => {
+    reading.position = undefined;
+    runAs(reading.member.owner, () => void place(group, reading));
   };
 
   const handOver = (group: Group, reading: Reading): void => {
     const { member } = reading;
     const count = 1 + world.random.below(batchRecordsMax);
-    const records = logOf(reading).slice(reading.position, reading.position + count);
+    const at = reading.position ?? 0;
+    const records = logOf(reading).slice(at, at + count);
     const commitsAtOnce = world.random.chance(0.7);
     reading.isBusy = true;
-    const settled = (handledCount: number) => {
+    const settled = (handledCount: number, isBehind = false) => {
       reading.isBusy = false;
-      if (handledCount === 0) {
+      if (isBehind) {
+        world.count("a position was behind");
+        goBack(group, reading);
+      } else if (handledCount === 0) {
         reading.failures += 1;
         const waitMs = Math.min(firstWaitMs * 2 ** reading.failures, waitMsMax);
         reading.notBeforeMs = world.nowMs() + waitMs;
       } else {
         reading.failures = 0;
-        reading.position += handledCount;
+        reading.position = at + handledCount;
         // A place that is not written down yet is lost with its member: what follows comes again.
         if (commitsAtOnce && !reading.gone.signal.aborted) {
           group.committed.set(nameOf(reading), reading.position);
@@ -146,7 +216,7 @@ export const createSimBus = (world: World, watch: BusWatch) => {
       reading.idle();
     };
     runAs(member.owner, () => member.handle(records, reading.gone.signal)).then(
-      ({ handledCount }) => settled(handledCount),
+      ({ handledCount, isBehind }) => settled(handledCount, isBehind),
       () => settled(0),
     );
   };
@@ -165,7 +235,7 @@ export const createSimBus = (world: World, watch: BusWatch) => {
       sendTimeoutMs: 2_000,
       pollMs: 1_000,
       publish: (records) => publish(owner, records),
-      subscribe: async ({ group: name, topics, handle }) => {
+      subscribe: async ({ group: name, topics, handle, positions }) => {
         if (owner.isDead) return never();
         const group: Group = groups.get(name) ?? {
           committed: new Map(),
@@ -173,7 +243,7 @@ export const createSimBus = (world: World, watch: BusWatch) => {
           readings: [],
         };
         groups.set(name, group);
-        const member: Member = { owner, group: name, topics, handle, isStopped: false };
+        const member: Member = { owner, group: name, topics, handle, positions, isStopped: false };
         group.members.push(member);
         rebalance(group);
         return { stop: async () => leave(member) };
@@ -189,10 +259,11 @@ export const createSimBus = (world: World, watch: BusWatch) => {
               !isAway &&
               !reading.isBusy &&
               reading.notBeforeMs <= world.nowMs() &&
+              reading.position !== undefined &&
               reading.position < logOf(reading).length,
           )
           .map((reading) => ({
-            what: `${name} hears ${nameOf(reading)} from ${reading.position}`,
+            what: `${name} hears ${nameOf(reading)} from ${reading.position ?? 0}`,
             begin: () => handOver(group, reading),
           })),
       ),
@@ -211,11 +282,24 @@ export const createSimBus = (world: World, watch: BusWatch) => {
       isAway = value;
     },
     isAway: () => isAway,
+    /** The broker is another one, or has forgotten the newest records: all join it anew. */
+    loseLog: (): void => {
+      const isOther = world.random.chance(0.5);
+      if (isOther) clusterNumber += 1;
+      for (const log of logs.values()) {
+        const kept = isOther ? 0 : world.random.below(log.length + 1);
+        for (const lost of log.splice(kept)) watch.lost(lost);
+      }
+      for (const group of groups.values()) {
+        if (isOther) group.committed.clear();
+        rebalance(group);
+      }
+    },
     /** Whether each group has handled all there is. */
     isRead: (): boolean =>
       [...groups.values()].every((group) =>
         group.readings.every(
-          (reading) => !reading.isBusy && reading.position >= logOf(reading).length,
+          (reading) => !reading.isBusy && reading.position === logOf(reading).length,
         ),
       ),
   };

@@ -17,6 +17,9 @@ const kinds = [
   /^rebalance/,
   /^the broker goes or comes/,
   /^waited for a lock/,
+  /^forks/,
+  /^payments on chain/,
+  /^a node (lags|stands still|is silent|refuses)/,
   /^webhooks received/,
   /^webhooks refused/,
 ];
