@@ -181,9 +181,18 @@ export const createChain = (world: World) => {
       pending.push(transaction);
       return transaction;
     },
-    /** Other blocks take the place of the newest; what they held is pending again, or replaced. */
-    fork: (): number => {
-      const depth = 1 + random.below(forkBlocksMax);
+    /** A transaction that no block holds, and no block will. */
+    forge: (made: Pick<Transaction, "isSuccessful" | "logs">): Transaction => {
+      drawn += 1;
+      const hash = hashOf(`transaction ${drawn}`);
+      return { ...made, hash, from: `0x${"f".repeat(40)}`, nonce: drawn, payment: undefined };
+    },
+    /**
+     * Other blocks take the place of the newest; what they held is pending again, or replaced. A deep
+     * fork takes away what was final.
+     */
+    fork: ({ isDeep }: { isDeep: boolean }): { depth: number; sharedBlock: number } => {
+      const depth = isDeep ? finalDepth + 1 + random.below(3) : 1 + random.below(forkBlocksMax);
       const ancestor = ofDepth(depth);
       const lost = lineage(tip)
         .slice(ancestor.number + 1)
@@ -191,19 +200,23 @@ export const createChain = (world: World) => {
       for (const transaction of lost) {
         if (random.chance(0.25)) {
           // Its payer has spent the nonce on something else.
-          if (transaction.payment !== undefined) transaction.payment.end = "failed";
+          const { payment } = transaction;
+          if (payment?.isEndTold === true) payment.isDoubtful = true;
+          else if (payment !== undefined) payment.end = "failed";
           drawn += 1;
           const hash = hashOf(`transaction ${drawn}`);
           const other = { ...transaction, hash, logs: [], payment: undefined };
           pending.push(other);
         } else {
           pending.push(transaction);
+          if (transaction.payment?.isEndTold === true) transaction.payment.isMoved = true;
         }
       }
       pending.sort((a, b) => (a.from === b.from ? a.nonce - b.nonce : 0));
       tip = ancestor;
+      settledTo = Math.min(settledTo, ancestor.number);
       for (let mined = 0; mined <= depth; mined += 1) mine();
-      return depth;
+      return { depth, sharedBlock: ancestor.number };
     },
   };
 };

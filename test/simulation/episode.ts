@@ -5,6 +5,7 @@ import type { Client } from "pg";
 import { openCatalogue } from "@payment-links/contracts";
 import type { TestDatabase } from "@payment-links/postgres/testing";
 import { chainId, createChain } from "./chain.ts";
+import { type Dump, dumpSchema } from "./dumps.ts";
 import { Finding, hold } from "./finding.ts";
 import { type Received, type Sent, injectRequest } from "./inject-request.ts";
 import { type ShownLink, type ShownPayment, createModel } from "./model.ts";
@@ -32,6 +33,9 @@ const providersMax = 3;
 const blockMsMax = 4_000;
 /** Longer than any pause of the watcher's. */
 const restMs = 60_000;
+const errandWaitMsMax = 1_500;
+/** The watch begins at the last final block at the start: a fork below that cannot be healed. */
+const forkedFromMin = 20;
 const ordersMax = 4;
 const paymentsMax = 16;
 const replicasOf: Readonly<Record<ServiceName, number>> = {
@@ -64,14 +68,9 @@ const chainFiles = (
   }),
 );
 
-const manners = [
-  "lags",
-  "stands still",
-  "is silent",
-  "refuses",
-] as const satisfies Manner["kind"][];
-const lies = new Set<Manner["kind"]>(["omits logs", "omits receipts", "renames blocks", "invents"]);
-const isLie = ({ kind }: Manner): boolean => lies.has(kind);
+const troubles = ["lags", "stands still", "is silent", "refuses"] as const;
+const lies = ["omits logs", "omits receipts", "renames blocks", "invents"] as const;
+const isLie = ({ kind }: Manner): boolean => lies.some((lie) => lie === kind);
 
 export type EpisodeResult = {
   seed: number;
@@ -122,7 +121,7 @@ export const playEpisode = async (
   );
   let nextBlockMs = world.nowMs();
   let lastBlockMs = world.nowMs();
-  const bus = createSimBus(world, { kept: model.heard, lost: () => {} });
+  const bus = createSimBus(world, { kept: model.heard, lost: model.lost });
   const logLines: string[] = [];
   const stage: Stage = {
     world,
@@ -152,7 +151,13 @@ export const playEpisode = async (
     away: random.pick([0, 0.02, 0.05]),
     flight: random.pick([0, 0.05, 0.1]),
     fork: random.pick([0, 0.1, 0.3]),
+    deepFork: random.pick([0, 0, 0.01]),
+    deactivation: random.pick([0.01, 0.1]),
+    dump: random.pick([0, 0.05]),
+    lostLog: random.pick([0, 0, 0.01]),
+    operator: random.pick([0, 0.03]),
     provider: random.pick([0, 0.05, 0.15]),
+    lies: random.pick([0, 0.5, 1]),
     disturbance: random.pick([0.02, 0.05]),
   };
   const replicas: Replica[] = [];
@@ -206,6 +211,7 @@ export const playEpisode = async (
         errand.underWay -= 1;
         world.say(`errand ${errand.what}: ${answer.status}`);
         if (!shop.errands.includes(errand)) return;
+        errand.notBeforeMs = world.nowMs() + 100 + random.below(errandWaitMsMax);
         if (errand.answered(answer)) shop.errands.splice(shop.errands.indexOf(errand), 1);
       })
       .catch((error: unknown) => {
@@ -238,6 +244,7 @@ export const playEpisode = async (
     const idle = shop.errands.filter(
       (errand) =>
         upOf(errand.service).length > 0 &&
+        errand.notBeforeMs <= world.nowMs() &&
         (errand.underWay === 0 || (isWild && errand.underWay < 2 && random.chance(0.02))),
     );
     const readyCount = world.countReady();
@@ -266,15 +273,91 @@ export const playEpisode = async (
     lastBlockMs = world.nowMs();
     if (random.chance(mood.fork)) {
       world.count("forks");
-      world.say(`a fork of ${chain.fork()}, up to ${chain.tip().number}`);
+      const { depth } = chain.fork({ isDeep: false });
+      world.say(`a fork of ${depth}, up to ${chain.tip().number}`);
     } else {
       chain.mine();
       world.say(`block ${chain.tip().number}`);
     }
   };
 
+  let isRecovering = false;
+  let dumped: { name: ServiceName; dump: Dump } | undefined;
+  let sharedBlock: number | undefined;
+
+  const takeDump = async (): Promise<void> => {
+    const name = random.pick(serviceNames);
+    const isTold = shop.errands.some(
+      ({ service, what }) => service === name && /^(?:order|deactivate|notice)/.test(what),
+    );
+    if (isTold || isRecovering) return;
+    dumped = { name, dump: await dumpSchema(admin, migrations[name].schema) };
+    world.say(`a dump of ${name}`);
+  };
+
+  const restoreDump = async ({ name, dump }: { name: ServiceName; dump: Dump }): Promise<void> => {
+    world.say(`a restore of ${name}`);
+    world.count(`restore of ${name}`);
+    for (const { owner } of replicas.filter((one) => one.name === name)) await kill(owner);
+    await dump.restore();
+    model.restored(name);
+    dumped = undefined;
+    isRecovering ||= name === "links-api";
+    shop.republishAll();
+  };
+
+  const resumeIfHalted = async (): Promise<void> => {
+    if (sharedBlock === undefined) return;
+    const { rows } = await admin.query(
+      "SELECT FROM settlement_listener.watchers WHERE halted_reason IS NOT NULL",
+    );
+    if (rows.length === 0 || shop.errands.some(({ what }) => what === "resume")) return;
+    const body = { chainId, sharedBlock };
+    shop.order("settlement-listener", {
+      what: "resume",
+      path: "/internal/settlement/resume",
+      body,
+    });
+  };
+
+  /** What operators do, and what makes them do it. */
+  const operate = async (): Promise<void> => {
+    // The shop stays closed until what was restored has read again what it lacks.
+    const isToldAgain = !shop.errands.some(({ what }) => what.includes("republish"));
+    if (isToldAgain && bus.isRead()) isRecovering = false;
+    if (dumped === undefined && random.chance(mood.dump)) await takeDump();
+    else if (dumped !== undefined && random.chance(0.05)) await restoreDump(dumped);
+    if (random.chance(mood.lostLog)) {
+      world.say("the broker loses its log");
+      world.count("the broker loses its log");
+      bus.loseLog();
+      shop.republishAll();
+    }
+    if (random.chance(mood.deepFork) && chain.tip().number > forkedFromMin) {
+      const forked = chain.fork({ isDeep: true });
+      sharedBlock = Math.min(sharedBlock ?? Infinity, forked.sharedBlock);
+      world.say(`a deep fork from ${forked.sharedBlock}`);
+      world.count("deep forks");
+    }
+    if (random.chance(0.1)) await resumeIfHalted();
+    if (random.chance(mood.operator)) {
+      const fromBlock = random.below(chain.tip().number);
+      const body = { chainId, fromBlock, toBlock: fromBlock + random.below(10) };
+      if (random.chance(0.5)) {
+        shop.order("settlement-listener", {
+          what: "rescan",
+          path: "/internal/settlement/rescan",
+          body,
+        });
+      } else {
+        shop.republishAll();
+      }
+    }
+  };
+
   const drawManner = (): Manner => {
-    const kind = random.pick(manners);
+    const mayLie = providers.length > 1 && random.chance(mood.lies);
+    const kind = random.pick(mayLie ? lies : troubles);
     switch (kind) {
       case "lags":
         return { kind, blocks: 1 + random.below(4) };
@@ -282,27 +365,44 @@ export const playEpisode = async (
         return { kind, tip: chain.tip() };
       case "refuses":
         return { kind, status: random.pick([429, 500, 403]) };
+      case "renames blocks":
+        return { kind, from: Math.max(0, chain.tip().number - random.below(10)) };
+      case "invents": {
+        const forged = shop.forge();
+        if (forged === undefined) return { kind: "omits logs" };
+        return { kind, forged: new Map([[chain.tip().number - random.below(4), forged]]) };
+      }
       case "is silent":
+      case "omits logs":
+      case "omits receipts":
         return { kind };
     }
   };
 
   const flyTo = (moreMsMax: number): void => {
-    const next = Math.min(world.nextTimerMs() ?? Infinity, ...restarts.map(({ atMs }) => atMs));
+    const next = Math.min(
+      world.nextTimerMs() ?? Infinity,
+      ...restarts.map(({ atMs }) => atMs),
+      ...shop.errands.map(({ notBeforeMs }) => Math.max(notBeforeMs, world.nowMs() + 1)),
+    );
     const byMs = Math.max(0, next - world.nowMs()) + random.below(moreMsMax);
     world.advance(Number.isFinite(byMs) ? byMs : 1_000);
   };
 
   const disturb = async (): Promise<void> => {
     const linked = model.orders.filter(({ linkId }) => linkId !== undefined);
-    if (model.orders.length < ordersMax && random.chance(0.2)) shop.placeOrder();
+    // What nobody tells a second time would be lost with the time between a dump and its restore.
+    const mayOrder = dumped?.name !== "links-api" && !isRecovering;
+    const byNotice = dumped?.name !== "settlement-listener";
+    if (mayOrder && model.orders.length < ordersMax && random.chance(0.2)) shop.placeOrder();
     if (linked.length > 0 && model.payments.length < paymentsMax && random.chance(0.4)) {
-      shop.pay(random.pick(linked));
+      shop.pay(random.pick(linked), { byNotice });
     }
-    if (linked.length > 0 && random.chance(0.02)) {
+    if (mayOrder && linked.length > 0 && random.chance(mood.deactivation)) {
       const order = random.pick(linked);
       if (!order.isDeactivationAsked) shop.deactivate(order);
     }
+    await operate();
     if (random.chance(mood.rebalance)) {
       world.say("rebalance");
       world.count("rebalance");
@@ -361,7 +461,8 @@ export const playEpisode = async (
         + (SELECT count(*) FROM settlement_listener.outbox)
         + (SELECT count(*) FROM webhook_dispatcher.outbox)
         + (SELECT count(*) FROM webhook_dispatcher.deliveries)
-        + (SELECT 1 - count(*) FROM settlement_listener.watchers WHERE scanned_to IS NOT NULL)
+        + (SELECT 1 - count(*) FROM settlement_listener.watchers
+           WHERE scanned_to IS NOT NULL AND halted_reason IS NULL)
         AS count
     `);
     return Number(rows[0]?.count);
@@ -377,8 +478,12 @@ export const playEpisode = async (
     return chain.isSettled() && world.nowMs() - lastBlockMs > restMs;
   };
 
-  const isQuiet = async (): Promise<boolean> =>
-    isRested() &&
+  const isQuiet = async (): Promise<boolean> => {
+    await resumeIfHalted();
+    return isRested() && (await isAtRest());
+  };
+
+  const isAtRest = async (): Promise<boolean> =>
     shop.errands.length === 0 &&
     restarts.length === 0 &&
     replicas.every(({ app }) => app !== undefined) &&

@@ -7,7 +7,15 @@ import {
   newId,
   scopes,
 } from "@payment-links/contracts";
-import { type Chain, chainId, eurc, proxyLog, transferLog, usdc } from "./chain.ts";
+import {
+  type Chain,
+  type Transaction,
+  chainId,
+  eurc,
+  proxyLog,
+  transferLog,
+  usdc,
+} from "./chain.ts";
 import { Finding, hold } from "./finding.ts";
 import type { Received, Sent } from "./inject-request.ts";
 import type { Endpoint, Flaw, Model, Order, Payment, WebhookBody } from "./model.ts";
@@ -21,6 +29,8 @@ export type Errand = {
   service: ServiceName;
   isInternal?: boolean;
   underWay: number;
+  /** Not tried again before that. */
+  notBeforeMs: number;
   send: () => Sent;
   /** Whether the answer ends it. */
   answered: (answer: Received) => boolean;
@@ -109,8 +119,8 @@ export const openShop = (world: World, model: Model, chain: Chain) => {
   };
   const cookieOf = (account: number) => ({ cookie: `session=${accountOf(account).session}` });
 
-  const ask = (errand: Omit<Errand, "underWay">): void => {
-    errands.push({ ...errand, underWay: 0 });
+  const ask = (errand: Omit<Errand, "underWay" | "notBeforeMs">): void => {
+    errands.push({ ...errand, underWay: 0, notBeforeMs: 0 });
   };
 
   const placeOrder = (): void => {
@@ -214,6 +224,9 @@ export const openShop = (world: World, model: Model, chain: Chain) => {
       end: "settled",
       isEndTold: false,
       isOnChain: true,
+      isDoubtful: false,
+      isMoved: false,
+      isForged: false,
     };
     const logs = [transferLog(paid), proxyLog({ ...paid, reference })];
     payment.hash = chain.send(from, { isSuccessful: true, logs, payment }).hash;
@@ -257,11 +270,12 @@ export const openShop = (world: World, model: Model, chain: Chain) => {
     });
   };
 
-  const pay = (order: Order): void => {
-    if (order.reference !== undefined && random.chance(0.5)) {
+  const pay = (order: Order, { byNotice }: { byNotice: boolean }): void => {
+    if (order.reference !== undefined && (!byNotice || random.chance(0.5))) {
       payOnChain(order, order.reference);
       return;
     }
+    if (!byNotice) return;
     const number = model.payments.length + 1;
     const flaws: readonly Flaw[] = ["wrong_token", "wrong_destination"];
     const payment: Payment = {
@@ -274,6 +288,9 @@ export const openShop = (world: World, model: Model, chain: Chain) => {
       end: random.chance(0.85) ? "settled" : "failed",
       isEndTold: false,
       isOnChain: false,
+      isDoubtful: false,
+      isMoved: false,
+      isForged: false,
     };
     model.payments.push(payment);
     if (random.chance(0.4)) tellNotice(payment, "processing");
@@ -296,6 +313,76 @@ export const openShop = (world: World, model: Model, chain: Chain) => {
         return status === 200 || status === 409 || isUnanswered(status, text, "a deactivation");
       },
     });
+  };
+
+  /** A transaction that nobody made, which a lying node may tell of. */
+  const forge = (): Transaction | undefined => {
+    const known = model.orders.filter(({ reference }) => reference !== undefined);
+    if (known.length === 0) return undefined;
+    const order = random.pick(known);
+    const units = 5 * unitsPerToken;
+    const paid = { token: usdc, to: wallets[order.account] ?? "", units };
+    const logs = [transferLog(paid), proxyLog({ ...paid, reference: order.reference ?? "" })];
+    const forged = chain.forge({ isSuccessful: true, logs });
+    model.payments.push({
+      number: model.payments.length + 1,
+      order,
+      amount: String(units / unitsPerToken),
+      flaw: undefined,
+      occurredAt: world.now(),
+      hash: forged.hash,
+      end: "failed",
+      isEndTold: false,
+      isOnChain: true,
+      isDoubtful: false,
+      isMoved: false,
+      isForged: true,
+    });
+    return forged;
+  };
+
+  /** What an operator asks of a service by its internal API; an answer below 500 ends it. */
+  const order = (
+    service: ServiceName,
+    { what, path, body, next }: { what: string; path: string; body?: object; next?: () => void },
+  ): void => {
+    world.count(`operators: ${what.split(" ")[0] ?? ""}`);
+    ask({
+      what,
+      service,
+      isInternal: true,
+      send: () => ({
+        method: "POST",
+        path,
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      }),
+      answered: ({ status }) => {
+        if (status >= 500) return false;
+        if (status === 202) next?.();
+        return true;
+      },
+    });
+  };
+
+  /** Ends once all was told again; then what follows is asked for. */
+  const republish = (what: "payment-links" | "settlements", then?: () => void): void => {
+    const service = what === "settlements" ? "settlement-listener" : "links-api";
+    const path = `/internal/republish/${what}`;
+    const watch = () =>
+      ask({
+        what: `look at republish ${what}`,
+        service,
+        isInternal: true,
+        send: () => ({ method: "GET", path }),
+        answered: ({ status, text }) => {
+          if (status >= 500) return false;
+          hold(status === 200, () => `the republication of ${what} is not known: ${status}`);
+          if (JSON.parse(text).endedAt === null) return false;
+          then?.();
+          return true;
+        },
+      });
+    order(service, { what: `republish ${what}`, path, next: watch });
   };
 
   const register = (host: string, index: number): void => {
@@ -340,8 +427,12 @@ export const openShop = (world: World, model: Model, chain: Chain) => {
   return {
     errands,
     placeOrder,
+    forge,
     pay,
     deactivate,
+    order,
+    /** As the README says: what was lost is told again, a link before its payments. */
+    republishAll: () => republish("payment-links", () => republish("settlements")),
     receive,
     ask: async ({ kind, hash }: { kind: string; hash: string }): Promise<IntrospectionAnswer> =>
       answers.get(`${kind} ${hash}`) ?? { found: false },
