@@ -1,11 +1,6 @@
-import { isIP } from "node:net";
+import * as z from "zod";
+
+const AddressOrCidr = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
 
 /** Whether a text is an address or a CIDR, of either family. */
-export const isAddressOrCidr = (text: string): boolean => {
-  const [address = "", bits, ...more] = text.split("/");
-  const family = isIP(address);
-  if (family === 0 || address.includes("%") || more.length > 0) return false;
-  return (
-    bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128))
-  );
-};
+export const isAddressOrCidr = (text: string): boolean => AddressOrCidr.safeParse(text).success;
