@@ -31,7 +31,7 @@ const fill = `
 // Guards against an upgrade behind which nobody settles, judges or publishes what was waiting.
 test("what waits when the upgrade comes goes on waiting: where it stands, or for its link", async () => {
   const open = await upgradeFilled(settlementListenerMigration, {
-    before: "0005-one-status.sql",
+    before: "0006-one-status.sql",
     fill,
     query: `SELECT source_id AS name, block_number::int AS block, is_parked AS parked,
               is_processing AS processing
