@@ -38,7 +38,7 @@ const ways: [string, (env: Record<string, string>) => Promise<Wiring>][] = [
   [
     "over Kafka and Redis",
     async (env) => {
-      const system = await openRealSystem({ replicasPerService: 1, env, redisDatabase: 6 });
+      const system = await openRealSystem({ replicasPerService: 1, env, redisDatabase: 8 });
       const portOf = (name: ServiceName) =>
         system.replicas.find(({ service }) => service === name)?.internalPort ?? 0;
       return { system, internalUrlOf: (name) => `http://127.0.0.1:${portOf(name)}` };
