@@ -34,7 +34,8 @@ afterEach(async () => {
 const Row = z.object({ attempts: z.int(), isLeased: z.boolean() });
 const rows = () =>
   rig.pool.any(sql.type(Row)`
-    SELECT attempts, lease_until IS NOT NULL AS "isLeased" FROM deliveries ORDER BY date_created, id
+    SELECT attempts, lease_until IS NOT NULL AS "isLeased" FROM deliveries
+    ORDER BY "isLeased" DESC, attempts DESC
   `);
 
 const tell = async (count: number) => {
