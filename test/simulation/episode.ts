@@ -33,6 +33,8 @@ const providersMax = 3;
 const blockMsMax = 4_000;
 /** Longer than any pause of the watcher's. */
 const restMs = 60_000;
+/** So many that a watcher reads them in wide ranges, without their headers. */
+const burstBlocks = 120;
 const errandWaitMsMax = 1_500;
 /** The watch begins at the last final block at the start: a fork below that cannot be healed. */
 const forkedFromMin = 20;
@@ -151,10 +153,11 @@ export const playEpisode = async (
     away: random.pick([0, 0.02, 0.05]),
     flight: random.pick([0, 0.05, 0.1]),
     fork: random.pick([0, 0.1, 0.3]),
-    deepFork: random.pick([0, 0, 0.01]),
+    deepFork: random.pick([0, 0.02]),
+    burst: random.pick([0, 0, 0.02]),
     deactivation: random.pick([0.01, 0.1]),
     dump: random.pick([0, 0.05]),
-    lostLog: random.pick([0, 0, 0.01]),
+    lostLog: random.pick([0, 0.015]),
     operator: random.pick([0, 0.03]),
     provider: random.pick([0, 0.05, 0.15]),
     lies: random.pick([0, 0.5, 1]),
@@ -339,6 +342,11 @@ export const playEpisode = async (
       world.say(`a deep fork from ${forked.sharedBlock}`);
       world.count("deep forks");
     }
+    if (random.chance(mood.burst)) {
+      for (let mined = 0; mined < burstBlocks; mined += 1) chain.mine();
+      world.say(`many blocks, up to ${chain.tip().number}`);
+      world.count("many blocks at once");
+    }
     if (random.chance(0.1)) await resumeIfHalted();
     if (random.chance(mood.operator)) {
       const fromBlock = random.below(chain.tip().number);
@@ -369,11 +377,12 @@ export const playEpisode = async (
         return { kind, from: Math.max(0, chain.tip().number - random.below(10)) };
       case "invents": {
         const forged = shop.forge();
-        if (forged === undefined) return { kind: "omits logs" };
+        if (forged === undefined) return { kind: "omits logs", hidesBlooms: true };
         return { kind, forged: new Map([[chain.tip().number - random.below(4), forged]]) };
       }
-      case "is silent":
       case "omits logs":
+        return { kind, hidesBlooms: random.chance(0.5) };
+      case "is silent":
       case "omits receipts":
         return { kind };
     }

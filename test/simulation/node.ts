@@ -23,8 +23,8 @@ export type Manner =
   | { kind: "stands still"; tip: Block }
   | { kind: "is silent" }
   | { kind: "refuses"; status: number }
-  /** It leaves out the proxy's logs. */
-  | { kind: "omits logs" }
+  /** It leaves out the proxy's logs, and may leave them out of its blooms, too. */
+  | { kind: "omits logs"; hidesBlooms: boolean }
   /** It knows of no receipt. */
   | { kind: "omits receipts" }
   /** It holds other blocks than the others, from one on. */
@@ -148,9 +148,14 @@ const showBlock = (view: View, block: Block | undefined): unknown =>
         hash: view.hashOf(block),
         parentHash: block.parent === undefined ? `0x${word(0)}` : view.hashOf(block.parent),
         timestamp: hex(block.timestampSeconds),
-        logsBloom: bloomOfBlock({ ...block, transactions: view.transactionsOf(block) }),
+        logsBloom: bloomOfBlock({
+          ...block,
+          transactions: isHiding(view.manner) ? [] : view.transactionsOf(block),
+        }),
         transactions: view.transactionsOf(block).map((transaction) => transaction.hash),
       };
+
+const isHiding = (manner: Manner): boolean => manner.kind === "omits logs" && manner.hidesBlooms;
 
 type LogFilter = {
   fromBlock?: string;

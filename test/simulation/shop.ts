@@ -376,7 +376,11 @@ export const openShop = (world: World, model: Model, chain: Chain) => {
         send: () => ({ method: "GET", path }),
         answered: ({ status, text }) => {
           if (status >= 500) return false;
-          hold(status === 200, () => `the republication of ${what} is not known: ${status}`);
+          // A service that was restored has forgotten that it was asked.
+          if (status === 404) {
+            republish(what, then);
+            return true;
+          }
           if (JSON.parse(text).endedAt === null) return false;
           then?.();
           return true;

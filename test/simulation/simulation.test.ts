@@ -20,6 +20,13 @@ const kinds = [
   /^forks/,
   /^payments on chain/,
   /^a node (lags|stands still|is silent|refuses)/,
+  /^a node (omits|renames|invents)/,
+  /^deep forks/,
+  /^operators: resume/,
+  /^operators: rescan/,
+  /^operators: republish/,
+  /^restore of/,
+  /^the broker loses its log/,
   /^webhooks received/,
   /^webhooks refused/,
 ];
