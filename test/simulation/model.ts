@@ -178,7 +178,8 @@ export const createModel = () => {
       const type = headers["ce_type"] ?? "";
       hold(!topic.endsWith(".dead-letter"), () => `a record is parked: ${value.slice(0, 400)}`);
       if (topic === "settlements.v1") hearSettlement(JSON.parse(value));
-      if (topic !== "payment-links.v1" || type.endsWith(".snapshot")) return;
+      // What begins otherwise is the bus' own.
+      if (!type.startsWith("payment_link.") || type.endsWith(".snapshot")) return;
       const { link, transaction } = JSON.parse(value);
       hearLinkEvent({ id, type, link, transaction });
     },

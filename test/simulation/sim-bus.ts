@@ -72,12 +72,23 @@ export const createSimBus = (world: World, watch: BusWatch) => {
     return known;
   };
 
-  const keep = (record: OutgoingRecord): void => {
+  const keepAt = (partition: number, record: OutgoingRecord): void => {
     const { topic, key, headers, value } = record;
-    const place = { topic, partition: findPartition(key) };
+    const place = { topic, partition };
     const log = logOf(place);
     const offset = String(log.length);
     log.push({ ...place, clusterId: clusterId(), offset, key, headers, value: Buffer.from(value) });
+  };
+
+  const keep = (record: OutgoingRecord): void => {
+    if (record.toEveryPartition === true) {
+      const headers = { ...record.headers, partitions: String(partitionCount) };
+      for (let partition = 0; partition < partitionCount; partition += 1) {
+        keepAt(partition, { ...record, headers });
+      }
+    } else {
+      keepAt(findPartition(record.key), record);
+    }
     watch.kept(record);
   };
 
@@ -98,7 +109,9 @@ export const createSimBus = (world: World, watch: BusWatch) => {
           if (fate === "fail before") return refuse("kept nothing");
           // Some of a batch may have been kept, in some partitions whole, in others not.
           const isKept = (record: OutgoingRecord) =>
-            fate !== "fail after" || findPartition(record.key) !== lost;
+            fate !== "fail after" ||
+            record.toEveryPartition === true ||
+            findPartition(record.key) !== lost;
           const lost = world.random.below(partitionCount + 1);
           for (const record of records) if (isKept(record)) keep(record);
           if (fate === "fail after") return refuse("kept some");
