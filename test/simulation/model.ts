@@ -83,6 +83,7 @@ export const createModel = () => {
   const settlements = new Map<string, SettlementData>();
   const restored = new Set<string>();
   const lostIds = new Set<string>();
+  const unknownNonces = new Set<string>();
   const settlementIds = new Map<string, string>();
   const heardIds = new Set<string>();
   const webhooks = new Map<string, Webhook>();
@@ -98,6 +99,13 @@ export const createModel = () => {
     hold(payment !== undefined, () => `a payment is told of that nobody made: ${hash}`);
     return payment;
   };
+
+  /**
+   * Whether nobody can tell any more that a payment has failed: it was never made, its nonce was not to
+   * be learnt, or whoever saw it was restored to before that.
+   */
+  const mayStayOpen = ({ hash, isForged }: Payment): boolean =>
+    isForged || unknownNonces.has(hash) || restored.has("settlement-listener");
 
   const tell = (order: Order): string => `link ${order.number}`;
 
@@ -164,6 +172,10 @@ export const createModel = () => {
     /** A service goes on from an older state of its database. */
     restored: (service: string): void => {
       restored.add(service);
+    },
+    /** Nobody could tell the nonce of a transaction when it was seen. */
+    hasNoNonce: (hash: string): void => {
+      unknownNonces.add(hash);
     },
     /** The broker has forgotten a record, which not everybody may have heard. */
     lost: ({ headers }: Pick<OutgoingRecord, "headers">): void => {
@@ -343,7 +355,7 @@ export const createModel = () => {
         hold(
           payment.isEndTold ||
             (status === "failed" && payment.end === "failed") ||
-            (status === "processing" && payment.isForged),
+            (status === "processing" && mayStayOpen(payment)),
           () => `${name}: payment ${payment.number} is listed as ${status}, and came to nothing`,
         );
       }
