@@ -48,8 +48,19 @@ BEGIN
     ON CONFLICT (source, source_id) DO UPDATE SET
       is_parked = excluded.is_parked, is_processing = excluded.is_processing,
       block_number = excluded.block_number;
+    -- A nonce that is known stays known.
+    IF TG_OP = 'INSERT' AND EXISTS (
+      SELECT FROM chain_transfers
+      WHERE 'evm:' || chain_id = NEW.source AND chain_id = NEW.chain_id
+        AND transaction_hash = NEW.source_transaction
+        AND payment_link_id = NEW.payment_link_id AND nonce IS NULL
+    ) THEN
+      INSERT INTO nonces_to_learn
+      VALUES (NEW.source, NEW.seq, NEW.source_id, NEW.payment_link_id);
+    END IF;
   ELSE
     DELETE FROM open_payments WHERE source = NEW.source AND source_id = NEW.source_id;
+    DELETE FROM nonces_to_learn WHERE source = NEW.source AND seq = NEW.seq;
   END IF;
   RETURN NULL;
 END
@@ -167,6 +178,19 @@ CREATE TABLE migrations (
   checksum text NOT NULL,
   applied_at timestamp with time zone DEFAULT now() NOT NULL,
   CONSTRAINT migrations_pkey PRIMARY KEY (name)
+);
+
+CREATE TABLE nonces_to_learn (
+  source text NOT NULL,
+  seq bigint NOT NULL,
+  source_id text NOT NULL,
+  payment_link_id text NOT NULL,
+  CONSTRAINT nonces_to_learn_pkey PRIMARY KEY (source, seq)
+) WITH (
+  autovacuum_vacuum_scale_factor=0,
+  autovacuum_vacuum_threshold=1000,
+  autovacuum_analyze_scale_factor=0,
+  autovacuum_analyze_threshold=1000
 );
 
 CREATE TABLE open_payments (
@@ -331,6 +355,6 @@ ALTER TABLE read_spans ADD CONSTRAINT read_spans_chain_id_fkey
 CREATE TRIGGER payments_moved AFTER UPDATE ON payments FOR EACH ROW WHEN (old.version = 0 OR old.status = 'processing'::text) EXECUTE FUNCTION keep_open_payment();
 CREATE TRIGGER payments_opened AFTER INSERT ON payments FOR EACH ROW WHEN (new.version = 0 OR new.status = 'processing'::text) EXECUTE FUNCTION keep_open_payment();
 
-GRANT DELETE, INSERT, SELECT, UPDATE ON chain_blocks, chain_transfers, dead_letters, discarded_letters, heard_until, inbox, inbox_other, links, open_payments, outbox, payments, positions, read_spans, relay_lead, republishes, rescans, watchers TO settlement_listener;
+GRANT DELETE, INSERT, SELECT, UPDATE ON chain_blocks, chain_transfers, dead_letters, discarded_letters, heard_until, inbox, inbox_other, links, nonces_to_learn, open_payments, outbox, payments, positions, read_spans, relay_lead, republishes, rescans, watchers TO settlement_listener;
 GRANT SELECT ON migrations TO settlement_listener;
 GRANT USAGE ON SEQUENCE dead_letters_seq_seq, outbox_seq_seq, payments_seq_seq, rescans_id_seq TO settlement_listener;

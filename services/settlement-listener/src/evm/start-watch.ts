@@ -184,8 +184,8 @@ const runDuty = async (
   if (finalizedTo === undefined) return false;
   try {
     const isMore = await duties[duty]({ watch, lead, finalizedTo, memory });
-    metrics.dutyEnded(chain.id, duty, { isFailing: false });
-    return isMore;
+    if (isMore !== undefined) metrics.dutyEnded(chain.id, duty, { isFailing: false });
+    return isMore ?? false;
   } catch (error) {
     if (!isPassing(error)) metrics.dutyEnded(chain.id, duty, { isFailing: true });
     throw error;

@@ -199,6 +199,47 @@ export const listLost = (
     ORDER BY open.seq
   `);
 
+/**
+ * The transfers of open payments whose nonce nobody told so far, from behind one on, in the order in
+ * which the payments came.
+ */
+export const listLackingNonces = (
+  pool: Pool,
+  chainId: string,
+  { afterSeq, countMax }: { afterSeq: string; countMax: number },
+): Promise<readonly OpenTransfer[]> =>
+  pool.any(sql.type(OpenRow)`
+    SELECT ${columns}, open.seq
+    FROM (
+      SELECT source_id, seq, payment_link_id FROM nonces_to_learn
+      WHERE source = ${chainSource(chainId)} AND seq > ${afterSeq}::bigint
+      ORDER BY seq
+      LIMIT ${countMax}
+    ) AS open
+    ${transferOf(chainId)}
+    ORDER BY open.seq
+  `);
+
+/** Saves the nonces of transfers: they are asked for no more. */
+export const saveNonces = async (
+  tx: Transaction,
+  chainId: string,
+  known: readonly (OpenTransfer & { nonce: number })[],
+): Promise<void> => {
+  const told = known.map(({ transactionHash, nonce }) => [transactionHash, nonce]);
+  await tx.query(nothing`
+    UPDATE chain_transfers AS kept SET nonce = told.nonce
+    FROM ${sql.unnest(told, ["text", "int8"])} AS told (transaction_hash, nonce)
+    WHERE kept.chain_id = ${chainId} AND kept.transaction_hash = told.transaction_hash
+      AND kept.nonce IS NULL
+  `);
+  const seqs = known.map(({ seq }) => seq);
+  await tx.query(nothing`
+    DELETE FROM nonces_to_learn
+    WHERE source = ${chainSource(chainId)} AND seq = ANY (${sql.array(seqs, "int8")})
+  `);
+};
+
 /** By the key, one by one: an open payment's transfer is a row among very many. */
 const transferOf = (chainId: string) => sql.fragment`
   CROSS JOIN LATERAL (

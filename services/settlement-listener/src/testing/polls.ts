@@ -5,6 +5,7 @@ import {
   assignTransfers,
   deleteUnmatchedTransfers,
   listDue,
+  listLackingNonces,
   listLost,
   listStored,
 } from "../store/chain-transfers.ts";
@@ -89,6 +90,8 @@ const fillOpen = async (client: Client, rowCount: number): Promise<void> => {
     last: rowCount + offset + count - 1,
   });
   const ended = from(0, lastMinuteCount);
+  // They were seen while one of two providers was away.
+  await client.query(insertTransfers({ ...ended, nonce: "NULL" }));
   await client.query(insertPayments({ ...ended, status: "processing" }));
   await client.query(`
     UPDATE payments SET status = 'settled', version = 2
@@ -98,7 +101,7 @@ const fillOpen = async (client: Client, rowCount: number): Promise<void> => {
   await client.query(insertTransfers(open));
   await client.query(insertPayments({ ...open, status: "processing" }));
   const lost = from(lastMinuteCount + 3_000, 10);
-  await client.query(insertTransfers(lost));
+  await client.query(insertTransfers({ ...lost, nonce: "NULL" }));
   await client.query(insertPayments({ ...lost, status: "processing" }));
   await client.query(`
     UPDATE payments SET block_number = NULL
@@ -129,12 +132,12 @@ const insertPayments = ({
   FROM generate_series(${first}, ${last}) AS number
 `;
 
-const insertTransfers = ({ first, last }: Rows): string => `
+const insertTransfers = ({ first, last, nonce = "7" }: Rows & { nonce?: string }): string => `
   INSERT INTO chain_transfers (chain_id, transaction_hash, ordinal, block_number, block_hash,
     occurred_at, reference_hash, token_address, destination_address, amount, sender, nonce,
     payment_link_id, seen_at)
   SELECT '${chainId}', ${hashOf}, 0, number / ${transfersPerBlock}, ${hashOf}, now(), ${hashOf},
-    ${address}, ${address}, 1.5, ${address}, 7, ${linkOf}, now()
+    ${address}, ${address}, 1.5, ${address}, ${nonce}, ${linkOf}, now()
   FROM generate_series(${first}, ${last}) AS number
 `;
 
@@ -169,6 +172,8 @@ export const measurePolls = async (
     "asking for a led chain": () => takeLead(pool, { chainId, now, until: now }),
     "keeping a lead": () => renewLead(pool, { chainId, token: "1" }, { until: now, report }),
     "what is due": () => listDue(pool, chainId, { toBlock: settleLine, countMax: 500 }),
+    "whose nonce is to be learnt": () =>
+      listLackingNonces(pool, chainId, { afterSeq: "0", countMax: 100 }),
     "what is lost": () => listLost(pool, chainId, { afterSeq: "0", countMax: 100 }),
     "what is waiting": () => readBacklog(pool, backlog),
     "what can be forgotten": () =>

@@ -3,8 +3,8 @@ import type { ChainTransfer } from "../../domain/chain-transfer.ts";
 import type { ScanPlan, FinalityLines } from "../../domain/plan-scan.ts";
 import type { ScannedBlock } from "../../store/chain-blocks.ts";
 import { ChainMovedError, type WatchContext } from "../chain/watch-context.ts";
-import { agree, quorumOf } from "../agreement/agree.ts";
-import type { BlockHeader, ChainReader, Sender, Witness } from "../rpc/chain-reader.ts";
+import { agreeOnSenders } from "../agreement/agree-on-senders.ts";
+import type { BlockHeader, ChainReader } from "../rpc/chain-reader.ts";
 import { type Piece, cutLogs } from "../transfers/cut-logs.ts";
 import { findTransfers, instantOf, readTimes } from "../transfers/find-transfers.ts";
 
@@ -169,36 +169,19 @@ const checkLineage = (headers: readonly BlockHeader[]): void => {
 };
 
 /**
- * Adds the nonces of transfers that are not settled yet, where two providers, if there are two, say
- * the same. A nonce decides later whether a transaction that was taken away can still come back, so it
- * is asked for while the nodes know the transaction.
+ * Adds the nonces of transfers that are not settled yet. A nonce decides later whether a transaction
+ * that was taken away can still come back, so it is asked for while the nodes know the transaction. One
+ * that is not told now is asked for again (`second-pass/learn-nonces.ts`).
  */
 const addNonces = async (
-  { reader, witnesses }: WatchContext,
+  watch: WatchContext,
   transfers: readonly ChainTransfer[],
 ): Promise<readonly ChainTransfer[]> => {
   const open = transfers.filter(({ state }) => state === "seen");
   const hashes = [...new Set(open.map(({ transactionHash }) => transactionHash as Hex))];
-  const senders =
-    witnesses.length === 1
-      ? await reader.readSenders(hashes)
-      : await agreeOnSenders(witnesses, hashes);
+  const senders = await agreeOnSenders(watch, hashes);
   return transfers.map((transfer) => {
     const sent = senders.get(transfer.transactionHash as Hex);
     return { ...transfer, nonce: sent?.address === transfer.sender ? sent.nonce : undefined };
   });
-};
-
-const agreeOnSenders = async (
-  witnesses: readonly Witness[],
-  hashes: readonly Hex[],
-): Promise<ReadonlyMap<Hex, Sender>> => {
-  const { agreed } = await agree({
-    witnesses,
-    quorum: quorumOf(witnesses),
-    keys: hashes,
-    ask: ({ reader }, asked) => reader.readSenders(asked),
-    printOf: ({ address, nonce }) => `${address} ${nonce}`,
-  });
-  return agreed;
 };

@@ -6,13 +6,24 @@ import type { DutyName } from "../chain/duty-names.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
 import { auditRange } from "./audit-range.ts";
 import { judgeLostTransfers } from "./judge-lost-transfers.ts";
+import { type NonceWalk, learnNonces } from "./learn-nonces.ts";
 import { rescanRange } from "./rescan-range.ts";
 
 /** What the duties of a chain remember between their turns. It may be lost without harm. */
-export type DutyMemory = { judgedTo: number; auditedTo: number; forgotAtMs: number };
+export type DutyMemory = {
+  judgedTo: number;
+  auditedTo: number;
+  forgotAtMs: number;
+  nonceWalk: NonceWalk;
+};
 
 /** Nothing is remembered yet, as under a new lead. */
-export const noMemory = (): DutyMemory => ({ judgedTo: -1, auditedTo: -1, forgotAtMs: 0 });
+export const noMemory = (): DutyMemory => ({
+  judgedTo: -1,
+  auditedTo: -1,
+  forgotAtMs: 0,
+  nonceWalk: { afterSeq: "0", restsUntilMs: 0 },
+});
 
 type Turn = { watch: WatchContext; lead: Lead; finalizedTo: number; memory: DutyMemory };
 
@@ -22,9 +33,10 @@ const forgottenAtOnceMax = 5_000;
 
 /**
  * What is due over final blocks, behind the first pass. Each has a loop of its own: none waits for
- * another, or fails with it. It answers whether there is more to do at once.
+ * another, or fails with it. It answers whether there is more to do at once, undefined where it rests
+ * from a turn that came to nothing.
  */
-export const duties: Record<DutyName, (turn: Turn) => Promise<boolean>> = {
+export const duties: Record<DutyName, (turn: Turn) => Promise<boolean | undefined>> = {
   /** Judges payments that a reorg took away. */
   judge: async ({ watch, lead, finalizedTo, memory }) => {
     if (finalizedTo <= memory.judgedTo) return false;
@@ -32,6 +44,10 @@ export const duties: Record<DutyName, (turn: Turn) => Promise<boolean>> = {
     memory.judgedTo = finalizedTo;
     return false;
   },
+
+  /** Learns the nonces that nobody told when their payments were seen. */
+  learn: ({ watch, lead, finalizedTo, memory }) =>
+    learnNonces(watch, lead, { finalizedTo, walk: memory.nonceWalk }),
 
   /**
    * Forgets transfers for which no link came, if one that was made in time would have been heard of:
