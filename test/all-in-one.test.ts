@@ -145,7 +145,8 @@ describe("the all-in-one", () => {
   }, 90_000);
 
   test.each([
-    [{ INTERNAL_HOST: "0.0.0.0" }, "INTERNAL_TOKEN"],
+    [{ INTERNAL_HOST: "0.0.0.0", OPERATOR_TOKEN: "sixteen-characters" }, "INTERNAL_TOKEN"],
+    [{ INTERNAL_HOST: "0.0.0.0", INTERNAL_TOKEN: "sixteen-characters" }, "OPERATOR_TOKEN"],
     [{ BASE_URL: "http://shop.example.com" }, "ALLOW_INSECURE_COOKIE"],
     [{ RATE_LIMIT_PER_KEY: "fast" }, "RATE_LIMIT_PER_KEY"],
     [

@@ -113,7 +113,13 @@ withHelm.describe("secrets", () => {
 
   test("an inline value stands in Secrets alone, and the migrations' in that of their Job", async () => {
     const canary = "canary-7d1f2c9b0a";
-    const names = ["internalToken", "migrationDatabaseUrl", "linksApiDatabaseUrl", "redisUrl"];
+    const names = [
+      "internalToken",
+      "operatorToken",
+      "migrationDatabaseUrl",
+      "linksApiDatabaseUrl",
+      "redisUrl",
+    ];
     const sets = names.flatMap((name) => ["--set", `secrets.${name}.value=${canary}-${name}`]);
     const manifests = await renderChart("trial", sets);
     const holders = (name: string) => {
@@ -128,6 +134,7 @@ withHelm.describe("secrets", () => {
         .sort();
     };
     expect(holders("internalToken")).toEqual([`Secret/${fullName}-secrets`]);
+    expect(holders("operatorToken")).toEqual([`Secret/${fullName}-secrets`]);
     expect(holders("migrationDatabaseUrl")).toEqual([`Secret/${fullName}-migrations`]);
     expect(holders("linksApiDatabaseUrl")).toEqual([
       `Secret/${fullName}-migrations`,

@@ -70,6 +70,7 @@ const values: Record<string, Schema> = {
   secrets: group("Where each secret is read from.", {
     existingSecret: text(),
     internalToken: like("secret", { properties: { value: { pattern: "^(.{16,})?$" } } }),
+    operatorToken: like("secret", { properties: { value: { pattern: "^(.{16,})?$" } } }),
     migrationDatabaseUrl: secret,
     linksApiDatabaseUrl: secret,
     authKeysDatabaseUrl: secret,

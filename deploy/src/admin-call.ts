@@ -42,7 +42,7 @@ const timeoutMs = 600_000;
  */
 export const send = async (call: Call, environment: Environment): Promise<unknown> => {
   const url = readConfig(adminConfig, environment)[services[call.service]];
-  const token = readSecret(environment, "INTERNAL_TOKEN");
+  const token = readSecret(environment, "OPERATOR_TOKEN")?.split(",")[0]?.trim();
   const { status, text } = await ask(url, call, token).catch((error: unknown) => {
     throw new CommandError(explainNoAnswer(error, call.service, url));
   });
@@ -87,7 +87,7 @@ const ErrorBody = z.object({
 
 const explainRefusal = (status: number, text: string, call: Call, url: string): string => {
   const where = `${call.service} at ${url}`;
-  if (status === 401) return `${where} wants another INTERNAL_TOKEN`;
+  if (status === 401) return `${where} wants another OPERATOR_TOKEN`;
   if (status === 404) {
     return call.notFound ?? `${call.service} is not at ${url}; set ${services[call.service]}`;
   }

@@ -200,29 +200,33 @@ describe("admin, of another service than auth-keys,", () => {
     ],
     ["settlement status", "settlement-listener", "GET", "/internal/settlement/status"],
     ["webhooks reseal", "webhook-dispatcher", "POST", "/internal/webhook-secrets/reseal"],
-  ])("%s asks %s by %s %s, with the token as bearer", async (command, service, method, path) => {
-    const seen: unknown[] = [];
-    const server = createServer((req, res) => {
-      seen.push([req.method, req.url, req.headers.authorization]);
-      res.setHeader("content-type", "application/json");
-      res.end('{\n  "data": []\n}');
-    });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    try {
-      const { port } = server.address() as AddressInfo;
-      const variable = `${service.toUpperCase().replace("-", "_")}_INTERNAL_URL`;
-      const words = command.split(" ");
-      const options = words[0] === "dead-letters" ? ["--service", service] : [];
-      const { code, stdout } = await admin([...words, ...options], {
-        [variable]: `http://127.0.0.1:${port}/`,
-        INTERNAL_TOKEN: "sixteen-characters",
+  ])(
+    "%s asks %s by %s %s, with the first token of operators as bearer",
+    async (command, service, method, path) => {
+      const seen: unknown[] = [];
+      const server = createServer((req, res) => {
+        seen.push([req.method, req.url, req.headers.authorization]);
+        res.setHeader("content-type", "application/json");
+        res.end('{\n  "data": []\n}');
       });
-      expect([code, stdout]).toEqual([0, '{"data":[]}\n']);
-      expect(seen).toEqual([[method, path, "Bearer sixteen-characters"]]);
-    } finally {
-      server.close();
-    }
-  });
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      try {
+        const { port } = server.address() as AddressInfo;
+        const variable = `${service.toUpperCase().replace("-", "_")}_INTERNAL_URL`;
+        const words = command.split(" ");
+        const options = words[0] === "dead-letters" ? ["--service", service] : [];
+        const { code, stdout } = await admin([...words, ...options], {
+          [variable]: `http://127.0.0.1:${port}/`,
+          OPERATOR_TOKEN: "sixteen-characters, the-one-that-goes",
+          INTERNAL_TOKEN: "that-of-the-services",
+        });
+        expect([code, stdout]).toEqual([0, '{"data":[]}\n']);
+        expect(seen).toEqual([[method, path, "Bearer sixteen-characters"]]);
+      } finally {
+        server.close();
+      }
+    },
+  );
 });
 
 describe("admin settlement", () => {

@@ -41,7 +41,7 @@ const usage = `usage: npm run --silent admin -- <command>
 --as <name> says which operator it is; the audit log of an account keeps it.
 AUTH_KEYS_INTERNAL_URL, LINKS_API_INTERNAL_URL, SETTLEMENT_LISTENER_INTERNAL_URL and
 WEBHOOK_DISPATCHER_INTERNAL_URL say where the services are (http://127.0.0.1:8081, the all-in-one's);
-INTERNAL_TOKEN or INTERNAL_TOKEN_FILE is what their internal ports require.
+OPERATOR_TOKEN or OPERATOR_TOKEN_FILE is what their internal ports require of operators.
 `;
 
 /** A command that cannot be understood; its message says why. */

@@ -92,9 +92,9 @@ export const startAllInOne = async (options: AllInOneOptions): Promise<void> => 
     say(`Webhook secrets are sealed with ${dataDir.webhookSecretKeys.file}: back it up.`);
   }
   if (dataDir.isDemoWanted) {
-    const { INTERNAL_TOKEN: internalToken } = config;
+    const operatorToken = config.OPERATOR_TOKEN?.[0];
     const tokenIds = demoTokenIds(catalogue, { withDevnet: devnet !== undefined });
-    await openDemo(options, dataDir, { ...urls, internalToken, tokenIds });
+    await openDemo(options, dataDir, { ...urls, operatorToken, tokenIds });
   }
   say(`Payment Links is ready at ${config.BASE_URL ?? urls.baseUrl}`);
 };

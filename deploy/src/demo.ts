@@ -21,7 +21,7 @@ export const demoTokenIds = (
 type DemoOptions = {
   baseUrl: string;
   internalUrl: string;
-  internalToken: string | undefined;
+  operatorToken: string | undefined;
   /** The tokens of the demo's wallets, the default one first. */
   tokenIds: readonly string[];
 };
@@ -54,7 +54,7 @@ export const makeDemoAccount = async (options: DemoOptions): Promise<{ signInUrl
 
 const openSignIn = async (options: DemoOptions, path: string, body: Record<string, string>) => {
   const headers: Record<string, string> =
-    options.internalToken === undefined ? {} : { authorization: `Bearer ${options.internalToken}` };
+    options.operatorToken === undefined ? {} : { authorization: `Bearer ${options.operatorToken}` };
   const answer = await post(`${options.internalUrl}${path}`, body, headers);
   if (answer.statusCode === conflict) {
     // A start that ended before its demo was complete has left the account behind.

@@ -1,7 +1,7 @@
 // `helm test`: asks a running release whether it works, from inside the cluster and without writing
 // anything. Each check is asked again until it holds or its time is over.
 const services = process.env.SERVICES;
-const bearer = { authorization: `Bearer ${process.env.INTERNAL_TOKEN}` };
+const bearer = { authorization: `Bearer ${process.env.OPERATOR_TOKEN.split(",")[0].trim()}` };
 const checkMsMax = 60_000;
 const pauseMs = 1_000;
 
@@ -43,9 +43,9 @@ Object.assign(checks, {
     answers(open("webhook-dispatcher", "/console/api/webhook-endpoints"), 401, /UNAUTHENTICATED/),
   "settlement-listener takes no notice from strangers": () =>
     answers(open("settlement-listener", "/settlement-notices/nobody", { method: "POST" }), 404),
-  "the internal port wants its token": () =>
+  "the internal port wants the token of operators": () =>
     answers(internal("settlement-listener", "/internal/settlement/status"), 401),
-  "the internal port takes its token": () =>
+  "the internal port takes the token of operators": () =>
     answers(internal("settlement-listener", "/internal/settlement/status", { headers: bearer }), 200),
 });
 

@@ -132,6 +132,7 @@ const secrets = (
   metadata: { name: secretName },
   stringData: {
     "internal-token": randomBytes(24).toString("base64url"),
+    "operator-token": randomBytes(24).toString("base64url"),
     "redis-url": REDIS_URL,
     "webhook-secret-keys": `test=${randomBytes(32).toString("base64")}`,
     "settlement-provider-secrets": `${provider.name}=${provider.secret}`,

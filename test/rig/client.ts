@@ -32,14 +32,14 @@ export const call = async (url: string, { method = "GET", headers = {}, body }: 
 
 export type Merchant = { userId: string; handle: string; cookie: string; apiKey: string };
 
-type System = { baseUrl: string; internalUrl: string; internalToken?: string };
+type System = { baseUrl: string; internalUrl: string; operatorToken?: string };
 
 /** Makes an account as the operator does, signs in by its link, and makes a wallet and a key. */
 export const openMerchant = async (system: System, handle: string): Promise<Merchant> => {
   const opened = await call(`${system.internalUrl}/internal/accounts`, {
     method: "POST",
     headers:
-      system.internalToken === undefined ? {} : { authorization: `Bearer ${system.internalToken}` },
+      system.operatorToken === undefined ? {} : { authorization: `Bearer ${system.operatorToken}` },
     body: { handle, username: `Shop ${handle}` },
   });
   const cookie = await signIn(system, String(opened.body["signInUrl"]));

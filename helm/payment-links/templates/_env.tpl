@@ -56,6 +56,7 @@ One variable from a Secret: the Secret that the value names; if none, the one ma
 - name: INTERNAL_HOSTNAMES
   value: {{ printf "%s,%s.%s,%s.%s.svc" $own $own .root.Release.Namespace $own .root.Release.Namespace }}
 {{- include "payment-links.secretEnv" (merge (dict "env" "INTERNAL_TOKEN" "secret" "internalToken") .) }}
+{{- include "payment-links.secretEnv" (merge (dict "env" "OPERATOR_TOKEN" "secret" "operatorToken") .) }}
 {{- if ne .service "auth-keys" }}
 - { name: AUTH_KEYS_INTERNAL_URL, value: "http://{{ $full }}-auth-keys:8081" }
 {{- end }}

@@ -21,6 +21,8 @@ import { inServerSpan } from "./server-span.ts";
 export type InternalRoute = {
   method: Method;
   path: `/internal/${string}`;
+  /** Whether services call it, with `INTERNAL_TOKEN`; if not, only operators do. */
+  isForServices?: true;
   handle: (req: Request, res: Response) => Promise<void> | void;
 };
 
@@ -38,8 +40,11 @@ export type InternalAppOptions = {
   waitsFor?: () => string | undefined;
   /** Why only a new process would help, in words; undefined while this one lives. */
   whyStalled?: () => string | undefined;
-  /** The bearer that `/internal/…` requires on any address but a loopback one (rule OPS-2). */
-  token?: string;
+  /**
+   * The bearers that `/internal/…` accepts, of services and of operators (rule OPS-2). Where there
+   * are none of either kind, as on a loopback address, it asks for none.
+   */
+  tokens?: { services: readonly string[]; operators: readonly string[] };
   /** The host names by which this process may be called. */
   hostNames: readonly string[];
   log: Log;
@@ -126,7 +131,7 @@ const serveInternal =
         // An answer may hold a sign-in link.
         res.setHeader("Cache-Control", "no-store");
         res.setHeader("X-Content-Type-Options", "nosniff");
-        refuseStrangers(options, req);
+        refuseStrangers(options, route, req);
         await route.handle(req, res);
       } catch (error) {
         answerError(options.log, error, route.path, res);
@@ -150,14 +155,22 @@ const answerStrayError =
   (error: unknown, _req: Request, res: Response, _next) =>
     answerError(log, error, "unmatched", res);
 
+const noTokens = { services: [], operators: [] };
+
 /** A browser is no operator, nor is a caller by a name that was rebound to this address. */
-const refuseStrangers = ({ token, hostNames }: InternalAppOptions, req: Request): void => {
+const refuseStrangers = (
+  { tokens = noTokens, hostNames }: InternalAppOptions,
+  { isForServices }: InternalRoute,
+  req: Request,
+): void => {
   const { origin, host = "", "sec-fetch-site": site, authorization = "" } = req.headers;
   const hostName = host.replace(/:\d+$/, "").toLowerCase();
   if (origin !== undefined || site !== undefined || !hostNames.includes(hostName)) {
     throw refuse("FORBIDDEN");
   }
-  if (token !== undefined && !isSame(authorization, `Bearer ${token}`)) {
+  if (tokens.services.length + tokens.operators.length === 0) return;
+  const accepted = isForServices ? tokens.services : tokens.operators;
+  if (!accepted.some((token) => isSame(authorization, `Bearer ${token}`))) {
     throw refuse("UNAUTHENTICATED");
   }
 };

@@ -21,6 +21,12 @@ const log = openLog(
 );
 
 const internalRoutes: InternalRoute[] = [
+  {
+    method: "get",
+    path: "/internal/question",
+    isForServices: true,
+    handle: (_req, res) => void res.json({ ok: true }),
+  },
   { method: "get", path: "/internal/things", handle: (_req, res) => void res.json({ ok: true }) },
   {
     method: "post",
@@ -89,6 +95,9 @@ const openInternal = async () => {
 };
 
 const token = "a-token-of-16-characters";
+const nextToken = "another-one-of-them";
+const servicesToken = "that-of-the-services";
+const tokens = { OPERATOR_TOKEN: `${token}, ${nextToken}`, INTERNAL_TOKEN: servicesToken };
 
 describe("the two faces of a process", () => {
   test("public calls reach no internal address, and internal ones no public address", async () => {
@@ -102,7 +111,7 @@ describe("the two faces of a process", () => {
     const services = ["links-api", "auth-keys"].map((name) => service({ name }));
     const ofProcess = openMetrics("payment-links");
     addProcessMetrics(ofProcess);
-    const { internalPort } = await start({ INTERNAL_TOKEN: token }, services, [ofProcess]);
+    const { internalPort } = await start(tokens, services, [ofProcess]);
     const headers = { host: "10.1.2.3:8081" };
     const get = (path: string) => call({ port: internalPort, path, headers });
     expect((await get("/livez")).text).toBe("ok\n");
@@ -235,21 +244,49 @@ describe("an internal call", () => {
     );
   });
 
+  const wrongTokens: [string, string | undefined][] = [
+    ["no token", undefined],
+    ["an empty one", "Bearer "],
+    ["a part of it", `Bearer ${token.slice(0, -1)}`],
+    ["more than it", `Bearer ${token}x`],
+    ["another case of it", `Bearer ${token.toUpperCase()}`],
+    ["another scheme", `Basic ${token}`],
+    ["the bare token", token],
+    ["both, as they are configured", `Bearer ${token},${nextToken}`],
+    ["the token of the services", `Bearer ${servicesToken}`],
+  ];
   test.each([
     ["the token", `Bearer ${token}`, 200],
-    ["no token", undefined, 401],
-    ["an empty one", "Bearer ", 401],
-    ["a part of it", `Bearer ${token.slice(0, -1)}`, 401],
-    ["more than it", `Bearer ${token}x`, 401],
-    ["another case of it", `Bearer ${token.toUpperCase()}`, 401],
-    ["another scheme", `Basic ${token}`, 401],
-    ["the bare token", token, 401],
-  ])("given %s", async (_name, authorization, status) => {
-    const { internalPort } = await start({ INTERNAL_TOKEN: token });
+    ["the one that comes after it", `Bearer ${nextToken}`, 200],
+    ...wrongTokens.map(([name, authorization]) => [name, authorization, 401] as const),
+  ])("of an operator, given %s", async (_name, authorization, status) => {
+    const { internalPort } = await start(tokens);
     const headers = authorization === undefined ? {} : { authorization };
     const answer = await call({ port: internalPort, path: "/internal/things", headers });
     expect(answer.status).toBe(status);
     if (status === 401) expect(codesOf(answer)).toBe("UNAUTHENTICATED");
+  });
+
+  test.each([
+    ["of the services", servicesToken, 200],
+    ["of operators", token, 401],
+  ])("of a service, given the token %s", async (_name, given, status) => {
+    const { internalPort } = await start(tokens);
+    const headers = { authorization: `Bearer ${given}` };
+    const answer = await call({ port: internalPort, path: "/internal/question", headers });
+    expect(answer.status).toBe(status);
+  });
+
+  test.each([
+    ["INTERNAL_TOKEN", "/internal/question", "/internal/things"],
+    ["OPERATOR_TOKEN", "/internal/things", "/internal/question"],
+  ])("where only %s is set, opens %s to it and %s to nobody", async (name, own, others) => {
+    const { internalPort: port } = await start({ [name]: token });
+    const headers = { authorization: `Bearer ${token}` };
+    expect((await call({ port, path: own, headers })).status).toBe(200);
+    expect((await call({ port, path: own })).status).toBe(401);
+    expect((await call({ port, path: others, headers })).status).toBe(401);
+    expect((await call({ port, path: others })).status).toBe(401);
   });
 
   test("reads a JSON body by the same rules as public ones", async () => {
@@ -299,13 +336,16 @@ describe("the configuration of the ports", () => {
   });
 
   test.each([
-    [{ INTERNAL_HOST: "0.0.0.0" }, ["INTERNAL_TOKEN"]],
-    [{ INTERNAL_HOST: "::" }, ["INTERNAL_TOKEN"]],
-    [{ INTERNAL_HOST: "10.1.2.3" }, ["INTERNAL_TOKEN"]],
-    [{ INTERNAL_HOST: "0.0.0.0", INTERNAL_TOKEN: token }, []],
+    [{ INTERNAL_HOST: "0.0.0.0" }, ["INTERNAL_TOKEN", "OPERATOR_TOKEN"]],
+    [{ INTERNAL_HOST: "::", OPERATOR_TOKEN: token }, ["INTERNAL_TOKEN"]],
+    [{ INTERNAL_HOST: "10.1.2.3", INTERNAL_TOKEN: token }, ["OPERATOR_TOKEN"]],
+    [{ INTERNAL_HOST: "0.0.0.0", ...tokens }, []],
+    [{ ...tokens, INTERNAL_TOKEN: `${servicesToken},${nextToken}` }, ["OPERATOR_TOKEN"]],
     [{ INTERNAL_HOST: "::1" }, []],
     [{ INTERNAL_HOST: "localhost" }, []],
     [{ INTERNAL_TOKEN: "too short" }, ["INTERNAL_TOKEN"]],
+    [{ OPERATOR_TOKEN: `${token},too short` }, ["OPERATOR_TOKEN"]],
+    [{ OPERATOR_TOKEN: " , " }, ["OPERATOR_TOKEN"]],
     [{ PORT: "http" }, ["PORT"]],
     [{ DRAIN_DELAY_SECONDS: "61" }, ["DRAIN_DELAY_SECONDS"]],
   ])("%j: faults %j", (environment, names) => {

@@ -1,7 +1,14 @@
 import type { RequestListener } from "node:http";
 import { isIPv6 } from "node:net";
 import * as z from "zod";
-import { CommaList, type Log, type Metrics, Port, type StopList } from "@payment-links/runtime";
+import {
+  CommaList,
+  type Log,
+  type Metrics,
+  Port,
+  type StopList,
+  TokenList,
+} from "@payment-links/runtime";
 import { type InternalRoute, createInternalApp } from "./internal-app.ts";
 import { type Listening, listen } from "./listen.ts";
 import type { Route } from "./route.ts";
@@ -32,13 +39,22 @@ export const serveConfig = z
     PORT: Port.default(8080),
     INTERNAL_HOST: z.string().default("127.0.0.1"),
     INTERNAL_PORT: Port.default(8081),
-    INTERNAL_TOKEN: z.string().min(16).optional(),
+    INTERNAL_TOKEN: TokenList.optional(),
+    OPERATOR_TOKEN: TokenList.optional(),
     INTERNAL_HOSTNAMES: CommaList.default([]),
     DRAIN_DELAY_SECONDS: z.coerce.number().min(0).max(60).default(0),
   })
-  .refine((config) => loopback.has(config.INTERNAL_HOST) || config.INTERNAL_TOKEN !== undefined, {
-    path: ["INTERNAL_TOKEN"],
-    error: "is required where INTERNAL_HOST is not a loopback address",
+  .superRefine((config, context) => {
+    const { INTERNAL_TOKEN: ofServices, OPERATOR_TOKEN: ofOperators } = config;
+    const complain = (name: "INTERNAL_TOKEN" | "OPERATOR_TOKEN", message: string) =>
+      context.addIssue({ code: "custom", path: [name], message });
+    const missing = "is required where INTERNAL_HOST is not a loopback address";
+    const isOpen = !loopback.has(config.INTERNAL_HOST);
+    if (isOpen && ofServices === undefined) complain("INTERNAL_TOKEN", missing);
+    if (isOpen && ofOperators === undefined) complain("OPERATOR_TOKEN", missing);
+    if (ofOperators?.some((token) => ofServices?.includes(token))) {
+      complain("OPERATOR_TOKEN", "has a value of INTERNAL_TOKEN, which opens less");
+    }
   });
 export type ServeConfig = z.output<typeof serveConfig>;
 
@@ -76,7 +92,7 @@ export const openInternalPort = async (options: InternalPortOptions): Promise<In
       ...given,
       isDraining: () => isDraining,
       waitsFor: () => awaited,
-      ...(config.INTERNAL_TOKEN === undefined ? {} : { token: config.INTERNAL_TOKEN }),
+      tokens: { services: config.INTERNAL_TOKEN ?? [], operators: config.OPERATOR_TOKEN ?? [] },
       hostNames: hostNamesOf(config, given.services),
       log,
     });

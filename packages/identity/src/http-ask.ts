@@ -8,7 +8,7 @@ type HttpAskOptions = {
   /** The internal address of auth-keys, without a trailing slash. */
   url: string;
   /** What `/internal/…` requires as a bearer. */
-  token?: string;
+  token?: string | undefined;
   timeoutMs?: number;
 };
 

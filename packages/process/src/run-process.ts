@@ -116,7 +116,7 @@ const openGround = (name: string, config: ProcessConfig, { pool, stopList, log }
   stopList.add("limiter", () => limiter.close());
   const ask = createHttpAsk({
     url: config.AUTH_KEYS_INTERNAL_URL,
-    ...(config.INTERNAL_TOKEN === undefined ? {} : { token: config.INTERNAL_TOKEN }),
+    token: config.INTERNAL_TOKEN?.[0],
   });
   const ground = { pool, bus, limiter, ask, clock, log, metrics };
   return { ground, kafka };

@@ -92,6 +92,15 @@ export const CommaList = z.string().transform((text) =>
     .filter((entry) => entry !== ""),
 );
 
+const tokenCharactersMin = 16;
+
+/** Secrets with commas between them, each 16 characters or more: the first is sent, all are accepted. */
+export const TokenList = CommaList.refine((tokens) => tokens.length > 0, {
+  error: "has no value",
+}).refine((tokens) => tokens.every((token) => token.length >= tokenCharactersMin), {
+  error: `each value must have ${tokenCharactersMin} characters or more`,
+});
+
 /** `1`, `true` or `yes` switch on, `0`, `false` or `no` off; everything else is a fault. */
 export const Switch = z
   .enum(["0", "1", "true", "false", "yes", "no"])

@@ -2,6 +2,7 @@ export { type Backoff, backoffMs } from "./backoff.ts";
 export { type Clock, type HeldClock, afterMs, createHeldClock, systemClock } from "./clock.ts";
 export {
   CommaList,
+  TokenList,
   ConfigError,
   type Environment,
   OriginUrl,

@@ -97,7 +97,12 @@ const signInRoutes = (deps: Deps): readonly Route[] => {
 
 /** Every route for the other services and for operators. */
 export const internalRoutes = (deps: Deps): readonly InternalRoute[] => [
-  { method: "post", path: "/internal/introspect", handle: answerIntrospection(deps) },
+  {
+    method: "post",
+    path: "/internal/introspect",
+    isForServices: true,
+    handle: answerIntrospection(deps),
+  },
   { method: "post", path: "/internal/accounts", handle: createAccount(deps) },
   { method: "post", path: "/internal/accounts/suspend", handle: suspendAccount(deps) },
   { method: "post", path: "/internal/accounts/resume", handle: resumeAccount(deps) },
