@@ -1,0 +1,62 @@
+import { readFileSync } from "node:fs";
+import { beforeAll, describe, expect, test } from "@jest/globals";
+import { parse } from "yaml";
+import * as z from "zod";
+
+const Compose = z.object({
+  services: z.record(
+    z.string(),
+    z.object({ environment: z.record(z.string(), z.coerce.string()).default({}) }),
+  ),
+});
+
+/** Which process of the compose set may be given which secret. */
+const holders: Record<string, readonly string[]> = {
+  MIGRATION_DATABASE_URL: [
+    "auth-keys-prepare",
+    "links-api-prepare",
+    "settlement-listener-prepare",
+    "webhook-dispatcher-prepare",
+  ],
+  INTERNAL_TOKEN: ["auth-keys", "links-api", "settlement-listener", "webhook-dispatcher"],
+  OPERATOR_TOKEN: ["auth-keys", "links-api", "settlement-listener", "webhook-dispatcher"],
+  OIDC_CLIENT_SECRET: ["auth-keys"],
+  SETTLEMENT_PROVIDER_SECRETS: ["settlement-listener"],
+  EVM_RPC_URLS: ["settlement-listener"],
+  WEBHOOK_SECRET_KEYS: ["webhook-dispatcher"],
+};
+
+describe("the compose set", () => {
+  let environments: [name: string, environment: Record<string, string>][] = [];
+  beforeAll(() => {
+    const text = readFileSync(new URL("../compose.yaml", import.meta.url), "utf8");
+    const { services } = Compose.parse(parse(text, { merge: true }));
+    environments = Object.entries(services).map(([name, { environment }]) => [name, environment]);
+  });
+
+  test.each(Object.entries(holders))("gives %s to nobody but %j", (variable, names) => {
+    const given = environments.filter(([, environment]) => variable in environment);
+    expect(given.map(([name]) => name).sort()).toEqual(names);
+  });
+
+  test.each(["auth-keys", "links-api", "settlement-listener", "webhook-dispatcher"])(
+    "has %s and what prepares it use the role of that schema alone",
+    (service) => {
+      const urls = environments
+        .filter(([name]) => name === service || name === `${service}-prepare`)
+        .map(([, { DATABASE_URL: url = "" }]) => url);
+      expect(urls).toHaveLength(2);
+      const role = `postgres://${service.replace("-", "_")}:`;
+      expect(urls.filter((url) => !url.startsWith(role))).toEqual([]);
+    },
+  );
+
+  test("gives the password of Postgres' superuser to Postgres and to what prepares schemas", () => {
+    const holding = environments.filter(([, environment]) =>
+      Object.values(environment).some((value) => value.includes("${POSTGRES_PASSWORD")),
+    );
+    expect(holding.map(([name]) => name).sort()).toEqual(
+      [...(holders["MIGRATION_DATABASE_URL"] ?? []), "postgres"].sort(),
+    );
+  });
+});
