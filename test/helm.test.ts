@@ -98,6 +98,36 @@ withHelm.describe("every topology", () => {
   });
 });
 
+withHelm.describe("users of a guarded Kafka", () => {
+  type Container = ReturnType<typeof containersOf>[number];
+  const keysOf = (containers: readonly Container[], variable: string) =>
+    containers
+      .flatMap(({ env }) => env)
+      .filter(({ name }) => name === variable)
+      .map(({ valueFrom }) => valueFrom?.secretKeyRef.key);
+
+  test("are one for each service, and the Job's own, which grants each what it needs", async () => {
+    const containers = containersOf(await renderChart("production"));
+    for (const service of services) {
+      const own = containers.filter(({ name }) => name === service);
+      const preparing = own.filter(({ command }) => command.includes("src/prepare.ts"));
+      const serving = own.filter((container) => !preparing.includes(container));
+      const username = `${service}-kafka-username`;
+      expect(keysOf(serving, "KAFKA_SASL_USERNAME")).toEqual([username]);
+      expect(keysOf(serving, "KAFKA_SASL_PASSWORD")).toEqual([`${service}-kafka-password`]);
+      expect(keysOf(preparing, "KAFKA_SASL_USERNAME")).toEqual(["kafka-username"]);
+      expect(keysOf(preparing, "KAFKA_GRANT_USERNAME")).toEqual([username]);
+    }
+  });
+
+  test("is one where the values say no more", async () => {
+    const sets = ["--set", "kafka.sasl.mechanism=plain", "--set", "secrets.existingSecret=all"];
+    const containers = containersOf(await renderChart("minimal", sets));
+    expect(new Set(keysOf(containers, "KAFKA_SASL_USERNAME"))).toEqual(new Set(["kafka-username"]));
+    expect(keysOf(containers, "KAFKA_GRANT_USERNAME")).toEqual([]);
+  });
+});
+
 withHelm.describe("secrets", () => {
   test("with existingSecret nothing secret is in the render: no Secret, and no value", async () => {
     for (const topology of topologies.filter((name) => name !== "trial")) {

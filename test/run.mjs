@@ -105,7 +105,8 @@ const withServers = async ({ env }, names, work) => {
   const titles = names.map((name) => allServers[name].title);
   report(`servers: ${titles.join(", ") || "none"}`);
   // A server that is given but not asked for is hidden from the tests, too.
-  const { DATABASE_URL: _, KAFKA_BROKERS: __, REDIS_URL: ___, ...rest } = env;
+  const hidden = new Set(["DATABASE_URL", "KAFKA_BROKERS", "KAFKA_SASL_BROKERS", "REDIS_URL"]);
+  const rest = Object.fromEntries(Object.entries(env).filter(([name]) => !hidden.has(name)));
   if (names.length === 0) return await work(rest);
   const servers = startServers(env, names);
   try {

@@ -79,6 +79,14 @@ const values: Record<string, Schema> = {
     redisUrl: secret,
     kafkaUsername: secret,
     kafkaPassword: secret,
+    linksApiKafkaUsername: secret,
+    linksApiKafkaPassword: secret,
+    authKeysKafkaUsername: secret,
+    authKeysKafkaPassword: secret,
+    settlementListenerKafkaUsername: secret,
+    settlementListenerKafkaPassword: secret,
+    webhookDispatcherKafkaUsername: secret,
+    webhookDispatcherKafkaPassword: secret,
     webhookSecretKeys: secret,
     settlementProviderSecrets: secret,
     evmRpcUrls: secret,
@@ -91,6 +99,8 @@ const values: Record<string, Schema> = {
     ssl: flag,
     sasl: group("How the brokers know us.", {
       mechanism: oneOf("", "plain", "scram-sha-256", "scram-sha-512"),
+      perService: flag,
+      grant: flag,
     }),
   }),
   trustedCertificates: group("Certificates that Node trusts beside its own.", {

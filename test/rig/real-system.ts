@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { authKeysMigration } from "@payment-links/auth-keys";
-import { ensureTopics, prefixTopics } from "@payment-links/bus";
-import { testBrokers } from "@payment-links/bus/testing";
-import { topicSettings } from "@payment-links/contracts";
+import { ensureTopics, grantKafkaUse, prefixTopics, prefixUse } from "@payment-links/bus";
+import { testBrokers, testSaslConnection } from "@payment-links/bus/testing";
+import { topicSettings, topicUse } from "@payment-links/contracts";
 import { type ServiceName, serviceFor } from "@payment-links/deploy/ingress";
 import { linksApiMigration } from "@payment-links/links-api";
 import { createTestDatabase } from "@payment-links/postgres/testing";
@@ -62,14 +62,7 @@ export const openRealSystem = async (options: Options): Promise<RealSystem> => {
     webhookDispatcherMigration,
   ]);
   const topicPrefix = `t${randomBytes(5).toString("hex")}.`;
-  const brokers = testBrokers();
-  await ensureTopics({
-    brokers,
-    clientId: "tests",
-    log: openLog({ service: "tests", level: "warn" }),
-    replicationFactor: 1,
-    topics: prefixTopics(topicSettings, topicPrefix),
-  });
+  await prepareKafka(topicPrefix);
   const started = options.only ?? services;
   const count = options.replicasPerService * started.length;
   const ports = await findFreePorts(count * 2);
@@ -91,7 +84,7 @@ export const openRealSystem = async (options: Options): Promise<RealSystem> => {
       PORT: String(port),
       INTERNAL_PORT: String(internalPort),
       DATABASE_URL: database.urlOf(schemas[service]),
-      KAFKA_BROKERS: brokers.join(","),
+      ...kafkaEnvOf(service),
       KAFKA_TOPIC_PREFIX: topicPrefix,
       REDIS_URL: redisUrl,
       AUTH_KEYS_INTERNAL_URL: `http://127.0.0.1:${askPort.port}`,
@@ -118,6 +111,34 @@ export const openRealSystem = async (options: Options): Promise<RealSystem> => {
       await Promise.all([balancer.close(), askPort.close()]);
       await database.drop();
     },
+  };
+};
+
+/** The topics, and what each service may do there; it may be nothing else where brokers ask who calls. */
+const prepareKafka = async (topicPrefix: string): Promise<void> => {
+  const connection = {
+    brokers: testBrokers(),
+    clientId: "tests",
+    log: openLog({ service: "tests", level: "warn" }),
+  };
+  const topics = prefixTopics(topicSettings, topicPrefix);
+  await ensureTopics({ ...connection, replicationFactor: 1, topics });
+  if (testSaslConnection(services[0] ?? "") === undefined) return;
+  for (const service of services) {
+    const use = prefixUse({ group: service, ...topicUse[service] }, topicPrefix);
+    await grantKafkaUse({ ...connection, principal: `User:${service}`, use });
+  }
+};
+
+const kafkaEnvOf = (service: ServiceName): Record<string, string> => {
+  const asUser = testSaslConnection(service);
+  if (asUser === undefined) return { KAFKA_BROKERS: testBrokers().join(",") };
+  const { brokers, sasl } = asUser;
+  return {
+    KAFKA_BROKERS: brokers.join(","),
+    KAFKA_SASL_MECHANISM: sasl.mechanism,
+    KAFKA_SASL_USERNAME: sasl.username,
+    KAFKA_SASL_PASSWORD: sasl.password,
   };
 };
 

@@ -18,6 +18,8 @@ export type ServerContext = {
 /** A server that is ready. */
 export type RunningServer = {
   readonly url: string;
+  /** Another address of it, under the name by which tests read it. */
+  readonly more?: Readonly<Record<string, string>>;
   /** Resolves once it is gone; more calls do nothing. */
   readonly stop: () => Promise<void>;
   /**
@@ -47,7 +49,7 @@ const startAttemptsMax = 3;
 export const runServer = async (
   command: ServerCommand,
   context: ServerContext,
-): Promise<Omit<RunningServer, "url">> => {
+): Promise<Omit<RunningServer, "url" | "more">> => {
   let stop = await launch(command, context);
   return {
     stop: () => stop(),

@@ -15,7 +15,11 @@ const pullMsMax = 300_000;
 const formatMsMax = 60_000;
 const ready = { readyText: "Kafka Server started", readyMsMax: 120_000 } as const;
 
-type Ports = { readonly port: number; readonly controllerPort: number };
+type Ports = {
+  readonly port: number;
+  readonly saslPort: number;
+  readonly controllerPort: number;
+};
 const loopback = "127.0.0.1";
 
 /** The way this machine can run a broker: jars on its own Java, or a container. */
@@ -39,7 +43,7 @@ const startFromJars: StartServer = async (context) => {
   const clusterId = `t${randomBytes(15).toString("base64url")}A`;
   const format = ["kafka.tools.StorageTool", "format", "-t", clusterId, "-c", file];
 
-  return await startOnTwoPorts(host, async (ports) => {
+  return await startOnPorts(host, async (ports) => {
     const lines = Object.entries({
       ...properties(host, ports),
       "log.dirs": join(directory, "data"),
@@ -57,17 +61,18 @@ const startFromJars: StartServer = async (context) => {
 const startContainer: StartServer = async (context) => {
   await mkdir(context.directory);
   await pullImage(context);
-  return await startOnTwoPorts(loopback, async (ports) => {
-    const { port, controllerPort } = ports;
+  return await startOnPorts(loopback, async (ports) => {
+    const { port, saslPort, controllerPort } = ports;
     const variables = Object.entries({
       ...properties(loopback, ports),
-      listeners: `PLAINTEXT://0.0.0.0:${port},CONTROLLER://127.0.0.1:${controllerPort}`,
+      listeners: listenersOf("0.0.0.0", ports, `127.0.0.1:${controllerPort}`),
       "log.dirs": "/tmp/kafka-data",
     }).flatMap(([name, value]) => [
       "--env",
-      `KAFKA_${name.toUpperCase().replaceAll(".", "_")}=${value}`,
+      `KAFKA_${name.toUpperCase().replaceAll("_", "__").replaceAll(".", "_")}=${value}`,
     ]);
-    const args = ["run", "--rm", "--publish", `127.0.0.1:${port}:${port}`, ...variables, image];
+    const published = [port, saslPort].flatMap((one) => ["--publish", `127.0.0.1:${one}:${one}`]);
+    const args = ["run", "--rm", ...published, ...variables, image];
     return await runServer({ name: "Kafka", command: "docker", args, ...ready }, context);
   });
 };
@@ -77,28 +82,42 @@ const pullImage = async ({ report, signal }: ServerContext): Promise<void> => {
   await run("docker", ["pull", "--quiet", image], { timeout: pullMsMax, signal });
 };
 
-const startOnTwoPorts = (
+const startOnPorts = (
   host: string,
-  start: (ports: Ports) => Promise<Omit<RunningServer, "url">>,
+  start: (ports: Ports) => Promise<Omit<RunningServer, "url" | "more">>,
 ) =>
-  startOnFreePorts(2, async ([port = 0, controllerPort = 0]) => ({
-    ...(await start({ port, controllerPort })),
+  startOnFreePorts(3, async ([port = 0, saslPort = 0, controllerPort = 0]) => ({
+    ...(await start({ port, saslPort, controllerPort })),
     url: `${host}:${port}`,
+    more: { KAFKA_SASL_BROKERS: `${host}:${saslPort}` },
   }));
 
-/** One node that is broker and controller, small enough for a machine with two processors. */
-const properties = (
-  host: string,
-  { port, controllerPort }: Ports,
-): Readonly<Record<string, string>> => ({
+const listenersOf = (host: string, { port, saslPort }: Ports, controller: string): string =>
+  `PLAINTEXT://${host}:${port},SASL_PLAINTEXT://${host}:${saslPort},CONTROLLER://${controller}`;
+
+/** Two for each service, so that one can take the other's place; the password is the name. */
+const users = ["auth-keys", "links-api", "settlement-listener", "webhook-dispatcher"]
+  .flatMap((service) => [service, `${service}-next`])
+  .map((name) => `user_${name}="${name}"`);
+
+/**
+ * One node that is broker and controller, small enough for a machine with two processors. Whoever
+ * gives no name may do everything; of the users each only what is granted to it.
+ */
+const properties = (host: string, ports: Ports): Readonly<Record<string, string>> => ({
   "process.roles": "broker,controller",
   "node.id": "1",
-  "controller.quorum.voters": `1@127.0.0.1:${controllerPort}`,
-  listeners: `PLAINTEXT://${host}:${port},CONTROLLER://127.0.0.1:${controllerPort}`,
-  "advertised.listeners": `PLAINTEXT://${host}:${port}`,
+  "controller.quorum.voters": `1@127.0.0.1:${ports.controllerPort}`,
+  listeners: listenersOf(host, ports, `127.0.0.1:${ports.controllerPort}`),
+  "advertised.listeners": `PLAINTEXT://${host}:${ports.port},SASL_PLAINTEXT://${host}:${ports.saslPort}`,
   "controller.listener.names": "CONTROLLER",
   "inter.broker.listener.name": "PLAINTEXT",
-  "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+  "listener.security.protocol.map":
+    "PLAINTEXT:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT,CONTROLLER:PLAINTEXT",
+  "sasl.enabled.mechanisms": "PLAIN",
+  "listener.name.sasl_plaintext.plain.sasl.jaas.config": `org.apache.kafka.common.security.plain.PlainLoginModule required ${users.join(" ")};`,
+  "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+  "super.users": "User:ANONYMOUS",
   "num.network.threads": "2",
   "num.io.threads": "2",
   "offsets.topic.num.partitions": "5",

@@ -10,6 +10,8 @@ import { findRedis } from "./redis.ts";
 export type ServerUrls = {
   readonly DATABASE_URL?: string;
   readonly KAFKA_BROKERS?: string;
+  /** The same broker where it asks who calls, and lets nobody do what was not granted. */
+  readonly KAFKA_SASL_BROKERS?: string;
   readonly REDIS_URL?: string;
 };
 
@@ -93,7 +95,10 @@ export const startServers = async (options: Options): Promise<TestServers> => {
   try {
     const servers = await Promise.all(starting);
     return {
-      urls: Object.fromEntries(servers.map(([name, { url }]) => [kinds[name].variable, url])),
+      urls: Object.assign(
+        {},
+        ...servers.map(([name, { url, more }]) => ({ [kinds[name].variable]: url, ...more })),
+      ),
       servers: Object.fromEntries(servers),
       stop,
     };

@@ -21,7 +21,10 @@ One variable from a Secret: the Secret that the value names; if none, the one ma
 {{- end }}
 {{- end -}}
 
-{{/* How all our processes reach Kafka, and which certificates they trust. */}}
+{{/*
+How our processes reach Kafka, and which certificates they trust. `kafkaUser` is the stem of the secrets of a
+service with a user of its own; without it the common user's are taken.
+*/}}
 {{- define "payment-links.kafkaEnv" -}}
 - { name: KAFKA_BROKERS, value: {{ join "," .root.Values.kafka.brokers | quote }} }
 {{- with .root.Values.kafka.topicPrefix }}
@@ -32,8 +35,9 @@ One variable from a Secret: the Secret that the value names; if none, the one ma
 {{- end }}
 {{- with .root.Values.kafka.sasl.mechanism }}
 - { name: KAFKA_SASL_MECHANISM, value: {{ . | quote }} }
-{{- include "payment-links.secretEnv" (merge (dict "env" "KAFKA_SASL_USERNAME" "secret" "kafkaUsername") $) }}
-{{- include "payment-links.secretEnv" (merge (dict "env" "KAFKA_SASL_PASSWORD" "secret" "kafkaPassword") $) }}
+{{- $user := $.kafkaUser | default "kafka" }}
+{{- include "payment-links.secretEnv" (merge (dict "env" "KAFKA_SASL_USERNAME" "secret" (printf "%sUsername" $user)) $) }}
+{{- include "payment-links.secretEnv" (merge (dict "env" "KAFKA_SASL_PASSWORD" "secret" (printf "%sPassword" $user)) $) }}
 {{- end }}
 {{- if .root.Values.trustedCertificates.existingConfigMap }}
 - name: NODE_EXTRA_CA_CERTS
@@ -72,7 +76,7 @@ One variable from a Secret: the Secret that the value names; if none, the one ma
 {{- end }}
 {{- include "payment-links.secretEnv" (merge (dict "env" "DATABASE_URL" "secret" (printf "%sDatabaseUrl" .key)) .) }}
 - { name: DATABASE_CONNECTIONS_MAX, value: {{ .values.databaseConnectionsMax | quote }} }
-{{ include "payment-links.kafkaEnv" . }}
+{{ include "payment-links.kafkaEnv" (ternary (merge (dict "kafkaUser" (printf "%sKafka" .key)) .) . $values.kafka.sasl.perService) }}
 {{- include "payment-links.secretEnv" (merge (dict "env" "REDIS_URL" "secret" "redisUrl") .) }}
 - { name: RATE_LIMIT_PER_KEY, value: {{ $values.rateLimit.perKey | quote }} }
 - { name: RATE_LIMIT_PER_IP, value: {{ $values.rateLimit.perIp | quote }} }

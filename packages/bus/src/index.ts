@@ -12,6 +12,7 @@ export { type Consumer, type ConsumerOptions, startConsumer } from "./consumer.t
 export { type DeadLetter, discardDeadLetter, listDeadLetters } from "./dead-letters.ts";
 export { type FailureClass, classifyFailure } from "./failure.ts";
 export { type KafkaBus, type KafkaBusOptions, createKafkaBus } from "./kafka-bus.ts";
+export { grantKafkaUse } from "./kafka-acls.ts";
 export type { KafkaConnection } from "./kafka-client.ts";
 export { ensureTopics } from "./kafka-topics.ts";
 export { createLocalBus } from "./local-bus.ts";
@@ -28,7 +29,7 @@ export {
   on,
   onTogether,
 } from "./reaction.ts";
-export { prefixTopics, withTopicPrefix } from "./topic-prefix.ts";
+export { prefixTopics, prefixUse, withTopicPrefix } from "./topic-prefix.ts";
 export { type Relay, type RelayOptions, createRelay } from "./relay.ts";
 export {
   type Republish,

@@ -1,4 +1,5 @@
 import type { Bus, PositionStore } from "./bus.ts";
+import type { KafkaUse } from "./kafka-acls.ts";
 
 /**
  * A bus whose topics and groups have a prefix on the broker, but not in the services, so that
@@ -35,3 +36,10 @@ export const prefixTopics = <Settings>(
   prefix: string,
 ): Record<string, Settings> =>
   Object.fromEntries(Object.entries(topics).map(([topic, settings]) => [prefix + topic, settings]));
+
+/** What a service does on the cluster, under the prefixed names. */
+export const prefixUse = ({ group, writes, hears }: KafkaUse, prefix: string): KafkaUse => ({
+  group: prefix + group,
+  writes: writes.map((topic) => prefix + topic),
+  hears: hears.map((topic) => prefix + topic),
+});

@@ -24,6 +24,16 @@ export const topicSettings: Record<Topic, { partitions: number; config: Record<s
     },
   };
 
+type TopicUse = { writes: readonly Topic[]; hears: readonly Topic[] };
+
+/** Which topics each service writes and hears. Whoever hears one writes its dead letters as well. */
+export const topicUse = {
+  "auth-keys": { writes: [topics.accounts], hears: [] },
+  "links-api": { writes: [topics.paymentLinks], hears: [topics.accounts, topics.settlements] },
+  "settlement-listener": { writes: [topics.settlements], hears: [topics.paymentLinks] },
+  "webhook-dispatcher": { writes: [], hears: [topics.paymentLinks] },
+} as const satisfies Record<string, TopicUse>;
+
 export const linkStatuses = ["active", "completed", "inactive"] as const;
 export const LinkStatus = z.enum(linkStatuses);
 export type LinkStatus = z.output<typeof LinkStatus>;

@@ -78,6 +78,7 @@ export {
   settlementProcessing,
   settlementSettled,
   topicSettings,
+  topicUse,
   topics,
 } from "./events.ts";
 export { hasValidEip55, isEvmAddress, keccak256Hex, toEip55 } from "./evm-address.ts";

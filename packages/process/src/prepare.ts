@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { ensureTopics, prefixTopics } from "@payment-links/bus";
-import { topicSettings } from "@payment-links/contracts";
+import { ensureTopics, grantKafkaUse, prefixTopics, prefixUse } from "@payment-links/bus";
+import { topicSettings, topicUse } from "@payment-links/contracts";
 import { type Migration, migrate } from "@payment-links/postgres";
 import { ConfigError, type Environment, openLog, readConfig } from "@payment-links/runtime";
 import { kafkaConfig } from "./config.ts";
@@ -12,17 +12,19 @@ const prepareConfig = z
     MIGRATION_DATABASE_URL: z.url(),
     /** The service's own role and password: made if missing. */
     DATABASE_URL: z.url(),
+    /** The service's own user at Kafka, if what it does there is to be granted to it. */
+    KAFKA_GRANT_USERNAME: z.string().optional(),
     KAFKA_REPLICATION_FACTOR: z.coerce.number().int().min(1).max(9).default(1),
   })
   .and(kafkaConfig);
 
 /**
- * Prepares what one service needs before it starts: its role, its schema brought up to date, and
- * the topics. It runs once per deployment; more often does no harm. A fault ends the process with a
+ * Prepares what one service needs before it starts: its role, its schema brought up to date, the
+ * topics, and on a cluster with users what its own may do there. It runs once per deployment; more often does no harm. A fault ends the process with a
  * clear message.
  */
 export const runPrepare = async (
-  name: string,
+  name: keyof typeof topicUse,
   { schema, folders }: Pick<Migration, "schema" | "folders">,
   environment: Environment,
 ): Promise<void> => {
@@ -39,12 +41,18 @@ export const runPrepare = async (
         password: decodeURIComponent(own.password),
       },
     });
+    const connection = kafkaConnection(config, name, log);
     const topics = await ensureTopics({
-      ...kafkaConnection(config, name, log),
+      ...connection,
       replicationFactor: config.KAFKA_REPLICATION_FACTOR,
       topics: prefixTopics(topicSettings, config.KAFKA_TOPIC_PREFIX),
     });
-    log.info({ schema, applied, topics }, "prepared");
+    const { KAFKA_GRANT_USERNAME: user, KAFKA_TOPIC_PREFIX: prefix } = config;
+    if (user !== undefined) {
+      const use = prefixUse({ group: name, ...topicUse[name] }, prefix);
+      await grantKafkaUse({ ...connection, principal: `User:${user}`, use });
+    }
+    log.info({ schema, applied, topics, isGranted: user !== undefined }, "prepared");
   } catch (error) {
     if (error instanceof ConfigError) process.stderr.write(`${error.message}\n`);
     else log.fatal({ err: error }, "the service could not be prepared");

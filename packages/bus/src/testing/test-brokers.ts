@@ -4,3 +4,14 @@ export const testBrokers = (): string[] => {
   if (brokers === undefined) throw new Error("tests need KAFKA_BROKERS; run them by npm test");
   return brokers.split(",");
 };
+
+/**
+ * The same brokers where they ask who calls, for a service's user or its successor; undefined where
+ * the brokers are given and not ours.
+ */
+export const testSaslConnection = (user: string) => {
+  const brokers = process.env["KAFKA_SASL_BROKERS"];
+  if (brokers === undefined) return undefined;
+  const sasl = { mechanism: "plain" as const, username: user, password: user };
+  return { brokers: brokers.split(","), sasl };
+};
