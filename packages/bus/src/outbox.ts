@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { sql } from "slonik";
 import { type EventType, newId } from "@payment-links/contracts";
-import { type Db, nothing } from "@payment-links/postgres";
+import { type Db, NothingRow } from "@payment-links/postgres";
 import { activeTraceparent } from "@payment-links/runtime";
 
 /**
@@ -17,6 +17,8 @@ export type OutgoingEvent<Event extends EventType = EventType> = {
    * it is known by its id. Drawn if left out.
    */
   id?: string;
+  /** The trace (W3C) that it continues: of many events told at once, each its own. The active one if left out. */
+  traceparent?: string | undefined;
 };
 
 /** Pairs an event type with its data, so that the compiler checks them together. */
@@ -30,27 +32,38 @@ export const outgoing = <Event extends EventType>(
  * new thing and its event at once takes the row's values itself. The thing's own row must be locked
  * first, so that its events get their numbers in order (rule KEEP-4).
  */
-export const outboxRow = ({ event, key, occurredAt, data, id }: OutgoingEvent) => ({
+export const outboxRow = ({
+  event,
+  key,
+  occurredAt,
+  data,
+  id,
+  traceparent = activeTraceparent(),
+}: OutgoingEvent) => ({
   id: id ?? newId("evt"),
   topic: event.topic,
   key,
   type: event.type,
   occurredAt: occurredAt.toISOString(),
-  traceparent: activeTraceparent() ?? null,
+  traceparent: traceparent ?? null,
   value: JSON.stringify(z.encode(event.data, data)),
 });
 
-/** Writes events in the transaction that makes them true; the relay carries them on after it. */
+/**
+ * Writes events, in their order, in the transaction that makes them true; the relay carries them on
+ * after it. However many they are, it is one statement with one parameter per column.
+ */
 export const publish = async (tx: Db, events: readonly OutgoingEvent[]): Promise<void> => {
   if (events.length === 0) return;
-  const rows = events
-    .map(outboxRow)
-    .map(
-      ({ id, topic, key, type, occurredAt, traceparent, value }) =>
-        sql.fragment`(${id}, ${topic}, ${key}, ${type}, ${occurredAt}, ${traceparent}, ${value})`,
-    );
-  await tx.query(nothing`
+  await tx.query(sql.prepared("publish_events", NothingRow)`
     INSERT INTO outbox (id, topic, key, type, occurred_at, traceparent, value)
-    VALUES ${sql.join(rows, sql.fragment`, `)}
+    SELECT * FROM ${sql.unnest(events.map(valuesOf), columnTypes)}
   `);
+};
+
+const columnTypes = ["text", "text", "text", "text", "timestamptz", "text", "text"];
+
+const valuesOf = (event: OutgoingEvent) => {
+  const { id, topic, key, type, occurredAt, traceparent, value } = outboxRow(event);
+  return [id, topic, key, type, occurredAt, traceparent, value];
 };

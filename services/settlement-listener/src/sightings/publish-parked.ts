@@ -1,5 +1,5 @@
+import { publish } from "@payment-links/bus";
 import type { Transaction } from "@payment-links/postgres";
-import { insertEvents } from "../store/outbox.ts";
 import { unparkPayments } from "../store/payments.ts";
 import { settlementEvent } from "./settlement-event.ts";
 
@@ -16,7 +16,7 @@ export const publishParked = async (
 ): Promise<void> => {
   for (;;) {
     const payments = await unparkPayments(tx, linkIds, publishedAtOnceMax);
-    await insertEvents(
+    await publish(
       tx,
       payments.map((payment) => settlementEvent(payment, now)),
     );

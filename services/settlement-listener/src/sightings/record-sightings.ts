@@ -1,6 +1,6 @@
+import { publish } from "@payment-links/bus";
 import type { Transaction } from "@payment-links/postgres";
 import { type Judgement, type Sighting, isNews, judgeSighting } from "../domain/payment.ts";
-import { insertEvents } from "../store/outbox.ts";
 import { lockPayments, savePayments } from "../store/payments.ts";
 import { settlementEvent } from "./settlement-event.ts";
 
@@ -27,7 +27,7 @@ export const recordSightings = async (
   const told = judgements.filter(isNews).map(({ payment }) => payment);
   const placed = judgements.flatMap((one) => (one.outcome === "placed" ? [one.payment] : []));
   await savePayments(tx, [...told, ...placed]);
-  await insertEvents(
+  await publish(
     tx,
     told.map((payment) => settlementEvent(payment, now)),
   );
