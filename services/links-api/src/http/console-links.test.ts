@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import type { Account } from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { lockLink } from "../store/links.ts";
+import { lockLinks } from "../store/links.ts";
 import { openRig } from "../testing/open-rig.ts";
 import { sampleAccount, sampleSettlement, start } from "../testing/samples.ts";
 
@@ -83,7 +83,7 @@ describe("the console's payment links", () => {
   test("given a payment that completes the link first, a deactivation under way is refused", async () => {
     const id = await create();
     const deactivation = await rig.pool.transaction(async (tx) => {
-      await lockLink(tx, id);
+      await lockLinks(tx, [id]);
       const pending = post(`/${id}/deactivate`);
       // The call saw an active link, and waits for its row.
       await rig.untilBlocked(tx);

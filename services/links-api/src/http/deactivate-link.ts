@@ -6,7 +6,7 @@ import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { deactivateLink, linkState } from "../domain/link.ts";
-import { lockLink, updateLink } from "../store/links.ts";
+import { lockLinks, updateLinks } from "../store/links.ts";
 import { getOwnLink } from "./own-link.ts";
 import { handleOf, showLink } from "./show-link.ts";
 
@@ -20,10 +20,10 @@ export const deactivateOwnLink =
     const { id } = await getOwnLink(deps, req, caller);
     const now = deps.clock.now();
     await transact(deps.pool, async (tx) => {
-      const locked = await lockLink(tx, id);
+      const locked = (await lockLinks(tx, [id])).get(id);
       if (locked === undefined) throw refuse("NOT_FOUND");
       const link = deactivateLink(locked, now);
-      await updateLink(tx, link);
+      await updateLinks(tx, [link]);
       const data = { link: linkState(link, now) };
       await publish(tx, [outgoing(linkDeactivated, { key: id, occurredAt: now, data })]);
     });

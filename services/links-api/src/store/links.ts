@@ -91,23 +91,42 @@ export const insertLink = async (
   `);
 };
 
-/** Locks a link until the transaction ends; undefined if there is none. */
-export const lockLink = async (tx: Transaction, linkId: string): Promise<Link | undefined> => {
-  const row = await tx.maybeOne(sql.prepared("lock_link", LinkRow)`
-    SELECT ${columns} FROM links WHERE id = ${linkId} FOR UPDATE
+/**
+ * Locks links until the transaction ends; one that is not there is missing from the answer. They are
+ * locked in the order of their ids, so that two who lock many never wait for each other.
+ */
+export const lockLinks = async (
+  tx: Transaction,
+  linkIds: readonly string[],
+): Promise<Map<string, Link>> => {
+  const rows = await tx.any(sql.prepared("lock_links", LinkRow)`
+    SELECT ${columns} FROM links WHERE id = ANY (${sql.array([...linkIds], "text")})
+    ORDER BY id FOR UPDATE
   `);
-  return row ?? undefined;
+  return new Map(rows.map((row) => [row.id, row]));
 };
 
-/** Writes what may change of a link; its row must be locked by this transaction. */
-export const updateLink = async (tx: Transaction, link: Link): Promise<void> => {
-  await tx.query(sql.prepared("update_link", NothingRow)`
+/** Writes what may change of links, each once; their rows must be locked by this transaction. */
+export const updateLinks = async (tx: Transaction, links: readonly Link[]): Promise<void> => {
+  if (links.length === 0) return;
+  const rows = links.map((link) => [
+    link.id,
+    link.version,
+    link.status,
+    link.receivedAmount.toFixed(),
+    link.currentUsage,
+    link.deactivatedAt?.toISOString() ?? null,
+    link.lastTransactionId,
+  ]);
+  await tx.query(sql.prepared("update_links", NothingRow)`
     UPDATE links SET
-      version = ${link.version}, status = ${link.status},
-      received_amount = ${link.receivedAmount.toFixed()}, current_usage = ${link.currentUsage},
-      deactivated_at = ${link.deactivatedAt?.toISOString() ?? null},
-      last_transaction_id = ${link.lastTransactionId}
-    WHERE id = ${link.id}
+      version = new.version, status = new.status, received_amount = new.received_amount,
+      current_usage = new.current_usage, deactivated_at = new.deactivated_at,
+      last_transaction_id = new.last_transaction_id
+    FROM ${sql.unnest(rows, ["text", "int4", "text", "numeric", "int4", "timestamptz", "text"])}
+      AS new (id, version, status, received_amount, current_usage, deactivated_at,
+              last_transaction_id)
+    WHERE links.id = new.id
   `);
 };
 

@@ -45,31 +45,28 @@ export const findPayment = async (db: Db, paymentId: string): Promise<Payment | 
 export const findPayments = async (
   db: Db,
   paymentIds: readonly string[],
-): Promise<ReadonlyMap<string, Payment>> => {
-  const rows = await db.any(sql.type(PaymentRow)`
+): Promise<Map<string, Payment>> => {
+  const rows = await db.any(sql.prepared("find_payments", PaymentRow)`
     SELECT ${columns} FROM payments WHERE id = ANY (${sql.array([...paymentIds], "text")})
   `);
   return new Map(rows.map((row) => [row.id, row]));
 };
 
 /**
- * Keeps a payment's new state. Its link's row must be locked by this transaction. Another payment of
- * the same (source, source id) breaks an invariant and throws.
+ * Keeps the new states of payments, each once. Their links' rows must be locked by this transaction.
+ * Another payment of the same (source, source id) breaks an invariant and throws.
  */
-export const upsertPayment = async (tx: Transaction, payment: Payment): Promise<void> => {
-  await tx.query(sql.prepared("upsert_payment", NothingRow)`
+export const upsertPayments = async (
+  tx: Transaction,
+  payments: readonly Payment[],
+): Promise<void> => {
+  await tx.query(sql.prepared("upsert_payments", NothingRow)`
     INSERT INTO payments (
       id, link_id, version, source, source_id, status, is_applied, reason, amount, token_address,
       chain_id, destination_address, source_transaction, occurred_at, first_seen_at, applied_at,
       is_orphaned
-    ) VALUES (
-      ${payment.id}, ${payment.linkId}, ${payment.version}, ${payment.source},
-      ${payment.sourceId}, ${payment.status}, ${payment.isApplied}, ${payment.reason},
-      ${payment.amount.toFixed()}, ${payment.tokenAddress}, ${payment.chainId},
-      ${payment.destinationAddress}, ${payment.sourceTransaction},
-      ${payment.occurredAt.toISOString()}, ${payment.firstSeenAt.toISOString()},
-      ${payment.appliedAt?.toISOString() ?? null}, ${payment.isOrphaned}
     )
+    SELECT * FROM ${sql.unnest(payments.map(valuesOf), columnTypes)}
     ON CONFLICT (id) DO UPDATE SET
       version = excluded.version, status = excluded.status, is_applied = excluded.is_applied,
       reason = excluded.reason, amount = excluded.amount,
@@ -79,6 +76,32 @@ export const upsertPayment = async (tx: Transaction, payment: Payment): Promise<
       applied_at = excluded.applied_at, is_orphaned = excluded.is_orphaned
   `);
 };
+
+const valuesOf = (payment: Payment) => [
+  payment.id,
+  payment.linkId,
+  payment.version,
+  payment.source,
+  payment.sourceId,
+  payment.status,
+  payment.isApplied,
+  payment.reason,
+  payment.amount.toFixed(),
+  payment.tokenAddress,
+  payment.chainId,
+  payment.destinationAddress,
+  payment.sourceTransaction,
+  payment.occurredAt.toISOString(),
+  payment.firstSeenAt.toISOString(),
+  payment.appliedAt?.toISOString() ?? null,
+  payment.isOrphaned,
+];
+
+/** As {@link valuesOf} lists them. */
+const columnTypes = (
+  "text text int4 text text text bool text numeric text text text text " +
+  "timestamptz timestamptz timestamptz bool"
+).split(" ");
 
 /** A page of one link's payments, the newest first. */
 export const listPayments = async (

@@ -18,7 +18,7 @@ import type { Ground } from "@payment-links/process";
 import { holdAnswer, openTestGround, serveForTest } from "@payment-links/process/testing";
 import { type Clock, openMetrics } from "@payment-links/runtime";
 import { createDeps } from "../create-deps.ts";
-import { applySettlement } from "../events/apply-settlement.ts";
+import { applySettlements } from "../events/apply-settlements.ts";
 import { keepAccount } from "../events/keep-account.ts";
 import { createLinksApi, linksApiMigration } from "../service.ts";
 
@@ -123,6 +123,17 @@ export const openRig = async ({
     answers.set(`${kind} ${hash}`, { found: true, account, credential });
   };
 
+  const eventOf = (data: SettlementState) => ({
+    data,
+    envelope: {
+      id: newId("evt"),
+      type: `settlement.${data.status}`,
+      key: data.paymentLinkId,
+      occurredAt: clock.now(),
+    },
+    traceparent: undefined,
+  });
+
   const rig = {
     ...testGround,
     /** An account's new state arrives. */
@@ -161,16 +172,13 @@ export const openRig = async ({
       return answer.json.id;
     },
     retrieve: async (id: string) => (await rig.call(`/v1/payment-link/${id}`)).json,
-    /** Applies a settlement as the consumer does, in a transaction of its own. */
-    settle: (settlement: SettlementState) =>
-      pool.transaction((tx) => rig.settleWithin(tx, settlement)),
-    settleWithin: (tx: Transaction, settlement: SettlementState) =>
-      applySettlement(deps)(tx, settlement, {
-        id: newId("evt"),
-        type: `settlement.${settlement.status}`,
-        key: settlement.paymentLinkId,
-        occurredAt: clock.now(),
-      }),
+    /** Applies settlements as the consumer does, in a transaction of their own. */
+    settle: async (...settlements: SettlementState[]): Promise<void> => {
+      const act = await pool.transaction((tx) => rig.settleWithin(tx, ...settlements));
+      act?.();
+    },
+    settleWithin: (tx: Transaction, ...settlements: SettlementState[]) =>
+      applySettlements(deps)(tx, settlements.map(eventOf)),
     /** Waits until somebody in this database waits for a lock. */
     untilBlocked: async (tx: Transaction): Promise<void> => {
       for (let tries = 0; tries < blockedTriesMax; tries += 1) {

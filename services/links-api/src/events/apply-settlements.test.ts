@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
-import { type Account, Decimal, type SettlementState } from "@payment-links/contracts";
+import { type Account, Decimal } from "@payment-links/contracts";
 import { nothing } from "@payment-links/postgres";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { expireLinks } from "../jobs/expire-links.ts";
 import { openRig } from "../testing/open-rig.ts";
+import { lockLinks } from "../store/links.ts";
 import { sampleAccount, sampleSettlement, start, usdcOnBase } from "../testing/samples.ts";
-import { findOldSettlements } from "./apply-settlement.ts";
 
 const rig = useRig(openRig);
 let account: Account;
@@ -262,28 +262,49 @@ describe("a payment that its chain takes away after it has settled", () => {
 });
 
 describe("settlements that are told again", () => {
-  test("are found to be old, but not one that is further, new, or told of another link", async () => {
+  test("change nothing and wait for no lock; what is further or new among them counts", async () => {
     const id = await rig.createLink(key, { toAmount: "25" });
-    const settled = sampleSettlement(id);
-    const begun = sampleSettlement(id, { status: "processing", version: 2 });
-    const orphaned = sampleSettlement(id);
-    for (const settlement of [settled, begun, orphaned]) await rig.settle(settlement);
-    const told: [string, SettlementState][] = [
-      ["settled again", settled],
-      ["begun again", { ...begun, version: 1 }],
-      ["settled now", { ...begun, version: 1, status: "settled" }],
-      ["a newer version", { ...settled, version: 2 }],
-      ["taken away", { ...orphaned, isOrphaned: true }],
-      ["another link's", { ...settled, paymentLinkId: "plink_other" }],
-      ["never heard of", sampleSettlement(id)],
+    const settled = sampleSettlement(id, { amount: "1" });
+    const begun = sampleSettlement(id, { status: "processing", version: 2, amount: "2" });
+    const orphaned = sampleSettlement(id, { amount: "4" });
+    await rig.settle(settled, begun, orphaned);
+    const before = [await paymentsOf(id), await rig.eventsOf(id)];
+    await rig.pool.transaction(async (tx) => {
+      await lockLinks(tx, [id]);
+      await rig.settle(settled, { ...begun, version: 1 }, orphaned);
+    });
+    expect([await paymentsOf(id), await rig.eventsOf(id)]).toEqual(before);
+
+    const fresh = sampleSettlement(id, { amount: "8" });
+    await rig.settle(
+      settled,
+      { ...begun, version: 1, status: "settled" },
+      { ...orphaned, isOrphaned: true },
+      { ...begun, version: 1 },
+      fresh,
+    );
+    const shown = new Map(
+      (await paymentsOf(id)).map((payment: Shown) => [payment.id, payment] as const),
+    );
+    expect(shown.get(begun.id)).toMatchObject({ status: "settled", applied: true });
+    expect(shown.get(orphaned.id)).toMatchObject({ applied: true, orphaned: true });
+    expect(shown.get(fresh.id)).toMatchObject({ applied: true });
+    expect(await rig.retrieve(id)).toMatchObject({ receivedAmount: "15" });
+    expect((await rig.eventsOf(id)).map(({ data }) => data.link.version)).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  test("of another link than before are refused, alone and among others", async () => {
+    const [id, other] = [
+      await rig.createLink(key, { toAmount: "25" }),
+      await rig.createLink(key, { toAmount: "25" }),
     ];
-    const events = told.map(([name, data]) => ({
-      data,
-      envelope: { id: name, type: "settlement.settled", key: id, occurredAt: start },
-      traceparent: undefined,
-    }));
-    const old = await rig.pool.transaction((tx) => findOldSettlements(tx, events));
-    expect([...old]).toEqual(["settled again", "begun again"]);
+    const settled = sampleSettlement(id);
+    await rig.settle(settled);
+    const moved = { ...settled, paymentLinkId: other };
+    const refused = "moved to another link";
+    await expect(rig.settle(moved)).rejects.toThrow(refused);
+    await expect(rig.settle(settled, moved)).rejects.toThrow(refused);
+    await expect(rig.settle(sampleSettlement(other), moved)).rejects.toThrow(refused);
   });
 });
 
@@ -330,3 +351,4 @@ describe("a payment that is applied again after a restore", () => {
 });
 
 type Payment = { applied: boolean; reason: string | null; status: string };
+type Shown = Payment & { id: string };

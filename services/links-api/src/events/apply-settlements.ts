@@ -1,0 +1,145 @@
+import assert from "node:assert/strict";
+import {
+  type AfterCommit,
+  type ChunkEvent,
+  type ChunkHandler,
+  type OutgoingEvent,
+  outgoing,
+  publish,
+} from "@payment-links/bus";
+import {
+  idOfNames,
+  linkCompleted,
+  linkTransactionSucceeded,
+  type settlementSettled,
+  topics,
+} from "@payment-links/contracts";
+import type { Transaction } from "@payment-links/postgres";
+import type { Deps } from "../deps.ts";
+import { type Link, linkState } from "../domain/link.ts";
+import { type Payment, linkTransaction } from "../domain/payment.ts";
+import { type Taken, isOld, takeSettlement } from "../domain/take-settlement.ts";
+import { lockLinks, updateLinks } from "../store/links.ts";
+import { findPayments, upsertPayments } from "../store/payments.ts";
+
+type Settlement = ChunkEvent<typeof settlementSettled>;
+
+/** A settlement that tells something new, what it met here, and what came of it. */
+type Step = Taken & { event: Settlement; before: Link; known: Payment | undefined };
+
+/**
+ * Applies what settlement-listener says of payments, under the locks of their links, in a few
+ * statements for many. Each is decided upon the state that the one before it left, so they come out as
+ * if they had come alone. A payment is kept whatever its status, and credited if it counts, with the
+ * events that tell so. Throws for an unknown link: the listener parks those, so the record goes to the
+ * dead letters.
+ */
+export const applySettlements =
+  (deps: Deps): ChunkHandler<typeof settlementSettled> =>
+  async (tx, events) => {
+    if (await areOld(tx, events)) return;
+    const linkIds = events.map(({ data }) => data.paymentLinkId);
+    const links = await lockLinks(tx, linkIds);
+    const payments = await findPayments(tx, idsOf(events));
+    const now = deps.clock.now();
+    const steps = events.flatMap((event) => takeStep(deps, { event, links, payments, now }));
+    if (steps.length === 0) return;
+    const takenIds = steps.map(({ payment }) => payment.id);
+    await upsertPayments(tx, lastOf(takenIds, payments));
+    const creditedIds = steps.flatMap(({ credited }) => credited?.link.id ?? []);
+    await updateLinks(tx, lastOf(creditedIds, links));
+    const told = steps.flatMap((step) => creditEvents(step, now));
+    await publish(tx, told);
+    return countSteps(deps, steps);
+  };
+
+/**
+ * Whether none of many tells anything new, as in a republication: then nobody's link is locked for
+ * them. As they change nothing, it is as if they had come when they were looked at. A lone one is
+ * looked at under the lock only.
+ */
+const areOld = async (tx: Transaction, events: readonly Settlement[]): Promise<boolean> => {
+  if (events.length === 1) return false;
+  const payments = await findPayments(tx, idsOf(events));
+  return events.every(({ data }) => {
+    const known = payments.get(data.id);
+    return known?.linkId === data.paymentLinkId && isOld(known, data);
+  });
+};
+
+const idsOf = (events: readonly Settlement[]): string[] => events.map(({ data }) => data.id);
+
+/** Decides one settlement, and leaves in the maps what the next one meets. */
+const takeStep = (
+  deps: Deps,
+  {
+    event,
+    links,
+    payments,
+    now,
+  }: { event: Settlement; links: Map<string, Link>; payments: Map<string, Payment>; now: Date },
+): Step[] => {
+  const { data } = event;
+  const link = links.get(data.paymentLinkId);
+  assert.ok(link !== undefined, `there is no payment link ${data.paymentLinkId}`);
+  const known = payments.get(data.id);
+  const linkId = known?.linkId ?? link.id;
+  assert.equal(linkId, link.id, "a payment moved to another link");
+  const tokenOf = (tokenId: string) => deps.tokenOf(tokenId).token;
+  const taken = takeSettlement(data, { link, known, tokenOf, now });
+  if (taken === undefined) return [];
+  payments.set(data.id, known === undefined ? taken.payment : asKept(known, taken.payment));
+  if (taken.credited !== undefined) links.set(link.id, taken.credited.link);
+  return [{ ...taken, event, before: link, known }];
+};
+
+/** A payment's row keeps the name and the first sighting under which it was first told. */
+const asKept = ({ source, sourceId, firstSeenAt }: Payment, told: Payment): Payment => ({
+  ...told,
+  source,
+  sourceId,
+  firstSeenAt,
+});
+
+/** What the last step of each id left. */
+const lastOf = <Thing>(ids: readonly string[], things: ReadonlyMap<string, Thing>): Thing[] =>
+  [...new Set(ids)].flatMap((id) => things.get(id) ?? []);
+
+/**
+ * Both events of a completing payment carry the state after it, with versions n and n + 1. Their ids
+ * name the fact: restored, this service tells it again as the same (rule EVENT-7).
+ */
+const creditEvents = ({ credited, event, payment }: Step, now: Date): OutgoingEvent[] => {
+  if (credited === undefined) return [];
+  const { link, isCompleted } = credited;
+  const state = linkState(link, now);
+  const common = { key: link.id, occurredAt: now, traceparent: event.traceparent };
+  const transaction = linkTransaction(payment);
+  const first = isCompleted ? { ...state, version: state.version - 1 } : state;
+  const succeeded = outgoing(linkTransactionSucceeded, {
+    ...common,
+    id: idOfNames("evt", [linkTransactionSucceeded.type, payment.id]),
+    data: { link: first, transaction },
+  });
+  if (!isCompleted) return [succeeded];
+  const completed = outgoing(linkCompleted, {
+    ...common,
+    id: idOfNames("evt", [linkCompleted.type, link.id]),
+    data: { link: state },
+  });
+  return [succeeded, completed];
+};
+
+const countSteps =
+  ({ counters }: Deps, steps: readonly Step[]): AfterCommit =>
+  () => {
+    for (const { before, credited, event, known, payment } of steps) {
+      if (known !== undefined && event.data.version > known.version + 1) {
+        counters.skipped(topics.settlements);
+      }
+      if (known?.status === "settled") {
+        if (payment.isOrphaned && !known.isOrphaned) counters.orphaned();
+      } else if (payment.status === "settled") counters.judged(payment.reason ?? undefined);
+      if (credited?.isCompleted === true) counters.changed(before.status, "completed");
+    }
+  };
