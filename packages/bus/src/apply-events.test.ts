@@ -138,30 +138,3 @@ describe("events that are applied together", () => {
     expect(await effectsOf(bad)).toEqual([`${bad}:2`]);
   });
 });
-
-describe("events that a reaction finds to be old", () => {
-  test("never come to the handler; those between them do, and a lone one is not asked about", async () => {
-    const key = fresh("key");
-    const asked: number[][] = [];
-    const old = new Set([1, 3]);
-    const reaction = on(
-      lone,
-      async (tx, { step }, { key }) => writeEffect(tx, { key, step }),
-      async (_tx, events) => {
-        asked.push(events.map(({ data }) => data.step));
-        const found = events.filter(({ data }) => old.has(data.step));
-        return new Set(found.map(({ envelope }) => envelope.id));
-      },
-    );
-    await start(writeAll, [reaction, ...onTogether([changed], writeAll)]);
-    await bus.handOver([
-      record(key, 1, "thing.left"),
-      record(key, 2),
-      record(key, 3, "thing.left"),
-      record(key, 4, "thing.left"),
-    ]);
-    await bus.handOver([record(key, 5, "thing.left")]);
-    expect(asked).toEqual([[1, 3, 4]]);
-    expect(await effectsOf(key)).toEqual([`${key}:2`, `${key}:4`, `${key}:5`]);
-  });
-});

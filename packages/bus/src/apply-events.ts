@@ -26,31 +26,13 @@ export const applyEvents = async (
     const afterCommit = await applyTogether(tx, group, ended, reaction.applyTogether);
     if (afterCommit !== undefined) afterCommits.push(afterCommit);
   };
-  const old = await findOld(tx, events);
   for (const event of events) {
-    if (old.has(event.envelope.id)) continue;
     const handler = togetherHandler(event);
     if (handler === undefined || handler !== togetherHandler(run[0])) await endRun();
     run.push(event);
   }
   await endRun();
   return afterCommits;
-};
-
-/** A lone event is not asked about, as its handler would look again. */
-const findOld = async (
-  tx: Transaction,
-  events: readonly EventReading[],
-): Promise<ReadonlySet<string>> => {
-  const byFinder = Map.groupBy(events, ({ reaction }) =>
-    "apply" in reaction ? reaction.findOld : undefined,
-  );
-  const old = new Set<string>();
-  for (const [find, asked] of byFinder) {
-    if (find === undefined || asked.length === 1) continue;
-    for (const id of await find(tx, asked)) old.add(id);
-  }
-  return old;
 };
 
 const togetherHandler = (event: EventReading | undefined): ChunkHandler | undefined =>

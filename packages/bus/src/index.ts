@@ -24,7 +24,6 @@ export {
   type ChunkHandler,
   type Envelope,
   type EventHandler,
-  type OldFinder,
   type Reaction,
   on,
   onTogether,

@@ -43,30 +43,20 @@ export type ChunkHandler<Event extends EventType = EventType> = (
   events: readonly ChunkEvent<Event>[],
 ) => Promise<AfterCommit | void>;
 
-/**
- * Answers the envelopes' ids of those events that change nothing, because all that they tell is
- * known: in one statement for many, as when everything is told again. What is old must stay so.
- */
-export type OldFinder<Event extends EventType = EventType> = (
-  tx: Transaction,
-  events: readonly ChunkEvent<Event>[],
-) => Promise<ReadonlySet<string>>;
-
 /** An event type with the handler that applies it, alone or with those around it. */
 export type Reaction = { event: EventType } & (
-  | { apply: EventHandler; findOld: OldFinder | undefined }
+  | { apply: EventHandler }
   | { applyTogether: ChunkHandler }
 );
 
-/**
- * Pairs an event type with its handler, so that the compiler checks them together. Where several
- * events come at once, the handler gets none that `findOld` knows to be old.
- */
+/** Pairs an event type with its handler, so that the compiler checks them together. */
 export const on = <Event extends EventType>(
   event: Event,
   apply: EventHandler<Event>,
-  findOld?: OldFinder<Event>,
-): Reaction => ({ event, apply, findOld });
+): Reaction => ({
+  event,
+  apply,
+});
 
 /**
  * Pairs event types with one handler that applies them together, in a few statements for many
