@@ -38,28 +38,28 @@ const unknownTriesMax = 5;
 /**
  * Settles a chunk of one topic's records in order: each is applied, found to be a repeat, let
  * through or set aside. It tries all of them in one transaction. If one record makes that fail, it
- * goes one by one, so that only that record is set aside. It waits for a database that is away.
- * The same transaction moves the group's position. Throws only if that lies before these records,
- * if the signal aborts during a wait, or at a defect of ours.
+ * tries each half, so that only that record is set aside, and the others cost few transactions. It
+ * waits for a database that is away. The same transaction moves the group's position. Throws only if
+ * that lies before these records, if the signal aborts during a wait, or at a defect of ours.
  */
 export const applyChunk = async (
   applier: Applier,
   readings: readonly Reading[],
   signal: AbortSignal,
 ): Promise<void> => {
-  const isLone = readings.length === 1;
+  const [first, ...others] = readings;
+  if (first === undefined || signal.aborted) return;
+  if (others.length === 0) return applySingly(applier, first, signal);
   try {
     const outcome = await outlast(applier, signal, () => applyTogether(applier, readings));
-    applier.committed(readings, outcome);
-    return;
+    return applier.committed(readings, outcome);
   } catch (error) {
     if (signal.aborted || error instanceof PositionBehind) throw error;
-    if (!isLone) applier.log.warn({ err: error }, "a chunk failed; its records are applied singly");
+    applier.log.warn({ err: error }, "a chunk failed; its halves are applied one after the other");
   }
-  for (const reading of readings) {
-    if (signal.aborted) return;
-    await applySingly(applier, reading, signal);
-  }
+  const half = Math.ceil(readings.length / 2);
+  await applyChunk(applier, readings.slice(0, half), signal);
+  await applyChunk(applier, readings.slice(half), signal);
 };
 
 const applySingly = async (

@@ -123,7 +123,7 @@ describe("events that are applied together", () => {
     expect(done).toEqual(["1:true", "replayed"]);
   });
 
-  test("of which one fails are applied singly: that one is set aside, and a replay brings it", async () => {
+  test("of which one fails are applied without it: that one is set aside, and a replay brings it", async () => {
     const [good, bad] = [fresh("good"), fresh("bad")];
     const failing: Together = async (tx, events) => {
       if (events.some(({ envelope }) => envelope.key === bad)) throw new TypeError("not this one");
@@ -136,5 +136,22 @@ describe("events that are applied together", () => {
     expect(await listDeadLetters({ pool: database.pool, group })).toMatchObject([{ key: bad }]);
     await replayDeadLetters({ pool: database.pool, group, reactions: reactionsOf(writeAll) });
     expect(await effectsOf(bad)).toEqual([`${bad}:2`]);
+  });
+
+  // Guards against one bad record that makes all around it cost a transaction each.
+  test("of which one among many fails are tried by halves, in order", async () => {
+    const [good, bad] = [fresh("good"), fresh("bad")];
+    const failing: Together = async (tx, events) => {
+      await writeAll(tx, events);
+      if (events.some(({ envelope }) => envelope.key === bad)) throw new TypeError("not this one");
+    };
+    await start(failing);
+    const steps = Array.from({ length: 64 }, (_, index) => index + 1);
+    await bus.handOver(steps.map((step) => record(step === 40 ? bad : good, step)));
+    const goodSteps = steps.filter((step) => step !== 40);
+    expect(await effectsOf(good)).toEqual(goodSteps.map((step) => `${good}:${step}`));
+    expect(await listDeadLetters({ pool: database.pool, group })).toMatchObject([{ key: bad }]);
+    // The whole, two parts at each of six halvings, and what a lone record that fails is tried.
+    expect(runs.length).toBeLessThanOrEqual(1 + 2 * 6 + 5);
   });
 });

@@ -36,7 +36,7 @@ export type AfterCommit = () => void;
 
 /**
  * Applies events that follow one another, in order, under the terms of an {@link EventHandler}. If
- * it fails, it gets each event alone, so that only the one at fault is set aside.
+ * it fails, it gets fewer of them, in the end each alone, so that only the one at fault is set aside.
  */
 export type ChunkHandler<Event extends EventType = EventType> = (
   tx: Transaction,
