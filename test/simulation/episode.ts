@@ -33,6 +33,7 @@ const providersMax = 3;
 const blockMsMax = 4_000;
 /** Longer than any pause of the watcher's. */
 const restMs = 60_000;
+const mannerMsMax = 40_000;
 /** So many that a watcher reads them in wide ranges, without their headers. */
 const burstBlocks = 120;
 const errandWaitMsMax = 1_500;
@@ -72,7 +73,6 @@ const chainFiles = (
 
 const troubles = ["lags", "stands still", "is silent", "refuses"] as const;
 const lies = ["omits logs", "omits receipts", "renames blocks", "invents"] as const;
-const isLie = ({ kind }: Manner): boolean => lies.some((lie) => lie === kind);
 
 export type EpisodeResult = {
   seed: number;
@@ -159,7 +159,7 @@ export const playEpisode = async (
     dump: random.pick([0, 0.05]),
     lostLog: random.pick([0, 0.015]),
     operator: random.pick([0, 0.03]),
-    provider: random.pick([0, 0.05, 0.15]),
+    provider: random.pick([0, 0.1, 0.3]),
     lies: random.pick([0, 0.5, 1]),
     disturbance: random.pick([0.02, 0.05]),
   };
@@ -285,6 +285,7 @@ export const playEpisode = async (
   };
 
   let isRecovering = false;
+  let mannersUntilMs = 0;
   let dumped: { name: ServiceName; dump: Dump } | undefined;
   let sharedBlock: number | undefined;
 
@@ -363,9 +364,24 @@ export const playEpisode = async (
     }
   };
 
-  const drawManner = (): Manner => {
-    const mayLie = providers.length > 1 && random.chance(mood.lies);
-    const kind = random.pick(mayLie ? lies : troubles);
+  /**
+   * At most one tells stories, as of two nobody could know which to believe; others may be away
+   * meanwhile. Some manners last until the blocks of their time are final.
+   */
+  const changeManners = (): void => {
+    for (const provider of providers) provider.manner = { kind: "honest" };
+    mannersUntilMs = world.nowMs() + random.below(mannerMsMax);
+    const [liar, ...others] = random.chance(0.5) ? providers : providers.toReversed();
+    if (liar !== undefined && others.length > 0 && random.chance(mood.lies)) {
+      liar.manner = drawManner(random.pick(lies));
+    }
+    for (const provider of others.length === 0 ? providers : others) {
+      if (random.chance(0.3)) provider.manner = drawManner(random.pick(troubles));
+    }
+    world.say(providers.map(({ host, manner }) => `${host} ${manner.kind}`).join(", "));
+  };
+
+  const drawManner = (kind: (typeof lies | typeof troubles)[number]): Manner => {
     switch (kind) {
       case "lags":
         return { kind, blocks: 1 + random.below(4) };
@@ -427,15 +443,7 @@ export const playEpisode = async (
       world.say(`kill ${replica.owner.name}`);
       await kill(replica.owner);
     }
-    if (random.chance(mood.provider)) {
-      const provider = random.pick(providers);
-      const manner =
-        provider.manner.kind === "honest" ? drawManner() : ({ kind: "honest" } as const);
-      // Of two that tell stories nobody could know which to believe.
-      for (const other of providers) if (isLie(other.manner)) other.manner = { kind: "honest" };
-      provider.manner = manner;
-      world.say(`${provider.host} ${manner.kind}`);
-    }
+    if (random.chance(mood.provider) && world.nowMs() >= mannersUntilMs) changeManners();
     if (random.chance(mood.flight)) {
       const byMs = random.below(random.chance(0.2) ? 12_000 : 1_500);
       world.say(`time passes: ${byMs}`);

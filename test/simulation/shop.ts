@@ -93,6 +93,7 @@ export const openShop = (world: World, model: Model, chain: Chain) => {
   const accounts = Array.from({ length: accountCount }, (_, number) => newAccount(number));
   const failures = new Map<string, number>();
   let isCalm = false;
+  let orderCount = 0;
   const answers = new Map<string, IntrospectionAnswer>();
   for (const { account, key, session } of accounts) {
     const credential = {
@@ -124,7 +125,8 @@ export const openShop = (world: World, model: Model, chain: Chain) => {
   };
 
   const placeOrder = (): void => {
-    const number = model.orders.length + 1;
+    orderCount += 1;
+    const number = orderCount;
     const expiresInMs = 1_000 * (5 + random.below(60));
     const order: Order = {
       number,
