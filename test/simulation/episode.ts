@@ -110,7 +110,14 @@ export const playEpisode = async (
     admin,
     database,
     heard,
-  }: { admin: Client; database: TestDatabase; heard?: (line: string) => void },
+    isOver,
+  }: {
+    admin: Client;
+    database: TestDatabase;
+    heard?: (line: string) => void;
+    /** Whether to end at once. */
+    isOver: () => boolean;
+  },
 ): Promise<EpisodeResult> => {
   const world = createWorld(createRandom(seed), start, heard);
   const { random } = world;
@@ -242,6 +249,7 @@ export const playEpisode = async (
   /** One thing happens; false if there is nothing that could. */
   const happen = async (): Promise<boolean> => {
     if (failure !== undefined) throw failure;
+    if (isOver()) throw new Error("nobody waits for the end");
     restartDue();
     const offers = bus.offers();
     const idle = shop.errands.filter(

@@ -1,44 +1,115 @@
 // `npm run simulate -- --minutes N [--seed S]`: plays episodes of the simulation; ends with 1 where one
-// finds something. `--episodes N` plays so many; `--trace <file>` writes down all that happens.
+// finds something. `--episodes N` plays so many; `--trace <file>` writes down all that happens. They are
+// played on every core, unless `--processes N` says by how many; a trace is of one.
+import { type ChildProcess, fork } from "node:child_process";
 import { randomInt } from "node:crypto";
+import { once } from "node:events";
 import { createWriteStream } from "node:fs";
+import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { openBenchPostgres } from "../bench/bench-postgres.ts";
-import { simulate, tellFinding } from "./simulate.ts";
+import { type Simulation, simulate, tellFinding } from "./simulate.ts";
+
+/** What one process plays: every so many-th episode of a run. */
+type Part = { seed: number; stride: number; episodesMax: number; endsAtMs: number };
+
+const say = (line: string) => process.stdout.write(`${line}\n`);
+const seedsMax = 2 ** 40;
+const secondMs = 1_000;
 
 const { values } = parseArgs({
   options: {
     minutes: { type: "string" },
     episodes: { type: "string" },
     seed: { type: "string" },
+    processes: { type: "string" },
+    part: { type: "boolean", default: false },
     trace: { type: "string" },
     verbose: { type: "boolean", default: false },
   },
 });
-const say = (line: string) => process.stdout.write(`${line}\n`);
-const seedsMax = 2 ** 40;
-const secondMs = 1_000;
 
-const episodesMax = Number(values.episodes ?? Infinity);
-const minutes = Number(values.minutes ?? (values.episodes === undefined ? 1 : Infinity));
-const seed = Number(values.seed ?? randomInt(seedsMax));
-const trace = values.trace === undefined ? undefined : createWriteStream(values.trace);
+const play = (
+  { endsAtMs, episodesMax, seed, stride }: Part,
+  isOver: () => boolean,
+): Promise<Simulation> => {
+  const trace = values.trace === undefined ? undefined : createWriteStream(values.trace);
+  return simulate({
+    seed,
+    stride,
+    isOver,
+    goesOn: ({ episodes }) => episodes < episodesMax && Date.now() < endsAtMs,
+    ...(trace === undefined ? {} : { heard: (line: string) => void trace.write(`${line}\n`) }),
+    played: (result) => {
+      if (values.verbose) say(`${result.seed}: ${result.steps} steps, ${result.digest}`);
+    },
+  });
+};
 
-const postgres = await openBenchPostgres();
-const startedAtMs = performance.now();
-const elapsedSeconds = () => Math.round((performance.now() - startedAtMs) / secondMs);
-say(`the first seed is ${seed}`);
-const { counts, episodes, found, steps } = await simulate({
-  seed,
-  goesOn: (soFar) => soFar.episodes < episodesMax && elapsedSeconds() < minutes * 60,
-  ...(trace === undefined ? {} : { heard: (line: string) => void trace.write(`${line}\n`) }),
-  played: (result) => {
-    if (values.verbose) say(`${result.seed}: ${result.steps} steps, ${result.digest}`);
-  },
-});
-for (const what of [...counts.keys()].sort()) say(`  ${what}: ${counts.get(what) ?? 0}`);
-if (found !== undefined) say(tellFinding(found));
-const findings = found === undefined ? "nothing found" : "something found";
-say(`${episodes} episodes, ${steps} steps, ${elapsedSeconds()} s: ${findings}`);
-await postgres.close();
-process.exit(found === undefined ? 0 : 1);
+const playBeside = (child: ChildProcess): Promise<Simulation> =>
+  new Promise((resolve, reject) => {
+    child.once("message", (simulation) => resolve(simulation as Simulation));
+    child.once("exit", () => reject(new Error("a process of the simulation has ended")));
+  });
+
+/** Plays a run in several processes; where one finds something, the others end at once. */
+const playBy = async (processCount: number, run: Part): Promise<readonly Simulation[]> => {
+  if (processCount === 1) return [await play(run, () => false)];
+  const args = [...process.argv.slice(2), "--part"];
+  const children = Array.from({ length: processCount }, (_, index) => {
+    const child = fork(import.meta.filename, args, { serialization: "advanced" });
+    const episodesMax = Math.ceil((run.episodesMax - index) / processCount);
+    child.send({ ...run, seed: run.seed + index, stride: processCount, episodesMax });
+    return child;
+  });
+  return Promise.all(
+    children.map(async (child) => {
+      const simulation = await playBeside(child);
+      const others = simulation.found === undefined ? [] : children;
+      for (const other of others) if (other.connected) other.send("over");
+      return simulation;
+    }),
+  );
+};
+
+const playPart = async (): Promise<void> => {
+  const [part] = (await once(process, "message")) as [Part];
+  let isOver = false;
+  process.on("message", () => {
+    isOver = true;
+  });
+  process.once("disconnect", () => process.exit());
+  const simulation = await play(part, () => isOver);
+  process.send?.(simulation, () => process.exit());
+};
+
+const lead = async (): Promise<void> => {
+  const episodesMax = Number(values.episodes ?? Infinity);
+  const minutes = Number(values.minutes ?? (values.episodes === undefined ? 1 : Infinity));
+  const seed = Number(values.seed ?? randomInt(seedsMax));
+  const processes =
+    values.trace === undefined ? Number(values.processes ?? availableParallelism()) : 1;
+  const postgres = await openBenchPostgres({ max_connections: "500", fsync: "off" });
+  const startedAtMs = Date.now();
+  say(`the first seed is ${seed}`);
+  const endsAtMs = startedAtMs + minutes * 60 * secondMs;
+  const run = { seed, stride: 1, episodesMax, endsAtMs };
+  const simulations = await playBy(Math.min(processes, episodesMax), run);
+  const counts = new Map<string, number>();
+  for (const each of simulations) {
+    for (const [what, count] of each.counts) counts.set(what, (counts.get(what) ?? 0) + count);
+  }
+  for (const what of [...counts.keys()].sort()) say(`  ${what}: ${counts.get(what) ?? 0}`);
+  const found = simulations.map((each) => each.found).find((one) => one !== undefined);
+  if (found !== undefined) say(tellFinding(found));
+  const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
+  const episodes = sum(simulations.map((each) => each.episodes));
+  const steps = sum(simulations.map((each) => each.steps));
+  const seconds = Math.round((Date.now() - startedAtMs) / secondMs);
+  const findings = found === undefined ? "nothing found" : "something found";
+  say(`${episodes} episodes, ${steps} steps, ${seconds} s: ${findings}`);
+  await postgres.close();
+  process.exit(found === undefined ? 0 : 1);
+};
+
+await (values.part ? playPart() : lead());

@@ -3,7 +3,8 @@ import { Client } from "pg";
 import { type Fate, type Outcome, type Owner, type World, currentOwner, never } from "./world.ts";
 
 type Query = (this: Client, ...args: unknown[]) => Promise<Result>;
-type Result = { rowCount: number | null; rows: { pid: number }[] };
+type Row = { pid: number; blockedBy?: readonly number[] };
+type Result = { rowCount: number | null; rows: Row[] };
 type Plain = (this: Client) => Promise<void>;
 
 const prototype = Object.create(Client.prototype) as Readonly<Record<string, unknown>>;
@@ -33,13 +34,23 @@ export const postgresSeam = {
     Object.assign(Client.prototype, { query, connect, end });
   },
 
-  /** Which sessions wait for a lock, and have for long enough that no deadlock will be found. */
+  /**
+   * Which sessions wait for a lock, where each of them waits for one that does not: of those that wait
+   * for one another Postgres will end one.
+   */
   findWaiting: async (): Promise<ReadonlySet<number>> => {
     const rows = await ask(
-      `SELECT pid FROM pg_locks WHERE NOT granted
-       AND waitstart < clock_timestamp() - interval '25 milliseconds'`,
+      `SELECT DISTINCT pid, pg_blocking_pids(pid) AS "blockedBy" FROM pg_locks
+       WHERE NOT granted AND waitstart < clock_timestamp() - interval '3 milliseconds'`,
     );
-    return new Set(rows.map(({ pid }) => pid));
+    const waiting = new Map(rows.map(({ blockedBy = [], pid }) => [pid, blockedBy]));
+    for (let before = -1; before !== waiting.size;) {
+      before = waiting.size;
+      for (const [pid, blockedBy] of waiting) {
+        if (blockedBy.every((other) => !waiting.has(other))) waiting.delete(pid);
+      }
+    }
+    return new Set(waiting.size > 0 ? [] : rows.map(({ pid }) => pid));
   },
 
   /** Cuts all sessions of a process that was killed; ends once Postgres has undone their work. */
@@ -53,7 +64,7 @@ export const postgresSeam = {
   },
 };
 
-const ask = async (text: string, values: unknown[] = []): Promise<{ pid: number }[]> => {
+const ask = async (text: string, values: unknown[] = []): Promise<Row[]> => {
   const { admin } = postgresSeam;
   if (admin === undefined) throw new Error("nobody looks at the sessions");
   return (await real.query.call(admin, text, values)).rows;
@@ -69,7 +80,7 @@ const terminate = async (pid: number): Promise<void> => {
 const untilGone = async (pid: number): Promise<void> => {
   const until = performance.now() + goneMsMax;
   while (performance.now() < until) {
-    const rows = await ask("SELECT FROM pg_stat_activity WHERE pid = $1", [pid]);
+    const rows = await ask("SELECT FROM pg_stat_get_activity($1)", [pid]);
     if (rows.length === 0) return;
     await new Promise((resolve) => {
       wait(resolve, pollMs);

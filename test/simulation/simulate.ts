@@ -15,12 +15,15 @@ export type Simulation = {
 };
 
 type Options = {
-  /** The first episode's seed; the others follow it. */
+  /** The first episode's seed; the others follow it, `stride` apart. */
   seed: number;
+  stride?: number;
   /** Whether another episode is to be played after so many. */
   goesOn: (soFar: Omit<Simulation, "digests" | "found">) => boolean;
   /** Hears every line of every episode. */
   heard?: (line: string) => void;
+  /** Whether to end in the middle of an episode, which then counts for nothing. */
+  isOver?: () => boolean;
   played?: (result: EpisodeResult) => void;
 };
 
@@ -28,7 +31,14 @@ type Options = {
 const databaseSettings = ["deadlock_timeout = '10ms'", "synchronous_commit = off"];
 
 /** Plays episode after episode over one database of its own, until one finds something. */
-export const simulate = async ({ goesOn, heard, played, seed }: Options): Promise<Simulation> => {
+export const simulate = async ({
+  goesOn,
+  heard,
+  isOver = () => false,
+  played,
+  seed,
+  stride = 1,
+}: Options): Promise<Simulation> => {
   installSeams();
   const database = await createTestDatabase(schemas);
   const admin = new Client({ connectionString: database.adminUrl });
@@ -42,8 +52,9 @@ export const simulate = async ({ goesOn, heard, played, seed }: Options): Promis
   let found: EpisodeResult | undefined;
   try {
     do {
-      const scene = { admin, database, ...(heard === undefined ? {} : { heard }) };
-      const result = await playEpisode(seed + digests.length, scene);
+      const scene = { admin, database, isOver, ...(heard === undefined ? {} : { heard }) };
+      const result = await playEpisode(seed + digests.length * stride, scene);
+      if (isOver()) break;
       digests.push(result.digest);
       steps += result.steps;
       for (const [what, count] of result.counts) counts.set(what, (counts.get(what) ?? 0) + count);

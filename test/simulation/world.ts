@@ -46,7 +46,7 @@ export const never = <T>(): Promise<T> => new Promise<T>(() => {});
 const { setImmediate: realImmediate, setTimeout: realTimeout } = globalThis;
 
 const quietTurns = 4;
-const lookAtLocksMs = 2;
+const lookAtLocksMsMin = 2;
 const stuckMsMax = 60_000;
 const linesKept = 400;
 
@@ -68,8 +68,10 @@ export const createWorld = (
   let nowMs = startedAt.getTime();
   let activity = 0;
   let steps = 0;
-  let busy = 0;
+  const busy = new Set<Promise<unknown>>();
   let hasReleased = false;
+  /** How long an act takes on this machine, which others may load: locks are looked at after longer. */
+  let usualMs = 1;
   const acts = new Set<Act>();
   const timers = new Set<Timer>();
   const begun = new Set<Begun>();
@@ -102,7 +104,9 @@ export const createWorld = (
       await new Promise((resolve) => {
         realImmediate(resolve);
       });
-      if (before !== activity || busy > 0) turns = -1;
+      const isBusy = busy.size > 0;
+      if (isBusy) await Promise.allSettled(busy);
+      if (before !== activity || isBusy) turns = -1;
     }
   };
 
@@ -134,13 +138,14 @@ export const createWorld = (
   /** Waits until each statement under way has ended or waits for a lock. */
   const settle = async (waitFor: readonly Begun[]): Promise<void> => {
     const until = performance.now() + stuckMsMax;
-    for (;;) {
+    for (let waitMs = Math.max(lookAtLocksMsMin, usualMs * 4); ; waitMs *= 2) {
       const open = waitFor.filter((one) => !isOver(one) && one.act.owner?.isDead !== true);
       if (open.length === 0) return;
-      await Promise.race([...open.map((one) => one.ended), wait(lookAtLocksMs)]);
+      await Promise.race([...open.map((one) => one.ended), wait(waitMs)]);
       const still = open.filter((one) => !isOver(one));
       if (still.length === 0) continue;
-      const waiting = await findWaiting();
+      const areStatements = still.every(({ act }) => act.pid !== undefined);
+      const waiting = areStatements ? await findWaiting() : new Set<number>();
       const isWaiting = ({ act }: Begun) => act.pid !== undefined && waiting.has(act.pid());
       if (still.every((one) => isOver(one) || isWaiting(one))) return;
       if (performance.now() > until) throw new Error(`stuck: ${still[0]?.act.what ?? ""}`);
@@ -170,7 +175,9 @@ export const createWorld = (
     one.ended = performing.then((outcome) => {
       one.outcome = outcome;
     });
+    const begunAtMs = performance.now();
     await settle([one]);
+    if (one.outcome !== undefined) usualMs += (performance.now() - begunAtMs - usualMs) / 32;
     const word = one.outcome?.word ?? "waits for a lock";
     if (one.outcome === undefined) count("waited for a lock");
     say(
@@ -200,11 +207,12 @@ export const createWorld = (
     },
     /** Holds the world still while something of the machine's own is under way. */
     during: async <Result>(work: () => Promise<Result>): Promise<Result> => {
-      busy += 1;
+      const working = work();
+      busy.add(working);
       try {
-        return await work();
+        return await working;
       } finally {
-        busy -= 1;
+        busy.delete(working);
         activity += 1;
       }
     },
