@@ -13,6 +13,7 @@ const kinds = [
   /^crash of webhook-dispatcher/,
   /^sql: crash/,
   /^sql: fail/,
+  /^sql: stand still/,
   /^publish: /,
   /^rebalance/,
   /^the broker goes or comes/,
