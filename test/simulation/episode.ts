@@ -358,7 +358,9 @@ export const playEpisode = async (
     if (isToldAgain && bus.isRead()) isRecovering = false;
     if (dumped === undefined && random.chance(mood.dump)) await takeDump();
     else if (dumped !== undefined && random.chance(0.05)) await restoreDump(dumped);
-    if (random.chance(mood.lostLog)) {
+    // What links-api lost, and the order in which it had heard it, must not both be gone.
+    const isOrderKept = dumped?.name !== "links-api" && !isRecovering;
+    if (random.chance(mood.lostLog) && isOrderKept) {
       world.say("the broker loses its log");
       world.count("the broker loses its log");
       bus.loseLog();
