@@ -552,6 +552,11 @@ export const playEpisode = async (
   };
 
   const holdAll = async (): Promise<void> => {
+    const { rows } = await admin.query<{ hash: string }>(
+      `SELECT transaction_hash AS hash FROM settlement_listener.chain_transfers
+       WHERE nonce IS NULL AND is_orphaned`,
+    );
+    for (const { hash } of rows) model.hasNoNonce(hash);
     for (const order of model.orders) {
       const cookie = shop.cookieOf(order.account);
       const path = `/console/api/payment-links/${order.linkId}`;

@@ -83,6 +83,7 @@ export const createModel = () => {
   const settlements = new Map<string, SettlementData>();
   const restored = new Set<string>();
   const lostIds = new Set<string>();
+  const unknownNonces = new Set<string>();
   const settlementIds = new Map<string, string>();
   const heardIds = new Set<string>();
   const webhooks = new Map<string, Webhook>();
@@ -100,11 +101,11 @@ export const createModel = () => {
   };
 
   /**
-   * Whether nobody can tell any more that a payment has failed: it was never made, or whoever saw it was
-   * restored to before that.
+   * Whether nobody can tell any more that a payment has failed: it was never made, its chain took it
+   * away before two nodes had told its nonce, or whoever saw it was restored to before that.
    */
-  const mayStayOpen = ({ isForged }: Payment): boolean =>
-    isForged || restored.has("settlement-listener");
+  const mayStayOpen = ({ hash, isForged }: Payment): boolean =>
+    isForged || unknownNonces.has(hash) || restored.has("settlement-listener");
 
   const tell = (order: Order): string => `link ${order.number}`;
 
@@ -171,6 +172,10 @@ export const createModel = () => {
     /** A service goes on from an older state of its database. */
     restored: (service: string): void => {
       restored.add(service);
+    },
+    /** A transaction was taken away before two nodes had told its nonce (rule CHAIN-5). */
+    hasNoNonce: (hash: string): void => {
+      unknownNonces.add(hash);
     },
     /** The broker has forgotten a record, which not everybody may have heard. */
     lost: ({ headers }: Pick<OutgoingRecord, "headers">): void => {
