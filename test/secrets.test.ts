@@ -202,7 +202,7 @@ describe("after a whole journey, refused and mistaken calls among it", () => {
       expect(dump[`topic ${topic}`]).toMatch(/ce_type=\w/);
     }
     holds("topic payment-links.v1", linkId);
-    holds("Redis", "{payment-links:rate-limit:v1}:key:");
+    holds("Redis", "{payment-links:rate-limit:v2}:key:");
     for (const service of ["auth-keys", "links-api", "settlement-listener", "webhook-dispatcher"]) {
       holds("log", `"service":"${service}"`);
       holds("metrics", `service="${service}"`);

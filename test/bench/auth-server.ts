@@ -48,6 +48,7 @@ const limiter =
   gate === "redis"
     ? createRedisLimiter({
         url: env["REDIS_URL"] ?? "",
+        secret: "of this bench",
         clock: systemClock,
         replicas: 1,
         metrics,

@@ -34,6 +34,7 @@ const stopList = createStopList();
 stopOnSignal(stopList, log);
 const limiter = createRedisLimiter({
   url: config.REDIS_URL,
+  secret: "shared by this rig",
   replicas: config.RATE_LIMIT_REPLICAS,
   clock: systemClock,
   metrics,

@@ -112,7 +112,8 @@ const openGround = (name: string, config: ProcessConfig, { pool, stopList, log }
   const bus: Bus = withTopicPrefix(kafka, config.KAFKA_TOPIC_PREFIX);
   stopList.add("bus", () => bus.close());
   const { REDIS_URL: url, RATE_LIMIT_REPLICAS: replicas } = config;
-  const limiter = createRedisLimiter({ url, replicas, clock, log, metrics });
+  const secret = config.INTERNAL_TOKEN?.[0] ?? "";
+  const limiter = createRedisLimiter({ url, secret, replicas, clock, log, metrics });
   stopList.add("limiter", () => limiter.close());
   const ask = createHttpAsk({
     url: config.AUTH_KEYS_INTERNAL_URL,

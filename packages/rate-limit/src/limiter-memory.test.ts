@@ -1,9 +1,15 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
-import { hash } from "node:crypto";
 import { Redis } from "ioredis";
 import { waitUntil } from "@payment-links/runtime/testing";
-import type { Bucket, Decision } from "./limiter.ts";
-import { createLimiterRig, degradedIs, commands, newBucket, still } from "./testing/limiter-rig.ts";
+import type { Decision } from "./limiter.ts";
+import {
+  createLimiterRig,
+  degradedIs,
+  commands,
+  newBucket,
+  redisNameOf,
+  still,
+} from "./testing/limiter-rig.ts";
 import { testRedisUrl } from "./testing/test-redis-url.ts";
 
 const rig = createLimiterRig();
@@ -76,7 +82,7 @@ describe("a caller over its limit", () => {
     const key = newBucket({ tokensPerSecond: 20, burst: 100 });
     const taken = Array.from({ length: 110 }, async () => limiter.take([key]));
     expect((await Promise.all(taken)).some(({ isAllowed }) => !isAllowed)).toBe(true);
-    expect(await redis.del(nameOf(key))).toBe(1);
+    expect(await redis.del(redisNameOf(key))).toBe(1);
     // A token takes 50 ms, the whole bucket 5 s.
     const passes = async () => (await limiter.take([key])).isAllowed;
     await waitUntil("it passes", passes, 1_000);
@@ -93,7 +99,7 @@ describe("a Redis that comes back empty", () => {
     await proxy.kill();
     await degradedIs(metrics, 1);
     for (let call = 0; call < 69; call += 1) void limiter.take([used]);
-    expect(await redis.del(nameOf(used))).toBe(1);
+    expect(await redis.del(redisNameOf(used))).toBe(1);
     await proxy.pass();
     await degradedIs(metrics, 0);
     expect((await limiter.take([used])).states[0]?.remaining).toBe(100 - 70 - 1);
@@ -114,10 +120,6 @@ describe("a Redis that comes back empty", () => {
     expect((await limiter.take([key])).states[0]?.remaining).toBe(100 - 60 - 1);
   });
 });
-
-/** What a key's bucket is called in Redis. */
-const nameOf = ({ id }: Bucket): string =>
-  `{payment-links:rate-limit:v1}:key:${hash("sha256", id, "base64url").slice(0, 22)}`;
 
 /** How often Redis was asked for a key's bucket; a probe may fall in between. */
 const asked = (proxy: Parameters<typeof commands>[0]): number =>

@@ -1,4 +1,4 @@
-import { createHash, hash } from "node:crypto";
+import { createHash, createHmac } from "node:crypto";
 import { Redis } from "ioredis";
 import { type Clock, type Log, type Metrics, afterMs, startLoop } from "@payment-links/runtime";
 import { askByTurns } from "./ask-by-turns.ts";
@@ -12,6 +12,8 @@ import { takeTokens, tokenMicros } from "./take-tokens.ts";
 
 type RedisLimiterOptions = {
   url: string;
+  /** What all processes that share the limits know, and Redis does not. */
+  secret: string;
   clock: Clock;
   /** How many processes share the limits. Without Redis each grants its part. */
   replicas: number;
@@ -35,7 +37,7 @@ const reconnectWaitMsMax = 1_000;
 export const createRedisLimiter = (options: RedisLimiterOptions): Limiter => {
   const { clock, log, metrics, replicas, answerTimeoutMs = defaultAnswerTimeoutMs } = options;
   const redis = openRedis(options.url, Math.max(connectionTimeoutMs, answerTimeoutMs));
-  const askDebts = createAskDebts(redis, answerTimeoutMs);
+  const askDebts = createAskDebts(redis, createKeyOf(options.secret), answerTimeoutMs);
   const own = createOwnBuckets(clock, ownBucketsMax);
   const count = countDecisions(metrics);
   const health = createRedisHealth(metrics, log);
@@ -117,7 +119,11 @@ const scriptSha = createHash("sha1").update(takeScript).digest("hex");
  * Makes the question that takes the tokens in Redis and answers each bucket's debt as it was
  * before. It throws after `answerTimeoutMs`.
  */
-const createAskDebts = (redis: Redis, answerTimeoutMs: number) => {
+const createAskDebts = (
+  redis: Redis,
+  keyOf: (bucket: Bucket) => string,
+  answerTimeoutMs: number,
+) => {
   const ask = askByTurns(redis, answerTimeoutMs);
   return async (
     buckets: readonly Bucket[],
@@ -150,11 +156,18 @@ const runScript = async (
 };
 
 // One slot of a cluster for all buckets, because one script must reach several of them.
-const keyPrefix = "{payment-links:rate-limit:v1}";
+const keyPrefix = "{payment-links:rate-limit:v2}";
 
-/** The id is hashed and cut to 132 bits, so that Redis shows no address, and no key by a mishap. */
-const keyOf = ({ policy, id }: Bucket): string =>
-  `${keyPrefix}:${policy}:${hash("sha256", id, "base64url").slice(0, 22)}`;
+/**
+ * The id's HMAC, cut to 132 bits: whoever reads Redis could try every IPv4 address against a hash
+ * without a secret.
+ */
+const createKeyOf =
+  (secret: string) =>
+  ({ policy, id }: Bucket): string => {
+    const sealed = createHmac("sha256", secret).update(id).digest("base64url");
+    return `${keyPrefix}:${policy}:${sealed.slice(0, 22)}`;
+  };
 
 const probeBucket: Bucket = {
   policy: "probe",

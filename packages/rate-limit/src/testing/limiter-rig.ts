@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { createHmac, randomUUID } from "node:crypto";
 import { type Metrics, openLog, openMetrics, systemClock } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
 import type { Bucket, Limiter } from "../limiter.ts";
@@ -28,7 +28,15 @@ const patientMs = 20_000;
 /** As in production, for tests of what a slow Redis means. */
 export const impatient = { answerTimeoutMs: 50 };
 
-type Patience = { answerTimeoutMs?: number };
+const testSecret = "shared by all processes of a test";
+
+/** Under which name Redis keeps a bucket of these limiters. */
+export const redisNameOf = ({ policy, id }: Bucket): string => {
+  const sealed = createHmac("sha256", testSecret).update(id).digest("base64url").slice(0, 22);
+  return `{payment-links:rate-limit:v2}:${policy}:${sealed}`;
+};
+
+type Patience = { answerTimeoutMs?: number; secret?: string };
 
 /** Opens limiters over the tests' Redis, behind a proxy if it must fail, and closes them all. */
 export const createLimiterRig = () => {
@@ -47,6 +55,7 @@ export const createLimiterRig = () => {
     const metrics = openMetrics("test");
     const limiter = createRedisLimiter({
       url,
+      secret: testSecret,
       clock: systemClock,
       replicas,
       metrics,
