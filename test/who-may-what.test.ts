@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import {
+  type Operation,
   type Scope,
   consoleOperations,
   createLinkBody,
@@ -9,7 +10,8 @@ import {
   scopes,
 } from "@payment-links/contracts";
 import type { Route } from "@payment-links/http";
-import { type Merchant, call, openMerchant } from "./rig/client.ts";
+import { presenceMsMax } from "@payment-links/identity";
+import { type Merchant, call, openMerchant, signInAgain } from "./rig/client.ts";
 import { openServicesInProcess } from "./rig/services-in-process.ts";
 
 /** Who may call a route: anybody, a key with a scope, or a signed-in person. */
@@ -27,6 +29,8 @@ type Expected = {
   of?: (owner: Merchant) => Parameters | Promise<Parameters>;
   /** Whether only the owner may see the thing: for everybody else it does not exist. */
   isOwned?: boolean;
+  /** Whether the person must have proven lately to be there (rule CALLER-19). */
+  needsPresence?: boolean;
   /** What another site's page is answered, if it is refused though anybody may call. */
   toOtherSites?: string;
 };
@@ -49,7 +53,11 @@ const wallet = {
 const hook = { url: "https://shop.com/hook", name: "shop" };
 
 const ownKey = (owner: Merchant) => create(owner, "api-keys", readOnly);
-const ownWallet = (owner: Merchant) => create(owner, "wallets", wallet);
+let wallets = 0;
+const ownWallet = (owner: Merchant) => {
+  const walletAddress = `0x${(0xab_cdef + (wallets += 1)).toString(16).padStart(40, "0")}`;
+  return create(owner, "wallets", { ...wallet, walletAddress });
+};
 const ownEndpoint = (owner: Merchant) => create(owner, "webhook-endpoints", hook);
 const ownLink = async (owner: Merchant) => ({
   handle: owner.handle,
@@ -67,6 +75,8 @@ const anyone = { by: "anyone" } as const;
 const withoutIssuer = { ...anyone, answers: "404 SIGN_IN_METHOD_UNAVAILABLE" } as const;
 const session = { by: "session", answers: "200" } as const;
 const owned = { by: "session", answers: "200", isOwned: true } as const;
+const sensitive = { ...session, needsPresence: true } as const;
+const ownedSensitive = { ...owned, needsPresence: true } as const;
 
 /** Every public route of the four services: who may call it, and what they are answered. */
 const expectations: Record<string, Expected> = {
@@ -96,6 +106,11 @@ const expectations: Record<string, Expected> = {
   "POST /console/api/session/form": { ...anyone, answers: "401", toOtherSites: "403" },
   "GET /console/api/session": session,
   "DELETE /console/api/session": { ...session, answers: "204" },
+  "POST /console/api/session/presence": {
+    ...session,
+    answers: "401 INVALID_SIGN_IN_TOKEN",
+    body: { token: "nobody's" },
+  },
   "GET /console/api/session/methods": { ...anyone, answers: "200" },
   "GET /console/api/session/nonce": {
     ...anyone,
@@ -108,12 +123,12 @@ const expectations: Record<string, Expected> = {
   "DELETE /console/api/sessions/:id": { ...owned, answers: "204", of: ownSession },
   "GET /console/api/identities": session,
   "POST /console/api/identities": {
-    ...session,
+    ...sensitive,
     answers: "401 INVALID_SIWE_MESSAGE",
     body: { siwe: { message: "", signature: "" } },
   },
   "DELETE /console/api/identities/:id": {
-    ...session,
+    ...sensitive,
     answers: "404 NOT_FOUND",
     of: () => ({ id: "idn_00000000000000000000000000" }),
   },
@@ -121,14 +136,23 @@ const expectations: Record<string, Expected> = {
   "PATCH /console/api/account": { ...session, body: { bio: "changed" } },
   "GET /console/api/tokens": session,
   "GET /console/api/wallets": session,
-  "POST /console/api/wallets": { ...session, answers: "201", body: wallet },
-  "PATCH /console/api/wallets/:id": { ...owned, of: ownWallet, body: { isDefault: true } },
-  "DELETE /console/api/wallets/:id": { ...owned, answers: "204", of: ownWallet },
+  "POST /console/api/wallets": { ...sensitive, answers: "201", body: wallet },
+  "PATCH /console/api/wallets/:id": {
+    ...ownedSensitive,
+    of: ownWallet,
+    body: { isDefault: true },
+  },
+  "DELETE /console/api/wallets/:id": { ...ownedSensitive, answers: "204", of: ownWallet },
   "GET /console/api/api-keys": session,
-  "POST /console/api/api-keys": { ...session, answers: "201", body: readOnly },
+  "POST /console/api/api-keys": { ...sensitive, answers: "201", body: readOnly },
   "PATCH /console/api/api-keys/:id": { ...owned, of: ownKey, body: { active: false } },
   "DELETE /console/api/api-keys/:id": { ...owned, answers: "204", of: ownKey },
-  "POST /console/api/api-keys/:id/rotate": { ...owned, answers: "201", of: ownKey, body: {} },
+  "POST /console/api/api-keys/:id/rotate": {
+    ...ownedSensitive,
+    answers: "201",
+    of: ownKey,
+    body: {},
+  },
   "GET /console/api/audit-log": session,
 
   "GET /console/api/payment-links": session,
@@ -138,7 +162,7 @@ const expectations: Record<string, Expected> = {
   "POST /console/api/payment-links/:id/deactivate": { ...owned, of: ownLink },
 
   "GET /console/api/webhook-endpoints": session,
-  "POST /console/api/webhook-endpoints": { ...session, answers: "201", body: hook },
+  "POST /console/api/webhook-endpoints": { ...sensitive, answers: "201", body: hook },
   "PATCH /console/api/webhook-endpoints/:id": {
     ...owned,
     of: ownEndpoint,
@@ -216,15 +240,27 @@ const makeKeys = async () => {
   };
 };
 
+let merchants = 0;
+const openAnother = () => openMerchant(system, `merchant_${(merchants += 1)}`);
+
 const nameOf = ({ method, path }: Pick<Route, "method" | "path">): string =>
   `${method.toUpperCase()} ${path}`;
 
-const ruleOf = ({ caller }: Route): Rule => (caller.by === "api-key" ? caller.scope : caller.by);
+const ruleOf = ({ caller }: Pick<Route, "caller">): Rule =>
+  caller.by === "api-key" ? caller.scope : caller.by;
+
+/** Who may call a route by its service's own word, as these tests put it. */
+const told = (rule: Rule, needsPresence = false): string =>
+  needsPresence ? `${rule}, present` : rule;
 
 describe("the route tables of the four services", () => {
   test("have the routes that are named here, no other, each by the rule that is named here", () => {
-    const declared = system.publicRoutes.map((route) => `${nameOf(route)}: ${ruleOf(route)}`);
-    const named = Object.entries(expectations).map(([name, { by }]) => `${name}: ${by}`);
+    const declared = system.publicRoutes.map(
+      (route) => `${nameOf(route)}: ${told(ruleOf(route), route.needsPresence)}`,
+    );
+    const named = Object.entries(expectations).map(
+      ([name, { by, needsPresence }]) => `${name}: ${told(by, needsPresence)}`,
+    );
     expect(declared.toSorted()).toEqual(named.toSorted());
   });
 });
@@ -235,11 +271,14 @@ describe("the documents of the API", () => {
     const documented = [
       ...Object.values(publicLinkOperations(createLinkBody(now))),
       ...consoleOperations({ catalogue: openCatalogue(), now }),
-    ].map((operation) => `${nameOf(operation)}: ${operation.caller}`);
+    ].map(
+      (operation: Operation) =>
+        `${nameOf(operation)}: ${told(operation.caller, operation.needsPresence)}`,
+    );
     const served = system.publicRoutes
       .filter(({ path }) => /^\/(v1|console\/api|checkout)\//.test(path))
       .filter(({ path }) => !/openapi\.json$|\/form$|^\/checkout\/(assets|logos)\//.test(path))
-      .map((route) => `${nameOf(route)}: ${ruleOf(route)}`);
+      .map((route) => `${nameOf(route)}: ${told(ruleOf(route), route.needsPresence)}`);
     expect(documented.toSorted()).toEqual(served.toSorted());
   });
 });
@@ -257,16 +296,19 @@ describe("what operators and the other services call", () => {
 });
 
 describe("every kind of caller gets what the rule says, of", () => {
-  let merchants = 0;
-  const openAnother = () => openMerchant(system, `merchant_${(merchants += 1)}`);
-
   test.each(Object.entries(expectations))("%s", async (name, expected) => {
-    const owner = await openAnother();
+    const stale = await openAnother();
+    // The stale session may do what is not sensitive, and does it to a thing of its own.
+    const ofStale = (await expected.of?.(stale)) ?? {};
+    system.clock.advance(1);
+    const owner = { ...stale, cookie: await signInAgain(system, stale) };
     const stranger = await openAnother();
     const parameters = (await expected.of?.(owner)) ?? {};
+    system.clock.advance(presenceMsMax - 1);
     const outcomes: Record<string, string> = {};
-    for (const [kind, headers] of await callersOf(owner, stranger)) {
-      outcomes[kind] = await outcomeOf(name, expected, parameters, headers);
+    for (const [kind, headers] of await callersOf({ owner, stale, stranger })) {
+      const thing = kind === staleKind ? ofStale : parameters;
+      outcomes[kind] = await outcomeOf(name, expected, thing, headers);
     }
     const kinds = Object.keys(outcomes);
     expect(outcomes).toEqual(
@@ -279,13 +321,19 @@ const evil = "https://evil.example";
 
 type Caller = [kind: string, headers: Record<string, string>];
 
+type Merchants = Record<"owner" | "stale" | "stranger", Merchant>;
+
+/** The owner, whose last proof of presence in this session was ten minutes ago. */
+const staleKind = "session: stale";
+
 describe("a body that is no object is told so to who may call, of", () => {
   const takesBody = Object.entries(expectations).filter(
     ([, { by, body }]) => body !== undefined && by !== "anyone",
   );
   test.each(takesBody)("%s", async (name, expected) => {
-    const parameters = (await expected.of?.(shop)) ?? {};
-    const headers = { cookie: shop.cookie, "x-api-key": keys["payment_link:create"] };
+    const owner = await openAnother();
+    const parameters = (await expected.of?.(owner)) ?? {};
+    const headers = { cookie: owner.cookie, "x-api-key": keys["payment_link:create"] };
     const outcome = await outcomeOf(name, { ...expected, body: [] }, parameters, headers);
     expect(outcome).toBe("422 model_attributes_type");
   });
@@ -295,7 +343,7 @@ describe("a body that is no object is told so to who may call, of", () => {
  * Every kind of caller. The one who may change the thing comes last, so that the thing is still
  * unchanged then.
  */
-const callersOf = async (owner: Merchant, stranger: Merchant): Promise<Caller[]> => {
+const callersOf = async ({ owner, stale, stranger }: Merchants): Promise<Caller[]> => {
   const ended = await openMerchant(system, `ended_${owner.handle}`);
   await call(`${system.baseUrl}/console/api/session`, {
     method: "DELETE",
@@ -320,6 +368,7 @@ const callersOf = async (owner: Merchant, stranger: Merchant): Promise<Caller[]>
     ["session: a key in its place", { cookie: `session=${keys["payment_link:create"]}` }],
     ["session: nobody's", { cookie: "session=nobodys" }],
     ["session: ended", { cookie: ended.cookie }],
+    [staleKind, { cookie: stale.cookie }],
     ["session: sent by another site", { cookie: owner.cookie, "sec-fetch-site": "cross-site" }],
     ["session: sent by a sibling domain", { cookie: owner.cookie, "sec-fetch-site": "same-site" }],
     ["session: sent by another site, told by its origin", { cookie: owner.cookie, origin: evil }],
@@ -355,7 +404,11 @@ const expectedFor = (expected: Expected, kind: string): string => {
 const forAnyone = ({ answers, toOtherSites = answers }: Expected, kind: string): string =>
   isOtherSites(kind) ? toOtherSites : answers;
 
-const forSession = ({ answers, isOwned }: Expected, kind: string): string => {
+const forSession = (
+  { answers, isOwned, needsPresence = false }: Expected,
+  kind: string,
+): string => {
+  if (kind === staleKind) return needsPresence ? "401 REAUTHENTICATION_REQUIRED" : answers;
   if (kind === "session: own") return answers;
   if (kind === "suspended: its session") return "403 ACCOUNT_SUSPENDED";
   if (kind === "session: another account's") return isOwned ? "404 NOT_FOUND" : answers;

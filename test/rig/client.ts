@@ -58,6 +58,20 @@ export const openMerchant = async (system: System, handle: string): Promise<Merc
   return { userId, handle, cookie, apiKey: String(key.body["key"]) };
 };
 
+/** Signs the merchant in once more, by an operator's link; answers that session's cookie. */
+export const signInAgain = async (
+  system: System,
+  { handle }: Pick<Merchant, "handle">,
+): Promise<string> => {
+  const made = await call(`${system.internalUrl}/internal/sign-in-links`, {
+    method: "POST",
+    headers:
+      system.operatorToken === undefined ? {} : { authorization: `Bearer ${system.operatorToken}` },
+    body: { handle },
+  });
+  return signIn(system, String(made.body["signInUrl"]));
+};
+
 /** Redeems a one-time sign-in link and answers the session's cookie. */
 const signIn = async (system: System, signInUrl: string): Promise<string> => {
   const token = new URLSearchParams(new URL(signInUrl).hash.slice(1)).get("token");

@@ -25,6 +25,7 @@ export {
   type IdentityData,
   LinkIdentityBody,
   NonceQuery,
+  PresenceBody,
   type SessionData,
   SignInBody,
   SignInLinkQuestion,
@@ -110,7 +111,14 @@ export {
   createLinkBody,
   pageSize,
 } from "./payment-link.ts";
-export { type ErrorEntry, Refusal, type RefusalCode, refuse, statusOf } from "./refusal.ts";
+export {
+  type ErrorEntry,
+  Refusal,
+  type RefusalCode,
+  refuse,
+  refuseStale,
+  statusOf,
+} from "./refusal.ts";
 export { type Scope, scopes } from "./scope.ts";
 export {
   type Reader,

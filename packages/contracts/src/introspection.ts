@@ -27,6 +27,8 @@ export const IntrospectionAnswer = z.discriminatedUnion("found", [
       expiresAt: Instant.nullable(),
       /** From where a key may be used; from anywhere if not given. */
       cidrs: z.array(z.string()).optional(),
+      /** Of a session: when its person last proved to be there, and how they can do so again. */
+      presence: z.object({ provenAt: Instant, methods: z.array(z.string()) }).optional(),
     }),
   }),
 ]);

@@ -2,6 +2,7 @@
 const catalogue = {
   BAD_REQUEST: [400, "This is not a valid HTTP request."],
   UNAUTHENTICATED: [401, "Authentication is required."],
+  REAUTHENTICATION_REQUIRED: [401, "Prove once more that it is you, then try again."],
   INVALID_API_KEY: [401, "The API key is not valid."],
   EXPIRED_API_KEY: [401, "The API key has expired."],
   INVALID_SIGN_IN_TOKEN: [401, "The sign-in link is not valid or has been used."],
@@ -12,6 +13,7 @@ const catalogue = {
   CROSS_SITE_REQUEST: [403, "Requests from another site are refused."],
   API_KEY_ADDRESS_REFUSED: [403, "The API key may not be used from this address."],
   ACCOUNT_SUSPENDED: [403, "The account is suspended."],
+  REAUTHENTICATION_MISMATCH: [403, "This proves somebody else than who is signed in."],
   SIGN_UP_CLOSED: [403, "There is no account for this sign-in, and none is opened here."],
   FORBIDDEN: [403, "This request is refused."],
   CANNOT_FIND_PAYMENT_LINK: [404, "The payment link cannot be found."],
@@ -51,7 +53,12 @@ const catalogue = {
 export type RefusalCode = keyof typeof catalogue;
 
 /** One entry of the error envelope (rule ERROR-1). */
-export type ErrorEntry = { message: string; code: string };
+export type ErrorEntry = {
+  message: string;
+  code: string;
+  /** How the account can prove presence, where that is what is missing (rule CALLER-19). */
+  methods?: readonly string[];
+};
 
 /** A request that is refused on purpose: HTTP answers its status and its entries, and nothing changed. */
 export class Refusal extends Error {
@@ -70,6 +77,13 @@ export class Refusal extends Error {
 export const refuse = (code: RefusalCode): Refusal => {
   const [status, message] = catalogue[code];
   return new Refusal(status, [{ message, code }]);
+};
+
+/** Makes the refusal that asks for a new proof of presence, by one of these methods. */
+export const refuseStale = (methods: readonly string[]): Refusal => {
+  const code = "REAUTHENTICATION_REQUIRED";
+  const [status, message] = catalogue[code];
+  return new Refusal(status, [{ message, code, methods }]);
 };
 
 /** The HTTP status that a catalogue code is answered with. */

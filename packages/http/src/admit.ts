@@ -39,18 +39,22 @@ export const admit = async (
   req: Request,
   res: Response,
 ): Promise<Caller | undefined> => {
-  const { caller: rule, isLimited, method } = route;
+  const { caller: rule, isLimited, method, needsPresence = false } = route;
   const freshMs = freshMsOf(method);
   if (rule.by === "api-key") return admitKey(gate, { ...rule, freshMs }, req, res);
   if (isLimited) await charge(gate, res, [addressBucket(gate, req)]);
-  return rule.by === "session" ? admitSession(gate, { freshMs }, req) : undefined;
+  return rule.by === "session" ? admitSession(gate, { freshMs, needsPresence }, req) : undefined;
 };
 
-const admitSession = (gate: Gate, fresh: { freshMs: number }, req: Request): Promise<Caller> => {
+const admitSession = (
+  gate: Gate,
+  wanted: { freshMs: number; needsPresence: boolean },
+  req: Request,
+): Promise<Caller> => {
   refuseOtherSites(req, gate.cookie);
   const token = readSessionToken(req, gate.cookie);
   if (token === undefined || token === "") throw refuse("UNAUTHENTICATED");
-  return gate.identity.bySession(token, fresh);
+  return gate.identity.bySession(token, wanted);
 };
 
 const admitKey = async (

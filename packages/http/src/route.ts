@@ -13,6 +13,8 @@ export type Route = {
   /** An Express 5 path. */
   path: string;
   caller: CallerRule;
+  /** Whether a session's person must have proven lately to be there (rule CALLER-19). */
+  needsPresence?: boolean;
   /** Whether the per-address bucket (and the per-key bucket of an API key) is charged. */
   isLimited: boolean;
   /** The code for an error that is no refusal; INTERNAL_ERROR if not given. */
@@ -51,7 +53,10 @@ export const keyRoute = ({ scope, handle, ...route }: CallerRoute & { scope: Sco
 });
 
 /** A console route: a signed-in person, from our own site; limited per source address. */
-export const sessionRoute = ({ handle, ...route }: CallerRoute): Route => ({
+export const sessionRoute = ({
+  handle,
+  ...route
+}: CallerRoute & Pick<Route, "needsPresence">): Route => ({
   ...route,
   isLimited: true,
   caller: { by: "session" },

@@ -11,6 +11,8 @@ export type Caller = {
     expiresAt: Date | null;
     /** From where a key may be used; from anywhere if not given. */
     cidrs?: readonly string[] | undefined;
+    /** Of a session: when its person last proved to be there, and how they can do so again. */
+    presence?: { provenAt: Date; methods: readonly string[] } | undefined;
   };
 };
 

@@ -5,6 +5,7 @@ import { createAnswers } from "./answers.ts";
 import type { Ask, Caller } from "./caller.ts";
 import { guardAsk } from "./guard-ask.ts";
 import { openIdentityMetrics } from "./identity-metrics.ts";
+import { requirePresence } from "./require-presence.ts";
 
 /** Tells who is calling, by what auth-keys last said (rule CALLER-3). */
 export type Identity = {
@@ -21,12 +22,15 @@ export type Identity = {
   byApiKey(key: string, options: { freshMs: number }): Promise<Caller>;
   /**
    * Whose session it is, likewise. Throws the refusals UNAUTHENTICATED and ACCOUNT_SUSPENDED, and
-   * IdentityUnavailable.
+   * IdentityUnavailable. Where presence is needed, also REAUTHENTICATION_REQUIRED.
    */
-  bySession(token: string, options: { freshMs: number }): Promise<Caller>;
+  bySession(token: string, options: SessionOptions): Promise<Caller>;
   /** Forgets what is known of a session that ended here. */
   forgetSession(token: string): void;
 };
+
+/** What is asked of a session. */
+export type SessionOptions = { freshMs: number; needsPresence?: boolean };
 
 type IdentityOptions = { ask: Ask; clock: Clock; metrics: Metrics; log: Log };
 
@@ -57,12 +61,13 @@ export const createIdentity = ({ ask, clock, metrics, log }: IdentityOptions): I
       if (isSuspended(caller)) throw refuse("ACCOUNT_SUSPENDED");
       return caller;
     },
-    bySession: async (token, { freshMs }) => {
+    bySession: async (token, { freshMs, needsPresence = false }) => {
       const canBe = token !== "" && token.length <= sessionTokenCharsMax;
       if (!canBe) throw refuse("UNAUTHENTICATED");
       const { caller } = await sessions.get(hashOf(token), freshMs);
       if (caller === undefined || hasExpired(caller)) throw refuse("UNAUTHENTICATED");
       if (isSuspended(caller)) throw refuse("ACCOUNT_SUSPENDED");
+      if (needsPresence) requirePresence(caller, clock.now());
       return caller;
     },
     forgetSession: (token) => sessions.forget(hashOf(token)),

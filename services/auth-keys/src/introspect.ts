@@ -5,7 +5,10 @@ import { judgeKey, judgeSession } from "./domain/introspection.ts";
 import { findApiKeyByHash } from "./store/api-keys.ts";
 import { findSessionByHash } from "./store/sessions.ts";
 
-type IntrospectDeps = Pick<Deps, "pool" | "clock" | "counters" | "apiKeyUses" | "sessionUses">;
+type IntrospectDeps = Pick<
+  Deps,
+  "pool" | "clock" | "counters" | "apiKeyUses" | "sessionUses" | "signInMethods" | "oidc"
+>;
 
 /**
  * Answers who is behind a credential, in one round trip to the database. A valid answer counts as a
@@ -14,14 +17,17 @@ type IntrospectDeps = Pick<Deps, "pool" | "clock" | "counters" | "apiKeyUses" | 
  * away.
  */
 export const createIntrospect =
-  ({ pool, clock, counters, apiKeyUses, sessionUses }: IntrospectDeps): Ask =>
+  ({ pool, clock, counters, apiKeyUses, sessionUses, ...ways }: IntrospectDeps): Ask =>
   async ({ kind, hash: hex }) => {
     const hash = Buffer.from(hex, "hex");
     const isKey = kind === "api-key";
     const judge = async () =>
       isKey
         ? judgeKey(await findApiKeyByHash(pool, hash), clock.now())
-        : judgeSession(await findSessionByHash(pool, hash), clock.now());
+        : judgeSession(await findSessionByHash(pool, { hash, issuer: ways.oidc?.issuer }), {
+            now: clock.now(),
+            methods: ways.signInMethods,
+          });
     const { outcome, answer } = await judge().catch(rethrow);
     counters.introspected(kind, outcome);
     if (outcome === "valid" && answer.found) {

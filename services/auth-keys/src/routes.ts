@@ -33,6 +33,7 @@ import { listSignInMethods } from "./http/list-sign-in-methods.ts";
 import { listTokens } from "./http/list-tokens.ts";
 import { listWallets } from "./http/list-wallets.ts";
 import { makeSignInLink } from "./http/make-sign-in-link.ts";
+import { provePresence } from "./http/prove-presence.ts";
 import { revokeApiKey } from "./http/revoke-api-key.ts";
 import { revokeEverything } from "./http/revoke-everything.ts";
 import { revokeSession } from "./http/revoke-session.ts";
@@ -54,6 +55,7 @@ export const publicRoutes = (deps: Deps): readonly Route[] => {
     ...signInRoutes(deps),
     sessionRoute({ ...sessionOperations.get, handle: getAccount(deps) }),
     sessionRoute({ ...sessionOperations.end, handle: endSession(deps) }),
+    sessionRoute({ ...sessionOperations.prove, handle: provePresence(deps) }),
     sessionRoute({ ...sessionOperations.list, handle: listSessions(deps) }),
     sessionRoute({ ...sessionOperations.revoke, handle: revokeSession(deps) }),
     sessionRoute({ ...identityOperations.list, handle: listIdentities(deps) }),

@@ -36,7 +36,9 @@ export const createAuthKeys = (ground: Ground, config: AuthKeysConfig): Service 
   const { baseUrl, clock, log, metrics, pool } = ground;
   const counters = createCounters(metrics);
   const uses = { apiKeyUses: createLastUses(), sessionUses: createLastUses() };
-  const introspect = createIntrospect({ pool, clock, counters, ...uses });
+  const oidc = openOidc(ground, config);
+  const signInMethods = methodsOf(ground, config);
+  const introspect = createIntrospect({ pool, clock, counters, oidc, signInMethods, ...uses });
   const identity = alwaysAsking(createIdentity({ ask: introspect, clock, metrics, log }));
   const service = createService(ground, "auth-keys", (wakeRelay) => {
     const deps: Deps = {
@@ -46,8 +48,8 @@ export const createAuthKeys = (ground: Ground, config: AuthKeysConfig): Service 
       identity,
       introspect,
       apiKeyMode: config.apiKeyMode,
-      oidc: openOidc(ground, config),
-      signInMethods: methodsOf(ground, config),
+      oidc,
+      signInMethods,
       signUp: config.signUp,
       leakedKeysPublicKeys: config.leakedKeysPublicKeys,
       cookie: cookiePolicy(baseUrl),

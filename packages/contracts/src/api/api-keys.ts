@@ -89,6 +89,7 @@ export const apiKeyOperations = (now: () => Date) =>
     create: {
       ...shared,
       method: "post",
+      needsPresence: true,
       operationId: "createApiKey",
       summary: "Make an API key, which this answer alone shows",
       body: apiKeyBody(now),
@@ -102,6 +103,8 @@ export const apiKeyOperations = (now: () => Date) =>
       summary: "Switch an API key off, or on again",
       body: ApiKeyChange,
       answers: { 200: ApiKeyData },
+      // Switching one on again gives access; switching off never waits for a proof.
+      refusals: ["REAUTHENTICATION_REQUIRED"],
     },
     revoke: {
       ...one,
@@ -114,6 +117,7 @@ export const apiKeyOperations = (now: () => Date) =>
       ...one,
       path: `${one.path}/rotate`,
       method: "post",
+      needsPresence: true,
       operationId: "rotateApiKey",
       summary: "Make an API key in the place of another, which works on for a while",
       body: RotationBody,

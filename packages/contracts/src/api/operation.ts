@@ -14,6 +14,8 @@ export type Operation = {
   /** An Express 5 path. */
   path: string;
   caller: OperationCaller;
+  /** Whether the session's person must have proven lately to be there (rule CALLER-19). */
+  needsPresence?: boolean;
   operationId: string;
   tag: string;
   summary: string;
@@ -52,8 +54,10 @@ const sessionRefusals = ["UNAUTHENTICATED", "CROSS_SITE_REQUEST", "ACCOUNT_SUSPE
 /** Every code of the catalogue that an operation is refused with; validation codes come on top. */
 export const refusalsOf = (operation: Operation): readonly RefusalCode[] => {
   const { acceptsIdempotencyKey, body, caller, failure = "INTERNAL_ERROR", refusals } = operation;
+  const isPresenceNeeded = operation.needsPresence === true;
   const codes: readonly RefusalCode[] = [
     ...(caller === "anyone" ? [] : callerRefusals(caller, failure)),
+    ...(isPresenceNeeded ? (["REAUTHENTICATION_REQUIRED"] as const) : []),
     ...(refusals ?? []),
     // Nothing is there, or it is another account's, or the path does not decode.
     ...(operation.path.includes(":") ? (["NOT_FOUND"] as const) : []),

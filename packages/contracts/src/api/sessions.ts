@@ -15,15 +15,20 @@ const SiweBody = body({
   signature: required(text({ lengthMax: 200 })),
 }).meta({ id: "SignedSiweMessage" });
 
-/** What becomes a session: one of the two. */
-export const SignInBody = body({
+const proof = {
   token: changed(text({ lengthMax: 200 })).describe("Of a one-time sign-in link."),
   siwe: SiweBody.optional(),
-}).meta({
-  id: "SignIn",
+};
+const oneProof = {
   description: "Either `token` or `siwe`; `siwe` where both are given.",
   anyOf: [{ required: ["token"] }, { required: ["siwe"] }],
-});
+};
+
+/** What becomes a session: one of the two. */
+export const SignInBody = body(proof).meta({ id: "SignIn", ...oneProof });
+
+/** What proves that a session's person is there: one of the two. */
+export const PresenceBody = body(proof).meta({ id: "PresenceProof", ...oneProof });
 
 /** The token of a one-time sign-in link, to be told whose it is. */
 export const SignInLinkQuestion = body({
@@ -44,6 +49,9 @@ const switches = ["true", "false"] as const;
 export const StartOidcQuery = z.object({
   link: parameter(oneOf(switches)).describe(
     "Whether to link what comes back to the account that is signed in.",
+  ),
+  prove: parameter(oneOf(switches)).describe(
+    "Whether to prove presence in the session; the provider is asked to let the person sign in anew.",
   ),
 });
 
@@ -159,6 +167,7 @@ export const signInOperations = {
     answers: { 303: null },
     refusals: [
       "UNAUTHENTICATED",
+      "REAUTHENTICATION_REQUIRED",
       "CROSS_SITE_REQUEST",
       "ACCOUNT_SUSPENDED",
       "SIGN_IN_METHOD_UNAVAILABLE",
@@ -178,6 +187,7 @@ export const signInOperations = {
     refusals: [
       "UNAUTHENTICATED",
       "OIDC_SIGN_IN_REFUSED",
+      "REAUTHENTICATION_MISMATCH",
       "SIGN_IN_METHOD_UNAVAILABLE",
       "SIGN_UP_CLOSED",
       "ACCOUNT_SUSPENDED",
@@ -208,6 +218,25 @@ export const sessionOperations = {
     operationId: "signOut",
     summary: "Sign out",
     answers: { 204: null },
+  },
+  prove: {
+    method: "post",
+    path: `${session}/presence`,
+    caller: "session",
+    tag,
+    operationId: "provePresence",
+    summary: "Prove that the person who is signed in is there",
+    description:
+      "For ten minutes the session may then change wallets, make keys and the like. " +
+      "The session goes on under a new cookie; the one before is worth nothing.",
+    body: PresenceBody,
+    answers: { 204: null },
+    refusals: [
+      "INVALID_SIGN_IN_TOKEN",
+      "INVALID_SIWE_MESSAGE",
+      "REAUTHENTICATION_MISMATCH",
+      "SIGN_IN_METHOD_UNAVAILABLE",
+    ],
   },
   list: {
     method: "get",
@@ -247,6 +276,7 @@ export const identityOperations = {
   link: {
     ...identities,
     method: "post",
+    needsPresence: true,
     operationId: "linkIdentity",
     summary: "Let an Ethereum address sign in to the account too",
     description: "200 where it did before, 201 where it does now.",
@@ -263,6 +293,7 @@ export const identityOperations = {
     ...identities,
     path: "/console/api/identities/:id",
     method: "delete",
+    needsPresence: true,
     operationId: "unlinkIdentity",
     summary: "Let an identity sign in no longer, and end the other sessions that it began",
     answers: { 204: null },

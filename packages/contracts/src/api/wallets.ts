@@ -60,6 +60,7 @@ export const walletOperations = (catalogue: Pick<Catalogue, "tokens" | "findToke
     add: {
       ...shared,
       method: "post",
+      needsPresence: true,
       operationId: "addWallet",
       summary: "Add an address at which the account is paid, in one token",
       body: walletBody(catalogue),
@@ -69,6 +70,7 @@ export const walletOperations = (catalogue: Pick<Catalogue, "tokens" | "findToke
     change: {
       ...one,
       method: "patch",
+      needsPresence: true,
       operationId: "changeWallet",
       summary: "Make a wallet the default, or no longer",
       body: WalletChange,
@@ -77,6 +79,7 @@ export const walletOperations = (catalogue: Pick<Catalogue, "tokens" | "findToke
     delete: {
       ...one,
       method: "delete",
+      needsPresence: true,
       operationId: "deleteWallet",
       summary: "Delete a wallet; links made with it stay as they are",
       answers: { 204: null },

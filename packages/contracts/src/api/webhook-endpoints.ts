@@ -87,6 +87,7 @@ export const webhookEndpointOperations = {
   create: {
     ...shared,
     method: "post",
+    needsPresence: true,
     operationId: "createWebhookEndpoint",
     summary: "Add a webhook endpoint, whose signing secret this answer alone shows",
     body: EndpointBody,

@@ -17,6 +17,9 @@ export type ProvenIdentity = {
   username: string;
 };
 
+/** Who signed in, and how long ago they did so at the provider, if it says. */
+export type OidcProof = { proven: ProvenIdentity; ageMs: number | undefined };
+
 /** An identity that signs in to an account. */
 export type Identity = {
   id: string;

@@ -49,11 +49,17 @@ describe("judgeKey", () => {
 });
 
 describe("judgeSession", () => {
+  const asked = { now, methods: ["link", "siwe"] as const };
+  const session = {
+    ...account,
+    credentialId: "sess_1",
+    lastSeenAt: now,
+    expiresAt: after(9),
+    provenAt: after(-7),
+    ownMethods: [],
+  };
   const endOf = (lastSeenAt: Date, expiresAt: Date) => {
-    const { outcome, answer } = judgeSession(
-      { ...account, credentialId: "sess_1", lastSeenAt, expiresAt },
-      now,
-    );
+    const { outcome, answer } = judgeSession({ ...session, lastSeenAt, expiresAt }, asked);
     return [outcome, answer.found ? answer.credential.expiresAt : undefined];
   };
 
@@ -74,10 +80,16 @@ describe("judgeSession", () => {
   });
 
   test("has no scopes: an API key's routes are closed to it", () => {
-    const { answer } = judgeSession(
-      { ...account, credentialId: "sess_1", lastSeenAt: now, expiresAt: after(9) },
-      now,
-    );
+    const { answer } = judgeSession(session, asked);
     expect(answer).toMatchObject({ found: true, credential: { scopes: [] } });
+  });
+
+  test("tells when presence was proven, and the ways of the account that there are here", () => {
+    const presenceOf = (ownMethods: string[]) => {
+      const { answer } = judgeSession({ ...session, ownMethods }, asked);
+      return answer.found ? answer.credential.presence : undefined;
+    };
+    expect(presenceOf(["oidc"])).toEqual({ provenAt: after(-7), methods: ["link"] });
+    expect(presenceOf(["siwe", "oidc"])?.methods).toEqual(["link", "siwe"]);
   });
 });

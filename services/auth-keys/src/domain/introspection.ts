@@ -1,5 +1,5 @@
 import type { Account, IntrospectionAnswer } from "@payment-links/contracts";
-import { sessionEnd } from "./session.ts";
+import { type SignInMethod, sessionEnd } from "./session.ts";
 
 /** An API key as it was found by its hash, with the account that it acts for. */
 export type FoundKey = Account & {
@@ -13,7 +13,15 @@ export type FoundKey = Account & {
 };
 
 /** A session as it was found by the hash of its token, with the account of the person. */
-export type FoundSession = Account & { credentialId: string; lastSeenAt: Date; expiresAt: Date };
+export type FoundSession = Account & {
+  credentialId: string;
+  lastSeenAt: Date;
+  expiresAt: Date;
+  /** When its person last proved to be there. */
+  provenAt: Date;
+  /** How the account's own identities sign in. */
+  ownMethods: string[];
+};
 
 /** The outcome of a question. The asker hears less. */
 export type IntrospectionOutcome =
@@ -44,22 +52,33 @@ export const judgeKey = (found: FoundKey | undefined, now: Date): Judgement => {
   };
 };
 
-/** Judges a session; its answer tells the nearer of its idle and its absolute end. */
-export const judgeSession = (found: FoundSession | undefined, now: Date): Judgement => {
+/**
+ * Judges a session; its answer tells the nearer of its idle and its absolute end, and by which of the
+ * installation's methods its person can prove to be there: an operator's link is good for everybody.
+ */
+export const judgeSession = (
+  found: FoundSession | undefined,
+  { now, methods }: { now: Date; methods: readonly SignInMethod[] },
+): Judgement => {
   if (found === undefined) return { outcome: "unknown", answer: { found: false } };
+  const { credentialId: bucketId, ownMethods, provenAt } = found;
   const expiresAt = sessionEnd(found, now);
+  const own = methods.filter((method) => method === "link" || ownMethods.includes(method));
+  const presence = { provenAt, methods: own };
   return {
     outcome: expiresAt <= now ? "expired" : usable(found),
-    answer: tell(found, { bucketId: found.credentialId, scopes: [], expiresAt }),
+    answer: tell(found, { bucketId, scopes: [], expiresAt, presence }),
   };
 };
 
 const usable = ({ isSuspended }: Account): "valid" | "suspended" =>
   isSuspended === true ? "suspended" : "valid";
 
+type FoundAnswer = Extract<IntrospectionAnswer, { found: true }>;
+
 const tell = (
   found: Account & { credentialId: string },
-  rest: { bucketId: string; scopes: string[]; expiresAt: Date | null; cidrs?: string[] },
+  rest: Omit<FoundAnswer["credential"], "id">,
 ): IntrospectionAnswer => ({
   found: true,
   account: {

@@ -1,7 +1,7 @@
 import type { Request, Response } from "express";
 import { ApiKeyChange, refuse } from "@payment-links/contracts";
 import { answerJson, readBody, readParam } from "@payment-links/http";
-import type { Caller } from "@payment-links/identity";
+import { type Caller, requirePresence } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { showApiKey } from "../domain/api-key.ts";
@@ -13,6 +13,8 @@ import { personActor } from "./actors.ts";
 export const changeApiKey = (deps: Deps) => async (req: Request, res: Response, caller: Caller) => {
   const id = readParam(req, "id");
   const { active: isActive } = await readBody(req, ApiKeyChange);
+  // Switching a key off must never wait; switching it on gives access, as a new key does.
+  if (isActive) requirePresence(caller, deps.clock.now());
   const now = deps.clock.now();
   const accountId = caller.account.id;
   const key = await transact(deps.pool, async (tx) => {

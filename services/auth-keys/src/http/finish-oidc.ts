@@ -1,13 +1,15 @@
 import type { Request, Response } from "express";
 import { hashSecret, newId, refuse } from "@payment-links/contracts";
 import { readSessionToken, writeFreshMs } from "@payment-links/http";
+import { type Caller, presenceMsMax } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
-import type { ProvenIdentity } from "../domain/identity.ts";
+import type { OidcProof, ProvenIdentity } from "../domain/identity.ts";
 import { oidcFlow } from "../domain/sign-in-attempt.ts";
 import { spendSignInAttempt } from "../store/sign-in-attempts.ts";
 import { personActor } from "./actors.ts";
 import { linkProvenIdentity } from "./link-proven-identity.ts";
+import { ownerOf, renewPresence } from "./renew-presence.ts";
 import { readBrowser } from "./sign-in-browser.ts";
 import { byIdentity, countSignIn, signIn } from "./sign-in.ts";
 
@@ -17,13 +19,22 @@ import { byIdentity, countSignIn, signIn } from "./sign-in.ts";
  * it: the answer's `state` is good once, in the browser for which it was made.
  */
 export const finishOidc = (deps: Deps) => async (req: Request, res: Response) => {
-  await countSignIn(deps, "oidc", async () => {
-    const { proven, linkingSessionId } = await redeem(deps, req);
-    if (linkingSessionId !== null) await link(deps, req, { proven, linkingSessionId });
-    else await signIn(deps, { req, res, method: "oidc", who: byIdentity(deps, proven) });
+  const query = await countSignIn(deps, "oidc", async () => {
+    const { proven, ageMs, attempt } = await redeem(deps, req);
+    if (attempt.presenceSessionId !== null) {
+      const caller = await callerOf(deps, req, attempt.presenceSessionId);
+      await proveByIssuer(deps, { req, res, caller }, { proven, ageMs });
+      return "?presence=proven";
+    }
+    if (attempt.linkingSessionId !== null) {
+      await link(deps, req, { proven, linkingSessionId: attempt.linkingSessionId });
+    } else {
+      await signIn(deps, { req, res, method: "oidc", who: byIdentity(deps, proven), ageMs });
+    }
+    return "";
   });
   res.setHeader("Cache-Control", "no-store");
-  res.redirect(303, `${deps.baseUrl}/console`);
+  res.redirect(303, `${deps.baseUrl}/console${query}`);
 };
 
 const redeem = async (deps: Deps, req: Request) => {
@@ -42,19 +53,40 @@ const redeem = async (deps: Deps, req: Request) => {
     deps.log.info({ method: "oidc", rule: "state" }, "a sign-in was refused");
     throw refuse("OIDC_SIGN_IN_REFUSED");
   }
-  const proven = await oidc.redeem(answer, oidcFlow(browser, state));
-  return { proven, linkingSessionId: attempt.linkingSessionId };
+  return { ...(await oidc.redeem(answer, oidcFlow(browser, state))), attempt };
 };
 
-/** Links to the account of the session that began it, if that session is still signed in here. */
+/**
+ * Proves presence by what the provider said. One that let the person in by a sign-in of before, or does
+ * not say when it was, proves nothing: whoever took the browser has that sign-in too.
+ */
+const proveByIssuer = async (
+  deps: Deps,
+  by: { req: Request; res: Response; caller: Caller },
+  { proven, ageMs }: OidcProof,
+): Promise<void> => {
+  if (ageMs === undefined || ageMs >= presenceMsMax) {
+    deps.log.info({ method: "oidc", rule: "auth_time" }, "a proof of presence was refused");
+    throw refuse("OIDC_SIGN_IN_REFUSED");
+  }
+  await renewPresence(deps, { ...by, method: "oidc", who: ownerOf(proven), ageMs });
+};
+
+/** Who is signed in here, if it is still the session that sent the browser to the provider. */
+const callerOf = async (deps: Deps, req: Request, sessionId: string): Promise<Caller> => {
+  const token = readSessionToken(req, deps.cookie) ?? "";
+  const caller = await deps.identity.bySession(token, { freshMs: writeFreshMs });
+  if (caller.credential.id !== sessionId) throw refuse("OIDC_SIGN_IN_REFUSED");
+  return caller;
+};
+
+/** Links to the account of the session that began it. */
 const link = async (
   deps: Deps,
   req: Request,
   { proven, linkingSessionId }: { proven: ProvenIdentity; linkingSessionId: string },
 ): Promise<void> => {
-  const token = readSessionToken(req, deps.cookie) ?? "";
-  const caller = await deps.identity.bySession(token, { freshMs: writeFreshMs });
-  if (caller.credential.id !== linkingSessionId) throw refuse("OIDC_SIGN_IN_REFUSED");
+  const caller = await callerOf(deps, req, linkingSessionId);
   const id = newId("idn");
   const actor = personActor(req, caller.credential);
   const now = deps.clock.now();

@@ -53,6 +53,7 @@ const refused: readonly [call: string, answer: string, body: () => unknown][] = 
   ["DELETE /api-keys/none", "404 NOT_FOUND", none],
   ["POST /api-keys/none/rotate", "404 NOT_FOUND", () => ({})],
   ["DELETE /sessions/none", "404 NOT_FOUND", none],
+  ["POST /session/presence", "401 INVALID_SIGN_IN_TOKEN", () => ({ token: "A".repeat(43) })],
   ["POST /identities", "401 INVALID_SIWE_MESSAGE", () => ({ siwe: spentSiwe })],
   ["DELETE /identities/none", "404 NOT_FOUND", none],
 ];

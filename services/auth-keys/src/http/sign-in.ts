@@ -17,6 +17,15 @@ import { personActor, visitorActor } from "./actors.ts";
 /** The session that a sign-in is about to begin. */
 type Beginning = { sessionId: string; actor: Actor; now: Date };
 
+/** A sign-in by a request; `ageMs` is how long ago the person proved who they are. */
+type SignIn = {
+  req: Request;
+  res: Response;
+  method: SignInMethod;
+  who: WhoSignsIn;
+  ageMs?: number | undefined;
+};
+
 /**
  * Tells whose session it becomes, in the sign-in's transaction. It throws a refusal to undo
  * everything.
@@ -33,7 +42,7 @@ export type WhoSignsIn = (
  */
 export const signIn = async (
   deps: Deps,
-  { req, res, method, who }: { req: Request; res: Response; method: SignInMethod; who: WhoSignsIn },
+  { req, res, method, who, ageMs = 0 }: SignIn,
 ): Promise<Account> => {
   const sessionToken = mintToken();
   const sessionId = newId("sess");
@@ -52,8 +61,9 @@ export const signIn = async (
     await endFormer(tx, { req, hash: formerHash, now });
     const hash = hashSecret(sessionToken);
     const expiresAt = new Date(now.getTime() + sessionLifeMs);
-    const session = { id: sessionId, accountId, hash, method, identityId, now, expiresAt };
-    await insertSession(tx, session);
+    const provenAt = new Date(now.getTime() - ageMs);
+    const begun = { id: sessionId, accountId, hash, method, identityId, now, provenAt, expiresAt };
+    await insertSession(tx, begun);
     const started = { action: "session.started", targetId: sessionId } as const;
     await insertAudit(tx, { at: now, accountId, actor, ...started, detail });
     return found;

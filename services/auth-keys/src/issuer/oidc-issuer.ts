@@ -2,7 +2,7 @@ import * as oidc from "openid-client";
 import { refuse } from "@payment-links/contracts";
 import type { Clock, Log } from "@payment-links/runtime";
 import type { OidcClient } from "../config.ts";
-import { type ProvenIdentity, oidcIdentity, subjectCharsMax } from "../domain/identity.ts";
+import { type OidcProof, oidcIdentity, subjectCharsMax } from "../domain/identity.ts";
 import type { OidcFlow } from "../domain/sign-in-attempt.ts";
 import { createDiscovery } from "./discovery.ts";
 import { IssuerAway, issuerFetch } from "./issuer-fetch.ts";
@@ -12,14 +12,19 @@ import { IssuerAway, issuerFetch } from "./issuer-fetch.ts";
  * while it does not answer.
  */
 export type OidcIssuer = {
-  /** Where a browser is sent, to come back with an answer. */
-  signInUrl(flow: OidcFlow): Promise<string>;
+  /** By which name identities of this provider are known. */
+  issuer: string;
+  /**
+   * Where a browser is sent, to come back with an answer. Where presence is to be proven, the provider
+   * is asked not to rely on a sign-in of its own from before.
+   */
+  signInUrl(flow: OidcFlow, asked?: { isAnew: boolean }): Promise<string>;
   /**
    * Who signed in, by the answer that the browser brought back. It redeems the code with the PKCE
    * verifier, and checks the ID token's signature, issuer, audience, nonce and times against the
    * request (OpenID Connect Core §3.1.3). Throws the refusal OIDC_SIGN_IN_REFUSED.
    */
-  redeem(answer: URLSearchParams, flow: OidcFlow): Promise<ProvenIdentity>;
+  redeem(answer: URLSearchParams, flow: OidcFlow): Promise<OidcProof>;
 };
 
 type IssuerOptions = { client: OidcClient; redirectUri: string; clock: Clock; log: Log };
@@ -72,7 +77,8 @@ export const createOidcIssuer = ({
   };
 
   return {
-    signInUrl: async ({ state, nonce, codeVerifier }) => {
+    issuer: client.issuer,
+    signInUrl: async ({ state, nonce, codeVerifier }, { isAnew } = { isAnew: false }) => {
       const parameters = {
         redirect_uri: redirectUri,
         scope: client.scopes,
@@ -80,6 +86,8 @@ export const createOidcIssuer = ({
         nonce,
         code_challenge: await oidc.calculatePKCECodeChallenge(codeVerifier),
         code_challenge_method: "S256",
+        // A provider that is asked for an age must say when it was (Core §2, `auth_time`).
+        ...(isAnew ? { prompt: "login", max_age: "0" } : {}),
       };
       return oidc.buildAuthorizationUrl(await configure(), parameters).href;
     },
@@ -94,7 +102,7 @@ export const createOidcIssuer = ({
           pkceCodeVerifier: codeVerifier,
           idTokenExpected: true,
         });
-        return identityOf(tokens.claims(), client.allowedGroups);
+        return proofOf(tokens.claims(), client.allowedGroups);
       } catch (error) {
         throw refuseBy(error, log);
       }
@@ -121,18 +129,22 @@ const authentication = (
   return takesBasic ? oidc.ClientSecretBasic(clientSecret) : oidc.ClientSecretPost(clientSecret);
 };
 
-const identityOf = (
+const proofOf = (
   claims: oidc.IDToken | undefined,
   allowedGroups: readonly string[] | undefined,
-): ProvenIdentity => {
+): OidcProof => {
   if (claims === undefined) throw new Error("there is no ID token");
   const isMember = allowedGroups?.some((group) => groupsOf(claims).includes(group)) ?? true;
   if (!isMember) throw new Error("the person is in none of the groups that are allowed");
   const { iss, sub, name } = claims;
   const isSubject = sub.length <= subjectCharsMax && /^[\x20-\x7e]+$/.test(sub);
   if (!isSubject) throw new Error("the subject is not one of OpenID Connect Core §2");
-  return oidcIdentity(iss, sub, name);
+  return { proven: oidcIdentity(iss, sub, name), ageMs: ageOf(claims) };
 };
+
+/** Both times are the provider's own, so its clock may differ from ours. */
+const ageOf = ({ auth_time: provenAt, iat }: oidc.IDToken): number | undefined =>
+  provenAt === undefined ? undefined : Math.max(0, iat - provenAt) * 1000;
 
 /** Some providers write a single group without a list around it. */
 const groupsOf = ({ groups }: oidc.IDToken): readonly unknown[] =>

@@ -27,6 +27,7 @@ type AuditEntry = {
     | "identity.unlinked"
     | "sign_in_link.made"
     | "session.started"
+    | "session.presence_proven"
     | "session.refused"
     | "session.ended"
     | "session.revoked";

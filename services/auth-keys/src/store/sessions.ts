@@ -24,20 +24,24 @@ type NewSession = {
   /** The identity that signed in, if one did. */
   identityId: string | undefined;
   now: Date;
+  /** When the person proved to be who they are, which may have been before. */
+  provenAt: Date;
   expiresAt: Date;
 };
 
 /** Stores a session, with only the hash of its token, and ends the oldest ones above the limit. */
 export const insertSession = async (
   tx: Transaction,
-  { id, accountId, hash, method, identityId, now, expiresAt }: NewSession,
+  { id, accountId, hash, method, identityId, now, provenAt, expiresAt }: NewSession,
 ): Promise<void> => {
   await tx.query(nothing`
     INSERT INTO sessions (
-      id, account_id, hash, method, identity_id, date_created, last_seen_at, expires_at
+      id, account_id, hash, method, identity_id, date_created, last_seen_at, presence_at,
+      expires_at
     ) VALUES (
       ${id}, ${accountId}, ${sql.binary(hash)}, ${method}, ${identityId ?? null},
-      ${sql.timestamp(now)}, ${sql.timestamp(now)}, ${sql.timestamp(expiresAt)}
+      ${sql.timestamp(now)}, ${sql.timestamp(now)}, ${sql.timestamp(provenAt)},
+      ${sql.timestamp(expiresAt)}
     )
   `);
   await tx.query(nothing`
@@ -47,6 +51,23 @@ export const insertSession = async (
     )
   `);
 };
+
+const EndRow = z.object({ expiresAt: z.date() });
+
+/**
+ * Writes that a session's person has proven to be there, and gives the session, whose account is
+ * locked, another token; answers when it ends. An older proof than the last one changes nothing.
+ */
+export const renewSession = async (
+  tx: Transaction,
+  { id, hash, provenAt }: { id: string; hash: Buffer; provenAt: Date },
+): Promise<Date> =>
+  tx.oneFirst(sql.type(EndRow)`
+    UPDATE sessions SET hash = ${sql.binary(hash)},
+      presence_at = greatest(coalesce(presence_at, date_created), ${sql.timestamp(provenAt)})
+    WHERE id = ${id}
+    RETURNING expires_at AS "expiresAt"
+  `);
 
 /** Ends a token's session, if there is one; answers which it was. */
 export const deleteSessionByHash = async (
@@ -123,13 +144,25 @@ const FoundSessionRow = AccountRow.extend({
   credentialId: z.string(),
   lastSeenAt: z.date(),
   expiresAt: z.date(),
+  provenAt: z.date(),
+  ownMethods: z.array(z.string()),
 });
 
-/** Finds a session by the hash of its token, with the account behind it: one round trip. */
-export const findSessionByHash = async (db: Db, hash: Buffer): Promise<FoundSession | undefined> =>
+/**
+ * Finds a session by the hash of its token, with the account behind it and the ways in which its
+ * identities sign in, of a provider only those of the present one: one round trip.
+ */
+export const findSessionByHash = async (
+  db: Db,
+  { hash, issuer }: { hash: Buffer; issuer: string | undefined },
+): Promise<FoundSession | undefined> =>
   (await db.maybeOne(sql.type(FoundSessionRow)`
     SELECT ${accountColumns}, s.id AS "credentialId", s.last_seen_at AS "lastSeenAt",
-      s.expires_at AS "expiresAt"
+      s.expires_at AS "expiresAt", coalesce(s.presence_at, s.date_created) AS "provenAt",
+      ARRAY(
+        SELECT DISTINCT i.method FROM identities i
+        WHERE i.account_id = a.id AND (i.method <> 'oidc' OR i.issuer = ${issuer ?? null})
+      ) AS "ownMethods"
     FROM sessions s JOIN accounts a ON a.id = s.account_id
     WHERE s.hash = ${sql.binary(hash)}
   `)) ?? undefined;

@@ -2,7 +2,10 @@ import * as z from "zod";
 import { sql } from "slonik";
 import { type Db, nothing } from "@payment-links/postgres";
 
-const AttemptRow = z.object({ linkingSessionId: z.string().nullable() });
+const AttemptRow = z.object({
+  linkingSessionId: z.string().nullable(),
+  presenceSessionId: z.string().nullable(),
+});
 
 type Attempt = { hash: Buffer; browserHash: Buffer; method: "siwe" | "oidc" };
 
@@ -16,32 +19,36 @@ export const insertSignInAttempt = async (
     browserHash,
     method,
     linkingSessionId,
+    presenceSessionId,
     expiresAt,
-  }: Attempt & { linkingSessionId?: string; expiresAt: Date },
+  }: Attempt & { linkingSessionId?: string; presenceSessionId?: string; expiresAt: Date },
 ): Promise<void> => {
   await db.query(nothing`
-    INSERT INTO sign_in_attempts (hash, browser_hash, method, linking_session_id, expires_at)
-    VALUES (
+    INSERT INTO sign_in_attempts (
+      hash, browser_hash, method, linking_session_id, presence_session_id, expires_at
+    ) VALUES (
       ${sql.binary(hash)}, ${sql.binary(browserHash)}, ${method}, ${linkingSessionId ?? null},
-      ${sql.timestamp(expiresAt)}
+      ${presenceSessionId ?? null}, ${sql.timestamp(expiresAt)}
     )
   `);
 };
 
 /**
- * Uses up an attempt of this browser. Answers for which session it links an identity, if it does.
+ * Uses up an attempt of this browser. Answers for which session it links an identity or proves
+ * presence, if it does either.
  * Undefined if there is no such attempt, or no longer; only one of several calls at once gets it.
  * Another browser's attempt stays good.
  */
 export const spendSignInAttempt = async (
   db: Db,
   { hash, browserHash, method, now }: Attempt & { now: Date },
-): Promise<{ linkingSessionId: string | null } | undefined> =>
+): Promise<z.output<typeof AttemptRow> | undefined> =>
   (await db.maybeOne(sql.type(AttemptRow)`
     DELETE FROM sign_in_attempts
     WHERE hash = ${sql.binary(hash)} AND browser_hash = ${sql.binary(browserHash)}
       AND method = ${method} AND expires_at > ${sql.timestamp(now)}
-    RETURNING linking_session_id AS "linkingSessionId"
+    RETURNING linking_session_id AS "linkingSessionId",
+      presence_session_id AS "presenceSessionId"
   `)) ?? undefined;
 
 /** Deletes at most so many attempts that did not end in time; answers how many. */

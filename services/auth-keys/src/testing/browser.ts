@@ -53,6 +53,8 @@ export const createBrowser = ({ origin, servedBy }: { origin: string; servedBy: 
     visit,
     /** The cookies that the browser would send to the origin, as a header. */
     cookies: (): string => cookiesOf(new URL(origin)),
+    /** Drops the cookies of another site, as if another person sat there. */
+    forget: (other: string): void => void jars.delete(other),
     /** Takes a cookie away, or puts one in its place. */
     setCookie: (name: string, value: string | undefined): void => {
       const jar = jarOf(new URL(origin));

@@ -84,7 +84,8 @@ const createProvider = ({ issuer, redirectUri, key, person }: Setup): Provider =
     conformIdTokenClaims: false,
     features: { devInteractions: { enabled: false } },
     interactions: { url: (_ctx, { uid }) => `/interaction/${uid}` },
-    ttl: { Session: 600, Grant: 600, Interaction: 600, AccessToken: 600, IdToken: 600 },
+    // A test's clock may be hours ahead of this one.
+    ttl: { Session: 600, Grant: 600, Interaction: 600, AccessToken: 600, IdToken: 86_400 },
     findAccount: (_ctx, accountId) => ({
       accountId,
       claims: () => ({

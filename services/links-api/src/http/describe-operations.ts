@@ -117,6 +117,9 @@ const Errors = z
         z.object({
           message: z.string().meta({ description: "For people; it may change." }),
           code: z.string().meta({ description: "For programs. The set is open." }),
+          methods: z.array(z.string()).optional().meta({
+            description: "With `REAUTHENTICATION_REQUIRED`: how the account can prove presence.",
+          }),
         }),
       )
       .min(1),

@@ -99,7 +99,7 @@ describe("the console of somebody", () => {
   test("shows the ways to sign in and the sessions, and takes each away", async () => {
     const tab = await openConsoleTab({ answers: somebody });
     expect(tab.text()).toContain("https://id.example s");
-    expect(tab.links()).toContain("/console/api/session/oidc?link=true");
+    expect(tab.text()).toContain("Link your company account");
     await tab.click("Unlink");
     expect(tab.calls.map(({ call }) => call)).toContain("DELETE /identities/idn_1");
     // Signing out ends the session in use, so only the other one has a button.
@@ -114,6 +114,98 @@ describe("the console of somebody", () => {
     expect(tab.text()).toContain("Where you are signed in");
   });
 });
+
+describe("a call that needs a fresh proof of presence", () => {
+  const message = "Prove once more that it is you, then try again.";
+  const stale = (...methods: string[]) => {
+    const code = "REAUTHENTICATION_REQUIRED";
+    return { status: 401, body: { errors: [{ code, message, methods }] } };
+  };
+  type Answers = Parameters<typeof openConsoleTab>[0]["answers"];
+  const addKey = async (...methods: string[]) => {
+    const answers: Answers = { ...somebody, "POST /api-keys": stale(...methods) };
+    const tab = await openConsoleTab({ answers, wallet: () => [address] });
+    tab.type("name", "shop");
+    const ended = tab.click("Create API key");
+    await settled();
+    const keyCalls = () => tab.calls.filter(({ call }) => call === "POST /api-keys");
+    const prove = () => {
+      answers["POST /session/presence"] = { status: 204 };
+      answers["POST /api-keys"] = { body: { key: "plk_live_new" } };
+    };
+    return { answers, tab, ended, keyCalls, prove };
+  };
+
+  test("asks by the account's own ways, and makes the call again after the proof", async () => {
+    const { tab, ended, keyCalls, prove } = await addKey("link");
+    expect(tab.notice()).toBe("Is it still you?");
+    expect(tab.text()).toContain("Prove by the link");
+    expect(tab.text()).not.toContain("Prove by Ethereum");
+    prove();
+    tab.type("link", "https://pay.example/console/sign-in#token=fresh");
+    await tab.click("Prove by the link");
+    await ended;
+    const sent = tab.calls.find(({ call }) => call === "POST /session/presence");
+    expect(sent?.body).toEqual({ token: "fresh" });
+    expect(keyCalls()).toHaveLength(2);
+    expect(keyCalls()[1]?.body).toEqual(keyCalls()[0]?.body);
+    expect(tab.text()).toContain("plk_live_new");
+    expect(tab.text()).not.toContain("Is it still you?");
+  });
+
+  test("goes on when another tab says that the provider's sign-in has proven it", async () => {
+    const { tab, ended, keyCalls, prove } = await addKey("oidc");
+    expect(tab.links()).toEqual(["/console/api/session/oidc?prove=true"]);
+    prove();
+    tab.hear();
+    await ended;
+    expect(keyCalls()).toHaveLength(2);
+  });
+
+  test("changes nothing for a person who would rather not", async () => {
+    const { tab, ended, keyCalls } = await addKey("link", "siwe");
+    await tab.click("Not now");
+    await ended;
+    expect(tab.notice()).toBe("Nothing was changed.");
+    expect(keyCalls()).toHaveLength(1);
+  });
+
+  test("after a proof that was refused can be proven again", async () => {
+    const { answers, tab, ended, prove } = await addKey("link");
+    const text = "This proves somebody else than who is signed in.";
+    const errors = [{ code: "REAUTHENTICATION_MISMATCH", message: text }];
+    answers["POST /session/presence"] = { status: 403, body: { errors } };
+    await tab.click("Prove by the link");
+    expect(tab.notice()).toBe(text);
+    prove();
+    await tab.click("Prove by the link");
+    await ended;
+    expect(tab.text()).toContain("plk_live_new");
+  });
+
+  test("tells the tab that waits, where a tab comes back from the provider", async () => {
+    const tab = await openConsoleTab({ answers: somebody, search: "?presence=proven" });
+    expect(tab.said).toEqual(["presence proven"]);
+    expect(tab.addresses).toEqual(["/console"]);
+    expect(tab.notice()).toContain("Go on in the other tab");
+  });
+
+  test("that leads to the provider goes there once it may", async () => {
+    const path = "GET /session/oidc?link=true";
+    const answers: Answers = { ...somebody, [path]: stale("link") };
+    const tab = await openConsoleTab({ answers });
+    const ended = tab.click("Link your company account");
+    await settled();
+    expect(tab.addresses).toEqual([]);
+    answers[path] = { status: 0, type: "opaqueredirect" };
+    tab.hear();
+    await ended;
+    expect(tab.addresses).toEqual(["/console/api/session/oidc?link=true"]);
+  });
+});
+
+/** Lets everything run that only waits for its turn. */
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe("a sign-in link opened in a browser", () => {
   const hash = "#token=secret";

@@ -4,7 +4,7 @@ import { SourceTextModule, createContext } from "node:vm";
 const script = readFileSync(new URL("../pages/assets/console.js", import.meta.url), "utf8");
 
 /** What the console API answers to `METHOD /path`; everything else is 404. */
-type Answers = Record<string, { status?: number; body?: unknown }>;
+type Answers = Record<string, { status?: number; body?: unknown; type?: string }>;
 
 type TabOptions = {
   answers: Answers;
@@ -17,6 +17,8 @@ type TabOptions = {
 /** As much of a DOM element as the script uses. */
 class Element {
   hidden = false;
+  typed = "";
+  parent: Element | undefined;
   children: (Element | string)[] = [];
   readonly name: string;
   readonly attributes = new Map<string, string>();
@@ -32,9 +34,22 @@ class Element {
     this.listeners.set(type, listener);
   }
   append(...children: (Element | string)[]): void {
+    this.#adopt(children);
     this.children.push(...children);
   }
+  prepend(...children: (Element | string)[]): void {
+    this.#adopt(children);
+    this.children.unshift(...children);
+  }
+  remove(): void {
+    const siblings = this.parent?.children ?? [];
+    siblings.splice(siblings.indexOf(this), 1);
+  }
+  #adopt(children: (Element | string)[]): void {
+    for (const child of children) if (typeof child !== "string") child.parent = this;
+  }
   replaceChildren(...children: (Element | string)[]): void {
+    this.#adopt(children);
     this.children = children;
   }
   get textContent(): string {
@@ -60,6 +75,8 @@ export const openConsoleTab = async ({ answers, search = "", hash = "", wallet }
   content.hidden = true;
   const calls: { call: string; body: unknown }[] = [];
   const addresses: string[] = [];
+  const channels: { hear: (() => void) | undefined }[] = [];
+  const said: string[] = [];
   const ethereum =
     wallet === undefined
       ? undefined
@@ -69,7 +86,7 @@ export const openConsoleTab = async ({ answers, search = "", hash = "", wallet }
       querySelector: (selector: string) => (selector === "#notice" ? notice : content),
       createElement: (name: string) => new Element(name),
     },
-    location: { hash, search },
+    location: { hash, search, assign: (url: string) => addresses.push(url) },
     history: {
       replaceState: (_state: unknown, _title: string, url: string) => addresses.push(url),
     },
@@ -80,9 +97,32 @@ export const openConsoleTab = async ({ answers, search = "", hash = "", wallet }
       const answer = answers[call] ?? { status: 404, body: { errors: [] } };
       const status = answer.status ?? 200;
       const ok = status < 400;
-      return { status, ok, json: async () => answer.body };
+      return { status, ok, type: answer.type, json: async () => answer.body };
     },
-    FormData,
+    // What the script reads of a form: the text that was typed into its fields.
+    FormData: class extends Map<string, string> {
+      constructor(form: Element) {
+        const fields = form.all().filter(({ attributes }) => attributes.has("name"));
+        super(fields.map(({ attributes, typed }) => [attributes.get("name") ?? "", typed]));
+      }
+    },
+    BroadcastChannel: class {
+      hear: (() => void) | undefined;
+      readonly name: string;
+      constructor(name: string) {
+        this.name = name;
+        channels.push(this);
+      }
+      addEventListener(_type: string, hear: () => void): void {
+        this.hear = hear;
+      }
+      postMessage(message: string): void {
+        said.push(`${this.name} ${message}`);
+      }
+      close(): void {
+        channels.splice(channels.indexOf(this), 1);
+      }
+    },
     TextEncoder,
     URLSearchParams,
   });
@@ -98,12 +138,24 @@ export const openConsoleTab = async ({ answers, search = "", hash = "", wallet }
     notice: () => notice.textContent,
     text: () => (content.hidden ? "" : content.textContent),
     links: () => content.all().flatMap((element) => element.attributes.get("href") ?? []),
+    /** What other tabs were told. */
+    said,
+    /** Another tab tells this one something. */
+    hear: () => channels.at(-1)?.hear?.(),
+    type: (name: string, text: string) => {
+      const field = content.all().find(({ attributes }) => attributes.get("name") === name);
+      if (field === undefined) throw new Error(`there is no field ${name}`);
+      field.typed = text;
+    },
+    /** Clicks a button; ends when all is done that it does. */
     click: async (text: string) => {
       const button = content
         .all()
         .find(({ name, textContent }) => name === "button" && textContent === text);
       if (button === undefined) throw new Error(`there is no button ${text}`);
-      await button.listeners.get("click")?.({ preventDefault: () => {}, target: button });
+      const form = content.all().find((one) => one.name === "form" && one.all().includes(button));
+      const [target, event] = form === undefined ? [button, "click"] : [form, "submit"];
+      await target.listeners.get(event)?.({ preventDefault: () => {}, target });
     },
   };
 };

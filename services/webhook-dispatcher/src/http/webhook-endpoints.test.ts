@@ -3,6 +3,7 @@ import { linkTransactionSucceeded, newId } from "@payment-links/contracts";
 import { outgoing } from "@payment-links/bus";
 import { sql } from "slonik";
 import * as z from "zod";
+import { presenceMsMax } from "@payment-links/identity";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { readSecretKeys, openSecret } from "../domain/secret-keys.ts";
 import { type Person, endpointsPath, openRig, sealingKey } from "../testing/open-rig.ts";
@@ -46,6 +47,20 @@ const queueDeliveries = async (person: Person, count = 1): Promise<void> => {
 };
 
 describe("POST /console/api/webhook-endpoints", () => {
+  // Whoever copied a session's cookie would hear of every payment from then on.
+  test("needs a proof of presence from the last ten minutes, and tells how to give one", async () => {
+    const at = rig.clock.now().getTime();
+    const fresh = rig.signIn(new Date(at - presenceMsMax + 1));
+    const stale = rig.signIn(new Date(at - presenceMsMax));
+    expect((await create(fresh)).status).toBe(201);
+    const refused = await create(stale);
+    expect(refused.status).toBe(401);
+    expect(refused.json.errors).toMatchObject([
+      { code: "REAUTHENTICATION_REQUIRED", methods: ["link", "siwe"] },
+    ]);
+    expect(await list(stale)).toEqual([]);
+  });
+
   test("answers the endpoint with its secret, and the secret never again", async () => {
     const person = rig.signIn();
     const { status, json } = await create(person);

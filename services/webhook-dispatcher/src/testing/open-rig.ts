@@ -31,7 +31,7 @@ type Told = { id?: string; traceparent?: string };
  * not started until a test does; more dispatchers of the same database can be started beside it.
  */
 export const openRig = async ({ environment = {}, outside = {} }: RigOptions = {}) => {
-  const people = new Map<string, string>();
+  const people = new Map<string, KnownPerson>();
   const testGround = await openTestGround({
     name: "webhook-dispatcher",
     migration: webhookDispatcherMigration,
@@ -83,10 +83,11 @@ export const openRig = async ({ environment = {}, outside = {} }: RigOptions = {
       await service.start();
       return { service, metrics };
     },
-    /** Signs a new person in. */
-    signIn: (): Person => {
+    /** Signs a new person in, who proved to be there at that time, or does so all the time. */
+    signIn: (provenAt = atAnyTime): Person => {
       const person = { userId: newId("user"), token: randomBytes(24).toString("base64url") };
-      people.set(hashSecret(person.token).toString("hex"), person.userId);
+      const { userId } = person;
+      people.set(hashSecret(person.token).toString("hex"), { userId, provenAt });
       return person;
     },
     call,
@@ -121,11 +122,17 @@ export type Rig = Awaited<ReturnType<typeof openRig>>;
 
 export const endpointsPath = "/console/api/webhook-endpoints";
 
+type KnownPerson = { userId: string; provenAt: Date };
+
+const atAnyTime = new Date(8.64e15);
+
 const askFor =
-  (people: ReadonlyMap<string, string>): Ask =>
+  (people: ReadonlyMap<string, KnownPerson>): Ask =>
   ({ hash }) => {
-    const userId = people.get(hash);
-    if (userId === undefined) return Promise.resolve({ found: false });
+    const person = people.get(hash);
+    if (person === undefined) return Promise.resolve({ found: false });
+    const { userId, provenAt } = person;
+    const id = newId("sess");
     return Promise.resolve({
       found: true,
       account: {
@@ -141,7 +148,13 @@ const askFor =
         links: null,
         wallets: [],
       },
-      credential: { id: newId("sess"), bucketId: newId("sess"), scopes: [], expiresAt: null },
+      credential: {
+        id,
+        bucketId: id,
+        scopes: [],
+        expiresAt: null,
+        presence: { provenAt, methods: ["link", "siwe"] },
+      },
     });
   };
 
@@ -161,7 +174,7 @@ const recordOf = ({ event, key, occurredAt, data }: OutgoingEvent, id: string) =
 
 /** The parts of the console API's answers that tests look at. */
 const Answer = z.looseObject({
-  errors: z.array(z.object({ code: z.string() })).default([]),
+  errors: z.array(z.looseObject({ code: z.string() })).default([]),
   data: z.array(z.record(z.string(), z.unknown())).default([]),
   id: z.string().default(""),
   secret: z.string().default(""),

@@ -10,17 +10,33 @@ class ApiError extends Error {
     super(entries.map((entry) => entry.message).join(" "));
     this.status = status;
     this.codes = entries.map((entry) => entry.code);
+    this.methods = entries.flatMap((entry) => entry.methods ?? []);
   }
 }
 
+/** Makes a call, and makes it again once the person has proven to be there, if that was missing. */
 const call = async (method, path, body) => {
+  try {
+    return await callOnce(method, path, body);
+  } catch (error) {
+    if (!(error instanceof ApiError && error.codes.includes("REAUTHENTICATION_REQUIRED"))) {
+      throw error;
+    }
+    await askForPresence(error.methods);
+    return callOnce(method, path, body);
+  }
+};
+
+const callOnce = async (method, path, body) => {
   const answer = await fetch(api + path, {
     method,
+    // Where a call leads away, only that it does is told.
+    redirect: "manual",
     ...(body === undefined
       ? {}
       : { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
   });
-  if (answer.status === 204) return undefined;
+  if (answer.status === 204 || answer.type === "opaqueredirect") return undefined;
   const read = await answer.json().catch(() => ({}));
   if (!answer.ok) {
     throw new ApiError(answer.status, read.errors ?? [{ message: "The call failed.", code: "" }]);
@@ -127,6 +143,64 @@ const signByWallet = async () => {
   }
 };
 
+/** The token in a sign-in link, of which people paste the whole. */
+const tokenOf = (link) =>
+  new URLSearchParams(link.slice(link.indexOf("#") + 1)).get("token") ?? link.trim();
+
+/** What other tabs of this browser hear of, and what it means to them. */
+const openPresenceChannel = () => new BroadcastChannel("presence");
+
+/** Asks the person to prove to be there; ends once they have, and throws if they would rather not. */
+const askForPresence = (methods) =>
+  new Promise((resolve, reject) => {
+    const channel = openPresenceChannel();
+    const end = (settle) => {
+      channel.close();
+      question.remove();
+      settle();
+    };
+    // A proof at the identity provider ends in a tab of its own.
+    channel.addEventListener("message", () => end(resolve));
+    const prove = async (proof) => {
+      await call("POST", "/session/presence", proof);
+      end(resolve);
+    };
+    const question = section(
+      "Is it still you?",
+      make("p", {}, "Prove it once more, as this decides where money goes or who may act for you."),
+      methods.includes("siwe") &&
+        make(
+          "p",
+          {},
+          button("Prove by Ethereum", async () => prove({ siwe: await signByWallet() })),
+        ),
+      methods.includes("oidc") &&
+        make(
+          "p",
+          {},
+          make(
+            "a",
+            { href: `${api}/session/oidc?prove=true`, target: "_blank" },
+            "Prove by your company's sign-in",
+          ),
+        ),
+      methods.includes("link") &&
+        make(
+          "form",
+          {
+            onsubmit: attempt((event) =>
+              prove({ token: tokenOf(new FormData(event.target).get("link")) }),
+            ),
+          },
+          field("A new sign-in link", { name: "link", required: "", autocomplete: "off" }),
+          make("button", { type: "submit" }, "Prove by the link"),
+        ),
+      button("Not now", () => end(() => reject(new Told("Nothing was changed.")))),
+    );
+    content.prepend(question);
+    say("Is it still you?");
+  });
+
 const signInSection = (methods) =>
   section(
     "Sign in",
@@ -163,7 +237,11 @@ const identitySection = (identities, methods) =>
       make(
         "p",
         {},
-        make("a", { href: `${api}/session/oidc?link=true` }, "Link your company account"),
+        button("Link your company account", async () => {
+          const path = "/session/oidc?link=true";
+          await call("GET", path);
+          location.assign(api + path);
+        }),
       ),
     methods.includes("siwe") &&
       make(
@@ -377,6 +455,7 @@ const errorTexts = {
   OIDC_ISSUER_UNAVAILABLE: "Your company's sign-in does not answer right now. Please try later.",
   ACCOUNT_SUSPENDED: "Your account is suspended. Ask your operator.",
   SIGN_UP_CLOSED: "You have no account here. Ask your operator for one.",
+  REAUTHENTICATION_MISMATCH: "That company account does not sign in to the account you are in.",
   IDENTITY_TAKEN: "That company account signs in to another account here.",
   IDENTITY_LIMIT: "This account has as many ways to sign in as it may have.",
 };
@@ -389,11 +468,23 @@ const takeError = () => {
   return Object.hasOwn(errorTexts, code) ? errorTexts[code] : "Signing in did not succeed.";
 };
 
+/** Whether this tab comes back from a proof of presence, which another one waits for. */
+const takePresence = () => {
+  const isProven = new URLSearchParams(location.search).get("presence") === "proven";
+  if (!isProven) return false;
+  history.replaceState(null, "", "/console");
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- A channel has none.
+  openPresenceChannel().postMessage("proven");
+  return true;
+};
+
 const failed = takeError();
+const isProven = takePresence();
 try {
   const token = takeToken();
   await (token === null ? show() : askBeforeSignIn(token));
   if (failed !== undefined) say(failed);
+  if (isProven) say("Thank you. Go on in the other tab; you can close this one.");
 } catch (error) {
   say(isSignedOut(error) ? (failed ?? "You are not signed in.") : textOf(error));
   if (error.status === 401) await showSignIn().catch((fault) => say(textOf(fault)));

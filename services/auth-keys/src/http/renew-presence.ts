@@ -1,0 +1,63 @@
+import type { Request, Response } from "express";
+import { hashSecret, refuse } from "@payment-links/contracts";
+import { sessionCookie } from "@payment-links/http";
+import type { Caller } from "@payment-links/identity";
+import { type Transaction, transact } from "@payment-links/postgres";
+import type { Deps } from "../deps.ts";
+import type { ProvenIdentity } from "../domain/identity.ts";
+import type { SignInMethod } from "../domain/session.ts";
+import { mintToken } from "../domain/token.ts";
+import { insertAudit } from "../store/audit-log.ts";
+import { lockIdentity } from "../store/identities.ts";
+import { lockCallersAccount, renewSession } from "../store/sessions.ts";
+import { personActor } from "./actors.ts";
+
+/**
+ * Tells whose account was proven, in the transaction that counts it. It throws a refusal to undo
+ * everything; undefined is nobody's.
+ */
+export type WhoIsThere = (tx: Transaction, now: Date) => Promise<string | undefined>;
+
+type Renewal = {
+  req: Request;
+  res: Response;
+  caller: Caller;
+  method: SignInMethod;
+  who: WhoIsThere;
+  /** How long ago the person proved who they are; now, where not given. */
+  ageMs?: number;
+};
+
+/**
+ * Renews the presence of the caller's session, by a proof of the same account and no other (rule
+ * CALLER-19). The session goes on under another token: a copy of its cookie that somebody took must
+ * not be lifted with it.
+ */
+export const renewPresence = async (
+  deps: Deps,
+  { req, res, caller, method, who, ageMs = 0 }: Renewal,
+): Promise<void> => {
+  const { clock, cookie, pool } = deps;
+  const { account, credential } = caller;
+  const token = mintToken();
+  const now = clock.now();
+  const actor = personActor(req, credential);
+  const expiresAt = await transact(pool, async (tx) => {
+    const provenId = await who(tx, now);
+    if (provenId !== account.id) throw refuse("REAUTHENTICATION_MISMATCH");
+    await lockCallersAccount(tx, caller);
+    const provenAt = new Date(now.getTime() - ageMs);
+    const end = await renewSession(tx, { id: credential.id, hash: hashSecret(token), provenAt });
+    const entry = { at: now, accountId: account.id, actor, targetId: credential.id };
+    await insertAudit(tx, { ...entry, action: "session.presence_proven", detail: { method } });
+    return end;
+  });
+  const leftSeconds = Math.floor((expiresAt.getTime() - now.getTime()) / 1000);
+  res.setHeader("Set-Cookie", sessionCookie(cookie, token, leftSeconds));
+};
+
+/** The account that an identity signs in to, if there is one; none is opened. */
+export const ownerOf =
+  (proven: ProvenIdentity): WhoIsThere =>
+  async (tx) =>
+    (await lockIdentity(tx, proven))?.accountId;
