@@ -132,6 +132,7 @@ const values: Record<string, Schema> = {
       allowedGroups: list(text("^[^,]+$")),
     }),
     leakedKeysPublicKeys: text(),
+    walletChangeDelay: count(0, 2_592_000),
     signUp: oneOf("open", "closed", "oidc"),
     signInMethods: list(oneOf("link", "siwe", "oidc"), { uniqueItems: true }),
   }),

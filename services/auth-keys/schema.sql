@@ -57,6 +57,7 @@ CREATE TABLE accounts (
   links text[],
   date_created timestamp with time zone NOT NULL,
   suspended_at timestamp with time zone,
+  has_had_default boolean DEFAULT false NOT NULL,
   CONSTRAINT accounts_pkey PRIMARY KEY (id),
   CONSTRAINT accounts_version_check CHECK (version > 0)
 );
@@ -98,7 +99,7 @@ CREATE TABLE audit_log (
   user_agent text,
   operator text,
   CONSTRAINT audit_log_pkey PRIMARY KEY (seq),
-  CONSTRAINT audit_log_actor_kind_check CHECK (actor_kind = ANY (ARRAY['operator'::text, 'session'::text, 'visitor'::text, 'scanner'::text]))
+  CONSTRAINT audit_log_actor_kind_check CHECK (actor_kind = ANY (ARRAY['operator'::text, 'session'::text, 'visitor'::text, 'scanner'::text, 'service'::text]))
 );
 
 CREATE TABLE dead_letters (
@@ -200,6 +201,14 @@ CREATE TABLE outbox (
   autovacuum_vacuum_insert_threshold=10000
 );
 
+CREATE TABLE pending_defaults (
+  account_id text NOT NULL,
+  wallet_id text NOT NULL,
+  effective_at timestamp with time zone NOT NULL,
+  CONSTRAINT pending_defaults_wallet_id_key UNIQUE (wallet_id),
+  CONSTRAINT pending_defaults_pkey PRIMARY KEY (account_id)
+);
+
 CREATE TABLE positions (
   consumer text NOT NULL,
   topic text NOT NULL,
@@ -297,6 +306,7 @@ CREATE INDEX audit_log_of_account ON audit_log USING btree (account_id, seq);
 CREATE INDEX dead_letters_by_event ON dead_letters USING btree (consumer, event_id) WHERE event_id IS NOT NULL;
 CREATE INDEX dead_letters_by_key ON dead_letters USING btree (consumer, topic, key, seq);
 CREATE INDEX identities_of_account ON identities USING btree (account_id, date_created);
+CREATE INDEX pending_defaults_by_time ON pending_defaults USING btree (effective_at);
 CREATE INDEX sessions_by_end ON sessions USING btree (expires_at);
 CREATE INDEX sessions_of_account ON sessions USING btree (account_id, date_created);
 CREATE INDEX sessions_of_identity ON sessions USING btree (identity_id) WHERE identity_id IS NOT NULL;
@@ -319,6 +329,10 @@ ALTER TABLE handles ADD CONSTRAINT handles_account_id_fkey
   FOREIGN KEY (account_id) REFERENCES accounts(id);
 ALTER TABLE identities ADD CONSTRAINT identities_account_id_fkey
   FOREIGN KEY (account_id) REFERENCES accounts(id);
+ALTER TABLE pending_defaults ADD CONSTRAINT pending_defaults_account_id_fkey
+  FOREIGN KEY (account_id) REFERENCES accounts(id);
+ALTER TABLE pending_defaults ADD CONSTRAINT pending_defaults_wallet_id_fkey
+  FOREIGN KEY (wallet_id) REFERENCES wallets(id) ON DELETE CASCADE;
 ALTER TABLE sessions ADD CONSTRAINT sessions_account_id_fkey
   FOREIGN KEY (account_id) REFERENCES accounts(id);
 ALTER TABLE sign_in_tokens ADD CONSTRAINT sign_in_tokens_account_id_fkey
@@ -328,6 +342,6 @@ ALTER TABLE wallets ADD CONSTRAINT wallets_account_id_fkey
 
 CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_rewriting();
 
-GRANT DELETE, INSERT, SELECT, UPDATE ON accounts, api_keys, audit_log, dead_letters, discarded_letters, handles, heard_until, identities, inbox, inbox_other, outbox, positions, relay_lead, republishes, sessions, sign_in_attempts, sign_in_tokens, wallets TO auth_keys;
+GRANT DELETE, INSERT, SELECT, UPDATE ON accounts, api_keys, audit_log, dead_letters, discarded_letters, handles, heard_until, identities, inbox, inbox_other, outbox, pending_defaults, positions, relay_lead, republishes, sessions, sign_in_attempts, sign_in_tokens, wallets TO auth_keys;
 GRANT SELECT ON migrations TO auth_keys;
 GRANT USAGE ON SEQUENCE audit_log_seq_seq, dead_letters_seq_seq, outbox_seq_seq TO auth_keys;

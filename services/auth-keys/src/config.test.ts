@@ -27,7 +27,16 @@ describe("authKeysConfig", () => {
       signUp: "open",
       signInMethods: ["link", "siwe", "oidc"],
       leakedKeysPublicKeys: new Map(),
+      walletDelayMs: 0,
     });
+  });
+
+  test("takes a delay for default wallets in seconds, up to 30 days", () => {
+    const read = (WALLET_CHANGE_DELAY: string) =>
+      readConfig(authKeysConfig, { WALLET_CHANGE_DELAY }).walletDelayMs;
+    expect(read("86400")).toBe(86_400_000);
+    expect(read("2592000")).toBe(2_592_000_000);
+    for (const wrong of ["2592001", "-1", "0.5", "1d"]) expect(() => read(wrong)).toThrow();
   });
 
   test("takes a scanner's public key as a PEM file has it, on P-256 alone", () => {

@@ -6,6 +6,8 @@ import { type SignInMethod, signUps } from "./domain/session.ts";
 
 const loopbackHosts = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
+const walletDelaySecondsMax = 30 * 24 * 60 * 60;
+
 const IssuerUrl = z
   .url({ protocol: /^https?$/, error: "must be an http or https URL", abort: true })
   .refine((text) => !/[?#@]/.test(text), { error: "must have no credentials, query or fragment" })
@@ -77,6 +79,8 @@ export const authKeysConfig = z
     SIGN_UP: z.enum(signUps).default("open"),
     SIGN_IN_METHODS: MethodList.optional(),
     LEAKED_KEYS_PUBLIC_KEYS: ScannerKeyList.optional(),
+    /** Seconds until another default wallet takes effect. */
+    WALLET_CHANGE_DELAY: z.coerce.number().int().min(0).max(walletDelaySecondsMax).default(0),
   })
   .transform((environment, context) => {
     const oidc = readOidc(environment, context);
@@ -90,7 +94,15 @@ export const authKeysConfig = z
     if (named?.includes("oidc") === true && oidc === undefined) fault("SIGN_IN_METHODS");
     if (signUp === "oidc" && !isOidcThere) fault("SIGN_UP");
     const leakedKeysPublicKeys: ScannerKeys = environment.LEAKED_KEYS_PUBLIC_KEYS ?? new Map();
-    return { apiKeyMode, oidc, signUp, signInMethods: methods, leakedKeysPublicKeys };
+    const walletDelayMs = environment.WALLET_CHANGE_DELAY * 1000;
+    return {
+      apiKeyMode,
+      oidc,
+      signUp,
+      signInMethods: methods,
+      leakedKeysPublicKeys,
+      walletDelayMs,
+    };
   });
 export type AuthKeysConfig = z.output<typeof authKeysConfig>;
 

@@ -23,6 +23,8 @@ export type Deps = Pick<
   oidc: OidcIssuer | undefined;
   /** By which scanners of leaked keys are known; none where there is no such call. */
   leakedKeysPublicKeys: ScannerKeys;
+  /** How long another default wallet waits until it takes effect. */
+  walletDelayMs: number;
   counters: Counters;
   identity: Identity;
   /** Who is calling. This service answers that question itself. */

@@ -9,6 +9,7 @@ import type { SignInMethod } from "./domain/session.ts";
 import { evmChainIds } from "./domain/siwe.ts";
 import { createIntrospect } from "./introspect.ts";
 import { type OidcIssuer, createOidcIssuer } from "./issuer/oidc-issuer.ts";
+import { applyDefaults } from "./jobs/apply-defaults.ts";
 import { keepUses } from "./jobs/keep-uses.ts";
 import { sweepEnded } from "./jobs/sweep-ended.ts";
 import { createCounters } from "./metrics.ts";
@@ -20,6 +21,7 @@ export { authKeysConfig } from "./config.ts";
 /** Twice a minute, so that "last used" is never wrong by more than a minute. */
 const keepUsesEveryMs = 30_000;
 const sweepEveryMs = 60_000;
+const defaultsEveryMs = 10_000;
 
 /** The service's own schema and the files that make it. */
 export const authKeysMigration = {
@@ -52,6 +54,7 @@ export const createAuthKeys = (ground: Ground, config: AuthKeysConfig): Service 
       signInMethods,
       signUp: config.signUp,
       leakedKeysPublicKeys: config.leakedKeysPublicKeys,
+      walletDelayMs: config.walletDelayMs,
       cookie: cookiePolicy(baseUrl),
       wakeRelay,
     };
@@ -62,6 +65,7 @@ export const createAuthKeys = (ground: Ground, config: AuthKeysConfig): Service 
       republishing: republishAccounts,
       jobs: [
         { name: "last uses", waitMs: keepUsesEveryMs, run: () => keepUses(deps) },
+        { name: "default wallets", waitMs: defaultsEveryMs, run: () => applyDefaults(deps) },
         { name: "ended sessions", waitMs: sweepEveryMs, run: () => sweepEnded(deps) },
       ],
       last: () =>

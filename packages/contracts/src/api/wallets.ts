@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { Catalogue, CatalogueToken } from "../catalogue.ts";
 import { TokenData, UserWalletData } from "../payment-link.ts";
 import { type Reader, body, bool, changed, nullable, required, text } from "../validation.ts";
-import { type Operation, listOf } from "./operation.ts";
+import { type Operation, listOf, wireInstant } from "./operation.ts";
 
 /** A new wallet; its token is one of the catalogue. */
 export const walletBody = ({ tokens, findToken }: Pick<Catalogue, "tokens" | "findToken">) => {
@@ -27,9 +27,15 @@ export const WalletChange = body({
 }).meta({ id: "WalletChange" });
 
 /** A wallet as its owner sees it. */
-export const OwnWallet = z.object({ id: z.string(), ...UserWalletData.shape }).meta({
-  id: "OwnWallet",
-});
+export const OwnWallet = z
+  .object({
+    id: z.string(),
+    ...UserWalletData.shape,
+    defaultAt: wireInstant.nullable().meta({
+      description: "When it becomes the default, if it was made so and that waits.",
+    }),
+  })
+  .meta({ id: "OwnWallet" });
 export type OwnWallet = z.output<typeof OwnWallet>;
 
 const CatalogueEntry = z
@@ -73,6 +79,8 @@ export const walletOperations = (catalogue: Pick<Catalogue, "tokens" | "findToke
       needsPresence: true,
       operationId: "changeWallet",
       summary: "Make a wallet the default, or no longer",
+      description:
+        "Another default may take effect only after a delay (`defaultAt`); `isDefault: false` cancels it.",
       body: WalletChange,
       answers: { 200: OwnWallet },
     },

@@ -7,8 +7,11 @@ export type Actor = Place &
   (
     | { kind: "operator"; name: string | null }
     | { kind: "session"; id: string }
-    | { kind: "visitor" | "scanner" }
+    | { kind: "visitor" | "scanner" | "service" }
   );
+
+/** The service itself, which does what was put off. */
+export const serviceActor: Actor = { kind: "service", address: null, userAgent: null };
 
 /** What was done to an account, as the audit log has it. */
 export type AuditRecord = {

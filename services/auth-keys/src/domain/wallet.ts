@@ -62,11 +62,48 @@ export const changeDefaults = (wallet: Wallet, change: DefaultsChange): Wallet |
   return isSame ? undefined : { ...wallet, isDefault, isChainDefault };
 };
 
-/** Shows a wallet to its owner: the fields of rule API-7 and its `id`. */
+/** Which wallet is to become the default, and from when on. */
+export type PendingDefault = { walletId: string; effectiveAt: Date };
+
+type DefaultDecision = {
+  /** What of the change takes effect now. */
+  atOnce: DefaultsChange;
+  /** Whether the change that waited so far is dropped. */
+  isCancelled: boolean;
+  /** What waits from now on, in place of what did. */
+  scheduled: PendingDefault | undefined;
+};
+
+/**
+ * What a change of defaults does at once, and what becomes of the one that waits (rule CALLER-20). The
+ * last word about the default counts; the same word again changes nothing, not even its time.
+ */
+export const decideDefault = (
+  wallet: Pick<Wallet, "id" | "isDefault">,
+  change: DefaultsChange,
+  { pending, waitsUntil }: { pending?: PendingDefault | undefined; waitsUntil?: Date | undefined },
+): DefaultDecision => {
+  const { isDefault: wish } = change;
+  const isItself = pending?.walletId === wallet.id;
+  if (wish === true && !wallet.isDefault && waitsUntil !== undefined) {
+    const scheduled = isItself ? undefined : { walletId: wallet.id, effectiveAt: waitsUntil };
+    return { atOnce: { ...change, isDefault: undefined }, isCancelled: false, scheduled };
+  }
+  const isOver = wish === true || (wish === false && isItself);
+  return { atOnce: change, isCancelled: isOver && pending !== undefined, scheduled: undefined };
+};
+
+/**
+ * Shows a wallet to its owner: the fields of rule API-7, its `id`, and when it becomes the default, if
+ * that waits.
+ */
 export const showWallet = (
   wallet: Wallet,
-  token: CatalogueToken,
-  checkoutUrl: string,
+  {
+    token,
+    checkoutUrl,
+    pending,
+  }: { token: CatalogueToken; checkoutUrl: string; pending: PendingDefault | undefined },
 ): OwnWallet => ({
   id: wallet.id,
   walletAddress: wallet.walletAddress,
@@ -75,4 +112,5 @@ export const showWallet = (
   isDefault: wallet.isDefault,
   isChainDefault: wallet.isChainDefault,
   provider: wallet.provider,
+  defaultAt: pending?.walletId === wallet.id ? pending.effectiveAt.toISOString() : null,
 });

@@ -11,6 +11,7 @@ import { insertAudit } from "../store/audit-log.ts";
 import { lockCallersAccount } from "../store/sessions.ts";
 import { insertWallet } from "../store/wallets.ts";
 import { personActor } from "./actors.ts";
+import { cancelDefault, findWait, scheduleDefault } from "./pending-default.ts";
 
 /** POST /console/api/wallets: an address at which the owner is paid, in one token. */
 export const addWallet = (deps: Deps) => {
@@ -24,15 +25,17 @@ export const addWallet = (deps: Deps) => {
       isDefault: isDefault ?? undefined,
     };
     const now = deps.clock.now();
-    const wallet = await transact(deps.pool, async (tx) => {
+    const actor = personActor(req, caller.credential);
+    const { wallet, pending } = await transact(deps.pool, async (tx) => {
       const account = await lockCallersAccount(tx, caller);
-      const opened = openWallet(wanted, account.wallets, deps.catalogue);
+      const wished = openWallet(wanted, account.wallets, deps.catalogue);
+      const waitsUntil = await findWait(tx, deps, { account, now });
+      const opened = { ...wished, isDefault: wished.isDefault && waitsUntil === undefined };
       const accountId = account.id;
+      const entry = { at: now, accountId, actor };
       await insertWallet(tx, { accountId, chainId: token.chain.id, wallet: opened, now });
       await insertAudit(tx, {
-        at: now,
-        accountId,
-        actor: personActor(req, caller.credential),
+        ...entry,
         action: "wallet.added",
         targetId: opened.id,
         detail: {
@@ -41,10 +44,17 @@ export const addWallet = (deps: Deps) => {
           isDefault: opened.isDefault,
         },
       });
+      const scheduled =
+        wished.isDefault && waitsUntil !== undefined
+          ? { walletId: opened.id, effectiveAt: waitsUntil }
+          : undefined;
+      if (scheduled !== undefined) await scheduleDefault(tx, entry, scheduled);
+      else if (opened.isDefault) await cancelDefault(tx, entry);
       await publishAccount(tx, accountId, now);
-      return opened;
+      return { wallet: opened, pending: scheduled };
     });
     deps.wakeRelay();
-    answerJson(res, 201, showWallet(wallet, token, deps.checkoutUrl));
+    const { checkoutUrl } = deps;
+    answerJson(res, 201, showWallet(wallet, { token, checkoutUrl, pending }));
   };
 };

@@ -4,6 +4,7 @@ import type { Caller } from "@payment-links/identity";
 import type { Deps } from "../deps.ts";
 import { showWallet } from "../domain/wallet.ts";
 import { getAccount } from "../store/accounts.ts";
+import { findPendingDefault } from "../store/pending-defaults.ts";
 
 /**
  * GET /console/api/wallets: the owner's wallets, oldest first. One whose token has left the catalogue
@@ -12,10 +13,12 @@ import { getAccount } from "../store/accounts.ts";
 export const listWallets =
   ({ pool, catalogue, checkoutUrl }: Deps) =>
   async (_req: Request, res: Response, caller: Caller) => {
-    const { wallets } = await getAccount(pool, caller.account.id);
+    const accountId = caller.account.id;
+    const { wallets } = await getAccount(pool, accountId);
+    const pending = await findPendingDefault(pool, accountId);
     const data = wallets.flatMap((wallet) => {
       const token = catalogue.findToken(wallet.tokenId);
-      return token === undefined ? [] : [showWallet(wallet, token, checkoutUrl)];
+      return token === undefined ? [] : [showWallet(wallet, { token, checkoutUrl, pending })];
     });
     answerJson(res, 200, { data });
   };

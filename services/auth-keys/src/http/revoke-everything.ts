@@ -12,6 +12,7 @@ import { deleteSessionsOfAccount } from "../store/sessions.ts";
 import { deleteSignInTokensOfAccount } from "../store/sign-in-tokens.ts";
 import { operatorActor } from "./actors.ts";
 import { accountName, findNamedAccount } from "./find-named-account.ts";
+import { cancelDefault } from "./pending-default.ts";
 
 const RevocationBody = body(accountName);
 
@@ -39,6 +40,8 @@ const revokeAll = async (tx: Transaction, entry: Revocation) => {
   const identities = [...early, ...(await deleteIdentitiesOfAccount(tx, accountId))];
   const apiKeys = await revokeApiKeysOfAccount(tx, { accountId, now });
   const sessions = await deleteSessionsOfAccount(tx, accountId);
+  // Whoever asked for it had one of these credentials.
+  await cancelDefault(tx, entry);
   const signInLinks = await deleteSignInTokensOfAccount(tx, accountId);
   const counts = {
     apiKeys: apiKeys.length,

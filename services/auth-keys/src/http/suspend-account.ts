@@ -10,6 +10,7 @@ import { deleteSessionsOfAccount } from "../store/sessions.ts";
 import { deleteSignInTokensOfAccount } from "../store/sign-in-tokens.ts";
 import { operatorActor } from "./actors.ts";
 import { accountName, findNamedAccount } from "./find-named-account.ts";
+import { cancelDefault } from "./pending-default.ts";
 
 const SuspensionBody = body({ ...accountName, reason: nullable(text({ lengthMax: 500 })) });
 
@@ -45,6 +46,8 @@ const change = async (
   await updateSuspension(tx, { accountId, since: isOver ? null : now });
   await deleteSignInTokensOfAccount(tx, accountId);
   if (isOver) await deleteSessionsOfAccount(tx, accountId);
+  // Nobody could cancel it meanwhile, and it may be what the account is suspended for.
+  await cancelDefault(tx, { at: now, accountId, actor });
   await insertAudit(tx, {
     at: now,
     accountId,

@@ -55,6 +55,7 @@ describe("POST /console/api/wallets", () => {
       isDefault: true,
       isChainDefault: true,
       provider: null,
+      defaultAt: null,
     });
     expect(await listed(cookie)).toEqual([answer.body]);
     const [, event] = await rig.readEvents(userId);

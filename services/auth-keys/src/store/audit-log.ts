@@ -17,6 +17,8 @@ type AuditEntry = {
     | "wallet.added"
     | "wallet.changed"
     | "wallet.deleted"
+    | "wallet.default_scheduled"
+    | "wallet.default_cancelled"
     | "api_key.created"
     | "api_key.activated"
     | "api_key.deactivated"

@@ -54,6 +54,9 @@ const yieldDefaults = async (
 ): Promise<void> => {
   if (wallet.isDefault) {
     await tx.query(nothing`
+      UPDATE accounts SET has_had_default = true WHERE id = ${accountId} AND NOT has_had_default
+    `);
+    await tx.query(nothing`
       UPDATE wallets SET is_default = false
       WHERE account_id = ${accountId} AND is_default AND id <> ${wallet.id}
     `);

@@ -16,6 +16,7 @@ type RigOptions = {
   signUp?: AuthKeysConfig["signUp"];
   signInMethods?: AuthKeysConfig["signInMethods"];
   leakedKeysPublicKeys?: AuthKeysConfig["leakedKeysPublicKeys"];
+  walletDelayMs?: number;
   /** Where the clock stands at first. */
   now?: Date;
 };
@@ -36,6 +37,7 @@ export const openRig = async ({
   signUp = "open",
   signInMethods = ["link", "siwe", "oidc"],
   leakedKeysPublicKeys = new Map(),
+  walletDelayMs = 0,
   now,
 }: RigOptions = {}) => {
   const testGround = await openTestGround({
@@ -55,6 +57,7 @@ export const openRig = async ({
     signUp,
     signInMethods,
     leakedKeysPublicKeys,
+    walletDelayMs,
   });
   const served = await serveForTest(service, ground);
   const { publicUrl, internalUrl } = served;

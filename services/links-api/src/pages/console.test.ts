@@ -108,6 +108,36 @@ describe("the console of somebody", () => {
     expect(tab.calls.map(({ call }) => call)).toContain("DELETE /sessions/sess_2");
   });
 
+  test("shows which wallet becomes the default and when, and takes that back", async () => {
+    const token = { symbol: "USDC", chain: { name: "Base" } };
+    const wallet = (id: string, more: object) => ({
+      id,
+      walletAddress: `0x${id}`,
+      token: { token },
+      isDefault: false,
+      defaultAt: null,
+      ...more,
+    });
+    const defaultAt = "2026-11-22T10:00:00.000Z";
+    const wallets = list(
+      wallet("1", { isDefault: true }),
+      wallet("2", { defaultAt }),
+      wallet("3", {}),
+    );
+    const answers = { "GET /wallets": wallets, "PATCH /wallets/2": {}, "PATCH /wallets/3": {} };
+    const tab = await openConsoleTab({ answers: { ...somebody, ...answers } });
+    expect(tab.text()).toContain("0x1 USDC on Base (default)0x2");
+    const time = new Date(defaultAt).toLocaleString();
+    expect(tab.text()).toContain(`0x2 USDC on Base (default from ${time} on)`);
+    await tab.click("Cancel this change");
+    await tab.click("Make default");
+    const sent = tab.calls.filter(({ call }) => call.startsWith("PATCH"));
+    expect(sent).toEqual([
+      { call: "PATCH /wallets/2", body: { isDefault: false } },
+      { call: "PATCH /wallets/3", body: { isDefault: true } },
+    ]);
+  });
+
   test("who came back from a failed linking is told of it, and stays signed in", async () => {
     const tab = await openConsoleTab({ answers: somebody, search: "?error=IDENTITY_TAKEN" });
     expect(tab.notice()).toBe("That company account signs in to another account here.");

@@ -271,13 +271,25 @@ const sessionSection = (sessions) =>
     ]),
   );
 
+/** Whether a wallet is the default, or becomes it later, and the button that changes it. */
+const defaultOf = ({ id, isDefault, defaultAt }) => {
+  const change = async (wish) => {
+    await call("PATCH", `/wallets/${encodeURIComponent(id)}`, { isDefault: wish });
+    await show();
+  };
+  if (isDefault) return [" (default)"];
+  if (defaultAt === null) return [" ", button("Make default", () => change(true))];
+  const from = new Date(defaultAt).toLocaleString();
+  return [` (default from ${from} on) `, button("Cancel this change", () => change(false))];
+};
+
 const walletSection = (wallets, tokens) =>
   section(
     "Wallets",
     rows(wallets, (wallet) => [
       make("code", {}, wallet.walletAddress),
       ` ${wallet.token.token.symbol} on ${wallet.token.token.chain.name}`,
-      wallet.isDefault ? " (default)" : "",
+      ...defaultOf(wallet),
     ]),
     form(
       "Add as default wallet",
