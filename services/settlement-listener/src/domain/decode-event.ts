@@ -1,12 +1,4 @@
-import {
-  type AbiParameter,
-  type Address,
-  type Hex,
-  decodeAbiParameters,
-  parseAbiParameters,
-  size,
-  toEventSelector,
-} from "viem";
+import { type Address, type Hex, getAddress, toEventSelector } from "viem";
 
 /** A log as a receipt holds it. */
 export type EventLog = { address: Hex; topics: readonly Hex[]; data: Hex };
@@ -25,8 +17,8 @@ export type ProxyEvent = {
 /** An ERC-20 token's own word that it has moved base units. */
 export type TokenTransfer = { token: Hex; destination: Address; amount: bigint };
 
-/** An event: its first topic, how many topics it has, and what its data hold. */
-type EventShape<Data> = { topic0: Hex; topicCount: number; data: Data };
+/** An event: its first topic, how many topics it has, and how many words its data. */
+type EventShape = { topic0: Hex; topicCount: number; wordCount: number };
 
 /** The event of Request Network's ERC20FeeProxy: its one indexed field is the reference. */
 export const erc20ProxyEvent = {
@@ -34,20 +26,22 @@ export const erc20ProxyEvent = {
     "TransferWithReferenceAndFee(address,address,uint256,bytes,uint256,address)",
   ),
   topicCount: 2,
-  data: parseAbiParameters("address token, address to, uint256 amount, uint256 fee, address feeTo"),
+  // Token, destination, amount, fee, whom the fee goes to.
+  wordCount: 5,
 } as const;
 
 /** The event of Request Network's EthereumFeeProxy, which names no token. */
 export const nativeProxyEvent = {
   topic0: toEventSelector("TransferWithReferenceAndFee(address,uint256,bytes,uint256,address)"),
   topicCount: 2,
-  data: parseAbiParameters("address to, uint256 amount, uint256 fee, address feeTo"),
+  // Destination, amount, fee, whom the fee goes to.
+  wordCount: 4,
 } as const;
 
 const transferEvent = {
   topic0: toEventSelector("Transfer(address,address,uint256)"),
   topicCount: 3,
-  data: parseAbiParameters("uint256 value"),
+  wordCount: 1,
 } as const;
 
 /**
@@ -56,39 +50,49 @@ const transferEvent = {
  */
 export const decodeErc20ProxyEvent = (log: EventLog): ProxyEvent | undefined => {
   if (!hasShape(log, erc20ProxyEvent)) return undefined;
-  const [token, destination, amount] = decodeAbiParameters(erc20ProxyEvent.data, log.data);
-  return { referenceHash: topicOf(log, 1), token, destination, amount };
+  return {
+    referenceHash: topicOf(log, 1),
+    token: addressOf(wordOf(log, 0)),
+    destination: addressOf(wordOf(log, 1)),
+    amount: BigInt(wordOf(log, 2)),
+  };
 };
 
 /** Decodes an EthereumFeeProxy's event; undefined where the log is none. */
 export const decodeNativeProxyEvent = (log: EventLog): ProxyEvent | undefined => {
   if (!hasShape(log, nativeProxyEvent)) return undefined;
-  const [destination, amount] = decodeAbiParameters(nativeProxyEvent.data, log.data);
-  return { referenceHash: topicOf(log, 1), token: null, destination, amount };
+  return {
+    referenceHash: topicOf(log, 1),
+    token: null,
+    destination: addressOf(wordOf(log, 0)),
+    amount: BigInt(wordOf(log, 1)),
+  };
 };
 
 /** Decodes ERC-20's Transfer: who got how many base units. Undefined where the log is none. */
 export const decodeTokenTransfer = (log: EventLog): TokenTransfer | undefined => {
   if (!hasShape(log, transferEvent)) return undefined;
-  const [destination] = decodeAbiParameters(addressWord, topicOf(log, 2));
-  const [amount] = decodeAbiParameters(transferEvent.data, log.data);
-  return { token: log.address, destination, amount };
+  const destination = addressOf(topicOf(log, 2));
+  return { token: log.address, destination, amount: BigInt(wordOf(log, 0)) };
 };
 
-const addressWord = parseAbiParameters("address");
-const wordBytes = 32;
+const prefixLength = 2;
+const wordLength = 64;
+const addressLength = 40;
 
-/**
- * Whether a log has just the topics and words of an event. `decodeEventLog` of viem would let more
- * of both through, repeats all data of a shorter log in its error, and hashes the event anew for
- * each log, which takes five times as long.
- */
-const hasShape = (
-  { topics, data }: EventLog,
-  event: EventShape<readonly AbiParameter[]>,
-): boolean =>
+/** A word of a log's data, which has it. */
+const wordOf = ({ data }: EventLog, index: number): Hex => {
+  const from = prefixLength + index * wordLength;
+  return `0x${data.slice(from, from + wordLength)}`;
+};
+
+/** The address in a word, in EIP-55 form. What stands before it counts for nothing, as in Solidity. */
+const addressOf = (word: Hex): Address => getAddress(`0x${word.slice(-addressLength)}`);
+
+/** Whether a log has just the topics and words of an event. */
+const hasShape = ({ topics, data }: EventLog, event: EventShape): boolean =>
   topics[0] === event.topic0 &&
   topics.length === event.topicCount &&
-  size(data) === event.data.length * wordBytes;
+  data.length === prefixLength + event.wordCount * wordLength;
 
 const topicOf = ({ topics }: EventLog, index: number): Hex => topics[index] ?? "0x";
