@@ -6,7 +6,7 @@ import {
   sightingOfTransfer,
 } from "../domain/chain-transfer.ts";
 import { type Payment, type Sighting, isNews } from "../domain/payment.ts";
-import { holdReferences, upsertTransfers } from "../store/chain-transfers.ts";
+import { holdReferences, storeTransfers } from "../store/chain-transfers.ts";
 import { recordSightings } from "./record-sightings.ts";
 
 /** The most transfers that one transaction records, and one statement stores. */
@@ -23,14 +23,20 @@ export const recordTransfers = async (
   now: Date,
 ): Promise<void> => {
   if (transfers.length === 0) return;
-  await holdReferences(
+  const links = await holdReferences(
     tx,
     transfers.map(({ referenceHash }) => referenceHash),
   );
+  const foundOf = ({ state: _, ...found }: ChainTransfer): StoredTransfer => ({
+    ...found,
+    nonce: found.nonce ?? null,
+    isOrphaned: false,
+    paymentLinkId: links.get(found.referenceHash) ?? null,
+  });
   const states = new Map(transfers.map((found) => [nameOf(found), found.state]));
   for (let at = 0; at < transfers.length; at += transfersPerCommitMax) {
     const page = transfers.slice(at, at + transfersPerCommitMax);
-    const stored = await upsertTransfers(tx, page, now);
+    const stored = await storeTransfers(tx, page.map(foundOf), now);
     await recordStoredTransfers(tx, stored, now, (one) =>
       states.get(nameOf(one)) === "settled" ? "settled" : "processing",
     );

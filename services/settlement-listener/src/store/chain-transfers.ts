@@ -2,7 +2,7 @@ import * as z from "zod";
 import { sql } from "slonik";
 import { Amount, PaymentStatus, formatAmount } from "@payment-links/contracts";
 import { type Pool, type Transaction, nothing } from "@payment-links/postgres";
-import { type ChainTransfer, type StoredTransfer, chainSource } from "../domain/chain-transfer.ts";
+import { type StoredTransfer, chainSource } from "../domain/chain-transfer.ts";
 import { BlockNumber } from "./block-number.ts";
 import { lockNames, shareNames } from "./name-locks.ts";
 
@@ -32,27 +32,35 @@ const columns = sql.fragment`
   kept.payment_link_id AS "paymentLinkId"
 `;
 
-const Reference = z.object({ referenceHash: z.string() });
+const Named = z.object({ referenceHash: z.string(), linkId: z.string() });
 
 /**
- * Holds off the first record of any link of these references until the transaction ends, where the
- * link is not known yet. That record then finds what this transaction stores.
+ * The links of references, where they are known. It holds off the first record of any other link of
+ * these references until the transaction ends: that record then finds what this transaction stores.
  */
 export const holdReferences = async (
   tx: Transaction,
   referenceHashes: readonly string[],
-): Promise<void> => {
-  const unknown = await tx.any(sql.type(Reference)`
-    SELECT DISTINCT asked.hash AS "referenceHash"
-    FROM unnest(${sql.array([...referenceHashes], "text")}) AS asked (hash)
-    WHERE NOT EXISTS (SELECT FROM links WHERE payment_reference_hash = asked.hash)
+): Promise<ReadonlyMap<string, string>> => {
+  const hashes = [...new Set(referenceHashes)];
+  const known = await listLinkIds(tx, hashes);
+  const unknown = hashes.filter((hash) => !known.has(hash));
+  if (unknown.length === 0) return known;
+  await shareNames(tx, "reference", unknown);
+  // The wait may have been for the very record that tells of a link.
+  return new Map([...known, ...(await listLinkIds(tx, unknown))]);
+};
+
+const listLinkIds = async (
+  tx: Transaction,
+  referenceHashes: readonly string[],
+): Promise<ReadonlyMap<string, string>> => {
+  const rows = await tx.any(sql.type(Named)`
+    SELECT payment_reference_hash AS "referenceHash", min(id) AS "linkId" FROM links
+    WHERE payment_reference_hash = ANY (${sql.array([...referenceHashes], "text")})
+    GROUP BY payment_reference_hash
   `);
-  if (unknown.length === 0) return;
-  await shareNames(
-    tx,
-    "reference",
-    unknown.map(({ referenceHash }) => referenceHash),
-  );
+  return new Map(rows.map(({ linkId, referenceHash }) => [referenceHash, linkId]));
 };
 
 /** Locks references: nobody else stores a transfer of them until the transaction ends. */
@@ -64,27 +72,33 @@ export const lockReferences = (
 /**
  * Stores transfers as they were found on their chain, each with its link where that is known, and
  * answers how they stand now. One that is stored already moves to its new block and is orphaned no
- * more; one that has not moved is not written again.
+ * more; one that has not moved is not written again. Mostly none is stored already: then nothing has
+ * to be read.
  */
-export const upsertTransfers = (
+export const storeTransfers = async (
   tx: Transaction,
-  transfers: readonly ChainTransfer[],
+  transfers: readonly StoredTransfer[],
+  now: Date,
+): Promise<readonly StoredTransfer[]> => {
+  const { rowCount } = await tx.query(nothing`
+    INSERT INTO chain_transfers (${insertedColumns})
+    SELECT found.*, ${sql.timestamp(now)} FROM ${foundOf(transfers)}
+    ON CONFLICT DO NOTHING
+  `);
+  return rowCount === transfers.length ? transfers : upsertTransfers(tx, transfers, now);
+};
+
+const upsertTransfers = (
+  tx: Transaction,
+  transfers: readonly StoredTransfer[],
   now: Date,
 ): Promise<readonly StoredTransfer[]> =>
   tx.any(sql.type(TransferRow)`
     WITH found AS (
-      SELECT * FROM ${sql.unnest(transfers.map(rowOf), columnTypes)} AS found (
-        chain_id, transaction_hash, ordinal, block_number, block_hash, occurred_at, reference_hash,
-        token_address, destination_address, amount, sender, nonce
-      )
+      SELECT * FROM ${foundOf(transfers)}
     ), written AS (
-      INSERT INTO chain_transfers AS kept (
-        chain_id, transaction_hash, ordinal, block_number, block_hash, occurred_at, reference_hash,
-        token_address, destination_address, amount, sender, nonce, seen_at, payment_link_id
-      )
-      SELECT found.*, ${sql.timestamp(now)},
-        (SELECT min(id) FROM links WHERE payment_reference_hash = found.reference_hash)
-      FROM found
+      INSERT INTO chain_transfers AS kept (${insertedColumns})
+      SELECT found.*, ${sql.timestamp(now)} FROM found
       ON CONFLICT (chain_id, transaction_hash, reference_hash, ordinal) DO UPDATE SET
         block_number = excluded.block_number, block_hash = excluded.block_hash,
         occurred_at = excluded.occurred_at, is_orphaned = false, amount = excluded.amount,
@@ -110,6 +124,16 @@ export const upsertTransfers = (
     )
   `);
 
+const foundColumns = sql.fragment`
+  chain_id, transaction_hash, ordinal, block_number, block_hash, occurred_at, reference_hash,
+  token_address, destination_address, amount, sender, nonce, payment_link_id
+`;
+const insertedColumns = sql.fragment`${foundColumns}, seen_at`;
+
+const foundOf = (transfers: readonly StoredTransfer[]) => sql.fragment`
+  ${sql.unnest(transfers.map(rowOf), columnTypes)} AS found (${foundColumns})
+`;
+
 const columnTypes = [
   "text",
   "text",
@@ -123,9 +147,10 @@ const columnTypes = [
   "numeric",
   "text",
   "int8",
+  "text",
 ];
 
-const rowOf = (transfer: ChainTransfer) => [
+const rowOf = (transfer: StoredTransfer) => [
   transfer.chainId,
   transfer.transactionHash,
   transfer.ordinal,
@@ -137,7 +162,8 @@ const rowOf = (transfer: ChainTransfer) => [
   transfer.destinationAddress,
   formatAmount(transfer.amount),
   transfer.sender,
-  transfer.nonce ?? null,
+  transfer.nonce,
+  transfer.paymentLinkId,
 ];
 
 /** A place in the order in which the open payments of a chain are looked through. */
