@@ -347,8 +347,6 @@ CREATE INDEX rescans_by_chain ON rescans USING btree (chain_id, id);
 
 ALTER TABLE chain_blocks ADD CONSTRAINT chain_blocks_chain_id_fkey
   FOREIGN KEY (chain_id) REFERENCES watchers(chain_id);
-ALTER TABLE chain_transfers ADD CONSTRAINT chain_transfers_chain_id_fkey
-  FOREIGN KEY (chain_id) REFERENCES watchers(chain_id);
 ALTER TABLE read_spans ADD CONSTRAINT read_spans_chain_id_fkey
   FOREIGN KEY (chain_id) REFERENCES watchers(chain_id);
 

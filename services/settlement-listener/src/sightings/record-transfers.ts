@@ -27,7 +27,7 @@ export const recordTransfers = async (
     tx,
     transfers.map(({ referenceHash }) => referenceHash),
   );
-  const foundOf = ({ state: _, ...found }: ChainTransfer): StoredTransfer => ({
+  const foundOf = (found: ChainTransfer): StoredTransfer => ({
     ...found,
     nonce: found.nonce ?? null,
     isOrphaned: false,
