@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 import type { Bus } from "@payment-links/bus";
 import { createCatalogue, keccak256Hex, newId } from "@payment-links/contracts";
@@ -29,6 +30,7 @@ const manyLinks = 1_000_000;
 const roundCount = 7;
 const rangeBlocksMax = 2_000;
 const catchUpMsMax = 120_000;
+const lookMs = 3;
 
 /**
  * One watcher catches up with a chain of final blocks over a real Postgres, from nothing to the
@@ -230,7 +232,11 @@ const openShop = async (chain: Chain, linkCount: number) => {
       });
       const startedAt = performance.now();
       await service.start();
-      await waitUntil("it has caught up", () => isThere(work), catchUpMsMax);
+      // Often, as what it looks late by would count as time that the watcher took.
+      while (!(await isThere(work))) {
+        if (performance.now() - startedAt > catchUpMsMax) throw new Error("it does not catch up");
+        await sleep(lookMs);
+      }
       const tookMs = performance.now() - startedAt;
       await service.stop();
       await checkSettled(work);

@@ -29,17 +29,24 @@ export const findChainFault = async (
 ): Promise<string | undefined> => {
   const chainId = await reader.readChainId();
   if (String(chainId) !== chain.id) return `the node serves chain ${chainId}`;
-  for (const proxy of [chain.proxies.erc20, chain.proxies.ethereum]) {
-    if (proxy === null || (await hasCode(reader, proxy))) continue;
-    return `there is no contract at the fee proxy ${proxy}`;
-  }
-  const checking = [...chain.tokens].map(async ([address, token]) => {
-    const fault = await findTokenFault(reader, address as Hex, token);
-    return fault === undefined ? [] : `token ${token.id} at ${token.address}: ${fault}`;
-  });
-  const [first] = (await Promise.all(checking)).flat();
-  return first;
+  // At once, as a watch that begins waits for it; the first fault in this order is told.
+  const faults = await Promise.all([
+    ...[chain.proxies.erc20, chain.proxies.ethereum].map((proxy) => findProxyFault(reader, proxy)),
+    ...[...chain.tokens].map(async ([address, token]) => {
+      const fault = await findTokenFault(reader, address as Hex, token);
+      return fault && `token ${token.id} at ${token.address}: ${fault}`;
+    }),
+  ]);
+  return faults.find((fault) => fault !== undefined);
 };
+
+const findProxyFault = async (
+  reader: TokenReader,
+  proxy: Hex | null,
+): Promise<string | undefined> =>
+  proxy === null || (await hasCode(reader, proxy))
+    ? undefined
+    : `there is no contract at the fee proxy ${proxy}`;
 
 const findTokenFault = async (
   reader: TokenReader,
