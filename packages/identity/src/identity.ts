@@ -30,7 +30,7 @@ export type Identity = {
 };
 
 /** What is asked of a session. */
-export type SessionOptions = { freshMs: number; needsPresence?: boolean };
+type SessionOptions = { freshMs: number; needsPresence?: boolean };
 
 type IdentityOptions = { ask: Ask; clock: Clock; metrics: Metrics; log: Log };
 
