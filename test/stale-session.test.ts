@@ -61,6 +61,9 @@ describe("a thief with a stolen session whose person proved nothing for ten minu
       ["PATCH", `api-keys/${apiKey}`, { active: true }],
       ["POST", "identities", { siwe: { message: "", signature: "" } }],
       ["DELETE", "identities/idn_00000000000000000000000000"],
+      ["GET", "passkeys/creation"],
+      ["POST", "passkeys", {}],
+      ["DELETE", "passkeys/pky_00000000000000000000000000"],
       ["POST", "webhook-endpoints", { ...hook, url: "https://evil.com/hook" }],
     ];
     const sensitive = system.publicRoutes.filter(({ needsPresence }) => needsPresence === true);

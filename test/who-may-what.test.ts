@@ -72,7 +72,7 @@ const ownSession = async (owner: Merchant): Promise<Parameters> => {
 };
 
 const anyone = { by: "anyone" } as const;
-const withoutIssuer = { ...anyone, answers: "404 SIGN_IN_METHOD_UNAVAILABLE" } as const;
+const unavailable = { ...anyone, answers: "404 SIGN_IN_METHOD_UNAVAILABLE" } as const;
 const session = { by: "session", answers: "200" } as const;
 const owned = { by: "session", answers: "200", isOwned: true } as const;
 const sensitive = { ...session, needsPresence: true } as const;
@@ -117,8 +117,30 @@ const expectations: Record<string, Expected> = {
     answers: "200",
     toOtherSites: "403 CROSS_SITE_REQUEST",
   },
-  "GET /console/api/session/oidc": { ...withoutIssuer, toOtherSites: "403 CROSS_SITE_REQUEST" },
-  "GET /console/api/session/oidc/callback": withoutIssuer,
+  // The tests' address is a number, which no passkey can be made for.
+  "GET /console/api/session/passkey": {
+    ...unavailable,
+    toOtherSites: "403 CROSS_SITE_REQUEST",
+  },
+  "GET /console/api/passkeys": session,
+  "GET /console/api/passkeys/creation": {
+    ...sensitive,
+    answers: "404 SIGN_IN_METHOD_UNAVAILABLE",
+  },
+  "POST /console/api/passkeys": { ...sensitive, answers: "404 SIGN_IN_METHOD_UNAVAILABLE" },
+  "PATCH /console/api/passkeys/:id": {
+    ...session,
+    answers: "404 NOT_FOUND",
+    of: () => ({ id: "pky_00000000000000000000000000" }),
+    body: { name: "mine" },
+  },
+  "DELETE /console/api/passkeys/:id": {
+    ...sensitive,
+    answers: "404 NOT_FOUND",
+    of: () => ({ id: "pky_00000000000000000000000000" }),
+  },
+  "GET /console/api/session/oidc": { ...unavailable, toOtherSites: "403 CROSS_SITE_REQUEST" },
+  "GET /console/api/session/oidc/callback": unavailable,
   "GET /console/api/sessions": session,
   "DELETE /console/api/sessions/:id": { ...owned, answers: "204", of: ownSession },
   "GET /console/api/identities": session,

@@ -134,7 +134,7 @@ const values: Record<string, Schema> = {
     leakedKeysPublicKeys: text(),
     walletChangeDelay: count(0, 2_592_000),
     signUp: oneOf("open", "closed", "oidc"),
-    signInMethods: list(oneOf("link", "siwe", "oidc"), { uniqueItems: true }),
+    signInMethods: list(oneOf("link", "siwe", "oidc", "passkey"), { uniqueItems: true }),
   }),
   settlementListener: deployment("The settlement-listener.", {
     chains: group("EVM chains that are watched.", {

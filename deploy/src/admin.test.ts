@@ -101,7 +101,7 @@ describe("admin account suspend, resume and revoke-everything", () => {
     expect(await run(...suspend)).toEqual({ ...told, isSuspended: true });
     expect(await rig.readOperators(userId)).toEqual(["ada"]);
     expect(await run("resume")).toEqual({ ...told, isSuspended: false });
-    const nothing = { apiKeys: 0, identities: 0, sessions: 0, signInLinks: 0 };
+    const nothing = { apiKeys: 0, identities: 0, passkeys: 0, sessions: 0, signInLinks: 0 };
     expect(await run("revoke-everything")).toEqual({ userId, ...nothing });
   });
 });

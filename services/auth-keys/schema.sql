@@ -201,6 +201,20 @@ CREATE TABLE outbox (
   autovacuum_vacuum_insert_threshold=10000
 );
 
+CREATE TABLE passkeys (
+  id text NOT NULL,
+  account_id text NOT NULL,
+  credential_id bytea NOT NULL,
+  public_key bytea NOT NULL,
+  counter bigint NOT NULL,
+  name text NOT NULL,
+  date_created timestamp with time zone NOT NULL,
+  last_used_at timestamp with time zone,
+  CONSTRAINT passkeys_credential_id_key UNIQUE (credential_id),
+  CONSTRAINT passkeys_pkey PRIMARY KEY (id),
+  CONSTRAINT passkeys_counter_check CHECK (counter >= 0)
+);
+
 CREATE TABLE pending_defaults (
   account_id text NOT NULL,
   wallet_id text NOT NULL,
@@ -253,7 +267,7 @@ CREATE TABLE sessions (
   CONSTRAINT sessions_hash_key UNIQUE (hash),
   CONSTRAINT sessions_pkey PRIMARY KEY (id),
   CONSTRAINT sessions_hash_check CHECK (length(hash) = 32),
-  CONSTRAINT sessions_method_check CHECK (method = ANY (ARRAY['link'::text, 'siwe'::text, 'oidc'::text]))
+  CONSTRAINT sessions_method_check CHECK (method = ANY (ARRAY['link'::text, 'siwe'::text, 'oidc'::text, 'passkey'::text]))
 ) WITH (
   autovacuum_vacuum_scale_factor=0.02,
   autovacuum_vacuum_threshold=1000
@@ -269,7 +283,7 @@ CREATE TABLE sign_in_attempts (
   CONSTRAINT sign_in_attempts_pkey PRIMARY KEY (hash),
   CONSTRAINT sign_in_attempts_browser_hash_check CHECK (length(browser_hash) = 32),
   CONSTRAINT sign_in_attempts_hash_check CHECK (length(hash) = 32),
-  CONSTRAINT sign_in_attempts_method_check CHECK (method = ANY (ARRAY['siwe'::text, 'oidc'::text]))
+  CONSTRAINT sign_in_attempts_method_check CHECK (method = ANY (ARRAY['siwe'::text, 'oidc'::text, 'passkey'::text]))
 ) WITH (
   autovacuum_vacuum_scale_factor=0.02,
   autovacuum_vacuum_threshold=1000
@@ -306,6 +320,7 @@ CREATE INDEX audit_log_of_account ON audit_log USING btree (account_id, seq);
 CREATE INDEX dead_letters_by_event ON dead_letters USING btree (consumer, event_id) WHERE event_id IS NOT NULL;
 CREATE INDEX dead_letters_by_key ON dead_letters USING btree (consumer, topic, key, seq);
 CREATE INDEX identities_of_account ON identities USING btree (account_id, date_created);
+CREATE INDEX passkeys_of_account ON passkeys USING btree (account_id, date_created);
 CREATE INDEX pending_defaults_by_time ON pending_defaults USING btree (effective_at);
 CREATE INDEX sessions_by_end ON sessions USING btree (expires_at);
 CREATE INDEX sessions_of_account ON sessions USING btree (account_id, date_created);
@@ -329,6 +344,8 @@ ALTER TABLE handles ADD CONSTRAINT handles_account_id_fkey
   FOREIGN KEY (account_id) REFERENCES accounts(id);
 ALTER TABLE identities ADD CONSTRAINT identities_account_id_fkey
   FOREIGN KEY (account_id) REFERENCES accounts(id);
+ALTER TABLE passkeys ADD CONSTRAINT passkeys_account_id_fkey
+  FOREIGN KEY (account_id) REFERENCES accounts(id);
 ALTER TABLE pending_defaults ADD CONSTRAINT pending_defaults_account_id_fkey
   FOREIGN KEY (account_id) REFERENCES accounts(id);
 ALTER TABLE pending_defaults ADD CONSTRAINT pending_defaults_wallet_id_fkey
@@ -342,6 +359,6 @@ ALTER TABLE wallets ADD CONSTRAINT wallets_account_id_fkey
 
 CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_rewriting();
 
-GRANT DELETE, INSERT, SELECT, UPDATE ON accounts, api_keys, audit_log, dead_letters, discarded_letters, handles, heard_until, identities, inbox, inbox_other, outbox, pending_defaults, positions, relay_lead, republishes, sessions, sign_in_attempts, sign_in_tokens, wallets TO auth_keys;
+GRANT DELETE, INSERT, SELECT, UPDATE ON accounts, api_keys, audit_log, dead_letters, discarded_letters, handles, heard_until, identities, inbox, inbox_other, outbox, passkeys, pending_defaults, positions, relay_lead, republishes, sessions, sign_in_attempts, sign_in_tokens, wallets TO auth_keys;
 GRANT SELECT ON migrations TO auth_keys;
 GRANT USAGE ON SEQUENCE audit_log_seq_seq, dead_letters_seq_seq, outbox_seq_seq TO auth_keys;

@@ -26,10 +26,18 @@ const outside = { resolve: () => Promise.resolve(["93.184.216.34"]), random: () 
 /**
  * The four services in this process behind one origin, over real databases, with one clock that
  * stands still. None is started, so no event travels: each route answers from its own service
- * alone. Limits, if given, apply to all services but auth-keys.
+ * alone. Limits, if given, apply to all services but auth-keys. A browser needs a port that its page's
+ * origin names.
  */
-export const openServicesInProcess = async (more: Partial<Pick<Ground, "limits">> = {}) => {
-  const auth = await openTestGround({ name: "auth-keys", migration: authKeysMigration });
+export const openServicesInProcess = async (
+  more: Partial<Pick<Ground, "limits" | "baseUrl">> = {},
+) => {
+  const { baseUrl } = more;
+  const auth = await openTestGround({
+    name: "auth-keys",
+    migration: authKeysMigration,
+    change: baseUrl === undefined ? {} : { baseUrl },
+  });
   const authKeys = createAuthKeys(auth.ground, readConfig(authKeysConfig, env));
   const change = { clock: auth.clock, ask: authKeys.ask, ...more };
   const links = await openTestGround({ name: "links-api", migration: linksApiMigration, change });
@@ -62,7 +70,8 @@ export const openServicesInProcess = async (more: Partial<Pick<Ground, "limits">
     "settlement-listener": services["settlement-listener"].app,
     "webhook-dispatcher": services["webhook-dispatcher"].app,
   });
-  const open = await listen({ handler, host, port: 0, variable: "PORT" });
+  const port = baseUrl === undefined ? 0 : Number(new URL(baseUrl).port);
+  const open = await listen({ handler, host, port, variable: "PORT" });
   const internalApp = createInternalApp({
     services: [authKeys],
     isDraining: () => false,

@@ -26,7 +26,7 @@ export const packages: Record<string, Room> = {
 export const serviceRooms: Record<string, Room> = {
   domain: {
     packages: "contracts",
-    libraries: "node:crypto zod viem @noble/hashes @scure/base",
+    libraries: "node:crypto zod viem @noble/hashes @scure/base @simplewebauthn/server",
   },
   guard: { packages: "runtime" },
   store: { packages: "contracts postgres bus", rooms: "domain" },

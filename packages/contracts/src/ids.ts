@@ -15,6 +15,7 @@ export type IdPrefix =
   | "req"
   | "dlv"
   | "idn"
+  | "pky"
   | "aud";
 
 /** Makes a TypeID: type-prefixed, sortable by time, 74 random bits (TypeID 0.3, RFC 9562 UUIDv7). */

@@ -11,6 +11,14 @@ export { type AuditEntry, auditLogOperations } from "./api/audit-log.ts";
 export { consoleOperations } from "./api/console.ts";
 export { type Operation, refusalsOf } from "./api/operation.ts";
 export {
+  NewPasskey,
+  PasskeyAnswer,
+  PasskeyChange,
+  type PasskeyCreation,
+  type PasskeyData,
+  passkeyOperations,
+} from "./api/passkeys.ts";
+export {
   type CheckoutLink,
   CheckoutQuery,
   type CheckoutTransaction,

@@ -25,7 +25,7 @@ describe("authKeysConfig", () => {
       apiKeyMode: "live",
       oidc: undefined,
       signUp: "open",
-      signInMethods: ["link", "siwe", "oidc"],
+      signInMethods: ["link", "siwe", "oidc", "passkey"],
       leakedKeysPublicKeys: new Map(),
       walletDelayMs: 0,
     });

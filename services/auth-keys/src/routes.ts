@@ -3,18 +3,21 @@ import {
   apiKeyOperations,
   auditLogOperations,
   identityOperations,
+  passkeyOperations,
   sessionOperations,
   signInOperations,
   walletOperations,
 } from "@payment-links/contracts";
 import { type InternalRoute, type Route, publicRoute, sessionRoute } from "@payment-links/http";
 import type { Deps } from "./deps.ts";
+import { addPasskey } from "./http/add-passkey.ts";
 import { addWallet } from "./http/add-wallet.ts";
 import { askAboutLink } from "./http/ask-about-link.ts";
 import { answerIntrospection } from "./http/answer-introspection.ts";
 import { answerSignInRefusal } from "./http/answer-sign-in-refusal.ts";
 import { changeAccount } from "./http/change-account.ts";
 import { changeApiKey } from "./http/change-api-key.ts";
+import { changePasskey } from "./http/change-passkey.ts";
 import { changeWallet } from "./http/change-wallet.ts";
 import { createAccount } from "./http/create-account.ts";
 import { createApiKey } from "./http/create-api-key.ts";
@@ -24,16 +27,20 @@ import { endSession } from "./http/end-session.ts";
 import { finishOidc } from "./http/finish-oidc.ts";
 import { getAccount } from "./http/get-account.ts";
 import { getNonce } from "./http/get-nonce.ts";
+import { getPasskeyCreation } from "./http/get-passkey-creation.ts";
+import { getPasskeyRequest } from "./http/get-passkey-request.ts";
 import { linkIdentity } from "./http/link-identity.ts";
 import { listAuditLog } from "./http/list-audit-log.ts";
 import { listApiKeys } from "./http/list-api-keys.ts";
 import { listIdentities } from "./http/list-identities.ts";
+import { listPasskeys } from "./http/list-passkeys.ts";
 import { listSessions } from "./http/list-sessions.ts";
 import { listSignInMethods } from "./http/list-sign-in-methods.ts";
 import { listTokens } from "./http/list-tokens.ts";
 import { listWallets } from "./http/list-wallets.ts";
 import { makeSignInLink } from "./http/make-sign-in-link.ts";
 import { provePresence } from "./http/prove-presence.ts";
+import { removePasskey } from "./http/remove-passkey.ts";
 import { revokeApiKey } from "./http/revoke-api-key.ts";
 import { revokeEverything } from "./http/revoke-everything.ts";
 import { revokeSession } from "./http/revoke-session.ts";
@@ -61,6 +68,11 @@ export const publicRoutes = (deps: Deps): readonly Route[] => {
     sessionRoute({ ...identityOperations.list, handle: listIdentities(deps) }),
     sessionRoute({ ...identityOperations.link, handle: linkIdentity(deps) }),
     sessionRoute({ ...identityOperations.unlink, handle: unlinkIdentity(deps) }),
+    sessionRoute({ ...passkeyOperations.list, handle: listPasskeys(deps) }),
+    sessionRoute({ ...passkeyOperations.create, handle: getPasskeyCreation(deps) }),
+    sessionRoute({ ...passkeyOperations.add, handle: addPasskey(deps) }),
+    sessionRoute({ ...passkeyOperations.change, handle: changePasskey(deps) }),
+    sessionRoute({ ...passkeyOperations.remove, handle: removePasskey(deps) }),
     sessionRoute({ ...accountOperations.get, handle: getAccount(deps) }),
     sessionRoute({ ...accountOperations.change, handle: changeAccount(deps) }),
     sessionRoute({ ...wallets.listTokens, handle: listTokens(deps) }),
@@ -92,6 +104,7 @@ const signInRoutes = (deps: Deps): readonly Route[] => {
     }),
     publicRoute({ ...others.listMethods, handle: listSignInMethods(deps) }),
     publicRoute({ ...others.getNonce, handle: getNonce(deps) }),
+    publicRoute({ ...others.getPasskeyRequest, handle: getPasskeyRequest(deps) }),
     publicRoute({ ...start, answerRefusal, handle: startOidc(deps) }),
     publicRoute({ ...finish, answerRefusal, handle: finishOidc(deps) }),
   ];

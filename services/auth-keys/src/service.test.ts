@@ -52,7 +52,10 @@ describe("every route of the console", () => {
     expect(refusalOf(answer)).toBe("403 CROSS_SITE_REQUEST");
   });
 
-  const reads = sessionCalls.filter(([method]) => method === "GET");
+  // At an address of numbers there are no passkeys.
+  const reads = sessionCalls.filter(
+    ([method, path]) => method === "GET" && !path.endsWith("/creation"),
+  );
   test.each(reads)("%s %s tells caches to keep nothing", async (method, path) => {
     const { cookie } = await rig.signUp();
     const answer = await rig.call(method, path, { cookie });

@@ -5,6 +5,7 @@ import { type Ground, createService } from "@payment-links/process";
 import type { AuthKeysConfig } from "./config.ts";
 import type { Deps } from "./deps.ts";
 import { createLastUses } from "./domain/last-uses.ts";
+import { relyingPartyId } from "./domain/passkey.ts";
 import type { SignInMethod } from "./domain/session.ts";
 import { evmChainIds } from "./domain/siwe.ts";
 import { createIntrospect } from "./introspect.ts";
@@ -91,13 +92,14 @@ const alwaysAsking = (identity: Identity): Identity => ({
 
 /** The ways in that are wanted, without those that this installation does not have. */
 const methodsOf = (
-  { catalogue }: Ground,
+  { baseUrl, catalogue }: Ground,
   { oidc, signInMethods }: AuthKeysConfig,
 ): readonly SignInMethod[] => {
   const isThere: Record<SignInMethod, boolean> = {
     link: true,
     siwe: evmChainIds(catalogue).length > 0,
     oidc: oidc !== undefined,
+    passkey: relyingPartyId(baseUrl) !== undefined,
   };
   return signInMethods.filter((method) => isThere[method]);
 };

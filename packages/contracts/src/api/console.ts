@@ -4,6 +4,7 @@ import { accountOperations } from "./accounts.ts";
 import { apiKeyOperations } from "./api-keys.ts";
 import { auditLogOperations } from "./audit-log.ts";
 import type { Operation } from "./operation.ts";
+import { passkeyOperations } from "./passkeys.ts";
 import { checkoutOperations, consoleLinkOperations } from "./payment-links.ts";
 import { identityOperations, sessionOperations, signInOperations } from "./sessions.ts";
 import { walletOperations } from "./wallets.ts";
@@ -17,6 +18,7 @@ export const consoleOperations = ({ catalogue, now }: Ground): readonly Operatio
     signInOperations,
     sessionOperations,
     identityOperations,
+    passkeyOperations,
     accountOperations,
     auditLogOperations,
     walletOperations(catalogue),

@@ -1,10 +1,11 @@
 import * as z from "zod";
 import { body, changed, oneOf, parameter, required, text } from "../validation.ts";
 import { OwnAccount } from "./accounts.ts";
+import { PasskeyAnswer, PasskeyRequest } from "./passkeys.ts";
 import { type Operation, listOf, wireInstant } from "./operation.ts";
 
-/** The ways into a session: an operator's one-time link, Ethereum, OpenID Connect. */
-export const signInMethods = ["link", "siwe", "oidc"] as const;
+/** The ways into a session: an operator's one-time link, Ethereum, OpenID Connect, a passkey. */
+export const signInMethods = ["link", "siwe", "oidc", "passkey"] as const;
 
 /** The longest Sign-In with Ethereum message that is read. */
 const siweCharsMax = 4000;
@@ -18,16 +19,17 @@ const SiweBody = body({
 const proof = {
   token: changed(text({ lengthMax: 200 })).describe("Of a one-time sign-in link."),
   siwe: SiweBody.optional(),
+  passkey: PasskeyAnswer.optional(),
 };
 const oneProof = {
-  description: "Either `token` or `siwe`; `siwe` where both are given.",
-  anyOf: [{ required: ["token"] }, { required: ["siwe"] }],
+  description: "One of the three; where more are given, `passkey`, else `siwe`.",
+  anyOf: [{ required: ["token"] }, { required: ["siwe"] }, { required: ["passkey"] }],
 };
 
-/** What becomes a session: one of the two. */
+/** What becomes a session: one of these. */
 export const SignInBody = body(proof).meta({ id: "SignIn", ...oneProof });
 
-/** What proves that a session's person is there: one of the two. */
+/** What proves that a session's person is there: one of these. */
 export const PresenceBody = body(proof).meta({ id: "PresenceProof", ...oneProof });
 
 /** The token of a one-time sign-in link, to be told whose it is. */
@@ -106,13 +108,14 @@ export const signInOperations = {
     caller: "anyone",
     tag,
     operationId: "signIn",
-    summary: "Sign in by a one-time link or with Ethereum",
+    summary: "Sign in by a one-time link, with Ethereum or by a passkey",
     description: "Answers the account, and the session as a cookie.",
     body: SignInBody,
     answers: { 200: OwnAccount },
     refusals: [
       "INVALID_SIGN_IN_TOKEN",
       "INVALID_SIWE_MESSAGE",
+      "INVALID_PASSKEY",
       "CROSS_SITE_REQUEST",
       "SIGN_IN_METHOD_UNAVAILABLE",
       "SIGN_UP_CLOSED",
@@ -154,6 +157,16 @@ export const signInOperations = {
     query: NonceQuery,
     answers: { 200: Nonce },
     refusals: ["CROSS_SITE_REQUEST", "SIGN_IN_METHOD_UNAVAILABLE", "INVALID_WALLET_ADDRESS"],
+  },
+  getPasskeyRequest: {
+    method: "get",
+    path: `${session}/passkey`,
+    caller: "anyone",
+    tag,
+    operationId: "getPasskeyRequest",
+    summary: "Get what a passkey is asked for, good once, for five minutes, in this browser",
+    answers: { 200: PasskeyRequest },
+    refusals: ["CROSS_SITE_REQUEST", "SIGN_IN_METHOD_UNAVAILABLE"],
   },
   startOidc: {
     method: "get",
@@ -234,6 +247,7 @@ export const sessionOperations = {
     refusals: [
       "INVALID_SIGN_IN_TOKEN",
       "INVALID_SIWE_MESSAGE",
+      "INVALID_PASSKEY",
       "REAUTHENTICATION_MISMATCH",
       "SIGN_IN_METHOD_UNAVAILABLE",
     ],
@@ -297,5 +311,6 @@ export const identityOperations = {
     operationId: "unlinkIdentity",
     summary: "Let an identity sign in no longer, and end the other sessions that it began",
     answers: { 204: null },
+    refusals: ["LAST_WAY_IN"],
   },
 } as const satisfies Record<string, Operation>;

@@ -108,10 +108,11 @@ describe("DELETE /console/api/identities/{id}", () => {
     const { userId, cookie } = await rig.signUp();
     const wallet = makeWallet();
     await link(cookie, wallet);
-    const [linked] = await list(cookie);
+    await link(cookie, makeWallet());
+    const [linked, left] = await list(cookie);
     const answer = await rig.call("DELETE", `${path}/${linked?.id}`, { cookie });
     expect(answer.status).toBe(204);
-    expect(await list(cookie)).toEqual([]);
+    expect(await list(cookie)).toEqual([left]);
     expect(await rig.readAudit(userId)).toContain("identity.unlinked");
     expect((await signInByWallet(rig, wallet)).userId).not.toBe(userId);
   });
@@ -120,6 +121,7 @@ describe("DELETE /console/api/identities/{id}", () => {
     const { userId, cookie } = await rig.signUp();
     const wallet = makeWallet();
     await link(cookie, wallet);
+    await link(cookie, makeWallet());
     const [linked] = await list(cookie);
     const thief = await signInByWallet(rig, wallet);
     const owner = await signInByWallet(rig, wallet);
@@ -130,6 +132,15 @@ describe("DELETE /console/api/identities/{id}", () => {
     );
     expect(await Promise.all(alive)).toEqual([200, 401, 200]);
     expect(await rig.readAudit(userId)).toContain("session.revoked");
+  });
+
+  test("of the last way in is refused, and changes nothing", async () => {
+    const { userId, cookie } = await signInByWallet(rig, makeWallet());
+    const before = await list(cookie);
+    const answer = await rig.call("DELETE", `${path}/${before[0]?.id}`, { cookie });
+    expect(refusalOf(answer)).toBe("409 LAST_WAY_IN");
+    expect(await list(cookie)).toEqual(before);
+    expect(await rig.readAudit(userId)).not.toContain("identity.unlinked");
   });
 
   test("given another account's, one gone, or none, answers 404 and changes nothing", async () => {

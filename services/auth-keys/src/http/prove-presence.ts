@@ -1,13 +1,15 @@
 import type { Request, Response } from "express";
-import { PresenceBody, hashSecret, invalid, refuse } from "@payment-links/contracts";
+import type * as z from "zod";
+import { PresenceBody, hashSecret, refuse } from "@payment-links/contracts";
 import { readBody } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import type { Deps } from "../deps.ts";
-import type { SignInMethod } from "../domain/session.ts";
 import { redeemSignInToken } from "../store/sign-in-tokens.ts";
 import { requireMethod } from "./list-sign-in-methods.ts";
+import { readPasskey } from "./read-passkey.ts";
 import { readSiwe } from "./read-siwe.ts";
 import { type WhoIsThere, ownerOf, renewPresence } from "./renew-presence.ts";
+import { methodOf } from "./start-session.ts";
 
 /**
  * POST /console/api/session/presence: the signed-in person proves to be there, by what signs in to the
@@ -15,14 +17,22 @@ import { type WhoIsThere, ownerOf, renewPresence } from "./renew-presence.ts";
  */
 export const provePresence =
   (deps: Deps) => async (req: Request, res: Response, caller: Caller) => {
-    const { token, siwe } = await readBody(req, PresenceBody);
-    if (siwe === undefined && token === undefined) throw invalid("missing");
-    const method: SignInMethod = siwe === undefined ? "link" : "siwe";
+    const given = await readBody(req, PresenceBody);
+    const method = methodOf(given);
     requireMethod(deps, method);
-    const who = siwe === undefined ? ownerOfLink(token ?? "") : await ownerOfSiwe(deps, req, siwe);
+    const who = await whoIsThere(deps, req, given);
     await renewPresence(deps, { req, res, caller, method, who });
     res.status(204).end();
   };
+
+const whoIsThere = async (
+  deps: Deps,
+  req: Request,
+  { passkey, siwe, token }: z.output<typeof PresenceBody>,
+): Promise<WhoIsThere> => {
+  if (passkey !== undefined) return (await readPasskey(deps, req, passkey)).spend;
+  return siwe === undefined ? ownerOfLink(token ?? "") : ownerOfSiwe(deps, req, siwe);
+};
 
 const ownerOfLink =
   (token: string): WhoIsThere =>

@@ -54,6 +54,9 @@ const refused: readonly [call: string, answer: string, body: () => unknown][] = 
   ["POST /api-keys/none/rotate", "404 NOT_FOUND", () => ({})],
   ["DELETE /sessions/none", "404 NOT_FOUND", none],
   ["POST /session/presence", "401 INVALID_SIGN_IN_TOKEN", () => ({ token: "A".repeat(43) })],
+  ["POST /passkeys", "404 SIGN_IN_METHOD_UNAVAILABLE", () => ({})],
+  ["PATCH /passkeys/none", "404 NOT_FOUND", () => ({ name: "mine" })],
+  ["DELETE /passkeys/none", "404 NOT_FOUND", none],
   ["POST /identities", "401 INVALID_SIWE_MESSAGE", () => ({ siwe: spentSiwe })],
   ["DELETE /identities/none", "404 NOT_FOUND", none],
 ];

@@ -8,6 +8,7 @@ import { lockAccount } from "../store/accounts.ts";
 import { revokeApiKeysOfAccount } from "../store/api-keys.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { deleteIdentitiesOfAccount } from "../store/identities.ts";
+import { deletePasskeysOfAccount } from "../store/passkeys.ts";
 import { deleteSessionsOfAccount } from "../store/sessions.ts";
 import { deleteSignInTokensOfAccount } from "../store/sign-in-tokens.ts";
 import { operatorActor } from "./actors.ts";
@@ -18,7 +19,7 @@ const RevocationBody = body(accountName);
 
 /**
  * POST /internal/accounts/revoke-everything: an operator takes away whatever acts for an account
- * (rule CALLER-17): keys, sessions, sign-in links and identities. A new sign-in link is the way back.
+ * (rule CALLER-17): keys, sessions, sign-in links, identities and passkeys. A new sign-in link is the way back.
  */
 export const revokeEverything = (deps: Deps) => async (req: Request, res: Response) => {
   const { id } = await findNamedAccount(deps.pool, await readBody(req, RevocationBody));
@@ -33,11 +34,13 @@ type Revocation = { at: Date; accountId: string; actor: Actor };
 
 const revokeAll = async (tx: Transaction, entry: Revocation) => {
   const { at: now, accountId } = entry;
-  // The identities first, as a sign-in locks them: it holds one until its session can be found here.
-  // What was linked during the wait for the account goes after it.
+  // Identities and passkeys first, as a sign-in locks them: it holds one until its session can be found
+  // here. What was added during the wait for the account goes after it.
   const early = await deleteIdentitiesOfAccount(tx, accountId);
+  const earlyPasskeys = await deletePasskeysOfAccount(tx, accountId);
   await lockAccount(tx, accountId);
   const identities = [...early, ...(await deleteIdentitiesOfAccount(tx, accountId))];
+  const passkeys = [...earlyPasskeys, ...(await deletePasskeysOfAccount(tx, accountId))];
   const apiKeys = await revokeApiKeysOfAccount(tx, { accountId, now });
   const sessions = await deleteSessionsOfAccount(tx, accountId);
   // Whoever asked for it had one of these credentials.
@@ -46,6 +49,7 @@ const revokeAll = async (tx: Transaction, entry: Revocation) => {
   const counts = {
     apiKeys: apiKeys.length,
     identities: identities.length,
+    passkeys: passkeys.length,
     sessions: sessions.length,
     signInLinks,
   };
@@ -56,6 +60,9 @@ const revokeAll = async (tx: Transaction, entry: Revocation) => {
   for (const { id: targetId, method, issuer, subject } of identities) {
     const detail = { method, issuer, subject };
     await insertAudit(tx, { ...entry, action: "identity.unlinked", targetId, detail });
+  }
+  for (const targetId of passkeys) {
+    await insertAudit(tx, { ...entry, action: "passkey.removed", targetId });
   }
   for (const targetId of sessions) {
     await insertAudit(tx, { ...entry, action: "session.revoked", targetId });

@@ -1,4 +1,5 @@
 import type { Request, Response } from "express";
+import type * as z from "zod";
 import { SignInBody, hashSecret, invalid, refuse } from "@payment-links/contracts";
 import { answerJson, readBody, refuseOtherSites } from "@payment-links/http";
 import type { Deps } from "../deps.ts";
@@ -7,25 +8,48 @@ import type { SignInMethod } from "../domain/session.ts";
 import { lockAccount } from "../store/accounts.ts";
 import { redeemSignInToken } from "../store/sign-in-tokens.ts";
 import { requireMethod } from "./list-sign-in-methods.ts";
+import { type ProvenPasskey, readPasskey } from "./read-passkey.ts";
 import { readSiwe } from "./read-siwe.ts";
 import { type WhoSignsIn, byIdentity, countSignIn, signIn } from "./sign-in.ts";
 
 /**
- * POST /console/api/session: a one-time sign-in link, or a Sign-In with Ethereum message that this
- * browser asked a nonce for, becomes a session.
+ * POST /console/api/session: a one-time sign-in link, or a Sign-In with Ethereum message or a passkey's
+ * answer to what this browser was given, becomes a session.
  */
 export const startSession = (deps: Deps) => async (req: Request, res: Response) => {
   refuseOtherSites(req, deps.cookie);
-  const { token, siwe } = await readBody(req, SignInBody);
-  if (siwe === undefined && token === undefined) throw invalid("missing");
-  const method: SignInMethod = siwe === undefined ? "link" : "siwe";
+  const given = await readBody(req, SignInBody);
+  const method = methodOf(given);
   requireMethod(deps, method);
   const account = await countSignIn(deps, method, async () => {
-    const who = siwe === undefined ? byLink(token ?? "") : await bySiwe(deps, req, siwe);
+    const who = await whoSignsIn(deps, req, given);
     return signIn(deps, { req, res, method, who });
   });
   answerJson(res, 200, showAccount(account));
 };
+
+type Given = z.output<typeof SignInBody>;
+
+/** By which method something given proves who somebody is. Throws the code `missing` for nothing. */
+export const methodOf = ({ passkey, siwe, token }: Given): SignInMethod => {
+  if (passkey !== undefined) return "passkey";
+  if (siwe !== undefined) return "siwe";
+  if (token !== undefined) return "link";
+  throw invalid("missing");
+};
+
+const whoSignsIn = async (
+  deps: Deps,
+  req: Request,
+  { passkey, siwe, token }: Given,
+): Promise<WhoSignsIn> => {
+  if (passkey !== undefined) return byPasskey(await readPasskey(deps, req, passkey));
+  return siwe === undefined ? byLink(token ?? "") : bySiwe(deps, req, siwe);
+};
+
+const byPasskey =
+  ({ id, spend }: ProvenPasskey): WhoSignsIn =>
+  async (tx) => ({ account: await lockAccount(tx, await spend(tx)), identityId: id });
 
 /** The holder of an operator's one-time link, which is used up. */
 export const byLink =

@@ -21,7 +21,7 @@ type NewSession = {
   accountId: string;
   hash: Buffer;
   method: SignInMethod;
-  /** The identity that signed in, if one did. */
+  /** The identity or the passkey that signed in, if one did. */
   identityId: string | undefined;
   now: Date;
   /** When the person proved to be who they are, which may have been before. */
@@ -90,7 +90,7 @@ export const deleteSession = async (
   return rowCount > 0;
 };
 
-/** Ends the sessions that an identity began, except one; answers their ids. */
+/** Ends the sessions that an identity or a passkey began, except one; answers their ids. */
 export const deleteSessionsOfIdentity = (
   tx: Transaction,
   { identityId, exceptId }: { identityId: string; exceptId: string },
@@ -149,8 +149,8 @@ const FoundSessionRow = AccountRow.extend({
 });
 
 /**
- * Finds a session by the hash of its token, with the account behind it and the ways in which its
- * identities sign in, of a provider only those of the present one: one round trip.
+ * Finds a session by the hash of its token, with the account behind it and the ways in which it signs
+ * in, of a provider only if it is the present one: one round trip.
  */
 export const findSessionByHash = async (
   db: Db,
@@ -160,8 +160,10 @@ export const findSessionByHash = async (
     SELECT ${accountColumns}, s.id AS "credentialId", s.last_seen_at AS "lastSeenAt",
       s.expires_at AS "expiresAt", coalesce(s.presence_at, s.date_created) AS "provenAt",
       ARRAY(
-        SELECT DISTINCT i.method FROM identities i
+        SELECT i.method FROM identities i
         WHERE i.account_id = a.id AND (i.method <> 'oidc' OR i.issuer = ${issuer ?? null})
+        UNION
+        SELECT 'passkey' FROM passkeys p WHERE p.account_id = a.id
       ) AS "ownMethods"
     FROM sessions s JOIN accounts a ON a.id = s.account_id
     WHERE s.hash = ${sql.binary(hash)}

@@ -7,7 +7,7 @@ const AttemptRow = z.object({
   presenceSessionId: z.string().nullable(),
 });
 
-type Attempt = { hash: Buffer; browserHash: Buffer; method: "siwe" | "oidc" };
+type Attempt = { hash: Buffer; browserHash: Buffer; method: "siwe" | "oidc" | "passkey" };
 
 /**
  * Stores a sign-in that a browser began, by the hashes of its nonce or state and of the browser.

@@ -35,7 +35,7 @@ export const openRig = async ({
   catalogue,
   oidc,
   signUp = "open",
-  signInMethods = ["link", "siwe", "oidc"],
+  signInMethods = ["link", "siwe", "oidc", "passkey"],
   leakedKeysPublicKeys = new Map(),
   walletDelayMs = 0,
   now,

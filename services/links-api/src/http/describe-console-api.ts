@@ -42,6 +42,7 @@ export const describeConsoleApi = ({ baseUrl, catalogue, clock }: Subject) =>
 const tags = {
   Sessions: "Signing in and out.",
   Identities: "What else signs in to the account.",
+  Passkeys: "Keys of devices that sign in, WebAuthn.",
   Account: "The own account and what was done to it.",
   Wallets: "Where the account is paid.",
   "API keys": "Keys for the API under /v1.",

@@ -27,6 +27,7 @@ const somebody = {
     issuer: "https://id.example",
     subject: "s",
   }),
+  "GET /passkeys": list(),
   "GET /sessions": list(
     { id: "sess_1", method: "siwe", dateCreated: 0, lastSeenAt: 0, isCurrent: true },
     { id: "sess_2", method: "link", dateCreated: 0, lastSeenAt: 0, isCurrent: false },

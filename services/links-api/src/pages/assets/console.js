@@ -143,6 +143,63 @@ const signByWallet = async () => {
   }
 };
 
+const bytesOf = (text) =>
+  Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (one) => one.charCodeAt(0));
+
+const textOfBytes = (bytes) =>
+  btoa(String.fromCharCode(...new Uint8Array(bytes)))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_")
+    .replaceAll("=", "");
+
+/** Has the browser ask for a passkey or make one; a person may well turn away from it. */
+const askAuthenticator = async (ask) => {
+  try {
+    return await ask();
+  } catch (error) {
+    if (error.name === "InvalidStateError")
+      throw new Told("This device has a passkey here already.");
+    throw new Told("No passkey answered.");
+  }
+};
+
+/** What a passkey answers to a challenge of the server. */
+const signByPasskey = async () => {
+  const asked = await call("GET", "/session/passkey");
+  const publicKey = { ...asked, challenge: bytesOf(asked.challenge) };
+  const { id, response } = await askAuthenticator(() => navigator.credentials.get({ publicKey }));
+  const { authenticatorData, clientDataJSON, signature, userHandle } = response;
+  return {
+    id,
+    response: {
+      authenticatorData: textOfBytes(authenticatorData),
+      clientDataJSON: textOfBytes(clientDataJSON),
+      signature: textOfBytes(signature),
+      userHandle: userHandle === null ? null : textOfBytes(userHandle),
+    },
+  };
+};
+
+/** Has an authenticator make a passkey, and lets it sign in. */
+const addPasskey = async ({ name }) => {
+  const asked = await call("GET", "/passkeys/creation");
+  const publicKey = {
+    ...asked,
+    challenge: bytesOf(asked.challenge),
+    user: { ...asked.user, id: bytesOf(asked.user.id) },
+    excludeCredentials: asked.excludeCredentials.map((one) => ({ ...one, id: bytesOf(one.id) })),
+  };
+  const { id, response } = await askAuthenticator(() =>
+    navigator.credentials.create({ publicKey }),
+  );
+  const { attestationObject, clientDataJSON } = response;
+  const made = {
+    attestationObject: textOfBytes(attestationObject),
+    clientDataJSON: textOfBytes(clientDataJSON),
+  };
+  await call("POST", "/passkeys", { name, passkey: { id, response: made } });
+};
+
 /** The token in a sign-in link, of which people paste the whole. */
 const tokenOf = (link) =>
   new URLSearchParams(link.slice(link.indexOf("#") + 1)).get("token") ?? link.trim();
@@ -168,6 +225,12 @@ const askForPresence = (methods) =>
     const question = section(
       "Is it still you?",
       make("p", {}, "Prove it once more, as this decides where money goes or who may act for you."),
+      methods.includes("passkey") &&
+        make(
+          "p",
+          {},
+          button("Prove by a passkey", async () => prove({ passkey: await signByPasskey() })),
+        ),
       methods.includes("siwe") &&
         make(
           "p",
@@ -206,6 +269,15 @@ const signInSection = (methods) =>
     "Sign in",
     methods.includes("oidc") &&
       make("p", {}, make("a", { href: `${api}/session/oidc` }, "Sign in with your company")),
+    methods.includes("passkey") &&
+      make(
+        "p",
+        {},
+        button("Sign in with a passkey", async () => {
+          await call("POST", "/session", { passkey: await signByPasskey() });
+          await show();
+        }),
+      ),
     methods.includes("siwe") &&
       make(
         "p",
@@ -254,7 +326,35 @@ const identitySection = (identities, methods) =>
       ),
   );
 
-const methodNames = { link: "Sign-in link", siwe: "Ethereum", oidc: "Company account" };
+const passkeySection = (passkeys) =>
+  section(
+    "Passkeys",
+    rows(passkeys, ({ id, name, lastUsedAt }) => [
+      make("strong", {}, name),
+      lastUsedAt === null ? " " : ` last used ${new Date(lastUsedAt).toLocaleString()} `,
+      button("Remove", async () => {
+        await call("DELETE", `/passkeys/${encodeURIComponent(id)}`);
+        await show();
+      }),
+      form(
+        "Rename",
+        [field("New name", { name: "name", required: "", maxlength: "100" })],
+        (named) => call("PATCH", `/passkeys/${encodeURIComponent(id)}`, named),
+      ),
+    ]),
+    form(
+      "Add a passkey",
+      [field("Name", { name: "name", required: "", maxlength: "100" })],
+      addPasskey,
+    ),
+  );
+
+const methodNames = {
+  link: "Sign-in link",
+  siwe: "Ethereum",
+  oidc: "Company account",
+  passkey: "Passkey",
+};
 
 const sessionSection = (sessions) =>
   section(
@@ -398,11 +498,12 @@ const emptyPage = { data: [], nextOffset: null };
 
 const show = async () => {
   const account = await call("GET", "/session");
-  const [wallets, tokens, keys, identities, sessions, { methods }] = await Promise.all([
+  const [wallets, tokens, keys, identities, passkeys, sessions, { methods }] = await Promise.all([
     call("GET", "/wallets"),
     call("GET", "/tokens"),
     call("GET", "/api-keys"),
     call("GET", "/identities"),
+    call("GET", "/passkeys"),
     call("GET", "/sessions"),
     call("GET", "/session/methods"),
   ]);
@@ -414,6 +515,7 @@ const show = async () => {
     walletSection(wallets.data, tokens.data),
     keySection(keys.data),
     identitySection(identities.data, methods),
+    ...(methods.includes("passkey") ? [passkeySection(passkeys.data)] : []),
     sessionSection(sessions.data),
   );
   content.hidden = false;

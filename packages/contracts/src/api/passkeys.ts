@@ -1,0 +1,131 @@
+import * as z from "zod";
+import { body, nullable, required, text } from "../validation.ts";
+import { type Operation, listOf, wireInstant } from "./operation.ts";
+
+const credentialIdCharsMax = 1_400;
+const answerCharsMax = 4_000;
+const attestationCharsMax = 16_000;
+
+const bytes = (lengthMax: number) =>
+  required(text({ lengthMax })).meta({ type: "string", maxLength: lengthMax });
+
+/** What a passkey answers to a challenge, as `PublicKeyCredential.toJSON()` writes it. */
+export const PasskeyAnswer = body({
+  id: bytes(credentialIdCharsMax),
+  response: body({
+    clientDataJSON: bytes(answerCharsMax),
+    authenticatorData: bytes(answerCharsMax),
+    signature: bytes(answerCharsMax),
+    userHandle: nullable(text({ lengthMax: 200 })),
+  }),
+}).meta({ id: "PasskeyAnswer" });
+export type PasskeyAnswer = z.output<typeof PasskeyAnswer>;
+
+const passkeyName = text({ lengthMin: 1, lengthMax: 100 });
+
+/** A passkey that an authenticator has made, as `PublicKeyCredential.toJSON()` writes it. */
+export const NewPasskey = body({
+  name: required(passkeyName),
+  passkey: body({
+    id: bytes(credentialIdCharsMax),
+    response: body({
+      clientDataJSON: bytes(answerCharsMax),
+      attestationObject: bytes(attestationCharsMax),
+    }),
+  }),
+}).meta({ id: "NewPasskey" });
+export type NewPasskey = z.output<typeof NewPasskey>;
+
+/** What a passkey is called from now on. */
+export const PasskeyChange = body({ name: required(passkeyName) }).meta({ id: "PasskeyChange" });
+
+/** What an authenticator is asked for, to sign in or to prove presence. */
+export const PasskeyRequest = z
+  .object({
+    challenge: z.string(),
+    rpId: z.string(),
+    timeout: z.int(),
+    userVerification: z.literal("required"),
+  })
+  .meta({ id: "PasskeyRequest" });
+
+/** What an authenticator is asked to make. */
+export const PasskeyCreation = z
+  .object({
+    challenge: z.string(),
+    rp: z.object({ id: z.string(), name: z.string() }),
+    user: z.object({ id: z.string(), name: z.string(), displayName: z.string() }),
+    pubKeyCredParams: z.array(z.object({ type: z.literal("public-key"), alg: z.int() })),
+    excludeCredentials: z.array(z.object({ type: z.literal("public-key"), id: z.string() })),
+    authenticatorSelection: z.object({
+      residentKey: z.literal("required"),
+      requireResidentKey: z.literal(true),
+      userVerification: z.literal("required"),
+    }),
+    attestation: z.literal("none"),
+    timeout: z.int(),
+  })
+  .meta({ id: "PasskeyCreation" });
+export type PasskeyCreation = z.output<typeof PasskeyCreation>;
+
+/** A passkey as its owner sees it. */
+export const PasskeyData = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    dateCreated: wireInstant,
+    lastUsedAt: wireInstant.nullable(),
+  })
+  .meta({ id: "PasskeyData" });
+export type PasskeyData = z.output<typeof PasskeyData>;
+
+const shared = { path: "/console/api/passkeys", caller: "session", tag: "Passkeys" } as const;
+const one = { ...shared, path: "/console/api/passkeys/:id" } as const;
+
+/** What a signed-in person does with passkeys. */
+export const passkeyOperations = {
+  list: {
+    ...shared,
+    method: "get",
+    operationId: "listPasskeys",
+    summary: "List the passkeys that sign in to the account, the oldest first",
+    answers: { 200: listOf(PasskeyData).meta({ id: "PasskeyList" }) },
+  },
+  create: {
+    ...shared,
+    path: "/console/api/passkeys/creation",
+    method: "get",
+    needsPresence: true,
+    operationId: "getPasskeyCreation",
+    summary: "Get what an authenticator is asked to make, good once, for five minutes",
+    answers: { 200: PasskeyCreation },
+    refusals: ["SIGN_IN_METHOD_UNAVAILABLE"],
+  },
+  add: {
+    ...shared,
+    method: "post",
+    needsPresence: true,
+    operationId: "addPasskey",
+    summary: "Let a passkey sign in to the account",
+    body: NewPasskey,
+    answers: { 201: PasskeyData },
+    refusals: ["INVALID_PASSKEY", "PASSKEY_EXISTS", "PASSKEY_LIMIT", "SIGN_IN_METHOD_UNAVAILABLE"],
+  },
+  change: {
+    ...one,
+    method: "patch",
+    operationId: "changePasskey",
+    summary: "Name a passkey",
+    body: PasskeyChange,
+    answers: { 200: PasskeyData },
+  },
+  remove: {
+    ...one,
+    method: "delete",
+    needsPresence: true,
+    operationId: "removePasskey",
+    summary: "Let a passkey sign in no longer, and end the other sessions that it began",
+    answers: { 204: null },
+    refusals: ["LAST_WAY_IN"],
+  },
+} as const satisfies Record<string, Operation>;

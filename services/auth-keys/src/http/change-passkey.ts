@@ -1,0 +1,28 @@
+import type { Request, Response } from "express";
+import { PasskeyChange, refuse } from "@payment-links/contracts";
+import { answerJson, readBody, readParam } from "@payment-links/http";
+import type { Caller } from "@payment-links/identity";
+import { transact } from "@payment-links/postgres";
+import type { Deps } from "../deps.ts";
+import { showPasskey } from "../domain/passkey.ts";
+import { insertAudit } from "../store/audit-log.ts";
+import { renamePasskey } from "../store/passkeys.ts";
+import { personActor } from "./actors.ts";
+
+/** PATCH /console/api/passkeys/{id}: names a passkey. */
+export const changePasskey =
+  (deps: Deps) =>
+  async (req: Request, res: Response, { account, credential }: Caller) => {
+    const id = readParam(req, "id");
+    const { name } = await readBody(req, PasskeyChange);
+    const accountId = account.id;
+    const entry = { at: deps.clock.now(), accountId, actor: personActor(req, credential) };
+    const passkey = await transact(deps.pool, async (tx) => {
+      const renamed = await renamePasskey(tx, { id, accountId, name });
+      if (renamed === undefined) throw refuse("NOT_FOUND");
+      const detail = { name };
+      await insertAudit(tx, { ...entry, action: "passkey.renamed", targetId: id, detail });
+      return renamed;
+    });
+    answerJson(res, 200, showPasskey(passkey));
+  };

@@ -1,0 +1,30 @@
+import type { Request, Response } from "express";
+import { refuse } from "@payment-links/contracts";
+import { readParam } from "@payment-links/http";
+import type { Caller } from "@payment-links/identity";
+import { transact } from "@payment-links/postgres";
+import type { Deps } from "../deps.ts";
+import { insertAudit } from "../store/audit-log.ts";
+import { deletePasskey } from "../store/passkeys.ts";
+import { personActor } from "./actors.ts";
+import { endSessionsOf, requireWayIn } from "./require-way-in.ts";
+
+/**
+ * DELETE /console/api/passkeys/{id}: the passkey can no longer sign in. The sessions that it began end,
+ * except the one that asks.
+ */
+export const removePasskey =
+  (deps: Deps) => async (req: Request, res: Response, caller: Caller) => {
+    const id = readParam(req, "id");
+    const accountId = caller.account.id;
+    const actor = personActor(req, caller.credential);
+    const entry = { at: deps.clock.now(), accountId, actor };
+    await transact(deps.pool, async (tx) => {
+      // The passkey first: a sign-in under way holds it until its session can be found here.
+      if (!(await deletePasskey(tx, { id, accountId }))) throw refuse("NOT_FOUND");
+      await requireWayIn(tx, deps, caller);
+      await insertAudit(tx, { ...entry, action: "passkey.removed", targetId: id });
+      await endSessionsOf(tx, entry, { wayId: id, exceptId: caller.credential.id });
+    });
+    res.status(204).end();
+  };

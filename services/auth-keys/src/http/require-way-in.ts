@@ -1,0 +1,35 @@
+import { refuse } from "@payment-links/contracts";
+import type { Caller } from "@payment-links/identity";
+import type { Transaction } from "@payment-links/postgres";
+import type { Deps } from "../deps.ts";
+import type { Actor } from "../domain/audit.ts";
+import { insertAudit } from "../store/audit-log.ts";
+import { countWaysIn } from "../store/passkeys.ts";
+import { deleteSessionsOfIdentity, lockCallersAccount } from "../store/sessions.ts";
+
+/**
+ * Throws LAST_WAY_IN if the account has no way in of its own left, so that the removal is undone.
+ * Behind the account's lock, as two removals at once would each count the other's.
+ */
+export const requireWayIn = async (
+  tx: Transaction,
+  { oidc, signInMethods: methods }: Pick<Deps, "oidc" | "signInMethods">,
+  caller: Caller,
+): Promise<void> => {
+  await lockCallersAccount(tx, caller);
+  const ways = { accountId: caller.account.id, methods, issuer: oidc?.issuer };
+  if ((await countWaysIn(tx, ways)) === 0) throw refuse("LAST_WAY_IN");
+};
+
+type Entry = { at: Date; accountId: string; actor: Actor };
+
+/** Ends the sessions that a removed identity or passkey began, except one. */
+export const endSessionsOf = async (
+  tx: Transaction,
+  entry: Entry,
+  { wayId, exceptId }: { wayId: string; exceptId: string },
+): Promise<void> => {
+  for (const targetId of await deleteSessionsOfIdentity(tx, { identityId: wayId, exceptId })) {
+    await insertAudit(tx, { ...entry, action: "session.revoked", targetId });
+  }
+};

@@ -1,0 +1,115 @@
+import * as z from "zod";
+import { sql } from "slonik";
+import { type Db, type Transaction, nothing } from "@payment-links/postgres";
+import type { Passkey } from "../domain/passkey.ts";
+
+const bytes = z.custom<Buffer>((value) => Buffer.isBuffer(value));
+const PasskeyRow = z.object({
+  id: z.string(),
+  accountId: z.string(),
+  credentialId: bytes,
+  publicKey: bytes,
+  counter: z.coerce.number(),
+  name: z.string(),
+  dateCreated: z.date(),
+  lastUsedAt: z.date().nullable(),
+});
+const OwnerRow = z.object({ accountId: z.string() });
+const IdRow = z.object({ id: z.string() });
+const CountRow = z.object({ count: z.int() });
+
+const columns = sql.fragment`
+  id, account_id AS "accountId", credential_id AS "credentialId", public_key AS "publicKey",
+  counter, name, date_created AS "dateCreated", last_used_at AS "lastUsedAt"
+`;
+
+/** Finds a passkey by the id that its authenticator gave it. */
+export const findPasskey = async (db: Db, credentialId: Buffer): Promise<Passkey | undefined> =>
+  (await db.maybeOne(sql.type(PasskeyRow)`
+    SELECT ${columns} FROM passkeys WHERE credential_id = ${sql.binary(credentialId)}
+  `)) ?? undefined;
+
+/** The passkeys of an account, the oldest first. */
+export const listPasskeys = (db: Db, accountId: string): Promise<readonly Passkey[]> =>
+  db.any(sql.type(PasskeyRow)`
+    SELECT ${columns} FROM passkeys WHERE account_id = ${accountId} ORDER BY date_created, id
+  `);
+
+/** Stores a passkey of an account, whose row is locked; answers false if it is known already. */
+export const insertPasskey = async (tx: Transaction, passkey: Passkey): Promise<boolean> => {
+  const { id, accountId, credentialId, publicKey, counter, name, dateCreated } = passkey;
+  const { rowCount } = await tx.query(nothing`
+    INSERT INTO passkeys (id, account_id, credential_id, public_key, counter, name, date_created)
+    VALUES (
+      ${id}, ${accountId}, ${sql.binary(credentialId)}, ${sql.binary(publicKey)}, ${counter},
+      ${name}, ${sql.timestamp(dateCreated)}
+    )
+    ON CONFLICT (credential_id) DO NOTHING
+  `);
+  return rowCount > 0;
+};
+
+/**
+ * Writes that a passkey was used, and locks it. The counter is asked once more, as another answer may
+ * have been counted since it was read: undefined if it is no longer above the last one, or the passkey
+ * is gone. Answers whose it is.
+ */
+export const usePasskey = async (
+  tx: Transaction,
+  { id, counter, now }: { id: string; counter: number; now: Date },
+): Promise<string | undefined> =>
+  (await tx.maybeOneFirst(sql.type(OwnerRow)`
+    UPDATE passkeys SET counter = ${counter}, last_used_at = ${sql.timestamp(now)}
+    WHERE id = ${id} AND (counter < ${counter} OR (counter = 0 AND ${counter} = 0))
+    RETURNING account_id AS "accountId"
+  `)) ?? undefined;
+
+/** Names a passkey of the account; answers it, if there is one. */
+export const renamePasskey = async (
+  tx: Transaction,
+  { id, accountId, name }: { id: string; accountId: string; name: string },
+): Promise<Passkey | undefined> =>
+  (await tx.maybeOne(sql.type(PasskeyRow)`
+    UPDATE passkeys SET name = ${name} WHERE id = ${id} AND account_id = ${accountId}
+    RETURNING ${columns}
+  `)) ?? undefined;
+
+/** Removes a passkey of the account; answers whether there was one. */
+export const deletePasskey = async (
+  tx: Transaction,
+  { id, accountId }: { id: string; accountId: string },
+): Promise<boolean> => {
+  const { rowCount } = await tx.query(nothing`
+    DELETE FROM passkeys WHERE id = ${id} AND account_id = ${accountId}
+  `);
+  return rowCount > 0;
+};
+
+/** Removes every passkey of an account; answers their ids. */
+export const deletePasskeysOfAccount = (
+  tx: Transaction,
+  accountId: string,
+): Promise<readonly string[]> =>
+  tx.anyFirst(sql.type(IdRow)`
+    DELETE FROM passkeys WHERE account_id = ${accountId} RETURNING id
+  `);
+
+type Ways = { accountId: string; methods: readonly string[]; issuer: string | undefined };
+
+/**
+ * How many ways in the account has of its own, by the methods that there are here. An operator's link is
+ * nobody's own.
+ */
+export const countWaysIn = (
+  tx: Transaction,
+  { accountId, methods, issuer }: Ways,
+): Promise<number> =>
+  tx.oneFirst(sql.type(CountRow)`
+    SELECT count(*)::int AS count FROM (
+      SELECT method, issuer FROM identities WHERE account_id = ${accountId}
+      UNION ALL
+      SELECT 'passkey', NULL FROM passkeys WHERE account_id = ${accountId}
+    ) AS way
+    WHERE method = ANY (${sql.array([...methods], "text")})
+      AND (method <> 'oidc' OR issuer = ${issuer ?? null})
+  `);

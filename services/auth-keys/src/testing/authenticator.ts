@@ -1,0 +1,94 @@
+import { createHash, createSign, generateKeyPairSync, randomBytes } from "node:crypto";
+
+const userPresent = 0x01;
+const userVerified = 0x04;
+const withCredential = 0x40;
+
+type Said = {
+  challenge: string;
+  origin?: string;
+  rpId?: string;
+  isVerified?: boolean;
+  counter?: number;
+  crossOrigin?: boolean;
+  type?: string;
+  userHandle?: string | null;
+};
+
+const sha256 = (data: string | Buffer): Buffer => createHash("sha256").update(data).digest();
+const base64url = (data: string | Buffer): string => Buffer.from(data).toString("base64url");
+
+/**
+ * An authenticator made of a key of P-256, for a test that wants its answers otherwise than a real one
+ * gives them. Its counter stands still unless told.
+ */
+export const makeAuthenticator = (site: { origin: string; rpId: string }) => {
+  const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const credentialId = randomBytes(32);
+  const { x = "", y = "" } = publicKey.export({ format: "jwk" });
+  const coseKey = Buffer.concat([
+    Buffer.from("a5010203262001215820", "hex"),
+    Buffer.from(x, "base64url"),
+    Buffer.from("225820", "hex"),
+    Buffer.from(y, "base64url"),
+  ]);
+
+  const authenticatorData = (
+    { rpId = site.rpId, isVerified = true, counter = 0 }: Said,
+    credential?: Buffer,
+  ): Buffer => {
+    const head = Buffer.alloc(5);
+    const verified = isVerified ? userVerified : 0;
+    head.writeUInt8(userPresent | verified | (credential === undefined ? 0 : withCredential), 0);
+    head.writeUInt32BE(counter, 1);
+    return Buffer.concat([sha256(rpId), head, credential ?? Buffer.alloc(0)]);
+  };
+
+  const clientData = (
+    { challenge, origin = site.origin, crossOrigin = false, type }: Said,
+    usual: string,
+  ): Buffer => Buffer.from(JSON.stringify({ type: type ?? usual, challenge, origin, crossOrigin }));
+
+  return {
+    /** What a browser sends of a new passkey; `statement` is its attestation, in CBOR. */
+    make: (said: Said, statement = Buffer.from("63666d74646e6f6e656761747453746d74a0", "hex")) => {
+      const length = Buffer.alloc(2);
+      length.writeUInt16BE(credentialId.length);
+      const credential = Buffer.concat([Buffer.alloc(16), length, credentialId, coseKey]);
+      const data = authenticatorData(said, credential);
+      const size = Buffer.from([0x58, data.length]);
+      const name = Buffer.from("686175746844617461", "hex");
+      const attestation = Buffer.concat([Buffer.from([0xa3]), statement, name, size, data]);
+      return {
+        id: base64url(credentialId),
+        response: {
+          clientDataJSON: base64url(clientData(said, "webauthn.create")),
+          attestationObject: base64url(attestation),
+        },
+      };
+    },
+    /** What a browser sends of a passkey's answer. */
+    sign: (said: Said) => {
+      const data = authenticatorData(said);
+      const client = clientData(said, "webauthn.get");
+      const signed = Buffer.concat([data, sha256(client)]);
+      return {
+        id: base64url(credentialId),
+        response: {
+          clientDataJSON: base64url(client),
+          authenticatorData: base64url(data),
+          signature: createSign("sha256").update(signed).sign(privateKey).toString("base64url"),
+          userHandle: said.userHandle ?? null,
+        },
+      };
+    },
+  };
+};
+export type Authenticator = ReturnType<typeof makeAuthenticator>;
+
+/** The statement of an attestation that shows a certificate, in CBOR: format `packed`, with `x5c`. */
+export const certifiedStatement = Buffer.concat([
+  Buffer.from("63666d74667061636b6564", "hex"),
+  Buffer.from("6761747453746d74a1", "hex"),
+  Buffer.from("6378356380", "hex"),
+]);

@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, expect } from "@jest/globals";
+import { presenceMsMax } from "@payment-links/identity";
+import { findTool, needing } from "./helm/tools.ts";
+import { type Tab, openChromium } from "./rig/chromium.ts";
+import { call } from "./rig/client.ts";
+import { findFreePorts } from "./rig/free-port.ts";
+import { openServicesInProcess } from "./rig/services-in-process.ts";
+
+const { describe, test } = needing("chromium");
+
+type System = Awaited<ReturnType<typeof openServicesInProcess>>;
+let system: System;
+let chromium: Awaited<ReturnType<typeof openChromium>>;
+let origin: string;
+
+const program = findTool("chromium");
+
+beforeAll(async () => {
+  if (program === undefined) return;
+  const [port = 0] = await findFreePorts(1);
+  origin = `http://localhost:${port}`;
+  system = await openServicesInProcess({ baseUrl: origin });
+  chromium = await openChromium(program);
+});
+afterAll(async () => {
+  await chromium?.close();
+  await system?.close();
+});
+
+type Credential = { credentialId: string; signCount: number };
+
+/** A tab whose machine has an authenticator that knows its person by a finger. */
+const openTabWithAuthenticator = async () => {
+  const tab = await chromium.openTab();
+  await tab.ask("WebAuthn.enable");
+  const { authenticatorId } = await tab.ask("WebAuthn.addVirtualAuthenticator", {
+    options: {
+      protocol: "ctap2",
+      transport: "internal",
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+    },
+  });
+  const ask = (method: string, more: object = {}) =>
+    tab.ask(`WebAuthn.${method}`, { authenticatorId, ...more });
+  const credentials = async (): Promise<Credential[]> =>
+    (await ask("getCredentials"))["credentials"] as Credential[];
+  return { tab, ask, credentials };
+};
+
+const makeSignInLink = async (path: string, body: object): Promise<string> => {
+  const answer = await call(`${system.internalUrl}/internal/${path}`, { method: "POST", body });
+  return String(answer.body["signInUrl"]);
+};
+
+/** Signs a new account in by an operator's link, as its person does. */
+const signUp = async (tab: Tab, handle: string): Promise<void> => {
+  const link = await makeSignInLink("accounts", { handle, username: handle });
+  await tab.goTo(link);
+  await tab.click(`Sign in as ${handle}`);
+  await tab.see(`Signed in as ${handle}.`);
+};
+
+const addPasskey = async (tab: Tab, name: string): Promise<void> => {
+  await tab.type("Add a passkey", name);
+  await tab.click("Add a passkey");
+  await tab.see("Rename");
+  expect(await tab.text()).toContain(name);
+};
+
+const signOut = async (tab: Tab): Promise<void> => {
+  await tab.click("Sign out");
+  await tab.see("You are signed out.");
+};
+
+describe("a passkey in a real Chromium", () => {
+  test("is added, named, signs in, and is no longer there once another one is left", async () => {
+    const { tab, credentials } = await openTabWithAuthenticator();
+    await signUp(tab, "ada");
+    await addPasskey(tab, "my laptop");
+    const [made] = await credentials();
+    expect(made).toMatchObject({ isResidentCredential: true, rpId: "localhost" });
+    await tab.type("Rename", "my old laptop");
+    await tab.click("Rename");
+    await tab.see("my old laptop");
+    await signOut(tab);
+    await tab.click("Sign in with a passkey");
+    await tab.see("Signed in as ada.");
+    await tab.see("Passkey, since");
+    await tab.click("Remove");
+    await tab.see("This is the account's last way in");
+    await tab.see("my old laptop");
+  });
+
+  test("proves presence, and what waited for that goes on", async () => {
+    const { tab } = await openTabWithAuthenticator();
+    await signUp(tab, "bea");
+    await addPasskey(tab, "my phone");
+    system.clock.advance(presenceMsMax);
+    await tab.type("Create API key", "shop");
+    await tab.click("Create API key");
+    await tab.see("Is it still you?");
+    expect(await tab.text()).not.toContain("Copy this key now");
+    await tab.click("Prove by a passkey");
+    await tab.see("Copy this key now");
+    await tab.see("Signed in as bea.");
+    expect(await tab.text()).not.toContain("Is it still you?");
+  });
+
+  test("whose person is not verified signs nobody in", async () => {
+    const { tab, ask } = await openTabWithAuthenticator();
+    await signUp(tab, "cleo");
+    await addPasskey(tab, "my key");
+    await signOut(tab);
+    await ask("setUserVerified", { isUserVerified: false });
+    await tab.click("Sign in with a passkey");
+    await tab.see("No passkey answered.");
+    await ask("setUserVerified", { isUserVerified: true });
+    await tab.click("Sign in with a passkey");
+    await tab.see("Signed in as cleo.");
+  });
+
+  test("that was copied is refused by its counter", async () => {
+    const { tab, ask, credentials } = await openTabWithAuthenticator();
+    await signUp(tab, "dana");
+    await addPasskey(tab, "my key");
+    const [copy] = await credentials();
+    for (let count = 0; count < 3; count += 1) {
+      await signOut(tab);
+      await tab.click("Sign in with a passkey");
+      await tab.see("Signed in as dana.");
+    }
+    const [used] = await credentials();
+    expect(used?.signCount).toBeGreaterThan((copy?.signCount ?? 0) + 1);
+    await signOut(tab);
+    await ask("removeCredential", { credentialId: used?.credentialId });
+    await ask("addCredential", { credential: { ...used, signCount: copy?.signCount } });
+    await tab.click("Sign in with a passkey");
+    await tab.see("The passkey's answer is not valid");
+  });
+
+  test("that this machine has already is not made twice", async () => {
+    const { tab, credentials } = await openTabWithAuthenticator();
+    await signUp(tab, "elif");
+    await addPasskey(tab, "once");
+    await tab.type("Add a passkey", "twice");
+    await tab.click("Add a passkey");
+    await tab.see("This device has a passkey here already.");
+    expect(await credentials()).toHaveLength(1);
+  });
+});
