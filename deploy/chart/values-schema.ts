@@ -91,6 +91,7 @@ const values: Record<string, Schema> = {
     settlementProviderSecrets: secret,
     evmRpcUrls: secret,
     oidcClientSecret: secret,
+    signInRpcUrls: secret,
   }),
   kafka: group("The brokers.", {
     brokers: list(text(String.raw`^[^\s,:]+:\d{1,5}$`), { minItems: 1 }),
@@ -132,6 +133,7 @@ const values: Record<string, Schema> = {
       allowedGroups: list(text("^[^,]+$")),
     }),
     leakedKeysPublicKeys: text(),
+    contractWallets: flag,
     walletChangeDelay: count(0, 2_592_000),
     signUp: oneOf("open", "closed", "oidc"),
     signInMethods: list(oneOf("link", "siwe", "oidc", "passkey"), { uniqueItems: true }),

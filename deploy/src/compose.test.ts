@@ -21,6 +21,7 @@ const holders: Record<string, readonly string[]> = {
   INTERNAL_TOKEN: ["auth-keys", "links-api", "settlement-listener", "webhook-dispatcher"],
   OPERATOR_TOKEN: ["auth-keys", "links-api", "settlement-listener", "webhook-dispatcher"],
   OIDC_CLIENT_SECRET: ["auth-keys"],
+  SIGN_IN_RPC_URLS: ["auth-keys"],
   SETTLEMENT_PROVIDER_SECRETS: ["settlement-listener"],
   EVM_RPC_URLS: ["settlement-listener"],
   WEBHOOK_SECRET_KEYS: ["webhook-dispatcher"],

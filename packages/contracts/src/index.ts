@@ -94,6 +94,7 @@ export { hasValidEip55, isEvmAddress, keccak256Hex, toEip55 } from "./evm-addres
 export { Id, type IdPrefix, idOfNames, idOfUuid, isId, newId } from "./ids.ts";
 export { Instant, parseInstant } from "./instant.ts";
 export { IntrospectionAnswer, IntrospectionQuestion } from "./introspection.ts";
+export { type RpcUrls, parseRpcUrls } from "./rpc-urls.ts";
 export { JsonNumber, parseJson } from "./json.ts";
 export { LinkTexts, linkTexts } from "./link-texts.ts";
 export {

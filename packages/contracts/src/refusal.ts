@@ -50,6 +50,7 @@ const catalogue = {
   REQUEST_HEADERS_TOO_LARGE: [431, "The address and the headers are larger than 16 KiB."],
   CANNOT_CREATE_PAYMENT_LINK: [500, "The payment link could not be created."],
   INTERNAL_ERROR: [500, "Something failed on our side."],
+  SIWE_CHAIN_UNAVAILABLE: [503, "The chain of this wallet does not answer right now."],
   OIDC_ISSUER_UNAVAILABLE: [503, "The identity provider does not answer right now."],
   SERVICE_UNAVAILABLE: [503, "The service is not available right now."],
 } as const satisfies Record<string, readonly [number, string]>;

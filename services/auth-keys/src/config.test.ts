@@ -28,7 +28,18 @@ describe("authKeysConfig", () => {
       signInMethods: ["link", "siwe", "oidc", "passkey"],
       leakedKeysPublicKeys: new Map(),
       walletDelayMs: 0,
+      rpcUrls: new Map(),
     });
+  });
+
+  test("names the providers of chains for contract wallets, and never repeats one", () => {
+    const { rpcUrls } = readConfig(authKeysConfig, {
+      SIGN_IN_RPC_URLS: "8453=https://rpc.example/key,8453=https://other.example",
+    });
+    expect(rpcUrls.get("8453")).toEqual(["https://rpc.example/key", "https://other.example"]);
+    const fault = faultOf({ SIGN_IN_RPC_URLS: "8453=wss://rpc.example/key" });
+    expect(fault).toContain("SIGN_IN_RPC_URLS");
+    expect(fault).not.toContain("rpc.example");
   });
 
   test("takes a delay for default wallets in seconds, up to 30 days", () => {

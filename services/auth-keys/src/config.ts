@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { signInMethods } from "@payment-links/contracts";
+import { parseRpcUrls, signInMethods } from "@payment-links/contracts";
 import { readSecret } from "@payment-links/runtime";
 import { type ScannerKeys, parseScannerKeys } from "./domain/leaked-keys.ts";
 import { type SignInMethod, signUps } from "./domain/session.ts";
@@ -79,6 +79,8 @@ export const authKeysConfig = z
     SIGN_UP: z.enum(signUps).default("open"),
     SIGN_IN_METHODS: MethodList.optional(),
     LEAKED_KEYS_PUBLIC_KEYS: ScannerKeyList.optional(),
+    SIGN_IN_RPC_URLS: z.string().optional(),
+    SIGN_IN_RPC_URLS_FILE: z.string().optional(),
     /** Seconds until another default wallet takes effect. */
     WALLET_CHANGE_DELAY: z.coerce.number().int().min(0).max(walletDelaySecondsMax).default(0),
   })
@@ -94,6 +96,13 @@ export const authKeysConfig = z
     if (named?.includes("oidc") === true && oidc === undefined) fault("SIGN_IN_METHODS");
     if (signUp === "oidc" && !isOidcThere) fault("SIGN_UP");
     const leakedKeysPublicKeys: ScannerKeys = environment.LEAKED_KEYS_PUBLIC_KEYS ?? new Map();
+    const { SIGN_IN_RPC_URLS, SIGN_IN_RPC_URLS_FILE } = environment;
+    const urls = readSecret({ SIGN_IN_RPC_URLS, SIGN_IN_RPC_URLS_FILE }, "SIGN_IN_RPC_URLS");
+    const rpcUrls = parseRpcUrls(urls ?? "");
+    if ("fault" in rpcUrls) {
+      context.addIssue({ code: "custom", path: ["SIGN_IN_RPC_URLS"], message: rpcUrls.fault });
+      return z.NEVER;
+    }
     const walletDelayMs = environment.WALLET_CHANGE_DELAY * 1000;
     return {
       apiKeyMode,
@@ -102,6 +111,7 @@ export const authKeysConfig = z
       signInMethods: methods,
       leakedKeysPublicKeys,
       walletDelayMs,
+      rpcUrls,
     };
   });
 export type AuthKeysConfig = z.output<typeof authKeysConfig>;

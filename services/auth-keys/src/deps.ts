@@ -5,6 +5,7 @@ import type { Ground } from "@payment-links/process";
 import type { ScannerKeys } from "./domain/leaked-keys.ts";
 import type { SignInMethod, SignUp } from "./domain/session.ts";
 import type { LastUses } from "./domain/last-uses.ts";
+import type { AskContract } from "./domain/siwe.ts";
 import type { OidcIssuer } from "./issuer/oidc-issuer.ts";
 import type { Counters } from "./metrics.ts";
 
@@ -21,6 +22,8 @@ export type Deps = Pick<
   signUp: SignUp;
   /** Where people sign in with OpenID Connect, if they can. */
   oidc: OidcIssuer | undefined;
+  /** Whether a contract says that a message is signed for it; asks the contract's chain. */
+  isContractsOwn: AskContract;
   /** By which scanners of leaked keys are known; none where there is no such call. */
   leakedKeysPublicKeys: ScannerKeys;
   /** How long another default wallet waits until it takes effect. */

@@ -9,6 +9,7 @@ import { relyingPartyId } from "./domain/passkey.ts";
 import type { SignInMethod } from "./domain/session.ts";
 import { evmChainIds } from "./domain/siwe.ts";
 import { createIntrospect } from "./introspect.ts";
+import { createContractWallets } from "./issuer/contract-wallets.ts";
 import { type OidcIssuer, createOidcIssuer } from "./issuer/oidc-issuer.ts";
 import { applyDefaults } from "./jobs/apply-defaults.ts";
 import { keepUses } from "./jobs/keep-uses.ts";
@@ -56,6 +57,7 @@ export const createAuthKeys = (ground: Ground, config: AuthKeysConfig): Service 
       signUp: config.signUp,
       leakedKeysPublicKeys: config.leakedKeysPublicKeys,
       walletDelayMs: config.walletDelayMs,
+      isContractsOwn: createContractWallets({ rpcUrls: config.rpcUrls, log }),
       cookie: cookiePolicy(baseUrl),
       wakeRelay,
     };

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import * as z from "zod";
+import { parseRpcUrls } from "@payment-links/contracts";
 import { readSecret } from "@payment-links/runtime";
 import { parseProviderSecrets } from "./domain/provider-secrets.ts";
-import { parseRpcUrls } from "./domain/rpc-urls.ts";
 
 const count = (max: number) => z.int().min(0).max(max);
 

@@ -10,10 +10,13 @@ export const signInMethods = ["link", "siwe", "oidc", "passkey"] as const;
 /** The longest Sign-In with Ethereum message that is read. */
 const siweCharsMax = 4000;
 
+/** A contract's may carry what deploys the contract (ERC-6492). */
+const signatureCharsMax = 20_000;
+
 /** A signed Sign-In with Ethereum message, as it arrives. */
 const SiweBody = body({
   message: required(text({ lengthMax: siweCharsMax })),
-  signature: required(text({ lengthMax: 200 })),
+  signature: required(text({ lengthMax: signatureCharsMax })),
 }).meta({ id: "SignedSiweMessage" });
 
 const proof = {
@@ -115,6 +118,7 @@ export const signInOperations = {
     refusals: [
       "INVALID_SIGN_IN_TOKEN",
       "INVALID_SIWE_MESSAGE",
+      "SIWE_CHAIN_UNAVAILABLE",
       "INVALID_PASSKEY",
       "CROSS_SITE_REQUEST",
       "SIGN_IN_METHOD_UNAVAILABLE",
@@ -247,6 +251,7 @@ export const sessionOperations = {
     refusals: [
       "INVALID_SIGN_IN_TOKEN",
       "INVALID_SIWE_MESSAGE",
+      "SIWE_CHAIN_UNAVAILABLE",
       "INVALID_PASSKEY",
       "REAUTHENTICATION_MISMATCH",
       "SIGN_IN_METHOD_UNAVAILABLE",
@@ -298,6 +303,7 @@ export const identityOperations = {
     answers: { 200: IdentityData, 201: IdentityData },
     refusals: [
       "INVALID_SIWE_MESSAGE",
+      "SIWE_CHAIN_UNAVAILABLE",
       "SIGN_IN_METHOD_UNAVAILABLE",
       "IDENTITY_TAKEN",
       "IDENTITY_LIMIT",

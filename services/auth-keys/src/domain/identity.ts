@@ -30,10 +30,13 @@ export type Identity = {
   dateCreated: Date;
 };
 
-/** The identity behind an Ethereum address in EIP-55 form; its issuer is its CAIP-2 namespace. */
-export const ethereumIdentity = (address: string): ProvenIdentity => ({
+/**
+ * The identity behind an Ethereum address in EIP-55 form; its issuer is its CAIP-2 namespace. A contract's
+ * is the chain itself: what is at the same address of another chain may be somebody else's.
+ */
+export const ethereumIdentity = (address: string, chainId?: string): ProvenIdentity => ({
   method: "siwe",
-  issuer: "eip155",
+  issuer: chainId === undefined ? "eip155" : `eip155:${chainId}`,
   subject: address,
   username: `${address.slice(0, 6)}…${address.slice(-4)}`,
 });

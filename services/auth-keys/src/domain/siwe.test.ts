@@ -20,12 +20,13 @@ const write = (given: Partial<SiweMessage> = {}): string =>
   });
 
 const judge = async (message: string, signer = wallet, expectation = expected) =>
-  judgeSiwe({ message, signature: await signer.signMessage({ message }) }, expectation);
+  judgeSiwe({ message, signature: await signer.signMessage({ message }) }, expectation, nobody);
 
 const at = (ms: number): Date => new Date(now.getTime() + ms);
 const line = (name: string, value: string) => (message: string) =>
   message.replace(new RegExp(`^${name}: .*$`, "m"), `${name}: ${value}`);
 
+const nobody = () => Promise.resolve(false);
 const proof = { address: wallet.address, nonce };
 
 describe("a message that is right", () => {
@@ -158,7 +159,7 @@ describe("a signature", () => {
 
   test("with 0 or 1 as its last byte, as some wallets write it, is accepted", async () => {
     const signature = `0x${r}${s}${v === "1b" ? "00" : "01"}`;
-    expect(await judgeSiwe({ message, signature }, expected)).toEqual(proof);
+    expect(await judgeSiwe({ message, signature }, expected, nobody)).toEqual(proof);
   });
 
   test.each([
@@ -181,6 +182,6 @@ describe("a signature", () => {
     ],
     ["no hex", `0x${"g".repeat(130)}`],
   ])("%s, is refused", async (_name, signature) => {
-    expect(await judgeSiwe({ message, signature }, expected)).toBe("signature");
+    expect(await judgeSiwe({ message, signature }, expected, nobody)).toBe("signature");
   });
 });

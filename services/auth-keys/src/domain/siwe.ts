@@ -24,8 +24,22 @@ export type SiweFault =
   | "not_before"
   | "signature";
 
-/** Who signed, in EIP-55 form, and the nonce that the caller must still find to be its own. */
-type SiweProof = { address: string; nonce: string };
+/**
+ * Who signed, in EIP-55 form, and the nonce that the caller must still find to be its own. With a chain
+ * it is a contract there.
+ */
+type SiweProof = { address: string; nonce: string; chainId?: string };
+
+/** A message that a contract is said to have signed, and the chain on which the message names it. */
+export type ContractsMessage = {
+  chainId: string;
+  address: string;
+  message: string;
+  signature: string;
+};
+
+/** Tells whether the contract at the address, and no other, takes the signature for its own. */
+export type AskContract = (question: ContractsMessage) => Promise<boolean>;
 
 type SiweFields = Record<
   "domain" | "address" | "uri" | "version" | "chainId" | "nonce" | "issuedAt",
@@ -34,21 +48,23 @@ type SiweFields = Record<
   Partial<Record<"scheme" | "expirationTime" | "notBefore", string>>;
 
 /**
- * Holds a Sign-In with Ethereum message (EIP-4361) and its signature (EIP-191, ECDSA of an
- * externally owned account only: no chain is asked) against every rule but the nonce's. Answers who
- * signed it, or the first broken rule.
+ * Holds a Sign-In with Ethereum message (EIP-4361) and its signature (EIP-191) against every rule but
+ * the nonce's. Answers who signed it, or the first broken rule. A chain is asked only about a message
+ * that is right but for its signature.
  */
 export const judgeSiwe = async (
   { message, signature }: { message: string; signature: string },
   expected: SiweExpectation,
+  isContractsOwn: AskContract,
 ): Promise<SiweProof | SiweFault> => {
   const fields = parseSiwe(message);
   if (fields === undefined) return "malformed";
   const fault = faultOfPlace(fields, expected) ?? faultOfTimes(fields, expected.now);
   if (fault !== undefined) return fault;
-  const signer = await recoverSigner(message, signature);
-  if (signer !== fields.address) return "signature";
-  return { address: fields.address, nonce: fields.nonce };
+  const { address, chainId, nonce } = fields;
+  if ((await recoverSigner(message, signature)) === address) return { address, nonce };
+  const isContracts = await isContractsOwn({ chainId, address, message, signature });
+  return isContracts ? { address, nonce, chainId } : "signature";
 };
 
 type SiweRequest = { origin: string; chainId: string; address: string; nonce: string; now: Date };

@@ -16,17 +16,15 @@ export type ProvenSiwe = {
 };
 
 /**
- * Checks a signed message against every rule. It throws INVALID_SIWE_MESSAGE, as does `spend` for a
+ * Checks a signed message against every rule. It throws SIWE_CHAIN_UNAVAILABLE where a contract cannot be
+ * asked, and INVALID_SIWE_MESSAGE, as does `spend` for a
  * nonce that is used, too old or another browser's. The log names the broken rule.
  */
 export const readSiwe = async (deps: Deps, req: Request, siwe: Siwe): Promise<ProvenSiwe> => {
   const { catalogue, clock, cookie, log } = deps;
   const now = clock.now();
-  const proof = await judgeSiwe(siwe, {
-    origin: cookie.origin,
-    chainIds: evmChainIds(catalogue),
-    now,
-  });
+  const expected = { origin: cookie.origin, chainIds: evmChainIds(catalogue), now };
+  const proof = await judgeSiwe(siwe, expected, deps.isContractsOwn);
   const refuseBy = (rule: string) => {
     log.info({ method: "siwe", rule }, "a sign-in was refused");
     return refuse("INVALID_SIWE_MESSAGE");
@@ -35,7 +33,7 @@ export const readSiwe = async (deps: Deps, req: Request, siwe: Siwe): Promise<Pr
   const browserHash = hashSecret(readBrowser(req, cookie));
   const attempt = { hash: hashSecret(proof.nonce), browserHash, method: "siwe", now } as const;
   return {
-    identity: ethereumIdentity(proof.address),
+    identity: ethereumIdentity(proof.address, proof.chainId),
     spend: async (tx) => {
       if ((await spendSignInAttempt(tx, attempt)) === undefined) throw refuseBy("nonce");
     },

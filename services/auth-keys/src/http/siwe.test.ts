@@ -239,7 +239,7 @@ describe("a message", () => {
     ["422 missing", { message: "m" }],
     ["422 string_type string_type", { message: 1, signature: null }],
     ["422 string_too_long", { message: "m".repeat(4001), signature: "0x" }],
-    ["422 string_too_long", { message: "m", signature: `0x${"0".repeat(200)}` }],
+    ["422 string_too_long", { message: "m", signature: `0x${"0".repeat(19_999)}` }],
     ["422 model_attributes_type", "a text"],
     ["422 model_attributes_type", null],
     ["401 INVALID_SIWE_MESSAGE", { message: "m", signature: "0x" }],

@@ -17,6 +17,7 @@ type RigOptions = {
   signInMethods?: AuthKeysConfig["signInMethods"];
   leakedKeysPublicKeys?: AuthKeysConfig["leakedKeysPublicKeys"];
   walletDelayMs?: number;
+  rpcUrls?: AuthKeysConfig["rpcUrls"];
   /** Where the clock stands at first. */
   now?: Date;
 };
@@ -38,6 +39,7 @@ export const openRig = async ({
   signInMethods = ["link", "siwe", "oidc", "passkey"],
   leakedKeysPublicKeys = new Map(),
   walletDelayMs = 0,
+  rpcUrls = new Map(),
   now,
 }: RigOptions = {}) => {
   const testGround = await openTestGround({
@@ -58,6 +60,7 @@ export const openRig = async ({
     signInMethods,
     leakedKeysPublicKeys,
     walletDelayMs,
+    rpcUrls,
   });
   const served = await serveForTest(service, ground);
   const { publicUrl, internalUrl } = served;

@@ -2,8 +2,8 @@ const entry = /^([1-9]\d{0,19})=(.+)$/s;
 const entriesMax = 100;
 const urlsPerChainMax = 8;
 
-/** The RPC providers of each watched chain, by its decimal chain id, in the order of preference. */
-type RpcUrls = ReadonlyMap<string, readonly string[]>;
+/** The RPC providers of each chain, by its decimal chain id, in the order of preference. */
+export type RpcUrls = ReadonlyMap<string, readonly string[]>;
 
 /**
  * Reads `<chain id>=<url>,…`, several per chain. Answers what is wrong with it, by the place of the
