@@ -146,6 +146,15 @@ describe("a contract wallet that is deployed", () => {
     expect(refusalOf(await signIn({ address, signer, wrap }))).toBe(refused);
   });
 
+  test("refuses what is wrapped as no contract's signature can be", async () => {
+    const signer = makeWallet();
+    const address = await deploy(walletCode(signer.address));
+    const marked = (words: string) => (): Hex => `0x${words}${"6492".repeat(16)}`;
+    for (const words of ["", "1234", "ff".repeat(96)]) {
+      expect(refusalOf(await signIn({ address, signer, wrap: marked(words) }))).toBe(refused);
+    }
+  });
+
   test("is asked as it is now: a former owner signs nobody in", async () => {
     const former = makeWallet();
     const next = makeWallet();

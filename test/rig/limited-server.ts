@@ -21,6 +21,8 @@ const config = readConfig(
     .object({
       REDIS_URL: z.url(),
       RATE_LIMIT_REPLICAS: z.coerce.number().int(),
+      /** As in production, unless a test must not take a busy machine for a slow Redis. */
+      REDIS_ANSWER_MS: z.coerce.number().int().default(50),
       RATE_LIMIT_PER_KEY: RateLimit,
       RATE_LIMIT_PER_IP: RateLimit,
       API_KEYS: CommaList,
@@ -36,6 +38,7 @@ const limiter = createRedisLimiter({
   url: config.REDIS_URL,
   secret: "shared by this rig",
   replicas: config.RATE_LIMIT_REPLICAS,
+  answerTimeoutMs: config.REDIS_ANSWER_MS,
   clock: systemClock,
   metrics,
   log,

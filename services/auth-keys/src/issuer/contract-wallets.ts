@@ -84,19 +84,28 @@ const askProvider = async (question: ContractsMessage, provider: Provider): Prom
   if (chainId === undefined || code === undefined) throw new IssuerAway("a node gives no answer");
   if (BigInt(chainId) !== BigInt(question.chainId)) throw new IssuerAway("a node of another chain");
   const isWrapped = isErc6492Signature(signature);
+  const bare = isWrapped ? innerOf(signature) : signature;
+  if (bare === undefined) return false;
   // Without code and without what deploys it, nobody is there who could say yes.
   if (code === "0x" && !isWrapped) return false;
   const hash = hashMessage(question.message);
   const call =
     code === "0x"
       ? { data: validatorOf(address, hash, signature) }
-      : { to: address, data: checkOf(hash, isWrapped ? innerOf(signature) : signature) };
+      : { to: address, data: checkOf(hash, bare) };
   const answer = await ask(provider, "eth_call", [{ ...call, gas: numberToHex(gasMax) }, "latest"]);
   if (answer === undefined) return false;
   return code === "0x" ? /^0x0*1$/.test(answer) : answer === yes;
 };
 
-const innerOf = (signature: Hex): Hex => parseErc6492Signature(signature).signature;
+/** Undefined where a signature has the mark of ERC-6492, and not what belongs before it. */
+const innerOf = (signature: Hex): Hex | undefined => {
+  try {
+    return parseErc6492Signature(signature).signature;
+  } catch {
+    return undefined;
+  }
+};
 
 const checkOf = (hash: Hex, signature: Hex): Hex =>
   encodeFunctionData({ abi: erc1271, functionName: "isValidSignature", args: [hash, signature] });
