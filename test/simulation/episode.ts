@@ -28,23 +28,19 @@ import { type Act, type Fate, type Owner, createWorld, runAs } from "./world.ts"
 const start = new Date("2026-11-21T10:00:00.000Z");
 const wildMs = 60_000;
 const wildStepsMax = 4_000;
-const calmStepsMax = 20_000;
-const providerCounts = [1, 2, 2, 3];
+const calmStepsMax = 40_000;
+const providersMax = 3;
 const blockMsMax = 4_000;
 /** Longer than any pause of the watcher's. */
 const restMs = 60_000;
 const mannerMsMax = 40_000;
 /** So many that a watcher reads them in wide ranges, without their headers. */
 const burstBlocks = 120;
-/** How long a process stands still: mostly for less than it takes others to notice. */
-const shortStillMsMax = 1_500;
-const stillMsMax = 40_000;
-/** More than a lease lasts. */
-const clocksMsMax = 20_000;
 const errandWaitMsMax = 1_500;
 /** The watch begins at the last final block at the start: a fork below that cannot be healed. */
 const forkedFromMin = 20;
-const paymentsOfOrderMax = 4;
+const ordersMax = 4;
+const paymentsMax = 16;
 const replicasOf: Readonly<Record<ServiceName, number>> = {
   "links-api": 2,
   "settlement-listener": 2,
@@ -128,10 +124,10 @@ export const playEpisode = async (
   const model = createModel();
   const chain = createChain(world);
   const shop = openShop(world, model, chain);
-  const providers = Array.from({ length: random.pick(providerCounts) }, (_, index): Provider => ({
-    host: `rpc-${index + 1}.sim`,
-    manner: { kind: "honest" },
-  }));
+  const providers = Array.from(
+    { length: 1 + random.below(providersMax) },
+    (_, index): Provider => ({ host: `rpc-${index + 1}.sim`, manner: { kind: "honest" } }),
+  );
   let nextBlockMs = world.nowMs();
   let lastBlockMs = world.nowMs();
   const bus = createSimBus(world, { kept: model.heard, lost: model.lost });
@@ -173,14 +169,7 @@ export const playEpisode = async (
     provider: random.pick([0, 0.1, 0.3]),
     lies: random.pick([0, 0.5, 1]),
     disturbance: random.pick([0.02, 0.05]),
-    still: random.pick([0, 0.01, 0.04]),
-    clocks: random.pick([0, 0, clocksMsMax]),
-    lag: random.pick([0, 0, 3_000, 12_000]),
-    lateCommits: random.pick([0, 0.7, 0.95]),
-    orders: random.pick([4, 4, 12]),
   };
-  /** The provider that is asked first leaves out logs for as long as the episode lasts. */
-  const hasHabit = providers.length > 1 && random.chance(0.35);
   const replicas: Replica[] = [];
   const restarts: { name: ServiceName; atMs: number }[] = [];
   let replicaCount = 0;
@@ -189,8 +178,7 @@ export const playEpisode = async (
 
   const startOne = (name: ServiceName): void => {
     replicaCount += 1;
-    const aheadMs = name === "settlement-listener" ? random.below(1 + mood.clocks) : 0;
-    replicas.push(startReplica(stage, name, { number: replicaCount, aheadMs }));
+    replicas.push(startReplica(stage, name, replicaCount));
   };
 
   const kill = async (owner: Owner): Promise<void> => {
@@ -243,15 +231,8 @@ export const playEpisode = async (
 
   const decide = (act: Act): Fate => {
     if (!isWild || act.fates.length === 0) return "pass";
-    if (act.isInTransaction?.() === true && random.chance(mood.still)) return "stand still";
     const odds = act.kind === "sql" ? mood.statement : mood.call;
     return random.chance(odds) ? random.pick(act.fates) : "pass";
-  };
-
-  const stop = (owner: Owner): void => {
-    const forMs = random.below(random.chance(0.15) ? stillMsMax : shortStillMsMax);
-    owner.stillUntilMs = world.nowMs() + forMs;
-    world.say(`${owner.name} stands still for ${forMs}`);
   };
 
   const restartDue = (): void => {
@@ -284,7 +265,7 @@ export const playEpisode = async (
     const offer = offers[chosen - readyCount];
     const errand = idle[chosen - readyCount - offers.length];
     if (chosen < readyCount) {
-      await world.step(decide, { crash: kill, stop });
+      await world.step(decide, kill);
     } else if (offer !== undefined) {
       world.say(offer.what);
       offer.begin();
@@ -400,11 +381,9 @@ export const playEpisode = async (
   const changeManners = (): void => {
     for (const provider of providers) provider.manner = { kind: "honest" };
     mannersUntilMs = world.nowMs() + random.below(mannerMsMax);
-    const isFirst = hasHabit || random.chance(0.5);
-    const [liar, ...others] = isFirst ? providers : providers.toReversed();
-    if (liar !== undefined && others.length > 0) {
-      if (hasHabit) liar.manner = { kind: "omits logs", hidesBlooms: true };
-      else if (random.chance(mood.lies)) liar.manner = drawManner(random.pick(lies));
+    const [liar, ...others] = random.chance(0.5) ? providers : providers.toReversed();
+    if (liar !== undefined && others.length > 0 && random.chance(mood.lies)) {
+      liar.manner = drawManner(random.pick(lies));
     }
     for (const provider of others.length === 0 ? providers : others) {
       if (random.chance(0.3)) provider.manner = drawManner(random.pick(troubles));
@@ -450,8 +429,7 @@ export const playEpisode = async (
     // What nobody tells a second time would be lost with the time between a dump and its restore.
     const mayOrder = dumped?.name !== "links-api" && !isRecovering;
     const byNotice = dumped?.name !== "settlement-listener";
-    if (mayOrder && model.orders.length < mood.orders && random.chance(0.2)) shop.placeOrder();
-    const paymentsMax = mood.orders * paymentsOfOrderMax;
+    if (mayOrder && model.orders.length < ordersMax && random.chance(0.2)) shop.placeOrder();
     if (linked.length > 0 && model.payments.length < paymentsMax && random.chance(0.4)) {
       shop.pay(random.pick(linked), { byNotice });
     }
@@ -575,17 +553,10 @@ export const playEpisode = async (
     await beCalm(isQuiet);
     hasBegun = true;
     world.say("wild");
-    bus.setLag(mood.lag);
-    world.keepOpen(mood.lateCommits);
-    if (hasHabit) changeManners();
     await beWild();
     world.say("calm");
     bus.setAway(false);
-    bus.setLag(0);
-    for (const { owner } of replicas) owner.stillUntilMs = 0;
-    // What one leaves out for good the others make good, where there are others.
-    const honest = hasHabit ? providers.slice(1) : providers;
-    for (const provider of honest) provider.manner = { kind: "honest" };
+    for (const provider of providers) provider.manner = { kind: "honest" };
     shop.becomeCalm();
     await beCalm(isQuiet);
     await holdAll();

@@ -143,7 +143,6 @@ function query(this: Client, ...args: unknown[]): Promise<unknown> {
       what: text,
       fates: fatesOf(this),
       pid: () => pid,
-      isInTransaction: () => session.isInTransaction,
       perform: async (fate: Fate): Promise<Outcome> => {
         if (fate === "fail before") await lose(this, pid);
         const outcome = await real.query.apply(this, args).then(

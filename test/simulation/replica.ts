@@ -71,19 +71,9 @@ const create = (
 };
 
 /** Starts a process; it is up once its `app` is there. */
-export const startReplica = (
-  stage: Stage,
-  name: ServiceName,
-  { aheadMs, number }: { number: number; aheadMs: number },
-): Replica => {
+export const startReplica = (stage: Stage, name: ServiceName, number: number): Replica => {
   const { world } = stage;
-  const owner: Owner = {
-    name: `${name} ${number}`,
-    isDead: false,
-    clients: new Set(),
-    stillUntilMs: 0,
-    aheadMs,
-  };
+  const owner: Owner = { name: `${name} ${number}`, isDead: false, clients: new Set() };
   const replica: Replica = {
     name,
     owner,

@@ -13,7 +13,6 @@ const kinds = [
   /^crash of webhook-dispatcher/,
   /^sql: crash/,
   /^sql: fail/,
-  /^sql: stand still/,
   /^publish: /,
   /^rebalance/,
   /^the broker goes or comes/,

@@ -5,24 +5,10 @@ import type { Clock } from "@payment-links/runtime";
 import type { Random } from "./random.ts";
 
 /** A process of the simulation: what its code asks of the outside carries its name. */
-export type Owner = {
-  name: string;
-  isDead: boolean;
-  clients: Set<Client>;
-  /** It stands still until then, in the middle of whatever it does, and does not know it. */
-  stillUntilMs: number;
-  /** By how much its clock is ahead of the world's. */
-  aheadMs: number;
-};
+export type Owner = { name: string; isDead: boolean; clients: Set<Client> };
 
 /** What becomes of an act; how it is carried out is the seam's own. */
-export type Fate =
-  | "pass"
-  | "fail before"
-  | "fail after"
-  | "crash before"
-  | "crash after"
-  | "stand still";
+export type Fate = "pass" | "fail before" | "fail after" | "crash before" | "crash after";
 
 /** Something that would happen next, once the scheduler lets it. */
 export type Act = {
@@ -33,8 +19,6 @@ export type Act = {
   fates: readonly Fate[];
   /** The session of a statement, which may come to wait for a lock. */
   pid?: () => number;
-  /** Whether it is a statement of a transaction that has begun. */
-  isInTransaction?: () => boolean;
   /** Does it; answers how its result is handed over, later, and a word for the trace. */
   perform: (fate: Fate) => Promise<Outcome>;
 };
@@ -66,8 +50,6 @@ const lookAtLocksMsMin = 2;
 const stuckMsMax = 60_000;
 const linesKept = 400;
 
-const isCommit = (one: Act | Timer): boolean => "what" in one && one.what === "COMMIT";
-
 /** Which backends wait for a lock, and have for long enough that no deadlock is to be found. */
 export type FindWaiting = () => Promise<ReadonlySet<number>>;
 
@@ -88,7 +70,6 @@ export const createWorld = (
   let steps = 0;
   const busy = new Set<Promise<unknown>>();
   let hasReleased = false;
-  let lateCommits = 0;
   /** How long an act takes on this machine, which others may load: locks are looked at after longer. */
   let usualMs = 1;
   const acts = new Set<Act>();
@@ -146,13 +127,11 @@ export const createWorld = (
     timer.fire();
   };
 
-  const isStill = (owner: Owner | undefined): boolean => (owner?.stillUntilMs ?? 0) > nowMs;
-
   /** The parts of the world that may go on: acts that wait, and timers whose time has come. */
-  const listReady = (): readonly (Act | Timer)[] =>
-    [...acts, ...[...timers].filter((timer) => timer.atMs <= nowMs)].filter(
-      ({ owner }) => !isStill(owner),
-    );
+  const listReady = (): readonly (Act | Timer)[] => [
+    ...acts,
+    ...[...timers].filter((timer) => timer.atMs <= nowMs),
+  ];
 
   const isOver = (one: Begun): boolean => one.outcome !== undefined;
 
@@ -178,7 +157,7 @@ export const createWorld = (
     hasReleased = false;
     for (const one of [...begun].toSorted((a, b) => a.number - b.number)) {
       if (one.act.owner?.isDead === true) begun.delete(one);
-      if (one.outcome === undefined || isStill(one.act.owner) || !begun.delete(one)) continue;
+      if (one.outcome === undefined || !begun.delete(one)) continue;
       if (one.number !== steps) say(`… ${one.number} ${one.outcome.word}`);
       const { owner } = one.act;
       if (owner === undefined) one.outcome.deliver();
@@ -238,27 +217,18 @@ export const createWorld = (
       }
     },
     countReady: () => listReady().length,
-    isStill,
     advance: (byMs: number): void => {
       nowMs += byMs;
     },
     /** When the next timer is due; undefined without one. */
     nextTimerMs: (): number | undefined => {
-      const due = [...timers].map(({ atMs, owner }) => Math.max(atMs, owner.stillUntilMs));
+      const due = [...timers].map(({ atMs }) => atMs);
       return due.length === 0 ? undefined : Math.min(...due);
     },
-    /** From now on a transaction that could end waits for what else could happen, so often. */
-    keepOpen: (odds: number): void => {
-      lateCommits = odds;
-    },
     /** Lets one part of the world go on. `decide` says what becomes of an act. */
-    step: async (
-      decide: (act: Act) => Fate,
-      { crash, stop }: { crash: (owner: Owner) => Promise<void>; stop: (owner: Owner) => void },
-    ) => {
+    step: async (decide: (act: Act) => Fate, crash: (owner: Owner) => Promise<void>) => {
       const ready = listReady();
-      const others = random.chance(lateCommits) ? ready.filter((one) => !isCommit(one)) : [];
-      const chosen = random.pick(others.length > 0 ? others : ready);
+      const chosen = random.pick(ready);
       steps += 1;
       if ("fire" in chosen) {
         say(`${chosen.owner.name} timer`);
@@ -272,7 +242,6 @@ export const createWorld = (
         } else {
           await begin(chosen, fate);
           if (fate === "crash after" && chosen.owner !== undefined) await crash(chosen.owner);
-          if (fate === "stand still" && chosen.owner !== undefined) stop(chosen.owner);
         }
       }
       await deliverAll();
@@ -288,12 +257,11 @@ export const createWorld = (
       hasReleased = true;
     },
     clockOf: (owner: Owner): Clock => ({
-      now: () => new Date(nowMs + owner.aheadMs),
+      now: () => new Date(nowMs),
       elapsedMs: () => nowMs - startedAt.getTime(),
       until: (instant, signal) => {
         if (owner.isDead) return never();
-        const atMs = instant.getTime() - owner.aheadMs;
-        if (signal.aborted || !(atMs > nowMs)) return Promise.resolve();
+        if (signal.aborted || !(instant.getTime() > nowMs)) return Promise.resolve();
         return new Promise((resolve) => {
           const wake = () => {
             timers.delete(timer);
@@ -301,7 +269,7 @@ export const createWorld = (
             activity += 1;
             resolve();
           };
-          const timer = addTimer(owner, atMs, wake);
+          const timer = addTimer(owner, instant.getTime(), wake);
           signal.addEventListener("abort", wake, { once: true });
         });
       },
