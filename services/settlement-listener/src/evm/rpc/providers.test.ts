@@ -23,8 +23,17 @@ const open = async (options: Parameters<typeof openReaderRig>[1] = {}): Promise<
 const all = () => ({ fromBlock: setup.firstBlock, toBlock: setup.lastBlock });
 const paid = () => setup.paid.map(({ hash }) => hash);
 
-const readPaid = async ({ reader }: ReaderRig) =>
-  (await reader.readLogs(all())).logs.map(({ transactionHash }) => transactionHash);
+/** To the end of the range: a provider that is slow to answer is asked for less at once. */
+const readPaid = async ({ reader }: ReaderRig) => {
+  const hashes: string[] = [];
+  let { fromBlock } = all();
+  while (fromBlock <= setup.lastBlock) {
+    const { end, logs } = await reader.readLogs({ ...all(), fromBlock });
+    hashes.push(...logs.map(({ transactionHash }) => transactionHash));
+    fromBlock = end.number + 1;
+  }
+  return hashes;
+};
 
 const faults: RpcFaultScript[] = [
   { kind: "rate_limited" },
