@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { sql } from "slonik";
+import { type FragmentSqlToken, sql } from "slonik";
 import { Amount, PaymentStatus, formatAmount } from "@payment-links/contracts";
 import { type Pool, type Transaction, nothing } from "@payment-links/postgres";
 import { type StoredTransfer, chainSource } from "../domain/chain-transfer.ts";
@@ -188,19 +188,17 @@ export const listDue = (
   }: { toBlock: number; after?: OpenPlace | undefined; countMax: number },
 ): Promise<readonly OpenTransfer[]> => {
   const blockNumber = after?.blockNumber ?? -1;
-  return pool.any(sql.type(OpenRow)`
-    SELECT ${columns}, open.seq
-    FROM (
+  return listOpen(pool, chainId, {
+    open: sql.fragment`
       SELECT source_id, seq, payment_link_id, block_number FROM open_payments
       WHERE source = ${chainSource(chainId)} AND is_processing
         AND block_number BETWEEN ${blockNumber} AND ${toBlock}
         AND (block_number, seq) > (${blockNumber}, ${after?.seq ?? "0"}::bigint)
       ORDER BY block_number, seq
       LIMIT ${countMax}
-    ) AS open
-    ${transferOf(chainId)}
-    ORDER BY open.block_number, open.seq
-  `);
+    `,
+    order: sql.fragment`open.block_number, open.seq`,
+  });
 };
 
 /**
@@ -212,18 +210,16 @@ export const listLost = (
   chainId: string,
   { afterSeq, countMax }: { afterSeq: string; countMax: number },
 ): Promise<readonly OpenTransfer[]> =>
-  pool.any(sql.type(OpenRow)`
-    SELECT ${columns}, open.seq
-    FROM (
-      SELECT source_id, seq, payment_link_id, block_number FROM open_payments
+  listOpen(pool, chainId, {
+    open: sql.fragment`
+      SELECT source_id, seq, payment_link_id FROM open_payments
       WHERE source = ${chainSource(chainId)} AND is_processing AND block_number IS NULL
         AND seq > ${afterSeq}::bigint
       ORDER BY seq
       LIMIT ${countMax}
-    ) AS open
-    ${transferOf(chainId)}
-    ORDER BY open.seq
-  `);
+    `,
+    order: sql.fragment`open.seq`,
+  });
 
 /**
  * The transfers of open payments whose nonce nobody told so far, from behind one on, in the order in
@@ -234,17 +230,15 @@ export const listLackingNonces = (
   chainId: string,
   { afterSeq, countMax }: { afterSeq: string; countMax: number },
 ): Promise<readonly OpenTransfer[]> =>
-  pool.any(sql.type(OpenRow)`
-    SELECT ${columns}, open.seq
-    FROM (
+  listOpen(pool, chainId, {
+    open: sql.fragment`
       SELECT source_id, seq, payment_link_id FROM nonces_to_learn
       WHERE source = ${chainSource(chainId)} AND seq > ${afterSeq}::bigint
       ORDER BY seq
       LIMIT ${countMax}
-    ) AS open
-    ${transferOf(chainId)}
-    ORDER BY open.seq
-  `);
+    `,
+    order: sql.fragment`open.seq`,
+  });
 
 /** Saves the nonces of transfers: they are asked for no more. */
 export const saveNonces = async (
@@ -266,16 +260,27 @@ export const saveNonces = async (
   `);
 };
 
-/** By the key, one by one: an open payment's transfer is a row among very many. */
-const transferOf = (chainId: string) => sql.fragment`
-  CROSS JOIN LATERAL (
-    SELECT * FROM chain_transfers
-    WHERE chain_id = ${chainId} AND transaction_hash = split_part(open.source_id, ':', 1)
-      AND payment_link_id = open.payment_link_id
-      AND ordinal = split_part(open.source_id, ':', 3)::int
-    LIMIT 1
-  ) AS kept
-`;
+/**
+ * The transfers of the payments that `open` names, in that order. They are found by the key, one by
+ * one: an open payment's transfer is a row among very many.
+ */
+const listOpen = (
+  pool: Pool,
+  chainId: string,
+  { open, order }: { open: FragmentSqlToken; order: FragmentSqlToken },
+): Promise<readonly OpenTransfer[]> =>
+  pool.any(sql.type(OpenRow)`
+    SELECT ${columns}, open.seq
+    FROM (${open}) AS open
+    CROSS JOIN LATERAL (
+      SELECT * FROM chain_transfers
+      WHERE chain_id = ${chainId} AND transaction_hash = split_part(open.source_id, ':', 1)
+        AND payment_link_id = open.payment_link_id
+        AND ordinal = split_part(open.source_id, ':', 3)::int
+      LIMIT 1
+    ) AS kept
+    ORDER BY ${order}
+  `);
 
 /**
  * The transfers stored of a range of blocks, and those of the named transactions, wherever they
