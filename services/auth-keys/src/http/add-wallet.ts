@@ -4,7 +4,7 @@ import { answerJson, readBody } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
-import { openWallet, showWallet } from "../domain/wallet.ts";
+import { decideDefault, openWallet, showWallet } from "../domain/wallet.ts";
 import { readWalletAddress } from "../domain/wallet-address.ts";
 import { publishAccount } from "../store/accounts.ts";
 import { insertAudit } from "../store/audit-log.ts";
@@ -30,7 +30,13 @@ export const addWallet = (deps: Deps) => {
       const account = await lockCallersAccount(tx, caller);
       const wished = openWallet(wanted, account.wallets, deps.catalogue);
       const waitsUntil = await findWait(tx, deps, { account, now });
-      const opened = { ...wished, isDefault: wished.isDefault && waitsUntil === undefined };
+      const { id, isDefault } = wished;
+      const { atOnce, scheduled } = decideDefault(
+        { id, isDefault: false },
+        { isDefault },
+        { waitsUntil },
+      );
+      const opened = { ...wished, isDefault: atOnce.isDefault ?? false };
       const accountId = account.id;
       const entry = { at: now, accountId, actor };
       await insertWallet(tx, { accountId, chainId: token.chain.id, wallet: opened, now });
@@ -44,10 +50,6 @@ export const addWallet = (deps: Deps) => {
           isDefault: opened.isDefault,
         },
       });
-      const scheduled =
-        wished.isDefault && waitsUntil !== undefined
-          ? { walletId: opened.id, effectiveAt: waitsUntil }
-          : undefined;
       if (scheduled !== undefined) await scheduleDefault(tx, entry, scheduled);
       else if (opened.isDefault) await cancelDefault(tx, entry);
       await publishAccount(tx, accountId, now);

@@ -1,14 +1,13 @@
 import type { Request, Response } from "express";
 import type * as z from "zod";
-import { PresenceBody, hashSecret, refuse } from "@payment-links/contracts";
+import { PresenceBody } from "@payment-links/contracts";
 import { readBody } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import type { Deps } from "../deps.ts";
-import { redeemSignInToken } from "../store/sign-in-tokens.ts";
 import { requireMethod } from "./list-sign-in-methods.ts";
 import { readPasskey } from "./read-passkey.ts";
 import { readSiwe } from "./read-siwe.ts";
-import { type WhoIsThere, ownerOf, renewPresence } from "./renew-presence.ts";
+import { type WhoIsThere, ownerOf, ownerOfLink, renewPresence } from "./renew-presence.ts";
 import { methodOf } from "./start-session.ts";
 
 /**
@@ -33,14 +32,6 @@ const whoIsThere = async (
   if (passkey !== undefined) return (await readPasskey(deps, req, passkey)).spend;
   return siwe === undefined ? ownerOfLink(token ?? "") : ownerOfSiwe(deps, req, siwe);
 };
-
-const ownerOfLink =
-  (token: string): WhoIsThere =>
-  async (tx, now) => {
-    const accountId = await redeemSignInToken(tx, { hash: hashSecret(token), now });
-    if (accountId === undefined) throw refuse("INVALID_SIGN_IN_TOKEN");
-    return accountId;
-  };
 
 const ownerOfSiwe = async (
   deps: Deps,

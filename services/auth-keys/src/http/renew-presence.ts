@@ -10,6 +10,7 @@ import { mintToken } from "../domain/token.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { lockIdentity } from "../store/identities.ts";
 import { lockCallersAccount, renewSession } from "../store/sessions.ts";
+import { redeemSignInToken } from "../store/sign-in-tokens.ts";
 import { personActor } from "./actors.ts";
 
 /**
@@ -61,3 +62,12 @@ export const ownerOf =
   (proven: ProvenIdentity): WhoIsThere =>
   async (tx) =>
     (await lockIdentity(tx, proven))?.accountId;
+
+/** The account of an operator's one-time link, which is used up. */
+export const ownerOfLink =
+  (token: string) =>
+  async (tx: Transaction, now: Date): Promise<string> => {
+    const accountId = await redeemSignInToken(tx, { hash: hashSecret(token), now });
+    if (accountId === undefined) throw refuse("INVALID_SIGN_IN_TOKEN");
+    return accountId;
+  };

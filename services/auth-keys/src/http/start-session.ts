@@ -1,15 +1,15 @@
 import type { Request, Response } from "express";
 import type * as z from "zod";
-import { SignInBody, hashSecret, invalid, refuse } from "@payment-links/contracts";
+import { SignInBody, invalid } from "@payment-links/contracts";
 import { answerJson, readBody, refuseOtherSites } from "@payment-links/http";
 import type { Deps } from "../deps.ts";
 import { showAccount } from "../domain/account.ts";
 import type { SignInMethod } from "../domain/session.ts";
 import { lockAccount } from "../store/accounts.ts";
-import { redeemSignInToken } from "../store/sign-in-tokens.ts";
 import { requireMethod } from "./list-sign-in-methods.ts";
 import { type ProvenPasskey, readPasskey } from "./read-passkey.ts";
 import { readSiwe } from "./read-siwe.ts";
+import { ownerOfLink } from "./renew-presence.ts";
 import { type WhoSignsIn, byIdentity, countSignIn, signIn } from "./sign-in.ts";
 
 /**
@@ -54,11 +54,7 @@ const byPasskey =
 /** The holder of an operator's one-time link, which is used up. */
 export const byLink =
   (token: string): WhoSignsIn =>
-  async (tx, { now }) => {
-    const accountId = await redeemSignInToken(tx, { hash: hashSecret(token), now });
-    if (accountId === undefined) throw refuse("INVALID_SIGN_IN_TOKEN");
-    return { account: await lockAccount(tx, accountId) };
-  };
+  async (tx, { now }) => ({ account: await lockAccount(tx, await ownerOfLink(token)(tx, now)) });
 
 const bySiwe = async (
   deps: Deps,
