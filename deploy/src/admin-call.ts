@@ -1,6 +1,12 @@
 import { request } from "undici";
 import * as z from "zod";
-import { type Environment, OriginUrl, readConfig, readSecret } from "@payment-links/runtime";
+import {
+  CommaList,
+  type Environment,
+  OriginUrl,
+  readConfig,
+  readSecret,
+} from "@payment-links/runtime";
 
 const services = {
   "auth-keys": "AUTH_KEYS_INTERNAL_URL",
@@ -42,7 +48,7 @@ const timeoutMs = 600_000;
  */
 export const send = async (call: Call, environment: Environment): Promise<unknown> => {
   const url = readConfig(adminConfig, environment)[services[call.service]];
-  const token = readSecret(environment, "OPERATOR_TOKEN")?.split(",")[0]?.trim();
+  const token = CommaList.parse(readSecret(environment, "OPERATOR_TOKEN") ?? "")[0];
   const { status, text } = await ask(url, call, token).catch((error: unknown) => {
     throw new CommandError(explainNoAnswer(error, call.service, url));
   });
