@@ -177,7 +177,7 @@ const expectAllOnce = async (): Promise<void> => {
   expect(noticed).toHaveLength(noticeCount);
   const received = async () => {
     const { body } = await call(`${system.baseUrl}/v1/payment-link/${paidLinkId}`);
-    return Number(body["receivedAmount"]);
+    return BigInt(String(body["receivedAmount"]));
   };
   await waitUntil(
     "every payment has been credited",
@@ -187,7 +187,7 @@ const expectAllOnce = async (): Promise<void> => {
   const transactions = () =>
     new Set(receiver.received.map(({ body }) => String(body.data.transaction?.["id"])));
   await waitUntil("every webhook", () => transactions().size >= noticeCount, goesOnMsMax);
-  expect(await received()).toBe(noticeCount);
+  expect(await received()).toBe(BigInt(noticeCount));
   expect(transactions().size).toBe(noticeCount);
 
   const ids = new Set<string>();

@@ -34,12 +34,14 @@ export type Merchant = { userId: string; handle: string; cookie: string; apiKey:
 
 type System = { baseUrl: string; internalUrl: string; operatorToken?: string };
 
+const asOperator = ({ operatorToken: token }: System): Record<string, string> =>
+  token === undefined ? {} : { authorization: `Bearer ${token}` };
+
 /** Makes an account as the operator does, signs in by its link, and makes a wallet and a key. */
 export const openMerchant = async (system: System, handle: string): Promise<Merchant> => {
   const opened = await call(`${system.internalUrl}/internal/accounts`, {
     method: "POST",
-    headers:
-      system.operatorToken === undefined ? {} : { authorization: `Bearer ${system.operatorToken}` },
+    headers: asOperator(system),
     body: { handle, username: `Shop ${handle}` },
   });
   const cookie = await signIn(system, String(opened.body["signInUrl"]));
@@ -65,8 +67,7 @@ export const signInAgain = async (
 ): Promise<string> => {
   const made = await call(`${system.internalUrl}/internal/sign-in-links`, {
     method: "POST",
-    headers:
-      system.operatorToken === undefined ? {} : { authorization: `Bearer ${system.operatorToken}` },
+    headers: asOperator(system),
     body: { handle },
   });
   return signIn(system, String(made.body["signInUrl"]));

@@ -114,7 +114,7 @@ export const openRealSystem = async (options: Options): Promise<RealSystem> => {
   };
 };
 
-/** The topics, and what each service may do there; it may be nothing else where brokers ask who calls. */
+/** The topics, and what each service does there: it may do no more where brokers ask who calls. */
 const prepareKafka = async (topicPrefix: string): Promise<void> => {
   const connection = {
     brokers: testBrokers(),
