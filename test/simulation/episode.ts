@@ -28,8 +28,8 @@ import { type Act, type Fate, type Owner, createWorld, runAs } from "./world.ts"
 const start = new Date("2026-11-21T10:00:00.000Z");
 const wildMs = 60_000;
 const wildStepsMax = 4_000;
-const calmStepsMax = 40_000;
-const providersMax = 3;
+const calmStepsMax = 20_000;
+const providerCounts = [1, 2, 2, 3];
 const blockMsMax = 4_000;
 /** Longer than any pause of the watcher's. */
 const restMs = 60_000;
@@ -39,8 +39,7 @@ const burstBlocks = 120;
 const errandWaitMsMax = 1_500;
 /** The watch begins at the last final block at the start: a fork below that cannot be healed. */
 const forkedFromMin = 20;
-const ordersMax = 4;
-const paymentsMax = 16;
+const paymentsOfOrderMax = 4;
 const replicasOf: Readonly<Record<ServiceName, number>> = {
   "links-api": 2,
   "settlement-listener": 2,
@@ -124,10 +123,10 @@ export const playEpisode = async (
   const model = createModel();
   const chain = createChain(world);
   const shop = openShop(world, model, chain);
-  const providers = Array.from(
-    { length: 1 + random.below(providersMax) },
-    (_, index): Provider => ({ host: `rpc-${index + 1}.sim`, manner: { kind: "honest" } }),
-  );
+  const providers = Array.from({ length: random.pick(providerCounts) }, (_, index): Provider => ({
+    host: `rpc-${index + 1}.sim`,
+    manner: { kind: "honest" },
+  }));
   let nextBlockMs = world.nowMs();
   let lastBlockMs = world.nowMs();
   const bus = createSimBus(world, { kept: model.heard, lost: model.lost });
@@ -169,7 +168,11 @@ export const playEpisode = async (
     provider: random.pick([0, 0.1, 0.3]),
     lies: random.pick([0, 0.5, 1]),
     disturbance: random.pick([0.02, 0.05]),
+    lag: random.pick([0, 0, 3_000, 12_000]),
+    orders: random.pick([4, 4, 12]),
   };
+  /** The provider that is asked first leaves out logs for as long as the episode lasts. */
+  const hasHabit = providers.length > 1 && random.chance(0.35);
   const replicas: Replica[] = [];
   const restarts: { name: ServiceName; atMs: number }[] = [];
   let replicaCount = 0;
@@ -381,9 +384,11 @@ export const playEpisode = async (
   const changeManners = (): void => {
     for (const provider of providers) provider.manner = { kind: "honest" };
     mannersUntilMs = world.nowMs() + random.below(mannerMsMax);
-    const [liar, ...others] = random.chance(0.5) ? providers : providers.toReversed();
-    if (liar !== undefined && others.length > 0 && random.chance(mood.lies)) {
-      liar.manner = drawManner(random.pick(lies));
+    const isFirst = hasHabit || random.chance(0.5);
+    const [liar, ...others] = isFirst ? providers : providers.toReversed();
+    if (liar !== undefined && others.length > 0) {
+      if (hasHabit) liar.manner = { kind: "omits logs", hidesBlooms: true };
+      else if (random.chance(mood.lies)) liar.manner = drawManner(random.pick(lies));
     }
     for (const provider of others.length === 0 ? providers : others) {
       if (random.chance(0.3)) provider.manner = drawManner(random.pick(troubles));
@@ -429,7 +434,8 @@ export const playEpisode = async (
     // What nobody tells a second time would be lost with the time between a dump and its restore.
     const mayOrder = dumped?.name !== "links-api" && !isRecovering;
     const byNotice = dumped?.name !== "settlement-listener";
-    if (mayOrder && model.orders.length < ordersMax && random.chance(0.2)) shop.placeOrder();
+    if (mayOrder && model.orders.length < mood.orders && random.chance(0.2)) shop.placeOrder();
+    const paymentsMax = mood.orders * paymentsOfOrderMax;
     if (linked.length > 0 && model.payments.length < paymentsMax && random.chance(0.4)) {
       shop.pay(random.pick(linked), { byNotice });
     }
@@ -553,10 +559,15 @@ export const playEpisode = async (
     await beCalm(isQuiet);
     hasBegun = true;
     world.say("wild");
+    bus.setLag(mood.lag);
+    if (hasHabit) changeManners();
     await beWild();
     world.say("calm");
     bus.setAway(false);
-    for (const provider of providers) provider.manner = { kind: "honest" };
+    bus.setLag(0);
+    // What one leaves out for good the others make good, where there are others.
+    const honest = hasHabit ? providers.slice(1) : providers;
+    for (const provider of honest) provider.manner = { kind: "honest" };
     shop.becomeCalm();
     await beCalm(isQuiet);
     await holdAll();

@@ -54,7 +54,9 @@ export const createSimBus = (world: World, watch: BusWatch) => {
   const logs = new Map<string, ReceivedRecord[]>();
   const groups = new Map<string, Group>();
   const partitionOf = new Map<string, number>();
+  const shownAtMs = new WeakMap<ReceivedRecord, number>();
   let isAway = false;
+  let lagMsMax = 0;
   let clusterNumber = 1;
 
   const clusterId = (): string => `cluster-${clusterNumber}`;
@@ -72,12 +74,27 @@ export const createSimBus = (world: World, watch: BusWatch) => {
     return known;
   };
 
-  const keepAt = (partition: number, record: OutgoingRecord): void => {
-    const { topic, key, headers, value } = record;
+  const keepAt = (partition: number, { topic, key, headers, value }: OutgoingRecord): void => {
     const place = { topic, partition };
     const log = logOf(place);
     const offset = String(log.length);
-    log.push({ ...place, clusterId: clusterId(), offset, key, headers, value: Buffer.from(value) });
+    const kept = { ...place, clusterId: clusterId(), offset, key, headers };
+    const before = log.at(-1);
+    const atMs = world.nowMs() + (lagMsMax > 0 ? world.random.below(lagMsMax) : 0);
+    const record = { ...kept, value: Buffer.from(value) };
+    shownAtMs.set(record, Math.max(atMs, before === undefined ? 0 : (shownAtMs.get(before) ?? 0)));
+    log.push(record);
+  };
+
+  /** How many records from a place on consumers can see by now. */
+  const countShown = (place: Place, from: number): number => {
+    const log = logOf(place);
+    let end = from;
+    for (let next = log[end]; next !== undefined; next = log[end]) {
+      if ((shownAtMs.get(next) ?? 0) > world.nowMs()) break;
+      end += 1;
+    }
+    return end - from;
   };
 
   const keep = (record: OutgoingRecord): void => {
@@ -204,8 +221,9 @@ export const createSimBus = (world: World, watch: BusWatch) => {
 
   const handOver = (group: Group, reading: Reading): void => {
     const { member } = reading;
-    const count = 1 + world.random.below(batchRecordsMax);
     const at = reading.position ?? 0;
+    const countMax = Math.min(batchRecordsMax, countShown(reading, at));
+    const count = 1 + world.random.below(countMax);
     const records = logOf(reading).slice(at, at + count);
     const commitsAtOnce = world.random.chance(0.7);
     reading.isBusy = true;
@@ -273,7 +291,7 @@ export const createSimBus = (world: World, watch: BusWatch) => {
               !reading.isBusy &&
               reading.notBeforeMs <= world.nowMs() &&
               reading.position !== undefined &&
-              reading.position < logOf(reading).length,
+              countShown(reading, reading.position) > 0,
           )
           .map((reading) => ({
             what: `${name} hears ${nameOf(reading)} from ${reading.position ?? 0}`,
@@ -295,6 +313,10 @@ export const createSimBus = (world: World, watch: BusWatch) => {
       isAway = value;
     },
     isAway: () => isAway,
+    /** From now on consumers see what is kept up to so much later. */
+    setLag: (value: number): void => {
+      lagMsMax = value;
+    },
     /** The broker is another one, or has forgotten the newest records: all join it anew. */
     loseLog: (): void => {
       const isOther = world.random.chance(0.5);
