@@ -206,6 +206,7 @@ CREATE TABLE positions (
   partition integer NOT NULL,
   cluster_id text NOT NULL,
   next_offset bigint NOT NULL,
+  reset_count integer DEFAULT 0 NOT NULL,
   CONSTRAINT positions_pkey PRIMARY KEY (consumer, topic, partition),
   CONSTRAINT positions_next_offset_check CHECK (next_offset >= 0)
 ) WITH (

@@ -2,6 +2,8 @@ import type {
   BatchHandler,
   Bus,
   OutgoingRecord,
+  PartitionLog,
+  Position,
   PositionStore,
   ReceivedRecord,
 } from "@payment-links/bus";
@@ -28,6 +30,8 @@ type Reading = Place & {
   member: Member;
   /** Where it reads next; undefined until its group's own position has been read. */
   position: number | undefined;
+  /** Whose offsets its records have. */
+  log: PartitionLog | undefined;
   isBusy: boolean;
   failures: number;
   notBeforeMs: number;
@@ -78,7 +82,7 @@ export const createSimBus = (world: World, watch: BusWatch) => {
     const place = { topic, partition };
     const log = logOf(place);
     const offset = String(log.length);
-    const kept = { ...place, clusterId: clusterId(), offset, key, headers };
+    const kept = { ...place, offset, key, headers };
     const before = log.at(-1);
     const atMs = world.nowMs() + (lagMsMax > 0 ? world.random.below(lagMsMax) : 0);
     const record = { ...kept, value: Buffer.from(value) };
@@ -161,6 +165,7 @@ export const createSimBus = (world: World, watch: BusWatch) => {
               ...place,
               member,
               position: undefined,
+              log: undefined,
               isBusy: false,
               failures: 0,
               notBeforeMs: 0,
@@ -178,22 +183,23 @@ export const createSimBus = (world: World, watch: BusWatch) => {
    * Puts a member where its group's position says, as long as the log has that; at the beginning where it
    * has not. A group without positions is where it was written down to be.
    */
-  const findPosition = async (group: Group, reading: Reading): Promise<number> => {
+  const findPosition = async (group: Group, reading: Reading): Promise<Position> => {
     const { member, partition, topic } = reading;
-    const committed = Math.min(group.committed.get(nameOf(reading)) ?? 0, logOf(reading).length);
-    if (member.positions === undefined) return committed;
+    const offset = Math.min(group.committed.get(nameOf(reading)) ?? 0, logOf(reading).length);
+    const first = { clusterId: clusterId(), resetCount: 0, nextOffset: BigInt(offset) };
+    if (member.positions === undefined) return first;
     const from = (await member.positions.read(topic)).get(partition);
     const isLost =
       from !== undefined &&
       (from.clusterId !== clusterId() || Number(from.nextOffset) > logOf(reading).length);
     if (isLost) world.count("positions reset");
-    if (from !== undefined && !isLost) return Number(from.nextOffset);
-    const position = from === undefined ? committed : 0;
-    const to = { clusterId: clusterId(), nextOffset: BigInt(position) };
+    if (from !== undefined && !isLost) return from;
+    const to =
+      from === undefined ? first : { ...first, resetCount: from.resetCount + 1, nextOffset: 0n };
     if (!(await member.positions.replace({ topic, partition }, { from, to }))) {
       throw new Error("the position has just moved");
     }
-    return position;
+    return to;
   };
 
   const place = async (group: Group, reading: Reading): Promise<void> => {
@@ -203,9 +209,9 @@ export const createSimBus = (world: World, watch: BusWatch) => {
       try {
         const position = await findPosition(group, reading);
         if (gone.signal.aborted) return;
-        const nextOffset = BigInt(position);
-        member.positions?.begin({ topic, partition }, { clusterId: clusterId(), nextOffset });
-        reading.position = position;
+        member.positions?.begin({ topic, partition }, position);
+        reading.position = Number(position.nextOffset);
+        reading.log = position;
         return;
       } catch {
         const waitMs = Math.min(firstWaitMs * 2 ** failures, waitMsMax);
@@ -224,7 +230,10 @@ export const createSimBus = (world: World, watch: BusWatch) => {
     const at = reading.position ?? 0;
     const countMax = Math.min(batchRecordsMax, countShown(reading, at));
     const count = 1 + world.random.below(countMax);
-    const records = logOf(reading).slice(at, at + count);
+    const { log } = reading;
+    const records = logOf(reading)
+      .slice(at, at + count)
+      .map((record) => (log === undefined ? record : { ...record, log }));
     const commitsAtOnce = world.random.chance(0.7);
     reading.isBusy = true;
     const settled = (handledCount: number, isBehind = false) => {

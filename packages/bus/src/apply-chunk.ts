@@ -202,7 +202,7 @@ const settle = async (
   const records = readings.map(({ record }) => record);
   const [first] = records;
   if (first === undefined) return nothingDone;
-  if (first.clusterId === undefined && readings.every(({ kind }) => kind === "ignored")) {
+  if (first.log === undefined && readings.every(({ kind }) => kind === "ignored")) {
     return { ...nothingDone, ignoredCount: readings.length };
   }
   const { outcome, moved } = await transact(pool, async (tx) => {

@@ -19,14 +19,20 @@ export type ReceivedRecord = {
   headers: Record<string, string>;
   value: Buffer | undefined;
   /** Whose offset it is. Undefined where the bus keeps nothing: then nobody can come back to it. */
-  clusterId?: string;
+  log?: PartitionLog;
 };
 
 /** A partition of a topic. */
 export type Place = { topic: string; partition: number };
 
-/** How far a group has come in a partition: the offset that it reads next, of one cluster's log. */
-export type Position = { clusterId: string; nextOffset: bigint };
+/**
+ * A partition's log as a group reads it: of one cluster, and after so many resets, where the log had
+ * lost what came next. An offset says nothing about another log.
+ */
+export type PartitionLog = { clusterId: string; resetCount: number };
+
+/** How far a group has come in a partition: the offset that it reads next, of one log. */
+export type Position = PartitionLog & { nextOffset: bigint };
 
 /**
  * Where a group keeps its positions: with what it has applied, not on the bus. So a group whose

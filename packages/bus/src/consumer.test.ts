@@ -73,7 +73,7 @@ const event = (key: string, step: number) => received(testRecord(topic, { key, s
 const at = (offset: number, record: ReturnType<typeof event>) => ({
   ...record,
   offset: String(offset),
-  clusterId: "cluster",
+  log: { clusterId: "cluster", resetCount: 0 },
 });
 
 const parked = () => listDeadLetters({ pool: database.pool, group });
@@ -496,6 +496,22 @@ describe("a consumer's position", () => {
     expect(await effectsOf(a)).toEqual([`${a}:1`, `${a}:2`]);
     expect(await positionOf()).toEqual(["cluster:1"]);
     expect(await parked()).toEqual([]);
+  });
+
+  test("stays at a reset if what a member holds is of the log before it", async () => {
+    const { a } = keys();
+    await start();
+    await bus.handOver([at(0, event(a, 1))]);
+    // The broker has lost its log. This member joins again and begins anew, with a batch still in hand.
+    await database.admin.query(
+      "UPDATE positions SET next_offset = 0, reset_count = 1 WHERE consumer = $1",
+      [group],
+    );
+    bus.begin({ topic, partition: 0 }, { clusterId: "cluster", resetCount: 1, nextOffset: 0n });
+    const late = [at(1, event(a, 2)), at(2, event(a, 3))];
+    expect(await bus.handOver(late)).toEqual({ handledCount: 0, isBehind: true });
+    expect(await effectsOf(a)).toEqual([`${a}:1`]);
+    expect(await positionOf()).toEqual(["cluster:0"]);
   });
 
   test("is kept for no bus to which nobody can come back", async () => {

@@ -3,6 +3,7 @@ export type {
   Bus,
   OutgoingRecord,
   Place,
+  PartitionLog,
   Position,
   PositionStore,
   ReceivedRecord,

@@ -251,12 +251,11 @@ const handleBatch = async (
   const { batch } = payload;
   const { topic, partition } = batch;
   const { handle, log } = parts.options;
-  const reached = places?.enter(batch, batch.messages[0]?.offset ?? "0");
-  if (places !== undefined && reached === undefined) return;
-  const clusterId = places?.clusterId();
+  const entered = places?.enter(batch, batch.messages[0]?.offset ?? "0");
+  if (places !== undefined && entered === undefined) return;
   const records = batch.messages.map((message) => ({
     ...toReceived(message, topic, partition),
-    ...(clusterId === undefined ? {} : { clusterId }),
+    ...(entered === undefined ? {} : { log: entered.log }),
   }));
   const ending = new AbortController();
   let lostBy: unknown;
@@ -272,7 +271,7 @@ const handleBatch = async (
     const handled = async ({ offset }: ReceivedRecord) => {
       payload.resolveOffset(offset);
       const nextOffset = BigInt(offset) + 1n;
-      reached?.(nextOffset);
+      entered?.reached(nextOffset);
       const next = String(nextOffset);
       await payload.commitOffsetsIfNecessary({
         topics: [{ topic, partitions: [{ partition, offset: next }] }],

@@ -1,7 +1,7 @@
 import type { Admin, Consumer } from "kafkajs";
 import type { Counter } from "prom-client";
 import { systemClock } from "@payment-links/runtime";
-import type { Place, Position, PositionStore } from "./bus.ts";
+import type { PartitionLog, Place, Position, PositionStore } from "./bus.ts";
 import { endsWithin } from "./ends-within.ts";
 import { type KafkaConnection, openKafka } from "./kafka-client.ts";
 import { retryAt } from "./retry-at.ts";
@@ -9,14 +9,15 @@ import { retryAt } from "./retry-at.ts";
 /** Puts a member of a group where the group's positions say. */
 export type KafkaPlaces = {
   /**
-   * Lets records in that begin at this offset. Answers whom to tell how far the member has come, or
-   * nothing if the records are not what comes next: then they are left alone.
+   * Lets records in that begin at this offset. Answers whose they are and whom to tell how far the
+   * member has come, or nothing if the records are not what comes next: then they are left alone.
    */
-  enter(place: Place, offset: string): ((nextOffset: bigint) => void) | undefined;
+  enter(place: Place, offset: string): Entered | undefined;
   /** Goes back to where the group's position says. */
   goBack(place: Place): void;
-  clusterId(): string | undefined;
 };
+
+type Entered = { log: PartitionLog; reached: (nextOffset: bigint) => void };
 
 type PlacesOptions = {
   connection: KafkaConnection;
@@ -33,12 +34,11 @@ type ResetReason = "other_cluster" | "log_lost" | "deleted_unread";
 
 type Parts = PlacesOptions & {
   /** Where each partition goes on; one that is absent has not been placed since the last join. */
-  places: Map<string, bigint>;
+  places: Map<string, Position>;
   /** Partitions whose log ended before the offset asked for, although it may have grown since. */
   lost: Set<string>;
   /** Counts the joins: what was asked for an earlier one comes too late. */
   joinCount: number;
-  clusterId: string | undefined;
 };
 
 const closeTimeoutMs = 5_000;
@@ -55,7 +55,6 @@ export const followPositions = (options: PlacesOptions): KafkaPlaces => {
     places: new Map(),
     lost: new Set(),
     joinCount: 0,
-    clusterId: undefined,
   };
   const { consumer } = options;
   // kafkajs calls this before it fetches for the new assignment.
@@ -67,24 +66,24 @@ export const followPositions = (options: PlacesOptions): KafkaPlaces => {
   return {
     enter: (place, offset) => enter(parts, place, offset),
     goBack: (place) => goBack(parts, place),
-    clusterId: () => parts.clusterId,
   };
 };
 
-const enter = (parts: Parts, place: Place, offset: string) => {
+const enter = (parts: Parts, place: Place, offset: string): Entered | undefined => {
   const name = placeName(place);
   const { joinCount, places } = parts;
-  const nextOffset = places.get(name);
-  if (nextOffset === undefined) return undefined;
-  if (BigInt(offset) < nextOffset) {
+  const position = places.get(name);
+  if (position === undefined) return undefined;
+  if (BigInt(offset) < position.nextOffset) {
     // kafkajs begins anew by itself only where the broker knew no such offset.
     parts.lost.add(name);
     goBack(parts, place);
     return undefined;
   }
-  return (handledTo: bigint) => {
-    if (joinCount === parts.joinCount) places.set(name, handledTo);
+  const reached = (nextOffset: bigint) => {
+    if (joinCount === parts.joinCount) places.set(name, { ...position, nextOffset });
   };
+  return { log: position, reached };
 };
 
 const goBack = (parts: Parts, place: Place): void => {
@@ -104,7 +103,7 @@ const putBack = async (parts: Parts, assignment: Assignment): Promise<void> => {
     try {
       const found = await findPlaces(parts, assignment);
       if (isOver()) return;
-      for (const { place, nextOffset } of found) begin(parts, place, nextOffset);
+      for (const { place, position } of found) begin(parts, place, position);
       consumer.resume(topicPartitions(assignment));
       return;
     } catch (error) {
@@ -118,22 +117,21 @@ const putBack = async (parts: Parts, assignment: Assignment): Promise<void> => {
 const topicPartitions = (assignment: Assignment) =>
   Object.entries(assignment).map(([topic, partitions]) => ({ topic, partitions: [...partitions] }));
 
-const begin = (parts: Parts, place: Place, nextOffset: bigint): void => {
-  const { consumer, positions, clusterId = "" } = parts;
-  positions.begin(place, { clusterId, nextOffset });
-  consumer.seek({ ...place, offset: String(nextOffset) });
-  parts.places.set(placeName(place), nextOffset);
+const begin = (parts: Parts, place: Place, position: Position): void => {
+  const { consumer, positions } = parts;
+  positions.begin(place, position);
+  consumer.seek({ ...place, offset: String(position.nextOffset) });
+  parts.places.set(placeName(place), position);
   parts.lost.delete(placeName(place));
 };
 
-type Found = { place: Place; nextOffset: bigint };
+type Found = { place: Place; position: Position };
 
 const findPlaces = async (parts: Parts, assignment: Assignment): Promise<Found[]> => {
   const admin = openKafka(parts.connection, { retry: { retries: 1 } }).admin();
   try {
     await admin.connect();
     const { clusterId } = await admin.describeCluster();
-    parts.clusterId = clusterId;
     const found: Found[] = [];
     for (const [topic, partitions] of Object.entries(assignment)) {
       found.push(...(await findInTopic(parts, admin, { clusterId, topic, partitions })));
@@ -168,12 +166,15 @@ const findInTopic = async (parts: Parts, admin: Admin, asked: Asked): Promise<Fo
       const offset = committed?.partitions.find((one) => one.partition === partition)?.offset;
       const reason =
         from && whyReset(from, { ...log, clusterId }, parts.lost.has(placeName(place)));
-      if (from !== undefined && reason === undefined) return { place, nextOffset: from.nextOffset };
+      if (from !== undefined && reason === undefined) return { place, position: from };
       const nextOffset = from === undefined ? clamp(BigInt(offset ?? -1), log) : log.first;
-      const change = { from, to: { clusterId, nextOffset } };
-      if (!(await positions.replace(place, change))) throw new Error("the position has just moved");
+      const resetCount = from === undefined ? 0 : from.resetCount + 1;
+      const position = { clusterId, resetCount, nextOffset };
+      if (!(await positions.replace(place, { from, to: position }))) {
+        throw new Error("the position has just moved");
+      }
       if (reason !== undefined) tellReset(parts, place, { reason, from, nextOffset });
-      return { place, nextOffset };
+      return { place, position };
     }),
   );
 };

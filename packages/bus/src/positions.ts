@@ -1,11 +1,12 @@
 import * as z from "zod";
 import { sql } from "slonik";
 import { type Db, type Pool, type Transaction, NothingRow } from "@payment-links/postgres";
-import type { Place, Position, PositionStore, ReceivedRecord } from "./bus.ts";
+import type { PartitionLog, Place, Position, PositionStore, ReceivedRecord } from "./bus.ts";
 
 /**
  * Thrown where a consumer has come further than its database knows: commits were lost, as when a
- * standby takes over that lagged behind. What it holds comes too early.
+ * standby takes over that lagged behind. What it holds comes too early. Thrown also where what it
+ * holds is of a log that the group no longer reads.
  */
 export class PositionBehind extends Error {
   override readonly name = "PositionBehind";
@@ -24,7 +25,11 @@ export type GroupPositions = PositionStore & {
 
 export type Moved = { appliedCount: number; position: Position | undefined };
 
-const PositionRow = z.object({ clusterId: z.string(), nextOffset: z.string() });
+const PositionRow = z.object({
+  clusterId: z.string(),
+  resetCount: z.int(),
+  nextOffset: z.string(),
+});
 const PartitionRow = z.object({ partition: z.int(), ...PositionRow.shape });
 
 /** Keeps the positions of a group in its service's schema. */
@@ -58,7 +63,8 @@ const read = async (
   topic: string,
 ): Promise<ReadonlyMap<number, Position>> => {
   const rows = await db.any(sql.type(PartitionRow)`
-    SELECT partition, cluster_id AS "clusterId", next_offset AS "nextOffset"
+    SELECT partition, cluster_id AS "clusterId", reset_count AS "resetCount",
+      next_offset AS "nextOffset"
     FROM positions WHERE consumer = ${group} AND topic = ${topic}
   `);
   return new Map(rows.map(({ partition, ...row }) => [partition, toPosition(row)]));
@@ -66,14 +72,17 @@ const read = async (
 
 const nameOf = ({ topic, partition }: Place): string => `${topic}/${partition}`;
 
-const toPosition = ({ clusterId, nextOffset }: z.output<typeof PositionRow>): Position => ({
-  clusterId,
+const toPosition = ({ nextOffset, ...log }: z.output<typeof PositionRow>): Position => ({
+  ...log,
   nextOffset: BigInt(nextOffset),
 });
 
-/** Whether one position lies before another. Those of two clusters cannot be compared. */
+const isOneLog = (one: PartitionLog, other: PartitionLog): boolean =>
+  one.clusterId === other.clusterId && one.resetCount === other.resetCount;
+
+/** Whether one position lies before another. Those of two logs cannot be compared. */
 const isBehind = (one: Position, other: Position): boolean =>
-  one.clusterId !== other.clusterId || one.nextOffset < other.nextOffset;
+  !isOneLog(one, other) || one.nextOffset < other.nextOffset;
 
 const move = async (
   tx: Transaction,
@@ -85,17 +94,20 @@ const move = async (
 ): Promise<Moved> => {
   const { group, known, records } = options;
   const [first, last] = [records[0], records.at(-1)];
-  if (first?.clusterId === undefined || last === undefined) {
+  if (first?.log === undefined || last === undefined) {
     return { appliedCount: 0, position: undefined };
   }
-  const { clusterId } = first;
+  const { log } = first;
   const kept = await lock(tx, group, first);
   const here = known.get(nameOf(first));
-  if (here?.clusterId === clusterId && (kept === undefined || isBehind(kept, here))) {
+  if (here !== undefined && isOneLog(here, log) && (kept === undefined || isBehind(kept, here))) {
     throw new PositionBehind("the database knows less than this consumer has committed");
   }
-  const applied = kept?.clusterId === clusterId ? kept.nextOffset : 0n;
-  const position = { clusterId, nextOffset: BigInt(last.offset) + 1n };
+  if (kept !== undefined && !isOneLog(kept, log)) {
+    throw new PositionBehind("the group reads another log than these records are of");
+  }
+  const applied = kept?.nextOffset ?? 0n;
+  const position = { ...log, nextOffset: BigInt(last.offset) + 1n };
   if (position.nextOffset <= applied) return { appliedCount: records.length, position: kept };
   await write(tx, group, { place: first, position });
   const fresh = records.findIndex(({ offset }) => BigInt(offset) >= applied);
@@ -112,27 +124,26 @@ const lock = async (
   { topic, partition }: Place,
 ): Promise<Position | undefined> => {
   const row = await tx.maybeOne(sql.prepared("lock_position", PositionRow)`
-    SELECT cluster_id AS "clusterId", next_offset AS "nextOffset" FROM positions
-    WHERE consumer = ${group} AND topic = ${topic} AND partition = ${partition}
+    SELECT cluster_id AS "clusterId", reset_count AS "resetCount", next_offset AS "nextOffset"
+    FROM positions WHERE consumer = ${group} AND topic = ${topic} AND partition = ${partition}
     FOR UPDATE
   `);
   return row === null ? undefined : toPosition(row);
 };
 
-/** Never backwards within one cluster, where two members begin a partition at once. */
+/** Never backwards, where two members begin a partition at once. */
 const write = async (
   tx: Transaction,
   group: string,
   { place, position }: { place: Place; position: Position },
 ): Promise<void> => {
   await tx.query(sql.prepared("write_position", NothingRow)`
-    INSERT INTO positions AS kept (consumer, topic, partition, cluster_id, next_offset)
+    INSERT INTO positions AS kept
+      (consumer, topic, partition, cluster_id, reset_count, next_offset)
     VALUES (${group}, ${place.topic}, ${place.partition}, ${position.clusterId},
-            ${String(position.nextOffset)}::int8)
+            ${position.resetCount}, ${String(position.nextOffset)}::int8)
     ON CONFLICT (consumer, topic, partition) DO UPDATE SET
-      next_offset = CASE WHEN kept.cluster_id = excluded.cluster_id
-        THEN greatest(kept.next_offset, excluded.next_offset) ELSE excluded.next_offset END,
-      cluster_id = excluded.cluster_id
+      next_offset = greatest(kept.next_offset, excluded.next_offset)
   `);
 };
 
@@ -146,14 +157,16 @@ const replace = async (
   const { rowCount } =
     from === undefined
       ? await db.query(sql.type(NothingRow)`
-          INSERT INTO positions (consumer, topic, partition, cluster_id, next_offset)
-          VALUES (${group}, ${topic}, ${partition}, ${to.clusterId}, ${nextOffset}::int8)
+          INSERT INTO positions (consumer, topic, partition, cluster_id, reset_count, next_offset)
+          VALUES (${group}, ${topic}, ${partition}, ${to.clusterId}, ${to.resetCount},
+                  ${nextOffset}::int8)
           ON CONFLICT DO NOTHING
         `)
       : await db.query(sql.type(NothingRow)`
-          UPDATE positions SET cluster_id = ${to.clusterId}, next_offset = ${nextOffset}::int8
+          UPDATE positions SET cluster_id = ${to.clusterId}, reset_count = ${to.resetCount},
+            next_offset = ${nextOffset}::int8
           WHERE consumer = ${group} AND topic = ${topic} AND partition = ${partition}
-            AND cluster_id = ${from.clusterId}
+            AND cluster_id = ${from.clusterId} AND reset_count = ${from.resetCount}
             AND next_offset = ${String(from.nextOffset)}::int8
         `);
   return rowCount > 0;

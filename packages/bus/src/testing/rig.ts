@@ -7,7 +7,7 @@ import { type Db, type Pool, nothing, openPool } from "@payment-links/postgres";
 import { createTestDatabase } from "@payment-links/postgres/testing";
 import { type Log, openLog } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
-import type { BatchHandler, Bus, OutgoingRecord, ReceivedRecord } from "../bus.ts";
+import type { BatchHandler, Bus, OutgoingRecord, PositionStore, ReceivedRecord } from "../bus.ts";
 import { busMigrations } from "../index.ts";
 
 /** A log that says nothing; `LOG_LEVEL` lets a person listen. */
@@ -142,11 +142,14 @@ export type HandBus = Bus & {
     records: readonly ReceivedRecord[],
     signal?: AbortSignal,
   ) => Promise<{ handledCount: number }>;
+  /** Tells the consumer where it begins, as a broker does at each join. */
+  begin: PositionStore["begin"];
 };
 
 /** Opens a bus that the test controls. */
 export const createHandBus = (sendTimeoutMs = 0): HandBus => {
   let handle: BatchHandler | undefined;
+  let positions: PositionStore | undefined;
   const bus: HandBus = {
     sent: [],
     sendTimeoutMs,
@@ -157,13 +160,14 @@ export const createHandBus = (sendTimeoutMs = 0): HandBus => {
       bus.sent.push([...records]);
     },
     subscribe: async (subscription) => {
-      ({ handle } = subscription);
+      ({ handle, positions } = subscription);
       return { stop: async () => {} };
     },
     handOver: (records, signal = new AbortController().signal) => {
       if (handle === undefined) throw new Error("nobody has subscribed");
       return handle(records, signal);
     },
+    begin: (place, position) => positions?.begin(place, position),
     close: async () => {},
   };
   return bus;
