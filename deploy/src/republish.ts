@@ -27,7 +27,7 @@ export const republish = async (
     progress = await call("GET").catch((error: unknown) => {
       if (!(error instanceof CommandError)) throw error;
       throw new CommandError(
-        `${error.message}\nit goes on by itself: give the command again to wait for the rest`,
+        `${error.message}\nit goes on by itself; given again, the command begins anew and waits`,
       );
     });
     if (performance.now() - toldAtMs < tellEveryMs) continue;

@@ -28,20 +28,17 @@ const Republish = z.object({
 export type Republish = z.output<typeof Republish>;
 
 /**
- * Asks for everything to be told again. While that runs, asking changes nothing. Answers how it
- * stands.
+ * Asks for everything to be told again, from now on: one that runs begins anew, as a consumer may
+ * have been restored to before what it has told. Answers how it stands.
  */
-export const askToRepublish = async (pool: Pool, what: string, now: Date): Promise<Republish> => {
-  const asked = await pool.maybeOne(sql.type(Republish)`
+export const askToRepublish = (pool: Pool, what: string, now: Date): Promise<Republish> =>
+  pool.one(sql.type(Republish)`
     INSERT INTO republishes (what, asked_at) VALUES (${what}, ${sql.timestamp(now)})
     ON CONFLICT (what) DO UPDATE SET
       asked_at = excluded.asked_at, after_place = NULL, published_count = 0, paged_at = NULL,
       ended_at = NULL
-    WHERE republishes.ended_at IS NOT NULL
     RETURNING ${columns}
   `);
-  return asked ?? pool.one(selectRepublish(what));
-};
 
 /** How the last republication stands; undefined if none was ever asked for. */
 export const findRepublish = async (pool: Pool, what: string): Promise<Republish | undefined> =>
