@@ -77,11 +77,15 @@ CREATE TABLE api_keys (
   bucket_id text,
   replaced_by text,
   cidrs text[],
+  requests_per_minute integer,
+  burst integer,
   CONSTRAINT api_keys_hash_key UNIQUE (hash),
   CONSTRAINT api_keys_pkey PRIMARY KEY (id),
+  CONSTRAINT api_keys_burst_check CHECK (burst > 0),
   CONSTRAINT api_keys_cidrs_check CHECK (cardinality(cidrs) > 0),
   CONSTRAINT api_keys_hash_check CHECK (length(hash) = 32),
   CONSTRAINT api_keys_replaced_end CHECK (replaced_by IS NULL OR expires_at IS NOT NULL),
+  CONSTRAINT api_keys_requests_per_minute_check CHECK (requests_per_minute > 0),
   CONSTRAINT api_keys_scopes_check CHECK (cardinality(scopes) > 0)
 );
 

@@ -133,6 +133,44 @@ describe("a route for API keys", () => {
   });
 });
 
+describe("a key with a limit of its own", () => {
+  const own = { requestsPerMinute: 30, burst: 2 };
+  const policyOf = ({ headers }: Answer): string =>
+    String(headers["ratelimit-policy"]).split(", ")[0] ?? "";
+
+  test("is refused at it, and told of it, while another key of the default goes on", async () => {
+    const other = { ...full, bucketId: "bucket_2" };
+    const { port } = await start({ holders: { [key]: { ...full, ...own }, [rotated]: other } });
+    const answers: Answer[] = [];
+    for (let sent = 0; sent < 3; sent += 1) answers.push(await create(port, { "x-api-key": key }));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 429]);
+    expect(answers.map(policyOf)).toEqual(Array(3).fill('"key";q=2;w=4'));
+    expect(answers[2]?.headers["retry-after"]).toBe("2");
+    const ample = await create(port, { "x-api-key": rotated });
+    expect([ample.status, policyOf(ample)]).toEqual([200, '"key";q=1000;w=1']);
+  });
+
+  test("has a request again as its own rate gives it one", async () => {
+    const { port, clock } = await start({ holders: { [key]: { ...full, ...own } } });
+    const status = async () => (await create(port, { "x-api-key": key })).status;
+    expect([await status(), await status(), await status()]).toEqual([200, 200, 429]);
+    clock.advance(1_999);
+    expect(await status()).toBe(429);
+    clock.advance(1);
+    expect([await status(), await status()]).toEqual([200, 429]);
+  });
+
+  test.each([
+    ["a rate alone keeps the burst", { requestsPerMinute: 600 }, '"key";q=100;w=10'],
+    ["a burst alone keeps the rate", { burst: 20 }, '"key";q=20;w=1'],
+    ["more than the installation grants is what that grants", { burst: 101 }, '"key";q=100;w=4'],
+  ])("%s", async (_name, given, policy) => {
+    const perKey = { tokensPerSecond: 25, burst: 100 };
+    const { port } = await start({ perKey, holders: { [key]: { ...full, ...given } } });
+    expect(policyOf(await create(port, { "x-api-key": key }))).toBe(policy);
+  });
+});
+
 describe("a key that is bound to addresses", () => {
   const proxied = { trustedProxies: ["127.0.0.1"] };
   const outcomeFrom = async (cidrs: string[], address: string): Promise<string> => {

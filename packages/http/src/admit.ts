@@ -112,11 +112,26 @@ const addressBucket = (gate: Gate, req: Request): Bucket => ({
   limit: gate.limits.perAddress,
 });
 
-const keyBucket = (gate: Gate, caller: Caller): Bucket => ({
+const keyBucket = ({ limits }: Gate, { credential }: Caller): Bucket => ({
   policy: "key",
-  id: caller.credential.bucketId,
-  limit: gate.limits.perKey,
+  id: credential.bucketId,
+  limit: ownLimitOf(credential, limits.perKey) ?? limits.perKey,
 });
+
+/** Made once per answer about a key, which is kept for a while. */
+const ownLimits = new WeakMap<Caller["credential"], Limit>();
+
+/** A key's own limit (rule API-25). It never grants more than the installation does by now. */
+const ownLimitOf = (credential: Caller["credential"], perKey: Limit): Limit | undefined => {
+  const { requestsPerMinute = Infinity, burst = Infinity } = credential;
+  if (requestsPerMinute === Infinity && burst === Infinity) return undefined;
+  const own = ownLimits.get(credential) ?? {
+    tokensPerSecond: Math.min(requestsPerMinute / 60, perKey.tokensPerSecond),
+    burst: Math.min(burst, perKey.burst),
+  };
+  ownLimits.set(credential, own);
+  return own;
+};
 
 const charge = async (gate: Gate, res: Response, buckets: readonly Bucket[]): Promise<void> => {
   const taken = gate.limiter.take(buckets);

@@ -11,6 +11,9 @@ export type Caller = {
     expiresAt: Date | null;
     /** From where a key may be used; from anywhere if not given. */
     cidrs?: readonly string[] | undefined;
+    /** How fast a key may be used, where that is less than the installation grants. */
+    requestsPerMinute?: number | undefined;
+    burst?: number | undefined;
     /** Of a session: when its person last proved to be there, and how they can do so again. */
     presence?: { provenAt: Date; methods: readonly string[] } | undefined;
   };

@@ -32,7 +32,7 @@ const limitItem = (policy: string, state: BucketState): string => {
   return `${sfString(policy)};r=${state.remaining};t=${wholeSeconds(waitMs)}`;
 };
 
-// Limits come from the configuration and live as long as the process, so each is written only once.
+// A limit lives as long as the process, or as what is known of a key, so each is written only once.
 const policyItems = new WeakMap<Limit, { policy: string; item: string }>();
 
 const policyItem = ({ policy, limit }: Bucket): string => {

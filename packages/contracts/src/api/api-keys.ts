@@ -5,11 +5,13 @@ import {
   type Reader,
   body,
   bool,
+  changed,
   futureDateTime,
   integer,
   list,
   nullable,
   oneOf,
+  orNull,
   required,
   text,
 } from "../validation.ts";
@@ -23,6 +25,15 @@ export const overlapSecondsDefault = 24 * 60 * 60;
 const overlapSecondsMax = 7 * 24 * 60 * 60;
 
 const cidrsMax = 20;
+
+/** Far above what any installation grants: that is the bound, and only auth-keys knows it. */
+const ownLimitMax = 1_000_000;
+
+const ownLimit = integer({ min: 1, max: ownLimitMax });
+const requestsPerMinuteNote =
+  "How many requests a minute the key's bucket refills, at most what the installation grants; that where null.";
+const burstNote =
+  "How many requests the key's full bucket holds, at most what the installation grants; that where null.";
 
 const cidr: Reader<string> = {
   schema: { type: "string" },
@@ -41,10 +52,21 @@ export const apiKeyBody = (now: () => Date) =>
     cidrs: nullable(list(cidr, { itemsMin: 1, itemsMax: cidrsMax })).describe(
       "Addresses and CIDRs from which alone the key may be used; from anywhere where null.",
     ),
+    requestsPerMinute: nullable(ownLimit).describe(requestsPerMinuteNote),
+    burst: nullable(ownLimit).describe(burstNote),
   }).meta({ id: "NewApiKey" });
 
-/** Whether a key works. */
-export const ApiKeyChange = body({ active: required(bool) }).meta({ id: "ApiKeyChange" });
+/** What changes of a key: whether it works, and its own limit. One of them at least is named. */
+export const ApiKeyChange = body({
+  active: changed(bool),
+  requestsPerMinute: changed(orNull(ownLimit)).describe(requestsPerMinuteNote),
+  burst: changed(orNull(ownLimit)).describe(burstNote),
+})
+  .superRefine((change, context) => {
+    if (Object.values(change).some((value) => value !== undefined)) return;
+    context.addIssue({ code: "custom", params: { code: "missing" } });
+  })
+  .meta({ id: "ApiKeyChange", minProperties: 1 });
 
 /** How a key is replaced. */
 export const RotationBody = body({
@@ -61,6 +83,8 @@ export const ApiKeyData = z
     prefix: z.string(),
     scopes: z.array(z.string()),
     cidrs: z.array(z.string()).nullable(),
+    requestsPerMinute: z.int().nullable(),
+    burst: z.int().nullable(),
     expiresAt: wireInstant.nullable(),
     active: z.boolean(),
     replacedBy: z.string().nullable(),
@@ -100,10 +124,12 @@ export const apiKeyOperations = (now: () => Date) =>
       ...one,
       method: "patch",
       operationId: "changeApiKey",
-      summary: "Switch an API key off, or on again",
+      summary: "Switch an API key off, or on again, or limit it",
+      description:
+        "Keys rotated from one another share a rate bucket, so that a limit is all theirs.",
       body: ApiKeyChange,
       answers: { 200: ApiKeyData },
-      // Switching one on again gives access; switching off never waits for a proof.
+      // Switching one on again, or loosening its limit, gives access; the contrary never waits.
       refusals: ["REAUTHENTICATION_REQUIRED"],
     },
     revoke: {

@@ -23,6 +23,8 @@ export type Holder = {
   bucketId?: string;
   expiresAt?: Date;
   cidrs?: readonly string[];
+  requestsPerMinute?: number;
+  burst?: number;
 };
 
 export type StartedApp = {
@@ -106,7 +108,13 @@ const account: Account = {
   wallets: [],
 };
 
-const answerOf = ({ scopes, bucketId, expiresAt, cidrs }: Holder): IntrospectionAnswer => ({
+const answerOf = ({
+  scopes,
+  bucketId,
+  expiresAt,
+  cidrs,
+  ...ownLimit
+}: Holder): IntrospectionAnswer => ({
   found: true,
   account,
   credential: {
@@ -115,5 +123,6 @@ const answerOf = ({ scopes, bucketId, expiresAt, cidrs }: Holder): Introspection
     scopes: [...(scopes ?? [])],
     expiresAt: expiresAt ?? null,
     ...(cidrs === undefined ? {} : { cidrs: [...cidrs] }),
+    ...ownLimit,
   },
 });

@@ -1,4 +1,4 @@
-import { type ApiKeyData, refuse } from "@payment-links/contracts";
+import { type ApiKeyData, invalid, refuse } from "@payment-links/contracts";
 
 /**
  * How many API keys an account may have at once. Revoked and replaced keys do not count: an account
@@ -12,8 +12,11 @@ export const replacedKeysMax = 100;
 /** The last instant that the wire can carry. */
 const instantMaxMs = Date.parse("9999-12-31T23:59:59.999Z");
 
+/** How fast a key may be used; what the installation grants where null. */
+export type OwnLimit = { requestsPerMinute: number | null; burst: number | null };
+
 /** An API key as its owner sees it again; the key itself is never seen again. */
-export type ApiKey = {
+export type ApiKey = OwnLimit & {
   id: string;
   name: string;
   prefix: string;
@@ -30,9 +33,24 @@ export type ApiKey = {
   lastUsedAt: Date | null;
 };
 
-type NewKey = Pick<ApiKey, "id" | "name" | "prefix" | "scopes" | "cidrs" | "expiresAt"> & {
-  now: Date;
+type NewKey = OwnLimit &
+  Pick<ApiKey, "id" | "name" | "prefix" | "scopes" | "cidrs" | "expiresAt"> & { now: Date };
+
+/** Throws less_than_equal where a key's own limit is above what the installation grants each key. */
+export const requireWithin = (
+  { requestsPerMinute, burst }: { [Field in keyof OwnLimit]?: number | null | undefined },
+  perKey: { tokensPerSecond: number; burst: number },
+): void => {
+  const isRateWithin = (requestsPerMinute ?? 0) <= perKey.tokensPerSecond * 60;
+  if (!isRateWithin || (burst ?? 0) > perKey.burst) throw invalid("less_than_equal");
 };
+
+/** Whether a limit grants more than another in either way. */
+export const isLooser = (limit: OwnLimit, before: OwnLimit): boolean =>
+  granted(limit.requestsPerMinute) > granted(before.requestsPerMinute) ||
+  granted(limit.burst) > granted(before.burst);
+
+const granted = (count: number | null): number => count ?? Infinity;
 
 /** Opens a key with a rate bucket of its own. */
 export const openApiKey = ({ now, ...key }: NewKey): ApiKey => ({
@@ -58,12 +76,11 @@ export const rotateApiKey = (
   const ownEndMs = key.expiresAt?.getTime() ?? Infinity;
   if (!key.isActive || ownEndMs <= now.getTime()) throw refuse("API_KEY_NOT_ACTIVE");
   const endMs = Math.min(ownEndMs, now.getTime() + overlapSeconds * 1000);
-  const { name, scopes, cidrs, bucketId } = key;
+  const { name, scopes, cidrs, requestsPerMinute, burst, bucketId } = key;
+  const kept = { name, scopes, cidrs, requestsPerMinute, burst };
+  const expiresAt = renewedExpiry(key, now);
   return {
-    opened: {
-      ...openApiKey({ id, name, prefix, scopes, cidrs, expiresAt: renewedExpiry(key, now), now }),
-      bucketId,
-    },
+    opened: { ...openApiKey({ ...kept, id, prefix, expiresAt, now }), bucketId },
     replaced: { ...key, expiresAt: new Date(endMs), replacedBy: id },
   };
 };
@@ -81,6 +98,8 @@ export const showApiKey = (key: ApiKey): ApiKeyData => ({
   prefix: key.prefix,
   scopes: key.scopes,
   cidrs: key.cidrs,
+  requestsPerMinute: key.requestsPerMinute,
+  burst: key.burst,
   expiresAt: key.expiresAt?.toISOString() ?? null,
   active: key.isActive,
   replacedBy: key.replacedBy,

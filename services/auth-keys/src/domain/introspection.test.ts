@@ -13,6 +13,8 @@ const found: FoundKey = {
   bucketId: "key_1",
   scopes: ["payment_link:read"],
   cidrs: null,
+  requestsPerMinute: null,
+  burst: null,
   expiresAt: null,
   isActive: true,
   isRevoked: false,

@@ -7,6 +7,8 @@ export type FoundKey = Account & {
   bucketId: string;
   scopes: string[];
   cidrs: string[] | null;
+  requestsPerMinute: number | null;
+  burst: number | null;
   expiresAt: Date | null;
   isActive: boolean;
   isRevoked: boolean;
@@ -48,6 +50,8 @@ export const judgeKey = (found: FoundKey | undefined, now: Date): Judgement => {
       scopes: found.scopes,
       expiresAt: found.expiresAt,
       ...(found.cidrs === null ? {} : { cidrs: found.cidrs }),
+      ...(found.requestsPerMinute === null ? {} : { requestsPerMinute: found.requestsPerMinute }),
+      ...(found.burst === null ? {} : { burst: found.burst }),
     }),
   };
 };

@@ -45,6 +45,8 @@ describe("POST /console/api/api-keys", () => {
       active: true,
       replacedBy: null,
       cidrs: null,
+      requestsPerMinute: null,
+      burst: null,
       dateCreated: "2026-11-21T10:00:00.000Z",
       lastUsedAt: null,
     });
@@ -274,5 +276,111 @@ describe("a key's addresses", () => {
   ])("given %s, answers %s", async (_name, expected, cidrs) => {
     const { cookie } = await rig.signUp();
     expect(refusalOf(await make(cookie, cidrs))).toBe(expected);
+  });
+});
+
+describe("a key's own limit", () => {
+  const own = { requestsPerMinute: 60, burst: 5 };
+  const make = (cookie: string, limit: object, on = rig) =>
+    on.call("POST", path, { cookie, body: { name: "shop", scopes, ...limit } });
+  const change = (cookie: string, id: unknown, body: object) =>
+    rig.call("PATCH", `${path}/${String(id)}`, { cookie, body });
+  const toldOf = async (key: unknown) =>
+    (await rig.introspect("api-key", String(key)))["credential"];
+
+  test("is shown, told to the services, and passed on to its successor", async () => {
+    const { cookie } = await rig.signUp();
+    const { body: first } = await make(cookie, own);
+    expect(first).toMatchObject(own);
+    const { body: second } = await rig.call("POST", `${path}/${String(first["id"])}/rotate`, {
+      cookie,
+      body: {},
+    });
+    for (const key of [first["key"], second["key"]]) expect(await toldOf(key)).toMatchObject(own);
+    expect(await listed(cookie)).toEqual([
+      expect.objectContaining(own),
+      expect.objectContaining(own),
+    ]);
+  });
+
+  test("is not told where there is none", async () => {
+    const { cookie } = await rig.signUp();
+    const { key } = await createOne(cookie);
+    const told = await toldOf(key);
+    expect(told).not.toHaveProperty("requestsPerMinute");
+    expect(told).not.toHaveProperty("burst");
+  });
+
+  test("changes for all keys that share a bucket, field by field, and leaves what is not named", async () => {
+    const { userId, cookie } = await rig.signUp();
+    const { body: first } = await make(cookie, own);
+    const rotate = `${path}/${String(first["id"])}/rotate`;
+    const { body: second } = await rig.call("POST", rotate, { cookie, body: {} });
+    const { key: other } = await createOne(cookie);
+    const changed = await change(cookie, second["id"], { burst: 3 });
+    expect([changed.status, changed.body]).toMatchObject([200, { ...own, burst: 3 }]);
+    for (const key of [first["key"], second["key"]]) {
+      expect(await toldOf(key)).toMatchObject({ ...own, burst: 3 });
+    }
+    expect(await toldOf(other)).not.toHaveProperty("burst");
+    await change(cookie, second["id"], { burst: null, requestsPerMinute: null });
+    expect(await toldOf(first["key"])).not.toHaveProperty("burst");
+    await change(cookie, second["id"], { burst: null });
+    expect((await rig.readAudit(userId)).slice(-2)).toEqual(Array(2).fill("api_key.limited"));
+  });
+
+  test("is loosened only by who proved to be there; tightening never waits for it", async () => {
+    const { cookie } = await rig.signUp();
+    const { body } = await make(cookie, own);
+    rig.clock.advance(10 * 60_000);
+    const stale = "401 REAUTHENTICATION_REQUIRED";
+    for (const looser of [
+      { burst: 6 },
+      { burst: null },
+      { requestsPerMinute: 61 },
+      { requestsPerMinute: 30, burst: null },
+    ]) {
+      expect(refusalOf(await change(cookie, body["id"], looser))).toBe(stale);
+    }
+    expect(await toldOf(body["key"])).toMatchObject(own);
+    expect((await change(cookie, body["id"], { burst: 4, active: false })).status).toBe(200);
+    expect((await listed(cookie))[0]).toMatchObject({ active: false, burst: 4 });
+  });
+
+  test("is at most the installation's", async () => {
+    const narrow = await openRig({ perKey: { tokensPerSecond: 2, burst: 10 } });
+    try {
+      const { cookie } = await narrow.signUp();
+      const answer = (limit: object) => make(cookie, limit, narrow);
+      const { status, body } = await answer({ requestsPerMinute: 120, burst: 10 });
+      expect(status).toBe(201);
+      for (const above of [{ requestsPerMinute: 121 }, { burst: 11 }]) {
+        expect(refusalOf(await answer(above))).toBe("422 less_than_equal");
+        const change = { cookie, body: above };
+        const changed = await narrow.call("PATCH", `${path}/${String(body["id"])}`, change);
+        expect(refusalOf(changed)).toBe("422 less_than_equal");
+      }
+    } finally {
+      await narrow.close();
+    }
+  });
+
+  test.each([
+    ["nought", "422 greater_than_equal", { burst: 0 }],
+    ["a half", "422 int_from_float", { requestsPerMinute: 0.5 }],
+    ["a list", "422 int_type", { burst: [] }],
+  ])("given %s, answers %s", async (_name, expected, limit) => {
+    const { cookie } = await rig.signUp();
+    expect(refusalOf(await make(cookie, limit))).toBe(expected);
+  });
+
+  test("of another account's key answers 404 and stays", async () => {
+    const owner = await rig.signUp();
+    const stranger = await rig.signUp();
+    const { body } = await make(owner.cookie, own);
+    expect(refusalOf(await change(stranger.cookie, body["id"], { burst: 1 }))).toBe(
+      "404 NOT_FOUND",
+    );
+    expect(await toldOf(body["key"])).toMatchObject(own);
   });
 });

@@ -4,7 +4,7 @@ import { readBody } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
-import { apiKeysMax, openApiKey } from "../domain/api-key.ts";
+import { apiKeysMax, openApiKey, requireWithin } from "../domain/api-key.ts";
 import { countApiKeys } from "../store/api-keys.ts";
 import { lockCallersAccount } from "../store/sessions.ts";
 import { personActor } from "./actors.ts";
@@ -15,6 +15,7 @@ export const createApiKey = (deps: Deps) => {
   const ApiKeyBody = apiKeyBody(() => deps.clock.now());
   return async (req: Request, res: Response, caller: Caller) => {
     const wanted = await readBody(req, ApiKeyBody);
+    requireWithin(wanted, deps.limits.perKey);
     const secret = mintApiKey(deps.apiKeyMode);
     const now = deps.clock.now();
     const accountId = caller.account.id;

@@ -16,7 +16,7 @@ export const issueApiKey = async (
   { caller, actor, key, secret }: Issue,
 ): Promise<void> => {
   const accountId = caller.account.id;
-  const { id, name, scopes, cidrs, expiresAt, dateCreated } = key;
+  const { id, name, scopes, cidrs, requestsPerMinute, burst, expiresAt, dateCreated } = key;
   await insertApiKey(tx, { accountId, key, hash: hashSecret(secret) });
   await insertAudit(tx, {
     at: dateCreated,
@@ -24,7 +24,14 @@ export const issueApiKey = async (
     actor,
     action: "api_key.created",
     targetId: id,
-    detail: { name, scopes, cidrs, expiresAt: expiresAt?.toISOString() ?? null },
+    detail: {
+      name,
+      scopes,
+      cidrs,
+      requestsPerMinute,
+      burst,
+      expiresAt: expiresAt?.toISOString() ?? null,
+    },
   });
 };
 

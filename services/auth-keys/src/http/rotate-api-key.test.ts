@@ -62,6 +62,8 @@ describe("POST /console/api/api-keys/{id}/rotate", () => {
       active: true,
       replacedBy: null,
       cidrs: null,
+      requestsPerMinute: null,
+      burst: null,
       dateCreated: rig.clock.now().toISOString(),
       lastUsedAt: null,
     });

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { sql } from "slonik";
 import { type Db, type Transaction, nothing } from "@payment-links/postgres";
-import type { ApiKey } from "../domain/api-key.ts";
+import type { ApiKey, OwnLimit } from "../domain/api-key.ts";
 import type { FoundKey } from "../domain/introspection.ts";
 import { AccountRow, accountColumns } from "./accounts.ts";
 
@@ -11,6 +11,8 @@ const ApiKeyRow = z.object({
   prefix: z.string(),
   scopes: z.array(z.string()),
   cidrs: z.array(z.string()).nullable(),
+  requestsPerMinute: z.int().nullable(),
+  burst: z.int().nullable(),
   expiresAt: z.date().nullable(),
   isActive: z.boolean(),
   replacedBy: z.string().nullable(),
@@ -20,7 +22,8 @@ const ApiKeyRow = z.object({
 });
 
 const columns = sql.fragment`
-  k.id, k.name, k.prefix, k.scopes, k.cidrs, k.expires_at AS "expiresAt", k.is_active AS "isActive",
+  k.id, k.name, k.prefix, k.scopes, k.cidrs, k.requests_per_minute AS "requestsPerMinute", k.burst,
+  k.expires_at AS "expiresAt", k.is_active AS "isActive",
   k.replaced_by AS "replacedBy", coalesce(k.bucket_id, k.id) AS "bucketId",
   k.date_created AS "dateCreated", k.last_used_at AS "lastUsedAt"
 `;
@@ -39,10 +42,12 @@ export const insertApiKey = async (
 ): Promise<void> => {
   await tx.query(nothing`
     INSERT INTO api_keys (
-      id, account_id, hash, prefix, name, scopes, cidrs, expires_at, is_active, bucket_id, date_created
+      id, account_id, hash, prefix, name, scopes, cidrs, requests_per_minute, burst, expires_at,
+      is_active, bucket_id, date_created
     ) VALUES (
       ${key.id}, ${accountId}, ${sql.binary(hash)}, ${key.prefix}, ${key.name},
       ${sql.array(key.scopes, "text")}, ${key.cidrs && sql.array(key.cidrs, "text")},
+      ${key.requestsPerMinute}, ${key.burst},
       ${key.expiresAt === null ? null : sql.timestamp(key.expiresAt)}, ${key.isActive},
       ${key.bucketId}, ${sql.timestamp(key.dateCreated)}
     )
@@ -82,6 +87,34 @@ export const lockApiKey = async (
     WHERE k.id = ${id} AND k.account_id = ${accountId} AND ${isLasting(now)}
     FOR UPDATE
   `)) ?? undefined;
+
+/**
+ * Locks the lasting keys of an account that share a key's rate bucket, that key among them. In the
+ * order of their ids, as the job locks them that writes down uses.
+ */
+export const lockApiKeysOfBucket = (
+  tx: Transaction,
+  { accountId, id, now }: Owned,
+): Promise<readonly ApiKey[]> =>
+  tx.any(sql.type(ApiKeyRow)`
+    SELECT ${columns} FROM api_keys k
+    WHERE k.account_id = ${accountId} AND ${isLasting(now)}
+      AND coalesce(k.bucket_id, k.id) = (
+        SELECT coalesce(bucket_id, id) FROM api_keys WHERE id = ${id} AND account_id = ${accountId}
+      )
+    ORDER BY k.id FOR UPDATE
+  `);
+
+/** Gives keys another limit of their own; their rows must be locked by this transaction. */
+export const updateApiKeyLimits = async (
+  tx: Transaction,
+  { ids, requestsPerMinute, burst }: OwnLimit & { ids: readonly string[] },
+): Promise<void> => {
+  await tx.query(nothing`
+    UPDATE api_keys SET requests_per_minute = ${requestsPerMinute}, burst = ${burst}
+    WHERE id = ANY (${sql.array([...ids], "text")})
+  `);
+};
 
 /** Writes which key replaced a key, and when the replaced one ends. */
 export const updateApiKeyReplaced = async (
@@ -137,6 +170,8 @@ const FoundKeyRow = AccountRow.extend({
   bucketId: z.string(),
   scopes: z.array(z.string()),
   cidrs: z.array(z.string()).nullable(),
+  requestsPerMinute: z.int().nullable(),
+  burst: z.int().nullable(),
   expiresAt: z.date().nullable(),
   isActive: z.boolean(),
   isRevoked: z.boolean(),
@@ -149,7 +184,8 @@ const FoundKeyRow = AccountRow.extend({
 export const findApiKeyByHash = async (db: Db, hash: Buffer): Promise<FoundKey | undefined> =>
   (await db.maybeOne(sql.type(FoundKeyRow)`
     SELECT ${accountColumns}, k.id AS "credentialId",
-      coalesce(k.bucket_id, k.id) AS "bucketId", k.scopes, k.cidrs, k.expires_at AS "expiresAt",
+      coalesce(k.bucket_id, k.id) AS "bucketId", k.scopes, k.cidrs,
+      k.requests_per_minute AS "requestsPerMinute", k.burst, k.expires_at AS "expiresAt",
       k.is_active AS "isActive", k.revoked_at IS NOT NULL AS "isRevoked"
     FROM api_keys k JOIN accounts a ON a.id = k.account_id
     WHERE k.hash = ${sql.binary(hash)}

@@ -22,6 +22,7 @@ type AuditEntry = {
     | "api_key.created"
     | "api_key.activated"
     | "api_key.deactivated"
+    | "api_key.limited"
     | "api_key.revoked"
     | "api_key.rotated"
     | "api_key.leaked"

@@ -2,13 +2,16 @@ import * as z from "zod";
 import { sql } from "slonik";
 import { type Catalogue, hashSecret } from "@payment-links/contracts";
 import { holdAnswer, openTestGround, serveForTest } from "@payment-links/process/testing";
+import type { Ground } from "@payment-links/process";
 import type { AuthKeysConfig, OidcClient } from "../config.ts";
 import { authKeysMigration, createAuthKeys } from "../service.ts";
 
+type Limit = Ground["limits"]["perKey"];
 type Call = { body?: unknown; cookie?: string; headers?: Record<string, string> };
 
 type RigOptions = {
   ipBurst?: number;
+  perKey?: Limit;
   baseUrl?: string;
   apiKeyMode?: "live" | "test";
   catalogue?: Catalogue;
@@ -22,6 +25,8 @@ type RigOptions = {
   now?: Date;
 };
 
+const ample: Limit = { tokensPerSecond: 1_000_000, burst: 1_000_000 };
+
 const Event = z.object({ type: z.string(), topic: z.string(), value: z.string() });
 const Audit = z.object({ action: z.string(), targetId: z.string().nullable() });
 
@@ -31,6 +36,7 @@ const Audit = z.object({ action: z.string(), targetId: z.string().nullable() });
  */
 export const openRig = async ({
   ipBurst,
+  perKey = ample,
   baseUrl,
   apiKeyMode = "live",
   catalogue,
@@ -47,7 +53,10 @@ export const openRig = async ({
     migration: authKeysMigration,
     ...(now === undefined ? {} : { now }),
     change: {
-      ...(ipBurst === undefined ? {} : { limits: narrowTo(ipBurst) }),
+      limits: {
+        perKey,
+        perAddress: ipBurst === undefined ? ample : { tokensPerSecond: 0.001, burst: ipBurst },
+      },
       ...(baseUrl === undefined ? {} : { baseUrl }),
       ...(catalogue === undefined ? {} : { catalogue }),
     },
@@ -130,11 +139,6 @@ export const openRig = async ({
   };
 };
 export type Rig = Awaited<ReturnType<typeof openRig>>;
-
-const narrowTo = (burst: number) => ({
-  perKey: { tokensPerSecond: 100_000, burst: 100_000 },
-  perAddress: { tokensPerSecond: 0.001, burst },
-});
 
 /** The token in a sign-in address' fragment. */
 export const tokenOf = (signInUrl: unknown): string =>
