@@ -79,6 +79,7 @@ CREATE TABLE api_keys (
   cidrs text[],
   requests_per_minute integer,
   burst integer,
+  last_used_address text,
   CONSTRAINT api_keys_hash_key UNIQUE (hash),
   CONSTRAINT api_keys_pkey PRIMARY KEY (id),
   CONSTRAINT api_keys_burst_check CHECK (burst > 0),

@@ -3,10 +3,17 @@ import { Account } from "./account.ts";
 import { Id } from "./ids.ts";
 import { Instant } from "./instant.ts";
 
-/** What services ask auth-keys: who is behind this credential, told by its SHA-256 in hex. */
+/** Longer than any address. */
+const addressCharsMax = 64;
+
+/**
+ * What services ask auth-keys: who is behind this credential, told by its SHA-256 in hex. `address`
+ * is from where a key is used.
+ */
 export const IntrospectionQuestion = z.object({
   kind: z.enum(["api-key", "session"]),
   hash: z.string().regex(/^[0-9a-f]{64}$/),
+  address: z.string().max(addressCharsMax).optional(),
 });
 export type IntrospectionQuestion = z.output<typeof IntrospectionQuestion>;
 

@@ -133,6 +133,25 @@ describe("a route for API keys", () => {
   });
 });
 
+describe("the address that auth-keys is told a key is used from", () => {
+  test.each([
+    ["203.0.113.9", "203.0.113.9"],
+    ["2001:db8::7", "2001:db8::7"],
+    ["fe80::1%eth0", undefined],
+    ["no address", undefined],
+  ])("for a client at %s is %s", async (client, told) => {
+    const { port, addresses } = await start({ trustedProxies: ["127.0.0.1"] });
+    await create(port, { "x-api-key": key, "x-forwarded-for": client });
+    expect(addresses).toEqual([told]);
+  });
+
+  test("is none for a person's session", async () => {
+    const { port, addresses } = await start();
+    await call({ port, path: "/console", headers: { cookie: "session=a session" } });
+    expect(addresses).toEqual([undefined]);
+  });
+});
+
 describe("a key with a limit of its own", () => {
   const own = { requestsPerMinute: 30, burst: 2 };
   const policyOf = ({ headers }: Answer): string =>

@@ -72,10 +72,15 @@ const admitKey = async (
   }
   await charge(gate, res, [address]);
   if (key === undefined || key === "") throw refuse("UNAUTHENTICATED");
-  const caller = await gate.identity.byApiKey(key, { freshMs: rule.freshMs });
+  const wanted = { freshMs: rule.freshMs, address: callersAddress(req) };
+  const caller = await gate.identity.byApiKey(key, wanted);
   await charge(gate, res, [keyBucket(gate, caller)]);
   return withAccess(caller, rule.scope, req);
 };
+
+/** A proxy may say anything, and a zone (`%eth0`) means nothing to anybody else. */
+const callersAddress = ({ ip = "" }: Request): string | undefined =>
+  isIP(ip) === 0 || ip.includes("%") ? undefined : ip;
 
 const withAccess = (caller: Caller, scope: string, req: Request): Caller => {
   const { credential } = caller;

@@ -10,6 +10,9 @@ import type { IdentityMetrics } from "./identity-metrics.ts";
  */
 type Answer = { askedAtMs: number; caller: Caller | undefined };
 
+/** How fresh an answer must be, and from which address the credential is used, if that is told. */
+type Wanted = { freshMs: number; address?: string | undefined };
+
 /** The answers about one kind of credential, by its hash. */
 export type Answers = {
   /** The answer that is kept, if it is at most `freshMs` old. */
@@ -18,7 +21,7 @@ export type Answers = {
    * An answer at most `freshMs` old, otherwise a stale one if that is allowed, otherwise
    * IdentityUnavailable.
    */
-  get(hash: string, freshMs: number): Promise<Answer>;
+  get(hash: string, wanted: Wanted): Promise<Answer>;
   forget(hash: string): void;
 };
 
@@ -71,14 +74,14 @@ export const createAnswers = ({ kind, ask, clock, counts }: AnswersOptions): Ans
     right.set(hash, answer);
   };
 
-  const question = (hash: string): Promise<Answer> => {
+  const question = (hash: string, address: string | undefined): Promise<Answer> => {
     const underWay = asking.get(hash);
     if (underWay !== undefined) return underWay;
     const askedAtMs = clock.now().getTime();
     // A session that was forgotten meanwhile stays forgotten: only the question on record keeps its
     // answer.
     const isOnRecord = (): boolean => asking.get(hash) === asked && asking.delete(hash);
-    const asked = ask({ kind, hash }).then(
+    const asked = ask({ kind, hash, address }).then(
       (reply) => {
         const answer: Answer = { askedAtMs, caller: reply.found ? callerOf(reply) : undefined };
         if (isOnRecord()) keep(hash, answer);
@@ -93,9 +96,9 @@ export const createAnswers = ({ kind, ask, clock, counts }: AnswersOptions): Ans
     return asked;
   };
 
-  const askFresh = async (hash: string, freshMs: number): Promise<Answer> => {
+  const askFresh = async (hash: string, { freshMs, address }: Wanted): Promise<Answer> => {
     for (let asked = 0; asked < questionsMax; asked += 1) {
-      const answer = await question(hash);
+      const answer = await question(hash, address);
       if (isWithin(answer, freshMs)) return answer;
     }
     throw new Error("the answer of auth-keys came too late");
@@ -103,11 +106,12 @@ export const createAnswers = ({ kind, ask, clock, counts }: AnswersOptions): Ans
 
   return {
     known,
-    get: async (hash, freshMs) => {
+    get: async (hash, wanted) => {
+      const { freshMs } = wanted;
       const fresh = known(hash, freshMs);
       if (fresh !== undefined) return fresh;
       try {
-        return await askFresh(hash, freshMs);
+        return await askFresh(hash, wanted);
       } catch (error) {
         const last = freshMs <= strictFreshMs ? undefined : kept(hash);
         if (last === undefined || !isWithin(last, staleMsMax)) {

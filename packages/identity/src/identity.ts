@@ -17,9 +17,9 @@ export type Identity = {
   /**
    * Who holds the key. Throws the refusals INVALID_API_KEY, EXPIRED_API_KEY and ACCOUNT_SUSPENDED,
    * and IdentityUnavailable without an answer at most `freshMs` old. While auth-keys is away an answer
-   * may be 60 s old, unless `freshMs` is 1,000 or less.
+   * may be 60 s old, unless `freshMs` is 1,000 or less. If auth-keys is asked, it is told the address.
    */
-  byApiKey(key: string, options: { freshMs: number }): Promise<Caller>;
+  byApiKey(key: string, options: KeyOptions): Promise<Caller>;
   /**
    * Whose session it is, likewise. Throws the refusals UNAUTHENTICATED and ACCOUNT_SUSPENDED, and
    * IdentityUnavailable. Where presence is needed, also REAUTHENTICATION_REQUIRED.
@@ -28,6 +28,9 @@ export type Identity = {
   /** Forgets what is known of a session that ended here. */
   forgetSession(token: string): void;
 };
+
+/** What is asked of a key; `address` is from where it is used. */
+type KeyOptions = { freshMs: number; address?: string | undefined };
 
 /** What is asked of a session. */
 type SessionOptions = { freshMs: number; needsPresence?: boolean };
@@ -53,9 +56,9 @@ export const createIdentity = ({ ask, clock, metrics, log }: IdentityOptions): I
       const isUsable = caller !== undefined && !hasExpired(caller) && !isSuspended(caller);
       return isUsable ? caller : undefined;
     },
-    byApiKey: async (key, { freshMs }) => {
+    byApiKey: async (key, wanted) => {
       if (!isApiKey(key)) throw refuse("INVALID_API_KEY");
-      const { caller } = await apiKeys.get(hashOf(key), freshMs);
+      const { caller } = await apiKeys.get(hashOf(key), wanted);
       if (caller === undefined) throw refuse("INVALID_API_KEY");
       if (hasExpired(caller)) throw refuse("EXPIRED_API_KEY");
       if (isSuspended(caller)) throw refuse("ACCOUNT_SUSPENDED");
@@ -64,7 +67,7 @@ export const createIdentity = ({ ask, clock, metrics, log }: IdentityOptions): I
     bySession: async (token, { freshMs, needsPresence = false }) => {
       const canBe = token !== "" && token.length <= sessionTokenCharsMax;
       if (!canBe) throw refuse("UNAUTHENTICATED");
-      const { caller } = await sessions.get(hashOf(token), freshMs);
+      const { caller } = await sessions.get(hashOf(token), { freshMs });
       if (caller === undefined || hasExpired(caller)) throw refuse("UNAUTHENTICATED");
       if (isSuspended(caller)) throw refuse("ACCOUNT_SUSPENDED");
       if (needsPresence) requirePresence(caller, clock.now());

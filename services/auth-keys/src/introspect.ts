@@ -18,7 +18,7 @@ type IntrospectDeps = Pick<
  */
 export const createIntrospect =
   ({ pool, clock, counters, apiKeyUses, sessionUses, ...ways }: IntrospectDeps): Ask =>
-  async ({ kind, hash: hex }) => {
+  async ({ kind, hash: hex, address = null }) => {
     const hash = Buffer.from(hex, "hex");
     const isKey = kind === "api-key";
     const judge = async () =>
@@ -32,7 +32,7 @@ export const createIntrospect =
     counters.introspected(kind, outcome);
     if (outcome === "valid" && answer.found) {
       const uses = isKey ? apiKeyUses : sessionUses;
-      uses.note({ id: answer.credential.id, at: clock.now() });
+      uses.note({ id: answer.credential.id, at: clock.now(), address });
     }
     return answer;
   };

@@ -90,6 +90,7 @@ export const ApiKeyData = z
     replacedBy: z.string().nullable(),
     dateCreated: wireInstant,
     lastUsedAt: wireInstant.nullable(),
+    lastUsedAddress: z.string().nullable(),
   })
   .meta({ id: "ApiKeyData" });
 export type ApiKeyData = z.output<typeof ApiKeyData>;

@@ -32,6 +32,8 @@ export type StartedApp = {
   clock: HeldClock;
   /** How often the stand-in for auth-keys was asked. */
   asked: () => number;
+  /** From which addresses it was told that a key is used. */
+  addresses: (string | undefined)[];
   /** From now on auth-keys answers nothing. */
   goAway: () => void;
   /** Which buckets the limiter was asked for, one entry per question. */
@@ -57,10 +59,12 @@ export const startApp = async (options: Options): Promise<StartedApp> => {
     answers.set(hashSecret(secret).toString("hex"), answerOf(holder));
   }
   let questions = 0;
+  const addresses: (string | undefined)[] = [];
   let isAway = false;
   const goAway = () => void (isAway = true);
-  const ask: Ask = async ({ hash }) => {
+  const ask: Ask = async ({ hash, address }) => {
     questions += 1;
+    addresses.push(address);
     if (isAway) throw new Error("connect ECONNREFUSED");
     return answers.get(hash) ?? { found: false };
   };
@@ -83,7 +87,8 @@ export const startApp = async (options: Options): Promise<StartedApp> => {
     port: 0,
     variable: "PORT",
   });
-  return { port, clock, asked: () => questions, goAway, charged, logged, metrics, close };
+  const asked = () => questions;
+  return { port, clock, asked, addresses, goAway, charged, logged, metrics, close };
 };
 
 const spy = (limiter: Limiter, charged: string[][]): Limiter => ({

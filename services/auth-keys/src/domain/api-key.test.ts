@@ -40,6 +40,7 @@ describe("rotateApiKey", () => {
       bucketId: "key_0",
       dateCreated: after(1),
       lastUsedAt: null,
+      lastUsedAddress: null,
     });
   });
 

@@ -31,6 +31,8 @@ export type ApiKey = OwnLimit & {
   bucketId: string;
   dateCreated: Date;
   lastUsedAt: Date | null;
+  /** From where that was, as the service told that asked. */
+  lastUsedAddress: string | null;
 };
 
 type NewKey = OwnLimit &
@@ -60,6 +62,7 @@ export const openApiKey = ({ now, ...key }: NewKey): ApiKey => ({
   bucketId: key.id,
   dateCreated: now,
   lastUsedAt: null,
+  lastUsedAddress: null,
 });
 
 type Rotation = { id: string; prefix: string; overlapSeconds: number; now: Date };
@@ -105,4 +108,5 @@ export const showApiKey = (key: ApiKey): ApiKeyData => ({
   replacedBy: key.replacedBy,
   dateCreated: key.dateCreated.toISOString(),
   lastUsedAt: key.lastUsedAt?.toISOString() ?? null,
+  lastUsedAddress: key.lastUsedAddress,
 });

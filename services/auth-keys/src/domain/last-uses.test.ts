@@ -1,29 +1,24 @@
 import { describe, expect, test } from "@jest/globals";
 import { createLastUses } from "./last-uses.ts";
 
-const at = (ms: number): Date => new Date(ms);
+/** A use at an instant, from an address that tells which use it was. */
+const use = (id: string, ms: number) => ({ id, at: new Date(ms), address: `192.0.2.${ms}` });
 
 describe("createLastUses", () => {
   test("keeps the latest use of each, in whatever order they are noted", () => {
     const uses = createLastUses();
-    uses.note({ id: "a", at: at(2) });
-    uses.note({ id: "a", at: at(1) });
-    uses.note({ id: "b", at: at(1) });
-    uses.note({ id: "b", at: at(3) });
-    expect(uses.take()).toEqual([
-      { id: "a", at: at(2) },
-      { id: "b", at: at(3) },
-    ]);
+    uses.note(use("a", 2));
+    uses.note(use("a", 1));
+    uses.note(use("b", 1));
+    uses.note(use("b", 3));
+    expect(uses.take()).toEqual([use("a", 2), use("b", 3)]);
     expect(uses.take()).toEqual([]);
   });
 
   test("above its limit it passes over new credentials, never those it has", () => {
     const uses = createLastUses(2);
-    for (const id of ["a", "b", "c"]) uses.note({ id, at: at(1) });
-    uses.note({ id: "a", at: at(5) });
-    expect(uses.take()).toEqual([
-      { id: "a", at: at(5) },
-      { id: "b", at: at(1) },
-    ]);
+    for (const id of ["a", "b", "c"]) uses.note(use(id, 1));
+    uses.note(use("a", 5));
+    expect(uses.take()).toEqual([use("a", 5), use("b", 1)]);
   });
 });

@@ -1,5 +1,8 @@
-/** A use of a credential, for "last used" and for a session's idle end. */
-export type CredentialUse = { id: string; at: Date };
+/**
+ * A use of a credential, for "last used" and for a session's idle end; a key's with the address that
+ * was told.
+ */
+export type CredentialUse = { id: string; at: Date; address: string | null };
 
 /** Remembers the latest use of each credential until one statement writes all of them down. */
 export type LastUses = {
@@ -14,17 +17,17 @@ const lastUsesMax = 20_000;
 
 /** Makes an empty memory of uses. */
 export const createLastUses = (entriesMax: number = lastUsesMax): LastUses => {
-  let latest = new Map<string, Date>();
+  let latest = new Map<string, CredentialUse>();
   return {
-    note: ({ id, at }) => {
-      const before = latest.get(id);
-      if (before === undefined ? latest.size >= entriesMax : before >= at) return;
-      latest.set(id, at);
+    note: (use) => {
+      const before = latest.get(use.id);
+      if (before === undefined ? latest.size >= entriesMax : before.at >= use.at) return;
+      latest.set(use.id, use);
     },
     take: () => {
       const taken = latest;
       latest = new Map();
-      return [...taken].map(([id, at]) => ({ id, at }));
+      return [...taken.values()];
     },
   };
 };

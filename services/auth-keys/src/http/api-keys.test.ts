@@ -49,6 +49,7 @@ describe("POST /console/api/api-keys", () => {
       burst: null,
       dateCreated: "2026-11-21T10:00:00.000Z",
       lastUsedAt: null,
+      lastUsedAddress: null,
     });
     expect(await listed(cookie)).toEqual([shown]);
     expect(await rig.readAudit(userId)).toContain("api_key.created");
@@ -242,6 +243,53 @@ describe("lastUsedAt", () => {
     });
     await rig.keepUses();
     expect(await lastUsed(cookie)).toBeNull();
+  });
+});
+
+describe("lastUsedAddress", () => {
+  const lastUsed = async (cookie: string) => {
+    const { lastUsedAt, lastUsedAddress } = (await listed(cookie))[0] ?? {};
+    return [lastUsedAt, lastUsedAddress];
+  };
+
+  test("is that of the latest use, whichever replica writes last", async () => {
+    const { cookie } = await rig.signUp();
+    const { key } = await createOne(cookie);
+    const useFrom = (address: string) => rig.introspect("api-key", key, address);
+    rig.clock.advance(10_000);
+    const latest = rig.clock.now().toISOString();
+    await useFrom("2001:db8::7");
+    await rig.keepUses();
+    expect(await lastUsed(cookie)).toEqual([latest, "2001:db8::7"]);
+    rig.clock.advance(-5_000);
+    await useFrom("203.0.113.9");
+    await rig.keepUses();
+    rig.clock.advance(6_000);
+    expect(await lastUsed(cookie)).toEqual([latest, "2001:db8::7"]);
+    await useFrom("203.0.113.9");
+    await rig.keepUses();
+    expect(await lastUsed(cookie)).toEqual([rig.clock.now().toISOString(), "203.0.113.9"]);
+  });
+
+  test("is none where the latest use does not tell one", async () => {
+    const { cookie } = await rig.signUp();
+    const { key } = await createOne(cookie);
+    await rig.introspect("api-key", key, "203.0.113.9");
+    await rig.keepUses();
+    rig.clock.advance(1_000);
+    await rig.introspect("api-key", key);
+    await rig.keepUses();
+    expect(await lastUsed(cookie)).toEqual([rig.clock.now().toISOString(), null]);
+  });
+
+  test("is in no log, metric or event", async () => {
+    const { userId, cookie } = await rig.signUp();
+    const { key } = await createOne(cookie);
+    await rig.introspect("api-key", key, "203.0.113.77");
+    await rig.keepUses();
+    expect(await lastUsed(cookie)).toContain("203.0.113.77");
+    const told = [rig.logLines, await rig.metrics.metrics(), await rig.readEvents(userId)];
+    expect(JSON.stringify(told)).not.toContain("203.0.113.77");
   });
 });
 

@@ -66,6 +66,7 @@ describe("POST /console/api/api-keys/{id}/rotate", () => {
       burst: null,
       dateCreated: rig.clock.now().toISOString(),
       lastUsedAt: null,
+      lastUsedAddress: null,
     });
     expect(await listed(cookie)).toEqual([
       shown,
@@ -275,7 +276,7 @@ describe("rotating while uses are being written down", () => {
     const first = await create(cookie);
     const second = await rotateOne(cookie, first.id);
     await rig.pool.transaction(async (tx) => {
-      await keepLastUses(tx, "api-key", [{ id: first.id, at: rig.clock.now() }]);
+      await keepLastUses(tx, "api-key", [{ id: first.id, at: rig.clock.now(), address: null }]);
       expect((await rotate(cookie, second.id)).status).toBe(201);
     });
   });

@@ -69,7 +69,7 @@ describe("keepUses", () => {
     });
     await pool.end();
     const deps = { pool, apiKeyUses: createLastUses(), sessionUses: createLastUses() };
-    const noted = { id: "key_1", at: rig.clock.now() };
+    const noted = { id: "key_1", at: rig.clock.now(), address: "203.0.113.9" };
     deps.apiKeyUses.note(noted);
     await expect(keepUses(deps)).rejects.toThrow();
     expect(deps.apiKeyUses.take()).toEqual([noted]);

@@ -19,13 +19,15 @@ const ApiKeyRow = z.object({
   bucketId: z.string(),
   dateCreated: z.date(),
   lastUsedAt: z.date().nullable(),
+  lastUsedAddress: z.string().nullable(),
 });
 
 const columns = sql.fragment`
   k.id, k.name, k.prefix, k.scopes, k.cidrs, k.requests_per_minute AS "requestsPerMinute", k.burst,
   k.expires_at AS "expiresAt", k.is_active AS "isActive",
   k.replaced_by AS "replacedBy", coalesce(k.bucket_id, k.id) AS "bucketId",
-  k.date_created AS "dateCreated", k.last_used_at AS "lastUsedAt"
+  k.date_created AS "dateCreated", k.last_used_at AS "lastUsedAt",
+  k.last_used_address AS "lastUsedAddress"
 `;
 
 /** The keys that still matter to their owner: a replaced key that has ended counts as revoked. */

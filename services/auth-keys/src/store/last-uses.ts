@@ -4,13 +4,13 @@ import type { CredentialUse } from "../domain/last-uses.ts";
 
 /** Where a use of each kind of credential is kept. */
 const places = {
-  "api-key": { table: "api_keys", column: "last_used_at" },
-  session: { table: "sessions", column: "last_seen_at" },
+  "api-key": { table: "api_keys", column: "last_used_at", addressColumn: "last_used_address" },
+  session: { table: "sessions", column: "last_seen_at", addressColumn: undefined },
 } as const;
 
 /**
- * Keeps when credentials of one kind were last used, in one statement. An older use than the kept
- * one changes nothing. Rows are locked in one order, because replicas write the same rows.
+ * Keeps when credentials of one kind were last used, and keys from where, in one statement. An older
+ * use than the kept one changes nothing. Rows are locked in one order, because replicas write the same rows.
  */
 export const keepLastUses = async (
   db: Db,
@@ -18,20 +18,26 @@ export const keepLastUses = async (
   uses: readonly CredentialUse[],
 ): Promise<void> => {
   if (uses.length === 0) return;
+  const { addressColumn } = places[kind];
   const table = sql.identifier([places[kind].table]);
   const column = sql.identifier([places[kind].column]);
+  const setAddress =
+    addressColumn === undefined
+      ? sql.fragment``
+      : sql.fragment`, ${sql.identifier([addressColumn])} = used.address`;
   // No stronger lock than the update's own, because a rotation refers to a key's row meanwhile.
   await db.query(nothing`
     WITH used AS (
       SELECT * FROM ${sql.unnest(
-        uses.map(({ id, at }) => [id, at.toISOString()]),
-        ["text", "timestamptz"],
-      )} AS used (id, at)
+        uses.map(({ id, at, address }) => [id, at.toISOString(), address]),
+        ["text", "timestamptz", "text"],
+      )} AS used (id, at, address)
     ), locked AS (
       SELECT c.id FROM ${table} c JOIN used ON used.id = c.id
       ORDER BY c.id FOR NO KEY UPDATE OF c
     )
-    UPDATE ${table} c SET ${column} = greatest(c.${column}, used.at)
-    FROM used JOIN locked ON locked.id = used.id WHERE c.id = used.id
+    UPDATE ${table} c SET ${column} = used.at${setAddress}
+    FROM used JOIN locked ON locked.id = used.id
+    WHERE c.id = used.id AND (c.${column} IS NULL OR c.${column} < used.at)
   `);
 };

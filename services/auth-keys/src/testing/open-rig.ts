@@ -106,8 +106,8 @@ export const openRig = async ({
       const { userId, token } = await makeAccount(given);
       return { userId, cookie: await signIn(token) };
     },
-    introspect: async (kind: "api-key" | "session", secret: string) => {
-      const body = { kind, hash: hashSecret(secret).toString("hex") };
+    introspect: async (kind: "api-key" | "session", secret: string, address?: string) => {
+      const body = { kind, hash: hashSecret(secret).toString("hex"), address };
       return (await call("POST", "/internal/introspect", { body })).body;
     },
     /** Writes down the uses noted so far, as every stop does. */
