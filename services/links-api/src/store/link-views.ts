@@ -116,42 +116,57 @@ export type LinkFilter = {
 
 /**
  * A page of one owner's links, newest first, with their status at `now`. It merges ranges of
- * indexes and reads each no further than the page reaches.
+ * indexes and reads each no further than the page reaches. What stands before the page is passed
+ * over in the indexes, as far as vacuum has come by; only the page's own rows are read.
  */
 export const listLinks = async (db: Db, filter: LinkFilter): Promise<readonly LinkView[]> => {
-  const { status, offset, limit } = filter;
-  const ranges = rangesOf[status ?? "any"](filter).map((range) => sql.fragment`(${range})`);
+  const { userId, offset, limit } = filter;
+  const page = sql.fragment`ORDER BY created_at DESC, seq DESC LIMIT ${limit} OFFSET ${offset}`;
+  if (offset === 0) {
+    const merged = merge({ ...filter, of: sql.fragment`*` });
+    return db.any(sql.type(ViewRow)`SELECT ${columns} FROM ${merged} ${page}`);
+  }
+  const merged = merge({ ...filter, of: sql.fragment`created_at, seq` });
   return db.any(sql.type(ViewRow)`
+    WITH page AS MATERIALIZED (SELECT created_at, seq FROM ${merged} ${page})
     SELECT ${columns}
-    FROM (${sql.join(ranges, sql.fragment` UNION ALL `)}) AS links
-    ORDER BY created_at DESC, seq DESC
-    LIMIT ${limit} OFFSET ${offset}
+    FROM page JOIN links ON links.user_id = ${userId}
+      AND links.created_at = page.created_at AND links.seq = page.seq
+    ORDER BY page.created_at DESC, page.seq DESC
   `);
 };
 
-const rangesOf: Record<LinkStatus | "any", (filter: LinkFilter) => FragmentSqlToken[]> = {
+/** A range of links, and the columns of it that are wanted. */
+type Range = LinkFilter & { of: FragmentSqlToken };
+
+const merge = (range: Range): FragmentSqlToken => {
+  const ranges = rangesOf[range.status ?? "any"](range).map((one) => sql.fragment`(${one})`);
+  return sql.fragment`(${sql.join(ranges, sql.fragment` UNION ALL `)}) AS links`;
+};
+
+const rangesOf: Record<LinkStatus | "any", (range: Range) => FragmentSqlToken[]> = {
   any: (filter) => [all(filter)],
   active: (filter) => [lasting(filter), expiring(filter)],
   completed: (filter) => [ended("completed", filter)],
   inactive: (filter) => [ended("inactive", filter), lapsed(filter)],
 };
 
-const firstRows = ({ offset, limit }: LinkFilter) => sql.fragment`
+const firstRows = ({ offset, limit }: Range) => sql.fragment`
   ORDER BY created_at DESC, seq DESC LIMIT ${offset + limit}
 `;
 
-const all = (filter: LinkFilter) => sql.fragment`
-  SELECT * FROM links WHERE user_id = ${filter.userId} ${firstRows(filter)}
+const all = (filter: Range) => sql.fragment`
+  SELECT ${filter.of} FROM links WHERE user_id = ${filter.userId} ${firstRows(filter)}
 `;
 
 // The status is in the text, so that the planner sees which partial index holds it.
-const ended = (status: "completed" | "inactive", filter: LinkFilter) => sql.fragment`
-  SELECT * FROM links
+const ended = (status: "completed" | "inactive", filter: Range) => sql.fragment`
+  SELECT ${filter.of} FROM links
   WHERE user_id = ${filter.userId} AND status = ${sql.literalValue(status)} ${firstRows(filter)}
 `;
 
-const lasting = (filter: LinkFilter) => sql.fragment`
-  SELECT * FROM links
+const lasting = (filter: Range) => sql.fragment`
+  SELECT ${filter.of} FROM links
   WHERE user_id = ${filter.userId} AND status = 'active' AND expires_at IS NULL
   ${firstRows(filter)}
 `;
@@ -162,17 +177,20 @@ const sortedMax = 250;
 // In the order of expiry, the links yet to expire come after all expired ones, however many those
 // are. A few are sorted. If they are many, the newest are soon found among all links; there the
 // added zero keeps the planner from sorting them all.
-const expiring = (filter: LinkFilter) => sql.fragment`
+const expiring = (filter: Range) => sql.fragment`
   WITH few AS MATERIALIZED (
     SELECT * FROM links
     WHERE user_id = ${filter.userId} AND status = 'active'
       AND expires_at > ${sql.timestamp(filter.now)}
     ORDER BY expires_at LIMIT ${sortedMax + 1}
   )
-  (SELECT * FROM few WHERE (SELECT count(*) FROM few) <= ${sortedMax} ${firstRows(filter)})
+  (
+    SELECT ${filter.of} FROM few
+    WHERE (SELECT count(*) FROM few) <= ${sortedMax} ${firstRows(filter)}
+  )
   UNION ALL
   (
-    SELECT * FROM links
+    SELECT ${filter.of} FROM links
     WHERE (SELECT count(*) FROM few) > ${sortedMax} AND user_id = ${filter.userId}
       AND status = 'active' AND expires_at + interval '0' > ${sql.timestamp(filter.now)}
     ${firstRows(filter)}
@@ -182,8 +200,8 @@ const expiring = (filter: LinkFilter) => sql.fragment`
 // OFFSET 0 keeps the planner from walking all of an owner's links in the page's order to find the
 // few that are expired and not marked yet. Those come from their own index and are sorted
 // afterwards.
-const lapsed = (filter: LinkFilter) => sql.fragment`
-  SELECT * FROM (
+const lapsed = (filter: Range) => sql.fragment`
+  SELECT ${filter.of} FROM (
     SELECT * FROM links
     WHERE user_id = ${filter.userId} AND status = 'active'
       AND expires_at <= ${sql.timestamp(filter.now)}

@@ -210,14 +210,26 @@ export const openRig = async ({
     storedStatus: (id: string) =>
       pool.oneFirst(sql.type(StatusRow)`SELECT status FROM links WHERE id = ${id}`),
     /** Lets the planner learn how many links there are, as autovacuum would. */
-    analyzeLinks: async () => {
+    analyzeLinks: () => rig.maintainLinks("ANALYZE"),
+    /** Notes which pages of the table hold nothing but what everybody sees, as autovacuum would. */
+    vacuumLinks: async () => {
+      // Rows whose commit is not on disk yet are passed over; tests commit without waiting for that.
+      await rig.maintainLinks("CHECKPOINT");
+      await rig.maintainLinks("VACUUM ANALYZE");
+    },
+    maintainLinks: async (command: "ANALYZE" | "VACUUM ANALYZE" | "CHECKPOINT") => {
       const adminPool = await openPool({
         url: database.adminUrl,
         applicationName: "test",
         connectionsMax: 1,
         log,
       });
-      await adminPool.query(sql.type(z.object({}))`ANALYZE links_api.links`);
+      const statements = {
+        ANALYZE: sql.type(z.object({}))`ANALYZE links_api.links`,
+        "VACUUM ANALYZE": sql.type(z.object({}))`VACUUM ANALYZE links_api.links`,
+        CHECKPOINT: sql.type(z.object({}))`CHECKPOINT`,
+      };
+      await adminPool.query(statements[command]);
       await adminPool.end();
     },
     close: async () => {
