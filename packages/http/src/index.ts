@@ -3,6 +3,7 @@ export { type Document, answerDocument } from "./answer-document.ts";
 export { answerRefusal } from "./answer-error.ts";
 export { answerJson } from "./answer-json.ts";
 export { type AppOptions, createApp } from "./app.ts";
+export { type DeepPages, createDeepPages } from "./deep-pages.ts";
 export { Html, html } from "./html.ts";
 export { type InternalRoute, createInternalApp } from "./internal-app.ts";
 export { type Listening, PortTakenError, listen } from "./listen.ts";

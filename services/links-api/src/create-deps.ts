@@ -1,4 +1,5 @@
 import { type Catalogue, createLinkBody, showToken } from "@payment-links/contracts";
+import { createDeepPages } from "@payment-links/http";
 import type { Ground } from "@payment-links/process";
 import type { Deps } from "./deps.ts";
 import { createCounters } from "./metrics.ts";
@@ -22,6 +23,7 @@ export const createDeps = (ground: Ground, own: Own): Deps => {
     findLinkView: createLinkViews(pool),
     createBody: createLinkBody(() => clock.now()),
     counters: createCounters(metrics),
+    deepPages: createDeepPages({ clock, metrics }),
     writtenAccounts: createWrittenAccounts(),
   };
 };

@@ -14,5 +14,8 @@ export const listLinkPayments =
     const link = await getOwnLink(deps, req, caller);
     const offset = readQuery(req, PageQuery).offset ?? 0;
     const page = { linkId: link.id, offset, limit: pageSize + 1 };
-    answerJson(res, 200, showPage(await listPayments(deps.pool, page), offset, showPayment));
+    const payments = await deps.deepPages.read(res, { accountId: caller.account.id, offset }, () =>
+      listPayments(deps.pool, page),
+    );
+    answerJson(res, 200, showPage(payments, offset, showPayment));
   };

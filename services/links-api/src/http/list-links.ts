@@ -15,14 +15,17 @@ export const listOwnLinks =
     const { handle } = readyAccount(account, deps.catalogue);
     const now = deps.clock.now();
     const offset = query.offset ?? 0;
-    const links = await listLinks(deps.pool, {
+    const filter = {
       userId: account.id,
       status: query.status ?? null,
       now,
       offset,
       // One more than is shown tells whether anything follows.
       limit: pageSize + 1,
-    });
+    };
+    const links = await deps.deepPages.read(res, { accountId: account.id, offset }, () =>
+      listLinks(deps.pool, filter),
+    );
     answerJson(
       res,
       200,
