@@ -1,5 +1,6 @@
 import { Client } from "pg";
-import { call, openMerchant } from "../rig/client.ts";
+import { openMerchant } from "../rig/client.ts";
+import { fillLinks } from "./fill-links.ts";
 import { measureMedianMs, median } from "./load.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
 import type { Verdict } from "./rounds.ts";
@@ -36,8 +37,8 @@ export const benchList = async (stage: Stage): Promise<Verdict> => {
     const name = shape.name.replaceAll(" ", "_");
     const few = await openMerchant(adminSystem(stage), `few_${name}`);
     const many = await openMerchant(adminSystem(stage), `many_${name}`);
-    await fill(admin, stage, { ...few, count: fewCount }, shape);
-    await fill(admin, stage, { ...many, count: manyCount }, shape);
+    await fillLinks(admin, stage, { ...few, count: fewCount }, shape);
+    await fillLinks(admin, stage, { ...many, count: manyCount }, shape);
     await vacuum(admin);
     if (shape.name === "all expired") await untilMarked(admin);
     for (const filter of filters) {
@@ -94,31 +95,3 @@ const adminSystem = (stage: Stage) => ({
   baseUrl: stage.ours.baseUrl,
   internalUrl: stage.ours.internalUrl,
 });
-
-type Filled = { apiKey: string; userId: string; count: number };
-
-/** Multiplies one link, made through the API, into many of the shape. */
-const fill = async (
-  admin: Client,
-  stage: Stage,
-  { apiKey, userId, count }: Filled,
-  shape: (typeof shapes)[number],
-): Promise<void> => {
-  const created = await call(`${stage.ours.baseUrl}/v1/payment-link`, {
-    method: "POST",
-    headers: { "x-api-key": apiKey },
-    body: { toAmount: "25.5" },
-  });
-  const { rows } = await admin.query<{ names: string }>(`
-    SELECT string_agg(quote_ident(column_name), ', ') AS names FROM information_schema.columns
-    WHERE table_schema = 'links_api' AND table_name = 'links' AND is_identity = 'NO'
-      AND column_name NOT IN ('id', 'status', 'expires_at', 'created_at', 'payment_reference')`);
-  const names = rows[0]?.names ?? "";
-  await admin.query(
-    `INSERT INTO links_api.links (id, status, expires_at, created_at, payment_reference, ${names})
-     SELECT 'plink_' || $2 || lpad(n::text, 12, '0'), ${shape.status}, ${shape.expires},
-            created_at - n * interval '1 second', md5(id || n), ${names}
-     FROM links_api.links, generate_series(1, ${count}) AS n WHERE id = $1`,
-    [created.body["id"], userId.slice(-12)],
-  );
-};

@@ -1,6 +1,7 @@
 import { benchAuth } from "./auth.ts";
 import { benchBacklog } from "./backlog.ts";
 import { benchCreate } from "./create.ts";
+import { benchDeepPages } from "./deep-pages.ts";
 import { benchDispatchTls } from "./dispatch-tls.ts";
 import { benchDispatch } from "./dispatch.ts";
 import { benchHanging } from "./hanging.ts";
@@ -25,6 +26,7 @@ const benches = {
   create: onStage(benchCreate),
   retrieve: onStage(benchRetrieve),
   list: onStage(benchList),
+  "deep-pages": onStage(benchDeepPages),
   auth: benchAuth,
   dispatch: benchDispatch,
   "dispatch-tls": benchDispatchTls,

@@ -1,0 +1,128 @@
+import { Client } from "pg";
+import { Pool } from "undici";
+import { openMerchant } from "../rig/client.ts";
+import { fillLinks } from "./fill-links.ts";
+import { type Call, median } from "./load.ts";
+import type { Verdict } from "./rounds.ts";
+import type { Stage } from "./stage.ts";
+
+const linkCount = Number(process.env["LINKS"] ?? 1_200_000);
+const neighbourLinkCount = 1_000;
+const askersCount = 20;
+const roundCount = 7;
+const callsPerRound = 600;
+const msPerRoundMax = 8_000;
+/** So long an asker waits after a refusal. All together stay far above what the limits let through. */
+const pauseMs = 100;
+/** So long the askers are at it before the neighbour is measured. */
+const headStartMs = 1_000;
+
+/** Near the end of each list: of all links, and of a status that a third of them have. */
+const deepPaths = [
+  `?offset=${Math.floor(linkCount * 0.9)}`,
+  `?status=active&offset=${Math.floor(linkCount * 0.3)}`,
+  `?status=inactive&offset=${Math.floor(linkCount * 0.3)}`,
+];
+
+/**
+ * The p99 of another account's lists and creates while one account asks for deep pages without end,
+ * compared with when nobody does. `ours` is with, `floor` without, in milliseconds, of the worse of
+ * both calls; `ratio`, the median of the rounds', should stay under 1.5.
+ */
+export const benchDeepPages = async (stage: Stage): Promise<Verdict> => {
+  const neighbour = await openMerchant(stage.ours, "neighbour");
+  const many = await openMerchant(stage.ours, "many_links");
+  await fill(stage, [
+    { ...neighbour, count: neighbourLinkCount },
+    { ...many, count: linkCount },
+  ]);
+  const headers = { "x-api-key": neighbour.apiKey };
+  const calls: Record<string, Call> = {
+    list: { method: "GET", path: "/v1/payment-link", headers },
+    create: {
+      method: "POST",
+      path: "/v1/payment-link",
+      headers: { ...headers, "content-type": "application/json" },
+      body: JSON.stringify({ toAmount: "25.5" }),
+    },
+  };
+  const verdicts: Verdict[] = [];
+  for (const [name, call] of Object.entries(calls)) {
+    const times = { ours: [] as number[], floor: [] as number[], ratios: [] as number[] };
+    const answers: Record<string, number> = {};
+    await measureP99Ms(stage, call);
+    for (let round = 0; round < roundCount; round += 1) {
+      const floor = await measureP99Ms(stage, call);
+      const askers = startAskers(stage, many.apiKey, answers);
+      await new Promise((resolve) => setTimeout(resolve, headStartMs));
+      const ours = await measureP99Ms(stage, call);
+      await askers.stop();
+      times.floor.push(floor);
+      times.ours.push(ours);
+      times.ratios.push(ours / floor);
+    }
+    const { ours, floor, ratios } = times;
+    const verdict = { ours: median(ours), floor: median(floor), ratio: median(ratios) };
+    process.stdout.write(
+      `${name}: ratio ${verdict.ratio.toFixed(2)} (with: ${show(ours)} ms; without: ` +
+        `${show(floor)} ms); deep pages answered ${JSON.stringify(answers)}\n`,
+    );
+    verdicts.push({ ...verdict, call: name });
+  }
+  const worst = verdicts.toSorted((a, b) => b.ratio - a.ratio)[0];
+  if (worst === undefined) throw new Error("nothing was measured");
+  return worst;
+};
+
+const show = (list: readonly number[]): string => list.map((ms) => ms.toFixed(1)).join(" ");
+
+const fill = async (
+  stage: Stage,
+  accounts: readonly { apiKey: string; userId: string; count: number }[],
+): Promise<void> => {
+  const admin = new Client({ connectionString: stage.adminUrl });
+  await admin.connect();
+  const status = "(ARRAY['active','completed','inactive'])[1 + n % 3]";
+  for (const one of accounts) await fillLinks(admin, stage, one, { status, expires: "NULL" });
+  await admin.query("VACUUM ANALYZE links_api.links");
+  await admin.end();
+};
+
+/** The 99th percentile of calls made one at a time, in milliseconds. One that fails counts as it lasts. */
+const measureP99Ms = async (stage: Stage, call: Call): Promise<number> => {
+  const pool = new Pool(stage.ours.baseUrl, { connections: 1 });
+  const durations: number[] = [];
+  const endsAt = performance.now() + msPerRoundMax;
+  while (durations.length < callsPerRound && performance.now() < endsAt) {
+    const startedAt = performance.now();
+    const { body } = await pool.request(call);
+    await body.dump();
+    durations.push(performance.now() - startedAt);
+  }
+  await pool.close();
+  return durations.toSorted((a, b) => a - b)[Math.floor(durations.length * 0.99)] ?? Number.NaN;
+};
+
+/** Has many connections of one account ask for deep pages, each as soon as it is answered. */
+const startAskers = (stage: Stage, apiKey: string, answers: Record<string, number>) => {
+  const pool = new Pool(stage.ours.baseUrl, { connections: askersCount, pipelining: 1 });
+  const stopping = new AbortController();
+  const ask = async (asker: number): Promise<void> => {
+    for (let asked = asker; !stopping.signal.aborted; asked += 1) {
+      const path = `/v1/payment-link${deepPaths[asked % deepPaths.length] ?? ""}`;
+      const headers = { "x-api-key": apiKey };
+      const { statusCode, body } = await pool.request({ method: "GET", path, headers });
+      await body.dump();
+      answers[statusCode] = (answers[statusCode] ?? 0) + 1;
+      if (statusCode !== 200) await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    }
+  };
+  const asking = Promise.all(Array.from({ length: askersCount }, (_, asker) => ask(asker)));
+  return {
+    stop: async () => {
+      stopping.abort();
+      await asking;
+      await pool.close();
+    },
+  };
+};

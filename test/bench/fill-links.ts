@@ -1,0 +1,31 @@
+import type { Client } from "pg";
+import { call } from "../rig/client.ts";
+import type { Stage } from "./stage.ts";
+
+type Filled = { apiKey: string; userId: string; count: number };
+
+/** Multiplies one link, made through the API, into many of a shape. */
+export const fillLinks = async (
+  admin: Client,
+  stage: Stage,
+  { apiKey, userId, count }: Filled,
+  shape: { status: string; expires: string },
+): Promise<void> => {
+  const created = await call(`${stage.ours.baseUrl}/v1/payment-link`, {
+    method: "POST",
+    headers: { "x-api-key": apiKey },
+    body: { toAmount: "25.5" },
+  });
+  const { rows } = await admin.query<{ names: string }>(`
+    SELECT string_agg(quote_ident(column_name), ', ') AS names FROM information_schema.columns
+    WHERE table_schema = 'links_api' AND table_name = 'links' AND is_identity = 'NO'
+      AND column_name NOT IN ('id', 'status', 'expires_at', 'created_at', 'payment_reference')`);
+  const names = rows[0]?.names ?? "";
+  await admin.query(
+    `INSERT INTO links_api.links (id, status, expires_at, created_at, payment_reference, ${names})
+     SELECT 'plink_' || $2 || lpad(n::text, 12, '0'), ${shape.status}, ${shape.expires},
+            created_at - n * interval '1 second', md5(id || n), ${names}
+     FROM links_api.links, generate_series(1, ${count}) AS n WHERE id = $1`,
+    [created.body["id"], userId.slice(-12)],
+  );
+};
