@@ -282,3 +282,64 @@ describe("a sign-in link opened in a browser", () => {
     expect(tab.text()).toContain("Sign in with Ethereum");
   });
 });
+
+describe("the API keys in the console", () => {
+  type Answers = Parameters<typeof openConsoleTab>[0]["answers"];
+  const key = {
+    id: "key_1",
+    name: "shop",
+    prefix: "plk_live_abcd",
+    scopes: ["payment_link:read"],
+    cidrs: null,
+    requestsPerMinute: null,
+    burst: null,
+    active: true,
+    lastUsedAt: null,
+    lastUsedAddress: null,
+  };
+
+  test("say when and from where they were last used, from where they may be, and how fast", async () => {
+    const used = { lastUsedAt: "2026-11-21T10:00:00.000Z", lastUsedAddress: "203.0.113.9" };
+    const narrow = { cidrs: ["203.0.113.0/24", "2001:db8::1"], requestsPerMinute: 60, burst: 5 };
+    const keys = [{ ...key, ...used, ...narrow }, { ...key, burst: 7 }, key];
+    const tab = await openConsoleTab({ answers: { ...somebody, "GET /api-keys": list(...keys) } });
+    const text = tab.text();
+    expect(text).toMatch(/last used [^·]*2026[^·]* from 203\.0\.113\.9 ·/);
+    expect(text).toContain("only from 203.0.113.0/24, 2001:db8::1");
+    expect(text).toContain("at most 60 requests a minute, 5 at once");
+    expect(text).toContain("at most 7 at once");
+    expect(text).toContain("never used");
+  });
+
+  test("are made with the addresses and the limit that were typed, and without what was not", async () => {
+    const answers: Answers = { ...somebody, "POST /api-keys": { body: { key: "plk_live_new" } } };
+    const tab = await openConsoleTab({ answers });
+    tab.type("name", "shop");
+    tab.type("cidrs", " 203.0.113.0/24,2001:db8::1  10.0.0.1 ");
+    tab.type("burst", "5");
+    await tab.click("Create API key");
+    tab.type("name", "plain");
+    await tab.click("Create API key");
+    const scopes = ["payment_link:create", "payment_link:read"];
+    const made = tab.calls.filter(({ call }) => call === "POST /api-keys");
+    expect(made.map(({ body }) => body)).toEqual([
+      { name: "shop", scopes, cidrs: ["203.0.113.0/24", "2001:db8::1", "10.0.0.1"], burst: 5 },
+      { name: "plain", scopes },
+    ]);
+  });
+
+  test("change their limit, and an empty field takes it away", async () => {
+    const answers: Answers = {
+      ...somebody,
+      "GET /api-keys": list({ ...key, requestsPerMinute: 60, burst: 5 }),
+      "PATCH /api-keys/key_1": { body: {} },
+    };
+    const tab = await openConsoleTab({ answers });
+    tab.type("requestsPerMinute", "30");
+    await tab.click("Change limit");
+    expect(tab.calls).toContainEqual({
+      call: "PATCH /api-keys/key_1",
+      body: { requestsPerMinute: 30, burst: null },
+    });
+  });
+});

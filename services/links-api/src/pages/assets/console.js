@@ -413,6 +413,55 @@ const walletSection = (wallets, tokens) =>
 
 const shownOnce = make("div", { "aria-live": "polite" });
 
+const lastUseOf = ({ lastUsedAt, lastUsedAddress }) => {
+  if (lastUsedAt === null) return "never used";
+  const from = lastUsedAddress === null ? "" : ` from ${lastUsedAddress}`;
+  return `last used ${new Date(lastUsedAt).toLocaleString()}${from}`;
+};
+
+const limitOf = ({ requestsPerMinute, burst }) => {
+  const rate = requestsPerMinute === null ? [] : [`${requestsPerMinute} requests a minute`];
+  const atOnce = burst === null ? [] : [`${burst} at once`];
+  const limits = [...rate, ...atOnce];
+  return limits.length === 0 ? [] : [`at most ${limits.join(", ")}`];
+};
+
+const describeKey = (key) =>
+  [
+    `${key.scopes.join(", ")}${key.active ? "" : " (deactivated)"}`,
+    lastUseOf(key),
+    ...(key.cidrs === null ? [] : [`only from ${key.cidrs.join(", ")}`]),
+    ...limitOf(key),
+  ].join(" · ");
+
+const limitFields = ({ requestsPerMinute, burst }) => [
+  field("Requests a minute at most", limitInput("requestsPerMinute", requestsPerMinute)),
+  field("At once at most", limitInput("burst", burst)),
+];
+
+const limitInput = (name, value) => ({ name, type: "number", min: "1", value: value ?? "" });
+
+const noLimit = { requestsPerMinute: null, burst: null };
+
+const createKey = async ({ name, cidrs, requestsPerMinute, burst }) => {
+  const addresses = cidrs?.split(/[\s,]+/).filter((text) => text !== "");
+  const made = await call("POST", "/api-keys", {
+    name,
+    scopes: ["payment_link:create", "payment_link:read"],
+    ...(addresses === undefined ? {} : { cidrs: addresses }),
+    ...(requestsPerMinute === undefined ? {} : { requestsPerMinute: Number(requestsPerMinute) }),
+    ...(burst === undefined ? {} : { burst: Number(burst) }),
+  });
+  shownOnce.replaceChildren(
+    make(
+      "p",
+      { class: "secret" },
+      "Copy this key now; it is not shown again: ",
+      make("code", {}, made.key),
+    ),
+  );
+};
+
 const keySection = (keys) =>
   section(
     "API keys",
@@ -421,24 +470,27 @@ const keySection = (keys) =>
       make("strong", {}, key.name),
       " ",
       make("code", {}, `${key.prefix}…`),
-      ` ${key.scopes.join(", ")}${key.active ? "" : " (deactivated)"} `,
+      ` ${describeKey(key)} `,
       button("Revoke", async () => {
         await call("DELETE", `/api-keys/${encodeURIComponent(key.id)}`);
         await show();
       }),
+      form("Change limit", limitFields(key), ({ requestsPerMinute, burst }) =>
+        call("PATCH", `/api-keys/${encodeURIComponent(key.id)}`, {
+          requestsPerMinute: requestsPerMinute === undefined ? null : Number(requestsPerMinute),
+          burst: burst === undefined ? null : Number(burst),
+        }),
+      ),
     ]),
-    form("Create API key", [field("Name", { name: "name", required: "" })], async ({ name }) => {
-      const scopes = ["payment_link:create", "payment_link:read"];
-      const made = await call("POST", "/api-keys", { name, scopes });
-      shownOnce.replaceChildren(
-        make(
-          "p",
-          { class: "secret" },
-          "Copy this key now; it is not shown again: ",
-          make("code", {}, made.key),
-        ),
-      );
-    }),
+    form(
+      "Create API key",
+      [
+        field("Name", { name: "name", required: "" }),
+        field("Only from addresses or CIDRs", { name: "cidrs", autocomplete: "off" }),
+        ...limitFields(noLimit),
+      ],
+      createKey,
+    ),
   );
 
 const showLink = (link) => [
