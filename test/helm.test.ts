@@ -194,6 +194,8 @@ withHelm.describe("the one origin", () => {
     "/@demo/pay/plink_1",
     "/tx/tx_1",
     "/checkout/page.css",
+    "/checkout/images/user_1/0123",
+    "/checkout/imagesx",
     "/console",
     "/console/api/payment-links",
     "/console/api/payment-links/plink_1",

@@ -210,6 +210,11 @@ const expectations: Record<string, Expected> = {
     answers: "404 NOT_FOUND",
     of: () => ({ id: "tx_none" }),
   },
+  "GET /checkout/images/:userId/:digest": {
+    ...anyone,
+    answers: "404 NOT_FOUND",
+    of: ({ userId }) => ({ userId, digest: "0123" }),
+  },
   "GET /checkout/assets/:name": { ...anyone, answers: "200", of: () => ({ name: "page.css" }) },
   "GET /checkout/logos/:chainId.svg": { ...anyone, answers: "200", of: () => ({ chainId: "1" }) },
 };
@@ -299,7 +304,9 @@ describe("the documents of the API", () => {
     );
     const served = system.publicRoutes
       .filter(({ path }) => /^\/(v1|console\/api|checkout)\//.test(path))
-      .filter(({ path }) => !/openapi\.json$|\/form$|^\/checkout\/(assets|logos)\//.test(path))
+      .filter(
+        ({ path }) => !/openapi\.json$|\/form$|^\/checkout\/(assets|images|logos)\//.test(path),
+      )
       .map((route) => `${nameOf(route)}: ${told(ruleOf(route), route.needsPresence)}`);
     expect(documented.toSorted()).toEqual(served.toSorted());
   });

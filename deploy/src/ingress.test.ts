@@ -9,6 +9,8 @@ const paths: [string, ServiceName][] = [
   ["/@alice/pay/plink_1", "links-api"],
   ["/tx/tx_1", "links-api"],
   ["/checkout/logos/8453.svg", "links-api"],
+  ["/checkout/images/user_1/0123", "webhook-dispatcher"],
+  ["/checkout/payment-links/plink_1", "links-api"],
   ["/console", "links-api"],
   ["/console/sign-in", "links-api"],
   ["/console/api/openapi.json", "links-api"],

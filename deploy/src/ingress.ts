@@ -8,6 +8,7 @@ const rules: readonly (readonly [RegExp, ServiceName])[] = [
   [/^\/console\/api\/payment-links(?:\/|$)/, "links-api"],
   [/^\/console\/api\/webhook-endpoints(?:\/|$)/, "webhook-dispatcher"],
   [/^\/console\/api(?:\/|$)/, "auth-keys"],
+  [/^\/checkout\/images(?:\/|$)/, "webhook-dispatcher"],
   [/^\/settlement-notices(?:\/|$)/, "settlement-listener"],
 ];
 

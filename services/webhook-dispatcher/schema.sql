@@ -231,6 +231,14 @@ CREATE TABLE outbox (
   autovacuum_vacuum_insert_threshold=10000
 );
 
+CREATE TABLE owner_images (
+  account_id text COLLATE "C" NOT NULL,
+  version integer NOT NULL,
+  profile_image text,
+  background_image text,
+  CONSTRAINT owner_images_pkey PRIMARY KEY (account_id)
+);
+
 CREATE TABLE positions (
   consumer text NOT NULL,
   topic text NOT NULL,
@@ -271,6 +279,6 @@ CREATE INDEX deliveries_waiting ON deliveries USING btree (endpoint_id, next_att
 CREATE INDEX delivery_log_page ON ONLY delivery_log USING btree (endpoint_id, date_created DESC, id DESC);
 CREATE INDEX endpoints_of_user ON endpoints USING btree (user_id) WHERE deleted_at IS NULL;
 
-GRANT DELETE, INSERT, SELECT, UPDATE ON dead_letters, deliveries, delivery_log, delivery_log_other, discarded_letters, endpoints, heard_until, inbox, inbox_other, links, outbox, positions, relay_lead, republishes TO webhook_dispatcher;
+GRANT DELETE, INSERT, SELECT, UPDATE ON dead_letters, deliveries, delivery_log, delivery_log_other, discarded_letters, endpoints, heard_until, inbox, inbox_other, links, outbox, owner_images, positions, relay_lead, republishes TO webhook_dispatcher;
 GRANT SELECT ON migrations TO webhook_dispatcher;
 GRANT USAGE ON SEQUENCE dead_letters_seq_seq, outbox_seq_seq TO webhook_dispatcher;

@@ -35,13 +35,14 @@ export const serviceRooms: Record<string, Room> = {
   issuer: { packages: "contracts runtime", rooms: "domain config" },
   sightings: { packages: "contracts postgres bus", rooms: "domain store" },
   delivery: { packages: "runtime postgres bus", rooms: "domain guard store" },
+  images: { packages: "runtime", rooms: "domain guard delivery" },
   evm: {
     packages: "contracts runtime postgres process",
     rooms: "domain store config sightings",
   },
   deps: {
     packages: "contracts identity http process",
-    rooms: "domain guard store metrics issuer delivery evm",
+    rooms: "domain guard store metrics issuer delivery images evm",
   },
   introspect: { packages: "identity bus", rooms: "domain store deps" },
   jobs: { packages: "runtime process", rooms: "domain store deps" },
@@ -51,7 +52,7 @@ export const serviceRooms: Record<string, Room> = {
   },
   http: {
     packages: "contracts postgres identity bus http",
-    rooms: "domain guard store metrics sightings deps",
+    rooms: "domain guard store metrics sightings images deps",
   },
   pages: { packages: "contracts http", rooms: "domain store deps" },
   routes: { packages: "contracts http", rooms: "deps http pages" },
@@ -59,7 +60,7 @@ export const serviceRooms: Record<string, Room> = {
   service: {
     packages: "identity bus http process",
     rooms:
-      "domain guard store config metrics issuer sightings delivery evm deps introspect jobs events routes create-deps",
+      "domain guard store config metrics issuer sightings delivery images evm deps introspect jobs events routes create-deps",
   },
   prepare: { packages: "process", rooms: "service" },
   main: { packages: "process", rooms: "service" },

@@ -58,6 +58,7 @@ says the same for the four services in one process.
 /console/api/payment-links: links-api
 /console/api/webhook-endpoints: webhook-dispatcher
 /console/api: auth-keys
+/checkout/images: webhook-dispatcher
 /settlement-notices: settlement-listener
 /: links-api
 {{- end -}}

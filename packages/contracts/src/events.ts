@@ -31,7 +31,7 @@ export const topicUse = {
   "auth-keys": { writes: [topics.accounts], hears: [] },
   "links-api": { writes: [topics.paymentLinks], hears: [topics.accounts, topics.settlements] },
   "settlement-listener": { writes: [topics.settlements], hears: [topics.paymentLinks] },
-  "webhook-dispatcher": { writes: [], hears: [topics.paymentLinks] },
+  "webhook-dispatcher": { writes: [], hears: [topics.accounts, topics.paymentLinks] },
 } as const satisfies Record<string, TopicUse>;
 
 export const linkStatuses = ["active", "completed", "inactive"] as const;

@@ -105,7 +105,7 @@ export {
   formatAmount,
   parseDecimal,
 } from "./money.ts";
-export { checkoutPageUrl, transactionPageUrl } from "./pages.ts";
+export { checkoutPageUrl, ownerImagePath, transactionPageUrl } from "./pages.ts";
 export {
   ChainData,
   type CreateLinkBody,

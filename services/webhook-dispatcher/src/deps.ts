@@ -3,6 +3,7 @@ import type { OpeningDeps } from "./delivery/open-deliveries.ts";
 import type { SecretKeys } from "./domain/secret-keys.ts";
 import type { Resolve } from "./guard/resolver.ts";
 import type { UrlRules } from "./guard/webhook-url.ts";
+import type { OwnerImages } from "./images/owner-images.ts";
 
 /** What the routes of this service are given: the ground, and what the service made on it. */
 export type Deps = Pick<Ground, "pool" | "clock" | "log"> & {
@@ -10,6 +11,7 @@ export type Deps = Pick<Ground, "pool" | "clock" | "log"> & {
   rules: UrlRules;
   resolve: Resolve;
   secretKeys: SecretKeys;
+  images: OwnerImages;
   /** Begins no further attempt for an endpoint that was just disabled or deleted. */
   leaveEndpoint: (endpointId: string) => void;
 };

@@ -6,9 +6,12 @@ import { startDelivering } from "./delivery/start-delivering.ts";
 import type { Dispatcher } from "./delivery/start-dispatcher.ts";
 import { createTargets } from "./delivery/targets.ts";
 import type { Deps } from "./deps.ts";
+import { accountReactions } from "./events/account-reactions.ts";
 import { linkReactions } from "./events/link-reactions.ts";
 import { type Outside, openOutside } from "./guard/outside.ts";
 import { type UrlRules, hostOf } from "./guard/webhook-url.ts";
+import { createImageFetch } from "./images/fetch-image.ts";
+import { createOwnerImages } from "./images/owner-images.ts";
 import { keepLog } from "./jobs/keep-log.ts";
 import { refuseUnknownKeys } from "./jobs/refuse-unknown-keys.ts";
 import { createJumpCounter } from "./metrics.ts";
@@ -24,7 +27,8 @@ export const webhookDispatcherMigration = {
 
 /**
  * Creates webhook-dispatcher: it keeps endpoints and their secrets, turns events of links into
- * deliveries, and sends these until they are answered or given up. Nothing runs before `start`.
+ * deliveries, sends these until they are answered or given up, and fetches owners' images. Nothing runs
+ * before `start`.
  */
 export const createWebhookDispatcher = (
   ground: Ground,
@@ -37,6 +41,8 @@ export const createWebhookDispatcher = (
     const rules = rulesOf(ground, config);
     const targets = createTargets({ keys: secretKeys, rules, log });
     let dispatcher: Dispatcher | undefined;
+    const fetchImage = createImageFetch({ ...config, ...outside, rules });
+    const images = createOwnerImages({ fetchImage, clock, log, metrics });
     const reactions = linkReactions({
       clock,
       targets,
@@ -45,18 +51,25 @@ export const createWebhookDispatcher = (
       countVersionJump: createJumpCounter(metrics),
     });
     const leaveEndpoint: Deps["leaveEndpoint"] = (endpointId) => dispatcher?.leave(endpointId);
-    const deps = { pool, clock, log, rules, resolve: outside.resolve, secretKeys, leaveEndpoint };
+    const { resolve } = outside;
+    const deps = { pool, clock, log, rules, resolve, secretKeys, images, leaveEndpoint };
     return {
       publicRoutes: publicRoutes(deps),
       internalRoutes: internalRoutes(deps),
-      hearing: { reactions, pace: async () => dispatcher?.pace() },
+      hearing: {
+        reactions: [...reactions, ...accountReactions],
+        pace: async () => dispatcher?.pace(),
+      },
       jobs: [keepLog(deps, config)],
       start: async () => {
         await refuseUnknownKeys(deps);
         dispatcher = startDelivering({ ...config, ...outside, pool, clock, log, metrics, targets });
       },
       // At once: while a consumer leaves its group, no further attempt may begin.
-      stop: async () => dispatcher?.stop(),
+      stop: async () => {
+        images.close();
+        await dispatcher?.stop();
+      },
       // Again: a record that was committed meanwhile gives back what it had leased.
       last: async () => dispatcher?.stop(),
     };

@@ -1,0 +1,40 @@
+import { describe, expect, test } from "@jest/globals";
+import { imageTypeOf } from "./image-type.ts";
+
+const judge = (text: string) => imageTypeOf(Buffer.from(text, "latin1"));
+
+describe("imageTypeOf", () => {
+  test.each([
+    ["image/png", "\x89PNG\r\n\x1a\n\0\0\0\rIHDR"],
+    ["image/jpeg", "\xff\xd8\xff\xe0\0\x10JFIF"],
+    ["image/gif", "GIF87a\x01\0"],
+    ["image/gif", "GIF89a\x01\0"],
+    ["image/webp", "RIFF\x24\0\0\0WEBPVP8 "],
+    ["image/avif", "\0\0\0\x20ftypavif\0\0\0\0mif1miaf"],
+    ["image/avif", "\0\0\0\x20ftypmif1\0\0\0\0mif1avif"],
+    ["image/avif", "\0\0\0\x20ftypavis\0\0\0\0msf1"],
+  ])("knows %s by its first bytes", (type, bytes) => {
+    expect(judge(bytes)).toBe(type);
+  });
+
+  test.each([
+    ["nothing", ""],
+    ["SVG", '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'],
+    ["SVG behind a declaration", '<?xml version="1.0"?><svg/>'],
+    ["HTML", "<!doctype html><script>alert(1)</script>"],
+    ["a script", "alert(1)"],
+    ["PDF", "%PDF-1.7"],
+    ["a bitmap", "BM\x36\0"],
+    ["an icon", "\0\0\x01\0"],
+    ["TIFF", "II*\0"],
+    ["gzip, whatever is in it", "\x1f\x8b\x08\0"],
+    ["PNG that begins later", " \x89PNG\r\n\x1a\n"],
+    ["PNG cut short", "\x89PNG\r\n"],
+    ["sound in RIFF", "RIFF\x24\0\0\0WAVEfmt "],
+    ["a video", "\0\0\0\x20ftypisom\0\0\x02\0isomiso2"],
+    ["HEIC", "\0\0\0\x18ftypheic\0\0\0\0mif1heic"],
+    ["AVIF's name far behind", `\0\0\0\x20ftypisom${"\0".repeat(80)}avif`],
+  ])("refuses %s", (_name, bytes) => {
+    expect(judge(bytes)).toBeUndefined();
+  });
+});

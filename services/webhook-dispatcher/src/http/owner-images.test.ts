@@ -1,0 +1,262 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { outgoing } from "@payment-links/bus";
+import { type Account, accountUpdated, newId, ownerImagePath } from "@payment-links/contracts";
+import { waitUntil } from "@payment-links/runtime/testing";
+import { type ImageHost, bytesMax, openImageHost, png } from "../testing/open-image-host.ts";
+import { type Rig, openRig } from "../testing/open-rig.ts";
+
+const fetchMsMax = 5_000;
+const fetchesMax = 16;
+const minuteMs = 60_000;
+
+let host: ImageHost;
+let rig: Rig;
+beforeAll(async () => {
+  host = await openImageHost();
+  const overrides = ["images.test", "cdn.test"].map((name) => `${name}=${host.origin}`);
+  rig = await openRig({
+    environment: { WEBHOOK_HOST_OVERRIDES: overrides.join(",") },
+  });
+  await rig.service.start();
+});
+afterAll(async () => {
+  await rig.close();
+  host.close();
+});
+
+const sampleOwner = (more: Partial<Account> = {}): Account => ({
+  id: newId("user"),
+  version: 1,
+  handle: "alice",
+  username: "Alice",
+  dateCreated: new Date("2026-01-01T00:00:00.000Z"),
+  profileImage: null,
+  bio: null,
+  backgroundImage: null,
+  backgroundColour: null,
+  links: null,
+  wallets: [],
+  ...more,
+});
+
+const tell = (owner: Account) =>
+  rig.tell(outgoing(accountUpdated, { key: owner.id, occurredAt: rig.clock.now(), data: owner }));
+
+let images = 0;
+/** A URL that nobody has asked for. */
+const fresh = (path: string): string => `https://images.test${path}?${(images += 1)}`;
+
+/** An owner with that image; answers where our pages show it. */
+const place = async (url: string): Promise<string> => {
+  const owner = sampleOwner({ profileImage: url });
+  await tell(owner);
+  return ownerImagePath(owner.id, url);
+};
+
+const look = async (path: string, headers: Record<string, string> = {}) => {
+  const answer = await fetch(`${rig.publicUrl}${path}`, { headers });
+  return { status: answer.status, headers: answer.headers, body: await answer.bytes() };
+};
+
+const countOf = async (outcome: string): Promise<number> => {
+  const text = await rig.metrics.getSingleMetricAsString("payment_links_owner_image_fetches_total");
+  const form = new RegExp(`outcome="${outcome}".*\\} (\\d+)`);
+  return Number(form.exec(text)?.[1] ?? 0);
+};
+
+/** Looks at an owner's image at that URL; answers the status, and what was counted. */
+const judge = async (url: string, expected: string): Promise<string> => {
+  const path = await place(url);
+  const before = await countOf(expected);
+  const { status } = await look(path);
+  return `${status} ${(await countOf(expected)) === before + 1 ? expected : "something else"}`;
+};
+
+describe("GET /checkout/images/:userId/:digest", () => {
+  test("hands on an image of the owner, by the type of its bytes, so that it can do nothing", async () => {
+    const answer = await look(await place(fresh("/png")));
+    expect([answer.status, Buffer.from(answer.body)]).toEqual([200, png]);
+    expect(answer.headers.get("content-type")).toBe("image/png");
+    expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
+    expect(answer.headers.get("content-security-policy")).toBe("default-src 'none'; sandbox");
+    expect(answer.headers.get("cross-origin-resource-policy")).toBe("same-origin");
+    expect(answer.headers.get("cache-control")).toBe("private, max-age=3600");
+  });
+
+  test("tells the host nothing of who asked, and them nothing of what else it said", async () => {
+    const url = fresh("/cookie");
+    const answer = await look(await place(url), {
+      cookie: "session=secret",
+      referer: "https://pay.example.com/@alice/pay/plink_1",
+      "user-agent": "A payer's browser",
+      "accept-language": "de",
+      "x-forwarded-for": "198.51.100.7",
+      traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+    });
+    expect(answer.status).toBe(200);
+    expect([answer.headers.get("set-cookie"), answer.headers.get("x-a")]).toEqual([null, null]);
+    const lines = (host.asked.at(-1) ?? "").trim().split("\r\n").toSorted();
+    expect(lines).toEqual([
+      `GET /cookie${new URL(url).search} HTTP/1.1`,
+      "accept-encoding: identity",
+      "accept: image/avif,image/webp,image/png,image/jpeg,image/gif",
+      "connection: close",
+      "host: images.test",
+      "user-agent: PaymentLinks-Images/1.0",
+    ]);
+  });
+
+  test("is no way to any URL but those that the owner has set, and has set last", async () => {
+    const [first, second] = [fresh("/png"), fresh("/png")];
+    const owner = sampleOwner({ profileImage: first, version: 3 });
+    await tell(owner);
+    const changed = { ...owner, version: 4, profileImage: null, backgroundImage: second };
+    await tell(changed);
+    await tell(owner);
+    const askedBefore = host.asked.length;
+    const other = newId("user");
+    for (const path of [
+      ownerImagePath(owner.id, first),
+      ownerImagePath(other, second),
+      ownerImagePath(owner.id, "https://images.test/png"),
+      `/checkout/images/${owner.id}/${encodeURIComponent(second)}`,
+      `/checkout/images/${owner.id}/x?url=${encodeURIComponent(second)}`,
+      `/checkout/images/${owner.id}/%00`,
+      "/checkout/images/%00/x",
+    ]) {
+      expect([path, (await look(path)).status]).toEqual([path, 404]);
+    }
+    expect(host.asked.length).toBe(askedBefore);
+    expect((await look(ownerImagePath(owner.id, second))).status).toBe(200);
+  });
+
+  test("is charged to the caller's address as the other checkout routes are", async () => {
+    const { headers } = await look(await place(fresh("/png")));
+    expect(headers.get("ratelimit-policy")).toMatch(/^"ip";/);
+  });
+});
+
+describe("a host of images", () => {
+  test.each(["/png", "/largest", "/moved", "/moved-here", "/moved-two", "/moved-three"])(
+    "that answers %s is believed",
+    async (path) => {
+      expect(await judge(fresh(path), "fetched")).toBe("200 fetched");
+    },
+  );
+
+  test.each([
+    ["/too-large", "too_large"],
+    ["/says-too-large", "too_large"],
+    ["/svg.png", "wrong_type"],
+    ["/html.png", "wrong_type"],
+    ["/empty", "wrong_type"],
+    ["/bomb", "encoded"],
+    ["/missing", "status"],
+    ["/nowhere", "status"],
+    ["/cut", "invalid_answer"],
+    ["/closed", "closed"],
+    ["/garbage", "invalid_answer"],
+    ["/many-headers", "invalid_answer"],
+    ["/moved-four", "redirects"],
+    ["/loop", "redirects"],
+  ])("that answers %s costs the page its image alone: %s", async (path, outcome) => {
+    expect(await judge(fresh(path), outcome)).toBe(`404 ${outcome}`);
+  });
+
+  test("that never ends its image is left", async () => {
+    expect(await judge(fresh("/endless"), "too_large")).toBe("404 too_large");
+    const sentBefore = host.sentBytes();
+    await waitUntil("its connection has ended", () => host.openCount() === 0);
+    // What the kernels on both ends had already taken cannot be stopped.
+    expect(host.sentBytes() - sentBefore).toBeLessThan(bytesMax + 16 * 1024 * 1024);
+  });
+
+  test.each(["/silent", "/half"])(
+    "that hangs (%s) costs five seconds and no more",
+    async (path) => {
+      const before = await countOf("timeout");
+      const askedBefore = host.asked.length;
+      const answer = look(await place(fresh(path)));
+      await waitUntil("it is asked", () => host.asked.length > askedBefore);
+      rig.clock.advance(fetchMsMax);
+      expect((await answer).status).toBe(404);
+      expect(await countOf("timeout")).toBe(before + 1);
+    },
+  );
+
+  test("keeps no connection with us, whatever it did", async () => {
+    await waitUntil("connections are closed", () => host.openCount() === 0);
+  });
+});
+
+describe("what was fetched", () => {
+  test("serves everybody for an hour, by one call", async () => {
+    const path = await place(fresh("/png"));
+    const askedBefore = host.asked.length;
+    const answers = await Promise.all(Array.from({ length: 20 }, () => look(path)));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    rig.clock.advance(60 * minuteMs - 1);
+    await look(path);
+    expect(host.asked.length).toBe(askedBefore + 1);
+    rig.clock.advance(1);
+    await look(path);
+    expect(host.asked.length).toBe(askedBefore + 2);
+  });
+
+  test("in vain is not asked for again within a minute", async () => {
+    const path = await place(fresh("/missing"));
+    const askedBefore = host.asked.length;
+    await look(path);
+    rig.clock.advance(minuteMs - 1);
+    await look(path);
+    expect(host.asked.length).toBe(askedBefore + 1);
+    rig.clock.advance(1);
+    await look(path);
+    expect(host.asked.length).toBe(askedBefore + 2);
+  });
+
+  test("never takes more memory than 32 MiB: the oldest is asked for again", async () => {
+    const paths: string[] = [];
+    for (let made = 0; made < 33; made += 1) {
+      const path = await place(fresh("/largest"));
+      expect((await look(path)).status).toBe(200);
+      paths.push(path);
+    }
+    const askedBefore = host.asked.length;
+    await look(paths.at(-1) ?? "");
+    expect(host.asked.length).toBe(askedBefore);
+    await look(paths[0] ?? "");
+    expect(host.asked.length).toBe(askedBefore + 1);
+  });
+});
+
+test("hosts that hang hold sixteen calls and no more, and those who look wait for none beyond", async () => {
+  const askedBefore = host.asked.length;
+  const paths: string[] = [];
+  while (paths.length < fetchesMax) paths.push(await place(fresh("/silent")));
+  const answers = paths.map((path) => look(path));
+  await waitUntil("all are asked", () => host.asked.length === askedBefore + fetchesMax);
+  expect(await judge(fresh("/png"), "busy")).toBe("404 busy");
+  expect(host.asked.length).toBe(askedBefore + fetchesMax);
+  rig.clock.advance(fetchMsMax);
+  await Promise.all(answers);
+  expect(await judge(fresh("/png"), "fetched")).toBe("200 fetched");
+});
+
+test("a service that stops waits for no host", async () => {
+  const own = await openRig({
+    environment: { WEBHOOK_HOST_OVERRIDES: `images.test=${host.origin}` },
+  });
+  await own.service.start();
+  const url = fresh("/silent");
+  const owner = sampleOwner({ profileImage: url });
+  await own.tell(
+    outgoing(accountUpdated, { key: owner.id, occurredAt: own.clock.now(), data: owner }),
+  );
+  const askedBefore = host.asked.length;
+  const answer = fetch(`${own.publicUrl}${ownerImagePath(owner.id, url)}`);
+  await waitUntil("it is asked", () => host.asked.length > askedBefore);
+  await own.service.stop();
+  expect((await answer).status).toBe(404);
+  await own.close();
+});

@@ -1,0 +1,114 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { readHostOverrides } from "../guard/host-overrides.ts";
+import { countDials } from "../testing/count-dials.ts";
+import { type ImageHost, openImageHost } from "../testing/open-image-host.ts";
+import { type FetchImage, createImageFetch } from "./fetch-image.ts";
+
+/* Addresses that are not ours to ask: nothing below Node's own hooks may even try to dial them. */
+
+const zone: Record<string, readonly string[]> = {
+  "inside.com": ["127.0.0.1"],
+  "mixed.com": ["93.184.216.34", "10.0.0.1"],
+  "mapped.com": ["::ffff:127.0.0.1"],
+  "metadata.com": ["169.254.169.254"],
+  "public.com": ["93.184.216.34"],
+};
+let turns = 0;
+const resolve = async (name: string): Promise<readonly string[]> => {
+  // Public whenever somebody only looks, private when it counts, and the other way round.
+  if (name === "flips.com") return (turns += 1) % 2 === 0 ? ["93.184.216.34"] : ["127.0.0.1"];
+  const addresses = zone[name];
+  if (addresses === undefined) throw new Error("NXDOMAIN at ns1.inside.local");
+  return addresses;
+};
+
+let host: ImageHost;
+let fetchImage: FetchImage;
+let dials: ReturnType<typeof countDials>;
+beforeAll(async () => {
+  host = await openImageHost();
+  const overrides = readHostOverrides([`images.test=${host.origin}`]) ?? new Map();
+  const rules = {
+    overriddenHosts: new Set(overrides.keys()),
+    ownHosts: new Set(["pay.example.com"]),
+  };
+  fetchImage = createImageFetch({ rules, resolve, overrides });
+});
+afterAll(() => host.close());
+beforeEach(() => {
+  dials = countDials({ answeredAtPort: Number(new URL(host.origin).port) });
+});
+afterEach(() => {
+  dials.restore();
+});
+
+const failureOf = async (url: string): Promise<string> => {
+  try {
+    const { type } = await fetchImage(url, new AbortController().signal);
+    return type;
+  } catch (error) {
+    return error instanceof Error ? error.name : String(error);
+  }
+};
+
+describe("an image at an address that is not public", () => {
+  test.each([
+    "https://inside.com/png",
+    "https://mixed.com/png",
+    "https://mapped.com/png",
+    "https://metadata.com/png",
+    "https://flips.com/png",
+    "https://10.0.0.1/png",
+    "https://[::ffff:10.0.0.1]/png",
+    "https://[::1]/png",
+    "https://0x7f.1/png",
+    "https://localhost/png",
+    "https://links-api.default.svc/png",
+    "https://pay.example.com/png",
+    "https://user:word@images.test/png",
+    "https://images.test:8443/png",
+    "http://images.test/png",
+    "file:///etc/passwd",
+  ])("is never dialled: %s", async (url) => {
+    expect(await failureOf(url)).toBe("BlockedAddressError");
+    expect(dials.dialled).toEqual([]);
+  });
+
+  test.each([
+    "/to-http",
+    "/to-private",
+    "/to-metadata",
+    "/to-inside",
+    "/to-us",
+    "/to-file",
+    "/to-data",
+    "/to-port",
+    "/with-password",
+  ])("is not dialled either where a host sends us there: %s", async (path) => {
+    expect(await failureOf(`https://images.test${path}`)).toBe("BlockedAddressError");
+    expect(dials.dialled).toEqual(["127.0.0.1"]);
+  });
+
+  test("is dialled by the address that was checked, and no other, where it is public", async () => {
+    // It speaks no TLS, which shows that it was asked by TLS.
+    expect(await failureOf("https://public.com/png")).not.toBe("BlockedAddressError");
+    expect(dials.dialled).toEqual(["93.184.216.34"]);
+  });
+
+  test("has no host that DNS does not know", async () => {
+    expect(await failureOf("https://nowhere.com/png")).toBe("UnresolvedHostError");
+    expect(dials.dialled).toEqual([]);
+  });
+});
+
+test("a deadline that passes while DNS hangs ends the call", async () => {
+  const hanging = createImageFetch({
+    rules: { overriddenHosts: new Set(), ownHosts: new Set() },
+    resolve: () => new Promise(() => {}),
+    overrides: new Map(),
+  });
+  const expiry = new AbortController();
+  const asked = hanging("https://hangs.com/png", expiry.signal);
+  expiry.abort(new Error("over"));
+  await expect(asked).rejects.toThrow("over");
+});

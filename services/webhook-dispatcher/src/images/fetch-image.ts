@@ -1,0 +1,128 @@
+import { Client, type Dispatcher } from "undici";
+import { type ImageType, imageTypeOf } from "../domain/image-type.ts";
+import { createGuardedConnector } from "../guard/guarded-connector.ts";
+import type { HostOverrides } from "../guard/host-overrides.ts";
+import { BlockedAddressError } from "../guard/resolve-public.ts";
+import type { Resolve } from "../guard/resolver.ts";
+import { type UrlRules, hostOf, readWebhookUrl } from "../guard/webhook-url.ts";
+import { ImageFaultError } from "./image-fault.ts";
+
+/** An image as its host gave it, with the type that its own bytes tell. */
+export type OwnerImage = { type: ImageType; bytes: Buffer };
+
+/** Fetches an image once; the signal ends it. Throws an ImageFaultError or what a call may throw. */
+export type FetchImage = (url: string, signal: AbortSignal) => Promise<OwnerImage>;
+
+type FetchOptions = {
+  rules: UrlRules;
+  resolve: Resolve;
+  overrides: HostOverrides;
+  /** A certificate authority that overridden https origins may use besides the public ones. */
+  overrideCa?: string;
+};
+
+/** The largest image that is handed on. */
+const imageBytesMax = 1024 * 1024;
+
+const redirectsMax = 3;
+const connectTimeoutMs = 3_000;
+const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+const headers = {
+  "user-agent": "PaymentLinks-Images/1.0",
+  accept: "image/avif,image/webp,image/png,image/jpeg,image/gif",
+  // What is not compressed cannot swell here.
+  "accept-encoding": "identity",
+};
+
+/**
+ * Makes the call by which an owner's image is fetched, under the rules of webhooks (rules HOOK-2 and
+ * HOOK-3) at its URL and at each redirect. It says nothing of who asked, and keeps no connection: the
+ * address that was checked serves one answer.
+ */
+export const createImageFetch = (options: FetchOptions): FetchImage => {
+  const open = openerOf(options);
+  return async (text, signal) => {
+    let url = judge(text, options.rules);
+    for (let redirects = 0; redirects <= redirectsMax; redirects += 1) {
+      const answer = await ask(open(url), url, signal);
+      if (!(answer instanceof URL)) return answer;
+      url = judge(answer.href, options.rules);
+    }
+    throw new ImageFaultError("redirects");
+  };
+};
+
+const openerOf = ({ overrides, overrideCa, resolve }: FetchOptions) => {
+  const connect = createGuardedConnector(resolve, { connectTimeoutMs });
+  const ca = overrideCa === undefined ? {} : { ca: overrideCa };
+  // The caller's signal is the one deadline.
+  const shared = { pipelining: 0, allowH2: false, headersTimeout: 0, bodyTimeout: 0 };
+  return (url: URL): Client => {
+    const target = overrides.get(hostOf(url));
+    return target === undefined
+      ? new Client(url.origin, { ...shared, connect })
+      : new Client(target.origin, { ...shared, connect: { timeout: connectTimeoutMs, ...ca } });
+  };
+};
+
+/** A fragment is for the page that shows the image, and is never sent. */
+const judge = (text: string, rules: UrlRules): URL => {
+  const url = readWebhookUrl(text.replace(/#.*$/s, ""), rules);
+  if (typeof url === "string") throw new BlockedAddressError();
+  return url;
+};
+
+/** Asks one host; answers the image, or where the host says that it is. */
+const ask = async (client: Client, url: URL, signal: AbortSignal): Promise<OwnerImage | URL> => {
+  const end = (reason: Error | null) => void client.destroy(reason).catch(() => {});
+  const abort = () => end(signal.reason);
+  signal.addEventListener("abort", abort, { once: true });
+  try {
+    signal.throwIfAborted();
+    const path = `${url.pathname}${url.search}`;
+    const host = url.host;
+    const answer = await client.request({ path, method: "GET", headers: { ...headers, host } });
+    // A body that is left unread ends with its connection, and nobody waits for it.
+    answer.body.on("error", () => {});
+    return redirectOf(answer, url) ?? (await readImage(answer));
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error;
+  } finally {
+    signal.removeEventListener("abort", abort);
+    end(null);
+  }
+};
+
+const redirectOf = (
+  { statusCode, headers: { location } }: Dispatcher.ResponseData,
+  url: URL,
+): URL | undefined => {
+  if (!redirectStatuses.has(statusCode)) return undefined;
+  if (typeof location !== "string" || !URL.canParse(location, url.href)) {
+    throw new ImageFaultError("status");
+  }
+  return new URL(location, url);
+};
+
+const readImage = async (answer: Dispatcher.ResponseData): Promise<OwnerImage> => {
+  const { "content-encoding": encoding = "identity", "content-length": length } = answer.headers;
+  if (answer.statusCode !== 200) throw new ImageFaultError("status");
+  if (encoding !== "identity") throw new ImageFaultError("encoded");
+  if (Number(length ?? 0) > imageBytesMax) throw new ImageFaultError("too_large");
+  const bytes = await readBytes(answer.body);
+  const type = imageTypeOf(bytes);
+  if (type === undefined) throw new ImageFaultError("wrong_type");
+  return { type, bytes };
+};
+
+const readBytes = async (body: Dispatcher.ResponseData["body"]): Promise<Buffer> => {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > imageBytesMax) throw new ImageFaultError("too_large");
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+};

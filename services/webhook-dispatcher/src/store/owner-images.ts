@@ -1,0 +1,28 @@
+import { type Db, type Transaction, nothing } from "@payment-links/postgres";
+import { sql } from "slonik";
+import * as z from "zod";
+import type { Account } from "@payment-links/contracts";
+
+const ImagesRow = z.object({ urls: z.array(z.string()) });
+
+/** Keeps where an account's images lie, unless a newer state of it is already kept. */
+export const keepOwnerImages = async (tx: Transaction, account: Account): Promise<void> => {
+  const { id, version, profileImage, backgroundImage } = account;
+  await tx.query(nothing`
+    INSERT INTO owner_images AS kept (account_id, version, profile_image, background_image)
+    VALUES (${id}, ${version}, ${profileImage}, ${backgroundImage})
+    ON CONFLICT (account_id) DO UPDATE
+    SET version = excluded.version, profile_image = excluded.profile_image,
+        background_image = excluded.background_image
+    WHERE kept.version < excluded.version
+  `);
+};
+
+/** The URLs of an account's images as last heard: two at most. */
+export const findImageUrls = async (db: Db, accountId: string): Promise<readonly string[]> => {
+  const row = await db.maybeOne(sql.type(ImagesRow)`
+    SELECT array_remove(ARRAY[profile_image, background_image], NULL) AS urls
+    FROM owner_images WHERE account_id = ${accountId}
+  `);
+  return row?.urls ?? [];
+};
