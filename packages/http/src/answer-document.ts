@@ -2,7 +2,7 @@ import type { Response } from "express";
 import { type Html, html } from "./html.ts";
 
 const policyOf = (sources: string): string =>
-  `default-src 'none'; style-src 'self'; img-src 'self' https: data:; ${sources}` +
+  `default-src 'none'; style-src 'self'; img-src 'self'; ${sources}` +
   "base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
 /** Pages are plain documents. A page with a script runs our own file and nothing else. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { type Account, newId } from "@payment-links/contracts";
+import { type Account, newId, ownerImagePath } from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { type Answer, type Rig, openRig } from "../testing/open-rig.ts";
 import { sampleAccount, sampleSettlement, shopAddress, usdcOnBase } from "../testing/samples.ts";
@@ -22,7 +22,7 @@ const expectPage = (answer: Answer, status = 200): void => {
   for (const directive of [
     "default-src 'none'",
     "style-src 'self'",
-    "img-src 'self' https: data:",
+    "img-src 'self'",
     "connect-src 'self'",
     "base-uri 'none'",
     "form-action 'self'",
@@ -57,7 +57,7 @@ describe("GET /@:handle/pay/:id", () => {
       "Active",
       "in 0 of at most 3 payments",
       '<time datetime="2026-12-24T18:00:00.000Z">24 Dec 2026, 18:00 UTC</time>',
-      "https://pay.example/checkout/logos/8453.svg",
+      'src="/checkout/logos/8453.svg"',
     ]) {
       expect(page.text).toContain(shown);
     }
@@ -111,8 +111,35 @@ describe("GET /@:handle/pay/:id", () => {
       expect(page.text).not.toMatch(/<script|<b>|<img src=x|javascript:|data:text/);
       expect(page.text.match(/<a /g)?.length).toBe(2);
       // A quote never leaves its attribute.
-      expect(page.text).toContain("a.png&quot; onerror=&quot;alert(3)");
+      expect(page.text).toContain("?a=1&amp;b=&quot;&gt;&lt;b&gt;");
     }
+  });
+
+  test("shows the owner's https images at addresses of our own, and names no other host's", async () => {
+    const account = sampleAccount({
+      profileImage: "https://img.example/a.png",
+      backgroundImage: "https://img.example/b.png?payer=this",
+    });
+    const { id, path } = await open(account);
+    const settlement = sampleSettlement(id, { amount: "25.5" });
+    await rig.settle(settlement);
+    for (const page of [await rig.call(path), await rig.call(`/tx/${settlement.id}`)]) {
+      expectPage(page);
+      const sources = [...page.text.matchAll(/<img [^>]*src="([^"]*)"/g)].map(([, src]) => src);
+      expect(sources).toEqual([
+        ownerImagePath(account.id, "https://img.example/b.png?payer=this"),
+        ownerImagePath(account.id, "https://img.example/a.png"),
+        "/checkout/logos/8453.svg",
+      ]);
+      expect(page.text).not.toContain("img.example");
+    }
+  });
+
+  test("shows no image that is not at an https URL", async () => {
+    const { path } = await open(
+      sampleAccount({ profileImage: "http://img.example/a.png", backgroundImage: "data:x" }),
+    );
+    expect((await rig.call(path)).text).not.toMatch(/<img class/);
   });
 
   test.each([

@@ -1,19 +1,26 @@
+import { ownerImagePath } from "@payment-links/contracts";
 import { type Html, html } from "@payment-links/http";
 import type { OwnerView } from "../domain/link-view.ts";
 
 /** The owner's public profile at the head of a page. */
 export const showOwner = (owner: OwnerView): Html =>
   html`<header class="owner">
-    ${image(owner.backgroundImage, "banner")} ${image(owner.profileImage, "portrait")}
+    ${showImage(owner, owner.backgroundImage, "banner")}
+    ${showImage(owner, owner.profileImage, "portrait")}
     <p class="name">${owner.username}</p>
     <p class="handle">@${owner.handle}</p>
     ${owner.bio === null ? undefined : html`<p class="bio">${owner.bio}</p>`}
     ${showLinks(owner.links ?? [])}
   </header>`;
 
-const image = (address: string | null, className: string): Html | undefined =>
-  address !== null && isWebAddress(address)
-    ? html`<img class="${className}" src="${address}" alt="" />`
+/** Through an address of our own: the image's host is a stranger, and must not learn who pays. */
+const showImage = (
+  { id }: OwnerView,
+  address: string | null,
+  className: string,
+): Html | undefined =>
+  address?.startsWith("https://") === true
+    ? html`<img class="${className}" src="${ownerImagePath(id, address)}" alt="" />`
     : undefined;
 
 const showLinks = (addresses: readonly string[]): Html | undefined => {

@@ -7,5 +7,8 @@ export const showToken = (token: TokenData): Html =>
     <dd>${token.name} (${token.symbol})<br /><code>${token.address}</code></dd>
     <dt>Network</dt>
     <dd class="chain">
-      <img src="${token.chain.logo}" alt="" width="20" height="20" /> ${token.chain.name}
+      <img src="${logoPath(token)}" alt="" width="20" height="20" /> ${token.chain.name}
     </dd>`;
+
+/** From the origin by which the page was asked for: it may load images from no other. */
+const logoPath = ({ chain }: TokenData): string => new URL(chain.logo).pathname;
