@@ -187,6 +187,19 @@ withHelm.describe("secrets", () => {
   });
 });
 
+withHelm.describe("images", () => {
+  test("are those whose digests the values give, above any tag, in pods, Job and test", async () => {
+    const manifests = await renderChart("production", ["--set", "image.tag=moved"]);
+    const given = { "links-api": "1", "auth-keys": "2", "settlement-listener": "3" };
+    const expected = Object.entries({ ...given, "webhook-dispatcher": "4" }).map(
+      ([service, digit]) =>
+        `registry.example.com:5000/payment-links/${service}@sha256:${digit.repeat(64)}`,
+    );
+    const images = new Set(containersOf(manifests).map(({ image }) => image));
+    expect([...images].toSorted()).toEqual(expected.toSorted());
+  });
+});
+
 withHelm.describe("the one origin", () => {
   const paths = [
     "/v1/payment-link",
