@@ -1,0 +1,30 @@
+// `npm run image -- links-api --tag registry.example.com/payment-links/links-api:1.0.0 --push`
+import { execFileSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { type Run, buildImage } from "./build-image.ts";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+
+const run: Run = (program, args) =>
+  execFileSync(program, args, { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    tag: { type: "string" },
+    push: { type: "boolean", default: false },
+    out: { type: "string", default: "dist/images" },
+    builder: { type: "string", default: "urn:payment-links:builder:by-hand" },
+  },
+});
+const [what] = positionals;
+
+if (what === undefined || values.tag === undefined) {
+  console.error("usage: npm run image -- <service> --tag <name> [--push] [--out <folder>]");
+  process.exitCode = 1;
+} else {
+  const { tag, push: isPushed, out, builder } = values;
+  const order = { root, service: what, tag, isPushed, out, builder, run, now: () => new Date() };
+  console.log(JSON.stringify({ image: tag, digest: buildImage(order), files: out }));
+}

@@ -1,0 +1,56 @@
+/** What is known of how an image was built. */
+export type Build = {
+  service: string;
+  /** The image's name, and the digest that the builder or the registry gave it. */
+  image: string;
+  digest: string;
+  /** The commit that everything of ours in it comes from. */
+  commit: string;
+  /** The base image, with its digest where the Dockerfile pins it. */
+  baseImage: string;
+  /** SHA-256 of the lock file, which fixes every package. */
+  lockDigest: string;
+  sbomDigest: string;
+  /** A URI that names who built it. */
+  builder: string;
+  startedAt: Date;
+  finishedAt: Date;
+};
+
+const withoutAlgorithm = (digest: string): string => digest.replace(/^sha256:/, "");
+
+/** Writes an in-toto statement with SLSA v1 provenance. */
+export const writeProvenance = (build: Build): string => {
+  const [baseName = "", baseDigest] = build.baseImage.split("@");
+  const statement = {
+    _type: "https://in-toto.io/Statement/v1",
+    subject: [{ name: build.image, digest: { sha256: withoutAlgorithm(build.digest) } }],
+    predicateType: "https://slsa.dev/provenance/v1",
+    predicate: {
+      buildDefinition: {
+        buildType: "urn:payment-links:image-build:1",
+        externalParameters: { service: build.service, dockerfile: "deploy/Dockerfile" },
+        resolvedDependencies: [
+          { name: "source", digest: { gitCommit: build.commit } },
+          { name: "package-lock.json", digest: { sha256: build.lockDigest } },
+          {
+            name: baseName,
+            uri: `pkg:docker/${baseName.replace(":", "@")}`,
+            ...(baseDigest === undefined
+              ? {}
+              : { digest: { sha256: withoutAlgorithm(baseDigest) } }),
+          },
+        ],
+      },
+      runDetails: {
+        builder: { id: build.builder },
+        metadata: {
+          startedOn: build.startedAt.toISOString(),
+          finishedOn: build.finishedAt.toISOString(),
+        },
+        byproducts: [{ name: `${build.service}.cdx.json`, digest: { sha256: build.sbomDigest } }],
+      },
+    },
+  };
+  return `${JSON.stringify(statement, undefined, 2)}\n`;
+};

@@ -1,0 +1,71 @@
+// The Dockerfile runs it in each image, once its packages are installed, on Node alone:
+// node deploy/images/write-sbom.ts <service> <base image>
+import { readFileSync } from "node:fs";
+
+type Installed = {
+  name?: string;
+  version?: string;
+  license?: string;
+  integrity?: string;
+  link?: boolean;
+};
+
+/** What npm keeps in `node_modules/.package-lock.json` of all that it has installed there. */
+export type InstalledPackages = { packages: Readonly<Record<string, Installed>> };
+
+type SbomOptions = { service: string; baseImage: string; node: string };
+
+/**
+ * Writes what is in an image as CycloneDX: its packages with their hashes, our own, Node and the base
+ * image. The same image has the same text.
+ */
+export const writeSbom = (
+  { packages }: InstalledPackages,
+  { service, baseImage, node }: SbomOptions,
+): string => {
+  const installed = Object.entries(packages).filter(([, { link }]) => link !== true);
+  const root = { type: "container", name: `payment-links/${service}`, "bom-ref": "image" };
+  const sbom = {
+    bomFormat: "CycloneDX",
+    specVersion: "1.5",
+    version: 1,
+    metadata: { component: root },
+    components: [
+      { type: "container", name: baseImage, "bom-ref": "base-image" },
+      { type: "platform", name: "node", version: node, purl: `pkg:generic/node@${node}` },
+      ...installed.map(([path, about]) => describePackage(path, about)),
+    ],
+  };
+  return `${JSON.stringify(sbom, undefined, 2)}\n`;
+};
+
+const describePackage = (path: string, { name, version, license, integrity }: Installed) => {
+  const isOurs = !path.includes("node_modules/");
+  const known = name ?? path.replace(/^.*node_modules\//, "");
+  const purl = `pkg:npm/${known.replace("@", "%40")}@${version}`;
+  return {
+    type: "library",
+    "bom-ref": path,
+    name: known,
+    version,
+    ...(isOurs ? {} : { purl }),
+    ...(license === undefined ? {} : { licenses: [{ expression: license }] }),
+    ...(integrity === undefined ? {} : { hashes: [readIntegrity(integrity)] }),
+  };
+};
+
+/** `sha512-<base64>`, as in a lock file. */
+const readIntegrity = (integrity: string) => {
+  const [algorithm = "", base64 = ""] = integrity.split("-");
+  return {
+    alg: algorithm.toUpperCase().replace("SHA", "SHA-"),
+    content: Buffer.from(base64, "base64").toString("hex"),
+  };
+};
+
+if (import.meta.main) {
+  const [, , service = "", baseImage = ""] = process.argv;
+  const text = readFileSync("node_modules/.package-lock.json", "utf8");
+  const installed = JSON.parse(text) as InstalledPackages;
+  process.stdout.write(writeSbom(installed, { service, baseImage, node: process.versions.node }));
+}
