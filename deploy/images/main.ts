@@ -1,8 +1,10 @@
 // `npm run image -- links-api --tag registry.example.com/payment-links/links-api:1.0.0 --push`
+// `npm run image -- pin`: asks for the digests that are not known yet.
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { type Run, buildImage } from "./build-image.ts";
+import { pinImages } from "./pin-images.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -20,8 +22,10 @@ const { values, positionals } = parseArgs({
 });
 const [what] = positionals;
 
-if (what === undefined || values.tag === undefined) {
-  console.error("usage: npm run image -- <service> --tag <name> [--push] [--out <folder>]");
+if (what === "pin") {
+  console.log(JSON.stringify(pinImages(root, run)));
+} else if (what === undefined || values.tag === undefined) {
+  console.error("usage: npm run image -- <service> --tag <name> [--push] [--out <folder>] | pin");
   process.exitCode = 1;
 } else {
   const { tag, push: isPushed, out, builder } = values;
