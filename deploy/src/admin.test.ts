@@ -285,7 +285,7 @@ describe("admin", () => {
     ["an option of another command", ["republish", "accounts", "--handle", "x"]],
     ["an option without its value", ["account", "create", "--username"]],
     ["a word too many", ["republish", "accounts", "now"]],
-    ["a service without dead letters", ["dead-letters", "list", "--service", "auth-keys"]],
+    ["no service of ours", ["dead-letters", "list", "--service", "accounts"]],
     ["no service", ["dead-letters", "replay"]],
     ["no reason", ["dead-letters", "discard", "--service", "links-api", "--seq", "7"]],
     ["no link to pay", ["devnet", "pay", "--amount", "1"]],

@@ -183,7 +183,7 @@ const demandNumber = (option: string, value: string | undefined): number => {
   return Number(text);
 };
 
-const consumers = ["links-api", "settlement-listener", "webhook-dispatcher"] as const;
+const consumers = ["auth-keys", "links-api", "settlement-listener", "webhook-dispatcher"] as const;
 
 const deadLetters = (name: string | undefined, act: string, query: Options = {}) => {
   const service = consumers.find((consumer) => consumer === demand("service", name));

@@ -210,7 +210,7 @@ const openShared = (
   { metrics, withDevnet }: { metrics: Metrics; withDevnet: boolean },
 ): Shared => {
   const bus = createLocalBus({
-    groups: ["links-api", "settlement-listener", "webhook-dispatcher"],
+    groups: ["auth-keys", "links-api", "settlement-listener", "webhook-dispatcher"],
     log,
   });
   stopList.add("bus", () => bus.close());

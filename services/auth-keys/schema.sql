@@ -103,6 +103,7 @@ CREATE TABLE audit_log (
   address text,
   user_agent text,
   operator text,
+  method text,
   CONSTRAINT audit_log_pkey PRIMARY KEY (seq),
   CONSTRAINT audit_log_actor_kind_check CHECK (actor_kind = ANY (ARRAY['operator'::text, 'session'::text, 'visitor'::text, 'scanner'::text, 'service'::text]))
 );
@@ -322,6 +323,7 @@ CREATE TABLE wallets (
 );
 
 CREATE INDEX api_keys_of_account ON api_keys USING btree (account_id, date_created) WHERE revoked_at IS NULL;
+CREATE UNIQUE INDEX audit_log_by_id ON audit_log USING btree (id);
 CREATE INDEX audit_log_of_account ON audit_log USING btree (account_id, seq);
 CREATE INDEX dead_letters_by_event ON dead_letters USING btree (consumer, event_id) WHERE event_id IS NOT NULL;
 CREATE INDEX dead_letters_by_key ON dead_letters USING btree (consumer, topic, key, seq);
@@ -344,8 +346,6 @@ ALTER TABLE api_keys ADD CONSTRAINT api_keys_bucket_id_fkey
   FOREIGN KEY (bucket_id) REFERENCES api_keys(id);
 ALTER TABLE api_keys ADD CONSTRAINT api_keys_replaced_by_fkey
   FOREIGN KEY (replaced_by) REFERENCES api_keys(id);
-ALTER TABLE audit_log ADD CONSTRAINT audit_log_account_id_fkey
-  FOREIGN KEY (account_id) REFERENCES accounts(id);
 ALTER TABLE handles ADD CONSTRAINT handles_account_id_fkey
   FOREIGN KEY (account_id) REFERENCES accounts(id);
 ALTER TABLE identities ADD CONSTRAINT identities_account_id_fkey

@@ -1,3 +1,4 @@
+export { type Deed, auditEvent, publishAudit } from "./audit-event.ts";
 export type {
   BatchHandler,
   Bus,

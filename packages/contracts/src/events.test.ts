@@ -75,7 +75,21 @@ const settlement = {
   firstSeenAt: at,
 };
 
+const audit = {
+  id: "aud_01jd0000000000000000000000",
+  accountId: "user_1",
+  at,
+  action: "webhook_endpoint.changed",
+  actor: { kind: "session" as const, id: "sess_1", operator: null },
+  address: "192.0.2.1",
+  userAgent: null,
+  method: "passkey",
+  targetId: "whe_1",
+  detail: { enabled: false },
+};
+
 const sample = (type: string): object => {
+  if (type.startsWith("audit.")) return audit;
   if (type.startsWith("account.")) return account;
   if (type.startsWith("settlement.")) return settlement;
   return type === "payment_link.transaction.succeeded" ? { link, transaction } : { link };
@@ -87,10 +101,11 @@ const exported: readonly unknown[] = Object.values(events);
 const eventTypes = exported.filter(isEventType);
 
 describe("event types", () => {
-  test("are the ten of rule EVENT-2, each on its topic", () => {
+  test("are the eleven of rule EVENT-2, each on its topic", () => {
     expect(eventTypes.map(({ topic, type }) => `${topic} ${type}`).sort()).toEqual([
       "accounts.v1 account.snapshot",
       "accounts.v1 account.updated",
+      "audit.v1 audit.recorded",
       "payment-links.v1 payment_link.completed",
       "payment-links.v1 payment_link.created",
       "payment-links.v1 payment_link.deactivated",
@@ -139,6 +154,7 @@ describe("topics", () => {
   test.each([
     ["accounts.v1", { "cleanup.policy": "compact", "min.compaction.lag.ms": fortnightMs }],
     ["payment-links.v1", { "cleanup.policy": "compact", "min.compaction.lag.ms": fortnightMs }],
+    ["audit.v1", { "cleanup.policy": "delete", "retention.ms": String(90 * 24 * 3600 * 1000) }],
     [
       "settlements.v1",
       { "cleanup.policy": "delete", "retention.ms": String(90 * 24 * 3600 * 1000) },

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { Account } from "./account.ts";
+import { AuditRecord } from "./audit.ts";
 import { Id } from "./ids.ts";
 import { Instant } from "./instant.ts";
 import { LinkTexts } from "./link-texts.ts";
@@ -8,6 +9,7 @@ import { Amount } from "./money.ts";
 /** The topics, each an aggregate with a major version; the record key is the thing's id. */
 export const topics = {
   accounts: "accounts.v1",
+  audit: "audit.v1",
   settlements: "settlements.v1",
   paymentLinks: "payment-links.v1",
 } as const;
@@ -18,20 +20,25 @@ export const topicSettings: Record<Topic, { partitions: number; config: Record<s
   {
     [topics.accounts]: compacted(),
     [topics.paymentLinks]: compacted(),
-    [topics.settlements]: {
-      partitions: 12,
-      config: { "cleanup.policy": "delete", "retention.ms": days(90) },
-    },
+    [topics.settlements]: keptFor(90),
+    // A stream; what is kept is auth-keys' table.
+    [topics.audit]: keptFor(90),
   };
 
 type TopicUse = { writes: readonly Topic[]; hears: readonly Topic[] };
 
 /** Which topics each service writes and hears. Whoever hears one writes its dead letters as well. */
 export const topicUse = {
-  "auth-keys": { writes: [topics.accounts], hears: [] },
-  "links-api": { writes: [topics.paymentLinks], hears: [topics.accounts, topics.settlements] },
+  "auth-keys": { writes: [topics.accounts, topics.audit], hears: [topics.audit] },
+  "links-api": {
+    writes: [topics.paymentLinks, topics.audit],
+    hears: [topics.accounts, topics.settlements],
+  },
   "settlement-listener": { writes: [topics.settlements], hears: [topics.paymentLinks] },
-  "webhook-dispatcher": { writes: [], hears: [topics.accounts, topics.paymentLinks] },
+  "webhook-dispatcher": {
+    writes: [topics.audit],
+    hears: [topics.accounts, topics.paymentLinks],
+  },
 } as const satisfies Record<string, TopicUse>;
 
 export const linkStatuses = ["active", "completed", "inactive"] as const;
@@ -114,6 +121,8 @@ const LinkPaymentEvent = z.object({ link: PaymentLinkState, transaction: LinkTra
 export const accountUpdated = eventType(topics.accounts, "account.updated", Account);
 export const accountSnapshot = eventType(topics.accounts, "account.snapshot", Account);
 
+export const auditRecorded = eventType(topics.audit, "audit.recorded", AuditRecord);
+
 export const linkCreated = eventType(topics.paymentLinks, "payment_link.created", LinkEvent);
 export const linkTransactionSucceeded = eventType(
   topics.paymentLinks,
@@ -144,6 +153,13 @@ function compacted() {
   return {
     partitions: 12,
     config: { "cleanup.policy": "compact", "min.compaction.lag.ms": days(14) },
+  };
+}
+
+function keptFor(dayCount: number) {
+  return {
+    partitions: 12,
+    config: { "cleanup.policy": "delete", "retention.ms": days(dayCount) },
   };
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { TypeID } from "typeid-js";
-import { Id, idOfNames, idOfUuid, isId, newId } from "./ids.ts";
+import { Id, idOfNames, idOfUuid, isId, newId, uuidOfId } from "./ids.ts";
 
 describe("newId", () => {
   test.each(["user", "plink", "tx", "whe", "evt", "key"] as const)(
@@ -19,6 +19,15 @@ describe("newId", () => {
     const startedAt = Date.now();
     while (Date.now() === startedAt) await Promise.resolve();
     expect(newId("plink") > (ids[0] ?? "")).toBe(true);
+  });
+});
+
+describe("uuidOfId", () => {
+  test("is the UUID of which the id was made, and refuses what is no id", () => {
+    const uuid = "0193a4b8-2f00-7abc-8def-0123456789ab";
+    expect(uuidOfId(idOfUuid("aud", uuid))).toBe(uuid);
+    expect(() => uuidOfId("aud_8zzzzzzzzzzzzzzzzzzzzzzzzz")).toThrow();
+    expect(() => uuidOfId("aud")).toThrow();
   });
 });
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { fromUUID, fromUUIDBytes, typeidUnboxed } from "typeid-js";
+import { fromString, fromUUID, fromUUIDBytes, toUUID, typeidUnboxed } from "typeid-js";
 import * as z from "zod";
 
 /** The kinds of thing that have an id of ours. The prefix says which kind it is. */
@@ -35,6 +35,9 @@ export const idOfNames = (prefix: IdPrefix, names: readonly string[]): string =>
 
 /** The id of a thing to which the database gave a UUID. */
 export const idOfUuid = (prefix: IdPrefix, uuid: string): string => fromUUID(uuid, prefix);
+
+/** The UUID behind an id, as the database keeps it. */
+export const uuidOfId = (id: string): string => toUUID(fromString(id));
 
 /** Whether a text has the shape of an id of that kind; costs no look-up. */
 export const isId = (prefix: IdPrefix, text: string): boolean =>

@@ -54,6 +54,7 @@ export {
   webhookEndpointOperations,
 } from "./api/webhook-endpoints.ts";
 export { Account, ChainType, Wallet, chainTypes, defaultWallet } from "./account.ts";
+export { type Actor, AuditRecord, auditActorKinds } from "./audit.ts";
 export { isAddressOrCidr } from "./cidr.ts";
 export { type ApiKeyMode, hashSecret, isApiKey, mintApiKey, shownKeyLength } from "./api-key.ts";
 export {
@@ -76,6 +77,7 @@ export {
   type Topic,
   accountSnapshot,
   accountUpdated,
+  auditRecorded,
   linkCompleted,
   linkCreated,
   linkDeactivated,
@@ -91,7 +93,7 @@ export {
   topics,
 } from "./events.ts";
 export { hasValidEip55, isEvmAddress, keccak256Hex, toEip55 } from "./evm-address.ts";
-export { Id, type IdPrefix, idOfNames, idOfUuid, isId, newId } from "./ids.ts";
+export { Id, type IdPrefix, idOfNames, idOfUuid, isId, newId, uuidOfId } from "./ids.ts";
 export { Instant, parseInstant } from "./instant.ts";
 export { IntrospectionAnswer, IntrospectionQuestion } from "./introspection.ts";
 export { type RpcUrls, parseRpcUrls } from "./rpc-urls.ts";

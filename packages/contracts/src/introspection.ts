@@ -37,6 +37,8 @@ export const IntrospectionAnswer = z.discriminatedUnion("found", [
       /** How fast a key may be used, where that is less than the installation grants. */
       requestsPerMinute: z.int().positive().optional(),
       burst: z.int().positive().optional(),
+      /** Of a session: how it was begun. */
+      method: z.string().optional(),
       /** Of a session: when its person last proved to be there, and how they can do so again. */
       presence: z.object({ provenAt: Instant, methods: z.array(z.string()) }).optional(),
     }),

@@ -1,3 +1,4 @@
+export { personActor, placeOf } from "./actors.ts";
 export { type Gate, writeFreshMs } from "./admit.ts";
 export { type Document, answerDocument } from "./answer-document.ts";
 export { answerRefusal } from "./answer-error.ts";

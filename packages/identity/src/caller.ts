@@ -14,6 +14,8 @@ export type Caller = {
     /** How fast a key may be used, where that is less than the installation grants. */
     requestsPerMinute?: number | undefined;
     burst?: number | undefined;
+    /** Of a session: how it was begun. */
+    method?: string | undefined;
     /** Of a session: when its person last proved to be there, and how they can do so again. */
     presence?: { provenAt: Date; methods: readonly string[] } | undefined;
   };

@@ -8,6 +8,7 @@ import { createLastUses } from "./domain/last-uses.ts";
 import { relyingPartyId } from "./domain/passkey.ts";
 import type { SignInMethod } from "./domain/session.ts";
 import { evmChainIds } from "./domain/siwe.ts";
+import { keepAudit } from "./events/keep-audit.ts";
 import { createIntrospect } from "./introspect.ts";
 import { createContractWallets } from "./issuer/contract-wallets.ts";
 import { type OidcIssuer, createOidcIssuer } from "./issuer/oidc-issuer.ts";
@@ -66,6 +67,7 @@ export const createAuthKeys = (ground: Ground, config: AuthKeysConfig): Service 
       internalRoutes: internalRoutes(deps),
       identity,
       republishing: republishAccounts,
+      hearing: { reactions: keepAudit },
       jobs: [
         { name: "last uses", waitMs: keepUsesEveryMs, run: () => keepUses(deps) },
         { name: "default wallets", waitMs: defaultsEveryMs, run: () => applyDefaults(deps) },

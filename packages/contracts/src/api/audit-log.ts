@@ -8,6 +8,10 @@ export const AuditEntry = z
     id: z.string(),
     action: z.string(),
     actor: z.object({ kind: z.string(), id: z.string().nullable() }),
+    method: z
+      .string()
+      .nullable()
+      .meta({ description: "How the person had signed in, or tried to." }),
     targetId: z.string().nullable(),
     detail: z.record(z.string(), z.unknown()),
     address: z.string().nullable().meta({ description: "From where a person did it." }),

@@ -1,46 +1,47 @@
-import { type AuditEntry, idOfUuid } from "@payment-links/contracts";
-
-type Place = { address: string | null; userAgent: string | null };
-
-/** Who did it, and from where: an operator, a person by a session, or somebody not signed in. */
-export type Actor = Place &
-  (
-    | { kind: "operator"; name: string | null }
-    | { kind: "session"; id: string }
-    | { kind: "visitor" | "scanner" | "service" }
-  );
+import type { Actor, AuditEntry, AuditRecord } from "@payment-links/contracts";
 
 /** The service itself, which does what was put off. */
-export const serviceActor: Actor = { kind: "service", address: null, userAgent: null };
-
-/** What was done to an account, as the audit log has it. */
-export type AuditRecord = {
-  /** A UUID. */
-  id: string;
-  action: string;
-  actorKind: string;
-  actorId: string | null;
-  targetId: string | null;
-  detail: Record<string, unknown>;
-  address: string | null;
-  userAgent: string | null;
-  occurredAt: Date;
+export const serviceActor: Actor = {
+  actor: { kind: "service", id: null, operator: null },
+  address: null,
+  userAgent: null,
+  method: null,
 };
+
+/** What this service alone tells of: the kinds of thing with which its actions begin. */
+const ownThings = new Set([
+  "account",
+  "api_key",
+  "identity",
+  "passkey",
+  "session",
+  "sign_in_link",
+  "wallet",
+]);
+
+/**
+ * Whether an entry is of this service's own deeds, which it writes down as it does them. What the
+ * others tell never speaks of these.
+ */
+export const isOwnDeed = ({ action }: Pick<AuditRecord, "action">): boolean =>
+  ownThings.has(action.slice(0, action.indexOf(".")));
 
 /**
  * Shows an entry to the owner of the account. A session's id only names it; it cannot sign in. Where
  * an operator sits is not the owner's to know.
  */
-export const showAuditRecord = (record: AuditRecord): AuditEntry => ({
-  id: idOfUuid("aud", record.id),
-  action: record.action,
-  actor: { kind: record.actorKind, id: record.actorId },
-  targetId: record.targetId,
-  detail: record.detail,
-  address: isPersons(record) ? record.address : null,
-  userAgent: isPersons(record) ? record.userAgent : null,
-  dateCreated: record.occurredAt.toISOString(),
-});
-
-const isPersons = ({ actorKind }: AuditRecord): boolean =>
-  actorKind === "session" || actorKind === "visitor";
+export const showAuditRecord = (record: Omit<AuditRecord, "accountId">): AuditEntry => {
+  const { actor, address, at, userAgent, ...told } = record;
+  const isPersons = actor.kind === "session" || actor.kind === "visitor";
+  return {
+    id: told.id,
+    action: told.action,
+    actor: { kind: actor.kind, id: actor.id },
+    method: told.method,
+    targetId: told.targetId,
+    detail: told.detail,
+    address: isPersons ? address : null,
+    userAgent: isPersons ? userAgent : null,
+    dateCreated: at.toISOString(),
+  };
+};

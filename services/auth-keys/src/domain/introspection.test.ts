@@ -55,6 +55,7 @@ describe("judgeSession", () => {
   const session = {
     ...account,
     credentialId: "sess_1",
+    method: "siwe",
     lastSeenAt: now,
     expiresAt: after(9),
     provenAt: after(-7),

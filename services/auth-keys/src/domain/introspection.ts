@@ -17,6 +17,7 @@ export type FoundKey = Account & {
 /** A session as it was found by the hash of its token, with the account of the person. */
 export type FoundSession = Account & {
   credentialId: string;
+  method: string;
   lastSeenAt: Date;
   expiresAt: Date;
   /** When its person last proved to be there. */
@@ -65,13 +66,13 @@ export const judgeSession = (
   { now, methods }: { now: Date; methods: readonly SignInMethod[] },
 ): Judgement => {
   if (found === undefined) return { outcome: "unknown", answer: { found: false } };
-  const { credentialId: bucketId, ownMethods, provenAt } = found;
+  const { credentialId: bucketId, method, ownMethods, provenAt } = found;
   const expiresAt = sessionEnd(found, now);
   const own = methods.filter((method) => method === "link" || ownMethods.includes(method));
   const presence = { provenAt, methods: own };
   return {
     outcome: expiresAt <= now ? "expired" : usable(found),
-    answer: tell(found, { bucketId, scopes: [], expiresAt, presence }),
+    answer: tell(found, { bucketId, scopes: [], expiresAt, method, presence }),
   };
 };
 

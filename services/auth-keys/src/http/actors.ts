@@ -1,34 +1,25 @@
 import type { Request } from "express";
-import type { Caller } from "@payment-links/identity";
-import type { Actor } from "../domain/audit.ts";
+import type { Actor } from "@payment-links/contracts";
+import { placeOf } from "@payment-links/http";
 
-const userAgentCharsMax = 300;
 const operatorCharsMax = 100;
 
-const placeOf = (req: Request) => ({
-  address: req.ip ?? null,
-  userAgent: req.get("user-agent")?.slice(0, userAgentCharsMax) ?? null,
-});
-
-/** The person behind a session, for the audit log. */
-export const personActor = (
-  req: Request,
-  { id }: Caller["credential"] | { id: string },
-): Actor => ({
-  kind: "session",
-  id,
-  ...placeOf(req),
-});
-
 /** Somebody who is not signed in. */
-export const visitorActor = (req: Request): Actor => ({ kind: "visitor", ...placeOf(req) });
+export const visitorActor = (req: Request): Actor => ({
+  ...placeOf(req),
+  actor: { kind: "visitor", id: null, operator: null },
+  method: null,
+});
 
 /** An operator, by the name that the `operator` header gives; the token alone proves who they are. */
-export const operatorActor = (req: Request): Actor => ({
-  kind: "operator",
-  name: req.get("operator")?.slice(0, operatorCharsMax) ?? null,
-  ...placeOf(req),
-});
+export const operatorActor = (req: Request): Actor => {
+  const operator = req.get("operator")?.slice(0, operatorCharsMax) ?? null;
+  return { ...placeOf(req), actor: { kind: "operator", id: null, operator }, method: null };
+};
 
 /** A secret scanner, whose signature was checked. */
-export const scannerActor = (req: Request): Actor => ({ kind: "scanner", ...placeOf(req) });
+export const scannerActor = (req: Request): Actor => ({
+  ...placeOf(req),
+  actor: { kind: "scanner", id: null, operator: null },
+  method: null,
+});

@@ -1,6 +1,6 @@
 import type { Request, Response } from "express";
 import { NewPasskey, hashSecret, newId, refuse } from "@payment-links/contracts";
-import { answerJson, readBody } from "@payment-links/http";
+import { answerJson, personActor, readBody } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
@@ -10,7 +10,6 @@ import { insertAudit } from "../store/audit-log.ts";
 import { insertPasskey, listPasskeys } from "../store/passkeys.ts";
 import { lockCallersAccount } from "../store/sessions.ts";
 import { spendSignInAttempt } from "../store/sign-in-attempts.ts";
-import { personActor } from "./actors.ts";
 import { requireMethod } from "./list-sign-in-methods.ts";
 import { relyingPartyOf } from "./read-passkey.ts";
 import { readBrowser } from "./sign-in-browser.ts";

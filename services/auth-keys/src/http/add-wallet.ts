@@ -1,6 +1,6 @@
 import type { Request, Response } from "express";
 import { newId, walletBody } from "@payment-links/contracts";
-import { answerJson, readBody } from "@payment-links/http";
+import { answerJson, personActor, readBody } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
@@ -10,7 +10,6 @@ import { publishAccount } from "../store/accounts.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { lockCallersAccount } from "../store/sessions.ts";
 import { insertWallet } from "../store/wallets.ts";
-import { personActor } from "./actors.ts";
 import { cancelDefault, findWait, scheduleDefault } from "./pending-default.ts";
 
 /** POST /console/api/wallets: an address at which the owner is paid, in one token. */

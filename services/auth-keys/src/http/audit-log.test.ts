@@ -71,6 +71,7 @@ describe("GET /console/api/audit-log", () => {
           id: expect.stringMatching(/^aud_[0-7][0-9a-hjkmnp-tv-z]{25}$/),
           action: "api_key.created",
           actor: { kind: "session", id: sessionId },
+          method: "link",
           targetId: created.body["id"],
           detail: {
             name: "shop",

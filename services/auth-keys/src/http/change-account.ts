@@ -1,6 +1,6 @@
 import type { Request, Response } from "express";
 import { AccountChange } from "@payment-links/contracts";
-import { answerJson, readBody } from "@payment-links/http";
+import { answerJson, personActor, readBody } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
@@ -10,7 +10,6 @@ import { publishAccount, updateAccount } from "../store/accounts.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { claimHandle } from "../store/handles.ts";
 import { lockCallersAccount } from "../store/sessions.ts";
-import { personActor } from "./actors.ts";
 
 /** PATCH /console/api/account: the owner changes the public profile, the handle included. */
 export const changeAccount =

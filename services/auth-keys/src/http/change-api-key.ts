@@ -1,10 +1,9 @@
 import type { Request, Response } from "express";
-import { ApiKeyChange, refuse } from "@payment-links/contracts";
-import { answerJson, readBody, readParam } from "@payment-links/http";
+import { type Actor, ApiKeyChange, refuse } from "@payment-links/contracts";
+import { answerJson, personActor, readBody, readParam } from "@payment-links/http";
 import { type Caller, requirePresence } from "@payment-links/identity";
 import { type Transaction, transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
-import type { Actor } from "../domain/audit.ts";
 import {
   type ApiKey,
   type OwnLimit,
@@ -20,7 +19,6 @@ import {
 } from "../store/api-keys.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { lockCallersAccount } from "../store/sessions.ts";
-import { personActor } from "./actors.ts";
 
 type Change = { caller: Caller; actor: Actor; id: string; now: Date };
 

@@ -1,13 +1,12 @@
 import type { Request, Response } from "express";
 import { PasskeyChange, refuse } from "@payment-links/contracts";
-import { answerJson, readBody, readParam } from "@payment-links/http";
+import { answerJson, personActor, readBody, readParam } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { showPasskey } from "../domain/passkey.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { renamePasskey } from "../store/passkeys.ts";
-import { personActor } from "./actors.ts";
 
 /** PATCH /console/api/passkeys/{id}: names a passkey. */
 export const changePasskey =

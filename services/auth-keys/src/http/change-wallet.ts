@@ -1,10 +1,9 @@
 import type { Request, Response } from "express";
-import { type Account, WalletChange, refuse } from "@payment-links/contracts";
-import { answerJson, readBody, readParam } from "@payment-links/http";
+import { type Account, WalletChange, refuse, type Actor } from "@payment-links/contracts";
+import { answerJson, personActor, readBody, readParam } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { type Transaction, transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
-import type { Actor } from "../domain/audit.ts";
 import {
   type DefaultsChange,
   changeDefaults,
@@ -16,7 +15,6 @@ import { insertAudit } from "../store/audit-log.ts";
 import { findPendingDefault } from "../store/pending-defaults.ts";
 import { lockCallersAccount } from "../store/sessions.ts";
 import { updateDefaults } from "../store/wallets.ts";
-import { personActor } from "./actors.ts";
 import { cancelDefault, findWait, scheduleDefault } from "./pending-default.ts";
 
 /**

@@ -1,13 +1,12 @@
 import type { Request, Response } from "express";
 import { apiKeyBody, mintApiKey, newId, refuse, shownKeyLength } from "@payment-links/contracts";
-import { readBody } from "@payment-links/http";
+import { personActor, readBody } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { apiKeysMax, openApiKey, requireWithin } from "../domain/api-key.ts";
 import { countApiKeys } from "../store/api-keys.ts";
 import { lockCallersAccount } from "../store/sessions.ts";
-import { personActor } from "./actors.ts";
 import { answerIssuedKey, issueApiKey } from "./issue-api-key.ts";
 
 /** POST /console/api/api-keys: a new key, shown in this answer and never again. */

@@ -1,6 +1,6 @@
 import type { Request, Response } from "express";
 import { refuse } from "@payment-links/contracts";
-import { readParam } from "@payment-links/http";
+import { personActor, readParam } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
@@ -8,7 +8,6 @@ import { publishAccount } from "../store/accounts.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { lockCallersAccount } from "../store/sessions.ts";
 import { deleteWallet as deleteStoredWallet } from "../store/wallets.ts";
-import { personActor } from "./actors.ts";
 
 /**
  * DELETE /console/api/wallets/{id}: earlier links go on settling to it. No other wallet becomes the

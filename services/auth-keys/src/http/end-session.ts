@@ -1,11 +1,10 @@
 import type { Request, Response } from "express";
 import { hashSecret } from "@payment-links/contracts";
-import { readSessionToken, sessionCookie } from "@payment-links/http";
+import { personActor, readSessionToken, sessionCookie } from "@payment-links/http";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { deleteSessionByHash } from "../store/sessions.ts";
-import { personActor } from "./actors.ts";
 
 /** DELETE /console/api/session: the session ends, here at once and at every service within 5 s. */
 export const endSession = (deps: Deps) => async (req: Request, res: Response) => {

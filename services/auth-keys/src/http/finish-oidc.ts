@@ -1,13 +1,12 @@
 import type { Request, Response } from "express";
 import { hashSecret, newId, refuse } from "@payment-links/contracts";
-import { readSessionToken, writeFreshMs } from "@payment-links/http";
+import { personActor, readSessionToken, writeFreshMs } from "@payment-links/http";
 import { type Caller, presenceMsMax } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import type { OidcProof, ProvenIdentity } from "../domain/identity.ts";
 import { oidcFlow } from "../domain/sign-in-attempt.ts";
 import { spendSignInAttempt } from "../store/sign-in-attempts.ts";
-import { personActor } from "./actors.ts";
 import { linkProvenIdentity } from "./link-proven-identity.ts";
 import { ownerOf, renewPresence } from "./renew-presence.ts";
 import { readBrowser } from "./sign-in-browser.ts";

@@ -1,9 +1,8 @@
 import type { Response } from "express";
-import { hashSecret } from "@payment-links/contracts";
+import { hashSecret, type Actor } from "@payment-links/contracts";
 import { answerJson } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import type { Transaction } from "@payment-links/postgres";
-import type { Actor } from "../domain/audit.ts";
 import { type ApiKey, showApiKey } from "../domain/api-key.ts";
 import { insertApiKey } from "../store/api-keys.ts";
 import { insertAudit } from "../store/audit-log.ts";

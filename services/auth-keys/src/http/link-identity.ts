@@ -1,11 +1,10 @@
 import type { Request, Response } from "express";
 import { LinkIdentityBody, newId } from "@payment-links/contracts";
-import { answerJson, readBody } from "@payment-links/http";
+import { answerJson, personActor, readBody } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { showIdentity } from "../domain/identity.ts";
-import { personActor } from "./actors.ts";
 import { requireMethod } from "./list-sign-in-methods.ts";
 import { linkProvenIdentity } from "./link-proven-identity.ts";
 import { readSiwe } from "./read-siwe.ts";

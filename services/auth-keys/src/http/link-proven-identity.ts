@@ -1,7 +1,6 @@
-import { refuse } from "@payment-links/contracts";
+import { refuse, type Actor } from "@payment-links/contracts";
 import type { Caller } from "@payment-links/identity";
 import type { Transaction } from "@payment-links/postgres";
-import type { Actor } from "../domain/audit.ts";
 import { type Identity, type ProvenIdentity, identitiesMax } from "../domain/identity.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { insertIdentity, listIdentities, lockIdentity } from "../store/identities.ts";

@@ -1,7 +1,6 @@
-import type { Account } from "@payment-links/contracts";
+import type { Account, Actor } from "@payment-links/contracts";
 import type { Transaction } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
-import type { Actor } from "../domain/audit.ts";
 import type { PendingDefault } from "../domain/wallet.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import {

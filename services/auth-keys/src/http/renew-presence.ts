@@ -1,6 +1,6 @@
 import type { Request, Response } from "express";
 import { hashSecret, refuse } from "@payment-links/contracts";
-import { sessionCookie } from "@payment-links/http";
+import { personActor, sessionCookie } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { type Transaction, transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
@@ -11,7 +11,6 @@ import { insertAudit } from "../store/audit-log.ts";
 import { lockIdentity } from "../store/identities.ts";
 import { lockCallersAccount, renewSession } from "../store/sessions.ts";
 import { redeemSignInToken } from "../store/sign-in-tokens.ts";
-import { personActor } from "./actors.ts";
 
 /**
  * Tells whose account was proven, in the transaction that counts it. It throws a refusal to undo

@@ -1,8 +1,7 @@
-import { refuse } from "@payment-links/contracts";
+import { refuse, type Actor } from "@payment-links/contracts";
 import type { Caller } from "@payment-links/identity";
 import type { Transaction } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
-import type { Actor } from "../domain/audit.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { countWaysIn } from "../store/passkeys.ts";
 import { deleteSessionsOfIdentity, lockCallersAccount } from "../store/sessions.ts";

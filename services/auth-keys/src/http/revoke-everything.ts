@@ -1,9 +1,8 @@
 import type { Request, Response } from "express";
-import { body } from "@payment-links/contracts";
+import { body, type Actor } from "@payment-links/contracts";
 import { answerJson, readBody } from "@payment-links/http";
 import { type Transaction, transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
-import type { Actor } from "../domain/audit.ts";
 import { lockAccount } from "../store/accounts.ts";
 import { revokeApiKeysOfAccount } from "../store/api-keys.ts";
 import { insertAudit } from "../store/audit-log.ts";

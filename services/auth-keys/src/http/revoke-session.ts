@@ -1,12 +1,11 @@
 import type { Request, Response } from "express";
 import { refuse } from "@payment-links/contracts";
-import { readParam } from "@payment-links/http";
+import { personActor, readParam } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { deleteSession } from "../store/sessions.ts";
-import { personActor } from "./actors.ts";
 
 /**
  * DELETE /console/api/sessions/{id}: ends one of the account's sessions, as signing out there

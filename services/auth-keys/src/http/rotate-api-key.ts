@@ -7,7 +7,7 @@ import {
   refuse,
   shownKeyLength,
 } from "@payment-links/contracts";
-import { readBody, readParam } from "@payment-links/http";
+import { personActor, readBody, readParam } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
@@ -15,7 +15,6 @@ import { type ApiKey, replacedKeysMax, rotateApiKey as decideRotation } from "..
 import { countApiKeys, lockApiKey, updateApiKeyReplaced } from "../store/api-keys.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { lockCallersAccount } from "../store/sessions.ts";
-import { personActor } from "./actors.ts";
 import { answerIssuedKey, issueApiKey } from "./issue-api-key.ts";
 
 /**

@@ -1,10 +1,16 @@
 import type { Request, Response } from "express";
-import { type Account, Refusal, hashSecret, newId, refuse } from "@payment-links/contracts";
-import { readSessionToken, sessionCookie } from "@payment-links/http";
+import {
+  type Account,
+  Refusal,
+  hashSecret,
+  newId,
+  refuse,
+  type Actor,
+} from "@payment-links/contracts";
+import { personActor, readSessionToken, sessionCookie } from "@payment-links/http";
 import { type Transaction, transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { openAccount } from "../domain/account.ts";
-import type { Actor } from "../domain/audit.ts";
 import type { ProvenIdentity } from "../domain/identity.ts";
 import { type SignInMethod, sessionLifeMs } from "../domain/session.ts";
 import { mintToken } from "../domain/token.ts";
@@ -12,7 +18,7 @@ import { insertAccount, lockAccount, publishNewAccount } from "../store/accounts
 import { insertAudit } from "../store/audit-log.ts";
 import { insertIdentity, lockIdentity } from "../store/identities.ts";
 import { deleteSessionByHash, insertSession } from "../store/sessions.ts";
-import { personActor, visitorActor } from "./actors.ts";
+import { visitorActor } from "./actors.ts";
 
 /** The session that a sign-in is about to begin. */
 type Beginning = { sessionId: string; actor: Actor; now: Date };
@@ -48,13 +54,13 @@ export const signIn = async (
   const sessionId = newId("sess");
   const formerHash = hashSecret(readSessionToken(req, deps.cookie) ?? "");
   const now = deps.clock.now();
-  const actor = personActor(req, { id: sessionId });
+  const actor = personActor(req, { id: sessionId, method });
   const account = await transact(deps.pool, async (tx) => {
     const { account: found, identityId } = await who(tx, { sessionId, actor, now });
     const accountId = found.id;
     const detail = { method };
     if (found.isSuspended === true) {
-      const visitor = { at: now, accountId, actor: visitorActor(req) };
+      const visitor = { at: now, accountId, actor: { ...visitorActor(req), method } };
       await insertAudit(tx, { ...visitor, action: "session.refused", detail });
       return found;
     }

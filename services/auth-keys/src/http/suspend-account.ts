@@ -1,9 +1,8 @@
 import type { Request, Response } from "express";
-import { type Account, body, nullable, text } from "@payment-links/contracts";
+import { type Account, body, nullable, text, type Actor } from "@payment-links/contracts";
 import { answerJson, readBody } from "@payment-links/http";
 import { type Transaction, transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
-import type { Actor } from "../domain/audit.ts";
 import { lockAccount, publishAccount, updateSuspension } from "../store/accounts.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { deleteSessionsOfAccount } from "../store/sessions.ts";

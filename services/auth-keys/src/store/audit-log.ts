@@ -1,10 +1,17 @@
 import * as z from "zod";
 import { sql } from "slonik";
-import { pageSize } from "@payment-links/contracts";
+import { publishAudit } from "@payment-links/bus";
+import {
+  type Actor,
+  type AuditRecord,
+  auditActorKinds,
+  idOfUuid,
+  pageSize,
+  uuidOfId,
+} from "@payment-links/contracts";
 import { type Db, type Transaction, nothing } from "@payment-links/postgres";
-import type { Actor, AuditRecord } from "../domain/audit.ts";
 
-type AuditEntry = {
+type OwnDeed = {
   at: Date;
   accountId: string;
   actor: Actor;
@@ -42,45 +49,96 @@ type AuditEntry = {
   detail?: Record<string, string | number | boolean | null | readonly string[]>;
 };
 
-/** Writes down what was done, in the transaction that does it. */
-export const insertAudit = async (
-  tx: Transaction,
-  { at, accountId, actor, action, targetId, detail }: AuditEntry,
-): Promise<void> => {
-  await tx.query(nothing`
+/** Writes down what was done, and tells it, in the transaction that does it. */
+export const insertAudit = async (tx: Transaction, { actor, ...deed }: OwnDeed): Promise<void> => {
+  await insertRecords(tx, [await publishAudit(tx, { ...actor, ...deed })]);
+};
+
+const columnTypes = [
+  "uuid",
+  "timestamptz",
+  "text",
+  "text",
+  "text",
+  "text",
+  "text",
+  "text",
+  "text",
+  "text",
+  "text",
+  "text",
+];
+
+/** Keeps entries, in their order. One that is there already stays as it is. */
+export const insertRecords = async (db: Db, records: readonly AuditRecord[]): Promise<void> => {
+  if (records.length === 0) return;
+  const rows = records.map(({ actor, ...record }) => [
+    uuidOfId(record.id),
+    record.at.toISOString(),
+    record.accountId,
+    actor.kind,
+    actor.id,
+    actor.operator,
+    record.address,
+    record.userAgent,
+    record.method,
+    record.action,
+    record.targetId,
+    JSON.stringify(record.detail),
+  ]);
+  await db.query(nothing`
     INSERT INTO audit_log (
-      occurred_at, account_id, actor_kind, actor_id, operator, address, user_agent, action,
-      target_id, detail
-    ) VALUES (
-      ${sql.timestamp(at)}, ${accountId}, ${actor.kind},
-      ${actor.kind === "session" ? actor.id : null},
-      ${actor.kind === "operator" ? actor.name : null}, ${actor.address}, ${actor.userAgent},
-      ${action}, ${targetId ?? null}, ${sql.jsonb(detail ?? {})}
+      id, occurred_at, account_id, actor_kind, actor_id, operator, address, user_agent, method,
+      action, target_id, detail
     )
+    SELECT new.id, new.occurred_at, new.account_id, new.actor_kind, new.actor_id, new.operator,
+      new.address, new.user_agent, new.method, new.action, new.target_id, new.detail::jsonb
+    FROM ${sql.unnest(rows, columnTypes)} AS new (
+      id, occurred_at, account_id, actor_kind, actor_id, operator, address, user_agent, method,
+      action, target_id, detail
+    )
+    ON CONFLICT (id) DO NOTHING
   `);
 };
 
 const AuditRow = z.object({
-  id: z.string(),
+  seq: z.string(),
+  uuid: z.string(),
+  at: z.date(),
   action: z.string(),
-  actorKind: z.string(),
+  kind: z.enum(auditActorKinds),
   actorId: z.string().nullable(),
+  operator: z.string().nullable(),
   targetId: z.string().nullable(),
   detail: z.record(z.string(), z.unknown()),
   address: z.string().nullable(),
   userAgent: z.string().nullable(),
-  occurredAt: z.date(),
+  method: z.string().nullable(),
 });
 
+/** An entry of one account with its place in the log, by which its batches go on. */
+type KeptRecord = Omit<AuditRecord, "accountId"> & { seq: string };
+
+const recordOf = (row: z.output<typeof AuditRow>): KeptRecord => {
+  const { actorId: id, kind, operator, uuid, ...rest } = row;
+  return { ...rest, id: idOfUuid("aud", uuid), actor: { kind, id, operator } };
+};
+
 /** A page of what was done to an account, newest first, and one more where more follows. */
-export const listAudit = (
+export const listAudit = async (
   db: Db,
   { accountId, offset }: { accountId: string; offset: number },
-): Promise<readonly AuditRecord[]> =>
-  db.any(sql.type(AuditRow)`
-    SELECT id, action, actor_kind AS "actorKind", actor_id AS "actorId",
-      target_id AS "targetId", detail, address, user_agent AS "userAgent",
-      occurred_at AS "occurredAt"
+): Promise<readonly KeptRecord[]> => {
+  const rows = await db.any(sql.type(AuditRow)`
+    SELECT ${columns}
     FROM audit_log WHERE account_id = ${accountId}
     ORDER BY seq DESC LIMIT ${pageSize + 1} OFFSET ${offset}
   `);
+  return rows.map(recordOf);
+};
+
+const columns = sql.fragment`
+  seq, id AS uuid, occurred_at AS at, action, actor_kind AS kind,
+  actor_id AS "actorId", operator, target_id AS "targetId", detail, address,
+  user_agent AS "userAgent", method
+`;

@@ -6,7 +6,7 @@ import type { FoundSession } from "../domain/introspection.ts";
 import { type Session, type SignInMethod, sessionIdleMs, sessionsMax } from "../domain/session.ts";
 import { AccountRow, accountColumns, lockAccount } from "./accounts.ts";
 
-const SessionRow = z.object({ id: z.string(), accountId: z.string() });
+const SessionRow = z.object({ id: z.string(), accountId: z.string(), method: z.string() });
 const SessionIdRow = z.object({ id: z.string() });
 const ListedSessionRow = z.object({
   id: z.string(),
@@ -73,10 +73,10 @@ export const renewSession = async (
 export const deleteSessionByHash = async (
   tx: Transaction,
   hash: Buffer,
-): Promise<{ id: string; accountId: string } | undefined> =>
+): Promise<z.output<typeof SessionRow> | undefined> =>
   (await tx.maybeOne(sql.type(SessionRow)`
     DELETE FROM sessions WHERE hash = ${sql.binary(hash)}
-    RETURNING id, account_id AS "accountId"
+    RETURNING id, account_id AS "accountId", method
   `)) ?? undefined;
 
 /** Ends a session of the account; answers whether there was one. */
@@ -142,6 +142,7 @@ export const listSessions = (
 
 const FoundSessionRow = AccountRow.extend({
   credentialId: z.string(),
+  method: z.string(),
   lastSeenAt: z.date(),
   expiresAt: z.date(),
   provenAt: z.date(),
@@ -157,7 +158,7 @@ export const findSessionByHash = async (
   { hash, issuer }: { hash: Buffer; issuer: string | undefined },
 ): Promise<FoundSession | undefined> =>
   (await db.maybeOne(sql.type(FoundSessionRow)`
-    SELECT ${accountColumns}, s.id AS "credentialId", s.last_seen_at AS "lastSeenAt",
+    SELECT ${accountColumns}, s.id AS "credentialId", s.method, s.last_seen_at AS "lastSeenAt",
       s.expires_at AS "expiresAt", coalesce(s.presence_at, s.date_created) AS "provenAt",
       ARRAY(
         SELECT i.method FROM identities i

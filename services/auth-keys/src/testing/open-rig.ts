@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { sql } from "slonik";
-import { type Catalogue, hashSecret } from "@payment-links/contracts";
+import { type Catalogue, hashSecret, topics } from "@payment-links/contracts";
 import { holdAnswer, openTestGround, serveForTest } from "@payment-links/process/testing";
 import type { Ground } from "@payment-links/process";
 import type { AuthKeysConfig, OidcClient } from "../config.ts";
@@ -112,10 +112,11 @@ export const openRig = async ({
     },
     /** Writes down the uses noted so far, as every stop does. */
     keepUses: () => service.stop(),
-    /** An account's events in the outbox, in the order in which they will be sent. */
+    /** What an account's own events in the outbox say, in the order in which they will be sent. */
     readEvents: async (userId: string) => {
       const rows = await pool.any(sql.type(Event)`
-        SELECT type, topic, value FROM outbox WHERE key = ${userId} ORDER BY seq
+        SELECT type, topic, value FROM outbox
+        WHERE key = ${userId} AND topic = ${topics.accounts} ORDER BY seq
       `);
       return rows.map(({ type, topic, value }) => ({ type, topic, data: JSON.parse(value) }));
     },

@@ -1,0 +1,20 @@
+import type { Request } from "express";
+import type { Actor } from "@payment-links/contracts";
+
+const userAgentCharsMax = 300;
+
+/** From where a request comes, for the audit log. */
+export const placeOf = (req: Request): Pick<Actor, "address" | "userAgent"> => ({
+  address: req.ip ?? null,
+  userAgent: req.get("user-agent")?.slice(0, userAgentCharsMax) ?? null,
+});
+
+/** The person behind a session, for the audit log. */
+export const personActor = (
+  req: Request,
+  { id, method = null }: { id: string; method?: string | null | undefined },
+): Actor => ({
+  actor: { kind: "session", id, operator: null },
+  method,
+  ...placeOf(req),
+});
