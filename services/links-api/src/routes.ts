@@ -35,7 +35,7 @@ export const publicRoutes = (deps: Deps): readonly Route[] => [
 const apiRoutes = (deps: Deps): readonly Route[] => {
   const { create, list, retrieve } = publicLinkOperations(deps.createBody);
   return [
-    keyRoute({ ...create, scope: create.caller, handle: createLink(deps) }),
+    keyRoute({ ...create, scope: create.caller, handle: createLink(deps, "key") }),
     keyRoute({ ...list, scope: list.caller, handle: listOwnLinks(deps) }),
     publicRoute({ ...retrieve, handle: getLink(deps) }),
   ];
@@ -45,7 +45,7 @@ const consoleRoutes = (deps: Deps): readonly Route[] => {
   const links = consoleLinkOperations(deps.createBody);
   return [
     sessionRoute({ ...links.list, handle: listOwnLinks(deps) }),
-    sessionRoute({ ...links.create, handle: createLink(deps) }),
+    sessionRoute({ ...links.create, handle: createLink(deps, "person") }),
     sessionRoute({ ...links.get, handle: getConsoleLink(deps) }),
     sessionRoute({ ...links.listPayments, handle: listLinkPayments(deps) }),
     sessionRoute({ ...links.deactivate, handle: deactivateOwnLink(deps) }),

@@ -69,6 +69,47 @@ describe("the console's payment links", () => {
     expect([again.status, again.json.errors[0].code]).toEqual([409, "PAYMENT_LINK_NOT_ACTIVE"]);
   });
 
+  test("the audit log is told of a deactivation: who, how and from where; of a refused one nothing", async () => {
+    const own = sampleAccount();
+    const headers = { ...rig.giveSession(own), "user-agent": "Browser/1.0" };
+    const { id } = (await post("", '{"toAmount":"5"}', headers)).json;
+    await post(`/${id}/deactivate`, undefined, headers);
+    await post(`/${id}/deactivate`, undefined, headers);
+    const told = await rig.readAudit(own.id);
+    expect(told.filter(({ action }) => action === "payment_link.deactivated")).toEqual([
+      {
+        id: expect.stringMatching(/^aud_/),
+        accountId: own.id,
+        at: rig.clock.now(),
+        action: "payment_link.deactivated",
+        actor: { kind: "session", id: expect.anything(), operator: null },
+        address: expect.stringMatching(/127\.0\.0\.1$/),
+        userAgent: "Browser/1.0",
+        method: "siwe",
+        targetId: id,
+        detail: {},
+      },
+    ]);
+  });
+
+  test("the audit log is told where a person's new link settles to, once, and of a key's nothing", async () => {
+    const own = sampleAccount();
+    const headers = rig.giveSession(own);
+    const { id } = (await post("", '{"toAmount":"5"}', headers)).json;
+    const once = { ...headers, "idempotency-key": "order-1" };
+    const kept = (await post("", '{"toAmount":"6"}', once)).json;
+    expect((await post("", '{"toAmount":"6"}', once)).json).toEqual(kept);
+    await rig.createLink(rig.giveKey(own), { toAmount: "7" });
+    const told = await rig.readAudit(own.id);
+    expect(told.map(({ action, targetId }) => [action, targetId])).toEqual([
+      ["payment_link.created", id],
+      ["payment_link.created", kept.id],
+    ]);
+    const { destinationAddress, token } = await rig.retrieve(id);
+    const detail = { toAmount: "5", chainId: token.chain.id, destinationAddress };
+    expect(told[0]).toMatchObject({ detail, method: "siwe", actor: { kind: "session" } });
+  });
+
   test("given a completed or an expired link, deactivating is refused", async () => {
     const completed = await create();
     await rig.settle(sampleSettlement(completed, { amount: "5" }));

@@ -1,13 +1,14 @@
 import type { Request, Response } from "express";
-import { outgoing } from "@payment-links/bus";
+import { auditEvent, outgoing } from "@payment-links/bus";
 import {
   type Account,
+  type Actor,
   type CreateLinkBody,
   checkoutPageUrl,
   linkCreated,
   newId,
 } from "@payment-links/contracts";
-import { answerJson, readBytes, readJson } from "@payment-links/http";
+import { answerJson, personActor, readBytes, readJson } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import type { Deps } from "../deps.ts";
 import { readIdempotencyKey } from "../domain/idempotency.ts";
@@ -18,14 +19,16 @@ import { createReferences } from "./payment-reference.ts";
 
 /**
  * POST /v1/payment-link and POST /console/api/payment-links: an order becomes a link that settles to
- * the owner's default wallet. Without an idempotency key that is one statement.
+ * the owner's default wallet. Without an idempotency key that is one statement. What a person makes
+ * stands in the audit log, what a key makes does not.
  */
 export const createLink =
-  (deps: Deps) =>
-  async (req: Request, res: Response, { account }: Caller): Promise<void> => {
+  (deps: Deps, by: "key" | "person") =>
+  async (req: Request, res: Response, { account, credential }: Caller): Promise<void> => {
     const idempotencyKey = readIdempotencyKey(req.get("idempotency-key"));
     const bytes = await readBytes(req);
-    const open = () => openFor(deps, account, readJson(req, bytes, deps.createBody));
+    const person = by === "person" ? personActor(req, credential) : undefined;
+    const open = () => openFor(deps, { account, person }, readJson(req, bytes, deps.createBody));
     const { answer, isNew } =
       idempotencyKey === undefined
         ? await insertOpened(deps, open())
@@ -45,14 +48,26 @@ const insertOpened = async (deps: Deps, opened: ReturnType<typeof openFor>) => {
 
 const drawReference = createReferences();
 
-const openFor = (deps: Deps, account: Account, order: CreateLinkBody) => {
+type Maker = { account: Account; person: Actor | undefined };
+
+const openFor = (deps: Deps, { account, person }: Maker, order: CreateLinkBody) => {
   const owner = readyAccount(account, deps.catalogue);
   const now = deps.clock.now();
   const id = newId("plink");
   const link = openLink(order, owner, { id, paymentReference: drawReference(), now });
   const data = { link: linkState(link, now) };
+  const { chainId, destinationAddress } = link;
+  const detail = { toAmount: link.toAmount.toFixed(), chainId, destinationAddress };
+  const deed = {
+    at: now,
+    accountId: account.id,
+    action: "payment_link.created",
+    targetId: id,
+    detail,
+  };
   return {
     link,
+    deed: person && auditEvent({ ...person, ...deed }),
     event: outgoing(linkCreated, { key: id, occurredAt: now, data }),
     unwrittenOwner: deps.writtenAccounts.has(account) ? undefined : account,
     answer: { id, url: checkoutPageUrl(deps.checkoutUrl, owner.handle, id) },

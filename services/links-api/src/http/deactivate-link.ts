@@ -1,7 +1,7 @@
 import type { Request, Response } from "express";
-import { outgoing, publish } from "@payment-links/bus";
+import { outgoing, publish, publishAudit } from "@payment-links/bus";
 import { linkDeactivated, refuse } from "@payment-links/contracts";
-import { answerJson } from "@payment-links/http";
+import { answerJson, personActor } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
@@ -26,6 +26,13 @@ export const deactivateOwnLink =
       await updateLinks(tx, [link]);
       const data = { link: linkState(link, now) };
       await publish(tx, [outgoing(linkDeactivated, { key: id, occurredAt: now, data })]);
+      await publishAudit(tx, {
+        ...personActor(req, caller.credential),
+        at: now,
+        accountId: link.userId,
+        action: "payment_link.deactivated",
+        targetId: id,
+      });
     });
     deps.counters.changed("active", "inactive");
     deps.wakeRelay();

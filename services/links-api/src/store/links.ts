@@ -52,8 +52,16 @@ const columns = sql.fragment`
   links.last_transaction_id AS "lastTransactionId"
 `;
 
-/** A new link with the event that tells of it, and with its owner if that is not written yet. */
-export type NewLink = { link: Link; event: OutgoingEvent; unwrittenOwner: Account | undefined };
+/**
+ * A new link with the event that tells of it, what the audit log is told if a person made it, and its
+ * owner if that is not written yet.
+ */
+export type NewLink = {
+  link: Link;
+  event: OutgoingEvent;
+  deed: OutgoingEvent | undefined;
+  unwrittenOwner: Account | undefined;
+};
 
 /**
  * Writes a new link and its event, and its owner where given, in one statement: one round trip and
@@ -61,9 +69,12 @@ export type NewLink = { link: Link; event: OutgoingEvent; unwrittenOwner: Accoun
  */
 export const insertLink = async (
   db: Db,
-  { link, event, unwrittenOwner }: NewLink,
+  { link, event, deed, unwrittenOwner }: NewLink,
 ): Promise<void> => {
-  const name = unwrittenOwner === undefined ? "insert_link" : "insert_link_with_owner";
+  const byWhom = deed === undefined ? "insert_link" : "insert_persons_link";
+  const name = unwrittenOwner === undefined ? byWhom : `${byWhom}_with_owner`;
+  const deedStep =
+    deed === undefined ? sql.fragment`` : sql.fragment`deed AS (${outboxInsert(deed)}),`;
   const ownerStep =
     unwrittenOwner === undefined
       ? sql.fragment``
@@ -71,7 +82,7 @@ export const insertLink = async (
   const row = outboxRow(event);
   // Its values are in one template, because a fragment's text would be rewritten at every call.
   await db.query(sql.prepared(name, NothingRow)`
-    WITH ${ownerStep} link AS (
+    WITH ${ownerStep} ${deedStep} link AS (
       INSERT INTO links (
         id, user_id, version, status, to_amount, max_usage, description, created_at, expires_at,
         wallet_id, wallet_provider, destination_address, token_id, chain_id, token_address,
@@ -89,6 +100,15 @@ export const insertLink = async (
       ${row.value}
     )
   `);
+};
+
+const outboxInsert = (event: OutgoingEvent) => {
+  const { id, topic, key, type, occurredAt, traceparent, value } = outboxRow(event);
+  return sql.fragment`
+    INSERT INTO outbox (id, topic, key, type, occurred_at, traceparent, value) VALUES (
+      ${id}, ${topic}, ${key}, ${type}, ${occurredAt}, ${traceparent}, ${value}
+    )
+  `;
 };
 
 /**

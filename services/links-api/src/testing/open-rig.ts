@@ -3,6 +3,7 @@ import { sql } from "slonik";
 import * as z from "zod";
 import {
   type Account,
+  AuditRecord,
   type Catalogue,
   type IntrospectionAnswer,
   type Scope,
@@ -12,6 +13,7 @@ import {
   mintApiKey,
   newId,
   scopes,
+  topics,
 } from "@payment-links/contracts";
 import { type Transaction, openPool } from "@payment-links/postgres";
 import type { Ground } from "@payment-links/process";
@@ -118,6 +120,7 @@ export const openRig = async ({
       bucketId: newId("key"),
       scopes: [...(grant.scopes ?? scopes)],
       expiresAt: grant.expiresAt ?? null,
+      ...(kind === "session" ? { method: "siwe" } : {}),
     };
     const hash = hashSecret(secret).toString("hex");
     answers.set(`${kind} ${hash}`, { found: true, account, credential });
@@ -199,6 +202,14 @@ export const openRig = async ({
         SELECT id, type, key, value FROM outbox WHERE key = ${linkId} ORDER BY seq
       `);
       return rows.map((row) => ({ id: row.id, type: row.type, data: JSON.parse(row.value) }));
+    },
+    /** What the outbox tells the audit log of an account. */
+    readAudit: async (accountId: string) => {
+      const rows = await pool.any(sql.type(OutboxRow)`
+        SELECT id, type, key, value FROM outbox
+        WHERE key = ${accountId} AND topic = ${topics.audit} ORDER BY seq
+      `);
+      return rows.map(({ value }) => z.decode(AuditRecord, JSON.parse(value)));
     },
     countKeptAnswers: async () => {
       const { count } = await pool.one(sql.type(CountRow)`
