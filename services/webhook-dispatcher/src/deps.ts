@@ -14,6 +14,8 @@ export type Deps = Pick<Ground, "pool" | "clock" | "log"> & {
   images: OwnerImages;
   /** Begins no further attempt for an endpoint that was just disabled or deleted. */
   leaveEndpoint: (endpointId: string) => void;
+  /** Tells the relay that a transaction with events has been committed. */
+  wakeRelay: () => void;
 };
 
 /** What the reactions to events are given. */

@@ -35,7 +35,7 @@ export const createWebhookDispatcher = (
   config: WebhookDispatcherConfig,
   outside: Outside = openOutside(),
 ): Service =>
-  createService(ground, "webhook-dispatcher", () => {
+  createService(ground, "webhook-dispatcher", (wakeRelay) => {
     const { clock, log, metrics, pool } = ground;
     const { schedule, secretKeys } = config;
     const rules = rulesOf(ground, config);
@@ -52,7 +52,8 @@ export const createWebhookDispatcher = (
     });
     const leaveEndpoint: Deps["leaveEndpoint"] = (endpointId) => dispatcher?.leave(endpointId);
     const { resolve } = outside;
-    const deps = { pool, clock, log, rules, resolve, secretKeys, images, leaveEndpoint };
+    const own = { rules, resolve, secretKeys, images, leaveEndpoint, wakeRelay };
+    const deps = { pool, clock, log, ...own };
     return {
       publicRoutes: publicRoutes(deps),
       internalRoutes: internalRoutes(deps),

@@ -1,6 +1,7 @@
 import type { Request, Response } from "express";
+import { publishAudit } from "@payment-links/bus";
 import { EndpointBody, newId, refuse } from "@payment-links/contracts";
-import { answerJson, readBody } from "@payment-links/http";
+import { answerJson, personActor, readBody } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
@@ -11,13 +12,14 @@ import { insertEndpoint, lockEndpoints } from "../store/endpoints.ts";
 
 /** POST /console/api/webhook-endpoints: adds an endpoint and shows its secret, this once. */
 export const createEndpoint =
-  ({ pool, clock, rules, resolve, secretKeys }: Deps) =>
-  async (req: Request, res: Response, { account }: Caller): Promise<void> => {
+  ({ pool, clock, rules, resolve, secretKeys, wakeRelay }: Deps) =>
+  async (req: Request, res: Response, { account, credential }: Caller): Promise<void> => {
     const { url: typed, name } = await readBody(req, EndpointBody);
     const url = await admitWebhookUrl(typed, { rules, resolve });
     if (url === undefined) throw refuse("INVALID_WEBHOOK_URL");
     const id = newId("whe");
     const secret = mintSecret();
+    const now = clock.now();
     const fresh = {
       id,
       userId: account.id,
@@ -25,11 +27,23 @@ export const createEndpoint =
       name,
       secretPrefix: secretPrefixOf(secret),
       ...sealSecret(secretKeys, secret, id),
-      dateCreated: clock.now(),
+      dateCreated: now,
     };
     const endpoint = await transact(pool, async (tx) => {
       await lockEndpoints(tx, account.id);
-      return insertEndpoint(tx, fresh);
+      const inserted = await insertEndpoint(tx, fresh);
+      const deed = {
+        ...personActor(req, credential),
+        at: now,
+        accountId: account.id,
+        targetId: id,
+      };
+      // The path and the query can hold a token of the receiver's.
+      const detail = { origin: url.origin, name };
+      await publishAudit(tx, { ...deed, action: "webhook_endpoint.added", detail });
+      await publishAudit(tx, { ...deed, action: "webhook_endpoint.secret_shown" });
+      return inserted;
     });
+    wakeRelay();
     answerJson(res, 201, { ...showEndpoint(endpoint), secret });
   };

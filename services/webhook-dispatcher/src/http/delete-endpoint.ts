@@ -1,5 +1,7 @@
 import type { Request, Response } from "express";
+import { publishAudit } from "@payment-links/bus";
 import { refuse } from "@payment-links/contracts";
+import { personActor } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
@@ -9,16 +11,24 @@ import { readEndpointId } from "./read-endpoint-id.ts";
 
 /** DELETE /console/api/webhook-endpoints/{id}: abandons what is queued; the log stays readable. */
 export const deleteEndpoint =
-  ({ pool, clock, leaveEndpoint }: Deps) =>
-  async (req: Request, res: Response, { account }: Caller): Promise<void> => {
+  ({ pool, clock, leaveEndpoint, wakeRelay }: Deps) =>
+  async (req: Request, res: Response, { account, credential }: Caller): Promise<void> => {
     const id = readEndpointId(req);
     const userId = account.id;
-    const isDeleted = await transact(pool, async (tx) => {
+    const now = clock.now();
+    await transact(pool, async (tx) => {
       await lockEndpoints(tx, userId);
       await abandonDeliveries(tx, { userId, endpointId: id, reason: "endpoint deleted" });
-      return markDeleted(tx, { userId, id }, clock.now());
+      if (!(await markDeleted(tx, { userId, id }, now))) throw refuse("NOT_FOUND");
+      await publishAudit(tx, {
+        ...personActor(req, credential),
+        at: now,
+        accountId: userId,
+        action: "webhook_endpoint.deleted",
+        targetId: id,
+      });
     });
-    if (!isDeleted) throw refuse("NOT_FOUND");
+    wakeRelay();
     leaveEndpoint(id);
     res.status(204).end();
   };

@@ -1,6 +1,7 @@
 import type { Request, Response } from "express";
+import { publishAudit } from "@payment-links/bus";
 import { EndpointChange, refuse } from "@payment-links/contracts";
-import { answerJson, readBody } from "@payment-links/http";
+import { answerJson, personActor, readBody } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
@@ -11,8 +12,8 @@ import { readEndpointId } from "./read-endpoint-id.ts";
 
 /** PATCH /console/api/webhook-endpoints/{id}: renames, enables or disables (rule HOOK-6). */
 export const updateEndpoint =
-  ({ pool, leaveEndpoint }: Deps) =>
-  async (req: Request, res: Response, { account }: Caller): Promise<void> => {
+  ({ clock, pool, leaveEndpoint, wakeRelay }: Deps) =>
+  async (req: Request, res: Response, { account, credential }: Caller): Promise<void> => {
     const { name, enabled } = await readBody(req, EndpointChange);
     const id = readEndpointId(req);
     const userId = account.id;
@@ -21,9 +22,22 @@ export const updateEndpoint =
       if (enabled === false) {
         await abandonDeliveries(tx, { userId, endpointId: id, reason: "endpoint disabled" });
       }
-      return storeEndpoint(tx, { userId, id }, { name, enabled });
+      const changed = await storeEndpoint(tx, { userId, id }, { name, enabled });
+      if (changed === null) throw refuse("NOT_FOUND");
+      await publishAudit(tx, {
+        ...personActor(req, credential),
+        at: clock.now(),
+        accountId: userId,
+        action: "webhook_endpoint.changed",
+        targetId: id,
+        detail: {
+          ...(name === undefined ? {} : { name }),
+          ...(enabled === undefined ? {} : { enabled }),
+        },
+      });
+      return changed;
     });
-    if (endpoint === null) throw refuse("NOT_FOUND");
+    wakeRelay();
     if (enabled === false) leaveEndpoint(id);
     answerJson(res, 200, showEndpoint(endpoint));
   };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { linkTransactionSucceeded, newId } from "@payment-links/contracts";
+import { AuditRecord, linkTransactionSucceeded, newId, topics } from "@payment-links/contracts";
 import { outgoing } from "@payment-links/bus";
 import { sql } from "slonik";
 import * as z from "zod";
@@ -344,5 +344,58 @@ describe("another account's endpoint", () => {
     const [queued] = (await rig.call(owner, "GET", `${path}/deliveries`)).json.data;
     expect(queued).toMatchObject({ status: "Pending" });
     expect(await list(owner)).toMatchObject([{ enabled: true }]);
+  });
+});
+
+describe("the audit log is told", () => {
+  const Row = z.object({ id: z.string(), key: z.string(), value: z.string() });
+  const toldOf = async ({ userId }: Person) => {
+    const rows = await rig.pool.any(sql.type(Row)`
+      SELECT id, key, value FROM outbox WHERE topic = ${topics.audit} AND key = ${userId}
+      ORDER BY seq
+    `);
+    return rows.map(({ value }) => z.decode(AuditRecord, JSON.parse(value)));
+  };
+
+  test("of endpoints that are added, changed and deleted and of the secret that was shown, with who, how and from where, and no secret", async () => {
+    const person = rig.signIn();
+    const { json } = await create(person, { url: "https://shop.com/t0ken?k=t0ken", name: "Shop" });
+    const path = `${endpointsPath}/${json.id}`;
+    await rig.call(person, "PATCH", path, { enabled: false });
+    await rig.call(person, "PATCH", path, { name: "Other" });
+    await rig.call(person, "DELETE", path);
+    const told = await toldOf(person);
+    expect(told.map(({ action, detail }) => [action, detail])).toEqual([
+      ["webhook_endpoint.added", { origin: "https://shop.com", name: "Shop" }],
+      ["webhook_endpoint.secret_shown", {}],
+      ["webhook_endpoint.changed", { enabled: false }],
+      ["webhook_endpoint.changed", { name: "Other" }],
+      ["webhook_endpoint.deleted", {}],
+    ]);
+    for (const entry of told) {
+      expect(entry).toMatchObject({
+        id: expect.stringMatching(/^aud_/),
+        accountId: person.userId,
+        at: rig.clock.now(),
+        actor: { kind: "session", id: expect.stringMatching(/^sess_/), operator: null },
+        address: expect.stringMatching(/127\.0\.0\.1$/),
+        userAgent: "node",
+        method: "passkey",
+        targetId: json.id,
+      });
+    }
+    expect(JSON.stringify(told)).not.toMatch(/t0ken|whsec_/);
+  });
+
+  test("of nothing that was refused", async () => {
+    const person = rig.signIn();
+    const other = rig.signIn();
+    const { json } = await create(other);
+    const path = `${endpointsPath}/${json.id}`;
+    await create(person, { url: "https://private.com/hook", name: "Shop" });
+    await rig.call(person, "PATCH", path, { enabled: false });
+    await rig.call(person, "DELETE", path);
+    expect(await toldOf(person)).toEqual([]);
+    expect(await toldOf(other)).toHaveLength(2);
   });
 });

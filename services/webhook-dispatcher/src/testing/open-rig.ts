@@ -153,6 +153,7 @@ const askFor =
         bucketId: id,
         scopes: [],
         expiresAt: null,
+        method: "passkey",
         presence: { provenAt, methods: ["link", "siwe"] },
       },
     });
