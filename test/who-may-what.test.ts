@@ -176,6 +176,7 @@ const expectations: Record<string, Expected> = {
     body: {},
   },
   "GET /console/api/audit-log": session,
+  "GET /console/api/audit-log/export": session,
 
   "GET /console/api/payment-links": session,
   "POST /console/api/payment-links": { ...session, body: { toAmount: "1" } },

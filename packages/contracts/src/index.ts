@@ -7,7 +7,14 @@ export {
   apiKeyOperations,
   overlapSecondsDefault,
 } from "./api/api-keys.ts";
-export { type AuditEntry, auditLogOperations } from "./api/audit-log.ts";
+export {
+  type AuditEntry,
+  AuditExportQuery,
+  type AuditFilter,
+  AuditQuery,
+  auditExportMax,
+  auditLogOperations,
+} from "./api/audit-log.ts";
 export { consoleOperations } from "./api/console.ts";
 export { type Operation, refusalsOf } from "./api/operation.ts";
 export {

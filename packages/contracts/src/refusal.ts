@@ -40,6 +40,7 @@ const catalogue = {
   WEBHOOK_ENDPOINT_LIMIT: [409, "The account has five webhook endpoints already."],
   PAYLOAD_TOO_LARGE: [413, "The body is larger than 64 KiB."],
   UNSUPPORTED_CONTENT_ENCODING: [415, "The body must not be compressed."],
+  AUDIT_LOG_TOO_LONG: [422, "These are more than 100,000 entries: narrow them by time."],
   INVALID_PAYMENT_LINK_AMOUNT: [422, "The amount has more decimals than the token allows."],
   INVALID_HANDLE: [422, "A handle is 3 to 30 of a-z, 0-9 and _, and not a reserved word."],
   INVALID_WALLET_ADDRESS: [422, "The address is not a valid one of the token's chain."],

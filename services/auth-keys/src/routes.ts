@@ -24,6 +24,7 @@ import { createApiKey } from "./http/create-api-key.ts";
 import { deleteWallet } from "./http/delete-wallet.ts";
 import { disableLeakedKeys } from "./http/disable-leaked-keys.ts";
 import { endSession } from "./http/end-session.ts";
+import { exportAuditLog } from "./http/export-audit-log.ts";
 import { finishOidc } from "./http/finish-oidc.ts";
 import { getAccount } from "./http/get-account.ts";
 import { getNonce } from "./http/get-nonce.ts";
@@ -53,6 +54,9 @@ import { unlinkIdentity } from "./http/unlink-identity.ts";
 
 /** Where identity providers send browsers back to. They know it by registration. */
 export const oidcCallbackPath = signInOperations.finishOidc.path;
+
+/** How long somebody may take to read an export. */
+const exportMsMax = 60_000;
 
 /** Every public route (rule CALLER-6). */
 export const publicRoutes = (deps: Deps): readonly Route[] => {
@@ -86,6 +90,11 @@ export const publicRoutes = (deps: Deps): readonly Route[] => {
     sessionRoute({ ...apiKeys.revoke, handle: revokeApiKey(deps) }),
     sessionRoute({ ...apiKeys.rotate, handle: rotateApiKey(deps) }),
     sessionRoute({ ...auditLogOperations.list, handle: listAuditLog(deps) }),
+    sessionRoute({
+      ...auditLogOperations.export,
+      answerMsMax: exportMsMax,
+      handle: exportAuditLog(deps),
+    }),
   ];
 };
 

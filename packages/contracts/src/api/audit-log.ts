@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { PageQuery } from "../payment-link.ts";
+import { type Reader, dateTime, oneOf, parameter, text } from "../validation.ts";
 import { type Operation, pageOf, wireInstant } from "./operation.ts";
 
 /** What was done to an account, as its owner sees it. */
@@ -21,6 +22,40 @@ export const AuditEntry = z
   .meta({ id: "AuditEntry" });
 export type AuditEntry = z.output<typeof AuditEntry>;
 
+const word = text({ lengthMin: 1, lengthMax: 64 });
+const actionForm = "^[a-z_]{1,40}(\\.[a-z_]{1,40})?$";
+
+const action: Reader<string> = {
+  schema: { type: "string", pattern: actionForm },
+  read: (input) => {
+    if (typeof input !== "string") return "string_type";
+    return new RegExp(actionForm).test(input) ? { value: input } : "string_pattern_mismatch";
+  },
+};
+
+/** Which entries are wanted; all of them where nothing is said. */
+const AuditFilter = z.object({
+  action: parameter(action).describe("An action, or the kind of thing before its full stop."),
+  actor: parameter(word).describe("A session's id, or a kind of actor."),
+  target: parameter(word).describe("The id of the thing to which it was done."),
+  from: parameter(dateTime).describe("The earliest time."),
+  to: parameter(dateTime).describe("The first time that is too late."),
+});
+export type AuditFilter = z.output<typeof AuditFilter>;
+
+/** The query of the list. */
+export const AuditQuery = z.object({ ...AuditFilter.shape, ...PageQuery.shape });
+
+const auditFormats = ["csv", "jsonl"] as const;
+/** The query of the export. */
+export const AuditExportQuery = z.object({
+  ...AuditFilter.shape,
+  format: parameter(oneOf(auditFormats)).describe("`csv` where nothing is said."),
+});
+
+/** An export has at most so many entries. */
+export const auditExportMax = 100_000;
+
 /** What a signed-in person may read of what was done to the account. */
 export const auditLogOperations = {
   list: {
@@ -30,7 +65,22 @@ export const auditLogOperations = {
     tag: "Account",
     operationId: "listAuditLog",
     summary: "List what was done to the account, the newest first",
-    query: PageQuery,
+    query: AuditQuery,
     answers: { 200: pageOf(AuditEntry).meta({ id: "AuditPage" }) },
+  },
+  export: {
+    method: "get",
+    path: "/console/api/audit-log/export",
+    caller: "session",
+    tag: "Account",
+    operationId: "exportAuditLog",
+    summary: "Download what was done to the account, the newest first",
+    description:
+      "As CSV (RFC 4180, with a header) or as JSON Lines, each line as an entry of the list. In CSV a text that " +
+      "a spreadsheet would take for a formula has an apostrophe before it.",
+    query: AuditExportQuery,
+    answers: { 200: null },
+    media: ["text/csv", "application/jsonl"],
+    refusals: ["AUDIT_LOG_TOO_LONG"],
   },
 } as const satisfies Record<string, Operation>;

@@ -25,6 +25,8 @@ export type Operation = {
   acceptsIdempotencyKey?: boolean;
   /** What each status that is no refusal answers with; null is an answer without a body. */
   answers: Readonly<Partial<Record<200 | 201 | 204 | 303, z.ZodType | null>>>;
+  /** What 200 is written in, where that is not JSON; then `answers` tells no shape. */
+  media?: readonly string[];
   /** What it is refused with, beside what its caller, its query and its body bring with them. */
   refusals?: readonly RefusalCode[];
   /** What an error that is nobody's refusal is answered with; INTERNAL_ERROR where not given. */

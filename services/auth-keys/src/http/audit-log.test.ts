@@ -2,6 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import * as z from "zod";
 import { sql } from "slonik";
 import { nothing } from "@payment-links/postgres";
+import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { openRig, refusalOf, tokenOf } from "../testing/open-rig.ts";
 
@@ -235,5 +236,166 @@ describe("an entry tells from where it was done", () => {
       actorKind: "visitor",
       address: here,
     });
+  });
+});
+
+/** Writes so many entries into an account's log, as if somebody had long been busy. */
+const fill = (accountId: string, count: number) =>
+  rig.pool.query(nothing`
+    INSERT INTO audit_log (occurred_at, account_id, actor_kind, action, target_id, detail)
+    SELECT ${sql.timestamp(rig.clock.now())}, ${accountId}, 'service', 'account.changed',
+      'n_' || n, jsonb_build_object('text', repeat('x', 200))
+    FROM generate_series(1, ${count}::int) AS n
+  `);
+
+const exported = (cookie: string, query = "", method = "GET") =>
+  fetch(`${rig.publicUrl}${path}/export${query}`, { method, headers: { cookie } });
+
+describe("a filter of the audit log", () => {
+  test("narrows by kind of action or action, actor, target and time, and pages count what is left", async () => {
+    const { cookie } = await rig.signUp();
+    const body = { name: "shop", scopes: ["payment_link:read"] };
+    const created = await rig.call("POST", "/console/api/api-keys", { cookie, body });
+    const keyId = String(created.body["id"]);
+    rig.clock.advance(1_000);
+    const then = rig.clock.now();
+    await rig.call("PATCH", `/console/api/api-keys/${keyId}`, { cookie, body: { active: false } });
+    rig.clock.advance(1_000);
+    for (let count = 1; count <= 11; count += 1) await rename(cookie, `bio ${count}`);
+    const actions = async (query: string) =>
+      (await dataOf(cookie, query)).map(({ action }) => action);
+    const [session] = await dataOf(cookie, "?action=session.started");
+    const ofKey = ["api_key.deactivated", "api_key.created"];
+    expect(await actions("?action=api_key")).toEqual(ofKey);
+    expect(await actions("?action=api_key.created")).toEqual(["api_key.created"]);
+    expect(await actions("?action=api")).toEqual([]);
+    expect(await actions(`?target=${keyId}`)).toEqual(ofKey);
+    expect(await actions("?actor=operator")).toEqual(["sign_in_link.made", "account.created"]);
+    expect(await actions(`?actor=${session?.targetId}&action=api_key`)).toEqual(ofKey);
+    const at = encodeURIComponent(then.toISOString());
+    expect(await actions(`?from=${at}&action=api_key`)).toEqual(["api_key.deactivated"]);
+    expect(await actions(`?to=${at}&action=api_key`)).toEqual(["api_key.created"]);
+    const pages = [
+      await read(cookie, "?action=account.changed"),
+      await read(cookie, "?action=account.changed&offset=10"),
+    ];
+    expect(pages.map(({ body: page }) => page["nextOffset"])).toEqual([10, null]);
+    expect(pages[1]?.body["data"]).toHaveLength(1);
+  });
+
+  test.each([
+    ["?action=%25", "422 string_pattern_mismatch"],
+    ["?action=", "422 string_pattern_mismatch"],
+    ["?action=a&action=b", "422 string_type"],
+    ["?actor=%00", "422 string_pattern_mismatch"],
+    [`?target=${"x".repeat(65)}`, "422 string_too_long"],
+    ["?from=yesterday", "422 datetime_from_date_parsing"],
+    ["?to=2026-02-30", "422 datetime_from_date_parsing"],
+  ])("%s is answered %s, by the export as well", async (query, expected) => {
+    const { cookie } = await rig.signUp();
+    expect(refusalOf(await read(cookie, query))).toBe(expected);
+    const answer = await exported(cookie, query);
+    const body = z.record(z.string(), z.unknown()).parse(await answer.json());
+    expect(refusalOf({ status: answer.status, body })).toBe(expected);
+  });
+});
+
+describe("GET /console/api/audit-log/export", () => {
+  test("as JSON Lines has each entry once, as the list shows it, over many batches", async () => {
+    const { userId, cookie } = await rig.signUp();
+    await fill(userId, 1_203);
+    const answer = await exported(cookie, "?format=jsonl");
+    expect(answer.headers.get("content-type")).toBe("application/jsonl; charset=utf-8");
+    expect(answer.headers.get("content-disposition")).toBe(
+      'attachment; filename="audit-log.jsonl"',
+    );
+    const text = await answer.text();
+    expect(text.endsWith("\n")).toBe(true);
+    const entries = text
+      .trimEnd()
+      .split("\n")
+      .map((line): Shown => JSON.parse(line));
+    expect(entries).toHaveLength(1_206);
+    expect(new Set(entries.map(({ id }) => id)).size).toBe(1_206);
+    expect(entries.slice(0, 10)).toEqual(await dataOf(cookie));
+    expect(entries.slice(1_200)).toEqual(await dataOf(cookie, "?offset=1200"));
+    const some = await (await exported(cookie, "?format=jsonl&target=n_700")).text();
+    expect(some.trimEnd().split("\n")).toHaveLength(1);
+  });
+
+  test("as CSV is what RFC 4180 says, and nothing in it is a formula", async () => {
+    const { cookie } = await rig.signUp();
+    const headers = { "user-agent": `=cmd|'/c calc'!A1, "x"` };
+    const bio = 'a "quoted"\r\nline';
+    await rig.call("PATCH", "/console/api/account", { cookie, headers, body: { bio } });
+    for (const sign of ["+", "-", "@"]) {
+      const quoted = { cookie, headers: { "user-agent": `${sign}1+1` } };
+      await rig.call("PATCH", "/console/api/account", { ...quoted, body: { bio: sign } });
+    }
+    const answer = await exported(cookie);
+    expect(answer.headers.get("content-type")).toBe("text/csv; charset=utf-8; header=present");
+    const lines = (await answer.text()).split("\r\n");
+    const [newest] = await dataOf(cookie, "?offset=3");
+    const { actor, dateCreated, detail, id } = z
+      .looseObject({
+        actor: z.object({ id: z.string() }),
+        dateCreated: z.string(),
+        detail: z.record(z.string(), z.unknown()),
+        id: z.string(),
+      })
+      .parse(newest);
+    expect(lines[0]).toBe(
+      "id,dateCreated,action,actorKind,actorId,method,targetId,address,userAgent,detail",
+    );
+    const before = `"${id}","${dateCreated}","account.changed","session","${actor.id}","link","",`;
+    const browser = `"'=cmd|'/c calc'!A1, ""x"""`;
+    const cell = `"${JSON.stringify(detail).replaceAll('"', '""')}"`;
+    expect(lines[4]?.startsWith(before)).toBe(true);
+    expect(lines[4]?.endsWith(`${browser},${cell}`)).toBe(true);
+    expect(lines.slice(1, 4).map((line) => /"'[+@-]1\+1"/.test(line))).toEqual([true, true, true]);
+    expect(lines).toHaveLength(9);
+    expect(lines.at(-1)).toBe("");
+  });
+
+  test("shows the own account alone, and of an operator neither name nor address", async () => {
+    const { userId, cookie } = await rig.signUp();
+    const other = await rig.signUp();
+    const headers = { operator: "ada@example.com" };
+    await rig.call("POST", "/internal/sign-in-links", { body: { userId }, headers });
+    const text = await (await exported(cookie, "?format=jsonl")).text();
+    const entries = text.trimEnd().split("\n");
+    expect(entries).toHaveLength(4);
+    expect(text).not.toContain("ada@");
+    expect(JSON.parse(entries[0] ?? "")).toMatchObject({ address: null, userAgent: null });
+    expect((await (await exported(other.cookie)).text()).split("\r\n")).toHaveLength(5);
+  });
+
+  test("of more than 100,000 entries is refused rather than cut off", async () => {
+    const { userId, cookie } = await rig.signUp();
+    rig.clock.advance(1_000);
+    const from = encodeURIComponent(rig.clock.now().toISOString());
+    await fill(userId, 99_997);
+    expect((await exported(cookie, "", "HEAD")).status).toBe(200);
+    await fill(userId, 1);
+    expect((await exported(cookie)).status).toBe(422);
+    expect((await exported(cookie, `?from=${from}`, "HEAD")).status).toBe(200);
+  });
+
+  test("a reader who takes nothing holds no connection, and one who leaves is no failure", async () => {
+    const { userId, cookie } = await rig.signUp();
+    await fill(userId, 60_000);
+    const leaving = new AbortController();
+    const logged = rig.logLines.length;
+    const answer = await fetch(`${rig.publicUrl}${path}/export`, {
+      headers: { cookie },
+      signal: leaving.signal,
+    });
+    expect(answer.status).toBe(200);
+    await waitUntil("no batch is being read", () => rig.pool.state().acquiredConnections === 0);
+    leaving.abort();
+    await waitUntil("its end is known", () =>
+      rig.logLines.slice(logged).some((line) => line.includes("a request was answered")),
+    );
+    expect(rig.logLines.slice(logged).join("")).not.toContain("a request failed");
   });
 });

@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import { PageQuery } from "@payment-links/contracts";
+import { AuditQuery } from "@payment-links/contracts";
 import { answerJson, readQuery, showPage } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import type { Deps } from "../deps.ts";
@@ -8,12 +8,12 @@ import { listAudit } from "../store/audit-log.ts";
 
 /**
  * GET /console/api/audit-log: what was done to the person's own account, newest first, ten per
- * page.
+ * page, or only some of it.
  */
 export const listAuditLog =
   ({ pool }: Deps) =>
   async (req: Request, res: Response, caller: Caller) => {
-    const offset = readQuery(req, PageQuery).offset ?? 0;
-    const records = await listAudit(pool, { accountId: caller.account.id, offset });
+    const { offset = 0, ...filter } = readQuery(req, AuditQuery);
+    const records = await listAudit(pool, { accountId: caller.account.id, filter, offset });
     answerJson(res, 200, showPage(records, offset, showAuditRecord));
   };

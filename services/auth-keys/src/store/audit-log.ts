@@ -3,6 +3,7 @@ import { sql } from "slonik";
 import { publishAudit } from "@payment-links/bus";
 import {
   type Actor,
+  type AuditFilter,
   type AuditRecord,
   auditActorKinds,
   idOfUuid,
@@ -124,17 +125,60 @@ const recordOf = (row: z.output<typeof AuditRow>): KeptRecord => {
   return { ...rest, id: idOfUuid("aud", uuid), actor: { kind, id, operator } };
 };
 
+/** Of whose log which entries are wanted. */
+export type WantedAudit = { accountId: string; filter: AuditFilter };
+
 /** A page of what was done to an account, newest first, and one more where more follows. */
 export const listAudit = async (
   db: Db,
-  { accountId, offset }: { accountId: string; offset: number },
+  { offset, ...wanted }: WantedAudit & { offset: number },
 ): Promise<readonly KeptRecord[]> => {
   const rows = await db.any(sql.type(AuditRow)`
-    SELECT ${columns}
-    FROM audit_log WHERE account_id = ${accountId}
+    SELECT ${columns} FROM audit_log WHERE ${matching(wanted)}
     ORDER BY seq DESC LIMIT ${pageSize + 1} OFFSET ${offset}
   `);
   return rows.map(recordOf);
+};
+
+const batchMax = 500;
+
+/** Entries as they follow one another, newest first, from behind one of them on; a bounded number. */
+export const readAuditBatch = async (
+  db: Db,
+  { beforeSeq, ...wanted }: WantedAudit & { beforeSeq: string | undefined },
+): Promise<readonly KeptRecord[]> => {
+  const behind =
+    beforeSeq === undefined ? sql.fragment`true` : sql.fragment`seq < ${beforeSeq}::int8`;
+  const rows = await db.any(sql.type(AuditRow)`
+    SELECT ${columns} FROM audit_log WHERE ${matching(wanted)} AND ${behind}
+    ORDER BY seq DESC LIMIT ${batchMax}
+  `);
+  return rows.map(recordOf);
+};
+
+const CountRow = z.object({ count: z.int() });
+
+/** How many entries there are, counted no further than so many. */
+export const countAudit = (db: Db, wanted: WantedAudit, countMax: number): Promise<number> =>
+  db.oneFirst(sql.type(CountRow)`
+    SELECT count(*)::int AS count FROM (
+      SELECT FROM audit_log WHERE ${matching(wanted)} LIMIT ${countMax}
+    ) AS wanted
+  `);
+
+const matching = ({ accountId, filter }: WantedAudit) => {
+  const { action, actor, from, target, to } = filter;
+  const conditions = [sql.fragment`account_id = ${accountId}`];
+  if (action !== undefined) {
+    conditions.push(sql.fragment`(action = ${action} OR starts_with(action, ${`${action}.`}))`);
+  }
+  if (actor !== undefined) {
+    conditions.push(sql.fragment`(actor_id = ${actor} OR actor_kind = ${actor})`);
+  }
+  if (target !== undefined) conditions.push(sql.fragment`target_id = ${target}`);
+  if (from !== undefined) conditions.push(sql.fragment`occurred_at >= ${sql.timestamp(from)}`);
+  if (to !== undefined) conditions.push(sql.fragment`occurred_at < ${sql.timestamp(to)}`);
+  return sql.join(conditions, sql.fragment` AND `);
 };
 
 const columns = sql.fragment`

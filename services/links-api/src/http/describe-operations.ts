@@ -67,17 +67,23 @@ const IdempotencyHeader = z.object({
     ),
 });
 
-const describeAnswers = ({ answers }: Operation): ZodOpenApiResponsesObject =>
+const describeAnswers = ({ answers, media = [] }: Operation): ZodOpenApiResponsesObject =>
   Object.fromEntries(
     Object.entries(answers).map(([status, schema]) => [
       status,
       {
         description: answerTexts[status] ?? "Done.",
         headers: status === "303" ? RedirectHeaders : LimitHeaders,
-        ...(schema === null ? {} : { content: { "application/json": { schema } } }),
+        ...(schema === null ? contentIn(media) : { content: { "application/json": { schema } } }),
       },
     ]),
   );
+
+/** What is not JSON is told as text. */
+const contentIn = (media: readonly string[]) =>
+  media.length === 0
+    ? {}
+    : { content: Object.fromEntries(media.map((type) => [type, { schema: z.string() }])) };
 
 const answerTexts: Readonly<Record<string, string>> = {
   201: "Made.",
