@@ -135,6 +135,7 @@ const values: Record<string, Schema> = {
     leakedKeysPublicKeys: text(),
     contractWallets: flag,
     walletChangeDelay: count(0, 2_592_000),
+    auditLogDays: { ...count(0, 36_500), not: count(1, 29) },
     signUp: oneOf("open", "closed", "oidc"),
     signInMethods: list(oneOf("link", "siwe", "oidc", "passkey"), { uniqueItems: true }),
   }),

@@ -104,6 +104,7 @@ CREATE TABLE audit_log (
   user_agent text,
   operator text,
   method text,
+  written_at timestamp with time zone DEFAULT now() NOT NULL,
   CONSTRAINT audit_log_pkey PRIMARY KEY (seq),
   CONSTRAINT audit_log_actor_kind_check CHECK (actor_kind = ANY (ARRAY['operator'::text, 'session'::text, 'visitor'::text, 'scanner'::text, 'service'::text]))
 );
@@ -363,7 +364,8 @@ ALTER TABLE sign_in_tokens ADD CONSTRAINT sign_in_tokens_account_id_fkey
 ALTER TABLE wallets ADD CONSTRAINT wallets_account_id_fkey
   FOREIGN KEY (account_id) REFERENCES accounts(id);
 
-CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_rewriting();
+CREATE TRIGGER audit_log_append_only BEFORE UPDATE OR TRUNCATE ON audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_rewriting();
+CREATE TRIGGER audit_log_kept BEFORE DELETE ON audit_log FOR EACH ROW WHEN (old.written_at > (now() - '30 days'::interval)) EXECUTE FUNCTION refuse_rewriting();
 
 GRANT DELETE, INSERT, SELECT, UPDATE ON accounts, api_keys, audit_log, dead_letters, discarded_letters, handles, heard_until, identities, inbox, inbox_other, outbox, passkeys, pending_defaults, positions, relay_lead, republishes, sessions, sign_in_attempts, sign_in_tokens, wallets TO auth_keys;
 GRANT SELECT ON migrations TO auth_keys;

@@ -28,6 +28,7 @@ describe("authKeysConfig", () => {
       signInMethods: ["link", "siwe", "oidc", "passkey"],
       leakedKeysPublicKeys: new Map(),
       walletDelayMs: 0,
+      auditLogDays: 0,
       rpcUrls: new Map(),
     });
   });
@@ -48,6 +49,15 @@ describe("authKeysConfig", () => {
     expect(read("86400")).toBe(86_400_000);
     expect(read("2592000")).toBe(2_592_000_000);
     for (const wrong of ["2592001", "-1", "0.5", "1d"]) expect(() => read(wrong)).toThrow();
+  });
+
+  test("keeps the audit log for ever, or for 30 days and more", () => {
+    const read = (AUDIT_LOG_DAYS: string) => readConfig(authKeysConfig, { AUDIT_LOG_DAYS });
+    expect(readConfig(authKeysConfig, {}).auditLogDays).toBe(0);
+    for (const days of [0, 30, 36_500]) expect(read(String(days)).auditLogDays).toBe(days);
+    for (const wrong of ["1", "29", "-1", "36501", "1.5"]) {
+      expect(() => read(wrong)).toThrow(/AUDIT_LOG_DAYS/);
+    }
   });
 
   test("takes a scanner's public key as a PEM file has it, on P-256 alone", () => {

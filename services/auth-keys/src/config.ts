@@ -6,6 +6,10 @@ import { type SignInMethod, signUps } from "./domain/session.ts";
 
 const loopbackHosts = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
+/** The table keeps what is younger, whatever is set (`migrations/0012-audit-log.sql`). */
+const auditLogDaysMin = 30;
+const auditLogDaysMax = 36_500;
+
 const walletDelaySecondsMax = 30 * 24 * 60 * 60;
 
 const IssuerUrl = z
@@ -83,6 +87,16 @@ export const authKeysConfig = z
     SIGN_IN_RPC_URLS_FILE: z.string().optional(),
     /** Seconds until another default wallet takes effect. */
     WALLET_CHANGE_DELAY: z.coerce.number().int().min(0).max(walletDelaySecondsMax).default(0),
+    /** Days for which the audit log is kept; 0 is for ever. */
+    AUDIT_LOG_DAYS: z.coerce
+      .number()
+      .int()
+      .min(0)
+      .max(auditLogDaysMax)
+      .refine((days) => days === 0 || days >= auditLogDaysMin, {
+        error: `must be 0, which is for ever, or at least ${auditLogDaysMin}`,
+      })
+      .default(0),
   })
   .transform((environment, context) => {
     const oidc = readOidc(environment, context);
@@ -111,6 +125,7 @@ export const authKeysConfig = z
       signInMethods: methods,
       leakedKeysPublicKeys,
       walletDelayMs,
+      auditLogDays: environment.AUDIT_LOG_DAYS,
       rpcUrls,
     };
   });

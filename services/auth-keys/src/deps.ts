@@ -28,6 +28,8 @@ export type Deps = Pick<
   leakedKeysPublicKeys: ScannerKeys;
   /** How long another default wallet waits until it takes effect. */
   walletDelayMs: number;
+  /** For how many days entries of the audit log are kept; 0 is for ever. */
+  auditLogDays: number;
   counters: Counters;
   identity: Identity;
   /** Who is calling. This service answers that question itself. */

@@ -14,6 +14,7 @@ import { createContractWallets } from "./issuer/contract-wallets.ts";
 import { type OidcIssuer, createOidcIssuer } from "./issuer/oidc-issuer.ts";
 import { applyDefaults } from "./jobs/apply-defaults.ts";
 import { keepUses } from "./jobs/keep-uses.ts";
+import { sweepAudit } from "./jobs/sweep-audit.ts";
 import { sweepEnded } from "./jobs/sweep-ended.ts";
 import { createCounters } from "./metrics.ts";
 import { internalRoutes, oidcCallbackPath, publicRoutes } from "./routes.ts";
@@ -24,6 +25,7 @@ export { authKeysConfig } from "./config.ts";
 /** Twice a minute, so that "last used" is never wrong by more than a minute. */
 const keepUsesEveryMs = 30_000;
 const sweepEveryMs = 60_000;
+const sweepAuditEveryMs = 60 * 60_000;
 const defaultsEveryMs = 10_000;
 
 /** The service's own schema and the files that make it. */
@@ -58,6 +60,7 @@ export const createAuthKeys = (ground: Ground, config: AuthKeysConfig): Service 
       signUp: config.signUp,
       leakedKeysPublicKeys: config.leakedKeysPublicKeys,
       walletDelayMs: config.walletDelayMs,
+      auditLogDays: config.auditLogDays,
       isContractsOwn: createContractWallets({ rpcUrls: config.rpcUrls, log }),
       cookie: cookiePolicy(baseUrl),
       wakeRelay,
@@ -72,6 +75,7 @@ export const createAuthKeys = (ground: Ground, config: AuthKeysConfig): Service 
         { name: "last uses", waitMs: keepUsesEveryMs, run: () => keepUses(deps) },
         { name: "default wallets", waitMs: defaultsEveryMs, run: () => applyDefaults(deps) },
         { name: "ended sessions", waitMs: sweepEveryMs, run: () => sweepEnded(deps) },
+        { name: "audit log", waitMs: sweepAuditEveryMs, run: () => sweepAudit(deps) },
       ],
       last: () =>
         keepUses(deps).catch((error: unknown) => {

@@ -186,3 +186,22 @@ const columns = sql.fragment`
   actor_id AS "actorId", operator, target_id AS "targetId", detail, address,
   user_agent AS "userAgent", method
 `;
+
+/**
+ * Deletes entries from before a time, looking at so many of the oldest at most; answers how many went.
+ * The table itself holds on to what has stood there for less than 30 days.
+ */
+export const deleteAuditBefore = async (
+  db: Db,
+  { before, rowsMax }: { before: Date; rowsMax: number },
+): Promise<number> => {
+  const { rowCount } = await db.query(nothing`
+    DELETE FROM audit_log WHERE seq IN (
+      SELECT seq FROM (
+        SELECT seq, occurred_at, written_at FROM audit_log ORDER BY seq LIMIT ${rowsMax}
+      ) AS oldest
+      WHERE occurred_at < ${sql.timestamp(before)} AND written_at <= now() - interval '30 days'
+    )
+  `);
+  return rowCount;
+};

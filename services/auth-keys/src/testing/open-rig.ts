@@ -20,6 +20,7 @@ type RigOptions = {
   signInMethods?: AuthKeysConfig["signInMethods"];
   leakedKeysPublicKeys?: AuthKeysConfig["leakedKeysPublicKeys"];
   walletDelayMs?: number;
+  auditLogDays?: number;
   rpcUrls?: AuthKeysConfig["rpcUrls"];
   /** Where the clock stands at first. */
   now?: Date;
@@ -45,6 +46,7 @@ export const openRig = async ({
   signInMethods = ["link", "siwe", "oidc", "passkey"],
   leakedKeysPublicKeys = new Map(),
   walletDelayMs = 0,
+  auditLogDays = 0,
   rpcUrls = new Map(),
   now,
 }: RigOptions = {}) => {
@@ -69,6 +71,7 @@ export const openRig = async ({
     signInMethods,
     leakedKeysPublicKeys,
     walletDelayMs,
+    auditLogDays,
     rpcUrls,
   });
   const served = await serveForTest(service, ground);
