@@ -245,6 +245,17 @@ CREATE TABLE positions (
   autovacuum_vacuum_threshold=500
 );
 
+CREATE TABLE refused_sign_ins (
+  account_id text NOT NULL,
+  action text NOT NULL,
+  method text NOT NULL,
+  since timestamp with time zone NOT NULL,
+  count integer NOT NULL,
+  CONSTRAINT refused_sign_ins_pkey PRIMARY KEY (account_id, action, method)
+) WITH (
+  fillfactor=80
+);
+
 CREATE TABLE relay_lead (
   is_only boolean DEFAULT true NOT NULL,
   holder text,
@@ -367,6 +378,6 @@ ALTER TABLE wallets ADD CONSTRAINT wallets_account_id_fkey
 CREATE TRIGGER audit_log_append_only BEFORE UPDATE OR TRUNCATE ON audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_rewriting();
 CREATE TRIGGER audit_log_kept BEFORE DELETE ON audit_log FOR EACH ROW WHEN (old.written_at > (now() - '30 days'::interval)) EXECUTE FUNCTION refuse_rewriting();
 
-GRANT DELETE, INSERT, SELECT, UPDATE ON accounts, api_keys, audit_log, dead_letters, discarded_letters, handles, heard_until, identities, inbox, inbox_other, outbox, passkeys, pending_defaults, positions, relay_lead, republishes, sessions, sign_in_attempts, sign_in_tokens, wallets TO auth_keys;
+GRANT DELETE, INSERT, SELECT, UPDATE ON accounts, api_keys, audit_log, dead_letters, discarded_letters, handles, heard_until, identities, inbox, inbox_other, outbox, passkeys, pending_defaults, positions, refused_sign_ins, relay_lead, republishes, sessions, sign_in_attempts, sign_in_tokens, wallets TO auth_keys;
 GRANT SELECT ON migrations TO auth_keys;
 GRANT USAGE ON SEQUENCE audit_log_seq_seq, dead_letters_seq_seq, outbox_seq_seq TO auth_keys;

@@ -15,3 +15,14 @@ CREATE TRIGGER audit_log_append_only BEFORE UPDATE OR TRUNCATE ON audit_log
 CREATE TRIGGER audit_log_kept BEFORE DELETE ON audit_log
   FOR EACH ROW WHEN (OLD.written_at > now() - interval '30 days')
   EXECUTE FUNCTION refuse_rewriting();
+
+-- How often it was tried in vain to sign in to an account, or to prove presence in it, within an hour from the
+-- first time on. A stranger may try without end, so only some of it is written into the log.
+CREATE TABLE refused_sign_ins (
+  account_id text NOT NULL,
+  action text NOT NULL,
+  method text NOT NULL,
+  since timestamptz NOT NULL,
+  count int NOT NULL,
+  PRIMARY KEY (account_id, action, method)
+) WITH (fillfactor = 80);

@@ -3,6 +3,7 @@ import type { CookiePolicy } from "@payment-links/http";
 import type { Ask, Identity } from "@payment-links/identity";
 import type { Ground } from "@payment-links/process";
 import type { ScannerKeys } from "./domain/leaked-keys.ts";
+import type { Refusals } from "./domain/refusals.ts";
 import type { SignInMethod, SignUp } from "./domain/session.ts";
 import type { LastUses } from "./domain/last-uses.ts";
 import type { AskContract } from "./domain/siwe.ts";
@@ -36,6 +37,7 @@ export type Deps = Pick<
   introspect: Ask;
   apiKeyUses: LastUses;
   sessionUses: LastUses;
+  refusals: Refusals;
   /** Tells the relay that a transaction with events has been committed. */
   wakeRelay: () => void;
 };

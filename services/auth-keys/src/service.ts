@@ -6,6 +6,7 @@ import type { AuthKeysConfig } from "./config.ts";
 import type { Deps } from "./deps.ts";
 import { createLastUses } from "./domain/last-uses.ts";
 import { relyingPartyId } from "./domain/passkey.ts";
+import { createRefusals } from "./domain/refusals.ts";
 import type { SignInMethod } from "./domain/session.ts";
 import { evmChainIds } from "./domain/siwe.ts";
 import { keepAudit } from "./events/keep-audit.ts";
@@ -16,6 +17,7 @@ import { applyDefaults } from "./jobs/apply-defaults.ts";
 import { keepUses } from "./jobs/keep-uses.ts";
 import { sweepAudit } from "./jobs/sweep-audit.ts";
 import { sweepEnded } from "./jobs/sweep-ended.ts";
+import { tellRefusals } from "./jobs/tell-refusals.ts";
 import { createCounters } from "./metrics.ts";
 import { internalRoutes, oidcCallbackPath, publicRoutes } from "./routes.ts";
 import { republishAccounts } from "./store/accounts.ts";
@@ -25,6 +27,7 @@ export { authKeysConfig } from "./config.ts";
 /** Twice a minute, so that "last used" is never wrong by more than a minute. */
 const keepUsesEveryMs = 30_000;
 const sweepEveryMs = 60_000;
+const refusalsEveryMs = 1_000;
 const sweepAuditEveryMs = 60 * 60_000;
 const defaultsEveryMs = 10_000;
 
@@ -51,6 +54,7 @@ export const createAuthKeys = (ground: Ground, config: AuthKeysConfig): Service 
     const deps: Deps = {
       ...ground,
       ...uses,
+      refusals: createRefusals(),
       counters,
       identity,
       introspect,
@@ -75,12 +79,16 @@ export const createAuthKeys = (ground: Ground, config: AuthKeysConfig): Service 
         { name: "last uses", waitMs: keepUsesEveryMs, run: () => keepUses(deps) },
         { name: "default wallets", waitMs: defaultsEveryMs, run: () => applyDefaults(deps) },
         { name: "ended sessions", waitMs: sweepEveryMs, run: () => sweepEnded(deps) },
+        { name: "refused sign-ins", waitMs: refusalsEveryMs, run: () => tellRefusals(deps) },
         { name: "audit log", waitMs: sweepAuditEveryMs, run: () => sweepAudit(deps) },
       ],
       last: () =>
-        keepUses(deps).catch((error: unknown) => {
-          log.warn({ err: error }, "the last uses of keys and sessions could not be written");
-        }),
+        Promise.all([keepUses(deps), tellRefusals(deps)]).then(
+          () => {},
+          (error: unknown) => {
+            log.warn({ err: error }, "the last uses and refusals could not be written");
+          },
+        ),
     };
   });
   return { ...service, ask: introspect };

@@ -20,6 +20,17 @@ export type ProvenIdentity = {
 /** Who signed in, and how long ago they did so at the provider, if it says. */
 export type OidcProof = { proven: ProvenIdentity; ageMs: number | undefined };
 
+/** The person is in none of the groups that are allowed: who it is is proven all the same. */
+export class Outsider extends Error {
+  override readonly name = "Outsider";
+  readonly proven: ProvenIdentity;
+
+  constructor(proven: ProvenIdentity) {
+    super("the person is in none of the groups that are allowed");
+    this.proven = proven;
+  }
+}
+
 /** An identity that signs in to an account. */
 export type Identity = {
   id: string;

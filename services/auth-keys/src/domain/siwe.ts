@@ -67,6 +67,12 @@ export const judgeSiwe = async (
   return isContracts ? { address, nonce, chainId } : "signature";
 };
 
+/** Whom a message names as its signer, true or not. */
+export const namedSigner = (message: string): { address: string; chainId: string } | undefined => {
+  const fields = parseSiwe(message);
+  return fields && { address: toEip55(fields.address), chainId: fields.chainId };
+};
+
 type SiweRequest = { origin: string; chainId: string; address: string; nonce: string; now: Date };
 
 /** Writes the message that a wallet is asked to sign to prove an address, in EIP-55 form, to us. */

@@ -1,4 +1,6 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
+import * as z from "zod";
+import { sql } from "slonik";
 import { createBrowser } from "../testing/browser.ts";
 import { openIdentityProvider } from "../testing/identity-provider.ts";
 import { type Rig, openRig, refusalOf } from "../testing/open-rig.ts";
@@ -126,5 +128,17 @@ describe("OIDC_ALLOWED_GROUPS", () => {
     for (const groups of [["staff"], [], "payment", ["payments "], [["payments"]], undefined, {}]) {
       expect(await visit("ada", groups)).toBe(refused);
     }
+  });
+
+  test("whoever has left the group is refused, and the account's log has it", async () => {
+    const { rig, visit } = await openWithProvider({ allowedGroups: ["payments"] });
+    expect(await visit("ada", "payments")).toBe("/console");
+    expect(await visit("ada", "staff")).toBe(refused);
+    await rig.service.stop();
+    const [known] = await rig.pool.any(sql.type(z.object({ accountId: z.string() }))`
+      SELECT account_id AS "accountId" FROM identities WHERE subject = 'ada'
+    `);
+    const actions = await rig.readAudit(known?.accountId ?? "");
+    expect(actions.filter((action) => action === "session.refused")).toHaveLength(1);
   });
 });

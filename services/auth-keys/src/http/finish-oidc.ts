@@ -1,14 +1,16 @@
 import type { Request, Response } from "express";
-import { hashSecret, newId, refuse } from "@payment-links/contracts";
+import { type Refusal, hashSecret, newId, refuse } from "@payment-links/contracts";
 import { personActor, readSessionToken, writeFreshMs } from "@payment-links/http";
 import { type Caller, presenceMsMax } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
-import type { OidcProof, ProvenIdentity } from "../domain/identity.ts";
+import { type OidcProof, Outsider, type ProvenIdentity } from "../domain/identity.ts";
 import { oidcFlow } from "../domain/sign-in-attempt.ts";
 import { spendSignInAttempt } from "../store/sign-in-attempts.ts";
+import { visitorActor } from "./actors.ts";
 import { linkProvenIdentity } from "./link-proven-identity.ts";
-import { ownerOf, renewPresence } from "./renew-presence.ts";
+import { noteRefusal } from "./note-refusal.ts";
+import { notingRefusal, ownerOf, renewPresence } from "./renew-presence.ts";
 import { readBrowser } from "./sign-in-browser.ts";
 import { byIdentity, countSignIn, signIn } from "./sign-in.ts";
 
@@ -18,11 +20,14 @@ import { byIdentity, countSignIn, signIn } from "./sign-in.ts";
  * it: the answer's `state` is good once, in the browser for which it was made.
  */
 export const finishOidc = (deps: Deps) => async (req: Request, res: Response) => {
-  const query = await countSignIn(deps, "oidc", async () => {
+  const query = await countSignIn(deps, { req, method: "oidc", claim: undefined }, async () => {
     const { proven, ageMs, attempt } = await redeem(deps, req);
     if (attempt.presenceSessionId !== null) {
       const caller = await callerOf(deps, req, attempt.presenceSessionId);
-      await proveByIssuer(deps, { req, res, caller }, { proven, ageMs });
+      const proof = { req, caller, method: "oidc" } as const;
+      await notingRefusal(deps, proof, () =>
+        proveByIssuer(deps, { req, res, caller }, { proven, ageMs }),
+      );
       return "?presence=proven";
     }
     if (attempt.linkingSessionId !== null) {
@@ -52,7 +57,23 @@ const redeem = async (deps: Deps, req: Request) => {
     deps.log.info({ method: "oidc", rule: "state" }, "a sign-in was refused");
     throw refuse("OIDC_SIGN_IN_REFUSED");
   }
-  return { ...(await oidc.redeem(answer, oidcFlow(browser, state))), attempt };
+  try {
+    return { ...(await oidc.redeem(answer, oidcFlow(browser, state))), attempt };
+  } catch (error) {
+    if (!(error instanceof Outsider)) throw error;
+    const refusal = refuse("OIDC_SIGN_IN_REFUSED");
+    const isSignIn = attempt.linkingSessionId === null && attempt.presenceSessionId === null;
+    if (isSignIn) noteOutsider(deps, req, error, refusal);
+    throw refusal;
+  }
+};
+
+const noteOutsider = (deps: Deps, req: Request, { proven }: Outsider, refusal: Refusal): void => {
+  const { issuer, subject } = proven;
+  const method = "oidc";
+  const claim = { by: "identity", method, issuers: [issuer], subject } as const;
+  const actor = { ...visitorActor(req), method };
+  noteRefusal(deps, { action: "session.refused", method, claim, actor }, refusal);
 };
 
 /**

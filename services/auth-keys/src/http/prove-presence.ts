@@ -7,7 +7,13 @@ import type { Deps } from "../deps.ts";
 import { requireMethod } from "./list-sign-in-methods.ts";
 import { readPasskey } from "./read-passkey.ts";
 import { readSiwe } from "./read-siwe.ts";
-import { type WhoIsThere, ownerOf, ownerOfLink, renewPresence } from "./renew-presence.ts";
+import {
+  type WhoIsThere,
+  notingRefusal,
+  ownerOf,
+  ownerOfLink,
+  renewPresence,
+} from "./renew-presence.ts";
 import { methodOf } from "./start-session.ts";
 
 /**
@@ -19,8 +25,10 @@ export const provePresence =
     const given = await readBody(req, PresenceBody);
     const method = methodOf(given);
     requireMethod(deps, method);
-    const who = await whoIsThere(deps, req, given);
-    await renewPresence(deps, { req, res, caller, method, who });
+    await notingRefusal(deps, { req, caller, method }, async () => {
+      const who = await whoIsThere(deps, req, given);
+      await renewPresence(deps, { req, res, caller, method, who });
+    });
     res.status(204).end();
   };
 

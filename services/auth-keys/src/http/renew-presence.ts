@@ -11,6 +11,7 @@ import { insertAudit } from "../store/audit-log.ts";
 import { lockIdentity } from "../store/identities.ts";
 import { lockCallersAccount, renewSession } from "../store/sessions.ts";
 import { redeemSignInToken } from "../store/sign-in-tokens.ts";
+import { noteRefusal } from "./note-refusal.ts";
 
 /**
  * Tells whose account was proven, in the transaction that counts it. It throws a refusal to undo
@@ -54,6 +55,24 @@ export const renewPresence = async (
   });
   const leftSeconds = Math.floor((expiresAt.getTime() - now.getTime()) / 1000);
   res.setHeader("Set-Cookie", sessionCookie(cookie, token, leftSeconds));
+};
+
+type Proof = Pick<Renewal, "req" | "caller" | "method">;
+
+/** Notes a proof of presence that is refused for the audit log of the signed-in person's account. */
+export const notingRefusal = async (
+  deps: Deps,
+  { req, caller: { account, credential }, method }: Proof,
+  prove: () => Promise<void>,
+): Promise<void> => {
+  try {
+    await prove();
+  } catch (error) {
+    const actor = personActor(req, credential);
+    const claim = { by: "account", accountId: account.id } as const;
+    noteRefusal(deps, { action: "session.presence_refused", method, claim, actor }, error);
+    throw error;
+  }
 };
 
 /** The account that an identity signs in to, if there is one; none is opened. */

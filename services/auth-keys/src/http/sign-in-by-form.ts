@@ -13,7 +13,7 @@ import type { Deps } from "../deps.ts";
 import { findLinkOwner } from "./ask-about-link.ts";
 import { requireMethod } from "./list-sign-in-methods.ts";
 import { countSignIn, signIn } from "./sign-in.ts";
-import { byLink } from "./start-session.ts";
+import { byLink, claimOfLink } from "./start-session.ts";
 
 /**
  * POST /console/api/session/form: a sign-in link in a browser without script. The first form says
@@ -30,7 +30,8 @@ export const signInByForm = (deps: Deps) => async (req: Request, res: Response) 
   }
   const method = "link";
   requireMethod(deps, method);
-  await countSignIn(deps, method, () => signIn(deps, { req, res, method, who: byLink(token) }));
+  const tried = { req, method, claim: claimOfLink(token) } as const;
+  await countSignIn(deps, tried, () => signIn(deps, { req, res, method, who: byLink(token) }));
   res.setHeader("Cache-Control", "no-store");
   res.redirect(303, `${deps.baseUrl}/console`);
 };

@@ -12,13 +12,16 @@ import { type Transaction, transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { openAccount } from "../domain/account.ts";
 import type { ProvenIdentity } from "../domain/identity.ts";
+import type { Claim } from "../domain/refusals.ts";
 import { type SignInMethod, sessionLifeMs } from "../domain/session.ts";
 import { mintToken } from "../domain/token.ts";
 import { insertAccount, lockAccount, publishNewAccount } from "../store/accounts.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { insertIdentity, lockIdentity } from "../store/identities.ts";
+import { insertRefusals } from "../store/refusals.ts";
 import { deleteSessionByHash, insertSession } from "../store/sessions.ts";
 import { visitorActor } from "./actors.ts";
+import { noteRefusal } from "./note-refusal.ts";
 
 /** The session that a sign-in is about to begin. */
 type Beginning = { sessionId: string; actor: Actor; now: Date };
@@ -60,8 +63,10 @@ export const signIn = async (
     const accountId = found.id;
     const detail = { method };
     if (found.isSuspended === true) {
-      const visitor = { at: now, accountId, actor: { ...visitorActor(req), method } };
-      await insertAudit(tx, { ...visitor, action: "session.refused", detail });
+      const actor = { ...visitorActor(req), method };
+      const refusal = { at: now, actor, reason: "ACCOUNT_SUSPENDED" };
+      const refused = { action: "session.refused", method, count: 1 } as const;
+      await insertRefusals(tx, accountId, { ...refused, first: [refusal], last: refusal });
       return found;
     }
     await endFormer(tx, { req, hash: formerHash, now });
@@ -130,12 +135,20 @@ export const byIdentity = (
   };
 };
 
-/** Counts an attempt to sign in by its outcome. */
+type Tried = {
+  req: Request;
+  method: SignInMethod;
+  /** To whom the attempt leads by what it says; undefined where that is nobody. */
+  claim: Claim | undefined;
+};
+
+/** Counts an attempt to sign in by its outcome, and notes it for the audit log if it is refused. */
 export const countSignIn = async <Answer>(
-  { counters }: Deps,
-  method: SignInMethod,
+  deps: Deps,
+  { req, method, claim }: Tried,
   attempt: () => Promise<Answer>,
 ): Promise<Answer> => {
+  const { counters } = deps;
   try {
     const answer = await attempt();
     counters.signedIn(method, "succeeded");
@@ -143,6 +156,10 @@ export const countSignIn = async <Answer>(
   } catch (error) {
     const isRefused = error instanceof Refusal && error.status < 500;
     counters.signedIn(method, isRefused ? "refused" : "failed");
+    if (claim !== undefined) {
+      const actor = { ...visitorActor(req), method };
+      noteRefusal(deps, { action: "session.refused", method, claim, actor }, error);
+    }
     throw error;
   }
 };

@@ -1,10 +1,13 @@
 import type { Request, Response } from "express";
 import type * as z from "zod";
-import { SignInBody, invalid } from "@payment-links/contracts";
+import { SignInBody, hashSecret, invalid } from "@payment-links/contracts";
 import { answerJson, readBody, refuseOtherSites } from "@payment-links/http";
 import type { Deps } from "../deps.ts";
 import { showAccount } from "../domain/account.ts";
+import { ethereumIdentity } from "../domain/identity.ts";
+import type { Claim } from "../domain/refusals.ts";
 import type { SignInMethod } from "../domain/session.ts";
+import { namedSigner } from "../domain/siwe.ts";
 import { lockAccount } from "../store/accounts.ts";
 import { requireMethod } from "./list-sign-in-methods.ts";
 import { type ProvenPasskey, readPasskey } from "./read-passkey.ts";
@@ -21,7 +24,7 @@ export const startSession = (deps: Deps) => async (req: Request, res: Response) 
   const given = await readBody(req, SignInBody);
   const method = methodOf(given);
   requireMethod(deps, method);
-  const account = await countSignIn(deps, method, async () => {
+  const account = await countSignIn(deps, { req, method, claim: claimOf(given) }, async () => {
     const who = await whoSignsIn(deps, req, given);
     return signIn(deps, { req, res, method, who });
   });
@@ -37,6 +40,22 @@ export const methodOf = ({ passkey, siwe, token }: Given): SignInMethod => {
   if (token !== undefined) return "link";
   throw invalid("missing");
 };
+
+/** To whose account something given leads, before anything of it is checked. */
+const claimOf = ({ passkey, siwe, token }: Given): Claim | undefined => {
+  if (passkey !== undefined) {
+    return { by: "passkey", credentialId: Buffer.from(passkey.id, "base64url") };
+  }
+  if (siwe === undefined) return token === undefined ? undefined : claimOfLink(token);
+  const signer = namedSigner(siwe.message);
+  if (signer === undefined) return undefined;
+  const { address: subject, chainId } = signer;
+  const issuers = [undefined, chainId].map((id) => ethereumIdentity(subject, id).issuer);
+  return { by: "identity", method: "siwe", issuers, subject };
+};
+
+/** A link leads to its account for as long as it is known, also past its end. */
+export const claimOfLink = (token: string): Claim => ({ by: "link", hash: hashSecret(token) });
 
 const whoSignsIn = async (
   deps: Deps,

@@ -2,7 +2,7 @@ import * as oidc from "openid-client";
 import { refuse } from "@payment-links/contracts";
 import type { Clock, Log } from "@payment-links/runtime";
 import type { OidcClient } from "../config.ts";
-import { type OidcProof, oidcIdentity, subjectCharsMax } from "../domain/identity.ts";
+import { type OidcProof, Outsider, oidcIdentity, subjectCharsMax } from "../domain/identity.ts";
 import type { OidcFlow } from "../domain/sign-in-attempt.ts";
 import { createDiscovery } from "./discovery.ts";
 import { IssuerAway, issuerFetch } from "./issuer-fetch.ts";
@@ -22,7 +22,7 @@ export type OidcIssuer = {
   /**
    * Who signed in, by the answer that the browser brought back. It redeems the code with the PKCE
    * verifier, and checks the ID token's signature, issuer, audience, nonce and times against the
-   * request (OpenID Connect Core §3.1.3). Throws the refusal OIDC_SIGN_IN_REFUSED.
+   * request (OpenID Connect Core §3.1.3). Throws the refusal OIDC_SIGN_IN_REFUSED, and Outsider.
    */
   redeem(answer: URLSearchParams, flow: OidcFlow): Promise<OidcProof>;
 };
@@ -134,12 +134,13 @@ const proofOf = (
   allowedGroups: readonly string[] | undefined,
 ): OidcProof => {
   if (claims === undefined) throw new Error("there is no ID token");
-  const isMember = allowedGroups?.some((group) => groupsOf(claims).includes(group)) ?? true;
-  if (!isMember) throw new Error("the person is in none of the groups that are allowed");
   const { iss, sub, name } = claims;
   const isSubject = sub.length <= subjectCharsMax && /^[\x20-\x7e]+$/.test(sub);
   if (!isSubject) throw new Error("the subject is not one of OpenID Connect Core §2");
-  return { proven: oidcIdentity(iss, sub, name), ageMs: ageOf(claims) };
+  const proven = oidcIdentity(iss, sub, name);
+  const isMember = allowedGroups?.some((group) => groupsOf(claims).includes(group)) ?? true;
+  if (!isMember) throw new Outsider(proven);
+  return { proven, ageMs: ageOf(claims) };
 };
 
 /** Both times are the provider's own, so its clock may differ from ours. */
@@ -156,6 +157,7 @@ const refuseBy = (error: unknown, log: Log) => {
   const code = error instanceof Error && "code" in error ? String(error.code) : undefined;
   const rule = code ?? (error instanceof Error ? error.message : undefined);
   if (!isAway) log.info({ method: "oidc", rule }, "a sign-in was refused");
+  if (error instanceof Outsider) return error;
   return refuse(isAway ? "OIDC_ISSUER_UNAVAILABLE" : "OIDC_SIGN_IN_REFUSED");
 };
 

@@ -42,6 +42,7 @@ type OwnDeed = {
     | "sign_in_link.made"
     | "session.started"
     | "session.presence_proven"
+    | "session.presence_refused"
     | "session.refused"
     | "session.ended"
     | "session.revoked";
