@@ -153,6 +153,29 @@ describe.each(ways)("%s", (_way, open) => {
     expect((await retrieve(id))["status"]).toBe("inactive");
   });
 
+  test("what a person did to keys, links and endpoints stands in one audit log, each deed once", async () => {
+    const headers = { cookie: merchant.cookie };
+    const actionsOf = async (query: string) => {
+      const answer = await call(`${system.baseUrl}/console/api/audit-log?${query}`, { headers });
+      expect(answer.status).toBe(200);
+      const data = answer.body["data"] as { action: string }[];
+      return data.map(({ action }) => action).sort();
+    };
+    await waitUntil(
+      "the last deed of another service",
+      async () => (await actionsOf("action=payment_link.deactivated")).length === 1,
+    );
+    expect(await actionsOf("action=payment_link")).toEqual([
+      "payment_link.created",
+      "payment_link.deactivated",
+    ]);
+    expect(await actionsOf("action=webhook_endpoint")).toEqual([
+      "webhook_endpoint.added",
+      "webhook_endpoint.secret_shown",
+    ]);
+    expect(await actionsOf("action=api_key")).toEqual(["api_key.created"]);
+  });
+
   test("a revoked key is refused within five seconds", async () => {
     const keys = await call(`${system.baseUrl}/console/api/api-keys`, {
       headers: { cookie: merchant.cookie },
