@@ -175,6 +175,27 @@ describe("admin republish", () => {
   });
 });
 
+describe("admin audit list", () => {
+  test("prints a page of the log of all accounts, behind the number that is given", async () => {
+    const seen: string[] = [];
+    const told = { data: [], nextAfterSeq: null };
+    const { url, close } = await serve((req) => {
+      seen.push(`${req.method} ${req.url}`);
+      return told;
+    });
+    try {
+      const environment = { AUTH_KEYS_INTERNAL_URL: url };
+      const done = { code: 0, stdout: `${JSON.stringify(told)}\n`, stderr: "" };
+      expect(await admin(["audit", "list"], environment)).toEqual(done);
+      expect(await admin(["audit", "list", "--after", "100"], environment)).toEqual(done);
+      expect(seen).toEqual(["GET /internal/audit-log", "GET /internal/audit-log?afterSeq=100"]);
+      expect((await admin(["audit", "list", "--after", "x"], environment)).code).toBe(2);
+    } finally {
+      close();
+    }
+  });
+});
+
 describe("admin, of another service than auth-keys,", () => {
   const deadLetters = "/internal/dead-letters";
   test.each([

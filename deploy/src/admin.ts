@@ -16,7 +16,9 @@ const usage = `usage: npm run --silent admin -- <command>
       lets it work again; people sign in anew
   account revoke-everything --handle <handle> | --user-id <id>
       takes its keys, sessions, sign-in links and identities away; a new link is the way back
-  dead-letters list --service links-api|settlement-listener|webhook-dispatcher [--after <seq>]
+  audit list [--after <seq>]
+      what was done to all accounts, the oldest first, a hundred at a time; --after goes on
+  dead-letters list --service <service> [--after <seq>]
       what a service could not apply, a hundred at a time
   dead-letters replay --service <service> [--key <key>] [--after <seq>]
       runs it again: all, or one key, or what lies behind where the last replay ended
@@ -108,6 +110,11 @@ const commands: Record<string, Command> = {
   "account revoke-everything": oneCall(named, (given) =>
     onAccount("/internal/accounts/revoke-everything", given),
   ),
+  "audit list": oneCall(["after"], ({ after }) => ({
+    service: "auth-keys",
+    method: "GET",
+    path: `/internal/audit-log${after === undefined ? "" : `?afterSeq=${demandNumber("after", after)}`}`,
+  })),
   "dead-letters list": oneCall(["service", "after"], ({ service, after }) => ({
     ...deadLetters(service, "", { afterSeq: after }),
     method: "GET",

@@ -31,6 +31,7 @@ import { getNonce } from "./http/get-nonce.ts";
 import { getPasskeyCreation } from "./http/get-passkey-creation.ts";
 import { getPasskeyRequest } from "./http/get-passkey-request.ts";
 import { linkIdentity } from "./http/link-identity.ts";
+import { listAllAudit } from "./http/list-all-audit.ts";
 import { listAuditLog } from "./http/list-audit-log.ts";
 import { listApiKeys } from "./http/list-api-keys.ts";
 import { listIdentities } from "./http/list-identities.ts";
@@ -135,6 +136,7 @@ export const internalRoutes = (deps: Deps): readonly InternalRoute[] => [
     path: "/internal/accounts/revoke-everything",
     handle: revokeEverything(deps),
   },
+  { method: "get", path: "/internal/audit-log", handle: listAllAudit(deps) },
   { method: "post", path: "/internal/sign-in-links", handle: makeSignInLink(deps) },
   { method: "post", path: "/internal/leaked-keys", handle: disableLeakedKeys(deps) },
 ];

@@ -404,3 +404,40 @@ describe("GET /console/api/audit-log/export", () => {
     expect(rig.logLines.slice(logged).join("")).not.toContain("a request failed");
   });
 });
+
+describe("GET /internal/audit-log", () => {
+  test("tells an operator all accounts' entries, the oldest first, each once, but none of the last minute", async () => {
+    const own = await openRig();
+    try {
+      const { userId } = await own.signUp();
+      await own.pool.query(nothing`
+        INSERT INTO audit_log (
+          occurred_at, written_at, account_id, actor_kind, operator, action, target_id, detail
+        )
+        SELECT ${sql.timestamp(own.clock.now())}, now() - interval '1 hour', 'user_' || n % 3,
+          'operator', 'ada@example.com', 'account.suspended', 'n_' || n, '{}'
+        FROM generate_series(1, 130) AS n
+      `);
+      const page = async (query: string) => {
+        const { body } = await own.call("GET", `/internal/audit-log${query}`);
+        return body as { data: Record<string, unknown>[]; nextAfterSeq: string | null };
+      };
+      const first = await page("");
+      const second = await page(`?afterSeq=${first.nextAfterSeq}`);
+      expect([first.data.length, second.data.length, second.nextAfterSeq]).toEqual([100, 30, null]);
+      const targets = [...first.data, ...second.data].map(({ targetId }) => targetId);
+      expect(targets).toEqual(Array.from({ length: 130 }, (_, index) => `n_${index + 1}`));
+      expect(first.data[0]).toMatchObject({
+        id: expect.stringMatching(/^aud_/),
+        accountId: "user_1",
+        actor: { kind: "operator", id: null, operator: "ada@example.com" },
+      });
+      expect(JSON.stringify([first, second])).not.toContain(userId);
+      expect(refusalOf(await own.call("GET", "/internal/audit-log?afterSeq=x"))).toBe(
+        "422 int_parsing",
+      );
+    } finally {
+      await own.close();
+    }
+  });
+});

@@ -157,6 +157,24 @@ export const readAuditBatch = async (
   return rows.map(recordOf);
 };
 
+const FullRow = AuditRow.extend({ accountId: z.string() });
+
+/**
+ * Entries of all accounts in the order of their writing, behind one of them; a bounded number. None of
+ * the last minute: one with a lower number may still be about to be committed.
+ */
+export const listAllAudit = async (
+  db: Db,
+  { afterSeq, rowsMax }: { afterSeq: string; rowsMax: number },
+): Promise<readonly (AuditRecord & { seq: string })[]> => {
+  const rows = await db.any(sql.type(FullRow)`
+    SELECT account_id AS "accountId", ${columns} FROM audit_log
+    WHERE seq > ${afterSeq}::int8 AND written_at < now() - interval '1 minute'
+    ORDER BY seq LIMIT ${rowsMax}
+  `);
+  return rows.map(({ accountId, ...row }) => ({ ...recordOf(row), accountId }));
+};
+
 const CountRow = z.object({ count: z.int() });
 
 /** How many entries there are, counted no further than so many. */
