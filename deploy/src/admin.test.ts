@@ -159,7 +159,9 @@ describe("admin republish", () => {
         LINKS_API_INTERNAL_URL: url,
       });
       expect(code).toBe(1);
-      expect(stderr).toMatch(/^links-api at .*\nit goes on by itself: give the command again/);
+      expect(stderr).toMatch(
+        /^links-api at .*\nit goes on by itself; given again, the command begins anew/,
+      );
     } finally {
       close();
     }
