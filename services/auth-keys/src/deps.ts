@@ -1,5 +1,5 @@
 import type { ApiKeyMode } from "@payment-links/contracts";
-import type { CookiePolicy } from "@payment-links/http";
+import type { CookiePolicy, DeepPages } from "@payment-links/http";
 import type { Ask, Identity } from "@payment-links/identity";
 import type { Ground } from "@payment-links/process";
 import type { ScannerKeys } from "./domain/leaked-keys.ts";
@@ -38,6 +38,7 @@ export type Deps = Pick<
   apiKeyUses: LastUses;
   sessionUses: LastUses;
   refusals: Refusals;
+  deepPages: DeepPages;
   /** Tells the relay that a transaction with events has been committed. */
   wakeRelay: () => void;
 };

@@ -1,5 +1,5 @@
 import { busMigrations } from "@payment-links/bus";
-import { type Service, cookiePolicy } from "@payment-links/http";
+import { type Service, cookiePolicy, createDeepPages } from "@payment-links/http";
 import { type Ask, type Identity, createIdentity } from "@payment-links/identity";
 import { type Ground, createService } from "@payment-links/process";
 import type { AuthKeysConfig } from "./config.ts";
@@ -55,6 +55,7 @@ export const createAuthKeys = (ground: Ground, config: AuthKeysConfig): Service 
       ...ground,
       ...uses,
       refusals: createRefusals(),
+      deepPages: createDeepPages({ clock, metrics }),
       counters,
       identity,
       introspect,

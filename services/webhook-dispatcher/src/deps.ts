@@ -1,3 +1,4 @@
+import type { DeepPages } from "@payment-links/http";
 import type { Ground } from "@payment-links/process";
 import type { OpeningDeps } from "./delivery/open-deliveries.ts";
 import type { SecretKeys } from "./domain/secret-keys.ts";
@@ -12,6 +13,7 @@ export type Deps = Pick<Ground, "pool" | "clock" | "log"> & {
   resolve: Resolve;
   secretKeys: SecretKeys;
   images: OwnerImages;
+  deepPages: DeepPages;
   /** Begins no further attempt for an endpoint that was just disabled or deleted. */
   leaveEndpoint: (endpointId: string) => void;
   /** Tells the relay that a transaction with events has been committed. */

@@ -1,5 +1,5 @@
 import { busMigrations } from "@payment-links/bus";
-import type { Service } from "@payment-links/http";
+import { type Service, createDeepPages } from "@payment-links/http";
 import { type Ground, createService } from "@payment-links/process";
 import type { WebhookDispatcherConfig } from "./config.ts";
 import { startDelivering } from "./delivery/start-delivering.ts";
@@ -52,7 +52,8 @@ export const createWebhookDispatcher = (
     });
     const leaveEndpoint: Deps["leaveEndpoint"] = (endpointId) => dispatcher?.leave(endpointId);
     const { resolve } = outside;
-    const own = { rules, resolve, secretKeys, images, leaveEndpoint, wakeRelay };
+    const deepPages = createDeepPages({ clock, metrics });
+    const own = { rules, resolve, secretKeys, images, deepPages, leaveEndpoint, wakeRelay };
     const deps = { pool, clock, log, ...own };
     return {
       publicRoutes: publicRoutes(deps),

@@ -118,6 +118,18 @@ describe("GET /console/api/audit-log", () => {
     expect(end).toEqual({ data: [], limit: 10, offset: 20, nextOffset: null });
   });
 
+  test("of two pages far down that one account asks for at once, the second is told to come back", async () => {
+    const { cookie } = await rig.signUp();
+    const calls: ReturnType<typeof read>[] = [];
+    await rig.pool.transaction(async (tx) => {
+      await tx.query(nothing`LOCK TABLE audit_log IN ACCESS EXCLUSIVE MODE`);
+      calls.push(read(cookie, "?offset=1000000"));
+      await waitUntil("it waits", async () => rig.pool.state().acquiredConnections > 1);
+      expect(refusalOf(await read(cookie, "?offset=10000"))).toBe("429 429");
+    });
+    expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([200]);
+  });
+
   test("ids are UUIDs of version 7, which begin with the time", async () => {
     const { userId } = await rig.signUp();
     const ids = await rig.pool.anyFirst(sql.type(Id)`

@@ -11,9 +11,12 @@ import { listAudit } from "../store/audit-log.ts";
  * page, or only some of it.
  */
 export const listAuditLog =
-  ({ pool }: Deps) =>
+  ({ deepPages, pool }: Deps) =>
   async (req: Request, res: Response, caller: Caller) => {
     const { offset = 0, ...filter } = readQuery(req, AuditQuery);
-    const records = await listAudit(pool, { accountId: caller.account.id, filter, offset });
+    const accountId = caller.account.id;
+    const records = await deepPages.read(res, { accountId, offset }, () =>
+      listAudit(pool, { accountId, filter, offset }),
+    );
     answerJson(res, 200, showPage(records, offset, showAuditRecord));
   };

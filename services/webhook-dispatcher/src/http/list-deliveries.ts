@@ -10,12 +10,14 @@ import { readEndpointId } from "./read-endpoint-id.ts";
 
 /** GET /console/api/webhook-endpoints/{id}/deliveries: its log, newest first, ten per page. */
 export const listDeliveries =
-  ({ pool }: Deps) =>
+  ({ deepPages, pool }: Deps) =>
   async (req: Request, res: Response, { account }: Caller): Promise<void> => {
     const offset = readQuery(req, PageQuery).offset ?? 0;
     const endpointId = readEndpointId(req);
     const isOwn = await hadEndpoint(pool, { userId: account.id, id: endpointId });
     if (!isOwn) throw refuse("NOT_FOUND");
-    const deliveries = await findDeliveries(pool, { endpointId, offset });
+    const deliveries = await deepPages.read(res, { accountId: account.id, offset }, () =>
+      findDeliveries(pool, { endpointId, offset }),
+    );
     answerJson(res, 200, showPage(deliveries, offset, showDelivery));
   };

@@ -4,6 +4,8 @@ import { outgoing } from "@payment-links/bus";
 import { sql } from "slonik";
 import * as z from "zod";
 import { presenceMsMax } from "@payment-links/identity";
+import { nothing } from "@payment-links/postgres";
+import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { readSecretKeys, openSecret } from "../domain/secret-keys.ts";
 import { type Person, endpointsPath, openRig, sealingKey } from "../testing/open-rig.ts";
@@ -298,6 +300,19 @@ describe("GET /console/api/webhook-endpoints/{id}/deliveries", () => {
     });
     const tooFar = await rig.call(person, "GET", `${path}?offset=2147483648`);
     expect(tooFar.codes).toEqual(["less_than_equal"]);
+  });
+
+  test("of two pages far down that one account asks for at once, the second is told to come back", async () => {
+    const person = rig.signIn();
+    const path = `${endpointsPath}/${(await create(person)).json.id}/deliveries`;
+    const calls: ReturnType<typeof rig.call>[] = [];
+    await rig.pool.transaction(async (tx) => {
+      await tx.query(nothing`LOCK TABLE delivery_log IN ACCESS EXCLUSIVE MODE`);
+      calls.push(rig.call(person, "GET", `${path}?offset=1000000`));
+      await waitUntil("it waits", async () => rig.pool.state().acquiredConnections > 1);
+      expect((await rig.call(person, "GET", `${path}?offset=10000`)).status).toBe(429);
+    });
+    expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([200]);
   });
 
   test("shows every field of an entry", async () => {
