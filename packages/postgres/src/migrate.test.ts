@@ -252,6 +252,34 @@ describe("the role of a service", () => {
     );
   });
 
+  test("has a successor by being migrated with another: both do all, until the first is shut", async () => {
+    const successor = `${otherRole}_next`;
+    const secrets = { "0001-secrets.sql": "CREATE TABLE secrets (id bigserial, text text);" };
+    const more = { ...secrets, "0002-more.sql": "CREATE TABLE more (id bigserial);" };
+    const change = { schema: "keys", role: { name: successor, password: "next" } };
+    try {
+      await migrate(migration([await writeFolder(more)], change));
+      for (const [name, password] of [
+        [otherRole, "other"],
+        [successor, "next"],
+      ] as const) {
+        const url = asRole(name, password);
+        await query(
+          url,
+          "INSERT INTO secrets (text) VALUES ('d'); INSERT INTO more DEFAULT VALUES",
+        );
+        await query(url, "UPDATE secrets SET text = 'e'; DELETE FROM secrets WHERE text = 'e'");
+        expect(await query(url, "SELECT count(name) FROM migrations")).toEqual([{ count: "2" }]);
+        await expect(query(url, "DELETE FROM migrations")).rejects.toThrow(/permission denied/);
+      }
+      await query(database.adminUrl, `ALTER ROLE ${otherRole} NOLOGIN`);
+      await expect(query(asRole(otherRole, "other"), "SELECT 1")).rejects.toThrow(/log in/);
+      expect(await query(asRole(successor, "next"), "SELECT text FROM secrets")).toEqual([]);
+    } finally {
+      await query(database.adminUrl, `DROP OWNED BY ${successor}; DROP ROLE ${successor}`);
+    }
+  });
+
   test("gets a new password when it is migrated with one; the old one opens nothing", async () => {
     const own = [await writeFolder(things)];
     await migrate(migration(own, { role: { name: role, password: "it's new" } }));

@@ -9,6 +9,7 @@ export type Migration = {
   adminUrl: string;
   /**
    * The service's role, made if missing, and its password. Without a password the role must exist.
+   * A role other than the last time's may do the same, and the former one keeps what it may do.
    */
   role: { name: string; password?: string };
   /** The service's own schema. Its role can use no other one. */
@@ -94,6 +95,8 @@ const prepareSchema = async (client: Client, { role, schema }: Migration): Promi
     CREATE TABLE IF NOT EXISTS migrations (
       name text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now()
     );
+    GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schemaName} TO ${roleName};
+    GRANT USAGE ON ALL SEQUENCES IN SCHEMA ${schemaName} TO ${roleName};
     REVOKE INSERT, UPDATE, DELETE ON migrations FROM ${roleName};
   `);
 };
