@@ -73,14 +73,19 @@ export const waitReady = async (child: Child, internalPort: number, limitMs = 60
     `ready on port ${internalPort}`,
     async () => {
       if (!child.isRunning()) throw new Error(`it ended instead:\n${child.output().slice(-4000)}`);
-      try {
-        const answer = await request(`http://127.0.0.1:${internalPort}/readyz`);
-        await answer.body.dump();
-        return answer.statusCode === 200;
-      } catch {
-        return false;
-      }
+      return isReady(internalPort);
     },
     limitMs,
   );
+};
+
+/** Whether a process's internal port answers that it is ready. */
+export const isReady = async (internalPort: number): Promise<boolean> => {
+  try {
+    const answer = await request(`http://127.0.0.1:${internalPort}/readyz`);
+    await answer.body.dump();
+    return answer.statusCode === 200;
+  } catch {
+    return false;
+  }
 };

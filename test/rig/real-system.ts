@@ -10,22 +10,33 @@ import { testRedisUrl } from "@payment-links/rate-limit/testing/test-redis-url";
 import { openLog } from "@payment-links/runtime";
 import { settlementListenerMigration } from "@payment-links/settlement-listener";
 import { webhookDispatcherMigration } from "@payment-links/webhook-dispatcher";
-import { type Child, startChild, waitReady } from "./child.ts";
+import { type Child, isReady, startChild, waitReady } from "./child.ts";
 import { findFreePorts } from "./free-port.ts";
 import { openBalancer } from "./round-robin.ts";
 import type { System } from "./system.ts";
+import { waitUntil } from "@payment-links/runtime/testing";
 
 /** One process of a service, which can be killed and started again where it was. */
 type Replica = {
   service: ServiceName;
+  port: number;
   internalPort: number;
   pid(): number;
   start(): Promise<void>;
   kill(): Promise<void>;
 };
 
+type Env = Record<string, string>;
+
 export type RealSystem = System & {
   replicas: readonly Replica[];
+  /**
+   * Rolls a service out with other variables, as a Deployment does: new processes stand beside the
+   * old ones before these are told to end. Resolves once the old ones are gone.
+   */
+  roll(service: ServiceName, change: Env): Promise<void>;
+  /** The variables with which a service runs now. */
+  envOf(service: ServiceName): Readonly<Env>;
   adminUrl: string;
   redisUrl: string;
   topicPrefix: string;
@@ -40,11 +51,11 @@ const schemas = {
 
 const services = Object.keys(schemas) as ServiceName[];
 
-type Ended = { port: number; output: () => string; stop: () => Promise<void> };
+type Hosted = Replica & { env: Env; output: () => string; stop: () => Promise<void> };
 
 type Options = {
   replicasPerService: number;
-  env: Record<string, string>;
+  env: Env;
   redisDatabase: number;
   /** Which services are started; all four unless given. */
   only?: readonly ServiceName[];
@@ -64,54 +75,76 @@ export const openRealSystem = async (options: Options): Promise<RealSystem> => {
   const topicPrefix = `t${randomBytes(5).toString("hex")}.`;
   await prepareKafka(topicPrefix);
   const started = options.only ?? services;
-  const count = options.replicasPerService * started.length;
-  const ports = await findFreePorts(count * 2);
-  const replicas: (Replica & Ended)[] = [];
-  let authKeysPorts: number[] = [];
-  const askPort = await openBalancer(() => authKeysPorts);
-  const balancer = await openBalancer((path) =>
-    replicas.filter(({ service }) => service === serviceFor(path)).map(({ port }) => port),
-  );
+  const replicas: Hosted[] = [];
+  /** What those that were rolled out of the way have written. */
+  const former: Hosted[] = [];
+  const of = (service: ServiceName) => replicas.filter((replica) => replica.service === service);
+  const portsOf = (service: ServiceName) => of(service).map(({ port }) => port);
+  const ask = await openBalancer(() => of("auth-keys").map(({ internalPort }) => internalPort));
+  const balancer = await openBalancer((path) => portsOf(serviceFor(path)));
   const baseUrl = `http://127.0.0.1:${balancer.port}`;
   const redisUrl = `${testRedisUrl()}/${options.redisDatabase}`;
+  const firstEnvOf = (service: ServiceName): Env => ({
+    DATABASE_URL: database.urlOf(schemas[service]),
+    ...kafkaEnvOf(service),
+    KAFKA_TOPIC_PREFIX: topicPrefix,
+    REDIS_URL: redisUrl,
+    AUTH_KEYS_INTERNAL_URL: `http://127.0.0.1:${ask.port}`,
+    BASE_URL: baseUrl,
+    LOG_LEVEL: "warn",
+    ...options.env,
+  });
 
-  for (const [index, service] of started
-    .flatMap((name) => Array.from({ length: options.replicasPerService }, () => name))
-    .entries()) {
-    const port = ports[index * 2] ?? 0;
-    const internalPort = ports[index * 2 + 1] ?? 0;
-    const env = {
-      PORT: String(port),
-      INTERNAL_PORT: String(internalPort),
-      DATABASE_URL: database.urlOf(schemas[service]),
-      ...kafkaEnvOf(service),
-      KAFKA_TOPIC_PREFIX: topicPrefix,
-      REDIS_URL: redisUrl,
-      AUTH_KEYS_INTERNAL_URL: `http://127.0.0.1:${askPort.port}`,
-      BASE_URL: baseUrl,
-      LOG_LEVEL: "warn",
-      ...options.env,
-    };
-    replicas.push({ service, port, internalPort, ...openReplica(service, internalPort, env) });
-  }
-  authKeysPorts = replicas
-    .filter(({ service }) => service === "auth-keys")
-    .map(({ internalPort }) => internalPort);
+  const names = started.flatMap((name) =>
+    Array<ServiceName>(options.replicasPerService).fill(name),
+  );
+  replicas.push(
+    ...(await hostAll(names.map((service) => ({ service, env: firstEnvOf(service) })))),
+  );
   await Promise.all(replicas.map((replica) => replica.start()));
   return {
     baseUrl,
-    internalUrl: `http://127.0.0.1:${authKeysPorts[0] ?? 0}`,
+    internalUrl: `http://127.0.0.1:${ask.port}`,
     adminUrl: database.adminUrl,
     redisUrl,
     topicPrefix,
     replicas,
-    output: () => replicas.map((replica) => replica.output()).join("\n"),
+    roll: async (service, change) => {
+      const old = of(service);
+      const fresh = await hostAll(old.map(({ env }) => ({ service, env: { ...env, ...change } })));
+      await Promise.all(fresh.map((replica) => replica.start()));
+      replicas.push(...fresh);
+      former.push(...old);
+      await Promise.all(old.map((replica) => retire(replica, replicas)));
+    },
+    envOf: (service) => of(service)[0]?.env ?? {},
+    output: () => [...former, ...replicas].map((replica) => replica.output()).join("\n"),
     close: async () => {
-      await Promise.all(replicas.map((replica) => replica.stop()));
-      await Promise.all([balancer.close(), askPort.close()]);
+      await Promise.all([...former, ...replicas].map((replica) => replica.stop()));
+      await Promise.all([balancer.close(), ask.close()]);
       await database.drop();
     },
   };
+};
+
+/** Tells a process to end, and sends it nothing more once it says that it is not ready. */
+const retire = async (replica: Hosted, serving: Hosted[]): Promise<void> => {
+  const stopped = replica.stop();
+  await waitUntil("it drains", async () => !(await isReady(replica.internalPort)));
+  serving.splice(serving.indexOf(replica), 1);
+  await stopped;
+};
+
+/** Processes that are not started yet, each on two free ports. */
+const hostAll = async (
+  wanted: readonly { service: ServiceName; env: Env }[],
+): Promise<Hosted[]> => {
+  const ports = await findFreePorts(wanted.length * 2);
+  return wanted.map(({ service, env }, index) => {
+    const [port = 0, internalPort = 0] = ports.slice(index * 2);
+    const own = { ...env, PORT: String(port), INTERNAL_PORT: String(internalPort) };
+    return { service, port, internalPort, env, ...openReplica(service, internalPort, own) };
+  });
 };
 
 /** The topics, and what each service does there: it may do no more where brokers ask who calls. */
@@ -130,8 +163,9 @@ const prepareKafka = async (topicPrefix: string): Promise<void> => {
   }
 };
 
-const kafkaEnvOf = (service: ServiceName): Record<string, string> => {
-  const asUser = testSaslConnection(service);
+/** How a service reaches the brokers, by a user of its own where they ask who calls. */
+export const kafkaEnvOf = (user: string): Env => {
+  const asUser = testSaslConnection(user);
   if (asUser === undefined) return { KAFKA_BROKERS: testBrokers().join(",") };
   const { brokers, sasl } = asUser;
   return {
@@ -142,7 +176,7 @@ const kafkaEnvOf = (service: ServiceName): Record<string, string> => {
   };
 };
 
-const openReplica = (service: ServiceName, internalPort: number, env: Record<string, string>) => {
+const openReplica = (service: ServiceName, internalPort: number, env: Env) => {
   let child: Child | undefined;
   let earlier = "";
   return {

@@ -12,7 +12,9 @@ export const openBalancer = async (
   portsFor: (path: string) => readonly number[],
 ): Promise<Balancer> => {
   let turn = 0;
-  const server = createServer((req, res) => {
+  // A client alone ends an idle connection: else its next request could meet that end on a busy
+  // machine, and fail by the balancer's fault.
+  const server = createServer({ keepAliveTimeout: 0 }, (req, res) => {
     const ports = portsFor((req.url ?? "/").split("?", 1)[0] ?? "/");
     const chunks: Buffer[] = [];
     req.on("data", (chunk: Buffer) => chunks.push(chunk));

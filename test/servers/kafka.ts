@@ -95,10 +95,10 @@ const startOnPorts = (
 const listenersOf = (host: string, { port, saslPort }: Ports, controller: string): string =>
   `PLAINTEXT://${host}:${port},SASL_PLAINTEXT://${host}:${saslPort},CONTROLLER://${controller}`;
 
-/** Two for each service, so that one can take the other's place; the password is the name. */
+/** Two for each service, so that one can take the other's place. */
 const users = ["auth-keys", "links-api", "settlement-listener", "webhook-dispatcher"]
   .flatMap((service) => [service, `${service}-next`])
-  .map((name) => `user_${name}="${name}"`);
+  .map((name) => `user_${name}="${name}-kafka-password"`);
 
 /**
  * One node that is broker and controller, small enough for a machine with two processors. Whoever

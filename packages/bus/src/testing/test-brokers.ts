@@ -12,6 +12,7 @@ export const testBrokers = (): string[] => {
 export const testSaslConnection = (user: string) => {
   const brokers = process.env["KAFKA_SASL_BROKERS"];
   if (brokers === undefined) return undefined;
-  const sasl = { mechanism: "plain" as const, username: user, password: user };
+  const password = `${user}-kafka-password`;
+  const sasl = { mechanism: "plain" as const, username: user, password };
   return { brokers: brokers.split(","), sasl };
 };
