@@ -65,6 +65,93 @@ describe("listen", () => {
   });
 });
 
+describe("beyond as many connections as a process holds", () => {
+  const connectionsMax = 4;
+  const connectAll = async (handler: RequestListener, texts: readonly string[]) => {
+    const limit = { host: "127.0.0.1", port: 0, variable: "PORT", connectionsMax };
+    const listening = await listen({ handler, ...limit });
+    opened.push(listening);
+    const clients = [];
+    for (const text of texts) {
+      const client = openSocket(listening.port);
+      clients.push(client);
+      client.socket.on("error", () => {});
+      client.socket.write(text);
+      await until(() => client.socket.bytesWritten > 0 && !client.socket.connecting);
+    }
+    return { listening, clients };
+  };
+  const isOpen = ({ socket }: { socket: Socket }) => !socket.closed;
+  const get = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+  const slow = "GET / HTTP/1.1\r\nX-Slow: ";
+
+  test("the one that asked nothing for the longest time makes room, and each new caller is answered", async () => {
+    const { listening, clients } = await connectAll(answer, [get, slow, slow, slow]);
+    const [first, second, third] = clients;
+    if (first === undefined || second === undefined || third === undefined) throw new Error();
+    await until(() => first.read().endsWith("ok"));
+    // It asks once more, so that it is no longer the one that was silent the longest.
+    first.socket.write(get);
+    await until(() => first.read().split("200 OK").length === 3);
+    for (const gone of [second, third]) {
+      expect(isOpen(gone)).toBe(true);
+      const caller = openSocket(listening.port);
+      caller.socket.write(get);
+      await until(() => caller.read().endsWith("ok") && !isOpen(gone));
+    }
+    expect([first, clients[3]].map((client) => client !== undefined && isOpen(client))).toEqual([
+      true,
+      true,
+    ]);
+  });
+
+  test("given that all are being answered, the new one is refused and they are kept", async () => {
+    const { handler, held } = createHolding();
+    const { listening, clients } = await connectAll(handler, Array(connectionsMax).fill(get));
+    await until(() => held.length === connectionsMax);
+    const refused = openSocket(listening.port);
+    refused.socket.on("error", () => {});
+    await until(() => !isOpen(refused));
+    expect(refused.read()).toBe("");
+    for (const res of held) res.end("ok");
+    await until(() => clients.every(({ read }) => read().endsWith("ok")));
+  });
+});
+
+describe("requests that one client sends without waiting for answers", () => {
+  const get = (path: number) => `GET /${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+  const many = (count: number) => Array.from({ length: count }, (_, path) => get(path)).join("");
+
+  test("are handled one after the other, so that they take the place of one caller", async () => {
+    let underWay = 0;
+    let most = 0;
+    const listening = await open((req, res) => {
+      underWay += 1;
+      most = Math.max(most, underWay);
+      setImmediate(() => {
+        underWay -= 1;
+        res.end(`${req.url} `);
+      });
+    });
+    const client = openSocket(listening.port);
+    client.socket.write(many(100));
+    await until(() => client.read().split("200 OK").length === 101);
+    expect(most).toBe(1);
+    const told = [...client.read().matchAll(/\/(\d+) /g)].map(([, path]) => Number(path));
+    expect(told).toEqual(Array.from({ length: 100 }, (_, path) => path));
+  });
+
+  test("end the connection where they are more than a hundred", async () => {
+    const { handler, held } = createHolding();
+    const listening = await open(handler);
+    const client = openSocket(listening.port);
+    client.socket.on("error", () => {});
+    client.socket.write(many(102));
+    await until(() => client.socket.closed);
+    expect(held.length).toBe(1);
+  });
+});
+
 describe("drain", () => {
   test("tells every client with its answer to leave, those under way too, and goes on serving", async () => {
     const { handler, held } = createHolding();

@@ -22,14 +22,32 @@ const idlePolls = 25;
 /**
  * The answers under way on each connection. One set for all answers would be rehashed again and
  * again, and each old table would keep its answers alive until the next full garbage collection
- * (measured: four times the survivors).
+ * (measured: four times the survivors). The one whose last request began first stands first.
  */
 type Connections = Map<Socket, ServerResponse[]>;
 
 /** Somebody else holds the port. The message says which port, and which variable changes it. */
 export class PortTakenError extends Error {}
 
-type ListenOptions = { handler: RequestListener; host: string; port: number; variable: string };
+type ListenOptions = {
+  handler: RequestListener;
+  host: string;
+  port: number;
+  variable: string;
+  connectionsMax?: number;
+};
+
+/** Each may hold 64 KiB of a body and 16 KiB of a head for as long as its request may take. */
+const connectionsMaxDefault = 2_500;
+/** Requests that a client may send on one connection before the first of them is answered. */
+const pipelinedMax = 100;
+/** Node looks at slow requests this often, and not for as long as one may take. */
+const timeouts = {
+  headersTimeout: 15_000,
+  requestTimeout: 30_000,
+  connectionsCheckingInterval: 5_000,
+  keepAliveTimeout: 65_000,
+};
 
 /** Listens, and resolves once connections are accepted. Throws PortTakenError. */
 export const listen = async ({
@@ -37,15 +55,23 @@ export const listen = async ({
   host,
   port,
   variable,
+  connectionsMax = connectionsMaxDefault,
 }: ListenOptions): Promise<Listening> => {
   const connections: Connections = new Map();
   let isDraining = false;
-  const server = createServer({ requestTimeout: 30_000, keepAliveTimeout: 65_000 }, (req, res) => {
-    holdUntilClosed(connections.get(req.socket), res);
+  const server = createServer(timeouts, (req, res) => {
+    const { socket } = req;
+    const answers = moveToEnd(connections, socket) ?? [];
+    const before = answers.at(-1);
+    holdUntilClosed(answers, res);
     if (isDraining) res.setHeader("Connection", "close");
-    handler(req, res);
+    if (before === undefined) handler(req, res);
+    else if (answers.length > pipelinedMax) socket.destroy();
+    else before.once("close", () => void (socket.destroyed || handler(req, res)));
   });
   server.on("connection", (socket: Socket) => {
+    if (connections.size >= connectionsMax) makeRoom(connections);
+    if (connections.size >= connectionsMax) return void socket.destroy();
     connections.set(socket, []);
     socket.once("close", () => connections.delete(socket));
   });
@@ -70,9 +96,26 @@ export const listen = async ({
   };
 };
 
-const holdUntilClosed = (answers: ServerResponse[] | undefined, res: ServerResponse): void => {
-  answers?.push(res);
-  res.once("close", () => answers?.splice(answers.indexOf(res), 1));
+/** So that the connections stand in the order in which they last began a request. */
+const moveToEnd = (connections: Connections, socket: Socket): ServerResponse[] | undefined => {
+  const answers = connections.get(socket);
+  if (connections.delete(socket) && answers !== undefined) connections.set(socket, answers);
+  return answers;
+};
+
+/** Ends the connection that has asked nothing for the longest time, if no answer is under way on it. */
+const makeRoom = (connections: Connections): void => {
+  for (const [socket, answers] of connections) {
+    if (answers.length > 0) continue;
+    connections.delete(socket);
+    socket.destroy();
+    return;
+  }
+};
+
+const holdUntilClosed = (answers: ServerResponse[], res: ServerResponse): void => {
+  answers.push(res);
+  res.once("close", () => answers.splice(answers.indexOf(res), 1));
 };
 
 const start = (

@@ -1,0 +1,190 @@
+import { type Socket, connect } from "node:net";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { waitUntil } from "@payment-links/runtime/testing";
+import { request } from "undici";
+import { type Merchant, openMerchant } from "./rig/client.ts";
+import { type RealSystem, openRealSystem } from "./rig/real-system.ts";
+import { residentBytesOf, watchResidentMemory } from "./rig/resident-memory.ts";
+import { sealingKey } from "./rig/shop-env.ts";
+
+const slowCount = 2_000;
+const dripMs = 5_000;
+const askedCount = 400;
+const growthBytesMax = 256 * 1024 * 1024;
+/** Below this a machine's own noise is more than what a caller would notice. */
+const noticedMs = 300;
+const cutMsMax = 120_000;
+const pipelinedCount = 99;
+const deafCount = 20;
+const deafBytesMax = 64 * 1024 * 1024;
+
+const head =
+  "POST /console/api/session HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n";
+/** How callers make a server wait, each having sent nearly as much as it keeps of a request. */
+const starts = [
+  `${head}X-Long: ${"x".repeat(12_000)}`,
+  `${head}Content-Length: 64000\r\n\r\n{"token":"${"x".repeat(60_000)}`,
+  `${head}Transfer-Encoding: chunked\r\n\r\nea60\r\n${"x".repeat(59_000)}`,
+  "POST /",
+];
+
+let system: RealSystem;
+let merchant: Merchant;
+let other: Merchant;
+
+beforeAll(async () => {
+  system = await openRealSystem({
+    replicasPerService: 1,
+    redisDatabase: 9,
+    only: ["auth-keys"],
+    env: {
+      WEBHOOK_SECRET_KEYS: sealingKey,
+      RATE_LIMIT_PER_IP: "100000:100000",
+    },
+  });
+  merchant = await openMerchant(system, "patient");
+  other = await openMerchant(system, "other");
+}, 120_000);
+afterAll(() => system?.close());
+
+/** Opens slow connections, each again as soon as it is cut, until told to stop. */
+const openSlow = (port: number) => {
+  const sockets = new Set<Socket>();
+  const cut = new Set<number>();
+  let isStopped = false;
+  const open = (index: number) => {
+    const socket = connect(port, "127.0.0.1");
+    sockets.add(socket);
+    socket.write(starts[index % starts.length] ?? "");
+    socket.on("error", () => {});
+    socket.resume();
+    socket.once("close", () => {
+      sockets.delete(socket);
+      cut.add(index);
+      if (!isStopped) open(index);
+    });
+  };
+  for (let index = 0; index < slowCount; index += 1) open(index);
+  const timer = setInterval(() => {
+    for (const socket of sockets) if (!socket.connecting) socket.write("x");
+  }, dripMs);
+  return {
+    heldCount: () => [...sockets].filter(({ connecting }) => !connecting).length,
+    cutCount: () => cut.size,
+    stop: () => {
+      isStopped = true;
+      clearInterval(timer);
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+};
+
+/** The 99th percentile of how long one caller waits for his answers, one after the other. */
+const askFor = async (port: number): Promise<number> => {
+  const waited: number[] = [];
+  for (let asked = 0; asked < askedCount; asked += 1) {
+    const startedAt = performance.now();
+    const answer = await request(`http://127.0.0.1:${port}/console/api/account`, {
+      headers: { cookie: merchant.cookie },
+    });
+    await answer.body.dump();
+    expect(answer.statusCode).toBe(200);
+    waited.push(performance.now() - startedAt);
+  }
+  return waited.toSorted((a, b) => a - b)[Math.floor(askedCount * 0.99)] ?? Number.NaN;
+};
+
+/** One who sends request after request, as fast as they are taken, and reads no answer. */
+const openDeaf = (port: number, cookie: string) => {
+  const one = `GET /console/api/tokens HTTP/1.1\r\nHost: 127.0.0.1\r\nCookie: ${cookie}\r\n\r\n`;
+  const block = one.repeat(Math.ceil(65_536 / one.length));
+  const socket = connect(port, "127.0.0.1");
+  let takenBytes = 0;
+  socket.on("error", () => {});
+  socket.pause();
+  const write = () => {
+    while (takenBytes < deafBytesMax && socket.write(block)) takenBytes += block.length;
+  };
+  socket.on("drain", write);
+  write();
+  return { takenBytes: () => takenBytes, socket };
+};
+
+const mib = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(0)} MiB`;
+
+const authKeys = () => {
+  const [found] = system.replicas;
+  if (found === undefined) throw new Error("there is no process");
+  return found;
+};
+
+describe("2,000 connections that send slowly what never ends", () => {
+  test("keep nobody else waiting, cost a bounded memory, and are cut", async () => {
+    const found = authKeys();
+    const { port } = found;
+    await askFor(port);
+    const before = await askFor(port);
+    const residentBefore = residentBytesOf(found.pid());
+    const memory = watchResidentMemory(found.pid());
+    const slow = openSlow(port);
+    try {
+      await waitUntil("all are held", () => slow.heldCount() >= slowCount);
+      const during = await askFor(port);
+      await waitUntil("each was cut", () => slow.cutCount() >= slowCount, cutMsMax);
+      const most = memory.stop();
+      process.stderr.write(
+        `p99 ${before.toFixed(0)} ms before, ${during.toFixed(0)} ms during (${(during / before).toFixed(2)}); ` +
+          `resident ${mib(residentBefore)} before, ${mib(most)} at most\n`,
+      );
+      expect(during).toBeLessThan(Math.max(before * 2, noticedMs));
+      expect(most - residentBefore).toBeLessThan(growthBytesMax);
+    } finally {
+      memory.stop();
+      slow.stop();
+    }
+  }, 300_000);
+});
+
+describe("requests sent without waiting for answers", () => {
+  test("of two callers by turns on one connection are answered in order, each for himself", async () => {
+    const callers = [merchant, other, { cookie: "", userId: "" }];
+    const turn = (n: number) => callers[n % callers.length] ?? merchant;
+    const socket = connect(authKeys().port, "127.0.0.1");
+    let text = "";
+    socket.on("data", (part: Buffer) => (text += part.toString("latin1")));
+    for (let n = 0; n < pipelinedCount; n += 1) {
+      const { cookie } = turn(n);
+      const lines = ["GET /console/api/account HTTP/1.1", "Host: 127.0.0.1", `Cookie: ${cookie}`];
+      socket.write(`${lines.join("\r\n")}\r\n\r\n`);
+    }
+    const answers = () => text.split("HTTP/1.1 ").slice(1);
+    const isWhole = () => answers().length === pipelinedCount && text.endsWith("}");
+    await waitUntil("all answers", isWhole, 120_000);
+    socket.destroy();
+    const told = answers().map((answer) => /"id":"(user_\w+)"/.exec(answer)?.[1] ?? "");
+    expect(told).toEqual(Array.from({ length: pipelinedCount }, (_, n) => turn(n).userId));
+  }, 180_000);
+
+  test("by callers who never read cost a bounded memory, and keep nobody else waiting", async () => {
+    const found = authKeys();
+    const { port } = found;
+    const before = await askFor(port);
+    const residentBefore = residentBytesOf(found.pid());
+    const memory = watchResidentMemory(found.pid());
+    const deaf = Array.from({ length: deafCount }, () => openDeaf(port, merchant.cookie));
+    try {
+      const during = await askFor(port);
+      const most = memory.stop();
+      const taken = deaf.map(({ takenBytes }) => takenBytes());
+      process.stderr.write(
+        `p99 ${before.toFixed(0)} ms before, ${during.toFixed(0)} ms during (${(during / before).toFixed(2)}); ` +
+          `resident ${mib(residentBefore)} before, ${mib(most)} at most; taken ${mib(Math.max(...taken))}\n`,
+      );
+      expect(Math.max(...taken)).toBeLessThan(deafBytesMax);
+      expect(most - residentBefore).toBeLessThan(growthBytesMax);
+    } finally {
+      memory.stop();
+      for (const { socket } of deaf) socket.destroy();
+    }
+  }, 300_000);
+});
