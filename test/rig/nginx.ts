@@ -1,0 +1,80 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { waitUntil } from "@payment-links/runtime/testing";
+import { projectRoot } from "./child.ts";
+import { findFreePorts } from "./free-port.ts";
+
+const startMsMax = 60_000;
+
+/**
+ * A real nginx with the ingress of compose in front of one port that serves all paths. It has one
+ * worker that keeps one connection to that port, so that whatever is left on it is read as the
+ * beginning of the next caller's request.
+ */
+export const openNginx = async (program: string, upstreamPort: number) => {
+  const directory = await mkdtemp(join(tmpdir(), "nginx-"));
+  // If root starts it, its worker is another user.
+  await chmod(directory, 0o777);
+  const [port = 0] = await findFreePorts(1);
+  const ingress = await readFile(join(projectRoot, "deploy/ingress.conf"), "utf8");
+  const server = ingress
+    .replace("listen 8080;", `listen 127.0.0.1:${port};`)
+    .replaceAll(/http:\/\/[\w-]+:8080/g, "http://product");
+  const folders = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+    .map((name) => `${name}_temp_path ${directory}/${name};`)
+    .join("\n");
+  await writeFile(
+    join(directory, "nginx.conf"),
+    `daemon off;
+master_process off;
+worker_processes 1;
+pid ${directory}/pid;
+error_log stderr warn;
+events { worker_connections 512; }
+http {
+  access_log off;
+  ${folders}
+  upstream product { server 127.0.0.1:${upstreamPort}; keepalive 1; }
+  ${server}
+}
+`,
+  );
+  const child = spawn(program, ["-p", directory, "-c", join(directory, "nginx.conf")], {
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let output = "";
+  child.stderr.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  const ended = once(child, "exit");
+  const close = async () => {
+    child.kill("SIGTERM");
+    await ended;
+    await rm(directory, { recursive: true, force: true });
+  };
+  try {
+    await waitUntil(
+      () => `nginx: ${output}`,
+      () => isOpen(port, child.exitCode),
+      startMsMax,
+    );
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { port, close };
+};
+
+const isOpen = (port: number, exitCode: number | null): Promise<boolean> => {
+  if (exitCode !== null) throw new Error(`nginx ended with ${exitCode}`);
+  return new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1");
+    socket.once("connect", () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once("error", () => resolve(false));
+  });
+};
