@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { type ServiceName } from "@payment-links/deploy/ingress";
-import { testBrokers, testSaslConnection } from "@payment-links/bus/testing";
+import { testBrokers, testKafkaPassword, testSaslConnection } from "@payment-links/bus/testing";
 import { waitUntil } from "@payment-links/runtime/testing";
 import kafkajs from "kafkajs";
 import { Client } from "pg";
@@ -349,7 +349,7 @@ describe("after all of that", () => {
   test("no value, old or new, is in a table, a topic, Redis, a log or a metric", async () => {
     const secrets = Object.fromEntries(
       [services1, services2, operators1, operators2, seal1, seal2, databasePassword]
-        .concat("-next-kafka-password")
+        .concat(services.flatMap((name) => [name, `${name}-next`]).map(testKafkaPassword))
         .map((value, index) => [`value ${index}`, value ?? ""]),
     );
     expect(findSecrets(secrets, await dumpSystem(system))).toEqual([]);

@@ -7,8 +7,10 @@ import {
   type IdentityProvider,
   openIdentityProvider,
 } from "@payment-links/auth-keys/testing/identity-provider";
+import { makeAuthenticator } from "@payment-links/auth-keys/testing/authenticator";
 import { createBrowser } from "@payment-links/auth-keys/testing/browser";
-import { testBrokers } from "@payment-links/bus/testing";
+import { makeWallet, siweMessage } from "@payment-links/auth-keys/testing/siwe";
+import { testBrokers, testKafkaPassword } from "@payment-links/bus/testing";
 import { hashSecret } from "@payment-links/contracts";
 import { type Collector, openCollector } from "./rig/collector.ts";
 import { call, sendNotice } from "./rig/client.ts";
@@ -22,6 +24,18 @@ const sealingKey = randomBytes(32).toString("base64");
 const origin = "https://console.example";
 const oidcPath = "/console/api/session/oidc";
 const scopes = ["payment_link:create", "payment_link:read"];
+const random = () => randomBytes(24).toString("hex");
+/** Both values of each token, as while it is rotated. */
+const tokens = { services: [random(), random()], operators: [random(), random()] };
+/** Keys in the URLs of chains' nodes, none of which is there. */
+const rpcKeys = { watched: random(), signIn: random() };
+const rpcUrlOf = (key: string) => `8453=http://127.0.0.1:9/v2/${key}`;
+/** Who pays, from where and with what; nobody may keep it. */
+const payers = {
+  "a payer's address": "203.0.113.177",
+  "another payer's address": "2001:db8:5eed:cafe:77:88:99:aa",
+  "a payer's browser": `PayersBrowser/${random()}`,
+};
 
 describe("after a whole journey, refused and mistaken calls among it", () => {
   let system: RealSystem;
@@ -34,6 +48,14 @@ describe("after a whole journey, refused and mistaken calls among it", () => {
   const secrets: Record<string, string> = {
     "the provider's secret": provider.secret,
     "the sealing key": sealingKey,
+    "the services' token": tokens.services[0] ?? "",
+    "the services' former token": tokens.services[1] ?? "",
+    "the operators' token": tokens.operators[0] ?? "",
+    "the operators' former token": tokens.operators[1] ?? "",
+    "the key of a watched chain's node": rpcKeys.watched,
+    "the key of a node that sign-ins ask": rpcKeys.signIn,
+    "a password at Kafka": testKafkaPassword("settlement-listener"),
+    "another password at Kafka": testKafkaPassword("webhook-dispatcher"),
   };
 
   beforeAll(async () => {
@@ -55,6 +77,11 @@ describe("after a whole journey, refused and mistaken calls among it", () => {
         OIDC_ISSUER: issuer,
         OIDC_CLIENT_ID: clientId,
         OIDC_CLIENT_SECRET: clientSecret,
+        INTERNAL_TOKEN: tokens.services.join(),
+        OPERATOR_TOKEN: tokens.operators.join(),
+        EVM_RPC_URLS: rpcUrlOf(rpcKeys.watched),
+        SIGN_IN_RPC_URLS: rpcUrlOf(rpcKeys.signIn),
+        TRUSTED_PROXIES: "127.0.0.1",
         LOG_LEVEL: "trace",
         // So slow to refill that the buckets are still there at the end.
         RATE_LIMIT_PER_KEY: "0.01:1000",
@@ -67,6 +94,10 @@ describe("after a whole journey, refused and mistaken calls among it", () => {
     });
     await journey();
     await signInElsewhere();
+    await signInByPasskey();
+    await signInByContractWallet();
+    await provePresence();
+    await payersCome();
     await mistakes();
     await waitUntil("the traces", () => collector.received().includes("POST /v1/payment-link"));
     dump = { ...(await dumpSystem(system)), traces: collector.received() };
@@ -85,20 +116,22 @@ describe("after a whole journey, refused and mistaken calls among it", () => {
     call(`${system.baseUrl}${path}`, { method, headers, ...(body === undefined ? {} : { body }) });
   const cookie = () => ({ cookie: `__Host-session=${secrets["the session token"]}` });
 
-  const journey = async () => {
-    const opened = await call(`${system.internalUrl}/internal/accounts`, {
+  const asOperator = (path: string, body: unknown, token = tokens.operators[0]) =>
+    call(`${system.internalUrl}/internal/${path}`, {
       method: "POST",
-      body: { handle: "secretive", username: "Secretive" },
+      headers: { authorization: `Bearer ${token}` },
+      body,
     });
+
+  const journey = async () => {
+    const account = { handle: "secretive", username: "Secretive" };
+    const opened = await asOperator("accounts", account);
     secrets["the sign-in token"] = tokenIn(opened.body["signInUrl"]);
     const token = secrets["the sign-in token"];
     const session = await send("POST", "/console/api/session", {}, { token });
     const set = String(session.headers["set-cookie"]);
     secrets["the session token"] = /^__Host-session=([^;]+)/.exec(set)?.[1] ?? "";
-    const second = await call(`${system.internalUrl}/internal/sign-in-links`, {
-      method: "POST",
-      body: { handle: "secretive" },
-    });
+    const second = await asOperator("sign-in-links", { handle: "secretive" });
     secrets["a sign-in token that nobody used"] = tokenIn(second.body["signInUrl"]);
     await send("POST", "/console/api/wallets", cookie(), {
       walletAddress: "0x52908400098527886E0F7030069857D2E4169EE7",
@@ -154,6 +187,90 @@ describe("after a whole journey, refused and mistaken calls among it", () => {
     await browser.visit(back.url.href, { stopBefore: ({ pathname }) => pathname === "/console" });
   };
 
+  /** Asks for what a browser answers once, and keeps it with the cookie that comes with it. */
+  const ask = async (name: string, field: string, path: string, more = {}) => {
+    const asked = await send("GET", path, more);
+    secrets[name] = String(asked.body[field]);
+    const [browser = ""] = String(asked.headers["set-cookie"]).split(";");
+    secrets[`the browser of ${name}`] = browser.replace(/^[^=]*=/, "");
+    return { value: secrets[name], browser };
+  };
+
+  /** Adds a passkey and signs in by it, once for another site and once for ours. */
+  const signInByPasskey = async () => {
+    const authenticator = makeAuthenticator({ origin, rpId: new URL(origin).hostname });
+    const path = "/console/api/passkeys";
+    const asked = await ask(
+      "the challenge of a new passkey",
+      "challenge",
+      `${path}/creation`,
+      cookie(),
+    );
+    const added = await send(
+      "POST",
+      path,
+      { cookie: `${cookie().cookie}; ${asked.browser}` },
+      { name: "key", passkey: authenticator.make({ challenge: asked.value }) },
+    );
+    expect(added.status).toBe(201);
+    const expected = { "https://evil.example": 401, [origin]: 200 };
+    for (const [site, status] of Object.entries(expected)) {
+      const name = `a passkey's challenge at ${site}`;
+      const { value, browser } = await ask(name, "challenge", "/console/api/session/passkey");
+      const passkey = authenticator.sign({ challenge: value, origin: site });
+      const signedIn = await send("POST", "/console/api/session", { cookie: browser }, { passkey });
+      expect(signedIn.status).toBe(status);
+    }
+  };
+
+  /** Signs with no key's signature, so that the chain is asked, whose node is away. */
+  const signInByContractWallet = async () => {
+    const asked = await ask("a nonce", "nonce", "/console/api/session/nonce");
+    const { address } = makeWallet();
+    const own = { domain: new URL(origin).host, uri: origin, issuedAt: new Date() };
+    const message = siweMessage({ address, nonce: asked.value, ...own });
+    secrets["a wallet's signature"] = `0x${randomBytes(65).toString("hex")}`;
+    const siwe = { message, signature: secrets["a wallet's signature"] };
+    const browser = { cookie: asked.browser };
+    const answer = await send("POST", "/console/api/session", browser, { siwe });
+    expect(answer.status).toBe(503);
+  };
+
+  /** Proves once more to be there, by a link that the former token of operators makes. */
+  const provePresence = async () => {
+    const made = await asOperator("sign-in-links", { handle: "secretive" }, tokens.operators[1]);
+    const token = tokenIn(made.body["signInUrl"]);
+    secrets["the token of a proof"] = token;
+    const path = "/console/api/session/presence";
+    const proven = await send("POST", path, cookie(), { token: `${token}x` });
+    expect(proven.status).toBe(401);
+    const renewed = await send("POST", path, cookie(), { token });
+    secrets["the session token before its proof"] = secrets["the session token"] ?? "";
+    const set = String(renewed.headers["set-cookie"]);
+    secrets["the session token"] = /^__Host-session=([^;]+)/.exec(set)?.[1] ?? "";
+  };
+
+  /** Opens what payers open, and what is not there, from both addresses. */
+  const payersCome = async () => {
+    const [address = "", other = "", browser = ""] = Object.values(payers);
+    const paths = ["/@secretive/pay/", "/checkout/payment-links/", "/v1/payment-link/"].flatMap(
+      (path) => [`${path}${linkId}`, `${path}plink_none`],
+    );
+    const more = [
+      "/tx/tx_none",
+      "/checkout/transactions/tx_none",
+      "/checkout/assets/page.css",
+      "/",
+    ];
+    for (const from of [address, other, `${other}, ${address}`]) {
+      const headers = { "x-forwarded-for": from, "user-agent": browser };
+      for (const path of [...paths, ...more]) {
+        expect((await send("GET", path, headers)).status).toBeLessThan(500);
+        expect((await send("POST", path, headers, {})).status).toBeLessThan(500);
+      }
+    }
+  };
+
   /** What people do with secrets that they were given. */
   const mistakes = async () => {
     const [key = "", session = ""] = [secrets["the API key"], secrets["the session token"]];
@@ -179,10 +296,10 @@ describe("after a whole journey, refused and mistaken calls among it", () => {
       await send("POST", "/console/api/session", {}, { siwe: { message: token, signature: key } }),
       await send("DELETE", `/console/api/api-keys/${key}`, cookie()),
       await send("POST", `/settlement-notices/${provider.secret.replaceAll("/", "")}`, {}, {}),
-      await call(`${system.internalUrl}/internal/introspect`, {
-        method: "POST",
-        body: { kind: "api-key", hash: key },
-      }),
+      await asOperator("introspect", { kind: "api-key", hash: key }),
+      await asOperator("introspect", { kind: "api-key", hash: key }, tokens.services[1]),
+      await asOperator(`accounts?token=${tokens.operators[0] ?? ""}`, {}, `${key}x`),
+      await asOperator("accounts", { handle: tokens.operators[1], username: tokens.services[0] }),
     ];
     expect(answers.filter(({ status }) => status >= 500)).toEqual([]);
   };
@@ -190,6 +307,10 @@ describe("after a whole journey, refused and mistaken calls among it", () => {
   test("no table, topic, Redis value, log line, metric or trace holds a secret", () => {
     expect(Object.values(secrets).every((secret) => secret.length > 20)).toBe(true);
     expect(findSecrets(secrets, dump)).toEqual([]);
+  });
+
+  test("nor does any of them hold who a payer was", () => {
+    expect(findSecrets(payers, dump)).toEqual([]);
   });
 
   test("and it was all there to be searched", () => {

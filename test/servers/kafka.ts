@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { testKafkaPassword } from "@payment-links/bus/testing";
 import { runServer, startOnFreePorts } from "./child-server.ts";
 import type { RunningServer, ServerContext, StartServer } from "./child-server.ts";
 import { fetchWithMaven, isInMavenCache } from "./maven-cache.ts";
@@ -98,7 +99,7 @@ const listenersOf = (host: string, { port, saslPort }: Ports, controller: string
 /** Two for each service, so that one can take the other's place. */
 const users = ["auth-keys", "links-api", "settlement-listener", "webhook-dispatcher"]
   .flatMap((service) => [service, `${service}-next`])
-  .map((name) => `user_${name}="${name}-kafka-password"`);
+  .map((name) => `user_${name}="${testKafkaPassword(name)}"`);
 
 /**
  * One node that is broker and controller, small enough for a machine with two processors. Whoever
