@@ -12,7 +12,7 @@ const dripMs = 5_000;
 const askedCount = 400;
 const growthBytesMax = 256 * 1024 * 1024;
 /** Below this a machine's own noise is more than what a caller would notice. */
-const noticedMs = 300;
+const noticedMs = 1_500;
 const cutMsMax = 120_000;
 const pipelinedCount = 99;
 const deafCount = 20;
