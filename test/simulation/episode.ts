@@ -173,6 +173,7 @@ export const playEpisode = async (
   };
   /** The provider that is asked first leaves out logs for as long as the episode lasts. */
   const hasHabit = providers.length > 1 && random.chance(0.35);
+  const isFirstLiar = hasHabit || random.chance(0.5);
   const replicas: Replica[] = [];
   const restarts: { name: ServiceName; atMs: number }[] = [];
   let replicaCount = 0;
@@ -378,14 +379,14 @@ export const playEpisode = async (
   };
 
   /**
-   * At most one tells stories, as of two nobody could know which to believe; others may be away
-   * meanwhile. Some manners last until the blocks of their time are final.
+   * Only one of an episode tells stories: of two nobody could know which to believe, also if one does
+   * when a block is read and the other when it is audited. Others may be away meanwhile. Some manners
+   * last until the blocks of their time are final.
    */
   const changeManners = (): void => {
     for (const provider of providers) provider.manner = { kind: "honest" };
     mannersUntilMs = world.nowMs() + random.below(mannerMsMax);
-    const isFirst = hasHabit || random.chance(0.5);
-    const [liar, ...others] = isFirst ? providers : providers.toReversed();
+    const [liar, ...others] = isFirstLiar ? providers : providers.toReversed();
     if (liar !== undefined && others.length > 0) {
       if (hasHabit) liar.manner = { kind: "omits logs", hidesBlooms: true };
       else if (random.chance(mood.lies)) liar.manner = drawManner(random.pick(lies));
