@@ -22,9 +22,8 @@ export const claimTransfers = async (
   );
   for (;;) {
     const claimed = await assignTransfers(tx, heard, transfersPerCommitMax);
-    const inOrder = claimed.toSorted((a, b) => a.occurredAt.getTime() - b.occurredAt.getTime());
-    for (const chainId of new Set(inOrder.map((transfer) => transfer.chainId))) {
-      const ofChain = inOrder.filter((transfer) => transfer.chainId === chainId);
+    for (const chainId of new Set(claimed.map((transfer) => transfer.chainId))) {
+      const ofChain = claimed.filter((transfer) => transfer.chainId === chainId);
       await recordStoredTransfers(tx, ofChain, now);
     }
     if (claimed.length < transfersPerCommitMax) return;

@@ -153,6 +153,28 @@ describe("recordTransfers", () => {
     }
   });
 
+  // In this order they count, and a restored listener must find the same.
+  test("what was seen before its link is told in the order of the chain, whatever order it was stored in", async () => {
+    const link = aLink();
+    const ofBlock = (blockNumber: number, occurredAt: Date) =>
+      Array.from({ length: 12 }, () => transferTo(link, { blockNumber, occurredAt }));
+    const found = [
+      ...ofBlock(41, new Date("2026-11-21T09:59:12.000Z")),
+      ...ofBlock(40, new Date("2026-11-21T09:59:00.000Z")),
+    ];
+    await record(...found);
+    await hear(link);
+    const inOrder = found.toSorted((a, b) =>
+      a.blockNumber === b.blockNumber
+        ? a.transactionHash.localeCompare(b.transactionHash)
+        : a.blockNumber - b.blockNumber,
+    );
+    const events = await readEvents(rig.pool, link.id);
+    expect(events.map(({ data }) => data.sourceTransaction)).toEqual(
+      inOrder.map(({ transactionHash }) => transactionHash),
+    );
+  });
+
   test("a payment on another chain than its link's is told as well", async () => {
     const link = { ...aLink(), chainId: "1" };
     await record(transferTo(link));

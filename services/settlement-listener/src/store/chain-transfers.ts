@@ -32,6 +32,9 @@ const columns = sql.fragment`
   kept.payment_link_id AS "paymentLinkId"
 `;
 
+/** Those of one block and one instant in an order that is the same for everybody. */
+const oldestFirst = sql.fragment`occurred_at, block_number, transaction_hash, ordinal`;
+
 const Named = z.object({ referenceHash: z.string(), linkId: z.string() });
 
 /**
@@ -113,15 +116,18 @@ const upsertTransfers = (
               excluded.destination_address)
       RETURNING *
     )
-    SELECT ${columns} FROM written AS kept
-    UNION ALL
-    SELECT ${columns} FROM found
-    JOIN chain_transfers AS kept USING (chain_id, transaction_hash, reference_hash, ordinal)
-    WHERE NOT EXISTS (
-      SELECT FROM written
-      WHERE (written.chain_id, written.transaction_hash, written.reference_hash, written.ordinal)
-        = (kept.chain_id, kept.transaction_hash, kept.reference_hash, kept.ordinal)
-    )
+    SELECT ${columns} FROM (
+      SELECT * FROM written
+      UNION ALL
+      SELECT kept.* FROM found
+      JOIN chain_transfers AS kept USING (chain_id, transaction_hash, reference_hash, ordinal)
+      WHERE NOT EXISTS (
+        SELECT FROM written
+        WHERE (written.chain_id, written.transaction_hash, written.reference_hash, written.ordinal)
+          = (kept.chain_id, kept.transaction_hash, kept.reference_hash, kept.ordinal)
+      )
+    ) AS kept
+    ORDER BY ${oldestFirst}
   `);
 
 const foundColumns = sql.fragment`
@@ -306,19 +312,25 @@ export const listStored = (
 
 const ToldRow = TransferRow.extend({ status: PaymentStatus.nullable() });
 
-/** Marks as orphaned what stood above a block, and answers it as it stands now. */
+/** Marks as orphaned what stood above a block, and answers it as it stands now, the oldest first. */
 export const orphanTransfers = (
   tx: Transaction,
   chainId: string,
   aboveBlock: number,
 ): Promise<readonly StoredTransfer[]> =>
   tx.any(sql.type(TransferRow)`
-    UPDATE chain_transfers AS kept SET is_orphaned = true
-    WHERE chain_id = ${chainId} AND NOT is_orphaned AND block_number > ${aboveBlock}
-    RETURNING ${columns}
+    WITH orphaned AS (
+      UPDATE chain_transfers SET is_orphaned = true
+      WHERE chain_id = ${chainId} AND NOT is_orphaned AND block_number > ${aboveBlock}
+      RETURNING *
+    )
+    SELECT ${columns} FROM orphaned AS kept ORDER BY ${oldestFirst}
   `);
 
-/** Marks as orphaned what is missing in the blocks in which it was seen, and answers it as it stands now. */
+/**
+ * Marks as orphaned what is missing in the blocks in which it was seen, and answers it as it stands now,
+ * the oldest first.
+ */
 export const orphanMissing = (
   tx: Transaction,
   chainId: string,
@@ -331,19 +343,22 @@ export const orphanMissing = (
     transfer.blockHash,
   ]);
   return tx.any(sql.type(TransferRow)`
-    UPDATE chain_transfers AS kept SET is_orphaned = true
-    FROM ${sql.unnest(names, ["text", "text", "int4", "text"])}
-      AS gone (transaction_hash, reference_hash, ordinal, block_hash)
-    WHERE kept.chain_id = ${chainId} AND kept.transaction_hash = gone.transaction_hash
-      AND kept.reference_hash = gone.reference_hash AND kept.ordinal = gone.ordinal
-      AND kept.block_hash = gone.block_hash AND NOT kept.is_orphaned
-    RETURNING ${columns}
+    WITH orphaned AS (
+      UPDATE chain_transfers AS kept SET is_orphaned = true
+      FROM ${sql.unnest(names, ["text", "text", "int4", "text"])}
+        AS gone (transaction_hash, reference_hash, ordinal, block_hash)
+      WHERE kept.chain_id = ${chainId} AND kept.transaction_hash = gone.transaction_hash
+        AND kept.reference_hash = gone.reference_hash AND kept.ordinal = gone.ordinal
+        AND kept.block_hash = gone.block_hash AND NOT kept.is_orphaned
+      RETURNING kept.*
+    )
+    SELECT ${columns} FROM orphaned AS kept ORDER BY ${oldestFirst}
   `);
 };
 
 /**
  * Assigns to links the transfers that were stored for their references, the oldest first and at most
- * `countMax`. The references must be locked.
+ * `countMax`, and answers them in that order: so the payments count. The references must be locked.
  */
 export const assignTransfers = (
   tx: Transaction,
@@ -353,17 +368,20 @@ export const assignTransfers = (
   const named = links.map(({ referenceHash, linkId }) => [referenceHash, linkId]);
   const hashes = links.map(({ referenceHash }) => referenceHash);
   return tx.any(sql.type(TransferRow)`
-    UPDATE chain_transfers AS kept SET payment_link_id = named.link_id
-    FROM ${sql.unnest(named, ["text", "text"])} AS named (reference_hash, link_id)
-    WHERE kept.reference_hash = named.reference_hash
-      AND (chain_id, transaction_hash, kept.reference_hash, ordinal) IN (
-        SELECT chain_id, transaction_hash, reference_hash, ordinal FROM chain_transfers
-        WHERE reference_hash = ANY (${sql.array(hashes, "text")}) AND payment_link_id IS NULL
-        ORDER BY occurred_at
-        LIMIT ${countMax}
-        FOR UPDATE
-      )
-    RETURNING ${columns}
+    WITH assigned AS (
+      UPDATE chain_transfers AS kept SET payment_link_id = named.link_id
+      FROM ${sql.unnest(named, ["text", "text"])} AS named (reference_hash, link_id)
+      WHERE kept.reference_hash = named.reference_hash
+        AND (chain_id, transaction_hash, kept.reference_hash, ordinal) IN (
+          SELECT chain_id, transaction_hash, reference_hash, ordinal FROM chain_transfers
+          WHERE reference_hash = ANY (${sql.array(hashes, "text")}) AND payment_link_id IS NULL
+          ORDER BY ${oldestFirst}
+          LIMIT ${countMax}
+          FOR UPDATE
+        )
+      RETURNING kept.*
+    )
+    SELECT ${columns} FROM assigned AS kept ORDER BY ${oldestFirst}
   `);
 };
 
