@@ -116,6 +116,30 @@ describe(`${paymentCount} payments around a disaster, by the README's own words`
     return rowCount === 0;
   };
 
+  /** Whether no consumer's position lies behind the end of its log any more. */
+  const haveNoticed = async (): Promise<boolean> => {
+    const { rows } = await admin.query<{ topic: string; partition: number; next: string }>(
+      `SELECT topic, partition, next_offset AS next FROM (
+         SELECT * FROM auth_keys.positions
+         UNION ALL SELECT * FROM links_api.positions
+         UNION ALL SELECT * FROM settlement_listener.positions
+         UNION ALL SELECT * FROM webhook_dispatcher.positions
+       ) AS positions`,
+    );
+    const ends = new Map(
+      await Promise.all(
+        topicNames.map(
+          async (topic) =>
+            [topic, await kafka.fetchTopicOffsets(system.topicPrefix + topic)] as const,
+        ),
+      ),
+    );
+    return rows.every(({ next, partition, topic }) => {
+      const log = ends.get(topic)?.find((one) => one.partition === partition);
+      return log !== undefined && BigInt(next) <= BigInt(log.high);
+    });
+  };
+
   /** Looks along the way of the money, so that what has left one place is seen at the next. */
   const isAtRest = async (): Promise<boolean> =>
     (await isEmpty("auth_keys.outbox")) &&
@@ -236,6 +260,7 @@ describe(`${paymentCount} payments around a disaster, by the README's own words`
         topics: prefixTopics(topicSettings, system.topicPrefix),
       });
       await Promise.all(system.replicas.map((replica) => replica.start()));
+      await waitUntil("each consumer has noticed", haveNoticed, waitMsMax);
       await tellAllAgain();
       await comesToRest("after the restart");
       await isAllRight(links);

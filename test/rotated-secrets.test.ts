@@ -186,20 +186,33 @@ const prepare = async (service: ServiceName, env: Record<string, string>) => {
   ]);
 };
 
-/** Takes away all that a user of the brokers was granted. */
+/**
+ * Takes away all that a user of the brokers was granted in this system: others of the run have the same
+ * users, under prefixes of their own.
+ */
 const shutOut = async (user: string) => {
   const admin = new Kafka({ brokers: testBrokers(), logLevel: logLevel.NOTHING }).admin();
   await admin.connect();
-  const any = { resourceType: AclResourceTypes.ANY, operation: AclOperationTypes.ANY };
+  const { resources } = await admin.describeAcls({
+    resourceType: AclResourceTypes.ANY,
+    principal: `User:${user}`,
+    operation: AclOperationTypes.ANY,
+    permissionType: AclPermissionTypes.ANY,
+    resourcePatternType: ResourcePatternTypes.ANY,
+  });
+  const own = resources.filter(({ resourceName }) => resourceName.startsWith(system.topicPrefix));
   const { filterResponses } = await admin.deleteAcls({
-    filters: [
-      {
-        ...any,
-        principal: `User:${user}`,
-        permissionType: AclPermissionTypes.ANY,
-        resourcePatternType: ResourcePatternTypes.ANY,
-      },
-    ],
+    filters: own.flatMap(({ acls, ...resource }) =>
+      acls.map(({ host, operation, permissionType, principal }) => ({
+        resourceType: resource.resourceType,
+        resourceName: resource.resourceName,
+        resourcePatternType: resource.resourcePatternType,
+        host,
+        operation,
+        permissionType,
+        principal,
+      })),
+    ),
   });
   await admin.disconnect();
   expect(filterResponses.flatMap(({ matchingAcls }) => matchingAcls).length).toBeGreaterThan(0);
