@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import { type Account, WalletChange, refuse, type Actor } from "@payment-links/contracts";
+import { type Account, type Actor, WalletChange, refuse } from "@payment-links/contracts";
 import { answerJson, personActor, readBody, readParam } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { type Transaction, transact } from "@payment-links/postgres";

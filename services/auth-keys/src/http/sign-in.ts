@@ -1,11 +1,11 @@
 import type { Request, Response } from "express";
 import {
   type Account,
+  type Actor,
   Refusal,
   hashSecret,
   newId,
   refuse,
-  type Actor,
 } from "@payment-links/contracts";
 import { personActor, readSessionToken, sessionCookie } from "@payment-links/http";
 import { type Transaction, transact } from "@payment-links/postgres";
