@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import { publishAudit } from "@payment-links/bus";
+import { auditEvent, publish } from "@payment-links/bus";
 import { EndpointBody, newId, refuse } from "@payment-links/contracts";
 import { answerJson, personActor, readBody } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
@@ -40,8 +40,10 @@ export const createEndpoint =
       };
       // The path and the query can hold a token of the receiver's.
       const detail = { origin: url.origin, name };
-      await publishAudit(tx, { ...deed, action: "webhook_endpoint.added", detail });
-      await publishAudit(tx, { ...deed, action: "webhook_endpoint.secret_shown" });
+      await publish(tx, [
+        auditEvent({ ...deed, action: "webhook_endpoint.added", detail }),
+        auditEvent({ ...deed, action: "webhook_endpoint.secret_shown" }),
+      ]);
       return inserted;
     });
     wakeRelay();
