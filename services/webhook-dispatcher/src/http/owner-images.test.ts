@@ -4,6 +4,7 @@ import { type Account, accountUpdated, newId, ownerImagePath } from "@payment-li
 import { waitUntil } from "@payment-links/runtime/testing";
 import { type ImageHost, bytesMax, openImageHost, png } from "../testing/open-image-host.ts";
 import { type Rig, openRig } from "../testing/open-rig.ts";
+import { sampleAccount } from "../testing/samples.ts";
 
 const fetchMsMax = 5_000;
 const fetchesMax = 16;
@@ -24,21 +25,6 @@ afterAll(async () => {
   host.close();
 });
 
-const sampleOwner = (more: Partial<Account> = {}): Account => ({
-  id: newId("user"),
-  version: 1,
-  handle: "alice",
-  username: "Alice",
-  dateCreated: new Date("2026-01-01T00:00:00.000Z"),
-  profileImage: null,
-  bio: null,
-  backgroundImage: null,
-  backgroundColour: null,
-  links: null,
-  wallets: [],
-  ...more,
-});
-
 const tell = (owner: Account) =>
   rig.tell(outgoing(accountUpdated, { key: owner.id, occurredAt: rig.clock.now(), data: owner }));
 
@@ -48,7 +34,7 @@ const fresh = (path: string): string => `https://images.test${path}?${(images +=
 
 /** An owner with that image; answers where our pages show it. */
 const place = async (url: string): Promise<string> => {
-  const owner = sampleOwner({ profileImage: url });
+  const owner = sampleAccount({ profileImage: url });
   await tell(owner);
   return ownerImagePath(owner.id, url);
 };
@@ -108,7 +94,7 @@ describe("GET /checkout/images/:userId/:digest", () => {
 
   test("is no way to any URL but those that the owner has set, and has set last", async () => {
     const [first, second] = [fresh("/png"), fresh("/png")];
-    const owner = sampleOwner({ profileImage: first, version: 3 });
+    const owner = sampleAccount({ profileImage: first, version: 3 });
     await tell(owner);
     const changed = { ...owner, version: 4, profileImage: null, backgroundImage: second };
     await tell(changed);
@@ -249,7 +235,7 @@ test("a service that stops waits for no host", async () => {
   });
   await own.service.start();
   const url = fresh("/silent");
-  const owner = sampleOwner({ profileImage: url });
+  const owner = sampleAccount({ profileImage: url });
   await own.tell(
     outgoing(accountUpdated, { key: owner.id, occurredAt: own.clock.now(), data: owner }),
   );

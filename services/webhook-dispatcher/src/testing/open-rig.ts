@@ -11,7 +11,7 @@ import {
   webhookDispatcherConfig,
   webhookDispatcherMigration,
 } from "../service.ts";
-import { sampleLink } from "./samples.ts";
+import { sampleAccount, sampleLink } from "./samples.ts";
 
 /** The key under which the rig's secrets are sealed. */
 export const sealingKey = `first=${Buffer.alloc(32, 7).toString("base64")}`;
@@ -135,19 +135,7 @@ const askFor =
     const id = newId("sess");
     return Promise.resolve({
       found: true,
-      account: {
-        id: userId,
-        version: 1,
-        handle: "alice",
-        username: "Alice",
-        dateCreated: new Date("2026-01-01T00:00:00.000Z"),
-        profileImage: null,
-        bio: null,
-        backgroundImage: null,
-        backgroundColour: null,
-        links: null,
-        wallets: [],
-      },
+      account: sampleAccount({ id: userId }),
       credential: {
         id,
         bucketId: id,
