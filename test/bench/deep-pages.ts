@@ -1,6 +1,7 @@
 import { Client } from "pg";
 import { Pool } from "undici";
 import { openMerchant } from "../rig/client.ts";
+import { p99 } from "../rig/p99.ts";
 import { fillLinks } from "./fill-links.ts";
 import { type Call, median } from "./load.ts";
 import type { Verdict } from "./rounds.ts";
@@ -100,7 +101,7 @@ const measureP99Ms = async (stage: Stage, call: Call): Promise<number> => {
     durations.push(performance.now() - startedAt);
   }
   await pool.close();
-  return durations.toSorted((a, b) => a - b)[Math.floor(durations.length * 0.99)] ?? Number.NaN;
+  return p99(durations);
 };
 
 /** Has many connections of one account ask for deep pages, each as soon as it is answered. */
