@@ -26,6 +26,9 @@ const waitMsMax = 60_000 + 200 * paymentCount;
 const testMsMax = 5 * waitMsMax;
 
 const schemas = ["auth_keys", "links_api", "settlement_listener", "webhook_dispatcher"] as const;
+const positionsOfAll = schemas
+  .map((schema) => `SELECT * FROM ${schema}.positions`)
+  .join(" UNION ALL ");
 const topicNames = Object.keys(topicSettings);
 type Schema = (typeof schemas)[number];
 
@@ -104,11 +107,7 @@ describe(`${paymentCount} payments around a disaster, by the README's own words`
   const isHeard = async (topic: string): Promise<boolean> => {
     const ends = await kafka.fetchTopicOffsets(system.topicPrefix + topic);
     const { rowCount } = await admin.query(
-      `SELECT FROM (
-         SELECT * FROM links_api.positions
-         UNION ALL SELECT * FROM settlement_listener.positions
-         UNION ALL SELECT * FROM webhook_dispatcher.positions
-       ) AS positions
+      `SELECT FROM (${positionsOfAll}) AS positions
        JOIN unnest($2::int[], $3::int8[]) AS log (partition, high) USING (partition)
        WHERE topic = $1 AND next_offset <> high`,
       [topic, ends.map(({ partition }) => partition), ends.map(({ high }) => high)],
@@ -119,12 +118,7 @@ describe(`${paymentCount} payments around a disaster, by the README's own words`
   /** Whether no consumer's position lies behind the end of its log any more. */
   const haveNoticed = async (): Promise<boolean> => {
     const { rows } = await admin.query<{ topic: string; partition: number; next: string }>(
-      `SELECT topic, partition, next_offset AS next FROM (
-         SELECT * FROM auth_keys.positions
-         UNION ALL SELECT * FROM links_api.positions
-         UNION ALL SELECT * FROM settlement_listener.positions
-         UNION ALL SELECT * FROM webhook_dispatcher.positions
-       ) AS positions`,
+      `SELECT topic, partition, next_offset AS next FROM (${positionsOfAll}) AS positions`,
     );
     const ends = new Map(
       await Promise.all(

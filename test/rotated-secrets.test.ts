@@ -202,17 +202,7 @@ const shutOut = async (user: string) => {
   });
   const own = resources.filter(({ resourceName }) => resourceName.startsWith(system.topicPrefix));
   const { filterResponses } = await admin.deleteAcls({
-    filters: own.flatMap(({ acls, ...resource }) =>
-      acls.map(({ host, operation, permissionType, principal }) => ({
-        resourceType: resource.resourceType,
-        resourceName: resource.resourceName,
-        resourcePatternType: resource.resourcePatternType,
-        host,
-        operation,
-        permissionType,
-        principal,
-      })),
-    ),
+    filters: own.flatMap(({ acls, ...resource }) => acls.map((acl) => ({ ...resource, ...acl }))),
   });
   await admin.disconnect();
   expect(filterResponses.flatMap(({ matchingAcls }) => matchingAcls).length).toBeGreaterThan(0);
