@@ -207,6 +207,8 @@ CREATE TABLE positions (
   cluster_id text NOT NULL,
   next_offset bigint NOT NULL,
   reset_count integer DEFAULT 0 NOT NULL,
+  last_offset bigint,
+  last_record text,
   CONSTRAINT positions_pkey PRIMARY KEY (consumer, topic, partition),
   CONSTRAINT positions_next_offset_check CHECK (next_offset >= 0)
 ) WITH (

@@ -1,6 +1,7 @@
 import type {
   BatchHandler,
   Bus,
+  HandledRecords,
   OutgoingRecord,
   PartitionLog,
   Position,
@@ -32,6 +33,8 @@ type Reading = Place & {
   position: number | undefined;
   /** Whose offsets its records have. */
   log: PartitionLog | undefined;
+  /** Another record than the one that was applied lies before its position. */
+  isLost: boolean;
   isBusy: boolean;
   failures: number;
   notBeforeMs: number;
@@ -166,6 +169,7 @@ export const createSimBus = (world: World, watch: BusWatch) => {
               member,
               position: undefined,
               log: undefined,
+              isLost: false,
               isBusy: false,
               failures: 0,
               notBeforeMs: 0,
@@ -191,8 +195,11 @@ export const createSimBus = (world: World, watch: BusWatch) => {
     const from = (await member.positions.read(topic)).get(partition);
     const isLost =
       from !== undefined &&
-      (from.clusterId !== clusterId() || Number(from.nextOffset) > logOf(reading).length);
+      (from.clusterId !== clusterId() ||
+        Number(from.nextOffset) > logOf(reading).length ||
+        reading.isLost);
     if (isLost) world.count("positions reset");
+    if (isLost && reading.isLost) world.count("a log had grown again");
     if (from !== undefined && !isLost) return from;
     const to =
       from === undefined ? first : { ...first, resetCount: from.resetCount + 1, nextOffset: 0n };
@@ -210,8 +217,10 @@ export const createSimBus = (world: World, watch: BusWatch) => {
         const position = await findPosition(group, reading);
         if (gone.signal.aborted) return;
         member.positions?.begin({ topic, partition }, position);
-        reading.position = Number(position.nextOffset);
+        const { lastRecord, nextOffset } = position;
+        reading.position = Number(nextOffset) - (lastRecord === undefined ? 0 : 1);
         reading.log = position;
+        reading.isLost = false;
         return;
       } catch {
         const waitMs = Math.min(firstWaitMs * 2 ** failures, waitMsMax);
@@ -236,10 +245,11 @@ export const createSimBus = (world: World, watch: BusWatch) => {
       .map((record) => (log === undefined ? record : { ...record, log }));
     const commitsAtOnce = world.random.chance(0.7);
     reading.isBusy = true;
-    const settled = (handledCount: number, isBehind = false) => {
+    const settled = ({ goBack: reason, handledCount }: HandledRecords) => {
       reading.isBusy = false;
-      if (isBehind) {
+      if (reason !== undefined) {
         world.count("a position was behind");
+        reading.isLost = reason === "log_lost";
         goBack(group, reading);
       } else if (handledCount === 0) {
         reading.failures += 1;
@@ -256,8 +266,8 @@ export const createSimBus = (world: World, watch: BusWatch) => {
       reading.idle();
     };
     runAs(member.owner, () => member.handle(records, reading.gone.signal)).then(
-      ({ handledCount, isBehind }) => settled(handledCount, isBehind),
-      () => settled(0),
+      (handled) => settled(handled),
+      () => settled({ handledCount: 0 }),
     );
   };
 

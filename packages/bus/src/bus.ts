@@ -31,8 +31,12 @@ export type Place = { topic: string; partition: number };
  */
 export type PartitionLog = { clusterId: string; resetCount: number };
 
-/** How far a group has come in a partition: the offset that it reads next, of one log. */
-export type Position = PartitionLog & { nextOffset: bigint };
+/**
+ * How far a group has come in a partition: the offset that it reads next, of one log. `lastRecord` names
+ * what lies before that, where it is known: who begins there hands over that record once
+ * more, so that it can be seen whether the log is still the same.
+ */
+export type Position = PartitionLog & { nextOffset: bigint; lastRecord?: string };
 
 /**
  * Where a group keeps its positions: with what it has applied, not on the bus. So a group whose
@@ -54,10 +58,10 @@ export type Subscription = {
 };
 
 /**
- * How many records are done, counted from the first. `isBehind`: the group's position lies before
- * them, so that the member must go back to it.
+ * How many records are done, counted from the first. `goBack`: the group's position lies before them, so
+ * that the member must go back to it; or their log is not the one that the position was kept for.
  */
-export type HandledRecords = { handledCount: number; isBehind?: boolean };
+export type HandledRecords = { handledCount: number; goBack?: "behind" | "log_lost" };
 
 /**
  * Handles records of one partition in order. What is not done comes again. It may hear a record

@@ -492,7 +492,7 @@ describe("a consumer's position", () => {
     await start();
     await bus.handOver([at(1, event(a, 1)), at(2, event(a, 2))]);
     await setPosition(1);
-    expect(await bus.handOver([at(3, event(a, 3))])).toEqual({ handledCount: 0, isBehind: true });
+    expect(await bus.handOver([at(3, event(a, 3))])).toEqual({ handledCount: 0, goBack: "behind" });
     expect(await effectsOf(a)).toEqual([`${a}:1`, `${a}:2`]);
     expect(await positionOf()).toEqual(["cluster:1"]);
     expect(await parked()).toEqual([]);
@@ -509,9 +509,35 @@ describe("a consumer's position", () => {
     );
     bus.begin({ topic, partition: 0 }, { clusterId: "cluster", resetCount: 1, nextOffset: 0n });
     const late = [at(1, event(a, 2)), at(2, event(a, 3))];
-    expect(await bus.handOver(late)).toEqual({ handledCount: 0, isBehind: true });
+    expect(await bus.handOver(late)).toEqual({ handledCount: 0, goBack: "behind" });
     expect(await effectsOf(a)).toEqual([`${a}:1`]);
     expect(await positionOf()).toEqual(["cluster:0"]);
+  });
+
+  test("is given up if another record lies before it than was applied", async () => {
+    const { a } = keys();
+    await start();
+    const records = [0, 1].map((offset) => at(offset, event(a, offset)));
+    await bus.handOver(records);
+    // Whoever joins begins with what was applied last.
+    const next = at(2, event(a, 2));
+    expect(await bus.handOver([...records.slice(1), next])).toEqual({ handledCount: 2 });
+    const other = [at(2, event(a, 3)), at(3, event(a, 4))];
+    expect(await bus.handOver(other)).toEqual({ handledCount: 0, goBack: "log_lost" });
+    expect(await effectsOf(a)).toEqual([0, 1, 2].map((step) => `${a}:${step}`));
+    expect(await positionOf()).toEqual(["cluster:3"]);
+  });
+
+  test("knows no record before it where an older release has moved it", async () => {
+    const { a } = keys();
+    await start();
+    await bus.handOver([at(0, event(a, 0))]);
+    await setPosition(2);
+    bus.begin({ topic, partition: 0 }, { clusterId: "cluster", resetCount: 0, nextOffset: 2n });
+    expect(await bus.handOver([at(1, event(a, 1)), at(2, event(a, 2))])).toEqual({
+      handledCount: 2,
+    });
+    expect(await effectsOf(a)).toEqual([`${a}:0`, `${a}:2`]);
   });
 
   test("is kept for no bus to which nobody can come back", async () => {

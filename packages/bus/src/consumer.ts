@@ -106,7 +106,7 @@ export const startConsumer = async (options: ConsumerOptions): Promise<Consumer>
         );
       }
     } catch (error) {
-      if (error instanceof PositionBehind) return { handledCount, isBehind: true };
+      if (error instanceof PositionBehind) return { handledCount, goBack: error.reason };
       if (!signal.aborted) throw error;
     }
     return { handledCount };

@@ -18,8 +18,8 @@ export const handOver = async (options: {
   let doneCount = 0;
   let failures = 0;
   while (doneCount < records.length && !signal.aborted) {
-    const { handledCount, isBehind } = await attempt(handle, records.slice(doneCount), signal, log);
-    if (isBehind === true) return { handledCount: doneCount, isBehind };
+    const { handledCount, goBack } = await attempt(handle, records.slice(doneCount), signal, log);
+    if (goBack !== undefined) return { handledCount: doneCount, goBack };
     if (handledCount === 0 && !signal.aborted) {
       failures += 1;
       await systemClock.until(retryAt(systemClock, failures), signal);

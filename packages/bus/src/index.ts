@@ -2,6 +2,7 @@ export { type Deed, auditEvent, publishAudit } from "./audit-event.ts";
 export type {
   BatchHandler,
   Bus,
+  HandledRecords,
   OutgoingRecord,
   Place,
   PartitionLog,

@@ -499,20 +499,37 @@ describe("a group's positions over Kafka", () => {
     expect(await resetsOf(heard)).toBe("deleted_unread");
   });
 
+  const loseLog = async ({ topic }: Heard) => {
+    await admin.deleteTopics({ topics: [topic] });
+    await eventually(
+      () => admin.listTopics(),
+      (topics) => !topics.includes(topic),
+    );
+    const topics = { [topic]: { partitions: 1, config: {} } };
+    await ensureTopics({ ...connection, replicationFactor: 1, topics });
+  };
+
   test("a log that is lost under a running consumer is read from its beginning", async () => {
     const heard = await prepare();
     await start(heard);
     await publish(heard, 1, 2, 3);
     await hears(heard, 1, 2, 3);
-    await admin.deleteTopics({ topics: [heard.topic] });
-    await eventually(
-      () => admin.listTopics(),
-      (topics) => !topics.includes(heard.topic),
-    );
-    const topics = { [heard.topic]: { partitions: 1, config: {} } };
-    await ensureTopics({ ...connection, replicationFactor: 1, topics });
+    await loseLog(heard);
     await publish(heard, 4);
     await hears(heard, 1, 2, 3, 4);
+    expect(await resetsOf(heard)).toBe("log_lost");
+  });
+
+  test("a log that was lost is noticed although it has grown beyond the position since", async () => {
+    const heard = await prepare();
+    const consumer = await start(heard);
+    await publish(heard, 1, 2, 3);
+    await hears(heard, 1, 2, 3);
+    await consumer.stop();
+    await loseLog(heard);
+    await publish(heard, 4, 5, 6, 7, 8);
+    await start(heard);
+    await hears(heard, 1, 2, 3, 4, 5, 6, 7, 8);
     expect(await resetsOf(heard)).toBe("log_lost");
   });
 });

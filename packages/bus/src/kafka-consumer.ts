@@ -277,8 +277,8 @@ const handleBatch = async (
         topics: [{ topic, partitions: [{ partition, offset: next }] }],
       });
     };
-    const { isBehind } = await handOver({ records, handle, signal: ending.signal, log, handled });
-    if (isBehind === true) places?.goBack(batch);
+    const { goBack } = await handOver({ records, handle, signal: ending.signal, log, handled });
+    if (goBack !== undefined) places?.goBack(batch, goBack);
   } finally {
     clearInterval(beat);
     parts.batches.delete(ending);

@@ -1,7 +1,7 @@
 import type { Admin, Consumer } from "kafkajs";
 import type { Counter } from "prom-client";
 import { systemClock } from "@payment-links/runtime";
-import type { PartitionLog, Place, Position, PositionStore } from "./bus.ts";
+import type { HandledRecords, PartitionLog, Place, Position, PositionStore } from "./bus.ts";
 import { endsWithin } from "./ends-within.ts";
 import { type KafkaConnection, openKafka } from "./kafka-client.ts";
 import { retryAt } from "./retry-at.ts";
@@ -13,9 +13,11 @@ export type KafkaPlaces = {
    * member has come, or nothing if the records are not what comes next: then they are left alone.
    */
   enter(place: Place, offset: string): Entered | undefined;
-  /** Goes back to where the group's position says. */
-  goBack(place: Place): void;
+  /** Goes back to where the group's position says, or to the log's beginning if that is another. */
+  goBack(place: Place, reason: GoBackReason): void;
 };
+
+type GoBackReason = NonNullable<HandledRecords["goBack"]>;
 
 type Entered = { log: PartitionLog; reached: (nextOffset: bigint) => void };
 
@@ -33,9 +35,9 @@ type PlacesOptions = {
 type ResetReason = "other_cluster" | "log_lost" | "deleted_unread";
 
 type Parts = PlacesOptions & {
-  /** Where each partition goes on; one that is absent has not been placed since the last join. */
+  /** Where each partition reads on; one that is absent has not been placed since the last join. */
   places: Map<string, Position>;
-  /** Partitions whose log ended before the offset asked for, although it may have grown since. */
+  /** Partitions whose log has not what lies before the position, although it may have grown since. */
   lost: Set<string>;
   /** Counts the joins: what was asked for an earlier one comes too late. */
   joinCount: number;
@@ -65,7 +67,7 @@ export const followPositions = (options: PlacesOptions): KafkaPlaces => {
   });
   return {
     enter: (place, offset) => enter(parts, place, offset),
-    goBack: (place) => goBack(parts, place),
+    goBack: (place, reason) => goBack(parts, place, reason),
   };
 };
 
@@ -76,8 +78,7 @@ const enter = (parts: Parts, place: Place, offset: string): Entered | undefined 
   if (position === undefined) return undefined;
   if (BigInt(offset) < position.nextOffset) {
     // kafkajs begins anew by itself only where the broker knew no such offset.
-    parts.lost.add(name);
-    goBack(parts, place);
+    goBack(parts, place, "log_lost");
     return undefined;
   }
   const reached = (nextOffset: bigint) => {
@@ -86,7 +87,8 @@ const enter = (parts: Parts, place: Place, offset: string): Entered | undefined 
   return { log: position, reached };
 };
 
-const goBack = (parts: Parts, place: Place): void => {
+const goBack = (parts: Parts, place: Place, reason: GoBackReason): void => {
+  if (reason === "log_lost") parts.lost.add(placeName(place));
   parts.places.delete(placeName(place));
   void putBack(parts, { [place.topic]: [place.partition] });
 };
@@ -103,7 +105,7 @@ const putBack = async (parts: Parts, assignment: Assignment): Promise<void> => {
     try {
       const found = await findPlaces(parts, assignment);
       if (isOver()) return;
-      for (const { place, position } of found) begin(parts, place, position);
+      for (const one of found) begin(parts, one);
       consumer.resume(topicPartitions(assignment));
       return;
     } catch (error) {
@@ -117,15 +119,19 @@ const putBack = async (parts: Parts, assignment: Assignment): Promise<void> => {
 const topicPartitions = (assignment: Assignment) =>
   Object.entries(assignment).map(([topic, partitions]) => ({ topic, partitions: [...partitions] }));
 
-const begin = (parts: Parts, place: Place, position: Position): void => {
+const begin = (parts: Parts, { first, place, position }: Found): void => {
   const { consumer, positions } = parts;
   positions.begin(place, position);
-  consumer.seek({ ...place, offset: String(position.nextOffset) });
-  parts.places.set(placeName(place), position);
+  const { lastRecord, nextOffset } = position;
+  const hasLast = lastRecord !== undefined && nextOffset > first;
+  const from = hasLast ? nextOffset - 1n : nextOffset;
+  consumer.seek({ ...place, offset: String(from) });
+  parts.places.set(placeName(place), { ...position, nextOffset: from });
   parts.lost.delete(placeName(place));
 };
 
-type Found = { place: Place; position: Position };
+/** `first` is where the log begins. */
+type Found = { place: Place; position: Position; first: bigint };
 
 const findPlaces = async (parts: Parts, assignment: Assignment): Promise<Found[]> => {
   const admin = openKafka(parts.connection, { retry: { retries: 1 } }).admin();
@@ -166,15 +172,16 @@ const findInTopic = async (parts: Parts, admin: Admin, asked: Asked): Promise<Fo
       const offset = committed?.partitions.find((one) => one.partition === partition)?.offset;
       const reason =
         from && whyReset(from, { ...log, clusterId }, parts.lost.has(placeName(place)));
-      if (from !== undefined && reason === undefined) return { place, position: from };
-      const nextOffset = from === undefined ? clamp(BigInt(offset ?? -1), log) : log.first;
+      const { first } = log;
+      if (from !== undefined && reason === undefined) return { place, position: from, first };
+      const nextOffset = from === undefined ? clamp(BigInt(offset ?? -1), log) : first;
       const resetCount = from === undefined ? 0 : from.resetCount + 1;
       const position = { clusterId, resetCount, nextOffset };
       if (!(await positions.replace(place, { from, to: position }))) {
         throw new Error("the position has just moved");
       }
       if (reason !== undefined) tellReset(parts, place, { reason, from, nextOffset });
-      return { place, position };
+      return { place, position, first };
     }),
   );
 };

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import * as z from "zod";
 import { sql } from "slonik";
 import { type Db, type Pool, type Transaction, NothingRow } from "@payment-links/postgres";
@@ -6,10 +7,16 @@ import type { PartitionLog, Place, Position, PositionStore, ReceivedRecord } fro
 /**
  * Thrown where a consumer has come further than its database knows: commits were lost, as when a
  * standby takes over that lagged behind. What it holds comes too early. Thrown also where what it
- * holds is of a log that the group no longer reads.
+ * holds is of a log that the group no longer reads, and where that log is not the one it was.
  */
 export class PositionBehind extends Error {
   override readonly name = "PositionBehind";
+  readonly reason: "behind" | "log_lost";
+
+  constructor(message: string, reason: PositionBehind["reason"] = "behind") {
+    super(message);
+    this.reason = reason;
+  }
 }
 
 /** The positions of one group, and what this process last knew of them. */
@@ -29,6 +36,7 @@ const PositionRow = z.object({
   clusterId: z.string(),
   resetCount: z.int(),
   nextOffset: z.string(),
+  lastRecord: z.string().nullable(),
 });
 const PartitionRow = z.object({ partition: z.int(), ...PositionRow.shape });
 
@@ -57,25 +65,41 @@ export const createPositions = (options: {
   };
 };
 
+/** An older release writes an offset alone: then nothing is known of the record before it. */
+const columns = sql.fragment`
+  cluster_id AS "clusterId", reset_count AS "resetCount", next_offset AS "nextOffset",
+  CASE WHEN last_offset = next_offset - 1 THEN last_record END AS "lastRecord"
+`;
+
 const read = async (
   db: Db,
   group: string,
   topic: string,
 ): Promise<ReadonlyMap<number, Position>> => {
   const rows = await db.any(sql.type(PartitionRow)`
-    SELECT partition, cluster_id AS "clusterId", reset_count AS "resetCount",
-      next_offset AS "nextOffset"
-    FROM positions WHERE consumer = ${group} AND topic = ${topic}
+    SELECT partition, ${columns} FROM positions
+    WHERE consumer = ${group} AND topic = ${topic}
   `);
   return new Map(rows.map(({ partition, ...row }) => [partition, toPosition(row)]));
 };
 
 const nameOf = ({ topic, partition }: Place): string => `${topic}/${partition}`;
 
-const toPosition = ({ nextOffset, ...log }: z.output<typeof PositionRow>): Position => ({
+const toPosition = ({
+  lastRecord,
+  nextOffset,
+  ...log
+}: z.output<typeof PositionRow>): Position => ({
   ...log,
   nextOffset: BigInt(nextOffset),
+  ...(lastRecord === null ? {} : { lastRecord }),
 });
+
+/** Names a record well enough to know it again: by its event's id, or by what it holds. */
+const nameRecord = ({ headers, value }: ReceivedRecord): string =>
+  createHash("sha256")
+    .update(headers["ce_id"] ?? value ?? "")
+    .digest("base64url");
 
 const isOneLog = (one: PartitionLog, other: PartitionLog): boolean =>
   one.clusterId === other.clusterId && one.resetCount === other.resetCount;
@@ -107,7 +131,15 @@ const move = async (
     throw new PositionBehind("the group reads another log than these records are of");
   }
   const applied = kept?.nextOffset ?? 0n;
-  const position = { ...log, nextOffset: BigInt(last.offset) + 1n };
+  const before = records.find(({ offset }) => BigInt(offset) === applied - 1n);
+  if (before !== undefined && (kept?.lastRecord ?? nameRecord(before)) !== nameRecord(before)) {
+    throw new PositionBehind(
+      "another record lies before the position than was applied",
+      "log_lost",
+    );
+  }
+  const nextOffset = BigInt(last.offset) + 1n;
+  const position = { ...log, nextOffset, lastRecord: nameRecord(last) };
   if (position.nextOffset <= applied) return { appliedCount: records.length, position: kept };
   await write(tx, group, { place: first, position });
   const fresh = records.findIndex(({ offset }) => BigInt(offset) >= applied);
@@ -124,8 +156,8 @@ const lock = async (
   { topic, partition }: Place,
 ): Promise<Position | undefined> => {
   const row = await tx.maybeOne(sql.prepared("lock_position", PositionRow)`
-    SELECT cluster_id AS "clusterId", reset_count AS "resetCount", next_offset AS "nextOffset"
-    FROM positions WHERE consumer = ${group} AND topic = ${topic} AND partition = ${partition}
+    SELECT ${columns} FROM positions
+    WHERE consumer = ${group} AND topic = ${topic} AND partition = ${partition}
     FOR UPDATE
   `);
   return row === null ? undefined : toPosition(row);
@@ -135,15 +167,17 @@ const lock = async (
 const write = async (
   tx: Transaction,
   group: string,
-  { place, position }: { place: Place; position: Position },
+  { place, position }: { place: Place; position: Required<Position> },
 ): Promise<void> => {
+  const { clusterId, lastRecord, nextOffset, resetCount } = position;
   await tx.query(sql.prepared("write_position", NothingRow)`
     INSERT INTO positions AS kept
-      (consumer, topic, partition, cluster_id, reset_count, next_offset)
-    VALUES (${group}, ${place.topic}, ${place.partition}, ${position.clusterId},
-            ${position.resetCount}, ${String(position.nextOffset)}::int8)
-    ON CONFLICT (consumer, topic, partition) DO UPDATE SET
-      next_offset = greatest(kept.next_offset, excluded.next_offset)
+      (consumer, topic, partition, cluster_id, reset_count, next_offset, last_offset, last_record)
+    VALUES (${group}, ${place.topic}, ${place.partition}, ${clusterId}, ${resetCount},
+            ${String(nextOffset)}::int8, ${String(nextOffset - 1n)}::int8, ${lastRecord})
+    ON CONFLICT (consumer, topic, partition) DO UPDATE SET next_offset = excluded.next_offset,
+      last_offset = excluded.last_offset, last_record = excluded.last_record
+    WHERE kept.next_offset < excluded.next_offset
   `);
 };
 
@@ -164,7 +198,7 @@ const replace = async (
         `)
       : await db.query(sql.type(NothingRow)`
           UPDATE positions SET cluster_id = ${to.clusterId}, reset_count = ${to.resetCount},
-            next_offset = ${nextOffset}::int8
+            next_offset = ${nextOffset}::int8, last_offset = NULL, last_record = NULL
           WHERE consumer = ${group} AND topic = ${topic} AND partition = ${partition}
             AND cluster_id = ${from.clusterId} AND reset_count = ${from.resetCount}
             AND next_offset = ${String(from.nextOffset)}::int8
