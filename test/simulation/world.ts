@@ -19,6 +19,8 @@ export type Act = {
   fates: readonly Fate[];
   /** The session of a statement, which may come to wait for a lock. */
   pid?: () => number;
+  /** Ends such a wait, as a statement's timeout does. */
+  cancel?: () => Promise<unknown>;
   /** Does it; answers how its result is handed over, later, and a word for the trace. */
   perform: (fate: Fate) => Promise<Outcome>;
 };
@@ -50,8 +52,11 @@ const lookAtLocksMsMin = 2;
 const stuckMsMax = 60_000;
 const linesKept = 400;
 
+/** A session's wait for a lock: for a row's, or one that has but a name. */
+export type Wait = { blockedBy: readonly number[]; isForRow: boolean };
+
 /** Which backends wait for a lock, and have for long enough that no deadlock is to be found. */
-export type FindWaiting = () => Promise<ReadonlySet<number>>;
+export type FindWaiting = () => Promise<ReadonlyMap<number, Wait>>;
 
 export type World = ReturnType<typeof createWorld>;
 
@@ -78,7 +83,7 @@ export const createWorld = (
   const digest = createHash("sha256");
   const lines: string[] = [];
   const counts = new Map<string, number>();
-  let findWaiting: FindWaiting = async () => new Set();
+  let findWaiting: FindWaiting = async () => new Map();
 
   const count = (what: string, by = 1): void => {
     counts.set(what, (counts.get(what) ?? 0) + by);
@@ -145,7 +150,7 @@ export const createWorld = (
       const still = open.filter((one) => !isOver(one));
       if (still.length === 0) continue;
       const areStatements = still.every(({ act }) => act.pid !== undefined);
-      const waiting = areStatements ? await findWaiting() : new Set<number>();
+      const waiting = areStatements ? await findWaiting() : new Map<number, Wait>();
       const isWaiting = ({ act }: Begun) => act.pid !== undefined && waiting.has(act.pid());
       if (still.every((one) => isOver(one) || isWaiting(one))) return;
       if (performance.now() > until) throw new Error(`stuck: ${still[0]?.act.what ?? ""}`);
@@ -166,6 +171,28 @@ export const createWorld = (
     }
   };
 
+  /**
+   * Of two that wait for one row Postgres lets either go first, once that has changed: where one waits
+   * already, another runs out of time.
+   */
+  const endSecondWait = async (one: Begun): Promise<void> => {
+    const others = [...begun].filter((other) => other !== one && !isOver(other));
+    if (isOver(one) || others.length === 0) return;
+    const waiting = await findWaiting();
+    const waitOf = ({ act }: Begun) => (act.pid === undefined ? undefined : waiting.get(act.pid()));
+    const wait = waitOf(one);
+    const isSecond = others.some((other) => {
+      const before = [other.act.pid?.(), ...(waitOf(other)?.blockedBy ?? [])];
+      return (
+        waitOf(other)?.isForRow === true && wait?.blockedBy.some((pid) => before.includes(pid))
+      );
+    });
+    if (wait?.isForRow !== true || !isSecond) return;
+    count("waited behind another");
+    await one.act.cancel?.();
+    await one.ended;
+  };
+
   const begin = async (act: Act, fate: Fate): Promise<void> => {
     acts.delete(act);
     const one: Begun = { act, number: steps, outcome: undefined, ended: Promise.resolve() };
@@ -177,6 +204,7 @@ export const createWorld = (
     });
     const begunAtMs = performance.now();
     await settle([one]);
+    await endSecondWait(one);
     if (one.outcome !== undefined) usualMs += (performance.now() - begunAtMs - usualMs) / 32;
     const word = one.outcome?.word ?? "waits for a lock";
     if (one.outcome === undefined) count("waited for a lock");
