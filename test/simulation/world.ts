@@ -182,10 +182,8 @@ export const createWorld = (
     const waitOf = ({ act }: Begun) => (act.pid === undefined ? undefined : waiting.get(act.pid()));
     const wait = waitOf(one);
     const isSecond = others.some((other) => {
-      const before = [other.act.pid?.(), ...(waitOf(other)?.blockedBy ?? [])];
-      return (
-        waitOf(other)?.isForRow === true && wait?.blockedBy.some((pid) => before.includes(pid))
-      );
+      const before = new Set([other.act.pid?.(), ...(waitOf(other)?.blockedBy ?? [])]);
+      return waitOf(other)?.isForRow === true && wait?.blockedBy.some((pid) => before.has(pid));
     });
     if (wait?.isForRow !== true || !isSecond) return;
     count("waited behind another");
