@@ -126,6 +126,8 @@ CREATE TABLE delivery_log (
   last_attempt_at timestamp with time zone,
   http_status smallint,
   error text,
+  link_id text COLLATE "C",
+  payment_id text COLLATE "C",
   CONSTRAINT delivery_log_pkey PRIMARY KEY (event_id, endpoint_id, occurred_on),
   CONSTRAINT delivery_log_status_check CHECK (status = ANY (ARRAY['Delivered'::text, 'Failed'::text]))
 ) PARTITION BY RANGE (occurred_on);
@@ -275,10 +277,10 @@ CREATE TABLE republishes (
 
 CREATE INDEX dead_letters_by_event ON dead_letters USING btree (consumer, event_id) WHERE event_id IS NOT NULL;
 CREATE INDEX dead_letters_by_key ON dead_letters USING btree (consumer, topic, key, seq);
+CREATE INDEX deliveries_by_kind ON deliveries USING btree (endpoint_id, event_type, date_created, id);
 CREATE INDEX deliveries_leased ON deliveries USING btree (lease_until) WHERE lease_until IS NOT NULL;
-CREATE INDEX deliveries_page ON deliveries USING btree (endpoint_id, date_created DESC, id DESC);
 CREATE INDEX deliveries_waiting ON deliveries USING btree (endpoint_id, next_attempt_at) WHERE next_attempt_at IS NOT NULL;
-CREATE INDEX delivery_log_page ON ONLY delivery_log USING btree (endpoint_id, date_created DESC, id DESC);
+CREATE INDEX delivery_log_by_kind ON ONLY delivery_log USING btree (endpoint_id, status, event_type, date_created, id);
 CREATE INDEX endpoints_of_user ON endpoints USING btree (user_id) WHERE deleted_at IS NULL;
 
 GRANT DELETE, INSERT, SELECT, UPDATE ON dead_letters, deliveries, delivery_log, delivery_log_other, discarded_letters, endpoints, heard_until, inbox, inbox_other, links, outbox, owner_images, positions, relay_lead, republishes TO webhook_dispatcher;

@@ -55,6 +55,7 @@ export {
   type DeliveryData,
   EndpointBody,
   EndpointChange,
+  ListDeliveriesQuery,
   type WebhookEndpointData,
   deliveryStatuses,
   type endpointOutcomes,

@@ -1,6 +1,16 @@
 import * as z from "zod";
 import { PageQuery } from "../payment-link.ts";
-import { type Reader, body, bool, changed, required, text } from "../validation.ts";
+import {
+  type Reader,
+  body,
+  bool,
+  changed,
+  oneOf,
+  parameter,
+  required,
+  text,
+} from "../validation.ts";
+import { webhookTypes } from "../webhook.ts";
 import { type Operation, listOf, pageOf, wireInstant } from "./operation.ts";
 
 const name = text({ lengthMin: 1, lengthMax: 100 });
@@ -32,6 +42,13 @@ export const endpointOutcomes = ["Delivered", "Failed"] as const;
 /** In flight or waiting; 2xx answered; all attempts used or the endpoint gone (rule HOOK-16). */
 export const deliveryStatuses = ["Pending", "Delivered", "Failed"] as const;
 
+/** The query of an endpoint's log; the offset counts the entries that are left (rule HOOK-16). */
+export const ListDeliveriesQuery = z.object({
+  status: parameter(oneOf(deliveryStatuses)),
+  eventType: parameter(oneOf(webhookTypes)),
+  ...PageQuery.shape,
+});
+
 /** An endpoint as its owner sees it. */
 export const WebhookEndpointData = z
   .object({
@@ -57,6 +74,14 @@ export const DeliveryData = z
   .object({
     id: z.string(),
     eventType: z.string(),
+    linkId: z.string().nullable().meta({
+      description:
+        "The payment link that it tells of; null where it was over before this was kept.",
+    }),
+    paymentId: z
+      .string()
+      .nullable()
+      .meta({ description: "The payment that it tells of; null where it tells of none." }),
     status: z.enum(deliveryStatuses),
     attempts: z.int(),
     httpStatus: z.int().nullable(),
@@ -116,7 +141,7 @@ export const webhookEndpointOperations = {
     method: "get",
     operationId: "listDeliveries",
     summary: "List an endpoint's deliveries, the newest first",
-    query: PageQuery,
+    query: ListDeliveriesQuery,
     answers: { 200: pageOf(DeliveryData).meta({ id: "DeliveryPage" }) },
   },
 } as const satisfies Record<string, Operation>;

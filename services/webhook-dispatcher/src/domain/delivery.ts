@@ -1,11 +1,16 @@
 import type { DeliveryData, WebhookType, deliveryStatuses } from "@payment-links/contracts";
 
-type DeliveryStatus = (typeof deliveryStatuses)[number];
+/** Where a delivery stands. */
+export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
 /** One entry of an endpoint's delivery log. */
 export type LoggedDelivery = {
   id: string;
   eventType: WebhookType;
+  /** Null for what was over before this was kept. */
+  linkId: string | null;
+  /** The payment that it tells of; null where it tells of none. */
+  paymentId: string | null;
   status: DeliveryStatus;
   attempts: number;
   httpStatus: number | null;
@@ -25,6 +30,8 @@ export const interruptedError = "interrupted";
 export const showDelivery = (delivery: LoggedDelivery): DeliveryData => ({
   id: delivery.id,
   eventType: delivery.eventType,
+  linkId: delivery.linkId,
+  paymentId: delivery.paymentId,
   status: delivery.status,
   attempts: delivery.attempts,
   httpStatus: delivery.httpStatus,

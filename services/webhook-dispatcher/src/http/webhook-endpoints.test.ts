@@ -320,7 +320,8 @@ describe("GET /console/api/webhook-endpoints/{id}/deliveries", () => {
     const path = `${endpointsPath}/${(await create(person)).json.id}/deliveries`;
     const { service } = await rig.startAnother({ WEBHOOK_RETRY_SCHEDULE_SECONDS: "3600" });
     const link = sampleLink({ userId: person.userId });
-    const data = { link, transaction: sampleTransaction() };
+    const transaction = sampleTransaction();
+    const data = { link, transaction };
     const occurredAt = rig.clock.now();
     await rig.tell(outgoing(linkTransactionSucceeded, { key: link.id, occurredAt, data }));
     await service.stop();
@@ -328,6 +329,8 @@ describe("GET /console/api/webhook-endpoints/{id}/deliveries", () => {
       {
         id: expect.stringMatching(/^evt_/),
         eventType: "payment_link.transaction.succeeded",
+        linkId: link.id,
+        paymentId: transaction.id,
         status: "Pending",
         attempts: 0,
         httpStatus: null,

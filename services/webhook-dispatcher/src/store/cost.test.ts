@@ -6,7 +6,7 @@ import { type RegisteredEndpoint, openRig } from "../testing/open-rig.ts";
 import { newId, pageSize } from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { claimDeliveries, insertDeliveries, listWaitingEndpoints } from "./deliveries.ts";
-import { listDeliveries } from "./delivery-log.ts";
+import { listDeliveries } from "./logged-deliveries.ts";
 
 const waitingCount = 100_000;
 const share = 20;
@@ -150,15 +150,48 @@ describe("with as many deliveries of the day in the log", () => {
     expect([...openedIds].toSorted()).toEqual(opened.slice(50).map(({ id }) => id));
   });
 
+  const readsOf = (list: (tx: Transaction) => Promise<readonly unknown[]>) =>
+    rig.pool.transaction(async (tx) => {
+      const before = await countReads(tx);
+      const { length } = await list(tx);
+      const after = await countReads(tx);
+      return { length, rows: after.rows - before.rows + (await countLogReads(tx)) };
+    });
+
   test("a page of both reads that page", async () => {
     const offset = 30;
-    await rig.pool.transaction(async (tx) => {
-      const before = await countReads(tx);
-      const page = await listDeliveries(tx, { endpointId: crowded.id, offset });
-      expect(page).toHaveLength(pageSize + 1);
-      const after = await countReads(tx);
-      const rows = after.rows - before.rows + (await countLogReads(tx));
-      expect(rows).toBeLessThanOrEqual(3 * (offset + pageSize) + 10);
-    });
+    const { length, rows } = await readsOf((tx) =>
+      listDeliveries(tx, { endpointId: crowded.id, offset }),
+    );
+    expect(length).toBe(pageSize + 1);
+    expect(rows).toBeLessThanOrEqual(3 * (offset + pageSize) + 10);
+  });
+
+  test.each([
+    ["as they were while it was empty", false],
+    ["as they are now", true],
+  ])("what is rare among them is found without the rest, with statistics %s", async (_, isAnew) => {
+    await rig.pool.query(nothing`
+      UPDATE delivery_log SET status = 'Failed' WHERE event_id IN ('log1', 'log50000')
+    `);
+    await rig.pool.query(nothing`
+      UPDATE delivery_log SET event_type = 'payment_link.transaction.succeeded'
+      WHERE event_id = 'log70000'
+    `);
+    if (isAnew) await rig.pool.query(nothing`ANALYZE delivery_log`);
+    const rare = [
+      { status: "Failed" },
+      { eventType: "payment_link.transaction.succeeded" },
+      { status: "Pending", eventType: "payment_link.transaction.succeeded" },
+      { status: "Delivered", eventType: "payment_link.transaction.succeeded" },
+    ] as const;
+    const found: number[] = [];
+    for (const filters of rare) {
+      const wanted = { endpointId: crowded.id, ...filters, offset: 0 };
+      const { length, rows } = await readsOf((tx) => listDeliveries(tx, wanted));
+      found.push(length);
+      expect(rows).toBeLessThanOrEqual(30);
+    }
+    expect(found).toEqual([2, 1, 0, 1]);
   });
 });

@@ -1,8 +1,6 @@
 import { type Db, type Transaction, nothing } from "@payment-links/postgres";
 import { sql } from "slonik";
 import * as z from "zod";
-import { deliveryStatuses, pageSize, webhookTypes } from "@payment-links/contracts";
-import type { LoggedDelivery } from "../domain/delivery.ts";
 
 /**
  * Where a delivery that has ended stands in the log: by its event's day, and within the day by
@@ -28,47 +26,6 @@ export const correctToDelivered = async (
         AND occurred_on = ${dayOf(occurredAt)}::date AND attempts = ${attempts}
     `);
   }
-};
-
-const LoggedRow = z.object({
-  id: z.string(),
-  eventType: z.enum(webhookTypes),
-  status: z.enum(deliveryStatuses),
-  attempts: z.int(),
-  httpStatus: z.int().nullable(),
-  error: z.string().nullable(),
-  dateCreated: z.date(),
-  lastAttemptAt: z.date().nullable(),
-  nextAttemptAt: z.date().nullable(),
-});
-const loggedRow = sql.type(LoggedRow);
-
-/**
- * A page of an endpoint's log, newest first, with one entry too many if more follows. Pending
- * deliveries are part of it.
- */
-export const listDeliveries = (
-  pool: Db,
-  { endpointId, offset }: { endpointId: string; offset: number },
-): Promise<readonly LoggedDelivery[]> => {
-  const shared = sql.fragment`
-    id, event_type AS "eventType", attempts, http_status AS "httpStatus", error,
-    date_created AS "dateCreated", last_attempt_at AS "lastAttemptAt"
-  `;
-  // Either part could fill the page alone, so each is read in order and no further than that. A
-  // delivery keeps its place when it moves from one part to the other.
-  const first = sql.fragment`
-    ORDER BY date_created DESC, id DESC LIMIT ${offset + pageSize + 1}
-  `;
-  return pool.any(loggedRow`
-    (SELECT ${shared}, 'Pending' AS status, next_attempt_at AS "nextAttemptAt"
-     FROM deliveries WHERE endpoint_id = ${endpointId} ${first})
-    UNION ALL
-    (SELECT ${shared}, status, NULL
-     FROM delivery_log WHERE endpoint_id = ${endpointId} ${first})
-    ORDER BY "dateCreated" DESC, id DESC
-    LIMIT ${pageSize + 1} OFFSET ${offset}
-  `);
 };
 
 /** Rows deleted in one run: those of days that never had a partition, so there are few. */

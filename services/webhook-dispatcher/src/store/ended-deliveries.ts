@@ -154,10 +154,11 @@ const insertEnded = (
   const { rows, status, attempts, lastAttemptAt, httpStatus, error } = { ...asTheyWere, ...ending };
   return sql.fragment`
     INSERT INTO delivery_log
-      (id, event_id, endpoint_id, occurred_on, event_type, date_created, status, attempts,
-       last_attempt_at, http_status, error)
+      (id, event_id, endpoint_id, occurred_on, event_type, link_id, payment_id, date_created,
+       status, attempts, last_attempt_at, http_status, error)
     SELECT ended.id, event_id, endpoint_id, (occurred_at AT TIME ZONE 'utc')::date, event_type,
-           date_created, ${status}, ${attempts}, ${lastAttemptAt}, ${httpStatus}, ${error}
+           link_id, transaction ->> 'id', date_created,
+           ${status}, ${attempts}, ${lastAttemptAt}, ${httpStatus}, ${error}
     FROM ${rows}
     ON CONFLICT DO NOTHING
   `;

@@ -1,0 +1,83 @@
+import type { Db } from "@payment-links/postgres";
+import { sql } from "slonik";
+import * as z from "zod";
+import {
+  type WebhookType,
+  deliveryStatuses,
+  pageSize,
+  webhookTypes,
+} from "@payment-links/contracts";
+import type { DeliveryStatus, LoggedDelivery } from "../domain/delivery.ts";
+
+type Fragment = ReturnType<typeof sql.fragment>;
+
+const loggedRow = sql.type(
+  z.object({
+    id: z.string(),
+    eventType: z.enum(webhookTypes),
+    linkId: z.string().nullable(),
+    paymentId: z.string().nullable(),
+    status: z.enum(deliveryStatuses),
+    attempts: z.int(),
+    httpStatus: z.int().nullable(),
+    error: z.string().nullable(),
+    dateCreated: z.date(),
+    lastAttemptAt: z.date().nullable(),
+    nextAttemptAt: z.date().nullable(),
+  }),
+);
+
+const shared = sql.fragment`
+  id, event_type AS "eventType", link_id AS "linkId", attempts, http_status AS "httpStatus", error,
+  date_created AS "dateCreated", last_attempt_at AS "lastAttemptAt"
+`;
+
+const pendingColumns = sql.fragment`
+  ${shared}, transaction ->> 'id' AS "paymentId", 'Pending' AS status,
+  next_attempt_at AS "nextAttemptAt"
+`;
+
+const overColumns = sql.fragment`
+  ${shared}, payment_id AS "paymentId", status, NULL::timestamptz AS "nextAttemptAt"
+`;
+
+/** Which page of an endpoint's log; a status or a type that is undefined leaves nothing out. */
+type WantedPage = {
+  endpointId: string;
+  status?: DeliveryStatus | undefined;
+  eventType?: WebhookType | undefined;
+  offset: number;
+};
+
+/**
+ * A page of an endpoint's log, newest first, with one entry too many if more follows. Pending
+ * deliveries are part of it.
+ */
+export const listDeliveries = (
+  pool: Db,
+  { endpointId, status: wanted, eventType: wantedType, offset }: WantedPage,
+): Promise<readonly LoggedDelivery[]> => {
+  // Each state and type stands in an order of its own in the index, and could fill the page alone. So
+  // each is read in order, and no further than that. A delivery keeps its place when it ends.
+  const first = sql.fragment`
+    ORDER BY date_created DESC, id DESC LIMIT ${offset + pageSize + 1}
+  `;
+  const statuses = wanted === undefined ? deliveryStatuses : [wanted];
+  const types = wantedType === undefined ? webhookTypes : [wantedType];
+  const parts = statuses.flatMap((status) =>
+    types.map((type): Fragment => {
+      const isOfType = sql.fragment`endpoint_id = ${endpointId} AND event_type = ${type}`;
+      return status === "Pending"
+        ? sql.fragment`(SELECT ${pendingColumns} FROM deliveries WHERE ${isOfType} ${first})`
+        : sql.fragment`
+            (SELECT ${overColumns} FROM delivery_log
+             WHERE ${isOfType} AND status = ${status} ${first})
+          `;
+    }),
+  );
+  return pool.any(loggedRow`
+    SELECT * FROM (${sql.join(parts, sql.fragment` UNION ALL `)}) AS entry
+    ORDER BY "dateCreated" DESC, id DESC
+    LIMIT ${pageSize + 1} OFFSET ${offset}
+  `);
+};
