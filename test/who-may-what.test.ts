@@ -193,6 +193,14 @@ const expectations: Record<string, Expected> = {
   },
   "DELETE /console/api/webhook-endpoints/:id": { ...owned, answers: "204", of: ownEndpoint },
   "GET /console/api/webhook-endpoints/:id/deliveries": { ...owned, of: ownEndpoint },
+  "GET /console/api/webhook-endpoints/:id/deliveries/:deliveryId": {
+    ...session,
+    answers: "404 NOT_FOUND",
+    of: async (owner) => ({
+      ...(await ownEndpoint(owner)),
+      deliveryId: "evt_00000000000000000000000000",
+    }),
+  },
 
   "POST /settlement-notices/:provider": {
     ...anyone,

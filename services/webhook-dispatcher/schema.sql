@@ -108,6 +108,7 @@ CREATE TABLE deliveries (
   next_attempt_at timestamp with time zone,
   lease_until timestamp with time zone,
   abandoned_as text,
+  failed_attempts jsonb,
   CONSTRAINT deliveries_event_id_endpoint_id_key UNIQUE (event_id, endpoint_id),
   CONSTRAINT deliveries_check CHECK (num_nonnulls(next_attempt_at, lease_until) = 1)
 ) WITH (
@@ -128,6 +129,8 @@ CREATE TABLE delivery_log (
   error text,
   link_id text COLLATE "C",
   payment_id text COLLATE "C",
+  failed_attempts jsonb,
+  duration_ms integer,
   CONSTRAINT delivery_log_pkey PRIMARY KEY (event_id, endpoint_id, occurred_on),
   CONSTRAINT delivery_log_status_check CHECK (status = ANY (ARRAY['Delivered'::text, 'Failed'::text]))
 ) PARTITION BY RANGE (occurred_on);
@@ -280,6 +283,7 @@ CREATE INDEX dead_letters_by_key ON dead_letters USING btree (consumer, topic, k
 CREATE INDEX deliveries_by_kind ON deliveries USING btree (endpoint_id, event_type, date_created, id);
 CREATE INDEX deliveries_leased ON deliveries USING btree (lease_until) WHERE lease_until IS NOT NULL;
 CREATE INDEX deliveries_waiting ON deliveries USING btree (endpoint_id, next_attempt_at) WHERE next_attempt_at IS NOT NULL;
+CREATE INDEX delivery_log_by_id ON ONLY delivery_log USING btree (id);
 CREATE INDEX delivery_log_by_kind ON ONLY delivery_log USING btree (endpoint_id, status, event_type, date_created, id);
 CREATE INDEX endpoints_of_user ON endpoints USING btree (user_id) WHERE deleted_at IS NULL;
 

@@ -52,7 +52,9 @@ export {
 } from "./api/sessions.ts";
 export { type OwnWallet, WalletChange, walletBody, walletOperations } from "./api/wallets.ts";
 export {
+  type DeliveryAttempt,
   type DeliveryData,
+  type DeliveryDetail,
   EndpointBody,
   EndpointChange,
   ListDeliveriesQuery,

@@ -3,6 +3,7 @@ import { type InternalRoute, type Route, publicRoute, sessionRoute } from "@paym
 import type { Deps } from "./deps.ts";
 import { createEndpoint } from "./http/create-endpoint.ts";
 import { deleteEndpoint } from "./http/delete-endpoint.ts";
+import { getDelivery } from "./http/get-delivery.ts";
 import { getOwnerImage } from "./http/get-owner-image.ts";
 import { listDeliveries } from "./http/list-deliveries.ts";
 import { listEndpoints } from "./http/list-endpoints.ts";
@@ -27,6 +28,7 @@ export const publicRoutes = (deps: Deps): readonly Route[] => [
   sessionRoute({ ...endpoints.change, answerMsMax, handle: updateEndpoint(deps) }),
   sessionRoute({ ...endpoints.delete, answerMsMax, handle: deleteEndpoint(deps) }),
   sessionRoute({ ...endpoints.listDeliveries, handle: listDeliveries(deps) }),
+  sessionRoute({ ...endpoints.getDelivery, handle: getDelivery(deps) }),
   publicRoute({
     method: "get",
     path: "/checkout/images/:userId/:digest",

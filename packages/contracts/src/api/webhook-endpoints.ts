@@ -93,6 +93,27 @@ export const DeliveryData = z
   .meta({ id: "DeliveryData" });
 export type DeliveryData = z.output<typeof DeliveryData>;
 
+/** One attempt of a delivery that has ended. */
+export const DeliveryAttempt = z
+  .object({
+    number: z.int(),
+    startedAt: wireInstant,
+    durationMs: z.int().nullable().meta({ description: "Null where nobody saw how long it took." }),
+    httpStatus: z.int().nullable(),
+    error: z.string().nullable(),
+  })
+  .meta({ id: "DeliveryAttempt" });
+export type DeliveryAttempt = z.output<typeof DeliveryAttempt>;
+
+/** An entry of a delivery log with its attempts. */
+export const DeliveryDetail = DeliveryData.extend({
+  attemptLog: z.array(DeliveryAttempt).meta({
+    description:
+      "The attempts that have ended, in order; of what was sent before they were kept the last one.",
+  }),
+}).meta({ id: "DeliveryDetail" });
+export type DeliveryDetail = z.output<typeof DeliveryDetail>;
+
 const shared = {
   path: "/console/api/webhook-endpoints",
   caller: "session",
@@ -143,5 +164,13 @@ export const webhookEndpointOperations = {
     summary: "List an endpoint's deliveries, the newest first",
     query: ListDeliveriesQuery,
     answers: { 200: pageOf(DeliveryData).meta({ id: "DeliveryPage" }) },
+  },
+  getDelivery: {
+    ...one,
+    path: `${one.path}/deliveries/:deliveryId`,
+    method: "get",
+    operationId: "getDelivery",
+    summary: "Get one delivery with each of its attempts",
+    answers: { 200: DeliveryDetail },
   },
 } as const satisfies Record<string, Operation>;

@@ -15,6 +15,8 @@ export type EndedAttempt = {
   attempts: number;
   startedAt: Date;
   endedAt: Date;
+  /** Null where nobody saw how long it took. */
+  durationMs: number | null;
   leaseUntil: Date;
   outcome: AttemptOutcome;
 };
@@ -38,7 +40,7 @@ export const endAttempts = async (
     const failed = { attempts, endedAt, random: random() };
     const nextAttemptAt = isDelivered ? null : nextAttemptAfter(schedule, failed);
     const place = { eventId, endpointId, occurredAt };
-    const attempt = { attempts, startedAt: rest.startedAt };
+    const attempt = { attempts, startedAt: rest.startedAt, durationMs: rest.durationMs };
     return { ...place, ...attempt, id: deliveryId, isDelivered, httpStatus, error, nextAttemptAt };
   });
   await recordResults(tx, results);

@@ -17,6 +17,7 @@ const ended = (deliveryId: string): EndedAttempt => ({
   attempts: 1,
   startedAt: start,
   endedAt: start,
+  durationMs: 0,
   leaseUntil,
   outcome: outcomeOfStatus(200),
 });

@@ -171,13 +171,15 @@ const run = async (
   const { clock, metrics } = options;
   const { id: deliveryId, eventId, endpointId, occurredAt, attempts } = delivery;
   const startedAt = clock.now();
+  const startedMs = clock.elapsedMs();
   if (attempts === 1) metrics.timeFirstAttempt(occurredAt);
   // There is no attempt if something of ours is missing.
   const outcome = await (attempt === null
     ? outcomeOfError(undefined)
     : options.makeAttempt(attempt));
   metrics.countAttempt(outcome.kind);
-  const times = { startedAt, endedAt: clock.now(), leaseUntil };
+  const durationMs = Math.round(clock.elapsedMs() - startedMs);
+  const times = { startedAt, endedAt: clock.now(), durationMs, leaseUntil };
   const ended = { deliveryId, eventId, endpointId, occurredAt, attempts, ...times, outcome };
   const written = writer.write(ended);
   tell({ kind: "ended", place, isAnswered: outcome.httpStatus !== null });

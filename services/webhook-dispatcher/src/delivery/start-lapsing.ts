@@ -44,6 +44,7 @@ export const startLapsing = (options: LapsingOptions): Loop => {
           startedAt: new Date(leaseUntil.getTime() - leaseMsOf(timeoutMs)),
           // Nobody knows when the attempt really ended, but it was not after its lease.
           endedAt: leaseUntil,
+          durationMs: null,
           outcome: interruptedOutcome,
         }));
         await endAttempts(tx, ended, { schedule, random });

@@ -1,4 +1,11 @@
-import type { DeliveryData, WebhookType, deliveryStatuses } from "@payment-links/contracts";
+import * as z from "zod";
+import type {
+  DeliveryAttempt,
+  DeliveryData,
+  DeliveryDetail,
+  WebhookType,
+  deliveryStatuses,
+} from "@payment-links/contracts";
 
 /** Where a delivery stands. */
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
@@ -18,6 +25,26 @@ export type LoggedDelivery = {
   dateCreated: Date;
   lastAttemptAt: Date | null;
   nextAttemptAt: Date | null;
+};
+
+/** A failed attempt as it is kept beside its delivery. */
+export const KeptAttempt = z.object({
+  number: z.int(),
+  startedAt: z.string(),
+  durationMs: z.int().nullable(),
+  httpStatus: z.int().nullable(),
+  error: z.string().nullable(),
+});
+export type KeptAttempt = z.output<typeof KeptAttempt>;
+
+/** A log entry with what is kept of each attempt. */
+export type DetailedDelivery = LoggedDelivery & {
+  /** Those that were followed by another or by its end, in order. */
+  failedAttempts: readonly KeptAttempt[];
+  /** How long the last one took. */
+  durationMs: number | null;
+  /** Whether the attempt of that number has begun and not ended. */
+  isUnderWay: boolean;
 };
 
 /** What a delivery ends with when its endpoint goes (rule HOOK-6). */
@@ -40,6 +67,28 @@ export const showDelivery = (delivery: LoggedDelivery): DeliveryData => ({
   lastAttemptAt: delivery.lastAttemptAt?.toISOString() ?? null,
   nextAttemptAt: delivery.nextAttemptAt?.toISOString() ?? null,
 });
+
+/** A log entry with its attempts, as the console API answers it (rule HOOK-16). */
+export const showDetailedDelivery = (delivery: DetailedDelivery): DeliveryDetail => ({
+  ...showDelivery(delivery),
+  attemptLog: attemptsOf(delivery),
+});
+
+/**
+ * The attempts that have ended, in order. The last one stands in the entry's own fields, unless it is
+ * among the failed ones: a 2xx that was reported late came after its attempt was called a failure.
+ */
+const attemptsOf = (delivery: DetailedDelivery): DeliveryAttempt[] => {
+  const { attempts, error, durationMs, httpStatus, isUnderWay, lastAttemptAt, status } = delivery;
+  const number = isUnderWay ? attempts - 1 : attempts;
+  const failed = delivery.failedAttempts.filter(
+    (attempt) => status !== "Delivered" || attempt.number < number,
+  );
+  const isKnown = failed.some((attempt) => attempt.number === number);
+  if (isKnown || lastAttemptAt === null || number === 0) return failed;
+  const startedAt = lastAttemptAt.toISOString();
+  return [...failed, { number, startedAt, durationMs, httpStatus, error }];
+};
 
 /** A lease outlives the longest attempt by this much: for slow writes, and clocks that differ. */
 const leaseMarginMs = 20_000;

@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { outgoing } from "@payment-links/bus";
-import { linkTransactionSucceeded } from "@payment-links/contracts";
+import { linkTransactionSucceeded, newId } from "@payment-links/contracts";
+import { sql } from "slonik";
+import * as z from "zod";
+import { nothing } from "@payment-links/postgres";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { answer, openReceiver } from "../testing/open-receiver.ts";
@@ -63,6 +66,134 @@ describe("a delivery", () => {
     const link = sampleLink({ userId: person.userId });
     await rig.tellCompleted(person, link);
     expect(await logOf()).toMatchObject([{ linkId: link.id, paymentId: null }]);
+  });
+});
+
+describe("GET /console/api/webhook-endpoints/{id}/deliveries/{deliveryId}", () => {
+  const read = async () => {
+    const [entry] = await logOf();
+    const { json } = await get(`${endpoint.path}/deliveries/${String(entry?.["id"])}`);
+    const { attemptLog, ...shown } = json;
+    return { entry, shown, attemptLog };
+  };
+  const attempted = (count: number) =>
+    waitUntil(`${count} attempts have ended`, async () => {
+      const { attemptLog } = await read();
+      return Array.isArray(attemptLog) && attemptLog.length === count;
+    });
+
+  test("answers the entry with when, how long and how each attempt went", async () => {
+    const secondsToAnswer = [3, 1, 2];
+    const answers = [answer(503), answer(302, { location: "https://shop.com/" }), answer(200)];
+    receiver.respondWith((res) => {
+      const at = receiver.received.length - 1;
+      rig.clock.advance(1_000 * (secondsToAnswer[at] ?? 0));
+      answers[at]?.(res);
+    });
+    await rig.service.start();
+    const startedAt = [rig.clock.now().toISOString()];
+    await rig.tellCompleted(person);
+    await attempted(1);
+    for (const count of [2, 3]) {
+      rig.clock.advance(400_000);
+      startedAt.push(rig.clock.now().toISOString());
+      await attempted(count);
+    }
+    const { attemptLog, entry, shown } = await read();
+    expect(shown).toMatchObject(entry ?? {});
+    expect(attemptLog).toEqual([
+      attempt(1, startedAt[0], 3_000, 503),
+      attempt(2, startedAt[1], 1_000, 302),
+      attempt(3, startedAt[2], 2_000, 200),
+    ]);
+  });
+
+  const attempt = (
+    number: number,
+    startedAt: string | undefined,
+    durationMs: number,
+    httpStatus: number,
+  ) => {
+    const error = httpStatus === 200 ? null : `status ${httpStatus}`;
+    return { number, startedAt, durationMs, httpStatus, error };
+  };
+
+  test("keeps all six of a delivery that failed for good", async () => {
+    receiver.respondWith(answer(500));
+    await rig.service.start();
+    await rig.tellCompleted(person);
+    for (let count = 1; count <= 6; count += 1) {
+      await attempted(count);
+      rig.clock.advance(50_000_000);
+    }
+    const { entry, attemptLog } = await read();
+    expect(entry).toMatchObject({ status: "Failed", attempts: 6 });
+    expect(attemptLog).toMatchObject([1, 2, 3, 4, 5, 6].map((number) => ({ number })));
+  });
+
+  test("has no attempt of a delivery that waits for its first, nor one under way", async () => {
+    const { service } = await rig.startAnother({ WEBHOOK_RETRY_SCHEDULE_SECONDS: "3600" });
+    await rig.tellCompleted(person);
+    await service.stop();
+    expect((await read()).attemptLog).toEqual([]);
+    let end: (() => void) | undefined;
+    receiver.respondWith((res) => void (end = () => answer(500)(res)));
+    rig.clock.advance(3_600_000);
+    await rig.service.start();
+    await waitUntil("it is under way", () => end !== undefined);
+    const [entry] = (await get(`${endpoint.path}/deliveries`)).json.data;
+    expect(entry).toMatchObject({ attempts: 1, lastAttemptAt: null });
+    const { json } = await get(`${endpoint.path}/deliveries/${String(entry?.["id"])}`);
+    expect(json["attemptLog"]).toEqual([]);
+    end?.();
+    await attempted(1);
+  });
+
+  test("keeps nothing of what a receiver answers but its status", async () => {
+    receiver.respondWith((res) => {
+      res.writeHead(500, "told", { "x-told": "told", "set-cookie": "told=1" }).end("told");
+    });
+    await rig.service.start();
+    await rig.tellCompleted(person);
+    await attempted(1);
+    expect(JSON.stringify(await read())).not.toContain("told");
+    const rows = await rig.pool.any(sql.type(z.object({ row: z.string() }))`
+      SELECT row_to_json(d)::text AS row FROM deliveries d
+      UNION ALL SELECT row_to_json(l)::text FROM delivery_log l
+    `);
+    expect(rows).toHaveLength(1);
+    expect(JSON.stringify(rows)).not.toContain('"told');
+  });
+
+  test("tells of what was over before attempts were kept the last one", async () => {
+    await rig.service.start();
+    await rig.tellCompleted(person);
+    await attempted(1);
+    await rig.pool.query(nothing`
+      UPDATE delivery_log SET attempts = 4, duration_ms = NULL, link_id = NULL
+    `);
+    const { attemptLog } = await read();
+    expect(attemptLog).toMatchObject([{ number: 4, durationMs: null, httpStatus: 200 }]);
+  });
+
+  test("is 404 by another endpoint, to another account and by an id of nothing", async () => {
+    await rig.service.start();
+    await rig.tellCompleted(person);
+    await attempted(1);
+    const { entry } = await read();
+    const id = String(entry?.["id"]);
+    const other = await rig.register(person);
+    const asked = [
+      get(`${other.path}/deliveries/${id}`),
+      get(`${endpoint.path}/deliveries/${id}`, rig.signIn()),
+      get(`${endpoint.path}/deliveries/${newId("evt")}`),
+      get(`${endpoint.path}/deliveries/evt_%00`),
+    ];
+    for (const { status, codes } of await Promise.all(asked)) {
+      expect([status, codes]).toEqual([404, ["NOT_FOUND"]]);
+    }
+    await rig.call(person, "DELETE", endpoint.path);
+    expect((await get(`${endpoint.path}/deliveries/${id}`)).status).toBe(200);
   });
 });
 

@@ -6,7 +6,7 @@ import { type RegisteredEndpoint, openRig } from "../testing/open-rig.ts";
 import { newId, pageSize } from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { claimDeliveries, insertDeliveries, listWaitingEndpoints } from "./deliveries.ts";
-import { listDeliveries } from "./logged-deliveries.ts";
+import { findDelivery, listDeliveries } from "./logged-deliveries.ts";
 
 const waitingCount = 100_000;
 const share = 20;
@@ -193,5 +193,11 @@ describe("with as many deliveries of the day in the log", () => {
       expect(rows).toBeLessThanOrEqual(30);
     }
     expect(found).toEqual([2, 1, 0, 1]);
+  });
+
+  test("one is found by its id without the rest", async () => {
+    const wanted = { endpointId: crowded.id, id: "77777" };
+    const { rows } = await readsOf(async (tx) => [await findDelivery(tx, wanted)]);
+    expect(rows).toBeLessThanOrEqual(10);
   });
 });

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from "@jest/globals";
+import { beforeEach, describe, expect, test } from "@jest/globals";
 import { newId } from "@payment-links/contracts";
 import type { Transaction } from "@payment-links/postgres";
 import { sql } from "slonik";
@@ -17,7 +17,7 @@ import { recordResults } from "./ended-deliveries.ts";
 
 const rig = useRig(openRig);
 let person: Person;
-beforeAll(async () => {
+beforeEach(() => {
   person = rig.signIn();
 });
 
@@ -76,6 +76,7 @@ const endIn = (tx: Transaction, delivery: LogPlace & { id: string }, ended: Ende
     occurredAt,
     attempts,
     startedAt: rig.clock.now(),
+    durationMs: 5,
     isDelivered,
     httpStatus: isDelivered ? 200 : null,
     error: isDelivered ? null : `attempt ${attempts}`,
@@ -99,6 +100,23 @@ const lapse = async ({ id }: ClaimedDelivery, { isLast = false } = {}) => {
 
 const delivered = { status: "Delivered", httpStatus: 200, error: null, nextAttemptAt: null };
 
+/** Of each attempt that is kept of the endpoint's only delivery: its number and how it ended. */
+const attemptsOf = async (endpoint: RegisteredEndpoint) => {
+  const [entry] = await rig.readLog(person, endpoint);
+  const path = `${endpoint.path}/deliveries/${String(entry?.["id"])}`;
+  const { attemptLog } = Attempts.parse((await rig.call(person, "GET", path)).json);
+  return attemptLog.map(({ number, httpStatus, error }) => [number, httpStatus ?? error]);
+};
+const Attempts = z.object({
+  attemptLog: z.array(
+    z.looseObject({
+      number: z.int(),
+      httpStatus: z.int().nullable(),
+      error: z.string().nullable(),
+    }),
+  ),
+});
+
 describe("recordResults", () => {
   test("a failure told after its lease was over changes nothing; a 2xx counts still", async () => {
     const endpoint = await rig.register(person, "https://shop.com/");
@@ -110,6 +128,7 @@ describe("recordResults", () => {
     expect((await rig.readLog(person, endpoint))[0]).toEqual(lapsed);
     await end(claimed, { isDelivered: true });
     expect(await rig.readLog(person, endpoint)).toMatchObject([delivered]);
+    expect(await attemptsOf(endpoint)).toEqual([[1, 200]]);
     expect(await claim(endpoint)).toEqual([]);
   });
 
@@ -122,8 +141,13 @@ describe("recordResults", () => {
     await end(claimed, { isDelivered: true });
     await end(claimed, { isDelivered: false });
     expect((await rig.readLog(person, endpoint))[0]).toEqual(second);
+    expect(await attemptsOf(endpoint)).toEqual([[1, "attempt 1"]]);
     await end(claimed, { attempts: 2, isDelivered: true });
     expect((await rig.readLog(person, endpoint))[0]).toMatchObject({ status: "Delivered" });
+    expect(await attemptsOf(endpoint)).toEqual([
+      [1, "attempt 1"],
+      [2, 200],
+    ]);
   });
 
   test("a 2xx of the last attempt counts though its lease ran out and the log says failed", async () => {
@@ -135,6 +159,18 @@ describe("recordResults", () => {
     expect(await rig.readLog(person, endpoint)).toMatchObject([{ status: "Failed" }]);
     await end(claimed, { isDelivered: true });
     expect(await rig.readLog(person, endpoint)).toMatchObject([delivered]);
+    expect(await attemptsOf(endpoint)).toEqual([[1, 200]]);
+  });
+
+  test("a 2xx of an attempt that was called interrupted counts, and its delivery abandoned since", async () => {
+    const endpoint = await rig.register(person, "https://shop.com/");
+    const claimed = await claimOne(endpoint);
+    await lapse(claimed);
+    await rig.call(person, "PATCH", endpoint.path, { enabled: false });
+    expect(await attemptsOf(endpoint)).toEqual([[1, "attempt 1"]]);
+    await end(claimed, { isDelivered: true });
+    expect(await rig.readLog(person, endpoint)).toMatchObject([delivered]);
+    expect(await attemptsOf(endpoint)).toEqual([[1, 200]]);
   });
 });
 
@@ -186,5 +222,16 @@ describe("abandonDeliveries", () => {
     expect(await reasonsOf(endpoint)).toEqual([]);
     const gone = { status: "Failed", error: "endpoint disabled", nextAttemptAt: null };
     expect(await rig.readLog(person, endpoint)).toMatchObject([gone]);
+    expect(await attemptsOf(endpoint)).toEqual([[1, "attempt 1"]]);
+  });
+
+  test("leaves to the attempt under way its own error, beside that of its delivery", async () => {
+    const endpoint = await rig.register(person, "https://shop.com/");
+    const claimed = await claimOne(endpoint);
+    await disable(endpoint);
+    expect(await attemptsOf(endpoint)).toEqual([]);
+    await end(claimed, { isDelivered: false });
+    expect(await rig.readLog(person, endpoint)).toMatchObject([{ error: "endpoint disabled" }]);
+    expect(await attemptsOf(endpoint)).toEqual([[1, "attempt 1"]]);
   });
 });

@@ -17,11 +17,17 @@ export const dayOf = (instant: Date): string => instant.toISOString().slice(0, 1
  */
 export const correctToDelivered = async (
   tx: Transaction,
-  results: readonly (LogPlace & { attempts: number; httpStatus: number | null })[],
+  results: readonly (LogPlace & {
+    attempts: number;
+    httpStatus: number | null;
+    durationMs: number | null;
+  })[],
 ): Promise<void> => {
-  for (const { eventId, endpointId, occurredAt, attempts, httpStatus } of results) {
+  for (const { eventId, endpointId, occurredAt, attempts, httpStatus, durationMs } of results) {
     await tx.query(nothing`
-      UPDATE delivery_log SET status = 'Delivered', http_status = ${httpStatus}, error = NULL
+      UPDATE delivery_log
+      SET status = 'Delivered', http_status = ${httpStatus}, error = NULL,
+          duration_ms = ${durationMs}
       WHERE event_id = ${eventId} AND endpoint_id = ${endpointId}
         AND occurred_on = ${dayOf(occurredAt)}::date AND attempts = ${attempts}
     `);

@@ -1,7 +1,7 @@
 import { type Transaction, nothing, patiently } from "@payment-links/postgres";
 import { sql } from "slonik";
 import * as z from "zod";
-import type { AbandonReason } from "../domain/delivery.ts";
+import type { AbandonReason, KeptAttempt } from "../domain/delivery.ts";
 import type { ClaimedDelivery } from "./deliveries.ts";
 import { type LogPlace, correctToDelivered } from "./delivery-log.ts";
 
@@ -15,6 +15,8 @@ export type AttemptResult = LogPlace & {
   id: string;
   attempts: number;
   startedAt: Date;
+  /** Null where nobody saw how long it took. */
+  durationMs: number | null;
   isDelivered: boolean;
   httpStatus: number | null;
   error: string | null;
@@ -40,8 +42,35 @@ export const recordResults = async (
   await correctToDelivered(tx, late);
 };
 
-const postponedTypes = ["text", "text", "int2", "timestamptz", "int2", "text", "timestamptz"];
-const endedTypes = ["text", "text", "int2", "timestamptz", "bool", "bool", "int2", "text"];
+const postponedTypes = [
+  "text",
+  "text",
+  "int2",
+  "timestamptz",
+  "int2",
+  "text",
+  "timestamptz",
+  "jsonb",
+];
+const endedTypes = [
+  "text",
+  "text",
+  "int2",
+  "timestamptz",
+  "bool",
+  "bool",
+  "int2",
+  "text",
+  "int4",
+  "jsonb",
+];
+
+/** How a failed attempt is kept among the delivery's others. */
+const factsOf = (result: AttemptResult): string => {
+  const { attempts: number, durationMs, httpStatus, error } = result;
+  const startedAt = result.startedAt.toISOString();
+  return JSON.stringify({ number, startedAt, durationMs, httpStatus, error } satisfies KeptAttempt);
+};
 
 /**
  * Finds and locks deliveries one by one along their key. The planner would choose a join by the
@@ -75,16 +104,19 @@ const postpone = async (
     result.httpStatus,
     result.error,
     result.nextAttemptAt?.toISOString() ?? null,
+    factsOf(result),
   ]);
   const postponed = await tx.any(idRow`
     WITH told AS (
       SELECT * FROM ${sql.unnest(rows, postponedTypes)}
-        AS told (event_id, endpoint_id, attempts, started_at, http_status, error, next_attempt_at)
+        AS told (event_id, endpoint_id, attempts, started_at, http_status, error, next_attempt_at,
+                 facts)
     ), found AS MATERIALIZED (
       ${findPlaces(sql.fragment`told`, sql.fragment`lease_until IS NOT NULL AND abandoned_as IS NULL`)}
     )
     UPDATE deliveries
     SET http_status = told.http_status, error = told.error, last_attempt_at = told.started_at,
+        failed_attempts = ${withFacts(sql.fragment`deliveries`)},
         next_attempt_at = told.next_attempt_at, lease_until = NULL
     FROM told
     WHERE ctid = ANY (ARRAY(SELECT place FROM found))
@@ -93,6 +125,10 @@ const postpone = async (
   `);
   return new Set(postponed.map(({ id }) => id));
 };
+
+const withFacts = (of: Fragment): Fragment => sql.fragment`
+  COALESCE(${of}.failed_attempts, '[]') || told.facts
+`;
 
 const isOver = sql.fragment`
   (told.is_delivered OR lease_until IS NOT NULL AND (told.is_last OR abandoned_as IS NOT NULL))
@@ -113,12 +149,14 @@ const moveToLog = async (
     result.nextAttemptAt === null,
     result.httpStatus,
     result.error,
+    result.durationMs,
+    result.isDelivered ? null : factsOf(result),
   ]);
   const moved = await tx.any(idRow`
     WITH told AS (
       SELECT * FROM ${sql.unnest(rows, endedTypes)}
         AS told (event_id, endpoint_id, attempts, started_at, is_delivered, is_last, http_status,
-                 error)
+                 error, duration_ms, facts)
     ), found AS MATERIALIZED (
       ${findPlaces(sql.fragment`told`, isOver)}
     ), ended AS (
@@ -130,6 +168,12 @@ const moveToLog = async (
       lastAttemptAt: sql.fragment`started_at`,
       httpStatus: sql.fragment`told.http_status`,
       error: sql.fragment`CASE WHEN NOT is_delivered THEN COALESCE(abandoned_as, told.error) END`,
+      // Of what was abandoned the error is not the attempt's own.
+      failedAttempts: sql.fragment`
+        CASE WHEN abandoned_as IS NOT NULL AND NOT is_delivered
+          THEN ${withFacts(sql.fragment`ended`)} ELSE failed_attempts END
+      `,
+      durationMs: sql.fragment`told.duration_ms`,
     })}
     RETURNING id
   `);
@@ -137,7 +181,14 @@ const moveToLog = async (
 };
 
 type Ending = Record<
-  "rows" | "status" | "attempts" | "lastAttemptAt" | "httpStatus" | "error",
+  | "rows"
+  | "status"
+  | "attempts"
+  | "lastAttemptAt"
+  | "httpStatus"
+  | "error"
+  | "failedAttempts"
+  | "durationMs",
   Fragment
 >;
 
@@ -145,20 +196,23 @@ const asTheyWere = {
   attempts: sql.fragment`ended.attempts`,
   lastAttemptAt: sql.fragment`last_attempt_at`,
   httpStatus: sql.fragment`ended.http_status`,
+  failedAttempts: sql.fragment`failed_attempts`,
+  durationMs: sql.fragment`NULL::int`,
 };
 
 /** Writes deliveries that have just left the queue (the rows of `ended`) into the log. */
 const insertEnded = (
   ending: Pick<Ending, "rows" | "status" | "error"> & Partial<Ending>,
 ): Fragment => {
-  const { rows, status, attempts, lastAttemptAt, httpStatus, error } = { ...asTheyWere, ...ending };
+  const { rows, status, error, ...attempt } = { ...asTheyWere, ...ending };
   return sql.fragment`
     INSERT INTO delivery_log
       (id, event_id, endpoint_id, occurred_on, event_type, link_id, payment_id, date_created,
-       status, attempts, last_attempt_at, http_status, error)
+       status, error, attempts, last_attempt_at, http_status, failed_attempts, duration_ms)
     SELECT ended.id, event_id, endpoint_id, (occurred_at AT TIME ZONE 'utc')::date, event_type,
            link_id, transaction ->> 'id', date_created,
-           ${status}, ${attempts}, ${lastAttemptAt}, ${httpStatus}, ${error}
+           ${status}, ${error}, ${attempt.attempts}, ${attempt.lastAttemptAt},
+           ${attempt.httpStatus}, ${attempt.failedAttempts}, ${attempt.durationMs}
     FROM ${rows}
     ON CONFLICT DO NOTHING
   `;

@@ -7,23 +7,34 @@ import {
   pageSize,
   webhookTypes,
 } from "@payment-links/contracts";
-import type { DeliveryStatus, LoggedDelivery } from "../domain/delivery.ts";
+import {
+  type DeliveryStatus,
+  type DetailedDelivery,
+  KeptAttempt,
+  type LoggedDelivery,
+} from "../domain/delivery.ts";
 
 type Fragment = ReturnType<typeof sql.fragment>;
 
-const loggedRow = sql.type(
-  z.object({
-    id: z.string(),
-    eventType: z.enum(webhookTypes),
-    linkId: z.string().nullable(),
-    paymentId: z.string().nullable(),
-    status: z.enum(deliveryStatuses),
-    attempts: z.int(),
-    httpStatus: z.int().nullable(),
-    error: z.string().nullable(),
-    dateCreated: z.date(),
-    lastAttemptAt: z.date().nullable(),
-    nextAttemptAt: z.date().nullable(),
+const LoggedRow = z.object({
+  id: z.string(),
+  eventType: z.enum(webhookTypes),
+  linkId: z.string().nullable(),
+  paymentId: z.string().nullable(),
+  status: z.enum(deliveryStatuses),
+  attempts: z.int(),
+  httpStatus: z.int().nullable(),
+  error: z.string().nullable(),
+  dateCreated: z.date(),
+  lastAttemptAt: z.date().nullable(),
+  nextAttemptAt: z.date().nullable(),
+});
+const loggedRow = sql.type(LoggedRow);
+const detailedRow = sql.type(
+  LoggedRow.extend({
+    failedAttempts: z.array(KeptAttempt),
+    durationMs: z.int().nullable(),
+    isUnderWay: z.boolean(),
   }),
 );
 
@@ -79,5 +90,27 @@ export const listDeliveries = (
     SELECT * FROM (${sql.join(parts, sql.fragment` UNION ALL `)}) AS entry
     ORDER BY "dateCreated" DESC, id DESC
     LIMIT ${pageSize + 1} OFFSET ${offset}
+  `);
+};
+
+/** One entry of an endpoint's log with its attempts; null if there is none of that id. */
+export const findDelivery = (
+  pool: Db,
+  { endpointId, id }: { endpointId: string; id: string },
+): Promise<DetailedDelivery | null> => {
+  const failedAttempts = sql.fragment`
+    COALESCE(failed_attempts, '[]') AS "failedAttempts"
+  `;
+  // Without `OFFSET 0` the planner may read the endpoint's whole log where it knows little of a new
+  // day's rows.
+  return pool.maybeOne(detailedRow`
+    (SELECT ${pendingColumns}, ${failedAttempts}, NULL::int AS "durationMs",
+            lease_until IS NOT NULL AS "isUnderWay"
+     FROM deliveries WHERE endpoint_id = ${endpointId} AND id = ${id})
+    UNION ALL
+    (SELECT ${overColumns}, ${failedAttempts}, duration_ms, false
+     FROM (SELECT * FROM delivery_log WHERE id = ${id} OFFSET 0) AS found
+     WHERE endpoint_id = ${endpointId})
+    LIMIT 1
   `);
 };
