@@ -213,6 +213,7 @@ withHelm.describe("the one origin", () => {
     "/console/api/payment-links",
     "/console/api/payment-links/plink_1",
     "/console/api/payment-linksx",
+    "/console/api/webhook-deliveries",
     "/console/api/webhook-endpoints/whe_1",
     "/console/api/session",
     "/console/apix",

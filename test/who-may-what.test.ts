@@ -202,6 +202,9 @@ const expectations: Record<string, Expected> = {
     }),
   },
 
+  // Without a link it is told so; of another account's link there is an empty page.
+  "GET /console/api/webhook-deliveries": { ...session, answers: "422 missing" },
+
   "POST /settlement-notices/:provider": {
     ...anyone,
     answers: "404 NOT_FOUND",

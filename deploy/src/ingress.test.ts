@@ -21,6 +21,7 @@ const paths: [string, ServiceName][] = [
   ["/console/api/api-keys/key_1", "auth-keys"],
   ["/console/api/webhook-endpoints", "webhook-dispatcher"],
   ["/console/api/webhook-endpoints/whe_1/deliveries", "webhook-dispatcher"],
+  ["/console/api/webhook-deliveries", "webhook-dispatcher"],
   ["/settlement-notices/demo", "settlement-listener"],
   ["/", "links-api"],
 ];

@@ -282,9 +282,11 @@ CREATE INDEX dead_letters_by_event ON dead_letters USING btree (consumer, event_
 CREATE INDEX dead_letters_by_key ON dead_letters USING btree (consumer, topic, key, seq);
 CREATE INDEX deliveries_by_kind ON deliveries USING btree (endpoint_id, event_type, date_created, id);
 CREATE INDEX deliveries_leased ON deliveries USING btree (lease_until) WHERE lease_until IS NOT NULL;
+CREATE INDEX deliveries_of_link ON deliveries USING btree (link_id);
 CREATE INDEX deliveries_waiting ON deliveries USING btree (endpoint_id, next_attempt_at) WHERE next_attempt_at IS NOT NULL;
 CREATE INDEX delivery_log_by_id ON ONLY delivery_log USING btree (id);
 CREATE INDEX delivery_log_by_kind ON ONLY delivery_log USING btree (endpoint_id, status, event_type, date_created, id);
+CREATE INDEX delivery_log_of_link ON ONLY delivery_log USING btree (link_id, date_created, id);
 CREATE INDEX endpoints_of_user ON endpoints USING btree (user_id) WHERE deleted_at IS NULL;
 
 GRANT DELETE, INSERT, SELECT, UPDATE ON dead_letters, deliveries, delivery_log, delivery_log_other, discarded_letters, endpoints, heard_until, inbox, inbox_other, links, outbox, owner_images, positions, relay_lead, republishes TO webhook_dispatcher;

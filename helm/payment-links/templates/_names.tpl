@@ -56,6 +56,7 @@ says the same for the four services in one process.
 {{- define "payment-links.paths" -}}
 /console/api/openapi.json: links-api
 /console/api/payment-links: links-api
+/console/api/webhook-deliveries: webhook-dispatcher
 /console/api/webhook-endpoints: webhook-dispatcher
 /console/api: auth-keys
 /checkout/images: webhook-dispatcher

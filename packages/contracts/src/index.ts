@@ -57,6 +57,8 @@ export {
   type DeliveryDetail,
   EndpointBody,
   EndpointChange,
+  LinkDeliveriesQuery,
+  type LinkDeliveryData,
   ListDeliveriesQuery,
   type WebhookEndpointData,
   deliveryStatuses,

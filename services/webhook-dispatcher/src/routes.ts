@@ -7,6 +7,7 @@ import { getDelivery } from "./http/get-delivery.ts";
 import { getOwnerImage } from "./http/get-owner-image.ts";
 import { listDeliveries } from "./http/list-deliveries.ts";
 import { listEndpoints } from "./http/list-endpoints.ts";
+import { listLinkDeliveries } from "./http/list-link-deliveries.ts";
 import { resealSecrets } from "./http/reseal-secrets.ts";
 import { updateEndpoint } from "./http/update-endpoint.ts";
 
@@ -29,6 +30,7 @@ export const publicRoutes = (deps: Deps): readonly Route[] => [
   sessionRoute({ ...endpoints.delete, answerMsMax, handle: deleteEndpoint(deps) }),
   sessionRoute({ ...endpoints.listDeliveries, handle: listDeliveries(deps) }),
   sessionRoute({ ...endpoints.getDelivery, handle: getDelivery(deps) }),
+  sessionRoute({ ...endpoints.listLinkDeliveries, handle: listLinkDeliveries(deps) }),
   publicRoute({
     method: "get",
     path: "/checkout/images/:userId/:digest",

@@ -114,6 +114,19 @@ export const DeliveryDetail = DeliveryData.extend({
 }).meta({ id: "DeliveryDetail" });
 export type DeliveryDetail = z.output<typeof DeliveryDetail>;
 
+/** The query of what was told about one link (rule HOOK-18). */
+export const LinkDeliveriesQuery = z.object({
+  linkId: required(text({ lengthMax: 64 })),
+  ...PageQuery.shape,
+});
+
+/** What was told about a link, and to which endpoint; that may be deleted by now. */
+export const LinkDeliveryData = DeliveryData.extend({
+  endpointId: z.string(),
+  endpointName: z.string(),
+}).meta({ id: "LinkDeliveryData" });
+export type LinkDeliveryData = z.output<typeof LinkDeliveryData>;
+
 const shared = {
   path: "/console/api/webhook-endpoints",
   caller: "session",
@@ -172,5 +185,15 @@ export const webhookEndpointOperations = {
     operationId: "getDelivery",
     summary: "Get one delivery with each of its attempts",
     answers: { 200: DeliveryDetail },
+  },
+  listLinkDeliveries: {
+    ...shared,
+    path: "/console/api/webhook-deliveries",
+    method: "get",
+    operationId: "listLinkDeliveries",
+    summary: "List what was told about a payment link, to whichever endpoint, the newest first",
+    description: "Of a link that is not the caller's there is none.",
+    query: LinkDeliveriesQuery,
+    answers: { 200: pageOf(LinkDeliveryData).meta({ id: "LinkDeliveryPage" }) },
   },
 } as const satisfies Record<string, Operation>;

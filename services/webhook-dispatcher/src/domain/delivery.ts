@@ -3,6 +3,7 @@ import type {
   DeliveryAttempt,
   DeliveryData,
   DeliveryDetail,
+  LinkDeliveryData,
   WebhookType,
   deliveryStatuses,
 } from "@payment-links/contracts";
@@ -26,6 +27,9 @@ export type LoggedDelivery = {
   lastAttemptAt: Date | null;
   nextAttemptAt: Date | null;
 };
+
+/** An entry of whichever endpoint's log. */
+export type LinkDelivery = LoggedDelivery & { endpointId: string; endpointName: string };
 
 /** A failed attempt as it is kept beside its delivery. */
 export const KeptAttempt = z.object({
@@ -66,6 +70,13 @@ export const showDelivery = (delivery: LoggedDelivery): DeliveryData => ({
   dateCreated: delivery.dateCreated.toISOString(),
   lastAttemptAt: delivery.lastAttemptAt?.toISOString() ?? null,
   nextAttemptAt: delivery.nextAttemptAt?.toISOString() ?? null,
+});
+
+/** A log entry with its endpoint, as the console API answers it (rule HOOK-18). */
+export const showLinkDelivery = (delivery: LinkDelivery): LinkDeliveryData => ({
+  ...showDelivery(delivery),
+  endpointId: delivery.endpointId,
+  endpointName: delivery.endpointName,
 });
 
 /** A log entry with its attempts, as the console API answers it (rule HOOK-16). */

@@ -245,3 +245,71 @@ describe("the log's filters", () => {
     expect([status, codes]).toEqual([422, ["enum", "enum"]]);
   });
 });
+
+describe("GET /console/api/webhook-deliveries", () => {
+  const about = async (linkId: string, as = person) =>
+    (await get(`/console/api/webhook-deliveries?linkId=${linkId}`, as)).json.data;
+
+  test("tells what was sent about one link to every endpoint, deleted ones too, newest first", async () => {
+    const deleted = await rig.register(person, "/deleted");
+    const link = sampleLink({ userId: person.userId });
+    const { service } = await rig.startAnother({ WEBHOOK_RETRY_SCHEDULE_SECONDS: "3600" });
+    const { paymentId } = await tellPayment(link);
+    await rig.call(person, "DELETE", deleted.path);
+    await rig.tellCompleted(person, { ...link, version: 3 });
+    await rig.tellCompleted(person);
+    await service.stop();
+    const told = await about(link.id);
+    expect(
+      told.map(({ eventType, status, endpointId }) => [eventType, status, endpointId]),
+    ).toEqual(
+      expect.arrayContaining([
+        [completed, "Pending", endpoint.id],
+        [succeeded, "Pending", endpoint.id],
+        [succeeded, "Failed", deleted.id],
+      ]),
+    );
+    expect(told).toHaveLength(3);
+    expect(told[0]).toMatchObject({ eventType: completed, linkId: link.id, paymentId: null });
+    expect(told[1]).toMatchObject({ linkId: link.id, paymentId, endpointName: "Shop" });
+    const [entry] = (await get(`${deleted.path}/deliveries`)).json.data;
+    expect(told.find(({ endpointId }) => endpointId === deleted.id)).toMatchObject(entry ?? {});
+  });
+
+  test("pages ten at a time, over what waits and what is over", async () => {
+    const link = sampleLink({ userId: person.userId });
+    receiver.respondWith((res) => answer(receiver.received.length % 2 === 0 ? 500 : 200)(res));
+    await rig.service.start();
+    for (let version = 2; version < 23; version += 1) await tellPayment({ ...link, version });
+    expect(await logOf("status=Pending")).not.toEqual([]);
+    const ids: unknown[] = [];
+    for (let offset: unknown = 0; typeof offset === "number";) {
+      const path = `/console/api/webhook-deliveries?linkId=${link.id}&offset=${offset}`;
+      const { json } = await get(path);
+      ids.push(...json.data.map(({ id }) => id));
+      offset = json["nextOffset"];
+    }
+    expect(new Set(ids).size).toBe(21);
+    const [newest] = await about(link.id);
+    expect(newest).toMatchObject((await logOf())[0] ?? {});
+  });
+
+  test("is empty for another account's link, and for one that there is not", async () => {
+    await rig.service.start();
+    const { linkId } = await tellPayment();
+    await waitUntil("it is over", async () => (await about(linkId)).length === 1);
+    const stranger = rig.signIn();
+    await rig.register(stranger);
+    for (const id of [linkId, newId("plink"), "plink_%00", "x"]) {
+      const { json, status } = await get(`/console/api/webhook-deliveries?linkId=${id}`, stranger);
+      if (id === "plink_%00") expect(status).toBe(422);
+      else expect(json).toMatchObject({ data: [], offset: 0, nextOffset: null });
+    }
+  });
+
+  test("of pages far down that one account asks for at once, one is read and others are told to come back", async () => {
+    const path = `/console/api/webhook-deliveries?linkId=${newId("plink")}&offset=10000`;
+    const asked = await Promise.all(Array.from({ length: 20 }, () => get(path)));
+    expect(new Set(asked.map(({ status }) => status))).toEqual(new Set([200, 429]));
+  });
+});

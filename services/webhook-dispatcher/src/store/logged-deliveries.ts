@@ -11,6 +11,7 @@ import {
   type DeliveryStatus,
   type DetailedDelivery,
   KeptAttempt,
+  type LinkDelivery,
   type LoggedDelivery,
 } from "../domain/delivery.ts";
 
@@ -38,6 +39,8 @@ const detailedRow = sql.type(
   }),
 );
 
+const linkRow = sql.type(LoggedRow.extend({ endpointId: z.string(), endpointName: z.string() }));
+
 const shared = sql.fragment`
   id, event_type AS "eventType", link_id AS "linkId", attempts, http_status AS "httpStatus", error,
   date_created AS "dateCreated", last_attempt_at AS "lastAttemptAt"
@@ -60,6 +63,11 @@ type WantedPage = {
   offset: number;
 };
 
+/** All that a page can need of one of the parts that it is put together from. */
+const newest = (offset: number): Fragment => sql.fragment`
+  ORDER BY date_created DESC, id DESC LIMIT ${offset + pageSize + 1}
+`;
+
 /**
  * A page of an endpoint's log, newest first, with one entry too many if more follows. Pending
  * deliveries are part of it.
@@ -70,9 +78,7 @@ export const listDeliveries = (
 ): Promise<readonly LoggedDelivery[]> => {
   // Each state and type stands in an order of its own in the index, and could fill the page alone. So
   // each is read in order, and no further than that. A delivery keeps its place when it ends.
-  const first = sql.fragment`
-    ORDER BY date_created DESC, id DESC LIMIT ${offset + pageSize + 1}
-  `;
+  const first = newest(offset);
   const statuses = wanted === undefined ? deliveryStatuses : [wanted];
   const types = wantedType === undefined ? webhookTypes : [wantedType];
   const parts = statuses.flatMap((status) =>
@@ -92,6 +98,34 @@ export const listDeliveries = (
     LIMIT ${pageSize + 1} OFFSET ${offset}
   `);
 };
+
+/** Whose link, and which page of what was told about it. */
+type WantedLinkPage = { userId: string; linkId: string; offset: number };
+
+/**
+ * A page of what was told about a link of an account, newest first, with one entry too many if more
+ * follows. All of a link's deliveries are its owner's, so another account's page is empty.
+ */
+export const listLinkDeliveries = (
+  pool: Db,
+  { userId, linkId, offset }: WantedLinkPage,
+): Promise<readonly LinkDelivery[]> =>
+  pool.any(linkRow`
+    SELECT entry.*, endpoints.name AS "endpointName"
+    FROM (
+      SELECT * FROM (
+        (SELECT ${pendingColumns}, endpoint_id AS "endpointId" FROM deliveries
+         WHERE link_id = ${linkId} ${newest(offset)})
+        UNION ALL
+        (SELECT ${overColumns}, endpoint_id FROM delivery_log
+         WHERE link_id = ${linkId} ${newest(offset)})
+      ) AS part
+      ORDER BY "dateCreated" DESC, id DESC
+      LIMIT ${pageSize + 1} OFFSET ${offset}
+    ) AS entry
+    JOIN endpoints ON endpoints.id = entry."endpointId" AND user_id = ${userId}
+    ORDER BY "dateCreated" DESC, entry.id DESC
+  `);
 
 /** One entry of an endpoint's log with its attempts; null if there is none of that id. */
 export const findDelivery = (
