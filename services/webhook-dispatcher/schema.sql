@@ -155,6 +155,17 @@ CREATE TABLE discarded_letters (
   CONSTRAINT discarded_letters_pkey PRIMARY KEY (seq)
 );
 
+CREATE TABLE endpoint_hours (
+  hour timestamp with time zone NOT NULL,
+  endpoint_id text COLLATE "C" NOT NULL,
+  delivered integer NOT NULL,
+  failed integer NOT NULL,
+  CONSTRAINT endpoint_hours_pkey PRIMARY KEY (hour, endpoint_id)
+) WITH (
+  fillfactor=50,
+  autovacuum_vacuum_scale_factor=0.02
+);
+
 CREATE TABLE endpoints (
   id text COLLATE "C" NOT NULL,
   user_id text COLLATE "C" NOT NULL,
@@ -289,6 +300,6 @@ CREATE INDEX delivery_log_by_kind ON ONLY delivery_log USING btree (endpoint_id,
 CREATE INDEX delivery_log_of_link ON ONLY delivery_log USING btree (link_id, date_created, id);
 CREATE INDEX endpoints_of_user ON endpoints USING btree (user_id) WHERE deleted_at IS NULL;
 
-GRANT DELETE, INSERT, SELECT, UPDATE ON dead_letters, deliveries, delivery_log, delivery_log_other, discarded_letters, endpoints, heard_until, inbox, inbox_other, links, outbox, owner_images, positions, relay_lead, republishes TO webhook_dispatcher;
+GRANT DELETE, INSERT, SELECT, UPDATE ON dead_letters, deliveries, delivery_log, delivery_log_other, discarded_letters, endpoint_hours, endpoints, heard_until, inbox, inbox_other, links, outbox, owner_images, positions, relay_lead, republishes TO webhook_dispatcher;
 GRANT SELECT ON migrations TO webhook_dispatcher;
 GRANT USAGE ON SEQUENCE dead_letters_seq_seq, outbox_seq_seq TO webhook_dispatcher;

@@ -60,6 +60,7 @@ export {
   LinkDeliveriesQuery,
   type LinkDeliveryData,
   ListDeliveriesQuery,
+  RecentHour,
   type WebhookEndpointData,
   deliveryStatuses,
   type endpointOutcomes,

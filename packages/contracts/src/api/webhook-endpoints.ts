@@ -64,6 +64,23 @@ export const WebhookEndpointData = z
   .meta({ id: "WebhookEndpointData" });
 export type WebhookEndpointData = z.output<typeof WebhookEndpointData>;
 
+/** How many attempts to an endpoint ended in one hour, by how they did. */
+export const RecentHour = z
+  .object({
+    hour: wireInstant.meta({ description: "When it began, in UTC." }),
+    delivered: z.int(),
+    failed: z.int(),
+  })
+  .meta({ id: "RecentHour" });
+export type RecentHour = z.output<typeof RecentHour>;
+
+/** An endpoint in the list, with how the last day went (rule HOOK-17). */
+const ListedWebhookEndpoint = WebhookEndpointData.extend({
+  recent: z.array(RecentHour).meta({
+    description: "24 hours, the oldest first and the present one last, those without attempts too.",
+  }),
+}).meta({ id: "ListedWebhookEndpoint" });
+
 /** A new endpoint, with its signing secret: in this answer and never again. */
 const CreatedWebhookEndpoint = WebhookEndpointData.extend({ secret: z.string() }).meta({
   id: "CreatedWebhookEndpoint",
@@ -141,7 +158,7 @@ export const webhookEndpointOperations = {
     method: "get",
     operationId: "listWebhookEndpoints",
     summary: "List the webhook endpoints that are not deleted",
-    answers: { 200: listOf(WebhookEndpointData).meta({ id: "WebhookEndpointList" }) },
+    answers: { 200: listOf(ListedWebhookEndpoint).meta({ id: "WebhookEndpointList" }) },
   },
   create: {
     ...shared,

@@ -1,4 +1,5 @@
 import type { Transaction } from "@payment-links/postgres";
+import { hourOf } from "../domain/endpoint-hour.ts";
 import { type RetrySchedule, nextAttemptAfter } from "../domain/retry-schedule.ts";
 import { recordResults } from "../store/ended-deliveries.ts";
 import { type OutcomeRun, recordOutcomes } from "../store/endpoints.ts";
@@ -49,19 +50,20 @@ export const endAttempts = async (
 
 const runsOf = (ended: readonly EndedAttempt[]): OutcomeRun[] => {
   const runs = new Map<string, OutcomeRun>();
-  for (const { endpointId, outcome } of ended) {
+  for (const { endpointId, endedAt, outcome } of ended) {
     const run = runs.get(endpointId);
-    runs.set(
+    const { deliveredCount = 0, failedCount = 0 } = run ?? {};
+    const hour = hourOf(endedAt);
+    const isDelivered = outcome.kind === "delivered";
+    runs.set(endpointId, {
       endpointId,
-      outcome.kind === "delivered"
-        ? { endpointId, lastOutcome: "Delivered", failures: 0, hadSuccess: true }
-        : {
-            endpointId,
-            lastOutcome: "Failed",
-            failures: (run?.failures ?? 0) + 1,
-            hadSuccess: run?.hadSuccess ?? false,
-          },
-    );
+      lastOutcome: isDelivered ? "Delivered" : "Failed",
+      failures: isDelivered ? 0 : (run?.failures ?? 0) + 1,
+      hadSuccess: isDelivered || (run?.hadSuccess ?? false),
+      hour,
+      deliveredCount: deliveredCount + (isDelivered ? 1 : 0),
+      failedCount: failedCount + (isDelivered ? 0 : 1),
+    });
   }
   return [...runs.values()];
 };

@@ -1,5 +1,11 @@
 import { describe, expect, test } from "@jest/globals";
-import { AuditRecord, linkTransactionSucceeded, newId, topics } from "@payment-links/contracts";
+import {
+  AuditRecord,
+  RecentHour,
+  linkTransactionSucceeded,
+  newId,
+  topics,
+} from "@payment-links/contracts";
 import { outgoing } from "@payment-links/bus";
 import { sql } from "slonik";
 import * as z from "zod";
@@ -7,7 +13,10 @@ import { presenceMsMax } from "@payment-links/identity";
 import { nothing } from "@payment-links/postgres";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
+import { outcomeOfStatus } from "../delivery/attempt/attempt-outcome.ts";
+import { endAttempts } from "../delivery/end-attempts.ts";
 import { readSecretKeys, openSecret } from "../domain/secret-keys.ts";
+import { forgetHours } from "../store/endpoint-hours.ts";
 import { type Person, endpointsPath, openRig, sealingKey } from "../testing/open-rig.ts";
 import { sampleLink, sampleTransaction } from "../testing/samples.ts";
 
@@ -82,7 +91,7 @@ describe("POST /console/api/webhook-endpoints", () => {
     });
     const { errors: _errors, data: _data, secret, ...shown } = json;
     const listed = await list(person);
-    expect(listed).toEqual([shown]);
+    expect(listed).toEqual([{ ...shown, recent: expect.any(Array) }]);
     const renamed = await rig.call(person, "PATCH", `${endpointsPath}/${json.id}`, { name: "B" });
     expect(JSON.stringify([listed, renamed])).not.toContain(secret);
   });
@@ -192,6 +201,67 @@ describe("POST /console/api/webhook-endpoints", () => {
     const cookie = `session=${token}`;
     expect(await statusWith({ cookie, "sec-fetch-site": "cross-site" })).toBe(403);
     expect(await statusWith({ cookie, "content-type": "application/json" })).toBe(201);
+  });
+});
+
+describe("GET /console/api/webhook-endpoints", () => {
+  const hourMs = 3_600_000;
+
+  test("tells of each of the last 24 hours how many attempts were delivered and how many failed", async () => {
+    const person = rig.signIn();
+    const endpoint = await rig.register(person);
+    const quiet = await rig.register(person);
+    const start = rig.clock.now();
+    const recentOf = async ({ id }: { id: string }) => {
+      const found = (await list(person)).find((one) => one["id"] === id)?.["recent"];
+      return z.array(RecentHour).parse(found);
+    };
+    const at = (hours: number) => new Date(start.getTime() + hours * hourMs);
+    const ends = async (hours: number, delivered: number, failed: number) => {
+      const outcomes = [
+        ...Array(delivered).fill(outcomeOfStatus(200)),
+        ...Array(failed).fill(outcomeOfStatus(500)),
+      ];
+      const ended = outcomes.map((outcome) => ({ ...attemptAt(endpoint.id, at(hours)), outcome }));
+      const spread = { schedule: [0], random: () => 0 };
+      await rig.pool.transaction((tx) => endAttempts(tx, ended, spread));
+    };
+    // Two replicas count at once; what ended before the hour is not among those of the next.
+    await Promise.all([ends(0, 3, 1), ends(0, 2, 0), ends(0.99, 1, 0), ends(1, 0, 7)]);
+    rig.clock.advance(1.5 * hourMs);
+    const recent = await recentOf(endpoint);
+    expect(recent).toHaveLength(24);
+    expect(recent.slice(-3)).toEqual([
+      { hour: at(-1).toISOString(), delivered: 0, failed: 0 },
+      { hour: at(0).toISOString(), delivered: 6, failed: 1 },
+      { hour: at(1).toISOString(), delivered: 0, failed: 7 },
+    ]);
+    expect(recent[0]?.hour).toBe(at(-22).toISOString());
+    expect((await recentOf(quiet)).every(({ delivered, failed }) => delivered + failed === 0)).toBe(
+      true,
+    );
+    rig.clock.advance(22 * hourMs);
+    expect((await recentOf(endpoint))[0]).toMatchObject({ delivered: 6, failed: 1 });
+    rig.clock.advance(hourMs);
+    expect((await recentOf(endpoint))[0]).toMatchObject({ delivered: 0, failed: 7 });
+
+    expect(await forgetHours(rig.pool, { now: rig.clock.now() })).toBe(false);
+    const kept = await rig.pool.anyFirst(sql.type(z.object({ hour: z.date() }))`
+      SELECT hour FROM endpoint_hours WHERE endpoint_id = ${endpoint.id}
+    `);
+    expect(kept).toEqual([at(1)]);
+  });
+
+  const attemptAt = (endpointId: string, endedAt: Date) => ({
+    deliveryId: newId("evt"),
+    eventId: newId("evt"),
+    endpointId,
+    occurredAt: endedAt,
+    attempts: 1,
+    startedAt: endedAt,
+    endedAt,
+    durationMs: 1,
+    leaseUntil: endedAt,
   });
 });
 

@@ -207,27 +207,47 @@ export const replaceSecrets = async (
   return replaced.length;
 };
 
-/** What a run of attempts means for an endpoint's `lastOutcome` and `consecutiveFailures`. */
+/** What a run of attempts means for its endpoint. */
 export type OutcomeRun = {
   endpointId: string;
   lastOutcome: EndpointOutcome;
   /** Failures since the run's last success, or since its start if it had none. */
   failures: number;
   hadSuccess: boolean;
+  /** The hour in which the last of them ended, and how many ended how. */
+  hour: Date;
+  deliveredCount: number;
+  failedCount: number;
 };
 
-/** Keeps how the latest attempts ended. A success after successes writes nothing. */
+/**
+ * Keeps how the latest attempts ended, and counts them to their endpoints' hours. A success after
+ * successes rewrites no endpoint.
+ */
 export const recordOutcomes = async (
   tx: Transaction,
   runs: readonly OutcomeRun[],
 ): Promise<void> => {
-  const rows = runs.map((run) => [run.endpointId, run.lastOutcome, run.failures, run.hadSuccess]);
-  // Rows are locked in the order of their ids: otherwise two writers could each wait for the
-  // other's lock.
-  await tx.query(nothing`
+  const rows = runs.map((run) => [
+    run.endpointId,
+    run.lastOutcome,
+    run.failures,
+    run.hadSuccess,
+    run.hour.toISOString(),
+    run.deliveredCount,
+    run.failedCount,
+  ]);
+  // Endpoints are locked in the order of their ids, and then their hours: nothing asks for `counted`,
+  // so it runs last. Otherwise two writers could each wait for the other's lock.
+  await tx.query(sql.prepared("record_outcomes", NothingRow)`
     WITH run AS (
-      SELECT * FROM ${sql.unnest(rows, ["text", "text", "int4", "bool"])}
-        AS run (endpoint_id, last_outcome, failures, had_success)
+      SELECT * FROM ${sql.unnest(rows, runTypes)}
+        AS run (endpoint_id, last_outcome, failures, had_success, hour, delivered, failed)
+    ), counted AS (
+      INSERT INTO endpoint_hours AS kept (hour, endpoint_id, delivered, failed)
+      SELECT hour, endpoint_id, delivered, failed FROM run ORDER BY endpoint_id
+      ON CONFLICT (hour, endpoint_id) DO UPDATE
+      SET delivered = kept.delivered + excluded.delivered, failed = kept.failed + excluded.failed
     ), locked AS (
       SELECT endpoints.id FROM endpoints JOIN run ON endpoints.id = run.endpoint_id
       WHERE endpoints.last_outcome IS DISTINCT FROM run.last_outcome OR run.failures > 0
@@ -241,3 +261,5 @@ export const recordOutcomes = async (
     WHERE endpoints.id = run.endpoint_id AND endpoints.id = locked.id
   `);
 };
+
+const runTypes = ["text", "text", "int4", "bool", "timestamptz", "int4", "int4"];

@@ -1,0 +1,34 @@
+import type { RecentHour } from "@payment-links/contracts";
+
+/** How many attempts to an endpoint were delivered and how many failed in one hour. */
+export type EndpointHour = {
+  endpointId: string;
+  /** When it began. */
+  hour: Date;
+  delivered: number;
+  failed: number;
+};
+
+const hourMs = 60 * 60_000;
+
+/** Hours that an endpoint tells of, this one among them (rule HOOK-17). */
+const recentHoursCount = 24;
+
+/** When the hour of an instant began, in UTC. */
+export const hourOf = (instant: Date): Date =>
+  new Date(Math.floor(instant.getTime() / hourMs) * hourMs);
+
+/** When each of the recent hours began, the oldest first. */
+export const recentHours = (now: Date): Date[] =>
+  Array.from(
+    { length: recentHoursCount },
+    (_, at) => new Date(hourOf(now).getTime() - (recentHoursCount - 1 - at) * hourMs),
+  );
+
+/** Every recent hour of one endpoint as the console API answers it, those without an attempt too. */
+export const showRecentHours = (counted: readonly EndpointHour[], now: Date): RecentHour[] =>
+  recentHours(now).map((hour) => {
+    const found = counted.find((one) => one.hour.getTime() === hour.getTime());
+    const { delivered = 0, failed = 0 } = found ?? {};
+    return { hour: hour.toISOString(), delivered, failed };
+  });
