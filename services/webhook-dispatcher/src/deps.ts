@@ -14,6 +14,8 @@ export type Deps = Pick<Ground, "pool" | "clock" | "log"> & {
   secretKeys: SecretKeys;
   images: OwnerImages;
   deepPages: DeepPages;
+  /** What the names of a webhook's headers begin with. */
+  headerPrefix: string;
   /** Begins no further attempt for an endpoint that was just disabled or deleted. */
   leaveEndpoint: (endpointId: string) => void;
   /** Tells the relay that a transaction with events has been committed. */

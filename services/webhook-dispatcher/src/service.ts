@@ -37,7 +37,7 @@ export const createWebhookDispatcher = (
 ): Service =>
   createService(ground, "webhook-dispatcher", (wakeRelay) => {
     const { clock, log, metrics, pool } = ground;
-    const { schedule, secretKeys } = config;
+    const { headerPrefix, schedule, secretKeys } = config;
     const rules = rulesOf(ground, config);
     const targets = createTargets({ keys: secretKeys, rules, log });
     let dispatcher: Dispatcher | undefined;
@@ -53,8 +53,8 @@ export const createWebhookDispatcher = (
     const leaveEndpoint: Deps["leaveEndpoint"] = (endpointId) => dispatcher?.leave(endpointId);
     const { resolve } = outside;
     const deepPages = createDeepPages({ clock, metrics });
-    const own = { rules, resolve, secretKeys, images, deepPages, leaveEndpoint, wakeRelay };
-    const deps = { pool, clock, log, ...own };
+    const own = { rules, resolve, headerPrefix, secretKeys, images, deepPages };
+    const deps = { pool, clock, log, ...own, leaveEndpoint, wakeRelay };
     return {
       publicRoutes: publicRoutes(deps),
       internalRoutes: internalRoutes(deps),

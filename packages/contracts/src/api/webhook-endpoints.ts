@@ -81,6 +81,16 @@ const ListedWebhookEndpoint = WebhookEndpointData.extend({
   }),
 }).meta({ id: "ListedWebhookEndpoint" });
 
+/** The endpoints, and what their receivers look for. */
+const WebhookEndpointList = listOf(ListedWebhookEndpoint)
+  .extend({
+    headerPrefix: z.string().meta({
+      description: "What the names of a webhook's headers begin with, such as `Service-Signature`.",
+      examples: ["Service"],
+    }),
+  })
+  .meta({ id: "WebhookEndpointList" });
+
 /** A new endpoint, with its signing secret: in this answer and never again. */
 const CreatedWebhookEndpoint = WebhookEndpointData.extend({ secret: z.string() }).meta({
   id: "CreatedWebhookEndpoint",
@@ -158,7 +168,7 @@ export const webhookEndpointOperations = {
     method: "get",
     operationId: "listWebhookEndpoints",
     summary: "List the webhook endpoints that are not deleted",
-    answers: { 200: listOf(ListedWebhookEndpoint).meta({ id: "WebhookEndpointList" }) },
+    answers: { 200: WebhookEndpointList },
   },
   create: {
     ...shared,

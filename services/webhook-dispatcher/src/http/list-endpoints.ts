@@ -7,9 +7,12 @@ import { showRecentHours } from "../domain/endpoint-hour.ts";
 import { listRecentHours } from "../store/endpoint-hours.ts";
 import { listEndpoints as findEndpoints } from "../store/endpoints.ts";
 
-/** GET /console/api/webhook-endpoints: the account's endpoints, without those it deleted. */
+/**
+ * GET /console/api/webhook-endpoints: the account's endpoints, without those it deleted, and what the
+ * names of their webhooks' headers begin with.
+ */
 export const listEndpoints =
-  ({ clock, pool }: Deps) =>
+  ({ clock, headerPrefix, pool }: Deps) =>
   async (_req: Request, res: Response, { account }: Caller): Promise<void> => {
     const endpoints = await findEndpoints(pool, account.id);
     const now = clock.now();
@@ -21,5 +24,6 @@ export const listEndpoints =
         ...showEndpoint(endpoint),
         recent: showRecentHours(countedOf.get(endpoint.id) ?? [], now),
       })),
+      headerPrefix,
     });
   };

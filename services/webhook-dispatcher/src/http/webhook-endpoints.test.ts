@@ -29,7 +29,10 @@ const resolutions: Record<string, string[]> = {
 
 const rig = useRig(() =>
   openRig({
-    environment: { WEBHOOK_HOST_OVERRIDES: "receiver.test=http://127.0.0.1:1" },
+    environment: {
+      WEBHOOK_HOST_OVERRIDES: "receiver.test=http://127.0.0.1:1",
+      WEBHOOK_HEADER_PREFIX: "Acme",
+    },
     outside: {
       resolve: async (hostName) => {
         const addresses = resolutions[hostName];
@@ -205,6 +208,11 @@ describe("POST /console/api/webhook-endpoints", () => {
 });
 
 describe("GET /console/api/webhook-endpoints", () => {
+  test("tells what the names of a webhook's headers begin with, before there is an endpoint", async () => {
+    const { json } = await rig.call(rig.signIn(), "GET", endpointsPath);
+    expect(json).toMatchObject({ data: [], headerPrefix: "Acme" });
+  });
+
   const hourMs = 3_600_000;
 
   test("tells of each of the last 24 hours how many attempts were delivered and how many failed", async () => {
