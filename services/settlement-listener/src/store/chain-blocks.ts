@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { sql } from "slonik";
-import { type Pool, type Transaction, nothing } from "@payment-links/postgres";
+import { type Pool, type Transaction, NothingRow, nothing } from "@payment-links/postgres";
 import { BlockNumber } from "./block-number.ts";
 
 const BlockRow = z.object({
@@ -22,7 +22,7 @@ export const findBlock = async (
   chainId: string,
   number: number,
 ): Promise<ScannedBlock | undefined> => {
-  const row = await pool.maybeOne(sql.type(BlockRow)`
+  const row = await pool.maybeOne(sql.prepared("find_block", BlockRow)`
     SELECT ${columns} FROM chain_blocks WHERE chain_id = ${chainId} AND number = ${number}
   `);
   return row ?? undefined;
@@ -65,7 +65,7 @@ export const insertBlocks = async (
     block.parentHash,
     block.minedAt.toISOString(),
   ]);
-  await tx.query(nothing`
+  await tx.query(sql.prepared("insert_blocks", NothingRow)`
     INSERT INTO chain_blocks (chain_id, number, hash, parent_hash, mined_at)
     SELECT ${chainId}, block.*
     FROM ${sql.unnest(rows, ["int8", "text", "text", "timestamptz"])}
@@ -90,7 +90,7 @@ export const deleteBlocksBelow = async (
   chainId: string,
   number: number,
 ): Promise<void> => {
-  await tx.query(nothing`
+  await tx.query(sql.prepared("delete_blocks_below", NothingRow)`
     DELETE FROM chain_blocks WHERE chain_id = ${chainId} AND number < ${number}
   `);
 };

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { type FragmentSqlToken, sql } from "slonik";
 import { Amount, PaymentStatus, formatAmount } from "@payment-links/contracts";
-import { type Pool, type Transaction, nothing } from "@payment-links/postgres";
+import { type Pool, type Transaction, NothingRow, nothing } from "@payment-links/postgres";
 import { type StoredTransfer, chainSource } from "../domain/chain-transfer.ts";
 import { BlockNumber } from "./block-number.ts";
 import { lockNames, shareNames } from "./name-locks.ts";
@@ -83,7 +83,7 @@ export const storeTransfers = async (
   transfers: readonly StoredTransfer[],
   now: Date,
 ): Promise<readonly StoredTransfer[]> => {
-  const { rowCount } = await tx.query(nothing`
+  const { rowCount } = await tx.query(sql.prepared("insert_transfers", NothingRow)`
     INSERT INTO chain_transfers (${insertedColumns})
     SELECT found.*, ${sql.timestamp(now)} FROM ${foundOf(transfers)}
     ON CONFLICT DO NOTHING

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { sql } from "slonik";
 import { Amount, PaymentStatus, formatAmount } from "@payment-links/contracts";
-import { type Pool, type Transaction, nothing } from "@payment-links/postgres";
+import { type Pool, type Transaction, NothingRow, nothing } from "@payment-links/postgres";
 import type { Payment, Sighting } from "../domain/payment.ts";
 import { BlockNumber } from "./block-number.ts";
 import { lockNames } from "./name-locks.ts";
@@ -90,7 +90,7 @@ export const savePayments = async (
   payments: readonly Payment[],
 ): Promise<void> => {
   if (payments.length === 0) return;
-  await tx.query(nothing`
+  await tx.query(sql.prepared("save_payments", NothingRow)`
     INSERT INTO payments (source, source_id, id, version, payment_link_id, status, amount,
                           token_address, chain_id, destination_address, source_transaction,
                           occurred_at, first_seen_at, is_orphaned, block_number)

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { sql } from "slonik";
-import { type Pool, type Transaction, nothing } from "@payment-links/postgres";
+import { type Pool, type Transaction, NothingRow, nothing } from "@payment-links/postgres";
 import { BlockNumber } from "./block-number.ts";
 
 const ReadSpan = z.object({ fromBlock: BlockNumber, toBlock: BlockNumber, provider: z.string() });
@@ -13,7 +13,7 @@ export const saveSpan = async (
   chainId: string,
   { fromBlock, toBlock, provider }: ReadSpan,
 ): Promise<void> => {
-  await tx.query(nothing`
+  await tx.query(sql.prepared("save_span", NothingRow)`
     WITH grown AS (
       UPDATE read_spans SET to_block = ${toBlock}
       WHERE chain_id = ${chainId} AND to_block = ${fromBlock - 1} AND provider = ${provider}

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { sql } from "slonik";
-import { type Pool, type Transaction, nothing } from "@payment-links/postgres";
+import { type Pool, type Transaction, NothingRow, nothing } from "@payment-links/postgres";
 import { BlockNumber } from "./block-number.ts";
 import { deleteSpansTo } from "./read-spans.ts";
 
@@ -81,7 +81,7 @@ export const releaseLead = async (
  * Throws {@link LeadLostError} where another has taken the lead since.
  */
 export const lockLead = async (tx: Transaction, { chainId, token }: Lead): Promise<void> => {
-  const row = await tx.maybeOne(sql.type(Token)`
+  const row = await tx.maybeOne(sql.prepared("lock_lead", Token)`
     SELECT fencing_token AS token FROM watchers
     WHERE chain_id = ${chainId} AND fencing_token = ${token}::bigint
     FOR NO KEY UPDATE
@@ -112,7 +112,7 @@ const reachColumns = sql.fragment`
 
 /** How far a chain has been watched; its lead must have been taken once. */
 export const readProgress = (pool: Pool, chainId: string): Promise<WatchProgress> =>
-  pool.one(sql.type(WatchProgress)`
+  pool.one(sql.prepared("read_progress", WatchProgress)`
     SELECT ${reachColumns}, scanned.hash AS "scannedHash", scanned.mined_at AS "scannedMinedAt",
       finalized.mined_at AS "finalizedMinedAt"
     FROM watchers
@@ -132,7 +132,7 @@ export const saveCheckpoint = async (
   chainId: string,
   { scannedTo, finalizedTo }: { scannedTo: number; finalizedTo: number },
 ): Promise<void> => {
-  await tx.query(nothing`
+  await tx.query(sql.prepared("save_checkpoint", NothingRow)`
     UPDATE watchers SET scanned_to = ${scannedTo}, finalized_to = ${finalizedTo},
       first_block = coalesce(first_block, ${scannedTo}),
       audited_to = least(coalesce(audited_to, ${finalizedTo}), ${finalizedTo})
