@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { sql } from "slonik";
 import { Amount, PaymentStatus, formatAmount } from "@payment-links/contracts";
-import { type Pool, type Transaction, NothingRow, nothing } from "@payment-links/postgres";
+import { type Pool, type Transaction, NothingRow } from "@payment-links/postgres";
 import type { Payment, Sighting } from "../domain/payment.ts";
 import { BlockNumber } from "./block-number.ts";
 import { lockNames } from "./name-locks.ts";
