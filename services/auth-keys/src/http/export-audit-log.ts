@@ -1,16 +1,34 @@
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
 import type { Request, Response } from "express";
-import { AuditExportQuery, auditExportMax, refuse } from "@payment-links/contracts";
-import { readQuery } from "@payment-links/http";
+import {
+  type AuditEntry,
+  AuditExportQuery,
+  auditExportMax,
+  refuse,
+} from "@payment-links/contracts";
+import { answerFile, csvForm, readQuery } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import type { Deps } from "../deps.ts";
 import { showAuditRecord } from "../domain/audit.ts";
-import { auditCsvHeader, auditCsvLine } from "../domain/audit-csv.ts";
 import { type WantedAudit, countAudit, readAuditBatch } from "../store/audit-log.ts";
 
-const csv = { type: "text/csv; charset=utf-8; header=present", header: auditCsvHeader };
-const jsonl = { type: "application/jsonl; charset=utf-8", header: "" };
+const csv = csvForm<AuditEntry>({
+  id: ({ id }) => id,
+  dateCreated: ({ dateCreated }) => dateCreated,
+  action: ({ action }) => action,
+  actorKind: ({ actor }) => actor.kind,
+  actorId: ({ actor }) => actor.id,
+  method: ({ method }) => method,
+  targetId: ({ targetId }) => targetId,
+  address: ({ address }) => address,
+  userAgent: ({ userAgent }) => userAgent,
+  detail: ({ detail }) => JSON.stringify(detail),
+});
+
+const jsonl = {
+  type: "application/jsonl; charset=utf-8",
+  header: "",
+  lineOf: (entry: AuditEntry): string => `${JSON.stringify(entry)}\n`,
+};
 
 /**
  * GET /console/api/audit-log/export: what was done to the person's own account, newest first, as a
@@ -25,24 +43,12 @@ export const exportAuditLog =
     const count = await countAudit(pool, wanted, auditExportMax + 1);
     // Cut off in silence, it would look whole.
     if (count > auditExportMax) throw refuse("AUDIT_LOG_TOO_LONG");
-    const { type, header } = format === "csv" ? csv : jsonl;
-    res.setHeader("Content-Type", type);
-    res.setHeader("Content-Disposition", `attachment; filename="audit-log.${format}"`);
-    if (req.method === "HEAD") {
-      res.end();
-      return;
-    }
-    const lineOf = format === "csv" ? auditCsvLine : jsonLine;
-    try {
-      await pipeline(Readable.from(chunksOf(pool, wanted, { header, lineOf })), res);
-    } catch (error) {
-      if (!isReaderGone(error)) throw error;
-    }
+    const form = format === "csv" ? csv : jsonl;
+    const chunks = () => chunksOf(pool, wanted, form);
+    await answerFile(req, res, { name: `audit-log.${format}`, type: form.type, chunks });
   };
 
-const jsonLine = (entry: object): string => `${JSON.stringify(entry)}\n`;
-
-type Form = { header: string; lineOf: typeof auditCsvLine };
+type Form = Pick<typeof csv, "header" | "lineOf">;
 
 async function* chunksOf(pool: Deps["pool"], wanted: WantedAudit, { header, lineOf }: Form) {
   if (header !== "") yield header;
@@ -55,6 +61,3 @@ async function* chunksOf(pool: Deps["pool"], wanted: WantedAudit, { header, line
     beforeSeq = last.seq;
   }
 }
-
-const isReaderGone = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && error.code === "ERR_STREAM_PREMATURE_CLOSE";
