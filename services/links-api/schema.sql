@@ -238,6 +238,7 @@ CREATE INDEX dead_letters_by_event ON dead_letters USING btree (consumer, event_
 CREATE INDEX dead_letters_by_key ON dead_letters USING btree (consumer, topic, key, seq);
 CREATE INDEX idempotency_keys_by_age ON idempotency_keys USING btree (created_at);
 CREATE INDEX links_by_owner ON links USING btree (user_id, created_at DESC, seq DESC);
+CREATE INDEX links_by_reference ON links USING hash (payment_reference);
 CREATE INDEX links_ended_by_owner ON links USING btree (user_id, status, created_at DESC, seq DESC) WHERE status <> 'active'::text;
 CREATE INDEX links_expiring ON links USING btree (expires_at) WHERE status = 'active'::text AND expires_at IS NOT NULL;
 CREATE INDEX links_expiring_by_owner ON links USING btree (user_id, expires_at) WHERE status = 'active'::text AND expires_at IS NOT NULL;

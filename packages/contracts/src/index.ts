@@ -29,6 +29,8 @@ export {
   type CheckoutLink,
   CheckoutQuery,
   type CheckoutTransaction,
+  type OwnLinksFilter,
+  OwnLinksQuery,
   type PaymentData,
   checkoutOperations,
   consoleLinkOperations,

@@ -16,6 +16,7 @@ import { getLink } from "./http/get-link.ts";
 import { getOpenapi } from "./http/get-openapi.ts";
 import { listLinkPayments } from "./http/list-link-payments.ts";
 import { listOwnLinks } from "./http/list-links.ts";
+import { searchOwnLinks } from "./http/search-links.ts";
 import { answerPageRefusal as answerRefusal } from "./pages/answer-page.ts";
 import { getAsset } from "./pages/get-asset.ts";
 import { getChainLogo } from "./pages/get-chain-logo.ts";
@@ -44,7 +45,7 @@ const apiRoutes = (deps: Deps): readonly Route[] => {
 const consoleRoutes = (deps: Deps): readonly Route[] => {
   const links = consoleLinkOperations(deps.createBody);
   return [
-    sessionRoute({ ...links.list, handle: listOwnLinks(deps) }),
+    sessionRoute({ ...links.list, handle: searchOwnLinks(deps) }),
     sessionRoute({ ...links.create, handle: createLink(deps, "person") }),
     sessionRoute({ ...links.get, handle: getConsoleLink(deps) }),
     sessionRoute({ ...links.listPayments, handle: listLinkPayments(deps) }),

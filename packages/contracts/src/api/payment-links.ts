@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { LinkStatus, PaymentStatus } from "../events.ts";
+import { LinkStatus, PaymentStatus, linkStatuses } from "../events.ts";
+import { isId } from "../ids.ts";
 import {
   ListLinksQuery,
   PageQuery,
@@ -9,7 +10,7 @@ import {
   RetrievedPaymentLink,
   TokenData,
 } from "../payment-link.ts";
-import { parameter, positiveDecimal } from "../validation.ts";
+import { type Reader, dateTime, oneOf, parameter, positiveDecimal, text } from "../validation.ts";
 import { type Operation, pageOf, wireInstant } from "./operation.ts";
 
 /** Why a payment that settled does not count, the first that applies (rule STATE-7). */
@@ -164,6 +165,52 @@ const own = {
 } as const;
 const one = { ...own, path: "/console/api/payment-links/:id" } as const;
 
+/** Which of the own links are wanted; all of them where nothing is said. */
+export const OwnLinksFilter = z.object({
+  status: parameter(oneOf(linkStatuses)),
+  q: parameter(text({ lengthMin: 1, lengthMax: 500 })).describe(
+    "A link's whole id, a whole payment reference (`0x` and 32 hex digits), or else a text that its " +
+      "description has, whatever the case.",
+  ),
+  token: parameter(text({ lengthMin: 1, lengthMax: 64 })).describe(
+    "The catalogue's id of the token that the link asks for.",
+  ),
+  from: parameter(dateTime).describe("The earliest time of creation."),
+  to: parameter(dateTime).describe("The first time of creation that is too late."),
+});
+export type OwnLinksFilter = z.output<typeof OwnLinksFilter>;
+
+const linkId: Reader<string> = {
+  schema: { type: "string", pattern: "^plink_[0-7][0-9a-hjkmnp-tv-z]{25}$" },
+  read: (input) => {
+    if (typeof input !== "string") return "string_type";
+    return isId("plink", input) ? { value: input } : "string_pattern_mismatch";
+  },
+};
+
+/** The query of the console's list. */
+export const OwnLinksQuery = z.object({
+  ...OwnLinksFilter.shape,
+  before: parameter(linkId).describe(
+    "Only links made before this one: `nextBefore` of the page before.",
+  ),
+  ...PageQuery.shape,
+});
+
+const OwnPaymentLinkPage = pageOf(PaymentLinkData)
+  .extend({
+    nextBefore: z
+      .string()
+      .nullable()
+      .meta({
+        description:
+          "The `before` of the page that follows, with no `offset`. It may be there although `data` " +
+          "is short or empty: a search looks at 5,000 links and then says how far it came. Null when " +
+          "nothing follows.",
+      }),
+  })
+  .meta({ id: "OwnPaymentLinkPage" });
+
 /** What a signed-in person does with payment links. */
 export const consoleLinkOperations = (createBody: z.ZodType) =>
   ({
@@ -171,10 +218,10 @@ export const consoleLinkOperations = (createBody: z.ZodType) =>
       ...own,
       method: "get",
       operationId: "listOwnPaymentLinks",
-      summary: "List the own payment links, newest first",
-      query: ListLinksQuery,
-      answers: { 200: PaymentLinkPage },
-      refusals: ["PAYMENT_LINK_ACCOUNT_NOT_READY"],
+      summary: "List the own payment links, or those that are looked for, newest first",
+      query: OwnLinksQuery,
+      answers: { 200: OwnPaymentLinkPage },
+      refusals: ["PAYMENT_LINK_ACCOUNT_NOT_READY", "NOT_FOUND"],
     },
     create: {
       ...own,

@@ -7,7 +7,7 @@ import { readyAccount } from "../domain/link.ts";
 import { listLinks } from "../store/link-views.ts";
 import { showListedLink } from "./show-link.ts";
 
-/** GET /v1/payment-link and GET /console/api/payment-links: the owner's links, newest first. */
+/** GET /v1/payment-link: the links of the key's owner, newest first. */
 export const listOwnLinks =
   (deps: Deps) =>
   async (req: Request, res: Response, { account }: Caller): Promise<void> => {

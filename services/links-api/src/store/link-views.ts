@@ -6,7 +6,8 @@ import type { Db } from "@payment-links/postgres";
 import type { LinkView, OwnedLinkView, OwnerView } from "../domain/link-view.ts";
 import { textColumns } from "./links.ts";
 
-const ViewRow = z.object({
+/** A row of {@link columns}. */
+export const ViewRow = z.object({
   id: z.string(),
   userId: z.string(),
   status: LinkStatus,
@@ -43,8 +44,11 @@ const Owner = z.object({
 
 const OwnedViewRow = ViewRow.extend({ owner: Owner });
 
-// Amounts were written as plain decimal text, and `numeric` keeps their digits.
-const columns = sql.fragment`
+/**
+ * The columns of a link that is shown. Amounts were written as plain decimal text, and `numeric` keeps
+ * their digits.
+ */
+export const columns = sql.fragment`
   links.id, links.user_id AS "userId", links.status, links.to_amount AS "toAmount",
   links.received_amount AS "receivedAmount", links.current_usage AS "currentUsage",
   links.max_usage AS "maxUsage", ${textColumns}, links.created_at AS "createdAt",

@@ -1,4 +1,5 @@
 import { type Account, type SettlementState, Decimal, newId } from "@payment-links/contracts";
+import { type Db, nothing } from "@payment-links/postgres";
 
 /** The instant at which the clock of every test stands at first. */
 export const start = new Date("2026-11-21T10:00:00.000Z");
@@ -66,3 +67,20 @@ export const sampleSettlement = (
     ...more,
   };
 };
+
+/** Writes a link again and again, each a millisecond after the one before. */
+export const copyLink = (
+  db: Db,
+  linkId: string,
+  { count, description }: { count: number; description: string | null },
+) =>
+  db.query(nothing`
+    INSERT INTO links (
+      id, user_id, version, status, to_amount, description, created_at, expires_at, wallet_id,
+      destination_address, token_id, chain_id, token_address, payment_reference
+    )
+    SELECT left(id, 22) || lpad(number::text, 10, '0'), user_id, 1, status, to_amount, ${description},
+      created_at + number * interval '1 ms', expires_at, wallet_id, destination_address, token_id,
+      chain_id, token_address, md5(id || number)
+    FROM links, generate_series(1, ${count}::int) AS number WHERE id = ${linkId}
+  `);

@@ -1,0 +1,133 @@
+import { type FragmentSqlToken, sql } from "slonik";
+import * as z from "zod";
+import type { LinkStatus } from "@payment-links/contracts";
+import type { Db } from "@payment-links/postgres";
+import type { LinkSearch } from "../domain/link-search.ts";
+import type { LinkView } from "../domain/link-view.ts";
+import { ViewRow, columns } from "./link-views.ts";
+
+/** Where a link stands among its owner's, which go from the newest to the oldest. */
+export type LinkPlace = { createdAt: Date; seq: string };
+
+/** Which of an owner's links are wanted, with their status at `now`. */
+export type WantedLinks = {
+  userId: string;
+  now: Date;
+  status?: LinkStatus | undefined;
+  search?: LinkSearch | undefined;
+  tokenId?: string | undefined;
+  /** The time of creation: `from` itself is wanted, `to` is not. */
+  from?: Date | undefined;
+  to?: Date | undefined;
+  /** Only links made before this one. */
+  before?: LinkPlace | undefined;
+};
+
+const PlaceRow = z.object({ id: z.string(), createdAt: z.date(), seq: z.string() });
+
+/** The place of a link among its owner's. Another owner's link has none. */
+export const findLinkPlace = async (
+  db: Db,
+  { linkId, userId }: { linkId: string; userId: string },
+): Promise<LinkPlace | undefined> => {
+  const row = await db.maybeOne(sql.type(PlaceRow)`
+    SELECT id, created_at AS "createdAt", seq FROM links
+    WHERE id = ${linkId} AND user_id = ${userId}
+  `);
+  return row ?? undefined;
+};
+
+/** So many links are looked at in one search; then it says how far it came. */
+export const lookedAtMax = 5_000;
+
+/** What a search found, and the last link that it looked at if there are more behind that. */
+export type FoundLinks = { links: readonly LinkView[]; lastLookedAt: string | undefined };
+
+/**
+ * A page of those links of an owner that are wanted, newest first. It walks down the newest 5,000 in an
+ * index and stops where the page is full, so that no filter, however rare what it wants, costs more.
+ */
+export const searchLinks = async (
+  db: Db,
+  { limit, offset, ...wanted }: WantedLinks & { limit: number; offset: number },
+): Promise<FoundLinks> => {
+  const isNamed = wanted.search !== undefined && !("text" in wanted.search);
+  // Looked for first: a link that is made meanwhile is one more to look at, and none is missed.
+  const end = isNamed ? null : await findEnd(db, wanted);
+  const until =
+    end === null
+      ? sql.fragment`true`
+      : sql.fragment`
+          (created_at, seq) >= (${sql.timestamp(end.createdAt)}, ${end.seq}::int8)`;
+  // The inner limit keeps the planner in the index: it would read all links to find a few rare ones.
+  const walk = sql.fragment`
+    SELECT * FROM links WHERE ${inWalk(wanted)} AND ${until}
+    ORDER BY created_at DESC, seq DESC LIMIT ${2 * lookedAtMax}
+  `;
+  const walked = isNamed ? sql.fragment`links` : sql.fragment`(${walk}) AS links`;
+  const which = isNamed
+    ? sql.fragment`${inWalk(wanted)} AND ${matching(wanted)}`
+    : matching(wanted);
+  const links = await db.any(sql.type(ViewRow)`
+    SELECT ${columns} FROM ${walked} WHERE ${which}
+    ORDER BY created_at DESC, seq DESC LIMIT ${limit} OFFSET ${offset}
+  `);
+  return { links, lastLookedAt: links.length < limit ? end?.id : undefined };
+};
+
+/** The last link that one search looks at; null if it comes to the end of them. */
+const findEnd = (db: Db, wanted: WantedLinks): Promise<z.output<typeof PlaceRow> | null> =>
+  db.maybeOne(sql.type(PlaceRow)`
+    WITH places AS MATERIALIZED (
+      SELECT created_at, seq FROM links WHERE ${inWalk(wanted)}
+      ORDER BY created_at DESC, seq DESC LIMIT 2 OFFSET ${lookedAtMax - 1}
+    )
+    SELECT links.id, links.created_at AS "createdAt", links.seq
+    FROM places JOIN links ON links.user_id = ${wanted.userId}
+      AND links.created_at = places.created_at AND links.seq = places.seq
+    WHERE (SELECT count(*) FROM places) > 1
+    ORDER BY places.created_at DESC, places.seq DESC LIMIT 1
+  `);
+
+/** The links that are walked over: what one index holds in the order of the page. */
+const inWalk = ({ before, from, status, to, userId }: WantedLinks) => {
+  const conditions = [sql.fragment`user_id = ${userId}`];
+  // In the text, so that the planner sees which partial index holds it. Completed links stay completed.
+  if (status === "completed") conditions.push(sql.fragment`status = 'completed'`);
+  if (from !== undefined) conditions.push(sql.fragment`created_at >= ${sql.timestamp(from)}`);
+  if (to !== undefined) conditions.push(sql.fragment`created_at < ${sql.timestamp(to)}`);
+  if (before !== undefined) {
+    conditions.push(sql.fragment`
+      (created_at, seq) < (${sql.timestamp(before.createdAt)}, ${before.seq}::int8)
+    `);
+  }
+  return sql.join(conditions, sql.fragment` AND `);
+};
+
+/** What each link that is walked over is held against. */
+const matching = ({ now, search, status, tokenId }: WantedLinks) => {
+  const conditions = [sql.fragment`true`];
+  if (status === "active") {
+    conditions.push(sql.fragment`
+      status = 'active' AND (expires_at IS NULL OR expires_at > ${sql.timestamp(now)})
+    `);
+  } else if (status === "inactive") {
+    conditions.push(sql.fragment`
+      (status = 'inactive' OR (status = 'active' AND expires_at <= ${sql.timestamp(now)}))
+    `);
+  }
+  if (tokenId !== undefined) conditions.push(sql.fragment`token_id = ${tokenId}`);
+  if (search !== undefined) conditions.push(found(search));
+  return sql.join(conditions, sql.fragment` AND `);
+};
+
+// The collation folds the letters of all languages, whatever the database's own does.
+const found = (search: LinkSearch): FragmentSqlToken => {
+  if ("linkId" in search) return sql.fragment`id = ${search.linkId}`;
+  if ("paymentReference" in search) {
+    return sql.fragment`payment_reference = ${search.paymentReference}`;
+  }
+  return sql.fragment`
+    position(lower(${search.text} COLLATE pg_c_utf8) IN lower(description COLLATE pg_c_utf8)) > 0
+  `;
+};
