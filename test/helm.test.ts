@@ -210,6 +210,7 @@ withHelm.describe("the one origin", () => {
     "/checkout/images/user_1/0123",
     "/checkout/imagesx",
     "/console",
+    "/console/api/overview",
     "/console/api/payment-links",
     "/console/api/payment-links/plink_1",
     "/console/api/payment-linksx",

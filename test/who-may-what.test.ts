@@ -178,6 +178,7 @@ const expectations: Record<string, Expected> = {
   "GET /console/api/audit-log": session,
   "GET /console/api/audit-log/export": session,
 
+  "GET /console/api/overview": session,
   "GET /console/api/payment-links": session,
   "POST /console/api/payment-links": { ...session, body: { toAmount: "1" } },
   "GET /console/api/payment-links/:id": { ...owned, of: ownLink },

@@ -16,6 +16,7 @@ const paths: [string, ServiceName][] = [
   ["/console/api/openapi.json", "links-api"],
   ["/console/api/payment-links", "links-api"],
   ["/console/api/payment-links/plink_1/deactivate", "links-api"],
+  ["/console/api/overview", "links-api"],
   ["/console/api/session", "auth-keys"],
   ["/console/api/account", "auth-keys"],
   ["/console/api/api-keys/key_1", "auth-keys"],

@@ -36,6 +36,47 @@ BEGIN
 END
 $function$;
 
+CREATE OR REPLACE FUNCTION keep_overview()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'links_api'
+AS $function$
+DECLARE
+  judged_ids text[];
+BEGIN
+  IF TG_OP = 'INSERT' THEN
+    SELECT array_agg(id) INTO judged_ids FROM told WHERE status = 'settled';
+  ELSE
+    SELECT array_agg(id) INTO judged_ids FROM told JOIN known USING (id)
+    WHERE told.status = 'settled' AND known.status <> 'settled';
+  END IF;
+  IF judged_ids IS NULL THEN
+    RETURN NULL;
+  END IF;
+  -- In one order, so that two who add to the same shares never wait for each other. A statement may insert
+  -- and update: each adds to shares of its own kind, the one after the other.
+  WITH judged AS MATERIALIZED (
+    SELECT payments.id, user_id, token_id, amount, is_applied, applied_at, first_seen_at
+    FROM unnest(judged_ids) AS judged_id
+    JOIN payments ON payments.id = judged_id
+    JOIN links ON links.id = payments.link_id
+  ), unapplied AS (
+    INSERT INTO unapplied_payments
+    SELECT user_id, first_seen_at, id FROM judged WHERE NOT is_applied
+  )
+  INSERT INTO received_by_day AS kept
+  SELECT user_id, (applied_at AT TIME ZONE 'UTC')::date, token_id,
+    abs(hashtext(judged_ids[1]) % 8) + CASE TG_OP WHEN 'INSERT' THEN 0 ELSE 8 END,
+    sum(amount), count(*)
+  FROM judged WHERE is_applied
+  GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+  ON CONFLICT (user_id, day, token_id, share) DO UPDATE SET
+    amount = kept.amount + excluded.amount,
+    payment_count = kept.payment_count + excluded.payment_count;
+  RETURN NULL;
+END
+$function$;
+
 CREATE TABLE accounts (
   id text COLLATE "C" NOT NULL,
   version integer NOT NULL,
@@ -217,6 +258,22 @@ CREATE TABLE positions (
   autovacuum_vacuum_threshold=500
 );
 
+CREATE TABLE received_by_day (
+  user_id text COLLATE "C" NOT NULL,
+  day date NOT NULL,
+  token_id text COLLATE "C" NOT NULL,
+  share integer NOT NULL,
+  amount numeric NOT NULL,
+  payment_count bigint NOT NULL,
+  CONSTRAINT received_by_day_pkey PRIMARY KEY (user_id, day, token_id, share),
+  CONSTRAINT received_by_day_amount_check CHECK (amount > 0::numeric),
+  CONSTRAINT received_by_day_payment_count_check CHECK (payment_count > 0)
+) WITH (
+  fillfactor=50,
+  autovacuum_vacuum_scale_factor=0.02,
+  autovacuum_vacuum_threshold=1000
+);
+
 CREATE TABLE relay_lead (
   is_only boolean DEFAULT true NOT NULL,
   holder text,
@@ -234,6 +291,13 @@ CREATE TABLE republishes (
   CONSTRAINT republishes_pkey PRIMARY KEY (what)
 );
 
+CREATE TABLE unapplied_payments (
+  user_id text COLLATE "C" NOT NULL,
+  first_seen_at timestamp with time zone NOT NULL,
+  payment_id text COLLATE "C" NOT NULL,
+  CONSTRAINT unapplied_payments_pkey PRIMARY KEY (user_id, first_seen_at, payment_id)
+);
+
 CREATE INDEX dead_letters_by_event ON dead_letters USING btree (consumer, event_id) WHERE event_id IS NOT NULL;
 CREATE INDEX dead_letters_by_key ON dead_letters USING btree (consumer, topic, key, seq);
 CREATE INDEX idempotency_keys_by_age ON idempotency_keys USING btree (created_at);
@@ -249,6 +313,9 @@ CREATE INDEX payments_pending_by_link ON payments USING btree (link_id, first_se
 ALTER TABLE payments ADD CONSTRAINT payments_link_id_fkey
   FOREIGN KEY (link_id) REFERENCES links(id);
 
-GRANT DELETE, INSERT, SELECT, UPDATE ON accounts, dead_letters, discarded_letters, heard_until, idempotency_keys, inbox, inbox_other, links, outbox, payments, positions, relay_lead, republishes TO links_api;
+CREATE TRIGGER payments_judged AFTER UPDATE ON payments REFERENCING OLD TABLE AS known NEW TABLE AS told FOR EACH STATEMENT EXECUTE FUNCTION keep_overview();
+CREATE TRIGGER payments_judged_at_once AFTER INSERT ON payments REFERENCING NEW TABLE AS told FOR EACH STATEMENT EXECUTE FUNCTION keep_overview();
+
+GRANT DELETE, INSERT, SELECT, UPDATE ON accounts, dead_letters, discarded_letters, heard_until, idempotency_keys, inbox, inbox_other, links, outbox, payments, positions, received_by_day, relay_lead, republishes, unapplied_payments TO links_api;
 GRANT SELECT ON migrations TO links_api;
 GRANT USAGE ON SEQUENCE dead_letters_seq_seq, links_seq_seq, outbox_seq_seq TO links_api;

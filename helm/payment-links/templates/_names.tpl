@@ -55,6 +55,7 @@ says the same for the four services in one process.
 */}}
 {{- define "payment-links.paths" -}}
 /console/api/openapi.json: links-api
+/console/api/overview: links-api
 /console/api/payment-links: links-api
 /console/api/webhook-deliveries: webhook-dispatcher
 /console/api/webhook-endpoints: webhook-dispatcher

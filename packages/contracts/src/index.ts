@@ -18,6 +18,12 @@ export {
 export { consoleOperations } from "./api/console.ts";
 export { type Operation, refusalsOf } from "./api/operation.ts";
 export {
+  type Overview,
+  OverviewQuery,
+  overviewCountMax,
+  overviewOperations,
+} from "./api/overview.ts";
+export {
   NewPasskey,
   PasskeyAnswer,
   PasskeyChange,
@@ -31,6 +37,7 @@ export {
   type CheckoutTransaction,
   type OwnLinksFilter,
   OwnLinksQuery,
+  type OwnPaymentData,
   type PaymentData,
   checkoutOperations,
   consoleLinkOperations,

@@ -1,6 +1,7 @@
 import {
   checkoutOperations,
   consoleLinkOperations,
+  overviewOperations,
   publicLinkOperations,
 } from "@payment-links/contracts";
 import { type Route, keyRoute, publicRoute, sessionRoute } from "@payment-links/http";
@@ -14,6 +15,7 @@ import { getCheckoutTransaction } from "./http/get-checkout-transaction.ts";
 import { getConsoleLink } from "./http/get-console-link.ts";
 import { getLink } from "./http/get-link.ts";
 import { getOpenapi } from "./http/get-openapi.ts";
+import { getOverview } from "./http/get-overview.ts";
 import { listLinkPayments } from "./http/list-link-payments.ts";
 import { listOwnLinks } from "./http/list-links.ts";
 import { searchOwnLinks } from "./http/search-links.ts";
@@ -45,6 +47,7 @@ const apiRoutes = (deps: Deps): readonly Route[] => {
 const consoleRoutes = (deps: Deps): readonly Route[] => {
   const links = consoleLinkOperations(deps.createBody);
   return [
+    sessionRoute({ ...overviewOperations.get, handle: getOverview(deps) }),
     sessionRoute({ ...links.list, handle: searchOwnLinks(deps) }),
     sessionRoute({ ...links.create, handle: createLink(deps, "person") }),
     sessionRoute({ ...links.get, handle: getConsoleLink(deps) }),

@@ -4,6 +4,7 @@ import { accountOperations } from "./accounts.ts";
 import { apiKeyOperations } from "./api-keys.ts";
 import { auditLogOperations } from "./audit-log.ts";
 import type { Operation } from "./operation.ts";
+import { overviewOperations } from "./overview.ts";
 import { passkeyOperations } from "./passkeys.ts";
 import { checkoutOperations, consoleLinkOperations } from "./payment-links.ts";
 import { identityOperations, sessionOperations, signInOperations } from "./sessions.ts";
@@ -23,6 +24,7 @@ export const consoleOperations = ({ catalogue, now }: Ground): readonly Operatio
     auditLogOperations,
     walletOperations(catalogue),
     apiKeyOperations(now),
+    overviewOperations,
     consoleLinkOperations(createLinkBody(now)),
     webhookEndpointOperations,
     checkoutOperations,

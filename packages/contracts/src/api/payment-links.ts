@@ -61,6 +61,12 @@ export const PaymentData = z
   .meta({ id: "PaymentData" });
 export type PaymentData = z.output<typeof PaymentData>;
 
+/** A payment as the account's owner sees it, beside payments on other links. */
+export const OwnPaymentData = PaymentData.extend({ paymentLinkId: z.string() }).meta({
+  id: "OwnPaymentData",
+});
+export type OwnPaymentData = z.output<typeof OwnPaymentData>;
+
 const OwnPaymentLink = PaymentLinkData.extend({
   payments: z.array(PaymentData).meta({ description: "The newest 100." }),
 }).meta({ id: "OwnPaymentLink" });

@@ -1,4 +1,4 @@
-import { type PaymentData, formatAmount } from "@payment-links/contracts";
+import { type OwnPaymentData, type PaymentData, formatAmount } from "@payment-links/contracts";
 import type { Payment } from "../domain/payment.ts";
 
 /**
@@ -16,4 +16,10 @@ export const showPayment = (payment: Payment): PaymentData => ({
   sourceTransaction: payment.sourceTransaction,
   dateCreated: payment.firstSeenAt.toISOString(),
   ...(payment.isOrphaned ? { orphaned: true } : {}),
+});
+
+/** Shows a payment beside payments on other links. */
+export const showOwnPayment = (payment: Payment): OwnPaymentData => ({
+  ...showPayment(payment),
+  paymentLinkId: payment.linkId,
 });

@@ -4,7 +4,8 @@ import { Amount, PaymentStatus, unappliedReasons } from "@payment-links/contract
 import { type Db, NothingRow, type Transaction } from "@payment-links/postgres";
 import type { Payment } from "../domain/payment.ts";
 
-const PaymentRow = z.object({
+/** A row of {@link columns}. */
+export const PaymentRow = z.object({
   id: z.string(),
   linkId: z.string(),
   version: z.int(),
@@ -24,11 +25,12 @@ const PaymentRow = z.object({
   appliedAt: z.date().nullable(),
 }) satisfies z.ZodType<Payment>;
 
-const columns = sql.fragment`
+/** The columns of a payment. */
+export const columns = sql.fragment`
   payments.id, payments.link_id AS "linkId", payments.version, payments.source,
   payments.source_id AS "sourceId", payments.status, payments.is_applied AS "isApplied",
-  payments.reason, payments.is_orphaned AS "isOrphaned", payments.amount, payments.token_address AS "tokenAddress",
-  payments.chain_id AS "chainId", payments.destination_address AS "destinationAddress",
+  payments.reason, payments.is_orphaned AS "isOrphaned", payments.amount,
+  payments.token_address AS "tokenAddress", payments.chain_id AS "chainId", payments.destination_address AS "destinationAddress",
   payments.source_transaction AS "sourceTransaction", payments.occurred_at AS "occurredAt",
   payments.first_seen_at AS "firstSeenAt", payments.applied_at AS "appliedAt"
 `;

@@ -1,0 +1,63 @@
+import * as z from "zod";
+import { TokenData } from "../payment-link.ts";
+import { integer, parameter } from "../validation.ts";
+import type { Operation } from "./operation.ts";
+import { OwnPaymentData } from "./payment-links.ts";
+
+/** The query of the overview. */
+export const OverviewQuery = z.object({
+  days: parameter(integer({ min: 1, max: 366 })).describe(
+    "How many days, today in UTC among them; 30 where nothing is said.",
+  ),
+});
+
+/** Things are counted up to so many, in the overview. */
+export const overviewCountMax = 10_000;
+
+const Count = z
+  .object({
+    count: z.int(),
+    hasMore: z.boolean().meta({ description: "There are more; it was counted no further." }),
+  })
+  .meta({ id: "BoundedCount" });
+
+/** What an account received, how its links stand, and which money did not count. */
+export const Overview = z
+  .object({
+    received: z
+      .array(
+        z.object({
+          day: z.string().meta({ format: "date", description: "In UTC." }),
+          tokenId: z.string(),
+          amount: z.string(),
+          paymentCount: z.int(),
+        }),
+      )
+      .meta({
+        description: "By day and token, the oldest first. Where nothing came, there is none.",
+      }),
+    tokens: z
+      .array(z.object({ id: z.string(), token: TokenData }))
+      .meta({ description: "The tokens of `received`." }),
+    links: z.object({ active: Count, completed: Count, inactive: Count }),
+    unapplied: Count.extend({
+      payments: z.array(OwnPaymentData).meta({ description: "The newest 20." }),
+    }),
+  })
+  .meta({ id: "Overview" });
+export type Overview = z.output<typeof Overview>;
+
+/** What a signed-in person sees first. */
+export const overviewOperations = {
+  get: {
+    method: "get",
+    path: "/console/api/overview",
+    caller: "session",
+    tag: "Payment links",
+    operationId: "getOverview",
+    summary:
+      "Get what came in by day and token, the links by state, and the newest unapplied payments",
+    query: OverviewQuery,
+    answers: { 200: Overview },
+  },
+} as const satisfies Record<string, Operation>;

@@ -1,0 +1,115 @@
+import { beforeAll, describe, expect, test } from "@jest/globals";
+import { sql } from "slonik";
+import * as z from "zod";
+import { nothing } from "@payment-links/postgres";
+import { upgradeFilled } from "@payment-links/postgres/testing";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
+import { linksApiMigration } from "../service.ts";
+import { explain, pagesTouched } from "../testing/explain.ts";
+import { openRig } from "../testing/open-rig.ts";
+import { copyLink, sampleAccount, sampleSettlement } from "../testing/samples.ts";
+import { countLinks, countUnapplied, listReceived, listUnapplied } from "./overview.ts";
+
+const rig = useRig(openRig);
+
+const SumRow = z.object({ sum: z.string(), count: z.int() });
+
+test("what was there before the upgrade is added up by it, each payment by its day in UTC", async () => {
+  const rows = await upgradeFilled(linksApiMigration, {
+    before: "0007-overview.sql",
+    fill: `
+      INSERT INTO links (id, user_id, version, status, to_amount, created_at, wallet_id,
+        destination_address, token_id, chain_id, token_address, payment_reference)
+      SELECT id, user_id, 1, 'active', 9, now(), 'w', 'd', token_id, '1', '0x', id
+      FROM (VALUES ('one', 'user_1', 'a'), ('two', 'user_1', 'a'), ('three', 'user_2', 'b'))
+        AS made (id, user_id, token_id);
+      INSERT INTO payments (id, link_id, version, source, source_id, status, is_applied, reason,
+        amount, token_address, chain_id, destination_address, occurred_at, first_seen_at, applied_at)
+      SELECT id, link_id, 1, 's', id, status, applied_at IS NOT NULL, reason, amount, '0x', '1', '0x',
+        now(), '2026-01-01', applied_at
+      FROM (VALUES
+        ('tx_1', 'one', 'settled', NULL, 0.1, '2026-01-01T23:59:59.999Z'::timestamptz),
+        ('tx_2', 'two', 'settled', NULL, 0.2, '2026-01-01T00:00:00Z'),
+        ('tx_3', 'two', 'settled', NULL, 5, '2026-01-02T00:00:00Z'),
+        ('tx_4', 'three', 'settled', NULL, 7, '2026-01-02T00:00:00Z'),
+        ('tx_5', 'three', 'settled', 'expired', 8, NULL),
+        ('tx_6', 'one', 'failed', NULL, 9, NULL),
+        ('tx_7', 'one', 'processing', NULL, 9, NULL)
+      ) AS told (id, link_id, status, reason, amount, applied_at)
+    `,
+    query: `
+      SELECT user_id, day::text, token_id, sum(amount)::text AS what, sum(payment_count)::text AS count
+      FROM received_by_day GROUP BY user_id, day, token_id
+      UNION ALL SELECT user_id, NULL, NULL, payment_id, NULL FROM unapplied_payments ORDER BY 1, 2
+    `,
+  });
+  expect(rows).toEqual([
+    { user_id: "user_1", day: "2026-01-01", token_id: "a", what: "0.3", count: "2" },
+    { user_id: "user_1", day: "2026-01-02", token_id: "a", what: "5", count: "1" },
+    { user_id: "user_2", day: "2026-01-02", token_id: "b", what: "7", count: "1" },
+    { user_id: "user_2", day: null, token_id: null, what: "tx_5", count: null },
+  ]);
+});
+
+// Guards the money of the chart: at every commit it is the sum of the applied payments (as rule KEEP-1).
+test("payments that are applied in several transactions at once are all added up", async () => {
+  const account = sampleAccount();
+  const headers = rig.giveKey(account);
+  const links = await Promise.all(
+    Array.from({ length: 40 }, () => rig.createLink(headers, { toAmount: "1000" })),
+  );
+  const pay = (amount: string) =>
+    Promise.all(
+      Array.from({ length: 8 }, (_, part) =>
+        rig.settle(
+          ...links
+            .slice(5 * part, 5 * part + 5)
+            .map((linkId, index) => sampleSettlement(linkId, { amount, version: index + 1 })),
+        ),
+      ),
+    );
+  await pay("0.1");
+  await pay("0.000002");
+  const fromDay = "2000-01-01";
+  const received = await listReceived(rig.pool, { fromDay, userId: account.id });
+  const applied = await rig.pool.one(sql.type(SumRow)`
+    SELECT sum(payments.amount) AS sum, count(*)::int AS count
+    FROM payments JOIN links ON links.id = payments.link_id
+    WHERE links.user_id = ${account.id} AND is_applied
+  `);
+  const summed = received.map(({ amount, paymentCount }) => [amount.toFixed(), paymentCount]);
+  expect(summed).toEqual([["4.00008", 80]]);
+  expect(applied).toEqual({ sum: "4.000080", count: 80 });
+});
+
+// Guards everybody else: owners look at it whenever they come by.
+describe("the overview of an account with 60,000 links and 30,000 payments that do not count", () => {
+  let userId: string;
+  beforeAll(async () => {
+    const account = sampleAccount();
+    userId = account.id;
+    const id = await rig.createLink(rig.giveKey(account), { toAmount: "1" });
+    await copyLink(rig.pool, id, { count: 60_000, description: null });
+    await rig.pool.query(nothing`
+      INSERT INTO payments (id, link_id, version, source, source_id, status, is_applied, reason, amount,
+        token_address, chain_id, destination_address, occurred_at, first_seen_at)
+      SELECT 'tx_' || number, ${id}, 1, 's', number, 'settled', false, 'completed', 1, '0x', '1', '0x',
+        now(), now() + number * interval '1 ms'
+      FROM generate_series(1, 30000) AS number
+    `);
+    await rig.vacuumLinks();
+  });
+
+  test("touches few pages", async () => {
+    const now = rig.clock.now();
+    const plans = await explain(rig.pool, async (db) => {
+      await listReceived(db, { fromDay: "2000-01-01", userId });
+      await countLinks(db, { now, userId });
+      const { count, hasMore } = await countUnapplied(db, userId);
+      expect([count, hasMore]).toEqual([10_000, true]);
+      expect(await listUnapplied(db, { userId, limit: 20 })).toHaveLength(20);
+    });
+    expect(plans).toHaveLength(4);
+    expect(pagesTouched(plans)).toBeLessThan(1_000);
+  });
+});
