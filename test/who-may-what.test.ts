@@ -183,6 +183,7 @@ const expectations: Record<string, Expected> = {
   "POST /console/api/payment-links": { ...session, body: { toAmount: "1" } },
   "GET /console/api/payment-links/:id": { ...owned, of: ownLink },
   "GET /console/api/payment-links/:id/payments": { ...owned, of: ownLink },
+  "GET /console/api/payment-links/:id/story": { ...owned, of: ownLink },
   "POST /console/api/payment-links/:id/deactivate": { ...owned, of: ownLink },
 
   "GET /console/api/webhook-endpoints": session,

@@ -172,6 +172,7 @@ CREATE TABLE links (
   token_address text NOT NULL,
   payment_reference text COLLATE "C" NOT NULL,
   last_transaction_id text COLLATE "C",
+  created_by text COLLATE "C",
   CONSTRAINT links_pkey PRIMARY KEY (id),
   CONSTRAINT links_current_usage_check CHECK (current_usage >= 0),
   CONSTRAINT links_max_usage_check CHECK (max_usage > 0),
@@ -227,6 +228,8 @@ CREATE TABLE payments (
   first_seen_at timestamp with time zone NOT NULL,
   applied_at timestamp with time zone,
   is_orphaned boolean DEFAULT false NOT NULL,
+  ended_at timestamp with time zone,
+  orphaned_at timestamp with time zone,
   CONSTRAINT payments_source_source_id_key UNIQUE (source, source_id),
   CONSTRAINT payments_pkey PRIMARY KEY (id),
   CONSTRAINT payments_amount_check CHECK (amount > 0::numeric),
@@ -308,6 +311,8 @@ CREATE INDEX links_expiring ON links USING btree (expires_at) WHERE status = 'ac
 CREATE INDEX links_expiring_by_owner ON links USING btree (user_id, expires_at) WHERE status = 'active'::text AND expires_at IS NOT NULL;
 CREATE INDEX links_lasting_by_owner ON links USING btree (user_id, created_at DESC, seq DESC) WHERE status = 'active'::text AND expires_at IS NULL;
 CREATE INDEX payments_by_link ON payments USING btree (link_id, first_seen_at DESC, id DESC);
+CREATE INDEX payments_ended_by_link ON payments USING btree (link_id, COALESCE(ended_at, applied_at, first_seen_at), id) WHERE status <> 'processing'::text;
+CREATE INDEX payments_orphaned_by_link ON payments USING btree (link_id, COALESCE(orphaned_at, ended_at, applied_at, first_seen_at), id) WHERE is_orphaned;
 CREATE INDEX payments_pending_by_link ON payments USING btree (link_id, first_seen_at DESC, id DESC) WHERE status = 'processing'::text;
 
 ALTER TABLE payments ADD CONSTRAINT payments_link_id_fkey

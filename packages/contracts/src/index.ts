@@ -35,14 +35,17 @@ export {
   type CheckoutLink,
   CheckoutQuery,
   type CheckoutTransaction,
+  LinkStoryQuery,
   type OwnLinksFilter,
   OwnLinksQuery,
   type OwnPaymentData,
   type PaymentData,
+  type StoryEntry,
   checkoutOperations,
   consoleLinkOperations,
   type noInstructionsReasons,
   publicLinkOperations,
+  storyKinds,
   unappliedReasons,
 } from "./api/payment-links.ts";
 export {

@@ -13,6 +13,7 @@ import { describePublicApi } from "./http/describe-public-api.ts";
 import { getCheckoutLink } from "./http/get-checkout-link.ts";
 import { getCheckoutTransaction } from "./http/get-checkout-transaction.ts";
 import { getConsoleLink } from "./http/get-console-link.ts";
+import { getLinkStory } from "./http/get-link-story.ts";
 import { getLink } from "./http/get-link.ts";
 import { getOpenapi } from "./http/get-openapi.ts";
 import { getOverview } from "./http/get-overview.ts";
@@ -52,6 +53,7 @@ const consoleRoutes = (deps: Deps): readonly Route[] => {
     sessionRoute({ ...links.create, handle: createLink(deps, "person") }),
     sessionRoute({ ...links.get, handle: getConsoleLink(deps) }),
     sessionRoute({ ...links.listPayments, handle: listLinkPayments(deps) }),
+    sessionRoute({ ...links.getStory, handle: getLinkStory(deps) }),
     sessionRoute({ ...links.deactivate, handle: deactivateOwnLink(deps) }),
   ];
 };

@@ -217,6 +217,53 @@ const OwnPaymentLinkPage = pageOf(PaymentLinkData)
   })
   .meta({ id: "OwnPaymentLinkPage" });
 
+/** What can happen with a link, in the order in which things of one instant are told. */
+export const storyKinds = [
+  "created",
+  "expired",
+  "payment_seen",
+  "payment_ended",
+  "completed",
+  "deactivated",
+  "payment_orphaned",
+] as const;
+
+const StoryEntry = z
+  .object({
+    kind: z.enum(storyKinds).meta({
+      description:
+        "A payment ends when it settles or fails: its `status`, and whether it was `applied` or for what " +
+        "`reason` not, are the payment's own.",
+    }),
+    at: wireInstant.nullable().meta({ description: "Null where it was not written down." }),
+    by: z
+      .object({ kind: z.enum(["api_key", "session"]), id: z.string() })
+      .nullable()
+      .meta({ description: "Who made the link, where that is known; null for all else." }),
+    payment: PaymentData.nullable().meta({
+      description: "As it is now. Of `completed` it is the payment that completed the link.",
+    }),
+  })
+  .meta({ id: "StoryEntry" });
+export type StoryEntry = z.output<typeof StoryEntry>;
+
+const LinkStory = z
+  .object({
+    data: z.array(StoryEntry),
+    nextAfter: z
+      .string()
+      .nullable()
+      .meta({ description: "The `after` of what follows; null if nothing does by now." }),
+  })
+  .meta({ id: "LinkStory" });
+
+/** The query of a link's story. */
+export const LinkStoryQuery = z.object({
+  after: parameter(text({ lengthMin: 1, lengthMax: 100 })).describe(
+    "Only what happened later: `nextAfter` of the page before.",
+  ),
+});
+
 /** What a signed-in person does with payment links. */
 export const consoleLinkOperations = (createBody: z.ZodType) =>
   ({
@@ -255,6 +302,15 @@ export const consoleLinkOperations = (createBody: z.ZodType) =>
       summary: "List the payments of an own payment link, newest first",
       query: PageQuery,
       answers: { 200: pageOf(PaymentData).meta({ id: "PaymentPage" }) },
+    },
+    getStory: {
+      ...one,
+      path: `${one.path}/story`,
+      method: "get",
+      operationId: "getPaymentLinkStory",
+      summary: "Get what happened with an own payment link, in order, oldest first",
+      query: LinkStoryQuery,
+      answers: { 200: LinkStory },
     },
     deactivate: {
       ...one,

@@ -33,6 +33,10 @@ export type Payment = {
   occurredAt: Date;
   firstSeenAt: Date;
   appliedAt: Date | null;
+  /** When it settled or failed here; null also if that was before it was written down. */
+  endedAt: Date | null;
+  /** When it was heard that its chain took it away; null also if that was before it was written down. */
+  orphanedAt: Date | null;
 };
 
 /**
@@ -110,6 +114,8 @@ export const openPayment = (
     occurredAt: settlement.occurredAt,
     firstSeenAt: settlement.firstSeenAt,
     appliedAt: isApplied ? now : null,
+    endedAt: settlement.status === "processing" ? null : now,
+    orphanedAt: settlement.isOrphaned === true ? now : null,
   };
 };
 

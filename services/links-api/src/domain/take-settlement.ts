@@ -29,7 +29,9 @@ export const takeSettlement = (
   const told = { ...settlement, version: Math.max(settlement.version, known?.version ?? 0) };
   if (known?.status === "settled") {
     const isOrphaned = known.isOrphaned || told.isOrphaned === true;
-    return { payment: { ...known, version: told.version, isOrphaned }, credited: undefined };
+    const orphanedAt = isOrphaned && !known.isOrphaned ? now : known.orphanedAt;
+    const payment = { ...known, version: told.version, isOrphaned, orphanedAt };
+    return { payment, credited: undefined };
   }
   if (told.status !== "settled") {
     return { payment: openPayment(told, undefined, now), credited: undefined };

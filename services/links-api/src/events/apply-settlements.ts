@@ -93,12 +93,13 @@ const takeStep = (
   return [{ ...taken, event, before: link, known }];
 };
 
-/** A payment's row keeps the name and the first sighting under which it was first told. */
-const asKept = ({ source, sourceId, firstSeenAt }: Payment, told: Payment): Payment => ({
+/** A payment's row keeps the name and the times under which it was first told. */
+const asKept = (known: Payment, told: Payment): Payment => ({
   ...told,
-  source,
-  sourceId,
-  firstSeenAt,
+  source: known.source,
+  sourceId: known.sourceId,
+  firstSeenAt: known.firstSeenAt,
+  endedAt: known.status === "processing" ? told.endedAt : known.endedAt,
 });
 
 /** What the last step of each id left. */

@@ -28,7 +28,8 @@ export const createLink =
     const idempotencyKey = readIdempotencyKey(req.get("idempotency-key"));
     const bytes = await readBytes(req);
     const person = by === "person" ? personActor(req, credential) : undefined;
-    const open = () => openFor(deps, { account, person }, readJson(req, bytes, deps.createBody));
+    const maker = { account, createdBy: credential.id, person };
+    const open = () => openFor(deps, maker, readJson(req, bytes, deps.createBody));
     const { answer, isNew } =
       idempotencyKey === undefined
         ? await insertOpened(deps, open())
@@ -48,9 +49,9 @@ const insertOpened = async (deps: Deps, opened: ReturnType<typeof openFor>) => {
 
 const drawReference = createReferences();
 
-type Maker = { account: Account; person: Actor | undefined };
+type Maker = { account: Account; createdBy: string; person: Actor | undefined };
 
-const openFor = (deps: Deps, { account, person }: Maker, order: CreateLinkBody) => {
+const openFor = (deps: Deps, { account, createdBy, person }: Maker, order: CreateLinkBody) => {
   const owner = readyAccount(account, deps.catalogue);
   const now = deps.clock.now();
   const id = newId("plink");
@@ -67,6 +68,7 @@ const openFor = (deps: Deps, { account, person }: Maker, order: CreateLinkBody) 
   };
   return {
     link,
+    createdBy,
     deed: person && auditEvent({ ...person, ...deed }),
     event: outgoing(linkCreated, { key: id, occurredAt: now, data }),
     unwrittenOwner: deps.writtenAccounts.has(account) ? undefined : account,

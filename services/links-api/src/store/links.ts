@@ -53,11 +53,12 @@ const columns = sql.fragment`
 `;
 
 /**
- * A new link with the event that tells of it, what the audit log is told if a person made it, and its
- * owner if that is not written yet.
+ * A new link with the key or session that made it, the event that tells of it, what the audit log is
+ * told if a person made it, and its owner if that is not written yet.
  */
 export type NewLink = {
   link: Link;
+  createdBy: string;
   event: OutgoingEvent;
   deed: OutgoingEvent | undefined;
   unwrittenOwner: Account | undefined;
@@ -69,7 +70,7 @@ export type NewLink = {
  */
 export const insertLink = async (
   db: Db,
-  { link, event, deed, unwrittenOwner }: NewLink,
+  { link, createdBy, event, deed, unwrittenOwner }: NewLink,
 ): Promise<void> => {
   const byWhom = deed === undefined ? "insert_link" : "insert_persons_link";
   const name = unwrittenOwner === undefined ? byWhom : `${byWhom}_with_owner`;
@@ -86,13 +87,13 @@ export const insertLink = async (
       INSERT INTO links (
         id, user_id, version, status, to_amount, max_usage, description, created_at, expires_at,
         wallet_id, wallet_provider, destination_address, token_id, chain_id, token_address,
-        payment_reference
+        payment_reference, created_by
       ) VALUES (
         ${link.id}, ${link.userId}, ${link.version}, ${link.status}, ${link.toAmount.toFixed()},
         ${link.maxUsage}, ${link.description}, ${link.createdAt.toISOString()},
         ${link.expiresAt?.toISOString() ?? null}, ${link.walletId}, ${link.walletProvider},
         ${link.destinationAddress}, ${link.tokenId}, ${link.chainId}, ${link.tokenAddress},
-        ${link.paymentReference}
+        ${link.paymentReference}, ${createdBy}
       )
     )
     INSERT INTO outbox (id, topic, key, type, occurred_at, traceparent, value) VALUES (

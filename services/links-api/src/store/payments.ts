@@ -23,6 +23,8 @@ export const PaymentRow = z.object({
   occurredAt: z.date(),
   firstSeenAt: z.date(),
   appliedAt: z.date().nullable(),
+  endedAt: z.date().nullable(),
+  orphanedAt: z.date().nullable(),
 }) satisfies z.ZodType<Payment>;
 
 /** The columns of a payment. */
@@ -32,7 +34,8 @@ export const columns = sql.fragment`
   payments.reason, payments.is_orphaned AS "isOrphaned", payments.amount,
   payments.token_address AS "tokenAddress", payments.chain_id AS "chainId", payments.destination_address AS "destinationAddress",
   payments.source_transaction AS "sourceTransaction", payments.occurred_at AS "occurredAt",
-  payments.first_seen_at AS "firstSeenAt", payments.applied_at AS "appliedAt"
+  payments.first_seen_at AS "firstSeenAt", payments.applied_at AS "appliedAt",
+  payments.ended_at AS "endedAt", payments.orphaned_at AS "orphanedAt"
 `;
 
 /** Finds a payment by the id that settlement-listener gave it. */
@@ -66,7 +69,7 @@ export const upsertPayments = async (
     INSERT INTO payments (
       id, link_id, version, source, source_id, status, is_applied, reason, amount, token_address,
       chain_id, destination_address, source_transaction, occurred_at, first_seen_at, applied_at,
-      is_orphaned
+      is_orphaned, ended_at, orphaned_at
     )
     SELECT * FROM ${sql.unnest(payments.map(valuesOf), columnTypes)}
     ON CONFLICT (id) DO UPDATE SET
@@ -75,7 +78,8 @@ export const upsertPayments = async (
       token_address = excluded.token_address, chain_id = excluded.chain_id,
       destination_address = excluded.destination_address,
       source_transaction = excluded.source_transaction, occurred_at = excluded.occurred_at,
-      applied_at = excluded.applied_at, is_orphaned = excluded.is_orphaned
+      applied_at = excluded.applied_at, is_orphaned = excluded.is_orphaned,
+      ended_at = excluded.ended_at, orphaned_at = excluded.orphaned_at
   `);
 };
 
@@ -97,12 +101,14 @@ const valuesOf = (payment: Payment) => [
   payment.firstSeenAt.toISOString(),
   payment.appliedAt?.toISOString() ?? null,
   payment.isOrphaned,
+  payment.endedAt?.toISOString() ?? null,
+  payment.orphanedAt?.toISOString() ?? null,
 ];
 
 /** As {@link valuesOf} lists them. */
 const columnTypes = (
   "text text int4 text text text bool text numeric text text text text " +
-  "timestamptz timestamptz timestamptz bool"
+  "timestamptz timestamptz timestamptz bool timestamptz timestamptz"
 ).split(" ");
 
 /** A page of one link's payments, the newest first. */

@@ -116,7 +116,7 @@ export const openRig = async ({
 
   const grant = (kind: string, secret: string, account: Account, grant: Grant): void => {
     const credential = {
-      id: newId("key"),
+      id: newId(kind === "session" ? "sess" : "key"),
       bucketId: newId("key"),
       scopes: [...(grant.scopes ?? scopes)],
       expiresAt: grant.expiresAt ?? null,
