@@ -212,6 +212,8 @@ withHelm.describe("the one origin", () => {
     "/console",
     "/console/api/overview",
     "/console/api/payment-links",
+    "/console/api/payment-links.csv",
+    "/console/api/payments.csv",
     "/console/api/payment-links/plink_1",
     "/console/api/payment-linksx",
     "/console/api/webhook-deliveries",

@@ -180,6 +180,8 @@ const expectations: Record<string, Expected> = {
 
   "GET /console/api/overview": session,
   "GET /console/api/payment-links": session,
+  "GET /console/api/payment-links.csv": session,
+  "GET /console/api/payments.csv": session,
   "POST /console/api/payment-links": { ...session, body: { toAmount: "1" } },
   "GET /console/api/payment-links/:id": { ...owned, of: ownLink },
   "GET /console/api/payment-links/:id/payments": { ...owned, of: ownLink },

@@ -17,6 +17,8 @@ const paths: [string, ServiceName][] = [
   ["/console/api/payment-links", "links-api"],
   ["/console/api/payment-links/plink_1/deactivate", "links-api"],
   ["/console/api/overview", "links-api"],
+  ["/console/api/payment-links.csv", "links-api"],
+  ["/console/api/payments.csv", "links-api"],
   ["/console/api/session", "auth-keys"],
   ["/console/api/account", "auth-keys"],
   ["/console/api/api-keys/key_1", "auth-keys"],

@@ -6,7 +6,8 @@ export type ServiceName = "auth-keys" | "links-api" | "settlement-listener" | "w
 const rules: readonly (readonly [RegExp, ServiceName])[] = [
   [/^\/console\/api\/openapi\.json(?:\/|$)/, "links-api"],
   [/^\/console\/api\/overview(?:\/|$)/, "links-api"],
-  [/^\/console\/api\/payment-links(?:\/|$)/, "links-api"],
+  [/^\/console\/api\/payment-links(?:\.csv)?(?:\/|$)/, "links-api"],
+  [/^\/console\/api\/payments\.csv(?:\/|$)/, "links-api"],
   [/^\/console\/api\/webhook-deliveries(?:\/|$)/, "webhook-dispatcher"],
   [/^\/console\/api\/webhook-endpoints(?:\/|$)/, "webhook-dispatcher"],
   [/^\/console\/api(?:\/|$)/, "auth-keys"],

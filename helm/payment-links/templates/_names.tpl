@@ -57,6 +57,8 @@ says the same for the four services in one process.
 /console/api/openapi.json: links-api
 /console/api/overview: links-api
 /console/api/payment-links: links-api
+/console/api/payment-links.csv: links-api
+/console/api/payments.csv: links-api
 /console/api/webhook-deliveries: webhook-dispatcher
 /console/api/webhook-endpoints: webhook-dispatcher
 /console/api: auth-keys

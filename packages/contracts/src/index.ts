@@ -16,6 +16,7 @@ export {
   auditLogOperations,
 } from "./api/audit-log.ts";
 export { consoleOperations } from "./api/console.ts";
+export { OwnPaymentsFilter, exportOperations } from "./api/exports.ts";
 export { type Operation, refusalsOf } from "./api/operation.ts";
 export {
   type Overview,
@@ -36,7 +37,7 @@ export {
   CheckoutQuery,
   type CheckoutTransaction,
   LinkStoryQuery,
-  type OwnLinksFilter,
+  OwnLinksFilter,
   OwnLinksQuery,
   type OwnPaymentData,
   type PaymentData,

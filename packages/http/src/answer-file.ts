@@ -5,6 +5,9 @@ import type { Request, Response } from "express";
 /** A file that is written while it is sent: its name, its type, and its text piece by piece. */
 export type StreamedFile = { name: string; type: string; chunks: () => AsyncIterable<string> };
 
+/** A reader who takes nothing for so long has gone. */
+const stallMsMaxDefault = 60_000;
+
 /**
  * Answers a file to keep. The next piece is asked for only once the one before has been taken, so that
  * a slow reader costs the memory of a few. If a piece fails, the connection is cut: half a file never
@@ -14,6 +17,7 @@ export const answerFile = async (
   req: Request,
   res: Response,
   { name, type, chunks }: StreamedFile,
+  stallMsMax = stallMsMaxDefault,
 ): Promise<boolean> => {
   res.setHeader("Content-Type", type);
   res.setHeader("Content-Disposition", `attachment; filename="${name}"`);
@@ -21,6 +25,7 @@ export const answerFile = async (
     res.end();
     return true;
   }
+  res.setTimeout(stallMsMax, () => res.destroy());
   try {
     await pipeline(Readable.from(chunks()), res);
     return true;

@@ -1,5 +1,5 @@
 import { type Catalogue, createLinkBody, showToken } from "@payment-links/contracts";
-import { createDeepPages } from "@payment-links/http";
+import { createDeepPages, createExports } from "@payment-links/http";
 import type { Ground } from "@payment-links/process";
 import type { Deps } from "./deps.ts";
 import { createCounters } from "./metrics.ts";
@@ -24,6 +24,7 @@ export const createDeps = (ground: Ground, own: Own): Deps => {
     createBody: createLinkBody(() => clock.now()),
     counters: createCounters(metrics),
     deepPages: createDeepPages({ clock, metrics }),
+    exports: createExports({ clock, metrics }),
     writtenAccounts: createWrittenAccounts(),
   };
 };

@@ -1,6 +1,6 @@
 import type * as z from "zod";
 import type { CatalogueToken, TokenData, createLinkBody } from "@payment-links/contracts";
-import type { DeepPages } from "@payment-links/http";
+import type { DeepPages, Exports } from "@payment-links/http";
 import type { Ground } from "@payment-links/process";
 import type { Counters } from "./metrics.ts";
 import type { WrittenAccounts } from "./store/accounts.ts";
@@ -21,6 +21,7 @@ export type Deps = Pick<
   createBody: z.ZodType<z.output<ReturnType<typeof createLinkBody>>>;
   counters: Counters;
   deepPages: DeepPages;
+  exports: Exports;
   writtenAccounts: WrittenAccounts;
   /** Tells the relay that a transaction with events has been committed. */
   wakeRelay: () => void;

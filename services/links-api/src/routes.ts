@@ -1,6 +1,7 @@
 import {
   checkoutOperations,
   consoleLinkOperations,
+  exportOperations as files,
   overviewOperations,
   publicLinkOperations,
 } from "@payment-links/contracts";
@@ -10,6 +11,8 @@ import { createLink } from "./http/create-link.ts";
 import { deactivateOwnLink } from "./http/deactivate-link.ts";
 import { describeConsoleApi } from "./http/describe-console-api.ts";
 import { describePublicApi } from "./http/describe-public-api.ts";
+import { exportLinks } from "./http/export-links.ts";
+import { exportPayments } from "./http/export-payments.ts";
 import { getCheckoutLink } from "./http/get-checkout-link.ts";
 import { getCheckoutTransaction } from "./http/get-checkout-transaction.ts";
 import { getConsoleLink } from "./http/get-console-link.ts";
@@ -45,6 +48,9 @@ const apiRoutes = (deps: Deps): readonly Route[] => {
   ];
 };
 
+/** A million rows over a slow line. */
+const exportMsMax = 60 * 60_000;
+
 const consoleRoutes = (deps: Deps): readonly Route[] => {
   const links = consoleLinkOperations(deps.createBody);
   return [
@@ -53,6 +59,8 @@ const consoleRoutes = (deps: Deps): readonly Route[] => {
     sessionRoute({ ...links.create, handle: createLink(deps, "person") }),
     sessionRoute({ ...links.get, handle: getConsoleLink(deps) }),
     sessionRoute({ ...links.listPayments, handle: listLinkPayments(deps) }),
+    sessionRoute({ ...files.links, answerMsMax: exportMsMax, handle: exportLinks(deps) }),
+    sessionRoute({ ...files.payments, answerMsMax: exportMsMax, handle: exportPayments(deps) }),
     sessionRoute({ ...links.getStory, handle: getLinkStory(deps) }),
     sessionRoute({ ...links.deactivate, handle: deactivateOwnLink(deps) }),
   ];

@@ -3,6 +3,7 @@ import { createLinkBody } from "../payment-link.ts";
 import { accountOperations } from "./accounts.ts";
 import { apiKeyOperations } from "./api-keys.ts";
 import { auditLogOperations } from "./audit-log.ts";
+import { exportOperations } from "./exports.ts";
 import type { Operation } from "./operation.ts";
 import { overviewOperations } from "./overview.ts";
 import { passkeyOperations } from "./passkeys.ts";
@@ -26,6 +27,7 @@ export const consoleOperations = ({ catalogue, now }: Ground): readonly Operatio
     apiKeyOperations(now),
     overviewOperations,
     consoleLinkOperations(createLinkBody(now)),
+    exportOperations,
     webhookEndpointOperations,
     checkoutOperations,
   ].flatMap((operations): Operation[] => Object.values(operations));

@@ -186,7 +186,8 @@ export const OwnLinksFilter = z.object({
 });
 export type OwnLinksFilter = z.output<typeof OwnLinksFilter>;
 
-const linkId: Reader<string> = {
+/** The id of a link. */
+export const linkId: Reader<string> = {
   schema: { type: "string", pattern: "^plink_[0-7][0-9a-hjkmnp-tv-z]{25}$" },
   read: (input) => {
     if (typeof input !== "string") return "string_type";
@@ -257,11 +258,20 @@ const LinkStory = z
   })
   .meta({ id: "LinkStory" });
 
+const placeForm = `^[0-9]{1,14}\\.(${storyKinds.join("|")})\\.(tx_[0-9a-z]{26})?$`;
+
+/** Time, kind and payment of an entry. */
+const place: Reader<string> = {
+  schema: { type: "string", pattern: placeForm },
+  read: (input) => {
+    if (typeof input !== "string") return "string_type";
+    return new RegExp(placeForm).test(input) ? { value: input } : "string_pattern_mismatch";
+  },
+};
+
 /** The query of a link's story. */
 export const LinkStoryQuery = z.object({
-  after: parameter(text({ lengthMin: 1, lengthMax: 100 })).describe(
-    "Only what happened later: `nextAfter` of the page before.",
-  ),
+  after: parameter(place).describe("Only what happened later: `nextAfter` of the page before."),
 });
 
 /** What a signed-in person does with payment links. */

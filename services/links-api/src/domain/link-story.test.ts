@@ -54,18 +54,4 @@ describe("a place in a story", () => {
       expect(readPlace(showPlace(place))).toEqual(place);
     }
   });
-
-  test.each([
-    "",
-    "1",
-    "1.created",
-    "x.created.",
-    "1.paid.",
-    "-1.created.",
-    "1.created.tx_1",
-    "1.created.tx_'",
-    `${"9".repeat(15)}.created.`,
-  ])("%j is none", (text) => {
-    expect(readPlace(text)).toBeUndefined();
-  });
 });

@@ -160,8 +160,13 @@ describe("GET /console/api/payment-links/:id/story", () => {
     for (const id of [await createAnother(), newId("plink"), "plink_x"]) {
       expect((await ask(id)).status).toBe(404);
     }
-    const answer = await ask(await create(), "?after=0");
-    expect([answer.status, answer.json.errors[0].code]).toEqual([422, "string_pattern_mismatch"]);
+    const own = await create();
+    const places = ["", "1", "1.created", "x.created.", "1.paid.", "-1.created.", "1.created.tx_1"];
+    for (const after of [...places, `${"9".repeat(15)}.created.`]) {
+      const answer = await ask(own, `?after=${after}`);
+      expect([answer.status, answer.json.errors[0].code]).toEqual([422, "string_pattern_mismatch"]);
+    }
+    expect((await ask(own, `?after=${"9".repeat(14)}.created.`)).json.data).toEqual([]);
   });
 
   // Guards everybody else: anyone may send many payments to a link.

@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import { LinkStoryQuery, type StoryEntry, invalid, isId, refuse } from "@payment-links/contracts";
+import { LinkStoryQuery, type StoryEntry, isId, refuse } from "@payment-links/contracts";
 import { answerJson, readParam, readQuery } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import type { Deps } from "../deps.ts";
@@ -23,7 +23,6 @@ export const getLinkStory =
     const linkId = readParam(req, "id");
     const { after: text } = readQuery(req, LinkStoryQuery);
     const after = text === undefined ? undefined : readPlace(text);
-    if (text !== undefined && after === undefined) throw invalid("string_pattern_mismatch");
     const life = isId("plink", linkId)
       ? await findLinkLife(pool, { linkId, userId: account.id })
       : undefined;

@@ -53,7 +53,8 @@ export const searchLinks = async (
 ): Promise<FoundLinks> => {
   const isNamed = wanted.search !== undefined && !("text" in wanted.search);
   // Looked for first: a link that is made meanwhile is one more to look at, and none is missed.
-  const end = isNamed ? null : await findEnd(db, wanted);
+  const isNear = isRange(wanted) && offset + limit <= lookedAtMax;
+  const end = isNamed || isNear ? null : await findEnd(db, wanted);
   const until =
     end === null
       ? sql.fragment`true`
@@ -62,7 +63,7 @@ export const searchLinks = async (
   // The inner limit keeps the planner in the index: it would read all links to find a few rare ones.
   const walk = sql.fragment`
     SELECT * FROM links WHERE ${inWalk(wanted)} AND ${until}
-    ORDER BY created_at DESC, seq DESC LIMIT ${2 * lookedAtMax}
+    ORDER BY created_at DESC, seq DESC LIMIT ${isNear ? offset + limit : 2 * lookedAtMax}
   `;
   const walked = isNamed ? sql.fragment`links` : sql.fragment`(${walk}) AS links`;
   const which = isNamed
@@ -74,6 +75,10 @@ export const searchLinks = async (
   `);
   return { links, lastLookedAt: links.length < limit ? end?.id : undefined };
 };
+
+/** Whether all that is wanted is a range of one index. */
+const isRange = ({ search, status, tokenId }: WantedLinks): boolean =>
+  search === undefined && tokenId === undefined && (status ?? "completed") === "completed";
 
 /** The last link that one search looks at; null if it comes to the end of them. */
 const findEnd = (db: Db, wanted: WantedLinks): Promise<z.output<typeof PlaceRow> | null> =>
@@ -130,4 +135,22 @@ const found = (search: LinkSearch): FragmentSqlToken => {
   return sql.fragment`
     position(lower(${search.text} COLLATE pg_c_utf8) IN lower(description COLLATE pg_c_utf8)) > 0
   `;
+};
+
+const CountRow = z.object({ count: z.int() });
+
+const countMax = 1_000_000;
+
+/** How many links are wanted; undefined if that is not soon found, or is beyond a million. */
+export const countWantedLinks = async (
+  db: Db,
+  wanted: WantedLinks,
+): Promise<number | undefined> => {
+  if (!isRange(wanted)) return undefined;
+  const { count } = await db.one(sql.type(CountRow)`
+    SELECT count(*)::int FROM (
+      SELECT FROM links WHERE ${inWalk(wanted)} LIMIT ${countMax + 1}
+    ) AS counted
+  `);
+  return count > countMax ? undefined : count;
 };

@@ -153,6 +153,7 @@ export const openRig = async ({
     deps,
     directMetrics,
     service,
+    publicUrl: served.publicUrl,
     call: (path: string, call?: Call) => callAt(served.publicUrl, path, call),
     internalCall: (path: string, call?: Call) => callAt(served.internalUrl, path, call),
     /** Makes a key of an account, as auth-keys would know it; answers the header that carries it. */

@@ -1,0 +1,42 @@
+import * as z from "zod";
+import { dateTime, parameter } from "../validation.ts";
+import type { Operation } from "./operation.ts";
+import { OwnLinksFilter, linkId } from "./payment-links.ts";
+
+/** Which of the own payments are wanted; all of them where nothing is said. */
+export const OwnPaymentsFilter = z.object({
+  link: parameter(linkId).describe("The id of the one link whose payments are wanted."),
+  from: parameter(dateTime).describe("The earliest time at which a payment was first seen."),
+  to: parameter(dateTime).describe("The first time that is too late."),
+});
+
+const csv = {
+  method: "get",
+  caller: "session",
+  tag: "Payment links",
+  description:
+    "As CSV (RFC 4180, with a header), in which a text that a spreadsheet would take for a formula has an " +
+    "apostrophe before it. `X-Total-Count` tells how many rows there will be, where that is known. An " +
+    "answer that is cut off lacks its end (the last chunk of HTTP/1.1): it fails where it is read.",
+  answers: { 200: null },
+  media: ["text/csv"],
+} as const;
+
+/** What a signed-in person takes away as files. */
+export const exportOperations = {
+  links: {
+    ...csv,
+    path: "/console/api/payment-links.csv",
+    operationId: "exportOwnPaymentLinks",
+    summary: "Download the own payment links, or those that are looked for, newest first",
+    query: OwnLinksFilter,
+  },
+  payments: {
+    ...csv,
+    path: "/console/api/payments.csv",
+    operationId: "exportOwnPayments",
+    summary: "Download the payments on the own payment links, link by link, newest first",
+    query: OwnPaymentsFilter,
+    refusals: ["NOT_FOUND"],
+  },
+} as const satisfies Record<string, Operation>;

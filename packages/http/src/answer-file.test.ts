@@ -1,0 +1,84 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { describe, expect, test } from "@jest/globals";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
+import { waitUntil } from "@payment-links/runtime/testing";
+import { answerFile } from "./answer-file.ts";
+import { publicRoute } from "./route.ts";
+import { startApp } from "./testing/start-app.ts";
+
+const piece = `${"x".repeat(99)}\n`.repeat(10_000);
+const stallMsMax = 100;
+
+/** Which files came to an end, and how. */
+const ended: [string, boolean][] = [];
+let pieces = 0;
+
+const fileRoute = (name: string, chunks: () => AsyncGenerator<string>) =>
+  publicRoute({
+    method: "get",
+    path: `/${name}`,
+    // Longer than a test waits.
+    answerMsMax: 3_600_000,
+    handle: async (req, res) => {
+      ended.push([
+        name,
+        await answerFile(req, res, { name, type: "text/plain", chunks }, stallMsMax),
+      ]);
+    },
+  });
+
+const app = useRig(() =>
+  startApp({
+    routes: [
+      fileRoute("short", async function* () {
+        yield "one,";
+        yield "two";
+      }),
+      fileRoute("broken", async function* () {
+        yield "one,";
+        throw new Error("no more");
+      }),
+      fileRoute("long", async function* () {
+        for (pieces = 0; pieces < 1_000; pieces += 1) yield piece;
+      }),
+    ],
+  }),
+);
+
+const get = (path: string, init: RequestInit = {}) =>
+  fetch(`http://127.0.0.1:${app.port}${path}`, init);
+
+describe("a file that is written while it is sent", () => {
+  test("is kept under its name, and a HEAD tells the same without it", async () => {
+    for (const method of ["GET", "HEAD"]) {
+      const answer = await get("/short", { method });
+      expect(answer.headers.get("content-disposition")).toBe('attachment; filename="short"');
+      expect(answer.headers.get("content-type")).toBe("text/plain");
+      expect(await answer.text()).toBe(method === "GET" ? "one,two" : "");
+    }
+    expect(ended).toEqual([
+      ["short", true],
+      ["short", true],
+    ]);
+  });
+
+  test("is cut off where a piece fails: its end is missing, and whoever reads it knows", async () => {
+    const answer = await get("/broken");
+    expect(answer.status).toBe(200);
+    await expect(answer.text()).rejects.toThrow("terminated");
+  });
+
+  test("waits for a slow reader, and gives up one who takes nothing at all", async () => {
+    const before = ended.length;
+    const socket = connect(app.port, "127.0.0.1");
+    socket.pause();
+    socket.write("GET /long HTTP/1.1\r\nHost: x\r\n\r\n");
+    await waitUntil("it is given up", () => ended.length > before);
+    expect(ended.at(-1)).toEqual(["long", false]);
+    // Of a hundred megabytes only what the system's buffers take.
+    expect(pieces).toBeLessThan(100);
+    socket.destroy();
+    await once(socket, "close");
+  });
+});

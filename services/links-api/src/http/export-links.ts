@@ -1,0 +1,81 @@
+import type { Request, Response } from "express";
+import { OwnLinksFilter, checkoutPageUrl } from "@payment-links/contracts";
+import { type ReadPart, answerFile, csvForm, readQuery } from "@payment-links/http";
+import type { Caller } from "@payment-links/identity";
+import type { Deps } from "../deps.ts";
+import { readSearch } from "../domain/link-search.ts";
+import type { LinkView } from "../domain/link-view.ts";
+import { statusAt } from "../domain/link.ts";
+import {
+  type LinkPlace,
+  type WantedLinks,
+  countWantedLinks,
+  findLinkPlace,
+  searchLinks,
+} from "../store/link-search.ts";
+
+/** GET /console/api/payment-links.csv: the owner's links, or those looked for (rule CALLER-27). */
+export const exportLinks =
+  (deps: Deps) =>
+  async (req: Request, res: Response, { account }: Caller): Promise<void> => {
+    const { q, token: tokenId, ...filter } = readQuery(req, OwnLinksFilter);
+    const search = q === undefined ? undefined : readSearch(q);
+    const wanted = { ...filter, now: deps.clock.now(), search, tokenId, userId: account.id };
+    await deps.exports.make(res, account.id, async (readPart) => {
+      const count = await readPart(() => countWantedLinks(deps.pool, wanted));
+      if (count !== undefined) res.setHeader("X-Total-Count", count);
+      const form = formOf(deps, account.handle ?? "");
+      const { header, lineOf, type } = form;
+      const chunks = () =>
+        chunksOf(deps, { wanted, readPart, header, write: (link) => lineOf({ link, wanted }) });
+      return answerFile(req, res, { name: "payment-links.csv", type, chunks });
+    });
+  };
+
+type Row = { link: LinkView; wanted: Pick<WantedLinks, "now"> };
+
+const formOf = ({ checkoutUrl, tokenOf }: Deps, handle: string) =>
+  csvForm<Row>({
+    id: ({ link }) => link.id,
+    dateCreated: ({ link }) => link.createdAt.toISOString(),
+    status: ({ link, wanted }) => statusAt(link, wanted.now),
+    toAmount: ({ link }) => link.toAmount,
+    receivedAmount: ({ link }) => link.receivedAmount,
+    token: ({ link }) => tokenOf(link.tokenId).shown.symbol,
+    tokenId: ({ link }) => link.tokenId,
+    chainId: ({ link }) => tokenOf(link.tokenId).shown.chain.id,
+    tokenAddress: ({ link }) => tokenOf(link.tokenId).shown.address,
+    destinationAddress: ({ link }) => link.destinationAddress,
+    currentUsage: ({ link }) => String(link.currentUsage),
+    maxUsage: ({ link }) => (link.maxUsage === null ? null : String(link.maxUsage)),
+    expirationDate: ({ link }) => link.expiresAt?.toISOString() ?? null,
+    lastPaymentId: ({ link }) => link.lastTransactionId,
+    description: ({ link }) => link.description,
+    url: ({ link }) => checkoutPageUrl(checkoutUrl, handle, link.id),
+  });
+
+type Source = {
+  wanted: WantedLinks;
+  readPart: ReadPart;
+  header: string;
+  write: (link: LinkView) => string;
+};
+
+/** Few enough that writing them keeps nobody else waiting. */
+const linksAtOnce = 250;
+
+async function* chunksOf({ pool }: Deps, { header, readPart, wanted, write }: Source) {
+  yield header;
+  // The loop ends, as each part holds only links older than those before.
+  for (let before: LinkPlace | undefined; ;) {
+    const page = { ...wanted, before, limit: linksAtOnce, offset: 0 };
+    const { lastId, text } = await readPart(async () => {
+      const { lastLookedAt, links } = await searchLinks(pool, page);
+      const isFull = links.length === linksAtOnce;
+      return { lastId: isFull ? links.at(-1)?.id : lastLookedAt, text: links.map(write).join("") };
+    });
+    if (text !== "") yield text;
+    if (lastId === undefined) return;
+    before = await findLinkPlace(pool, { linkId: lastId, userId: wanted.userId });
+  }
+}

@@ -1,0 +1,88 @@
+import { type FragmentSqlToken, sql } from "slonik";
+import * as z from "zod";
+import type { Db } from "@payment-links/postgres";
+import type { Payment } from "../domain/payment.ts";
+import type { LinkPlace } from "./link-search.ts";
+import { PaymentRow, columns } from "./payments.ts";
+
+/** The time at which payments were first seen: `from` itself is wanted, `to` is not. */
+export type SeenBetween = { from?: Date | undefined; to?: Date | undefined };
+
+const WalkedRow = z.object({
+  id: z.string(),
+  createdAt: z.date(),
+  seq: z.string(),
+  description: z.string().nullable(),
+});
+
+/** A link whose payments are read: its place among its owner's, and what is told of it. */
+export type WalkedLink = z.output<typeof WalkedRow>;
+
+/** The next links of an owner, newest first, whose payments are to be read. */
+export const walkLinks = (
+  db: Db,
+  { before, limit, userId }: { before: LinkPlace | undefined; limit: number; userId: string },
+): Promise<readonly WalkedLink[]> =>
+  db.any(sql.type(WalkedRow)`
+    SELECT id, created_at AS "createdAt", seq, description FROM links
+    WHERE user_id = ${userId} AND ${
+      before === undefined
+        ? sql.fragment`true`
+        : sql.fragment`
+            (created_at, seq) < (${sql.timestamp(before.createdAt)}, ${before.seq}::int8)`
+    }
+    ORDER BY created_at DESC, seq DESC LIMIT ${limit}
+  `);
+
+/**
+ * The first payments of links in the order of these links, of each the newest first. No link gives more
+ * than the limit, however many it has.
+ */
+export const listPaymentsOf = (
+  db: Db,
+  { limit, linkIds, ...seen }: SeenBetween & { limit: number; linkIds: readonly string[] },
+): Promise<readonly Payment[]> =>
+  db.any(sql.type(PaymentRow)`
+    SELECT ${columns}
+    FROM unnest(${sql.array([...linkIds], "text")}) WITH ORDINALITY AS walked (id, place)
+    CROSS JOIN LATERAL (
+      SELECT * FROM payments WHERE link_id = walked.id AND ${isSeen(seen)}
+      ORDER BY first_seen_at DESC, id DESC LIMIT ${limit}
+    ) AS payments
+    ORDER BY walked.place, payments.first_seen_at DESC, payments.id DESC LIMIT ${limit}
+  `);
+
+/** The payments of a link behind one of them, newest first. */
+export const listPaymentsBehind = (
+  db: Db,
+  { last, limit, ...seen }: SeenBetween & { last: Payment; limit: number },
+): Promise<readonly Payment[]> =>
+  db.any(sql.type(PaymentRow)`
+    SELECT ${columns} FROM payments
+    WHERE link_id = ${last.linkId} AND ${isSeen(seen)}
+      AND (first_seen_at, id) < (${sql.timestamp(last.firstSeenAt)}, ${last.id})
+    ORDER BY first_seen_at DESC, id DESC LIMIT ${limit}
+  `);
+
+const CountRow = z.object({ count: z.int() });
+const countMax = 1_000_000;
+
+/** How many payments a link has in that time; undefined beyond a million. */
+export const countPaymentsOf = async (
+  db: Db,
+  { linkId, ...seen }: SeenBetween & { linkId: string },
+): Promise<number | undefined> => {
+  const { count } = await db.one(sql.type(CountRow)`
+    SELECT count(*)::int FROM (
+      SELECT FROM payments WHERE link_id = ${linkId} AND ${isSeen(seen)} LIMIT ${countMax + 1}
+    ) AS counted
+  `);
+  return count > countMax ? undefined : count;
+};
+
+const isSeen = ({ from, to }: SeenBetween) => {
+  const conditions: FragmentSqlToken[] = [sql.fragment`true`];
+  if (from !== undefined) conditions.push(sql.fragment`first_seen_at >= ${sql.timestamp(from)}`);
+  if (to !== undefined) conditions.push(sql.fragment`first_seen_at < ${sql.timestamp(to)}`);
+  return sql.join(conditions, sql.fragment` AND `);
+};
