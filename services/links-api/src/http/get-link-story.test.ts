@@ -4,7 +4,7 @@ import { nothing } from "@payment-links/postgres";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { explain, pagesTouched } from "../testing/explain.ts";
 import { openRig } from "../testing/open-rig.ts";
-import { sampleAccount, sampleSettlement } from "../testing/samples.ts";
+import { fillUnapplied, sampleAccount, sampleSettlement, start } from "../testing/samples.ts";
 import { listStory } from "../store/link-story.ts";
 
 const rig = useRig(openRig);
@@ -173,14 +173,8 @@ describe("GET /console/api/payment-links/:id/story", () => {
   test("of 60,000 payments touches few pages, wherever it is read", async () => {
     const { create } = openShop();
     const id = await create();
-    await rig.pool.query(nothing`
-      INSERT INTO payments (id, link_id, version, source, source_id, status, is_applied, reason, amount,
-        token_address, chain_id, destination_address, occurred_at, first_seen_at, ended_at, is_orphaned)
-      SELECT 'tx_' || number, ${id}, 1, ${id}, number, 'settled', false, 'completed', 1, '0x', '1', '0x',
-        now(), now() + number * interval '1 ms', now() + number * interval '2 ms', number % 2 = 0
-      FROM generate_series(1, 60000) AS number
-    `);
-    const middle = new Date(Date.now() + 30_000);
+    await fillUnapplied(rig.pool, id, 60_000);
+    const middle = new Date(start.getTime() + 30_000);
     for (const kind of [undefined, "payment_seen", "payment_orphaned"] as const) {
       const after = kind && { at: middle, kind, paymentId: "tx_30000" };
       const plans = await explain(rig.pool, (db) =>

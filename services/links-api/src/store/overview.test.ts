@@ -1,13 +1,12 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { sql } from "slonik";
 import * as z from "zod";
-import { nothing } from "@payment-links/postgres";
 import { upgradeFilled } from "@payment-links/postgres/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { linksApiMigration } from "../service.ts";
 import { explain, pagesTouched } from "../testing/explain.ts";
 import { openRig } from "../testing/open-rig.ts";
-import { copyLink, sampleAccount, sampleSettlement } from "../testing/samples.ts";
+import { copyLink, fillUnapplied, sampleAccount, sampleSettlement } from "../testing/samples.ts";
 import { countLinks, countUnapplied, listReceived, listUnapplied } from "./overview.ts";
 
 const rig = useRig(openRig);
@@ -90,13 +89,7 @@ describe("the overview of an account with 60,000 links and 30,000 payments that 
     userId = account.id;
     const id = await rig.createLink(rig.giveKey(account), { toAmount: "1" });
     await copyLink(rig.pool, id, { count: 60_000, description: null });
-    await rig.pool.query(nothing`
-      INSERT INTO payments (id, link_id, version, source, source_id, status, is_applied, reason, amount,
-        token_address, chain_id, destination_address, occurred_at, first_seen_at)
-      SELECT 'tx_' || number, ${id}, 1, 's', number, 'settled', false, 'completed', 1, '0x', '1', '0x',
-        now(), now() + number * interval '1 ms'
-      FROM generate_series(1, 30000) AS number
-    `);
+    await fillUnapplied(rig.pool, id, 30_000);
     await rig.vacuumLinks();
   });
 

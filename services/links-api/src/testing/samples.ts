@@ -68,19 +68,51 @@ export const sampleSettlement = (
   };
 };
 
+/** Few enough that a busy machine writes them within the time of a statement. */
+const rowsAtOnce = 5_000;
+
+const inParts = async (
+  count: number,
+  write: (first: number, last: number) => Promise<unknown>,
+): Promise<void> => {
+  for (let done = 0; done < count; done += rowsAtOnce) {
+    await write(done + 1, Math.min(done + rowsAtOnce, count));
+  }
+};
+
 /** Writes a link again and again, each a millisecond after the one before. */
 export const copyLink = (
   db: Db,
   linkId: string,
   { count, description }: { count: number; description: string | null },
-) =>
-  db.query(nothing`
-    INSERT INTO links (
-      id, user_id, version, status, to_amount, description, created_at, expires_at, wallet_id,
-      destination_address, token_id, chain_id, token_address, payment_reference
-    )
-    SELECT left(id, 22) || lpad(number::text, 10, '0'), user_id, 1, status, to_amount, ${description},
-      created_at + number * interval '1 ms', expires_at, wallet_id, destination_address, token_id,
-      chain_id, token_address, md5(id || number)
-    FROM links, generate_series(1, ${count}::int) AS number WHERE id = ${linkId}
-  `);
+): Promise<void> =>
+  inParts(count, (first, last) =>
+    db.query(nothing`
+      INSERT INTO links (
+        id, user_id, version, status, to_amount, description, created_at, expires_at, wallet_id,
+        destination_address, token_id, chain_id, token_address, payment_reference
+      )
+      SELECT left(id, 22) || lpad(number::text, 10, '0'), user_id, 1, status, to_amount,
+        ${description}, created_at + number * interval '1 ms', expires_at, wallet_id,
+        destination_address, token_id, chain_id, token_address, md5(id || number)
+      FROM links, generate_series(${first}::int, ${last}::int) AS number WHERE id = ${linkId}
+    `),
+  );
+
+/**
+ * Writes payments that do not count, each seen a millisecond after the one before, and ended as long
+ * after that; every second one its chain took away.
+ */
+export const fillUnapplied = (db: Db, linkId: string, count: number): Promise<void> =>
+  inParts(count, (first, last) =>
+    db.query(nothing`
+      INSERT INTO payments (
+        id, link_id, version, source, source_id, status, is_applied, reason, amount, token_address,
+        chain_id, destination_address, occurred_at, first_seen_at, ended_at, is_orphaned
+      )
+      SELECT 'tx_' || number, ${linkId}, 1, ${linkId}, number, 'settled', false, 'completed', 1, '0x',
+        '1', '0x', now(), ${start.toISOString()}::timestamptz + number * interval '1 ms',
+        ${start.toISOString()}::timestamptz + number * interval '2 ms', number % 2 = 0
+      FROM generate_series(${first}::int, ${last}::int) AS number
+    `),
+  );
