@@ -8,7 +8,7 @@ import { chainId, createChain } from "./chain.ts";
 import { type Dump, dumpSchema } from "./dumps.ts";
 import { Finding, hold } from "./finding.ts";
 import { type Received, type Sent, injectRequest } from "./inject-request.ts";
-import { type ShownLink, type ShownPayment, createModel } from "./model.ts";
+import { type ShownLink, type ShownOverview, type ShownPayment, createModel } from "./model.ts";
 import { type Manner, type Provider, answerAsNode } from "./node.ts";
 import { postgresSeam } from "./postgres-seam.ts";
 import { createRandom } from "./random.ts";
@@ -542,12 +542,18 @@ export const playEpisode = async (
        WHERE nonce IS NULL AND is_orphaned`,
     );
     for (const { hash } of rows) model.hasNoNonce(hash);
+    const listed = new Map<number, ShownPayment[]>();
     for (const order of model.orders) {
       const cookie = shop.cookieOf(order.account);
       const path = `/console/api/payment-links/${order.linkId}`;
       const shown = JSON.parse(await get(`/v1/payment-link/${order.linkId}`, {})) as ShownLink;
       const list = JSON.parse(await get(path, cookie)) as { payments: ShownPayment[] };
       model.holdLink(order, shown, list.payments, world.now());
+      listed.set(order.account, [...(listed.get(order.account) ?? []), ...list.payments]);
+    }
+    for (const [account, payments] of listed) {
+      const overview = await get("/console/api/overview?days=7", shop.cookieOf(account));
+      model.holdOverview(JSON.parse(overview) as ShownOverview, payments);
     }
   };
 

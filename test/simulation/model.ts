@@ -253,6 +253,26 @@ export const createModel = () => {
     },
 
     /** Once all is quiet: replays each link's events, and holds all that was said against what is true. */
+    /** What an account's overview adds up is what its payments come to. */
+    holdOverview: (
+      { received, unapplied }: ShownOverview,
+      listed: readonly ShownPayment[],
+    ): void => {
+      const sum = (amounts: readonly string[]) =>
+        amounts.reduce((total, amount) => total.plus(amount), new Decimal(0)).toFixed();
+      const applied = listed.filter((payment) => payment.applied);
+      const settled = listed.filter(({ status }) => status === "settled");
+      const comesTo = `${sum(applied.map(({ amount }) => amount))} in ${applied.length}`;
+      const paymentCount = received.reduce((total, one) => total + one.paymentCount, 0);
+      const shown = `${sum(received.map(({ amount }) => amount))} in ${paymentCount}`;
+      hold(shown === comesTo, () => `an overview shows ${shown}, and it is ${comesTo}`);
+      hold(
+        unapplied.count === settled.length - applied.length,
+        () =>
+          `an overview shows ${unapplied.count} of ${settled.length - applied.length} unapplied`,
+      );
+    },
+
     holdLink: (
       order: Order,
       shown: ShownLink,
@@ -409,9 +429,16 @@ export type WebhookBody = {
 
 export type ShownLink = { status: string; receivedAmount: string };
 
+/** An account's overview as the console shows it. */
+export type ShownOverview = {
+  received: readonly { amount: string; paymentCount: number }[];
+  unapplied: { count: number };
+};
+
 export type ShownPayment = {
   status: string;
   applied: boolean;
   reason: string | null;
+  amount: string;
   sourceTransaction: string;
 };
