@@ -1,19 +1,17 @@
 import { afterAll, beforeAll, expect } from "@jest/globals";
 import { presenceMsMax } from "@payment-links/identity";
-import { findTool, needing } from "./helm/tools.ts";
 import { type Tab, openChromium } from "./rig/chromium.ts";
 import { call } from "./rig/client.ts";
+import { needingChromium } from "./rig/find-chromium.ts";
 import { findFreePorts } from "./rig/free-port.ts";
 import { openServicesInProcess } from "./rig/services-in-process.ts";
 
-const { describe, test } = needing("chromium");
+const { program, describe, test } = await needingChromium();
 
 type System = Awaited<ReturnType<typeof openServicesInProcess>>;
 let system: System;
 let chromium: Awaited<ReturnType<typeof openChromium>>;
 let origin: string;
-
-const program = findTool("chromium");
 
 beforeAll(async () => {
   if (program === undefined) return;
@@ -27,13 +25,13 @@ afterAll(async () => {
   await system?.close();
 });
 
-type Credential = { credentialId: string; signCount: number };
-
 /** A tab whose machine has an authenticator that knows its person by a finger. */
 const openTabWithAuthenticator = async () => {
-  const tab = await chromium.openTab();
-  await tab.ask("WebAuthn.enable");
-  const { authenticatorId } = await tab.ask("WebAuthn.addVirtualAuthenticator", {
+  const { context, openTab } = await chromium.openPerson({ origin });
+  const tab = await openTab();
+  const devTools = await context.newCDPSession(tab.page);
+  await devTools.send("WebAuthn.enable");
+  const { authenticatorId } = await devTools.send("WebAuthn.addVirtualAuthenticator", {
     options: {
       protocol: "ctap2",
       transport: "internal",
@@ -42,11 +40,23 @@ const openTabWithAuthenticator = async () => {
       isUserVerified: true,
     },
   });
-  const ask = (method: string, more: object = {}) =>
-    tab.ask(`WebAuthn.${method}`, { authenticatorId, ...more });
-  const credentials = async (): Promise<Credential[]> =>
-    (await ask("getCredentials"))["credentials"] as Credential[];
-  return { tab, ask, credentials };
+  return {
+    tab,
+    verifyPerson: (isUserVerified: boolean) =>
+      devTools.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified }),
+    credentials: async () =>
+      (await devTools.send("WebAuthn.getCredentials", { authenticatorId })).credentials,
+    /** Puts the counter back to what it was, as in a copy of the credential. */
+    setSignCount: async (signCount: number) => {
+      const { credentials } = await devTools.send("WebAuthn.getCredentials", { authenticatorId });
+      const [used] = credentials;
+      if (used === undefined) throw new Error("there is no passkey");
+      const { credentialId } = used;
+      const credential = { ...used, signCount };
+      await devTools.send("WebAuthn.removeCredential", { authenticatorId, credentialId });
+      await devTools.send("WebAuthn.addCredential", { authenticatorId, credential });
+    },
+  };
 };
 
 const makeSignInLink = async (path: string, body: object): Promise<string> => {
@@ -109,20 +119,20 @@ describe("a passkey in a real Chromium", () => {
   });
 
   test("whose person is not verified signs nobody in", async () => {
-    const { tab, ask } = await openTabWithAuthenticator();
+    const { tab, verifyPerson } = await openTabWithAuthenticator();
     await signUp(tab, "cleo");
     await addPasskey(tab, "my key");
     await signOut(tab);
-    await ask("setUserVerified", { isUserVerified: false });
+    await verifyPerson(false);
     await tab.click("Sign in with a passkey");
     await tab.see("No passkey answered.");
-    await ask("setUserVerified", { isUserVerified: true });
+    await verifyPerson(true);
     await tab.click("Sign in with a passkey");
     await tab.see("Signed in as cleo.");
   });
 
   test("that was copied is refused by its counter", async () => {
-    const { tab, ask, credentials } = await openTabWithAuthenticator();
+    const { tab, credentials, setSignCount } = await openTabWithAuthenticator();
     await signUp(tab, "dana");
     await addPasskey(tab, "my key");
     const [copy] = await credentials();
@@ -134,8 +144,7 @@ describe("a passkey in a real Chromium", () => {
     const [used] = await credentials();
     expect(used?.signCount).toBeGreaterThan((copy?.signCount ?? 0) + 1);
     await signOut(tab);
-    await ask("removeCredential", { credentialId: used?.credentialId });
-    await ask("addCredential", { credential: { ...used, signCount: copy?.signCount } });
+    await setSignCount(copy?.signCount ?? 0);
     await tab.click("Sign in with a passkey");
     await tab.see("The passkey's answer is not valid");
   });

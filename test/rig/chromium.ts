@@ -1,123 +1,70 @@
-import { spawn } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { type BrowserContextOptions, type Page, chromium } from "playwright-core";
 import { waitUntil } from "@payment-links/runtime/testing";
 
-type Answer = { id?: number; result?: Record<string, unknown>; error?: { message: string } };
-
-const startMsMax = 120_000;
 const stepMsMax = 60_000;
 
 // It asks nobody outside: not for updates, nor for names.
 const flags = [
-  "--headless=new",
-  "--no-sandbox",
-  "--disable-gpu",
   "--disable-dev-shm-usage",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-  "--no-first-run",
-  "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost",
-  "--remote-debugging-port=0",
+  "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",
 ];
 
-/** A real Chromium without a window, spoken to by its own protocol (CDP). */
-export const openChromium = async (program: string) => {
-  const profile = await mkdtemp(join(tmpdir(), "chromium-"));
-  const child = spawn(program, [...flags, `--user-data-dir=${profile}`, "about:blank"], {
-    stdio: ["ignore", "ignore", "pipe"],
-    env: { ...process.env, HOME: profile },
-  });
-  const ended = new Promise<void>((resolve) => void child.once("exit", () => resolve()));
-  let output = "";
-  child.stderr.on("data", (chunk: Buffer) => (output += chunk.toString()));
-  const findUrl = () => /DevTools listening on (ws:\S+)/.exec(output)?.[1];
-  const close = async () => {
-    child.kill("SIGKILL");
-    await ended;
-    await rm(profile, { recursive: true, force: true, maxRetries: 10 });
-  };
-  try {
-    const connection = await connect(await waitUntil(() => output, findUrl, startMsMax));
-    return { openTab: () => openTab(connection), close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+type PersonOptions = BrowserContextOptions & {
+  /** The one origin that this person's pages may ask for anything. */
+  origin: string;
 };
 
-type Send = (
-  method: string,
-  params?: object,
-  sessionId?: string,
-) => Promise<Record<string, unknown>>;
-
-const connect = async (url: string): Promise<Send> => {
-  const socket = new WebSocket(url);
-  await new Promise((resolve, reject) => {
-    socket.addEventListener("open", resolve);
-    socket.addEventListener("error", reject);
-  });
-  const waiting = new Map<number, (answer: Answer) => void>();
-  socket.addEventListener("message", ({ data }) => {
-    const answer = JSON.parse(String(data)) as Answer;
-    waiting.get(answer.id ?? 0)?.(answer);
-    waiting.delete(answer.id ?? 0);
-  });
-  let count = 0;
-  return async (method, params = {}, sessionId) => {
-    const id = (count += 1);
-    const answered = new Promise<Answer>((resolve) => void waiting.set(id, resolve));
-    socket.send(JSON.stringify({ id, method, params, sessionId }));
-    const { error, result } = await answered;
-    if (error !== undefined) throw new Error(`${method}: ${error.message}`);
-    return result ?? {};
-  };
-};
-
-const openTab = async (send: Send) => {
-  const { targetId } = await send("Target.createTarget", { url: "about:blank" });
-  const attached = await send("Target.attachToTarget", { targetId, flatten: true });
-  const sessionId = String(attached["sessionId"]);
-  const ask: Send = (method, params) => send(method, params, sessionId);
-
-  /** Runs code in the page, as if a person had just clicked there; answers its JSON value. */
-  const run = async (expression: string): Promise<unknown> => {
-    const how = { awaitPromise: true, returnByValue: true, userGesture: true };
-    const answer = await ask("Runtime.evaluate", { expression, ...how });
-    const { exceptionDetails: fault, result } = answer;
-    if (fault !== undefined) throw new Error(JSON.stringify(fault));
-    return (result as { value?: unknown }).value;
-  };
-  const text = async (): Promise<string> =>
-    String(await run("document.body?.innerText ?? ''").catch(() => ""));
-  /** Waits until a text stands in the page. */
-  const see = async (wanted: string): Promise<void> => {
-    let shown = "";
-    const look = async () => (shown = await text()).includes(wanted);
-    await waitUntil(() => `${wanted} in: ${shown}`, look, stepMsMax);
-  };
+/** A real Chromium without a window. Each person in it has storage of their own. */
+export const openChromium = async (executablePath: string) => {
+  const browser = await chromium.launch({ executablePath, args: flags, timeout: stepMsMax });
   return {
-    ask,
-    run,
+    openPerson: async ({ origin, ...options }: PersonOptions) => {
+      const context = await browser.newContext(options);
+      context.setDefaultTimeout(stepMsMax);
+      const faults: string[] = [];
+      await context.exposeFunction("tellViolation", (fault: string) => void faults.push(fault));
+      await context.addInitScript(`document.addEventListener("securitypolicyviolation",
+        (event) => window.tellViolation(event.effectiveDirective + " " + event.blockedURI))`);
+      context.on("request", (request) => {
+        const url = new URL(request.url());
+        if (url.protocol !== "data:" && url.origin !== origin) faults.push(`wanted ${url.href}`);
+      });
+      return {
+        context,
+        openTab: async () => openTab(await context.newPage()),
+        /** What the content policy stopped, and what a page wanted of other origins. */
+        faults,
+        close: () => context.close(),
+      };
+    },
+    close: () => browser.close(),
+  };
+};
+
+const openTab = async (page: Page) => {
+  const text = (): Promise<string> => page.locator("body").innerText();
+  return {
+    page,
     text,
-    see,
-    goTo: (url: string) => ask("Page.navigate", { url }),
-    /** Clicks the first button of that name, once it is there. */
-    click: async (name: string): Promise<void> => {
-      await see(name);
-      await run(`[...document.querySelectorAll("button")]
-        .find(({ textContent }) => textContent === ${JSON.stringify(name)}).click()`);
+    /** Waits until a text stands in the page. */
+    see: async (wanted: string): Promise<void> => {
+      let shown = "";
+      const look = async () => (shown = await text().catch(String)).includes(wanted);
+      await waitUntil(() => `${wanted} in: ${shown}`, look, stepMsMax);
     },
-    /** Types into the field of the form with that button. */
-    type: async (name: string, value: string): Promise<void> => {
-      await see(name);
-      await run(`[...document.querySelectorAll("form")]
-        .find((form) => form.querySelector("button").textContent === ${JSON.stringify(name)})
-        .querySelector("input").value = ${JSON.stringify(value)}`);
-    },
+    goTo: (url: string): Promise<unknown> => page.goto(url),
+    /** Clicks the first button of that name, once it can be clicked. */
+    click: (name: string): Promise<void> =>
+      page.getByRole("button", { name, exact: true }).first().click(),
+    /** Types into the first field of the form with that button. */
+    type: (name: string, value: string): Promise<void> =>
+      page
+        .locator("form")
+        .filter({ has: page.getByRole("button", { name, exact: true }) })
+        .first()
+        .locator("input")
+        .first()
+        .fill(value),
   };
 };
 export type Tab = Awaited<ReturnType<typeof openTab>>;
