@@ -120,6 +120,7 @@ export const CheckoutLink = z
     ),
     instructions: PaymentInstructions.nullable(),
     reason: z.enum(noInstructionsReasons).nullable(),
+    payment: CheckoutTransaction.nullable(),
   })
   .meta({ id: "CheckoutLink" });
 export type CheckoutLink = z.output<typeof CheckoutLink>;
@@ -337,6 +338,9 @@ export const consoleLinkOperations = (createBody: z.ZodType) =>
 export const CheckoutQuery = z.object({
   amount: parameter(positiveDecimal).describe(
     "Asks for the instructions of another amount than the one that remains.",
+  ),
+  sourceTransaction: parameter(text({ lengthMax: 100 })).describe(
+    "The hash of a transaction that paid this link; the answer's `payment` says what became of it.",
   ),
 });
 

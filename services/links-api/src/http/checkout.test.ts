@@ -1,6 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { newId } from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
+import { chainPaymentId } from "../domain/chain-payment-id.ts";
 import { openRig } from "../testing/open-rig.ts";
 import { sampleAccount, sampleSettlement, shopAddress, usdcOnBase } from "../testing/samples.ts";
 
@@ -30,6 +31,7 @@ describe("GET /checkout/payment-links/:id", () => {
       destinationAddress: shopAddress,
       pendingPayments: [],
       reason: null,
+      payment: null,
     });
     const link = await rig.retrieve(id);
     expect([url, token]).toEqual([link.url, link.token]);
@@ -84,6 +86,20 @@ describe("GET /checkout/payment-links/:id", () => {
       currentUsage: 1,
       instructions: { amount: "15", amountBaseUnits: "15000000" },
     });
+  });
+
+  test("given a transaction, tells what became of the payment in it, and null while it is unknown", async () => {
+    const linkId = await open();
+    const transactionHash = `0x${"ab".repeat(32)}`;
+    const ask = async (hash: string) => (await checkout(linkId, `?sourceTransaction=${hash}`)).json;
+    expect((await ask(transactionHash)).payment).toBeNull();
+    const id = chainPaymentId({ chainId: "8453", transactionHash, linkId });
+    await rig.settle(sampleSettlement(linkId, { id, status: "processing", amount: "5" }));
+    const shown = (await ask(transactionHash.toUpperCase().replace("0X", "0x"))).payment;
+    expect(shown).toEqual((await rig.call(`/checkout/transactions/${id}`)).json);
+    expect(shown).toMatchObject({ id, status: "processing", amount: "5" });
+    expect((await ask("nonsense")).payment).toBeNull();
+    expect((await ask("a".repeat(101))).errors[0].code).toBe("string_too_long");
   });
 
   test("given more payments on their way than it shows, shows the newest ten", async () => {

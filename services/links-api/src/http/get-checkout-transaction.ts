@@ -1,12 +1,12 @@
 import type { Request, Response } from "express";
-import { formatAmount, isId, refuse, transactionPageUrl } from "@payment-links/contracts";
+import { isId, refuse } from "@payment-links/contracts";
 import { answerJson, readParam } from "@payment-links/http";
 import type { Deps } from "../deps.ts";
 import { findPayment } from "../store/payments.ts";
+import { showCheckoutTransaction } from "./show-checkout-transaction.ts";
 
 /**
- * GET /checkout/transactions/:id: how a payment stands right now, for anyone who knows its id. It
- * tells nothing about the payer but the transaction's public hash.
+ * GET /checkout/transactions/:id: how a payment stands right now, for anyone who knows its id.
  */
 export const getCheckoutTransaction =
   (deps: Deps) =>
@@ -14,17 +14,5 @@ export const getCheckoutTransaction =
     const paymentId = readParam(req, "id");
     const payment = isId("tx", paymentId) ? await findPayment(deps.pool, paymentId) : undefined;
     if (payment === undefined) throw refuse("NOT_FOUND");
-    answerJson(res, 200, {
-      id: payment.id,
-      paymentLinkId: payment.linkId,
-      status: payment.status,
-      applied: payment.isApplied,
-      reason: payment.reason,
-      amount: formatAmount(payment.amount),
-      tokenAddress: payment.tokenAddress,
-      chainId: payment.chainId,
-      sourceTransaction: payment.sourceTransaction,
-      dateCreated: payment.firstSeenAt.toISOString(),
-      transactionUrl: payment.isApplied ? transactionPageUrl(deps.checkoutUrl, payment.id) : null,
-    });
+    answerJson(res, 200, showCheckoutTransaction(deps, payment));
   };

@@ -8,11 +8,14 @@ import {
   type instructPayer,
   remainingAmount,
 } from "../domain/payment-instructions.ts";
+import { showCheckoutTransaction } from "./show-checkout-transaction.ts";
 
 type CheckoutState = {
   advice: ReturnType<typeof instructPayer>;
   /** Payments that are seen but have not settled. */
   pending: readonly Payment[];
+  /** The payment in the transaction that was asked for, if it was seen. */
+  followed: Payment | undefined;
   now: Date;
 };
 
@@ -23,7 +26,7 @@ type CheckoutState = {
 export const showCheckoutLink = (
   deps: Deps,
   link: OwnedLinkView,
-  { advice, pending, now }: CheckoutState,
+  { advice, pending, followed, now }: CheckoutState,
 ): CheckoutLink => ({
   id: link.id,
   url: checkoutPageUrl(deps.checkoutUrl, link.owner.handle, link.id),
@@ -42,6 +45,7 @@ export const showCheckoutLink = (
     sourceTransaction: payment.sourceTransaction,
     dateCreated: payment.firstSeenAt.toISOString(),
   })),
+  payment: followed === undefined ? null : showCheckoutTransaction(deps, followed),
   instructions: "instructions" in advice ? showInstructions(advice.instructions) : null,
   reason: "reason" in advice ? advice.reason : null,
 });

@@ -122,15 +122,14 @@ export const listPayments = async (
     LIMIT ${limit} OFFSET ${offset}
   `);
 
+const pendingPaymentsMax = 10;
+
 /** The newest payments of a link that are seen but have not settled yet. */
-export const listPendingPayments = async (
-  db: Db,
-  { linkId, limit }: { linkId: string; limit: number },
-): Promise<readonly Payment[]> =>
+export const listPendingPayments = async (db: Db, linkId: string): Promise<readonly Payment[]> =>
   db.any(sql.type(PaymentRow)`
     SELECT ${columns} FROM payments WHERE link_id = ${linkId} AND status = 'processing'
     ORDER BY first_seen_at DESC, id DESC
-    LIMIT ${limit}
+    LIMIT ${pendingPaymentsMax}
   `);
 
 /** Finds a payment that was applied to its link. */
