@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { createCatalogue, keccak256Hex, newId } from "@payment-links/contracts";
 import { type Chain, openChain } from "@payment-links/settlement-listener/testing";
-import { openCheckoutTab } from "../services/links-api/src/testing/checkout-tab.ts";
 import { type Rig, openRig } from "../services/links-api/src/testing/open-rig.ts";
 import { sampleAccount, shopAddress } from "../services/links-api/src/testing/samples.ts";
 
@@ -98,29 +97,5 @@ describe("what the checkout tells a payer to send", () => {
     await send(reset);
     expect((await send(approve)).status).toBe("success");
     expect((await send(approve)).status).toBe("reverted");
-  });
-
-  test.each([
-    ["usdc", 7_000_000n],
-    // The allowance that the payers gave earlier must go to 0 before another can be set.
-    ["silent", 7_000_000n],
-  ] as const)("in %s is what the page has a browser's wallet send", async (token, units) => {
-    const linkId = await createLink(token, "7");
-    const before = await chain.received(shopAddress, token, await chain.headNumber());
-    const tab = await openCheckoutTab({
-      linkId,
-      chainId: chain.chainId,
-      get: (path) => rig.call(path),
-      wallet: async ({ method, params }) => {
-        if (method === "eth_requestAccounts") return [payer];
-        const answer = await chain.ask(method, params);
-        if (method === "eth_sendTransaction") await chain.mine();
-        return answer;
-      },
-    });
-    await tab.clickPay();
-    expect(tab.said()).toContain("Paid.");
-    const after = await chain.received(shopAddress, token, await chain.headNumber());
-    expect(after.amount - before.amount).toBe(units);
   });
 });

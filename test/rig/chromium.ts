@@ -1,5 +1,6 @@
 import { type BrowserContextOptions, type Page, chromium } from "playwright-core";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { type TestWallet, giveWallets } from "./wallet.ts";
 
 const stepMsMax = 60_000;
 
@@ -12,13 +13,15 @@ const flags = [
 type PersonOptions = BrowserContextOptions & {
   /** The one origin that this person's pages may ask for anything. */
   origin: string;
+  /** The wallets in this person's browser; the first is also its `window.ethereum`. */
+  wallets?: readonly TestWallet[];
 };
 
-/** A real Chromium without a window. Each person in it has storage of their own. */
+/** A real Chromium without a window. Each person in it has storage and wallets of their own. */
 export const openChromium = async (executablePath: string) => {
   const browser = await chromium.launch({ executablePath, args: flags, timeout: stepMsMax });
   return {
-    openPerson: async ({ origin, ...options }: PersonOptions) => {
+    openPerson: async ({ origin, wallets = [], ...options }: PersonOptions) => {
       const context = await browser.newContext(options);
       context.setDefaultTimeout(stepMsMax);
       const faults: string[] = [];
@@ -29,6 +32,7 @@ export const openChromium = async (executablePath: string) => {
         const url = new URL(request.url());
         if (url.protocol !== "data:" && url.origin !== origin) faults.push(`wanted ${url.href}`);
       });
+      await giveWallets(context, wallets);
       return {
         context,
         openTab: async () => openTab(await context.newPage()),
@@ -40,6 +44,7 @@ export const openChromium = async (executablePath: string) => {
     close: () => browser.close(),
   };
 };
+export type Person = Awaited<ReturnType<Awaited<ReturnType<typeof openChromium>>["openPerson"]>>;
 
 const openTab = async (page: Page) => {
   const text = (): Promise<string> => page.locator("body").innerText();

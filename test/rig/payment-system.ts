@@ -238,6 +238,8 @@ export const openPaymentSystem = async ({
         id: String(id),
         reference: rows[0]?.reference ?? "",
         to: account.wallets[0]?.walletAddress ?? "",
+        /** Where its payers open it. */
+        pageUrl: `${served.publicUrl}/@${account.handle}/pay/${String(id)}`,
       };
     },
     show: async (id: string): Promise<ShownLink> => {

@@ -21,6 +21,8 @@ const Chain = z.object({
    * The contracts through which a payer names the link. Without them no link is paid on this chain.
    */
   feeProxies: FeeProxies.optional(),
+  /** Whether its coin and tokens are worth nothing: pages say so. */
+  isTestNetwork: z.boolean().optional(),
 });
 
 const Token = z.object({

@@ -12,6 +12,8 @@ const chain = (id: string, name: string, symbol: string, feeProxies?: FeeProxies
   ...(feeProxies === undefined ? {} : { feeProxies }),
 });
 
+const isTestNetwork = true;
+
 const circle = "Circle, USDC and EURC contract addresses page";
 const tether = "Tether, supported protocols page";
 const verifiedOn = "2026-11-21";
@@ -79,12 +81,15 @@ export const seed: CatalogueData = {
       ethereum: "0xfCFBcfc4f5A421089e3Df45455F7f4985FE2D6a8",
       firstBlock: 11_671_431,
     }),
-    chain("11155111", "Sepolia", "ETH", {
-      erc20: "0x399F5EE127ce7432E4921a61b8CF52b0af52cbfE",
-      ethereum: "0xe11BF2fDA23bF0A98365e1A4c04A87C9339e8687",
-      firstBlock: 4_733_361,
-    }),
-    chain("84532", "Base Sepolia", "ETH"),
+    {
+      ...chain("11155111", "Sepolia", "ETH", {
+        erc20: "0x399F5EE127ce7432E4921a61b8CF52b0af52cbfE",
+        ethereum: "0xe11BF2fDA23bF0A98365e1A4c04A87C9339e8687",
+        firstBlock: 4_733_361,
+      }),
+      isTestNetwork,
+    },
+    { ...chain("84532", "Base Sepolia", "ETH"), isTestNetwork },
     {
       id: "solana",
       name: "Solana",
@@ -125,11 +130,14 @@ export const seed: CatalogueData = {
 /** The development chain of `npm start` and its one token, worth nothing (`devnet.ts`). */
 export const devnetSeed: CatalogueData = {
   chains: [
-    chain(devnet.chainId, "Local devnet", "ETH", {
-      erc20: devnet.erc20FeeProxy,
-      ethereum: devnet.ethereumFeeProxy,
-      firstBlock: 0,
-    }),
+    {
+      ...chain(devnet.chainId, "Local devnet", "ETH", {
+        erc20: devnet.erc20FeeProxy,
+        ethereum: devnet.ethereumFeeProxy,
+        firstBlock: 0,
+      }),
+      isTestNetwork,
+    },
   ],
   tokens: [
     stable(devnet.tokenId, devnet.chainId, devnet.token, {

@@ -1,8 +1,10 @@
 import type { Request, Response } from "express";
 import {
+  type CatalogueChain,
   type LinkStatus,
   type TokenData,
   checkoutPageUrl,
+  formatAmount,
   isId,
   refuse,
   transactionPageUrl,
@@ -10,14 +12,17 @@ import {
 import { readParam, type Html, html } from "@payment-links/http";
 import type { Deps } from "../deps.ts";
 import { statusAt } from "../domain/link.ts";
-import { instructPayer } from "../domain/payment-instructions.ts";
+import { instructPayer, remainingAmount } from "../domain/payment-instructions.ts";
 import type { OwnedLinkView } from "../domain/link-view.ts";
+import { listPendingPayments } from "../store/payments.ts";
 import { answerPage } from "./answer-page.ts";
 import { assetUrl } from "./assets.ts";
-import { showInstructions } from "./show-instructions.ts";
-import { showOwner } from "./show-owner.ts";
+import { checkoutTexts as texts, fill } from "./checkout-texts.ts";
+import { showOwner, showProfile } from "./show-owner.ts";
+import { showInstructions, showPay } from "./show-pay.ts";
+import { showTestNetwork } from "./show-test-network.ts";
 import { showTime } from "./show-time.ts";
-import { showToken } from "./show-token.ts";
+import { showContract, showToken } from "./show-token.ts";
 
 /**
  * GET /@:handle/pay/:id: what a payer is asked for, and whether the link still takes payments.
@@ -35,57 +40,49 @@ export const getCheckoutPage =
       return;
     }
     const { token, shown } = deps.tokenOf(link.tokenId);
-    const { settlementChains } = deps;
-    const wish = { amount: undefined, settlementChains, now: deps.clock.now() };
-    const advice = instructPayer(link, token, wish);
-    const pay =
-      "instructions" in advice ? showInstructions(linkId, advice.instructions, shown) : undefined;
-    answerPage(res, {
-      title: `${link.toAmount} ${shown.symbol} to ${link.owner.username}`,
-      body: showCheckout(deps, link, { token: shown, pay }),
-      // A link that cannot be paid here needs no script to follow it.
-      ...(pay === undefined ? {} : { head: script, policy: "scripted" }),
+    const now = deps.clock.now();
+    const advice = instructPayer(link, token, {
+      amount: undefined,
+      settlementChains: deps.settlementChains,
+      now,
     });
+    const page = { link, token: shown, advice, status: statusAt(link, now) };
+    const title = `${link.toAmount} ${shown.symbol} to ${link.owner.username}`;
+    if ("reason" in advice) {
+      // A link that cannot be paid here needs no script to follow it.
+      answerPage(res, { title, body: showCheckout(deps, page, token.chain) });
+      return;
+    }
+    const { instructions } = advice;
+    const pending = await listPendingPayments(deps.pool, linkId);
+    const state = `${page.status} ${link.receivedAmount} null`;
+    const pay = showPay({ linkId, state, instructions, pending, token: shown });
+    const body = showCheckout(deps, { ...page, pay }, token.chain);
+    answerPage(res, { title, body, head: script, policy: "scripted" });
   };
 
 const script = html`<script type="module" src="${assetUrl("checkout.js")}"></script> `;
 
-const states: Readonly<Record<LinkStatus, { word: string; text: string }>> = {
-  active: { word: "Active", text: "This payment link is open." },
-  completed: { word: "Completed", text: "This payment link has been paid. Do not pay it again." },
-  inactive: {
-    word: "Inactive",
-    text: "This payment link no longer takes payments. Do not send anything to it.",
-  },
+type Page = {
+  link: OwnedLinkView;
+  token: TokenData;
+  status: LinkStatus;
+  advice: ReturnType<typeof instructPayer>;
+  /** Undefined where nobody is told how to pay. */
+  pay?: Html;
 };
 
-/** The account is suspended; the link itself may be payable again some day. */
-const heldState = {
-  word: "On hold",
-  text: "This payment link takes no payments right now. Do not send anything to it.",
-};
-
-const showCheckout = (
-  deps: Deps,
-  link: OwnedLinkView,
-  { token, pay }: { token: TokenData; pay: Html | undefined },
-): Html => {
-  const status = statusAt(link, deps.clock.now());
-  const isHeld = status === "active" && link.owner.isSuspended === true;
-  const state = isHeld ? heldState : states[status];
+const showCheckout = (deps: Deps, page: Page, chain: CatalogueChain): Html => {
+  const { link, token, advice, pay } = page;
   return html`<main class="card">
-    ${showOwner(link.owner)}
-    <h1 class="amount">${link.toAmount} <span class="unit">${token.symbol}</span></h1>
-    <p class="state">
-      <span class="badge ${isHeld ? "inactive" : status}">${state.word}</span> ${state.text}
-    </p>
+    ${showTestNetwork(chain)} ${showOwner(link.owner)}
+    <h1 class="amount">${showAmount(link.toAmount)} <span class="unit">${token.symbol}</span></h1>
+    ${showState(page)} ${pay}
     ${link.description === null ? undefined : html`<p class="description">${link.description}</p>`}
     <dl>
       ${showToken(token)}
-      <dt>Settles to</dt>
-      <dd><code>${link.destinationAddress}</code></dd>
       <dt>Received</dt>
-      <dd>${link.receivedAmount} ${token.symbol}${showUsage(link)}</dd>
+      <dd>${showAmount(link.receivedAmount)} ${token.symbol}${showUsage(link)}</dd>
       ${
         link.expiresAt === null
           ? undefined
@@ -93,9 +90,68 @@ const showCheckout = (
               <dd>${showTime(link.expiresAt)}</dd>`
       }
     </dl>
-    ${pay} ${showReceipt(deps, link)}
+    <details>
+      <summary>Details</summary>
+      <dl>
+        <dt>Settles to</dt>
+        <dd><code>${link.destinationAddress}</code></dd>
+        ${showContract(token)}
+      </dl>
+      ${"instructions" in advice ? showInstructions(advice.instructions, token) : undefined}
+    </details>
+    ${showReceipt(deps, link)} ${showProfile(link.owner)}
   </main>`;
 };
+
+/** The script groups its digits as the reader's language does. */
+const showAmount = (amount: string): Html => html`<data value="${amount}">${amount}</data>`;
+
+const showState = (page: Page): Html => {
+  const { badge, word, text } = stateOf(page);
+  return html`<p class="state"><span class="badge ${badge}">${word}</span> ${text}</p>`;
+};
+
+type State = { badge: LinkStatus; word: string; text: string };
+
+const stateOf = ({ link, token, status, advice }: Page): State => {
+  const { badges, states, unpayable } = texts;
+  if ("instructions" in advice) return openState(link, token);
+  switch (advice.reason) {
+    case "completed": {
+      const isPaid = remainingAmount(link).isZero();
+      const text = isPaid ? states.completed : fill(states.usedUp, amountsOf(link, token));
+      return { badge: status, word: badges.completed, text };
+    }
+    case "expired":
+    case "inactive":
+      return { badge: status, word: badges[advice.reason], text: states[advice.reason] };
+    case "account_suspended":
+      return { badge: "inactive", word: badges.held, text: states.held };
+    case "chain_not_watched":
+    case "no_fee_proxy":
+    case "amount_not_payable": {
+      const names = { chain: token.chain.name, owner: link.owner.username };
+      const open = openState(link, token);
+      return { ...open, text: `${open.text} ${fill(unpayable[advice.reason], names)}` };
+    }
+  }
+};
+
+const openState = (link: OwnedLinkView, token: TokenData): State => ({
+  badge: "active",
+  word: texts.badges.active,
+  text:
+    link.receivedAmount === "0"
+      ? texts.states.active
+      : fill(texts.states.partial, amountsOf(link, token)),
+});
+
+const amountsOf = (link: OwnedLinkView, { symbol }: TokenData) => ({
+  asked: link.toAmount,
+  received: link.receivedAmount,
+  remaining: formatAmount(remainingAmount(link)),
+  symbol,
+});
 
 const showUsage = ({ currentUsage, maxUsage }: OwnedLinkView): Html | undefined =>
   maxUsage === null ? undefined : html`, in ${currentUsage} of at most ${maxUsage} payments`;

@@ -6,9 +6,9 @@ import type { Payment } from "../domain/payment.ts";
 import type { OwnedLinkView } from "../domain/link-view.ts";
 import { findAppliedPayment } from "../store/payments.ts";
 import { answerPage } from "./answer-page.ts";
-import { showOwner } from "./show-owner.ts";
+import { showOwner, showProfile } from "./show-owner.ts";
 import { showTime } from "./show-time.ts";
-import { showToken } from "./show-token.ts";
+import { showContract, showToken } from "./show-token.ts";
 
 /** GET /tx/:id: the receipt of a payment that settled and counts. Other payments have none. */
 export const getTransactionPage =
@@ -40,7 +40,7 @@ const showReceipt = (deps: Deps, payment: Payment, link: OwnedLinkView): Html =>
     <p class="state"><span class="badge completed">Settled</span> This payment has settled.</p>
     ${link.description === null ? undefined : html`<p class="description">${link.description}</p>`}
     <dl>
-      ${showToken(token)}
+      ${showToken(token)} ${showContract(token)}
       <dt>Paid to</dt>
       <dd><code>${payment.destinationAddress}</code></dd>
       ${
@@ -55,5 +55,6 @@ const showReceipt = (deps: Deps, payment: Payment, link: OwnedLinkView): Html =>
       <dd><code>${payment.id}</code></dd>
     </dl>
     <p><a href="${url}">The payment link</a></p>
+    ${showProfile(link.owner)}
   </main>`;
 };

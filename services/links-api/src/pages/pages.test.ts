@@ -64,6 +64,22 @@ describe("GET /@:handle/pay/:id", () => {
     expect(page.text).not.toContain("<script");
   });
 
+  test("given a link of a chain that is not followed here, says so beside that it is open", async () => {
+    const { path } = await open();
+    expect((await rig.call(path)).text).toContain(
+      "This payment link is open. It cannot be paid on this page, as payments on Base are not " +
+        "followed here. Ask Alice&#39;s Shop how to pay",
+    );
+  });
+
+  test("given a test network, says above all that nothing is worth anything", async () => {
+    const account = sampleAccount();
+    const wallets = account.wallets.map((wallet) => ({ ...wallet, tokenId: "usdc-sepolia" }));
+    const { path } = await open({ ...account, wallets });
+    expect((await rig.call(path)).text).toContain("TEST: Sepolia is a test network.");
+    expect((await rig.call((await open()).path)).text).not.toContain("TEST:");
+  });
+
   test("given a completed or an inactive link, says so, and shows the receipt", async () => {
     const { id, path } = await open();
     const settlement = sampleSettlement(id, { amount: "25.5" });
@@ -77,7 +93,7 @@ describe("GET /@:handle/pay/:id", () => {
     const expiring = await open(sampleAccount(), { expirationDate: soon });
     rig.clock.advance(1000);
     const expired = await rig.call(expiring.path);
-    expect(expired.text).toContain('<span class="badge inactive">Inactive</span>');
+    expect(expired.text).toContain('<span class="badge inactive">Expired</span>');
   });
 
   test("given another handle than the owner's present one, redirects with 308 to it", async () => {
@@ -173,7 +189,7 @@ describe("the checkout of a link that can be paid on its chain", () => {
       expect(page.text).toContain(`<code>${data}</code>`);
     }
     expect(page.text).toContain(`<code>${instructions.paymentReference}</code>`);
-    expect(page.text).toContain("Pay 25.5 USDC");
+    expect(page.text).toMatch(/Pay\s+<data value="25.5">25.5<\/data>\s+USDC/);
     const scripts = [...page.text.matchAll(/<script[^>]* src="([^"]+)"/g)].map(([, url]) => url);
     expect(scripts).toHaveLength(1);
     const script = await paid.call(scripts[0] ?? "");
@@ -187,7 +203,7 @@ describe("the checkout of a link that can be paid on its chain", () => {
     await paid.settle(sampleSettlement(id, { amount: "1" }));
     const page = await paid.call(`/@${account.handle}/pay/${id}`);
     expectPage(page);
-    expect(page.text).not.toMatch(/<script|Payment reference/);
+    expect(page.text).not.toMatch(/<script|payment reference/);
   });
 });
 

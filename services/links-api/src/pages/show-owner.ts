@@ -2,16 +2,21 @@ import { ownerImagePath } from "@payment-links/contracts";
 import { type Html, html } from "@payment-links/http";
 import type { OwnerView } from "../domain/link-view.ts";
 
-/** The owner's public profile at the head of a page. */
+/** Who the owner is, at the head of a page. */
 export const showOwner = (owner: OwnerView): Html =>
   html`<header class="owner">
     ${showImage(owner, owner.backgroundImage, "banner")}
     ${showImage(owner, owner.profileImage, "portrait")}
-    <p class="name">${owner.username}</p>
+    <p class="name"><bdi>${owner.username}</bdi></p>
     <p class="handle">@${owner.handle}</p>
-    ${owner.bio === null ? undefined : html`<p class="bio">${owner.bio}</p>`}
-    ${showLinks(owner.links ?? [])}
   </header>`;
+
+/** What else the owner says of themselves, below what the page is for. */
+export const showProfile = (owner: OwnerView): Html =>
+  html`<footer class="owner">
+    ${owner.bio === null ? undefined : html`<p class="bio"><bdi>${owner.bio}</bdi></p>`}
+    ${showLinks(owner.links ?? [])}
+  </footer>`;
 
 /** Through an address of our own: the image's host is a stranger, and must not learn who pays. */
 const showImage = (
@@ -24,12 +29,12 @@ const showImage = (
     : undefined;
 
 const showLinks = (addresses: readonly string[]): Html | undefined => {
-  const items = addresses
-    .filter(isWebAddress)
-    .map(
-      (address) =>
-        html`<li><a href="${address}" rel="noopener noreferrer nofollow ugc">${address}</a></li>`,
-    );
+  const items = addresses.filter(isWebAddress).map(
+    (address) =>
+      html`<li>
+        <a href="${address}" rel="noopener noreferrer nofollow ugc"><bdi>${address}</bdi></a>
+      </li>`,
+  );
   return items.length === 0
     ? undefined
     : html`<ul class="links">

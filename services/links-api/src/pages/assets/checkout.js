@@ -1,116 +1,449 @@
-// What the checkout page does beyond showing: it follows the link's state, and pays with the browser's
-// own wallet where there is one. Everything that came from outside is put into the page as text.
+// What the checkout page does beyond showing: it follows the link's state, and pays with a wallet of
+// the browser. Once a wallet was asked for a payment, this browser remembers it and offers no second
+// one until the service, the chain or the person says that the first is gone. Everything that came
+// from outside is put into the page as text.
 
-const section = document.querySelector("#pay");
-const live = document.querySelector("#live");
-const walletButton = document.querySelector("#wallet");
-const { link: linkId, chain: chainId } = section.dataset;
+const find = (selector) => document.querySelector(selector);
+const section = find("#pay");
+const { link: linkId, chain: chainId, state: shownState, amount, symbol } = section.dataset;
+const { chainName, coin, token, decimals } = section.dataset;
+const texts = JSON.parse(section.dataset.texts);
+const payButton = find("#wallet");
+const goneButton = find("#gone");
+const picker = find("#wallets");
 
 const pollMs = 4_000;
+const reloadMs = 1_000;
+const askMsMax = 15_000;
 const receiptPollMs = 2_000;
-const receiptTriesMax = 300;
+const receiptTriesMax = 60;
 const wordDigits = 64;
-
-const say = (text) => {
-  live.textContent = text;
-};
+const nameCharactersMax = 40;
 
 const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
+/** Groups an amount's digits as its reader does, and keeps each of them: it never is a float. */
+const grouped = (decimal) => {
+  const [whole, fraction] = decimal.split(".");
+  const format = new Intl.NumberFormat(undefined, { numberingSystem: "latn" });
+  if (fraction === undefined) return format.format(BigInt(whole));
+  const point = format.formatToParts(1.1).find(({ type }) => type === "decimal").value;
+  return `${format.format(BigInt(whole))}${point}${fraction}`;
+};
+
+const fromBaseUnits = (units) => {
+  const digits = String(units).padStart(Number(decimals) + 1, "0");
+  const at = digits.length - Number(decimals);
+  const fraction = digits.slice(at).replace(/0+$/, "");
+  return grouped(fraction === "" ? digits.slice(0, at) : `${digits.slice(0, at)}.${fraction}`);
+};
+
+const fill = (text, values = {}) => {
+  const all = { amount: grouped(amount), symbol, chain: chainName, coin, ...values };
+  return text.replaceAll(/\{(\w+)\}/g, (place, name) => all[name] ?? place);
+};
+
 /** An error whose text is for the payer. */
 class Told extends Error {}
+const tell = (text, values) => new Told(fill(text, values));
+
+const short = (address) => `${address.slice(0, 6)}…${address.slice(-4)}`;
+
+// What this browser remembers of the link: the payment, from the moment that a wallet is asked for
+// it, and the allowance that was sent before. It holds no secret.
+
+const memoryName = `payment-link ${linkId}`;
+let unstored = {};
+
+const recall = () => {
+  try {
+    return JSON.parse(localStorage.getItem(memoryName)) ?? {};
+  } catch {
+    return unstored;
+  }
+};
+
+const remember = (change) => {
+  unstored = { ...recall(), ...change };
+  try {
+    localStorage.setItem(memoryName, JSON.stringify(unstored));
+  } catch {
+    // Storage is switched off: it is remembered for as long as the page stays.
+  }
+};
+
+// The wallets of this browser (EIP-6963), as they make themselves known.
+
+const announced = new Map();
+let chosen;
+
+const listWallets = () => {
+  if (announced.size > 0) return [...announced.values()];
+  const { ethereum: provider } = window;
+  return provider ? [{ info: { name: texts.browserWallet, rdns: "" }, provider }] : [];
+};
+
+/** The wallet that was chosen, or that paid before, or the only one. */
+const findWallet = () => {
+  const wallets = listWallets();
+  const { payment } = recall();
+  const former = wallets.find(({ info }) => info.rdns === payment?.wallet);
+  return chosen ?? former ?? (wallets.length === 1 ? wallets[0] : undefined);
+};
+
+const answeredByPersons = new Set([
+  "eth_requestAccounts",
+  "eth_sendTransaction",
+  "wallet_switchEthereumChain",
+]);
+
+/** Asks a wallet. What no person answers has a limit, as a node may never answer. */
+const askWallet = async ({ provider }, method, params) => {
+  const answer = provider.request({ method, params });
+  if (answeredByPersons.has(method)) return answer;
+  const late = pause(askMsMax).then(() => {
+    throw new Error(`no answer to ${method}`);
+  });
+  return Promise.race([answer, late]);
+};
+const ask = (method, ...params) => askWallet(chosen, method, params);
+
+// What the page shows.
+
+let link = { pendingPayments: JSON.parse(section.dataset.pending), payment: null };
+let isBusy = false;
+let isMined = false;
+let said;
+const released = new Set();
+
+const listSeen = () => link.pendingPayments.filter(({ id }) => !released.has(id));
+
+const textOfPayment = ({ hash }) => {
+  if (hash === undefined) return texts.asked;
+  return fill(isMined ? texts.mined : texts.sent, { hash });
+};
+
+const textOfState = () => {
+  const { payment } = recall();
+  const [seen] = listSeen();
+  if (seen !== undefined) return fill(texts.seen, { amount: grouped(seen.amount) });
+  return payment === undefined ? "" : textOfPayment(payment);
+};
+
+const render = () => {
+  const wallets = listWallets();
+  const isBlocked = recall().payment !== undefined || listSeen().length > 0;
+  payButton.hidden = wallets.length === 0;
+  payButton.disabled = isBusy || isBlocked;
+  goneButton.hidden = isBusy || !isBlocked;
+  find("#no-wallet").hidden = wallets.length > 0;
+  const text = said ?? textOfState();
+  if (find("#live").textContent !== text) find("#live").textContent = text;
+  if (!picker.hidden) showPicker(wallets);
+};
+
+const say = (text) => {
+  said = text;
+  render();
+};
+
+const showPicker = (wallets) => {
+  const buttons = wallets.map((wallet) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(document.createElement("bdi"));
+    button.firstChild.textContent = [...wallet.info.name].slice(0, nameCharactersMax).join("");
+    button.addEventListener("click", () => {
+      picker.hidden = true;
+      chosen = wallet;
+      void payOnce();
+    });
+    return button;
+  });
+  picker.replaceChildren(picker.firstElementChild, ...buttons);
+};
+
+// What the service and the chain say of the remembered payment.
 
 const readLink = async () => {
-  const answer = await fetch(`/checkout/payment-links/${encodeURIComponent(linkId)}`);
-  if (!answer.ok) throw new Told("How this link stands cannot be read right now.");
+  const { payment } = recall();
+  const query = payment?.hash === undefined ? "" : `?sourceTransaction=${payment.hash}`;
+  const answer = await fetch(`/checkout/payment-links/${encodeURIComponent(linkId)}${query}`);
+  if (!answer.ok) throw tell(texts.offline);
   return answer.json();
 };
 
-const textOf = ({ pendingPayments, token }) => {
-  const [pending] = pendingPayments;
-  return pending === undefined
-    ? ""
-    : `A payment of ${pending.amount} ${token.symbol} was seen and is being confirmed. Do not pay again.`;
+const endPayment = (text) => {
+  remember({ payment: undefined, allowance: undefined });
+  isMined = false;
+  say(text);
 };
 
-let shown;
-let isPaying = false;
+const hearService = ({ payment: found }, { hash }) => {
+  if (found === null || found.status === "processing") return;
+  if (found.status === "failed") endPayment(texts.failed);
+  // What counts has changed the link, and its page says so.
+  else endPayment(found.applied ? undefined : fill(texts.uncounted, { hash }));
+};
+
+const isSame = (sent, { to, data }) =>
+  sent.to?.toLowerCase() === to.toLowerCase() && sent.input === data;
+
+/**
+ * The transaction that used the payment's nonce. The block in which the sender's count passed it is
+ * found by halving; undefined if none can be found.
+ */
+const findTaker = async (wallet, { from, nonce, block }) => {
+  const countAt = async (number) =>
+    Number(await askWallet(wallet, "eth_getTransactionCount", [from, number]));
+  if ((await countAt("latest")) <= nonce) return undefined;
+  let [low, high] = [block, Number(await askWallet(wallet, "eth_blockNumber", []))];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if ((await countAt(`0x${middle.toString(16)}`)) > nonce) high = middle;
+    else low = middle + 1;
+  }
+  const full = await askWallet(wallet, "eth_getBlockByNumber", [`0x${high.toString(16)}`, true]);
+  const isTaker = (one) =>
+    one.from?.toLowerCase() === from.toLowerCase() && Number(one.nonce) === nonce;
+  return full?.transactions.find(isTaker);
+};
+
+/** A wallet that speeds a payment up sends it again under another hash: that is followed. */
+const hearChain = async (payment) => {
+  const wallet = findWallet();
+  if (wallet === undefined || payment.hash === undefined) return;
+  if (BigInt(await askWallet(wallet, "eth_chainId", [])) !== BigInt(chainId)) return;
+  const receipt = await askWallet(wallet, "eth_getTransactionReceipt", [payment.hash]);
+  isMined = receipt !== null;
+  if (receipt && BigInt(receipt.status) === 0n) return endPayment(texts.refused);
+  if (receipt || payment.nonce === undefined) return render();
+  const taker = await findTaker(wallet, payment);
+  if (taker === undefined || taker.hash === payment.hash) return;
+  if (isSame(taker, payment)) remember({ payment: { ...payment, hash: taker.hash } });
+  else endPayment(texts.replaced);
+};
+
+const look = async () => {
+  link = await readLink();
+  const { payment } = recall();
+  if (payment !== undefined) hearService(link, payment);
+  if (`${link.status} ${link.receivedAmount} ${link.reason}` !== shownState && !isBusy) {
+    await pause(reloadMs);
+    location.reload();
+    return;
+  }
+  if (said === texts.offline) said = undefined;
+  render();
+  if (payment?.hash === undefined || link.payment !== null) return;
+  // A wallet that does not answer says nothing of the payment.
+  await hearChain(payment).catch(() => undefined);
+};
 
 /** Once the link has changed, the server's page shows best what it is now. */
 const follow = async () => {
   for (;;) {
+    if (!document.hidden) {
+      await look().catch(() => {
+        if (!isBusy) say(texts.offline);
+      });
+    }
     await pause(pollMs);
-    if (document.hidden) continue;
-    const link = await readLink().catch(() => undefined);
-    if (link === undefined) continue;
-    const state = `${link.status} ${link.receivedAmount} ${link.reason}`;
-    if (shown !== undefined && shown !== state) location.reload();
-    shown = state;
-    if (!isPaying || link.pendingPayments.length > 0) say(textOf(link));
   }
 };
 
-const wallet = window.ethereum;
-const ask = (method, ...params) => wallet.request({ method, params });
+// Paying.
 
 const chooseChain = async () => {
   const wanted = `0x${BigInt(chainId).toString(16)}`;
   if (BigInt(await ask("eth_chainId")) === BigInt(wanted)) return;
   await ask("wallet_switchEthereumChain", { chainId: wanted });
-  if (BigInt(await ask("eth_chainId")) !== BigInt(wanted)) {
-    throw new Told("The wallet is on another network than this payment link.");
-  }
+  if (BigInt(await ask("eth_chainId")) !== BigInt(wanted)) throw tell(texts.wrongNetwork);
 };
 
 const word = (address) => address.slice(2).toLowerCase().padStart(wordDigits, "0");
+const callToken = async (data) => BigInt(await ask("eth_call", { to: token, data }, "latest"));
+/** ERC-20 `balanceOf(owner)` and `allowance(owner, spender)`; a native coin has no contract. */
+const readBalance = async (owner) =>
+  token === ""
+    ? BigInt(await ask("eth_getBalance", owner, "latest"))
+    : callToken(`0x70a08231${word(owner)}`);
+const readAllowance = (owner, spender) => callToken(`0xdd62ed3e${word(owner)}${word(spender)}`);
 
-/** ERC-20 `allowance(owner, spender)`. */
-const readAllowance = async (token, owner, spender) => {
-  const data = `0xdd62ed3e${word(owner)}${word(spender)}`;
-  return BigInt(await ask("eth_call", { to: token, data }, "latest"));
+const toTransaction = (from, { to, data, value }) => ({
+  from,
+  to,
+  data,
+  value: `0x${BigInt(value).toString(16)}`,
+});
+
+const checkBalance = async (from, { amountBaseUnits }) => {
+  say(texts.checking);
+  const units = await readBalance(from);
+  const values = { account: short(from), balance: fromBaseUnits(units) };
+  find("#account").textContent = fill(texts.account, values);
+  find("#account").hidden = false;
+  if (units < BigInt(amountBaseUnits)) throw tell(texts.lacksToken, values);
 };
 
-const waitMined = async (hash) => {
+/** The step that comes first is tried out before anything is signed. */
+const tryOut = async (from, step) => {
+  const lack = tell(texts.lacksGas, { account: short(from) });
+  const transaction = toTransaction(from, step);
+  const gas = await ask("eth_estimateGas", transaction).catch((error) => {
+    if (/insufficient funds/i.test(error?.message)) throw lack;
+    if (error?.code === 3 || /revert/i.test(error?.message)) throw tell(texts.blocked);
+    throw error;
+  });
+  const [price, coins] = [await ask("eth_gasPrice"), await ask("eth_getBalance", from, "latest")];
+  if (BigInt(coins) < BigInt(step.value) + BigInt(gas) * BigInt(price)) throw lack;
+};
+
+const waitForAllowance = async ({ hash }) => {
+  say(texts.allowing);
   for (let tries = 0; tries < receiptTriesMax; tries += 1) {
-    const receipt = await ask("eth_getTransactionReceipt", hash);
-    if (receipt && BigInt(receipt.status) === 1n) return;
-    if (receipt) throw new Told("The network refused the transaction; nothing was paid by it.");
+    const receipt = await ask("eth_getTransactionReceipt", hash).catch(() => null);
+    if (receipt) {
+      remember({ allowance: undefined });
+      if (BigInt(receipt.status) === 1n) return;
+      throw tell(texts.allowanceRefused);
+    }
     await pause(receiptPollMs);
   }
-  throw new Told("The transaction is not in a block yet. Look at it in your wallet.");
+  // To send it again pays nothing.
+  remember({ allowance: undefined });
+  throw tell(texts.allowanceWaits);
+};
+
+/** Sends what an allowance still needs; answers how many steps that were. */
+const allow = async (from, { steps, proxyAddress, amountBaseUnits }) => {
+  if (steps.length === 1) return 0;
+  const { allowance: former } = recall();
+  if (former !== undefined) await waitForAllowance(former);
+  const allowance = await readAllowance(from, proxyAddress);
+  if (allowance >= BigInt(amountBaseUnits)) return 0;
+  const needed = steps.filter(
+    ({ kind }) => kind === "approve" || (kind === "reset_allowance" && allowance > 0n),
+  );
+  await tryOut(from, needed[0]);
+  for (const [index, step] of needed.entries()) {
+    say(fill(texts.allow, { step: index + 1, steps: needed.length + 1 }));
+    const hash = await ask("eth_sendTransaction", toTransaction(from, step));
+    remember({ allowance: { hash } });
+    await waitForAllowance({ hash });
+  }
+  return needed.length;
+};
+
+// With these a wallet says that it has sent nothing. After any other error it may have.
+const refusals = new Set([4001, 4100, 4200, 4902, -32601, -32602]);
+
+const sendPayment = async (from, step) => {
+  const [nonce, block] = await Promise.all([
+    ask("eth_getTransactionCount", from, "pending").then(Number),
+    ask("eth_blockNumber").then(Number),
+  ]);
+  const fresh = await readLink();
+  if (recall().payment !== undefined) throw tell(texts.otherTab);
+  if (fresh.instructions?.amount !== amount) throw tell(texts.changed);
+  link = fresh;
+  if (listSeen().length > 0) throw new Told("");
+  const { to, data } = step;
+  const payment = { from, to, data, nonce, block, wallet: chosen.info.rdns };
+  remember({ payment });
+  try {
+    const hash = await ask("eth_sendTransaction", toTransaction(from, step));
+    remember({ payment: { ...payment, hash } });
+  } catch (error) {
+    if (!refusals.has(error?.code)) throw new Told("");
+    remember({ payment: undefined });
+    throw error;
+  }
 };
 
 const pay = async () => {
+  say(texts.connecting);
   const [from] = await ask("eth_requestAccounts");
   await chooseChain();
-  const { instructions } = await readLink();
-  if (instructions === null) throw new Told("This link takes no payment right now.");
-  for (const { kind, to, value, data } of instructions.steps) {
-    if (kind === "reset_allowance") {
-      const allowance = await readAllowance(to, from, instructions.proxyAddress);
-      if (allowance === 0n) continue;
-    }
-    say(kind === "pay" ? "Confirm the payment in your wallet." : "Confirm the allowance.");
-    const sent = { from, to, data, value: `0x${BigInt(value).toString(16)}` };
-    const hash = await ask("eth_sendTransaction", sent);
-    say("Sent. Waiting for the network.");
-    await waitMined(hash);
-  }
-  say("Paid. It is being confirmed; this page will say so.");
+  link = await readLink();
+  const { instructions } = link;
+  if (instructions?.amount !== amount) throw tell(texts.changed);
+  if (recall().payment !== undefined || listSeen().length > 0) throw new Told("");
+  await checkBalance(from, instructions);
+  const done = await allow(from, instructions);
+  const step = instructions.steps.at(-1);
+  await tryOut(from, step);
+  await chooseChain();
+  say(done === 0 ? texts.confirm : fill(texts.payStep, { step: done + 1, steps: done + 1 }));
+  await sendPayment(from, step);
 };
 
-if (wallet !== undefined) {
-  walletButton.hidden = false;
-  walletButton.addEventListener("click", async () => {
-    walletButton.disabled = true;
-    isPaying = true;
-    try {
-      await pay();
-    } catch (error) {
-      say(error instanceof Told ? error.message : "The wallet did not carry this out.");
-      walletButton.disabled = false;
-    }
+const wordsOf = (error) => {
+  if (error instanceof Told) return error.message;
+  if (error?.code === 4001) return texts.rejected;
+  if (error?.code === 4902) return fill(texts.unknownNetwork);
+  if (error?.code === -32002) return texts.busyWallet;
+  return fill(texts.chainDown);
+};
+
+/** Holds one lock for all tabs of this link; without locks the memory alone parts them. */
+const alone = (work) =>
+  navigator.locks === undefined
+    ? work()
+    : navigator.locks.request(memoryName, { ifAvailable: true }, (lock) => {
+        if (lock === null) throw tell(texts.otherTab);
+        return work();
+      });
+
+const payOnce = async () => {
+  if (isBusy || recall().payment !== undefined || listSeen().length > 0) return;
+  isBusy = true;
+  let words;
+  try {
+    await alone(pay);
+  } catch (error) {
+    words = wordsOf(error);
+  }
+  isBusy = false;
+  say(words || undefined);
+};
+
+payButton.addEventListener("click", () => {
+  chosen = findWallet();
+  if (chosen !== undefined) return void payOnce();
+  picker.hidden = false;
+  render();
+  picker.querySelector("button").focus();
+});
+
+const dialog = find("#confirm-gone");
+goneButton.addEventListener("click", () => dialog.showModal());
+dialog.addEventListener("close", () => {
+  if (dialog.returnValue !== "gone") return;
+  for (const { id } of link.pendingPayments) released.add(id);
+  endPayment(undefined);
+});
+
+for (const data of document.querySelectorAll("data")) data.textContent = grouped(data.value);
+
+for (const button of document.querySelectorAll("[data-copy]")) {
+  button.hidden = navigator.clipboard === undefined;
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(button.dataset.copy);
+    button.textContent = texts.copied;
   });
 }
 
+window.addEventListener("eip6963:announceProvider", ({ detail }) => {
+  announced.set(detail.info.uuid, detail);
+  render();
+});
+window.dispatchEvent(new Event("eip6963:requestProvider"));
+// What another tab of this browser has done.
+window.addEventListener("storage", render);
+window.addEventListener("pageshow", ({ persisted }) => {
+  if (persisted) location.reload();
+});
+
+render();
 await follow();

@@ -1,0 +1,102 @@
+import type { NoInstructionsReason } from "../domain/payment-instructions.ts";
+
+/** Every English sentence of the checkout; `{name}` is filled in. Another language is another such file. */
+export const checkoutTexts = {
+  badges: {
+    active: "Active",
+    completed: "Completed",
+    expired: "Expired",
+    inactive: "Inactive",
+    held: "On hold",
+  },
+  states: {
+    active: "This payment link is open.",
+    partial: "{received} of {asked} {symbol} received, {remaining} left.",
+    completed: "This payment link has been paid. Do not pay it again.",
+    usedUp:
+      "This payment link has had all the payments that it takes: {received} of {asked} {symbol} " +
+      "arrived. Do not pay it again.",
+    expired: "This payment link has expired. Do not send anything to it.",
+    inactive: "Its owner has closed this payment link. Do not send anything to it.",
+    held: "This payment link takes no payments right now. Do not send anything to it.",
+  },
+  /** Why nobody is told how to pay a link that is open. */
+  unpayable: {
+    chain_not_watched:
+      "It cannot be paid on this page, as payments on {chain} are not followed here. Ask {owner} " +
+      "how to pay, and send nothing to an address by yourself.",
+    no_fee_proxy:
+      "It cannot be paid on this page, as there is no payment contract for its token on {chain}. " +
+      "Ask {owner} how to pay, and send nothing to an address by yourself.",
+    amount_not_payable:
+      "It cannot be paid, as its amount is more than {chain} can express. Ask {owner} for another.",
+  } satisfies Partial<Record<NoInstructionsReason, string>>,
+  testNetwork: "TEST: {chain} is a test network. Nothing here is worth anything.",
+  seen: "A payment of {amount} {symbol} was seen and is being confirmed. Do not pay again.",
+  pay: "Pay {amount} {symbol}",
+  noScript: "To pay by hand, send the transactions under Details from your wallet.",
+  plainTransfer:
+    "A plain transfer to the owner's address cannot be told apart and does not complete this " +
+    "link: pay through the contract below.",
+  /** What the page's script says. */
+  script: {
+    noWallet:
+      "There is no wallet in this browser. Open this page in your wallet's own browser, or pay by " +
+      "hand with what is under Details.",
+    choose: "Choose a wallet",
+    browserWallet: "This browser's wallet",
+    connecting: "Your wallet asks whether this page may see your account.",
+    account: "{account} has {balance} {symbol}",
+    checking: "Looking at your balance.",
+    allow: "Step {step} of {steps}: allow the payment contract to take exactly this amount.",
+    allowing: "The allowance was sent; no payment yet. Waiting for the network.",
+    payStep: "Step {step} of {steps}: confirm the payment in your wallet.",
+    confirm: "Confirm the payment in your wallet.",
+    asked:
+      "Your wallet was asked for this payment and has not answered this page. Look there: if you " +
+      "confirmed it, wait here and do not pay again.",
+    sent: "Sent. Waiting for the network. Do not pay again. Transaction {hash}",
+    mined: "In a block. Waiting until it is seen here. Do not pay again. Transaction {hash}",
+    seen: "A payment of {amount} {symbol} was seen and is being confirmed. Do not pay again.",
+    uncounted:
+      "Your payment arrived but does not count on this link. Do not pay again; ask its owner. " +
+      "Transaction {hash}",
+    failed: "Your payment failed: it is not on the chain. You can pay again.",
+    refused: "The network refused your transaction; nothing was paid by it. You can pay again.",
+    replaced:
+      "Another transaction of your wallet took the payment's place, so nothing was paid by it. " +
+      "You can pay again.",
+    rejected: "You declined in your wallet. Nothing was paid; you can try again.",
+    busyWallet: "Your wallet has an open question. Answer it there, then try again.",
+    wrongNetwork: "Your wallet is on another network. Switch it to {chain}, then try again.",
+    unknownNetwork:
+      "Your wallet does not know {chain}. Add this network in your wallet, then try again.",
+    lacksToken: "{account} has {balance} {symbol}, which is less than {amount}. Nothing was sent.",
+    lacksGas:
+      "{account} has too little {coin} for the network's fee. Add some, then try again. Nothing was sent.",
+    blocked:
+      "The token's contract would refuse this payment: it may block your address or the owner's. " +
+      "Nothing was paid.",
+    chainDown:
+      "Your wallet cannot reach {chain} right now. Nothing was paid; try again in a moment.",
+    allowanceRefused: "The network refused the allowance. Nothing was paid; you can try again.",
+    allowanceWaits: "The allowance is not in a block yet. Nothing was paid; you can try again.",
+    changed: "This link has changed. Look at it again before you pay.",
+    otherTab: "This link is being paid in another tab.",
+    offline: "How this link stands cannot be read right now. Trying again.",
+    gone: "It never arrived, or was cancelled",
+    copied: "Copied",
+  },
+  confirmGone: {
+    title: "Is the first payment really gone?",
+    text:
+      "Go on only if your wallet shows that it was cancelled, has failed or was never sent. If it " +
+      "arrives later as well, you will have paid twice, and this page cannot call it back.",
+    wait: "Keep waiting",
+    gone: "It is gone, let me pay again",
+  },
+} as const;
+
+/** Fills values into a text's places. */
+export const fill = (text: string, values: Readonly<Record<string, string>>): string =>
+  text.replaceAll(/\{(\w+)\}/g, (place, name: string) => values[name] ?? place);

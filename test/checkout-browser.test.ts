@@ -1,0 +1,215 @@
+import { afterAll, afterEach, beforeAll, expect } from "@jest/globals";
+import { devnet } from "@payment-links/contracts";
+import { findAxeFaults } from "./rig/find-axe-faults.ts";
+import { needingChromium } from "./rig/find-chromium.ts";
+import {
+  type Checkout,
+  type Payer,
+  clickPay,
+  mayPay,
+  openCheckout,
+  paymentsOf,
+} from "./rig/open-checkout.ts";
+import { type TestWallet, WalletError } from "./rig/wallet.ts";
+
+const { program, describe, test } = await needingChromium();
+
+/** Known to the node; it holds coins, no token, and allows nothing. */
+const stranger = "0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65";
+/** One of the chain's payers, who holds and allows everything. */
+const blocked = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC";
+/** Another of them. */
+const resetter = "0x90F79bf6EB2c4f870365E785982E1f101E93b906";
+/** A payer of no chain: it holds nothing. */
+const penniless = "0x000000000000000000000000000000000000dEaD";
+
+let rig: Checkout;
+
+beforeAll(async () => {
+  if (program !== undefined) rig = await openCheckout(program);
+});
+afterEach(async () => {
+  expect(await rig?.closePersons()).toEqual(rig && []);
+});
+afterAll(() => rig?.close());
+
+const mint = (to: string, amount: bigint) => {
+  const words = [to.slice(2).toLowerCase(), amount.toString(16)];
+  const data = `0x40c10f19${words.map((word) => word.padStart(64, "0")).join("")}`;
+  const token = rig.chain.addressOf("usdc");
+  return rig.chain.ask("eth_sendTransaction", [{ from: stranger, to: token, data }]);
+};
+
+describe("a payer with a wallet", () => {
+  test("allows the exact amount, pays it, and watches it settle without a reload of their own", async () => {
+    await mint(stranger, 1_234_500_000n);
+    const payer = await rig.openPayer({ toAmount: "1234.5", account: stranger });
+    await payer.goTo(payer.link.pageUrl);
+    expect(await payer.text()).toContain("Pay 1,234.5 USDC");
+    const url = `${rig.system.publicUrl}/checkout/payment-links/${payer.link.id}`;
+    const { instructions } = (await (await fetch(url)).json()) as {
+      instructions: { steps: { to: string; data: string }[] };
+    };
+    await clickPay(payer);
+    await payer.see("Do not pay again");
+    await payer.see("0x15d3…6A65 has 1,234.5 USDC");
+    expect(payer.wallet.sent()).toEqual(
+      instructions.steps.map(({ to, data }) => ({ from: stranger, to, data, value: "0x0" })),
+    );
+    await payer.see("A payment of 1,234.5 USDC was seen and is being confirmed.");
+    await rig.chain.mine(3);
+    await payer.see("This payment link has been paid.");
+    expect(await mayPay(payer)).toBe(false);
+  });
+
+  test("pays the chain's own coin in one step", async () => {
+    const payer = await rig.openPayer({ toAmount: "1.5", tokenId: "coin" });
+    await payer.goTo(payer.link.pageUrl);
+    await clickPay(payer);
+    await payer.see("Do not pay again");
+    const [sent, ...more] = payer.wallet.sent();
+    expect([sent?.value, more]).toEqual(["0x14d1120d7b160000", []]);
+    await payer.see("A payment of 1.5 ETH was seen");
+  });
+
+  test("takes an earlier allowance back first, where the token wants that", async () => {
+    const token = rig.chain.addressOf("silent");
+    const approve = async (amount: string) => {
+      const words = [devnet.erc20FeeProxy.slice(2).toLowerCase(), amount];
+      const data = `0x095ea7b3${words.map((word) => word.padStart(64, "0")).join("")}`;
+      await rig.chain.ask("eth_sendTransaction", [{ from: resetter, to: token, data }]);
+    };
+    await approve("0");
+    await approve("1");
+    const payer = await rig.openPayer({ toAmount: "7", tokenId: "silent", account: resetter });
+    await payer.goTo(payer.link.pageUrl);
+    await clickPay(payer);
+    await payer.see("Do not pay again");
+    expect(payer.wallet.sent().map(({ to }) => to)).toEqual([token, token, devnet.erc20FeeProxy]);
+    await payer.see("A payment of 7 SILENT was seen");
+  });
+
+  test("that makes itself known late is found", async () => {
+    const payer = await rig.openPayer({ toAmount: "25", announceAfterMs: 500 });
+    await payer.goTo(payer.link.pageUrl);
+    await payer.see("There is no wallet in this browser.");
+    await clickPay(payer);
+    await payer.see("Do not pay again");
+    expect(await payer.text()).not.toContain("There is no wallet");
+  });
+
+  test("has the choice among several", async () => {
+    const payer = await rig.openPayer({ toAmount: "25", walletNames: ["First", "Second <b>"] });
+    await payer.goTo(payer.link.pageUrl);
+    await clickPay(payer);
+    await payer.see("Choose a wallet");
+    await payer.click("Second <b>");
+    await payer.see("Do not pay again");
+    expect(payer.wallets.map((wallet) => paymentsOf(wallet).length)).toEqual([0, 1]);
+  });
+
+  test("nobody has, is told how to pay all the same", async () => {
+    const { link } = await rig.openPayer({ toAmount: "25" });
+    const person = await rig.openPerson({});
+    const tab = await person.openTab();
+    await tab.goTo(link.pageUrl);
+    await tab.see("There is no wallet in this browser.");
+    expect(await mayPay(tab)).toBe(false);
+  });
+});
+
+const fail =
+  (code: number, message = "no") =>
+  () => {
+    throw new WalletError(code, message);
+  };
+
+const refusals: [string, (wallet: TestWallet) => void, string][] = [
+  [
+    "who declines to connect",
+    (wallet) => wallet.decide("eth_requestAccounts", fail(4001)),
+    "You declined in your wallet. Nothing was paid; you can try again.",
+  ],
+  [
+    "who declines to pay",
+    (wallet) => wallet.decide("eth_sendTransaction", fail(4001)),
+    "You declined in your wallet. Nothing was paid; you can try again.",
+  ],
+  [
+    "whose wallet stays on another network",
+    (wallet) => {
+      wallet.decide("eth_chainId", () => "0x1");
+      wallet.decide("wallet_switchEthereumChain", () => null);
+    },
+    "Your wallet is on another network. Switch it to Local devnet, then try again.",
+  ],
+  [
+    "whose wallet does not know the network",
+    (wallet) => {
+      wallet.decide("eth_chainId", () => "0x1");
+      wallet.decide("wallet_switchEthereumChain", fail(4902));
+    },
+    "Your wallet does not know Local devnet. Add this network in your wallet, then try again.",
+  ],
+  [
+    "whose wallet has an open question",
+    (wallet) => wallet.decide("eth_requestAccounts", fail(-32002)),
+    "Your wallet has an open question. Answer it there, then try again.",
+  ],
+  [
+    "whose wallet cannot reach the chain",
+    (wallet) => wallet.decide("eth_call", fail(-32603)),
+    "Your wallet cannot reach Local devnet right now. Nothing was paid; try again in a moment.",
+  ],
+  [
+    "who has too little for the fee",
+    (wallet) => wallet.decide("eth_getBalance", () => "0x1"),
+    "0x7099…79C8 has too little ETH for the network's fee.",
+  ],
+];
+
+/** Says what went wrong, to everybody, and can be tried again. */
+const expectNothingPaid = async (payer: Payer, words: string): Promise<void> => {
+  await payer.see(words);
+  expect(await mayPay(payer)).toBe(true);
+  expect(await findAxeFaults(payer.page)).toEqual([]);
+  const { payments } = await rig.system.show(payer.link.id);
+  expect(payments).toEqual([]);
+};
+
+describe("a payer", () => {
+  test.each(refusals)("%s is told so, and may try again", async (_who, refuse, words) => {
+    const payer = await rig.openPayer({ toAmount: "25" });
+    refuse(payer.wallet);
+    await payer.goTo(payer.link.pageUrl);
+    await clickPay(payer);
+    await expectNothingPaid(payer, words);
+  });
+
+  test("with too little of the token is told before anything is signed", async () => {
+    const payer = await rig.openPayer({ toAmount: "25", account: penniless });
+    await payer.goTo(payer.link.pageUrl);
+    await clickPay(payer);
+    await expectNothingPaid(payer, "0x0000…dEaD has 0 USDC, which is less than 25.");
+    expect(payer.wallet.sent()).toEqual([]);
+  });
+
+  test("whom the token's contract blocks is told before the payment is sent", async () => {
+    await rig.chain.blockAccount(blocked);
+    const payer = await rig.openPayer({ toAmount: "25", tokenId: "blocking", account: blocked });
+    await payer.goTo(payer.link.pageUrl);
+    await clickPay(payer);
+    await expectNothingPaid(payer, "The token's contract would refuse this payment");
+    expect(paymentsOf(payer.wallet)).toEqual([]);
+  });
+
+  test("whose allowance the network refuses is told that nothing was paid", async () => {
+    await mint(stranger, 25_000_000n);
+    const payer = await rig.openPayer({ toAmount: "25", account: stranger });
+    payer.wallet.decide("eth_getTransactionReceipt", () => ({ status: "0x0" }));
+    await payer.goTo(payer.link.pageUrl);
+    await clickPay(payer);
+    await expectNothingPaid(payer, "The network refused the allowance. Nothing was paid");
+    expect(paymentsOf(payer.wallet)).toEqual([]);
+  });
+});

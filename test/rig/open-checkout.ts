@@ -1,0 +1,88 @@
+import { devnet } from "@payment-links/contracts";
+import { openChain } from "@payment-links/settlement-listener/testing";
+import { type Person, openChromium } from "./chromium.ts";
+import { type LinkOrder, openPaymentSystem } from "./payment-system.ts";
+import { type TestWallet, openWallet } from "./wallet.ts";
+
+/** One of the chain's payers, whom it lets hold plenty and allow everything. */
+const payer = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
+
+type PayerOptions = LinkOrder & {
+  account?: string;
+  /** The names of the wallets in the payer's browser. */
+  walletNames?: readonly string[];
+  /** When they make themselves known; at once if not given. */
+  announceAfterMs?: number;
+};
+
+/**
+ * Links over a real chain that makes a block for each transaction, a watcher of it, and a browser whose
+ * payers have wallets over the chain's node.
+ */
+export const openCheckout = async (program: string) => {
+  const chain = await openChain();
+  const { chains, tokens } = chain.catalogueData;
+  const resetting = tokens.map((token) =>
+    token.id === "silent" ? { ...token, approveResetsFirst: true } : token,
+  );
+  const catalogueData = { chains, tokens: resetting };
+  const system = await openPaymentSystem({ chain: { ...chain, catalogueData } });
+  await system.startWatcher();
+  await chain.ask("evm_setAutomine", [true]);
+  const chromium = await openChromium(program);
+  const persons: Person[] = [];
+
+  const openPerson = async (options: Partial<Parameters<typeof chromium.openPerson>[0]>) => {
+    const person = await chromium.openPerson({ origin: system.publicUrl, ...options });
+    persons.push(person);
+    return person;
+  };
+  return {
+    chain,
+    system,
+    openPerson,
+    /** A new link, and somebody with a wallet in front of a tab. */
+    openPayer: async (options: PayerOptions) => {
+      const { account = payer, walletNames = ["Test"], announceAfterMs = 0, ...order } = options;
+      const link = await system.createLink(order);
+      const own = { nodeUrl: chain.url, account, chainId: chain.chainId, announceAfterMs };
+      const wallets = walletNames.map((name) => openWallet({ name, ...own }));
+      const [wallet] = wallets;
+      if (wallet === undefined) throw new Error("a payer has a wallet");
+      const person = await openPerson({ wallets });
+      return { link, wallet, wallets, person, ...(await person.openTab()) };
+    },
+    /** Closes the browsers of all persons; answers what the policy stopped or went elsewhere. */
+    closePersons: async (): Promise<string[]> => {
+      const closed = persons.splice(0);
+      await Promise.all(closed.map((person) => person.close()));
+      return closed.flatMap(({ faults }) => faults);
+    },
+    close: async () => {
+      await chromium.close();
+      await system.close();
+      await chain.close();
+    },
+  };
+};
+export type Checkout = Awaited<ReturnType<typeof openCheckout>>;
+export type Payer = Awaited<ReturnType<Checkout["openPayer"]>>;
+
+/** The payments that a wallet was asked to send; allowances are none. */
+export const paymentsOf = (wallet: TestWallet) =>
+  wallet.sent().filter(({ to }) => to.toLowerCase() === devnet.erc20FeeProxy.toLowerCase());
+
+/** Whether the page lets its person pay now. */
+export const mayPay = async ({ page }: Pick<Payer, "page">): Promise<boolean> => {
+  const buttons = await page.getByRole("button", { name: /^Pay / }).all();
+  const states = await Promise.all(buttons.map((button) => button.isEnabled()));
+  return states.includes(true);
+};
+
+/** Clicks on paying, once that is offered. */
+export const clickPay = ({ page }: Pick<Payer, "page">): Promise<void> =>
+  page.getByRole("button", { name: /^Pay / }).click();
+
+/** The page's own look at its link is left without an answer from now on. */
+export const holdLooks = ({ page }: Pick<Payer, "page">): Promise<unknown> =>
+  page.route("**/checkout/payment-links/**", () => undefined);
