@@ -44,7 +44,29 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
+/** Nobody mines here: the chain does, until its newest four blocks hold nothing. */
+const restedBlock = (chain: Pick<Devnet, "url">) =>
+  waitUntil("the chain is at rest", async () => {
+    const reader = readerOf(chain);
+    const head = await reader.getBlock();
+    const numbers = [0n, 1n, 2n, 3n].map((back) => head.number - back);
+    const counts = numbers.map((blockNumber) => reader.getBlockTransactionCount({ blockNumber }));
+    return (await Promise.all(counts)).every((count) => count === 0) ? head : undefined;
+  });
+
 describe("the development chain", () => {
+  test("makes a payment final by itself: four blocks follow it, and no more", async () => {
+    const chain = await openDevnet({ log: silent });
+    await restedBlock(chain);
+    await mint(chain, 1n);
+    const reader = readerOf(chain);
+    const paidIn = (await reader.getLogs({ fromBlock: 0n })).at(-1)?.blockNumber ?? 0n;
+    const isFinal = async () => (await reader.getBlock({ blockTag: "finalized" })).number >= paidIn;
+    await waitUntil("the payment is final", isFinal);
+    expect((await restedBlock(chain)).number).toBe(paidIn + 4n);
+    await chain.close();
+  });
+
   test("has the proxies and a dollar of 6 decimals where the catalogue says so", async () => {
     const chain = await openDevnet({ log: silent });
     const reader = readerOf(chain);
@@ -62,7 +84,7 @@ describe("the development chain", () => {
     const stateFile = freshFile();
     const first = await openDevnet({ log: silent, stateFile });
     await mint(first, 7n);
-    const before = await readerOf(first).getBlock();
+    const before = await restedBlock(first);
     const receiptsBefore = await readerOf(first).getLogs({ fromBlock: 0n });
     await first.close();
 

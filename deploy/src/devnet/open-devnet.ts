@@ -3,6 +3,7 @@ import { devnet } from "@payment-links/contracts";
 import type { Log } from "@payment-links/runtime";
 import { deployContracts } from "@payment-links/settlement-listener/testing/deploy-contracts";
 import { startAnvil } from "@payment-links/settlement-listener/testing/start-anvil";
+import { mineBehindTransactions } from "./mine-behind.ts";
 import { adoptDraft, awaitPredecessor, pidFileOf, stateFlags } from "./state-file.ts";
 
 /**
@@ -26,7 +27,7 @@ export type Devnet = {
 
 /**
  * Starts the development chain (`devnet` of contracts) on the given port of 127.0.0.1 or a free
- * one, with a block for each transaction. With a `stateFile` it continues where it stopped. It ends
+ * one, with a block for each transaction and a few behind it. With a `stateFile` it continues where it stopped. It ends
  * with this process, even if that is killed. Throws if its programs are not installed.
  */
 export const openDevnet = async ({
@@ -48,7 +49,9 @@ export const openDevnet = async ({
   const flags = ["--chain-id", devnet.chainId, ...history, ...finality, ...keep];
   const pidFile = stateFile === undefined ? undefined : pidFileOf(stateFile);
   const anvil = await startAnvil({ port, flags, pidFile, log });
+  let mining: ReturnType<typeof mineBehindTransactions> | undefined;
   const close = async () => {
+    await mining?.stop();
     await anvil.close();
     if (stateFile === undefined) return;
     await adoptDraft(stateFile);
@@ -56,6 +59,7 @@ export const openDevnet = async ({
   };
   try {
     await deployContracts(anvil.url);
+    mining = mineBehindTransactions(anvil.url, log);
   } catch (error) {
     await close();
     throw error;
