@@ -1,3 +1,4 @@
+import type { BrowserContextOptions } from "playwright-core";
 import { devnet } from "@payment-links/contracts";
 import { openChain } from "@payment-links/settlement-listener/testing";
 import { type Person, openChromium } from "./chromium.ts";
@@ -42,14 +43,14 @@ export const openCheckout = async (program: string) => {
     system,
     openPerson,
     /** A new link, and somebody with a wallet in front of a tab. */
-    openPayer: async (options: PayerOptions) => {
+    openPayer: async (options: PayerOptions, browser: BrowserContextOptions = {}) => {
       const { account = payer, walletNames = ["Test"], announceAfterMs = 0, ...order } = options;
       const link = await system.createLink(order);
       const own = { nodeUrl: chain.url, account, chainId: chain.chainId, announceAfterMs };
       const wallets = walletNames.map((name) => openWallet({ name, ...own }));
       const [wallet] = wallets;
       if (wallet === undefined) throw new Error("a payer has a wallet");
-      const person = await openPerson({ wallets });
+      const person = await openPerson({ ...browser, wallets });
       return { link, wallet, wallets, person, ...(await person.openTab()) };
     },
     /** Closes the browsers of all persons; answers what the policy stopped or went elsewhere. */

@@ -7,6 +7,7 @@ import type { OwnedLinkView } from "../domain/link-view.ts";
 import { findAppliedPayment } from "../store/payments.ts";
 import { answerPage } from "./answer-page.ts";
 import { showOwner, showProfile } from "./show-owner.ts";
+import { showTestNetwork } from "./show-test-network.ts";
 import { showTime } from "./show-time.ts";
 import { showContract, showToken } from "./show-token.ts";
 
@@ -29,11 +30,14 @@ export const getTransactionPage =
   };
 
 const showReceipt = (deps: Deps, payment: Payment, link: OwnedLinkView): Html => {
-  const { shown: token } = deps.tokenOf(link.tokenId);
+  const {
+    shown: token,
+    token: { chain },
+  } = deps.tokenOf(link.tokenId);
   const { sourceTransaction } = payment;
   const url = checkoutPageUrl(deps.checkoutUrl, link.owner.handle, link.id);
   return html`<main class="card">
-    ${showOwner(link.owner)}
+    ${showTestNetwork(chain)} ${showOwner(link.owner)}
     <h1 class="amount">
       ${formatAmount(payment.amount)} <span class="unit">${token.symbol}</span>
     </h1>
@@ -41,6 +45,10 @@ const showReceipt = (deps: Deps, payment: Payment, link: OwnedLinkView): Html =>
     ${link.description === null ? undefined : html`<p class="description">${link.description}</p>`}
     <dl>
       ${showToken(token)} ${showContract(token)}
+      <dt>Asked for</dt>
+      <dd>${link.toAmount} ${token.symbol}</dd>
+      <dt>Received by now</dt>
+      <dd>${link.receivedAmount} ${token.symbol}</dd>
       <dt>Paid to</dt>
       <dd><code>${payment.destinationAddress}</code></dd>
       ${

@@ -214,6 +214,8 @@ describe("GET /tx/:id", () => {
     await rig.settle(settlement);
     const page = await rig.call(`/tx/${settlement.id}`);
     expectPage(page);
+    const sums = [/Asked for<\/dt>\s+<dd>25.5 USDC/, /Received by now<\/dt>\s+<dd>14.5 USDC/];
+    for (const sum of sums) expect(page.text).toMatch(sum);
     for (const shown of ["14.5", "USDC", "Base", "0xfeed", "21 Nov 2026, 10:00 UTC", path]) {
       expect(page.text).toContain(shown);
     }

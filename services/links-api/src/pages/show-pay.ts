@@ -94,7 +94,7 @@ export const showInstructions = (
       <dt>Payment reference</dt>
       ${showCopied("payment reference", paymentReference)}
     </dl>
-    <h3>Transactions to send from your wallet, in this order</h3>
+    <h2>Transactions to send from your wallet, in this order</h2>
     <ol class="steps">
       ${steps.map((step) => showStep(step, token))}
     </ol>`;

@@ -1,0 +1,130 @@
+import { gzipSync } from "node:zlib";
+import { afterAll, afterEach, beforeAll, expect } from "@jest/globals";
+import { waitUntil } from "@payment-links/runtime/testing";
+import { findAxeFaults } from "./rig/find-axe-faults.ts";
+import { needingChromium } from "./rig/find-chromium.ts";
+import {
+  type Checkout,
+  type Payer,
+  clickPay,
+  openCheckout,
+  paymentsOf,
+} from "./rig/open-checkout.ts";
+import { never } from "./rig/wallet.ts";
+
+const { program, describe, test } = await needingChromium();
+
+const firstLoadBytesMax = 40 * 1024;
+const units = 1_000_000n;
+
+let rig: Checkout;
+
+beforeAll(async () => {
+  if (program !== undefined) rig = await openCheckout(program);
+});
+afterEach(async () => {
+  expect(await rig?.closePersons()).toEqual(rig && []);
+});
+afterAll(() => rig?.close());
+
+const openReceipt = async (tab: Payer): Promise<void> => {
+  await rig.chain.pay({ ...tab.link, amount: 25n * units });
+  await rig.chain.mine(3);
+  await rig.system.showWhen(tab.link.id, ({ status }) => status === "completed");
+  await tab.goTo(tab.link.pageUrl);
+};
+
+/** Each state of the page that a payer may see, and how it comes about. */
+const states: [string, (tab: Payer) => Promise<unknown>][] = [
+  ["open", async (tab) => tab.see("Pay 25 USDC")],
+  ["its details", async (tab) => tab.page.getByText("Details", { exact: true }).click()],
+  [
+    "the choice of a wallet",
+    async (tab) => {
+      await clickPay(tab);
+      await tab.see("Choose a wallet");
+    },
+  ],
+  [
+    "a wallet that was asked, and the question whether the payment is gone",
+    async (tab) => {
+      for (const wallet of tab.wallets) wallet.decide("eth_sendTransaction", never);
+      await clickPay(tab);
+      await tab.click("One");
+      const isAsked = () => tab.wallets.flatMap(paymentsOf).length === 1;
+      await waitUntil("the wallet's question", isAsked);
+      await tab.page.reload();
+      await tab.click("It never arrived, or was cancelled");
+      await tab.see("Is the first payment really gone?");
+    },
+  ],
+  [
+    "paid",
+    async (tab) => {
+      await openReceipt(tab);
+      await tab.see("This payment link has been paid.");
+    },
+  ],
+  [
+    "the receipt",
+    async (tab) => {
+      await openReceipt(tab);
+      const href = await tab.page.getByRole("link", { name: /^Receipt/ }).getAttribute("href");
+      await tab.goTo(`${rig.system.publicUrl}${new URL(href ?? "").pathname}`);
+      await tab.see("This payment has settled.");
+    },
+  ],
+];
+
+const looks = (["light", "dark"] as const).flatMap((colorScheme) =>
+  states.map(([name, reach]) => ({ name, colorScheme, reach })),
+);
+
+describe("the checkout at 320 px", () => {
+  test.each(looks)(
+    "in $colorScheme shows $name without a fault of axe, and nothing beside the window",
+    async ({ colorScheme, reach }) => {
+      const tab = await rig.openPayer(
+        { toAmount: "25", walletNames: ["One", "Two"] },
+        { colorScheme, viewport: { width: 320, height: 568 } },
+      );
+      await tab.goTo(tab.link.pageUrl);
+      await reach(tab);
+      expect(await findAxeFaults(tab.page)).toEqual([]);
+      const widths = "[document.documentElement.scrollWidth, innerWidth]";
+      expect(await tab.page.evaluate(widths)).toEqual([320, 320]);
+    },
+  );
+});
+
+describe("the checkout on a phone", () => {
+  test("has its one action in sight without scrolling, whatever its owner and link say", async () => {
+    const payer = await rig.openPayer(
+      { toAmount: "25" },
+      { viewport: { width: 375, height: 667 } },
+    );
+    await payer.goTo(payer.link.pageUrl);
+    const box = await payer.page.getByRole("button", { name: "Pay 25 USDC" }).boundingBox();
+    expect((box?.y ?? Infinity) + (box?.height ?? 0)).toBeLessThan(667);
+  });
+
+  test("groups an amount as its reader does, digit for digit", async () => {
+    const toAmount = "12345678901234567890.123456";
+    const payer = await rig.openPayer({ toAmount }, { locale: "de-DE" });
+    await payer.goTo(payer.link.pageUrl);
+    await payer.see("Pay 12.345.678.901.234.567.890,123456 USDC");
+  });
+
+  test("loads less than 40 KiB in all, compressed", async () => {
+    const payer = await rig.openPayer({ toAmount: "25" });
+    const bodies: Promise<Buffer>[] = [];
+    payer.page.on("response", (response) => {
+      if (!response.url().includes("/checkout/payment-links/")) bodies.push(response.body());
+    });
+    await payer.goTo(payer.link.pageUrl);
+    await payer.see("Pay 25 USDC");
+    const sizes = (await Promise.all(bodies)).map((body) => gzipSync(body).length);
+    expect(sizes.length).toBeGreaterThan(3);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(firstLoadBytesMax);
+  });
+});
