@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect } from "@jest/globals";
 import { devnet } from "@payment-links/contracts";
 import { findAxeFaults } from "./rig/find-axe-faults.ts";
+import { waitUntil } from "@payment-links/runtime/testing";
 import { needingChromium } from "./rig/find-chromium.ts";
 import {
   type Checkout,
@@ -32,6 +33,12 @@ afterEach(async () => {
   expect(await rig?.closePersons()).toEqual(rig && []);
 });
 afterAll(() => rig?.close());
+
+const fail =
+  (code: number, message = "no") =>
+  () => {
+    throw new WalletError(code, message);
+  };
 
 const mint = (to: string, amount: bigint) => {
   const words = [to.slice(2).toLowerCase(), amount.toString(16)];
@@ -108,6 +115,40 @@ describe("a payer with a wallet", () => {
     expect(payer.wallets.map((wallet) => paymentsOf(wallet).length)).toEqual([0, 1]);
   });
 
+  test("has the choice again where the chosen one declined", async () => {
+    const payer = await rig.openPayer({ toAmount: "25", walletNames: ["First", "Second"] });
+    payer.wallet.decide("eth_requestAccounts", fail(4001));
+    await payer.goTo(payer.link.pageUrl);
+    await clickPay(payer);
+    await payer.click("First");
+    await payer.see("You declined in your wallet.");
+    await clickPay(payer);
+    await payer.click("Second");
+    await payer.see("Do not pay again");
+  });
+
+  test("who declined is warned all the same once somebody else has paid", async () => {
+    const payer = await rig.openPayer({ toAmount: "25" });
+    payer.wallet.decide("eth_requestAccounts", fail(4001));
+    await payer.goTo(payer.link.pageUrl);
+    await clickPay(payer);
+    await payer.see("You declined in your wallet.");
+    await rig.chain.pay({ ...payer.link, amount: 25_000_000n });
+    await payer.see("A payment of 25 USDC was seen and is being confirmed. Do not pay again.");
+    expect(await mayPay(payer)).toBe(false);
+  });
+
+  test("is told while the service is away, and that it is back", async () => {
+    const payer = await rig.openPayer({ toAmount: "25" });
+    await payer.goTo(payer.link.pageUrl);
+    await payer.page.route("**/checkout/payment-links/**", (route) => route.abort());
+    const words = "How this link stands cannot be read right now.";
+    await payer.see(words);
+    await payer.page.unroute("**/checkout/payment-links/**");
+    await waitUntil("it is back", async () => !(await payer.text()).includes(words));
+    expect(await mayPay(payer)).toBe(true);
+  });
+
   test("nobody has, is told how to pay all the same", async () => {
     const { link } = await rig.openPayer({ toAmount: "25" });
     const person = await rig.openPerson({});
@@ -117,12 +158,6 @@ describe("a payer with a wallet", () => {
     expect(await mayPay(tab)).toBe(false);
   });
 });
-
-const fail =
-  (code: number, message = "no") =>
-  () => {
-    throw new WalletError(code, message);
-  };
 
 const refusals: [string, (wallet: TestWallet) => void, string][] = [
   [

@@ -87,7 +87,7 @@ const listWallets = () => {
 const findWallet = () => {
   const wallets = listWallets();
   const { payment } = recall();
-  const former = wallets.find(({ info }) => info.rdns === payment?.wallet);
+  const former = payment && wallets.find(({ info }) => info.rdns === payment.wallet);
   return chosen ?? former ?? (wallets.length === 1 ? wallets[0] : undefined);
 };
 
@@ -113,13 +113,15 @@ const ask = (method, ...params) => askWallet(chosen, method, params);
 let link = { pendingPayments: JSON.parse(section.dataset.pending), payment: null };
 let isBusy = false;
 let isMined = false;
+let isOffline = false;
 let said;
 const released = new Set();
 
 const listSeen = () => link.pendingPayments.filter(({ id }) => !released.has(id));
 
-const textOfPayment = ({ hash }) => {
+const textOfPayment = ({ hash, isUncounted }) => {
   if (hash === undefined) return texts.asked;
+  if (isUncounted) return fill(texts.uncounted, { hash });
   return fill(isMined ? texts.mined : texts.sent, { hash });
 };
 
@@ -137,7 +139,9 @@ const render = () => {
   payButton.disabled = isBusy || isBlocked;
   goneButton.hidden = isBusy || !isBlocked;
   find("#no-wallet").hidden = wallets.length > 0;
-  const text = said ?? textOfState();
+  // What keeps from paying is said before what became of the last click.
+  const words = isBlocked && !isBusy ? textOfState() : (said ?? "");
+  const text = isOffline ? `${words} ${texts.offline}` : words;
   if (find("#live").textContent !== text) find("#live").textContent = text;
   if (!picker.hidden) showPicker(wallets);
 };
@@ -173,17 +177,20 @@ const readLink = async () => {
   return answer.json();
 };
 
-const endPayment = (text) => {
+/** Another tab may have begun another payment meanwhile: that one does not end. */
+const endPayment = ({ hash }, text) => {
+  if (recall().payment?.hash !== hash) return;
   remember({ payment: undefined, allowance: undefined });
   isMined = false;
   say(text);
 };
 
-const hearService = ({ payment: found }, { hash }) => {
-  if (found === null || found.status === "processing") return;
-  if (found.status === "failed") endPayment(texts.failed);
+const hearService = ({ payment: found }, payment) => {
+  if (found?.sourceTransaction !== payment.hash || found.status === "processing") return;
+  if (found.status === "failed") endPayment(payment, texts.failed);
   // What counts has changed the link, and its page says so.
-  else endPayment(found.applied ? undefined : fill(texts.uncounted, { hash }));
+  else if (found.applied) endPayment(payment, undefined);
+  else remember({ payment: { ...payment, isUncounted: true } });
 };
 
 const isSame = (sent, { to, data }) =>
@@ -216,24 +223,25 @@ const hearChain = async (payment) => {
   if (BigInt(await askWallet(wallet, "eth_chainId", [])) !== BigInt(chainId)) return;
   const receipt = await askWallet(wallet, "eth_getTransactionReceipt", [payment.hash]);
   isMined = receipt !== null;
-  if (receipt && BigInt(receipt.status) === 0n) return endPayment(texts.refused);
+  if (receipt && BigInt(receipt.status) === 0n) return endPayment(payment, texts.refused);
   if (receipt || payment.nonce === undefined) return render();
   const taker = await findTaker(wallet, payment);
   if (taker === undefined || taker.hash === payment.hash) return;
+  if (recall().payment?.hash !== payment.hash) return;
   if (isSame(taker, payment)) remember({ payment: { ...payment, hash: taker.hash } });
-  else endPayment(texts.replaced);
+  else endPayment(payment, texts.replaced);
 };
 
 const look = async () => {
   link = await readLink();
+  isOffline = false;
   const { payment } = recall();
-  if (payment !== undefined) hearService(link, payment);
+  if (payment?.hash !== undefined) hearService(link, payment);
   if (`${link.status} ${link.receivedAmount} ${link.reason}` !== shownState && !isBusy) {
     await pause(reloadMs);
-    location.reload();
+    if (!isBusy) location.reload();
     return;
   }
-  if (said === texts.offline) said = undefined;
   render();
   if (payment?.hash === undefined || link.payment !== null) return;
   // A wallet that does not answer says nothing of the payment.
@@ -245,7 +253,8 @@ const follow = async () => {
   for (;;) {
     if (!document.hidden) {
       await look().catch(() => {
-        if (!isBusy) say(texts.offline);
+        isOffline = true;
+        render();
       });
     }
     await pause(pollMs);
@@ -353,7 +362,7 @@ const sendPayment = async (from, step) => {
   remember({ payment });
   try {
     const hash = await ask("eth_sendTransaction", toTransaction(from, step));
-    remember({ payment: { ...payment, hash } });
+    remember({ payment: { ...payment, hash: hash.toLowerCase() } });
   } catch (error) {
     if (!refusals.has(error?.code)) throw new Told("");
     remember({ payment: undefined });
@@ -364,6 +373,7 @@ const sendPayment = async (from, step) => {
 const pay = async () => {
   say(texts.connecting);
   const [from] = await ask("eth_requestAccounts");
+  if (from === undefined) throw tell(texts.rejected);
   await chooseChain();
   link = await readLink();
   const { instructions } = link;
@@ -403,6 +413,8 @@ const payOnce = async () => {
     await alone(pay);
   } catch (error) {
     words = wordsOf(error);
+    // Of several wallets another one may be chosen now.
+    chosen = undefined;
   }
   isBusy = false;
   say(words || undefined);
@@ -421,7 +433,8 @@ goneButton.addEventListener("click", () => dialog.showModal());
 dialog.addEventListener("close", () => {
   if (dialog.returnValue !== "gone") return;
   for (const { id } of link.pendingPayments) released.add(id);
-  endPayment(undefined);
+  endPayment(recall().payment ?? {}, undefined);
+  say(undefined);
 });
 
 for (const data of document.querySelectorAll("data")) data.textContent = grouped(data.value);
