@@ -5,9 +5,13 @@ import { type Child, startChild, waitReady } from "./child.ts";
 import { findFreePorts } from "./free-port.ts";
 import type { System } from "./system.ts";
 
-/** Starts the all-in-one, as `npm start` does, over a new data folder, without the development chain. */
+/**
+ * Starts the all-in-one, as `npm start` does, over a new data folder, without the development chain
+ * unless told otherwise.
+ */
 export const openAllInOneSystem = async (
   env: Record<string, string>,
+  { withDevnet = false }: { withDevnet?: boolean } = {},
 ): Promise<System & { pid: number }> => {
   const dataDir = await mkdtemp(join(tmpdir(), "payment-links-"));
   // If root starts it, Postgres runs as another user, who must be able to enter.
@@ -17,7 +21,7 @@ export const openAllInOneSystem = async (
   const child: Child = startChild(
     "deploy/src/main.ts",
     { DATA_DIR: dataDir, LOG_LEVEL: "warn", ...ports, ...env },
-    ["--no-devnet"],
+    withDevnet ? [] : ["--no-devnet"],
   );
   await waitReady(child, internalPort);
   return {
