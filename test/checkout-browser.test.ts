@@ -149,6 +149,19 @@ describe("a payer with a wallet", () => {
     expect(await mayPay(payer)).toBe(true);
   });
 
+  test("may copy each thing that paying by hand takes", async () => {
+    const payer = await rig.openPayer({ toAmount: "25" });
+    await payer.person.context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    await payer.goTo(payer.link.pageUrl);
+    await payer.page.getByText("Details", { exact: true }).click();
+    const copied: unknown[] = [];
+    for (const name of ["Copy the payment contract", "Copy the payment reference"]) {
+      await payer.click(name);
+      copied.push(await payer.page.evaluate("navigator.clipboard.readText()"));
+    }
+    expect(copied).toEqual([devnet.erc20FeeProxy, `0x${payer.link.reference}`]);
+  });
+
   test("nobody has, is told how to pay all the same", async () => {
     const { link } = await rig.openPayer({ toAmount: "25" });
     const person = await rig.openPerson({});

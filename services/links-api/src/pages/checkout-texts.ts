@@ -23,13 +23,13 @@ export const checkoutTexts = {
   /** Why nobody is told how to pay a link that is open. */
   unpayable: {
     chain_not_watched:
-      "It cannot be paid on this page, as payments on {chain} are not followed here. Ask {owner} " +
+      "It cannot be paid on this page, as payments on {chain} are not followed here. Ask its owner " +
       "how to pay, and send nothing to an address by yourself.",
     no_fee_proxy:
       "It cannot be paid on this page, as there is no payment contract for its token on {chain}. " +
-      "Ask {owner} how to pay, and send nothing to an address by yourself.",
+      "Ask its owner how to pay, and send nothing to an address by yourself.",
     amount_not_payable:
-      "It cannot be paid, as its amount is more than {chain} can express. Ask {owner} for another.",
+      "It cannot be paid, as its amount is more than {chain} can express. Ask its owner for another.",
   } satisfies Partial<Record<NoInstructionsReason, string>>,
   testNetwork: "TEST: {chain} is a test network. Nothing here is worth anything.",
   seen: "A payment of {amount} {symbol} was seen and is being confirmed. Do not pay again.",

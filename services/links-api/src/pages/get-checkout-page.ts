@@ -78,7 +78,7 @@ const showCheckout = (deps: Deps, page: Page, chain: CatalogueChain): Html => {
     ${showTestNetwork(chain)} ${showOwner(link.owner)}
     <h1 class="amount">${showAmount(link.toAmount)} <span class="unit">${token.symbol}</span></h1>
     ${showState(page)} ${pay}
-    ${link.description === null ? undefined : html`<p class="description">${link.description}</p>`}
+    ${link.description === null ? undefined : html`<p class="description" dir="auto">${link.description}</p>`}
     <dl>
       ${showToken(token)}
       <dt>Received</dt>
@@ -130,9 +130,11 @@ const stateOf = ({ link, token, status, advice }: Page): State => {
     case "chain_not_watched":
     case "no_fee_proxy":
     case "amount_not_payable": {
-      const names = { chain: token.chain.name, owner: link.owner.username };
       const open = openState(link, token);
-      return { ...open, text: `${open.text} ${fill(unpayable[advice.reason], names)}` };
+      return {
+        ...open,
+        text: `${open.text} ${fill(unpayable[advice.reason], { chain: token.chain.name })}`,
+      };
     }
   }
 };

@@ -42,7 +42,7 @@ const showReceipt = (deps: Deps, payment: Payment, link: OwnedLinkView): Html =>
       ${formatAmount(payment.amount)} <span class="unit">${token.symbol}</span>
     </h1>
     <p class="state"><span class="badge completed">Settled</span> This payment has settled.</p>
-    ${link.description === null ? undefined : html`<p class="description">${link.description}</p>`}
+    ${link.description === null ? undefined : html`<p class="description" dir="auto">${link.description}</p>`}
     <dl>
       ${showToken(token)} ${showContract(token)}
       <dt>Asked for</dt>

@@ -68,7 +68,7 @@ describe("GET /@:handle/pay/:id", () => {
     const { path } = await open();
     expect((await rig.call(path)).text).toContain(
       "This payment link is open. It cannot be paid on this page, as payments on Base are not " +
-        "followed here. Ask Alice&#39;s Shop how to pay",
+        "followed here. Ask its owner how to pay",
     );
   });
 

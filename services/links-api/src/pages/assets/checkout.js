@@ -444,6 +444,7 @@ for (const button of document.querySelectorAll("[data-copy]")) {
   button.addEventListener("click", async () => {
     await navigator.clipboard.writeText(button.dataset.copy);
     button.textContent = texts.copied;
+    button.ariaLabel = texts.copied;
   });
 }
 
