@@ -97,12 +97,53 @@ describe("the checkout at 320 px", () => {
   );
 });
 
+const image = "https://images.test/a.png";
+
+/** As much as an owner may say, of the worst kind. */
+const hostile = {
+  username: `\u202e<script>${"W".repeat(90)}`,
+  bio: "\u200b😀".repeat(250),
+  profileImage: image,
+  backgroundImage: image,
+  links: [`https://example.test/${"x".repeat(2000)}`],
+};
+
+/** One pixel, whatever the image; the service that has them is not there. */
+const png = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==",
+  "base64",
+);
+const showImages = ({ page }: Payer) =>
+  page.route("**/checkout/images/**", (route) =>
+    route.fulfill({ body: png, contentType: "image/png" }),
+  );
+
+describe("what people say", () => {
+  test("stands in the page as text and breaks no layout", async () => {
+    const description = `${"W".repeat(400)}<b>\u202e${"🎉".repeat(40)}`;
+    const payer = await rig.openPayer(
+      { toAmount: "25", description, owner: hostile },
+      { viewport: { width: 320, height: 568 } },
+    );
+    await showImages(payer);
+    await payer.goTo(payer.link.pageUrl);
+    const text = await payer.text();
+    for (const shown of [hostile.username, description, hostile.links[0] ?? ""]) {
+      expect(text).toContain(shown);
+    }
+    const widths = "[document.documentElement.scrollWidth, innerWidth]";
+    expect(await payer.page.evaluate(widths)).toEqual([320, 320]);
+    expect(await findAxeFaults(payer.page)).toEqual([]);
+  });
+});
+
 describe("the checkout on a phone", () => {
   test("has its one action in sight without scrolling, whatever its owner and link say", async () => {
     const payer = await rig.openPayer(
-      { toAmount: "25" },
+      { toAmount: "25", description: "so many words ".repeat(35), owner: hostile },
       { viewport: { width: 375, height: 667 } },
     );
+    await showImages(payer);
     await payer.goTo(payer.link.pageUrl);
     const box = await payer.page.getByRole("button", { name: "Pay 25 USDC" }).boundingBox();
     expect((box?.y ?? Infinity) + (box?.height ?? 0)).toBeLessThan(667);

@@ -55,6 +55,9 @@ export type LinkOrder = {
   tokenId?: string;
   maxUsage?: number;
   expirationDate?: string;
+  description?: string;
+  /** What the link's owner tells of themselves. */
+  owner?: Partial<Account>;
 };
 
 /** What the owner of a link is shown of it. */
@@ -225,8 +228,8 @@ export const openPaymentSystem = async ({
       return watcher;
     },
     /** Creates a link as its owner would in the console: what a payer needs to pay it. */
-    createLink: async ({ tokenId = "usdc", ...order }: LinkOrder) => {
-      const account = readyAccount(tokenId);
+    createLink: async ({ tokenId = "usdc", owner, ...order }: LinkOrder) => {
+      const account = { ...readyAccount(tokenId), ...owner };
       const cookie = signIn(account);
       const { id } = await call("/console/api/payment-links", cookie, order);
       cookies.set(String(id), cookie);
