@@ -10,6 +10,7 @@ import {
   mayPay,
   openCheckout,
   paymentsOf,
+  publicRpcUrl,
 } from "./rig/open-checkout.ts";
 import { type TestWallet, WalletError } from "./rig/wallet.ts";
 
@@ -192,14 +193,6 @@ const refusals: [string, (wallet: TestWallet) => void, string][] = [
     "Your wallet is on another network. Switch it to Local devnet, then try again.",
   ],
   [
-    "whose wallet does not know the network",
-    (wallet) => {
-      wallet.decide("eth_chainId", () => "0x1");
-      wallet.decide("wallet_switchEthereumChain", fail(4902));
-    },
-    "Your wallet does not know Local devnet. Add this network in your wallet, then try again.",
-  ],
-  [
     "whose wallet has an open question",
     (wallet) => wallet.decide("eth_requestAccounts", fail(-32002)),
     "Your wallet has an open question. Answer it there, then try again.",
@@ -232,6 +225,43 @@ describe("a payer", () => {
     await payer.goTo(payer.link.pageUrl);
     await clickPay(payer);
     await expectNothingPaid(payer, words);
+  });
+
+  test("whose wallet does not know the network is asked to add it, where the catalogue has a node for everybody", async () => {
+    const payer = await rig.openPayer({ toAmount: "25" });
+    const { wallet } = payer;
+    const chainId = "0x539";
+    wallet.decide("eth_chainId", () => "0x1");
+    wallet.decide("wallet_switchEthereumChain", fail(4902));
+    wallet.decide("wallet_addEthereumChain", () => {
+      wallet.decide("eth_chainId");
+      return null;
+    });
+    await payer.goTo(payer.link.pageUrl);
+    await clickPay(payer);
+    await payer.see("Do not pay again");
+    const added = wallet.asked.find(({ method }) => method === "wallet_addEthereumChain");
+    const nativeCurrency = { name: "ETH", symbol: "ETH", decimals: 18 };
+    expect(added?.params).toEqual([
+      { chainId, chainName: "Local devnet", nativeCurrency, rpcUrls: [publicRpcUrl] },
+    ]);
+  });
+
+  test("whose wallet does not know the network is told to add it by hand, where it has none", async () => {
+    const payer = await rig.openPayer({ toAmount: "25" });
+    await payer.page.route(payer.link.pageUrl, async (route) => {
+      const response = await route.fetch();
+      const body = (await response.text()).replace(publicRpcUrl, "");
+      await route.fulfill({ response, body });
+    });
+    payer.wallet.decide("eth_chainId", () => "0x1");
+    payer.wallet.decide("wallet_switchEthereumChain", fail(4902));
+    await payer.goTo(payer.link.pageUrl);
+    await clickPay(payer);
+    await expectNothingPaid(
+      payer,
+      "Your wallet does not know Local devnet. Add this network in your wallet, then try again.",
+    );
   });
 
   test("with too little of the token is told before anything is signed", async () => {

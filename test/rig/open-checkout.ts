@@ -8,6 +8,9 @@ import { type TestWallet, openWallet } from "./wallet.ts";
 /** One of the chain's payers, whom it lets hold plenty and allow everything. */
 const payer = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 
+/** What the page tells a wallet that does not know the chain; nobody asks there. */
+export const publicRpcUrl = "https://rpc.test/";
+
 type PayerOptions = LinkOrder & {
   account?: string;
   /** The names of the wallets in the payer's browser. */
@@ -26,7 +29,10 @@ export const openCheckout = async (program: string) => {
   const resetting = tokens.map((token) =>
     token.id === "silent" ? { ...token, approveResetsFirst: true } : token,
   );
-  const catalogueData = { chains, tokens: resetting };
+  const catalogueData = {
+    chains: chains.map((one) => ({ ...one, publicRpcUrl })),
+    tokens: resetting,
+  };
   const system = await openPaymentSystem({ chain: { ...chain, catalogueData } });
   await system.startWatcher();
   await chain.ask("evm_setAutomine", [true]);

@@ -23,6 +23,11 @@ const Chain = z.object({
   feeProxies: FeeProxies.optional(),
   /** Whether its coin and tokens are worth nothing: pages say so. */
   isTestNetwork: z.boolean().optional(),
+  /**
+   * A node for everybody, which a payer's wallet is told where it does not know the network. It
+   * stands in pages, so it is no node with a key.
+   */
+  publicRpcUrl: z.url({ protocol: /^https?$/ }).optional(),
 });
 
 const Token = z.object({

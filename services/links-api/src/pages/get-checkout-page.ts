@@ -56,7 +56,8 @@ export const getCheckoutPage =
     const { instructions } = advice;
     const pending = await listPendingPayments(deps.pool, linkId);
     const state = `${page.status} ${link.receivedAmount} null`;
-    const pay = showPay({ linkId, state, instructions, pending, token: shown });
+    const { publicRpcUrl } = token.chain;
+    const pay = showPay({ linkId, state, instructions, pending, token: shown, publicRpcUrl });
     const body = showCheckout(deps, { ...page, pay }, token.chain);
     answerPage(res, { title, body, head: script, policy: "scripted" });
   };

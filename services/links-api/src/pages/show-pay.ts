@@ -17,13 +17,21 @@ type PayPart = {
   instructions: PaymentInstructions;
   pending: readonly Payment[];
   token: TokenData;
+  publicRpcUrl: string | undefined;
 };
 
 /**
  * The one action of the page. What stands here is true without a script, too: payments that are on
  * their way are in the first HTML. The script shows the button only if the browser has a wallet.
  */
-export const showPay = ({ linkId, state, instructions, pending, token }: PayPart): Html => {
+export const showPay = ({
+  linkId,
+  state,
+  instructions,
+  pending,
+  token,
+  publicRpcUrl,
+}: PayPart): Html => {
   const amount = formatAmount(instructions.amount);
   const { symbol, chain } = token;
   const [seen] = pending;
@@ -43,6 +51,7 @@ export const showPay = ({ linkId, state, instructions, pending, token }: PayPart
     data-chain="${chain.id}"
     data-chain-name="${chain.name}"
     data-coin="${chain.symbol}"
+    data-rpc="${publicRpcUrl ?? ""}"
     data-pending="${JSON.stringify(shownPending)}"
     data-texts="${JSON.stringify(texts.script)}"
   >

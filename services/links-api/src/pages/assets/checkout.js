@@ -6,7 +6,7 @@
 const find = (selector) => document.querySelector(selector);
 const section = find("#pay");
 const { link: linkId, chain: chainId, state: shownState, amount, symbol } = section.dataset;
-const { chainName, coin, token, decimals } = section.dataset;
+const { chainName, coin, token, decimals, rpc } = section.dataset;
 const texts = JSON.parse(section.dataset.texts);
 const payButton = find("#wallet");
 const goneButton = find("#gone");
@@ -95,6 +95,7 @@ const answeredByPersons = new Set([
   "eth_requestAccounts",
   "eth_sendTransaction",
   "wallet_switchEthereumChain",
+  "wallet_addEthereumChain",
 ]);
 
 /** Asks a wallet. What no person answers has a limit, as a node may never answer. */
@@ -263,10 +264,18 @@ const follow = async () => {
 
 // Paying.
 
+/** What a wallet says to a network that was never added to it (EIP-3326). */
+const unknownChain = 4902;
+
 const chooseChain = async () => {
   const wanted = `0x${BigInt(chainId).toString(16)}`;
   if (BigInt(await ask("eth_chainId")) === BigInt(wanted)) return;
-  await ask("wallet_switchEthereumChain", { chainId: wanted });
+  await ask("wallet_switchEthereumChain", { chainId: wanted }).catch((error) => {
+    if (error?.code !== unknownChain || rpc === "") throw error;
+    const nativeCurrency = { name: coin, symbol: coin, decimals: 18 };
+    const chain = { chainId: wanted, chainName, nativeCurrency, rpcUrls: [rpc] };
+    return ask("wallet_addEthereumChain", chain);
+  });
   if (BigInt(await ask("eth_chainId")) !== BigInt(wanted)) throw tell(texts.wrongNetwork);
 };
 
@@ -345,7 +354,7 @@ const allow = async (from, { steps, proxyAddress, amountBaseUnits }) => {
 };
 
 // With these a wallet says that it has sent nothing. After any other error it may have.
-const refusals = new Set([4001, 4100, 4200, 4902, -32601, -32602]);
+const refusals = new Set([4001, 4100, 4200, unknownChain, -32601, -32602]);
 
 const sendPayment = async (from, step) => {
   const [nonce, block] = await Promise.all([
@@ -391,7 +400,7 @@ const pay = async () => {
 const wordsOf = (error) => {
   if (error instanceof Told) return error.message;
   if (error?.code === 4001) return texts.rejected;
-  if (error?.code === 4902) return fill(texts.unknownNetwork);
+  if (error?.code === unknownChain) return fill(texts.unknownNetwork);
   if (error?.code === -32002) return texts.busyWallet;
   return fill(texts.chainDown);
 };
