@@ -47,7 +47,11 @@ export const getCheckoutPage =
       now,
     });
     const page = { link, token: shown, advice, status: statusAt(link, now) };
-    const title = `${link.toAmount} ${shown.symbol} to ${link.owner.username}`;
+    const title = fill(texts.title, {
+      amount: link.toAmount,
+      symbol: shown.symbol,
+      owner: link.owner.username,
+    });
     if ("reason" in advice) {
       // A link that cannot be paid here needs no script to follow it.
       answerPage(res, { title, body: showCheckout(deps, page, token.chain) });
@@ -82,19 +86,19 @@ const showCheckout = (deps: Deps, page: Page, chain: CatalogueChain): Html => {
     ${link.description === null ? undefined : html`<p class="description" dir="auto">${link.description}</p>`}
     <dl>
       ${showToken(token)}
-      <dt>Received</dt>
+      <dt>${texts.labels.received}</dt>
       <dd>${showAmount(link.receivedAmount)} ${token.symbol}${showUsage(link)}</dd>
       ${
         link.expiresAt === null
           ? undefined
-          : html`<dt>Expires</dt>
+          : html`<dt>${texts.labels.expires}</dt>
               <dd>${showTime(link.expiresAt)}</dd>`
       }
     </dl>
     <details>
-      <summary>Details</summary>
+      <summary>${texts.labels.details}</summary>
       <dl>
-        <dt>Settles to</dt>
+        <dt>${texts.labels.settlesTo}</dt>
         <dd><code>${link.destinationAddress}</code></dd>
         ${showContract(token)}
       </dl>
@@ -156,14 +160,16 @@ const amountsOf = (link: OwnedLinkView, { symbol }: TokenData) => ({
   symbol,
 });
 
-const showUsage = ({ currentUsage, maxUsage }: OwnedLinkView): Html | undefined =>
-  maxUsage === null ? undefined : html`, in ${currentUsage} of at most ${maxUsage} payments`;
+const showUsage = ({ currentUsage, maxUsage }: OwnedLinkView): string | undefined =>
+  maxUsage === null
+    ? undefined
+    : fill(texts.labels.usage, { count: String(currentUsage), most: String(maxUsage) });
 
 const showReceipt = (deps: Deps, { status, lastTransactionId }: OwnedLinkView): Html | undefined =>
   status === "completed" && lastTransactionId !== null
     ? html`<p>
         <a href="${transactionPageUrl(deps.checkoutUrl, lastTransactionId)}"
-          >Receipt of the last payment</a
+          >${texts.lastReceipt}</a
         >
       </p>`
     : undefined;

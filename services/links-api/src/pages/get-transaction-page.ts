@@ -6,10 +6,13 @@ import type { Payment } from "../domain/payment.ts";
 import type { OwnedLinkView } from "../domain/link-view.ts";
 import { findAppliedPayment } from "../store/payments.ts";
 import { answerPage } from "./answer-page.ts";
+import { checkoutTexts, fill } from "./checkout-texts.ts";
 import { showOwner, showProfile } from "./show-owner.ts";
 import { showTestNetwork } from "./show-test-network.ts";
 import { showTime } from "./show-time.ts";
 import { showContract, showToken } from "./show-token.ts";
+
+const { receipt: texts } = checkoutTexts;
 
 /** GET /tx/:id: the receipt of a payment that settled and counts. Other payments have none. */
 export const getTransactionPage =
@@ -24,7 +27,11 @@ export const getTransactionPage =
     if (link === undefined) throw refuse("NOT_FOUND");
     const { symbol } = deps.tokenOf(link.tokenId).shown;
     answerPage(res, {
-      title: `Receipt: ${formatAmount(payment.amount)} ${symbol} to ${link.owner.username}`,
+      title: fill(texts.title, {
+        amount: formatAmount(payment.amount),
+        symbol,
+        owner: link.owner.username,
+      }),
       body: showReceipt(deps, payment, link),
     });
   };
@@ -41,28 +48,28 @@ const showReceipt = (deps: Deps, payment: Payment, link: OwnedLinkView): Html =>
     <h1 class="amount">
       ${formatAmount(payment.amount)} <span class="unit">${token.symbol}</span>
     </h1>
-    <p class="state"><span class="badge completed">Settled</span> This payment has settled.</p>
+    <p class="state"><span class="badge completed">${texts.badge}</span> ${texts.state}</p>
     ${link.description === null ? undefined : html`<p class="description" dir="auto">${link.description}</p>`}
     <dl>
       ${showToken(token)} ${showContract(token)}
-      <dt>Asked for</dt>
+      <dt>${texts.asked}</dt>
       <dd>${link.toAmount} ${token.symbol}</dd>
-      <dt>Received by now</dt>
+      <dt>${texts.received}</dt>
       <dd>${link.receivedAmount} ${token.symbol}</dd>
-      <dt>Paid to</dt>
+      <dt>${texts.paidTo}</dt>
       <dd><code>${payment.destinationAddress}</code></dd>
       ${
         sourceTransaction === null
           ? undefined
-          : html`<dt>Payer's transaction</dt>
+          : html`<dt>${texts.sourceTransaction}</dt>
               <dd><code>${sourceTransaction}</code></dd>`
       }
-      <dt>Paid</dt>
+      <dt>${texts.paid}</dt>
       <dd>${showTime(payment.occurredAt)}</dd>
-      <dt>Transaction</dt>
+      <dt>${texts.id}</dt>
       <dd><code>${payment.id}</code></dd>
     </dl>
-    <p><a href="${url}">The payment link</a></p>
+    <p><a href="${url}">${texts.link}</a></p>
     ${showProfile(link.owner)}
   </main>`;
 };

@@ -4,11 +4,7 @@ import type { Payment } from "../domain/payment.ts";
 import type { PaymentInstructions, PaymentStep } from "../domain/payment-instructions.ts";
 import { checkoutTexts as texts, fill } from "./checkout-texts.ts";
 
-const stepTexts: Readonly<Record<PaymentStep["kind"], string>> = {
-  reset_allowance: "Take back an earlier allowance; not needed where there is none.",
-  approve: "Allow the payment contract to move exactly this amount.",
-  pay: "Pay: the contract moves it straight to the owner, under this link's reference.",
-};
+const { labels } = texts;
 
 type PayPart = {
   linkId: string;
@@ -98,40 +94,40 @@ export const showInstructions = (
 ): Html =>
   html`<p class="quiet">${texts.plainTransfer}</p>
     <dl>
-      <dt>Payment contract</dt>
-      ${showCopied("payment contract", proxyAddress)}
-      <dt>Payment reference</dt>
-      ${showCopied("payment reference", paymentReference)}
+      <dt>${labels.paymentContract}</dt>
+      ${showCopied("paymentContract", proxyAddress)}
+      <dt>${labels.paymentReference}</dt>
+      ${showCopied("paymentReference", paymentReference)}
     </dl>
-    <h2>Transactions to send from your wallet, in this order</h2>
+    <h2>${texts.stepsTitle}</h2>
     <ol class="steps">
       ${steps.map((step) => showStep(step, token))}
     </ol>`;
 
 const showStep = ({ kind, to, value, data }: PaymentStep, token: TokenData): Html =>
   html`<li>
-    <p>${stepTexts[kind]}</p>
+    <p>${texts.steps[kind]}</p>
     <dl>
-      <dt>On</dt>
-      <dd>${token.chain.name} (chain ${token.chain.id})</dd>
-      <dt>To</dt>
-      ${showCopied("address", to)}
+      <dt>${labels.on}</dt>
+      <dd>${fill(labels.chain, token.chain)}</dd>
+      <dt>${labels.to}</dt>
+      ${showCopied("to", to)}
       ${
         value === 0n
           ? undefined
-          : html`<dt>Value, in base units</dt>
+          : html`<dt>${labels.value}</dt>
               ${showCopied("value", String(value))}`
       }
-      <dt>Data</dt>
+      <dt>${labels.data}</dt>
       ${showCopied("data", data)}
     </dl>
   </li>`;
 
 /** A script of the page shows the button where the browser has a clipboard for it. */
-const showCopied = (name: string, text: string): Html =>
+const showCopied = (name: keyof typeof texts.copy, text: string): Html =>
   html`<dd>
     <code>${text}</code>
-    <button class="copy" type="button" data-copy="${text}" aria-label="Copy the ${name}" hidden>
-      Copy
+    <button class="copy" type="button" data-copy="${text}" aria-label="${texts.copy[name]}" hidden>
+      ${texts.copy.copy}
     </button>
   </dd>`;

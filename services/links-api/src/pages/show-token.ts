@@ -1,18 +1,19 @@
 import type { TokenData } from "@payment-links/contracts";
 import { type Html, html } from "@payment-links/http";
+import { checkoutTexts as texts } from "./checkout-texts.ts";
 
 /** The rows of a list that name the token and its network. */
 export const showToken = (token: TokenData): Html =>
-  html`<dt>Token</dt>
+  html`<dt>${texts.labels.token}</dt>
     <dd>${token.name} (${token.symbol})</dd>
-    <dt>Network</dt>
+    <dt>${texts.labels.network}</dt>
     <dd class="chain">
       <img src="${logoPath(token)}" alt="" width="20" height="20" /> ${token.chain.name}
     </dd>`;
 
 /** The row with the token's own contract. */
 export const showContract = (token: TokenData): Html =>
-  html`<dt>Token contract</dt>
+  html`<dt>${texts.labels.tokenContract}</dt>
     <dd><code>${token.address}</code></dd>`;
 
 /** From the origin by which the page was asked for: it may load images from no other. */
