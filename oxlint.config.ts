@@ -2,7 +2,7 @@ import { defineConfig } from "oxlint";
 
 // Which room may import what: test/rooms/rooms.ts, held by the rule `rooms/arrows`.
 export default defineConfig({
-  plugins: ["typescript", "unicorn", "oxc", "import", "node", "promise"],
+  plugins: ["typescript", "unicorn", "oxc", "import", "node", "promise", "react", "jsx-a11y"],
   jsPlugins: ["./test/rooms/lint-plugin.ts"],
   categories: { correctness: "error", suspicious: "error", perf: "error" },
   options: { typeAware: true },
@@ -47,6 +47,11 @@ export default defineConfig({
     "typescript/consistent-return": "off",
     "promise/always-return": "off",
     "import/no-named-as-default-member": "off",
+    "react/react-in-jsx-scope": "off",
+    // An `output` element is inline, and belongs to a form.
+    "jsx-a11y/prefer-tag-over-role": "off",
+    // It does not see text that a component writes; axe looks at the pages themselves.
+    "jsx-a11y/control-has-associated-label": "off",
   },
   overrides: [
     {
@@ -55,6 +60,7 @@ export default defineConfig({
         "services/*/src/prepare.ts",
         "deploy/**",
         "test/**",
+        "packages/console/ensure.ts",
         "packages/postgres/src/testing.ts",
       ],
       rules: { "node/no-process-env": "off", "no-console": "off" },
@@ -70,7 +76,13 @@ export default defineConfig({
       rules: { "no-restricted-properties": "off" },
     },
     {
-      files: ["*.config.{js,ts}", "test/jest/runner.mjs", "test/rooms/lint-plugin.ts"],
+      // A view that is fetched when it is wanted is its module's default.
+      files: [
+        "**/*.config.{js,ts}",
+        "packages/console/app/pages/**",
+        "test/jest/runner.mjs",
+        "test/rooms/lint-plugin.ts",
+      ],
       rules: { "import/no-default-export": "off" },
     },
     {

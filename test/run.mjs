@@ -21,6 +21,7 @@ import {
 } from "./jest/jest.mjs";
 import { findServers, listWithPostgres, servers as allServers } from "./tiers.mjs";
 
+const buildMsMax = 300_000;
 const checkMsMax = 300_000;
 const aloneMsMax = 600_000;
 const jestMsMax = 1_500_000;
@@ -42,6 +43,7 @@ const main = async (args) => {
 
 const runAll = (run) =>
   withServers(run, Object.keys(allServers), async (env) => {
+    await buildConsole(run);
     // Both at once: Maven may take a while to fetch.
     const isGood = await check(run.env);
     const counts = await runJest(await env, [], run.directory);
@@ -53,13 +55,23 @@ const runAll = (run) =>
  */
 const runPart = async (run, args) => {
   const names = await findServers(await listTests(...args));
-  return await withServers(run, names, async (env) => runJest(await env, args, run.directory));
+  return await withServers(run, names, async (env) => {
+    await buildConsole(run);
+    return runJest(await env, args, run.directory);
+  });
+};
+
+/** Before any test: what several would build at once stands in none of their ways then. */
+const buildConsole = async ({ env }) => {
+  const child = start([join(root, "packages/console/ensure.ts")], { env, stdio: "inherit" });
+  if ((await endWithin(child, buildMsMax)) !== 0) throw new Error("the console was not built");
 };
 
 const runQuick = async (run) => {
   const tests = await listQuick();
   const names = tests.length > 0 ? ["postgres"] : [];
   return await withServers(run, names, async (env) => {
+    await buildConsole(run);
     const alone = await runAlone(run.env);
     const args = ["--runTestsByPath", ...tests];
     const changed = tests.length > 0 ? [await runJest(await env, args, run.directory)] : [];

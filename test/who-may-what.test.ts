@@ -219,7 +219,13 @@ const expectations: Record<string, Expected> = {
   "GET /@:handle/pay/:id": { ...anyone, answers: "200", of: ownLink },
   "GET /tx/:id": { ...anyone, answers: "404", of: () => ({ id: "tx_none" }) },
   "GET /console": { ...anyone, answers: "200" },
-  "GET /console/:page": { ...anyone, answers: "200", of: () => ({ page: "sign-in" }) },
+  "GET /console/*view": { ...anyone, answers: "200" },
+  "GET /console/version": { ...anyone, answers: "200" },
+  "GET /console/assets/:name": {
+    ...anyone,
+    answers: "404 NOT_FOUND",
+    of: () => ({ name: "none.js" }),
+  },
   "GET /checkout/payment-links/:id": { ...anyone, answers: "200", of: ownLink },
   "GET /checkout/transactions/:id": {
     ...anyone,

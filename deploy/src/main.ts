@@ -5,6 +5,7 @@ import {
   openLog,
   stopOnSignal,
 } from "@payment-links/runtime";
+import { ensureConsoleBuilt } from "@payment-links/console/ensure-built";
 import { PortTakenError } from "@payment-links/http";
 import { startAllInOne } from "./all-in-one.ts";
 import { readOptions } from "./options.ts";
@@ -21,6 +22,10 @@ crashOnUncaught(log);
 stopOnSignal(stopList, log);
 
 try {
+  await ensureConsoleBuilt({
+    env: process.env,
+    report: (line) => process.stderr.write(`${line}\n`),
+  });
   await startAllInOne({
     environment: process.env,
     withDevnet: options.withDevnet,

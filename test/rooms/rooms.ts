@@ -12,6 +12,7 @@ export type Room = {
 
 /** The packages, from the ground up: each names only some of those above it in this list. */
 export const packages: Record<string, Room> = {
+  console: {},
   contracts: { libraries: "node:crypto node:fs node:zlib zod decimal.js typeid-js @noble/hashes" },
   runtime: {},
   postgres: { packages: "contracts runtime" },
@@ -54,7 +55,7 @@ export const serviceRooms: Record<string, Room> = {
     packages: "contracts postgres identity bus http",
     rooms: "domain guard store metrics sightings images deps",
   },
-  pages: { packages: "contracts http", rooms: "domain store deps" },
+  pages: { packages: "console contracts http", rooms: "domain store deps" },
   routes: { packages: "contracts http", rooms: "deps http pages" },
   "create-deps": { packages: "contracts http process", rooms: "store metrics deps" },
   service: {

@@ -24,9 +24,11 @@ import { listLinkPayments } from "./http/list-link-payments.ts";
 import { listOwnLinks } from "./http/list-links.ts";
 import { searchOwnLinks } from "./http/search-links.ts";
 import { answerPageRefusal as answerRefusal } from "./pages/answer-page.ts";
+import { createConsoleFiles } from "./pages/console-files.ts";
 import { getAsset } from "./pages/get-asset.ts";
 import { getChainLogo } from "./pages/get-chain-logo.ts";
 import { getCheckoutPage } from "./pages/get-checkout-page.ts";
+import { getConsoleAsset, getConsoleVersion } from "./pages/get-console-asset.ts";
 import { getConsolePage } from "./pages/get-console-page.ts";
 import { getTransactionPage } from "./pages/get-transaction-page.ts";
 
@@ -37,6 +39,7 @@ export const publicRoutes = (deps: Deps): readonly Route[] => [
   ...checkoutRoutes(deps),
   ...documentRoutes(deps),
   ...pageRoutes(deps),
+  ...consolePageRoutes(deps),
 ];
 
 const apiRoutes = (deps: Deps): readonly Route[] => {
@@ -94,8 +97,6 @@ const pageRoutes = (deps: Deps): readonly Route[] => [
     handle: getCheckoutPage(deps),
   }),
   publicRoute({ method: "get", path: "/tx/:id", answerRefusal, handle: getTransactionPage(deps) }),
-  publicRoute({ method: "get", path: "/console", answerRefusal, handle: getConsolePage }),
-  publicRoute({ method: "get", path: "/console/:page", answerRefusal, handle: getConsolePage }),
   publicRoute({
     method: "get",
     path: "/checkout/assets/:name",
@@ -109,3 +110,15 @@ const pageRoutes = (deps: Deps): readonly Route[] => [
     handle: getChainLogo(deps),
   }),
 ];
+
+const consolePageRoutes = (deps: Deps): readonly Route[] => {
+  const openFiles = createConsoleFiles();
+  const handle = getConsolePage({ ...deps, openFiles });
+  const file = { method: "get", isLimited: false } as const;
+  return [
+    publicRoute({ ...file, path: "/console/assets/:name", handle: getConsoleAsset(openFiles) }),
+    publicRoute({ ...file, path: "/console/version", handle: getConsoleVersion(openFiles) }),
+    publicRoute({ method: "get", path: "/console", answerRefusal, handle }),
+    publicRoute({ method: "get", path: "/console/*view", answerRefusal, handle }),
+  ];
+};

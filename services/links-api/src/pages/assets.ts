@@ -9,11 +9,7 @@ const load = (name: string, type: string): Asset => {
 };
 
 /** The files that pages refer to, read once. */
-const assets = [
-  load("page.css", "text/css"),
-  load("console.js", "text/javascript"),
-  load("checkout.js", "text/javascript"),
-];
+const assets = [load("page.css", "text/css"), load("checkout.js", "text/javascript")];
 
 /** Finds a static file by its name. */
 export const findAsset = (name: string): Asset | undefined =>
@@ -23,5 +19,5 @@ export const findAsset = (name: string): Asset | undefined =>
  * The address of a static file. It changes with the content, so browsers may keep the file for
  * ever.
  */
-export const assetUrl = (name: "page.css" | "console.js" | "checkout.js"): string =>
+export const assetUrl = (name: "page.css" | "checkout.js"): string =>
   `/checkout/assets/${name}?v=${findAsset(name)?.digest ?? ""}`;

@@ -1,29 +1,42 @@
 import type { Request, Response } from "express";
 import { refuse } from "@payment-links/contracts";
-import { html } from "@payment-links/http";
-import { answerPage } from "./answer-page.ts";
-import { assetUrl } from "./assets.ts";
+import { answerDocument, html } from "@payment-links/http";
+import type { Deps } from "../deps.ts";
+import type { ConsoleFiles } from "./console-files.ts";
 
-const body = html`<main class="card wide" id="console">
-  <h1>Payment Links</h1>
-  <p id="notice" role="status">Loading…</p>
+const body = html`<div id="console"></div>
   <noscript>
-    <p>The console needs JavaScript. A sign-in link can be used without it:</p>
-    <form method="post" action="/console/api/session/form">
-      <label>Your sign-in link <input name="link" required autocomplete="off" /></label>
-      <button type="submit">Continue</button>
-    </form>
-  </noscript>
-  <div id="content" hidden></div>
-</main>`;
+    <main class="plain">
+      <h1>Payment Links</h1>
+      <p>The console needs JavaScript. A sign-in link can be used without it:</p>
+      <form method="post" action="/console/api/session/form">
+        <label>Your sign-in link <input name="link" required autocomplete="off" /></label>
+        <button type="submit">Continue</button>
+      </form>
+    </main>
+  </noscript>`;
+
+/** As much as the page needs to know of the console's files. */
+type Subject = Pick<Deps, "settlementChains"> & { openFiles: () => ConsoleFiles };
 
 /**
- * GET /console and /console/:page: the console is one page, whose script asks before it redeems a sign-in
- * link, and talks to the console API. The page itself holds nobody's data.
+ * GET /console and all below it that is not the console API: the console is one page, which holds
+ * nobody's data. Its script finds the view by the address.
  */
-export const getConsolePage = (req: Request, res: Response): void => {
-  // No service knows these paths of the console API, so the ingress sends them here.
-  if (req.params["page"] === "api") throw refuse("NOT_FOUND");
-  const head = html`<script type="module" src="${assetUrl("console.js")}"></script> `;
-  answerPage(res, { title: "Console · Payment Links", body, head, policy: "scripted" });
-};
+export const getConsolePage =
+  ({ openFiles, settlementChains }: Subject) =>
+  (req: Request, res: Response): void => {
+    // No service knows these paths of the console API, so the ingress sends them here.
+    if (req.path.split("/")[2] === "api") throw refuse("NOT_FOUND");
+    const { icon, preloads, script, styles, version } = openFiles();
+    const [styleUrl = "", ...more] = styles;
+    // React Aria would write a style of that id into the page, unless something has it already.
+    const head = html`<link rel="icon" id="react-aria-pressable-style" href="${icon}" />
+      ${more.map((url) => html`<link rel="stylesheet" href="${url}" /> `)}
+      ${preloads.map((url) => html`<link rel="modulepreload" href="${url}" /> `)}
+      <meta name="color-scheme" content="light dark" />
+      <meta name="console-version" content="${version}" />
+      <meta name="settlement-chains" content="${[...settlementChains].join(" ")}" />
+      <script type="module" src="${script}"></script> `;
+    answerDocument(res, { title: "Payment Links", body, head, styleUrl, policy: "scripted" });
+  };

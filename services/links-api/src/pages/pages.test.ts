@@ -236,24 +236,58 @@ describe("GET /tx/:id", () => {
 });
 
 describe("the console page and its files", () => {
-  test.each(["/console", "/console/sign-in"])(
-    "%s is one page with one script of our own",
+  const findScript = (text: string): string =>
+    /<script[^>]* src="([^"]+)"/.exec(text)?.[1] ?? "none";
+
+  test.each(["/console", "/console/sign-in", "/console/links/plink_1"])(
+    "%s is one page with one script of our own, and says how to sign in without it",
     async (path) => {
       const page = await rig.call(path);
       expectPage(page);
-      expect(page.headers.get("content-security-policy")).toContain("script-src 'self'");
-      const scripts = [...page.text.matchAll(/<script[^>]* src="([^"]+)"/g)].map(([, url]) => url);
-      expect(scripts).toHaveLength(1);
-      const script = await rig.call(scripts[0] ?? "");
+      expect(page.headers.get("content-security-policy")).toContain("script-src 'self'; connect");
+      expect(page.text.match(/<script/g)).toHaveLength(1);
+      expect(page.text).toContain('<form method="post" action="/console/api/session/form">');
+      const script = await rig.call(findScript(page.text));
       expect(script.status).toBe(200);
       expect(script.headers.get("content-type")).toBe("text/javascript; charset=utf-8");
       expect(script.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
-      expect(script.text).not.toMatch(/innerHTML|insertAdjacentHTML|document\.write|eval\(/);
     },
   );
 
-  test("the console API's own path is not the console", async () => {
+  test("every file that the page names is there, as small as the browser can read it", async () => {
+    const { text } = await rig.call("/console");
+    const urls = [...text.matchAll(/(?:src|href)="(\/console\/assets\/[^"]+)"/g)];
+    expect(urls.length).toBeGreaterThan(2);
+    for (const [, url = ""] of urls) {
+      const sizes: number[] = [];
+      for (const encoding of ["identity", "gzip", "br"]) {
+        const answer = await rig.call(url, { headers: { "accept-encoding": encoding } });
+        const told = answer.headers.get("content-encoding") ?? "identity";
+        expect([answer.status, told, answer.headers.get("vary")]).toEqual([
+          200,
+          encoding,
+          "Accept-Encoding",
+        ]);
+        sizes.push(Number(answer.headers.get("content-length")));
+      }
+      expect(sizes).toEqual(sizes.toSorted((a, b) => b - a));
+    }
+  });
+
+  test("an old page can tell that there is a newer console", async () => {
+    const { text } = await rig.call("/console");
+    const version = await rig.call("/console/version");
+    expect(version.headers.get("cache-control")).toBe("no-store");
+    expect(version.text).toMatch(/^[0-9a-f]{16}$/);
+    expect(text).toContain(`<meta name="console-version" content="${version.text}" />`);
+  });
+
+  test("the console API's own path is not the console, and no file is found beside its own", async () => {
     expectPage(await rig.call("/console/api"), 404);
+    expectPage(await rig.call("/console/api/nothing"), 404);
+    for (const unknown of ["main.js", "..%2fmanifest.json", "manifest.json"]) {
+      expect((await rig.call(`/console/assets/${unknown}`)).status).toBe(404);
+    }
   });
 
   test("the style sheet is served, and by an old address only for the moment", async () => {

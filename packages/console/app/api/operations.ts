@@ -1,0 +1,174 @@
+// Made by `npm run generate` from the console's OpenAPI document. Change nothing here.
+export type SignIn = { token?: string; siwe?: SignedSiweMessage; passkey?: PasskeyAnswer };
+export type SignedSiweMessage = { message: string; signature: string };
+export type PasskeyAnswer = { id: string; response: { clientDataJSON: string; authenticatorData: string; signature: string; userHandle?: string | null } };
+export type SignInLinkQuestion = { token: string };
+export type PresenceProof = { token?: string; siwe?: SignedSiweMessage; passkey?: PasskeyAnswer };
+export type IdentityProof = { siwe: SignedSiweMessage };
+export type NewPasskey = { name: string; passkey: { id: string; response: { clientDataJSON: string; attestationObject: string } } };
+export type PasskeyChange = { name: string };
+export type AccountChange = { handle?: string; username?: string; bio?: string | null; profileImage?: string | null; backgroundImage?: string | null; backgroundColour?: string | null; links?: (string)[] | null };
+export type NewWallet = { walletAddress: string; tokenId: string; isDefault?: boolean | null };
+export type WalletChange = { isDefault?: boolean; isChainDefault?: boolean };
+export type NewApiKey = { name: string; scopes: ("payment_link:create" | "payment_link:read")[]; expiresAt?: string | null; cidrs?: (string)[] | null; requestsPerMinute?: number | null; burst?: number | null };
+export type ApiKeyChange = { active?: boolean; requestsPerMinute?: number | null; burst?: number | null };
+export type ApiKeyRotation = { overlapSeconds?: number | null };
+export type NewPaymentLink = { toAmount: string | number; description?: string | null; maxUsage?: number | null; expirationDate?: string | null };
+export type NewWebhookEndpoint = { url: string; name: string };
+export type WebhookEndpointChange = { url?: never; name?: string; enabled?: boolean };
+export type OwnAccount = { id: string; handle: string | null; username: string; bio: string | null; profileImage: string | null; backgroundImage: string | null; backgroundColour: string | null; links: (string)[] | null; dateCreated: string; isReady: boolean };
+export type Errors = { errors: ({ message: string; code: string; methods?: (string)[] })[] };
+export type SignInLinkOwner = { handle: string | null; username: string };
+export type SignInMethods = { methods: ("link" | "siwe" | "oidc" | "passkey")[] };
+export type Nonce = { nonce: string; message?: string };
+export type PasskeyRequest = { challenge: string; rpId: string; timeout: number; userVerification: "required" };
+export type SessionList = { data: (SessionData)[] };
+export type SessionData = { id: string; method: "link" | "siwe" | "oidc" | "passkey"; dateCreated: string; lastSeenAt: string; expiresAt: string; isCurrent: boolean };
+export type IdentityList = { data: (IdentityData)[] };
+export type IdentityData = { id: string; method: "siwe" | "oidc"; issuer: string; subject: string; dateCreated: string };
+export type PasskeyList = { data: (PasskeyData)[] };
+export type PasskeyData = { id: string; name: string; dateCreated: string; lastUsedAt: string | null };
+export type PasskeyCreation = { challenge: string; rp: { id: string; name: string }; user: { id: string; name: string; displayName: string }; pubKeyCredParams: ({ type: "public-key"; alg: number })[]; excludeCredentials: ({ type: "public-key"; id: string })[]; authenticatorSelection: { residentKey: "required"; requireResidentKey: true; userVerification: "required" }; attestation: "none"; timeout: number };
+export type AuditPage = { data: (AuditEntry)[]; limit: number; offset: number; nextOffset: number | null };
+export type AuditEntry = { id: string; action: string; actor: { kind: string; id: string | null }; method: string | null; targetId: string | null; detail: Record<string, unknown>; address: string | null; userAgent: string | null; dateCreated: string };
+export type TokenList = { data: (CatalogueEntry)[] };
+export type CatalogueEntry = { id: string; token: TokenData };
+export type TokenData = { address: string; decimals: number; symbol: string; name: string; logo: string | null; isNative: boolean | null; isStablecoin: boolean | null; currencyCode: string | null; commodityCode: string | null; chain: ChainData; priceUsd: string | null; isVerified: boolean | null };
+export type ChainData = { id: string; name: string; symbol: string; chainType: "EVM" | "SVM" | "TVM" | "BVM"; logo: string };
+export type WalletList = { data: (OwnWallet)[] };
+export type OwnWallet = { id: string; walletAddress: string; token: { id: string; token: TokenData }; chainType: "EVM" | "SVM" | "TVM" | "BVM"; isDefault: boolean; isChainDefault: boolean; provider: string | null; defaultAt: string | null };
+export type ApiKeyList = { data: (ApiKeyData)[] };
+export type ApiKeyData = { id: string; name: string; prefix: string; scopes: (string)[]; cidrs: (string)[] | null; requestsPerMinute: number | null; burst: number | null; expiresAt: string | null; active: boolean; replacedBy: string | null; dateCreated: string; lastUsedAt: string | null; lastUsedAddress: string | null };
+export type IssuedApiKey = { id: string; name: string; prefix: string; scopes: (string)[]; cidrs: (string)[] | null; requestsPerMinute: number | null; burst: number | null; expiresAt: string | null; active: boolean; replacedBy: string | null; dateCreated: string; lastUsedAt: string | null; lastUsedAddress: string | null; key: string };
+export type Overview = { received: ({ day: string; tokenId: string; amount: string; paymentCount: number })[]; tokens: ({ id: string; token: TokenData })[]; links: { active: BoundedCount; completed: BoundedCount; inactive: BoundedCount }; unapplied: { count: number; hasMore: boolean; payments: (OwnPaymentData)[] } };
+export type BoundedCount = { count: number; hasMore: boolean };
+export type OwnPaymentData = { id: string; status: "processing" | "settled" | "failed"; applied: boolean; reason: "wrong_token" | "wrong_destination" | "wrong_amount" | "completed" | "expired" | "inactive" | null; amount: string; tokenAddress: string; chainId: string; sourceTransaction: string | null; dateCreated: string; orphaned?: true; paymentLinkId: string };
+export type OwnPaymentLinkPage = { data: (PaymentLinkData)[]; limit: number; offset: number; nextOffset: number | null; nextBefore: string | null };
+export type PaymentLinkData = { id: string; userId: string; toAmount: string; destinationAddress: string; url: string; dateCreated: string; token: TokenData; status: "active" | "completed" | "inactive"; description: string | null; maxUsage: number | null; receivedAmount: string; expirationDate: string | null; transactionUrl: string | null };
+export type PaymentLinkCreationData = { id: string; url: string };
+export type OwnPaymentLink = { id: string; userId: string; toAmount: string; destinationAddress: string; url: string; dateCreated: string; token: TokenData; status: "active" | "completed" | "inactive"; description: string | null; maxUsage: number | null; receivedAmount: string; expirationDate: string | null; transactionUrl: string | null; payments: (PaymentData)[] };
+export type PaymentData = { id: string; status: "processing" | "settled" | "failed"; applied: boolean; reason: "wrong_token" | "wrong_destination" | "wrong_amount" | "completed" | "expired" | "inactive" | null; amount: string; tokenAddress: string; chainId: string; sourceTransaction: string | null; dateCreated: string; orphaned?: true };
+export type PaymentPage = { data: (PaymentData)[]; limit: number; offset: number; nextOffset: number | null };
+export type LinkStory = { data: (StoryEntry)[]; nextAfter: string | null };
+export type StoryEntry = { kind: "created" | "expired" | "payment_seen" | "payment_ended" | "completed" | "deactivated" | "payment_orphaned"; at: string | null; by: { kind: "api_key" | "session"; id: string } | null; payment: PaymentData | null };
+export type WebhookEndpointList = { data: (ListedWebhookEndpoint)[]; headerPrefix: string };
+export type ListedWebhookEndpoint = { id: string; url: string; name: string; enabled: boolean; secretPrefix: string; dateCreated: string; lastOutcome: "Delivered" | "Failed" | null; consecutiveFailures: number; recent: (RecentHour)[] };
+export type RecentHour = { hour: string; delivered: number; failed: number };
+export type CreatedWebhookEndpoint = { id: string; url: string; name: string; enabled: boolean; secretPrefix: string; dateCreated: string; lastOutcome: "Delivered" | "Failed" | null; consecutiveFailures: number; secret: string };
+export type WebhookEndpointData = { id: string; url: string; name: string; enabled: boolean; secretPrefix: string; dateCreated: string; lastOutcome: "Delivered" | "Failed" | null; consecutiveFailures: number };
+export type DeliveryPage = { data: (DeliveryData)[]; limit: number; offset: number; nextOffset: number | null };
+export type DeliveryData = { id: string; eventType: string; linkId: string | null; paymentId: string | null; status: "Pending" | "Delivered" | "Failed"; attempts: number; httpStatus: number | null; error: string | null; dateCreated: string; lastAttemptAt: string | null; nextAttemptAt: string | null };
+export type DeliveryDetail = { id: string; eventType: string; linkId: string | null; paymentId: string | null; status: "Pending" | "Delivered" | "Failed"; attempts: number; httpStatus: number | null; error: string | null; dateCreated: string; lastAttemptAt: string | null; nextAttemptAt: string | null; attemptLog: (DeliveryAttempt)[] };
+export type DeliveryAttempt = { number: number; startedAt: string; durationMs: number | null; httpStatus: number | null; error: string | null };
+export type LinkDeliveryPage = { data: (LinkDeliveryData)[]; limit: number; offset: number; nextOffset: number | null };
+export type LinkDeliveryData = { id: string; eventType: string; linkId: string | null; paymentId: string | null; status: "Pending" | "Delivered" | "Failed"; attempts: number; httpStatus: number | null; error: string | null; dateCreated: string; lastAttemptAt: string | null; nextAttemptAt: string | null; endpointId: string; endpointName: string };
+export type CheckoutLink = { id: string; url: string; status: "active" | "completed" | "inactive"; toAmount: string; receivedAmount: string; remainingAmount: string; currentUsage: number; maxUsage: number | null; expirationDate: string | null; destinationAddress: string; token: TokenData; pendingPayments: ({ id: string; amount: string; sourceTransaction: string | null; dateCreated: string })[]; instructions: PaymentInstructions | null; reason: "completed" | "expired" | "inactive" | "account_suspended" | "chain_not_watched" | "no_fee_proxy" | "amount_not_payable" | null };
+export type PaymentInstructions = { amount: string; amountBaseUnits: string; proxyAddress: string; paymentReference: string; steps: (PaymentStep)[] };
+export type PaymentStep = { kind: "reset_allowance" | "approve" | "pay"; to: string; value: string; data: string };
+export type CheckoutTransaction = { id: string; status: "processing" | "settled" | "failed"; applied: boolean; reason: "wrong_token" | "wrong_destination" | "wrong_amount" | "completed" | "expired" | "inactive" | null; amount: string; tokenAddress: string; chainId: string; sourceTransaction: string | null; dateCreated: string; paymentLinkId: string; transactionUrl: string | null };
+/** What each operation takes and answers. */
+export type Operations = {
+  signIn: { input: { body: SignIn }; answer: OwnAccount };
+  getSession: { input: {}; answer: OwnAccount };
+  signOut: { input: {}; answer: undefined };
+  askAboutSignInLink: { input: { body: SignInLinkQuestion }; answer: SignInLinkOwner };
+  listSignInMethods: { input: {}; answer: SignInMethods };
+  getNonce: { input: { query?: { "address"?: string | undefined } }; answer: Nonce };
+  getPasskeyRequest: { input: {}; answer: PasskeyRequest };
+  startOidc: { input: { query?: { "link"?: "true" | "false" | undefined; "prove"?: "true" | "false" | undefined } }; answer: undefined };
+  finishOidc: { input: {}; answer: undefined };
+  provePresence: { input: { body: PresenceProof }; answer: undefined };
+  listSessions: { input: {}; answer: SessionList };
+  revokeSession: { input: { path: { "id": string } }; answer: undefined };
+  listIdentities: { input: {}; answer: IdentityList };
+  linkIdentity: { input: { body: IdentityProof }; answer: IdentityData };
+  unlinkIdentity: { input: { path: { "id": string } }; answer: undefined };
+  listPasskeys: { input: {}; answer: PasskeyList };
+  addPasskey: { input: { body: NewPasskey }; answer: PasskeyData };
+  getPasskeyCreation: { input: {}; answer: PasskeyCreation };
+  changePasskey: { input: { path: { "id": string }; body: PasskeyChange }; answer: PasskeyData };
+  removePasskey: { input: { path: { "id": string } }; answer: undefined };
+  getAccount: { input: {}; answer: OwnAccount };
+  changeAccount: { input: { body: AccountChange }; answer: OwnAccount };
+  listAuditLog: { input: { query?: { "action"?: string | undefined; "actor"?: string | undefined; "target"?: string | undefined; "from"?: string | undefined; "to"?: string | undefined; "offset"?: number | undefined } }; answer: AuditPage };
+  exportAuditLog: { input: { query?: { "action"?: string | undefined; "actor"?: string | undefined; "target"?: string | undefined; "from"?: string | undefined; "to"?: string | undefined; "format"?: "csv" | "jsonl" | undefined } }; answer: undefined };
+  listTokens: { input: {}; answer: TokenList };
+  listWallets: { input: {}; answer: WalletList };
+  addWallet: { input: { body: NewWallet }; answer: OwnWallet };
+  changeWallet: { input: { path: { "id": string }; body: WalletChange }; answer: OwnWallet };
+  deleteWallet: { input: { path: { "id": string } }; answer: undefined };
+  listApiKeys: { input: {}; answer: ApiKeyList };
+  createApiKey: { input: { body: NewApiKey }; answer: IssuedApiKey };
+  changeApiKey: { input: { path: { "id": string }; body: ApiKeyChange }; answer: ApiKeyData };
+  revokeApiKey: { input: { path: { "id": string } }; answer: undefined };
+  rotateApiKey: { input: { path: { "id": string }; body: ApiKeyRotation }; answer: IssuedApiKey };
+  getOverview: { input: { query?: { "days"?: number | undefined } }; answer: Overview };
+  listOwnPaymentLinks: { input: { query?: { "status"?: "active" | "completed" | "inactive" | undefined; "q"?: string | undefined; "token"?: string | undefined; "from"?: string | undefined; "to"?: string | undefined; "before"?: string | undefined; "offset"?: number | undefined } }; answer: OwnPaymentLinkPage };
+  createOwnPaymentLink: { input: { header?: { "Idempotency-Key"?: string | undefined }; body: NewPaymentLink }; answer: PaymentLinkCreationData };
+  getOwnPaymentLink: { input: { path: { "id": string } }; answer: OwnPaymentLink };
+  listPayments: { input: { path: { "id": string }; query?: { "offset"?: number | undefined } }; answer: PaymentPage };
+  getPaymentLinkStory: { input: { path: { "id": string }; query?: { "after"?: string | undefined } }; answer: LinkStory };
+  deactivatePaymentLink: { input: { path: { "id": string } }; answer: PaymentLinkData };
+  exportOwnPaymentLinks: { input: { query?: { "status"?: "active" | "completed" | "inactive" | undefined; "q"?: string | undefined; "token"?: string | undefined; "from"?: string | undefined; "to"?: string | undefined } }; answer: undefined };
+  exportOwnPayments: { input: { query?: { "link"?: string | undefined; "from"?: string | undefined; "to"?: string | undefined } }; answer: undefined };
+  listWebhookEndpoints: { input: {}; answer: WebhookEndpointList };
+  createWebhookEndpoint: { input: { body: NewWebhookEndpoint }; answer: CreatedWebhookEndpoint };
+  changeWebhookEndpoint: { input: { path: { "id": string }; body: WebhookEndpointChange }; answer: WebhookEndpointData };
+  deleteWebhookEndpoint: { input: { path: { "id": string } }; answer: undefined };
+  listDeliveries: { input: { path: { "id": string }; query?: { "status"?: "Pending" | "Delivered" | "Failed" | undefined; "eventType"?: "payment_link.transaction.succeeded" | "payment_link.completed" | undefined; "offset"?: number | undefined } }; answer: DeliveryPage };
+  getDelivery: { input: { path: { "id": string; "deliveryId": string } }; answer: DeliveryDetail };
+  listLinkDeliveries: { input: { query: { "linkId": string; "offset"?: number | undefined } }; answer: LinkDeliveryPage };
+};
+/** Where each operation is found. */
+export const operations = {
+  signIn: ["POST", "/console/api/session"],
+  getSession: ["GET", "/console/api/session"],
+  signOut: ["DELETE", "/console/api/session"],
+  askAboutSignInLink: ["POST", "/console/api/session/link"],
+  listSignInMethods: ["GET", "/console/api/session/methods"],
+  getNonce: ["GET", "/console/api/session/nonce"],
+  getPasskeyRequest: ["GET", "/console/api/session/passkey"],
+  startOidc: ["GET", "/console/api/session/oidc"],
+  finishOidc: ["GET", "/console/api/session/oidc/callback"],
+  provePresence: ["POST", "/console/api/session/presence"],
+  listSessions: ["GET", "/console/api/sessions"],
+  revokeSession: ["DELETE", "/console/api/sessions/{id}"],
+  listIdentities: ["GET", "/console/api/identities"],
+  linkIdentity: ["POST", "/console/api/identities"],
+  unlinkIdentity: ["DELETE", "/console/api/identities/{id}"],
+  listPasskeys: ["GET", "/console/api/passkeys"],
+  addPasskey: ["POST", "/console/api/passkeys"],
+  getPasskeyCreation: ["GET", "/console/api/passkeys/creation"],
+  changePasskey: ["PATCH", "/console/api/passkeys/{id}"],
+  removePasskey: ["DELETE", "/console/api/passkeys/{id}"],
+  getAccount: ["GET", "/console/api/account"],
+  changeAccount: ["PATCH", "/console/api/account"],
+  listAuditLog: ["GET", "/console/api/audit-log"],
+  exportAuditLog: ["GET", "/console/api/audit-log/export"],
+  listTokens: ["GET", "/console/api/tokens"],
+  listWallets: ["GET", "/console/api/wallets"],
+  addWallet: ["POST", "/console/api/wallets"],
+  changeWallet: ["PATCH", "/console/api/wallets/{id}"],
+  deleteWallet: ["DELETE", "/console/api/wallets/{id}"],
+  listApiKeys: ["GET", "/console/api/api-keys"],
+  createApiKey: ["POST", "/console/api/api-keys"],
+  changeApiKey: ["PATCH", "/console/api/api-keys/{id}"],
+  revokeApiKey: ["DELETE", "/console/api/api-keys/{id}"],
+  rotateApiKey: ["POST", "/console/api/api-keys/{id}/rotate"],
+  getOverview: ["GET", "/console/api/overview"],
+  listOwnPaymentLinks: ["GET", "/console/api/payment-links"],
+  createOwnPaymentLink: ["POST", "/console/api/payment-links"],
+  getOwnPaymentLink: ["GET", "/console/api/payment-links/{id}"],
+  listPayments: ["GET", "/console/api/payment-links/{id}/payments"],
+  getPaymentLinkStory: ["GET", "/console/api/payment-links/{id}/story"],
+  deactivatePaymentLink: ["POST", "/console/api/payment-links/{id}/deactivate"],
+  exportOwnPaymentLinks: ["GET", "/console/api/payment-links.csv"],
+  exportOwnPayments: ["GET", "/console/api/payments.csv"],
+  listWebhookEndpoints: ["GET", "/console/api/webhook-endpoints"],
+  createWebhookEndpoint: ["POST", "/console/api/webhook-endpoints"],
+  changeWebhookEndpoint: ["PATCH", "/console/api/webhook-endpoints/{id}"],
+  deleteWebhookEndpoint: ["DELETE", "/console/api/webhook-endpoints/{id}"],
+  listDeliveries: ["GET", "/console/api/webhook-endpoints/{id}/deliveries"],
+  getDelivery: ["GET", "/console/api/webhook-endpoints/{id}/deliveries/{deliveryId}"],
+  listLinkDeliveries: ["GET", "/console/api/webhook-deliveries"],
+} as const satisfies Record<keyof Operations, readonly [string, string]>;

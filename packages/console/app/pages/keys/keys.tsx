@@ -1,0 +1,166 @@
+import { useState } from "react";
+import type { ApiKeyData } from "../../api/operations.ts";
+import { useCall, useChange } from "../../api/query.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Button } from "../../ui/button.tsx";
+import { ConfirmDialog } from "../../ui/dialog.tsx";
+import { Action } from "../../ui/form.tsx";
+import { showTime } from "../../ui/format.ts";
+import { Loaded } from "../../ui/loaded.tsx";
+import { Card, Page } from "../../ui/page.tsx";
+import { SecretDialog } from "../../ui/secret-dialog.tsx";
+import styles from "../../ui/ui.module.css";
+import { lastUseOf, limitsOf } from "./describe-key.ts";
+import { LimitsDialog } from "./limits-dialog.tsx";
+import { NewKey } from "./new-key.tsx";
+import { RotateDialog } from "./rotate-dialog.tsx";
+import { texts } from "./texts.ts";
+
+/** The API keys: what each may do and how it is used; a new one is shown once. */
+const Keys = () => {
+  const keys = useCall("listApiKeys", {});
+  // Only here, and only until the person has stored it.
+  const [secret, setSecret] = useState<string>();
+  return (
+    <Page title={texts.title}>
+      <p className={styles["quiet"]}>{texts.intro}</p>
+      <Card>
+        <Loaded query={keys}>
+          {({ data }) =>
+            data.length === 0 ? (
+              <p className={styles["quiet"]}>{texts.none}</p>
+            ) : (
+              <KeyTable keys={data} now={keys.dataUpdatedAt} onSecret={setSecret} />
+            )
+          }
+        </Loaded>
+      </Card>
+      <Card title={texts.createTitle}>
+        <NewKey onSecret={setSecret} />
+      </Card>
+      {secret !== undefined && (
+        <SecretDialog
+          title={texts.secretTitle}
+          secret={secret}
+          onStored={() => setSecret(undefined)}
+        />
+      )}
+    </Page>
+  );
+};
+export default Keys;
+
+type OnSecret = { onSecret: (secret: string) => void };
+
+type TableProps = { keys: readonly ApiKeyData[]; now: number };
+
+const KeyTable = ({ keys, now, onSecret }: TableProps & OnSecret) => (
+  <table className={styles["table"]}>
+    <thead>
+      <tr>
+        <th>{texts.name}</th>
+        <th>{texts.state}</th>
+        <th>{texts.scopes}</th>
+        <th>{texts.lastUse}</th>
+        <th>{texts.expires}</th>
+        <th>{texts.actions}</th>
+      </tr>
+    </thead>
+    <tbody>
+      {keys.map((key) => (
+        <KeyRow key={key.id} apiKey={key} now={now} onSecret={onSecret} />
+      ))}
+    </tbody>
+  </table>
+);
+
+/** Whether a key has expired is told of the moment in which it was read. */
+type KeyProps = { apiKey: ApiKeyData; now: number };
+
+const scopeText = (scope: string): string =>
+  scope === "payment_link:create" || scope === "payment_link:read"
+    ? texts.scopeNames[scope]
+    : scope;
+
+const KeyRow = ({ apiKey, now, onSecret }: KeyProps & OnSecret) => (
+  <tr>
+    <td data-label={texts.name}>
+      <strong>
+        <bdi>{apiKey.name}</bdi>
+      </strong>{" "}
+      <code>{apiKey.prefix}…</code>
+    </td>
+    <td data-label={texts.state}>
+      <KeyState apiKey={apiKey} now={now} />
+    </td>
+    <td data-label={texts.scopes}>
+      {apiKey.scopes.map((scope) => scopeText(scope)).join(", ")}
+      <br />
+      <span className={styles["quiet"]}>{limitsOf(apiKey)}</span>
+    </td>
+    <td data-label={texts.lastUse}>{lastUseOf(apiKey)}</td>
+    <td data-label={texts.expires}>
+      {apiKey.expiresAt === null ? texts.never : showTime(apiKey.expiresAt)}
+    </td>
+    <td data-label={texts.actions}>
+      <KeyActions apiKey={apiKey} onSecret={onSecret} />
+    </td>
+  </tr>
+);
+
+const KeyState = ({ apiKey: { active, expiresAt, replacedBy }, now }: KeyProps) => {
+  if (expiresAt !== null && Date.parse(expiresAt) <= now) {
+    return <Badge tone="bad">{texts.expired}</Badge>;
+  }
+  if (!active) return <Badge tone="quiet">{texts.off}</Badge>;
+  return replacedBy === null ? (
+    <Badge tone="good">{texts.active}</Badge>
+  ) : (
+    <Badge tone="warn">{texts.replaced}</Badge>
+  );
+};
+
+const KeyActions = ({ apiKey, onSecret }: { apiKey: ApiKeyData } & OnSecret) => {
+  const [asked, setAsked] = useState<"limits" | "rotate" | "revoke">();
+  const change = useChange("changeApiKey", "listApiKeys");
+  const revoke = useChange("revokeApiKey", "listApiKeys");
+  const path = { id: apiKey.id };
+  const close = () => setAsked(undefined);
+  return (
+    <div className={styles["row"]}>
+      <Button onPress={() => setAsked("limits")} label={`${texts.change}: ${apiKey.name}`}>
+        {texts.change}
+      </Button>
+      <Action
+        label={`${apiKey.active ? texts.turnOff : texts.turnOn}: ${apiKey.name}`}
+        onPress={() => change.mutateAsync({ path, body: { active: !apiKey.active } })}
+      >
+        {apiKey.active ? texts.turnOff : texts.turnOn}
+      </Action>
+      {apiKey.active && apiKey.replacedBy === null && (
+        <Button onPress={() => setAsked("rotate")} label={`${texts.rotate}: ${apiKey.name}`}>
+          {texts.rotate}
+        </Button>
+      )}
+      <Button
+        look="danger"
+        onPress={() => setAsked("revoke")}
+        label={`${texts.revoke}: ${apiKey.name}`}
+      >
+        {texts.revoke}
+      </Button>
+      {asked === "limits" && <LimitsDialog apiKey={apiKey} onClose={close} />}
+      {asked === "rotate" && <RotateDialog apiKey={apiKey} onSecret={onSecret} onClose={close} />}
+      {asked === "revoke" && (
+        <ConfirmDialog
+          title={texts.revokeTitle(apiKey.name)}
+          confirm={texts.revoke}
+          onConfirm={() => revoke.mutateAsync({ path })}
+          onClose={close}
+        >
+          {texts.revokeText}
+        </ConfirmDialog>
+      )}
+    </div>
+  );
+};

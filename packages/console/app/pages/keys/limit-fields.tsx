@@ -1,0 +1,34 @@
+import type { ApiKeyData } from "../../api/operations.ts";
+import { Field } from "../../ui/field.tsx";
+import { texts } from "./texts.ts";
+
+type Limits = Pick<ApiKeyData, "requestsPerMinute" | "burst">;
+
+/** The fields of a key's own limit. */
+export const LimitFields = ({ requestsPerMinute, burst }: Limits) => (
+  <>
+    <Field
+      name="requestsPerMinute"
+      label={texts.perMinute}
+      type="number"
+      defaultValue={String(requestsPerMinute ?? "")}
+      input={{ min: 1 }}
+    />
+    <Field
+      name="burst"
+      label={texts.burst}
+      type="number"
+      defaultValue={String(burst ?? "")}
+      input={{ min: 1 }}
+    />
+  </>
+);
+
+/** The limit that was typed; null is none of the key's own. */
+export const readLimits = (fields: Readonly<Record<string, string>>): Limits => ({
+  requestsPerMinute: numberOf(fields["requestsPerMinute"]),
+  burst: numberOf(fields["burst"]),
+});
+
+const numberOf = (text: string | undefined): number | null =>
+  text === undefined ? null : Number(text);

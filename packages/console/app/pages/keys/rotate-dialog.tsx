@@ -1,0 +1,48 @@
+import { call } from "../../api/call.ts";
+import { useQueryClient } from "@tanstack/react-query";
+import type { ApiKeyData } from "../../api/operations.ts";
+import { refresh } from "../../api/query.ts";
+import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Select } from "../../ui/field.tsx";
+import { Form } from "../../ui/form.tsx";
+import { texts as uiTexts } from "../../ui/texts.ts";
+import { texts } from "./texts.ts";
+
+const overlapUsual = "86400";
+
+/** Replaces a key by a new one, beside which it works on for a while. */
+export const RotateDialog = ({
+  apiKey,
+  onSecret,
+  onClose,
+}: {
+  apiKey: ApiKeyData;
+  onSecret: (secret: string) => void;
+  onClose: () => void;
+}) => {
+  const client = useQueryClient();
+  return (
+    <Dialog title={texts.rotateTitle(apiKey.name)} onClose={onClose}>
+      <p>{texts.rotateText}</p>
+      <Form
+        submit={texts.rotate}
+        cancel={<Button onPress={onClose}>{uiTexts.cancel}</Button>}
+        onSubmit={async ({ overlapSeconds = overlapUsual }) => {
+          const body = { overlapSeconds: Number(overlapSeconds) };
+          const { key } = await call("rotateApiKey", { path: { id: apiKey.id }, body });
+          onSecret(key);
+          onClose();
+          await refresh(client, ["listApiKeys"]);
+        }}
+      >
+        <Select
+          name="overlapSeconds"
+          label={texts.overlap}
+          defaultValue={overlapUsual}
+          options={Object.entries(texts.overlaps).map(([value, text]) => ({ value, text }))}
+        />
+      </Form>
+    </Dialog>
+  );
+};

@@ -1,0 +1,34 @@
+import type { NewPaymentLink } from "../../api/operations.ts";
+
+/** When a new link may expire. */
+export const expiries = ["never", "1", "3", "7", "30", "date"] as const;
+
+/** What is wrong with an order, as the key of its words. */
+export type OrderFault = "badAmount" | "pastDate";
+
+const dayMs = 86_400_000;
+const amountForm = /^(\d+(\.\d*)?|\.\d+)$/;
+
+type Fields = Readonly<Record<string, string>>;
+
+/** Reads what was typed into the form of a new link; `expiresAt` is in the person's own time. */
+export const readOrder = (fields: Fields, now: Date): NewPaymentLink | OrderFault => {
+  const amount = (fields["toAmount"] ?? "").trim();
+  if (!amountForm.test(amount) || !/[1-9]/.test(amount)) return "badAmount";
+  const expiresAt = expiryOf(fields, now);
+  if (expiresAt === "pastDate") return expiresAt;
+  return {
+    toAmount: amount,
+    ...(fields["description"] === undefined ? {} : { description: fields["description"] }),
+    ...(fields["maxUsage"] === undefined ? {} : { maxUsage: Number(fields["maxUsage"]) }),
+    ...(expiresAt === undefined ? {} : { expirationDate: expiresAt.toISOString() }),
+  };
+};
+
+const expiryOf = (fields: Fields, now: Date): Date | undefined | "pastDate" => {
+  const expiry = fields["expiry"] ?? "never";
+  if (expiry === "never") return undefined;
+  if (expiry !== "date") return new Date(now.getTime() + Number(expiry) * dayMs);
+  const at = new Date(fields["expiresAt"] ?? "");
+  return Number.isNaN(at.getTime()) || at <= now ? "pastDate" : at;
+};

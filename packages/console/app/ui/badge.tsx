@@ -1,0 +1,12 @@
+import type { ReactNode } from "react";
+import styles from "./ui.module.css";
+
+/** How a state is coloured; its word says the same. */
+export type Tone = "accent" | "good" | "bad" | "warn" | "quiet";
+
+/** A state in one word. */
+export const Badge = ({ tone, children }: { tone: Tone; children: ReactNode }) => (
+  <span className={styles["badge"]} data-tone={tone}>
+    {children}
+  </span>
+);

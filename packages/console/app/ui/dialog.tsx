@@ -1,0 +1,64 @@
+import { type ReactNode, useEffect, useId, useRef } from "react";
+import { Button } from "./button.tsx";
+import { Action } from "./form.tsx";
+import { texts } from "./texts.ts";
+import styles from "./ui.module.css";
+
+type DialogProps = {
+  title: string;
+  children: ReactNode;
+  /** What Escape does; without it the dialog stays. */
+  onClose?: (() => void) | undefined;
+};
+
+/** A dialog over the page, for as long as it is there: the browser's own, which keeps the focus in. */
+export const Dialog = ({ title, children, onClose }: DialogProps) => {
+  const id = useId();
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    dialog.current?.showModal();
+  }, []);
+  return (
+    <dialog
+      ref={dialog}
+      className={styles["dialog"]}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose?.();
+      }}
+    >
+      <div className={styles["stack"]}>
+        <h2 id={id}>{title}</h2>
+        {children}
+      </div>
+    </dialog>
+  );
+};
+
+type ConfirmProps = {
+  title: string;
+  children: ReactNode;
+  confirm: string;
+  onConfirm: () => Promise<unknown>;
+  onClose: () => void;
+};
+
+/** Asks before something is done that cannot be taken back. */
+export const ConfirmDialog = ({ title, children, confirm, onConfirm, onClose }: ConfirmProps) => (
+  <Dialog title={title} onClose={onClose}>
+    <div>{children}</div>
+    <div className={styles["row"]}>
+      <Action
+        look="danger"
+        onPress={async () => {
+          await onConfirm();
+          onClose();
+        }}
+      >
+        {confirm}
+      </Action>
+      <Button onPress={onClose}>{texts.cancel}</Button>
+    </div>
+  </Dialog>
+);

@@ -1,0 +1,13 @@
+const amountFormat = new Intl.NumberFormat(undefined, { maximumFractionDigits: 100 });
+const timeFormat = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+
+/** An amount in the person's grouping, every digit kept. */
+export const showAmount = (amount: string): string =>
+  /^\d+(\.\d+)?$/.test(amount) ? amountFormat.format(amount as `${number}`) : amount;
+
+/** An instant in the person's time and words. */
+export const showTime = (instant: string): string => timeFormat.format(new Date(instant));
+
+/** An address or id in the middle of which something is left out. */
+export const shorten = (text: string): string =>
+  text.length <= 16 ? text : `${text.slice(0, 8)}…${text.slice(-6)}`;

@@ -1,0 +1,38 @@
+import { type ReactNode, useEffect, useRef } from "react";
+import styles from "./ui.module.css";
+
+/** A view with its heading, which is read out when the person comes to it. */
+export const Page = ({
+  title,
+  actions,
+  children,
+}: {
+  title: string;
+  actions?: ReactNode;
+  children: ReactNode;
+}) => {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = `${title} · Payment Links`;
+  }, [title]);
+  useEffect(() => heading.current?.focus({ preventScroll: true }), []);
+  return (
+    <div className={styles["stack"]}>
+      <div className={`${styles["row"]} ${styles["spread"]}`}>
+        <h1 ref={heading} tabIndex={-1}>
+          {title}
+        </h1>
+        {actions !== undefined && <div className={styles["row"]}>{actions}</div>}
+      </div>
+      {children}
+    </div>
+  );
+};
+
+/** A part of a view. */
+export const Card = ({ title, children }: { title?: string; children: ReactNode }) => (
+  <section className={styles["card"]}>
+    {title !== undefined && <h2>{title}</h2>}
+    {children}
+  </section>
+);

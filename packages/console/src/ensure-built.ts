@@ -1,0 +1,62 @@
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { consoleDirectory } from "./console-directory.ts";
+
+const folder = fileURLToPath(new URL("..", import.meta.url));
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+const buildMsMax = 300_000;
+
+/** The file that tells of which sources the console was built. */
+export const digestFile = join(consoleDirectory, "sources.sha256");
+
+type BuildOptions = {
+  env: Readonly<Record<string, string | undefined>>;
+  report: (line: string) => void;
+};
+
+/**
+ * Builds the console if it is not there or not of these sources, by turbo, which remembers earlier
+ * builds. What is there and right is not touched, so that many may ask at once.
+ */
+export const ensureConsoleBuilt = async ({ env, report }: BuildOptions): Promise<void> => {
+  if (isBuilt()) return;
+  report("building the console");
+  const turbo = join(root, "node_modules/turbo/bin/turbo");
+  const args = [
+    turbo,
+    "run",
+    "build",
+    "--filter=@payment-links/console",
+    "--output-logs=errors-only",
+  ];
+  await promisify(execFile)(process.execPath, args, {
+    cwd: root,
+    env: { ...env, TURBO_TELEMETRY_DISABLED: "1", DO_NOT_TRACK: "1" },
+    timeout: buildMsMax,
+  });
+};
+
+const isBuilt = (): boolean =>
+  existsSync(digestFile) && readFileSync(digestFile, "utf8") === digestSources();
+
+/** Tells the sources apart from any others: what is built, and by which versions of what. */
+export const digestSources = (): string => {
+  const hash = createHash("sha256");
+  const sources = readdirSync(join(folder, "app"), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !entry.name.endsWith(".test.ts"))
+    .map((entry) => join(entry.parentPath, entry.name));
+  const rest = ["vite.config.ts", "build.ts", "package.json"].map((name) => join(folder, name));
+  const shared = ["package-lock.json", "tsconfig.base.json"].map((name) => join(root, name));
+  const files = [...sources, ...rest, ...shared];
+  for (const file of files.toSorted()) {
+    hash
+      .update(`${relative(folder, file)}\0`)
+      .update(readFileSync(file))
+      .update("\0");
+  }
+  return hash.digest("hex");
+};

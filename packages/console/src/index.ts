@@ -1,0 +1,1 @@
+export { consoleDirectory } from "./console-directory.ts";

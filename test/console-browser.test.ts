@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, expect } from "@jest/globals";
+import { findBarriers, findOverhang, openConsole } from "./console-browser/open-console.ts";
+import { needingChromium } from "./rig/find-chromium.ts";
+
+const { program, describe, test } = await needingChromium();
+
+let system: Awaited<ReturnType<typeof openConsole>>;
+beforeAll(async () => {
+  if (program !== undefined) system = await openConsole(program);
+});
+afterAll(() => system?.close());
+
+/** Each view, and what it shows once it has read what it needs. */
+const views: [string, string][] = [
+  ["", "Set up"],
+  ["/links", "Set a handle and add a default wallet first"],
+  ["/links/new", "Set a handle and add a default wallet first"],
+  ["/keys", "No keys yet."],
+  ["/webhooks", "No endpoints yet."],
+  ["/account/profile", "What a payer sees"],
+  ["/account/wallets", "No wallets yet."],
+  ["/account/sign-in", "None yet."],
+  ["/account/sessions", "Where you are signed in"],
+  ["/account/log", "session.started"],
+  ["/nowhere", "Nothing is here"],
+];
+
+describe("the way into the console", () => {
+  test("by a sign-in link is a click, and its token is nowhere in the browser by then", async () => {
+    const { context, openTab, faults } = await system.openPerson();
+    const tab = await openTab();
+    const url = await system.makeSignInUrl("ada");
+    const token = url.split("token=")[1] ?? "none";
+    await tab.goTo(url);
+    await tab.see("This link signs you in as ada (@ada).");
+    expect(tab.page.url()).toBe(`${system.origin}/console`);
+    expect(await findBarriers(tab)).toEqual([]);
+    await tab.click("Sign in as ada");
+    await tab.see("Signed in as ada");
+    const kept = await tab.page.evaluate("JSON.stringify([localStorage, sessionStorage])");
+    expect(`${String(kept)}${JSON.stringify(await context.storageState())}`).not.toContain(token);
+    await tab.page.goBack();
+    expect(tab.page.url()).not.toContain(token);
+    expect(faults).toEqual([]);
+  });
+});
+
+for (const colorScheme of ["light", "dark"] as const) {
+  describe(`every view in ${colorScheme}`, () => {
+    test("has nothing that keeps anybody out, asks nobody else, and fits into 320 px", async () => {
+      const { faults, goTo, tab } = await system.signUp(`${colorScheme}_person`, {
+        colorScheme,
+        viewport: { width: 320, height: 640 },
+      });
+      for (const [path, shown] of views) {
+        await goTo(path);
+        await tab.see(shown);
+        expect([path, await findBarriers(tab)]).toEqual([path, []]);
+        expect([path, await findOverhang(tab)]).toEqual([path, 0]);
+      }
+      expect(faults).toEqual([]);
+    });
+  });
+}

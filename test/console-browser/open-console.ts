@@ -1,0 +1,55 @@
+import axe, { type AxeResults } from "axe-core";
+import type { BrowserContextOptions } from "playwright-core";
+import { type Tab, openChromium } from "../rig/chromium.ts";
+import { call } from "../rig/client.ts";
+import { findFreePorts } from "../rig/free-port.ts";
+import { openServicesInProcess } from "../rig/services-in-process.ts";
+
+/** The services and a browser, for tests of the console. */
+export const openConsole = async (program: string) => {
+  const [port = 0] = await findFreePorts(1);
+  const origin = `http://localhost:${port}`;
+  const system = await openServicesInProcess({ baseUrl: origin });
+  const chromium = await openChromium(program);
+
+  const makeSignInUrl = async (handle: string): Promise<string> => {
+    const body = { handle, username: handle };
+    const answer = await call(`${system.internalUrl}/internal/accounts`, { method: "POST", body });
+    return String(answer.body["signInUrl"]);
+  };
+  return {
+    ...system,
+    origin,
+    makeSignInUrl,
+    openPerson: (options: BrowserContextOptions = {}) =>
+      chromium.openPerson({ origin, ...options }),
+    /** Somebody new, who has signed in by an operator's link. */
+    signUp: async (handle: string, options: BrowserContextOptions = {}) => {
+      const person = await chromium.openPerson({ origin, ...options });
+      const tab = await person.openTab();
+      await tab.goTo(await makeSignInUrl(handle));
+      await tab.click(`Sign in as ${handle}`);
+      await tab.see(`Signed in as ${handle}`);
+      return { ...person, tab, goTo: (path: string) => tab.goTo(`${origin}/console${path}`) };
+    },
+    close: async () => {
+      await chromium.close();
+      await system.close();
+    },
+  };
+};
+
+/** What axe has against the page as it is now, by its rules' names. */
+export const findBarriers = async ({ page }: Tab): Promise<string[]> => {
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate<Pick<AxeResults, "violations">>("axe.run()");
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
+};
+
+/** By how many pixels the page is wider than its window. */
+export const findOverhang = async ({ page }: Tab): Promise<number> =>
+  Number(
+    await page.evaluate(
+      "document.documentElement.scrollWidth - document.documentElement.clientWidth",
+    ),
+  );

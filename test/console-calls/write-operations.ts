@@ -1,0 +1,136 @@
+import { createCatalogue } from "@payment-links/contracts";
+import { systemClock } from "@payment-links/runtime";
+// The document is no part of the service's face, and a running service would need a database.
+import { describeConsoleApi } from "../../services/links-api/src/http/describe-console-api.ts";
+
+type Schema = {
+  $ref?: string;
+  type?: string | string[];
+  const?: unknown;
+  enum?: unknown[];
+  anyOf?: Schema[];
+  not?: object;
+  items?: Schema;
+  properties?: Record<string, Schema>;
+  required?: string[];
+};
+type Content = { content?: Record<string, { schema: Schema }> };
+type Operation = {
+  operationId: string;
+  parameters?: { in: string; name: string; required?: boolean; schema: Schema }[];
+  requestBody?: Content;
+  responses: Record<string, Content>;
+};
+type Document = {
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, Schema> };
+};
+
+/** The catalogue may be replaced, so that no token's id belongs into the types. */
+const emptyCatalogue = createCatalogue({ chains: [], tokens: [] });
+
+const readDocument = (): Document =>
+  JSON.parse(
+    JSON.stringify(
+      describeConsoleApi({
+        baseUrl: "http://127.0.0.1",
+        catalogue: emptyCatalogue,
+        clock: systemClock,
+      }),
+    ),
+  ) as Document;
+
+/**
+ * Writes what the console calls and what it is answered with as TypeScript, from the console's own
+ * OpenAPI document: the shapes, the types of each operation, and its method and path.
+ */
+export const writeOperations = (): string => {
+  const { paths, components } = readDocument();
+  const operations = Object.entries(paths)
+    .filter(([path]) => path.startsWith("/console/api/"))
+    .flatMap(([path, byMethod]) =>
+      Object.entries(byMethod).map(([method, operation]) => ({ path, method, operation })),
+    );
+  const shapes = Object.entries(components.schemas).map(
+    ([name, schema]) => `export type ${name} = ${typeOf(schema)};`,
+  );
+  return [
+    "// Made by `npm run generate` from the console's OpenAPI document. Change nothing here.",
+    ...shapes,
+    "/** What each operation takes and answers. */",
+    "export type Operations = {",
+    ...operations.map(({ operation }) => `  ${operation.operationId}: ${describe(operation)};`),
+    "};",
+    "/** Where each operation is found. */",
+    "export const operations = {",
+    ...operations.map(
+      ({ path, method, operation }) =>
+        `  ${operation.operationId}: ["${method.toUpperCase()}", "${path}"],`,
+    ),
+    "} as const satisfies Record<keyof Operations, readonly [string, string]>;",
+    "",
+  ].join("\n");
+};
+
+const describe = ({ parameters = [], requestBody, responses }: Operation): string => {
+  const given = (place: string) => parameters.filter((one) => one.in === place);
+  const named = (place: string): string => {
+    const fields = given(place).map(({ name, required, schema }) =>
+      required === true
+        ? `${JSON.stringify(name)}: ${typeOf(schema)}`
+        : `${JSON.stringify(name)}?: ${typeOf(schema)} | undefined`,
+    );
+    return `{ ${fields.join("; ")} }`;
+  };
+  const body = jsonOf(requestBody);
+  const isNeeded = given("query").some(({ required }) => required === true);
+  const parts = [
+    ...(given("path").length === 0 ? [] : [`path: ${named("path")}`]),
+    ...(given("query").length === 0 ? [] : [`query${isNeeded ? "" : "?"}: ${named("query")}`]),
+    ...(given("header").length === 0 ? [] : [`header?: ${named("header")}`]),
+    ...(body === undefined ? [] : [`body: ${typeOf(body)}`]),
+  ];
+  const input = parts.length === 0 ? "{}" : `{ ${parts.join("; ")} }`;
+  return `{ input: ${input}; answer: ${answerOf(responses)} }`;
+};
+
+const jsonOf = (content: Content | undefined): Schema | undefined =>
+  content?.content?.["application/json"]?.schema;
+
+const answerOf = (responses: Record<string, Content>): string => {
+  const types = Object.entries(responses)
+    .filter(([status]) => Number(status) < 400)
+    .map(([, response]) => jsonOf(response))
+    .map((schema) => (schema === undefined ? "undefined" : typeOf(schema)));
+  return [...new Set(types)].join(" | ");
+};
+
+const typeOf = (schema: Schema): string => {
+  if (schema.$ref !== undefined) return schema.$ref.replace("#/components/schemas/", "");
+  if (schema.const !== undefined) return JSON.stringify(schema.const);
+  if (schema.enum !== undefined && schema.enum.length > 0) {
+    return schema.enum.map((value) => JSON.stringify(value)).join(" | ");
+  }
+  if (schema.not !== undefined) return "never";
+  if (schema.properties !== undefined) return objectOf(schema.properties, schema.required ?? []);
+  if (schema.anyOf !== undefined) return [...new Set(schema.anyOf.map(typeOf))].join(" | ");
+  if (schema.items !== undefined) return `(${typeOf(schema.items)})[]`;
+  const types = [schema.type ?? "unknown"].flat().map((type) => plainTypes[type] ?? "unknown");
+  return types.join(" | ");
+};
+
+const plainTypes: Readonly<Record<string, string>> = {
+  string: "string",
+  integer: "number",
+  number: "number",
+  boolean: "boolean",
+  null: "null",
+  object: "Record<string, unknown>",
+};
+
+const objectOf = (properties: Record<string, Schema>, required: readonly string[]): string => {
+  const fields = Object.entries(properties).map(
+    ([name, schema]) => `${name}${required.includes(name) ? "" : "?"}: ${typeOf(schema)}`,
+  );
+  return `{ ${fields.join("; ")} }`;
+};
