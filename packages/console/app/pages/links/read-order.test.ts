@@ -1,0 +1,37 @@
+import { describe, expect, test } from "@jest/globals";
+import { readOrder } from "./read-order.ts";
+
+const now = new Date("2026-11-21T10:00:00Z");
+
+describe("the form of a new link", () => {
+  test("given everything, is an order with each of it", () => {
+    const fields = { toAmount: " 25.50 ", description: "Tea", maxUsage: "3", expiry: "3" };
+    expect(readOrder(fields, now)).toEqual({
+      toAmount: "25.50",
+      description: "Tea",
+      maxUsage: 3,
+      expirationDate: "2026-11-24T10:00:00.000Z",
+    });
+  });
+
+  test("keeps every digit of the amount, and sends nothing that was not typed", () => {
+    const toAmount = "12345678901234567890.123456789012345678";
+    expect(readOrder({ toAmount, expiry: "never" }, now)).toEqual({ toAmount });
+  });
+
+  test.each(["", "0", "0.00", "-1", "1e3", "1,5", "0x10", "abc"])(
+    "refuses the amount %j",
+    (toAmount) => {
+      expect(readOrder({ toAmount }, now)).toBe("badAmount");
+    },
+  );
+
+  test("takes a date only from now on", () => {
+    const on = (expiresAt: string) => readOrder({ toAmount: "1", expiry: "date", expiresAt }, now);
+    expect(on("2026-11-21T10:00:00Z")).toBe("pastDate");
+    expect(on("")).toBe("pastDate");
+    expect(on("2026-11-21T10:01:00Z")).toMatchObject({
+      expirationDate: "2026-11-21T10:01:00.000Z",
+    });
+  });
+});
