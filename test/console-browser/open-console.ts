@@ -12,15 +12,18 @@ export const openConsole = async (program: string) => {
   const system = await openServicesInProcess({ baseUrl: origin });
   const chromium = await openChromium(program);
 
-  const makeSignInUrl = async (handle: string): Promise<string> => {
-    const body = { handle, username: handle };
-    const answer = await call(`${system.internalUrl}/internal/accounts`, { method: "POST", body });
+  const ask = async (path: string, body: object): Promise<string> => {
+    const answer = await call(`${system.internalUrl}/internal/${path}`, { method: "POST", body });
     return String(answer.body["signInUrl"]);
   };
+  const makeSignInUrl = (handle: string) => ask("accounts", { handle, username: handle });
   return {
     ...system,
     origin,
+    /** A sign-in link of a new account. */
     makeSignInUrl,
+    /** Another one, of an account that is there. */
+    makeNewUrl: (handle: string) => ask("sign-in-links", { handle }),
     openPerson: (options: BrowserContextOptions = {}) =>
       chromium.openPerson({ origin, ...options }),
     /** Somebody new, who has signed in by an operator's link. */

@@ -19,6 +19,9 @@ type AnyInput = {
   body?: unknown;
 };
 
+/** Hears `ended` when a call was refused because nobody is signed in. */
+export const sessionEnded = new EventTarget();
+
 /** Makes a call, and once more after the person has proven to be there, if that was missing. */
 export const call = async <Id extends OperationId>(
   id: Id,
@@ -69,7 +72,9 @@ const callOnce = async <Id extends OperationId>(
   if (answer.status === 204 || answer.type === "opaqueredirect") return undefined;
   const read: unknown = await answer.json().catch(() => undefined);
   if (answer.ok && read !== undefined) return read as AnswerOf<Id>;
-  throw readError(answer, read);
+  const error = readError(answer, read);
+  if (error.codes.includes("UNAUTHENTICATED")) sessionEnded.dispatchEvent(new Event("ended"));
+  throw error;
 };
 
 const readError = (answer: Response, read: unknown): ApiError => {

@@ -1,21 +1,9 @@
-import {
-  MutationCache,
-  QueryCache,
-  QueryClient,
-  useMutation,
-  useQuery,
-  useQueryClient,
-} from "@tanstack/react-query";
-import { ApiError, isRefused } from "./api-error.ts";
+import { QueryClient, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { ApiError } from "./api-error.ts";
 import { type AnswerOf, type InputOf, type OperationId, call } from "./call.ts";
 
 const triesMax = 3;
 const waitMsMax = 30_000;
-
-/** Whoever is signed out while the page stands is shown the way in, whatever was called. */
-const signOutWhereTold = (error: unknown): void => {
-  if (isRefused(error, "UNAUTHENTICATED")) queryClient.setQueryData(sessionKey, null);
-};
 
 /** Where the signed-in account is kept; null where nobody is signed in. */
 export const sessionKey = ["getSession"] as const;
@@ -25,9 +13,7 @@ const isWorthAnother = (error: unknown): boolean =>
   error instanceof ApiError && (error.status === 0 || error.status === 429 || error.status >= 500);
 
 /** All that this tab knows of the service. Nothing of it is stored. */
-export const queryClient: QueryClient = new QueryClient({
-  queryCache: new QueryCache({ onError: signOutWhereTold }),
-  mutationCache: new MutationCache({ onError: signOutWhereTold }),
+export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       retry: (count, error) => count < triesMax && isWorthAnother(error),

@@ -1,7 +1,7 @@
 import { useQueryClient, useQuery } from "@tanstack/react-query";
 import { createContext, useContext, useEffect } from "react";
 import { isRefused } from "../api/api-error.ts";
-import { call } from "../api/call.ts";
+import { call, sessionEnded } from "../api/call.ts";
 import type { OwnAccount } from "../api/operations.ts";
 import { hearOtherTabs, tellOtherTabs } from "../api/other-tabs.ts";
 import { sessionKey } from "../api/query.ts";
@@ -28,14 +28,18 @@ const findAccount = async (): Promise<OwnAccount | null> => {
 /** Who is signed in, kept true with what happens in other tabs. */
 export const useSession = () => {
   const client = useQueryClient();
-  useEffect(
-    () =>
-      hearOtherTabs((told) => {
-        if (told === "signed out") client.setQueryData(sessionKey, null);
-        if (told === "signed in") void client.invalidateQueries({ queryKey: sessionKey });
-      }),
-    [client],
-  );
+  useEffect(() => {
+    const end = () => client.setQueryData(sessionKey, null);
+    sessionEnded.addEventListener("ended", end);
+    const hearNoMore = hearOtherTabs((told) => {
+      if (told === "signed out") end();
+      if (told === "signed in") void client.invalidateQueries({ queryKey: sessionKey });
+    });
+    return () => {
+      sessionEnded.removeEventListener("ended", end);
+      hearNoMore();
+    };
+  }, [client]);
   return useQuery({ queryKey: sessionKey, queryFn: findAccount });
 };
 
