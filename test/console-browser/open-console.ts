@@ -42,10 +42,14 @@ export const openConsole = async (program: string) => {
   };
 };
 
-/** What axe has against the page as it is now, by its rules' names. */
-export const findBarriers = async ({ page }: Tab): Promise<string[]> => {
+/** What axe has against the page as it is now, by all of its rules or only some. */
+export const findBarriers = async (
+  { page }: Pick<Tab, "page">,
+  rules?: readonly string[],
+): Promise<string[]> => {
   await page.evaluate(axe.source);
-  const { violations } = await page.evaluate<Pick<AxeResults, "violations">>("axe.run()");
+  const options = rules === undefined ? "{}" : JSON.stringify({ runOnly: rules });
+  const { violations } = await page.evaluate<Pick<AxeResults, "violations">>(`axe.run(${options})`);
   return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
 };
 

@@ -6,7 +6,7 @@ type Asked = { method: string; params?: readonly `0x${string}`[] };
 
 /** A wallet in a person's browser (EIP-1193), with a key of its own; it may refuse to sign. */
 export const openWallet = async (context: BrowserContext, { refuses = false } = {}) => {
-  const account = privateKeyToAccount(generatePrivateKey());
+  let account = privateKeyToAccount(generatePrivateKey());
   const signed: string[] = [];
   await context.exposeFunction("askWallet", async ({ method, params = [] }: Asked) => {
     if (method === "eth_requestAccounts") return [account.address];
@@ -16,5 +16,14 @@ export const openWallet = async (context: BrowserContext, { refuses = false } = 
     return account.signMessage({ message });
   });
   await context.addInitScript("window.ethereum = { request: (asked) => window.askWallet(asked) }");
-  return { address: account.address, signed };
+  return {
+    signed,
+    get address() {
+      return account.address;
+    },
+    /** From now on the person uses another account of theirs. */
+    changeAccount: () => {
+      account = privateKeyToAccount(generatePrivateKey());
+    },
+  };
 };

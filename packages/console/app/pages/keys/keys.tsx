@@ -109,14 +109,14 @@ const KeyRow = ({ apiKey, now, onSecret }: KeyProps & OnSecret) => (
 );
 
 const KeyState = ({ apiKey: { active, expiresAt, replacedBy }, now }: KeyProps) => {
+  if (replacedBy !== null) return <Badge tone="warn">{texts.replaced}</Badge>;
   if (expiresAt !== null && Date.parse(expiresAt) <= now) {
     return <Badge tone="bad">{texts.expired}</Badge>;
   }
-  if (!active) return <Badge tone="quiet">{texts.off}</Badge>;
-  return replacedBy === null ? (
+  return active ? (
     <Badge tone="good">{texts.active}</Badge>
   ) : (
-    <Badge tone="warn">{texts.replaced}</Badge>
+    <Badge tone="quiet">{texts.off}</Badge>
   );
 };
 

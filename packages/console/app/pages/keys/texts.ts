@@ -28,7 +28,6 @@ export const texts = choose({
     off: "Switched off",
     expired: "Expired",
     replaced: "Replaced",
-    replacedNow: "replaced by a newer one",
     createTitle: "New API key",
     create: "Create API key",
     nameHint: "What it is for, for you alone.",

@@ -71,8 +71,8 @@ const Order = ({ wallet }: { wallet: OwnWallet }) => {
   };
   return (
     <Form submit={texts.createIt} onSubmit={create}>
-      <Terms wallet={wallet} given={given} fault={fault} />
-      <Expiry fault={fault} />
+      <Terms wallet={wallet} given={given} fault={fault} onTyped={() => setFault(undefined)} />
+      <Expiry fault={fault} onTyped={() => setFault(undefined)} />
     </Form>
   );
 };
@@ -81,9 +81,11 @@ type TermsProps = {
   wallet: OwnWallet;
   given: Partial<NewPaymentLink>;
   fault: OrderFault | undefined;
+  /** What was wrong may be right by now. */
+  onTyped: () => void;
 };
 
-const Terms = ({ wallet, given, fault }: TermsProps) => {
+const Terms = ({ wallet, given, fault, onTyped }: TermsProps) => {
   const { symbol, chain } = wallet.token.token;
   return (
     <>
@@ -94,6 +96,7 @@ const Terms = ({ wallet, given, fault }: TermsProps) => {
         isRequired
         defaultValue={given.toAmount === undefined ? "" : String(given.toAmount)}
         fault={fault === "badAmount" ? texts.badAmount : undefined}
+        onChange={onTyped}
         input={{ inputMode: "decimal" }}
       />
       <p className={styles["small"]}>
@@ -121,7 +124,7 @@ const Terms = ({ wallet, given, fault }: TermsProps) => {
   );
 };
 
-const Expiry = ({ fault }: Pick<TermsProps, "fault">) => {
+const Expiry = ({ fault, onTyped }: Pick<TermsProps, "fault" | "onTyped">) => {
   const [expiry, setExpiry] = useState("never");
   return (
     <>
@@ -138,6 +141,7 @@ const Expiry = ({ fault }: Pick<TermsProps, "fault">) => {
           label={texts.expiryAt}
           isRequired
           fault={fault === "pastDate" ? texts.pastDate : undefined}
+          onChange={onTyped}
           input={{ type: "datetime-local" }}
         />
       )}

@@ -1,0 +1,321 @@
+import { afterAll, beforeAll, expect } from "@jest/globals";
+import { getAddress } from "viem";
+import { findBarriers, findOverhang, openConsole } from "./console-browser/open-console.ts";
+import { openWallet } from "./console-browser/open-wallet.ts";
+import { needingChromium } from "./rig/find-chromium.ts";
+
+const { program, describe, test } = await needingChromium();
+
+let system: Awaited<ReturnType<typeof openConsole>>;
+beforeAll(async () => {
+  if (program !== undefined) system = await openConsole(program);
+});
+afterAll(() => system?.close());
+
+const address = getAddress("0xa0cf798816d4b9b9866b5330eea46a18382f251e");
+const hostile = `<script>alert(1)</script> \u202egnp.exe ${"🙂".repeat(20)} ${"w".repeat(300)}`;
+
+type Person = Awaited<ReturnType<typeof system.signUp>>;
+
+/** What the console API answers this person. */
+const ask = async ({ context }: Person, path: string): Promise<{ data: object[] }> =>
+  (await context.request.get(`${system.origin}/console/api/${path}`)).json();
+
+const addWallet = async ({ goTo, tab }: Person): Promise<void> => {
+  await goTo("/account/wallets");
+  await tab.page.getByLabel("Token").selectOption({ label: "USDC · Base" });
+  await tab.page.getByLabel("Address").fill(address);
+  await tab.click("Add wallet");
+  await tab.see(address);
+};
+
+const openForm = async (person: Person, amount: string): Promise<void> => {
+  await person.goTo("/links/new");
+  await person.tab.page.getByLabel("Amount").fill(amount);
+};
+
+describe("a person with the console", () => {
+  test("goes from a new account to a link that is shared, one made by two clicks", async () => {
+    const person = await system.signUp("nina", { viewport: { width: 320, height: 640 } });
+    const { faults, goTo, tab } = person;
+    await goTo("");
+    await tab.page.getByRole("link", { name: "Add a wallet" }).click();
+    expect(await tab.page.getByLabel("Token").inputValue()).toBe("");
+    await tab.page.getByLabel("Token").selectOption({ label: "USDC · Base" });
+    await tab.see("This installation does not watch that chain");
+    await tab.page.getByLabel("Address").fill("nina.eth");
+    await tab.see("An address of this chain is 0x and 40 hexadecimal digits.");
+    await tab.page.getByLabel("Address").fill(address);
+    await tab.click("Add wallet");
+    await tab.see("Default on Base");
+    await openForm(person, "1234.50");
+    await tab.page.getByLabel("Description").fill(hostile);
+    await tab.page.getByLabel("Expiry").selectOption("3");
+    await tab.page.getByRole("button", { name: "Create the link" }).dblclick();
+    await tab.see("Share it");
+    expect(await tab.text()).toContain("1,234.5 USDC");
+    expect(await tab.text()).toContain("<script>alert(1)</script>");
+    expect(await findBarriers(tab)).toEqual([]);
+    expect(await findOverhang(tab)).toBe(0);
+    const { data } = await ask(person, "payment-links");
+    expect(data).toMatchObject([{ toAmount: "1234.5", description: hostile }]);
+    await goTo("/links");
+    await tab.see("1,234.5 USDC");
+    expect(await findBarriers(tab)).toEqual([]);
+    expect(await findOverhang(tab)).toBe(0);
+    expect(faults).toEqual([]);
+  });
+
+  test("makes one link where the answer to the first click is lost", async () => {
+    const person = await system.signUp("olga");
+    const { context, tab } = person;
+    await addWallet(person);
+    await openForm(person, "5");
+    await tab.page.getByLabel("Expiry").selectOption("3");
+    let isLost = false;
+    await context.route("**/console/api/payment-links", async (route) => {
+      if (route.request().method() !== "POST" || isLost) return route.continue();
+      isLost = true;
+      await route.fetch();
+      return route.abort();
+    });
+    await tab.click("Create the link");
+    await tab.see("The server cannot be reached.");
+    await tab.click("Create the link");
+    await tab.see("Share it");
+    expect((await ask(person, "payment-links")).data).toHaveLength(1);
+  });
+
+  test("duplicates a link, filters the list, and takes a link back after being asked", async () => {
+    const person = await system.signUp("pia");
+    const { goTo, tab } = person;
+    await addWallet(person);
+    await openForm(person, "7.25");
+    await tab.page.getByLabel("Description").fill("Tea");
+    await tab.page.getByLabel("Payments at most").fill("3");
+    await tab.click("Create the link");
+    await tab.see("Share it");
+    await tab.page.getByRole("link", { name: "Duplicate" }).click();
+    await tab.see("New payment link");
+    expect(await tab.page.getByLabel("Amount").inputValue()).toBe("7.25");
+    expect(await tab.page.getByLabel("Payments at most").inputValue()).toBe("3");
+    await tab.click("Create the link");
+    await tab.see("Share it");
+    await tab.click("Deactivate");
+    await tab.see("Take no more payments?");
+    expect(await findBarriers(tab)).toEqual([]);
+    await tab.page.getByRole("dialog").getByRole("button", { name: "Deactivate" }).click();
+    await tab.see("Inactive");
+    await goTo("/links");
+    await tab.page.getByLabel("State").selectOption("inactive");
+    await tab.page.locator("tbody tr").nth(1).waitFor({ state: "detached" });
+    expect(await tab.page.locator("tbody tr").count()).toBe(1);
+    expect(tab.page.url()).toContain("status=inactive");
+  });
+
+  test("sees an amount that is none, and a date that is over, before anything is sent", async () => {
+    const person = await system.signUp("quinn");
+    const { tab } = person;
+    await addWallet(person);
+    await openForm(person, "1,5");
+    await tab.click("Create the link");
+    await tab.see("An amount above 0, in digits");
+    await tab.page.getByLabel("Amount").fill("1.5");
+    await tab.page.getByLabel("Expiry").selectOption("date");
+    await tab.page.getByLabel("Date and time").fill("2020-01-01T00:00");
+    await tab.click("Create the link");
+    await tab.see("The expiry must be in the future.");
+    expect((await ask(person, "payment-links")).data).toEqual([]);
+  });
+});
+
+describe("a secret", () => {
+  test("of a key stands in the page once, and nowhere in the browser afterwards", async () => {
+    const person = await system.signUp("rosa");
+    const { context, faults, goTo, tab } = person;
+    await goTo("/keys");
+    await tab.page.getByText("Restrict it further").click();
+    await tab.page.getByLabel("Only from addresses or CIDRs").fill("203.0.113.0/24, 2001:db8::1");
+    await tab.page.getByLabel("Requests a minute at most").fill("60");
+    await tab.type("Create API key", "shop");
+    await tab.page.getByRole("button", { name: "Create API key" }).dblclick();
+    await tab.see("Your new API key");
+    expect(await findBarriers(tab)).toEqual([]);
+    const secret = await tab.page.getByRole("dialog").locator("code").innerText();
+    expect(secret).toMatch(/^plk_/);
+    const close = tab.page.getByRole("dialog").getByRole("button", { name: "Close" });
+    expect(await close.isDisabled()).toBe(true);
+    await tab.page.keyboard.press("Escape");
+    await tab.page.getByLabel("I have stored it").check();
+    await close.click();
+    await tab.see("60 requests a minute at most");
+    expect((await ask(person, "api-keys")).data).toMatchObject([
+      { cidrs: ["203.0.113.0/24", "2001:db8::1"], requestsPerMinute: 60, burst: null },
+    ]);
+    const kept = await tab.page.evaluate(`(async () => JSON.stringify([
+      document.documentElement.outerHTML, localStorage, sessionStorage, history.state,
+      await indexedDB.databases(), await caches.keys()]))()`);
+    expect(String(kept)).not.toContain(secret);
+    expect(JSON.stringify(await context.storageState())).not.toContain(secret);
+    await tab.page.reload();
+    await tab.see("shop");
+    expect(await tab.page.content()).not.toContain(secret);
+    expect(faults).toEqual([]);
+  });
+
+  test("of a rotated key is shown once as well; keys are limited, switched off and revoked", async () => {
+    const person = await system.signUp("sara");
+    const { goTo, tab } = person;
+    await goTo("/keys");
+    await tab.type("Create API key", "old");
+    await tab.click("Create API key");
+    await tab.page.getByLabel("I have stored it").check();
+    await tab.click("Close");
+    await tab.click("Change the limits: old");
+    await tab.page.getByRole("dialog").getByLabel("At once at most").fill("5");
+    await tab.click("Save");
+    await tab.see("5 at once at most");
+    await tab.click("Deactivate: old");
+    await tab.see("Switched off");
+    await tab.click("Activate: old");
+    await tab.click("Rotate: old");
+    await tab.click("Rotate");
+    await tab.see("Your new API key");
+    await tab.page.getByLabel("I have stored it").check();
+    await tab.click("Close");
+    await tab.see("Replaced");
+    expect((await ask(person, "api-keys")).data).toHaveLength(2);
+    await tab.page.locator("tr", { hasText: "Replaced" }).getByText("Revoke").click();
+    await tab.see("Revoke old?");
+    await tab.page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+    await tab.page.getByText("Replaced").waitFor({ state: "detached" });
+    expect((await ask(person, "api-keys")).data).toHaveLength(1);
+  });
+
+  test("of a webhook endpoint is shown once; it is renamed, disabled, enabled and deleted", async () => {
+    const person = await system.signUp("tess");
+    const { faults, goTo, tab } = person;
+    await goTo("/webhooks");
+    await tab.page.getByLabel("Name").fill("shop");
+    await tab.page.getByLabel("Address").fill("http://shop.test/hook");
+    await tab.click("Create endpoint");
+    await tab.see("The URL must be a public https address without a port.");
+    await tab.page.getByLabel("Address").fill("https://shop.com/hook");
+    await tab.click("Create endpoint");
+    await tab.see("The endpoint's signing secret");
+    const secret = await tab.page.getByRole("dialog").locator("code").innerText();
+    await tab.page.getByLabel("I have stored it").check();
+    await tab.click("Close");
+    expect(await tab.page.content()).not.toContain(secret);
+    await tab.page.getByRole("link", { name: "shop" }).click();
+    await tab.see("Nothing has been sent yet.");
+    expect(await findBarriers(tab)).toEqual([]);
+    const url = tab.page.url();
+    await tab.click("Rename");
+    await tab.page.getByLabel("New name").fill("shop 2");
+    await tab.page.getByRole("dialog").getByRole("button", { name: "Rename" }).click();
+    await tab.see("shop 2");
+    await tab.click("Disable");
+    await tab.page.getByRole("dialog").getByRole("button", { name: "Disable" }).click();
+    await tab.see("Disabled");
+    await tab.click("Enable");
+    await tab.see("Enabled");
+    await tab.click("Delete");
+    await tab.page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+    await tab.see("No endpoints yet.");
+    await tab.goTo(url);
+    await tab.see("This endpoint was deleted. Its log stays.");
+    await tab.see("Nothing has been sent yet.");
+    expect(faults).toEqual([]);
+  });
+});
+
+describe("the account", () => {
+  test("shows what a payer will see while it is typed, and saves only what was touched", async () => {
+    const person = await system.signUp("uma");
+    const { context, faults, goTo, tab } = person;
+    const sent: unknown[] = [];
+    await context.route("**/console/api/account", (route) => {
+      if (route.request().method() === "PATCH") sent.push(route.request().postDataJSON());
+      return route.continue();
+    });
+    await goTo("/account/profile");
+    await tab.page.getByLabel("About you").fill("Tea & more");
+    await tab.page.getByLabel("No colour of your own").uncheck();
+    await tab.see("Tea & more");
+    await tab.click("Save the profile");
+    await tab.see("Saved.");
+    expect(sent).toEqual([{ bio: "Tea & more", backgroundColour: "#1f4fd8" }]);
+    expect(faults).toEqual([]);
+  });
+
+  test("tells from when on another default wallet holds, and takes that back", async () => {
+    const person = await system.signUp("vera");
+    const { context, goTo, tab } = person;
+    await addWallet(person);
+    const sent: unknown[] = [];
+    await context.route("**/console/api/wallets**", async (route) => {
+      if (route.request().method() === "PATCH") {
+        sent.push(route.request().postDataJSON());
+        return route.fulfill({ json: {} });
+      }
+      const answer = await route.fetch();
+      const { data } = await answer.json();
+      const json = { data: [{ ...data[0], isDefault: false, defaultAt: "2026-11-22T10:00:00Z" }] };
+      return route.fulfill({ response: answer, json });
+    });
+    await goTo("/account/wallets");
+    await tab.see("Default from Nov 22, 2026");
+    await tab.click("Cancel this change");
+    await tab.page.getByText("Working…").waitFor({ state: "detached" });
+    expect(sent).toEqual([{ isDefault: false }]);
+  });
+
+  test("links an Ethereum address, unlinks it, and ends a session elsewhere", async () => {
+    const { context, openTab } = await system.openPerson();
+    const wallet = await openWallet(context);
+    const tab = await openTab();
+    await tab.goTo(await system.makeSignInUrl("wendy"));
+    await tab.click("Sign in as wendy");
+    await tab.see("Signed in as wendy");
+    const elsewhere = await system.openPerson();
+    const other = await elsewhere.openTab();
+    await other.goTo(await system.makeNewUrl("wendy"));
+    await other.click("Sign in as wendy");
+    await other.see("Signed in as wendy");
+    await tab.goTo(`${system.origin}/console/account/sign-in`);
+    await tab.click("Link an Ethereum address");
+    await tab.see(wallet.address);
+    const unlink = tab.page.getByRole("button", { name: `Unlink: ${wallet.address}` });
+    await unlink.click();
+    await tab.see("This is the account's last way in");
+    wallet.changeAccount();
+    await tab.click("Link an Ethereum address");
+    await tab.see(wallet.address);
+    await unlink.click();
+    await unlink.waitFor({ state: "detached" });
+    await tab.goTo(`${system.origin}/console/account/sessions`);
+    await tab.click("End");
+    await tab.page.getByText("End", { exact: true }).waitFor({ state: "detached" });
+    const answer = await elsewhere.context.request.get(`${system.origin}/console/api/account`);
+    expect(answer.status()).toBe(401);
+    expect((await context.request.get(`${system.origin}/console/api/account`)).status()).toBe(200);
+  });
+
+  test("reads its audit log by kind, and downloads it", async () => {
+    const { goTo, tab } = await system.signUp("xena");
+    await goTo("/account/log");
+    await tab.see("sign_in_link.made");
+    await tab.page.getByLabel("Kind of action").fill("session");
+    await tab.click("Show");
+    await tab.page.getByText("sign_in_link.made").waitFor({ state: "detached" });
+    const waiting = tab.page.waitForEvent("download");
+    await tab.page.getByRole("link", { name: "Download as CSV" }).click();
+    const chunks: Buffer[] = [];
+    for await (const chunk of await (await waiting).createReadStream())
+      chunks.push(chunk as Buffer);
+    const csv = Buffer.concat(chunks).toString();
+    expect(csv).toContain("session.started");
+    expect(csv).not.toContain("sign_in_link.made");
+  });
+});
