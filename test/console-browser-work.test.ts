@@ -1,5 +1,12 @@
+import { createHmac } from "node:crypto";
 import { afterAll, beforeAll, expect } from "@jest/globals";
 import { getAddress } from "viem";
+import type {
+  DeliveryData,
+  LinkStory,
+  Overview,
+  OwnPaymentData,
+} from "../packages/console/app/api/operations.ts";
 import { findBarriers, findOverhang, openConsole } from "./console-browser/open-console.ts";
 import { openWallet } from "./console-browser/open-wallet.ts";
 import { needingChromium } from "./rig/find-chromium.ts";
@@ -108,6 +115,7 @@ describe("a person with the console", () => {
     await tab.see("Inactive");
     await goTo("/links");
     await tab.page.getByLabel("State").selectOption("inactive");
+    await tab.click("Show");
     await tab.page.locator("tbody tr").nth(1).waitFor({ state: "detached" });
     expect(await tab.page.locator("tbody tr").count()).toBe(1);
     expect(tab.page.url()).toContain("status=inactive");
@@ -317,5 +325,154 @@ describe("the account", () => {
     const csv = Buffer.concat(chunks).toString();
     expect(csv).toContain("session.started");
     expect(csv).not.toContain("sign_in_link.made");
+  });
+});
+
+const token = {
+  address,
+  decimals: 6,
+  symbol: "USDC",
+  name: "USD Coin",
+  logo: null,
+  isNative: false,
+  isStablecoin: true,
+  currencyCode: null,
+  commodityCode: null,
+  chain: { id: "8453", name: "Base", symbol: "ETH", chainType: "EVM", logo: "" },
+  priceUsd: null,
+  isVerified: null,
+} as const;
+const now = new Date();
+const payment: OwnPaymentData = {
+  id: "tx_1",
+  status: "settled",
+  applied: false,
+  reason: "expired",
+  amount: "2.5",
+  tokenAddress: address,
+  chainId: "8453",
+  sourceTransaction: null,
+  dateCreated: now.toISOString(),
+  paymentLinkId: "plink_1",
+};
+
+/** No event travels in these tests: what came of payments is told in the services' place. */
+const tell = async ({ context }: Pick<Person, "context">, path: string, json: object) =>
+  context.route(`**/console/api/${path}`, (route) => route.fulfill({ json }));
+
+describe("what became of payments", () => {
+  test("stands in the overview: what came in by day, what does not count and why, how links stand", async () => {
+    const person = await system.signUp("yara", { viewport: { width: 320, height: 640 } });
+    const { faults, goTo, tab } = person;
+    await addWallet(person);
+    const count = { count: 3, hasMore: false };
+    const overview: Overview = {
+      received: [
+        { day: now.toISOString().slice(0, 10), tokenId: "usdc", amount: "10.25", paymentCount: 4 },
+      ],
+      tokens: [{ id: "usdc", token }],
+      links: { active: count, completed: count, inactive: { count: 10_000, hasMore: true } },
+      unapplied: { count: 1, hasMore: false, payments: [payment] },
+    };
+    await tell(person, "overview?days=30", overview);
+    await goTo("");
+    await tab.see("10.25 USDC");
+    await tab.see("after the expiry");
+    await tab.see("more than 10000");
+    await tab.page.getByText("The same as a table").click();
+    expect(await findBarriers(tab)).toEqual([]);
+    expect(await findOverhang(tab)).toBe(0);
+    expect(faults).toEqual([]);
+  });
+
+  test("stands in a link's story, with what to do about money that does not count", async () => {
+    const person = await system.signUp("zara");
+    const { faults, tab } = person;
+    await addWallet(person);
+    await openForm(person, "9");
+    const story: LinkStory = {
+      data: [
+        { kind: "created", at: now.toISOString(), by: { kind: "session", id: "s" }, payment: null },
+        { kind: "payment_seen", at: now.toISOString(), by: null, payment },
+        { kind: "payment_ended", at: null, by: null, payment },
+      ],
+      nextAfter: null,
+    };
+    await tell(person, "payment-links/*/story", story);
+    await tab.click("Create the link");
+    await tab.see("Payment settled, does not count");
+    await tab.see("Talk to the payer, or refund it.");
+    await tab.see("time not written down");
+    await tab.see("No endpoint was told of it yet.");
+    expect(await findBarriers(tab)).toEqual([]);
+    expect(faults).toEqual([]);
+  });
+
+  test("stands in an endpoint's log, by state and type, with the facts of each attempt", async () => {
+    const person = await system.signUp("abby", { viewport: { width: 320, height: 640 } });
+    const { context, faults, goTo, tab } = person;
+    const delivery: DeliveryData = {
+      id: "evt_1",
+      eventType: "payment_link.completed",
+      linkId: "plink_1",
+      paymentId: null,
+      status: "Failed",
+      attempts: 6,
+      httpStatus: 500,
+      error: null,
+      dateCreated: now.toISOString(),
+      lastAttemptAt: now.toISOString(),
+      nextAttemptAt: null,
+    };
+    const asked: string[] = [];
+    await context.route("**/console/api/webhook-endpoints/whe_1/deliveries?*", (route) => {
+      asked.push(new URL(route.request().url()).search);
+      const page = { data: [delivery], limit: 10, offset: 0, nextOffset: null };
+      return route.fulfill({ json: page });
+    });
+    const attempt = { startedAt: now.toISOString(), durationMs: 12, httpStatus: 500, error: null };
+    await tell(person, "webhook-endpoints/whe_1/deliveries/evt_1", {
+      ...delivery,
+      attemptLog: [{ number: 1, ...attempt }],
+    });
+    await goTo("/webhooks/whe_1");
+    await tab.see("payment_link.completed");
+    await tab.page.getByLabel("State").selectOption("Failed");
+    await tab.page.getByLabel("Event").selectOption("payment_link.completed");
+    await tab.page.waitForURL(/eventType/);
+    await tab.click("Attempts in detail: evt_1");
+    await tab.see("took 12 ms");
+    expect(asked.at(-1)).toContain("status=Failed&eventType=payment_link.completed");
+    expect(await findBarriers(tab)).toEqual([]);
+    expect(await findOverhang(tab)).toBe(0);
+    expect(faults).toEqual([]);
+  });
+
+  test("has a way to check a signature, in four languages and in the page", async () => {
+    const person = await system.signUp("bess");
+    const { goTo, tab } = person;
+    await goTo("/webhooks");
+    for (const [language, word] of [
+      ["Python", "hmac.compare_digest"],
+      ["PHP", "hash_equals"],
+      ["Go", "hmac.Equal"],
+      ["Node.js", "timingSafeEqual"],
+    ] as const) {
+      await tab.page.getByLabel("Language").selectOption(language);
+      await tab.see(word);
+      expect(await tab.text()).toMatch(/service-signature/i);
+    }
+    const timestamp = String(Math.floor(Date.now() / 1000));
+    const mac = createHmac("sha256", "whsec_x").update(`${timestamp}.{}`).digest("hex");
+    await tab.page.getByText("Check one here").first().click();
+    await tab.page.getByLabel("Secret").fill("whsec_x");
+    await tab.page.getByLabel("Header Service-Timestamp").fill(timestamp);
+    await tab.page.getByLabel("Header Service-Signature").fill(`v1=${mac}`);
+    await tab.page.getByLabel("Body, exactly as it came").fill("{}");
+    await tab.click("Check one here");
+    await tab.see("The signature is genuine.");
+    await tab.page.getByLabel("Body, exactly as it came").fill("{} ");
+    await tab.click("Check one here");
+    await tab.see("The signature is not of this secret, timestamp and body.");
   });
 });

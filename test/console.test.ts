@@ -6,11 +6,33 @@ import { operationsFile } from "./console-calls/operations-file.ts";
 import { writeOperations } from "./console-calls/write-operations.ts";
 import { projectRoot } from "./rig/child.ts";
 
+const app = join(projectRoot, "packages/console/app");
+const sources = readdirSync(app, { recursive: true, encoding: "utf8" })
+  .filter((name) => /\.tsx?$/.test(name) && !name.startsWith("api/operations"))
+  .map((name) => readFileSync(join(app, name), "utf8"))
+  .join("\n");
+
 const firstLoadBytesMax = 160 * 1024;
+
+/** The browser is led there, and comes back to a page of ours. */
+const calledByBrowsers = new Set(["finishOidc"]);
 
 describe("the console's calls", () => {
   test("are typed from the OpenAPI document as it is now (`npm run generate`)", () => {
     expect(readFileSync(join(projectRoot, operationsFile), "utf8")).toBe(writeOperations());
+  });
+
+  test("are all the calls that the console API has, and are made in no other way", () => {
+    const named = [...writeOperations().matchAll(/^ {2}(\w+): \["/gm)].map(([, id = ""]) => id);
+    expect(named.length).toBeGreaterThan(40);
+    const called = new Set(
+      [...sources.matchAll(/\b(?:call|useCall|useChange|addressOf)\(\s*"(\w+)"/g)].map(
+        ([, id]) => id,
+      ),
+    );
+    const isCalled = (id: string) => called.has(id) || calledByBrowsers.has(id);
+    expect(named.filter((id) => !isCalled(id))).toEqual([]);
+    expect(sources).not.toContain("/console/api");
   });
 });
 

@@ -1,67 +1,87 @@
 import { Link, useSearchParams } from "react-router";
 import { isRefused } from "../../api/api-error.ts";
+import { addressOf } from "../../api/call.ts";
 import type { PaymentLinkData } from "../../api/operations.ts";
 import { useCall } from "../../api/query.ts";
 import { ButtonLink } from "../../ui/button.tsx";
-import { Select } from "../../ui/field.tsx";
 import { showAmount, showTime } from "../../ui/format.ts";
 import { Loaded } from "../../ui/loaded.tsx";
+import { Notice } from "../../ui/notice.tsx";
 import { Card, Page } from "../../ui/page.tsx";
-import { Pager, useOffset } from "../../ui/pager.tsx";
+import { texts as uiTexts } from "../../ui/texts.ts";
 import styles from "../../ui/ui.module.css";
+import { isFiltered, readFilter } from "./filter.ts";
 import { LinkBadge } from "./link-badge.tsx";
+import { LinkFilterForm } from "./link-filter.tsx";
 import { texts } from "./texts.ts";
 
-const statuses = ["active", "completed", "inactive"] as const;
-
-/** The own payment links, newest first. The address names filter and page. */
+/** The own payment links, newest first. The address names what is chosen, and where the page begins. */
 const Links = () => {
-  const [search, setSearch] = useSearchParams();
-  const offset = useOffset();
-  const status = statuses.find((known) => known === search.get("status"));
-  const links = useCall("listOwnPaymentLinks", { query: { status, offset } });
-  const filter = (value: string): void =>
-    setSearch(value === "" ? new URLSearchParams() : new URLSearchParams({ status: value }));
-  const isNotReady = isRefused(links.error, "PAYMENT_LINK_ACCOUNT_NOT_READY");
+  const [search] = useSearchParams();
+  const filter = readFilter(search);
+  const before = search.get("before") ?? undefined;
+  const links = useCall("listOwnPaymentLinks", { query: { ...filter, before } });
   const create = (
     <ButtonLink to="/links/new" look="primary">
       {texts.create}
     </ButtonLink>
   );
-  if (isNotReady) return <NotReady />;
+  if (isRefused(links.error, "PAYMENT_LINK_ACCOUNT_NOT_READY")) return <NotReady />;
   return (
     <Page title={texts.title} actions={create}>
       <Card>
-        <div className={styles["row"]}>
-          <Select
-            label={texts.status}
-            value={status ?? ""}
-            onPick={filter}
-            options={[
-              { value: "", text: texts.all },
-              ...statuses.map((value) => ({ value, text: texts.statuses[value] })),
-            ]}
-          />
-        </div>
+        <LinkFilterForm />
         <Loaded query={links}>
-          {(page) => (
+          {({ data, nextBefore }) => (
             <>
-              {page.data.length === 0 ? (
+              {data.length === 0 && (
                 <p className={styles["quiet"]}>
-                  {status === undefined ? texts.none : texts.noneMatch}
+                  {isFiltered(filter) ? texts.noneMatch : texts.none}
                 </p>
-              ) : (
-                <LinkTable links={page.data} />
               )}
-              <Pager page={page} />
+              {data.length > 0 && <LinkTable links={data} />}
+              {data.length < pageSize && nextBefore !== null && (
+                <Notice>{texts.searchedPart}</Notice>
+              )}
+              <Ways nextBefore={nextBefore} />
             </>
           )}
         </Loaded>
+        <div className={styles["row"]}>
+          <a href={addressOf("exportOwnPaymentLinks", { query: filter })} download>
+            {texts.linksCsv}
+          </a>
+          <a href={addressOf("exportOwnPayments", { query: periodOf(filter) })} download>
+            {texts.paymentsCsv}
+          </a>
+        </div>
       </Card>
     </Page>
   );
 };
 export default Links;
+
+const pageSize = 10;
+
+const periodOf = ({ from, to }: ReturnType<typeof readFilter>) => ({ from, to });
+
+/** A page begins behind a link, so that links made meanwhile move nothing; Back leads to newer ones. */
+const Ways = ({ nextBefore }: { nextBefore: string | null }) => {
+  const [search] = useSearchParams();
+  const at = (before: string | null): string => {
+    const next = new URLSearchParams(search);
+    next.delete("before");
+    if (before !== null) next.set("before", before);
+    return `/links?${next.toString()}`;
+  };
+  if (!search.has("before") && nextBefore === null) return null;
+  return (
+    <nav className={styles["row"]} aria-label={uiTexts.pages}>
+      {search.has("before") && <ButtonLink to={at(null)}>{texts.newest}</ButtonLink>}
+      {nextBefore !== null && <ButtonLink to={at(nextBefore)}>{texts.older}</ButtonLink>}
+    </nav>
+  );
+};
 
 const NotReady = () => (
   <Page title={texts.title}>

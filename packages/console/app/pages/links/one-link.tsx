@@ -10,8 +10,10 @@ import { Notice } from "../../ui/notice.tsx";
 import { Card, Page } from "../../ui/page.tsx";
 import styles from "../../ui/ui.module.css";
 import { LinkBadge } from "./link-badge.tsx";
+import { LinkDeliveries } from "./link-deliveries.tsx";
 import { Payments } from "./payments.tsx";
 import { Share } from "./share.tsx";
+import { Story } from "./story.tsx";
 import { texts } from "./texts.ts";
 
 const followMs = 5_000;
@@ -48,7 +50,9 @@ const Link = ({ link }: { link: OwnPaymentLink }) => {
         <Facts link={link} />
       </Card>
       {status === "active" && <Share url={link.url} />}
+      <Story linkId={link.id} />
       <Payments link={link} />
+      <LinkDeliveries linkId={link.id} />
       {isAsking && (
         <ConfirmDialog
           title={texts.deactivateTitle}

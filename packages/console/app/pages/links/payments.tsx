@@ -1,3 +1,4 @@
+import { addressOf } from "../../api/call.ts";
 import type { OwnPaymentLink, PaymentData } from "../../api/operations.ts";
 import { useCall } from "../../api/query.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -26,6 +27,11 @@ export const Payments = ({ link }: { link: OwnPaymentLink }) => {
               <PaymentTable payments={page.data} symbol={link.token.symbol} />
             )}
             <Pager page={page} name="payments" />
+            {page.data.length > 0 && (
+              <a href={addressOf("exportOwnPayments", { query: { link: link.id } })} download>
+                {texts.paymentsCsv}
+              </a>
+            )}
           </>
         )}
       </Loaded>

@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "react-router";
 import { call } from "../../api/call.ts";
-import type { WebhookEndpointData } from "../../api/operations.ts";
+import type { ListedWebhookEndpoint } from "../../api/operations.ts";
 import { refresh, useCall } from "../../api/query.ts";
 import { Field } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
@@ -11,7 +11,9 @@ import { Card, Page } from "../../ui/page.tsx";
 import { SecretDialog } from "../../ui/secret-dialog.tsx";
 import styles from "../../ui/ui.module.css";
 import { EndpointState, LastOutcome } from "./endpoint-state.tsx";
+import { Sparkline } from "./sparkline.tsx";
 import { texts } from "./texts.ts";
+import { VerifyCode } from "./verify-code.tsx";
 
 const followMs = 10_000;
 
@@ -52,6 +54,11 @@ const Webhooks = () => {
           />
         </Form>
       </Card>
+      {endpoints.data !== undefined && (
+        <Card title={texts.verify}>
+          <VerifyCode headerPrefix={endpoints.data.headerPrefix} />
+        </Card>
+      )}
       {secret !== undefined && (
         <SecretDialog
           title={texts.secretTitle}
@@ -64,7 +71,7 @@ const Webhooks = () => {
 };
 export default Webhooks;
 
-const EndpointTable = ({ endpoints }: { endpoints: readonly WebhookEndpointData[] }) => (
+const EndpointTable = ({ endpoints }: { endpoints: readonly ListedWebhookEndpoint[] }) => (
   <table className={styles["table"]}>
     <thead>
       <tr>
@@ -72,6 +79,7 @@ const EndpointTable = ({ endpoints }: { endpoints: readonly WebhookEndpointData[
         <th>{texts.url}</th>
         <th>{texts.state}</th>
         <th>{texts.lastOutcome}</th>
+        <th>{texts.recent}</th>
       </tr>
     </thead>
     <tbody>
@@ -90,6 +98,9 @@ const EndpointTable = ({ endpoints }: { endpoints: readonly WebhookEndpointData[
           </td>
           <td data-label={texts.lastOutcome}>
             <LastOutcome endpoint={endpoint} />
+          </td>
+          <td data-label={texts.recent}>
+            <Sparkline hours={endpoint.recent} />
           </td>
         </tr>
       ))}

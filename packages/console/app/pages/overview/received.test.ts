@@ -1,0 +1,29 @@
+import { expect, test } from "@jest/globals";
+import type { Overview } from "../../api/operations.ts";
+import { readReceived } from "./received.ts";
+
+const token = (id: string, symbol: string) =>
+  ({ id, token: { symbol, chain: { name: "Base" } } }) as Overview["tokens"][number];
+
+test("each token has its days, those without payments too, and an exact sum", () => {
+  const received = [
+    { day: "2026-11-20", tokenId: "usdc", amount: "0.1", paymentCount: 1 },
+    { day: "2026-11-21", tokenId: "usdc", amount: "12345678901234567890.2", paymentCount: 2 },
+    { day: "2026-11-21", tokenId: "eth", amount: "1", paymentCount: 1 },
+  ];
+  const tokens = [token("usdc", "USDC"), token("eth", "ETH")];
+  const now = new Date("2026-11-21T23:59:59Z");
+  const [usdc, eth] = readReceived({ received, tokens }, { now, dayCount: 3 });
+  expect(usdc).toEqual({
+    tokenId: "usdc",
+    symbol: "USDC",
+    chain: "Base",
+    total: "12345678901234567890.3",
+    days: [
+      { day: "2026-11-19", amount: "0", paymentCount: 0 },
+      { day: "2026-11-20", amount: "0.1", paymentCount: 1 },
+      { day: "2026-11-21", amount: "12345678901234567890.2", paymentCount: 2 },
+    ],
+  });
+  expect(eth?.total).toBe("1");
+});

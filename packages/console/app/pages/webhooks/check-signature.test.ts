@@ -1,0 +1,19 @@
+import { createHmac } from "node:crypto";
+import { expect, test } from "@jest/globals";
+import { checkSignature } from "./check-signature.ts";
+
+const now = new Date("2026-11-21T10:00:00Z");
+const secret = "whsec_abc";
+const timestamp = String(now.getTime() / 1000 - 300);
+const body = '{"id":"evt_1","name":"Ärger"}';
+const mac = createHmac("sha256", secret).update(`${timestamp}.`).update(body).digest("hex");
+const signed = { secret, timestamp, body, signature: `v1=${mac}` };
+
+test("a signature is genuine for its own secret, timestamp and body alone, and for five minutes", async () => {
+  expect(await checkSignature(signed, now)).toBe("isGenuine");
+  expect(await checkSignature({ ...signed, signature: ` ${mac}\n` }, now)).toBe("isGenuine");
+  expect(await checkSignature(signed, new Date(now.getTime() + 1000))).toBe("isStale");
+  for (const change of [{ secret: "other" }, { timestamp: "1" }, { body: `${body} ` }]) {
+    expect(await checkSignature({ ...signed, ...change }, now)).toBe("isWrong");
+  }
+});
