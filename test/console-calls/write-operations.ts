@@ -51,9 +51,10 @@ export const writeOperations = (): string => {
     .flatMap(([path, byMethod]) =>
       Object.entries(byMethod).map(([method, operation]) => ({ path, method, operation })),
     );
-  const shapes = Object.entries(components.schemas).map(
-    ([name, schema]) => `export type ${name} = ${typeOf(schema)};`,
-  );
+  const used = reach(components.schemas, operations);
+  const shapes = Object.entries(components.schemas)
+    .filter(([name]) => used.has(name))
+    .map(([name, schema]) => `export type ${name} = ${typeOf(schema)};`);
   return [
     "// Made by `npm run generate` from the console's OpenAPI document. Change nothing here.",
     ...shapes,
@@ -70,6 +71,21 @@ export const writeOperations = (): string => {
     "} as const satisfies Record<keyof Operations, readonly [string, string]>;",
     "",
   ].join("\n");
+};
+
+/** The names of the shapes that a thing refers to, and that these refer to in turn. */
+const reach = (
+  schemas: Readonly<Record<string, Schema>>,
+  from: unknown,
+  found = new Set<string>(),
+): Set<string> => {
+  const names = JSON.stringify(from).matchAll(/#\/components\/schemas\/(\w+)/g);
+  for (const [, name = ""] of names) {
+    if (found.has(name)) continue;
+    found.add(name);
+    reach(schemas, schemas[name], found);
+  }
+  return found;
 };
 
 const describe = ({ parameters = [], requestBody, responses }: Operation): string => {

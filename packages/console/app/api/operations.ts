@@ -62,10 +62,6 @@ export type DeliveryDetail = { id: string; eventType: string; linkId: string | n
 export type DeliveryAttempt = { number: number; startedAt: string; durationMs: number | null; httpStatus: number | null; error: string | null };
 export type LinkDeliveryPage = { data: (LinkDeliveryData)[]; limit: number; offset: number; nextOffset: number | null };
 export type LinkDeliveryData = { id: string; eventType: string; linkId: string | null; paymentId: string | null; status: "Pending" | "Delivered" | "Failed"; attempts: number; httpStatus: number | null; error: string | null; dateCreated: string; lastAttemptAt: string | null; nextAttemptAt: string | null; endpointId: string; endpointName: string };
-export type CheckoutLink = { id: string; url: string; status: "active" | "completed" | "inactive"; toAmount: string; receivedAmount: string; remainingAmount: string; currentUsage: number; maxUsage: number | null; expirationDate: string | null; destinationAddress: string; token: TokenData; pendingPayments: ({ id: string; amount: string; sourceTransaction: string | null; dateCreated: string })[]; instructions: PaymentInstructions | null; reason: "completed" | "expired" | "inactive" | "account_suspended" | "chain_not_watched" | "no_fee_proxy" | "amount_not_payable" | null };
-export type PaymentInstructions = { amount: string; amountBaseUnits: string; proxyAddress: string; paymentReference: string; steps: (PaymentStep)[] };
-export type PaymentStep = { kind: "reset_allowance" | "approve" | "pay"; to: string; value: string; data: string };
-export type CheckoutTransaction = { id: string; status: "processing" | "settled" | "failed"; applied: boolean; reason: "wrong_token" | "wrong_destination" | "wrong_amount" | "completed" | "expired" | "inactive" | null; amount: string; tokenAddress: string; chainId: string; sourceTransaction: string | null; dateCreated: string; paymentLinkId: string; transactionUrl: string | null };
 /** What each operation takes and answers. */
 export type Operations = {
   signIn: { input: { body: SignIn }; answer: OwnAccount };
