@@ -53,8 +53,10 @@ describe("a person with the console", () => {
     await tab.page.getByLabel("Address").fill("nina.eth");
     await tab.see("An address of this chain is 0x and 40 hexadecimal digits.");
     await tab.page.getByLabel("Address").fill(address);
+    await tab.see("Setting up is not finished");
     await tab.click("Add wallet");
     await tab.see("Default on Base");
+    await tab.page.getByText("Setting up is not finished").waitFor({ state: "detached" });
     await openForm(person, "1234.50");
     await tab.page.getByLabel("Description").fill(hostile);
     await tab.page.getByLabel("Expiry").selectOption("3");

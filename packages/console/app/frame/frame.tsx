@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { NavLink, useLocation } from "react-router";
+import { Link, NavLink, useLocation } from "react-router";
 import { Action } from "../ui/form.tsx";
 import styles from "./frame.module.css";
 import { useAccount, useSignOut } from "./session.ts";
@@ -39,6 +39,11 @@ export const Frame = ({ children }: { children: ReactNode }) => {
             ))}
           </ul>
         </nav>
+        {!account.isReady && (
+          <Link className={styles["missing"]} to="/">
+            {texts.missing}
+          </Link>
+        )}
         <div className={styles["person"]}>
           <span>
             {texts.signedInAs} <bdi>{account.username}</bdi>

@@ -11,6 +11,7 @@ export const texts = choose({
     keys: "API keys",
     webhooks: "Webhooks",
     account: "Account",
+    missing: "Setting up is not finished",
     signOut: "Sign out",
     signedInAs: "Signed in as",
     offline: "You are offline. What you see may be old; it is read again as soon as you are back.",
