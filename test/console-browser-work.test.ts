@@ -7,6 +7,7 @@ import type {
   Overview,
   OwnPaymentData,
 } from "../packages/console/app/api/operations.ts";
+import { waitUntil } from "@payment-links/runtime/testing";
 import { findBarriers, findOverhang, openConsole } from "./console-browser/open-console.ts";
 import { openWallet } from "./console-browser/open-wallet.ts";
 import { needingChromium } from "./rig/find-chromium.ts";
@@ -277,7 +278,7 @@ describe("the account", () => {
     await goTo("/account/wallets");
     await tab.see("Default from Nov 22, 2026");
     await tab.click("Cancel this change");
-    await tab.page.getByText("Working…").waitFor({ state: "detached" });
+    await waitUntil("the change", () => sent.length > 0);
     expect(sent).toEqual([{ isDefault: false }]);
   });
 
@@ -306,7 +307,7 @@ describe("the account", () => {
     await unlink.waitFor({ state: "detached" });
     await tab.goTo(`${system.origin}/console/account/sessions`);
     await tab.click("End");
-    await tab.page.getByText("End", { exact: true }).waitFor({ state: "detached" });
+    await tab.page.locator("tbody tr").nth(1).waitFor({ state: "detached" });
     const answer = await elsewhere.context.request.get(`${system.origin}/console/api/account`);
     expect(answer.status()).toBe(401);
     expect((await context.request.get(`${system.origin}/console/api/account`)).status()).toBe(200);
