@@ -8,7 +8,8 @@ import type {
   OwnPaymentData,
 } from "../packages/console/app/api/operations.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { findBarriers, findOverhang, openConsole } from "./console-browser/open-console.ts";
+import { findOverhang, openConsole } from "./console-browser/open-console.ts";
+import { findAxeFaults } from "./rig/find-axe-faults.ts";
 import { openWallet } from "./console-browser/open-wallet.ts";
 import { needingChromium } from "./rig/find-chromium.ts";
 
@@ -65,13 +66,13 @@ describe("a person with the console", () => {
     await tab.see("Share it");
     expect(await tab.text()).toContain("1,234.5 USDC");
     expect(await tab.text()).toContain("<script>alert(1)</script>");
-    expect(await findBarriers(tab)).toEqual([]);
+    expect(await findAxeFaults(tab.page)).toEqual([]);
     expect(await findOverhang(tab)).toBe(0);
     const { data } = await ask(person, "payment-links");
     expect(data).toMatchObject([{ toAmount: "1234.5", description: hostile }]);
     await goTo("/links");
     await tab.see("1,234.5 USDC");
-    expect(await findBarriers(tab)).toEqual([]);
+    expect(await findAxeFaults(tab.page)).toEqual([]);
     expect(await findOverhang(tab)).toBe(0);
     expect(faults).toEqual([]);
   });
@@ -113,7 +114,7 @@ describe("a person with the console", () => {
     await tab.see("Share it");
     await tab.click("Deactivate");
     await tab.see("Take no more payments?");
-    expect(await findBarriers(tab)).toEqual([]);
+    expect(await findAxeFaults(tab.page)).toEqual([]);
     await tab.page.getByRole("dialog").getByRole("button", { name: "Deactivate" }).click();
     await tab.see("Inactive");
     await goTo("/links");
@@ -151,7 +152,7 @@ describe("a secret", () => {
     await tab.type("Create API key", "shop");
     await tab.page.getByRole("button", { name: "Create API key" }).dblclick();
     await tab.see("Your new API key");
-    expect(await findBarriers(tab)).toEqual([]);
+    expect(await findAxeFaults(tab.page)).toEqual([]);
     const secret = await tab.page.getByRole("dialog").locator("code").innerText();
     expect(secret).toMatch(/^plk_/);
     const close = tab.page.getByRole("dialog").getByRole("button", { name: "Close" });
@@ -220,7 +221,7 @@ describe("a secret", () => {
     expect(await tab.page.content()).not.toContain(secret);
     await tab.page.getByRole("link", { name: "shop" }).click();
     await tab.see("Nothing has been sent yet.");
-    expect(await findBarriers(tab)).toEqual([]);
+    expect(await findAxeFaults(tab.page)).toEqual([]);
     const url = tab.page.url();
     await tab.click("Rename");
     await tab.page.getByLabel("New name").fill("shop 2");
@@ -383,7 +384,7 @@ describe("what became of payments", () => {
     await tab.see("after the expiry");
     await tab.see("more than 10000");
     await tab.page.getByText("The same as a table").click();
-    expect(await findBarriers(tab)).toEqual([]);
+    expect(await findAxeFaults(tab.page)).toEqual([]);
     expect(await findOverhang(tab)).toBe(0);
     expect(faults).toEqual([]);
   });
@@ -407,7 +408,7 @@ describe("what became of payments", () => {
     await tab.see("Talk to the payer, or refund it.");
     await tab.see("time not written down");
     await tab.see("No endpoint was told of it yet.");
-    expect(await findBarriers(tab)).toEqual([]);
+    expect(await findAxeFaults(tab.page)).toEqual([]);
     expect(faults).toEqual([]);
   });
 
@@ -446,7 +447,7 @@ describe("what became of payments", () => {
     await tab.click("Attempts in detail: evt_1");
     await tab.see("took 12 ms");
     expect(asked.at(-1)).toContain("status=Failed&eventType=payment_link.completed");
-    expect(await findBarriers(tab)).toEqual([]);
+    expect(await findAxeFaults(tab.page)).toEqual([]);
     expect(await findOverhang(tab)).toBe(0);
     expect(faults).toEqual([]);
   });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect } from "@jest/globals";
-import { findBarriers, findOverhang, openConsole } from "./console-browser/open-console.ts";
+import { findOverhang, openConsole } from "./console-browser/open-console.ts";
+import { findAxeFaults } from "./rig/find-axe-faults.ts";
 import { needingChromium } from "./rig/find-chromium.ts";
 
 const { program, describe, test } = await needingChromium();
@@ -34,7 +35,7 @@ describe("the way into the console", () => {
     await tab.goTo(url);
     await tab.see("This link signs you in as ada (@ada).");
     expect(tab.page.url()).toBe(`${system.origin}/console`);
-    expect(await findBarriers(tab)).toEqual([]);
+    expect(await findAxeFaults(tab.page)).toEqual([]);
     await tab.click("Sign in as ada");
     await tab.see("Signed in as ada");
     const kept = await tab.page.evaluate("JSON.stringify([localStorage, sessionStorage])");
@@ -52,10 +53,10 @@ describe("every view, in light and dark", () => {
     for (const [path, shown] of views) {
       await goTo(path);
       await tab.see(shown);
-      expect([path, await findBarriers(tab)]).toEqual([path, []]);
+      expect([path, await findAxeFaults(tab.page)]).toEqual([path, []]);
       expect([path, await findOverhang(tab)]).toEqual([path, 0]);
       await tab.page.emulateMedia({ colorScheme: "dark" });
-      expect([path, await findBarriers(tab, ["color-contrast"])]).toEqual([path, []]);
+      expect([path, await findAxeFaults(tab.page, ["color-contrast"])]).toEqual([path, []]);
       await tab.page.emulateMedia({ colorScheme: "light" });
     }
     expect(faults).toEqual([]);

@@ -1,4 +1,3 @@
-import axe, { type AxeResults } from "axe-core";
 import type { BrowserContextOptions } from "playwright-core";
 import { type Tab, openChromium } from "../rig/chromium.ts";
 import { call } from "../rig/client.ts";
@@ -40,17 +39,6 @@ export const openConsole = async (program: string) => {
       await system.close();
     },
   };
-};
-
-/** What axe has against the page as it is now, by all of its rules or only some. */
-export const findBarriers = async (
-  { page }: Pick<Tab, "page">,
-  rules?: readonly string[],
-): Promise<string[]> => {
-  await page.evaluate(axe.source);
-  const options = rules === undefined ? "{}" : JSON.stringify({ runOnly: rules });
-  const { violations } = await page.evaluate<Pick<AxeResults, "violations">>(`axe.run(${options})`);
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
 };
 
 /** By how many pixels the page is wider than its window. */

@@ -7,8 +7,6 @@ import { nodeFlags } from "../../deploy/node24.mjs";
 import { compileCache, root } from "./jest.mjs";
 
 const script = fileURLToPath(new URL("run-file.mjs", import.meta.url));
-// A page's script runs as a `vm` module, as if in a tab of its own.
-const nodeArgs = [...nodeFlags, "--experimental-vm-modules"];
 
 export default class ProcessRunner {
   #globalConfig;
@@ -45,7 +43,7 @@ const costOf = ({ path, duration }) =>
 const runFile = (globalConfig, { path, context }, workerId) =>
   new Promise((resolve, reject) => {
     const child = fork(script, [], {
-      execArgv: nodeArgs,
+      execArgv: nodeFlags,
       serialization: "advanced",
       // Jest's own name for it: files that run at once are told apart by it.
       env: { ...process.env, NODE_COMPILE_CACHE: compileCache, JEST_WORKER_ID: workerId },
