@@ -39,6 +39,8 @@ export const createApp = (options: AppOptions): Express => {
     app[route.method](route.path, serveRoute(options, timer, route));
   }
   for (const [path, methods] of methodsByPath(options.routes)) {
+    // What lies below a catch-all has methods that it does not know.
+    if (path.includes("*")) continue;
     app.all(path, refuseMethod(options, timer, { path, methods }));
   }
   app.use((req, res) => {

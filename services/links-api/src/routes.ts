@@ -29,7 +29,7 @@ import { getAsset } from "./pages/get-asset.ts";
 import { getChainLogo } from "./pages/get-chain-logo.ts";
 import { getCheckoutPage } from "./pages/get-checkout-page.ts";
 import { getConsoleAsset, getConsoleVersion } from "./pages/get-console-asset.ts";
-import { getConsolePage } from "./pages/get-console-page.ts";
+import { answerConsoleRefusal, getConsolePage } from "./pages/get-console-page.ts";
 import { getTransactionPage } from "./pages/get-transaction-page.ts";
 
 /** Every public route. */
@@ -113,12 +113,16 @@ const pageRoutes = (deps: Deps): readonly Route[] => [
 
 const consolePageRoutes = (deps: Deps): readonly Route[] => {
   const openFiles = createConsoleFiles();
-  const handle = getConsolePage({ ...deps, openFiles });
+  const page = {
+    method: "get",
+    answerRefusal: answerConsoleRefusal,
+    handle: getConsolePage({ ...deps, openFiles }),
+  } as const;
   const file = { method: "get", isLimited: false } as const;
   return [
     publicRoute({ ...file, path: "/console/assets/:name", handle: getConsoleAsset(openFiles) }),
     publicRoute({ ...file, path: "/console/version", handle: getConsoleVersion(openFiles) }),
-    publicRoute({ method: "get", path: "/console", answerRefusal, handle }),
-    publicRoute({ method: "get", path: "/console/*view", answerRefusal, handle }),
+    publicRoute({ ...page, path: "/console" }),
+    publicRoute({ ...page, path: "/console/*view" }),
   ];
 };

@@ -106,6 +106,8 @@ describe("paths and methods", () => {
   test.each([
     ["GET", "/v1/nothing", 404, "NOT_FOUND"],
     ["GET", "/console/api/payment-links/x/y/z", 404, "NOT_FOUND"],
+    ["POST", "/console/api/payment-links/x/y/z", 404, "NOT_FOUND"],
+    ["GET", "/console/api", 404, "NOT_FOUND"],
     ["DELETE", "/v1/payment-link", 405, "METHOD_NOT_ALLOWED"],
     ["POST", "/v1/payment-link/plink_x", 405, "METHOD_NOT_ALLOWED"],
   ])("%s %s answers %i %s in the envelope", async (method, path, status, code) => {

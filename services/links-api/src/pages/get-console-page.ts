@@ -1,7 +1,8 @@
 import type { Request, Response } from "express";
-import { refuse } from "@payment-links/contracts";
-import { answerDocument, html } from "@payment-links/http";
+import { type Refusal, refuse } from "@payment-links/contracts";
+import { answerDocument, answerRefusal, html } from "@payment-links/http";
 import type { Deps } from "../deps.ts";
+import { answerPageRefusal } from "./answer-page.ts";
 import type { ConsoleFiles } from "./console-files.ts";
 
 const body = html`<div id="console"></div>
@@ -16,6 +17,12 @@ const body = html`<div id="console"></div>
     </main>
   </noscript>`;
 
+const isOfApi = ({ path }: Request): boolean => path.split("/")[2] === "api";
+
+/** How the page is refused; below the console API by the API's own envelope. */
+export const answerConsoleRefusal = (refusal: Refusal, req: Request, res: Response): void =>
+  isOfApi(req) ? answerRefusal(refusal, res) : answerPageRefusal(refusal, req, res);
+
 /** As much as the page needs to know of the console's files. */
 type Subject = Pick<Deps, "settlementChains"> & { openFiles: () => ConsoleFiles };
 
@@ -27,7 +34,7 @@ export const getConsolePage =
   ({ openFiles, settlementChains }: Subject) =>
   (req: Request, res: Response): void => {
     // No service knows these paths of the console API, so the ingress sends them here.
-    if (req.path.split("/")[2] === "api") throw refuse("NOT_FOUND");
+    if (isOfApi(req)) throw refuse("NOT_FOUND");
     const { icon, preloads, script, styles, version } = openFiles();
     const [styleUrl = "", ...more] = styles;
     // React Aria would write a style of that id into the page, unless something has it already.

@@ -283,8 +283,10 @@ describe("the console page and its files", () => {
   });
 
   test("the console API's own path is not the console, and no file is found beside its own", async () => {
-    expectPage(await rig.call("/console/api"), 404);
-    expectPage(await rig.call("/console/api/nothing"), 404);
+    for (const path of ["/console/api", "/console/api/nothing"]) {
+      const { status, json } = await rig.call(path);
+      expect([status, json.errors[0].code]).toEqual([404, "NOT_FOUND"]);
+    }
     for (const unknown of ["main.js", "..%2fmanifest.json", "manifest.json"]) {
       expect((await rig.call(`/console/assets/${unknown}`)).status).toBe(404);
     }
