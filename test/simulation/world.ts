@@ -157,10 +157,15 @@ export const createWorld = (
     }
   };
 
-  const deliverAll = async (): Promise<void> => {
+  /** Whoever hears its outcome may end a session, for whose locks the next one has waited. */
+  const settleReleased = async (): Promise<void> => {
     if (hasReleased) await settle([...begun]);
     hasReleased = false;
+  };
+
+  const deliverAll = async (): Promise<void> => {
     for (const one of [...begun].toSorted((a, b) => a.number - b.number)) {
+      await settleReleased();
       if (one.act.owner?.isDead === true) begun.delete(one);
       if (one.outcome === undefined || !begun.delete(one)) continue;
       if (one.number !== steps) say(`… ${one.number} ${one.outcome.word}`);
