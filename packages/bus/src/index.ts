@@ -20,7 +20,14 @@ export type { KafkaConnection } from "./kafka-client.ts";
 export { ensureTopics } from "./kafka-topics.ts";
 export { createLocalBus } from "./local-bus.ts";
 export { findHeardUntil } from "./marks.ts";
-export { type OutgoingEvent, outboxRow, outgoing, publish } from "./outbox.ts";
+export {
+  type OutboxRow,
+  type OutgoingEvent,
+  outboxRow,
+  outgoing,
+  publish,
+  writeOutbox,
+} from "./outbox.ts";
 export {
   type AfterCommit,
   type ChunkEvent,

@@ -49,16 +49,22 @@ export const outboxRow = ({
   value: JSON.stringify(z.encode(event.data, data)),
 });
 
-type OutboxRow = ReturnType<typeof outboxRow>;
+export type OutboxRow = ReturnType<typeof outboxRow>;
 
 /**
  * Writes events, in their order, in the transaction that makes them true; the relay carries them on
- * after it. However many they are, it is one statement with one parameter per column. The values
- * are one text, a line each: JSON holds no line break, and an array would escape every quote of it.
+ * after it.
  */
-export const publish = async (tx: Db, events: readonly OutgoingEvent[]): Promise<void> => {
-  if (events.length === 0) return;
-  const rows = events.map(outboxRow);
+export const publish = (tx: Db, events: readonly OutgoingEvent[]): Promise<void> =>
+  writeOutbox(tx, events.map(outboxRow));
+
+/**
+ * As {@link publish}, of rows that are made already. However many they are, it is one statement with
+ * one parameter per column. The values are one text, a line each: JSON holds no line break, and an
+ * array would escape every quote of it.
+ */
+export const writeOutbox = async (tx: Db, rows: readonly OutboxRow[]): Promise<void> => {
+  if (rows.length === 0) return;
   const values = rows.map(({ value }) => value).join("\n");
   await tx.query(sql.prepared("publish_events", NothingRow)`
     INSERT INTO outbox (id, topic, key, type, occurred_at, traceparent, value)

@@ -1,4 +1,5 @@
 export { type Cause, causesOf } from "./causes-of.ts";
+export { documentRows } from "./document-rows.ts";
 export { type Migration, migrate } from "./migrate.ts";
 export { openMigratedPool } from "./open-migrated-pool.ts";
 export { NothingRow, nothing } from "./nothing.ts";

@@ -1,7 +1,14 @@
-import { publish } from "@payment-links/bus";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { type OutboxRow, outboxRow, writeOutbox } from "@payment-links/bus";
 import type { Transaction } from "@payment-links/postgres";
-import { type Judgement, type Sighting, isNews, judgeSighting } from "../domain/payment.ts";
-import { lockPayments, savePayments } from "../store/payments.ts";
+import {
+  type Judgement,
+  type Payment,
+  type Sighting,
+  isNews,
+  judgeSighting,
+} from "../domain/payment.ts";
+import { insertPayments, lockPayments, savePayments } from "../store/payments.ts";
 import { settlementEvent } from "./settlement-event.ts";
 
 /**
@@ -18,18 +25,50 @@ export const recordSightings = async (
   const [first] = sightings;
   if (first === undefined) return [];
   const names = sightings.map(({ sourceId }) => sourceId);
-  const known = await lockPayments(tx, first.source, names);
-  const judgements = sightings.flatMap((sighting) => {
+  const judgements = judge(sightings, await lockPayments(tx, first.source, names), now);
+  const told = listTold(judgements);
+  const placed = judgements.flatMap((one) => (one.outcome === "placed" ? [one.payment] : []));
+  const [rows] = await Promise.all([
+    outboxRowsOf(told, now),
+    savePayments(tx, [...told, ...placed]),
+  ]);
+  await writeOutbox(tx, rows);
+  return judgements;
+};
+
+/**
+ * As {@link recordSightings}, where what was seen is new: so mostly are the payments, and are not looked
+ * up before they are written.
+ */
+export const recordNewSightings = async (
+  tx: Transaction,
+  sightings: readonly Sighting[],
+  now: Date,
+): Promise<void> => {
+  const told = listTold(judge(sightings, new Map(), now));
+  const [rows, known] = await Promise.all([outboxRowsOf(told, now), insertPayments(tx, told)]);
+  const isKnown = ({ sourceId }: Pick<Sighting, "sourceId">) => known.has(sourceId);
+  const added = told.flatMap((payment, index) => (isKnown(payment) ? [] : (rows[index] ?? [])));
+  await writeOutbox(tx, added);
+  await recordSightings(tx, sightings.filter(isKnown), now);
+};
+
+const judge = (
+  sightings: readonly Sighting[],
+  known: ReadonlyMap<string, Payment>,
+  now: Date,
+): readonly Judgement[] =>
+  sightings.flatMap((sighting) => {
     const before = known.get(sighting.sourceId);
     if (before === undefined && sighting.isOrphaned === true) return [];
     return judgeSighting(before, sighting, { now, isLinkKnown: true, tokenDecimals: undefined });
   });
-  const told = judgements.filter(isNews).map(({ payment }) => payment);
-  const placed = judgements.flatMap((one) => (one.outcome === "placed" ? [one.payment] : []));
-  await savePayments(tx, [...told, ...placed]);
-  await publish(
-    tx,
-    told.map((payment) => settlementEvent(payment, now)),
-  );
-  return judgements;
+
+const listTold = (judgements: readonly Judgement[]): readonly Payment[] =>
+  judgements.filter(isNews).map(({ payment }) => payment);
+
+/** The events of payments, made while Postgres is busy with what was asked of it before. */
+const outboxRowsOf = async (told: readonly Payment[], now: Date): Promise<readonly OutboxRow[]> => {
+  await nextTurn();
+  return told.map((payment) => outboxRow(settlementEvent(payment, now)));
 };

@@ -8,6 +8,7 @@ import { useRig } from "@payment-links/runtime/testing/use-rig";
 import type { ChainTransfer } from "../domain/chain-transfer.ts";
 import { hearLink } from "../testing/hear-link.ts";
 import {
+  deleteChainTransfers,
   deleteUnmatchedTransfers,
   listDue,
   listLost,
@@ -65,6 +66,22 @@ const told = async (link: PaymentLinkState) =>
   );
 
 describe("recordTransfers", () => {
+  test("tells no payment anew whose transfer alone is gone, as where a chain of tests began anew", async () => {
+    const [link, other] = [aLink(), aLink()];
+    await hear(link);
+    await hear(other);
+    const seen = transferTo(link);
+    await record(seen);
+    await transact(rig.pool, (tx) => deleteChainTransfers(tx, chainId));
+    const settled = { ...seen, state: "settled" } as const;
+    await record(settled, transferTo(other));
+    expect(await told(link)).toEqual(["processing 1 1.5", "settled 2 1.5"]);
+    expect(await told(other)).toEqual(["processing 1 1.5"]);
+    await transact(rig.pool, (tx) => deleteChainTransfers(tx, chainId));
+    await record(settled);
+    expect(await told(link)).toHaveLength(2);
+  });
+
   test("tells of a payment at each state once, however often it is found", async () => {
     const link = aLink();
     await hear(link);

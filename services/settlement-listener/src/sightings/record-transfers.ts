@@ -7,7 +7,7 @@ import {
 } from "../domain/chain-transfer.ts";
 import { type Payment, type Sighting, isNews } from "../domain/payment.ts";
 import { holdReferences, storeTransfers } from "../store/chain-transfers.ts";
-import { recordSightings } from "./record-sightings.ts";
+import { recordNewSightings, recordSightings } from "./record-sightings.ts";
 
 /** The most transfers that one transaction records, and one statement stores. */
 export const transfersPerCommitMax = 500;
@@ -36,10 +36,11 @@ export const recordTransfers = async (
   const states = new Map(transfers.map((found) => [nameOf(found), found.state]));
   for (let at = 0; at < transfers.length; at += transfersPerCommitMax) {
     const page = transfers.slice(at, at + transfersPerCommitMax);
-    const stored = await storeTransfers(tx, page.map(foundOf), now);
-    await recordStoredTransfers(tx, stored, now, (one) =>
+    const { areNew, stored } = await storeTransfers(tx, page.map(foundOf), now);
+    const sightings = listSightings(stored, (one) =>
       states.get(nameOf(one)) === "settled" ? "settled" : "processing",
     );
+    await (areNew ? recordNewSightings : recordSightings)(tx, sightings, now);
   }
 };
 
@@ -53,10 +54,14 @@ export const recordStoredTransfers = async (
   now: Date,
   statusOf: (stored: StoredTransfer) => Sighting["status"] = () => "processing",
 ): Promise<readonly Payment[]> => {
-  const sightings = transfers.flatMap((one) => sightingOfTransfer(one, statusOf(one)) ?? []);
-  const judgements = await recordSightings(tx, sightings, now);
+  const judgements = await recordSightings(tx, listSightings(transfers, statusOf), now);
   return judgements.filter(isNews).map(({ payment }) => payment);
 };
+
+const listSightings = (
+  transfers: readonly StoredTransfer[],
+  statusOf: (stored: StoredTransfer) => Sighting["status"],
+): readonly Sighting[] => transfers.flatMap((one) => sightingOfTransfer(one, statusOf(one)) ?? []);
 
 const nameOf = ({ transactionHash, referenceHash, ordinal }: TransferName): string =>
   `${transactionHash} ${referenceHash} ${ordinal}`;

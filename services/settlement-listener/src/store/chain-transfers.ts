@@ -1,7 +1,13 @@
 import * as z from "zod";
 import { type FragmentSqlToken, sql } from "slonik";
 import { Amount, PaymentStatus, formatAmount } from "@payment-links/contracts";
-import { type Pool, type Transaction, NothingRow, nothing } from "@payment-links/postgres";
+import {
+  type Pool,
+  type Transaction,
+  NothingRow,
+  documentRows,
+  nothing,
+} from "@payment-links/postgres";
 import { type StoredTransfer, chainSource } from "../domain/chain-transfer.ts";
 import { BlockNumber } from "./block-number.ts";
 import { lockNames, shareNames } from "./name-locks.ts";
@@ -82,13 +88,14 @@ export const storeTransfers = async (
   tx: Transaction,
   transfers: readonly StoredTransfer[],
   now: Date,
-): Promise<readonly StoredTransfer[]> => {
+): Promise<{ areNew: boolean; stored: readonly StoredTransfer[] }> => {
   const { rowCount } = await tx.query(sql.prepared("insert_transfers", NothingRow)`
     INSERT INTO chain_transfers (${insertedColumns})
     SELECT found.*, ${sql.timestamp(now)} FROM ${foundOf(transfers)}
     ON CONFLICT DO NOTHING
   `);
-  return rowCount === transfers.length ? transfers : upsertTransfers(tx, transfers, now);
+  if (rowCount === transfers.length) return { areNew: true, stored: transfers };
+  return { areNew: false, stored: await upsertTransfers(tx, transfers, now) };
 };
 
 const upsertTransfers = (
@@ -137,7 +144,7 @@ const foundColumns = sql.fragment`
 const insertedColumns = sql.fragment`${foundColumns}, seen_at`;
 
 const foundOf = (transfers: readonly StoredTransfer[]) => sql.fragment`
-  ${sql.unnest(transfers.map(rowOf), columnTypes)} AS found (${foundColumns})
+  (${documentRows(transfers.map(rowOf), columnTypes)}) AS found (${foundColumns})
 `;
 
 const columnTypes = [

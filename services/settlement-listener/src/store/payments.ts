@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { sql } from "slonik";
 import { Amount, PaymentStatus, formatAmount } from "@payment-links/contracts";
-import { type Pool, type Transaction, NothingRow } from "@payment-links/postgres";
+import { type Pool, type Transaction, NothingRow, documentRows } from "@payment-links/postgres";
 import type { Payment, Sighting } from "../domain/payment.ts";
 import { BlockNumber } from "./block-number.ts";
 import { lockNames } from "./name-locks.ts";
@@ -91,10 +91,8 @@ export const savePayments = async (
 ): Promise<void> => {
   if (payments.length === 0) return;
   await tx.query(sql.prepared("save_payments", NothingRow)`
-    INSERT INTO payments (source, source_id, id, version, payment_link_id, status, amount,
-                          token_address, chain_id, destination_address, source_transaction,
-                          occurred_at, first_seen_at, is_orphaned, block_number)
-    SELECT * FROM ${sql.unnest(payments.map(rowOf), columnTypes)}
+    INSERT INTO payments (${insertedColumns})
+    ${documentRows(payments.map(rowOf), columnTypes)}
     ON CONFLICT (source, source_id) DO UPDATE SET
       version = excluded.version, status = excluded.status, amount = excluded.amount,
       token_address = excluded.token_address, chain_id = excluded.chain_id,
@@ -103,6 +101,31 @@ export const savePayments = async (
       is_orphaned = excluded.is_orphaned, block_number = excluded.block_number
   `);
 };
+
+/** Adds payments of one source, each once; answers which there were already: those stay as they stand. */
+export const insertPayments = async (
+  tx: Transaction,
+  payments: readonly Payment[],
+): Promise<ReadonlySet<string>> => {
+  if (payments.length === 0) return new Set();
+  const rows = await tx.any(sql.prepared("insert_payments", SourceId)`
+    WITH told (${insertedColumns}) AS (
+      ${documentRows(payments.map(rowOf), columnTypes)}
+    ), added AS (
+      INSERT INTO payments (${insertedColumns}) SELECT * FROM told ON CONFLICT DO NOTHING
+      RETURNING source_id
+    )
+    SELECT source_id AS "sourceId" FROM told EXCEPT SELECT source_id FROM added
+  `);
+  return new Set(rows.map(({ sourceId }) => sourceId));
+};
+
+const SourceId = z.object({ sourceId: z.string() });
+
+const insertedColumns = sql.fragment`
+  source, source_id, id, version, payment_link_id, status, amount, token_address, chain_id,
+  destination_address, source_transaction, occurred_at, first_seen_at, is_orphaned, block_number
+`;
 
 const columnTypes = [
   "text",

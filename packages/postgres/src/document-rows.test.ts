@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { sql } from "slonik";
+import * as z from "zod";
+import { openLog } from "@payment-links/runtime";
+import { documentRows } from "./document-rows.ts";
+import { type Pool, openPool } from "./pool.ts";
+import { type TestDatabase, createTestDatabase } from "./testing.ts";
+
+let database: TestDatabase;
+let pool: Pool;
+
+beforeAll(async () => {
+  database = await createTestDatabase([]);
+  pool = await openPool({
+    url: database.adminUrl,
+    applicationName: "document rows",
+    connectionsMax: 1,
+    log: openLog({ service: "test", level: "error" }),
+  });
+});
+
+afterAll(async () => {
+  await pool.end();
+  await database.drop();
+});
+
+const Row = z.object({ name: z.string(), amount: z.string(), at: z.date(), many: z.string() });
+
+test("rows come back as they were, in order: every digit, quote and null", async () => {
+  const digits = "123456789012345678901234567890.000000000000000001";
+  const odd = `it's "quoted", \\ {NULL},\n\t${String.fromCodePoint(0x202e)}😀`;
+  const at = new Date("2026-11-22T20:00:00.123Z");
+  const rows = [
+    [odd, digits, at.toISOString(), 2 ** 53 - 1, true],
+    ["", "0", at.toISOString(), 0, null],
+  ];
+  const types = ["text", "numeric", "timestamptz", "int8", "bool"];
+  const found = await pool.any(sql.type(Row.extend({ is: z.boolean().nullable() }))`
+    SELECT name, amount, at, many, "is" FROM (${documentRows(rows, types)}) AS found (name, amount, at, many, "is")
+  `);
+  expect(found).toEqual([
+    { name: odd, amount: digits, at, many: "9007199254740991", is: true },
+    { name: "", amount: "0", at, many: "0", is: null },
+  ]);
+});
