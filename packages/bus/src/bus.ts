@@ -32,9 +32,9 @@ export type Place = { topic: string; partition: number };
 export type PartitionLog = { clusterId: string; resetCount: number };
 
 /**
- * How far a group has come in a partition: the offset that it reads next, of one log. `lastRecord` names
- * what lies before that, where it is known: who begins there hands over that record once
- * more, so that it can be seen whether the log is still the same.
+ * How far a group has come in a partition: the offset that it reads next, of one log. `lastRecord`
+ * names what lies before that, where it is known: who begins there hands over that record once more,
+ * so that it can be seen whether the log is still the same.
  */
 export type Position = PartitionLog & { nextOffset: bigint; lastRecord?: string };
 

@@ -132,15 +132,16 @@ const move = async (
   }
   const applied = kept?.nextOffset ?? 0n;
   const before = records.find(({ offset }) => BigInt(offset) === applied - 1n);
-  if (before !== undefined && (kept?.lastRecord ?? nameRecord(before)) !== nameRecord(before)) {
+  const lastRecord = kept?.lastRecord;
+  if (before !== undefined && lastRecord !== undefined && nameRecord(before) !== lastRecord) {
     throw new PositionBehind(
       "another record lies before the position than was applied",
       "log_lost",
     );
   }
   const nextOffset = BigInt(last.offset) + 1n;
+  if (nextOffset <= applied) return { appliedCount: records.length, position: kept };
   const position = { ...log, nextOffset, lastRecord: nameRecord(last) };
-  if (position.nextOffset <= applied) return { appliedCount: records.length, position: kept };
   await write(tx, group, { place: first, position });
   const fresh = records.findIndex(({ offset }) => BigInt(offset) >= applied);
   return { appliedCount: fresh, position };
