@@ -1,13 +1,13 @@
 import type { Response } from "express";
 import { Counter } from "prom-client";
 import { refuse } from "@payment-links/contracts";
-import { type Clock, type Metrics, afterMs } from "@payment-links/runtime";
+import type { Clock, Metrics } from "@payment-links/runtime";
+import { type WaitBounds, createTurns } from "./turns.ts";
 
 /** A page that begins further back than this is deep: Postgres passes over all rows before it. */
 export const deepOffsetMin = 10_000;
 
-const waitMsMax = 3_000;
-const waitingMax = 100;
+const waitBounds: WaitBounds = { waitMsMax: 3_000, waitingMax: 100 };
 const retryAfterSeconds = 1;
 
 /** What is read for whom, and where the page begins. */
@@ -35,62 +35,17 @@ export const createDeepPages = ({ clock, metrics }: DeepPagesOptions): DeepPages
       const isAlone = !accounts.has(accountId);
       accounts.add(accountId);
       try {
-        if (!isAlone || !(await turns.begin())) {
+        const end = isAlone ? await turns.begin(waitBounds) : undefined;
+        if (end === undefined) {
           count.inc({ outcome: "refused" });
           res.setHeader("Retry-After", String(retryAfterSeconds));
           throw refuse("429");
         }
         count.inc({ outcome: "read" });
-        const startedAtMs = clock.elapsedMs();
-        return await work().finally(() => turns.end(clock.elapsedMs() - startedAtMs));
+        return await work().finally(end);
       } finally {
         if (isAlone) accounts.delete(accountId);
       }
-    },
-  };
-};
-
-type Turns = {
-  /** Waits for a turn; answers whether it came in time. */
-  begin(): Promise<boolean>;
-  /** Ends a turn. The next begins after a rest as long as this one took. */
-  end(tookMs: number): void;
-};
-
-/** Turns of which there is one at a time, in the order in which they were asked for. */
-const createTurns = (clock: Clock): Turns => {
-  // A set keeps the order, and whoever gives up leaves it from the middle.
-  const waiting = new Set<(isMine: boolean) => void>();
-  let isTaken = false;
-
-  const handOver = (): void => {
-    const [next] = waiting;
-    isTaken = next !== undefined;
-    if (next === undefined) return;
-    waiting.delete(next);
-    next(true);
-  };
-
-  return {
-    begin: async () => {
-      if (!isTaken) {
-        isTaken = true;
-        return true;
-      }
-      if (waiting.size >= waitingMax) return false;
-      const { promise, resolve } = Promise.withResolvers<boolean>();
-      const ended = new AbortController();
-      waiting.add(resolve);
-      void clock.until(afterMs(clock, waitMsMax), ended.signal).then(() => {
-        if (waiting.delete(resolve)) resolve(false);
-      });
-      const isMine = await promise;
-      ended.abort();
-      return isMine;
-    },
-    end: (tookMs) => {
-      const rest = new AbortController();
-      void clock.until(afterMs(clock, tookMs), rest.signal).then(handOver);
     },
   };
 };

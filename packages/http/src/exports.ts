@@ -1,7 +1,8 @@
 import type { Response } from "express";
 import { Counter } from "prom-client";
 import { refuse } from "@payment-links/contracts";
-import { type Clock, type Metrics, afterMs } from "@payment-links/runtime";
+import type { Clock, Metrics } from "@payment-links/runtime";
+import { createTurns } from "./turns.ts";
 
 /** Exports that an account may have under way in a process, and all accounts together. */
 const limits = { perAccount: 2, inAll: 20 };
@@ -33,20 +34,11 @@ type ExportsOptions = { clock: Clock; metrics: Metrics };
 export const createExports = ({ clock, metrics }: ExportsOptions): Exports => {
   const count = createCounter(metrics);
   const underWay: string[] = [];
-  let lastTurn = Promise.resolve();
+  const turns = createTurns(clock);
 
   const readPart: ReadPart = async (read) => {
-    const before = lastTurn;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    lastTurn = promise;
-    await before;
-    const startedAtMs = clock.elapsedMs();
-    try {
-      return await read();
-    } finally {
-      const rest = new AbortController();
-      void clock.until(afterMs(clock, clock.elapsedMs() - startedAtMs), rest.signal).then(resolve);
-    }
+    const end = await turns.begin();
+    return read().finally(end);
   };
 
   return {
