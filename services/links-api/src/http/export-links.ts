@@ -24,8 +24,7 @@ export const exportLinks =
     await deps.exports.make(res, account.id, async (readPart) => {
       const count = await readPart(() => countWantedLinks(deps.pool, wanted));
       if (count !== undefined) res.setHeader("X-Total-Count", count);
-      const form = formOf(deps, account.handle ?? "");
-      const { header, lineOf, type } = form;
+      const { header, lineOf, type } = formOf(deps, account.handle ?? "");
       const chunks = () =>
         chunksOf(deps, { wanted, readPart, header, write: (link) => lineOf({ link, wanted }) });
       return answerFile(req, res, { name: "payment-links.csv", type, chunks });
@@ -69,13 +68,15 @@ async function* chunksOf({ pool }: Deps, { header, readPart, wanted, write }: So
   // The loop ends, as each part holds only links older than those before.
   for (let before: LinkPlace | undefined; ;) {
     const page = { ...wanted, before, limit: linksAtOnce, offset: 0 };
-    const { lastId, text } = await readPart(async () => {
+    const { next, text } = await readPart(async () => {
       const { lastLookedAt, links } = await searchLinks(pool, page);
-      const isFull = links.length === linksAtOnce;
-      return { lastId: isFull ? links.at(-1)?.id : lastLookedAt, text: links.map(write).join("") };
+      const linkId = links.length === linksAtOnce ? links.at(-1)?.id : lastLookedAt;
+      const text = links.map(write).join("");
+      if (linkId === undefined) return { next: undefined, text };
+      return { next: await findLinkPlace(pool, { linkId, userId: wanted.userId }), text };
     });
     if (text !== "") yield text;
-    if (lastId === undefined) return;
-    before = await findLinkPlace(pool, { linkId: lastId, userId: wanted.userId });
+    if (next === undefined) return;
+    before = next;
   }
 }

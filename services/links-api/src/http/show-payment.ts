@@ -1,11 +1,8 @@
 import { type OwnPaymentData, type PaymentData, formatAmount } from "@payment-links/contracts";
 import type { Payment } from "../domain/payment.ts";
 
-/**
- * Shows a payment to the link's owner (rule CALLER-7). One that its chain took away after it had
- * settled has a further field, `orphaned: true`: it still counts, but the money is not there.
- */
-export const showPayment = (payment: Payment): PaymentData => ({
+/** What both its link's owner and its payer are shown of a payment. */
+export const showPaymentToAll = (payment: Payment): Omit<PaymentData, "orphaned"> => ({
   id: payment.id,
   status: payment.status,
   applied: payment.isApplied,
@@ -15,6 +12,14 @@ export const showPayment = (payment: Payment): PaymentData => ({
   chainId: payment.chainId,
   sourceTransaction: payment.sourceTransaction,
   dateCreated: payment.firstSeenAt.toISOString(),
+});
+
+/**
+ * Shows a payment to the link's owner (rule CALLER-7). One that its chain took away after it had
+ * settled has a further field, `orphaned: true`: it still counts, but the money is not there.
+ */
+export const showPayment = (payment: Payment): PaymentData => ({
+  ...showPaymentToAll(payment),
   ...(payment.isOrphaned ? { orphaned: true } : {}),
 });
 
