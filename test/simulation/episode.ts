@@ -109,12 +109,15 @@ export const playEpisode = async (
     database,
     heard,
     isOver,
+    lookout,
   }: {
     admin: Client;
     database: TestDatabase;
     heard?: (line: string) => void;
     /** Whether to end at once. */
     isOver: () => boolean;
+    /** A session beside the episode's database: what looks on from within would change it. */
+    lookout: Client;
   },
 ): Promise<EpisodeResult> => {
   const world = createWorld(createRandom(seed), start, heard);
@@ -583,7 +586,7 @@ export const playEpisode = async (
   };
 
   await wipe(admin);
-  postgresSeam.admin = admin;
+  postgresSeam.lookout = lookout;
   world.findWaitingBy(postgresSeam.findWaiting);
   enter({
     world,

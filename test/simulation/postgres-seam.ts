@@ -36,7 +36,7 @@ const wait = globalThis.setTimeout;
 export const postgresSeam = {
   world: undefined as World | undefined,
   /** The superuser's session, by which the world looks at the others. */
-  admin: undefined as Client | undefined,
+  lookout: undefined as Client | undefined,
 
   install: (): void => {
     Object.assign(Client.prototype, { query, connect, end });
@@ -77,9 +77,9 @@ export const postgresSeam = {
 };
 
 const ask = async (text: string, values: unknown[] = []): Promise<Row[]> => {
-  const { admin } = postgresSeam;
-  if (admin === undefined) throw new Error("nobody looks at the sessions");
-  return (await real.query.call(admin, text, values)).rows;
+  const { lookout } = postgresSeam;
+  if (lookout === undefined) throw new Error("nobody looks at the sessions");
+  return (await real.query.call(lookout, text, values)).rows;
 };
 
 const pidOf = (client: Client): number => (client as unknown as { processID: number }).processID;

@@ -45,6 +45,19 @@ const unshareOverview = async (admin: Client): Promise<void> => {
   await admin.query(source.replace(share, "0"));
 };
 
+/**
+ * Where a row lies decides where it stands in what is claimed at once. A vacuum would make room whenever
+ * it comes, and so would whoever looks on from this very database: `lookout` is in another one.
+ */
+const keepPlaces = async (admin: Client): Promise<void> => {
+  const { rows } = await admin.query<{ name: string }>(
+    "SELECT oid::regclass AS name FROM pg_class WHERE relkind = 'r' AND relnamespace::regnamespace::text = ANY ($1)",
+    [schemas.map(({ schema }) => schema)],
+  );
+  for (const { name } of rows)
+    await admin.query(`ALTER TABLE ${name} SET (autovacuum_enabled = off)`);
+};
+
 /** Plays episode after episode over one database of its own, until one finds something. */
 export const simulate = async ({
   goesOn,
@@ -57,18 +70,21 @@ export const simulate = async ({
   installSeams();
   const database = await createTestDatabase(schemas);
   const admin = new Client({ connectionString: database.adminUrl });
+  const lookout = new Client({ connectionString: process.env["DATABASE_URL"] });
   await admin.connect();
+  await lookout.connect();
   const name = new URL(database.adminUrl).pathname.slice(1);
   for (const setting of databaseSettings)
     await admin.query(`ALTER DATABASE ${name} SET ${setting}`);
   await unshareOverview(admin);
+  await keepPlaces(admin);
   const counts = new Map<string, number>();
   const digests: string[] = [];
   let steps = 0;
   let found: EpisodeResult | undefined;
   try {
     do {
-      const scene = { admin, database, isOver, ...(heard === undefined ? {} : { heard }) };
+      const scene = { admin, database, isOver, lookout, ...(heard === undefined ? {} : { heard }) };
       const result = await playEpisode(seed + digests.length * stride, scene);
       if (isOver()) break;
       digests.push(result.digest);
@@ -79,6 +95,7 @@ export const simulate = async ({
     } while (found === undefined && goesOn({ episodes: digests.length, steps, counts }));
   } finally {
     await admin.end();
+    await lookout.end();
     await database.drop();
   }
   return { episodes: digests.length, steps, counts, digests, found };
