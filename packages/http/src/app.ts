@@ -63,7 +63,7 @@ class AnswerLateError extends Error {
 const serveRoute = (options: AppOptions, timer: RequestTimer, route: Route) => {
   const failure = route.failure ?? "INTERNAL_ERROR";
   return async (req: Request, res: Response): Promise<void> => {
-    timer.time(req, res, route.path);
+    const count = timer.time(req, res, route.path);
     const requestId = beginAnswer(options, res);
     const parent = joinTrace(req.get("traceparent"));
     await inServerSpan({ req, res, route, parent }, async () => {
@@ -72,6 +72,7 @@ const serveRoute = (options: AppOptions, timer: RequestTimer, route: Route) => {
           const caller = await admit(options.gate, route, req, res);
           await route.handle(req, res, caller);
         });
+        if (route.isEndless === true && !res.closed) count();
       } catch (error) {
         answerError(options, { error, failure, route, requestId }, req, res);
       }

@@ -7,6 +7,7 @@ export { answerJson } from "./answer-json.ts";
 export { type AppOptions, createApp } from "./app.ts";
 export { type CsvForm, csvForm } from "./csv-form.ts";
 export { type DeepPages, createDeepPages } from "./deep-pages.ts";
+export { type EventStreams, type Look, type Subject, createEventStreams } from "./event-streams.ts";
 export { type Exports, type ReadPart, createExports } from "./exports.ts";
 export { Html, html } from "./html.ts";
 export { type InternalRoute, createInternalApp } from "./internal-app.ts";

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { Agent, type RequestListener, type ServerResponse } from "node:http";
 import { type Socket, connect } from "node:net";
-import { type Listening, PortTakenError, listen } from "./listen.ts";
+import { type Listening, PortTakenError, listen, setApart } from "./listen.ts";
 import { call } from "./testing/client.ts";
 
 const opened: Listening[] = [];
@@ -115,6 +115,21 @@ describe("beyond as many connections as a process holds", () => {
     expect(refused.read()).toBe("");
     for (const res of held) res.end("ok");
     await until(() => clients.every(({ read }) => read().endsWith("ok")));
+  });
+
+  test("those of endless answers are not counted, and end with the others", async () => {
+    const { handler, held } = createHolding();
+    const { listening, clients } = await connectAll(handler, Array(connectionsMax).fill(get));
+    await until(() => held.length === connectionsMax);
+    for (const res of held) setApart(res);
+    const more = openSocket(listening.port);
+    more.socket.write(get);
+    await until(() => held.length === connectionsMax + 1);
+    const closing = listening.close();
+    for (const res of held) res.end("ok");
+    await closing;
+    await until(() => [...clients, more].every(({ read }) => read().endsWith("ok")));
+    expect(clients.every(isOpen)).toBe(false);
   });
 });
 

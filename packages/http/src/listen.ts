@@ -26,6 +26,20 @@ const idlePolls = 25;
  */
 type Connections = Map<Socket, ServerResponse[]>;
 
+/** The connections of a port. Those set apart count in no limit of it: who set them apart has one. */
+type Held = { asking: Connections; apart: Connections };
+
+const heldOf = new WeakMap<Socket, Held>();
+
+/** Takes the connection of an endless answer out of those that a port counts. */
+export const setApart = ({ req: { socket } }: ServerResponse): void => {
+  const held = heldOf.get(socket);
+  const answers = held?.asking.get(socket);
+  if (held === undefined || answers === undefined) return;
+  held.asking.delete(socket);
+  held.apart.set(socket, answers);
+};
+
 /** Somebody else holds the port. The message says which port, and which variable changes it. */
 export class PortTakenError extends Error {}
 
@@ -57,11 +71,12 @@ export const listen = async ({
   variable,
   connectionsMax = connectionsMaxDefault,
 }: ListenOptions): Promise<Listening> => {
-  const connections: Connections = new Map();
+  const held: Held = { asking: new Map(), apart: new Map() };
+  const connections = held.asking;
   let isDraining = false;
   const server = createServer(timeouts, (req, res) => {
     const { socket } = req;
-    const answers = moveToEnd(connections, socket) ?? [];
+    const answers = moveToEnd(connections, socket) ?? held.apart.get(socket) ?? [];
     const before = answers.at(-1);
     holdUntilClosed(answers, res);
     if (isDraining) res.setHeader("Connection", "close");
@@ -73,11 +88,13 @@ export const listen = async ({
     if (connections.size >= connectionsMax) makeRoom(connections);
     if (connections.size >= connectionsMax) return void socket.destroy();
     connections.set(socket, []);
-    socket.once("close", () => connections.delete(socket));
+    heldOf.set(socket, held);
+    socket.once("close", () => connections.delete(socket) || held.apart.delete(socket));
   });
   server.on("clientError", (error: Error, stream) => {
     const socket = stream as Socket;
-    answerBrokenRequest(error, socket, connections.get(socket) ?? []);
+    const answers = connections.get(socket) ?? held.apart.get(socket) ?? [];
+    answerBrokenRequest(error, socket, answers);
   });
   await start(server, { host, port, variable });
   const drain = () => {
@@ -91,7 +108,7 @@ export const listen = async ({
     drain,
     close: () => {
       drain();
-      return close(server, connections);
+      return close(server, held);
     },
   };
 };
@@ -140,15 +157,12 @@ const start = (
  * the last bytes of an answer unsent. So only the listening ends here. Each connection ends after
  * its answer, or after the grace.
  */
-const close = async (
-  server: Server,
-  connections: ReadonlyMap<Socket, readonly ServerResponse[]>,
-): Promise<void> => {
+const close = async (server: Server, { asking, apart }: Held): Promise<void> => {
   NetServer.prototype.close.call(server);
   const startedAt = performance.now();
-  for (let polls = 0; connections.size > 0; polls += 1) {
+  for (let polls = 0; asking.size + apart.size > 0; polls += 1) {
     const isOverdue = performance.now() - startedAt >= closeMsMax;
-    for (const [socket, answers] of connections) {
+    for (const [socket, answers] of [...asking, ...apart]) {
       if (isOverdue) socket.destroy();
       else if (polls >= idlePolls && answers.length === 0) socket.destroySoon();
     }

@@ -9,8 +9,11 @@ const millisPerSecond = 1000;
 const clientGone = 499;
 
 export type RequestTimer = {
-  /** Counts the request under its route once its answer is out. */
-  time(req: Request, res: Response, route: string): void;
+  /**
+   * Counts the request under its route once its answer is out, or once it is told that it may be counted
+   * by now: an endless answer's end says nothing of how soon it began.
+   */
+  time(req: Request, res: Response, route: string): () => void;
 };
 
 /** Times requests by method, route and status, as the OpenTelemetry HTTP conventions name them. */
@@ -26,7 +29,8 @@ export const createRequestTimer = (metrics: Metrics): RequestTimer => {
   return {
     time: (req, res, route) => {
       const startedAt = performance.now();
-      res.once("close", () => {
+      const count = () => {
+        res.off("close", count);
         duration.observe(
           {
             http_request_method: knownMethods.has(req.method) ? req.method : "_OTHER",
@@ -36,7 +40,9 @@ export const createRequestTimer = (metrics: Metrics): RequestTimer => {
           },
           (performance.now() - startedAt) / millisPerSecond,
         );
-      });
+      };
+      res.once("close", count);
+      return count;
     },
   };
 };

@@ -21,6 +21,8 @@ export type Route = {
   failure?: RefusalCode;
   /** How long a caller waits at most for the answer; 5.5 s if not given. */
   answerMsMax?: number;
+  /** Whether the answer has begun, and does not end, once it is handled: it is timed up to there. */
+  isEndless?: boolean;
   /** How a page answers a refusal; the error envelope if not given. */
   answerRefusal?: (refusal: Refusal, req: Request, res: Response) => void;
   handle: (req: Request, res: Response, caller: Caller | undefined) => Promise<void> | void;
@@ -30,6 +32,7 @@ type Rest = Pick<Route, "method" | "path" | "failure" | "answerMsMax" | "answerR
 
 type PublicRoute = Rest & {
   isLimited?: boolean;
+  isEndless?: boolean;
   handle: (req: Request, res: Response) => Promise<void> | void;
 };
 

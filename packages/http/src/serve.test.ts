@@ -212,6 +212,18 @@ describe("/readyz", () => {
   });
 });
 
+describe("a service that holds answers open", () => {
+  test("is told when the stop begins, so that they end before the drain delay is over", async () => {
+    let isDrained = false;
+    const holding = service({ drain: () => void (isDrained = true) });
+    const { port, stopList } = await start({ DRAIN_DELAY_SECONDS: "0.5" }, [holding]);
+    const stopping = stopList.stopAll(log);
+    expect((await call({ port })).text).toBe("public");
+    expect(isDrained).toBe(true);
+    await stopping;
+  });
+});
+
 describe("an internal call", () => {
   test.each([
     ["by a loopback name", {}, 200],

@@ -26,6 +26,8 @@ export type Service = {
   isReady: () => Promise<boolean>;
   /** Starts consumers, relay and jobs. */
   start: () => Promise<void>;
+  /** Ends what its callers would hold open, at the beginning of the stop. */
+  drain?: () => void;
   /** Finishes what was begun, and stops them. */
   stop: () => Promise<void>;
 };
@@ -121,6 +123,7 @@ export const openInternalPort = async (options: InternalPortOptions): Promise<In
         isDraining = true;
         open.drain();
         internal.drain();
+        for (const service of given.services) service.drain?.();
         await new Promise((resolve) => setTimeout(resolve, config.DRAIN_DELAY_SECONDS * 1000));
         await open.close();
         // Now, while everything that its calls need is still there.

@@ -46,6 +46,8 @@ export type ServiceParts = {
   republishing?: Republishing;
   /** Begins what is like nobody else's, before all the rest. What it throws keeps the service from starting. */
   start?: () => Promise<void> | void;
+  /** Ends what its callers would hold open, at the beginning of the stop. */
+  drain?: () => void;
   /** Ends that again: at once, while the consumer still leaves its group. */
   stop?: () => Promise<void>;
   /** Done once all has ended that could ask for more of it. */
@@ -109,6 +111,7 @@ export const createService = (
         startRepublishing({ pool, republishing, clock, log, afterCommit: wakeRelay });
       if (hearing !== undefined) consumer = await startConsumer({ ...hearing, bus, ...told });
     },
+    drain: () => own.drain?.(),
     stop: async () => {
       const loops = [...jobs, republisher].map((loop) => loop?.stop());
       await Promise.all([own.stop?.(), consumer?.stop(), ...loops]);

@@ -129,6 +129,7 @@ export const serveForTest = async (service: Service, { log }: Pick<Ground, "log"
     publicUrl: `http://${host}:${open.port}`,
     internalUrl: `http://${host}:${internal.port}`,
     close: async () => {
+      service.drain?.();
       await open.close();
       await internal.close();
     },
