@@ -5,6 +5,7 @@ import {
   consoleOperations,
   createLinkBody,
   mintApiKey,
+  newId,
   openCatalogue,
   publicLinkOperations,
   scopes,
@@ -227,6 +228,12 @@ const expectations: Record<string, Expected> = {
     of: () => ({ name: "none.js" }),
   },
   "GET /checkout/payment-links/:id": { ...anyone, answers: "200", of: ownLink },
+  // A stream of a link that is there does not end.
+  "GET /checkout/payment-links/:id/events": {
+    ...anyone,
+    answers: "404 CANNOT_FIND_PAYMENT_LINK",
+    of: () => ({ id: newId("plink") }),
+  },
   "GET /checkout/transactions/:id": {
     ...anyone,
     answers: "404 NOT_FOUND",

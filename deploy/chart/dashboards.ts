@@ -110,6 +110,27 @@ const red: Dashboard = {
       ],
     },
     {
+      title: "Event streams",
+      about:
+        "Pages that follow their link; those refused or ended by us, and failed looks, an hour.",
+      unit: "short",
+      queries: [
+        { expr: `sum by (pod) (payment_links_event_streams{${both}})`, legend: "{{pod}}" },
+        {
+          expr: `sum by (bound) (increase(payment_links_event_streams_refused_total{${both}}[1h]))`,
+          legend: "refused, bound of the {{bound}}",
+        },
+        {
+          expr: `sum by (why) (increase(payment_links_event_streams_ended_total{${both}}[1h]))`,
+          legend: "ended, {{why}}",
+        },
+        {
+          expr: `sum(increase(payment_links_failed_looks_total{${both}}[1h]))`,
+          legend: "failed looks",
+        },
+      ],
+    },
+    {
       title: "Questions to auth-keys",
       about: "By outcome, and how long one of a hundred takes.",
       unit: "reqps",

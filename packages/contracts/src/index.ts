@@ -34,6 +34,7 @@ export {
 } from "./api/passkeys.ts";
 export {
   type CheckoutLink,
+  CheckoutEventsQuery,
   CheckoutQuery,
   type CheckoutTransaction,
   LinkStoryQuery,

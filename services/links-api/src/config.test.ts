@@ -9,6 +9,24 @@ const readChains = (text: string | undefined) =>
     openCatalogue(undefined, { withDevnet: true }),
   );
 
+describe("EVENT_STREAMS_MAX and EVENT_STREAMS_PER_IP_MAX", () => {
+  test("are 10,000 and 100 unless told otherwise", () => {
+    expect(readConfig(linksApiConfig, {}).eventStreamLimits).toEqual({
+      inAll: 10_000,
+      perAddress: 100,
+    });
+    expect(
+      readConfig(linksApiConfig, { EVENT_STREAMS_MAX: "0", EVENT_STREAMS_PER_IP_MAX: "7" }),
+    ).toMatchObject({ eventStreamLimits: { inAll: 0, perAddress: 7 } });
+  });
+
+  test.each(["-1", "1.5", "many"])("given %s, refuses and names it", (text) => {
+    expect(() => readConfig(linksApiConfig, { EVENT_STREAMS_MAX: text })).toThrow(
+      /EVENT_STREAMS_MAX/,
+    );
+  });
+});
+
 describe("SETTLEMENT_CHAINS", () => {
   test.each([
     [undefined, []],

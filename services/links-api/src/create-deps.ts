@@ -1,15 +1,17 @@
 import { type Catalogue, createLinkBody, showToken } from "@payment-links/contracts";
-import { createDeepPages, createExports } from "@payment-links/http";
+import { createDeepPages, createEventStreams, createExports } from "@payment-links/http";
 import type { Ground } from "@payment-links/process";
 import type { Deps } from "./deps.ts";
 import { createCounters } from "./metrics.ts";
 import { createWrittenAccounts } from "./store/accounts.ts";
 import { createLinkViews } from "./store/link-views.ts";
 
-type Own = Pick<Deps, "settlementChains" | "webhookHeaderPrefix" | "wakeRelay">;
+type Own = Pick<Deps, "settlementChains" | "webhookHeaderPrefix" | "wakeRelay"> & {
+  eventStreamLimits: Parameters<typeof createEventStreams>[0]["limits"];
+};
 
 /** Makes what the rooms of the service are given. */
-export const createDeps = (ground: Ground, own: Own): Deps => {
+export const createDeps = (ground: Ground, { eventStreamLimits: limits, ...own }: Own): Deps => {
   const { baseUrl, catalogue, checkoutUrl, clock, log, metrics, pool } = ground;
   return {
     pool,
@@ -25,6 +27,7 @@ export const createDeps = (ground: Ground, own: Own): Deps => {
     counters: createCounters(metrics),
     deepPages: createDeepPages({ clock, metrics }),
     exports: createExports({ clock, metrics }),
+    eventStreams: createEventStreams({ clock, metrics, limits }),
     writtenAccounts: createWrittenAccounts(),
   };
 };

@@ -1,6 +1,6 @@
 import type * as z from "zod";
 import type { CatalogueToken, TokenData, createLinkBody } from "@payment-links/contracts";
-import type { DeepPages, Exports } from "@payment-links/http";
+import type { DeepPages, EventStreams, Exports } from "@payment-links/http";
 import type { Ground } from "@payment-links/process";
 import type { Counters } from "./metrics.ts";
 import type { WrittenAccounts } from "./store/accounts.ts";
@@ -22,6 +22,7 @@ export type Deps = Pick<
   counters: Counters;
   deepPages: DeepPages;
   exports: Exports;
+  eventStreams: EventStreams;
   writtenAccounts: WrittenAccounts;
   /** Tells the relay that a transaction with events has been committed. */
   wakeRelay: () => void;

@@ -12,6 +12,8 @@ export type Counters = {
   judged(reason: UnappliedReason | undefined): void;
   /** A payment that had settled was taken away by its chain. */
   orphaned(): void;
+  /** It was not found out whether a followed link has changed, or how it stands. */
+  lookFailed(): void;
   /** A thing's version grew by more than one: events of that topic were missed. */
   skipped(topic: string): void;
 };
@@ -44,6 +46,11 @@ export const createCounters = (metrics: Metrics): Counters => {
     help: "Settled payments that their chain took away afterwards; their credit stays",
     registers,
   });
+  const failedLooks = new Counter({
+    name: "payment_links_failed_looks_total",
+    help: "Times that followed links could not be looked at; they are looked at again",
+    registers,
+  });
   const skipped = new Counter({
     name: "payment_links_version_jumps_total",
     help: "Events whose version was more than one above the last known",
@@ -58,6 +65,7 @@ export const createCounters = (metrics: Metrics): Counters => {
     expired: (count) => transitions.inc({ from: "active", to: "inactive" }, count),
     judged: (reason) => payments.inc({ outcome: reason ?? "applied" }),
     orphaned: () => orphaned.inc(),
+    lookFailed: () => failedLooks.inc(),
     skipped: (topic) => skipped.inc({ topic }),
   };
 };

@@ -22,6 +22,7 @@ import { getOpenapi } from "./http/get-openapi.ts";
 import { getOverview } from "./http/get-overview.ts";
 import { listLinkPayments } from "./http/list-link-payments.ts";
 import { listOwnLinks } from "./http/list-links.ts";
+import { streamCheckoutLink } from "./http/stream-checkout-link.ts";
 import { searchOwnLinks } from "./http/search-links.ts";
 import { answerPageRefusal as answerRefusal } from "./pages/answer-page.ts";
 import { createConsoleFiles } from "./pages/console-files.ts";
@@ -72,6 +73,11 @@ const consoleRoutes = (deps: Deps): readonly Route[] => {
 /** What the checkout page needs, and anybody who pays without it. */
 const checkoutRoutes = (deps: Deps): readonly Route[] => [
   publicRoute({ ...checkoutOperations.getLink, handle: getCheckoutLink(deps) }),
+  publicRoute({
+    ...checkoutOperations.followLink,
+    isEndless: true,
+    handle: streamCheckoutLink(deps),
+  }),
   publicRoute({ ...checkoutOperations.getTransaction, handle: getCheckoutTransaction(deps) }),
 ];
 

@@ -7,6 +7,8 @@ import { markedTopics } from "./events/marked-topics.ts";
 import { reactions } from "./events/reactions.ts";
 import { expireLinks } from "./jobs/expire-links.ts";
 import { forgetIdempotencyKeys } from "./jobs/forget-idempotency-keys.ts";
+import { keepEventStreams } from "./jobs/keep-event-streams.ts";
+import { tellFollowers } from "./jobs/tell-followers.ts";
 import { publicRoutes } from "./routes.ts";
 import { republishLinks } from "./store/links.ts";
 
@@ -25,14 +27,21 @@ export const linksApiMigration = {
 export const createLinksApi = (ground: Ground, config: LinksApiConfig): Service =>
   createService(ground, "links-api", (wakeRelay) => {
     const settlementChains = readSettlementChains(config, ground.catalogue);
-    const { webhookHeaderPrefix } = config;
-    const deps = createDeps(ground, { settlementChains, webhookHeaderPrefix, wakeRelay });
+    const { eventStreamLimits, webhookHeaderPrefix } = config;
+    const own = { settlementChains, webhookHeaderPrefix, eventStreamLimits, wakeRelay };
+    const deps = createDeps(ground, own);
     return {
       publicRoutes: publicRoutes(deps),
       internalRoutes: [],
       republishing: republishLinks,
       hearing: { reactions: reactions(deps) },
       markedTopics,
-      jobs: [expireLinks(deps), forgetIdempotencyKeys(deps)],
+      jobs: [
+        expireLinks(deps),
+        forgetIdempotencyKeys(deps),
+        keepEventStreams(deps),
+        tellFollowers(deps),
+      ],
+      drain: () => deps.eventStreams.drain(),
     };
   });

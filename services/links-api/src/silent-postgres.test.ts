@@ -2,11 +2,11 @@ import { expect, test } from "@jest/globals";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { openPool } from "@payment-links/postgres";
 import { serveForTest } from "@payment-links/process/testing";
-import { openMetrics } from "@payment-links/runtime";
+import { openMetrics, readConfig } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { openTcpProxy } from "@payment-links/runtime/testing/tcp-proxy";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { createLinksApi } from "./service.ts";
+import { createLinksApi, linksApiConfig } from "./service.ts";
 import { openRig } from "./testing/open-rig.ts";
 import { sampleAccount } from "./testing/samples.ts";
 
@@ -25,7 +25,7 @@ const openBehindProxy = async () => {
   url.port = String(proxy.port);
   const { log } = ground;
   const pool = await openPool({ url: url.href, applicationName: "silent", connectionsMax: 4, log });
-  const config = { settlementChains: [], webhookHeaderPrefix: "Service" };
+  const config = readConfig(linksApiConfig, {});
   const service = createLinksApi({ ...ground, pool, metrics: openMetrics("silent") }, config);
   const served = await serveForTest(service, ground);
   return {

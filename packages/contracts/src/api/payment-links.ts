@@ -344,6 +344,9 @@ export const CheckoutQuery = z.object({
   ),
 });
 
+/** The query of a link's event stream. */
+export const CheckoutEventsQuery = CheckoutQuery.pick({ sourceTransaction: true });
+
 /** What the checkout page, and whoever pays without it, is told. */
 export const checkoutOperations = {
   getLink: {
@@ -356,6 +359,22 @@ export const checkoutOperations = {
     query: CheckoutQuery,
     answers: { 200: CheckoutLink },
     refusals: ["CANNOT_FIND_PAYMENT_LINK", "INVALID_PAYMENT_LINK_AMOUNT"],
+  },
+  followLink: {
+    method: "get",
+    path: "/checkout/payment-links/:id/events",
+    caller: "anyone",
+    tag: "Checkout",
+    operationId: "followCheckoutLink",
+    summary: "Follow how a payment link stands",
+    description:
+      "Server-sent events. The data of each event `state` is a `CheckoutLink`: at once, unless " +
+      "`Last-Event-ID` says that it is known, and whenever it changes. A comment comes where nothing else " +
+      "did for 15 seconds. The stream ends after 10 to 15 minutes, or sooner: whoever follows comes again.",
+    query: CheckoutEventsQuery,
+    answers: { 200: null },
+    media: ["text/event-stream"],
+    refusals: ["CANNOT_FIND_PAYMENT_LINK", "SERVICE_UNAVAILABLE"],
   },
   getTransaction: {
     method: "get",

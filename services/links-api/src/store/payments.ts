@@ -122,7 +122,8 @@ export const listPayments = async (
     LIMIT ${limit} OFFSET ${offset}
   `);
 
-const pendingPaymentsMax = 10;
+/** How many of them the checkout tells. */
+export const pendingPaymentsMax = 10;
 
 /** The newest payments of a link that are seen but have not settled yet. */
 export const listPendingPayments = async (db: Db, linkId: string): Promise<readonly Payment[]> =>

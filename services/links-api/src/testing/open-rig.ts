@@ -41,6 +41,7 @@ type RigOptions = {
   /** The chains on which payers are told how to pay; none if not given. */
   settlementChains?: readonly string[];
   webhookHeaderPrefix?: string;
+  eventStreamLimits?: { inAll: number; perAddress: number };
 };
 type Call = { method?: string; headers?: Record<string, string>; body?: string | Buffer };
 type Grant = { scopes?: readonly Scope[]; expiresAt?: Date | null };
@@ -62,6 +63,7 @@ export const openRig = async ({
   catalogue,
   settlementChains = [],
   webhookHeaderPrefix = "Service",
+  eventStreamLimits = { inAll: 100, perAddress: 100 },
 }: RigOptions = {}) => {
   const answers = new Map<string, IntrospectionAnswer>();
   const auth = { isAway: false };
@@ -84,6 +86,7 @@ export const openRig = async ({
   const service = createLinksApi(ground, {
     settlementChains: [...settlementChains],
     webhookHeaderPrefix,
+    eventStreamLimits,
   });
   const directMetrics = openMetrics("direct");
   const deps = createDeps(
@@ -91,6 +94,7 @@ export const openRig = async ({
     {
       settlementChains: new Set(settlementChains),
       webhookHeaderPrefix,
+      eventStreamLimits,
       wakeRelay: () => {},
     },
   );

@@ -1,0 +1,40 @@
+import type * as z from "zod";
+import { type CheckoutLink, type CheckoutQuery, isId, refuse } from "@payment-links/contracts";
+import type { Deps } from "../deps.ts";
+import { chainPaymentId } from "../domain/chain-payment-id.ts";
+import type { OwnedLinkView } from "../domain/link-view.ts";
+import { instructPayer } from "../domain/payment-instructions.ts";
+import { findPayment, listPendingPayments } from "../store/payments.ts";
+import { showCheckoutLink } from "./show-checkout-link.ts";
+
+/** Reads a link as it is now; without one of that id it is refused. */
+export const getLinkView = async (deps: Deps, linkId: string): Promise<OwnedLinkView> => {
+  const link = isId("plink", linkId) ? await deps.findLinkView(linkId) : undefined;
+  if (link === undefined) throw refuse("CANNOT_FIND_PAYMENT_LINK");
+  return link;
+};
+
+/** The id of the payment that a transaction makes on a link. */
+export const paymentIdOn = (deps: Deps, link: OwnedLinkView, transactionHash: string): string => {
+  const { chain } = deps.tokenOf(link.tokenId).token;
+  return chainPaymentId({ chainId: chain.id, transactionHash, linkId: link.id });
+};
+
+/** Reads how a link stands right now and how it is paid on its chain, as the checkout tells it. */
+export const readCheckoutLink = async (
+  deps: Deps,
+  linkId: string,
+  { amount, sourceTransaction }: z.output<typeof CheckoutQuery>,
+): Promise<CheckoutLink> => {
+  const link = await getLinkView(deps, linkId);
+  const { token } = deps.tokenOf(link.tokenId);
+  const now = deps.clock.now();
+  const { settlementChains } = deps;
+  const advice = instructPayer(link, token, { amount, settlementChains, now });
+  const pending = await listPendingPayments(deps.pool, linkId);
+  const followed =
+    sourceTransaction === undefined
+      ? undefined
+      : await findPayment(deps.pool, paymentIdOn(deps, link, sourceTransaction));
+  return showCheckoutLink(deps, link, { advice, pending, followed, now });
+};

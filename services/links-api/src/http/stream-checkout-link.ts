@@ -1,0 +1,35 @@
+import type { Request, Response } from "express";
+import { CheckoutEventsQuery } from "@payment-links/contracts";
+import { readParam, readQuery } from "@payment-links/http";
+import type { Deps } from "../deps.ts";
+import { followedKey } from "../domain/followed-link.ts";
+import { findNewMarks } from "../store/link-marks.ts";
+import { getLinkView, paymentIdOn, readCheckoutLink } from "./read-checkout-link.ts";
+
+/**
+ * GET /checkout/payment-links/:id/events: how a link stands, as `GET /checkout/payment-links/:id`
+ * tells it, at once and whenever that changes.
+ */
+export const streamCheckoutLink =
+  (deps: Deps) =>
+  async (req: Request, res: Response): Promise<void> => {
+    const { sourceTransaction } = readQuery(req, CheckoutEventsQuery);
+    const linkId = readParam(req, "id", "CANNOT_FIND_PAYMENT_LINK");
+    const paymentId =
+      sourceTransaction === undefined
+        ? null
+        : paymentIdOn(deps, await getLinkView(deps, linkId), sourceTransaction);
+    const key = followedKey({ linkId, paymentId });
+    await deps.eventStreams.open(req, res, {
+      key,
+      look: async () => {
+        const unknown = { key, linkId, paymentId, mark: "" };
+        const [found] = await findNewMarks(deps.pool, [unknown], deps.clock.now());
+        const state = await readCheckoutLink(deps, linkId, {
+          sourceTransaction,
+          amount: undefined,
+        });
+        return { mark: found?.mark ?? "", state };
+      },
+    });
+  };

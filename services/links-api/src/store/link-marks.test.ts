@@ -1,0 +1,64 @@
+import { beforeAll, describe, expect, test } from "@jest/globals";
+import { sql } from "slonik";
+import * as z from "zod";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
+import { explain, pagesTouched, scansOf } from "../testing/explain.ts";
+import { openRig } from "../testing/open-rig.ts";
+import { copyLink, fillUnapplied, sampleAccount, sampleSettlement } from "../testing/samples.ts";
+import { findNewMarks } from "./link-marks.ts";
+
+const linkCount = 20_000;
+const followedCount = 1_000;
+
+const rig = useRig(openRig);
+let linkIds: readonly string[];
+beforeAll(async () => {
+  const id = await rig.createLink(rig.giveKey(sampleAccount()), { toAmount: "1000" });
+  await copyLink(rig.pool, id, { count: linkCount, description: null });
+  await fillUnapplied(rig.pool, id, linkCount);
+  await rig.vacuumLinks();
+  linkIds = await rig.pool.anyFirst(sql.type(z.object({ id: z.string() }))`
+    SELECT id FROM links ORDER BY seq LIMIT ${followedCount}
+  `);
+});
+
+const marked = (mark: string) =>
+  linkIds.map((linkId) => ({ key: linkId, linkId, paymentId: null, mark }));
+
+describe("of a thousand links that are followed among 20,000,", () => {
+  test("those that have changed are found by reading their own index entries and rows only", async () => {
+    const plans = await explain(rig.pool, (db) =>
+      findNewMarks(db, marked("none"), rig.clock.now()),
+    );
+    const types = scansOf(plans).map((scan) => [scan["Relation Name"], scan["Node Type"]]);
+    expect(types.filter(([table]) => table !== "accounts").flat()).not.toContain("Seq Scan");
+    expect(pagesTouched(plans)).toBeLessThan(12 * followedCount);
+  });
+
+  test("one has another mark once its expiry has passed, though nothing was written", async () => {
+    const order = { toAmount: "1", expirationDate: "2026-12-24T18:00:00Z" };
+    const linkId = await rig.createLink(rig.giveKey(sampleAccount()), order);
+    const markAt = async (now: string) => {
+      const one = { key: linkId, linkId, paymentId: null, mark: "none" };
+      return (await findNewMarks(rig.pool, [one], new Date(now)))[0]?.mark;
+    };
+    const before = await markAt("2026-12-24T17:59:59.999Z");
+    expect(before).toBe(await markAt("2026-11-21T10:00:00Z"));
+    expect(await markAt("2026-12-24T18:00:00Z")).not.toBe(before);
+  });
+
+  test("only those are answered whose mark is another by now", async () => {
+    const first = await findNewMarks(rig.pool, marked("none"), rig.clock.now());
+    expect(first).toHaveLength(followedCount);
+    const known = first.map(({ key, mark }) => ({ key, linkId: key, paymentId: null, mark }));
+    expect(await findNewMarks(rig.pool, known, rig.clock.now())).toEqual([]);
+    const [paid = ""] = linkIds;
+    const seen = sampleSettlement(paid, { amount: "1", status: "processing" });
+    await rig.settle(seen);
+    const [changed, ...more] = await findNewMarks(rig.pool, known, rig.clock.now());
+    expect([changed?.key, more]).toEqual([paid, []]);
+    await rig.settle({ ...seen, version: 2 });
+    const [settled] = await findNewMarks(rig.pool, known, rig.clock.now());
+    expect(settled?.mark).not.toBe(changed?.mark);
+  });
+});

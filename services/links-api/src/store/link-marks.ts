@@ -1,0 +1,50 @@
+import { sql } from "slonik";
+import * as z from "zod";
+import type { Db } from "@payment-links/postgres";
+import type { FollowedLink } from "../domain/followed-link.ts";
+import { pendingPaymentsMax } from "./payments.ts";
+
+/** Something that is followed, with the mark under which it was last read. */
+export type MarkedLink = FollowedLink & { key: string; mark: string };
+
+const MarkRow = z.object({ key: z.string(), mark: z.string() });
+
+/**
+ * The marks of those links whose mark is another by now. A mark changes with all that the checkout tells:
+ * the link, its status at `now` (an expiry is no write), its owner, its pending payments, and the payment
+ * that is followed. Each is looked up by itself, in its index: OFFSET 0 keeps the planner from reading all
+ * links instead, and there may be a million.
+ */
+export const findNewMarks = async (
+  db: Db,
+  links: readonly MarkedLink[],
+  now: Date,
+): Promise<readonly { key: string; mark: string }[]> =>
+  db.any(sql.prepared("find_new_marks", MarkRow)`
+    SELECT followed.key, marks.mark
+    FROM ${sql.unnest(
+      links.map(({ key, linkId, paymentId, mark }) => [key, linkId, paymentId, mark]),
+      ["text", "text", "text", "text"],
+    )} AS followed (key, link_id, payment_id, mark)
+    CROSS JOIN LATERAL (
+      SELECT links.id, links.version, links.status, links.expires_at, accounts.version AS owner_version
+      FROM links JOIN accounts ON accounts.id = links.user_id
+      WHERE links.id = followed.link_id
+      OFFSET 0
+    ) AS link
+    CROSS JOIN LATERAL (
+      SELECT string_agg(newest.id || ' ' || newest.version, ' ' ORDER BY newest.id) AS versions
+      FROM (
+        SELECT id, version FROM payments WHERE link_id = link.id AND status = 'processing'
+        ORDER BY first_seen_at DESC, id DESC LIMIT ${pendingPaymentsMax}
+      ) AS newest
+    ) AS pending
+    CROSS JOIN LATERAL (
+      SELECT md5(concat_ws(
+        ',', link.version, link.status, coalesce(link.expires_at <= ${now.toISOString()}, false),
+        link.owner_version, pending.versions,
+        (SELECT version FROM payments WHERE id = followed.payment_id)
+      )) AS mark
+    ) AS marks
+    WHERE marks.mark <> followed.mark
+  `);
