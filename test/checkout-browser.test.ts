@@ -98,7 +98,7 @@ describe("a payer with a wallet", () => {
   });
 
   test("that makes itself known late is found", async () => {
-    const payer = await rig.openPayer({ toAmount: "25", announceAfterMs: 500 });
+    const payer = await rig.openPayer({ toAmount: "25", announceAfterMs: 3_000 });
     await payer.goTo(payer.link.pageUrl);
     await payer.see("There is no wallet in this browser.");
     await clickPay(payer);
@@ -142,10 +142,10 @@ describe("a payer with a wallet", () => {
   test("is told while the service is away, and that it is back", async () => {
     const payer = await rig.openPayer({ toAmount: "25" });
     await payer.goTo(payer.link.pageUrl);
-    await payer.page.route("**/checkout/payment-links/**", (route) => route.abort());
+    await payer.person.context.setOffline(true);
     const words = "How this link stands cannot be read right now.";
     await payer.see(words);
-    await payer.page.unroute("**/checkout/payment-links/**");
+    await payer.person.context.setOffline(false);
     await waitUntil("it is back", async () => !(await payer.text()).includes(words));
     expect(await mayPay(payer)).toBe(true);
   });

@@ -3,13 +3,27 @@ import { readFileSync } from "node:fs";
 
 type Asset = { name: string; type: string; text: string; digest: string };
 
-const load = (name: string, type: string): Asset => {
-  const text = readFileSync(new URL(`assets/${name}`, import.meta.url), "utf8");
-  return { name, type, text, digest: createHash("sha256").update(text).digest("hex").slice(0, 16) };
+const types: Readonly<Record<string, string>> = { css: "text/css", js: "text/javascript" };
+
+/** A script imports another by that one's own address, so that a page never mixes two versions. */
+const load = (assets: readonly Asset[], name: string): readonly Asset[] => {
+  const text = readFileSync(new URL(`assets/${name}`, import.meta.url), "utf8").replaceAll(
+    /(?<= from ")\.\/([\w-]+\.js)(?=")/g,
+    (_, imported: string) => addressOf(assets, imported),
+  );
+  const digest = createHash("sha256").update(text).digest("hex").slice(0, 16);
+  const type = types[name.slice(name.lastIndexOf(".") + 1)] ?? "";
+  return [...assets, { name, type, text, digest }];
 };
 
-/** The files that pages refer to, read once. */
-const assets = [load("page.css", "text/css"), load("checkout.js", "text/javascript")];
+const addressOf = (assets: readonly Asset[], name: string): string => {
+  const asset = assets.find((asset) => asset.name === name);
+  if (asset === undefined) throw new Error(`no file ${name} of the pages was read`);
+  return `/checkout/assets/${name}?v=${asset.digest}`;
+};
+
+/** The files that pages refer to, read once; a script comes after those that it imports. */
+const assets = ["page.css", "live.js", "checkout.js"].reduce<readonly Asset[]>(load, []);
 
 /** Finds a static file by its name. */
 export const findAsset = (name: string): Asset | undefined =>
@@ -19,5 +33,4 @@ export const findAsset = (name: string): Asset | undefined =>
  * The address of a static file. It changes with the content, so browsers may keep the file for
  * ever.
  */
-export const assetUrl = (name: "page.css" | "checkout.js"): string =>
-  `/checkout/assets/${name}?v=${findAsset(name)?.digest ?? ""}`;
+export const assetUrl = (name: string): string => addressOf(assets, name);

@@ -66,7 +66,8 @@ export const getCheckoutPage =
     answerPage(res, { title, body, head: script, policy: "scripted" });
   };
 
-const script = html`<script type="module" src="${assetUrl("checkout.js")}"></script> `;
+const script = html`<link rel="modulepreload" href="${assetUrl("live.js")}" />
+  <script type="module" src="${assetUrl("checkout.js")}"></script> `;
 
 type Page = {
   link: OwnedLinkView;

@@ -3,9 +3,12 @@
 // one until the service, the chain or the person says that the first is gone. Everything that came
 // from outside is put into the page as text.
 
+import { follow } from "./live.js";
+
 const find = (selector) => document.querySelector(selector);
 const section = find("#pay");
-const { link: linkId, chain: chainId, state: shownState, amount, symbol } = section.dataset;
+const { link: linkId, chain: chainId, symbol } = section.dataset;
+let { amount, state: shownState } = section.dataset;
 const { chainName, coin, token, decimals, rpc } = section.dataset;
 const texts = JSON.parse(section.dataset.texts);
 const payButton = find("#wallet");
@@ -13,7 +16,6 @@ const goneButton = find("#gone");
 const picker = find("#wallets");
 
 const pollMs = 4_000;
-const reloadMs = 1_000;
 const askMsMax = 15_000;
 const receiptPollMs = 2_000;
 const receiptTriesMax = 60;
@@ -134,6 +136,7 @@ const textOfState = () => {
 };
 
 const render = () => {
+  if (!section.isConnected) return;
   const wallets = listWallets();
   const isBlocked = recall().payment !== undefined || listSeen().length > 0;
   payButton.hidden = wallets.length === 0;
@@ -170,10 +173,14 @@ const showPicker = (wallets) => {
 
 // What the service and the chain say of the remembered payment.
 
-const readLink = async () => {
+const addressOf = (part = "") => {
   const { payment } = recall();
   const query = payment?.hash === undefined ? "" : `?sourceTransaction=${payment.hash}`;
-  const answer = await fetch(`/checkout/payment-links/${encodeURIComponent(linkId)}${query}`);
+  return `/checkout/payment-links/${encodeURIComponent(linkId)}${part}${query}`;
+};
+
+const readLink = async () => {
+  const answer = await fetch(addressOf());
   if (!answer.ok) throw tell(texts.offline);
   return answer.json();
 };
@@ -233,32 +240,85 @@ const hearChain = async (payment) => {
   else endPayment(payment, texts.replaced);
 };
 
-const look = async () => {
-  link = await readLink();
-  isOffline = false;
+const stateOf = ({ status, receivedAmount, reason }) => `${status} ${receivedAmount} ${reason}`;
+
+const hear = (state) => {
+  link = state;
   const { payment } = recall();
   if (payment?.hash !== undefined) hearService(link, payment);
-  if (`${link.status} ${link.receivedAmount} ${link.reason}` !== shownState && !isBusy) {
-    await pause(reloadMs);
-    if (!isBusy) location.reload();
-    return;
-  }
   render();
-  if (payment?.hash === undefined || link.payment !== null) return;
-  // A wallet that does not answer says nothing of the payment.
-  await hearChain(payment).catch(() => undefined);
+  void renew();
 };
 
+const setOffline = (is) => {
+  if (isOffline === is) return;
+  isOffline = is;
+  render();
+};
+
+let isRenewing = false;
+
 /** Once the link has changed, the server's page shows best what it is now. */
-const follow = async () => {
-  for (;;) {
-    if (!document.hidden) {
-      await look().catch(() => {
-        isOffline = true;
-        render();
-      });
+const renew = async () => {
+  if (isRenewing || isBusy || dialog.open || stateOf(link) === shownState) return;
+  isRenewing = true;
+  const state = stateOf(link);
+  try {
+    const answer = await fetch(location.href);
+    if (!answer.ok) throw tell(texts.offline);
+    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+    if (!isBusy && !dialog.open) {
+      showInstead(fresh);
+      shownState = state;
     }
+  } catch {
+    // It is tried again with the next look.
+  }
+  isRenewing = false;
+};
+
+const fileOf = (element) => element.getAttribute("src") ?? element.getAttribute("href");
+const listFiles = (page) => [...page.querySelectorAll("script, link")].map(fileOf);
+
+/**
+ * Puts a newer page in the place of this one. What pays stays: it knows what it asked a wallet for. A
+ * page of another version of the service is loaded with its own script.
+ */
+const showInstead = (fresh) => {
+  const ours = new Set(listFiles(document));
+  if (!listFiles(fresh).every((file) => ours.has(file))) return location.reload();
+  const focused = document.activeElement;
+  const [former, main] = [find("main"), fresh.querySelector("main")];
+  const pay = main.querySelector("#pay");
+  if (pay !== null) {
+    ({ amount } = pay.dataset);
+    payButton.replaceChildren(...pay.querySelector("#wallet").childNodes);
+    pay.replaceWith(section);
+  }
+  const [wasOpen, details] = [former.querySelector("details"), main.querySelector("details")];
+  if (wasOpen !== null && details !== null) details.open = wasOpen.open;
+  former.replaceWith(main);
+  document.title = fresh.title;
+  dress();
+  render();
+  const state = find(".state");
+  state.tabIndex = -1;
+  // So that it is read out.
+  (section.isConnected && section.contains(focused) ? focused : state).focus({
+    preventScroll: true,
+  });
+};
+
+/** What the service cannot know, the wallet's chain may. */
+const watch = async () => {
+  for (;;) {
     await pause(pollMs);
+    if (document.hidden) continue;
+    void renew();
+    const { payment } = recall();
+    if (payment?.hash === undefined || link.payment !== null) continue;
+    // A wallet that does not answer says nothing of the payment.
+    await hearChain(payment).catch(() => undefined);
   }
 };
 
@@ -427,6 +487,8 @@ const payOnce = async () => {
   }
   isBusy = false;
   say(words || undefined);
+  look();
+  void renew();
 };
 
 payButton.addEventListener("click", () => {
@@ -446,16 +508,20 @@ dialog.addEventListener("close", () => {
   say(undefined);
 });
 
-for (const data of document.querySelectorAll("data")) data.textContent = grouped(data.value);
+const dress = () => {
+  for (const data of document.querySelectorAll("data")) data.textContent = grouped(data.value);
+  for (const button of document.querySelectorAll("[data-copy]")) {
+    button.hidden = navigator.clipboard === undefined;
+  }
+};
 
-for (const button of document.querySelectorAll("[data-copy]")) {
-  button.hidden = navigator.clipboard === undefined;
-  button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(button.dataset.copy);
-    button.textContent = texts.copied;
-    button.ariaLabel = texts.copied;
-  });
-}
+document.addEventListener("click", async ({ target }) => {
+  const button = target.closest("[data-copy]");
+  if (button === null) return;
+  await navigator.clipboard.writeText(button.dataset.copy);
+  button.textContent = texts.copied;
+  button.ariaLabel = texts.copied;
+});
 
 window.addEventListener("eip6963:announceProvider", ({ detail }) => {
   announced.set(detail.info.uuid, detail);
@@ -463,10 +529,15 @@ window.addEventListener("eip6963:announceProvider", ({ detail }) => {
 });
 window.dispatchEvent(new Event("eip6963:requestProvider"));
 // What another tab of this browser has done.
-window.addEventListener("storage", render);
+window.addEventListener("storage", () => {
+  render();
+  look();
+});
 window.addEventListener("pageshow", ({ persisted }) => {
   if (persisted) location.reload();
 });
 
+dress();
 render();
-await follow();
+const look = follow({ addressOf: () => addressOf("/events"), ask: readLink, hear, setOffline });
+await watch();

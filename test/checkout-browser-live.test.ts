@@ -1,0 +1,163 @@
+import { afterAll, afterEach, beforeAll, expect } from "@jest/globals";
+import type { Page } from "playwright-core";
+import { waitUntil } from "@payment-links/runtime/testing";
+import { findAxeFaults } from "./rig/find-axe-faults.ts";
+import { needingChromium } from "./rig/find-chromium.ts";
+import {
+  type Checkout,
+  type Payer,
+  clickPay,
+  mayPay,
+  openCheckout,
+  paymentsOf,
+} from "./rig/open-checkout.ts";
+
+const { program, describe, test } = await needingChromium();
+
+const units = 1_000_000n;
+
+let rig: Checkout;
+
+beforeAll(async () => {
+  if (program !== undefined) rig = await openCheckout(program);
+});
+afterEach(async () => {
+  expect(await rig?.closePersons()).toEqual(rig && []);
+});
+afterAll(() => rig?.close());
+
+/** Opens the link's page; answers how often it was loaded anew since then. */
+const openPage = async (payer: Payer): Promise<() => number> => {
+  await payer.goTo(payer.link.pageUrl);
+  let count = 0;
+  payer.page.on("framenavigated", () => (count += 1));
+  return () => count;
+};
+
+const countStreams = async (): Promise<number> => {
+  const { metrics } = rig.system.links.ground;
+  const found = await metrics.getSingleMetric("payment_links_event_streams")?.get();
+  return found?.values[0]?.value ?? 0;
+};
+const untilStreams = (wanted: number) =>
+  waitUntil(`${wanted} streams`, async () => (await countStreams()) === wanted);
+
+/** As a browser says that the page is covered, or seen again. */
+const setHidden = (page: Page, isHidden: boolean): Promise<unknown> =>
+  page.evaluate(`
+    Object.defineProperty(document, "hidden", { value: ${isHidden}, configurable: true });
+    document.dispatchEvent(new Event("visibilitychange"));
+  `);
+
+describe("a page that is left open", () => {
+  test("shows a payment seen, then paid, without being loaded anew", async () => {
+    const payer = await rig.openPayer({ toAmount: "25" });
+    const countLoads = await openPage(payer);
+    await untilStreams(1);
+    await rig.chain.pay({ ...payer.link, amount: 25n * units });
+    await payer.see("A payment of 25 USDC was seen and is being confirmed.");
+    expect(await mayPay(payer)).toBe(false);
+    await rig.chain.mine(3);
+    await payer.see("This payment link has been paid.");
+    await payer.see("Receipt of the last payment");
+    expect(await mayPay(payer)).toBe(false);
+    expect(await findAxeFaults(payer.page)).toEqual([]);
+    expect(countLoads()).toBe(0);
+  });
+
+  test("shows a part of the amount, and pays what is left, without being loaded anew", async () => {
+    const payer = await rig.openPayer({ toAmount: "25" });
+    const countLoads = await openPage(payer);
+    await payer.page.getByText("Details", { exact: true }).click();
+    await rig.chain.pay({ ...payer.link, amount: 10n * units });
+    await rig.chain.mine(3);
+    await payer.see("10 of 25 USDC received, 15 left.");
+    await payer.page.getByRole("button", { name: "Pay 15 USDC" }).waitFor();
+    expect(await payer.page.locator("details").getAttribute("open")).not.toBeNull();
+    await clickPay(payer);
+    await payer.see("A payment of 15 USDC was seen");
+    await rig.chain.mine(3);
+    await payer.see("This payment link has been paid.");
+    expect(paymentsOf(payer.wallet)).toHaveLength(1);
+    const { receivedAmount, payments } = await rig.system.show(payer.link.id);
+    expect([receivedAmount, payments.map(({ amount }) => amount).sort()]).toEqual([
+      "25",
+      ["10", "15"],
+    ]);
+    expect(countLoads()).toBe(0);
+  });
+
+  test("shows that it has expired, and a payment in time that settles after that", async () => {
+    const expirationDate = new Date(Date.now() + 8_000).toISOString();
+    const payer = await rig.openPayer({ toAmount: "25", expirationDate });
+    const countLoads = await openPage(payer);
+    await rig.chain.pay({ ...payer.link, amount: 25n * units });
+    await payer.see("This payment link has expired.");
+    expect(await mayPay(payer)).toBe(false);
+    await rig.chain.mine(3);
+    await payer.see("This payment link has been paid.");
+    expect(countLoads()).toBe(0);
+  });
+
+  test("asks again and again where streams are refused", async () => {
+    const payer = await rig.openPayer({ toAmount: "25" });
+    let refusedCount = 0;
+    await payer.page.route("**/events*", (route) => {
+      refusedCount += 1;
+      return route.fulfill({ status: 503 });
+    });
+    const countLoads = await openPage(payer);
+    await rig.chain.pay({ ...payer.link, amount: 25n * units });
+    await payer.see("A payment of 25 USDC was seen and is being confirmed.");
+    await rig.chain.mine(3);
+    await payer.see("This payment link has been paid.");
+    expect([await countStreams(), refusedCount > 0, countLoads()]).toEqual([0, true, 0]);
+  });
+
+  test("says that it is offline, and that it is back, with what happened meanwhile", async () => {
+    const payer = await rig.openPayer({ toAmount: "25" });
+    const countLoads = await openPage(payer);
+    await untilStreams(1);
+    await payer.person.context.setOffline(true);
+    await payer.see("How this link stands cannot be read right now.");
+    await untilStreams(0);
+    await rig.chain.pay({ ...payer.link, amount: 25n * units });
+    await rig.chain.mine(3);
+    await rig.system.showWhen(payer.link.id, ({ status }) => status === "completed");
+    await payer.person.context.setOffline(false);
+    await payer.see("This payment link has been paid.");
+    expect(await payer.text()).not.toContain("cannot be read right now");
+    expect(countLoads()).toBe(0);
+  });
+
+  test("has no stream while nobody sees it", async () => {
+    const payer = await rig.openPayer({ toAmount: "25" });
+    await openPage(payer);
+    await untilStreams(1);
+    await setHidden(payer.page, true);
+    await untilStreams(0);
+    await rig.chain.pay({ ...payer.link, amount: 25n * units });
+    await rig.system.showWhen(payer.link.id, ({ payments }) => payments.length === 1);
+    await setHidden(payer.page, false);
+    await payer.see("A payment of 25 USDC was seen and is being confirmed.");
+    await untilStreams(1);
+  });
+
+  test("that another version of the service answers by now is loaded with its own script", async () => {
+    const payer = await rig.openPayer({ toAmount: "25" });
+    const countLoads = await openPage(payer);
+    await payer.page.route(
+      payer.link.pageUrl,
+      async (route) => {
+        const response = await route.fetch();
+        const body = (await response.text()).replace(/page\.css\?v=\w+/, "page.css?v=next");
+        await route.fulfill({ response, body });
+      },
+      { times: 1 },
+    );
+    await rig.chain.pay({ ...payer.link, amount: 25n * units });
+    await rig.chain.mine(3);
+    await payer.see("This payment link has been paid.");
+    expect(countLoads()).toBe(1);
+  });
+});
