@@ -27,29 +27,17 @@ export const Form = ({
   cancel,
   label,
 }: FormProps) => {
-  const isUnderWay = useRef(false);
-  const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>();
-  const send = async (event: FormEvent<HTMLFormElement>): Promise<void> => {
+  const { isBusy, fault, act } = useAct();
+  const send = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
-    // A second click may come before the page is drawn again.
-    if (isUnderWay.current) return;
-    isUnderWay.current = true;
     const form = event.currentTarget;
-    setBusy(true);
-    setError(undefined);
-    try {
+    void act(async () => {
       const all = new FormData(form);
       // No form of ours sends files.
       const typed = [...all].filter((entry): entry is [string, string] => entry[1] !== "");
       await onSubmit(Object.fromEntries(typed), all);
       if (isEmptied) form.reset();
-    } catch (fault) {
-      setError(fault);
-    } finally {
-      isUnderWay.current = false;
-      setBusy(false);
-    }
+    });
   };
   return (
     <form
@@ -58,7 +46,7 @@ export const Form = ({
       {...(label === undefined ? {} : { "aria-label": label })}
     >
       {children}
-      {error !== undefined && <ErrorNotice error={error} />}
+      {fault}
       <div className={styles["row"]}>
         <Button type="submit" look={look} isBusy={isBusy}>
           {submit}
@@ -81,34 +69,41 @@ export const Action = ({
   label?: string;
   onPress: () => Promise<unknown>;
 }) => {
-  const isUnderWay = useRef(false);
-  const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>();
-  const act = async (): Promise<void> => {
-    if (isUnderWay.current) return;
-    isUnderWay.current = true;
-    setBusy(true);
-    setError(undefined);
-    try {
-      await onPress();
-    } catch (fault) {
-      setError(fault);
-    } finally {
-      isUnderWay.current = false;
-      setBusy(false);
-    }
-  };
+  const { isBusy, fault, act } = useAct();
   return (
     <>
       <Button
         look={look}
         isBusy={isBusy}
-        onPress={() => void act()}
+        onPress={() => void act(onPress)}
         {...(label === undefined ? {} : { label })}
       >
         {children}
       </Button>
-      {error !== undefined && <ErrorNotice error={error} />}
+      {fault}
     </>
   );
+};
+
+/** Does one thing at a time, and shows how the last one failed. */
+const useAct = () => {
+  const isUnderWay = useRef(false);
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>();
+  const act = async (what: () => Promise<unknown>): Promise<void> => {
+    // A second click may come before the page is drawn again.
+    if (isUnderWay.current) return;
+    isUnderWay.current = true;
+    setBusy(true);
+    setError(undefined);
+    try {
+      await what();
+    } catch (thrown) {
+      setError(thrown);
+    } finally {
+      isUnderWay.current = false;
+      setBusy(false);
+    }
+  };
+  return { isBusy, act, fault: error !== undefined && <ErrorNotice error={error} /> };
 };
