@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { Button } from "./button.tsx";
 import { Copy } from "./copy.tsx";
 import { Dialog } from "./dialog.tsx";
@@ -6,16 +6,19 @@ import { Check } from "./field.tsx";
 import { texts } from "./texts.ts";
 import styles from "./ui.module.css";
 
-/** Shows a secret once. It goes only when the person says that they have it. */
-export const SecretDialog = ({
-  title,
-  secret,
-  onStored,
-}: {
-  title: string;
-  secret: string;
-  onStored: () => void;
-}) => {
+/** Shows a secret once: the dialog, if one is open, and what opens it for a secret. */
+export const useSecret = (title: string): [dialog: ReactNode, show: (secret: string) => void] => {
+  // Only here, and only until the person says that they have it.
+  const [secret, setSecret] = useState<string>();
+  const dialog = secret !== undefined && (
+    <SecretDialog title={title} secret={secret} onStored={() => setSecret(undefined)} />
+  );
+  return [dialog, setSecret];
+};
+
+type SecretProps = { title: string; secret: string; onStored: () => void };
+
+const SecretDialog = ({ title, secret, onStored }: SecretProps) => {
   const [isStored, setStored] = useState(false);
   return (
     <Dialog title={title}>

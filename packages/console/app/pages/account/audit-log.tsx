@@ -9,6 +9,7 @@ import { shorten, showTime } from "../../ui/format.ts";
 import { Loaded } from "../../ui/loaded.tsx";
 import { Card } from "../../ui/page.tsx";
 import { Pager, useOffset } from "../../ui/pager.tsx";
+import { Table } from "../../ui/table.tsx";
 import styles from "../../ui/ui.module.css";
 import { texts as allTexts } from "./texts.ts";
 
@@ -48,11 +49,7 @@ const AuditLog = () => {
       <Loaded query={entries}>
         {(page) => (
           <>
-            {page.data.length === 0 ? (
-              <p className={styles["quiet"]}>{texts.none}</p>
-            ) : (
-              <EntryTable entries={page.data} />
-            )}
+            <EntryTable entries={page.data} />
             <Pager page={page} />
           </>
         )}
@@ -75,30 +72,18 @@ const readField = (name: string, value: string): string =>
   name === "action" ? value.trim() : new Date(`${value}T00:00`).toISOString();
 
 const EntryTable = ({ entries }: { entries: readonly AuditEntry[] }) => (
-  <table className={styles["table"]}>
-    <thead>
-      <tr>
-        <th>{texts.what}</th>
-        <th>{texts.who}</th>
-        <th>{texts.about}</th>
-        <th>{texts.where}</th>
-        <th>{texts.when}</th>
-      </tr>
-    </thead>
-    <tbody>
-      {entries.map(({ id, action, actor, method, targetId, address, dateCreated }) => (
-        <tr key={id}>
-          <td data-label={texts.what}>{action}</td>
-          <td data-label={texts.who}>
-            {actor.kind} {method ?? ""}
-          </td>
-          <td data-label={texts.about}>
-            {targetId !== null && <code title={targetId}>{shorten(targetId)}</code>}
-          </td>
-          <td data-label={texts.where}>{address}</td>
-          <td data-label={texts.when}>{showTime(dateCreated)}</td>
-        </tr>
-      ))}
-    </tbody>
-  </table>
+  <Table
+    rows={entries}
+    none={texts.none}
+    columns={[
+      [texts.what, ({ action }) => action],
+      [texts.who, ({ actor, method }) => `${actor.kind} ${method ?? ""}`],
+      [
+        texts.about,
+        ({ targetId }) => targetId !== null && <code title={targetId}>{shorten(targetId)}</code>,
+      ],
+      [texts.where, ({ address }) => address],
+      [texts.when, ({ dateCreated }) => showTime(dateCreated)],
+    ]}
+  />
 );

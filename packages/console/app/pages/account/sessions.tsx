@@ -4,7 +4,7 @@ import { Action } from "../../ui/form.tsx";
 import { showTime } from "../../ui/format.ts";
 import { Loaded } from "../../ui/loaded.tsx";
 import { Card } from "../../ui/page.tsx";
-import styles from "../../ui/ui.module.css";
+import { Table } from "../../ui/table.tsx";
 import { texts as allTexts } from "./texts.ts";
 
 const texts = allTexts.sessions;
@@ -17,36 +17,26 @@ const Sessions = () => {
     <Card title={texts.title}>
       <Loaded query={sessions}>
         {({ data }) => (
-          <table className={styles["table"]}>
-            <thead>
-              <tr>
-                <th>{texts.method}</th>
-                <th>{texts.since}</th>
-                <th>{texts.seen}</th>
-                <th>{texts.ends}</th>
-                <th>{texts.actions}</th>
-              </tr>
-            </thead>
-            <tbody>
-              {data.map(({ id, method, dateCreated, lastSeenAt, expiresAt, isCurrent }) => (
-                <tr key={id}>
-                  <td data-label={texts.method}>{texts.methods[method] ?? method}</td>
-                  <td data-label={texts.since}>{showTime(dateCreated)}</td>
-                  <td data-label={texts.seen}>{showTime(lastSeenAt)}</td>
-                  <td data-label={texts.ends}>{showTime(expiresAt)}</td>
-                  <td data-label={texts.actions}>
-                    {isCurrent ? (
-                      <Badge tone="good">{texts.here}</Badge>
-                    ) : (
-                      <Action onPress={() => revoke.mutateAsync({ path: { id } })}>
-                        {texts.end}
-                      </Action>
-                    )}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <Table
+            rows={data}
+            columns={[
+              [texts.method, ({ method }) => texts.methods[method] ?? method],
+              [texts.since, ({ dateCreated }) => showTime(dateCreated)],
+              [texts.seen, ({ lastSeenAt }) => showTime(lastSeenAt)],
+              [texts.ends, ({ expiresAt }) => showTime(expiresAt)],
+              [
+                texts.actions,
+                ({ id, isCurrent }) =>
+                  isCurrent ? (
+                    <Badge tone="good">{texts.here}</Badge>
+                  ) : (
+                    <Action onPress={() => revoke.mutateAsync({ path: { id } })}>
+                      {texts.end}
+                    </Action>
+                  ),
+              ],
+            ]}
+          />
         )}
       </Loaded>
     </Card>

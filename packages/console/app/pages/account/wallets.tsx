@@ -8,6 +8,7 @@ import { Action } from "../../ui/form.tsx";
 import { showTime } from "../../ui/format.ts";
 import { Loaded } from "../../ui/loaded.tsx";
 import { Card } from "../../ui/page.tsx";
+import { Table } from "../../ui/table.tsx";
 import styles from "../../ui/ui.module.css";
 import { NewWallet } from "./new-wallet.tsx";
 import { texts as allTexts } from "./texts.ts";
@@ -21,15 +22,7 @@ const Wallets = () => {
     <>
       <Card title={allTexts.parts.wallets}>
         <p className={styles["quiet"]}>{texts.intro}</p>
-        <Loaded query={wallets}>
-          {({ data }) =>
-            data.length === 0 ? (
-              <p className={styles["quiet"]}>{texts.none}</p>
-            ) : (
-              <WalletTable wallets={data} />
-            )
-          }
-        </Loaded>
+        <Loaded query={wallets}>{({ data }) => <WalletTable wallets={data} />}</Loaded>
       </Card>
       <Card title={texts.addTitle}>
         <NewWallet />
@@ -40,34 +33,16 @@ const Wallets = () => {
 export default Wallets;
 
 const WalletTable = ({ wallets }: { wallets: readonly OwnWallet[] }) => (
-  <table className={styles["table"]}>
-    <thead>
-      <tr>
-        <th>{texts.address}</th>
-        <th>{texts.token}</th>
-        <th>{texts.default}</th>
-        <th>{texts.actions}</th>
-      </tr>
-    </thead>
-    <tbody>
-      {wallets.map((wallet) => (
-        <tr key={wallet.id}>
-          <td data-label={texts.address}>
-            <code>{wallet.walletAddress}</code>
-          </td>
-          <td data-label={texts.token}>
-            {wallet.token.token.symbol} · {wallet.token.token.chain.name}
-          </td>
-          <td data-label={texts.default}>
-            <Defaults wallet={wallet} />
-          </td>
-          <td data-label={texts.actions}>
-            <WalletActions wallet={wallet} />
-          </td>
-        </tr>
-      ))}
-    </tbody>
-  </table>
+  <Table
+    rows={wallets}
+    none={texts.none}
+    columns={[
+      [texts.address, ({ walletAddress }) => <code>{walletAddress}</code>],
+      [texts.token, ({ token: { token } }) => `${token.symbol} · ${token.chain.name}`],
+      [texts.default, (wallet) => <Defaults wallet={wallet} />],
+      [texts.actions, (wallet) => <WalletActions wallet={wallet} />],
+    ]}
+  />
 );
 
 const Defaults = ({ wallet }: { wallet: OwnWallet }) => (

@@ -8,8 +8,9 @@ import { Action } from "../../ui/form.tsx";
 import { showTime } from "../../ui/format.ts";
 import { Loaded } from "../../ui/loaded.tsx";
 import { Card, Page } from "../../ui/page.tsx";
-import { SecretDialog } from "../../ui/secret-dialog.tsx";
+import { Table } from "../../ui/table.tsx";
 import styles from "../../ui/ui.module.css";
+import { useSecret } from "../../ui/use-secret.tsx";
 import { lastUseOf, limitsOf } from "./describe-key.ts";
 import { LimitsDialog } from "./limits-dialog.tsx";
 import { NewKey } from "./new-key.tsx";
@@ -19,32 +20,19 @@ import { texts } from "./texts.ts";
 /** The API keys: what each may do and how it is used; a new one is shown once. */
 const Keys = () => {
   const keys = useCall("listApiKeys", {});
-  // Only here, and only until the person has stored it.
-  const [secret, setSecret] = useState<string>();
+  const [secretDialog, showSecret] = useSecret(texts.secretTitle);
   return (
     <Page title={texts.title}>
       <p className={styles["quiet"]}>{texts.intro}</p>
       <Card>
         <Loaded query={keys}>
-          {({ data }) =>
-            data.length === 0 ? (
-              <p className={styles["quiet"]}>{texts.none}</p>
-            ) : (
-              <KeyTable keys={data} now={keys.dataUpdatedAt} onSecret={setSecret} />
-            )
-          }
+          {({ data }) => <KeyTable keys={data} now={keys.dataUpdatedAt} onSecret={showSecret} />}
         </Loaded>
       </Card>
       <Card title={texts.createTitle}>
-        <NewKey onSecret={setSecret} />
+        <NewKey onSecret={showSecret} />
       </Card>
-      {secret !== undefined && (
-        <SecretDialog
-          title={texts.secretTitle}
-          secret={secret}
-          onStored={() => setSecret(undefined)}
-        />
-      )}
+      {secretDialog}
     </Page>
   );
 };
@@ -55,23 +43,27 @@ type OnSecret = { onSecret: (secret: string) => void };
 type TableProps = { keys: readonly ApiKeyData[]; now: number };
 
 const KeyTable = ({ keys, now, onSecret }: TableProps & OnSecret) => (
-  <table className={styles["table"]}>
-    <thead>
-      <tr>
-        <th>{texts.name}</th>
-        <th>{texts.state}</th>
-        <th>{texts.scopes}</th>
-        <th>{texts.lastUse}</th>
-        <th>{texts.expires}</th>
-        <th>{texts.actions}</th>
-      </tr>
-    </thead>
-    <tbody>
-      {keys.map((key) => (
-        <KeyRow key={key.id} apiKey={key} now={now} onSecret={onSecret} />
-      ))}
-    </tbody>
-  </table>
+  <Table
+    rows={keys}
+    none={texts.none}
+    columns={[
+      [texts.name, (key) => <KeyName apiKey={key} />],
+      [texts.state, (key) => <KeyState apiKey={key} now={now} />],
+      [texts.scopes, (key) => <KeyScopes apiKey={key} />],
+      [texts.lastUse, (key) => lastUseOf(key)],
+      [texts.expires, ({ expiresAt }) => (expiresAt === null ? texts.never : showTime(expiresAt))],
+      [texts.actions, (key) => <KeyActions apiKey={key} onSecret={onSecret} />],
+    ]}
+  />
+);
+
+const KeyName = ({ apiKey: { name, prefix } }: { apiKey: ApiKeyData }) => (
+  <>
+    <strong>
+      <bdi>{name}</bdi>
+    </strong>{" "}
+    <code>{prefix}…</code>
+  </>
 );
 
 /** Whether a key has expired is told of the moment in which it was read. */
@@ -82,30 +74,12 @@ const scopeText = (scope: string): string =>
     ? texts.scopeNames[scope]
     : scope;
 
-const KeyRow = ({ apiKey, now, onSecret }: KeyProps & OnSecret) => (
-  <tr>
-    <td data-label={texts.name}>
-      <strong>
-        <bdi>{apiKey.name}</bdi>
-      </strong>{" "}
-      <code>{apiKey.prefix}…</code>
-    </td>
-    <td data-label={texts.state}>
-      <KeyState apiKey={apiKey} now={now} />
-    </td>
-    <td data-label={texts.scopes}>
-      {apiKey.scopes.map((scope) => scopeText(scope)).join(", ")}
-      <br />
-      <span className={styles["quiet"]}>{limitsOf(apiKey)}</span>
-    </td>
-    <td data-label={texts.lastUse}>{lastUseOf(apiKey)}</td>
-    <td data-label={texts.expires}>
-      {apiKey.expiresAt === null ? texts.never : showTime(apiKey.expiresAt)}
-    </td>
-    <td data-label={texts.actions}>
-      <KeyActions apiKey={apiKey} onSecret={onSecret} />
-    </td>
-  </tr>
+const KeyScopes = ({ apiKey }: { apiKey: ApiKeyData }) => (
+  <>
+    {apiKey.scopes.map((scope) => scopeText(scope)).join(", ")}
+    <br />
+    <span className={styles["quiet"]}>{limitsOf(apiKey)}</span>
+  </>
 );
 
 const KeyState = ({ apiKey: { active, expiresAt, replacedBy }, now }: KeyProps) => {

@@ -8,6 +8,7 @@ import { showAmount, showTime } from "../../ui/format.ts";
 import { Loaded } from "../../ui/loaded.tsx";
 import { Notice } from "../../ui/notice.tsx";
 import { Card, Page } from "../../ui/page.tsx";
+import { Table } from "../../ui/table.tsx";
 import { texts as uiTexts } from "../../ui/texts.ts";
 import styles from "../../ui/ui.module.css";
 import { isFiltered, readFilter } from "./filter.ts";
@@ -34,12 +35,7 @@ const Links = () => {
         <Loaded query={links}>
           {({ data, nextBefore }) => (
             <>
-              {data.length === 0 && (
-                <p className={styles["quiet"]}>
-                  {isFiltered(filter) ? texts.noneMatch : texts.none}
-                </p>
-              )}
-              {data.length > 0 && <LinkTable links={data} />}
+              <LinkTable links={data} none={isFiltered(filter) ? texts.noneMatch : texts.none} />
               {data.length < pageSize && nextBefore !== null && (
                 <Notice>{texts.searchedPart}</Notice>
               )}
@@ -96,35 +92,23 @@ const NotReady = () => (
   </Page>
 );
 
-const LinkTable = ({ links }: { links: readonly PaymentLinkData[] }) => (
-  <table className={styles["table"]}>
-    <thead>
-      <tr>
-        <th>{texts.amount}</th>
-        <th>{texts.status}</th>
-        <th>{texts.received}</th>
-        <th>{texts.description}</th>
-        <th>{texts.created}</th>
-      </tr>
-    </thead>
-    <tbody>
-      {links.map((link) => (
-        <tr key={link.id}>
-          <td data-label={texts.amount}>
-            <Link to={`/links/${link.id}`}>
-              {showAmount(link.toAmount)} {link.token.symbol}
-            </Link>
-          </td>
-          <td data-label={texts.status}>
-            <LinkBadge status={link.status} />
-          </td>
-          <td data-label={texts.received}>{showAmount(link.receivedAmount)}</td>
-          <td data-label={texts.description}>
-            <bdi>{link.description}</bdi>
-          </td>
-          <td data-label={texts.created}>{showTime(link.dateCreated)}</td>
-        </tr>
-      ))}
-    </tbody>
-  </table>
+const LinkTable = ({ links, none }: { links: readonly PaymentLinkData[]; none: string }) => (
+  <Table
+    rows={links}
+    none={none}
+    columns={[
+      [
+        texts.amount,
+        ({ id, toAmount, token }) => (
+          <Link to={`/links/${id}`}>
+            {showAmount(toAmount)} {token.symbol}
+          </Link>
+        ),
+      ],
+      [texts.status, ({ status }) => <LinkBadge status={status} />],
+      [texts.received, ({ receivedAmount }) => showAmount(receivedAmount)],
+      [texts.description, ({ description }) => <bdi>{description}</bdi>],
+      [texts.created, ({ dateCreated }) => showTime(dateCreated)],
+    ]}
+  />
 );

@@ -6,6 +6,7 @@ import { showAmount, showTime, shorten } from "../../ui/format.ts";
 import { Loaded } from "../../ui/loaded.tsx";
 import { Card } from "../../ui/page.tsx";
 import { Pager, useOffset } from "../../ui/pager.tsx";
+import { Table } from "../../ui/table.tsx";
 import styles from "../../ui/ui.module.css";
 import { texts } from "./texts.ts";
 
@@ -21,11 +22,7 @@ export const Payments = ({ link }: { link: OwnPaymentLink }) => {
       <Loaded query={payments}>
         {(page) => (
           <>
-            {page.data.length === 0 ? (
-              <p className={styles["quiet"]}>{texts.noPayments}</p>
-            ) : (
-              <PaymentTable payments={page.data} symbol={link.token.symbol} />
-            )}
+            <PaymentTable payments={page.data} symbol={link.token.symbol} />
             <Pager page={page} name="payments" />
             {page.data.length > 0 && (
               <a href={addressOf("exportOwnPayments", { query: { link: link.id } })} download>
@@ -42,34 +39,24 @@ export const Payments = ({ link }: { link: OwnPaymentLink }) => {
 type TableProps = { payments: readonly PaymentData[]; symbol: string };
 
 const PaymentTable = ({ payments, symbol }: TableProps) => (
-  <table className={styles["table"]}>
-    <thead>
-      <tr>
-        <th>{texts.amount}</th>
-        <th>{texts.state}</th>
-        <th>{texts.when}</th>
-        <th>{texts.sentBy}</th>
-      </tr>
-    </thead>
-    <tbody>
-      {payments.map((payment) => (
-        <tr key={payment.id}>
-          <td data-label={texts.amount}>
-            {showAmount(payment.amount)} {payment.reason === "wrong_token" ? "" : symbol}
-          </td>
-          <td data-label={texts.state}>
-            <PaymentState payment={payment} />
-          </td>
-          <td data-label={texts.when}>{showTime(payment.dateCreated)}</td>
-          <td data-label={texts.sentBy}>
-            <code title={payment.sourceTransaction ?? payment.id}>
-              {shorten(payment.sourceTransaction ?? payment.id)}
-            </code>
-          </td>
-        </tr>
-      ))}
-    </tbody>
-  </table>
+  <Table
+    rows={payments}
+    none={texts.noPayments}
+    columns={[
+      [
+        texts.amount,
+        ({ amount, reason }) => `${showAmount(amount)} ${reason === "wrong_token" ? "" : symbol}`,
+      ],
+      [texts.state, (payment) => <PaymentState payment={payment} />],
+      [texts.when, ({ dateCreated }) => showTime(dateCreated)],
+      [
+        texts.sentBy,
+        ({ id, sourceTransaction }) => (
+          <code title={sourceTransaction ?? id}>{shorten(sourceTransaction ?? id)}</code>
+        ),
+      ],
+    ]}
+  />
 );
 
 const PaymentState = ({

@@ -1,5 +1,5 @@
 import { showAmount } from "../../ui/format.ts";
-import uiStyles from "../../ui/ui.module.css";
+import { Table } from "../../ui/table.tsx";
 import styles from "./overview.module.css";
 import type { ReceivedToken } from "./received.ts";
 import { texts } from "./texts.ts";
@@ -9,7 +9,7 @@ const height = 120;
 
 /** What came in by day, as bars; the table below says the same in numbers. */
 export const Chart = ({ token: { symbol, total, days } }: { token: ReceivedToken }) => {
-  // How high a bar stands needs no more digits than a screen has.
+  // Money is rounded here alone: a bar is as high as a screen can show, the numbers below are exact.
   const most = Math.max(...days.map(({ amount }) => Number(amount)), Number.MIN_VALUE);
   const step = width / days.length;
   const paid = days.filter(({ paymentCount }) => paymentCount > 0).toReversed();
@@ -40,26 +40,14 @@ export const Chart = ({ token: { symbol, total, days } }: { token: ReceivedToken
       </svg>
       <details>
         <summary>{texts.table}</summary>
-        <table className={uiStyles["table"]}>
-          <thead>
-            <tr>
-              <th>{texts.day}</th>
-              <th>{texts.amount}</th>
-              <th>{texts.payments}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {paid.map(({ day, amount, paymentCount }) => (
-              <tr key={day}>
-                <td data-label={texts.day}>{day}</td>
-                <td data-label={texts.amount}>
-                  {showAmount(amount)} {symbol}
-                </td>
-                <td data-label={texts.payments}>{paymentCount}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Table
+          rows={paid.map((one) => ({ ...one, id: one.day }))}
+          columns={[
+            [texts.day, ({ day }) => day],
+            [texts.amount, ({ amount }) => `${showAmount(amount)} ${symbol}`],
+            [texts.payments, ({ paymentCount }) => paymentCount],
+          ]}
+        />
       </details>
     </>
   );

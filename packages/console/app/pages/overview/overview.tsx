@@ -1,12 +1,13 @@
 import { useState } from "react";
 import { Link } from "react-router";
-import type { Overview as OverviewData } from "../../api/operations.ts";
+import type { Overview as OverviewData, OwnPaymentData } from "../../api/operations.ts";
 import { useCall } from "../../api/query.ts";
 import { useAccount } from "../../frame/session.ts";
 import { Select } from "../../ui/field.tsx";
 import { showAmount, showTime } from "../../ui/format.ts";
 import { Loaded } from "../../ui/loaded.tsx";
 import { Card, Page } from "../../ui/page.tsx";
+import { Table } from "../../ui/table.tsx";
 import uiStyles from "../../ui/ui.module.css";
 import { Chart } from "./chart.tsx";
 import { Health } from "./health.tsx";
@@ -54,28 +55,22 @@ const countText = ({ count, hasMore }: Count): string =>
 const Unapplied = ({ unapplied }: Pick<OverviewData, "unapplied">) => (
   <Card title={texts.unapplied}>
     <p>{texts.unappliedText(countText(unapplied))}</p>
-    <table className={uiStyles["table"]}>
-      <thead>
-        <tr>
-          <th>{texts.amount}</th>
-          <th>{texts.reason}</th>
-          <th>{texts.when}</th>
-        </tr>
-      </thead>
-      <tbody>
-        {unapplied.payments.map(({ id, amount, reason, dateCreated, paymentLinkId }) => (
-          <tr key={id}>
-            <td data-label={texts.amount}>{showAmount(amount)}</td>
-            <td data-label={texts.reason}>
-              {reason !== null && texts.reasons[reason]}{" "}
-              <Link to={`/links/${paymentLinkId}`}>{texts.toLink}</Link>
-            </td>
-            <td data-label={texts.when}>{showTime(dateCreated)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table
+      rows={unapplied.payments}
+      columns={[
+        [texts.amount, ({ amount }) => showAmount(amount)],
+        [texts.reason, (payment) => <Reason payment={payment} />],
+        [texts.when, ({ dateCreated }) => showTime(dateCreated)],
+      ]}
+    />
   </Card>
+);
+
+const Reason = ({ payment: { reason, paymentLinkId } }: { payment: OwnPaymentData }) => (
+  <>
+    {reason !== null && texts.reasons[reason]}{" "}
+    <Link to={`/links/${paymentLinkId}`}>{texts.toLink}</Link>
+  </>
 );
 
 const Received = ({ data, now }: { data: OverviewData; now: number }) => {

@@ -7,6 +7,7 @@ import { showTime } from "../../ui/format.ts";
 import { Loaded } from "../../ui/loaded.tsx";
 import { Card } from "../../ui/page.tsx";
 import { Pager, useOffset } from "../../ui/pager.tsx";
+import { Table } from "../../ui/table.tsx";
 import styles from "../../ui/ui.module.css";
 import { Attempts } from "./attempts.tsx";
 import { texts } from "./texts.ts";
@@ -63,11 +64,7 @@ export const DeliveryLog = ({ endpointId }: { endpointId: string }) => {
       <Loaded query={deliveries}>
         {(page) => (
           <>
-            {page.data.length === 0 ? (
-              <p className={styles["quiet"]}>{texts.emptyLog}</p>
-            ) : (
-              <DeliveryTable deliveries={page.data} endpointId={endpointId} />
-            )}
+            <DeliveryTable deliveries={page.data} endpointId={endpointId} />
             <Pager page={page} />
           </>
         )}
@@ -79,39 +76,25 @@ export const DeliveryLog = ({ endpointId }: { endpointId: string }) => {
 type TableProps = { deliveries: readonly DeliveryData[]; endpointId: string };
 
 const DeliveryTable = ({ deliveries, endpointId }: TableProps) => (
-  <table className={styles["table"]}>
-    <thead>
-      <tr>
-        <th>{texts.event}</th>
-        <th>{texts.state}</th>
-        <th>{texts.attempts}</th>
-        <th>{texts.answer}</th>
-        <th>{texts.last}</th>
-        <th>{texts.next}</th>
-        <th>{texts.facts}</th>
-      </tr>
-    </thead>
-    <tbody>
-      {deliveries.map((delivery) => (
-        <tr key={delivery.id}>
-          <td data-label={texts.event}>
-            {delivery.eventType}{" "}
-            {delivery.linkId !== null && <Link to={`/links/${delivery.linkId}`}>{texts.link}</Link>}
-          </td>
-          <td data-label={texts.state}>
-            <Badge tone={tones[delivery.status]}>{texts.statuses[delivery.status]}</Badge>
-          </td>
-          <td data-label={texts.attempts}>{delivery.attempts}</td>
-          <td data-label={texts.answer}>{delivery.error ?? delivery.httpStatus ?? texts.dash}</td>
-          <td data-label={texts.last}>{timeOf(delivery.lastAttemptAt)}</td>
-          <td data-label={texts.next}>{timeOf(delivery.nextAttemptAt)}</td>
-          <td data-label={texts.facts}>
-            <Attempts endpointId={endpointId} delivery={delivery} />
-          </td>
-        </tr>
-      ))}
-    </tbody>
-  </table>
+  <Table
+    rows={deliveries}
+    none={texts.emptyLog}
+    columns={[
+      [texts.event, (delivery) => <Event delivery={delivery} />],
+      [texts.state, ({ status }) => <Badge tone={tones[status]}>{texts.statuses[status]}</Badge>],
+      [texts.attempts, ({ attempts }) => attempts],
+      [texts.answer, ({ error, httpStatus }) => error ?? httpStatus ?? texts.dash],
+      [texts.last, ({ lastAttemptAt }) => timeOf(lastAttemptAt)],
+      [texts.next, ({ nextAttemptAt }) => timeOf(nextAttemptAt)],
+      [texts.facts, (delivery) => <Attempts endpointId={endpointId} delivery={delivery} />],
+    ]}
+  />
+);
+
+const Event = ({ delivery: { eventType, linkId } }: { delivery: DeliveryData }) => (
+  <>
+    {eventType} {linkId !== null && <Link to={`/links/${linkId}`}>{texts.link}</Link>}
+  </>
 );
 
 const timeOf = (instant: string | null): string =>

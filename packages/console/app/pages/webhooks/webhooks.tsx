@@ -1,5 +1,4 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
 import { Link } from "react-router";
 import { call } from "../../api/call.ts";
 import type { ListedWebhookEndpoint } from "../../api/operations.ts";
@@ -8,8 +7,9 @@ import { Field } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { Loaded } from "../../ui/loaded.tsx";
 import { Card, Page } from "../../ui/page.tsx";
-import { SecretDialog } from "../../ui/secret-dialog.tsx";
+import { Table } from "../../ui/table.tsx";
 import styles from "../../ui/ui.module.css";
+import { useSecret } from "../../ui/use-secret.tsx";
 import { EndpointState, LastOutcome } from "./endpoint-state.tsx";
 import { Sparkline } from "./sparkline.tsx";
 import { texts } from "./texts.ts";
@@ -21,26 +21,17 @@ const followMs = 10_000;
 const Webhooks = () => {
   const endpoints = useCall("listWebhookEndpoints", {}, { everyMs: followMs });
   const client = useQueryClient();
-  // Only here, and only until the person has stored it.
-  const [secret, setSecret] = useState<string>();
+  const [secretDialog, showSecret] = useSecret(texts.secretTitle);
   const create = async ({ url = "", name = "" }): Promise<void> => {
     const made = await call("createWebhookEndpoint", { body: { url, name } });
-    setSecret(made.secret);
+    showSecret(made.secret);
     await refresh(client, ["listWebhookEndpoints"]);
   };
   return (
     <Page title={texts.title}>
       <p className={styles["quiet"]}>{texts.intro}</p>
       <Card>
-        <Loaded query={endpoints}>
-          {({ data }) =>
-            data.length === 0 ? (
-              <p className={styles["quiet"]}>{texts.none}</p>
-            ) : (
-              <EndpointTable endpoints={data} />
-            )
-          }
-        </Loaded>
+        <Loaded query={endpoints}>{({ data }) => <EndpointTable endpoints={data} />}</Loaded>
       </Card>
       <Card title={texts.createTitle}>
         <Form submit={texts.create} onSubmit={create} isEmptied>
@@ -59,51 +50,29 @@ const Webhooks = () => {
           <VerifyCode headerPrefix={endpoints.data.headerPrefix} />
         </Card>
       )}
-      {secret !== undefined && (
-        <SecretDialog
-          title={texts.secretTitle}
-          secret={secret}
-          onStored={() => setSecret(undefined)}
-        />
-      )}
+      {secretDialog}
     </Page>
   );
 };
 export default Webhooks;
 
 const EndpointTable = ({ endpoints }: { endpoints: readonly ListedWebhookEndpoint[] }) => (
-  <table className={styles["table"]}>
-    <thead>
-      <tr>
-        <th>{texts.name}</th>
-        <th>{texts.url}</th>
-        <th>{texts.state}</th>
-        <th>{texts.lastOutcome}</th>
-        <th>{texts.recent}</th>
-      </tr>
-    </thead>
-    <tbody>
-      {endpoints.map((endpoint) => (
-        <tr key={endpoint.id}>
-          <td data-label={texts.name}>
-            <Link to={`/webhooks/${endpoint.id}`}>
-              <bdi>{endpoint.name}</bdi>
-            </Link>
-          </td>
-          <td data-label={texts.url}>
-            <bdi>{endpoint.url}</bdi>
-          </td>
-          <td data-label={texts.state}>
-            <EndpointState endpoint={endpoint} />
-          </td>
-          <td data-label={texts.lastOutcome}>
-            <LastOutcome endpoint={endpoint} />
-          </td>
-          <td data-label={texts.recent}>
-            <Sparkline hours={endpoint.recent} />
-          </td>
-        </tr>
-      ))}
-    </tbody>
-  </table>
+  <Table
+    rows={endpoints}
+    none={texts.none}
+    columns={[
+      [
+        texts.name,
+        ({ id, name }) => (
+          <Link to={`/webhooks/${id}`}>
+            <bdi>{name}</bdi>
+          </Link>
+        ),
+      ],
+      [texts.url, ({ url }) => <bdi>{url}</bdi>],
+      [texts.state, (endpoint) => <EndpointState endpoint={endpoint} />],
+      [texts.lastOutcome, (endpoint) => <LastOutcome endpoint={endpoint} />],
+      [texts.recent, ({ recent }) => <Sparkline hours={recent} />],
+    ]}
+  />
 );

@@ -1,0 +1,37 @@
+import type { ReactNode } from "react";
+import styles from "./ui.module.css";
+
+type TableProps<Row> = {
+  rows: readonly Row[];
+  /** Each column's title and what it shows of a row. */
+  columns: readonly (readonly [title: string, cell: (row: Row) => ReactNode])[];
+  /** What is said where there is no row. */
+  none?: string;
+};
+
+/** A list of things, each a row, or a small card where there is no width for columns. */
+export const Table = <Row extends { id: string }>({ rows, columns, none }: TableProps<Row>) =>
+  rows.length === 0 && none !== undefined ? (
+    <p className={styles["quiet"]}>{none}</p>
+  ) : (
+    <table className={styles["table"]}>
+      <thead>
+        <tr>
+          {columns.map(([title]) => (
+            <th key={title}>{title}</th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={row.id}>
+            {columns.map(([title, cell]) => (
+              <td key={title} data-label={title}>
+                {cell(row)}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
