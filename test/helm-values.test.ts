@@ -5,7 +5,8 @@ import { promisify } from "node:util";
 import { describe, expect, test } from "@jest/globals";
 import { parse } from "yaml";
 import { chart, readFolder, renderText } from "./helm/render-chart.ts";
-import { findTool, needing } from "./helm/tools.ts";
+import { needing } from "./helm/tools.ts";
+import { findTool } from "./rig/find-tool.ts";
 import { projectRoot } from "./rig/child.ts";
 
 const run = promisify(execFile);

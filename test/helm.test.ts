@@ -16,7 +16,8 @@ import {
   renderText,
   topologies,
 } from "./helm/render-chart.ts";
-import { findTool, needing } from "./helm/tools.ts";
+import { needing } from "./helm/tools.ts";
+import { findTool } from "./rig/find-tool.ts";
 import { projectRoot } from "./rig/child.ts";
 
 const run = promisify(execFile);

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { findTool } from "../helm/tools.ts";
+import { findTool } from "../rig/find-tool.ts";
 
 /** Prometheus's own tool, if this machine has it. */
 const promtool = findTool("promtool");

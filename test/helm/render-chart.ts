@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { parseAllDocuments } from "yaml";
 import * as z from "zod";
 import { projectRoot } from "../rig/child.ts";
-import { findTool } from "./tools.ts";
+import { findTool } from "../rig/find-tool.ts";
 
 const run = promisify(execFile);
 
