@@ -1,15 +1,15 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { type ReactNode, Suspense, lazy, useEffect, useState } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import { sessionKey } from "../api/query.ts";
 import type { Arrival } from "../ceremonies/arrival.ts";
 import { Loaded } from "../ui/loaded.tsx";
 import { Notice } from "../ui/notice.tsx";
-import { texts as uiTexts } from "../ui/texts.ts";
+import { onDemand } from "../ui/on-demand.tsx";
 import styles from "./frame.module.css";
 import { AccountContext, useSession } from "./session.ts";
 import { texts } from "./texts.ts";
 
-const SignIn = lazy(() => import("../pages/sign-in/sign-in.tsx"));
+const SignIn = onDemand(() => import("../pages/sign-in/sign-in.tsx"));
 
 /** Shows the console to whoever is signed in, and to everybody else the ways in. */
 export const SessionGate = ({ arrival, children }: { arrival: Arrival; children: ReactNode }) => {
@@ -36,17 +36,15 @@ export const SessionGate = ({ arrival, children }: { arrival: Arrival; children:
   }
   return (
     <main className={styles["alone"]}>
-      <Suspense fallback={<p role="status">{uiTexts.loading}</p>}>
-        <Loaded query={session}>
-          {(account) => (
-            <SignIn
-              account={account}
-              arrival={isArriving ? arrival : undefined}
-              onDone={() => setArriving(false)}
-            />
-          )}
-        </Loaded>
-      </Suspense>
+      <Loaded query={session}>
+        {(account) => (
+          <SignIn
+            account={account}
+            arrival={isArriving ? arrival : undefined}
+            onDone={() => setArriving(false)}
+          />
+        )}
+      </Loaded>
     </main>
   );
 };

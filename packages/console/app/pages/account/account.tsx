@@ -1,16 +1,16 @@
-import { type ComponentType, Suspense, lazy } from "react";
+import type { ComponentType } from "react";
 import { Link, Navigate, useParams } from "react-router";
+import { onDemand } from "../../ui/on-demand.tsx";
 import { Page } from "../../ui/page.tsx";
-import { texts as uiTexts } from "../../ui/texts.ts";
 import styles from "./account.module.css";
 import { texts } from "./texts.ts";
 
 const parts: Readonly<Record<string, ComponentType>> = {
-  profile: lazy(() => import("./profile.tsx")),
-  wallets: lazy(() => import("./wallets.tsx")),
-  "sign-in": lazy(() => import("./ways-in.tsx")),
-  sessions: lazy(() => import("./sessions.tsx")),
-  log: lazy(() => import("./audit-log.tsx")),
+  profile: onDemand(() => import("./profile.tsx")),
+  wallets: onDemand(() => import("./wallets.tsx")),
+  "sign-in": onDemand(() => import("./ways-in.tsx")),
+  sessions: onDemand(() => import("./sessions.tsx")),
+  log: onDemand(() => import("./audit-log.tsx")),
 };
 
 /** The account, part by part. */
@@ -31,9 +31,7 @@ const Account = () => {
           ))}
         </ul>
       </nav>
-      <Suspense fallback={<p role="status">{uiTexts.loading}</p>}>
-        <Part />
-      </Suspense>
+      <Part />
     </Page>
   );
 };
