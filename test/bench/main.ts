@@ -1,5 +1,6 @@
 import { benchAuth } from "./auth.ts";
 import { benchBacklog } from "./backlog.ts";
+import { benchConsole } from "./console.ts";
 import { benchCreate } from "./create.ts";
 import { benchDeepPages } from "./deep-pages.ts";
 import { benchDispatchTls } from "./dispatch-tls.ts";
@@ -35,6 +36,7 @@ const benches = {
   backlog: benchBacklog,
   watch: benchWatch,
   tracing: benchTracing,
+  console: benchConsole,
 };
 
 const name = process.argv[2] ?? "";

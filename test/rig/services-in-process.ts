@@ -1,5 +1,5 @@
 import { authKeysConfig, authKeysMigration, createAuthKeys } from "@payment-links/auth-keys";
-import { createIngress } from "@payment-links/deploy/ingress";
+import { type ServiceName, createIngress } from "@payment-links/deploy/ingress";
 import { createInternalApp, listen } from "@payment-links/http";
 import { createLinksApi, linksApiConfig, linksApiMigration } from "@payment-links/links-api";
 import type { Ground } from "@payment-links/process";
@@ -84,16 +84,26 @@ export const openServicesInProcess = async (
     port: 0,
     variable: "INTERNAL_PORT",
   });
+  const grounds = {
+    "auth-keys": auth,
+    "links-api": links,
+    "settlement-listener": settlements,
+    "webhook-dispatcher": webhooks,
+  };
   return {
     baseUrl: `http://${host}:${open.port}`,
     internalUrl: `http://${host}:${internal.port}`,
     clock: auth.clock,
+    /** The superuser's connection to a service's database. */
+    adminUrlOf: (service: ServiceName) => grounds[service].database.adminUrl,
+    /** What the services have written into their logs. */
+    logLines: () => Object.values(grounds).flatMap(({ logLines }) => logLines),
     publicRoutes: Object.values(services).flatMap(({ publicRoutes }) => publicRoutes),
     internalRoutes: Object.values(services).flatMap(({ internalRoutes }) => internalRoutes),
     close: async () => {
       await Promise.all([open.close(), internal.close()]);
       await Promise.all(Object.values(services).map((service) => service.stop()));
-      await Promise.all([auth, links, settlements, webhooks].map((ground) => ground.close()));
+      await Promise.all(Object.values(grounds).map((ground) => ground.close()));
     },
   };
 };

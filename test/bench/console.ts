@@ -1,0 +1,205 @@
+import { openConsole } from "../console-browser/open-console.ts";
+import { bringChromium } from "../rig/bring-chromium.ts";
+import { openBenchPostgres, say } from "./bench-postgres.ts";
+import { type MadeAccount, fillAccount } from "./fill-account.ts";
+import { median } from "./load.ts";
+import type { Verdict } from "./rounds.ts";
+
+const roundCount = 9;
+const warmUpRounds = 2;
+const shownMsMax = 60_000;
+
+type System = Awaited<ReturnType<typeof openConsole>>;
+type Account = MadeAccount & { middleId: string };
+type Person = Awaited<ReturnType<System["signUp"]>> & { account: Account };
+/** What a view shows once it has read all, of much and of next to nothing. */
+type View = { name: string; path: (account: Account) => string; full: string; plain: string };
+
+const inLog = "?status=Failed&eventType=payment_link.completed";
+const views: readonly View[] = [
+  { name: "overview", path: () => "", full: "900 USDC", plain: "Nothing yet." },
+  { name: "links", path: () => "/links", full: "Order 1", plain: "A link" },
+  {
+    name: "links, half way down",
+    path: ({ middleId }) => `/links?before=${middleId}`,
+    full: "Order 5001",
+    plain: "No links yet.",
+  },
+  {
+    name: "links, completed",
+    path: () => "/links?status=completed",
+    full: "Order 1",
+    plain: "No link",
+  },
+  { name: "links, a rare word", path: () => "/links?q=Order+4999", full: "4999", plain: "No link" },
+  {
+    name: "links, no such word",
+    path: () => "/links?q=teapot",
+    full: "newest links",
+    plain: "No link",
+  },
+  { name: "new link", path: () => "/links/new", full: "Create the link", plain: "Create the link" },
+  {
+    name: "one link",
+    path: ({ linkId }) => `/links/${linkId}`,
+    full: "payment_link.completed",
+    plain: "Nothing has been paid yet.",
+  },
+  {
+    name: "one link, its last payments",
+    path: ({ linkId }) => `/links/${linkId}?payments=990&deliveries=990`,
+    full: "payment_link.completed",
+    plain: "Nothing has been paid yet.",
+  },
+  { name: "keys", path: () => "/keys", full: "No keys yet.", plain: "No keys yet." },
+  { name: "webhooks", path: () => "/webhooks", full: "shop.com", plain: "shop.com" },
+  {
+    name: "endpoint",
+    path: ({ endpointId }) => `/webhooks/${endpointId}`,
+    full: "payment_link.completed",
+    plain: "Nothing has been sent yet.",
+  },
+  {
+    name: "endpoint, what failed of a type",
+    path: ({ endpointId }) => `/webhooks/${endpointId}${inLog}`,
+    full: "Failed",
+    plain: "Nothing has been sent yet.",
+  },
+  {
+    name: "endpoint, 900 pages on",
+    path: ({ endpointId }) => `/webhooks/${endpointId}?offset=9000`,
+    full: "payment_link.completed",
+    plain: "Nothing has been sent yet.",
+  },
+  {
+    name: "profile",
+    path: () => "/account/profile",
+    full: "What a payer sees",
+    plain: "What a payer sees",
+  },
+  {
+    name: "wallets",
+    path: () => "/account/wallets",
+    full: "Default on Base",
+    plain: "Default on Base",
+  },
+  {
+    name: "sessions",
+    path: () => "/account/sessions",
+    full: "Sign-in link",
+    plain: "Sign-in link",
+  },
+  {
+    name: "audit log",
+    path: () => "/account/log",
+    full: "api_key.changed",
+    plain: "session.started",
+  },
+  {
+    name: "audit log, 900 pages on",
+    path: () => "/account/log?offset=9000",
+    full: "api_key.changed",
+    plain: "Nothing matches.",
+  },
+];
+
+/**
+ * From the click on a view of the console to the moment at which it shows what it has read: an account with 10,000 links, 1,000 payments on one of them and 100,000 lines in each log beside one with
+ * a link and an endpoint, by turns in one Chromium. `ratio` is that of the view which suffers most; it is
+ * to stay under 2.
+ */
+export const benchConsole = async (): Promise<Verdict> => {
+  const program = await bringChromium();
+  if (program === undefined) throw new Error("there is no Chromium");
+  const postgres = await openBenchPostgres();
+  const system = await openConsole(program);
+  try {
+    const people = {
+      full: await openPerson(system, "full"),
+      plain: await openPerson(system, "plain"),
+    };
+    say("filling");
+    people.full.account.middleId = await fillAccount(system, people.full.account);
+    const verdicts: Verdict[] = [];
+    for (const view of views) verdicts.push(await measureView(people, view));
+    const worst = verdicts.toSorted((a, b) => b.ratio - a.ratio)[0];
+    if (worst === undefined) throw new Error("nothing was measured");
+    return worst;
+  } finally {
+    await system.close();
+    await postgres.close();
+  }
+};
+
+/** Somebody who has a wallet, a link and an endpoint. */
+const openPerson = async (system: System, handle: string): Promise<Person> => {
+  const person = await system.signUp(handle);
+  // By the page's own clock, and at the very change that brings what is waited for.
+  await person.context.addInitScript(`window.timeView = (path, text) => new Promise((resolve) => {
+    const begunAt = performance.now();
+    const look = () => {
+      const shown = document.body?.innerText ?? "";
+      if (!shown.includes(text) || shown.includes("Loading…")) return;
+      observer.disconnect();
+      resolve(performance.now() - begunAt);
+    };
+    const observer = new MutationObserver(look);
+    observer.observe(document, { childList: true, characterData: true, subtree: true });
+    history.pushState(null, "", "/console" + path);
+    dispatchEvent(new PopStateEvent("popstate"));
+  })`);
+  const post = async (path: string, data: object): Promise<Record<string, string>> => {
+    const url = `${system.origin}/console/api/${path}`;
+    const answer = await person.context.request.post(url, { data });
+    if (!answer.ok()) throw new Error(`${path}: ${await answer.text()}`);
+    return answer.json();
+  };
+  await post("wallets", {
+    walletAddress: "0x52908400098527886E0F7030069857D2E4169EE7",
+    tokenId: "usdc-base",
+    isDefault: true,
+  });
+  const link = await post("payment-links", { toAmount: "1000000", description: "A link" });
+  const endpoint = await post("webhook-endpoints", { url: "https://shop.com/hook", name: "shop" });
+  const own = await person.context.request.get(`${system.origin}/console/api/account`);
+  const { id: userId = "" } = (await own.json()) as Record<string, string>;
+  const linkId = link["id"] ?? "";
+  const account = { userId, linkId, middleId: linkId, endpointId: endpoint["id"] ?? "" };
+  return { ...person, account };
+};
+
+const measureView = async (
+  people: Record<"full" | "plain", Person>,
+  view: View,
+): Promise<Verdict> => {
+  const times = { full: [] as number[], plain: [] as number[] };
+  const whose = ["full", "plain"] as const;
+  for (let round = -warmUpRounds; round < roundCount; round += 1) {
+    for (const one of round % 2 === 0 ? whose : whose.toReversed()) {
+      const shownMs = await timeView(people[one], view, view[one]);
+      if (round >= 0) times[one].push(shownMs);
+    }
+  }
+  const [ours, floor] = [median(times.full), median(times.plain)];
+  const ratio = Number((ours / floor).toFixed(2));
+  process.stdout.write(
+    `${view.name.padEnd(34)} full ${ours.toFixed(0).padStart(5)} ms, ` +
+      `plain ${floor.toFixed(0).padStart(5)} ms, ratio ${ratio.toFixed(2)}\n`,
+  );
+  return { ours: Math.round(ours), floor: Math.round(floor), ratio, view: view.name };
+};
+
+/** Milliseconds from going to a view, in a page that has read nothing else, until it stands there. */
+const timeView = async (
+  { account, goTo, tab }: Person,
+  { name, path }: View,
+  text: string,
+): Promise<number> => {
+  await goTo("/nowhere");
+  await tab.see("Nothing is here");
+  const gaveUp = new Promise<never>((_resolve, reject) => {
+    setTimeout(() => reject(new Error(`${name} never showed ${text}`)), shownMsMax).unref();
+  });
+  const given = [path(account) || "/", text].map((one) => JSON.stringify(one)).join();
+  return Number(await Promise.race([tab.page.evaluate(`window.timeView(${given})`), gaveUp]));
+};
