@@ -1,4 +1,5 @@
 import { ApiError } from "../api/api-error.ts";
+import { MadeUnseenError } from "../api/make-once.ts";
 import { NotProvenError } from "../api/presence.ts";
 import { ToldError } from "../ceremonies/told-error.ts";
 import { texts } from "./texts.ts";
@@ -6,6 +7,7 @@ import { texts } from "./texts.ts";
 /** What an error says to a person. */
 export const errorText = (error: unknown): string => {
   if (error instanceof ToldError) return texts[error.key];
+  if (error instanceof MadeUnseenError) return texts.madeUnseen;
   if (error instanceof NotProvenError) return texts.notProven;
   if (!(error instanceof ApiError)) return texts.refused;
   if (error.status === 0) return texts.unreachable;

@@ -24,6 +24,8 @@ export const texts = choose({
     passkeyExists: "This device has a passkey here already.",
     noPasskey: "No passkey answered.",
     notProven: "Nothing was changed.",
+    madeUnseen:
+      "The try before made it, but its answer was lost, and the secret with it. It is in the list: take it away there, then make it anew.",
     unreachable:
       "The server cannot be reached. Nothing was lost here: try again when you are online.",
     busy: (seconds: number | undefined) =>

@@ -1,6 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { call } from "../../api/call.ts";
+import { createMaker } from "../../api/make-once.ts";
 import { refresh } from "../../api/query.ts";
 import { Check, Field, Select } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
@@ -14,22 +15,31 @@ const dayMs = 86_400_000;
 /** Makes a key and hands it on to be shown once. */
 export const NewKey = ({ onSecret }: { onSecret: (secret: string) => void }) => {
   const client = useQueryClient();
+  const maker = useRef(createMaker());
   const [hasNoScope, setNoScope] = useState(false);
   const create = async (fields: Readonly<Record<string, string>>, all: FormData) => {
     const chosen = scopes.filter((scope) => all.getAll("scope").includes(scope));
     setNoScope(chosen.length === 0);
     if (chosen.length === 0) return;
-    const { key } = await call("createApiKey", {
-      body: {
-        name: fields["name"] ?? "",
-        scopes: chosen,
-        expiresAt: expiryOf(fields["expiry"]),
-        cidrs: fields["cidrs"]?.split(/[\s,]+/).filter((text) => text !== "") ?? null,
-        ...readLimits(fields),
-      },
-    });
-    onSecret(key);
-    await refresh(client, ["listApiKeys"]);
+    const name = fields["name"] ?? "";
+    const body = {
+      name,
+      scopes: chosen,
+      expiresAt: expiryOf(fields["expiry"]),
+      cidrs: fields["cidrs"]?.split(/[\s,]+/).filter((text) => text !== "") ?? null,
+      ...readLimits(fields),
+    };
+    try {
+      const { key } = await maker.current({
+        name,
+        list: async () => (await call("listApiKeys")).data,
+        make: () => call("createApiKey", { body }),
+      });
+      onSecret(key);
+    } finally {
+      // Not waited for: it is read as soon as there is a connection.
+      void refresh(client, ["listApiKeys"]);
+    }
   };
   return (
     <Form submit={texts.create} onSubmit={create} isEmptied>

@@ -1,6 +1,8 @@
 import { useQueryClient } from "@tanstack/react-query";
+import { useRef } from "react";
 import { Link } from "react-router";
 import { call } from "../../api/call.ts";
+import { createMaker } from "../../api/make-once.ts";
 import type { ListedWebhookEndpoint } from "../../api/operations.ts";
 import { refresh, useCall } from "../../api/query.ts";
 import { Field } from "../../ui/field.tsx";
@@ -21,11 +23,20 @@ const followMs = 10_000;
 const Webhooks = () => {
   const endpoints = useCall("listWebhookEndpoints", {}, { everyMs: followMs });
   const client = useQueryClient();
+  const maker = useRef(createMaker());
   const [secretDialog, showSecret] = useSecret(texts.secretTitle);
   const create = async ({ url = "", name = "" }): Promise<void> => {
-    const made = await call("createWebhookEndpoint", { body: { url, name } });
-    showSecret(made.secret);
-    await refresh(client, ["listWebhookEndpoints"]);
+    try {
+      const made = await maker.current({
+        name,
+        list: async () => (await call("listWebhookEndpoints")).data,
+        make: () => call("createWebhookEndpoint", { body: { url, name } }),
+      });
+      showSecret(made.secret);
+    } finally {
+      // Not waited for: it is read as soon as there is a connection.
+      void refresh(client, ["listWebhookEndpoints"]);
+    }
   };
   return (
     <Page title={texts.title}>
