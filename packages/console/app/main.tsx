@@ -8,9 +8,11 @@ import { queryClient } from "./api/query.ts";
 import { App } from "./app.tsx";
 import { takeArrival } from "./ceremonies/arrival.ts";
 import { reloadOnLostChunk } from "./frame/stale-tab.ts";
+import { ignoreSecondClicks } from "./ui/second-clicks.ts";
 
 const arrival = takeArrival();
 reloadOnLostChunk();
+ignoreSecondClicks();
 const root = document.querySelector("#console");
 if (root === null) throw new Error("the page has no place for the console");
 createRoot(root).render(

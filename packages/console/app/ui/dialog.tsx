@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useId, useRef } from "react";
 import { Button } from "./button.tsx";
 import { Action } from "./form.tsx";
+import { holdClicks } from "./second-clicks.ts";
 import { texts } from "./texts.ts";
 import styles from "./ui.module.css";
 
@@ -17,6 +18,8 @@ export const Dialog = ({ title, children, onClose }: DialogProps) => {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     dialog.current?.showModal();
+    holdClicks();
+    return () => void holdClicks();
   }, []);
   return (
     <dialog

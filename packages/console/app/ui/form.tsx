@@ -1,6 +1,7 @@
 import { type FormEvent, type ReactNode, useRef, useState } from "react";
 import { Button } from "./button.tsx";
 import { ErrorNotice } from "./notice.tsx";
+import { holdClicks, secondMsMax } from "./second-clicks.ts";
 import styles from "./ui.module.css";
 
 type Fields = Readonly<Record<string, string>>;
@@ -96,13 +97,19 @@ const useAct = () => {
     isUnderWay.current = true;
     setBusy(true);
     setError(undefined);
-    try {
-      await what();
-    } catch (thrown) {
-      setError(thrown);
-    } finally {
+    const end = (): void => {
       isUnderWay.current = false;
       setBusy(false);
+    };
+    const letClick = holdClicks();
+    const heldUntil = performance.now() + secondMsMax;
+    try {
+      await what();
+      setTimeout(end, heldUntil - performance.now());
+    } catch (thrown) {
+      setError(thrown);
+      letClick();
+      end();
     }
   };
   return { isBusy, act, fault: error !== undefined && <ErrorNotice error={error} /> };
