@@ -1,0 +1,51 @@
+import type { BrowserContext, Page } from "playwright-core";
+
+type Searched = { context: BrowserContext; tab: { page: Page } };
+
+/** Writes down all that a page holds and keeps, by place. */
+const readPlaces = `(async () => {
+  const read = async (request) => new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+  const databases = [];
+  for (const { name } of await indexedDB.databases()) {
+    const database = await read(indexedDB.open(name));
+    for (const store of database.objectStoreNames) {
+      databases.push(name, await read(database.transaction(store).objectStore(store).getAll()));
+    }
+    database.close();
+  }
+  const kept = [];
+  for (const name of await caches.keys()) {
+    for (const request of await (await caches.open(name)).keys()) {
+      kept.push(request.url, await (await caches.match(request)).text());
+    }
+  }
+  return {
+    page: document.documentElement.outerHTML,
+    fields: [...document.querySelectorAll("input, textarea")].map(({ value }) => value),
+    address: location.href,
+    history: history.state,
+    "local storage": { ...localStorage },
+    "session storage": { ...sessionStorage },
+    cookies: document.cookie,
+    databases,
+    caches: kept,
+    requests: performance.getEntries().map(({ name }) => name),
+  };
+})()`;
+
+/** In how many places of a browser a secret stands, by name: in its page, and wherever it keeps things. */
+export const findSecret = async (
+  { context, tab }: Searched,
+  secret: string,
+): Promise<Record<string, number>> => {
+  const places = await tab.page.evaluate<Record<string, unknown>>(readPlaces);
+  const storage = await context.storageState({ indexedDB: true });
+  return Object.fromEntries(
+    Object.entries({ ...places, storage })
+      .map(([name, held]) => [name, JSON.stringify(held ?? "").split(secret).length - 1] as const)
+      .filter(([, count]) => count > 0),
+  );
+};
