@@ -102,22 +102,23 @@ export type Notice = {
   occurredAt?: string;
 };
 
-/** Sends a signed settlement notice, as a provider would (Standard Webhooks 1.0). */
+/** Sends a signed settlement notice as a provider would, once it occurred (Standard Webhooks 1.0). */
 export const sendNotice = async (
   baseUrl: string,
   { provider, secret }: { provider: string; secret: string },
   notice: Notice,
   more: Record<string, string> = {},
 ): Promise<number> => {
+  const { occurredAt = new Date().toISOString() } = notice;
   const body = JSON.stringify({
     ...usdcOnBase,
     destinationAddress: shopAddress,
     sourceTransaction: null,
-    occurredAt: new Date().toISOString(),
     ...notice,
+    occurredAt,
   });
   const id = `msg_${randomUUID()}`;
-  const timestamp = Math.floor(Date.now() / 1000).toString();
+  const timestamp = Math.floor(Date.parse(occurredAt) / 1000).toString();
   const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
   const signature = createHmac("sha256", key).update(`${id}.${timestamp}.${body}`).digest("base64");
   const answer = await request(`${baseUrl}/settlement-notices/${provider}`, {

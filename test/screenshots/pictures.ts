@@ -1,0 +1,47 @@
+import { createHash } from "node:crypto";
+import { readFileSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { projectRoot } from "../rig/child.ts";
+
+const picturesFolder = ".github/pictures";
+
+/** The pictures by name; `main.ts` takes each of them. */
+export const pictures = ["checkout-phone", "checkout-computer", "overview", "webhook-log"] as const;
+export type Picture = (typeof pictures)[number];
+
+/** How large a picture may be: a README is read on phones, too. */
+export const pictureBytesMax = 150_000;
+
+export const pathOfPicture = (picture: Picture): string => `${picturesFolder}/${picture}.png`;
+
+/** The file that tells of which sources the pictures were taken. */
+export const digestFile = join(projectRoot, picturesFolder, "sources.sha256");
+
+/** What draws the pages in the pictures, and what they are taken with. */
+const sources = [
+  "services/links-api/src/pages",
+  "packages/console/app/frame",
+  "packages/console/app/ui",
+  "packages/console/app/pages/overview",
+  "packages/console/app/pages/webhooks",
+  "packages/console/app/tokens.css",
+  "test/screenshots",
+];
+
+const listFiles = (path: string): string[] =>
+  statSync(join(projectRoot, path)).isFile()
+    ? [path]
+    : readdirSync(join(projectRoot, path)).flatMap((name) => listFiles(`${path}/${name}`));
+
+/** Tells what the pictures show apart from what it was, or will be, at another time. */
+export const digestPictured = (): string => {
+  const hash = createHash("sha256");
+  const files = sources.flatMap(listFiles).filter((file) => !file.endsWith(".test.ts"));
+  for (const file of files.toSorted()) {
+    hash
+      .update(`${file}\0`)
+      .update(readFileSync(join(projectRoot, file)))
+      .update("\0");
+  }
+  return `${hash.digest("hex")}\n`;
+};
