@@ -124,7 +124,7 @@ export const hadEndpoint = (pool: Db, { userId, id }: OwnEndpoint): Promise<bool
 
 const OwnedRow = z.object({ id: z.string(), userId: z.string(), origin: z.string() });
 
-/** The endpoints that events of the accounts are owed to, under {@link shareEndpoints}. */
+/** The endpoints that events of the accounts are owed to, under {@link shareEndpoints}, the oldest first. */
 export const listEnabledEndpoints = async (
   tx: Transaction,
   userIds: readonly string[],
@@ -132,6 +132,7 @@ export const listEnabledEndpoints = async (
   tx.any(sql.prepared("list_enabled_endpoints", OwnedRow)`
     SELECT id, user_id AS "userId", origin FROM endpoints
     WHERE user_id = ANY(${sql.array([...userIds], "text")}) AND deleted_at IS NULL AND enabled
+    ORDER BY id
   `);
 
 const TargetRow = z.object({
