@@ -249,14 +249,16 @@ withHelm.describe("the one origin", () => {
   test("an Ingress leads every path where the all-in-one does", async () => {
     const [ingress] = ofKind(await renderChart("production"), "Ingress");
     if (ingress === undefined) throw new Error("there is no Ingress");
-    const [rule] = (ingress["spec"] as IngressSpec).rules;
-    expect(rule?.host).toBe("api.example.com");
-    const rules = (rule?.http.paths ?? []).map(({ path, backend }) => ({
-      path,
-      service: backend.service.name,
-    }));
-    for (const path of paths)
-      expect([path, serviceByPrefix(rules, path)]).toEqual([path, serviceFor(path)]);
+    const { rules: found } = ingress["spec"] as IngressSpec;
+    expect(found.map(({ host }) => host)).toEqual(["api.example.com", "pay.example.com"]);
+    for (const { http } of found) {
+      const rules = http.paths.map(({ path, backend }) => ({
+        path,
+        service: backend.service.name,
+      }));
+      for (const path of paths)
+        expect([path, serviceByPrefix(rules, path)]).toEqual([path, serviceFor(path)]);
+    }
   });
 
   test("an HTTPRoute leads every path where the all-in-one does", async () => {

@@ -48,20 +48,3 @@ export const like = (name: string, more?: Schema): Schema => ({
 });
 /** The form with its description, if values.yaml does not have one. */
 export const say = (description: string, schema: Schema): Schema => ({ description, ...schema });
-
-/** Holds if the value at a dotted path is given and has the form. */
-export const where = (path: string, form: Schema): Schema => {
-  const [name = "", ...rest] = path.split(".");
-  const inner = rest.length === 0 ? form : where(rest.join("."), form);
-  return { required: [name], properties: { [name]: inner } };
-};
-/** Holds if the part of the values at a path is switched on. */
-export const isOn = (path: string): Schema => where(`${path}.enabled`, { const: true });
-/** If the condition holds, the value at the path, if given, has the form. */
-export const must = (condition: Schema, path: string, form: Schema): Schema => ({
-  if: condition,
-  // oxlint-disable-next-line unicorn/no-thenable -- The word is JSON Schema's.
-  then: path
-    .split(".")
-    .reduceRight<Schema>((inner, name) => ({ properties: { [name]: inner } }), form),
-});

@@ -5,17 +5,14 @@ import {
   count,
   flag,
   group,
-  isOn,
   like,
   list,
   manifest,
-  must,
   number,
   oneOf,
   ref,
   say,
   text,
-  where,
 } from "./schema-forms.ts";
 
 const name = "^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$";
@@ -56,7 +53,7 @@ const values: Record<string, Schema> = {
   global: say("Helm's own, for charts that contain this one.", manifest()),
   nameOverride: text(name, { maxLength: 38 }),
   fullnameOverride: text(name, { maxLength: 38 }),
-  baseUrl: text(String.raw`^https?://[^/?#@\s]+$`),
+  baseUrl: text(String.raw`^(https?://[^/?#@\s]+)?$`),
   checkoutUrl: text(String.raw`^(https?://[^/?#@\s]+)?$`),
   allowInsecureCookie: flag,
   trustedProxies: list(text(`^(?:${ipv4}(?:${bits4})?|${ipv6}(?:${bits6})?)$`)),
@@ -94,7 +91,7 @@ const values: Record<string, Schema> = {
     signInRpcUrls: secret,
   }),
   kafka: group("The brokers.", {
-    brokers: list(text(String.raw`^[^\s,:]+:\d{1,5}$`), { minItems: 1 }),
+    brokers: list(text(String.raw`^[^\s,:]+:\d{1,5}$`)),
     topicPrefix: text("^[a-z0-9._-]{0,40}$"),
     replicationFactor: count(1, 9),
     ssl: flag,
@@ -170,8 +167,16 @@ const values: Record<string, Schema> = {
     enabled: flag,
     className: text(),
     annotations: strings,
-    host: text("^[a-z0-9.*-]*$"),
-    tls: group("TLS at the Ingress.", { secretName: text() }),
+    hosts: list(text("^[a-z0-9.*-]+$")),
+    tls: list({
+      type: "object",
+      required: ["secretName"],
+      additionalProperties: false,
+      properties: {
+        secretName: text(undefined, { minLength: 1 }),
+        hosts: list(text("^[a-z0-9.*-]+$"), { minItems: 1 }),
+      },
+    }),
   }),
   httpRoute: group("A way in by the Gateway API.", {
     enabled: flag,
@@ -259,33 +264,6 @@ const definitions: Record<string, Schema> = {
   maxUnavailable: { anyOf: [{ type: "integer", minimum: 1 }, text("^[1-9][0-9]?%$")] },
 };
 
-const hasWayIn: Schema = { anyOf: [isOn("ingress"), isOn("httpRoute")] };
-const isGiven = { minLength: 1 };
-const loopback = String.raw`^http://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$`;
-const isPlainHttpFromAfar: Schema = {
-  allOf: [
-    where("baseUrl", { pattern: "^http://" }),
-    { not: where("baseUrl", { pattern: loopback }) },
-  ],
-};
-
-/** What one value requires of another. */
-const conditions: Schema[] = [
-  must(hasWayIn, "trustedProxies", { minItems: 1 }),
-  must({ allOf: [hasWayIn, isOn("networkPolicy")] }, "networkPolicy.edgeFrom", { minItems: 1 }),
-  must(isOn("httpRoute"), "httpRoute.parentRefs", { minItems: 1 }),
-  must(where("authKeys.oidc.issuer", isGiven), "authKeys.oidc.clientId", isGiven),
-  must(where("authKeys.oidc.clientId", isGiven), "authKeys.oidc.issuer", isGiven),
-  must(where("authKeys.signUp", { const: "oidc" }), "authKeys.oidc.issuer", isGiven),
-  must(
-    where("authKeys.signInMethods", { contains: { const: "oidc" } }),
-    "authKeys.oidc.issuer",
-    isGiven,
-  ),
-  must(where("authKeys.oidc.allowedGroups", { minItems: 1 }), "authKeys.oidc.issuer", isGiven),
-  must(isPlainHttpFromAfar, "allowInsecureCookie", { const: true }),
-];
-
 /** values.schema.json: the forms above, each with its description in values.yaml. */
 export const valuesSchemaText = (valuesYaml: URL): string => {
   const { contents } = parseDocument(readFileSync(valuesYaml, "utf8"));
@@ -294,7 +272,6 @@ export const valuesSchemaText = (valuesYaml: URL): string => {
     $schema: "http://json-schema.org/draft-07/schema#",
     title: "Values of the chart payment-links",
     ...describe(group(undefined, values), readDescriptions(contents), ""),
-    allOf: conditions,
     definitions,
   };
   return `${JSON.stringify(schema, undefined, 2)}\n`;

@@ -8,12 +8,6 @@ One variable from a Secret: the Secret that the value names; if none, the one ma
 {{- if not $name -}}
 {{- $name = ternary .inline .root.Values.secrets.existingSecret (ne $secret.value "") -}}
 {{- end -}}
-{{- if and $secret.existingSecret $secret.value -}}
-{{- fail (printf "secrets.%s: existingSecret and value are both given; one of them must go" .secret) -}}
-{{- end -}}
-{{- if not (or $name .isOptional) -}}
-{{- fail (printf "secrets.%s: give existingSecret (or secrets.existingSecret for all of them)" .secret) -}}
-{{- end -}}
 {{- if $name }}
 - name: {{ .env }}
   valueFrom:

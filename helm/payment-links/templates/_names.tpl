@@ -44,9 +44,20 @@ webhook-dispatcher: webhookDispatcher
 {{- end -}}
 {{- end -}}
 
-{{/* The host of `baseUrl`, for an Ingress or an HTTPRoute that names none. */}}
-{{- define "payment-links.host" -}}
-{{- (urlParse .Values.baseUrl).host | splitList ":" | first -}}
+{{/* The host of an origin, without its port. */}}
+{{- define "payment-links.hostOf" -}}
+{{- (urlParse (default "" .)).host | splitList ":" | first -}}
+{{- end -}}
+
+{{/* The hosts that lead here, by the value that names them; those of the origins where it names none. */}}
+{{- define "payment-links.routedHosts" -}}
+{{- $origins := list (include "payment-links.hostOf" .Values.baseUrl) (include "payment-links.hostOf" .Values.checkoutUrl) | compact | uniq -}}
+{{- if .Values.ingress.enabled }}
+ingress.hosts: {{ .Values.ingress.hosts | default $origins | toJson }}
+{{- end }}
+{{- if .Values.httpRoute.enabled }}
+httpRoute.hostnames: {{ .Values.httpRoute.hostnames | default $origins | toJson }}
+{{- end }}
 {{- end -}}
 
 {{/*

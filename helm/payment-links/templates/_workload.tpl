@@ -1,18 +1,11 @@
 {{/*
 All resources of one service: ServiceAccount, Service, Deployment, and if they apply PodDisruptionBudget
-and HorizontalPodAutoscaler. Takes `root`, `service`, `key` (its block of values), `ownEnv` (its own variables).
+and HorizontalPodAutoscaler. Takes `root`, `service`, `key` (its block of values).
 */}}
 {{- define "payment-links.workload" -}}
 {{- $values := index .root.Values .key -}}
 {{- $name := printf "%s-%s" (include "payment-links.fullname" .root) .service -}}
-{{- $inline := printf "%s-secrets" (include "payment-links.fullname" .root) -}}
-{{- if gt (int $values.autoscaling.minReplicas) (int $values.autoscaling.maxReplicas) -}}
-{{- fail (printf "%s.autoscaling.maxReplicas: is less than minReplicas" .key) -}}
-{{- end -}}
-{{- if le (int .root.Values.terminationGracePeriodSeconds) (add (int .root.Values.drainDelaySeconds) 25) -}}
-{{- fail "terminationGracePeriodSeconds: is not more than drainDelaySeconds and 25 s" -}}
-{{- end -}}
-{{- $context := merge (dict "values" $values "name" $name "inline" $inline "component" .service) . -}}
+{{- $context := merge (dict "values" $values "name" $name "component" .service) . -}}
 apiVersion: v1
 kind: ServiceAccount
 metadata:
@@ -132,7 +125,10 @@ spec:
             - { name: http, containerPort: 8080, protocol: TCP }
             - { name: internal, containerPort: 8081, protocol: TCP }
           env:
-            {{- include "payment-links.checkedEnv" . | nindent 12 }}
+            {{- include "payment-links.ownEnvOf" . | nindent 12 }}
+            {{- with .values.extraEnv }}
+            {{- toYaml . | nindent 12 }}
+            {{- end }}
           {{- include "payment-links.probes" . | nindent 10 }}
           resources: {{- toYaml .values.resources | nindent 12 }}
           volumeMounts: {{- include "payment-links.volumeMounts" .root | nindent 12 }}
@@ -163,25 +159,11 @@ livenessProbe:
   terminationGracePeriodSeconds: 5
 {{- end -}}
 
-{{/* The common variables, the service's own and the operator's, each name once. */}}
-{{- define "payment-links.checkedEnv" -}}
-{{- $ours := include "payment-links.env" . -}}
-{{- $own := include .ownEnv . -}}
-{{- $seen := dict -}}
-{{- range concat (fromYamlArray $ours) (fromYamlArray $own | default list) -}}
-{{- $_ := set $seen .name true -}}
-{{- end -}}
-{{- range .values.extraEnv -}}
-{{- if hasKey $seen .name -}}
-{{- fail (printf "%s.extraEnv: %s is set by the chart, or given twice" $.key .name) -}}
-{{- end -}}
-{{- $_ := set $seen .name true -}}
-{{- end -}}
-{{ $ours }}
-{{- with trim $own }}
+{{/* The variables that the chart sets in a service: the common ones and the service's own. */}}
+{{- define "payment-links.ownEnvOf" -}}
+{{- $context := merge (dict "values" (index .root.Values .key) "inline" (printf "%s-secrets" (include "payment-links.fullname" .root))) . -}}
+{{ include "payment-links.env" $context }}
+{{- with include (printf "payment-links.%sEnv" .key) $context | trim }}
 {{ . }}
-{{- end }}
-{{- with .values.extraEnv }}
-{{ toYaml . }}
 {{- end }}
 {{- end -}}
