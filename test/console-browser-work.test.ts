@@ -160,7 +160,7 @@ const expectForgotten = async (person: Person, secret: string): Promise<void> =>
 describe("a secret", () => {
   test("of a key stands in the page once, and nowhere in the browser afterwards", async () => {
     const person = await system.signUp("rosa");
-    const { context, faults, goTo, tab } = person;
+    const { faults, goTo, tab } = person;
     await goTo("/keys");
     await tab.page.getByText("Restrict it further").click();
     await tab.page.getByLabel("Only from addresses or CIDRs").fill("203.0.113.0/24, 2001:db8::1");
@@ -267,7 +267,7 @@ describe("a secret", () => {
 describe("the account", () => {
   test("shows what a payer will see while it is typed, and saves only what was touched", async () => {
     const person = await system.signUp("uma");
-    const { context, faults, goTo, tab } = person;
+    const { faults, goTo, tab } = person;
     const sent: unknown[] = [];
     await context.route("**/console/api/account", (route) => {
       if (route.request().method() === "PATCH") sent.push(route.request().postDataJSON());
@@ -436,7 +436,7 @@ describe("what became of payments", () => {
 
   test("stands in an endpoint's log, by state and type, with the facts of each attempt", async () => {
     const person = await system.signUp("abby", { viewport: { width: 320, height: 640 } });
-    const { context, faults, goTo, tab } = person;
+    const { faults, goTo, tab } = person;
     const delivery: DeliveryData = {
       id: "evt_1",
       eventType: "payment_link.completed",
