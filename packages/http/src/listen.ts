@@ -55,6 +55,11 @@ type ListenOptions = {
 const connectionsMaxDefault = 2_500;
 /** Requests that a client may send on one connection before the first of them is answered. */
 const pipelinedMax = 100;
+/**
+ * Connections that wait to be taken. All readers of a process that stops come to another within two
+ * seconds; whom a full queue drops tries again after 1, 3, 7, 15 s. Linux lets it be 4,096 by itself.
+ */
+const backlogMax = 4_096;
 /** Node looks at slow requests this often, and not for as long as one may take. */
 const timeouts = {
   headersTimeout: 15_000,
@@ -146,7 +151,7 @@ const start = (
       reject(isTaken ? new PortTakenError(text) : error);
     };
     server.once("error", fail);
-    server.listen({ host, port }, () => {
+    server.listen({ host, port, backlog: backlogMax }, () => {
       server.off("error", fail);
       resolve();
     });
