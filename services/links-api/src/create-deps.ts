@@ -4,7 +4,9 @@ import type { Ground } from "@payment-links/process";
 import type { Deps } from "./deps.ts";
 import { createCounters } from "./metrics.ts";
 import { createWrittenAccounts } from "./store/accounts.ts";
+import { createLinkMarks } from "./store/link-marks.ts";
 import { createLinkViews } from "./store/link-views.ts";
+import { createPendingPayments } from "./store/payments.ts";
 
 type Own = Pick<Deps, "settlementChains" | "webhookHeaderPrefix" | "wakeRelay"> & {
   eventStreamLimits: Parameters<typeof createEventStreams>[0]["limits"];
@@ -23,6 +25,8 @@ export const createDeps = (ground: Ground, { eventStreamLimits: limits, ...own }
     ...own,
     tokenOf: indexTokens(catalogue, checkoutUrl),
     findLinkView: createLinkViews(pool),
+    listPendingPayments: createPendingPayments(pool),
+    findLinkMark: createLinkMarks(pool, clock),
     createBody: createLinkBody(() => clock.now()),
     counters: createCounters(metrics),
     deepPages: createDeepPages({ clock, metrics }),

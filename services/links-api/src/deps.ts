@@ -5,6 +5,8 @@ import type { Ground } from "@payment-links/process";
 import type { Counters } from "./metrics.ts";
 import type { WrittenAccounts } from "./store/accounts.ts";
 import type { FindLinkView } from "./store/link-views.ts";
+import type { ListPendingPayments } from "./store/payments.ts";
+import type { ReadOne } from "./store/read-together.ts";
 
 /** What this service gives its rooms: the ground, and what it made on the ground. */
 export type Deps = Pick<
@@ -18,6 +20,9 @@ export type Deps = Pick<
   /** What the names of the headers that authenticate a webhook begin with. */
   webhookHeaderPrefix: string;
   findLinkView: FindLinkView;
+  listPendingPayments: ListPendingPayments;
+  /** The mark of what a stream follows, by its key. */
+  findLinkMark: ReadOne<string>;
   createBody: z.ZodType<z.output<ReturnType<typeof createLinkBody>>>;
   counters: Counters;
   deepPages: DeepPages;

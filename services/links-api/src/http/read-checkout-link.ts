@@ -4,7 +4,7 @@ import type { Deps } from "../deps.ts";
 import { chainPaymentId } from "../domain/chain-payment-id.ts";
 import type { OwnedLinkView } from "../domain/link-view.ts";
 import { instructPayer } from "../domain/payment-instructions.ts";
-import { findPayment, listPendingPayments } from "../store/payments.ts";
+import { findPayment } from "../store/payments.ts";
 import { showCheckoutLink } from "./show-checkout-link.ts";
 
 /** Reads a link as it is now; without one of that id it is refused. */
@@ -31,7 +31,7 @@ export const readCheckoutLink = async (
   const now = deps.clock.now();
   const { settlementChains } = deps;
   const advice = instructPayer(link, token, { amount, settlementChains, now });
-  const pending = await listPendingPayments(deps.pool, linkId);
+  const pending = await deps.listPendingPayments(linkId);
   const followed =
     sourceTransaction === undefined
       ? undefined

@@ -3,7 +3,6 @@ import { CheckoutEventsQuery } from "@payment-links/contracts";
 import { readParam, readQuery } from "@payment-links/http";
 import type { Deps } from "../deps.ts";
 import { followedKey } from "../domain/followed-link.ts";
-import { findNewMarks } from "../store/link-marks.ts";
 import { getLinkView, paymentIdOn, readCheckoutLink } from "./read-checkout-link.ts";
 
 /**
@@ -23,13 +22,9 @@ export const streamCheckoutLink =
     await deps.eventStreams.open(req, res, {
       key,
       look: async () => {
-        const unknown = { key, linkId, paymentId, mark: "" };
-        const [found] = await findNewMarks(deps.pool, [unknown], deps.clock.now());
-        const state = await readCheckoutLink(deps, linkId, {
-          sourceTransaction,
-          amount: undefined,
-        });
-        return { mark: found?.mark ?? "", state };
+        const mark = (await deps.findLinkMark(key)) ?? "";
+        const query = { sourceTransaction, amount: undefined };
+        return { mark, state: await readCheckoutLink(deps, linkId, query) };
       },
     });
   };

@@ -4,8 +4,8 @@ import { readFollowedKey } from "../domain/followed-link.ts";
 import { findNewMarks } from "../store/link-marks.ts";
 
 const linksAtOnceMax = 1_000;
-/** Half of a pool is left to callers. */
-const looksAtOnceMax = 5;
+/** They are read together. */
+const looksAtOnceMax = 100;
 
 /**
  * Looks, once a second, whether a link that somebody follows has changed, and tells those who follow it.

@@ -14,7 +14,6 @@ import type { Deps } from "../deps.ts";
 import { statusAt } from "../domain/link.ts";
 import { instructPayer, remainingAmount } from "../domain/payment-instructions.ts";
 import type { OwnedLinkView } from "../domain/link-view.ts";
-import { listPendingPayments } from "../store/payments.ts";
 import { answerPage } from "./answer-page.ts";
 import { assetUrl } from "./assets.ts";
 import { checkoutTexts as texts, fill } from "./checkout-texts.ts";
@@ -58,7 +57,7 @@ export const getCheckoutPage =
       return;
     }
     const { instructions } = advice;
-    const pending = await listPendingPayments(deps.pool, linkId);
+    const pending = await deps.listPendingPayments(linkId);
     const state = `${page.status} ${link.receivedAmount} null`;
     const { publicRpcUrl } = token.chain;
     const pay = showPay({ linkId, state, instructions, pending, token: shown, publicRpcUrl });

@@ -1,8 +1,17 @@
 import { sql } from "slonik";
 import * as z from "zod";
 import type { Db } from "@payment-links/postgres";
-import type { FollowedLink } from "../domain/followed-link.ts";
+import { type FollowedLink, readFollowedKey } from "../domain/followed-link.ts";
 import { pendingPaymentsMax } from "./payments.ts";
+import { type ReadOne, readTogether } from "./read-together.ts";
+
+/** Reads the mark of what is followed, for all who ask in one turn; without such a link there is none. */
+export const createLinkMarks = (db: Db, clock: { now(): Date }): ReadOne<string> =>
+  readTogether(async (keys) => {
+    const unmarked = keys.map((key) => ({ key, mark: "", ...readFollowedKey(key) }));
+    const marks = await findNewMarks(db, unmarked, clock.now());
+    return new Map(marks.map(({ key, mark }) => [key, mark]));
+  });
 
 /** Something that is followed, with the mark under which it was last read. */
 export type MarkedLink = FollowedLink & { key: string; mark: string };

@@ -1,10 +1,10 @@
-import DataLoader from "dataloader";
 import { type FragmentSqlToken, sql } from "slonik";
 import * as z from "zod";
 import { LinkStatus, LinkTexts } from "@payment-links/contracts";
 import type { Db } from "@payment-links/postgres";
 import type { LinkView, OwnedLinkView, OwnerView } from "../domain/link-view.ts";
 import { textColumns } from "./links.ts";
+import { type ReadOne, readTogether } from "./read-together.ts";
 
 /** A row of {@link columns}. */
 export const ViewRow = z.object({
@@ -59,38 +59,14 @@ export const columns = sql.fragment`
 `;
 
 /** Finds a link with its owner's profile; undefined if there is none. */
-export type FindLinkView = (linkId: string) => Promise<OwnedLinkView | undefined>;
+export type FindLinkView = ReadOne<OwnedLinkView>;
 
-const viewsAtOnceMax = 100;
-
-/**
- * Reads links as they are now, by primary keys only. One statement reads those of one turn of the
- * event loop, which under load costs less than half. Nothing is cached.
- */
-export const createLinkViews = (db: Db): FindLinkView => {
-  const loader = new DataLoader<string, OwnedLinkView | undefined>(
-    async (linkIds) => {
-      const views = await findLinkViews(db, linkIds).catch((error: unknown) => {
-        if (linkIds.length === 1) throw error;
-        return undefined;
-      });
-      // One row that cannot be read does not fail the others.
-      if (views === undefined) return Promise.all(linkIds.map((linkId) => readAlone(db, linkId)));
-      const byId = new Map(views.map((view) => [view.id, view]));
-      return linkIds.map((linkId) => byId.get(linkId));
-    },
-    { cache: false, maxBatchSize: viewsAtOnceMax, batchScheduleFn: (run) => setImmediate(run) },
-  );
-  return (linkId) => loader.load(linkId);
-};
-
-const readAlone = async (db: Db, linkId: string): Promise<OwnedLinkView | undefined | Error> => {
-  try {
-    return (await findLinkViews(db, [linkId]))[0];
-  } catch (error) {
-    return error instanceof Error ? error : new Error("a link cannot be read", { cause: error });
-  }
-};
+/** Reads links as they are now, by primary keys only. */
+export const createLinkViews = (db: Db): FindLinkView =>
+  readTogether(async (linkIds) => {
+    const views = await findLinkViews(db, linkIds);
+    return new Map(views.map((view) => [view.id, view]));
+  });
 
 const findLinkViews = (db: Db, linkIds: readonly string[]): Promise<readonly OwnedLinkView[]> =>
   db.any(sql.prepared("find_link_views", OwnedViewRow)`

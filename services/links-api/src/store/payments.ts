@@ -3,6 +3,7 @@ import * as z from "zod";
 import { Amount, PaymentStatus, unappliedReasons } from "@payment-links/contracts";
 import { type Db, NothingRow, type Transaction } from "@payment-links/postgres";
 import type { Payment } from "../domain/payment.ts";
+import { readTogether } from "./read-together.ts";
 
 /** A row of {@link columns}. */
 export const PaymentRow = z.object({
@@ -126,12 +127,26 @@ export const listPayments = async (
 export const pendingPaymentsMax = 10;
 
 /** The newest payments of a link that are seen but have not settled yet. */
-export const listPendingPayments = async (db: Db, linkId: string): Promise<readonly Payment[]> =>
-  db.any(sql.type(PaymentRow)`
-    SELECT ${columns} FROM payments WHERE link_id = ${linkId} AND status = 'processing'
-    ORDER BY first_seen_at DESC, id DESC
-    LIMIT ${pendingPaymentsMax}
-  `);
+export type ListPendingPayments = (linkId: string) => Promise<readonly Payment[]>;
+
+/** Reads them as they are now, for all who ask in one turn. */
+export const createPendingPayments = (db: Db): ListPendingPayments => {
+  const read = readTogether(async (linkIds) => {
+    const payments = await db.any(sql.prepared("list_pending_payments", PaymentRow)`
+      SELECT ${columns}
+      FROM unnest(${sql.array([...linkIds], "text")}) AS wanted (link_id)
+      CROSS JOIN LATERAL (
+        SELECT * FROM payments
+        WHERE payments.link_id = wanted.link_id AND payments.status = 'processing'
+        ORDER BY payments.first_seen_at DESC, payments.id DESC
+        LIMIT ${pendingPaymentsMax}
+      ) AS payments
+      ORDER BY payments.first_seen_at DESC, payments.id DESC
+    `);
+    return Map.groupBy(payments, ({ linkId }) => linkId);
+  });
+  return async (linkId) => (await read(linkId)) ?? [];
+};
 
 /** Finds a payment that was applied to its link. */
 export const findAppliedPayment = async (
