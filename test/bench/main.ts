@@ -11,6 +11,7 @@ import { benchList } from "./list.ts";
 import { benchRetrieve } from "./retrieve.ts";
 import type { Verdict } from "./rounds.ts";
 import { type Stage, openStage } from "./stage.ts";
+import { benchStreams } from "./streams.ts";
 import { benchTracing } from "./tracing.ts";
 import { benchWatch } from "./watch.ts";
 
@@ -35,6 +36,7 @@ const benches = {
   hanging: benchHanging,
   backlog: benchBacklog,
   watch: benchWatch,
+  streams: benchStreams,
   tracing: benchTracing,
   console: benchConsole,
 };

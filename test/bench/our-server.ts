@@ -57,7 +57,7 @@ const authKeys = createAuthKeys(
   readConfig(authKeysConfig, {}),
 );
 const ground = await openGround("links-api", env["LINKS_API_URL"] ?? "");
-const linksApi = createLinksApi({ ...ground, ask: authKeys.ask }, readConfig(linksApiConfig, {}));
+const linksApi = createLinksApi({ ...ground, ask: authKeys.ask }, readConfig(linksApiConfig, env));
 for (const service of [authKeys, linksApi]) {
   stopList.add(service.name, () => service.stop());
   await service.start();

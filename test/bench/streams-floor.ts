@@ -1,0 +1,19 @@
+import { type ServerResponse, createServer } from "node:http";
+
+// The least that holds event streams open: a head, one event of the size that is asked for, and a
+// comment now and then.
+const { env } = process;
+const streams = new Set<ServerResponse>();
+const data = JSON.stringify("x".repeat(Number(env["STATE_BYTES"])));
+
+const server = createServer((_req, res) => {
+  res.writeHead(200, { "Content-Type": "text/event-stream", "Cache-Control": "no-store" });
+  res.write(`retry: 2000\nid: 1\nevent: state\ndata: ${data}\n\n`);
+  streams.add(res);
+  res.once("close", () => streams.delete(res));
+});
+setInterval(() => {
+  for (const res of streams) res.write(":\n\n");
+}, 15_000);
+server.listen(Number(env["PORT"]), "127.0.0.1", () => process.stdout.write("listening\n"));
+process.on("SIGTERM", () => process.exit(0));

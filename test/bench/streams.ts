@@ -1,0 +1,155 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Client } from "pg";
+import { authKeysMigration } from "@payment-links/auth-keys";
+import { linksApiMigration } from "@payment-links/links-api";
+import { type Child, startChild, waitListening } from "../rig/child.ts";
+import { call, openMerchant } from "../rig/client.ts";
+import { findFreePorts } from "../rig/free-port.ts";
+import { residentBytesOf } from "../rig/resident-memory.ts";
+import { say } from "./bench-postgres.ts";
+import { openBenchDatabase } from "./database.ts";
+import type { Verdict } from "./rounds.ts";
+import { openReaders } from "./stream-readers.ts";
+
+const streamCount = Number(process.env["STREAMS"] ?? 5_000);
+const warmUpCount = 200;
+/** So long nothing happens before memory is read. */
+const restMs = 20_000;
+/** So long readers have been on their way before the payments that they must not miss. */
+const moveMs = 700;
+
+/**
+ * Event streams of as many links on one process: KiB of memory for each, against a bare server of the
+ * same events in the same run; how soon all hear that all links were paid in part at one instant; and
+ * a deploy: while a second process takes over from the first, all links are paid, and all must hear it.
+ */
+export const benchStreams = async (): Promise<Verdict> => {
+  const database = await openBenchDatabase([authKeysMigration, linksApiMigration]);
+  const admin = new Client({ connectionString: database.adminUrl });
+  await admin.connect();
+  const [port = 0, internalPort = 0, nextPort = 0, nextInternalPort = 0, floorPort = 0] =
+    await findFreePorts(5);
+  const startOurs = (own: number, internal: number) =>
+    startChild("test/bench/our-server.ts", {
+      AUTH_KEYS_URL: database.urlOf("auth_keys"),
+      LINKS_API_URL: database.urlOf("links_api"),
+      CONNECTIONS: "10",
+      NODE_ENV: "production",
+      SETTLEMENT_CHAINS: "8453",
+      EVENT_STREAMS_MAX: String(streamCount),
+      EVENT_STREAMS_PER_IP_MAX: String(streamCount),
+      PORT: String(own),
+      INTERNAL_PORT: String(internal),
+    });
+  const children = [startOurs(port, internalPort), startOurs(nextPort, nextInternalPort)];
+  try {
+    const [first, next] = children;
+    if (first === undefined || next === undefined) throw new Error("two were started");
+    await Promise.all(children.map(waitListening));
+    const baseUrl = `http://127.0.0.1:${port}`;
+    const system = { baseUrl, internalUrl: `http://127.0.0.1:${internalPort}` };
+    const paths = await fillLinks(admin, system);
+    say(`opening ${streamCount} streams`);
+    const ours = await measureMemory(first, [port, nextPort], paths);
+    const { readers } = ours;
+    const stateBytes = readers.readers[0]?.data.length ?? 0;
+    const told = await timeHearing(ours, () => pay(admin, "active", 10), '"receivedAmount":"10"');
+    say(`all heard of a part after ${told.allMs} ms`);
+
+    const ending = first.end("SIGTERM");
+    await sleep(moveMs);
+    const paid = await timeHearing(ours, () => pay(admin, "completed", 25.5), '"completed"');
+    const isInOrder = (await ending) === 0;
+    const away = readers.readers.map(({ awayMs }) => awayMs).toSorted((a, b) => a - b);
+    readers.close();
+    const floorChild = startChild("test/bench/streams-floor.ts", {
+      PORT: String(floorPort),
+      STATE_BYTES: String(stateBytes),
+    });
+    children.push(floorChild);
+    await waitListening(floorChild);
+    const floor = await measureMemory(floorChild, [floorPort], paths);
+    floor.readers.close();
+    return {
+      ours: round(ours.kibPerStream),
+      floor: round(floor.kibPerStream),
+      ratio: Number((ours.kibPerStream / floor.kibPerStream).toFixed(2)),
+      unit: "KiB/stream",
+      streams: streamCount,
+      residentMib: { ours: ours.residentMib, floor: floor.residentMib },
+      toldMs: told,
+      deploy: { toldMs: paid, awayMs: spread(away), isInOrder },
+    };
+  } finally {
+    await Promise.all(children.map((child) => child.end("SIGTERM")));
+    await admin.end();
+    await database.close();
+  }
+};
+
+const round = (value: number): number => Number(value.toFixed(1));
+
+const spread = (sorted: readonly number[]) => ({
+  medianMs: Math.round(sorted[Math.floor(sorted.length / 2)] ?? 0),
+  allMs: Math.round(sorted.at(-1) ?? 0),
+});
+
+type Measured = Awaited<ReturnType<typeof measureMemory>>;
+
+const measureMemory = async (
+  { pid }: Child,
+  ports: readonly number[],
+  paths: readonly string[],
+) => {
+  // Code is compiled while it runs, and the steady state is what is measured.
+  (await openReaders(ports, paths.slice(0, warmUpCount))).close();
+  await sleep(restMs);
+  const before = residentBytesOf(pid);
+  const readers = await openReaders(ports, paths);
+  await sleep(restMs);
+  const bytes = residentBytesOf(pid);
+  const kibPerStream = (bytes - before) / 1024 / paths.length;
+  return { readers, kibPerStream, residentMib: Math.round(bytes / 1024 ** 2) };
+};
+
+/** How long after a change the middle one and the last one of the readers heard of it. */
+const timeHearing = async (
+  { readers }: Measured,
+  change: () => Promise<unknown>,
+  wanted: string,
+) => {
+  await change();
+  const changedAt = performance.now();
+  const heardAt = await readers.untilAllHear(wanted);
+  return spread(heardAt.map((at) => at - changedAt));
+};
+
+/** All links at one instant, as payments would leave them. */
+const pay = (admin: Client, status: string, amount: number) =>
+  admin.query(
+    `UPDATE links_api.links SET version = version + 1, status = $1, received_amount = $2,
+       current_usage = current_usage + 1`,
+    [status, amount],
+  );
+
+const fillLinks = async (
+  admin: Client,
+  system: { baseUrl: string; internalUrl: string },
+): Promise<string[]> => {
+  const { apiKey } = await openMerchant(system, "bench");
+  const created = await call(`${system.baseUrl}/v1/payment-link`, {
+    method: "POST",
+    headers: { "x-api-key": apiKey },
+    body: { toAmount: "25.5" },
+  });
+  const { rows } = await admin.query<{ id: string }>(
+    `INSERT INTO links_api.links (id, user_id, version, status, to_amount, created_at, wallet_id,
+       destination_address, token_id, chain_id, token_address, payment_reference)
+     SELECT left(id, 22) || lpad(n::text, 10, '0'), user_id, 1, status, to_amount, created_at,
+       wallet_id, destination_address, token_id, chain_id, token_address, md5(id || n)
+     FROM links_api.links, generate_series(1, $2::int) AS n WHERE id = $1 RETURNING id`,
+    [created.body["id"], streamCount],
+  );
+  await admin.query("VACUUM ANALYZE links_api.links");
+  return rows.map(({ id }) => `/checkout/payment-links/${id}/events`);
+};
