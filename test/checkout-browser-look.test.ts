@@ -97,6 +97,25 @@ describe("the checkout at 320 px", () => {
   );
 });
 
+describe("a payer who reads German", () => {
+  test("is told so on every inch of a small phone, and pays", async () => {
+    const payer = await rig.openPayer(
+      { toAmount: "1234.5" },
+      { locale: "de-DE", viewport: { width: 320, height: 568 } },
+    );
+    await payer.goTo(payer.link.pageUrl);
+    await payer.see("1.234,5 USDC zahlen");
+    await payer.page.getByText("Einzelheiten", { exact: true }).click();
+    await payer.see("Eine einfache Überweisung an die Adresse des Empfängers");
+    expect(await findAxeFaults(payer.page)).toEqual([]);
+    const widths = "[document.documentElement.scrollWidth, innerWidth]";
+    expect(await payer.page.evaluate(widths)).toEqual([320, 320]);
+    await payer.page.getByRole("button", { name: "1.234,5 USDC zahlen" }).click();
+    await payer.see("Eine Zahlung von 1.234,5 USDC wurde gesehen und wird bestätigt.");
+    expect(await findAxeFaults(payer.page)).toEqual([]);
+  });
+});
+
 const image = "https://images.test/a.png";
 
 /** As much as an owner may say, of the worst kind. */
@@ -151,7 +170,7 @@ describe("the checkout on a phone", () => {
 
   test("groups an amount as its reader does, digit for digit", async () => {
     const toAmount = "12345678901234567890.123456";
-    const payer = await rig.openPayer({ toAmount }, { locale: "de-DE" });
+    const payer = await rig.openPayer({ toAmount }, { locale: "pt-BR" });
     await payer.goTo(payer.link.pageUrl);
     await payer.see("Pay 12.345.678.901.234.567.890,123456 USDC");
   });

@@ -12,6 +12,8 @@ const policies = {
 };
 
 export type Document = {
+  /** The language that the page speaks; English if not given. */
+  language?: string;
   title: string;
   body: Html;
   status?: number;
@@ -25,7 +27,7 @@ export type Document = {
 /** Answers a whole page: never cached, never framed, and with our own files only. */
 export const answerDocument = (
   res: Response,
-  { title, body, head, status = 200, styleUrl, policy = "document" }: Document,
+  { language = "en", title, body, head, status = 200, styleUrl, policy = "document" }: Document,
 ): void => {
   res.setHeader("Content-Security-Policy", policies[policy]);
   res.setHeader("X-Content-Type-Options", "nosniff");
@@ -33,7 +35,7 @@ export const answerDocument = (
   res.setHeader("Cross-Origin-Opener-Policy", "same-origin");
   res.setHeader("Cache-Control", "no-store");
   const page = html`<!doctype html>
-    <html lang="en">
+    <html lang="${language}">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />

@@ -2,24 +2,28 @@ import type { Request, Response } from "express";
 import type { Refusal } from "@payment-links/contracts";
 import { type Document, answerDocument, html } from "@payment-links/http";
 import { assetUrl } from "./assets.ts";
+import { type Language, chooseLanguage } from "./languages.ts";
+import { siteTexts } from "./site-texts.ts";
+import { siteTextsGerman } from "./site-texts-german.ts";
 
-/** Answers a page in the look of all our pages. */
-export const answerPage = (res: Response, page: Omit<Document, "styleUrl">): void =>
+type Page = Omit<Document, "styleUrl" | "language"> & { language: Language };
+
+/** Answers a page in the look of all our pages, in the language that its reader asked for. */
+export const answerPage = (res: Response, page: Page): void => {
+  res.vary("Accept-Language");
   answerDocument(res, { ...page, styleUrl: assetUrl("page.css") });
-
-const refusedTexts: Readonly<Record<number, { title: string; text: string }>> = {
-  404: { title: "Not found", text: "There is nothing at this address. Please check the link." },
-  429: { title: "Too many requests", text: "Please wait a moment, then load the page again." },
 };
 
-const failedText = { title: "Something went wrong", text: "Please try again in a moment." };
+const texts = { en: siteTexts, de: siteTextsGerman };
 
 /** How a page answers a refusal: with its status, and in words for a person. */
-export const answerPageRefusal = (refusal: Refusal, _req: Request, res: Response): void => {
-  const { title, text } = refusedTexts[refusal.status] ?? failedText;
+export const answerPageRefusal = ({ status }: Refusal, req: Request, res: Response): void => {
+  const language = chooseLanguage(req);
+  const { refused } = texts[language];
+  const { title, text } = status === 404 || status === 429 ? refused[status] : refused.failed;
   const body = html`<main class="card">
     <h1>${title}</h1>
     <p>${text}</p>
   </main>`;
-  answerPage(res, { title, body, status: refusal.status });
+  answerPage(res, { language, title, body, status });
 };

@@ -1,4 +1,5 @@
 import type { NoInstructionsReason } from "../domain/payment-instructions.ts";
+import type { Translated } from "./languages.ts";
 
 /** Every English sentence of the checkout; `{name}` is filled in. Another language is another such file. */
 export const checkoutTexts = {
@@ -142,6 +143,5 @@ export const checkoutTexts = {
   },
 } as const;
 
-/** Fills values into a text's places. */
-export const fill = (text: string, values: Readonly<Record<string, string>>): string =>
-  text.replaceAll(/\{(\w+)\}/g, (place, name: string) => values[name] ?? place);
+/** What every language has to say on the checkout. */
+export type CheckoutTexts = Translated<typeof checkoutTexts>;

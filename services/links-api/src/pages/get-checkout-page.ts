@@ -16,12 +16,13 @@ import { instructPayer, remainingAmount } from "../domain/payment-instructions.t
 import type { OwnedLinkView } from "../domain/link-view.ts";
 import { answerPage } from "./answer-page.ts";
 import { assetUrl } from "./assets.ts";
-import { checkoutTexts as texts, fill } from "./checkout-texts.ts";
+import { groupDigits, showAmount } from "./show-amount.ts";
 import { showOwner, showProfile } from "./show-owner.ts";
 import { showInstructions, showPay } from "./show-pay.ts";
 import { showTestNetwork } from "./show-test-network.ts";
 import { showTime } from "./show-time.ts";
 import { showContract, showToken } from "./show-token.ts";
+import { type Words, fill, fillHtml, wordsFor } from "./words.ts";
 
 /**
  * GET /@:handle/pay/:id: what a payer is asked for, and whether the link still takes payments.
@@ -45,24 +46,27 @@ export const getCheckoutPage =
       settlementChains: deps.settlementChains,
       now,
     });
-    const page = { link, token: shown, advice, status: statusAt(link, now) };
-    const title = fill(texts.title, {
-      amount: link.toAmount,
+    const words = wordsFor(req);
+    const { language } = words;
+    const page = { link, token: shown, advice, status: statusAt(link, now), words };
+    const title = fill(words.texts.title, {
+      amount: groupDigits(link.toAmount, language),
       symbol: shown.symbol,
       owner: link.owner.username,
     });
     if ("reason" in advice) {
       // A link that cannot be paid here needs no script to follow it.
-      answerPage(res, { title, body: showCheckout(deps, page, token.chain) });
+      answerPage(res, { language, title, body: showCheckout(deps, page, token.chain) });
       return;
     }
     const { instructions } = advice;
     const pending = await deps.listPendingPayments(linkId);
     const state = `${page.status} ${link.receivedAmount} null`;
     const { publicRpcUrl } = token.chain;
-    const pay = showPay({ linkId, state, instructions, pending, token: shown, publicRpcUrl });
+    const part = { linkId, state, instructions, pending, token: shown, publicRpcUrl };
+    const pay = showPay(part, words);
     const body = showCheckout(deps, { ...page, pay }, token.chain);
-    answerPage(res, { title, body, head: script, policy: "scripted" });
+    answerPage(res, { language, title, body, head: script, policy: "scripted" });
   };
 
 const script = html`<link rel="modulepreload" href="${assetUrl("live.js")}" />
@@ -75,24 +79,28 @@ type Page = {
   advice: ReturnType<typeof instructPayer>;
   /** Undefined where nobody is told how to pay. */
   pay?: Html;
+  words: Words;
 };
 
 const showCheckout = (deps: Deps, page: Page, chain: CatalogueChain): Html => {
-  const { link, token, advice, pay } = page;
+  const { link, token, advice, pay, words } = page;
+  const { language, texts } = words;
   return html`<main class="card">
-    ${showTestNetwork(chain)} ${showOwner(link.owner)}
-    <h1 class="amount">${showAmount(link.toAmount)} <span class="unit">${token.symbol}</span></h1>
+    ${showTestNetwork(chain, words)} ${showOwner(link.owner)}
+    <h1 class="amount">
+      ${showAmount(link.toAmount, language)} <span class="unit">${token.symbol}</span>
+    </h1>
     ${showState(page)} ${pay}
     ${link.description === null ? undefined : html`<p class="description" dir="auto">${link.description}</p>`}
     <dl>
-      ${showToken(token)}
+      ${showToken(token, words)}
       <dt>${texts.labels.received}</dt>
-      <dd>${showAmount(link.receivedAmount)} ${token.symbol}${showUsage(link)}</dd>
+      <dd>${showAmount(link.receivedAmount, language)} ${token.symbol}${showUsage(link, words)}</dd>
       ${
         link.expiresAt === null
           ? undefined
           : html`<dt>${texts.labels.expires}</dt>
-              <dd>${showTime(link.expiresAt)}</dd>`
+              <dd>${showTime(link.expiresAt, language)}</dd>`
       }
     </dl>
     <details>
@@ -100,31 +108,29 @@ const showCheckout = (deps: Deps, page: Page, chain: CatalogueChain): Html => {
       <dl>
         <dt>${texts.labels.settlesTo}</dt>
         <dd><code>${link.destinationAddress}</code></dd>
-        ${showContract(token)}
+        ${showContract(token, words)}
       </dl>
-      ${"instructions" in advice ? showInstructions(advice.instructions, token) : undefined}
+      ${"instructions" in advice ? showInstructions(advice.instructions, token, words) : undefined}
     </details>
-    ${showReceipt(deps, link)} ${showProfile(link.owner)}
+    ${showReceipt(deps, page)} ${showProfile(link.owner)}
   </main>`;
 };
-
-/** The script groups its digits as the reader's language does. */
-const showAmount = (amount: string): Html => html`<data value="${amount}">${amount}</data>`;
 
 const showState = (page: Page): Html => {
   const { badge, word, text } = stateOf(page);
   return html`<p class="state"><span class="badge ${badge}">${word}</span> ${text}</p>`;
 };
 
-type State = { badge: LinkStatus; word: string; text: string };
+type State = { badge: LinkStatus; word: string; text: Html | string };
 
-const stateOf = ({ link, token, status, advice }: Page): State => {
-  const { badges, states, unpayable } = texts;
-  if ("instructions" in advice) return openState(link, token);
+const stateOf = (page: Page): State => {
+  const { link, token, status, advice } = page;
+  const { badges, states, unpayable } = page.words.texts;
+  if ("instructions" in advice) return openState(page);
   switch (advice.reason) {
     case "completed": {
       const isPaid = remainingAmount(link).isZero();
-      const text = isPaid ? states.completed : fill(states.usedUp, amountsOf(link, token));
+      const text = isPaid ? states.completed : fillHtml(states.usedUp, amountsOf(page));
       return { badge: status, word: badges.completed, text };
     }
     case "expired":
@@ -135,41 +141,38 @@ const stateOf = ({ link, token, status, advice }: Page): State => {
     case "chain_not_watched":
     case "no_fee_proxy":
     case "amount_not_payable": {
-      const open = openState(link, token);
-      return {
-        ...open,
-        text: `${open.text} ${fill(unpayable[advice.reason], { chain: token.chain.name })}`,
-      };
+      const open = openState(page);
+      const why = fill(unpayable[advice.reason], { chain: token.chain.name });
+      return { ...open, text: html`${open.text} ${why}` };
     }
   }
 };
 
-const openState = (link: OwnedLinkView, token: TokenData): State => ({
-  badge: "active",
-  word: texts.badges.active,
-  text:
-    link.receivedAmount === "0"
-      ? texts.states.active
-      : fill(texts.states.partial, amountsOf(link, token)),
-});
+const openState = (page: Page): State => {
+  const { badges, states } = page.words.texts;
+  const isUntouched = page.link.receivedAmount === "0";
+  const text = isUntouched ? states.active : fillHtml(states.partial, amountsOf(page));
+  return { badge: "active", word: badges.active, text };
+};
 
-const amountsOf = (link: OwnedLinkView, { symbol }: TokenData) => ({
-  asked: link.toAmount,
-  received: link.receivedAmount,
-  remaining: formatAmount(remainingAmount(link)),
+const amountsOf = ({ link, token: { symbol }, words: { language } }: Page) => ({
+  asked: showAmount(link.toAmount, language),
+  received: showAmount(link.receivedAmount, language),
+  remaining: showAmount(formatAmount(remainingAmount(link)), language),
   symbol,
 });
 
-const showUsage = ({ currentUsage, maxUsage }: OwnedLinkView): string | undefined =>
+const showUsage = (
+  { currentUsage, maxUsage }: OwnedLinkView,
+  { texts }: Words,
+): string | undefined =>
   maxUsage === null
     ? undefined
     : fill(texts.labels.usage, { count: String(currentUsage), most: String(maxUsage) });
 
-const showReceipt = (deps: Deps, { status, lastTransactionId }: OwnedLinkView): Html | undefined =>
-  status === "completed" && lastTransactionId !== null
-    ? html`<p>
-        <a href="${transactionPageUrl(deps.checkoutUrl, lastTransactionId)}"
-          >${texts.lastReceipt}</a
-        >
-      </p>`
-    : undefined;
+const showReceipt = (deps: Deps, { link, words: { texts } }: Page): Html | undefined => {
+  const { status, lastTransactionId } = link;
+  if (status !== "completed" || lastTransactionId === null) return undefined;
+  const url = transactionPageUrl(deps.checkoutUrl, lastTransactionId);
+  return html`<p><a href="${url}">${texts.lastReceipt}</a></p>`;
+};

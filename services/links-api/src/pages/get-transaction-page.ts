@@ -6,13 +6,12 @@ import type { Payment } from "../domain/payment.ts";
 import type { OwnedLinkView } from "../domain/link-view.ts";
 import { findAppliedPayment } from "../store/payments.ts";
 import { answerPage } from "./answer-page.ts";
-import { checkoutTexts, fill } from "./checkout-texts.ts";
+import { groupDigits, showAmount } from "./show-amount.ts";
 import { showOwner, showProfile } from "./show-owner.ts";
 import { showTestNetwork } from "./show-test-network.ts";
 import { showTime } from "./show-time.ts";
 import { showContract, showToken } from "./show-token.ts";
-
-const { receipt: texts } = checkoutTexts;
+import { type Words, fill, wordsFor } from "./words.ts";
 
 /** GET /tx/:id: the receipt of a payment that settled and counts. Other payments have none. */
 export const getTransactionPage =
@@ -26,17 +25,23 @@ export const getTransactionPage =
     const link = await deps.findLinkView(payment.linkId);
     if (link === undefined) throw refuse("NOT_FOUND");
     const { symbol } = deps.tokenOf(link.tokenId).shown;
+    const words = wordsFor(req);
+    const { language, texts } = words;
+    const amount = groupDigits(formatAmount(payment.amount), language);
     answerPage(res, {
-      title: fill(texts.title, {
-        amount: formatAmount(payment.amount),
-        symbol,
-        owner: link.owner.username,
-      }),
-      body: showReceipt(deps, payment, link),
+      language,
+      title: fill(texts.receipt.title, { amount, symbol, owner: link.owner.username }),
+      body: showReceipt(deps, { payment, link, words }),
     });
   };
 
-const showReceipt = (deps: Deps, payment: Payment, link: OwnedLinkView): Html => {
+type Receipt = { payment: Payment; link: OwnedLinkView; words: Words };
+
+const showReceipt = (deps: Deps, { payment, link, words }: Receipt): Html => {
+  const {
+    language,
+    texts: { receipt: texts },
+  } = words;
   const {
     shown: token,
     token: { chain },
@@ -44,18 +49,19 @@ const showReceipt = (deps: Deps, payment: Payment, link: OwnedLinkView): Html =>
   const { sourceTransaction } = payment;
   const url = checkoutPageUrl(deps.checkoutUrl, link.owner.handle, link.id);
   return html`<main class="card">
-    ${showTestNetwork(chain)} ${showOwner(link.owner)}
+    ${showTestNetwork(chain, words)} ${showOwner(link.owner)}
     <h1 class="amount">
-      ${formatAmount(payment.amount)} <span class="unit">${token.symbol}</span>
+      ${showAmount(formatAmount(payment.amount), language)}
+      <span class="unit">${token.symbol}</span>
     </h1>
     <p class="state"><span class="badge completed">${texts.badge}</span> ${texts.state}</p>
     ${link.description === null ? undefined : html`<p class="description" dir="auto">${link.description}</p>`}
     <dl>
-      ${showToken(token)} ${showContract(token)}
+      ${showToken(token, words)} ${showContract(token, words)}
       <dt>${texts.asked}</dt>
-      <dd>${link.toAmount} ${token.symbol}</dd>
+      <dd>${showAmount(link.toAmount, language)} ${token.symbol}</dd>
       <dt>${texts.received}</dt>
-      <dd>${link.receivedAmount} ${token.symbol}</dd>
+      <dd>${showAmount(link.receivedAmount, language)} ${token.symbol}</dd>
       <dt>${texts.paidTo}</dt>
       <dd><code>${payment.destinationAddress}</code></dd>
       ${
@@ -65,7 +71,7 @@ const showReceipt = (deps: Deps, payment: Payment, link: OwnedLinkView): Html =>
               <dd><code>${sourceTransaction}</code></dd>`
       }
       <dt>${texts.paid}</dt>
-      <dd>${showTime(payment.occurredAt)}</dd>
+      <dd>${showTime(payment.occurredAt, language)}</dd>
       <dt>${texts.id}</dt>
       <dd><code>${payment.id}</code></dd>
     </dl>

@@ -214,7 +214,10 @@ describe("GET /tx/:id", () => {
     await rig.settle(settlement);
     const page = await rig.call(`/tx/${settlement.id}`);
     expectPage(page);
-    const sums = [/Asked for<\/dt>\s+<dd>25.5 USDC/, /Received by now<\/dt>\s+<dd>14.5 USDC/];
+    const sums = [
+      /Asked for<\/dt>\s+<dd><data value="25.5">25.5<\/data> USDC/,
+      /Received by now<\/dt>\s+<dd><data value="14.5">14.5<\/data> USDC/,
+    ];
     for (const sum of sums) expect(page.text).toMatch(sum);
     for (const shown of ["14.5", "USDC", "Base", "0xfeed", "21 Nov 2026, 10:00 UTC", path]) {
       expect(page.text).toContain(shown);
@@ -233,6 +236,46 @@ describe("GET /tx/:id", () => {
       expectPage(await rig.call(`/tx/${payment.id}`), 404);
     }
   });
+});
+
+describe("the language of a page", () => {
+  const inGerman = { headers: { "accept-language": "de-AT,de;q=0.9,en;q=0.8" } };
+
+  test("is German for a browser that asks for it: checkout, receipt and refusals", async () => {
+    const { id, path } = await open(sampleAccount(), { toAmount: "1234567.5" });
+    const settlement = sampleSettlement(id, { amount: "1000.25" });
+    await rig.settle(settlement);
+    const checkout = await rig.call(path, inGerman);
+    expectPage(checkout);
+    for (const shown of [
+      '<html lang="de">',
+      "<title>1.234.567,5 USDC an Alice&#39;s Shop</title>",
+      '<data value="1000.25">1.000,25</data> von',
+      "Offen",
+    ]) {
+      expect(checkout.text).toContain(shown);
+    }
+    const receipt = await rig.call(`/tx/${settlement.id}`, inGerman);
+    expect(receipt.text).toContain("Diese Zahlung ist endgültig.");
+    expect(receipt.text).toContain("21.11.2026, 10:00 UTC");
+    const refused = await rig.call("/tx/x", inGerman);
+    expectPage(refused, 404);
+    expect(refused.text).toContain("<h1>Nicht gefunden</h1>");
+    for (const page of [checkout, receipt, refused]) {
+      expect(page.headers.get("vary")).toBe("Accept-Language");
+    }
+  });
+
+  test.each([undefined, "*", "fr-FR, fr;q=0.9", "en;q=0.9, de;q=0.8", "de;q=0", "x".repeat(9000)])(
+    "is English for a browser that asks for %s",
+    async (wanted) => {
+      const { path } = await open();
+      const headers = wanted === undefined ? {} : { "accept-language": wanted };
+      const page = await rig.call(path, { headers });
+      expectPage(page);
+      expect(page.text).toContain('<html lang="en">');
+    },
+  );
 });
 
 describe("the console page and its files", () => {

@@ -2,9 +2,9 @@ import { type TokenData, formatAmount } from "@payment-links/contracts";
 import { type Html, html } from "@payment-links/http";
 import type { Payment } from "../domain/payment.ts";
 import type { PaymentInstructions, PaymentStep } from "../domain/payment-instructions.ts";
-import { checkoutTexts as texts, fill } from "./checkout-texts.ts";
-
-const { labels } = texts;
+import type { CheckoutTexts } from "./checkout-texts.ts";
+import { showAmount } from "./show-amount.ts";
+import { type Words, fill, fillHtml } from "./words.ts";
 
 type PayPart = {
   linkId: string;
@@ -20,14 +20,11 @@ type PayPart = {
  * The one action of the page. What stands here is true without a script, too: payments that are on
  * their way are in the first HTML. The script shows the button only if the browser has a wallet.
  */
-export const showPay = ({
-  linkId,
-  state,
-  instructions,
-  pending,
-  token,
-  publicRpcUrl,
-}: PayPart): Html => {
+export const showPay = (
+  { linkId, state, instructions, pending, token, publicRpcUrl }: PayPart,
+  words: Words,
+): Html => {
+  const { language, texts } = words;
   const amount = formatAmount(instructions.amount);
   const { symbol, chain } = token;
   const [seen] = pending;
@@ -55,12 +52,15 @@ export const showPay = ({
       ${
         seen === undefined
           ? undefined
-          : fill(texts.seen, { amount: formatAmount(seen.amount), symbol })
+          : fillHtml(texts.seen, {
+              amount: showAmount(formatAmount(seen.amount), language),
+              symbol,
+            })
       }
     </p>
     <p>
       <button id="wallet" class="primary" type="button" hidden>
-        ${showPayWords(amount, symbol)}
+        ${fillHtml(texts.pay, { amount: showAmount(amount, language), symbol })}
       </button>
     </p>
     <div id="wallets" hidden><p>${texts.script.choose}</p></div>
@@ -68,16 +68,11 @@ export const showPay = ({
     <p id="no-wallet" class="quiet" hidden>${texts.script.noWallet}</p>
     <noscript><p class="quiet">${texts.noScript}</p></noscript>
     <p><button id="gone" type="button" hidden>${texts.script.gone}</button></p>
-    ${showConfirmGone()}
+    ${showConfirmGone(words)}
   </section>`;
 };
 
-const showPayWords = (amount: string, symbol: string): Html => {
-  const [before, after] = fill(texts.pay, { symbol }).split("{amount}");
-  return html`${before}<data value="${amount}">${amount}</data>${after}`;
-};
-
-const showConfirmGone = (): Html =>
+const showConfirmGone = ({ texts }: Words): Html =>
   html`<dialog id="confirm-gone" aria-labelledby="confirm-gone-title">
     <form method="dialog">
       <h2 id="confirm-gone-title">${texts.confirmGone.title}</h2>
@@ -91,40 +86,47 @@ const showConfirmGone = (): Html =>
 export const showInstructions = (
   { proxyAddress, paymentReference, steps }: PaymentInstructions,
   token: TokenData,
-): Html =>
-  html`<p class="quiet">${texts.plainTransfer}</p>
+  words: Words,
+): Html => {
+  const { texts } = words;
+  const { labels } = texts;
+  return html`<p class="quiet">${texts.plainTransfer}</p>
     <dl>
       <dt>${labels.paymentContract}</dt>
-      ${showCopied("paymentContract", proxyAddress)}
+      ${showCopied("paymentContract", proxyAddress, words)}
       <dt>${labels.paymentReference}</dt>
-      ${showCopied("paymentReference", paymentReference)}
+      ${showCopied("paymentReference", paymentReference, words)}
     </dl>
     <h2>${texts.stepsTitle}</h2>
     <ol class="steps">
-      ${steps.map((step) => showStep(step, token))}
+      ${steps.map((step) => showStep(step, token, words))}
     </ol>`;
+};
 
-const showStep = ({ kind, to, value, data }: PaymentStep, token: TokenData): Html =>
-  html`<li>
+const showStep = ({ kind, to, value, data }: PaymentStep, token: TokenData, words: Words): Html => {
+  const { texts } = words;
+  const { labels } = texts;
+  return html`<li>
     <p>${texts.steps[kind]}</p>
     <dl>
       <dt>${labels.on}</dt>
       <dd>${fill(labels.chain, token.chain)}</dd>
       <dt>${labels.to}</dt>
-      ${showCopied("to", to)}
+      ${showCopied("to", to, words)}
       ${
         value === 0n
           ? undefined
           : html`<dt>${labels.value}</dt>
-              ${showCopied("value", String(value))}`
+              ${showCopied("value", String(value), words)}`
       }
       <dt>${labels.data}</dt>
-      ${showCopied("data", data)}
+      ${showCopied("data", data, words)}
     </dl>
   </li>`;
+};
 
 /** A script of the page shows the button where the browser has a clipboard for it. */
-const showCopied = (name: keyof typeof texts.copy, text: string): Html =>
+const showCopied = (name: keyof CheckoutTexts["copy"], text: string, { texts }: Words): Html =>
   html`<dd>
     <code>${text}</code>
     <button class="copy" type="button" data-copy="${text}" aria-label="${texts.copy[name]}" hidden>

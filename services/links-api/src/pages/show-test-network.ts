@@ -1,9 +1,12 @@
 import type { CatalogueChain } from "@payment-links/contracts";
 import { type Html, html } from "@payment-links/http";
-import { checkoutTexts as texts, fill } from "./checkout-texts.ts";
+import { type Words, fill } from "./words.ts";
 
 /** Says above everything else that what is paid here is worth nothing. */
-export const showTestNetwork = ({ name, isTestNetwork }: CatalogueChain): Html | undefined =>
+export const showTestNetwork = (
+  { name, isTestNetwork }: CatalogueChain,
+  { texts }: Words,
+): Html | undefined =>
   isTestNetwork === true
     ? html`<p class="test">${fill(texts.testNetwork, { chain: name })}</p>`
     : undefined;

@@ -1,11 +1,13 @@
 import { type Html, html } from "@payment-links/http";
+import { type Language, locales } from "./languages.ts";
 
-const format = new Intl.DateTimeFormat("en-GB", {
-  dateStyle: "medium",
-  timeStyle: "short",
-  timeZone: "UTC",
-});
+const write = (instant: Date, language: Language): string =>
+  new Intl.DateTimeFormat(locales[language], {
+    dateStyle: "medium",
+    timeStyle: "short",
+    timeZone: "UTC",
+  }).format(instant);
 
 /** An instant for people, in UTC, because the server does not know their time zone. */
-export const showTime = (instant: Date): Html =>
-  html`<time datetime="${instant.toISOString()}">${format.format(instant)} UTC</time>`;
+export const showTime = (instant: Date, language: Language): Html =>
+  html`<time datetime="${instant.toISOString()}">${write(instant, language)} UTC</time>`;

@@ -1,9 +1,9 @@
 import type { TokenData } from "@payment-links/contracts";
 import { type Html, html } from "@payment-links/http";
-import { checkoutTexts as texts } from "./checkout-texts.ts";
+import type { Words } from "./words.ts";
 
 /** The rows of a list that name the token and its network. */
-export const showToken = (token: TokenData): Html =>
+export const showToken = (token: TokenData, { texts }: Words): Html =>
   html`<dt>${texts.labels.token}</dt>
     <dd>${token.name} (${token.symbol})</dd>
     <dt>${texts.labels.network}</dt>
@@ -12,7 +12,7 @@ export const showToken = (token: TokenData): Html =>
     </dd>`;
 
 /** The row with the token's own contract. */
-export const showContract = (token: TokenData): Html =>
+export const showContract = (token: TokenData, { texts }: Words): Html =>
   html`<dt>${texts.labels.tokenContract}</dt>
     <dd><code>${token.address}</code></dd>`;
 

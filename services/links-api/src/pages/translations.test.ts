@@ -1,0 +1,40 @@
+import { describe, expect, test } from "@jest/globals";
+import { checkoutTexts } from "./checkout-texts.ts";
+import { checkoutTextsGerman } from "./checkout-texts-german.ts";
+import { groupDigits } from "./show-amount.ts";
+import { siteTexts } from "./site-texts.ts";
+import { siteTextsGerman } from "./site-texts-german.ts";
+
+/** Each text by its path, with the places that are filled in. */
+const placesOf = (texts: object, path = ""): [string, string[]][] =>
+  Object.entries(texts).flatMap(([name, value]: [string, unknown]) => {
+    if (typeof value === "object" && value !== null) return placesOf(value, `${path}${name}.`);
+    return [[`${path}${name}`, (String(value).match(/\{\w+\}/g) ?? []).toSorted()]];
+  });
+
+const textsOf = (texts: object): string[] =>
+  Object.values(texts).flatMap((value: unknown) =>
+    typeof value === "object" && value !== null ? textsOf(value) : [String(value)],
+  );
+
+describe("every language", () => {
+  test.each([
+    ["the checkout", checkoutTexts, checkoutTextsGerman],
+    ["the other pages", siteTexts, siteTextsGerman],
+  ])("has every text of %s, with the same places to fill", (_page, english, german) => {
+    expect(Object.fromEntries(placesOf(german))).toEqual(Object.fromEntries(placesOf(english)));
+    expect(textsOf(german)).not.toContain("");
+  });
+});
+
+describe("an amount is grouped as its language does, and keeps each digit", () => {
+  test.each([
+    ["en", "1234.5", "1,234.5"],
+    ["de", "1234.5", "1.234,5"],
+    ["de", "1.234", "1,234"],
+    ["de", "0.000000000000000001", "0,000000000000000001"],
+    ["en", "12345678901234567890123.4500", "12,345,678,901,234,567,890,123.4500"],
+  ] as const)("%s: %s is %s", (language, amount, grouped) => {
+    expect(groupDigits(amount, language)).toBe(grouped);
+  });
+});
