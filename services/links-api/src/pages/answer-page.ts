@@ -14,6 +14,10 @@ export const answerPage = (res: Response, page: Page): void => {
   answerDocument(res, { ...page, styleUrl: assetUrl("page.css") });
 };
 
+/** What runs on every page that shows an amount or a time. */
+export const pageScript = html`<link rel="modulepreload" href="${assetUrl("amounts.js")}" />
+  <script type="module" src="${assetUrl("page.js")}"></script> `;
+
 const texts = { en: siteTexts, de: siteTextsGerman };
 
 /** How a page answers a refusal: with its status, and in words for a person. */

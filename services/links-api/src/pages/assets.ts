@@ -23,7 +23,9 @@ const addressOf = (assets: readonly Asset[], name: string): string => {
 };
 
 /** The files that pages refer to, read once; a script comes after those that it imports. */
-const assets = ["page.css", "live.js", "checkout.js"].reduce<readonly Asset[]>(load, []);
+const assets = ["page.css", "amounts.js", "page.js", "live.js", "checkout.js"].reduce<
+  readonly Asset[]
+>(load, []);
 
 /** Finds a static file by its name. */
 export const findAsset = (name: string): Asset | undefined =>

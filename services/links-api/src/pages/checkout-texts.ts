@@ -7,7 +7,7 @@ export const checkoutTexts = {
     active: "Active",
     completed: "Completed",
     expired: "Expired",
-    inactive: "Inactive",
+    inactive: "Closed",
     held: "On hold",
   },
   states: {
@@ -67,6 +67,7 @@ export const checkoutTexts = {
     approve: "Allow the payment contract to move exactly this amount.",
     pay: "Pay: the contract moves it straight to the owner, under this link's reference.",
   },
+  expiresIn: "Expires in {left}",
   lastReceipt: "Receipt of the last payment",
   receipt: {
     title: "Receipt: {amount} {symbol} to {owner}",

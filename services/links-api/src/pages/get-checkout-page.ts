@@ -14,9 +14,10 @@ import type { Deps } from "../deps.ts";
 import { statusAt } from "../domain/link.ts";
 import { instructPayer, remainingAmount } from "../domain/payment-instructions.ts";
 import type { OwnedLinkView } from "../domain/link-view.ts";
-import { answerPage } from "./answer-page.ts";
+import { answerPage, pageScript } from "./answer-page.ts";
 import { assetUrl } from "./assets.ts";
 import { groupDigits, showAmount } from "./show-amount.ts";
+import { showExpiry } from "./show-expiry.ts";
 import { showOwner, showProfile } from "./show-owner.ts";
 import { showInstructions, showPay } from "./show-pay.ts";
 import { showTestNetwork } from "./show-test-network.ts";
@@ -48,15 +49,20 @@ export const getCheckoutPage =
     });
     const words = wordsFor(req);
     const { language } = words;
-    const page = { link, token: shown, advice, status: statusAt(link, now), words };
+    const page = { link, token: shown, advice, status: statusAt(link, now), now, words };
     const title = fill(words.texts.title, {
       amount: groupDigits(link.toAmount, language),
       symbol: shown.symbol,
       owner: link.owner.username,
     });
+    const answer = { language, title, policy: "scripted" } as const;
     if ("reason" in advice) {
       // A link that cannot be paid here needs no script to follow it.
-      answerPage(res, { language, title, body: showCheckout(deps, page, token.chain) });
+      answerPage(res, {
+        ...answer,
+        body: showCheckout(deps, page, token.chain),
+        head: pageScript,
+      });
       return;
     }
     const { instructions } = advice;
@@ -66,10 +72,10 @@ export const getCheckoutPage =
     const part = { linkId, state, instructions, pending, token: shown, publicRpcUrl };
     const pay = showPay(part, words);
     const body = showCheckout(deps, { ...page, pay }, token.chain);
-    answerPage(res, { language, title, body, head: script, policy: "scripted" });
+    answerPage(res, { ...answer, body, head: html`${pageScript}${payScript}` });
   };
 
-const script = html`<link rel="modulepreload" href="${assetUrl("live.js")}" />
+const payScript = html`<link rel="modulepreload" href="${assetUrl("live.js")}" />
   <script type="module" src="${assetUrl("checkout.js")}"></script> `;
 
 type Page = {
@@ -79,6 +85,7 @@ type Page = {
   advice: ReturnType<typeof instructPayer>;
   /** Undefined where nobody is told how to pay. */
   pay?: Html;
+  now: Date;
   words: Words;
 };
 
@@ -90,7 +97,7 @@ const showCheckout = (deps: Deps, page: Page, chain: CatalogueChain): Html => {
     <h1 class="amount">
       ${showAmount(link.toAmount, language)} <span class="unit">${token.symbol}</span>
     </h1>
-    ${showState(page)} ${pay}
+    ${showState(page)} ${pay} ${showEnd(page)}
     ${link.description === null ? undefined : html`<p class="description" dir="auto">${link.description}</p>`}
     <dl>
       ${showToken(token, words)}
@@ -118,8 +125,16 @@ const showCheckout = (deps: Deps, page: Page, chain: CatalogueChain): Html => {
 
 const showState = (page: Page): Html => {
   const { badge, word, text } = stateOf(page);
-  return html`<p class="state"><span class="badge ${badge}">${word}</span> ${text}</p>`;
+  return html`<p class="state until-expiry">
+    <span class="badge ${badge}">${word}</span> ${text}
+  </p>`;
 };
+
+/** A link that takes no payments has no end to wait for. */
+const showEnd = (page: Page): Html | undefined =>
+  stateOf(page).badge === "active"
+    ? showExpiry({ ...page, expiresAt: page.link.expiresAt })
+    : undefined;
 
 type State = { badge: LinkStatus; word: string; text: Html | string };
 

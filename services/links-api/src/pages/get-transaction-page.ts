@@ -5,7 +5,7 @@ import type { Deps } from "../deps.ts";
 import type { Payment } from "../domain/payment.ts";
 import type { OwnedLinkView } from "../domain/link-view.ts";
 import { findAppliedPayment } from "../store/payments.ts";
-import { answerPage } from "./answer-page.ts";
+import { answerPage, pageScript } from "./answer-page.ts";
 import { groupDigits, showAmount } from "./show-amount.ts";
 import { showOwner, showProfile } from "./show-owner.ts";
 import { showTestNetwork } from "./show-test-network.ts";
@@ -32,6 +32,8 @@ export const getTransactionPage =
       language,
       title: fill(texts.receipt.title, { amount, symbol, owner: link.owner.username }),
       body: showReceipt(deps, { payment, link, words }),
+      head: pageScript,
+      policy: "scripted",
     });
   };
 

@@ -11,6 +11,12 @@ const open = async (account: Account = sampleAccount(), order: object = {}) => {
   return { id, path: `/@${account.handle}/pay/${id}` };
 };
 
+/** The scripts that a page loads, each of which is a file of our own. */
+const scriptsOf = ({ text }: Answer): (string | undefined)[] =>
+  [...text.matchAll(/<script type="module" src="\/checkout\/assets\/([^?"]+)/g)].map(
+    ([, name]) => name,
+  );
+
 const expectPage = (answer: Answer, status = 200): void => {
   expect(answer.status).toBe(status);
   const { headers } = answer;
@@ -61,7 +67,32 @@ describe("GET /@:handle/pay/:id", () => {
     ]) {
       expect(page.text).toContain(shown);
     }
-    expect(page.text).not.toContain("<script");
+    expect(scriptsOf(page)).toEqual(["page.js"]);
+  });
+
+  test("given an open link that ends, says for its script how long that is, and what to say then", async () => {
+    const expirationDate = new Date(rig.clock.now().getTime() + 90_000).toISOString();
+    const { id, path } = await open(sampleAccount(), { expirationDate });
+    const left = /role="timer"\s+data-left-ms="90000"\s+data-text="Expires in \{left\}"\s+hidden/;
+    const { text } = await rig.call(path);
+    expect(text).toMatch(left);
+    expect(text).toMatch(/data-at-expiry hidden>\s*<span class="badge inactive">Expired</);
+    await rig.settle(sampleSettlement(id, { amount: "25.5" }));
+    expect((await rig.call(path)).text).not.toMatch(/role="timer"|Expired/);
+  });
+
+  test("given a link that its owner closed, does not say that it has expired", async () => {
+    const account = sampleAccount();
+    const { id, path } = await open(account, { expirationDate: "2026-12-24T18:00:00Z" });
+    const closed = await rig.call(`/console/api/payment-links/${id}/deactivate`, {
+      method: "POST",
+      headers: rig.giveSession(account),
+    });
+    expect(closed.status).toBe(200);
+    const { text } = await rig.call(path);
+    expect(text).toContain("Its owner has closed this payment link.");
+    expect(text).toContain('<span class="badge inactive">Closed</span>');
+    expect(text).not.toMatch(/expired|role="timer"/i);
   });
 
   test("given a link of a chain that is not followed here, says so beside that it is open", async () => {
@@ -124,7 +155,7 @@ describe("GET /@:handle/pay/:id", () => {
     for (const page of [await rig.call(path), await rig.call(`/tx/${settlement.id}`)]) {
       expectPage({ ...page, text: page.text.replaceAll(/&[^;]+;[^<]*/g, "") });
       expect(page.text).toContain("&lt;script&gt;alert(1)&lt;/script&gt;");
-      expect(page.text).not.toMatch(/<script|<b>|<img src=x|javascript:|data:text/);
+      expect(page.text).not.toMatch(/<script>|<b>|<img src=x|javascript:|data:text/);
       expect(page.text.match(/<a /g)?.length).toBe(2);
       // A quote never leaves its attribute.
       expect(page.text).toContain("?a=1&amp;b=&quot;&gt;&lt;b&gt;");
@@ -177,7 +208,7 @@ describe("the checkout of a link that can be paid on its chain", () => {
   });
   afterAll(() => paid.close());
 
-  test("shows each transaction to send, and runs one script of our own", async () => {
+  test("shows each transaction to send, and runs scripts of our own", async () => {
     const account = sampleAccount();
     const id = await paid.createLink(paid.giveKey(account), { toAmount: "25.5" });
     const page = await paid.call(`/@${account.handle}/pay/${id}`);
@@ -190,11 +221,19 @@ describe("the checkout of a link that can be paid on its chain", () => {
     }
     expect(page.text).toContain(`<code>${instructions.paymentReference}</code>`);
     expect(page.text).toMatch(/Pay\s+<data value="25.5">25.5<\/data>\s+USDC/);
-    const scripts = [...page.text.matchAll(/<script[^>]* src="([^"]+)"/g)].map(([, url]) => url);
-    expect(scripts).toHaveLength(1);
-    const script = await paid.call(scripts[0] ?? "");
-    expect(script.headers.get("content-type")).toBe("text/javascript; charset=utf-8");
-    expect(script.text).not.toMatch(/innerHTML|insertAdjacentHTML|document\.write|eval\(/);
+    expect(scriptsOf(page)).toEqual(["page.js", "checkout.js"]);
+    const urls = [...page.text.matchAll(/<script[^>]* src="([^"]+)"/g)].map(([, url]) => url);
+    for (const url of urls) {
+      const script = await paid.call(url ?? "");
+      expect(script.headers.get("content-type")).toBe("text/javascript; charset=utf-8");
+      expect(script.text).not.toMatch(/innerHTML|insertAdjacentHTML|document\.write|eval\(/);
+      // What it imports may be kept for ever, as it is itself.
+      const imported = [...script.text.matchAll(/ from "([^"]+)"/g)].map(([, named]) => named);
+      for (const named of imported) {
+        const { headers } = await paid.call(named ?? "");
+        expect(headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+      }
+    }
   });
 
   test("once it is completed, tells nobody how to pay it", async () => {
@@ -203,7 +242,8 @@ describe("the checkout of a link that can be paid on its chain", () => {
     await paid.settle(sampleSettlement(id, { amount: "1" }));
     const page = await paid.call(`/@${account.handle}/pay/${id}`);
     expectPage(page);
-    expect(page.text).not.toMatch(/<script|payment reference/);
+    expect(scriptsOf(page)).toEqual(["page.js"]);
+    expect(page.text).not.toMatch(/payment reference/);
   });
 });
 

@@ -58,14 +58,14 @@ export const showPay = (
             })
       }
     </p>
-    <p>
+    <p class="until-expiry">
       <button id="wallet" class="primary" type="button" hidden>
         ${fillHtml(texts.pay, { amount: showAmount(amount, language), symbol })}
       </button>
     </p>
-    <div id="wallets" hidden><p>${texts.script.choose}</p></div>
+    <div id="wallets" class="until-expiry" hidden><p>${texts.script.choose}</p></div>
     <p id="account" class="quiet" hidden></p>
-    <p id="no-wallet" class="quiet" hidden>${texts.script.noWallet}</p>
+    <p id="no-wallet" class="quiet until-expiry" hidden>${texts.script.noWallet}</p>
     <noscript><p class="quiet">${texts.noScript}</p></noscript>
     <p><button id="gone" type="button" hidden>${texts.script.gone}</button></p>
     ${showConfirmGone(words)}
@@ -90,7 +90,8 @@ export const showInstructions = (
 ): Html => {
   const { texts } = words;
   const { labels } = texts;
-  return html`<p class="quiet">${texts.plainTransfer}</p>
+  return html`<div class="until-expiry">
+    <p class="quiet">${texts.plainTransfer}</p>
     <dl>
       <dt>${labels.paymentContract}</dt>
       ${showCopied("paymentContract", proxyAddress, words)}
@@ -100,7 +101,8 @@ export const showInstructions = (
     <h2>${texts.stepsTitle}</h2>
     <ol class="steps">
       ${steps.map((step) => showStep(step, token, words))}
-    </ol>`;
+    </ol>
+  </div>`;
 };
 
 const showStep = ({ kind, to, value, data }: PaymentStep, token: TokenData, words: Words): Html => {

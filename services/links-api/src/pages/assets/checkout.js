@@ -3,6 +3,7 @@
 // one until the service, the chain or the person says that the first is gone. Everything that came
 // from outside is put into the page as text.
 
+import { grouped } from "./amounts.js";
 import { follow } from "./live.js";
 
 const find = (selector) => document.querySelector(selector);
@@ -23,15 +24,6 @@ const wordDigits = 64;
 const nameCharactersMax = 40;
 
 const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
-
-/** Groups an amount's digits as its reader does, and keeps each of them: it never is a float. */
-const grouped = (decimal) => {
-  const [whole, fraction] = decimal.split(".");
-  const format = new Intl.NumberFormat(undefined, { numberingSystem: "latn" });
-  if (fraction === undefined) return format.format(BigInt(whole));
-  const point = format.formatToParts(1.1).find(({ type }) => type === "decimal").value;
-  return `${format.format(BigInt(whole))}${point}${fraction}`;
-};
 
 const fromBaseUnits = (units) => {
   const digits = String(units).padStart(Number(decimals) + 1, "0");
@@ -508,8 +500,8 @@ dialog.addEventListener("close", () => {
   say(undefined);
 });
 
+/** How amounts look is `page.js`'s. */
 const dress = () => {
-  for (const data of document.querySelectorAll("data")) data.textContent = grouped(data.value);
   for (const button of document.querySelectorAll("[data-copy]")) {
     button.hidden = navigator.clipboard === undefined;
   }

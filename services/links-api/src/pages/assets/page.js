@@ -1,0 +1,67 @@
+// What the checkout and the receipt do beyond showing: amounts and times as their reader writes them,
+// and the end of a link at its time.
+
+import { grouped } from "./amounts.js";
+
+const tickMs = 1_000;
+const countdownMsMax = 24 * 60 * 60_000;
+
+const time = new Intl.DateTimeFormat(undefined, {
+  day: "numeric",
+  month: "short",
+  year: "numeric",
+  hour: "numeric",
+  minute: "2-digit",
+  timeZoneName: "short",
+});
+
+const known = new WeakSet();
+
+/** What was seen before is left alone: to show it is a change of the page, too. */
+const each = (selector, show) => {
+  for (const element of document.querySelectorAll(selector)) {
+    if (known.has(element)) continue;
+    known.add(element);
+    show(element);
+  }
+};
+
+let countdown;
+/** By the clock of this device, whatever time it shows. */
+let endsAt;
+
+const digits = (number) => String(number).padStart(2, "0");
+const left = (milliseconds) => {
+  const seconds = Math.ceil(milliseconds / 1_000);
+  const parts = [seconds / 3_600, (seconds / 60) % 60, seconds % 60];
+  return parts.map((part) => digits(Math.floor(part))).join(":");
+};
+
+const tick = () => {
+  if (countdown === undefined) return;
+  const leftMs = endsAt - Date.now();
+  countdown.hidden = leftMs > countdownMsMax;
+  if (leftMs > 0) countdown.textContent = countdown.dataset.text.replace("{left}", left(leftMs));
+  else expire(countdown.closest("main"));
+};
+
+/** The page that the countdown stood in may be gone. */
+const expire = (main) => {
+  main?.classList.add("expired");
+  for (const words of main?.querySelectorAll("[data-at-expiry]") ?? []) words.hidden = false;
+};
+
+const show = () => {
+  each("data", (data) => (data.textContent = grouped(data.value)));
+  each("time", (element) => (element.textContent = time.format(new Date(element.dateTime))));
+  each("[data-left-ms]", (element) => {
+    countdown = element;
+    endsAt = Date.now() + Number(element.dataset.leftMs);
+    tick();
+  });
+};
+
+show();
+// Another script may put a newer page in the place of this one.
+new MutationObserver(show).observe(document.body, { childList: true, subtree: true });
+setInterval(tick, tickMs);

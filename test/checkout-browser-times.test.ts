@@ -1,0 +1,63 @@
+import { afterAll, afterEach, beforeAll, expect } from "@jest/globals";
+import { needingChromium } from "./rig/find-chromium.ts";
+import { type Checkout, holdLooks, mayPay, openCheckout } from "./rig/open-checkout.ts";
+
+const { program, describe, test } = await needingChromium();
+
+const hourMs = 60 * 60_000;
+
+let rig: Checkout;
+
+beforeAll(async () => {
+  if (program !== undefined) rig = await openCheckout(program);
+});
+afterEach(async () => {
+  expect(await rig?.closePersons()).toEqual(rig && []);
+});
+afterAll(() => rig?.close());
+
+/** Somebody in New York whose device's clock is ahead; the page learns nothing after it has come. */
+const openExpiring = async (expirationDate: Date, aheadMs = 0) => {
+  const payer = await rig.openPayer(
+    { toAmount: "25", expirationDate: expirationDate.toISOString() },
+    { locale: "en-US", timezoneId: "America/New_York" },
+  );
+  await holdLooks(payer);
+  await payer.page.addInitScript(`window.aheadMs = ${aheadMs};
+    const now = Date.now; Date.now = () => now() + window.aheadMs;`);
+  await payer.goTo(payer.link.pageUrl);
+  return payer;
+};
+
+describe("a link's expiry", () => {
+  test("is shown in its reader's own zone and language, without a countdown while it is far", async () => {
+    const payer = await openExpiring(new Date("2031-12-24T18:00:00Z"));
+    await payer.see("Dec 24, 2031, 1:00 PM EST");
+    expect(await payer.text()).not.toContain("Expires in");
+    expect(await payer.text()).not.toContain("expired");
+  });
+
+  test("is counted down within a day, and at its end the page says so by itself", async () => {
+    const payer = await openExpiring(new Date(Date.now() + hourMs));
+    await payer.see("Expires in 00:5");
+    expect(await mayPay(payer)).toBe(true);
+    expect(await payer.page.getByRole("timer").count()).toBe(1);
+    let navigations = 0;
+    payer.page.on("framenavigated", () => (navigations += 1));
+    await payer.page.evaluate(`window.aheadMs = ${hourMs}`);
+    await payer.see("This payment link has expired. Do not send anything to it.");
+    const text = await payer.text();
+    expect(text).not.toContain("This payment link is open.");
+    expect(text).not.toContain("Expires in");
+    await payer.page.getByText("Details", { exact: true }).click();
+    expect(await payer.text()).not.toContain("Payment contract");
+    expect(await mayPay(payer)).toBe(false);
+    expect(navigations).toBe(0);
+  });
+
+  test("comes when the service says, however wrong the clock of the payer's device is", async () => {
+    const payer = await openExpiring(new Date(Date.now() + hourMs), 5 * hourMs);
+    await payer.see("Expires in 00:5");
+    expect(await mayPay(payer)).toBe(true);
+  });
+});
