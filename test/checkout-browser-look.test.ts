@@ -74,6 +74,20 @@ const states: [string, (tab: Payer) => Promise<unknown>][] = [
       await tab.see("This payment has settled.");
     },
   ],
+  [
+    "what it is, to whoever has no link",
+    async (tab) => {
+      await tab.goTo(rig.system.publicUrl);
+      await tab.see("Open the console");
+    },
+  ],
+  [
+    "that nothing is there",
+    async (tab) => {
+      await tab.goTo(`${rig.system.publicUrl}/nothing`);
+      await tab.see("There is nothing at this address.");
+    },
+  ],
 ];
 
 const looks = (["light", "dark"] as const).flatMap((colorScheme) =>

@@ -218,6 +218,9 @@ const expectations: Record<string, Expected> = {
   },
 
   "GET /@:handle/pay/:id": { ...anyone, answers: "200", of: ownLink },
+  "GET /": { ...anyone, answers: "200" },
+  "GET /favicon.svg": { ...anyone, answers: "200" },
+  "GET /favicon.ico": { ...anyone, answers: "200" },
   "GET /tx/:id": { ...anyone, answers: "404", of: () => ({ id: "tx_none" }) },
   "GET /console": { ...anyone, answers: "200" },
   "GET /console/*view": { ...anyone, answers: "200" },

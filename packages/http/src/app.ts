@@ -5,7 +5,7 @@ import express, {
   type Request,
   type Response,
 } from "express";
-import { type RefusalCode, refuse } from "@payment-links/contracts";
+import { type Refusal, type RefusalCode, refuse } from "@payment-links/contracts";
 import { IdentityUnavailable } from "@payment-links/identity";
 import { type Log, type Metrics, joinTrace } from "@payment-links/runtime";
 import { type Gate, admit } from "./admit.ts";
@@ -17,6 +17,8 @@ import { trustProxySetting } from "./trusted-proxies.ts";
 
 export type AppOptions = {
   routes: readonly Route[];
+  /** How an address where nothing is is answered; with the error envelope if not given. */
+  answerUnknown?: Route["answerRefusal"] | undefined;
   gate: Gate;
   /** CIDRs whose `X-Forwarded-For` is believed; none by default. */
   trustedProxies: readonly string[];
@@ -35,6 +37,7 @@ export const createApp = (options: AppOptions): Express => {
   app.set("query parser", "simple");
   app.set("trust proxy", trustProxySetting(options.trustedProxies));
   const timer = createRequestTimer(options.metrics);
+  const { answerUnknown = answerPlainly } = options;
   for (const route of options.routes) {
     app[route.method](route.path, serveRoute(options, timer, route));
   }
@@ -46,7 +49,7 @@ export const createApp = (options: AppOptions): Express => {
   app.use((req, res) => {
     timer.time(req, res, "unmatched");
     beginAnswer(options, res);
-    answerRefusal(refuse("NOT_FOUND"), res);
+    answerUnknown(refuse("NOT_FOUND"), req, res);
   });
   app.use(answerStrayError(options, timer));
   return app;
@@ -121,7 +124,7 @@ const hsts = "max-age=31536000";
 type Failed = { error: unknown; failure: RefusalCode; route?: Route; requestId: string };
 
 const answerError = (
-  { log }: AppOptions,
+  { log, answerUnknown = answerPlainly }: AppOptions,
   { error, failure, route, requestId }: Failed,
   req: Request,
   res: Response,
@@ -144,8 +147,12 @@ const answerError = (
     if (!res.writableEnded) res.destroy();
     return;
   }
-  (route?.answerRefusal ?? ((told, _req, to) => answerRefusal(told, to)))(refusal, req, res);
+  const answer = route === undefined ? answerUnknown : (route.answerRefusal ?? answerPlainly);
+  answer(refusal, req, res);
 };
+
+const answerPlainly = (refusal: Refusal, _req: Request, res: Response): void =>
+  answerRefusal(refusal, res);
 
 const answerStrayError =
   (options: AppOptions, timer: RequestTimer): ErrorRequestHandler =>

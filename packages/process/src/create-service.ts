@@ -9,6 +9,7 @@ import {
   startRepublishing,
 } from "@payment-links/bus";
 import {
+  type AppOptions,
   type InternalRoute,
   type Route,
   type Service,
@@ -34,6 +35,8 @@ export type Job = {
 /** What a service brings; all else is the same in each. */
 export type ServiceParts = {
   publicRoutes: readonly Route[];
+  /** How it answers an address where nothing is; the error envelope if not given. */
+  answerUnknown?: AppOptions["answerUnknown"];
   internalRoutes: readonly InternalRoute[];
   /** Who calls; without one, auth-keys is asked. */
   identity?: Identity;
@@ -121,10 +124,12 @@ export const createService = (
   };
 };
 
-const createPublicApp = (ground: Ground, { identity, publicRoutes }: ServiceParts) => {
+const createPublicApp = (ground: Ground, own: ServiceParts) => {
+  const { answerUnknown, identity, publicRoutes } = own;
   const { baseUrl, limiter, limits, log, metrics, trustedProxies } = ground;
   return createApp({
     routes: publicRoutes,
+    answerUnknown,
     gate: {
       limiter,
       limits,

@@ -31,7 +31,11 @@ import { getChainLogo } from "./pages/get-chain-logo.ts";
 import { getCheckoutPage } from "./pages/get-checkout-page.ts";
 import { getConsoleAsset, getConsoleVersion } from "./pages/get-console-asset.ts";
 import { answerConsoleRefusal, getConsolePage } from "./pages/get-console-page.ts";
+import { getHomePage } from "./pages/get-home-page.ts";
+import { getIcon } from "./pages/get-icon.ts";
 import { getTransactionPage } from "./pages/get-transaction-page.ts";
+
+export { answerUnknown } from "./pages/answer-unknown.ts";
 
 /** Every public route. */
 export const publicRoutes = (deps: Deps): readonly Route[] => [
@@ -96,6 +100,9 @@ const documentRoutes = (deps: Deps): readonly Route[] => [
 ];
 
 const pageRoutes = (deps: Deps): readonly Route[] => [
+  publicRoute({ method: "get", path: "/", answerRefusal, handle: getHomePage }),
+  publicRoute({ method: "get", path: "/favicon.svg", isLimited: false, handle: getIcon }),
+  publicRoute({ method: "get", path: "/favicon.ico", isLimited: false, handle: getIcon }),
   publicRoute({
     method: "get",
     path: "/@:handle/pay/:id",

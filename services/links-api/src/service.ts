@@ -9,7 +9,7 @@ import { expireLinks } from "./jobs/expire-links.ts";
 import { forgetIdempotencyKeys } from "./jobs/forget-idempotency-keys.ts";
 import { keepEventStreams } from "./jobs/keep-event-streams.ts";
 import { tellFollowers } from "./jobs/tell-followers.ts";
-import { publicRoutes } from "./routes.ts";
+import { answerUnknown, publicRoutes } from "./routes.ts";
 import { republishLinks } from "./store/links.ts";
 
 export { linksApiConfig } from "./config.ts";
@@ -32,6 +32,7 @@ export const createLinksApi = (ground: Ground, config: LinksApiConfig): Service 
     const deps = createDeps(ground, own);
     return {
       publicRoutes: publicRoutes(deps),
+      answerUnknown,
       internalRoutes: [],
       republishing: republishLinks,
       hearing: { reactions: reactions(deps) },

@@ -3,7 +3,11 @@ import { readFileSync } from "node:fs";
 
 type Asset = { name: string; type: string; text: string; digest: string };
 
-const types: Readonly<Record<string, string>> = { css: "text/css", js: "text/javascript" };
+const types: Readonly<Record<string, string>> = {
+  css: "text/css",
+  js: "text/javascript",
+  svg: "image/svg+xml",
+};
 
 /** A script imports another by that one's own address, so that a page never mixes two versions. */
 const load = (assets: readonly Asset[], name: string): readonly Asset[] => {
@@ -23,7 +27,7 @@ const addressOf = (assets: readonly Asset[], name: string): string => {
 };
 
 /** The files that pages refer to, read once; a script comes after those that it imports. */
-const assets = ["page.css", "amounts.js", "page.js", "live.js", "checkout.js"].reduce<
+const assets = ["icon.svg", "page.css", "amounts.js", "page.js", "live.js", "checkout.js"].reduce<
   readonly Asset[]
 >(load, []);
 

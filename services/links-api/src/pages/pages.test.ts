@@ -278,6 +278,57 @@ describe("GET /tx/:id", () => {
   });
 });
 
+/** What Chromium sends where a person types an address. */
+const accept = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8";
+
+describe("an address without a link", () => {
+  test("says what this is, and leads to the console", async () => {
+    const page = await rig.call("/");
+    expectPage(page);
+    expect(page.text).toContain('href="/console"');
+    expect(scriptsOf(page)).toEqual([]);
+  });
+
+  test.each(["/nothing", "/@shop", "/checkout/nothing", "/tx", "/%", "/v1x", "/nothing/v1/x"])(
+    "%s, where nothing is, is a page to a browser and the error envelope to a program",
+    async (path) => {
+      const page = await rig.call(path, { headers: { accept } });
+      expectPage(page, 404);
+      expect(page.text).toContain("<h1>Not found</h1>");
+      for (const headers of [{}, { accept: "*/*" }, { accept: "application/json" }]) {
+        const told = await rig.call(path, { headers });
+        expect([told.status, told.json?.errors[0].code]).toEqual([404, "NOT_FOUND"]);
+        expect(told.headers.get("vary")).toBe("Accept");
+      }
+    },
+  );
+
+  test.each(["/v1", "/v1/nothing", "/v1/%", "/console/api", "/console/api/nothing"])(
+    "%s, below an API, is the error envelope to everybody",
+    async (path) => {
+      const told = await rig.call(path, { headers: { accept } });
+      expect([told.status, told.json?.errors[0].code]).toEqual([404, "NOT_FOUND"]);
+    },
+  );
+
+  test("to which something is sent answers with the error envelope, whatever is accepted", async () => {
+    const told = await rig.call("/nothing", { method: "POST", headers: { accept }, body: "{}" });
+    expect([told.status, told.json?.errors[0].code]).toEqual([404, "NOT_FOUND"]);
+  });
+
+  test.each(["/favicon.svg", "/favicon.ico"])(
+    "%s is the icon that pages name, and can run nothing",
+    async (path) => {
+      const icon = await rig.call(path);
+      expect(icon.status).toBe(200);
+      expect(icon.headers.get("content-type")).toMatch(/^image\/svg\+xml/);
+      expect(icon.headers.get("content-security-policy")).toBe("default-src 'none'");
+      expect(icon.headers.get("cache-control")).toBe("public, max-age=86400");
+      expect((await rig.call("/")).text).toContain('<link rel="icon" href="/favicon.svg"');
+    },
+  );
+});
+
 describe("the language of a page", () => {
   const inGerman = { headers: { "accept-language": "de-AT,de;q=0.9,en;q=0.8" } };
 

@@ -2,6 +2,16 @@ import type { SiteTexts } from "./site-texts.ts";
 
 /** What pages say in German that are about no payment. */
 export const siteTextsGerman: SiteTexts = {
+  home: {
+    what:
+      "Fordern Sie eine Zahlung in Stablecoins mit einem Link an. Wer ihn öffnet, zahlt direkt in " +
+      "Ihre eigene Wallet: Hier liegt nie Geld.",
+    console: "Die Konsole öffnen",
+    payers:
+      "Hat Ihnen jemand einen Zahlungslink geschickt? Öffnen Sie ihn genau so, wie er kam: Seine Seite " +
+      "sagt, wer wie viel verlangt.",
+    programs: "Die API, für Programme beschrieben",
+  },
   refused: {
     404: {
       title: "Nicht gefunden",

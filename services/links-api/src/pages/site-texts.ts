@@ -2,6 +2,16 @@ import type { Translated } from "./languages.ts";
 
 /** What pages say in English that are about no payment. Another language is another such file. */
 export const siteTexts = {
+  home: {
+    what:
+      "Ask for a stablecoin payment with a link. Whoever opens it pays straight to your own wallet: " +
+      "nothing here holds money.",
+    console: "Open the console",
+    payers:
+      "Were you sent a payment link? Open it exactly as it was sent to you: its page says who asks " +
+      "for how much.",
+    programs: "The API, described for programs",
+  },
   refused: {
     404: { title: "Not found", text: "There is nothing at this address. Please check the link." },
     429: {

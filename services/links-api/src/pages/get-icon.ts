@@ -1,0 +1,9 @@
+import type { Request, Response } from "express";
+import { findAsset } from "./assets.ts";
+
+/** GET /favicon.svg, and GET /favicon.ico for whoever asks there unasked: the icon of our pages. */
+export const getIcon = (_req: Request, res: Response): void => {
+  res.setHeader("Cache-Control", "public, max-age=86400");
+  res.setHeader("Content-Security-Policy", "default-src 'none'");
+  res.type("image/svg+xml").send(findAsset("icon.svg")?.text);
+};

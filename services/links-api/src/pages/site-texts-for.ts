@@ -1,0 +1,9 @@
+import type { Request } from "express";
+import { chooseLanguage } from "./languages.ts";
+import { type SiteTexts, siteTexts } from "./site-texts.ts";
+import { siteTextsGerman } from "./site-texts-german.ts";
+
+const all = { en: siteTexts, de: siteTextsGerman };
+
+/** What a page that is about no payment says, in the language that a browser asks for. */
+export const siteTextsFor = (req: Request): SiteTexts => all[chooseLanguage(req)];
