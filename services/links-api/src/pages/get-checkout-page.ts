@@ -20,6 +20,7 @@ import { groupDigits, showAmount } from "./show-amount.ts";
 import { showExpiry } from "./show-expiry.ts";
 import { showOwner, showProfile } from "./show-owner.ts";
 import { showInstructions, showPay } from "./show-pay.ts";
+import { plainText, showPreview } from "./show-preview.ts";
 import { showTestNetwork } from "./show-test-network.ts";
 import { showTime } from "./show-time.ts";
 import { showContract, showToken } from "./show-token.ts";
@@ -50,18 +51,15 @@ export const getCheckoutPage =
     const words = wordsFor(req);
     const { language } = words;
     const page = { link, token: shown, advice, status: statusAt(link, now), now, words };
-    const title = fill(words.texts.title, {
-      amount: groupDigits(link.toAmount, language),
-      symbol: shown.symbol,
-      owner: link.owner.username,
-    });
+    const title = titleOf(page);
     const answer = { language, title, policy: "scripted" } as const;
+    const head = html`${showLinkPreview(deps, link, title)} ${pageScript}`;
     if ("reason" in advice) {
       // A link that cannot be paid here needs no script to follow it.
       answerPage(res, {
         ...answer,
         body: showCheckout(deps, page, token.chain),
-        head: pageScript,
+        head,
       });
       return;
     }
@@ -72,8 +70,18 @@ export const getCheckoutPage =
     const part = { linkId, state, instructions, pending, token: shown, publicRpcUrl };
     const pay = showPay(part, words);
     const body = showCheckout(deps, { ...page, pay }, token.chain);
-    answerPage(res, { ...answer, body, head: html`${pageScript}${payScript}` });
+    answerPage(res, { ...answer, body, head: html`${head}${payScript}` });
   };
+
+const titleOf = ({ link, token: { symbol }, words: { language, texts } }: Page): string => {
+  const amount = groupDigits(link.toAmount, language);
+  return plainText(fill(texts.title, { amount, symbol, owner: link.owner.username }));
+};
+
+const showLinkPreview = ({ checkoutUrl }: Deps, link: OwnedLinkView, title: string): Html => {
+  const url = checkoutPageUrl(checkoutUrl, link.owner.handle, link.id);
+  return showPreview({ ...link, title, url, checkoutUrl });
+};
 
 const payScript = html`<link rel="modulepreload" href="${assetUrl("live.js")}" />
   <script type="module" src="${assetUrl("checkout.js")}"></script> `;

@@ -1,5 +1,11 @@
 import type { Request, Response } from "express";
-import { checkoutPageUrl, formatAmount, isId, refuse } from "@payment-links/contracts";
+import {
+  checkoutPageUrl,
+  formatAmount,
+  isId,
+  refuse,
+  transactionPageUrl,
+} from "@payment-links/contracts";
 import { readParam, type Html, html } from "@payment-links/http";
 import type { Deps } from "../deps.ts";
 import type { Payment } from "../domain/payment.ts";
@@ -8,6 +14,7 @@ import { findAppliedPayment } from "../store/payments.ts";
 import { answerPage, pageScript } from "./answer-page.ts";
 import { groupDigits, showAmount } from "./show-amount.ts";
 import { showOwner, showProfile } from "./show-owner.ts";
+import { plainText, showPreview } from "./show-preview.ts";
 import { showTestNetwork } from "./show-test-network.ts";
 import { showTime } from "./show-time.ts";
 import { showContract, showToken } from "./show-token.ts";
@@ -28,11 +35,15 @@ export const getTransactionPage =
     const words = wordsFor(req);
     const { language, texts } = words;
     const amount = groupDigits(formatAmount(payment.amount), language);
+    const said = { amount, symbol, owner: link.owner.username };
+    const title = plainText(fill(texts.receipt.title, said));
+    const { checkoutUrl } = deps;
+    const url = transactionPageUrl(checkoutUrl, payment.id);
     answerPage(res, {
       language,
-      title: fill(texts.receipt.title, { amount, symbol, owner: link.owner.username }),
+      title,
       body: showReceipt(deps, { payment, link, words }),
-      head: pageScript,
+      head: html`${showPreview({ ...link, title, url, checkoutUrl })} ${pageScript}`,
       policy: "scripted",
     });
   };

@@ -281,6 +281,60 @@ describe("GET /tx/:id", () => {
 /** What Chromium sends where a person types an address. */
 const accept = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8";
 
+describe("the preview of a page in a messenger", () => {
+  const previewOf = ({ text }: Answer): Record<string, string> =>
+    Object.fromEntries(
+      [...text.matchAll(/<meta\s+property="og:(\w+)"\s+content="([^"]*)"/g)].map(
+        ([, name, content]) => [name, content],
+      ),
+    );
+
+  test("tells amount, owner, words and image of the checkout, and of the receipt", async () => {
+    const profileImage = "https://img.example/a.png";
+    const account = sampleAccount({ profileImage });
+    const { id, path } = await open(account, { toAmount: "1234.5", description: "Order 7" });
+    const settlement = sampleSettlement(id, { amount: "1000" });
+    await rig.settle(settlement);
+    const shared = {
+      site_name: "Payment Links",
+      type: "website",
+      description: "Order 7",
+      image: `https://pay.example${ownerImagePath(account.id, profileImage)}`,
+    };
+    const checkout = await rig.call(path);
+    expect(previewOf(checkout)).toEqual({
+      ...shared,
+      title: "1,234.5 USDC to Alice&#39;s Shop",
+      url: `https://pay.example${path}`,
+    });
+    const receipt = await rig.call(`/tx/${settlement.id}`);
+    expect(previewOf(receipt)).toEqual({
+      ...shared,
+      title: "Receipt: 1,000 USDC to Alice&#39;s Shop",
+      url: `https://pay.example/tx/${settlement.id}`,
+    });
+    for (const page of [checkout, receipt]) {
+      expect(page.text).toContain('<meta name="robots" content="noindex" />');
+      expect(page.text).not.toContain("img.example");
+    }
+  });
+
+  test("is short, on one line and the right way round, whatever the owner says", async () => {
+    const account = sampleAccount({ username: '\u202e"><b>\u2067x\n y', profileImage: "http://x" });
+    const { path } = await open(account, { description: `1\u202e\n\t2${"\u{1f600}".repeat(400)}` });
+    const page = await rig.call(path);
+    const { title, description, image } = previewOf(page);
+    expect(title).toBe("25.5 USDC to &quot;&gt;&lt;b&gt;x y");
+    expect(page.text).toContain(`<title>${title}</title>`);
+    expect(description).toBe(`1 2${"\u{1f600}".repeat(196)}…`);
+    expect(image).toBeUndefined();
+  });
+
+  test("is none where nothing is", async () => {
+    expect(previewOf(await rig.call("/tx/x"))).toEqual({});
+  });
+});
+
 describe("an address without a link", () => {
   test("says what this is, and leads to the console", async () => {
     const page = await rig.call("/");
