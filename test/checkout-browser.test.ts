@@ -70,6 +70,26 @@ describe("a payer with a wallet", () => {
     expect(await mayPay(payer)).toBe(false);
   });
 
+  test("is led to the explorer of the chain, once the wallet has sent the payment", async () => {
+    const payer = await rig.openPayer({ toAmount: "3" });
+    await payer.goTo(payer.link.pageUrl);
+    const link = payer.page.getByRole("link", { name: "Look at the transaction on explorer.test" });
+    await payer.see("Pay 3 USDC");
+    expect(await link.isVisible()).toBe(false);
+    await clickPay(payer);
+    await link.waitFor();
+    const attributes = ["href", "rel", "referrerpolicy"].map((name) => link.getAttribute(name));
+    const [hash] = await payer.page.evaluate<string[]>(
+      `Object.values(localStorage).map((kept) => JSON.parse(kept).payment.hash)`,
+    );
+    expect(hash).toMatch(/^0x[0-9a-f]{64}$/);
+    expect(await Promise.all(attributes)).toEqual([
+      `https://explorer.test/tx/${hash}`,
+      "noopener noreferrer",
+      "no-referrer",
+    ]);
+  });
+
   test("pays the chain's own coin in one step", async () => {
     const payer = await rig.openPayer({ toAmount: "1.5", tokenId: "coin" });
     await payer.goTo(payer.link.pageUrl);

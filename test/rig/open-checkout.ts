@@ -11,6 +11,13 @@ const payer = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 /** What the page tells a wallet that does not know the chain; nobody asks there. */
 export const publicRpcUrl = "https://rpc.test/";
 
+/** Nobody looks there. */
+const explorer = {
+  url: "https://explorer.test",
+  source: "this test",
+  verifiedOn: "2026-11-22",
+};
+
 type PayerOptions = LinkOrder & {
   account?: string;
   /** The names of the wallets in the payer's browser. */
@@ -30,7 +37,7 @@ export const openCheckout = async (program: string) => {
     token.id === "silent" ? { ...token, approveResetsFirst: true } : token,
   );
   const catalogueData = {
-    chains: chains.map((one) => ({ ...one, publicRpcUrl })),
+    chains: chains.map((one) => ({ ...one, publicRpcUrl, explorer })),
     tokens: resetting,
   };
   const system = await openPaymentSystem({ chain: { ...chain, catalogueData } });

@@ -10,6 +10,13 @@ const FeeProxies = z.object({
   firstBlock: z.int().nonnegative(),
 });
 
+const Explorer = z.object({
+  /** Its paths are those of EIP-3091, below this. */
+  url: z.string().regex(/^https:\/\/[\w.-]+(?:\/[\w-]+)*$/),
+  source: z.string().min(1),
+  verifiedOn: z.iso.date(),
+});
+
 const Chain = z.object({
   // It appears in paths and records.
   id: z.string().regex(/^[\w-]{1,40}$/),
@@ -28,6 +35,8 @@ const Chain = z.object({
    * stands in pages, so it is no node with a key.
    */
   publicRpcUrl: z.url({ protocol: /^https?$/ }).optional(),
+  /** Where people look a transaction up; pages lead there and load nothing from it. */
+  explorer: Explorer.optional(),
 });
 
 const Token = z.object({

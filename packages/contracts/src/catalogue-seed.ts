@@ -3,12 +3,31 @@ import { devnet } from "./devnet.ts";
 
 type FeeProxies = NonNullable<CatalogueData["chains"][number]["feeProxies"]>;
 
+/** By chain id: the first entry of each chain there whose standard is EIP-3091. */
+const explorers: Readonly<Record<string, string>> = {
+  "1": "https://etherscan.io",
+  "10": "https://optimistic.etherscan.io",
+  "137": "https://polygonscan.com",
+  "8453": "https://basescan.org",
+  "42161": "https://arbiscan.io",
+  "43114": "https://snowtrace.io",
+  "84532": "https://base-sepolia.blockscout.com",
+  "11155111": "https://sepolia.etherscan.io",
+};
+
+const explorerOf = (id: string) => {
+  const url = explorers[id];
+  const source = "ethereum-lists/chains, _data/chains, explorers";
+  return url === undefined ? {} : { explorer: { url, source, verifiedOn: "2026-11-22" } };
+};
+
 const chain = (id: string, name: string, symbol: string, feeProxies?: FeeProxies) => ({
   id,
   name,
   symbol,
   chainType: "EVM" as const,
   caip2: `eip155:${id}`,
+  ...explorerOf(id),
   ...(feeProxies === undefined ? {} : { feeProxies }),
 });
 

@@ -35,6 +35,21 @@ describe("the seed", () => {
     },
   );
 
+  test("has an explorer for each EVM chain but the development chain, with source and date", () => {
+    const { chains } = openCatalogue(undefined, { withDevnet: true });
+    const evmChains = chains.filter(({ chainType }) => chainType === "EVM");
+    for (const { id, explorer } of evmChains) {
+      if (id === devnet.chainId) {
+        expect(explorer).toBeUndefined();
+        continue;
+      }
+      expect(explorer?.url).toMatch(/^https:\/\/[a-z.-]+$/);
+      expect(explorer?.source).toContain("ethereum-lists/chains");
+      expect(new Date(explorer?.verifiedOn ?? "").getTime()).toBeLessThanOrEqual(Date.now());
+    }
+    expect(new Set(evmChains.map(({ explorer }) => explorer?.url)).size).toBe(evmChains.length);
+  });
+
   // Guards against a mistyped digit: a payment through any other address is not credited.
   test("has the fee proxies where their makers' own tables have them", async () => {
     const names = {
@@ -242,6 +257,19 @@ describe("CATALOGUE_FILE", () => {
       JSON.stringify({ chains: [{ ...solana, id: "../x" }], tokens: [] }),
       /broken\.json(.|\n)*chains\[0\]\.id/,
     ],
+    ...[
+      "http://a.example",
+      "https://a.example/",
+      "javascript:alert(1)//",
+      "https://a@b.example",
+    ].map((url): [string, string, RegExp] => [
+      `an explorer at ${url}`,
+      JSON.stringify({
+        chains: [{ ...base, explorer: { url, source: "x", verifiedOn: "2026-11-22" } }],
+        tokens: [],
+      }),
+      /broken\.json(.|\n)*chains\[0\]\.explorer\.url/,
+    ]),
     [
       "a date that is none",
       JSON.stringify({ chains: [base], tokens: [{ ...token, verifiedOn: "yesterday" }] }),

@@ -70,6 +70,7 @@ export const checkoutTextsGerman: CheckoutTexts = {
     approve: "Dem Zahlungs-Contract erlauben, genau diesen Betrag zu bewegen.",
     pay: "Zahlen: Der Contract sendet den Betrag unter der Referenz dieses Links direkt an den Empfänger.",
   },
+  explorer: "Die Transaktion auf {host} ansehen",
   expiresIn: "Läuft ab in {left}",
   lastReceipt: "Beleg der letzten Zahlung",
   receipt: {

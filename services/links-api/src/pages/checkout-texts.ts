@@ -67,6 +67,7 @@ export const checkoutTexts = {
     approve: "Allow the payment contract to move exactly this amount.",
     pay: "Pay: the contract moves it straight to the owner, under this link's reference.",
   },
+  explorer: "Look at the transaction on {host}",
   expiresIn: "Expires in {left}",
   lastReceipt: "Receipt of the last payment",
   receipt: {

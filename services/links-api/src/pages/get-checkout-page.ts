@@ -66,10 +66,10 @@ export const getCheckoutPage =
     const { instructions } = advice;
     const pending = await deps.listPendingPayments(linkId);
     const state = `${page.status} ${link.receivedAmount} null`;
-    const { publicRpcUrl } = token.chain;
-    const part = { linkId, state, instructions, pending, token: shown, publicRpcUrl };
+    const { chain } = token;
+    const part = { linkId, state, instructions, pending, token: shown, chain };
     const pay = showPay(part, words);
-    const body = showCheckout(deps, { ...page, pay }, token.chain);
+    const body = showCheckout(deps, { ...page, pay }, chain);
     answerPage(res, { ...answer, body, head: html`${head}${payScript}` });
   };
 

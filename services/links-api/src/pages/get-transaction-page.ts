@@ -13,6 +13,7 @@ import type { OwnedLinkView } from "../domain/link-view.ts";
 import { findAppliedPayment } from "../store/payments.ts";
 import { answerPage, pageScript } from "./answer-page.ts";
 import { groupDigits, showAmount } from "./show-amount.ts";
+import { showExplorerLink } from "./show-explorer-link.ts";
 import { showOwner, showProfile } from "./show-owner.ts";
 import { plainText, showPreview } from "./show-preview.ts";
 import { showTestNetwork } from "./show-test-network.ts";
@@ -81,7 +82,7 @@ const showReceipt = (deps: Deps, { payment, link, words }: Receipt): Html => {
         sourceTransaction === null
           ? undefined
           : html`<dt>${texts.sourceTransaction}</dt>
-              <dd><code>${sourceTransaction}</code></dd>`
+              <dd><code>${sourceTransaction}</code> ${showExplorerLink(payment, chain, words)}</dd>`
       }
       <dt>${texts.paid}</dt>
       <dd>${showTime(payment.occurredAt, language)}</dd>

@@ -264,6 +264,28 @@ describe("GET /tx/:id", () => {
     }
   });
 
+  test("leads to the chain's explorer, for a transaction that was seen there by ourselves", async () => {
+    const sourceTransaction = `0x${"ab".repeat(32)}`;
+    const linkOf = async (more: Partial<ReturnType<typeof sampleSettlement>>) => {
+      const { id } = await open();
+      const settlement = { ...sampleSettlement(id, { sourceTransaction }), ...more };
+      await rig.settle(settlement);
+      const { text } = await rig.call(`/tx/${settlement.id}`);
+      return /<a\s[^>]*explorer[^>]*>|<a\s+href="https:\/\/basescan[^>]*>/.exec(text)?.[0];
+    };
+    expect((await linkOf({ source: "evm:8453" }))?.replaceAll(/\s+/g, " ").trim()).toBe(
+      `<a href="https://basescan.org/tx/${sourceTransaction}" rel="noopener noreferrer" referrerpolicy="no-referrer" >`,
+    );
+    for (const other of [
+      { source: "provider:acme" },
+      { source: "evm:1" },
+      { source: "evm:8453", sourceTransaction: null },
+      { source: "evm:8453", sourceTransaction: "../../x" },
+    ]) {
+      expect(await linkOf(other)).toBeUndefined();
+    }
+  });
+
   test("given a payment that has not settled, or does not count, answers 404", async () => {
     const { id } = await open();
     const payments = [

@@ -1,8 +1,9 @@
-import { type TokenData, formatAmount } from "@payment-links/contracts";
+import { type CatalogueChain, type TokenData, formatAmount } from "@payment-links/contracts";
 import { type Html, html } from "@payment-links/http";
 import type { Payment } from "../domain/payment.ts";
 import type { PaymentInstructions, PaymentStep } from "../domain/payment-instructions.ts";
 import type { CheckoutTexts } from "./checkout-texts.ts";
+import { showExplorerPlace } from "./show-explorer-link.ts";
 import { showAmount } from "./show-amount.ts";
 import { type Words, fill, fillHtml } from "./words.ts";
 
@@ -13,7 +14,7 @@ type PayPart = {
   instructions: PaymentInstructions;
   pending: readonly Payment[];
   token: TokenData;
-  publicRpcUrl: string | undefined;
+  chain: CatalogueChain;
 };
 
 /**
@@ -21,12 +22,12 @@ type PayPart = {
  * their way are in the first HTML. The script shows the button only if the browser has a wallet.
  */
 export const showPay = (
-  { linkId, state, instructions, pending, token, publicRpcUrl }: PayPart,
+  { linkId, state, instructions, pending, token, chain }: PayPart,
   words: Words,
 ): Html => {
   const { language, texts } = words;
   const amount = formatAmount(instructions.amount);
-  const { symbol, chain } = token;
+  const { symbol } = token;
   const [seen] = pending;
   const shownPending = pending.map((payment) => ({
     id: payment.id,
@@ -44,7 +45,7 @@ export const showPay = (
     data-chain="${chain.id}"
     data-chain-name="${chain.name}"
     data-coin="${chain.symbol}"
-    data-rpc="${publicRpcUrl ?? ""}"
+    data-rpc="${chain.publicRpcUrl ?? ""}"
     data-pending="${JSON.stringify(shownPending)}"
     data-texts="${JSON.stringify(texts.script)}"
   >
@@ -64,6 +65,7 @@ export const showPay = (
       </button>
     </p>
     <div id="wallets" class="until-expiry" hidden><p>${texts.script.choose}</p></div>
+    ${showExplorerPlace(chain, words)}
     <p id="account" class="quiet" hidden></p>
     <p id="no-wallet" class="quiet until-expiry" hidden>${texts.script.noWallet}</p>
     <noscript><p class="quiet">${texts.noScript}</p></noscript>

@@ -140,6 +140,15 @@ const render = () => {
   const text = isOffline ? `${words} ${texts.offline}` : words;
   if (find("#live").textContent !== text) find("#live").textContent = text;
   if (!picker.hidden) showPicker(wallets);
+  showExplorer(recall().payment?.hash);
+};
+
+const showExplorer = (hash) => {
+  const explorer = find("#explorer");
+  if (explorer === null) return;
+  explorer.hidden = hash === undefined;
+  if (hash === undefined) return;
+  explorer.href = `${explorer.dataset.explorer}/tx/${encodeURIComponent(hash)}`;
 };
 
 const say = (text) => {
