@@ -170,6 +170,29 @@ describe("what people say", () => {
   });
 });
 
+describe("an owner's colour", () => {
+  test.each(["#ffff00", "#000000", "#1f4fd8"])(
+    "%s is the ground of the page, and no text stands on it",
+    async (backgroundColour) => {
+      for (const colorScheme of ["light", "dark"] as const) {
+        const payer = await rig.openPayer(
+          { toAmount: "25", owner: { backgroundColour } },
+          { colorScheme, viewport: { width: 1280, height: 800 } },
+        );
+        await payer.goTo(payer.link.pageUrl);
+        await payer.see("Pay 25 USDC");
+        const ground = await payer.page.locator(".ground").boundingBox();
+        expect(ground).toEqual({ x: 0, y: 0, width: 1280, height: 800 });
+        const textBeside = await payer.page.evaluate<string>(`
+          document.querySelector(".card").remove(), document.body.innerText.trim()`);
+        expect(textBeside).toBe("");
+        await payer.goTo(payer.link.pageUrl);
+        expect(await findAxeFaults(payer.page)).toEqual([]);
+      }
+    },
+  );
+});
+
 describe("the checkout on a phone", () => {
   test("has its one action in sight without scrolling, whatever its owner and link say", async () => {
     const payer = await rig.openPayer(

@@ -18,7 +18,7 @@ import { answerPage, pageScript } from "./answer-page.ts";
 import { assetUrl } from "./assets.ts";
 import { groupDigits, showAmount } from "./show-amount.ts";
 import { showExpiry } from "./show-expiry.ts";
-import { showOwner, showProfile } from "./show-owner.ts";
+import { showGround, showOwner, showProfile } from "./show-owner.ts";
 import { showInstructions, showPay } from "./show-pay.ts";
 import { plainText, showPreview } from "./show-preview.ts";
 import { showTestNetwork } from "./show-test-network.ts";
@@ -100,35 +100,38 @@ type Page = {
 const showCheckout = (deps: Deps, page: Page, chain: CatalogueChain): Html => {
   const { link, token, advice, pay, words } = page;
   const { language, texts } = words;
-  return html`<main class="card">
-    ${showTestNetwork(chain, words)} ${showOwner(link.owner)}
-    <h1 class="amount">
-      ${showAmount(link.toAmount, language)} <span class="unit">${token.symbol}</span>
-    </h1>
-    ${showState(page)} ${pay} ${showEnd(page)}
-    ${link.description === null ? undefined : html`<p class="description" dir="auto">${link.description}</p>`}
-    <dl>
-      ${showToken(token, words)}
-      <dt>${texts.labels.received}</dt>
-      <dd>${showAmount(link.receivedAmount, language)} ${token.symbol}${showUsage(link, words)}</dd>
-      ${
-        link.expiresAt === null
-          ? undefined
-          : html`<dt>${texts.labels.expires}</dt>
-              <dd>${showTime(link.expiresAt, language)}</dd>`
-      }
-    </dl>
-    <details>
-      <summary>${texts.labels.details}</summary>
+  return html`${showGround(link.owner)}
+    <main class="card">
+      ${showTestNetwork(chain, words)} ${showOwner(link.owner)}
+      <h1 class="amount">
+        ${showAmount(link.toAmount, language)} <span class="unit">${token.symbol}</span>
+      </h1>
+      ${showState(page)} ${pay} ${showEnd(page)}
+      ${link.description === null ? undefined : html`<p class="description" dir="auto">${link.description}</p>`}
       <dl>
-        <dt>${texts.labels.settlesTo}</dt>
-        <dd><code>${link.destinationAddress}</code></dd>
-        ${showContract(token, words)}
+        ${showToken(token, words)}
+        <dt>${texts.labels.received}</dt>
+        <dd>
+          ${showAmount(link.receivedAmount, language)} ${token.symbol}${showUsage(link, words)}
+        </dd>
+        ${
+          link.expiresAt === null
+            ? undefined
+            : html`<dt>${texts.labels.expires}</dt>
+                <dd>${showTime(link.expiresAt, language)}</dd>`
+        }
       </dl>
-      ${"instructions" in advice ? showInstructions(advice.instructions, token, words) : undefined}
-    </details>
-    ${showReceipt(deps, page)} ${showProfile(link.owner)}
-  </main>`;
+      <details>
+        <summary>${texts.labels.details}</summary>
+        <dl>
+          <dt>${texts.labels.settlesTo}</dt>
+          <dd><code>${link.destinationAddress}</code></dd>
+          ${showContract(token, words)}
+        </dl>
+        ${"instructions" in advice ? showInstructions(advice.instructions, token, words) : undefined}
+      </details>
+      ${showReceipt(deps, page)} ${showProfile(link.owner)}
+    </main>`;
 };
 
 const showState = (page: Page): Html => {

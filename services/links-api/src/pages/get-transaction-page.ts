@@ -14,7 +14,7 @@ import { findAppliedPayment } from "../store/payments.ts";
 import { answerPage, pageScript } from "./answer-page.ts";
 import { groupDigits, showAmount } from "./show-amount.ts";
 import { showExplorerLink } from "./show-explorer-link.ts";
-import { showOwner, showProfile } from "./show-owner.ts";
+import { showGround, showOwner, showProfile } from "./show-owner.ts";
 import { plainText, showPreview } from "./show-preview.ts";
 import { showTestNetwork } from "./show-test-network.ts";
 import { showTime } from "./show-time.ts";
@@ -62,34 +62,37 @@ const showReceipt = (deps: Deps, { payment, link, words }: Receipt): Html => {
   } = deps.tokenOf(link.tokenId);
   const { sourceTransaction } = payment;
   const url = checkoutPageUrl(deps.checkoutUrl, link.owner.handle, link.id);
-  return html`<main class="card">
-    ${showTestNetwork(chain, words)} ${showOwner(link.owner)}
-    <h1 class="amount">
-      ${showAmount(formatAmount(payment.amount), language)}
-      <span class="unit">${token.symbol}</span>
-    </h1>
-    <p class="state"><span class="badge completed">${texts.badge}</span> ${texts.state}</p>
-    ${link.description === null ? undefined : html`<p class="description" dir="auto">${link.description}</p>`}
-    <dl>
-      ${showToken(token, words)} ${showContract(token, words)}
-      <dt>${texts.asked}</dt>
-      <dd>${showAmount(link.toAmount, language)} ${token.symbol}</dd>
-      <dt>${texts.received}</dt>
-      <dd>${showAmount(link.receivedAmount, language)} ${token.symbol}</dd>
-      <dt>${texts.paidTo}</dt>
-      <dd><code>${payment.destinationAddress}</code></dd>
-      ${
-        sourceTransaction === null
-          ? undefined
-          : html`<dt>${texts.sourceTransaction}</dt>
-              <dd><code>${sourceTransaction}</code> ${showExplorerLink(payment, chain, words)}</dd>`
-      }
-      <dt>${texts.paid}</dt>
-      <dd>${showTime(payment.occurredAt, language)}</dd>
-      <dt>${texts.id}</dt>
-      <dd><code>${payment.id}</code></dd>
-    </dl>
-    <p><a href="${url}">${texts.link}</a></p>
-    ${showProfile(link.owner)}
-  </main>`;
+  return html`${showGround(link.owner)}
+    <main class="card">
+      ${showTestNetwork(chain, words)} ${showOwner(link.owner)}
+      <h1 class="amount">
+        ${showAmount(formatAmount(payment.amount), language)}
+        <span class="unit">${token.symbol}</span>
+      </h1>
+      <p class="state"><span class="badge completed">${texts.badge}</span> ${texts.state}</p>
+      ${link.description === null ? undefined : html`<p class="description" dir="auto">${link.description}</p>`}
+      <dl>
+        ${showToken(token, words)} ${showContract(token, words)}
+        <dt>${texts.asked}</dt>
+        <dd>${showAmount(link.toAmount, language)} ${token.symbol}</dd>
+        <dt>${texts.received}</dt>
+        <dd>${showAmount(link.receivedAmount, language)} ${token.symbol}</dd>
+        <dt>${texts.paidTo}</dt>
+        <dd><code>${payment.destinationAddress}</code></dd>
+        ${
+          sourceTransaction === null
+            ? undefined
+            : html`<dt>${texts.sourceTransaction}</dt>
+                <dd>
+                  <code>${sourceTransaction}</code> ${showExplorerLink(payment, chain, words)}
+                </dd>`
+        }
+        <dt>${texts.paid}</dt>
+        <dd>${showTime(payment.occurredAt, language)}</dd>
+        <dt>${texts.id}</dt>
+        <dd><code>${payment.id}</code></dd>
+      </dl>
+      <p><a href="${url}">${texts.link}</a></p>
+      ${showProfile(link.owner)}
+    </main>`;
 };

@@ -182,6 +182,21 @@ describe("GET /@:handle/pay/:id", () => {
     }
   });
 
+  test("has the owner's colour as its ground, if it is one", async () => {
+    const fills = async (backgroundColour: string | null) => {
+      const { id, path } = await open(sampleAccount({ backgroundColour }));
+      const settlement = sampleSettlement(id, { amount: "25.5" });
+      await rig.settle(settlement);
+      const pages = [await rig.call(path), await rig.call(`/tx/${settlement.id}`)];
+      for (const page of pages) expectPage(page);
+      return pages.map(({ text }) => /<rect[^>]* fill="([^"]*)"/.exec(text)?.[1]);
+    };
+    expect(await fills("#12aBcd")).toEqual(["#12aBcd", "#12aBcd"]);
+    for (const none of [null, "red", "url(#x)", '#123456" onload="x', "#1234567"]) {
+      expect(await fills(none)).toEqual([undefined, undefined]);
+    }
+  });
+
   test("shows no image that is not at an https URL", async () => {
     const { path } = await open(
       sampleAccount({ profileImage: "http://img.example/a.png", backgroundImage: "data:x" }),

@@ -2,6 +2,19 @@ import { ownerImagePath } from "@payment-links/contracts";
 import { type Html, html } from "@payment-links/http";
 import type { OwnerView } from "../domain/link-view.ts";
 
+const colourForm = /^#[0-9a-f]{6}$/i;
+
+/**
+ * The owner's colour behind the page. It is an attribute of a drawing, as the policy stops inline styles;
+ * all text stands on the card before it, so its contrast is ours.
+ */
+export const showGround = ({ backgroundColour: colour }: OwnerView): Html | undefined =>
+  colour !== null && colourForm.test(colour)
+    ? html`<svg class="ground" aria-hidden="true">
+        <rect width="100%" height="100%" fill="${colour}" />
+      </svg>`
+    : undefined;
+
 /** Who the owner is, at the head of a page. */
 export const showOwner = (owner: OwnerView): Html =>
   html`<header class="owner">
