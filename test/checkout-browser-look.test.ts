@@ -27,11 +27,18 @@ afterEach(async () => {
 });
 afterAll(() => rig?.close());
 
-const openReceipt = async (tab: Payer): Promise<void> => {
+const openPaid = async (tab: Payer): Promise<void> => {
   await rig.chain.pay({ ...tab.link, amount: 25n * units });
   await rig.chain.mine(3);
   await rig.system.showWhen(tab.link.id, ({ status }) => status === "completed");
   await tab.goTo(tab.link.pageUrl);
+};
+
+const openReceipt = async (tab: Payer): Promise<void> => {
+  await openPaid(tab);
+  const href = await tab.page.getByRole("link", { name: /^Receipt/ }).getAttribute("href");
+  await tab.goTo(`${rig.system.publicUrl}${new URL(href ?? "").pathname}`);
+  await tab.see("This payment has settled.");
 };
 
 /** Each state of the page that a payer may see, and how it comes about. */
@@ -61,7 +68,7 @@ const states: [string, (tab: Payer) => Promise<unknown>][] = [
   [
     "paid",
     async (tab) => {
-      await openReceipt(tab);
+      await openPaid(tab);
       await tab.see("This payment link has been paid.");
     },
   ],
@@ -69,9 +76,6 @@ const states: [string, (tab: Payer) => Promise<unknown>][] = [
     "the receipt",
     async (tab) => {
       await openReceipt(tab);
-      const href = await tab.page.getByRole("link", { name: /^Receipt/ }).getAttribute("href");
-      await tab.goTo(`${rig.system.publicUrl}${new URL(href ?? "").pathname}`);
-      await tab.see("This payment has settled.");
     },
   ],
   [
@@ -167,6 +171,33 @@ describe("what people say", () => {
     const widths = "[document.documentElement.scrollWidth, innerWidth]";
     expect(await payer.page.evaluate(widths)).toEqual([320, 320]);
     expect(await findAxeFaults(payer.page)).toEqual([]);
+  });
+});
+
+describe("a receipt on paper", () => {
+  test("is black on white also from a dark screen, without what only a screen needs", async () => {
+    const payer = await rig.openPayer(
+      { toAmount: "25", owner: { backgroundColour: "#1f4fd8" } },
+      { colorScheme: "dark", locale: "en-US", timezoneId: "Asia/Tokyo" },
+    );
+    await openReceipt(payer);
+    await payer.see("This payment\n25 USDC");
+    await payer.see("GMT+9");
+    expect(await payer.page.getByText("Print this receipt").isVisible()).toBe(true);
+    await payer.page.emulateMedia({ media: "print" });
+    const text = await payer.text();
+    expect(text).toContain("Asked for\n25 USDC");
+    expect(text).not.toContain("Print this receipt");
+    expect(await payer.page.locator(".ground").isVisible()).toBe(false);
+    const colours = await payer.page.evaluate(`[".card", "dt", "dd", "a", ".badge"].map((name) =>
+      getComputedStyle(document.querySelector(name)).color)`);
+    const [black, grey] = ["rgb(0, 0, 0)", "rgb(51, 51, 51)"];
+    expect(colours).toEqual([black, grey, black, black, black]);
+    const grounds = await payer.page.evaluate(`["body", ".card"].map((name) =>
+      getComputedStyle(document.querySelector(name)).backgroundColor)`);
+    expect(grounds).toEqual(["rgb(255, 255, 255)", "rgb(255, 255, 255)"]);
+    const linkOf = `getComputedStyle(document.querySelector("main > p > a"), "::after").content`;
+    expect(await payer.page.evaluate(linkOf)).toContain(payer.link.id);
   });
 });
 

@@ -77,6 +77,7 @@ export const checkoutTextsGerman: CheckoutTexts = {
     title: "Beleg: {amount} {symbol} an {owner}",
     badge: "Abgewickelt",
     state: "Diese Zahlung ist endgültig.",
+    amount: "Diese Zahlung",
     asked: "Verlangt",
     received: "Bisher eingegangen",
     paidTo: "Gezahlt an",
@@ -84,6 +85,7 @@ export const checkoutTextsGerman: CheckoutTexts = {
     paid: "Gezahlt am",
     id: "Vorgang",
     link: "Der Zahlungslink",
+    print: "Diesen Beleg drucken",
   },
   noScript:
     "Um von Hand zu zahlen, senden Sie die Transaktionen unter Einzelheiten mit Ihrer Wallet.",

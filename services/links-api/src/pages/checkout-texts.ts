@@ -74,6 +74,7 @@ export const checkoutTexts = {
     title: "Receipt: {amount} {symbol} to {owner}",
     badge: "Settled",
     state: "This payment has settled.",
+    amount: "This payment",
     asked: "Asked for",
     received: "Received by now",
     paidTo: "Paid to",
@@ -81,6 +82,7 @@ export const checkoutTexts = {
     paid: "Paid",
     id: "Transaction",
     link: "The payment link",
+    print: "Print this receipt",
   },
   noScript: "To pay by hand, send the transactions under Details from your wallet.",
   plainTransfer:

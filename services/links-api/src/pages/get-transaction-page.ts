@@ -73,6 +73,8 @@ const showReceipt = (deps: Deps, { payment, link, words }: Receipt): Html => {
       ${link.description === null ? undefined : html`<p class="description" dir="auto">${link.description}</p>`}
       <dl>
         ${showToken(token, words)} ${showContract(token, words)}
+        <dt>${texts.amount}</dt>
+        <dd>${showAmount(formatAmount(payment.amount), language)} ${token.symbol}</dd>
         <dt>${texts.asked}</dt>
         <dd>${showAmount(link.toAmount, language)} ${token.symbol}</dd>
         <dt>${texts.received}</dt>
@@ -93,6 +95,7 @@ const showReceipt = (deps: Deps, { payment, link, words }: Receipt): Html => {
         <dd><code>${payment.id}</code></dd>
       </dl>
       <p><a href="${url}">${texts.link}</a></p>
+      <p><button id="print" type="button" hidden>${texts.print}</button></p>
       ${showProfile(link.owner)}
     </main>`;
 };

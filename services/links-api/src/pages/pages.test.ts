@@ -270,6 +270,7 @@ describe("GET /tx/:id", () => {
     const page = await rig.call(`/tx/${settlement.id}`);
     expectPage(page);
     const sums = [
+      /This payment<\/dt>\s+<dd><data value="14.5">14.5<\/data> USDC/,
       /Asked for<\/dt>\s+<dd><data value="25.5">25.5<\/data> USDC/,
       /Received by now<\/dt>\s+<dd><data value="14.5">14.5<\/data> USDC/,
     ];

@@ -1,5 +1,5 @@
 // What the checkout and the receipt do beyond showing: amounts and times as their reader writes them,
-// and the end of a link at its time.
+// the end of a link at its time, and a receipt on paper.
 
 import { grouped } from "./amounts.js";
 
@@ -54,6 +54,10 @@ const expire = (main) => {
 const show = () => {
   each("data", (data) => (data.textContent = grouped(data.value)));
   each("time", (element) => (element.textContent = time.format(new Date(element.dateTime))));
+  each("#print", (button) => {
+    button.hidden = false;
+    button.addEventListener("click", () => print());
+  });
   each("[data-left-ms]", (element) => {
     countdown = element;
     endsAt = Date.now() + Number(element.dataset.leftMs);
