@@ -155,23 +155,130 @@ const showImages = ({ page }: Payer) =>
     route.fulfill({ body: png, contentType: "image/png" }),
   );
 
+/** What people may say of themselves and of a link, in the worst ways, each as long as it may be. */
+const sayings: [string, { username: string; bio: string; description: string }][] = [
+  [
+    "a script",
+    {
+      username: `<script>alert(1)</script>`,
+      bio: `"><img src=x onerror=alert(1)>`,
+      description: `</p></main><script>alert(1)</script><style>*{display:none}</style>`,
+    },
+  ],
+  [
+    "text that is turned round",
+    {
+      username: `\u202e\u2067${"drow ".repeat(19)}`,
+      bio: `\u202e${"אבג ".repeat(120)}`,
+      description: `\u202e\u202d\u2066${"עברית ".repeat(80)}`,
+    },
+  ],
+  [
+    "emoji",
+    {
+      username: "😀".repeat(100),
+      bio: "👨‍👩‍👧‍👦".repeat(71),
+      description: "🎉".repeat(500),
+    },
+  ],
+  [
+    "characters without a width",
+    {
+      username: `a${"\u200b".repeat(98)}b`,
+      bio: "\u200b\u2060\ufeff".repeat(160),
+      description: `${"\u200d".repeat(499)}x`,
+    },
+  ],
+  [
+    "words without an end",
+    { username: "W".repeat(100), bio: "W".repeat(500), description: "W".repeat(500) },
+  ],
+  [
+    "letters in towers, and lines",
+    {
+      username: `a${"\u0301".repeat(99)}`,
+      bio: `a${"\u0330".repeat(499)}`,
+      description: `a${"\u0301".repeat(99)}${"\n".repeat(300)}b`,
+    },
+  ],
+];
+
+/** Where the page's own elements are. */
+const boxesOf = async ({ page }: Payer) => {
+  const own = [
+    page.getByRole("button", { name: "Pay 25 USDC" }),
+    page.getByRole("heading", { level: 1 }),
+    page.getByText("Details", { exact: true }),
+  ];
+  const boxes = await Promise.all(own.map((one) => one.boundingBox()));
+  return boxes.map((box) => box ?? { x: NaN, y: NaN, width: NaN, height: NaN });
+};
+
 describe("what people say", () => {
-  test("stands in the page as text and breaks no layout", async () => {
-    const description = `${"W".repeat(400)}<b>\u202e${"🎉".repeat(40)}`;
-    const payer = await rig.openPayer(
-      { toAmount: "25", description, owner: hostile },
-      { viewport: { width: 320, height: 568 } },
-    );
+  const viewport = { width: 320, height: 568 };
+  const images = { profileImage: image, backgroundImage: image };
+  const openSaying = async (owner: object, description: string) => {
+    const payer = await rig.openPayer({ toAmount: "25", description, owner }, { viewport });
     await showImages(payer);
     await payer.goTo(payer.link.pageUrl);
-    const text = await payer.text();
-    for (const shown of [hostile.username, description, hostile.links[0] ?? ""]) {
-      expect(text).toContain(shown);
-    }
-    const widths = "[document.documentElement.scrollWidth, innerWidth]";
-    expect(await payer.page.evaluate(widths)).toEqual([320, 320]);
-    expect(await findAxeFaults(payer.page)).toEqual([]);
-  });
+    await payer.see("Pay 25 USDC");
+    return payer;
+  };
+
+  test.each(sayings)(
+    "is %s: it stands there as text and displaces nothing of the page",
+    async (_name, { description, ...said }) => {
+      const plain = await boxesOf(await openSaying({ ...images, username: "Owner" }, "Words"));
+      const links = [`https://example.test/${"x".repeat(2000)}`];
+      const payer = await openSaying({ ...images, ...said, links }, description);
+      const shown = await payer.page.evaluate<string[]>(
+        `[".name", ".bio", ".description", ".links"].map((name) =>
+          document.querySelector(name).textContent.trim())`,
+      );
+      expect(shown).toEqual([said.username, said.bio, description, ...links].map((t) => t.trim()));
+      const widths = "[document.documentElement.scrollWidth, innerWidth]";
+      expect(await payer.page.evaluate(widths)).toEqual([320, 320]);
+      const [pay, amount, details] = await boxesOf(payer);
+      const [plainPay, plainAmount, plainDetails] = plain;
+      // A name may take a second line, and no more.
+      const lineHeight = 24;
+      for (const [box, at] of [
+        [pay, plainPay],
+        [amount, plainAmount],
+      ] as const) {
+        const lower = (box?.y ?? NaN) - (at?.y ?? NaN);
+        expect([0, lineHeight]).toContain(lower);
+        expect(box).toEqual({ ...at, y: (at?.y ?? NaN) + lower });
+      }
+      expect(details).toEqual({ ...plainDetails, y: details?.y });
+      // Marks in towers are painted where they belong, and over nothing else.
+      const overflows = await payer.page.evaluate<string[]>(
+        `[".name", ".bio", ".description", ".links"].map((name) =>
+          getComputedStyle(document.querySelector(name)).overflow)`,
+      );
+      expect(overflows).toEqual(overflows.map(() => "hidden"));
+      expect(await findAxeFaults(payer.page)).toEqual([]);
+    },
+  );
+});
+
+describe("what people say on a receipt", () => {
+  test.each(sayings.filter(([name]) => /emoji|end|turned/.test(name)))(
+    "is %s: it stands there as text, and nothing beside the window",
+    async (_name, { description, ...owner }) => {
+      const payer = await rig.openPayer(
+        { toAmount: "25", description, owner },
+        { viewport: { width: 320, height: 568 } },
+      );
+      await openReceipt(payer);
+      const shown = await payer.page.evaluate<string[]>(`[".name", ".bio", ".description"].map(
+        (name) => document.querySelector(name).textContent.trim())`);
+      const said = [owner.username, owner.bio, description];
+      expect(shown).toEqual(said.map((text) => text.trim()));
+      const widths = "[document.documentElement.scrollWidth, innerWidth]";
+      expect(await payer.page.evaluate(widths)).toEqual([320, 320]);
+    },
+  );
 });
 
 describe("a receipt on paper", () => {
@@ -214,6 +321,10 @@ describe("an owner's colour", () => {
         await payer.see("Pay 25 USDC");
         const ground = await payer.page.locator(".ground").boundingBox();
         expect(ground).toEqual({ x: 0, y: 0, width: 1280, height: 800 });
+        const inFront = await payer.page.evaluate<string>(`
+          document.elementFromPoint(innerWidth / 2, innerHeight / 3).closest(".card, .ground")
+            ?.getAttribute("class")`);
+        expect(inFront).toBe("card");
         const textBeside = await payer.page.evaluate<string>(`
           document.querySelector(".card").remove(), document.body.innerText.trim()`);
         expect(textBeside).toBe("");
