@@ -6,14 +6,14 @@ import { grouped } from "./amounts.js";
 const tickMs = 1_000;
 const countdownMsMax = 24 * 60 * 60_000;
 
-const time = new Intl.DateTimeFormat(undefined, {
+const timeForm = {
   day: "numeric",
   month: "short",
   year: "numeric",
   hour: "numeric",
   minute: "2-digit",
   timeZoneName: "short",
-});
+};
 
 const known = new WeakSet();
 
@@ -41,6 +41,7 @@ const tick = () => {
   if (countdown === undefined) return;
   const leftMs = endsAt - Date.now();
   countdown.hidden = leftMs > countdownMsMax;
+  if (countdown.hidden) return;
   if (leftMs > 0) countdown.textContent = countdown.dataset.text.replace("{left}", left(leftMs));
   else expire(countdown.closest("main"));
 };
@@ -51,18 +52,24 @@ const expire = (main) => {
   for (const words of main?.querySelectorAll("[data-at-expiry]") ?? []) words.hidden = false;
 };
 
+/** Deals with what is new in the page. */
 const show = () => {
-  each("data", (data) => (data.textContent = grouped(data.value)));
-  each("time", (element) => (element.textContent = time.format(new Date(element.dateTime))));
-  each("#print", (button) => {
-    button.hidden = false;
-    button.addEventListener("click", () => print());
-  });
   each("[data-left-ms]", (element) => {
     countdown = element;
     endsAt = Date.now() + Number(element.dataset.leftMs);
     tick();
   });
+  each("#print", (button) => {
+    button.hidden = false;
+    button.addEventListener("click", () => print());
+  });
+  // To learn how its reader writes them takes a browser longer than all the rest, which comes first.
+  requestAnimationFrame(() => setTimeout(write));
+};
+
+const write = () => {
+  each("data", (data) => (data.textContent = grouped(data.value)));
+  each("time", (time) => (time.textContent = new Date(time.dateTime).toLocaleString([], timeForm)));
 };
 
 show();
