@@ -69,6 +69,6 @@ const takeConsole = async (chromium: Chromium, shop: Shop) => {
   const isThere = async () =>
     (await countOf("Delivered")) === 9 && (await countOf("Waiting")) === 1;
   await waitUntil("the log", isThere);
-  await tab.page.setViewportSize({ ...computer.viewport, height: 1000 });
+  await tab.page.setViewportSize({ ...computer.viewport, height: 900 });
   return { overview, "webhook-log": await take(person, tab) };
 };
