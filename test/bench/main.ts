@@ -1,6 +1,7 @@
 import { benchAuth } from "./auth.ts";
 import { benchBacklog } from "./backlog.ts";
 import { benchConsole } from "./console.ts";
+import { benchCheckoutPage } from "./checkout-page.ts";
 import { benchCreate } from "./create.ts";
 import { benchDeepPages } from "./deep-pages.ts";
 import { benchDispatchTls } from "./dispatch-tls.ts";
@@ -39,6 +40,7 @@ const benches = {
   streams: benchStreams,
   tracing: benchTracing,
   console: benchConsole,
+  "checkout-page": onStage(benchCheckoutPage),
 };
 
 const name = process.argv[2] ?? "";

@@ -16,6 +16,7 @@ import {
   stopOnSignal,
   systemClock,
 } from "@payment-links/runtime";
+import { withStaticPages } from "./static-pages.ts";
 
 // links-api as it is, relay and jobs included, with auth-keys beside it to answer who is calling.
 // Limits are counted in process and too high to refuse anything. Nobody listens on the bus.
@@ -57,19 +58,24 @@ const authKeys = createAuthKeys(
   readConfig(authKeysConfig, {}),
 );
 const ground = await openGround("links-api", env["LINKS_API_URL"] ?? "");
-const linksApi = createLinksApi({ ...ground, ask: authKeys.ask }, readConfig(linksApiConfig, env));
+// Payers are told how to pay; nobody follows the chain.
+const linksApi = createLinksApi(
+  { ...ground, ask: authKeys.ask },
+  readConfig(linksApiConfig, { ...env, SETTLEMENT_CHAINS: "8453" }),
+);
 for (const service of [authKeys, linksApi]) {
   stopList.add(service.name, () => service.stop());
   await service.start();
 }
+const ingress = createIngress({
+  "auth-keys": authKeys.app,
+  "links-api": linksApi.app,
+  "settlement-listener": linksApi.app,
+  "webhook-dispatcher": linksApi.app,
+});
 await serve({
   config: readConfig(serveConfig, env),
-  app: createIngress({
-    "auth-keys": authKeys.app,
-    "links-api": linksApi.app,
-    "settlement-listener": linksApi.app,
-    "webhook-dispatcher": linksApi.app,
-  }),
+  app: withStaticPages(ingress),
   services: [authKeys, linksApi],
   stopList,
   log,

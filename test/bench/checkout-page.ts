@@ -1,0 +1,99 @@
+import { request } from "undici";
+import { bringChromium } from "../rig/bring-chromium.ts";
+import { openChromium } from "../rig/chromium.ts";
+import { call } from "../rig/client.ts";
+import { openWallet } from "../rig/wallet.ts";
+import { median } from "./load.ts";
+import type { Verdict } from "./rounds.ts";
+import type { Stage } from "./stage.ts";
+
+const cpuSlowdown = 4;
+const roundCount = 21;
+const warmUpRounds = 3;
+const usableMsMax = 60_000;
+
+/**
+ * How soon a payer can press the checkout's button, on a processor four times slower, compared with
+ * the same words as a bare static page of the same process: milliseconds from the navigation of an empty tab to
+ * the first frame that shows the button enabled, with nothing in the browser's cache. `styled` is the static
+ * page with its stylesheet. Bounded by 1.5.
+ */
+export const benchCheckoutPage = async (stage: Stage): Promise<Verdict> => {
+  const program = await bringChromium();
+  if (program === undefined) throw new Error("there is no chromium-headless-shell and no chromium");
+  const { baseUrl } = stage.ours;
+  const pages = await makePages(stage);
+  const times = pages.map((): number[] => []);
+  const chromium = await openChromium(program);
+  try {
+    for (let round = -warmUpRounds; round < roundCount; round += 1) {
+      for (const [index, url] of pages.entries()) {
+        const ms = await measureUsable(chromium, { origin: baseUrl, url });
+        if (round >= 0) times[index]?.push(ms);
+      }
+      if (round < 0) continue;
+      const [ours, styled, floor] = times.map((list) => list.at(-1)?.toFixed(0));
+      process.stdout.write(
+        `round ${round + 1}: ours ${ours} ms, styled ${styled} ms, floor ${floor} ms\n`,
+      );
+    }
+  } finally {
+    await chromium.close();
+  }
+  const [ours = 0, styled = 0, floor = 0] = times.map((list) => Number(median(list).toFixed(1)));
+  const ratioOf = (one: number, other: number) => Number((one / other).toFixed(3));
+  return { ours, floor, ratio: ratioOf(ours, floor), styled, ratioToStyled: ratioOf(ours, styled) };
+};
+
+/** The checkout of a link, and the same as static pages, with and without its stylesheet. */
+const makePages = async ({ ours: { baseUrl }, merchant }: Stage): Promise<string[]> => {
+  const made = await call(`${baseUrl}/v1/payment-link`, {
+    method: "POST",
+    headers: { "x-api-key": merchant.apiKey },
+    body: { toAmount: "25", description: "Order 7" },
+  });
+  const url = String(made.body["url"]);
+  const html = await (await request(url)).body.text();
+  const styled = html
+    .replaceAll(/<script[^>]*><\/script>/g, "")
+    .replace(/(<button id="wallet"[^>]*) hidden/, "$1");
+  const bare = styled.replaceAll(/<(link|img)[^>]*>/g, "");
+  const statics = Object.entries({ styled, bare });
+  for (const [name, body] of statics) {
+    await (await request(`${baseUrl}/static/${name}`, { method: "PUT", body })).body.dump();
+  }
+  return [url, ...statics.map(([name]) => `${baseUrl}/static/${name}`)];
+};
+
+type Visit = { origin: string; url: string };
+
+const measureUsable = async (
+  chromium: Awaited<ReturnType<typeof openChromium>>,
+  { origin, url }: Visit,
+): Promise<number> => {
+  const wallet = openWallet({ nodeUrl: "http://127.0.0.1:1", account: "0x1", chainId: "8453" });
+  const person = await chromium.openPerson({ origin, wallets: [wallet] });
+  const usable = Promise.withResolvers<number>();
+  await person.context.exposeFunction("tellUsable", usable.resolve);
+  await person.context.addInitScript(watchButton);
+  const { page } = await person.openTab();
+  const session = await person.context.newCDPSession(page);
+  await session.send("Emulation.setCPUThrottlingRate", { rate: cpuSlowdown });
+  const late = setTimeout(() => usable.reject(new Error(`${url} is not usable`)), usableMsMax);
+  await page.goto(url);
+  const ms = await usable.promise.finally(() => clearTimeout(late));
+  await person.close();
+  if (person.faults.length > 0) throw new Error(person.faults.join(", "));
+  return ms;
+};
+
+// It runs in the page, before the page's own script.
+const watchButton = `(() => {
+  const isUsable = (button) => /^\\s*Pay /.test(button.textContent) &&
+    !button.disabled && button.getClientRects().length > 0;
+  const look = () => {
+    if ([...document.querySelectorAll("button")].some(isUsable)) tellUsable(performance.now());
+    else requestAnimationFrame(look);
+  };
+  look();
+})()`;
