@@ -7,11 +7,11 @@ type Filled = { apiKey: string; userId: string; count: number };
 /** Multiplies one link, made through the API, into many of a shape. */
 export const fillLinks = async (
   admin: Client,
-  stage: Stage,
+  { ours }: { ours: Pick<Stage["ours"], "baseUrl"> },
   { apiKey, userId, count }: Filled,
   shape: { status: string; expires: string },
 ): Promise<void> => {
-  const created = await call(`${stage.ours.baseUrl}/v1/payment-link`, {
+  const created = await call(`${ours.baseUrl}/v1/payment-link`, {
     method: "POST",
     headers: { "x-api-key": apiKey },
     body: { toAmount: "25.5" },

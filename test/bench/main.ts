@@ -3,6 +3,7 @@ import { benchBacklog } from "./backlog.ts";
 import { benchConsole } from "./console.ts";
 import { benchCheckoutPage } from "./checkout-page.ts";
 import { benchCreate } from "./create.ts";
+import { benchCsv } from "./csv.ts";
 import { benchDeepPages } from "./deep-pages.ts";
 import { benchDispatchTls } from "./dispatch-tls.ts";
 import { benchDispatch } from "./dispatch.ts";
@@ -40,6 +41,7 @@ const benches = {
   streams: benchStreams,
   tracing: benchTracing,
   console: benchConsole,
+  csv: benchCsv,
   "checkout-page": onStage(benchCheckoutPage),
 };
 
