@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, expect } from "@jest/globals";
+import { openConsole } from "./console-browser/open-console.ts";
+import { needingChromium } from "./rig/find-chromium.ts";
+import { doubleText, findCutText, findMotion, walkByKeyboard } from "./rig/walk-by-keyboard.ts";
+
+const { program, describe, test } = await needingChromium();
+
+let system: Awaited<ReturnType<typeof openConsole>>;
+beforeAll(async () => {
+  if (program !== undefined) system = await openConsole(program);
+});
+afterAll(() => system?.close());
+
+/** An address of nobody's. */
+const address = "0xa0cf798816d4b9b9866b5330eea46a18382f251e";
+
+/** Each view of an account that has something of everything, and what it shows once it is there. */
+const views: [string, string][] = [
+  ["", "Received in the last 30 days"],
+  ["/links", "Order 7"],
+  ["/links/new", "Create the link"],
+  ["/keys", "till key"],
+  ["/webhooks", "Check signatures"],
+  ["/account/profile", "What a payer sees"],
+  ["/account/wallets", "Default on Base"],
+  ["/account/sign-in", "Passkeys"],
+  ["/account/sessions", "Where you are signed in"],
+  ["/account/log", "session.started"],
+];
+
+type Person = Awaited<ReturnType<typeof system.signUp>>;
+
+const post = async ({ context }: Person, path: string, data: object): Promise<void> => {
+  const headers = { origin: system.origin };
+  const answer = await context.request.post(`${system.origin}/console/api/${path}`, {
+    data,
+    headers,
+  });
+  expect([path, answer.ok()]).toEqual([path, true]);
+};
+
+/** An account that has a wallet, a link, a key and an endpoint. */
+const signUpShop = async (handle: string, ...options: Parameters<typeof system.signUp>[1][]) => {
+  const person = await system.signUp(handle, ...options);
+  const wallet = { walletAddress: address, tokenId: "usdc-base", isDefault: true };
+  await post(person, "wallets", wallet);
+  await post(person, "payment-links", { toAmount: "1234567.25", description: "Order 7" });
+  await post(person, "api-keys", { name: "till key", scopes: ["payment_link:read"] });
+  await post(person, "webhook-endpoints", { name: "till", url: "https://shop.com/hook" });
+  return person;
+};
+
+describe("a person without a mouse", () => {
+  test("reaches everything of each view in its order, and sees where they are", async () => {
+    const { faults, goTo, tab } = await signUpShop("ada");
+    for (const [path, shown] of views) {
+      await goTo(path);
+      await tab.see(shown);
+      expect([path, await walkByKeyboard(tab.page)]).toEqual([path, []]);
+    }
+    expect(faults).toEqual([]);
+  });
+
+  test("passes over the navigation at the first Tab", async () => {
+    const { goTo, tab } = await system.signUp("bea");
+    await goTo("/keys");
+    await tab.see("No keys yet.");
+    await tab.page.evaluate("document.activeElement?.blur()");
+    await tab.page.keyboard.press("Tab");
+    await tab.page.keyboard.press("Enter");
+    await tab.page.keyboard.press("Tab");
+    expect(await tab.page.evaluate("document.activeElement.closest('main') !== null")).toBe(true);
+  });
+});
+
+describe("a person who sees little", () => {
+  test("reads all of each view at twice the size of its text", async () => {
+    const { goTo, tab } = await signUpShop("dora", { viewport: { width: 640, height: 800 } });
+    await doubleText(tab.page);
+    for (const [path, shown] of views) {
+      await goTo(path);
+      await tab.see(shown);
+      expect([path, await tab.page.evaluate("matchMedia('(max-width: 20rem)').matches")]).toEqual([
+        path,
+        true,
+      ]);
+      expect([path, await findCutText(tab.page)]).toEqual([path, []]);
+    }
+  });
+});
+
+describe("a person who wants less motion", () => {
+  test("sees nothing move", async () => {
+    const { goTo, tab } = await signUpShop("edna", { reducedMotion: "reduce" });
+    for (const [path, shown] of views) {
+      await goTo(path);
+      await tab.see(shown);
+      expect([path, await findMotion(tab.page)]).toEqual([path, []]);
+    }
+  });
+});

@@ -1,0 +1,87 @@
+import type { Page } from "playwright-core";
+
+const stepsMax = 200;
+
+/**
+ * Goes through a page, or the dialog that is open in it, by the Tab key alone, from its beginning. Answers
+ * what is wrong for whoever has no mouse: what cannot be reached, or only out of order, and what does not
+ * show that it has the focus.
+ */
+export const walkByKeyboard = async (page: Page): Promise<string[]> => {
+  await page.evaluate(begin);
+  const expected = Number(await page.evaluate("window.walk.wanted.length"));
+  // A date takes several steps: day, month, year and its calendar.
+  for (let step = 0, reached = 0; step < stepsMax && reached < expected; step += 1) {
+    await page.keyboard.press("Tab");
+    reached = Number(await page.evaluate("window.walk.note()"));
+  }
+  return page.evaluate<string[]>("window.walk.findFaults()");
+};
+
+// It runs in the page. What is not drawn, or is behind a dialog, need not be reached.
+const begin = `(() => {
+  const root = document.querySelector("dialog:modal") ?? document.body;
+  const selector = "a[href], button, input, select, textarea, summary, [tabindex]";
+  const isForScripts = (one) => !one.matches("a, button, input, select, textarea, summary") &&
+    one.tabIndex < 0;
+  const wanted = [...root.querySelectorAll(selector)].filter((one) =>
+    !one.disabled && !isForScripts(one) && one.checkVisibility({ visibilityProperty: true }));
+  const nameOf = (one) =>
+    one.tagName.toLowerCase() + " " + (one.ariaLabel || one.innerText || one.name || one.id);
+  const isShown = (one) => {
+    const { outlineStyle, outlineWidth } = getComputedStyle(one);
+    const { width, height, left, top } = one.getBoundingClientRect();
+    const isInSight = width > 1 && height > 1 && left >= 0 && top >= 0 && top < innerHeight;
+    return outlineStyle !== "none" && parseFloat(outlineWidth) >= 2 && isInSight;
+  };
+  const reached = new Set();
+  const shown = new Set();
+  window.walk = {
+    wanted,
+    note: () => {
+      const one = document.activeElement;
+      // What scrolls may be reached, too.
+      if (wanted.includes(one)) reached.add(one);
+      if (isShown(one)) shown.add(one);
+      return reached.size;
+    },
+    findFaults: () => wanted.flatMap((one, index) => [
+      ...(reached.has(one) ? [] : ["not reached: " + nameOf(one)]),
+      ...([...reached][index] === one ? [] : ["out of order: " + nameOf(one)]),
+      ...(shown.has(one) ? [] : ["no focus shown: " + nameOf(one)]),
+    ]),
+  };
+  // From here Tab leads to what comes first.
+  root.tabIndex = -1;
+  root.focus();
+  root.removeAttribute("tabindex");
+})()`;
+
+/** What moves by itself on a page, although its person asked for less motion. */
+export const findMotion = (page: Page): Promise<string[]> =>
+  page.evaluate<string[]>(`[...document.querySelectorAll("*")].flatMap((one) => {
+    const { animationName, transitionDuration, scrollBehavior } = getComputedStyle(one);
+    const isStill = animationName === "none" && /^0s(, 0s)*$/.test(transitionDuration) &&
+      scrollBehavior === "auto";
+    return isStill ? [] : [one.outerHTML.slice(0, 200)];
+  })`);
+
+/** Doubles the size of all text from the next page on, as a person does in the browser's settings. */
+export const doubleText = async (page: Page): Promise<void> => {
+  const session = await page.context().newCDPSession(page);
+  await session.send("Page.setFontSizes", { fontSizes: { standard: 32, fixed: 26 } });
+};
+
+/** Words that are cut off, or stand beyond the window's edge. What is hidden on purpose is clipped. */
+export const findCutText = (page: Page): Promise<string[]> =>
+  page.evaluate<string[]>(`[...document.querySelectorAll("body *")].flatMap((one) => {
+    const text = [...one.childNodes].some(({ nodeType, data }) => nodeType === 3 && data.trim());
+    if (!text || !one.checkVisibility({ visibilityProperty: true })) return [];
+    for (let room = one; room; room = room.parentElement)
+      if (getComputedStyle(room).clipPath !== "none") return [];
+    const { overflowX } = getComputedStyle(one);
+    const { left, right } = one.getBoundingClientRect();
+    const isCut = /hidden|clip/.test(overflowX) && one.scrollWidth > one.clientWidth + 1;
+    const isBeyond = right > document.documentElement.clientWidth + 1 || left < -1;
+    return isCut || isBeyond ? [one.tagName.toLowerCase() + " " + one.textContent.slice(0, 80)] : [];
+  })`);
