@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect } from "@jest/globals";
+import { waitUntil } from "@payment-links/runtime/testing";
 import { openConsole } from "./console-browser/open-console.ts";
 import { needingChromium } from "./rig/find-chromium.ts";
 import { doubleText, findCutText, findMotion, walkByKeyboard } from "./rig/walk-by-keyboard.ts";
@@ -70,6 +71,21 @@ describe("a person without a mouse", () => {
     await tab.page.keyboard.press("Enter");
     await tab.page.keyboard.press("Tab");
     expect(await tab.page.evaluate("document.activeElement.closest('main') !== null")).toBe(true);
+  });
+
+  test("stays in a dialog while it is open, leaves it by Escape, and is back where they were", async () => {
+    const { goTo, tab } = await signUpShop("cleo");
+    await goTo("/webhooks");
+    await tab.page.getByRole("link", { name: "till" }).click();
+    const rename = tab.page.getByRole("button", { name: "Rename" });
+    await rename.focus();
+    await tab.page.keyboard.press("Enter");
+    await tab.page.getByRole("dialog").waitFor();
+    expect(await walkByKeyboard(tab.page)).toEqual([]);
+    await tab.page.keyboard.press("Escape");
+    await tab.page.getByRole("dialog").waitFor({ state: "detached" });
+    const isBack = () => rename.evaluate((one) => one.matches(":focus"));
+    await waitUntil("the focus where it was", isBack, 10_000);
   });
 });
 

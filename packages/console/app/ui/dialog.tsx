@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useId, useRef } from "react";
+import { type ReactNode, useEffect, useId, useLayoutEffect, useRef } from "react";
 import { Button } from "./button.tsx";
 import { Action } from "./form.tsx";
 import { holdClicks } from "./second-clicks.ts";
@@ -16,6 +16,11 @@ type DialogProps = {
 export const Dialog = ({ title, children, onClose }: DialogProps) => {
   const id = useId();
   const dialog = useRef<HTMLDialogElement>(null);
+  useLayoutEffect(() => {
+    const shown = dialog.current;
+    // Closed while it is still there, it leads the focus back to where that was.
+    return () => shown?.close();
+  }, []);
   useEffect(() => {
     dialog.current?.showModal();
     holdClicks();
