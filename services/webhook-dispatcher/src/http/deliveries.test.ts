@@ -1,31 +1,18 @@
-import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { outgoing } from "@payment-links/bus";
 import { linkTransactionSucceeded, newId } from "@payment-links/contracts";
 import { sql } from "slonik";
 import * as z from "zod";
 import { nothing } from "@payment-links/postgres";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { answer, openReceiver } from "../testing/open-receiver.ts";
-import { type Person, type RegisteredEndpoint, type Rig, openRig } from "../testing/open-rig.ts";
+import { answer } from "../testing/open-receiver.ts";
 import { sampleLink, sampleTransaction } from "../testing/samples.ts";
+import { withEndpoint } from "../testing/with-endpoint.ts";
 
 const succeeded = "payment_link.transaction.succeeded";
 const completed = "payment_link.completed";
 
-const receiver = useRig(openReceiver);
-let rig: Rig;
-let person: Person;
-let endpoint: RegisteredEndpoint;
-beforeEach(async () => {
-  receiver.received.length = 0;
-  receiver.respondWith(answer(200));
-  const overrides = `receiver.test=${receiver.origin}`;
-  rig = await openRig({ environment: { WEBHOOK_HOST_OVERRIDES: overrides } });
-  person = rig.signIn();
-  endpoint = await rig.register(person);
-});
-afterEach(() => rig.close());
+const { receiver, rig, person, endpoint } = withEndpoint();
 
 const get = (path: string, as = person) => rig.call(as, "GET", path);
 

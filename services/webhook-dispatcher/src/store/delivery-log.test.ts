@@ -1,31 +1,18 @@
-import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { outgoing } from "@payment-links/bus";
 import { idOfNames, linkCompleted } from "@payment-links/contracts";
 import { sql } from "slonik";
 import * as z from "zod";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { answer, openReceiver } from "../testing/open-receiver.ts";
-import { type Person, type RegisteredEndpoint, type Rig, openRig } from "../testing/open-rig.ts";
+import { answer } from "../testing/open-receiver.ts";
 import { sampleLink } from "../testing/samples.ts";
+import { withEndpoint } from "../testing/with-endpoint.ts";
 import { keepDeliveryLog } from "./delivery-log.ts";
 
 const dayMs = 24 * 3_600_000;
 const nothing = sql.type(z.object({}).strict());
 
-const receiver = useRig(openReceiver);
-let rig: Rig;
-let person: Person;
-let endpoint: RegisteredEndpoint;
-beforeEach(async () => {
-  receiver.received.length = 0;
-  receiver.respondWith(answer(200));
-  const overrides = `receiver.test=${receiver.origin}`;
-  rig = await openRig({ environment: { WEBHOOK_HOST_OVERRIDES: overrides } });
-  person = rig.signIn();
-  endpoint = await rig.register(person);
-});
-afterEach(() => rig.close());
+const { receiver, rig, person, endpoint } = withEndpoint();
 
 /** Tells of an event of that many days ago, again and again with the same id; answers that. */
 const tellOf = (daysAgo: number, id?: string) => {
