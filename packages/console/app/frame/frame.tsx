@@ -45,7 +45,7 @@ export const Frame = ({ children }: { children: ReactNode }) => {
           </Link>
         )}
         <div className={styles["person"]}>
-          <span>
+          <span title={account.username}>
             {texts.signedInAs} <bdi>{account.username}</bdi>
           </span>
           <Action onPress={signOut}>{texts.signOut}</Action>

@@ -6,7 +6,7 @@ import { texts } from "./texts.ts";
 import styles from "./ui.module.css";
 
 type DialogProps = {
-  title: string;
+  title: ReactNode;
   children: ReactNode;
   /** What Escape does; without it the dialog stays. */
   onClose?: (() => void) | undefined;
@@ -45,7 +45,7 @@ export const Dialog = ({ title, children, onClose }: DialogProps) => {
 };
 
 type ConfirmProps = {
-  title: string;
+  title: ReactNode;
   children: ReactNode;
   confirm: string;
   onConfirm: () => Promise<unknown>;

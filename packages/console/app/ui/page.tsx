@@ -13,7 +13,8 @@ export const Page = ({
 }) => {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    document.title = `${title} · Payment Links`;
+    // Isolated, as the title may be a name that a person gave.
+    document.title = `\u2068${title}\u2069 · Payment Links`;
   }, [title]);
   useEffect(() => heading.current?.focus({ preventScroll: true }), []);
   return (

@@ -8,6 +8,7 @@ import { Action } from "../../ui/form.tsx";
 import { showTime } from "../../ui/format.ts";
 import { Loaded } from "../../ui/loaded.tsx";
 import { Card, Page } from "../../ui/page.tsx";
+import { Sentence } from "../../ui/sentence.tsx";
 import { Table } from "../../ui/table.tsx";
 import styles from "../../ui/ui.module.css";
 import { useSecret } from "../../ui/use-secret.tsx";
@@ -127,7 +128,7 @@ const KeyActions = ({ apiKey, onSecret }: { apiKey: ApiKeyData } & OnSecret) => 
       {asked === "rotate" && <RotateDialog apiKey={apiKey} onSecret={onSecret} onClose={close} />}
       {asked === "revoke" && (
         <ConfirmDialog
-          title={texts.revokeTitle(apiKey.name)}
+          title={<Sentence words={texts.revokeTitle} name={apiKey.name} />}
           confirm={texts.revoke}
           onConfirm={() => revoke.mutateAsync({ path })}
           onClose={close}

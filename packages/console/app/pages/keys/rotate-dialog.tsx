@@ -6,6 +6,7 @@ import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Select } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
+import { Sentence } from "../../ui/sentence.tsx";
 import { texts as uiTexts } from "../../ui/texts.ts";
 import { texts } from "./texts.ts";
 
@@ -23,7 +24,7 @@ export const RotateDialog = ({
 }) => {
   const client = useQueryClient();
   return (
-    <Dialog title={texts.rotateTitle(apiKey.name)} onClose={onClose}>
+    <Dialog title={<Sentence words={texts.rotateTitle} name={apiKey.name} />} onClose={onClose}>
       <p>{texts.rotateText}</p>
       <Form
         submit={texts.rotate}

@@ -12,6 +12,7 @@ import { Action } from "../../ui/form.tsx";
 import { Loaded } from "../../ui/loaded.tsx";
 import { Notice } from "../../ui/notice.tsx";
 import { Card } from "../../ui/page.tsx";
+import { Sentence } from "../../ui/sentence.tsx";
 import styles from "../../ui/ui.module.css";
 import { texts } from "./texts.ts";
 
@@ -36,7 +37,9 @@ const SignIn = ({ account, arrival, onDone }: SignInProps) => {
       )}
       {account !== null && (
         <div>
-          <Button onPress={onDone}>{texts.stay(account.username)}</Button>
+          <Button onPress={onDone}>
+            <Sentence words={texts.stay} name={account.username} />
+          </Button>
         </div>
       )}
       {account === null && <Ways isAfterLink={arrival?.token !== undefined} onDone={onDone} />}
@@ -84,7 +87,7 @@ const Question = ({
           {account !== null && <p>{texts.signsOut(account.username, username)}</p>}
           <div className={styles["row"]}>
             <Action look="primary" onPress={signIn}>
-              {texts.signInAs(username)}
+              <Sentence words={texts.signInAs} name={username} />
             </Action>
           </div>
         </Card>

@@ -10,6 +10,7 @@ import { showTime } from "../../ui/format.ts";
 import { Loaded } from "../../ui/loaded.tsx";
 import { Notice } from "../../ui/notice.tsx";
 import { Card, Page } from "../../ui/page.tsx";
+import { Sentence } from "../../ui/sentence.tsx";
 import { texts as uiTexts } from "../../ui/texts.ts";
 import styles from "../../ui/ui.module.css";
 import { DeliveryLog } from "./delivery-log.tsx";
@@ -114,7 +115,7 @@ const Actions = ({ endpoint }: { endpoint: WebhookEndpointData }) => {
       )}
       {asked === "disable" && (
         <ConfirmDialog
-          title={texts.disableTitle(endpoint.name)}
+          title={<Sentence words={texts.disableTitle} name={endpoint.name} />}
           confirm={texts.disable}
           onConfirm={() => change.mutateAsync({ path, body: { enabled: false } })}
           onClose={close}
@@ -124,7 +125,7 @@ const Actions = ({ endpoint }: { endpoint: WebhookEndpointData }) => {
       )}
       {asked === "remove" && (
         <ConfirmDialog
-          title={texts.removeTitle(endpoint.name)}
+          title={<Sentence words={texts.removeTitle} name={endpoint.name} />}
           confirm={texts.remove}
           onConfirm={async () => {
             await remove.mutateAsync({ path });
