@@ -11,6 +11,8 @@ beforeAll(async () => {
 });
 afterAll(() => system?.close());
 
+const knownMsMax = 60_000;
+
 /** Each view, and what it shows once it has read what it needs. */
 const views: [string, string][] = [
   ["", "Set up"],
@@ -59,6 +61,71 @@ describe("every view, in light and dark", () => {
       expect([path, await findAxeFaults(tab.page, ["color-contrast"])]).toEqual([path, []]);
       await tab.page.emulateMedia({ colorScheme: "light" });
     }
+    expect(faults).toEqual([]);
+  });
+});
+
+describe("every view in German", () => {
+  const germanViews: [string, string][] = [
+    ["", "Einrichten"],
+    ["/links", "Wählen Sie zuerst einen Handle und eine Standard-Wallet"],
+    ["/keys", "Noch keine Schlüssel."],
+    ["/webhooks", "Noch keine Endpunkte."],
+    ["/account/profile", "Was Zahlende sehen"],
+    ["/account/wallets", "Noch keine Wallets."],
+    ["/account/sign-in", "Noch nichts."],
+    ["/account/sessions", "Wo Sie angemeldet sind"],
+    ["/account/log", "session.started"],
+  ];
+  /** What those show that show next to nothing before there is anything. */
+  const filledViews = (linkId: string, endpointId: string): [string, string][] => [
+    ["", "Schlüssel, die bald ablaufen"],
+    ["/links", "12.345,67 USDC"],
+    ["/links/new", "Bezahlt wird in USDC auf Base, direkt an"],
+    [`/links/${linkId}`, "Noch wurde keinem Endpunkt davon berichtet."],
+    ["/keys", "Links anlegen, Links lesen"],
+    ["/webhooks", "Eingeschaltet"],
+    [`/webhooks/${endpointId}`, "Noch wurde nichts gesendet."],
+    ["/account/wallets", "Standard auf Base"],
+  ];
+
+  test("is there for whoever reads German first, fits into 320 px, and keeps nobody out", async () => {
+    const viewport = { width: 320, height: 640 };
+    const { context, faults, goTo, tab } = await system.signUp("greta", {
+      locale: "de-DE",
+      viewport,
+      words: { signIn: "Als greta anmelden", signedIn: "Angemeldet als greta" },
+    });
+    const look = async (views: readonly [string, string][]): Promise<void> => {
+      for (const [path, shown] of views) {
+        await goTo(path);
+        await tab.see(shown);
+        expect(await tab.page.locator("html").getAttribute("lang")).toBe("de");
+        expect([path, await findAxeFaults(tab.page)]).toEqual([path, []]);
+        expect([path, await findOverhang(tab)]).toEqual([path, 0]);
+      }
+    };
+    const post = async (path: string, data: object): Promise<string> => {
+      const url = `${system.origin}/console/api/${path}`;
+      return String((await (await context.request.post(url, { data })).json()).id);
+    };
+    await look(germanViews);
+    const walletAddress = "0x52908400098527886E0F7030069857D2E4169EE7";
+    await post("wallets", { walletAddress, tokenId: "usdc-base", isDefault: true });
+    // So long services may go on with what they know of an account.
+    system.clock.advance(knownMsMax);
+    const linkId = await post("payment-links", { toAmount: "12345.67" });
+    await post("api-keys", {
+      name: "Laden",
+      scopes: ["payment_link:create", "payment_link:read"],
+    });
+    const url = "https://shop.com/hook";
+    await look(filledViews(linkId, await post("webhook-endpoints", { url, name: "Laden" })));
+    await goTo("/webhooks");
+    await tab.page.getByLabel("Name").fill("Laden");
+    await tab.page.getByLabel("Adresse").fill("http://laden.test/");
+    await tab.click("Endpunkt anlegen");
+    await tab.see("Die URL muss eine öffentliche https-Adresse ohne Port sein.");
     expect(faults).toEqual([]);
   });
 });

@@ -9,7 +9,7 @@ export default defineConfig({
   publicDir: false,
   plugins: [
     // Before Vite resolves what it is to leave out.
-    { ...localesPlugin.vite({ locales: ["en-US"] }), enforce: "pre" },
+    { ...localesPlugin.vite({ locales: ["en-US", "de-DE"] }), enforce: "pre" },
     react(),
   ],
   build: {

@@ -4,6 +4,11 @@ import { call } from "../rig/client.ts";
 import { findFreePorts } from "../rig/free-port.ts";
 import { openServicesInProcess } from "../rig/services-in-process.ts";
 
+type SignUpOptions = BrowserContextOptions & {
+  /** What stands there where the person reads another language than English. */
+  words?: { signIn: string; signedIn: string };
+};
+
 /** The services and a browser, for tests of the console. */
 export const openConsole = async (program: string) => {
   const [port = 0] = await findFreePorts(1);
@@ -26,12 +31,12 @@ export const openConsole = async (program: string) => {
     openPerson: (options: BrowserContextOptions = {}) =>
       chromium.openPerson({ origin, ...options }),
     /** Somebody new, who has signed in by an operator's link. */
-    signUp: async (handle: string, options: BrowserContextOptions = {}) => {
+    signUp: async (handle: string, { words, ...options }: SignUpOptions = {}) => {
       const person = await chromium.openPerson({ origin, ...options });
       const tab = await person.openTab();
       await tab.goTo(await makeSignInUrl(handle));
-      await tab.click(`Sign in as ${handle}`);
-      await tab.see(`Signed in as ${handle}`);
+      await tab.click(words?.signIn ?? `Sign in as ${handle}`);
+      await tab.see(words?.signedIn ?? `Signed in as ${handle}`);
       return { ...person, tab, goTo: (path: string) => tab.goTo(`${origin}/console${path}`) };
     },
     close: async () => {

@@ -8,11 +8,13 @@ import { queryClient } from "./api/query.ts";
 import { App } from "./app.tsx";
 import { takeArrival } from "./ceremonies/arrival.ts";
 import { reloadOnLostChunk } from "./frame/stale-tab.ts";
+import { language } from "./ui/language.ts";
 import { ignoreSecondClicks } from "./ui/second-clicks.ts";
 
 const arrival = takeArrival();
 reloadOnLostChunk();
 ignoreSecondClicks();
+document.documentElement.lang = language;
 const root = document.querySelector("#console");
 if (root === null) throw new Error("the page has no place for the console");
 createRoot(root).render(

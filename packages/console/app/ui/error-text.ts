@@ -2,6 +2,7 @@ import { ApiError } from "../api/api-error.ts";
 import { MadeUnseenError } from "../api/make-once.ts";
 import { NotProvenError } from "../api/presence.ts";
 import { ToldError } from "../ceremonies/told-error.ts";
+import { refusals } from "./refusals.ts";
 import { texts } from "./texts.ts";
 
 /** What an error says to a person. */
@@ -15,5 +16,6 @@ export const errorText = (error: unknown): string => {
   if (error.status >= 500) return texts.failed;
   if (error.codes.includes("NOT_FOUND")) return texts.notFound;
   if (error.codes.includes("ACCOUNT_SUSPENDED")) return texts.suspended;
-  return error.message || texts.refused;
+  const told = error.codes.flatMap((code) => refusals[code] ?? []);
+  return told.join(" ") || error.message || texts.refused;
 };

@@ -1,11 +1,14 @@
-/** The languages in which a page's words may be there. English always is. */
-type Words<T> = { en: T } & Partial<Record<string, T>>;
+/** The languages that the console speaks. */
+type Language = "en" | "de";
 
-/** The page's words in the first of the person's languages that there is. */
-export const choose = <T>(words: Words<T>): T => {
-  for (const tag of navigator.languages) {
-    const found = words[tag.split("-", 1)[0] ?? ""];
-    if (found !== undefined) return found;
-  }
-  return words.en;
-};
+/** A page's words in every language: what one has, each has. */
+type Words<T> = { en: T; de: NoInfer<T> };
+
+const isSpoken = (language: string): language is Language => language === "en" || language === "de";
+
+/** The first of the person's languages that the console speaks. */
+export const language: Language =
+  navigator.languages.map((tag) => tag.split("-", 1)[0] ?? "").find(isSpoken) ?? "en";
+
+/** The page's words in the person's language. */
+export const choose = <T>(words: Words<T>): T => words[language];

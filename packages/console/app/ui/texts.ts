@@ -37,4 +37,40 @@ export const texts = choose({
     notFound: "There is nothing at this address, or it belongs to another account.",
     suspended: "Your account is suspended. Ask your operator.",
   },
+  de: {
+    copy: "Kopieren",
+    copied: "Kopiert",
+    cancel: "Abbrechen",
+    close: "Schließen",
+    brokenTitle: "Diese Ansicht ist gescheitert",
+    broken:
+      "Es wurde nichts geändert. Laden Sie die Seite neu; scheitert sie wieder, wenden Sie sich an Ihren Betreiber.",
+    reload: "Seite neu laden",
+    nowhere: "Hier ist nichts",
+    loading: "Wird geladen…",
+    working: "Einen Moment…",
+    again: "Noch einmal versuchen",
+    newer: "Neuere",
+    older: "Ältere",
+    pages: "Seiten",
+    stored: "Ich habe es aufbewahrt",
+    secretOnce: "Es wird nur dieses eine Mal gezeigt.",
+    noWallet: "In diesem Browser gibt es keine Ethereum-Wallet.",
+    walletRefused: "Die Wallet hat nicht unterschrieben.",
+    passkeyExists: "Dieses Gerät hat hier schon einen Passkey.",
+    noPasskey: "Kein Passkey hat geantwortet.",
+    notProven: "Es wurde nichts geändert.",
+    madeUnseen:
+      "Der vorige Versuch hat es angelegt, aber seine Antwort ging verloren und mit ihr das Geheimnis. Es steht in der Liste: Entfernen Sie es dort und legen Sie es neu an.",
+    unreachable:
+      "Der Server ist nicht erreichbar. Hier ging nichts verloren: Versuchen Sie es wieder, sobald Sie online sind.",
+    busy: (seconds: number | undefined) =>
+      seconds === undefined
+        ? "Zu viele Anfragen. Bitte warten Sie einen Moment und versuchen Sie es dann noch einmal."
+        : `Zu viele Anfragen. Bitte versuchen Sie es in ${seconds} s noch einmal.`,
+    failed: "Auf dem Server ist etwas gescheitert. Bitte versuchen Sie es gleich noch einmal.",
+    refused: "Das hat nicht geklappt.",
+    notFound: "Unter dieser Adresse ist nichts, oder es gehört zu einem anderen Konto.",
+    suspended: "Ihr Konto ist gesperrt. Fragen Sie Ihren Betreiber.",
+  },
 });

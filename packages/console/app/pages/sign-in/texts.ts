@@ -30,4 +30,34 @@ export const texts = choose({
       IDENTITY_LIMIT: "This account has as many ways to sign in as it may have.",
     },
   },
+  de: {
+    title: "Anmelden",
+    intro:
+      "Bitten Sie mit einem Link um Zahlungen in Stablecoins. Was bezahlt wird, geht direkt an Ihre eigene Wallet.",
+    signedOut: "Sie sind nicht angemeldet.",
+    byOidc: "Mit Ihrer Firma anmelden",
+    byPasskey: "Mit einem Passkey anmelden",
+    bySiwe: "Mit Ethereum anmelden",
+    byLink: "Oder bitten Sie Ihren Betreiber um einen Anmeldelink.",
+    isThisYou: "Sind Sie das?",
+    signsIn: "Dieser Link meldet Sie an als",
+    signsOut: (present: string, next: string) =>
+      `Sie sind als ${present} angemeldet. Wenn Sie sich als ${next} anmelden, wird ${present} abgemeldet.`,
+    signInAs: (name: string) => `Als ${name} anmelden`,
+    stay: (name: string) => `Als ${name} angemeldet bleiben`,
+    goOn: "Weiter",
+    failed: "Die Anmeldung hat nicht geklappt.",
+    errors: {
+      OIDC_SIGN_IN_REFUSED:
+        "Die Anmeldung Ihrer Firma hat nicht geklappt. Bitte versuchen Sie es noch einmal.",
+      OIDC_ISSUER_UNAVAILABLE:
+        "Die Anmeldung Ihrer Firma antwortet gerade nicht. Bitte versuchen Sie es später.",
+      ACCOUNT_SUSPENDED: "Ihr Konto ist gesperrt. Fragen Sie Ihren Betreiber.",
+      SIGN_UP_CLOSED: "Sie haben hier kein Konto. Bitten Sie Ihren Betreiber darum.",
+      REAUTHENTICATION_MISMATCH:
+        "Dieses Firmenkonto gehört nicht zu dem Konto, in dem Sie angemeldet sind.",
+      IDENTITY_TAKEN: "Dieses Firmenkonto meldet hier in einem anderen Konto an.",
+      IDENTITY_LIMIT: "Dieses Konto hat so viele Wege zur Anmeldung, wie es haben darf.",
+    },
+  },
 });

@@ -1,0 +1,54 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { Worker } from "node:worker_threads";
+import { expect, test } from "@jest/globals";
+
+const app = join(import.meta.dirname, "..");
+const files = readdirSync(app, { recursive: true, encoding: "utf8" })
+  .filter((name) => name.endsWith("texts.ts"))
+  .toSorted();
+
+/** What a text is given to say. */
+const given = ["<one>", "<two>", "<three>"];
+
+/** Reads all texts as a browser of these languages has them: they are chosen once, as they are loaded. */
+const reader = `
+  const { parentPort, workerData } = require("node:worker_threads");
+  const { files, given, languages } = workerData;
+  Object.defineProperty(navigator, "languages", { value: languages });
+  const say = (_name, value) => (typeof value === "function" ? value(...given) : value);
+  Promise.all(files.map((file) => import(file))).then((modules) =>
+    parentPort.postMessage(JSON.stringify(modules.map(({ texts }) => texts), say)));`;
+
+const readTexts = async (...languages: string[]): Promise<Map<string, string>> => {
+  const workerData = { files: files.map((file) => join(app, file)), given, languages };
+  const told = await new Promise<string>((resolve, reject) => {
+    const worker = new Worker(reader, { eval: true, workerData });
+    worker.once("message", resolve).once("error", reject);
+  });
+  const texts = JSON.parse(told) as object[];
+  return new Map(texts.flatMap((one, index) => flatten(one, files[index] ?? "")));
+};
+
+const flatten = (value: unknown, name: string): [string, string][] =>
+  typeof value === "string"
+    ? [[name, value]]
+    : Object.entries(value as object).flatMap(([key, part]) => flatten(part, `${name} ${key}`));
+
+test("every language has every text, and says in it what the text is given", async () => {
+  const [english, german] = await Promise.all([readTexts("en-GB"), readTexts("xx", "de-AT", "en")]);
+  expect(files.length).toBeGreaterThan(7);
+  expect([...german.keys()].toSorted()).toEqual([...english.keys()].toSorted());
+  expect([...english, ...german].filter(([, text]) => text.trim() === "")).toEqual([]);
+  const places = (text = "") => given.filter((place) => text.includes(place));
+  for (const [name, text] of english) {
+    expect([name, places(german.get(name))]).toEqual([name, places(text)]);
+  }
+  // Names, and words that are the same in both.
+  const same = [...english].filter(([name, text]) => german.get(name) === text);
+  expect(same.length).toBeLessThan(english.size / 10);
+});
+
+test("whoever reads no language of the console reads English", async () => {
+  expect((await readTexts("fr", "xx-YY")).get("frame/texts.ts signOut")).toBe("Sign out");
+});
