@@ -78,6 +78,23 @@ describe("a person with the console", () => {
     expect(faults).toEqual([]);
   });
 
+  test("skips the steps of the set-up for good, sees that some are open, and brings them back", async () => {
+    const { faults, goTo, tab } = await system.signUp("mona");
+    await goTo("");
+    await tab.click("Hide the steps");
+    await tab.see("4 steps of the set-up are open.");
+    await tab.page.reload();
+    await tab.see("4 steps of the set-up are open.");
+    expect(await tab.text()).not.toContain("Add a wallet: links are paid straight to it.");
+    await tab.see("Setting up is not finished");
+    await tab.click("Show the steps");
+    await tab.see("Add a wallet: links are paid straight to it.");
+    await tab.page.reload();
+    await tab.see("Add a wallet: links are paid straight to it.");
+    expect(await tab.page.evaluate("localStorage.length")).toBe(0);
+    expect(faults).toEqual([]);
+  });
+
   test("makes one link where the answer to the first click is lost", async () => {
     const person = await system.signUp("olga");
     const { context, tab } = person;

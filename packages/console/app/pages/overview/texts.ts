@@ -7,6 +7,10 @@ export const texts = choose({
     setup: "Set up",
     setupText:
       "Each step takes a minute. The first two are needed for links; skip the others as you like.",
+    hideSteps: "Hide the steps",
+    showSteps: "Show the steps",
+    stepsOpen: (count: number) =>
+      count === 1 ? "1 step of the set-up is open." : `${count} steps of the set-up are open.`,
     done: "Done",
     missing: "Missing",
     optional: "Not yet",
@@ -62,6 +66,12 @@ export const texts = choose({
     setup: "Einrichten",
     setupText:
       "Jeder Schritt dauert eine Minute. Die ersten beiden brauchen Links; die anderen können Sie überspringen.",
+    hideSteps: "Schritte ausblenden",
+    showSteps: "Schritte zeigen",
+    stepsOpen: (count: number) =>
+      count === 1
+        ? "1 Schritt der Einrichtung ist offen."
+        : `${count} Schritte der Einrichtung sind offen.`,
     done: "Fertig",
     missing: "Fehlt",
     optional: "Noch nicht",
