@@ -284,7 +284,7 @@ describe("a secret", () => {
 describe("the account", () => {
   test("shows what a payer will see while it is typed, and saves only what was touched", async () => {
     const person = await system.signUp("uma");
-    const { faults, goTo, tab } = person;
+    const { context, faults, goTo, tab } = person;
     const sent: unknown[] = [];
     await context.route("**/console/api/account", (route) => {
       if (route.request().method() === "PATCH") sent.push(route.request().postDataJSON());
@@ -453,7 +453,7 @@ describe("what became of payments", () => {
 
   test("stands in an endpoint's log, by state and type, with the facts of each attempt", async () => {
     const person = await system.signUp("abby", { viewport: { width: 320, height: 640 } });
-    const { faults, goTo, tab } = person;
+    const { context, faults, goTo, tab } = person;
     const delivery: DeliveryData = {
       id: "evt_1",
       eventType: "payment_link.completed",
