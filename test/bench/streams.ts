@@ -62,7 +62,7 @@ export const benchStreams = async (): Promise<Verdict> => {
     const isInOrder = (await ending) === 0;
     const away = readers.readers.map(({ awayMs }) => awayMs).toSorted((a, b) => a - b);
     readers.close();
-    const floorChild = startChild("test/bench/streams-floor.ts", {
+    const floorChild = startChild("test/bench/streams-floor-server.ts", {
       PORT: String(floorPort),
       STATE_BYTES: String(stateBytes),
     });
