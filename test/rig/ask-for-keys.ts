@@ -1,4 +1,5 @@
-import { hashSecret, newId } from "@payment-links/contracts";
+import { hashSecret } from "@payment-links/contracts";
+import { sampleAccount } from "@payment-links/contracts/testing/sample-account";
 import type { Ask } from "@payment-links/identity";
 
 /** auth-keys as a function: it knows only these API keys, each of an account of its own. */
@@ -15,19 +16,7 @@ export const askForKeys = (apiKeys: readonly string[]): Ask => {
     if (id === undefined) return { found: false };
     return {
       found: true,
-      account: {
-        id: newId("user"),
-        version: 1,
-        handle: "limited",
-        username: "Limited",
-        dateCreated: new Date(0),
-        profileImage: null,
-        bio: null,
-        backgroundImage: null,
-        backgroundColour: null,
-        links: null,
-        wallets: [],
-      },
+      account: sampleAccount({ handle: "limited" }),
       credential: { id, bucketId: id, scopes: ["payment_link:read"], expiresAt: null },
     };
   };

@@ -13,6 +13,7 @@ import {
   scopes,
   topics,
 } from "@payment-links/contracts";
+import { sampleAccount } from "@payment-links/contracts/testing/sample-account";
 import { createLinksApi, linksApiConfig, linksApiMigration } from "@payment-links/links-api";
 import { openTestGround, serveForTest } from "@payment-links/process/testing";
 import { openMetrics, readConfig, systemClock } from "@payment-links/runtime";
@@ -345,17 +346,9 @@ let addresses = 0;
 /** A new owner, paid at an address that nobody else has. */
 const readyAccount = (tokenId: string): Account => {
   addresses += 1;
-  return {
-    id: newId("user"),
-    version: 1,
+  return sampleAccount({
     handle: `owner${addresses}`,
     username: "Owner",
-    dateCreated: new Date("2026-01-02T03:04:05.000Z"),
-    profileImage: null,
-    bio: null,
-    backgroundImage: null,
-    backgroundColour: null,
-    links: null,
     wallets: [
       {
         id: newId("wallet"),
@@ -368,5 +361,5 @@ const readyAccount = (tokenId: string): Account => {
         provider: null,
       },
     ],
-  };
+  });
 };

@@ -7,6 +7,7 @@ import {
   newId,
   scopes,
 } from "@payment-links/contracts";
+import { sampleAccount } from "@payment-links/contracts/testing/sample-account";
 import {
   type Chain,
   type Transaction,
@@ -61,17 +62,9 @@ export const hostsOfReceivers = ["a1", "a2", "b1"].map((name) => `${name}.shop.e
 const newAccount = (number: number): AccountRow => ({
   key: mintApiKey("test"),
   session: newId("sess"),
-  account: {
-    id: newId("user"),
-    version: 1,
+  account: sampleAccount({
     handle: `shop${number}`,
     username: "A Shop",
-    dateCreated: new Date("2026-01-02T03:04:05.000Z"),
-    profileImage: null,
-    bio: null,
-    backgroundImage: null,
-    backgroundColour: null,
-    links: null,
     wallets: [
       {
         id: newId("wallet"),
@@ -83,7 +76,7 @@ const newAccount = (number: number): AccountRow => ({
         provider: null,
       },
     ],
-  },
+  }),
 });
 
 /** All who are outside: shops, their payers, a payment provider, and the receivers of webhooks. */

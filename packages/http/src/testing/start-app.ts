@@ -1,4 +1,5 @@
-import { type Account, type IntrospectionAnswer, hashSecret } from "@payment-links/contracts";
+import { type IntrospectionAnswer, hashSecret } from "@payment-links/contracts";
+import { sampleAccount } from "@payment-links/contracts/testing/sample-account";
 import { type Ask, createIdentity } from "@payment-links/identity";
 import { type Limit, type Limiter, createLocalLimiter } from "@payment-links/rate-limit";
 import { type HeldClock, createHeldClock, openLog, openMetrics } from "@payment-links/runtime";
@@ -99,19 +100,7 @@ const spy = (limiter: Limiter, charged: string[][]): Limiter => ({
   },
 });
 
-const account: Account = {
-  id: "user_1",
-  version: 1,
-  handle: "alice",
-  username: "Alice",
-  dateCreated: new Date(0),
-  profileImage: null,
-  bio: null,
-  backgroundImage: null,
-  backgroundColour: null,
-  links: null,
-  wallets: [],
-};
+const account = sampleAccount({ id: "user_1", dateCreated: new Date(0) });
 
 const answerOf = ({
   scopes,

@@ -1,4 +1,5 @@
 import { type Account, type SettlementState, Decimal, newId } from "@payment-links/contracts";
+import { sampleAccount as sampleBareAccount } from "@payment-links/contracts/testing/sample-account";
 import { type Db, nothing } from "@payment-links/postgres";
 
 /** The instant at which the clock of every test stands at first. */
@@ -18,17 +19,9 @@ let handles = 0;
 /** An account that is ready to be paid in USDC on Base, unless told otherwise. */
 export const sampleAccount = (more: Partial<Account> = {}): Account => {
   handles += 1;
-  return {
-    id: newId("user"),
-    version: 1,
+  return sampleBareAccount({
     handle: `shop${handles}`,
     username: "Alice's Shop",
-    dateCreated: new Date("2026-01-02T03:04:05.000Z"),
-    profileImage: null,
-    bio: null,
-    backgroundImage: null,
-    backgroundColour: null,
-    links: null,
     wallets: [
       {
         id: newId("wallet"),
@@ -41,7 +34,7 @@ export const sampleAccount = (more: Partial<Account> = {}): Account => {
       },
     ],
     ...more,
-  };
+  });
 };
 
 /** A settled payment of 10 USDC on a link, started and seen at the start of the test. */

@@ -4,7 +4,7 @@ import { type Account, accountUpdated, newId, ownerImagePath } from "@payment-li
 import { waitUntil } from "@payment-links/runtime/testing";
 import { type ImageHost, bytesMax, openImageHost, png } from "../testing/open-image-host.ts";
 import { type Rig, openRig } from "../testing/open-rig.ts";
-import { sampleAccount } from "../testing/samples.ts";
+import { sampleAccount } from "@payment-links/contracts/testing/sample-account";
 
 const fetchMsMax = 5_000;
 const fetchesMax = 16;

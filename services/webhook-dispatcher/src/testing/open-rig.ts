@@ -11,7 +11,8 @@ import {
   webhookDispatcherConfig,
   webhookDispatcherMigration,
 } from "../service.ts";
-import { sampleAccount, sampleLink } from "./samples.ts";
+import { sampleAccount } from "@payment-links/contracts/testing/sample-account";
+import { sampleLink } from "./samples.ts";
 
 /** The key under which the rig's secrets are sealed. */
 export const sealingKey = `first=${Buffer.alloc(32, 7).toString("base64")}`;

@@ -1,5 +1,4 @@
 import {
-  type Account,
   Decimal,
   type LinkTransaction,
   type PaymentLinkState,
@@ -9,22 +8,6 @@ import {
 
 const owner = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 const usdc = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
-
-/** An owner's account as auth-keys publishes it. */
-export const sampleAccount = (change: Partial<Account> = {}): Account => ({
-  id: newId("user"),
-  version: 1,
-  handle: "alice",
-  username: "Alice",
-  dateCreated: new Date("2026-01-01T00:00:00.000Z"),
-  profileImage: null,
-  bio: null,
-  backgroundImage: null,
-  backgroundColour: null,
-  links: null,
-  wallets: [],
-  ...change,
-});
 
 /** A link's state as links-api publishes it. */
 export const sampleLink = (change: Partial<PaymentLinkState> = {}): PaymentLinkState => ({

@@ -1,0 +1,18 @@
+import type { Account } from "../account.ts";
+import { newId } from "../ids.ts";
+
+/** An owner's account as auth-keys publishes it, new each time; without a wallet unless told otherwise. */
+export const sampleAccount = (change: Partial<Account> = {}): Account => ({
+  id: newId("user"),
+  version: 1,
+  handle: "alice",
+  username: "Alice",
+  dateCreated: new Date("2026-01-02T03:04:05.000Z"),
+  profileImage: null,
+  bio: null,
+  backgroundImage: null,
+  backgroundColour: null,
+  links: null,
+  wallets: [],
+  ...change,
+});
