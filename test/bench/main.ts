@@ -1,7 +1,7 @@
 import { benchAuth } from "./auth.ts";
 import { benchBacklog } from "./backlog.ts";
-import { benchConsole } from "./console.ts";
 import { benchCheckoutPage } from "./checkout-page.ts";
+import { benchConsole } from "./console.ts";
 import { benchCreate } from "./create.ts";
 import { benchCsv } from "./csv.ts";
 import { benchDeepPages } from "./deep-pages.ts";
