@@ -30,6 +30,8 @@ export const ignoreSecondClicks = (): void => {
   const look = (event: MouseEvent): void => {
     if (event.type === "pointerdown") {
       isIgnored = isSecond(event);
+      // Whoever was elsewhere meanwhile comes back for another click.
+      if (!isIgnored) held = undefined;
       last = { x: event.clientX, y: event.clientY };
     }
     // A click without a pointer is a key.
