@@ -27,9 +27,15 @@ const addressOf = (assets: readonly Asset[], name: string): string => {
 };
 
 /** The files that pages refer to, read once; a script comes after those that it imports. */
-const assets = ["icon.svg", "page.css", "amounts.js", "page.js", "live.js", "checkout.js"].reduce<
-  readonly Asset[]
->(load, []);
+const assets = [
+  "icon.svg",
+  "page.css",
+  "amounts.js",
+  "page.js",
+  "live.js",
+  "wallets.js",
+  "checkout.js",
+].reduce<readonly Asset[]>(load, []);
 
 /** Finds a static file by its name. */
 export const findAsset = (name: string): Asset | undefined =>

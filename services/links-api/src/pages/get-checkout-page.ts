@@ -84,6 +84,7 @@ const showLinkPreview = ({ checkoutUrl }: Deps, link: OwnedLinkView, title: stri
 };
 
 const payScript = html`<link rel="modulepreload" href="${assetUrl("live.js")}" />
+  <link rel="modulepreload" href="${assetUrl("wallets.js")}" />
   <script type="module" src="${assetUrl("checkout.js")}"></script> `;
 
 type Page = {

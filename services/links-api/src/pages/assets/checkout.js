@@ -5,25 +5,34 @@
 
 import { grouped } from "./amounts.js";
 import { follow } from "./live.js";
+import {
+  askWallet,
+  findTaker,
+  listWallets,
+  moveToChain,
+  onWallet,
+  pause,
+  readAllowance,
+  readBalance,
+  toTransaction,
+  unknownChain,
+} from "./wallets.js";
 
 const find = (selector) => document.querySelector(selector);
 const section = find("#pay");
 const { link: linkId, chain: chainId, symbol } = section.dataset;
 let { amount, state: shownState } = section.dataset;
 const { chainName, coin, token, decimals, rpc } = section.dataset;
+const chain = { id: chainId, name: chainName, coin, rpc };
 const texts = JSON.parse(section.dataset.texts);
 const payButton = find("#wallet");
 const goneButton = find("#gone");
 const picker = find("#wallets");
 
 const pollMs = 4_000;
-const askMsMax = 15_000;
 const receiptPollMs = 2_000;
 const receiptTriesMax = 60;
-const wordDigits = 64;
 const nameCharactersMax = 40;
-
-const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 const fromBaseUnits = (units) => {
   const digits = String(units).padStart(Number(decimals) + 1, "0");
@@ -66,16 +75,9 @@ const remember = (change) => {
   }
 };
 
-// The wallets of this browser (EIP-6963), as they make themselves known.
+// Paying takes one wallet.
 
-const announced = new Map();
 let chosen;
-
-const listWallets = () => {
-  if (announced.size > 0) return [...announced.values()];
-  const { ethereum: provider } = window;
-  return provider ? [{ info: { name: texts.browserWallet, rdns: "" }, provider }] : [];
-};
 
 /** The wallet that was chosen, or that paid before, or the only one. */
 const findWallet = () => {
@@ -85,22 +87,6 @@ const findWallet = () => {
   return chosen ?? former ?? (wallets.length === 1 ? wallets[0] : undefined);
 };
 
-const answeredByPersons = new Set([
-  "eth_requestAccounts",
-  "eth_sendTransaction",
-  "wallet_switchEthereumChain",
-  "wallet_addEthereumChain",
-]);
-
-/** Asks a wallet. What no person answers has a limit, as a node may never answer. */
-const askWallet = async ({ provider }, method, params) => {
-  const answer = provider.request({ method, params });
-  if (answeredByPersons.has(method)) return answer;
-  const late = pause(askMsMax).then(() => {
-    throw new Error(`no answer to ${method}`);
-  });
-  return Promise.race([answer, late]);
-};
 const ask = (method, ...params) => askWallet(chosen, method, params);
 
 // What the page shows.
@@ -161,7 +147,8 @@ const showPicker = (wallets) => {
     const button = document.createElement("button");
     button.type = "button";
     button.append(document.createElement("bdi"));
-    button.firstChild.textContent = [...wallet.info.name].slice(0, nameCharactersMax).join("");
+    const name = wallet.info.name || texts.browserWallet;
+    button.firstChild.textContent = [...name].slice(0, nameCharactersMax).join("");
     button.addEventListener("click", () => {
       picker.hidden = true;
       chosen = wallet;
@@ -204,26 +191,6 @@ const hearService = ({ payment: found }, payment) => {
 
 const isSame = (sent, { to, data }) =>
   sent.to?.toLowerCase() === to.toLowerCase() && sent.input === data;
-
-/**
- * The transaction that used the payment's nonce. The block in which the sender's count passed it is
- * found by halving; undefined if none can be found.
- */
-const findTaker = async (wallet, { from, nonce, block }) => {
-  const countAt = async (number) =>
-    Number(await askWallet(wallet, "eth_getTransactionCount", [from, number]));
-  if ((await countAt("latest")) <= nonce) return undefined;
-  let [low, high] = [block, Number(await askWallet(wallet, "eth_blockNumber", []))];
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2);
-    if ((await countAt(`0x${middle.toString(16)}`)) > nonce) high = middle;
-    else low = middle + 1;
-  }
-  const full = await askWallet(wallet, "eth_getBlockByNumber", [`0x${high.toString(16)}`, true]);
-  const isTaker = (one) =>
-    one.from?.toLowerCase() === from.toLowerCase() && Number(one.nonce) === nonce;
-  return full?.transactions.find(isTaker);
-};
 
 /** A wallet that speeds a payment up sends it again under another hash: that is followed. */
 const hearChain = async (payment) => {
@@ -325,40 +292,13 @@ const watch = async () => {
 
 // Paying.
 
-/** What a wallet says to a network that was never added to it (EIP-3326). */
-const unknownChain = 4902;
-
 const chooseChain = async () => {
-  const wanted = `0x${BigInt(chainId).toString(16)}`;
-  if (BigInt(await ask("eth_chainId")) === BigInt(wanted)) return;
-  await ask("wallet_switchEthereumChain", { chainId: wanted }).catch((error) => {
-    if (error?.code !== unknownChain || rpc === "") throw error;
-    const nativeCurrency = { name: coin, symbol: coin, decimals: 18 };
-    const chain = { chainId: wanted, chainName, nativeCurrency, rpcUrls: [rpc] };
-    return ask("wallet_addEthereumChain", chain);
-  });
-  if (BigInt(await ask("eth_chainId")) !== BigInt(wanted)) throw tell(texts.wrongNetwork);
+  if (!(await moveToChain(chosen, chain))) throw tell(texts.wrongNetwork);
 };
-
-const word = (address) => address.slice(2).toLowerCase().padStart(wordDigits, "0");
-const callToken = async (data) => BigInt(await ask("eth_call", { to: token, data }, "latest"));
-/** ERC-20 `balanceOf(owner)` and `allowance(owner, spender)`; a native coin has no contract. */
-const readBalance = async (owner) =>
-  token === ""
-    ? BigInt(await ask("eth_getBalance", owner, "latest"))
-    : callToken(`0x70a08231${word(owner)}`);
-const readAllowance = (owner, spender) => callToken(`0xdd62ed3e${word(owner)}${word(spender)}`);
-
-const toTransaction = (from, { to, data, value }) => ({
-  from,
-  to,
-  data,
-  value: `0x${BigInt(value).toString(16)}`,
-});
 
 const checkBalance = async (from, { amountBaseUnits }) => {
   say(texts.checking);
-  const units = await readBalance(from);
+  const units = await readBalance(chosen, token, from);
   const values = { account: short(from), balance: fromBaseUnits(units) };
   find("#account").textContent = fill(texts.account, values);
   find("#account").hidden = false;
@@ -399,7 +339,7 @@ const allow = async (from, { steps, proxyAddress, amountBaseUnits }) => {
   if (steps.length === 1) return 0;
   const { allowance: former } = recall();
   if (former !== undefined) await waitForAllowance(former);
-  const allowance = await readAllowance(from, proxyAddress);
+  const allowance = await readAllowance(chosen, token, from, proxyAddress);
   if (allowance >= BigInt(amountBaseUnits)) return 0;
   const needed = steps.filter(
     ({ kind }) => kind === "approve" || (kind === "reset_allowance" && allowance > 0n),
@@ -524,11 +464,7 @@ document.addEventListener("click", async ({ target }) => {
   button.ariaLabel = texts.copied;
 });
 
-window.addEventListener("eip6963:announceProvider", ({ detail }) => {
-  announced.set(detail.info.uuid, detail);
-  render();
-});
-window.dispatchEvent(new Event("eip6963:requestProvider"));
+onWallet(render);
 // What another tab of this browser has done.
 window.addEventListener("storage", () => {
   render();

@@ -1,0 +1,106 @@
+// The wallets of this browser, and what a page may ask them. It knows nothing of links, and shows
+// nothing.
+
+const askMsMax = 15_000;
+const wordDigits = 64;
+
+/** Waits. */
+export const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+// Wallets make themselves known (EIP-6963), some of them late.
+
+const announced = new Map();
+
+/** Calls back whenever another wallet has made itself known. */
+export const onWallet = (hear) => {
+  window.addEventListener("eip6963:announceProvider", ({ detail }) => {
+    announced.set(detail.info.uuid, detail);
+    hear();
+  });
+  window.dispatchEvent(new Event("eip6963:requestProvider"));
+};
+
+/** The wallets that are known by now; one of the old kind has no name. */
+export const listWallets = () => {
+  if (announced.size > 0) return [...announced.values()];
+  const { ethereum: provider } = window;
+  return provider ? [{ info: { name: "", rdns: "" }, provider }] : [];
+};
+
+const answeredByPersons = new Set([
+  "eth_requestAccounts",
+  "eth_sendTransaction",
+  "wallet_switchEthereumChain",
+  "wallet_addEthereumChain",
+]);
+
+/** Asks a wallet. What no person answers has a limit, as a node may never answer. */
+export const askWallet = async ({ provider }, method, params) => {
+  const answer = provider.request({ method, params });
+  if (answeredByPersons.has(method)) return answer;
+  const late = pause(askMsMax).then(() => {
+    throw new Error(`no answer to ${method}`);
+  });
+  return Promise.race([answer, late]);
+};
+
+/** What a wallet says to a network that was never added to it (EIP-3326). */
+export const unknownChain = 4902;
+
+const isOnChain = async (wallet, id) =>
+  BigInt(await askWallet(wallet, "eth_chainId", [])) === BigInt(id);
+
+/** Has the wallet switched to a chain, or the chain added to it; answers whether it is there then. */
+export const moveToChain = async (wallet, { id, name, coin, rpc }) => {
+  if (await isOnChain(wallet, id)) return true;
+  const chainId = `0x${BigInt(id).toString(16)}`;
+  await askWallet(wallet, "wallet_switchEthereumChain", [{ chainId }]).catch((error) => {
+    if (error?.code !== unknownChain || rpc === "") throw error;
+    const nativeCurrency = { name: coin, symbol: coin, decimals: 18 };
+    const chain = { chainId, chainName: name, nativeCurrency, rpcUrls: [rpc] };
+    return askWallet(wallet, "wallet_addEthereumChain", [chain]);
+  });
+  return isOnChain(wallet, id);
+};
+
+const word = (address) => address.slice(2).toLowerCase().padStart(wordDigits, "0");
+const callToken = async (wallet, token, data) =>
+  BigInt(await askWallet(wallet, "eth_call", [{ to: token, data }, "latest"]));
+
+/** ERC-20 `balanceOf(owner)`; a native coin has no contract. */
+export const readBalance = async (wallet, token, owner) =>
+  token === ""
+    ? BigInt(await askWallet(wallet, "eth_getBalance", [owner, "latest"]))
+    : callToken(wallet, token, `0x70a08231${word(owner)}`);
+
+/** ERC-20 `allowance(owner, spender)`. */
+export const readAllowance = (wallet, token, owner, spender) =>
+  callToken(wallet, token, `0xdd62ed3e${word(owner)}${word(spender)}`);
+
+/** A step of the server's, as a wallet takes it. */
+export const toTransaction = (from, { to, data, value }) => ({
+  from,
+  to,
+  data,
+  value: `0x${BigInt(value).toString(16)}`,
+});
+
+/**
+ * The transaction that used a payment's nonce. The block in which the sender's count passed it is
+ * found by halving; undefined if none can be found.
+ */
+export const findTaker = async (wallet, { from, nonce, block }) => {
+  const countAt = async (number) =>
+    Number(await askWallet(wallet, "eth_getTransactionCount", [from, number]));
+  if ((await countAt("latest")) <= nonce) return undefined;
+  let [low, high] = [block, Number(await askWallet(wallet, "eth_blockNumber", []))];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if ((await countAt(`0x${middle.toString(16)}`)) > nonce) high = middle;
+    else low = middle + 1;
+  }
+  const full = await askWallet(wallet, "eth_getBlockByNumber", [`0x${high.toString(16)}`, true]);
+  const isTaker = (one) =>
+    one.from?.toLowerCase() === from.toLowerCase() && Number(one.nonce) === nonce;
+  return full?.transactions.find(isTaker);
+};
