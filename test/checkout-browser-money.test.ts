@@ -222,16 +222,9 @@ describe("a payment that was sent, while nobody watches the chain", () => {
 describe("an allowance that was sent", () => {
   /** Known to the node, and to nobody's allowance. */
   const account = "0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65";
-  const mint = (amount: bigint) => {
-    const words = [account.slice(2).toLowerCase(), amount.toString(16)];
-    const data = `0x40c10f19${words.map((word) => word.padStart(64, "0")).join("")}`;
-    return rig.chain.ask("eth_sendTransaction", [
-      { from: account, to: rig.chain.addressOf("usdc"), data },
-    ]);
-  };
 
   test("is no payment: after a reload it is not sent again, and the payment goes on", async () => {
-    await mint(25n * units);
+    await rig.mint(account, 25n * units);
     const tab = await rig.openPayer({ toAmount: "25", account });
     tab.wallet.decide("eth_sendTransaction", async (params) => {
       await rig.chain.ask("evm_setAutomine", [false]);

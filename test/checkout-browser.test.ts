@@ -41,16 +41,9 @@ const fail =
     throw new WalletError(code, message);
   };
 
-const mint = (to: string, amount: bigint) => {
-  const words = [to.slice(2).toLowerCase(), amount.toString(16)];
-  const data = `0x40c10f19${words.map((word) => word.padStart(64, "0")).join("")}`;
-  const token = rig.chain.addressOf("usdc");
-  return rig.chain.ask("eth_sendTransaction", [{ from: stranger, to: token, data }]);
-};
-
 describe("a payer with a wallet", () => {
   test("allows the exact amount, pays it, and watches it settle without a reload of their own", async () => {
-    await mint(stranger, 1_234_500_000n);
+    await rig.mint(stranger, 1_234_500_000n);
     const payer = await rig.openPayer({ toAmount: "1234.5", account: stranger });
     await payer.goTo(payer.link.pageUrl);
     expect(await payer.text()).toContain("Pay 1,234.5 USDC");
@@ -302,7 +295,7 @@ describe("a payer", () => {
   });
 
   test("whose allowance the network refuses is told that nothing was paid", async () => {
-    await mint(stranger, 25_000_000n);
+    await rig.mint(stranger, 25_000_000n);
     const payer = await rig.openPayer({ toAmount: "25", account: stranger });
     payer.wallet.decide("eth_getTransactionReceipt", () => ({ status: "0x0" }));
     await payer.goTo(payer.link.pageUrl);

@@ -1,9 +1,10 @@
 import type { BrowserContextOptions } from "playwright-core";
 import { devnet } from "@payment-links/contracts";
-import { openChain } from "@payment-links/settlement-listener/testing";
+import { type Chain, openChain } from "@payment-links/settlement-listener/testing";
+import { compileContracts } from "../../services/settlement-listener/src/testing/compile-contracts.ts";
 import { type Person, openChromium } from "./chromium.ts";
 import { type LinkOrder, openPaymentSystem } from "./payment-system.ts";
-import { type TestWallet, openWallet } from "./wallet.ts";
+import { type Batching, type TestWallet, openWallet } from "./wallet.ts";
 
 /** One of the chain's payers, whom it lets hold plenty and allow everything. */
 const payer = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
@@ -24,6 +25,17 @@ type PayerOptions = LinkOrder & {
   walletNames?: readonly string[];
   /** When they make themselves known; at once if not given. */
   announceAfterMs?: number;
+  /** How the wallets carry out several calls as one; not at all if not given. */
+  batching?: Batching["status"];
+};
+
+const deployDelegate = async (chain: Chain): Promise<string> => {
+  const codes = await compileContracts(new URL("batch-account.sol", import.meta.url));
+  const hash = await chain.ask("eth_sendTransaction", [
+    { from: payer, data: codes["BatchAccount"] },
+  ]);
+  const receipt = await chain.ask("eth_getTransactionReceipt", [hash]);
+  return (receipt as { contractAddress: string }).contractAddress;
 };
 
 /**
@@ -43,6 +55,7 @@ export const openCheckout = async (program: string) => {
   const system = await openPaymentSystem({ chain: { ...chain, catalogueData } });
   await system.startWatcher();
   await chain.ask("evm_setAutomine", [true]);
+  const delegate = await deployDelegate(chain);
   const chromium = await openChromium(program);
   const persons: Person[] = [];
 
@@ -57,14 +70,23 @@ export const openCheckout = async (program: string) => {
     openPerson,
     /** A new link, and somebody with a wallet in front of a tab. */
     openPayer: async (options: PayerOptions, browser: BrowserContextOptions = {}) => {
-      const { account = payer, walletNames = ["Test"], announceAfterMs = 0, ...order } = options;
+      const { account = payer, walletNames = ["Test"], announceAfterMs = 0, ...rest } = options;
+      const { batching: status, ...order } = rest;
       const link = await system.createLink(order);
-      const own = { nodeUrl: chain.url, account, chainId: chain.chainId, announceAfterMs };
+      const batching = status && { status, delegate };
+      const known = { nodeUrl: chain.url, account, chainId: chain.chainId };
+      const own = { ...known, announceAfterMs, ...(batching && { batching }) };
       const wallets = walletNames.map((name) => openWallet({ name, ...own }));
       const [wallet] = wallets;
       if (wallet === undefined) throw new Error("a payer has a wallet");
       const person = await openPerson({ ...browser, wallets });
       return { link, wallet, wallets, person, ...(await person.openTab()) };
+    },
+    /** Gives an account of the node's as much of the token as it then pays. */
+    mint: (to: string, units: bigint) => {
+      const words = [to.slice(2).toLowerCase(), units.toString(16)];
+      const data = `0x40c10f19${words.map((word) => word.padStart(64, "0")).join("")}`;
+      return chain.ask("eth_sendTransaction", [{ from: to, to: chain.addressOf("usdc"), data }]);
     },
     /** Closes the browsers of all persons; answers what the policy stopped or went elsewhere. */
     closePersons: async (): Promise<string[]> => {

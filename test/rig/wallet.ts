@@ -1,8 +1,17 @@
 import type { BrowserContext } from "playwright-core";
+import { type Hex, encodeFunctionData, parseAbi } from "viem";
 import { call } from "./client.ts";
 
 type Asked = { method: string; params?: readonly unknown[] };
 type Answer = (params: readonly unknown[]) => unknown;
+
+/** How a wallet carries out several calls as one (EIP-5792). */
+export type Batching = {
+  /** Whether its account does so already, or has to be upgraded first. */
+  status: "supported" | "ready";
+  /** The contract that the account delegates to (EIP-7702). */
+  delegate: string;
+};
 
 type WalletOptions = {
   name?: string;
@@ -13,6 +22,8 @@ type WalletOptions = {
   chainId: string;
   /** When it makes itself known; at once if not given. */
   announceAfterMs?: number;
+  /** If not given, it knows nothing of batches. */
+  batching?: Batching;
 };
 
 /** What a wallet says instead of an answer (EIP-1193). */
@@ -24,6 +35,57 @@ export class WalletError extends Error {
   }
 }
 
+type Batch = { id?: string; calls: readonly { to: Hex; data: Hex; value: Hex }[] };
+
+const batchAccount = parseAbi([
+  "struct Call { address to; bytes data; uint256 value }",
+  "function execute(Call[] calls) payable",
+]);
+/** More than what any batch takes: it is not estimated, as it may have to wait for a block. */
+const batchGas = "0xf4240";
+const delegation = "0xef0100";
+
+type AskNode = (method: string, params: readonly unknown[]) => Promise<unknown>;
+
+/**
+ * A wallet's batches over a real node: its account delegates to a contract, and the calls are one
+ * transaction of the account to itself.
+ */
+const openBatches = (askNode: AskNode, account: string, batching: Batching | undefined) => {
+  const hashes = new Map<string, string>();
+  const known = (): Batching => {
+    if (batching === undefined) throw new WalletError(-32601, "no such method");
+    return batching;
+  };
+  return {
+    hashes,
+    own: {
+      wallet_getCapabilities: ([, chainIds]) => {
+        const [chainId = ""] = chainIds as readonly string[];
+        return { [chainId]: { atomic: { status: known().status } } };
+      },
+      wallet_sendCalls: async ([wanted]) => {
+        const { id = crypto.randomUUID(), calls } = wanted as Batch;
+        const code = `${delegation}${known().delegate.slice(2)}`;
+        await askNode("anvil_setCode", [account, code]);
+        const batch = calls.map(({ to, data, value }) => ({ to, data, value: BigInt(value) }));
+        const data = encodeFunctionData({ abi: batchAccount, args: [batch] });
+        const sent = { from: account, to: account, data, gas: batchGas };
+        hashes.set(id, String(await askNode("eth_sendTransaction", [sent])));
+        return { id };
+      },
+      wallet_getCallsStatus: async ([id]) => {
+        const hash = hashes.get(String(id));
+        if (hash === undefined) throw new WalletError(5730, "no such batch");
+        const receipt = await askNode("eth_getTransactionReceipt", [hash]);
+        if (receipt === null) return { id, status: 100 };
+        const isDone = (receipt as { status: string }).status === "0x1";
+        return { id, status: isDone ? 200 : 500, receipts: [receipt] };
+      },
+    } satisfies Record<string, Answer>,
+  };
+};
+
 const hex = (chainId: string): string => `0x${BigInt(chainId).toString(16)}`;
 
 /**
@@ -31,18 +93,20 @@ const hex = (chainId: string): string => `0x${BigInt(chainId).toString(16)}`;
  * method is answered, fails or hangs, and remembers all it was asked.
  */
 export const openWallet = (options: WalletOptions) => {
-  const { nodeUrl, account, announceAfterMs = 0, name = "Test Wallet" } = options;
+  const { nodeUrl, account, announceAfterMs = 0, name = "Test Wallet", batching } = options;
   const asked: Asked[] = [];
   const decided = new Map<string, Answer>();
   let chainId = hex(options.chainId);
-  const askNode = async (method: string, params: readonly unknown[]): Promise<unknown> => {
+  const askNode: AskNode = async (method, params) => {
     const body = { jsonrpc: "2.0", id: 1, method, params };
     const answer = await call(nodeUrl, { method: "POST", body });
     const error = answer.body["error"] as { code: number; message: string } | undefined;
     if (error !== undefined) throw new WalletError(error.code, error.message);
     return answer.body["result"];
   };
+  const batches = openBatches(askNode, account, batching);
   const own: Record<string, Answer> = {
+    ...batches.own,
     eth_requestAccounts: () => [account],
     eth_accounts: () => [account],
     eth_chainId: () => chainId,
@@ -62,6 +126,13 @@ export const openWallet = (options: WalletOptions) => {
       asked
         .filter(({ method }) => method === "eth_sendTransaction")
         .map(({ params }) => (params?.[0] ?? {}) as { to: string; data: string; value: string }),
+    /** The batches that it was asked to carry out, as it was asked. */
+    batches: () =>
+      asked
+        .filter(({ method }) => method === "wallet_sendCalls")
+        .map(({ params }) => (params?.[0] ?? {}) as Batch),
+    /** In which transaction its batches are, by their ids; a test may tell it of another. */
+    batchHashes: batches.hashes,
     /** How it answers without the test's decision. */
     answer,
     /** Decides how it answers a method from now on; without a decision, as by itself. */

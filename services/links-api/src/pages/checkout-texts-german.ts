@@ -109,6 +109,12 @@ export const checkoutTextsGerman: CheckoutTexts = {
     asked:
       "Ihre Wallet wurde um diese Zahlung gebeten und hat dieser Seite nicht geantwortet. Sehen Sie " +
       "dort nach: Wenn Sie bestätigt haben, warten Sie hier und zahlen Sie nicht noch einmal.",
+    confirmBoth:
+      "Bestätigen Sie in Ihrer Wallet: Sie erlaubt dem Zahlungs-Contract, genau diesen Betrag zu " +
+      "nehmen, und zahlt ihn, in einem.",
+    taken:
+      "Ihre Wallet hat die Zahlung angenommen. Es wird auf das Netzwerk gewartet. Zahlen Sie nicht " +
+      "noch einmal.",
     sent: "Gesendet. Es wird auf das Netzwerk gewartet. Zahlen Sie nicht noch einmal. Transaktion {hash}",
     mined:
       "In einem Block. Es wird gewartet, bis sie hier gesehen wird. Zahlen Sie nicht noch einmal. " +

@@ -105,6 +105,10 @@ export const checkoutTexts = {
     asked:
       "Your wallet was asked for this payment and has not answered this page. Look there: if you " +
       "confirmed it, wait here and do not pay again.",
+    confirmBoth:
+      "Confirm in your wallet: it allows the payment contract to take exactly this amount, and pays it, " +
+      "as one.",
+    taken: "Your wallet has taken the payment. Waiting for the network. Do not pay again.",
     sent: "Sent. Waiting for the network. Do not pay again. Transaction {hash}",
     mined: "In a block. Waiting until it is seen here. Do not pay again. Transaction {hash}",
     seen: "A payment of {amount} {symbol} was seen and is being confirmed. Do not pay again.",

@@ -7,13 +7,18 @@ import { grouped } from "./amounts.js";
 import { follow } from "./live.js";
 import {
   askWallet,
+  batchRefusals,
+  canBatch,
   findTaker,
   listWallets,
   moveToChain,
+  newBatchId,
   onWallet,
   pause,
   readAllowance,
   readBalance,
+  readBatch,
+  sendBatch,
   toTransaction,
   unknownChain,
 } from "./wallets.js";
@@ -100,8 +105,8 @@ const released = new Set();
 
 const listSeen = () => link.pendingPayments.filter(({ id }) => !released.has(id));
 
-const textOfPayment = ({ hash, isUncounted }) => {
-  if (hash === undefined) return texts.asked;
+const textOfPayment = ({ hash, isTaken, isUncounted }) => {
+  if (hash === undefined) return isTaken ? texts.taken : texts.asked;
   if (isUncounted) return fill(texts.uncounted, { hash });
   return fill(isMined ? texts.mined : texts.sent, { hash });
 };
@@ -173,9 +178,14 @@ const readLink = async () => {
   return answer.json();
 };
 
-/** Another tab may have begun another payment meanwhile: that one does not end. */
-const endPayment = ({ hash }, text) => {
-  if (recall().payment?.hash !== hash) return;
+/** Another tab may have begun another payment meanwhile: what is said of this one is not of that. */
+const isRemembered = ({ hash, batch }) => {
+  const { payment } = recall();
+  return payment?.hash === hash && payment?.batch === batch;
+};
+
+const endPayment = (payment, text) => {
+  if (!isRemembered(payment)) return;
   remember({ payment: undefined, allowance: undefined });
   isMined = false;
   say(text);
@@ -192,10 +202,30 @@ const hearService = ({ payment: found }, payment) => {
 const isSame = (sent, { to, data }) =>
   sent.to?.toLowerCase() === to.toLowerCase() && sent.input === data;
 
+/**
+ * Who sent a batch, in which transaction and how often, is the wallet's affair, so the wallet alone
+ * is asked. A batch that it does not know may still be a question that nobody has answered there.
+ */
+const hearBatch = async (wallet, payment) => {
+  const { status, hash, isReverted } = await readBatch(wallet, payment.batch);
+  if (!isRemembered(payment)) return;
+  if (status >= 400 && status < 500) return endPayment(payment, texts.failed);
+  // Of a batch that was carried out in part, its last call is the payment.
+  if ((status >= 500 && status < 600) || (status >= 600 && isReverted)) {
+    return endPayment(payment, texts.refused);
+  }
+  isMined = status >= 200;
+  if (status >= 100)
+    remember({ payment: { ...payment, isTaken: true, hash: hash ?? payment.hash } });
+  render();
+};
+
 /** A wallet that speeds a payment up sends it again under another hash: that is followed. */
 const hearChain = async (payment) => {
   const wallet = findWallet();
-  if (wallet === undefined || payment.hash === undefined) return;
+  if (wallet === undefined) return;
+  if (payment.batch !== undefined) return hearBatch(wallet, payment);
+  if (payment.hash === undefined) return;
   if (BigInt(await askWallet(wallet, "eth_chainId", [])) !== BigInt(chainId)) return;
   const receipt = await askWallet(wallet, "eth_getTransactionReceipt", [payment.hash]);
   isMined = receipt !== null;
@@ -203,7 +233,7 @@ const hearChain = async (payment) => {
   if (receipt || payment.nonce === undefined) return render();
   const taker = await findTaker(wallet, payment);
   if (taker === undefined || taker.hash === payment.hash) return;
-  if (recall().payment?.hash !== payment.hash) return;
+  if (!isRemembered(payment)) return;
   if (isSame(taker, payment)) remember({ payment: { ...payment, hash: taker.hash } });
   else endPayment(payment, texts.replaced);
 };
@@ -284,7 +314,7 @@ const watch = async () => {
     if (document.hidden) continue;
     void renew();
     const { payment } = recall();
-    if (payment?.hash === undefined || link.payment !== null) continue;
+    if (payment === undefined || link.payment !== null) continue;
     // A wallet that does not answer says nothing of the payment.
     await hearChain(payment).catch(() => undefined);
   }
@@ -305,17 +335,19 @@ const checkBalance = async (from, { amountBaseUnits }) => {
   if (units < BigInt(amountBaseUnits)) throw tell(texts.lacksToken, values);
 };
 
-/** The step that comes first is tried out before anything is signed. */
-const tryOut = async (from, step) => {
-  const lack = tell(texts.lacksGas, { account: short(from) });
-  const transaction = toTransaction(from, step);
-  const gas = await ask("eth_estimateGas", transaction).catch((error) => {
-    if (/insufficient funds/i.test(error?.message)) throw lack;
+/** Tries a step out before anything is signed; answers the gas that it takes. */
+const tryOut = (from, step) =>
+  ask("eth_estimateGas", toTransaction(from, step)).catch((error) => {
+    if (/insufficient funds/i.test(error?.message)) throw lacksGas(from);
     if (error?.code === 3 || /revert/i.test(error?.message)) throw tell(texts.blocked);
     throw error;
   });
+const lacksGas = (from) => tell(texts.lacksGas, { account: short(from) });
+
+const checkGas = async (from, step) => {
+  const gas = await tryOut(from, step);
   const [price, coins] = [await ask("eth_gasPrice"), await ask("eth_getBalance", from, "latest")];
-  if (BigInt(coins) < BigInt(step.value) + BigInt(gas) * BigInt(price)) throw lack;
+  if (BigInt(coins) < BigInt(step.value) + BigInt(gas) * BigInt(price)) throw lacksGas(from);
 };
 
 const waitForAllowance = async ({ hash }) => {
@@ -334,48 +366,79 @@ const waitForAllowance = async ({ hash }) => {
   throw tell(texts.allowanceWaits);
 };
 
-/** Sends what an allowance still needs; answers how many steps that were. */
-const allow = async (from, { steps, proxyAddress, amountBaseUnits }) => {
-  if (steps.length === 1) return 0;
+/** The steps that an allowance still needs. */
+const listAllowing = async (from, { steps, proxyAddress, amountBaseUnits }) => {
+  if (steps.length === 1) return [];
   const { allowance: former } = recall();
   if (former !== undefined) await waitForAllowance(former);
   const allowance = await readAllowance(chosen, token, from, proxyAddress);
-  if (allowance >= BigInt(amountBaseUnits)) return 0;
-  const needed = steps.filter(
+  if (allowance >= BigInt(amountBaseUnits)) return [];
+  return steps.filter(
     ({ kind }) => kind === "approve" || (kind === "reset_allowance" && allowance > 0n),
   );
-  await tryOut(from, needed[0]);
-  for (const [index, step] of needed.entries()) {
-    say(fill(texts.allow, { step: index + 1, steps: needed.length + 1 }));
+};
+
+const allow = async (from, steps) => {
+  if (steps.length > 0) await checkGas(from, steps[0]);
+  for (const [index, step] of steps.entries()) {
+    say(fill(texts.allow, { step: index + 1, steps: steps.length + 1 }));
     const hash = await ask("eth_sendTransaction", toTransaction(from, step));
     remember({ allowance: { hash } });
     await waitForAllowance({ hash });
   }
-  return needed.length;
 };
 
 // With these a wallet says that it has sent nothing. After any other error it may have.
-const refusals = new Set([4001, 4100, 4200, unknownChain, -32601, -32602]);
+const refusals = new Set([4001, 4100, 4200, unknownChain, -32601, -32602, ...batchRefusals]);
+
+/** Remembers the payment before the wallet is asked, with what it then answers. */
+const askForPayment = async (payment, askForIt) => {
+  const fresh = await readLink();
+  if (recall().payment !== undefined) throw tell(texts.otherTab);
+  if (fresh.instructions?.amount !== amount) throw tell(texts.changed);
+  link = fresh;
+  if (listSeen().length > 0) throw new Told("");
+  const asked = { ...payment, wallet: chosen.info.rdns };
+  remember({ payment: asked });
+  try {
+    remember({ payment: { ...asked, ...(await askForIt()) } });
+  } catch (error) {
+    if (!refusals.has(error?.code)) throw new Told("");
+    remember({ payment: undefined });
+    throw error;
+  }
+};
 
 const sendPayment = async (from, step) => {
   const [nonce, block] = await Promise.all([
     ask("eth_getTransactionCount", from, "pending").then(Number),
     ask("eth_blockNumber").then(Number),
   ]);
-  const fresh = await readLink();
-  if (recall().payment !== undefined) throw tell(texts.otherTab);
-  if (fresh.instructions?.amount !== amount) throw tell(texts.changed);
-  link = fresh;
-  if (listSeen().length > 0) throw new Told("");
   const { to, data } = step;
-  const payment = { from, to, data, nonce, block, wallet: chosen.info.rdns };
-  remember({ payment });
-  try {
+  await askForPayment({ from, to, data, nonce, block }, async () => {
     const hash = await ask("eth_sendTransaction", toTransaction(from, step));
-    remember({ payment: { ...payment, hash: hash.toLowerCase() } });
+    return { hash: hash.toLowerCase() };
+  });
+};
+
+/**
+ * Has the wallet allow and pay as one; false where it cannot. It says itself what the fee is, as it
+ * may be paid in a token, or by somebody else.
+ */
+const payAsOne = async (from, steps) => {
+  if (!(await canBatch(chosen, from, chainId))) return false;
+  await tryOut(from, steps[0]);
+  await chooseChain();
+  say(texts.confirmBoth);
+  const id = newBatchId();
+  try {
+    await askForPayment({ batch: id }, async () => {
+      const batch = await sendBatch(chosen, { id, from, chainId, steps });
+      return { batch, isTaken: true };
+    });
+    return true;
   } catch (error) {
-    if (!refusals.has(error?.code)) throw new Told("");
-    remember({ payment: undefined });
+    if (batchRefusals.has(error?.code)) return false;
     throw error;
   }
 };
@@ -390,11 +453,14 @@ const pay = async () => {
   if (instructions?.amount !== amount) throw tell(texts.changed);
   if (recall().payment !== undefined || listSeen().length > 0) throw new Told("");
   await checkBalance(from, instructions);
-  const done = await allow(from, instructions);
+  const allowing = await listAllowing(from, instructions);
   const step = instructions.steps.at(-1);
-  await tryOut(from, step);
+  const steps = allowing.length + 1;
+  if (steps > 1 && (await payAsOne(from, [...allowing, step]))) return;
+  await allow(from, allowing);
+  await checkGas(from, step);
   await chooseChain();
-  say(done === 0 ? texts.confirm : fill(texts.payStep, { step: done + 1, steps: done + 1 }));
+  say(steps === 1 ? texts.confirm : fill(texts.payStep, { step: steps, steps }));
   await sendPayment(from, step);
 };
 

@@ -32,6 +32,7 @@ const answeredByPersons = new Set([
   "eth_sendTransaction",
   "wallet_switchEthereumChain",
   "wallet_addEthereumChain",
+  "wallet_sendCalls",
 ]);
 
 /** Asks a wallet. What no person answers has a limit, as a node may never answer. */
@@ -53,7 +54,7 @@ const isOnChain = async (wallet, id) =>
 /** Has the wallet switched to a chain, or the chain added to it; answers whether it is there then. */
 export const moveToChain = async (wallet, { id, name, coin, rpc }) => {
   if (await isOnChain(wallet, id)) return true;
-  const chainId = `0x${BigInt(id).toString(16)}`;
+  const chainId = hex(id);
   await askWallet(wallet, "wallet_switchEthereumChain", [{ chainId }]).catch((error) => {
     if (error?.code !== unknownChain || rpc === "") throw error;
     const nativeCurrency = { name: coin, symbol: coin, decimals: 18 };
@@ -63,6 +64,7 @@ export const moveToChain = async (wallet, { id, name, coin, rpc }) => {
   return isOnChain(wallet, id);
 };
 
+const hex = (number) => `0x${BigInt(number).toString(16)}`;
 const word = (address) => address.slice(2).toLowerCase().padStart(wordDigits, "0");
 const callToken = async (wallet, token, data) =>
   BigInt(await askWallet(wallet, "eth_call", [{ to: token, data }, "latest"]));
@@ -82,7 +84,7 @@ export const toTransaction = (from, { to, data, value }) => ({
   from,
   to,
   data,
-  value: `0x${BigInt(value).toString(16)}`,
+  value: hex(value),
 });
 
 /**
@@ -96,11 +98,55 @@ export const findTaker = async (wallet, { from, nonce, block }) => {
   let [low, high] = [block, Number(await askWallet(wallet, "eth_blockNumber", []))];
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
-    if ((await countAt(`0x${middle.toString(16)}`)) > nonce) high = middle;
+    if ((await countAt(hex(middle))) > nonce) high = middle;
     else low = middle + 1;
   }
-  const full = await askWallet(wallet, "eth_getBlockByNumber", [`0x${high.toString(16)}`, true]);
+  const full = await askWallet(wallet, "eth_getBlockByNumber", [hex(high), true]);
   const isTaker = (one) =>
     one.from?.toLowerCase() === from.toLowerCase() && Number(one.nonce) === nonce;
   return full?.transactions.find(isTaker);
+};
+
+// Several calls as one (EIP-5792).
+
+/** With these a wallet says that it carries out no batch, or not this one, and has sent nothing. */
+export const batchRefusals = new Set([4200, 5700, 5710, 5740, 5750, 5760, -32601, -32602]);
+
+/** Whether a wallet carries out several calls on a chain as one, or once its owner lets it. */
+export const canBatch = async (wallet, from, chainId) => {
+  const params = [from, [hex(chainId)]];
+  const all = await askWallet(wallet, "wallet_getCapabilities", params).catch(() => undefined);
+  // What stands under 0x0 holds on every chain.
+  const { atomic } = { ...all?.["0x0"], ...all?.[hex(chainId)] };
+  return atomic?.status === "supported" || atomic?.status === "ready";
+};
+
+const idBytes = 32;
+
+/** A batch has its id before it is asked for, so that it can be found if no answer ever comes. */
+export const newBatchId = () => {
+  const bytes = [...crypto.getRandomValues(new Uint8Array(idBytes))];
+  return `0x${bytes.map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+};
+
+/** Has a wallet carry out steps of the server's as one; answers the batch's id. */
+export const sendBatch = async (wallet, { id, from, chainId, steps }) => {
+  const calls = steps.map(({ to, data, value }) => ({ to, data, value: hex(value) }));
+  const wanted = { version: "2.0.0", id, from, chainId: hex(chainId), atomicRequired: true, calls };
+  const answer = await askWallet(wallet, "wallet_sendCalls", [wanted]);
+  return typeof answer?.id === "string" ? answer.id : id;
+};
+
+/**
+ * What a wallet says of a batch: its status, and the transaction in which the last of its calls is,
+ * once it is in a block.
+ */
+export const readBatch = async (wallet, id) => {
+  const { status, receipts } = await askWallet(wallet, "wallet_getCallsStatus", [id]);
+  const last = receipts?.at(-1);
+  return {
+    status: Number(status),
+    hash: last?.transactionHash?.toLowerCase(),
+    isReverted: last !== undefined && BigInt(last.status) === 0n,
+  };
 };

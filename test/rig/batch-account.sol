@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: UNLICENSED
+pragma solidity ^0.8.20;
+
+/// What a person's account delegates to (EIP-7702), so that several calls are one transaction.
+contract BatchAccount {
+    struct Call {
+        address to;
+        bytes data;
+        uint256 value;
+    }
+
+    function execute(Call[] calldata calls) external payable {
+        require(msg.sender == address(this));
+        for (uint256 at = 0; at < calls.length; at++) {
+            (bool isDone, ) = calls[at].to.call{value: calls[at].value}(calls[at].data);
+            require(isDone);
+        }
+    }
+}
