@@ -1,4 +1,5 @@
 import { gzipSync } from "node:zlib";
+import type { BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect } from "@jest/globals";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { findAxeFaults } from "./rig/find-axe-faults.ts";
@@ -40,6 +41,10 @@ const openReceipt = async (tab: Payer): Promise<void> => {
   await tab.goTo(`${rig.system.publicUrl}${new URL(href ?? "").pathname}`);
   await tab.see("This payment has settled.");
 };
+
+/** How wide the page is, and its window. */
+const findWidths = (page: Page) =>
+  page.evaluate("[document.documentElement.scrollWidth, innerWidth]");
 
 /** Each state of the page that a payer may see, and how it comes about. */
 const states: [string, (tab: Payer) => Promise<unknown>][] = [
@@ -109,8 +114,7 @@ describe("the checkout at 320 px", () => {
       await tab.goTo(tab.link.pageUrl);
       await reach(tab);
       expect(await findAxeFaults(tab.page)).toEqual([]);
-      const widths = "[document.documentElement.scrollWidth, innerWidth]";
-      expect(await tab.page.evaluate(widths)).toEqual([320, 320]);
+      expect(await findWidths(tab.page)).toEqual([320, 320]);
     },
   );
 });
@@ -126,8 +130,7 @@ describe("a payer who reads German", () => {
     await payer.page.getByText("Einzelheiten", { exact: true }).click();
     await payer.see("Eine einfache Überweisung an die Adresse des Empfängers");
     expect(await findAxeFaults(payer.page)).toEqual([]);
-    const widths = "[document.documentElement.scrollWidth, innerWidth]";
-    expect(await payer.page.evaluate(widths)).toEqual([320, 320]);
+    expect(await findWidths(payer.page)).toEqual([320, 320]);
     await payer.page.getByRole("button", { name: "1.234,5 USDC zahlen" }).click();
     await payer.see("Eine Zahlung von 1.234,5 USDC wurde gesehen und wird bestätigt.");
     expect(await findAxeFaults(payer.page)).toEqual([]);
@@ -214,6 +217,67 @@ const boxesOf = async ({ page }: Payer) => {
   return boxes.map((box) => box ?? { x: NaN, y: NaN, width: NaN, height: NaN });
 };
 
+describe("a browser without a wallet", () => {
+  const devices: [string, BrowserContextOptions, { isQr: boolean; isApps: boolean }][] = [
+    ["a computer", { viewport: { width: 1280, height: 900 } }, { isQr: true, isApps: false }],
+    [
+      "a computer's small window",
+      { viewport: { width: 320, height: 568 } },
+      { isQr: false, isApps: false },
+    ],
+    [
+      "a phone",
+      { viewport: { width: 320, height: 568 }, isMobile: true, hasTouch: true },
+      { isQr: false, isApps: true },
+    ],
+  ];
+  const cases = devices.flatMap(([device, options, shown]) =>
+    (["light", "dark"] as const).flatMap((colorScheme) =>
+      [true, false].map((javaScriptEnabled) => ({
+        device,
+        options,
+        shown,
+        colorScheme,
+        javaScriptEnabled,
+      })),
+    ),
+  );
+
+  test.each(cases)(
+    "on $device in $colorScheme (script: $javaScriptEnabled) is led on by what fits the device",
+    async ({ options, shown, colorScheme, javaScriptEnabled }) => {
+      const { link } = await rig.openPayer({ toAmount: "25" });
+      const person = await rig.openPerson({ ...options, colorScheme, javaScriptEnabled });
+      const { goTo, page, see } = await person.openTab();
+      await goTo(link.pageUrl);
+      await see(javaScriptEnabled ? "There is no wallet in this browser." : "To pay by hand");
+      const qr = page.getByRole("img", { name: "QR code of this page's address" });
+      const apps = page.getByRole("link", { name: "Open in MetaMask" });
+      expect({ isQr: await qr.isVisible(), isApps: await apps.isVisible() }).toEqual(shown);
+      if (shown.isQr) {
+        const isDrawn = () =>
+          page.evaluate<boolean>(
+            "[...document.images].some(({ src, naturalWidth }) => /\\/qr\\//.test(src) && naturalWidth > 0)",
+          );
+        await waitUntil("the QR code", isDrawn);
+      }
+      expect(await findWidths(page)).toEqual([options.viewport?.width, options.viewport?.width]);
+      // Without a script axe cannot be asked; the page is the same but for its words.
+      if (javaScriptEnabled) expect(await findAxeFaults(page)).toEqual([]);
+    },
+  );
+
+  test("and one with a wallet loads no QR code", async () => {
+    const tab = await rig.openPayer({ toAmount: "25" }, { viewport: { width: 1280, height: 900 } });
+    const asked: string[] = [];
+    tab.page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+    await tab.goTo(tab.link.pageUrl);
+    await tab.see("Pay 25 USDC");
+    await tab.page.waitForLoadState("load");
+    expect(asked.filter((path) => path.startsWith("/checkout/qr/"))).toEqual([]);
+  });
+});
+
 describe("what people say", () => {
   const viewport = { width: 320, height: 568 };
   const images = { profileImage: image, backgroundImage: image };
@@ -236,8 +300,7 @@ describe("what people say", () => {
           document.querySelector(name).textContent.trim())`,
       );
       expect(shown).toEqual([said.username, said.bio, description, ...links].map((t) => t.trim()));
-      const widths = "[document.documentElement.scrollWidth, innerWidth]";
-      expect(await payer.page.evaluate(widths)).toEqual([320, 320]);
+      expect(await findWidths(payer.page)).toEqual([320, 320]);
       const [pay, amount, details] = await boxesOf(payer);
       const [plainPay, plainAmount, plainDetails] = plain;
       // A name may take a second line, and no more.
@@ -275,8 +338,7 @@ describe("what people say on a receipt", () => {
         (name) => document.querySelector(name).textContent.trim())`);
       const said = [owner.username, owner.bio, description];
       expect(shown).toEqual(said.map((text) => text.trim()));
-      const widths = "[document.documentElement.scrollWidth, innerWidth]";
-      expect(await payer.page.evaluate(widths)).toEqual([320, 320]);
+      expect(await findWidths(payer.page)).toEqual([320, 320]);
     },
   );
 });
@@ -354,16 +416,34 @@ describe("the checkout on a phone", () => {
     await payer.see("Pay 12.345.678.901.234.567.890,123456 USDC");
   });
 
-  test("loads less than 40 KiB in all, compressed", async () => {
+  test.each<[string, boolean]>([
+    ["with a wallet", true],
+    ["without one, with the QR code", false],
+  ])("loads less than 40 KiB in all, compressed, %s", async (_who, hasWallet) => {
     const payer = await rig.openPayer({ toAmount: "25" });
-    const bodies: Promise<Buffer>[] = [];
-    payer.page.on("response", (response) => {
-      if (!response.url().includes("/checkout/payment-links/")) bodies.push(response.body());
+    const tab = hasWallet ? payer : await (await rig.openPerson({})).openTab();
+    const bodies = new Map<string, Promise<Buffer>>();
+    tab.page.on("response", (response) => {
+      const { pathname } = new URL(response.url());
+      if (!pathname.startsWith("/checkout/payment-links/")) bodies.set(pathname, response.body());
     });
-    await payer.goTo(payer.link.pageUrl);
-    await payer.see("Pay 25 USDC");
-    const sizes = (await Promise.all(bodies)).map((body) => gzipSync(body).length);
-    expect(sizes.length).toBeGreaterThan(3);
-    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(firstLoadBytesMax);
+    await tab.goTo(payer.link.pageUrl);
+    await tab.see(hasWallet ? "Pay 25 USDC" : "There is no wallet in this browser.");
+    const loaded = () => [...bodies.keys()].map((path) => path.replace(/plink_\w+|@\w+/g, "…"));
+    const wanted = [
+      "/checkout/assets/checkout.js",
+      "/checkout/assets/page.css",
+      "/checkout/assets/wallets.js",
+      "/checkout/logos/1337.svg",
+      ...(hasWallet ? [] : ["/checkout/qr/….svg"]),
+      "/…/pay/…",
+    ];
+    await waitUntil(
+      () => `${wanted.join()} in ${loaded().join()}`,
+      () => wanted.every((path) => loaded().includes(path)),
+    );
+    const sizes = (await Promise.all(bodies.values())).map((body) => gzipSync(body).length);
+    const size = sizes.reduce((sum, one) => sum + one, 0);
+    expect(size).toBeLessThan(firstLoadBytesMax);
   });
 });

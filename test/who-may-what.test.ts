@@ -248,6 +248,7 @@ const expectations: Record<string, Expected> = {
     of: ({ userId }) => ({ userId, digest: "0123" }),
   },
   "GET /checkout/assets/:name": { ...anyone, answers: "200", of: () => ({ name: "page.css" }) },
+  "GET /checkout/qr/:id.svg": { ...anyone, answers: "200", of: ownLink },
   "GET /checkout/logos/:chainId.svg": { ...anyone, answers: "200", of: () => ({ chainId: "1" }) },
 };
 
@@ -337,7 +338,7 @@ describe("the documents of the API", () => {
     const served = system.publicRoutes
       .filter(({ path }) => /^\/(v1|console\/api|checkout)\//.test(path))
       .filter(
-        ({ path }) => !/openapi\.json$|\/form$|^\/checkout\/(assets|images|logos)\//.test(path),
+        ({ path }) => !/openapi\.json$|\/form$|^\/checkout\/(assets|images|logos|qr)\//.test(path),
       )
       .map((route) => `${nameOf(route)}: ${told(ruleOf(route), route.needsPresence)}`);
     expect(documented.toSorted()).toEqual(served.toSorted());

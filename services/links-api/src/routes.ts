@@ -33,6 +33,7 @@ import { getConsoleAsset, getConsoleVersion } from "./pages/get-console-asset.ts
 import { answerConsoleRefusal, getConsolePage } from "./pages/get-console-page.ts";
 import { getHomePage } from "./pages/get-home-page.ts";
 import { getIcon } from "./pages/get-icon.ts";
+import { getQr } from "./pages/get-qr.ts";
 import { getTransactionPage } from "./pages/get-transaction-page.ts";
 
 export { answerUnknown } from "./pages/answer-unknown.ts";
@@ -122,6 +123,7 @@ const pageRoutes = (deps: Deps): readonly Route[] => [
     isLimited: false,
     handle: getChainLogo(deps),
   }),
+  publicRoute({ method: "get", path: "/checkout/qr/:id.svg", handle: getQr(deps) }),
 ];
 
 const consolePageRoutes = (deps: Deps): readonly Route[] => {

@@ -89,6 +89,14 @@ export const checkoutTextsGerman: CheckoutTexts = {
   },
   noScript:
     "Um von Hand zu zahlen, senden Sie die Transaktionen unter Einzelheiten mit Ihrer Wallet.",
+  qr: {
+    alternative: "QR-Code der Adresse dieser Seite",
+    caption: "Um mit dem Telefon zu zahlen, lesen Sie diesen Code mit seiner Kamera.",
+  },
+  apps: {
+    title: "Öffnen Sie diese Seite in einer Wallet, die Sie auf diesem Gerät haben:",
+    open: "In {name} öffnen",
+  },
   plainTransfer:
     "Eine einfache Überweisung an die Adresse des Empfängers lässt sich nicht zuordnen und erfüllt " +
     "diesen Link nicht: Zahlen Sie über den Contract unten.",

@@ -85,6 +85,14 @@ export const checkoutTexts = {
     print: "Print this receipt",
   },
   noScript: "To pay by hand, send the transactions under Details from your wallet.",
+  qr: {
+    alternative: "QR code of this page's address",
+    caption: "To pay from your phone, scan this code with its camera.",
+  },
+  apps: {
+    title: "Open this page in a wallet that you have on this device:",
+    open: "Open in {name}",
+  },
   plainTransfer:
     "A plain transfer to the owner's address cannot be told apart and does not complete this " +
     "link: pay through the contract below.",

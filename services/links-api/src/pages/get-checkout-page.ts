@@ -67,7 +67,8 @@ export const getCheckoutPage =
     const pending = await deps.listPendingPayments(linkId);
     const state = `${page.status} ${link.receivedAmount} null`;
     const { chain } = token;
-    const part = { linkId, state, instructions, pending, token: shown, chain };
+    const pageUrl = checkoutPageUrl(deps.checkoutUrl, link.owner.handle, linkId);
+    const part = { linkId, pageUrl, state, instructions, pending, token: shown, chain };
     const pay = showPay(part, words);
     const body = showCheckout(deps, { ...page, pay }, chain);
     answerPage(res, { ...answer, body, head: html`${head}${payScript}` });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { type Account, newId, ownerImagePath } from "@payment-links/contracts";
+import { encode } from "uqr";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { type Answer, type Rig, openRig } from "../testing/open-rig.ts";
 import { sampleAccount, sampleSettlement, shopAddress, usdcOnBase } from "../testing/samples.ts";
@@ -249,6 +250,31 @@ describe("the checkout of a link that can be paid on its chain", () => {
         expect(headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
       }
     }
+  });
+
+  test("leads on from a browser without a wallet, and tells nobody where the payer came from", async () => {
+    const account = sampleAccount();
+    const id = await paid.createLink(paid.giveKey(account), { toAmount: "25.5" });
+    const { text } = await paid.call(`/@${account.handle}/pay/${id}`);
+    const address = encodeURIComponent(`https://pay.example/@${account.handle}/pay/${id}`);
+    const links = [...text.matchAll(/<a\s+href="([^"]+)"([^>]*)>Open in ([^<]+)<\/a/g)];
+    // Once for who has no wallet, once for who has no script.
+    expect(new Set(links.map(([, href]) => href?.replaceAll("&amp;", "&")))).toEqual(
+      new Set([
+        `https://link.metamask.io/dapp/pay.example/@${account.handle}/pay/${id}`,
+        `https://go.cb-w.com/dapp?cb_url=${address}`,
+        `https://link.trustwallet.com/open_url?coin_id=60&url=${address}`,
+        "https://web3.okx.com/download?deeplink=" +
+          encodeURIComponent(`okx://wallet/dapp/url?dappUrl=${address}`),
+        `https://phantom.app/ul/browse/${address}?ref=https%3A%2F%2Fpay.example`,
+      ]),
+    );
+    for (const [, , attributes] of links) {
+      expect(attributes).toContain('rel="noopener noreferrer nofollow"');
+      expect(attributes).toContain('referrerpolicy="no-referrer"');
+    }
+    expect(text.split(`src="/checkout/qr/${id}.svg"`)).toHaveLength(3);
+    expect(text).toContain('alt="QR code of this page&#39;s address"');
   });
 
   test("once it is completed, tells nobody how to pay it", async () => {
@@ -538,6 +564,26 @@ describe("the console page and its files", () => {
       expect(logo.headers.get("content-security-policy")).toBe("default-src 'none'");
     }
     expect((await rig.call("/checkout/logos/none.svg")).status).toBe(404);
+  });
+
+  test("the QR code of a link says its page's address, module for module, within a white margin", async () => {
+    const account = sampleAccount();
+    const { id, path } = await open(account);
+    const image = await rig.call(`/checkout/qr/${id}.svg`);
+    expect(image.status).toBe(200);
+    expect(image.headers.get("content-type")).toMatch(/^image\/svg\+xml/);
+    expect(image.headers.get("content-security-policy")).toBe("default-src 'none'");
+    const { data, size } = encode(`https://pay.example${path}`, { ecc: "M", border: 0 });
+    const drawn = data.map((row) => row.map(() => false));
+    for (const [, x, y, width] of image.text.matchAll(/M(\d+) (\d+)h(\d+)v1h-\d+z/g)) {
+      drawn[Number(y) - 4]?.fill(true, Number(x) - 4, Number(x) - 4 + Number(width));
+    }
+    expect(drawn).toEqual(data);
+    expect(image.text).toContain(`viewBox="0 0 ${size + 8} ${size + 8}"`);
+    expect(image.text).toContain(`<path fill="#fff" d="M0 0h${size + 8}v${size + 8}H0z" />`);
+    for (const unknown of ["plink_01m7y4kb9sfvktcnzb0r3g9a0s", "x"]) {
+      expect((await rig.call(`/checkout/qr/${unknown}.svg`)).status).toBe(404);
+    }
   });
 });
 

@@ -4,11 +4,13 @@ import type { Payment } from "../domain/payment.ts";
 import type { PaymentInstructions, PaymentStep } from "../domain/payment-instructions.ts";
 import type { CheckoutTexts } from "./checkout-texts.ts";
 import { showExplorerPlace } from "./show-explorer-link.ts";
+import { showOtherWays } from "./show-other-ways.ts";
 import { showAmount } from "./show-amount.ts";
 import { type Words, fill, fillHtml } from "./words.ts";
 
 type PayPart = {
   linkId: string;
+  pageUrl: string;
   /** By which the script knows that the page is no longer true. */
   state: string;
   instructions: PaymentInstructions;
@@ -22,12 +24,13 @@ type PayPart = {
  * their way are in the first HTML. The script shows the button only if the browser has a wallet.
  */
 export const showPay = (
-  { linkId, state, instructions, pending, token, chain }: PayPart,
+  { linkId, pageUrl, state, instructions, pending, token, chain }: PayPart,
   words: Words,
 ): Html => {
   const { language, texts } = words;
   const amount = formatAmount(instructions.amount);
   const { symbol } = token;
+  const otherWays = showOtherWays({ linkId, pageUrl, chainId: chain.id }, words);
   const [seen] = pending;
   const shownPending = pending.map((payment) => ({
     id: payment.id,
@@ -67,8 +70,14 @@ export const showPay = (
     <div id="wallets" class="until-expiry" hidden><p>${texts.script.choose}</p></div>
     ${showExplorerPlace(chain, words)}
     <p id="account" class="quiet" hidden></p>
-    <p id="no-wallet" class="quiet until-expiry" hidden>${texts.script.noWallet}</p>
-    <noscript><p class="quiet">${texts.noScript}</p></noscript>
+    <div id="no-wallet" class="until-expiry" hidden>
+      <p class="quiet">${texts.script.noWallet}</p>
+      ${otherWays}
+    </div>
+    <noscript>
+      <p class="quiet">${texts.noScript}</p>
+      ${otherWays}
+    </noscript>
     <p><button id="gone" type="button" hidden>${texts.script.gone}</button></p>
     ${showConfirmGone(words)}
   </section>`;

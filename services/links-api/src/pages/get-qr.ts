@@ -1,0 +1,49 @@
+import type { Request, Response } from "express";
+import { encode } from "uqr";
+import { checkoutPageUrl, isId, refuse } from "@payment-links/contracts";
+import { type Html, html, readParam } from "@payment-links/http";
+import type { Deps } from "../deps.ts";
+
+/** The margin that readers need, in modules. */
+const margin = 4;
+
+/**
+ * GET /checkout/qr/:id.svg: the address of a link's page, for the camera of a phone. Dark on light with
+ * its margin in every theme, as some readers know no other.
+ */
+export const getQr =
+  ({ checkoutUrl, findLinkView }: Pick<Deps, "checkoutUrl" | "findLinkView">) =>
+  async (req: Request, res: Response): Promise<void> => {
+    const linkId = readParam(req, "id", "CANNOT_FIND_PAYMENT_LINK");
+    const link = isId("plink", linkId) ? await findLinkView(linkId) : undefined;
+    if (link === undefined) throw refuse("CANNOT_FIND_PAYMENT_LINK");
+    // An owner's former handle leads to the page as well, so it may be kept.
+    res.setHeader("Cache-Control", "public, max-age=86400");
+    res.setHeader("Content-Security-Policy", "default-src 'none'");
+    res.setHeader("X-Content-Type-Options", "nosniff");
+    const address = checkoutPageUrl(checkoutUrl, link.owner.handle, linkId);
+    res.type("image/svg+xml").send(drawQr(address).text);
+  };
+
+/** Each row's dark modules, run by run, are one path. */
+const drawQr = (text: string): Html => {
+  const { data, size } = encode(text, { ecc: "M", border: 0 });
+  const path = data.flatMap((row, y) => drawRow(row, y + margin)).join("");
+  const side = size + 2 * margin;
+  return html`<svg
+    xmlns="http://www.w3.org/2000/svg"
+    viewBox="0 0 ${side} ${side}"
+    shape-rendering="crispEdges"
+  >
+    <path fill="#fff" d="M0 0h${side}v${side}H0z" />
+    <path fill="#000" d="${path}" />
+  </svg>`;
+};
+
+const drawRow = (row: readonly boolean[], y: number): string[] =>
+  row.flatMap((isDark, x) => {
+    if (!isDark || row[x - 1] === true) return [];
+    const end = row.indexOf(false, x);
+    const length = (end === -1 ? row.length : end) - x;
+    return [`M${x + margin} ${y}h${length}v1h-${length}z`];
+  });

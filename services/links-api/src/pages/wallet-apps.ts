@@ -1,0 +1,59 @@
+/** How a phone opens an address in a wallet's own browser, as its maker documents it. */
+type WalletApp = {
+  name: string;
+  /** Where the form of the link is published, and when that was read. */
+  source: string;
+  readOn: string;
+  /** The chains that it knows; any if not given. */
+  chainIds?: readonly string[];
+  linkTo: (address: string) => string;
+};
+
+/**
+ * The wallets that a phone may open a page in. One whose maker publishes no such link is not among them:
+ * Rainbow's links only pair by WalletConnect.
+ */
+export const walletApps: readonly WalletApp[] = [
+  {
+    name: "MetaMask",
+    source:
+      "https://docs.metamask.io/metamask-connect/evm/guides/metamask-exclusive/use-deeplinks/",
+    readOn: "2026-11-22",
+    // Not encoded: it opens an empty page else. The scheme is always https.
+    linkTo: (address) => `https://link.metamask.io/dapp/${address.replace(/^https?:\/\//, "")}`,
+  },
+  {
+    name: "Coinbase Wallet",
+    source:
+      "https://docs.cdp.coinbase.com/coinbase-wallet/developer-guidance/mobile-dapp-integration",
+    readOn: "2026-11-22",
+    linkTo: (address) => `https://go.cb-w.com/dapp?cb_url=${encodeURIComponent(address)}`,
+  },
+  {
+    name: "Trust Wallet",
+    source: "https://developer.trustwallet.com/developer/develop-for-trust/deeplinking",
+    readOn: "2026-11-22",
+    // 60 is Ethereum's coin (SLIP-44), and stands for all chains of its kind.
+    linkTo: (address) =>
+      `https://link.trustwallet.com/open_url?coin_id=60&url=${encodeURIComponent(address)}`,
+  },
+  {
+    name: "OKX Wallet",
+    source: "https://web3.okx.com/build/docs/waas/app-universal-link",
+    readOn: "2026-11-22",
+    linkTo: (address) => {
+      const inApp = `okx://wallet/dapp/url?dappUrl=${encodeURIComponent(address)}`;
+      return `https://web3.okx.com/download?deeplink=${encodeURIComponent(inApp)}`;
+    },
+  },
+  {
+    name: "Phantom",
+    source: "https://docs.phantom.com/phantom-deeplinks/other-methods/browse",
+    readOn: "2026-11-22",
+    chainIds: ["1", "137", "8453"],
+    linkTo: (address) => {
+      const origin = encodeURIComponent(new URL(address).origin);
+      return `https://phantom.app/ul/browse/${encodeURIComponent(address)}?ref=${origin}`;
+    },
+  },
+];
