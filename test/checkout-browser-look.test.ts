@@ -100,21 +100,23 @@ const states: [string, (tab: Payer) => Promise<unknown>][] = [
 ];
 
 const looks = (["light", "dark"] as const).flatMap((colorScheme) =>
-  states.map(([name, reach]) => ({ name, colorScheme, reach })),
+  states.flatMap(([name, reach]) =>
+    [320, 1280].map((width) => ({ name, colorScheme, width, reach })),
+  ),
 );
 
-describe("the checkout at 320 px", () => {
+describe("the checkout", () => {
   test.each(looks)(
-    "in $colorScheme shows $name without a fault of axe, and nothing beside the window",
-    async ({ colorScheme, reach }) => {
+    "at $width px in $colorScheme shows $name without a fault of axe, and nothing beside the window",
+    async ({ colorScheme, width, reach }) => {
       const tab = await rig.openPayer(
         { toAmount: "25", walletNames: ["One", "Two"] },
-        { colorScheme, viewport: { width: 320, height: 568 } },
+        { colorScheme, viewport: { width, height: 568 } },
       );
       await tab.goTo(tab.link.pageUrl);
       await reach(tab);
       expect(await findAxeFaults(tab.page)).toEqual([]);
-      expect(await findWidths(tab.page)).toEqual([320, 320]);
+      expect(await findWidths(tab.page)).toEqual([width, width]);
     },
   );
 });

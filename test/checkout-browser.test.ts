@@ -129,6 +129,61 @@ describe("a payer with a wallet", () => {
     expect(payer.wallets.map((wallet) => paymentsOf(wallet).length)).toEqual([0, 1]);
   });
 
+  test("knows the wallets by their own icons, of which only images of bounded size are shown", async () => {
+    const walletNames = ["Small", "Elsewhere", "Page", "Huge"];
+    const payer = await rig.openPayer({ toAmount: "25", walletNames });
+    const small =
+      "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
+    const icons = [
+      small,
+      "https://images.test/icon.png",
+      "data:text/html,<script>alert(1)</script>",
+      `${small}${"A".repeat(200_000)}`,
+    ];
+    for (const [at, icon] of icons.entries())
+      Object.assign(payer.wallets[at]?.info ?? {}, { icon });
+    // What a wallet says of itself is read as the tab opens.
+    const person = await rig.openPerson({ wallets: payer.wallets });
+    const tab = await person.openTab();
+    await tab.goTo(payer.link.pageUrl);
+    await clickPay(tab);
+    await tab.see("Choose a wallet");
+    const found = await tab.page.evaluate(`[...document.querySelectorAll("#wallets button")].map(
+      (button) => [button.innerText, button.querySelector("img")?.src ?? null])`);
+    expect(found).toEqual([
+      ["Small", small],
+      ["Elsewhere", null],
+      ["Page", null],
+      ["Huge", null],
+    ]);
+    expect(await tab.page.evaluate(`document.querySelector("#wallets img").naturalWidth`)).toBe(1);
+    expect(await findAxeFaults(tab.page)).toEqual([]);
+  });
+
+  test("who chooses among wallets by keyboard keeps their place while another makes itself known", async () => {
+    const payer = await rig.openPayer({ toAmount: "25", walletNames: ["First", "Second"] });
+    const page = payer.page;
+    await payer.goTo(payer.link.pageUrl);
+    await clickPay(payer);
+    await payer.see("Choose a wallet");
+    await page.keyboard.press("Tab");
+    const focused = () => page.evaluate("document.activeElement.innerText");
+    expect(await focused()).toBe("Second");
+    await page.evaluate(`window.dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail: {
+      info: { uuid: "third", name: "Third", rdns: "test.third" }, provider: { request() {} } } }))`);
+    await payer.see("Third");
+    expect(await focused()).toBe("Second");
+  });
+
+  test("is not hindered by a wallet that makes itself known without what belongs to it", async () => {
+    const payer = await rig.openPayer({ toAmount: "25" });
+    await payer.goTo(payer.link.pageUrl);
+    await payer.page.evaluate(`for (const detail of [null, {}, { info: { uuid: "x", name: 7 } }]) {
+      window.dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail })); }`);
+    await clickPay(payer);
+    await payer.see("Do not pay again");
+  });
+
   test("has the choice again where the chosen one declined", async () => {
     const payer = await rig.openPayer({ toAmount: "25", walletNames: ["First", "Second"] });
     payer.wallet.decide("eth_requestAccounts", fail(4001));

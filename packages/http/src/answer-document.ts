@@ -1,14 +1,20 @@
 import type { Response } from "express";
 import { type Html, html } from "./html.ts";
 
-const policyOf = (sources: string): string =>
-  `default-src 'none'; style-src 'self'; img-src 'self'; ${sources}` +
+const policyOf = (sources: string, images = "'self'"): string =>
+  `default-src 'none'; style-src 'self'; img-src ${images}; ${sources}` +
   "base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
-/** Pages are plain documents. A page with a script runs our own file and nothing else. */
+const scripted = "script-src 'self'; connect-src 'self'; ";
+
+/**
+ * Pages are plain documents. A page with a script runs our own file and nothing else. The checkout
+ * shows the icons that wallets bring along, which are data and no address of anybody's.
+ */
 const policies = {
   document: policyOf("connect-src 'self'; "),
-  scripted: policyOf("script-src 'self'; connect-src 'self'; "),
+  scripted: policyOf(scripted),
+  checkout: policyOf(scripted, "'self' data:"),
 };
 
 export type Document = {

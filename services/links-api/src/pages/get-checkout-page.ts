@@ -71,7 +71,7 @@ export const getCheckoutPage =
     const part = { linkId, pageUrl, state, instructions, pending, token: shown, chain };
     const pay = showPay(part, words);
     const body = showCheckout(deps, { ...page, pay }, chain);
-    answerPage(res, { ...answer, body, head: html`${head}${payScript}` });
+    answerPage(res, { ...answer, body, head: html`${head}${payScript}`, policy: "checkout" });
   };
 
 const titleOf = ({ link, token: { symbol }, words: { language, texts } }: Page): string => {

@@ -38,6 +38,8 @@ const pollMs = 4_000;
 const receiptPollMs = 2_000;
 const receiptTriesMax = 60;
 const nameCharactersMax = 40;
+const iconCharactersMax = 100_000;
+const iconPixels = 24;
 
 const fromBaseUnits = (units) => {
   const digits = String(units).padStart(Number(decimals) + 1, "0");
@@ -147,21 +149,36 @@ const say = (text) => {
   render();
 };
 
+const offered = new Set();
+
+/** A wallet's icon is a stranger's: only an image that it brings along, of bounded size, is shown. */
+const showIcon = ({ icon }) => {
+  const isShown =
+    typeof icon === "string" && icon.startsWith("data:image/") && icon.length <= iconCharactersMax;
+  if (!isShown) return [];
+  const image = new Image(iconPixels, iconPixels);
+  image.alt = "";
+  image.src = icon;
+  return [image];
+};
+
+/** Who chooses by keyboard keeps their place: nothing that is there is put there again. */
 const showPicker = (wallets) => {
-  const buttons = wallets.map((wallet) => {
+  for (const wallet of wallets.filter((one) => !offered.has(one))) {
+    offered.add(wallet);
     const button = document.createElement("button");
+    const name = document.createElement("bdi");
     button.type = "button";
-    button.append(document.createElement("bdi"));
-    const name = wallet.info.name || texts.browserWallet;
-    button.firstChild.textContent = [...name].slice(0, nameCharactersMax).join("");
+    const own = wallet.info.name.trim() || texts.browserWallet;
+    name.textContent = [...own].slice(0, nameCharactersMax).join("");
+    button.append(...showIcon(wallet.info), name);
     button.addEventListener("click", () => {
       picker.hidden = true;
       chosen = wallet;
       void payOnce();
     });
-    return button;
-  });
-  picker.replaceChildren(picker.firstElementChild, ...buttons);
+    picker.append(button);
+  }
 };
 
 // What the service and the chain say of the remembered payment.

@@ -14,7 +14,10 @@ const announced = new Map();
 /** Calls back whenever another wallet has made itself known. */
 export const onWallet = (hear) => {
   window.addEventListener("eip6963:announceProvider", ({ detail }) => {
-    announced.set(detail.info.uuid, detail);
+    const { info, provider } = detail ?? {};
+    if (typeof info?.name !== "string" || provider?.request === undefined) return;
+    if (announced.has(info.uuid)) return;
+    announced.set(info.uuid, detail);
     hear();
   });
   window.dispatchEvent(new Event("eip6963:requestProvider"));
