@@ -6,6 +6,7 @@ import {
   type Checkout,
   type Payer,
   clickPay,
+  countAsked,
   holdLooks,
   mayPay,
   openCheckout,
@@ -46,10 +47,6 @@ afterAll(() => rig?.close());
 
 const openPayer = (batching: "supported" | "ready" = "supported") =>
   rig.openPayer({ toAmount: "25", account, batching });
-
-/** As often as the wallet was asked for the payment, by itself or in a batch. */
-const countAsked = ({ wallet }: Payer): number =>
-  paymentsOf(wallet).length + wallet.batches().length;
 
 /** No button pays, nor after a reload, and the wallet was asked once. */
 const expectNoSecondPayment = async (tab: Payer): Promise<void> => {
@@ -117,12 +114,37 @@ describe("a payer whose wallet carries out several calls as one", () => {
     expect([paymentsOf(payer.wallet).length, payer.wallet.batches()]).toEqual([1, []]);
   });
 
-  test("who declines is told so, and may try again", async () => {
+  test.each<[string, string, () => unknown, string]>([
+    [
+      "who declines",
+      "wallet_sendCalls",
+      fail(4001),
+      "You declined in your wallet. Nothing was paid; you can try again.",
+    ],
+    [
+      "whose wallet does not let the page ask for it",
+      "wallet_sendCalls",
+      fail(4100),
+      "Your wallet does not let this page use your account. Unlock it and allow that, then try again.",
+    ],
+    [
+      "whose wallet cannot reach the chain",
+      "eth_estimateGas",
+      fail(-32603),
+      "Your wallet cannot reach Local devnet right now. Nothing was paid; try again in a moment.",
+    ],
+    [
+      "whom the token's contract refuses",
+      "eth_estimateGas",
+      fail(3, "execution reverted"),
+      "Nothing was paid; take another account, or ask the owner how to pay.",
+    ],
+  ])("%s is told so, and may try again", async (_who, method, answer, words) => {
     const payer = await openPayer();
-    payer.wallet.decide("wallet_sendCalls", fail(4001));
+    payer.wallet.decide(method, answer);
     await payer.goTo(payer.link.pageUrl);
     await clickPay(payer);
-    await payer.see("You declined in your wallet. Nothing was paid; you can try again.");
+    await payer.see(words);
     expect(await mayPay(payer)).toBe(true);
     expect(payer.wallet.sent()).toEqual([]);
   });

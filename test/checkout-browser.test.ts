@@ -266,6 +266,16 @@ const refusals: [string, (wallet: TestWallet) => void, string][] = [
     "Your wallet has an open question. Answer it there, then try again.",
   ],
   [
+    "whose wallet lets no page see their account",
+    (wallet) => wallet.decide("eth_requestAccounts", fail(4100)),
+    "Your wallet does not let this page use your account. Unlock it and allow that, then try again.",
+  ],
+  [
+    "whose wallet only watches",
+    (wallet) => wallet.decide("eth_sendTransaction", fail(4200)),
+    "This wallet cannot pay here. Nothing was paid; take another wallet, or pay by hand",
+  ],
+  [
     "whose wallet cannot reach the chain",
     (wallet) => wallet.decide("eth_call", fail(-32603)),
     "Your wallet cannot reach Local devnet right now. Nothing was paid; try again in a moment.",
@@ -336,7 +346,10 @@ describe("a payer", () => {
     const payer = await rig.openPayer({ toAmount: "25", account: penniless });
     await payer.goTo(payer.link.pageUrl);
     await clickPay(payer);
-    await expectNothingPaid(payer, "0x0000…dEaD has 0 USDC, which is less than 25.");
+    await expectNothingPaid(
+      payer,
+      "0x0000…dEaD has 0 USDC, which is less than 25. Nothing was sent; add some, or take another account",
+    );
     expect(payer.wallet.sent()).toEqual([]);
   });
 
@@ -345,7 +358,10 @@ describe("a payer", () => {
     const payer = await rig.openPayer({ toAmount: "25", tokenId: "blocking", account: blocked });
     await payer.goTo(payer.link.pageUrl);
     await clickPay(payer);
-    await expectNothingPaid(payer, "The token's contract would refuse this payment");
+    await expectNothingPaid(
+      payer,
+      "Nothing was paid; take another account, or ask the owner how to pay.",
+    );
     expect(paymentsOf(payer.wallet)).toEqual([]);
   });
 

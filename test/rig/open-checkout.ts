@@ -108,6 +108,10 @@ export type Payer = Awaited<ReturnType<Checkout["openPayer"]>>;
 export const paymentsOf = (wallet: TestWallet) =>
   wallet.sent().filter(({ to }) => to.toLowerCase() === devnet.erc20FeeProxy.toLowerCase());
 
+/** How often a payer's wallet was asked for a payment, by itself or in a batch. */
+export const countAsked = ({ wallet }: Pick<Payer, "wallet">): number =>
+  paymentsOf(wallet).length + wallet.batches().length;
+
 /** Whether the page lets its person pay now. */
 export const mayPay = async ({ page }: Pick<Payer, "page">): Promise<boolean> => {
   const buttons = await page.getByRole("button", { name: /^Pay / }).all();

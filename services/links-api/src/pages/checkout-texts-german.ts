@@ -151,13 +151,22 @@ export const checkoutTextsGerman: CheckoutTexts = {
     unknownNetwork:
       "Ihre Wallet kennt {chain} nicht. Fügen Sie dieses Netzwerk in Ihrer Wallet hinzu und versuchen " +
       "Sie es dann erneut.",
-    lacksToken: "{account} hat {balance} {symbol}, weniger als {amount}. Es wurde nichts gesendet.",
+    notAllowed:
+      "Ihre Wallet lässt diese Seite Ihr Konto nicht benutzen. Entsperren Sie sie, erlauben Sie es und " +
+      "versuchen Sie es dann erneut. Es wurde nichts gezahlt.",
+    cannotPay:
+      "Diese Wallet kann hier nicht zahlen. Es wurde nichts gezahlt; nehmen Sie eine andere Wallet, oder " +
+      "zahlen Sie von Hand mit dem, was unter Einzelheiten steht.",
+    lacksToken:
+      "{account} hat {balance} {symbol}, weniger als {amount}. Es wurde nichts gesendet; laden Sie etwas " +
+      "auf, oder nehmen Sie ein anderes Konto Ihrer Wallet, und versuchen Sie es dann erneut.",
     lacksGas:
       "{account} hat zu wenig {coin} für die Gebühr des Netzwerks. Laden Sie etwas auf und versuchen " +
       "Sie es dann erneut. Es wurde nichts gesendet.",
     blocked:
       "Der Token-Contract würde diese Zahlung ablehnen: Vielleicht sperrt er Ihre Adresse oder " +
-      "die des Empfängers. Es wurde nichts gezahlt.",
+      "die des Empfängers. Es wurde nichts gezahlt; nehmen Sie ein anderes Konto, oder fragen Sie den " +
+      "Empfänger, wie Sie zahlen können.",
     chainDown:
       "Ihre Wallet erreicht {chain} gerade nicht. Es wurde nichts gezahlt; versuchen Sie es gleich " +
       "noch einmal.",
@@ -166,7 +175,7 @@ export const checkoutTextsGerman: CheckoutTexts = {
     allowanceWaits:
       "Die Freigabe ist noch in keinem Block. Es wurde nichts gezahlt; Sie können es erneut versuchen.",
     changed: "Dieser Link hat sich geändert. Sehen Sie ihn noch einmal an, bevor Sie zahlen.",
-    otherTab: "Dieser Link wird in einem anderen Tab bezahlt.",
+    otherTab: "Dieser Link wird in einem anderen Tab bezahlt. Machen Sie dort weiter.",
     offline: "Der Stand dieses Links lässt sich gerade nicht lesen. Es wird erneut versucht.",
     gone: "Sie kam nie an oder wurde abgebrochen",
     copied: "Kopiert",

@@ -133,18 +133,26 @@ export const checkoutTexts = {
     wrongNetwork: "Your wallet is on another network. Switch it to {chain}, then try again.",
     unknownNetwork:
       "Your wallet does not know {chain}. Add this network in your wallet, then try again.",
-    lacksToken: "{account} has {balance} {symbol}, which is less than {amount}. Nothing was sent.",
+    notAllowed:
+      "Your wallet does not let this page use your account. Unlock it and allow that, then try again. " +
+      "Nothing was paid.",
+    cannotPay:
+      "This wallet cannot pay here. Nothing was paid; take another wallet, or pay by hand with what is " +
+      "under Details.",
+    lacksToken:
+      "{account} has {balance} {symbol}, which is less than {amount}. Nothing was sent; add some, or " +
+      "take another account of your wallet, then try again.",
     lacksGas:
       "{account} has too little {coin} for the network's fee. Add some, then try again. Nothing was sent.",
     blocked:
       "The token's contract would refuse this payment: it may block your address or the owner's. " +
-      "Nothing was paid.",
+      "Nothing was paid; take another account, or ask the owner how to pay.",
     chainDown:
       "Your wallet cannot reach {chain} right now. Nothing was paid; try again in a moment.",
     allowanceRefused: "The network refused the allowance. Nothing was paid; you can try again.",
     allowanceWaits: "The allowance is not in a block yet. Nothing was paid; you can try again.",
     changed: "This link has changed. Look at it again before you pay.",
-    otherTab: "This link is being paid in another tab.",
+    otherTab: "This link is being paid in another tab. Go on there.",
     offline: "How this link stands cannot be read right now. Trying again.",
     gone: "It never arrived, or was cancelled",
     copied: "Copied",

@@ -481,11 +481,16 @@ const pay = async () => {
   await sendPayment(from, step);
 };
 
+/** A wallet that only watches, or does not take what it is asked. */
+const unableCodes = new Set([4200, -32601, -32602]);
+
 const wordsOf = (error) => {
   if (error instanceof Told) return error.message;
   if (error?.code === 4001) return texts.rejected;
   if (error?.code === unknownChain) return fill(texts.unknownNetwork);
   if (error?.code === -32002) return texts.busyWallet;
+  if (error?.code === 4100) return texts.notAllowed;
+  if (unableCodes.has(error?.code)) return texts.cannotPay;
   return fill(texts.chainDown);
 };
 
