@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect } from "@jest/globals";
 import { setTimeout as sleep } from "node:timers/promises";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { needingChromium } from "./rig/find-chromium.ts";
-import { type Checkout, type Payer, openCheckout, paymentsOf } from "./rig/open-checkout.ts";
+import { type Checkout, type Payer, countAsked, openCheckout } from "./rig/open-checkout.ts";
 import { WalletError } from "./rig/wallet.ts";
 import { type Random, createRandom } from "./simulation/random.ts";
 
@@ -15,6 +15,12 @@ const walletMsMax = 60;
 /** In all, about as long as it takes until a payment is told of. */
 const moveMsMax = 250;
 
+/** Known to the node; it has tokens and allows nothing, so that allowance and payment are one batch. */
+const batching = {
+  account: "0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65",
+  batching: "supported",
+} as const;
+
 let rig: Checkout;
 
 beforeAll(async () => {
@@ -22,12 +28,21 @@ beforeAll(async () => {
   rig = await openCheckout(program);
   // The page alone keeps its payer from paying twice.
   await rig.system.stopWatchers();
+  await rig.mint(batching.account, BigInt(races) * 25_000_000n);
 });
 afterAll(() => rig?.close());
 
+const slowMethods = [
+  "eth_requestAccounts",
+  "eth_chainId",
+  "eth_call",
+  "eth_sendTransaction",
+  "wallet_sendCalls",
+];
+
 /** A wallet that takes its time, and whose node fails now and then. */
 const makeMoody = ({ wallet }: Payer, random: Random): void => {
-  for (const method of ["eth_requestAccounts", "eth_chainId", "eth_call", "eth_sendTransaction"]) {
+  for (const method of slowMethods) {
     wallet.decide(method, async (params) => {
       await sleep(random.below(walletMsMax));
       const answer = await wallet.answer(method, params);
@@ -35,10 +50,12 @@ const makeMoody = ({ wallet }: Payer, random: Random): void => {
       return answer;
     });
   }
-  wallet.decide("eth_getTransactionReceipt", (params) => {
-    if (random.chance(0.3)) throw new WalletError(-32603, "the node is away");
-    return wallet.answer("eth_getTransactionReceipt", params);
-  });
+  for (const method of ["eth_getTransactionReceipt", "wallet_getCallsStatus"]) {
+    wallet.decide(method, (params) => {
+      if (random.chance(0.3)) throw new WalletError(-32603, "the node is away");
+      return wallet.answer(method, params);
+    });
+  }
 };
 
 // As a person may who sees nothing happen; a button that cannot be clicked takes no click.
@@ -49,7 +66,7 @@ const clickTwice = `{
 }`;
 
 const race = async (random: Random): Promise<number> => {
-  const payer = await rig.openPayer({ toAmount: "25" });
+  const payer = await rig.openPayer({ toAmount: "25", ...(random.chance(0.5) && batching) });
   makeMoody(payer, random);
   const tabs = [payer, await payer.person.openTab()];
   for (const { goTo } of tabs) await goTo(payer.link.pageUrl);
@@ -64,7 +81,7 @@ const race = async (random: Random): Promise<number> => {
   }
   const isPaid = async () => {
     await payer.page.evaluate(clickTwice);
-    return paymentsOf(payer.wallet).length > 0;
+    return countAsked(payer) > 0;
   };
   await waitUntil("a payment", isPaid);
   for (const { page, see } of tabs) {
@@ -72,7 +89,7 @@ const race = async (random: Random): Promise<number> => {
     await page.evaluate(clickTwice);
     await see("o not pay again");
   }
-  return paymentsOf(payer.wallet).length;
+  return countAsked(payer);
 };
 
 describe("fifty payers who click twice and load anew at any moment", () => {
