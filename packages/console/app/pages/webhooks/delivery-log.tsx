@@ -1,3 +1,4 @@
+import { Fragment } from "react";
 import { Link, useSearchParams } from "react-router";
 import type { DeliveryData } from "../../api/operations.ts";
 import { useCall } from "../../api/query.ts";
@@ -91,9 +92,17 @@ const DeliveryTable = ({ deliveries, endpointId }: TableProps) => (
   />
 );
 
+/** A narrow column breaks its name between the words. */
 const Event = ({ delivery: { eventType, linkId } }: { delivery: DeliveryData }) => (
   <>
-    {eventType} {linkId !== null && <Link to={`/links/${linkId}`}>{texts.link}</Link>}
+    {eventType.split(".").map((word, index) => (
+      <Fragment key={word}>
+        {index > 0 && "."}
+        <wbr />
+        {word}
+      </Fragment>
+    ))}{" "}
+    {linkId !== null && <Link to={`/links/${linkId}`}>{texts.link}</Link>}
   </>
 );
 
