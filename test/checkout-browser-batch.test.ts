@@ -1,17 +1,16 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect } from "@jest/globals";
+import { afterEach, beforeAll, beforeEach, expect } from "@jest/globals";
 import { devnet } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { needingChromium } from "./rig/find-chromium.ts";
 import {
-  type Checkout,
   type Payer,
   clickPay,
   countAsked,
   holdLooks,
   mayPay,
-  openCheckout,
   paymentsOf,
 } from "./rig/open-checkout.ts";
+import { useCheckout } from "./rig/use-checkout.ts";
 import { WalletError, never } from "./rig/wallet.ts";
 
 const { program, describe, test } = await needingChromium();
@@ -19,8 +18,6 @@ const { program, describe, test } = await needingChromium();
 /** Known to the node; before each test it has tokens, and allows nothing. */
 const account = "0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65";
 const units = 1_000_000n;
-
-let rig: Checkout;
 
 const allow = (words: string) =>
   rig.chain.ask("eth_sendTransaction", [
@@ -31,19 +28,15 @@ const allow = (words: string) =>
     },
   ]);
 
-beforeAll(async () => {
-  if (program !== undefined) rig = await openCheckout(program);
-});
+const rig = useCheckout(program);
 beforeEach(async () => {
-  await rig?.mint(account, 25n * units);
-  if (rig !== undefined) await allow("0");
+  await rig.mint(account, 25n * units);
+  await allow("0");
 });
 afterEach(async () => {
-  await rig?.chain.ask("evm_setAutomine", [true]);
-  await rig?.chain.mine();
-  expect(await rig?.closePersons()).toEqual(rig && []);
+  await rig.chain.ask("evm_setAutomine", [true]);
+  await rig.chain.mine();
 });
-afterAll(() => rig?.close());
 
 const openPayer = (batching: "supported" | "ready" = "supported") =>
   rig.openPayer({ toAmount: "25", account, batching });
@@ -189,7 +182,7 @@ describe("a payer whose wallet carries out several calls as one", () => {
 });
 
 describe("a batch that a wallet was asked for, while nobody watches the chain", () => {
-  beforeAll(() => rig?.system.stopWatchers());
+  beforeAll(() => rig.system.stopWatchers());
 
   test("and never told of is remembered, until the person says that it is gone", async () => {
     const tab = await openPayer();

@@ -1,30 +1,16 @@
-import { afterAll, afterEach, beforeAll, expect } from "@jest/globals";
+import { expect } from "@jest/globals";
 import type { Page } from "playwright-core";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { findAxeFaults } from "./rig/find-axe-faults.ts";
 import { needingChromium } from "./rig/find-chromium.ts";
-import {
-  type Checkout,
-  type Payer,
-  clickPay,
-  mayPay,
-  openCheckout,
-  paymentsOf,
-} from "./rig/open-checkout.ts";
+import { type Payer, clickPay, mayPay, paymentsOf } from "./rig/open-checkout.ts";
+import { useCheckout } from "./rig/use-checkout.ts";
 
 const { program, describe, test } = await needingChromium();
 
 const units = 1_000_000n;
 
-let rig: Checkout;
-
-beforeAll(async () => {
-  if (program !== undefined) rig = await openCheckout(program);
-});
-afterEach(async () => {
-  expect(await rig?.closePersons()).toEqual(rig && []);
-});
-afterAll(() => rig?.close());
+const rig = useCheckout(program);
 
 /** Opens the link's page; answers how often it was loaded anew since then. */
 const openPage = async (payer: Payer): Promise<() => number> => {

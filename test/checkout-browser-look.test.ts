@@ -1,16 +1,11 @@
 import { gzipSync } from "node:zlib";
 import type { BrowserContextOptions, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect } from "@jest/globals";
+import { expect } from "@jest/globals";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { findAxeFaults } from "./rig/find-axe-faults.ts";
 import { needingChromium } from "./rig/find-chromium.ts";
-import {
-  type Checkout,
-  type Payer,
-  clickPay,
-  openCheckout,
-  paymentsOf,
-} from "./rig/open-checkout.ts";
+import { type Payer, clickPay, paymentsOf } from "./rig/open-checkout.ts";
+import { useCheckout } from "./rig/use-checkout.ts";
 import { never } from "./rig/wallet.ts";
 
 const { program, describe, test } = await needingChromium();
@@ -18,15 +13,7 @@ const { program, describe, test } = await needingChromium();
 const firstLoadBytesMax = 40 * 1024;
 const units = 1_000_000n;
 
-let rig: Checkout;
-
-beforeAll(async () => {
-  if (program !== undefined) rig = await openCheckout(program);
-});
-afterEach(async () => {
-  expect(await rig?.closePersons()).toEqual(rig && []);
-});
-afterAll(() => rig?.close());
+const rig = useCheckout(program);
 
 const openPaid = async (tab: Payer): Promise<void> => {
   await rig.chain.pay({ ...tab.link, amount: 25n * units });

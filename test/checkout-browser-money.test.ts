@@ -1,31 +1,18 @@
-import { afterAll, afterEach, beforeAll, expect } from "@jest/globals";
+import { afterEach, beforeAll, expect } from "@jest/globals";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { needingChromium } from "./rig/find-chromium.ts";
-import {
-  type Checkout,
-  type Payer,
-  clickPay,
-  holdLooks,
-  mayPay,
-  openCheckout,
-  paymentsOf,
-} from "./rig/open-checkout.ts";
+import { type Payer, clickPay, holdLooks, mayPay, paymentsOf } from "./rig/open-checkout.ts";
+import { useCheckout } from "./rig/use-checkout.ts";
 import { WalletError, never } from "./rig/wallet.ts";
 
 const { program, describe, test } = await needingChromium();
 
 const units = 1_000_000n;
 
-let rig: Checkout;
-
-beforeAll(async () => {
-  if (program !== undefined) rig = await openCheckout(program);
-});
+const rig = useCheckout(program);
 afterEach(async () => {
-  await rig?.chain.ask("evm_setAutomine", [true]);
-  expect(await rig?.closePersons()).toEqual(rig && []);
+  await rig.chain.ask("evm_setAutomine", [true]);
 });
-afterAll(() => rig?.close());
 
 /** No button pays, nor after a reload, and nothing was paid twice. */
 const expectNoSecondPayment = async (tab: Payer): Promise<void> => {
@@ -107,7 +94,7 @@ describe("a link that is paid", () => {
 });
 
 describe("a payment that was sent, while nobody watches the chain", () => {
-  beforeAll(() => rig?.system.stopWatchers());
+  beforeAll(() => rig.system.stopWatchers());
 
   test.each<[string, (params: readonly unknown[]) => unknown]>([
     [

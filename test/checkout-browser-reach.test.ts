@@ -1,20 +1,13 @@
-import { afterAll, afterEach, beforeAll, expect } from "@jest/globals";
+import { expect } from "@jest/globals";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { needingChromium } from "./rig/find-chromium.ts";
-import { type Checkout, type Payer, openCheckout, paymentsOf } from "./rig/open-checkout.ts";
+import { type Payer, paymentsOf } from "./rig/open-checkout.ts";
+import { useCheckout } from "./rig/use-checkout.ts";
 import { doubleText, findCutText, findMotion, walkByKeyboard } from "./rig/walk-by-keyboard.ts";
 
 const { program, describe, test } = await needingChromium();
 
-let rig: Checkout;
-
-beforeAll(async () => {
-  if (program !== undefined) rig = await openCheckout(program);
-});
-afterEach(async () => {
-  expect(await rig?.closePersons()).toEqual(rig && []);
-});
-afterAll(() => rig?.close());
+const rig = useCheckout(program);
 
 const owner = { links: ["https://example.test/tea"], bio: "Loose leaf" };
 const walletNames = ["One", "Two"];

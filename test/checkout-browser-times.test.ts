@@ -1,20 +1,13 @@
-import { afterAll, afterEach, beforeAll, expect } from "@jest/globals";
+import { expect } from "@jest/globals";
 import { needingChromium } from "./rig/find-chromium.ts";
-import { type Checkout, holdLooks, mayPay, openCheckout } from "./rig/open-checkout.ts";
+import { holdLooks, mayPay } from "./rig/open-checkout.ts";
+import { useCheckout } from "./rig/use-checkout.ts";
 
 const { program, describe, test } = await needingChromium();
 
 const hourMs = 60 * 60_000;
 
-let rig: Checkout;
-
-beforeAll(async () => {
-  if (program !== undefined) rig = await openCheckout(program);
-});
-afterEach(async () => {
-  expect(await rig?.closePersons()).toEqual(rig && []);
-});
-afterAll(() => rig?.close());
+const rig = useCheckout(program);
 
 /** Somebody in New York whose device's clock is ahead; the page learns nothing after it has come. */
 const openExpiring = async (expirationDate: Date, aheadMs = 0) => {

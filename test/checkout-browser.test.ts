@@ -1,17 +1,10 @@
-import { afterAll, afterEach, beforeAll, expect } from "@jest/globals";
+import { expect } from "@jest/globals";
 import { devnet } from "@payment-links/contracts";
 import { findAxeFaults } from "./rig/find-axe-faults.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { needingChromium } from "./rig/find-chromium.ts";
-import {
-  type Checkout,
-  type Payer,
-  clickPay,
-  mayPay,
-  openCheckout,
-  paymentsOf,
-  publicRpcUrl,
-} from "./rig/open-checkout.ts";
+import { type Payer, clickPay, mayPay, paymentsOf, publicRpcUrl } from "./rig/open-checkout.ts";
+import { useCheckout } from "./rig/use-checkout.ts";
 import { type TestWallet, WalletError } from "./rig/wallet.ts";
 
 const { program, describe, test } = await needingChromium();
@@ -25,15 +18,7 @@ const resetter = "0x90F79bf6EB2c4f870365E785982E1f101E93b906";
 /** A payer of no chain: it holds nothing. */
 const penniless = "0x000000000000000000000000000000000000dEaD";
 
-let rig: Checkout;
-
-beforeAll(async () => {
-  if (program !== undefined) rig = await openCheckout(program);
-});
-afterEach(async () => {
-  expect(await rig?.closePersons()).toEqual(rig && []);
-});
-afterAll(() => rig?.close());
+const rig = useCheckout(program);
 
 const fail =
   (code: number, message = "no") =>
