@@ -1,6 +1,7 @@
 import type { BrowserContextOptions } from "playwright-core";
 import { devnet } from "@payment-links/contracts";
 import { type Chain, openChain } from "@payment-links/settlement-listener/testing";
+import { waitUntil } from "@payment-links/runtime/testing";
 import { compileContracts } from "../../services/settlement-listener/src/testing/compile-contracts.ts";
 import { type Person, openChromium } from "./chromium.ts";
 import { type LinkOrder, openPaymentSystem } from "./payment-system.ts";
@@ -34,7 +35,12 @@ const deployDelegate = async (chain: Chain): Promise<string> => {
   const hash = await chain.ask("eth_sendTransaction", [
     { from: payer, data: codes["BatchAccount"] },
   ]);
-  const receipt = await chain.ask("eth_getTransactionReceipt", [hash]);
+  // It is in a block soon after the node has answered.
+  let receipt: unknown;
+  await waitUntil("the contract's receipt", async () => {
+    receipt = await chain.ask("eth_getTransactionReceipt", [hash]);
+    return receipt !== null;
+  });
   return (receipt as { contractAddress: string }).contractAddress;
 };
 
