@@ -458,7 +458,8 @@ export const playEpisode = async (
       world.say(`the broker is away: ${bus.isAway()}`);
       world.count("the broker goes or comes");
     }
-    if (random.chance(mood.kill)) {
+    // All may be down after a restore.
+    if (random.chance(mood.kill) && replicas.length > 0) {
       const replica = random.pick(replicas);
       world.say(`kill ${replica.owner.name}`);
       await kill(replica.owner);
