@@ -1,18 +1,12 @@
 import type * as z from "zod";
-import { type CheckoutLink, type CheckoutQuery, isId, refuse } from "@payment-links/contracts";
+import { type CheckoutLink, type CheckoutQuery } from "@payment-links/contracts";
 import type { Deps } from "../deps.ts";
 import { chainPaymentId } from "../domain/chain-payment-id.ts";
 import type { OwnedLinkView } from "../domain/link-view.ts";
 import { instructPayer } from "../domain/payment-instructions.ts";
 import { findPayment } from "../store/payments.ts";
+import { readLink } from "../store/read-link.ts";
 import { showCheckoutLink } from "./show-checkout-link.ts";
-
-/** Reads a link as it is now; without one of that id it is refused. */
-export const getLinkView = async (deps: Deps, linkId: string): Promise<OwnedLinkView> => {
-  const link = isId("plink", linkId) ? await deps.findLinkView(linkId) : undefined;
-  if (link === undefined) throw refuse("CANNOT_FIND_PAYMENT_LINK");
-  return link;
-};
 
 /** The id of the payment that a transaction makes on a link. */
 export const paymentIdOn = (deps: Deps, link: OwnedLinkView, transactionHash: string): string => {
@@ -26,7 +20,7 @@ export const readCheckoutLink = async (
   linkId: string,
   { amount, sourceTransaction }: z.output<typeof CheckoutQuery>,
 ): Promise<CheckoutLink> => {
-  const link = await getLinkView(deps, linkId);
+  const link = await readLink(deps, linkId);
   const { token } = deps.tokenOf(link.tokenId);
   const now = deps.clock.now();
   const { settlementChains } = deps;

@@ -3,7 +3,8 @@ import { CheckoutEventsQuery } from "@payment-links/contracts";
 import { readParam, readQuery } from "@payment-links/http";
 import type { Deps } from "../deps.ts";
 import { followedKey } from "../domain/followed-link.ts";
-import { getLinkView, paymentIdOn, readCheckoutLink } from "./read-checkout-link.ts";
+import { paymentIdOn, readCheckoutLink } from "./read-checkout-link.ts";
+import { readLink } from "../store/read-link.ts";
 
 /**
  * GET /checkout/payment-links/:id/events: how a link stands, as `GET /checkout/payment-links/:id`
@@ -17,7 +18,7 @@ export const streamCheckoutLink =
     const paymentId =
       sourceTransaction === undefined
         ? null
-        : paymentIdOn(deps, await getLinkView(deps, linkId), sourceTransaction);
+        : paymentIdOn(deps, await readLink(deps, linkId), sourceTransaction);
     const key = followedKey({ linkId, paymentId });
     await deps.eventStreams.open(req, res, {
       key,

@@ -5,12 +5,11 @@ import {
   type TokenData,
   checkoutPageUrl,
   formatAmount,
-  isId,
-  refuse,
   transactionPageUrl,
 } from "@payment-links/contracts";
 import { readParam, type Html, html } from "@payment-links/http";
 import type { Deps } from "../deps.ts";
+import { readLink } from "../store/read-link.ts";
 import { statusAt } from "../domain/link.ts";
 import { instructPayer, remainingAmount } from "../domain/payment-instructions.ts";
 import type { OwnedLinkView } from "../domain/link-view.ts";
@@ -34,8 +33,7 @@ export const getCheckoutPage =
   (deps: Deps) =>
   async (req: Request, res: Response): Promise<void> => {
     const linkId = readParam(req, "id", "CANNOT_FIND_PAYMENT_LINK");
-    const link = isId("plink", linkId) ? await deps.findLinkView(linkId) : undefined;
-    if (link === undefined) throw refuse("CANNOT_FIND_PAYMENT_LINK");
+    const link = await readLink(deps, linkId);
     if (readParam(req, "handle") !== link.owner.handle) {
       res.setHeader("Cache-Control", "no-store");
       res.redirect(308, checkoutPageUrl(deps.checkoutUrl, link.owner.handle, linkId));

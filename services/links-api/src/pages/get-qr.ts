@@ -1,8 +1,9 @@
 import type { Request, Response } from "express";
 import { encode } from "uqr";
-import { checkoutPageUrl, isId, refuse } from "@payment-links/contracts";
+import { checkoutPageUrl } from "@payment-links/contracts";
 import { type Html, html, readParam } from "@payment-links/http";
 import type { Deps } from "../deps.ts";
+import { readLink } from "../store/read-link.ts";
 
 /** The margin that readers need, in modules. */
 const margin = 4;
@@ -12,16 +13,15 @@ const margin = 4;
  * its margin in every theme, as some readers know no other.
  */
 export const getQr =
-  ({ checkoutUrl, findLinkView }: Pick<Deps, "checkoutUrl" | "findLinkView">) =>
+  (deps: Pick<Deps, "checkoutUrl" | "findLinkView">) =>
   async (req: Request, res: Response): Promise<void> => {
     const linkId = readParam(req, "id", "CANNOT_FIND_PAYMENT_LINK");
-    const link = isId("plink", linkId) ? await findLinkView(linkId) : undefined;
-    if (link === undefined) throw refuse("CANNOT_FIND_PAYMENT_LINK");
+    const link = await readLink(deps, linkId);
     // An owner's former handle leads to the page as well, so it may be kept.
     res.setHeader("Cache-Control", "public, max-age=86400");
     res.setHeader("Content-Security-Policy", "default-src 'none'");
     res.setHeader("X-Content-Type-Options", "nosniff");
-    const address = checkoutPageUrl(checkoutUrl, link.owner.handle, linkId);
+    const address = checkoutPageUrl(deps.checkoutUrl, link.owner.handle, linkId);
     res.type("image/svg+xml").send(drawQr(address).text);
   };
 
