@@ -1,10 +1,10 @@
-import { type AuditRecord, auditRecorded, newId } from "@payment-links/contracts";
+import { type AuditAction, type AuditRecord, auditRecorded, newId } from "@payment-links/contracts";
 import type { Db } from "@payment-links/postgres";
 import { type OutgoingEvent, outgoing, publish } from "./outbox.ts";
 
 /** What was done to an account; it gets an id when it is told. */
-export type Deed = Omit<AuditRecord, "id" | "targetId" | "detail"> &
-  Partial<Pick<AuditRecord, "targetId" | "detail">>;
+export type Deed = Omit<AuditRecord, "id" | "action" | "targetId" | "detail"> &
+  Partial<Pick<AuditRecord, "targetId" | "detail">> & { action: AuditAction };
 
 /** An entry of the audit log as an event, which has the entry's id. */
 export const auditEvent = (deed: Deed): OutgoingEvent<typeof auditRecorded> => {

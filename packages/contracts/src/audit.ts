@@ -5,6 +5,48 @@ import { Instant } from "./instant.ts";
 /** Who can do what the audit log tells of. A visitor is nobody who is signed in. */
 export const auditActorKinds = ["operator", "session", "visitor", "scanner", "service"] as const;
 
+/** What services tell of: the kind of thing, and what became of it. A reader takes further ones, too. */
+export const auditActions = [
+  "account.created",
+  "account.changed",
+  "account.suspended",
+  "account.resumed",
+  "account.credentials_revoked",
+  "wallet.added",
+  "wallet.changed",
+  "wallet.deleted",
+  "wallet.default_scheduled",
+  "wallet.default_cancelled",
+  "api_key.created",
+  "api_key.activated",
+  "api_key.deactivated",
+  "api_key.limited",
+  "api_key.revoked",
+  "api_key.rotated",
+  "api_key.leaked",
+  "identity.linked",
+  "identity.unlinked",
+  "passkey.added",
+  "passkey.renamed",
+  "passkey.removed",
+  "sign_in_link.made",
+  "session.started",
+  "session.presence_proven",
+  "session.presence_refused",
+  "session.refused",
+  "session.ended",
+  "session.revoked",
+  "payment_link.created",
+  "payment_link.deactivated",
+  "deposit.assigned",
+  "deposit.dismissed",
+  "webhook_endpoint.added",
+  "webhook_endpoint.changed",
+  "webhook_endpoint.deleted",
+  "webhook_endpoint.secret_shown",
+] as const;
+export type AuditAction = (typeof auditActions)[number];
+
 /**
  * What was done to an account, by whom and from where, as services and operators have it: one entry of
  * the audit log. No secret, no token, and nothing of a payer.
@@ -13,7 +55,6 @@ export const AuditRecord = z.object({
   id: Id.refine((id) => isId("aud", id)),
   accountId: Id,
   at: Instant,
-  /** The kind of thing, and what became of it. */
   action: z.string().regex(/^[a-z_]+\.[a-z_]+$/),
   actor: z.object({
     kind: z.enum(auditActorKinds),

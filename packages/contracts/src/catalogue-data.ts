@@ -2,7 +2,7 @@ import * as z from "zod";
 import { ChainType } from "./account.ts";
 
 const FeeProxies = z.object({
-  /** Request Network's ERC20FeeProxy, in EIP-55 form. */
+  /** Request Network's ERC20FeeProxy, in the form of its chain's family. */
   erc20: z.string(),
   /** Its EthereumFeeProxy, for native coins; null where there is none. */
   ethereum: z.string().nullable(),
@@ -10,9 +10,13 @@ const FeeProxies = z.object({
   firstBlock: z.int().nonnegative(),
 });
 
+/** What is looked up stands in place of `{}`. */
+const path = z.string().regex(/^\/[\w/#-]*\{\}(?:\?[\w=&-]+)?$/);
+
 const Explorer = z.object({
-  /** Its paths are those of EIP-3091, below this. */
   url: z.string().regex(/^https:\/\/[\w.-]+(?:\/[\w-]+)*$/),
+  /** Where below it a transaction and an address are; the paths of EIP-3091 where not given. */
+  paths: z.object({ transactions: path, addresses: path }).optional(),
   source: z.string().min(1),
   verifiedOn: z.iso.date(),
 });
@@ -25,7 +29,8 @@ const Chain = z.object({
   chainType: ChainType,
   caip2: z.string().min(3),
   /**
-   * The contracts through which a payer names the link. Without them no link is paid on this chain.
+   * The contracts through which a payer names the link, on EVM and Tron. Without them no link is paid on
+   * such a chain.
    */
   feeProxies: FeeProxies.optional(),
   /** Whether its coin and tokens are worth nothing: pages say so. */
@@ -42,6 +47,10 @@ const Chain = z.object({
 const Token = z.object({
   id: z.string().min(1).max(64),
   chainId: z.string(),
+  /**
+   * In the one form of its family. A coin has none: on EVM chains it stands under
+   * 0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE by convention, elsewhere under its chain's symbol.
+   */
   address: z.string().min(1),
   decimals: z.int().min(0).max(36),
   symbol: z.string().min(1),
@@ -52,6 +61,13 @@ const Token = z.object({
   commodityCode: z.string().nullable(),
   /** Whether an allowance must go back to 0 before it can be set anew, as with USDT on Ethereum. */
   approveResetsFirst: z.boolean().optional(),
+  /**
+   * How it is known that its `transfer` takes bytes behind its arguments, on EVM chains: such a transfer
+   * may name its link by them. No entry loses it, as what was paid so is proved by it once more.
+   */
+  takesSuffix: z.object({ source: z.string().min(1), verifiedOn: z.iso.date() }).optional(),
+  /** Which program of Solana keeps its accounts; that of the first tokens where not given. */
+  tokenProgram: z.enum(["token", "token-2022"]).optional(),
   source: z.string().min(1),
   verifiedOn: z.iso.date(),
 });

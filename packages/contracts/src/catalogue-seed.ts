@@ -33,9 +33,25 @@ const chain = (id: string, name: string, symbol: string, feeProxies?: FeeProxies
 
 const isTestNetwork = true;
 
+/** Their paths are not those of EIP-3091; they are read from the links that each makes itself. */
+const otherExplorer = (url: string, paths: { transactions: string; addresses: string }) => ({
+  explorer: { url, paths, source: "the explorer's own links", verifiedOn: verifiedAlsoOn },
+});
+const tronscan = (url: string) =>
+  otherExplorer(url, { transactions: "/#/transaction/{}", addresses: "/#/address/{}" });
+const solanaExplorer = (cluster: string) =>
+  otherExplorer("https://explorer.solana.com", {
+    transactions: `/tx/{}${cluster}`,
+    addresses: `/address/{}${cluster}`,
+  });
+const mempoolSpace = (url: string) =>
+  otherExplorer(url, { transactions: "/tx/{}", addresses: "/address/{}" });
+
 const circle = "Circle, USDC and EURC contract addresses page";
 const tether = "Tether, supported protocols page";
+const paxos = "PayPal and Paxos, PYUSD contract addresses page";
 const verifiedOn = "2026-11-21";
+const verifiedAlsoOn = "2026-11-23";
 
 const stable = (
   id: string,
@@ -59,7 +75,41 @@ const stable = (
 
 const usdc = { symbol: "USDC", name: "USD Coin", source: circle };
 const eurc = { symbol: "EURC", name: "EURC", currencyCode: "EUR", source: circle };
+const pyusd = { symbol: "PYUSD", name: "PayPal USD", source: paxos };
 const usdt = { symbol: "USDT", name: "Tether USD", source: tether };
+
+/** Their addresses were held against public code as well, as these families' addresses are new here. */
+const recent = <Entry>(entries: readonly Entry[]) =>
+  entries.map((entry) => ({ ...entry, verifiedOn: verifiedAlsoOn }));
+
+/** Read in the sources: none of these asks how long its calldata is, but for the least. */
+const takingSuffix = <Entry>(entry: Entry, source: string) => ({
+  ...entry,
+  takesSuffix: { source, verifiedOn: verifiedAlsoOn },
+});
+const ofCircle = <Entry>(entry: Entry) =>
+  takingSuffix(
+    entry,
+    "circlefin/stablecoin-evm: FiatTokenV1 transfer, which no later version replaces, behind a proxy that hands all calldata on",
+  );
+
+const ofSplToken = <Entry>(entry: Entry) => ({ ...entry, tokenProgram: "token" as const });
+const ofToken2022 = <Entry>(entry: Entry) => ({ ...entry, tokenProgram: "token-2022" as const });
+
+const bitcoin = (id: string, chainId: string) => ({
+  id,
+  chainId,
+  address: "BTC",
+  decimals: 8,
+  symbol: "BTC",
+  name: "Bitcoin",
+  isNative: true,
+  isStablecoin: false,
+  currencyCode: null,
+  commodityCode: null,
+  source: "Bitcoin Core, 100,000,000 base units to a coin",
+  verifiedOn: verifiedAlsoOn,
+});
 
 /**
  * The curated seed: stablecoins from their issuers' own address lists. Decimals differ per chain
@@ -109,44 +159,135 @@ export const seed: CatalogueData = {
       isTestNetwork,
     },
     { ...chain("84532", "Base Sepolia", "ETH"), isTestNetwork },
-    {
-      id: "solana",
-      name: "Solana",
-      symbol: "SOL",
-      chainType: "SVM",
-      caip2: "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp",
-    },
+    // Tron's proxies are in @requestnetwork/smart-contracts only since 0.53: read on 2026-11-23 in the
+    // sources of Request Network's payment detector for Tron and of its index for Substreams.
     {
       id: "tron",
       name: "Tron",
       symbol: "TRX",
       chainType: "TVM",
       caip2: "tron:0x2b6653dc",
+      feeProxies: {
+        erc20: "TCUDPYnS9dH3WvFEaE7wN7vnDa51J4R4fd",
+        ethereum: null,
+        firstBlock: 79_216_121,
+      },
+      ...tronscan("https://tronscan.org"),
+    },
+    {
+      id: "tron-nile",
+      name: "Tron Nile",
+      symbol: "TRX",
+      chainType: "TVM",
+      caip2: "tron:0xcd8690dc",
+      feeProxies: {
+        erc20: "THK5rNmrvCujhmrXa5DB1dASepwXTr9cJs",
+        ethereum: null,
+        firstBlock: 63_208_782,
+      },
+      ...tronscan("https://nile.tronscan.org"),
+      isTestNetwork,
+    },
+    {
+      id: "solana",
+      name: "Solana",
+      symbol: "SOL",
+      chainType: "SVM",
+      caip2: "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp",
+      ...solanaExplorer(""),
+    },
+    {
+      id: "solana-devnet",
+      name: "Solana Devnet",
+      symbol: "SOL",
+      chainType: "SVM",
+      caip2: "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
+      ...solanaExplorer("?cluster=devnet"),
+      isTestNetwork,
+    },
+    {
+      id: "bitcoin",
+      name: "Bitcoin",
+      symbol: "BTC",
+      chainType: "BVM",
+      caip2: "bip122:000000000019d6689c085ae165831e93",
+      ...mempoolSpace("https://mempool.space"),
+    },
+    {
+      id: "bitcoin-testnet4",
+      name: "Bitcoin Testnet4",
+      symbol: "BTC",
+      chainType: "BVM",
+      caip2: "bip122:00000000da84f2bafbbc53dee25a72ae",
+      ...mempoolSpace("https://mempool.space/testnet4"),
+      isTestNetwork,
     },
   ],
   tokens: [
-    stable("usdc-base", "8453", "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", usdc),
-    stable("usdc-ethereum", "1", "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48", usdc),
-    stable("usdc-optimism", "10", "0x0b2C639c533813f4Aa9D7837CAf62653d097Ff85", usdc),
-    stable("usdc-polygon", "137", "0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359", usdc),
-    stable("usdc-arbitrum", "42161", "0xaf88d065e77c8cC2239327C5EDb3A432268e5831", usdc),
-    stable("usdc-avalanche", "43114", "0xB97EF9Ef8734C71904D8002F8b6Bc66Dd9c48a6E", usdc),
-    stable("usdc-sepolia", "11155111", "0x1c7D4B196Cb0C7B01d743Fbc6116a902379C7238", usdc),
-    stable("usdc-base-sepolia", "84532", "0x036CbD53842c5426634e7929541eC2318f3dCF7e", usdc),
-    stable("usdc-solana", "solana", "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v", usdc),
-    stable("eurc-base", "8453", "0x60a3E35Cc302bFA44Cb288Bc5a4F316Fdb1adb42", eurc),
-    stable("eurc-ethereum", "1", "0x1aBaEA1f7C830bD89Acc67eC4af516284b1bC33c", eurc),
+    ofCircle(stable("usdc-base", "8453", "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", usdc)),
+    ofCircle(stable("usdc-ethereum", "1", "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48", usdc)),
+    ofCircle(stable("usdc-optimism", "10", "0x0b2C639c533813f4Aa9D7837CAf62653d097Ff85", usdc)),
+    ofCircle(stable("usdc-polygon", "137", "0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359", usdc)),
+    ofCircle(stable("usdc-arbitrum", "42161", "0xaf88d065e77c8cC2239327C5EDb3A432268e5831", usdc)),
+    ofCircle(stable("usdc-avalanche", "43114", "0xB97EF9Ef8734C71904D8002F8b6Bc66Dd9c48a6E", usdc)),
+    ofCircle(
+      stable("usdc-sepolia", "11155111", "0x1c7D4B196Cb0C7B01d743Fbc6116a902379C7238", usdc),
+    ),
+    ofCircle(
+      stable("usdc-base-sepolia", "84532", "0x036CbD53842c5426634e7929541eC2318f3dCF7e", usdc),
+    ),
+    ofCircle(stable("eurc-base", "8453", "0x60a3E35Cc302bFA44Cb288Bc5a4F316Fdb1adb42", eurc)),
+    ofCircle(stable("eurc-ethereum", "1", "0x1aBaEA1f7C830bD89Acc67eC4af516284b1bC33c", eurc)),
     {
-      ...stable("usdt-ethereum", "1", "0xdAC17F958D2ee523a2206206994597C13D831ec7", usdt),
+      ...takingSuffix(
+        stable("usdt-ethereum", "1", "0xdAC17F958D2ee523a2206206994597C13D831ec7", usdt),
+        "TetherToken as Etherscan verified it: onlyPayloadSize refuses what is shorter, and no more",
+      ),
       // Its `approve` refuses to go from one allowance to another that are both above 0.
       approveResetsFirst: true,
     },
     stable("usdt-avalanche", "43114", "0x9702230A8Ea53601f5cD2dc00fDBc13d4dF4A8c7", usdt),
-    stable("usdt-tron", "tron", "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t", usdt),
+    ...recent([
+      stable("usdt-tron", "tron", "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t", usdt),
+      stable("usdt-tron-nile", "tron-nile", "TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf", {
+        ...usdt,
+        source: "the test USDT that Nile's own faucet gives",
+      }),
+      ofSplToken(
+        stable("usdc-solana", "solana", "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v", usdc),
+      ),
+      ofSplToken(
+        stable("usdt-solana", "solana", "Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB", usdt),
+      ),
+      ofSplToken(
+        stable("eurc-solana", "solana", "HzwqbKZw8HxMN6bF2yFZNrht3c2iXXzpKcFu7uBEDKtr", eurc),
+      ),
+      ofToken2022(
+        stable("pyusd-solana", "solana", "2b1kV6DkPAnxd5ixfnxCpjxmKwqjjaYmCZfHsFu24GXo", pyusd),
+      ),
+      ofSplToken(
+        stable(
+          "usdc-solana-devnet",
+          "solana-devnet",
+          "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU",
+          usdc,
+        ),
+      ),
+      ofToken2022(
+        stable(
+          "pyusd-solana-devnet",
+          "solana-devnet",
+          "CXk2AMBfi3TwaEL2468s6zP8xq9NxTXjp9gjMgzeUynM",
+          pyusd,
+        ),
+      ),
+    ]),
+    bitcoin("btc", "bitcoin"),
+    bitcoin("btc-testnet4", "bitcoin-testnet4"),
   ],
 };
 
-/** The development chain of `npm start` and its one token, worth nothing (`devnet.ts`). */
+/** The EVM development chain of `npm start` and its one token, worth nothing (`devnet.ts`). */
 export const devnetSeed: CatalogueData = {
   chains: [
     {
@@ -159,10 +300,13 @@ export const devnetSeed: CatalogueData = {
     },
   ],
   tokens: [
-    stable(devnet.tokenId, devnet.chainId, devnet.token, {
-      symbol: "USDC",
-      name: "Test USD Coin",
-      source: "deployed by the development chain itself",
-    }),
+    takingSuffix(
+      stable(devnet.tokenId, devnet.chainId, devnet.token, {
+        symbol: "USDC",
+        name: "Test USD Coin",
+        source: "deployed by the development chain itself",
+      }),
+      "it is paid so in our own tests",
+    ),
   ],
 };

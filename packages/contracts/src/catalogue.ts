@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import * as z from "zod";
 import type { ChainType } from "./account.ts";
 import { type CatalogueChain, CatalogueData } from "./catalogue-data.ts";
-import { devnetSeed, seed } from "./catalogue-seed.ts";
-import { devnet } from "./devnet.ts";
-import { isEvmAddress, toEip55 } from "./evm-address.ts";
+import { seed } from "./catalogue-seed.ts";
+import { isBitcoinChainId } from "./bitcoin-address.ts";
+import { readAddress } from "./chain-address.ts";
 import type { TokenData } from "./payment-link.ts";
 
 const evmChainId = /^[1-9]\d*$/;
@@ -21,15 +21,15 @@ export type Catalogue = {
 };
 
 /**
- * Opens the catalogue: the seed, or the JSON file that replaces it, and with the development chain
- * where that is asked for. Throws where the file cannot be read or its data is wrong; the message
- * names the file.
+ * Opens the catalogue: the seed, or the JSON file that replaces it, and beside it the given
+ * development chains. Throws where the file cannot be read or its data is wrong; the message names
+ * the file.
  */
 export const openCatalogue = (
   file?: string,
-  { withDevnet = false }: { withDevnet?: boolean } = {},
+  localChains: readonly CatalogueData[] = [],
 ): Catalogue => {
-  const open = (data: CatalogueData) => createCatalogue(withDevnet ? addDevnet(data) : data);
+  const open = (data: CatalogueData) => createCatalogue(localChains.reduce(addBeside, data));
   if (file === undefined) return open(seed);
   try {
     return open(CatalogueData.parse(JSON.parse(readFileSync(file, "utf8"))));
@@ -39,19 +39,17 @@ export const openCatalogue = (
   }
 };
 
-/** A file that already has the development chain decides what is on it. */
-const addDevnet = (data: CatalogueData): CatalogueData =>
-  data.chains.some(({ id }) => id === devnet.chainId)
+/** A file that already has a development chain decides what is on it. */
+const addBeside = (data: CatalogueData, local: CatalogueData): CatalogueData =>
+  local.chains.some(({ id }) => data.chains.some((chain) => chain.id === id))
     ? data
-    : {
-        chains: [...data.chains, ...devnetSeed.chains],
-        tokens: [...data.tokens, ...devnetSeed.tokens],
-      };
+    : { chains: [...data.chains, ...local.chains], tokens: [...data.tokens, ...local.tokens] };
 
 /**
  * Builds a catalogue from data. Throws on: a doubled chain, token or address; a token on an unknown
- * chain; an EVM chain whose id is not its decimal chain id; an EVM address not in EIP-55 form; fee
- * proxies on a chain that is not EVM.
+ * chain; an EVM chain whose id is not its decimal chain id; a network of Bitcoin that is not known; an
+ * address that is not in the one form of its family; fee proxies where a family has none; a suffix where
+ * there is no calldata.
  */
 export const createCatalogue = (data: CatalogueData): Catalogue => {
   const chains = new Map<string, CatalogueChain>();
@@ -61,6 +59,9 @@ export const createCatalogue = (data: CatalogueData): Catalogue => {
     if (chain.chainType === "EVM" && isMisnamed) {
       throw new Error(`catalogue: chain ${chain.id} is not named by its decimal EVM chain id`);
     }
+    if (chain.chainType === "BVM" && !isBitcoinChainId(chain.id)) {
+      throw new Error(`catalogue: chain ${chain.id} is no network of Bitcoin that is known`);
+    }
     checkFeeProxies(chain);
     chains.set(chain.id, chain);
   }
@@ -69,9 +70,7 @@ export const createCatalogue = (data: CatalogueData): Catalogue => {
   for (const token of data.tokens) {
     const chain = chains.get(token.chainId);
     if (chain === undefined) throw new Error(`catalogue: ${token.id} is on an unknown chain`);
-    if (chain.chainType === "EVM" && !isEip55(token.address)) {
-      throw new Error(`catalogue: ${token.id} has no EIP-55 address`);
-    }
+    checkToken(token, chain);
     const key = addressKey(chain, token.address);
     if (byId.has(token.id) || byAddress.has(key)) throw new Error(`catalogue: ${token.id} twice`);
     const entry = { ...token, chain };
@@ -89,22 +88,65 @@ export const createCatalogue = (data: CatalogueData): Catalogue => {
   };
 };
 
-const checkFeeProxies = ({ id, chainType, feeProxies }: CatalogueChain): void => {
-  if (feeProxies === undefined) return;
-  const { erc20, ethereum } = feeProxies;
-  const isRight = chainType === "EVM" && isEip55(erc20) && (ethereum === null || isEip55(ethereum));
-  if (!isRight)
-    throw new Error(`catalogue: the fee proxies of chain ${id} are no EIP-55 addresses`);
+const checkFeeProxies = (chain: CatalogueChain): void => {
+  if (chain.feeProxies === undefined) return;
+  const { erc20, ethereum } = chain.feeProxies;
+  const isEvm = chain.chainType === "EVM";
+  const isRight =
+    (isEvm || chain.chainType === "TVM") &&
+    isCanonical(chain, erc20) &&
+    (ethereum === null || (isEvm && isCanonical(chain, ethereum)));
+  if (!isRight) {
+    throw new Error(`catalogue: the fee proxies of chain ${chain.id} are no addresses of it`);
+  }
 };
 
-const isEip55 = (address: string): boolean => isEvmAddress(address) && toEip55(address) === address;
+const checkToken = (token: CatalogueData["tokens"][number], chain: CatalogueChain): void => {
+  const isSymbol = chain.chainType !== "EVM" && token.isNative;
+  const isRight = isSymbol
+    ? token.address === chain.symbol
+    : chain.chainType !== "BVM" && isCanonical(chain, token.address);
+  if (!isRight) throw new Error(`catalogue: ${token.id} has no ${addressForms[chain.chainType]}`);
+  if (token.takesSuffix !== undefined && (token.isNative || chain.chainType !== "EVM")) {
+    throw new Error(`catalogue: ${token.id} has no calldata that could take a suffix`);
+  }
+  if (token.tokenProgram !== undefined && (isSymbol || chain.chainType !== "SVM")) {
+    throw new Error(`catalogue: ${token.id} is kept by no program of Solana`);
+  }
+};
+
+const addressForms: Readonly<Record<ChainType, string>> = {
+  EVM: "EIP-55 address",
+  SVM: "address of Solana",
+  TVM: "address of Tron",
+  BVM: "place on Bitcoin: only the coin itself has one, its chain's symbol",
+};
+
+const isCanonical = (chain: CatalogueChain, address: string): boolean => {
+  const reading = readAddress(chain, address);
+  return "address" in reading && reading.address === address;
+};
 
 const addressKey = (chain: CatalogueChain, address: string): string =>
   `${chain.id}/${chain.chainType === "EVM" ? address.toLowerCase() : address}`;
 
-/** Whether two addresses of one chain family are the same: EVM addresses without regard to case. */
-export const isSameAddress = (chainType: ChainType, a: string, b: string): boolean =>
-  chainType === "EVM" ? a.toLowerCase() === b.toLowerCase() : a === b;
+/** Where a chain's explorer shows a transaction; undefined where it has none, or for no hash of a transaction. */
+export const explorerUrl = (
+  { chainType, explorer }: Pick<CatalogueChain, "chainType" | "explorer">,
+  transaction: string,
+): string | undefined => {
+  if (explorer === undefined || !transactionForms[chainType].test(transaction)) return undefined;
+  // Tron's nodes write 0x before a hash where they speak Ethereum's dialect, its explorers do not.
+  const shown = chainType === "TVM" ? transaction.replace(/^0x/, "") : transaction;
+  return explorer.url + (explorer.paths?.transactions ?? "/tx/{}").replace("{}", shown);
+};
+
+const transactionForms: Readonly<Record<ChainType, RegExp>> = {
+  EVM: /^0x[0-9a-f]{64}$/i,
+  SVM: /^[1-9A-HJ-NP-Za-km-z]{64,88}$/,
+  TVM: /^(?:0x)?[0-9a-f]{64}$/i,
+  BVM: /^[0-9a-f]{64}$/,
+};
 
 /** Shows a catalogue token as the wire wants it (rules API-7, API-8). */
 export const showToken = (token: CatalogueToken, checkoutUrl: string): TokenData => ({

@@ -73,6 +73,29 @@ const settlement = {
   sourceTransaction: "0x3",
   occurredAt: at,
   firstSeenAt: at,
+  blockNumber: 21_000_000,
+};
+
+const advance = {
+  chainId: "8453",
+  headBlock: 21_000_007,
+  settledTo: 20_999_995,
+  neededBlocks: null,
+  at,
+};
+
+const deposit = {
+  id: "dep_1",
+  version: 1,
+  status: "settled" as const,
+  amount: new Decimal(huge),
+  tokenAddress: "0x2",
+  chainId: "8453",
+  destinationAddress: "0x1",
+  payer: "0x4",
+  sourceTransaction: "0x3",
+  occurredAt: at,
+  firstSeenAt: at,
 };
 
 const audit = {
@@ -91,7 +114,9 @@ const audit = {
 const sample = (type: string): object => {
   if (type.startsWith("audit.")) return audit;
   if (type.startsWith("account.")) return account;
+  if (type === "settlement.chain_advanced") return advance;
   if (type.startsWith("settlement.")) return settlement;
+  if (type.startsWith("deposit.")) return deposit;
   return type === "payment_link.transaction.succeeded" ? { link, transaction } : { link };
 };
 
@@ -101,7 +126,7 @@ const exported: readonly unknown[] = Object.values(events);
 const eventTypes = exported.filter(isEventType);
 
 describe("event types", () => {
-  test("are the eleven of rule EVENT-2, each on its topic", () => {
+  test("are the fifteen of rule EVENT-2, each on its topic", () => {
     expect(eventTypes.map(({ topic, type }) => `${topic} ${type}`).sort()).toEqual([
       "accounts.v1 account.snapshot",
       "accounts.v1 account.updated",
@@ -111,6 +136,10 @@ describe("event types", () => {
       "payment-links.v1 payment_link.deactivated",
       "payment-links.v1 payment_link.snapshot",
       "payment-links.v1 payment_link.transaction.succeeded",
+      "settlements.v1 deposit.orphaned",
+      "settlements.v1 deposit.seen",
+      "settlements.v1 deposit.settled",
+      "settlements.v1 settlement.chain_advanced",
       "settlements.v1 settlement.failed",
       "settlements.v1 settlement.processing",
       "settlements.v1 settlement.settled",

@@ -85,6 +85,8 @@ export const PaymentLinkState = z.object({
 });
 export type PaymentLinkState = z.output<typeof PaymentLinkState>;
 
+const BlockNumber = z.int().nonnegative();
+
 /** A payment's whole state, as settlement-listener saw it. `source` and `sourceId` name it for ever. */
 export const SettlementState = z.object({
   id: Id,
@@ -100,10 +102,57 @@ export const SettlementState = z.object({
   sourceTransaction: z.string().nullable(),
   occurredAt: Instant,
   firstSeenAt: Instant,
-  /** Its chain took it away after it had settled (rule STATE-10). */
+  /**
+   * Its chain took it away: after it had settled (rule STATE-10), or, on Bitcoin, while it was processing
+   * (rule CHAIN-24).
+   */
   isOrphaned: z.boolean().optional(),
+  /** The block in which it stood when this was told; null where it stood in none, and of a provider's. */
+  blockNumber: BlockNumber.nullable().optional(),
 });
 export type SettlementState = z.output<typeof SettlementState>;
+
+/** How many blocks on top of its own a payment of such an amount or more needs. */
+export const NeededByAmount = z.array(z.object({ from: Amount, blocks: BlockNumber }));
+
+/** How far a chain is, told while payments on it wait to be settled (rule EVENT-9). */
+export const ChainAdvance = z.object({
+  chainId: z.string(),
+  /** The newest block. */
+  headBlock: BlockNumber,
+  /** The newest block whose payments settle. */
+  settledTo: BlockNumber,
+  /** How many blocks the policy wants on top of a payment's own; null where a tag of the chain decides. */
+  neededBlocks: BlockNumber.nullable(),
+  /** Where larger amounts need more than that (Bitcoin). */
+  neededByAmount: NeededByAmount.optional(),
+  at: Instant,
+});
+export type ChainAdvance = z.output<typeof ChainAdvance>;
+
+export const depositStatuses = ["seen", "settled", "orphaned"] as const;
+export const DepositStatus = z.enum(depositStatuses);
+export type DepositStatus = z.output<typeof DepositStatus>;
+
+/**
+ * The whole state of a deposit: a transfer to an owner's address that names no link. `orphaned` says
+ * that its chain took it away; one that had settled may come back (rule CHAIN-20).
+ */
+export const DepositState = z.object({
+  id: Id,
+  version: z.int().positive(),
+  status: DepositStatus,
+  amount: Amount,
+  tokenAddress: z.string(),
+  chainId: z.string(),
+  destinationAddress: z.string(),
+  /** Who sent it, as the token tells; null where the chain tells of nobody. */
+  payer: z.string().nullable(),
+  sourceTransaction: z.string(),
+  occurredAt: Instant,
+  firstSeenAt: Instant,
+});
+export type DepositState = z.output<typeof DepositState>;
 
 /** One kind of event: where it goes, what it is called, and the shape of its data. */
 export type EventType<Data extends z.ZodType = z.ZodType> = {
@@ -148,6 +197,15 @@ export const settlementSettled = eventType(
   SettlementState,
 );
 export const settlementFailed = eventType(topics.settlements, "settlement.failed", SettlementState);
+export const chainAdvanced = eventType(
+  topics.settlements,
+  "settlement.chain_advanced",
+  ChainAdvance,
+);
+
+export const depositSeen = eventType(topics.settlements, "deposit.seen", DepositState);
+export const depositSettled = eventType(topics.settlements, "deposit.settled", DepositState);
+export const depositOrphaned = eventType(topics.settlements, "deposit.orphaned", DepositState);
 
 function compacted() {
   return {

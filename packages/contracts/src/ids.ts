@@ -7,6 +7,7 @@ export type IdPrefix =
   | "user"
   | "plink"
   | "tx"
+  | "dep"
   | "whe"
   | "evt"
   | "key"

@@ -16,6 +16,15 @@ export {
   auditLogOperations,
 } from "./api/audit-log.ts";
 export { consoleOperations } from "./api/console.ts";
+export {
+  AssignDepositBody,
+  type DepositData,
+  DepositsFilter,
+  DepositsQuery,
+  depositDecisions,
+  depositOperations,
+  type likelihoods,
+} from "./api/deposits.ts";
 export { OwnPaymentsFilter, exportOperations } from "./api/exports.ts";
 export { type Operation, refusalsOf } from "./api/operation.ts";
 export {
@@ -36,6 +45,7 @@ export {
   type CheckoutLink,
   CheckoutEventsQuery,
   CheckoutQuery,
+  SolanaTransactionBody,
   type CheckoutTransaction,
   LinkStoryQuery,
   OwnLinksFilter,
@@ -46,6 +56,7 @@ export {
   checkoutOperations,
   consoleLinkOperations,
   type noInstructionsReasons,
+  type paymentWays,
   publicLinkOperations,
   storyKinds,
   unappliedReasons,
@@ -81,20 +92,47 @@ export {
   webhookEndpointOperations,
 } from "./api/webhook-endpoints.ts";
 export { Account, ChainType, Wallet, chainTypes, defaultWallet } from "./account.ts";
-export { type Actor, AuditRecord, auditActorKinds } from "./audit.ts";
+export type { AddressFault, AddressReading } from "./address-reading.ts";
+export {
+  type Actor,
+  type AuditAction,
+  AuditRecord,
+  auditActions,
+  auditActorKinds,
+} from "./audit.ts";
 export { isAddressOrCidr } from "./cidr.ts";
 export { type ApiKeyMode, hashSecret, isApiKey, mintApiKey, shownKeyLength } from "./api-key.ts";
+export {
+  type BitcoinChainId,
+  bitcoinScript,
+  isBitcoinChainId,
+  readBitcoinAddress,
+} from "./bitcoin-address.ts";
+export {
+  type BitcoinKeyFault,
+  bitcoinAddresses,
+  bitcoinKeyId,
+  isBitcoinDescriptor,
+  readBitcoinKey,
+} from "./bitcoin-key.ts";
+export { bitcoinUri } from "./bitcoin-uri.ts";
 export {
   type Catalogue,
   type CatalogueToken,
   createCatalogue,
-  isSameAddress,
+  explorerUrl,
   openCatalogue,
   showToken,
 } from "./catalogue.ts";
 export { type CatalogueChain, CatalogueData } from "./catalogue-data.ts";
+export { isSameAddress, readAddress } from "./chain-address.ts";
+export { devnetSeed } from "./catalogue-seed.ts";
 export { devnet } from "./devnet.ts";
 export {
+  type ChainAdvance,
+  NeededByAmount,
+  DepositState,
+  DepositStatus,
   type EventType,
   LinkStatus,
   LinkTransaction,
@@ -105,6 +143,11 @@ export {
   accountSnapshot,
   accountUpdated,
   auditRecorded,
+  chainAdvanced,
+  depositOrphaned,
+  depositSeen,
+  depositSettled,
+  depositStatuses,
   linkCompleted,
   linkCreated,
   linkDeactivated,
@@ -123,7 +166,10 @@ export { hasValidEip55, isEvmAddress, keccak256Hex, toEip55 } from "./evm-addres
 export { Id, type IdPrefix, idOfNames, idOfUuid, isId, newId, uuidOfId } from "./ids.ts";
 export { Instant, parseInstant } from "./instant.ts";
 export { IntrospectionAnswer, IntrospectionQuestion } from "./introspection.ts";
-export { type RpcUrls, parseRpcUrls } from "./rpc-urls.ts";
+export { chainSource } from "./chain-source.ts";
+export { type RpcUrls, chainIdForm, parseRpcUrls } from "./rpc-urls.ts";
+export { mayBePrivateKey } from "./private-key.ts";
+export { referenceHashOf } from "./reference-hash.ts";
 export { JsonNumber, parseJson } from "./json.ts";
 export { LinkTexts, linkTexts } from "./link-texts.ts";
 export {
@@ -153,11 +199,23 @@ export {
   type ErrorEntry,
   Refusal,
   type RefusalCode,
+  refusalCodes,
   refuse,
   refuseStale,
   statusOf,
 } from "./refusal.ts";
 export { type Scope, scopes } from "./scope.ts";
+export {
+  readBase58,
+  readSolanaAddress,
+  solanaReference,
+  solanaReferenceHash,
+} from "./solana-address.ts";
+export { smallestDeposit } from "./smallest-deposit.ts";
+export { solanaTokenAccount, solanaTokenPrograms } from "./solana-token-account.ts";
+export { solanaPayUrl, solanaRequestUrl } from "./solana-pay-url.ts";
+export { type AskSolana, SolanaFacts, SolanaFactsQuestion } from "./solana-facts.ts";
+export { readTronAddress, tronFromHex, tronToHex } from "./tron-address.ts";
 export {
   type Reader,
   type ValidationCode,

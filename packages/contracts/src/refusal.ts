@@ -24,6 +24,14 @@ const catalogue = {
   REQUEST_TIMEOUT: [408, "The request took too long to arrive."],
   PAYMENT_LINK_ACCOUNT_NOT_READY: [409, "The account needs a handle and a default wallet first."],
   PAYMENT_LINK_NOT_ACTIVE: [409, "The payment link is not active."],
+  PAYMENT_SEEN: [409, "A payment was seen and is being confirmed. Do not pay again."],
+  PAYER_IS_OWNER: [409, "This is the account that is to be paid."],
+  BALANCE_TOO_LOW: [409, "The account holds less than the amount."],
+  DEPOSIT_ALREADY_ASSIGNED: [409, "The deposit was assigned to a payment link already."],
+  DEPOSIT_NOT_SETTLED: [409, "The deposit has not settled yet: try again once it has."],
+  DEPOSIT_ORPHANED: [409, "The chain took the deposit away: the money is not there."],
+  DEPOSIT_WRONG_TOKEN: [409, "The payment link asks for another token or chain."],
+  DEPOSIT_WRONG_DESTINATION: [409, "The payment link is paid at another address."],
   IDEMPOTENCY_KEY_IN_USE: [409, "The first call with this idempotency key is still running."],
   HANDLE_TAKEN: [409, "The handle belongs to another account."],
   HANDLE_LIMIT: [409, "The account has had as many handles as it may have."],
@@ -44,6 +52,8 @@ const catalogue = {
   INVALID_PAYMENT_LINK_AMOUNT: [422, "The amount has more decimals than the token allows."],
   INVALID_HANDLE: [422, "A handle is 3 to 30 of a-z, 0-9 and _, and not a reserved word."],
   INVALID_WALLET_ADDRESS: [422, "The address is not a valid one of the token's chain."],
+  BITCOIN_KEY_REQUIRED: [422, "Bitcoin needs an extended public key, not a single address."],
+  PRIVATE_KEY_REFUSED: [422, "This may be a private key. It was not kept; show it to nobody."],
   INVALID_WEBHOOK_URL: [422, "The URL must be a public https address without a port."],
   IDEMPOTENCY_KEY_INVALID: [422, "An idempotency key is 1 to 255 printable ASCII characters."],
   IDEMPOTENCY_KEY_REUSED: [422, "This idempotency key was used with another body."],
@@ -57,6 +67,9 @@ const catalogue = {
 } as const satisfies Record<string, readonly [number, string]>;
 
 export type RefusalCode = keyof typeof catalogue;
+
+/** Every code of the catalogue. */
+export const refusalCodes = Object.keys(catalogue) as readonly RefusalCode[];
 
 /** One entry of the error envelope (rule ERROR-1). */
 export type ErrorEntry = {

@@ -4,12 +4,13 @@ import { parseRpcUrls } from "./rpc-urls.ts";
 describe("parseRpcUrls", () => {
   test("keeps the order of a chain's providers, whatever stands between them", () => {
     const urls = parseRpcUrls(
-      " 1=https://a.example/k1, 8453=http://b.example ,1=https://c.example/?k=v,",
+      " 1=https://a.example/k1, 8453=http://b.example ,1=https://c.example/?k=v,tron-nile=https://d.example",
     );
     expect(urls).toEqual(
       new Map([
         ["1", ["https://a.example/k1", "https://c.example/?k=v"]],
         ["8453", ["http://b.example"]],
+        ["tron-nile", ["https://d.example"]],
       ]),
     );
     expect(parseRpcUrls("")).toEqual(new Map());
@@ -17,7 +18,7 @@ describe("parseRpcUrls", () => {
 
   test.each([
     ["https://key.example", "entry 1 of 1 is not <chain id>=<url>"],
-    ["1=https://key.example,x=https://key.example", "entry 2 of 2 is not <chain id>=<url>"],
+    ["1=https://key.example,X=https://key.example", "entry 2 of 2 is not <chain id>=<url>"],
     ["01=https://key.example", "entry 1 of 1 is not <chain id>=<url>"],
     ["1=key.example", "entry 1 of 1 is not an http or https URL"],
     ["1=wss://key.example", "entry 1 of 1 is not an http or https URL"],

@@ -1,8 +1,11 @@
-const entry = /^([1-9]\d{0,19})=(.+)$/s;
+/** A chain's id as settings name it: the decimal chain id of EVM, or a name. */
+export const chainIdForm = /^(?:[1-9]\d{0,19}|[a-z][a-z0-9-]{0,39})$/;
+
+const entry = /^([^=]+)=(.+)$/s;
 const entriesMax = 100;
 const urlsPerChainMax = 8;
 
-/** The RPC providers of each chain, by its decimal chain id, in the order of preference. */
+/** The RPC providers of each chain, by its id in the catalogue, in the order of preference. */
 export type RpcUrls = ReadonlyMap<string, readonly string[]>;
 
 /**
@@ -19,7 +22,8 @@ export const parseRpcUrls = (text: string): RpcUrls | { fault: string } => {
   for (const [index, part] of entries.entries()) {
     const fault = (text: string) => ({ fault: `entry ${index + 1} of ${entries.length} ${text}` });
     const [, chainId, url] = entry.exec(part) ?? [];
-    if (chainId === undefined || url === undefined) return fault("is not <chain id>=<url>");
+    if (chainId === undefined || url === undefined || !chainIdForm.test(chainId))
+      return fault("is not <chain id>=<url>");
     if (!isHttpUrl(url)) return fault("is not an http or https URL");
     const ofChain = urls.get(chainId) ?? [];
     if (ofChain.includes(url)) return fault("stands there twice");

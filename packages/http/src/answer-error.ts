@@ -4,9 +4,10 @@ import { discardBody, leavesLargeBody } from "./unread-body.ts";
 
 /**
  * Answers a refusal with the error envelope (rule ERROR-1), even if the request is not read yet.
+ * `beside` is what others' specifications want there.
  */
-export const answerRefusal = (refusal: Refusal, res: Response): void => {
-  const text = JSON.stringify({ errors: refusal.entries });
+export const answerRefusal = (refusal: Refusal, res: Response, beside: object = {}): void => {
+  const text = JSON.stringify({ ...beside, errors: refusal.entries });
   res.status(refusal.status);
   res.setHeader("Content-Type", "application/json; charset=utf-8");
   res.setHeader("Content-Length", Buffer.byteLength(text));

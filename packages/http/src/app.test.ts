@@ -25,6 +25,12 @@ const routes = [
   }),
   publicRoute({
     method: "get",
+    path: "/open",
+    isForAnyOrigin: true,
+    handle: () => Promise.reject(refuse("PAYMENT_LINK_NOT_ACTIVE")),
+  }),
+  publicRoute({
+    method: "get",
     path: "/broken",
     handle: () => {
       throw new Error("password hunter2 in a message");
@@ -161,6 +167,17 @@ describe("a method that an address does not have", () => {
       headers: { origin: "https://evil.example", "access-control-request-method": "POST" },
     });
     expect(Object.keys(headers).filter((name) => name.startsWith("access-control"))).toEqual([]);
+  });
+
+  test("a route for any origin says so in each answer, refusals too, and before a browser calls", async () => {
+    const told = async (method: string, path: string) => {
+      const { status, headers } = await call({ port: app.port, method, path });
+      const names = Object.keys(headers).filter((name) => name.startsWith("access-control"));
+      return [status, headers["access-control-allow-origin"], names.length];
+    };
+    expect(await told("GET", "/open")).toEqual([409, "*", 1]);
+    expect(await told("OPTIONS", "/open")).toEqual([204, "*", 4]);
+    expect(await told("PATCH", "/open")).toEqual([405, undefined, 0]);
   });
 
   test("HEAD is answered as GET, without the body", async () => {

@@ -42,6 +42,8 @@ export const createApp = (options: AppOptions): Express => {
     app[route.method](route.path, serveRoute(options, timer, route));
   }
   for (const [path, methods] of methodsByPath(options.routes)) {
+    const open = options.routes.filter((route) => route.path === path && route.isForAnyOrigin);
+    if (open.length > 0) app.options(path, answerPreflight(options, timer, { path, methods }));
     // What lies below a catch-all has methods that it does not know.
     if (path.includes("*")) continue;
     app.all(path, refuseMethod(options, timer, { path, methods }));
@@ -68,6 +70,8 @@ const serveRoute = (options: AppOptions, timer: RequestTimer, route: Route) => {
   return async (req: Request, res: Response): Promise<void> => {
     const count = timer.time(req, res, route.path);
     const requestId = beginAnswer(options, res);
+    // A refusal as well: otherwise a page would hear of none.
+    if (route.isForAnyOrigin === true) res.setHeader("Access-Control-Allow-Origin", "*");
     const parent = joinTrace(req.get("traceparent"));
     await inServerSpan({ req, res, route, parent }, async () => {
       try {
@@ -171,6 +175,28 @@ const methodsByPath = (routes: readonly Route[]): Map<string, Method[]> => {
   for (const { path, method } of routes) paths.set(path, [...(paths.get(path) ?? []), method]);
   return paths;
 };
+
+const preflightSecondsMax = "86400";
+
+/** Tells a browser what pages of other origins may ask. It asks before each call with a JSON body. */
+const answerPreflight =
+  (
+    options: AppOptions,
+    timer: RequestTimer,
+    { path, methods }: { path: string; methods: readonly Method[] },
+  ) =>
+  (req: Request, res: Response): void => {
+    timer.time(req, res, path);
+    beginAnswer(options, res);
+    res.setHeader("Access-Control-Allow-Origin", "*");
+    res.setHeader(
+      "Access-Control-Allow-Methods",
+      methods.map((method) => method.toUpperCase()).join(", "),
+    );
+    res.setHeader("Access-Control-Allow-Headers", "Content-Type, Accept-Language");
+    res.setHeader("Access-Control-Max-Age", preflightSecondsMax);
+    res.status(204).end();
+  };
 
 const refuseMethod = (
   options: AppOptions,

@@ -18,6 +18,8 @@ const open = async (limits = { inAll: 10, perAddress: 5 }) => {
   const metrics = openMetrics("test");
   const streams = createEventStreams({ clock, metrics, limits });
   const states = new Map<string, { mark: string; text: string }>();
+  const came: string[] = [];
+  const looks: string[] = [];
   let looking = Promise.resolve();
   const app = await startApp({
     trustedProxies: ["127.0.0.1/32"],
@@ -28,7 +30,9 @@ const open = async (limits = { inAll: 10, perAddress: 5 }) => {
         isEndless: true,
         handle: (req, res) => {
           const key = readParam(req, "id");
+          came.push(key);
           const look = async () => {
+            looks.push(key);
             const { mark, text } = states.get(key) ?? { mark: "none", text: "nothing" };
             await looking;
             return { mark, state: { text } };
@@ -60,6 +64,9 @@ const open = async (limits = { inAll: 10, perAddress: 5 }) => {
   return {
     app,
     beat,
+    came,
+    clock,
+    looks,
     follow,
     metric,
     streams,
@@ -99,6 +106,21 @@ describe("an event stream", () => {
     expect([event, id?.length]).toEqual(["state", 16]);
     expect(Number(retry)).toBeGreaterThanOrEqual(1_000);
     expect(Number(retry)).toBeLessThanOrEqual(3_000);
+  });
+
+  test("that comes while another is opened is opened together with all who came meanwhile", async () => {
+    const rig = await open();
+    const letFirst = rig.holdLooks();
+    const following = [rig.follow("a")];
+    await waitUntil("the first is looked up", () => rig.looks.length === 1);
+    following.push(...["b", "c", "d"].map((key) => rig.follow(key)));
+    await waitUntil("the others have come", () => rig.came.length === 4);
+    expect(rig.looks).toEqual(["a"]);
+    const letOthers = rig.holdLooks();
+    letFirst();
+    await waitUntil("all others are looked up", () => rig.looks.length === 4);
+    letOthers();
+    for (const stream of await Promise.all(following)) await hears(stream, "nothing");
   });
 
   test("tells each change to all who follow the same, and to nobody else", async () => {
@@ -240,6 +262,45 @@ describe("drain", () => {
     await hears(late, "nothing");
     expect(await ends(late)).toBe("whole");
     expect(Number(late.events[0]?.["retry"])).toBeGreaterThan(0);
+  });
+
+  test("ends many a few at a time, and they hear of changes until then", async () => {
+    const rig = await open({ inAll: 50, perAddress: 50 });
+    const streams = await Promise.all(Array.from({ length: 50 }, () => rig.follow("a")));
+    const endedCount = () => streams.filter(({ ended }) => ended() === "whole").length;
+    const haveEnded = (count: number) =>
+      waitUntil(`${count} have ended`, () => endedCount() === count);
+    rig.streams.drain();
+    rig.streams.drain();
+    await haveEnded(20);
+    rig.set("a", "2", "second");
+    await rig.streams.tell("a");
+    const left = streams.filter(({ ended }) => ended() === undefined);
+    for (const stream of left) await hears(stream, "nothing", "second");
+    expect(endedCount()).toBe(20);
+    rig.clock.advance(99);
+    const late = await rig.follow("a");
+    expect(await ends(late)).toBe("whole");
+    expect(endedCount()).toBe(20);
+    rig.clock.advance(1);
+    await haveEnded(40);
+    rig.clock.advance(100);
+    await haveEnded(50);
+  });
+
+  test("ends any number of them within five seconds", async () => {
+    const rig = await open({ inAll: 1_200, perAddress: 1_200 });
+    const streams: Followed[] = [];
+    while (streams.length < 1_200) {
+      const some = Array.from({ length: 50 }, () => rig.follow("a"));
+      streams.push(...(await Promise.all(some)));
+    }
+    rig.streams.drain();
+    for (let passedMs = 0; passedMs < 5_000; passedMs += 100) {
+      rig.clock.advance(100);
+      await Promise.resolve();
+    }
+    for (const stream of streams) expect(await ends(stream)).toBe("whole");
   });
 
   test("of one that nobody reads is over once its last bytes had their time", async () => {

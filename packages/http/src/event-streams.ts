@@ -3,7 +3,7 @@ import type { Request, Response } from "express";
 import { Counter, Gauge } from "prom-client";
 import { refuse } from "@payment-links/contracts";
 import { addressBucketId } from "@payment-links/rate-limit";
-import type { Clock, Metrics } from "@payment-links/runtime";
+import { type Clock, type Metrics, afterMs } from "@payment-links/runtime";
 import { setApart } from "./listen.ts";
 
 /** How often streams are looked after. */
@@ -18,6 +18,11 @@ const retryMs = { least: 1_000, most: 3_000 };
 const waitingBytesMax = 64 * 1024;
 /** An ended stream's last bytes have so long to be taken. */
 const endMsMax = 10_000;
+/**
+ * A stop ends streams by turns, so that others open them as they come: a few each turn, or as many more
+ * as end all within five seconds.
+ */
+const draining = { turnMs: 100, streamsMin: 20, turnsMax: 50 };
 const retryAfterSeconds = 10;
 
 /** How a subject stands, and the mark by which it is known later whether it still stands so. */
@@ -45,7 +50,10 @@ export type EventStreams = {
   readonly beatMs: number;
   /** Done each `beatMs`: silent streams are told that they live, and those that lived long enough end. */
   beat(): void;
-  /** Ends all; whoever comes later is told how things stand, and to come again. */
+  /**
+   * Ends all within five seconds, a few at a time; they hear of changes until then. Whoever comes later
+   * is told how things stand, and to come again.
+   */
   drain(): void;
 };
 
@@ -82,6 +90,7 @@ export const createEventStreams = ({
   const counters = createCounters(metrics, () => streams.size);
   const given = { clock, counters };
   const take = createPlaces(limits, counters);
+  const openTogether = gatherWork();
 
   const join = (stream: Stream, { key, look }: Subject, mark: string): void => {
     const subject = followed.get(key) ?? { look, mark, streams: new Set() };
@@ -100,7 +109,7 @@ export const createEventStreams = ({
   return {
     open: async (req, res, subject) => {
       res.once("close", take(req, res));
-      const { mark, state } = await subject.look();
+      const { mark, state } = await openTogether(subject.look);
       if (res.destroyed) return;
       writeHead(res);
       if (req.method === "HEAD") return void res.end();
@@ -133,8 +142,9 @@ export const createEventStreams = ({
       for (const stream of streams) lookAfter(given, stream);
     },
     drain: () => {
+      if (isDraining) return;
       isDraining = true;
-      for (const stream of streams) end(given, stream, "drain");
+      void endByTurns(given, streams);
     },
   };
 };
@@ -166,6 +176,24 @@ const createPlaces = (
   };
 };
 
+/**
+ * Has work that comes while other work is under way wait for that, and then begin all at once: the fewer
+ * are the statements that read for many. Who comes alone waits for nobody.
+ */
+const gatherWork = () => {
+  let underWay: Promise<unknown> = Promise.resolve();
+  let start: Promise<void> | undefined;
+  return async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    start ??= underWay.then(() => {
+      start = undefined;
+    });
+    await start;
+    const working = work();
+    underWay = Promise.allSettled([underWay, working]);
+    return working;
+  };
+};
+
 const writeHead = (res: Response): void => {
   res.setHeader("Content-Type", "text/event-stream");
   res.setHeader("Cache-Control", "no-store, no-transform");
@@ -191,6 +219,21 @@ const end = ({ clock, counters }: Given, stream: Stream, why: "lifetime" | "drai
   counters.ended.inc({ why });
   stream.endsAtMs = clock.elapsedMs();
   stream.res.end();
+};
+
+const never = new AbortController().signal;
+
+const endByTurns = async (given: Given, open: ReadonlySet<Stream>): Promise<void> => {
+  const { turnMs, streamsMin, turnsMax } = draining;
+  const atOnce = Math.max(streamsMin, Math.ceil(open.size / turnsMax));
+  // Whoever comes from now on is ended at once, so that nobody joins these.
+  const leaving = [...open];
+  while (leaving.length > 0) {
+    for (const stream of leaving.splice(0, atOnce)) {
+      if (open.has(stream)) end(given, stream, "drain");
+    }
+    if (leaving.length > 0) await given.clock.until(afterMs(given.clock, turnMs), never);
+  }
 };
 
 const lookAfter = (given: Given, stream: Stream): void => {

@@ -23,6 +23,8 @@ export type Route = {
   answerMsMax?: number;
   /** Whether the answer has begun, and does not end, once it is handled: it is timed up to there. */
   isEndless?: boolean;
+  /** Whether pages of any origin may call and read it, without credentials (CORS). */
+  isForAnyOrigin?: boolean;
   /** How a page answers a refusal; the error envelope if not given. */
   answerRefusal?: (refusal: Refusal, req: Request, res: Response) => void;
   handle: (req: Request, res: Response, caller: Caller | undefined) => Promise<void> | void;
@@ -33,6 +35,7 @@ type Rest = Pick<Route, "method" | "path" | "failure" | "answerMsMax" | "answerR
 type PublicRoute = Rest & {
   isLimited?: boolean;
   isEndless?: boolean;
+  isForAnyOrigin?: boolean;
   handle: (req: Request, res: Response) => Promise<void> | void;
 };
 

@@ -53,6 +53,7 @@ export const processConfig = z
     REDIS_URL: z.url(),
     RATE_LIMIT_REPLICAS: z.coerce.number().int().min(1).max(1000).default(1),
     AUTH_KEYS_INTERNAL_URL: OriginUrl.default("http://127.0.0.1:8081"),
+    SETTLEMENT_LISTENER_INTERNAL_URL: OriginUrl.default("http://127.0.0.1:8081"),
   })
   .and(kafkaConfig)
   .and(commonConfig)

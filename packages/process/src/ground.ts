@@ -1,5 +1,5 @@
 import type { Bus } from "@payment-links/bus";
-import type { Catalogue } from "@payment-links/contracts";
+import type { AskSolana, Catalogue } from "@payment-links/contracts";
 import type { Ask } from "@payment-links/identity";
 import type { Pool } from "@payment-links/postgres";
 import type { Limit, Limiter } from "@payment-links/rate-limit";
@@ -16,6 +16,8 @@ export type Ground = {
   trustedProxies: readonly string[];
   /** Asks auth-keys who is calling. */
   ask: Ask;
+  /** Asks settlement-listener what a payer's transaction on Solana is made of. */
+  askSolana: AskSolana;
   catalogue: Catalogue;
   clock: Clock;
   log: Log;

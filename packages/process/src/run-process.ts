@@ -20,6 +20,7 @@ import {
   stopOnSignal,
   systemClock,
 } from "@payment-links/runtime";
+import { createHttpAskSolana } from "./ask-solana.ts";
 import { type ProcessConfig, processConfig } from "./config.ts";
 import type { Ground } from "./ground.ts";
 import { kafkaConnection } from "./kafka-connection.ts";
@@ -115,11 +116,10 @@ const openGround = (name: string, config: ProcessConfig, { pool, stopList, log }
   const secret = config.INTERNAL_TOKEN?.[0] ?? "";
   const limiter = createRedisLimiter({ url, secret, replicas, clock, log, metrics });
   stopList.add("limiter", () => limiter.close());
-  const ask = createHttpAsk({
-    url: config.AUTH_KEYS_INTERNAL_URL,
-    token: config.INTERNAL_TOKEN?.[0],
-  });
-  const ground = { pool, bus, limiter, ask, clock, log, metrics };
+  const token = config.INTERNAL_TOKEN?.[0];
+  const ask = createHttpAsk({ url: config.AUTH_KEYS_INTERNAL_URL, token });
+  const askSolana = createHttpAskSolana({ url: config.SETTLEMENT_LISTENER_INTERNAL_URL, token });
+  const ground = { pool, bus, limiter, ask, askSolana, clock, log, metrics };
   return { ground, kafka };
 };
 

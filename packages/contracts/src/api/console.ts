@@ -3,6 +3,7 @@ import { createLinkBody } from "../payment-link.ts";
 import { accountOperations } from "./accounts.ts";
 import { apiKeyOperations } from "./api-keys.ts";
 import { auditLogOperations } from "./audit-log.ts";
+import { depositOperations } from "./deposits.ts";
 import { exportOperations } from "./exports.ts";
 import type { Operation } from "./operation.ts";
 import { overviewOperations } from "./overview.ts";
@@ -28,6 +29,7 @@ export const consoleOperations = ({ catalogue, now }: Ground): readonly Operatio
     overviewOperations,
     consoleLinkOperations(createLinkBody(now)),
     exportOperations,
+    depositOperations,
     webhookEndpointOperations,
     checkoutOperations,
   ].flatMap((operations): Operation[] => Object.values(operations));

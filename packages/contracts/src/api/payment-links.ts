@@ -10,7 +10,17 @@ import {
   RetrievedPaymentLink,
   TokenData,
 } from "../payment-link.ts";
-import { type Reader, dateTime, oneOf, parameter, positiveDecimal, text } from "../validation.ts";
+import { readSolanaAddress } from "../solana-address.ts";
+import {
+  type Reader,
+  body,
+  dateTime,
+  oneOf,
+  parameter,
+  positiveDecimal,
+  required,
+  text,
+} from "../validation.ts";
 import { type Operation, pageOf, wireInstant } from "./operation.ts";
 
 /** Why a payment that settled does not count, the first that applies (rule STATE-7). */
@@ -69,6 +79,15 @@ export type OwnPaymentData = z.output<typeof OwnPaymentData>;
 
 const OwnPaymentLink = PaymentLinkData.extend({
   payments: z.array(PaymentData).meta({ description: "The newest 100." }),
+  addressGap: z
+    .int()
+    .nullable()
+    .meta({
+      description:
+        "On Bitcoin how many addresses in a row, up to the newest of the wallet's key, were never paid. " +
+        "Above 20 most wallets no longer look that far for payments: raise the gap limit there, or " +
+        "deactivate links that nobody will pay. Null elsewhere, and once another link has the address.",
+    }),
 }).meta({ id: "OwnPaymentLink" });
 
 /** How a payment stands, for anyone who knows its id. */
@@ -83,8 +102,38 @@ const PaymentStep = z
     to: z.string(),
     value: z.string().meta({ description: "In the native coin's base units." }),
     data: z.string(),
+    tron: z
+      .object({
+        functionSelector: z.string(),
+        parameter: z.string().meta({ description: "`data` without its first four bytes." }),
+        energyMax: z.int().meta({ description: "The energy that the call may take." }),
+        feeLimit: z.string().meta({
+          description: "In sun: what the payer burns at most, who has no energy.",
+        }),
+      })
+      .optional()
+      .meta({ description: "On Tron: the call as TronWeb's `triggerSmartContract` takes it." }),
   })
   .meta({ id: "PaymentStep" });
+
+/** The ways to pay through contracts, the one that asks least of a payer first. */
+export const paymentWays = ["batch", "suffix", "approve_and_pay", "pay"] as const;
+
+const PaymentWay = z
+  .object({
+    kind: z.enum(paymentWays).meta({
+      description:
+        "`batch`: all steps as one, by a wallet that carries them out atomically (EIP-5792, " +
+        "`wallet_sendCalls`). `suffix`: the token's own transfer to the owner, with the payment reference " +
+        "behind its calldata, sent exactly as it stands here and by an account without code of its own. " +
+        "`approve_and_pay`: one step after the other. `pay`: the one step of a chain's own coin.",
+    }),
+    signatures: z.int().meta({
+      description: "How often the payer signs; less where an allowance stands already.",
+    }),
+    steps: z.array(PaymentStep),
+  })
+  .meta({ id: "PaymentWay" });
 
 const PaymentInstructions = z
   .object({
@@ -92,9 +141,46 @@ const PaymentInstructions = z
     amountBaseUnits: z.string(),
     proxyAddress: z.string(),
     paymentReference: z.string(),
-    steps: z.array(PaymentStep),
+    steps: z.array(PaymentStep).meta({
+      description: "Those that every wallet takes: of the last way.",
+    }),
+    ways: z.array(PaymentWay).meta({
+      description:
+        "All ways that pay the same, in the order in which to try them: the first that the payer's " +
+        "wallet can go, and one of them only.",
+    }),
   })
-  .meta({ id: "PaymentInstructions" });
+  .meta({
+    id: "PaymentInstructions",
+    description: "On EVM chains and Tron; there all addresses are in base58check.",
+  });
+
+const SolanaInstructions = z
+  .object({
+    amount: z.string(),
+    amountBaseUnits: z.string(),
+    transferRequestUrl: z.string().meta({ description: "A transfer request of Solana Pay." }),
+    transactionRequestUrl: z.string().nullable().meta({
+      description:
+        "A transaction request of Solana Pay; null where the checkout is not served by https, or for SOL.",
+    }),
+    recipient: z.string().meta({ description: "The owner's wallet, not its token account." }),
+    splToken: z.string().nullable().meta({ description: "The token's mint; null for SOL." }),
+    tokenProgram: z.enum(["token", "token-2022"]).nullable(),
+    reference: z.string().meta({
+      description: "The key that the transfer names, read-only, so that it is found.",
+    }),
+  })
+  .meta({ id: "SolanaInstructions" });
+
+const BitcoinInstructions = z
+  .object({
+    amount: z.string(),
+    amountBaseUnits: z.string(),
+    uri: z.string().meta({ description: "A payment request of BIP-21." }),
+    address: z.string().meta({ description: "The link's own address." }),
+  })
+  .meta({ id: "BitcoinInstructions" });
 
 /** How a link stands and how it is paid, for those who are about to. */
 export const CheckoutLink = z
@@ -116,9 +202,17 @@ export const CheckoutLink = z
         amount: z.string(),
         sourceTransaction: z.string().nullable(),
         dateCreated: wireInstant,
+        confirmations: z
+          .object({ seen: z.int(), needed: z.int() })
+          .describe(
+            "Blocks on top of the payment's own, of those that it needs; an estimate on some chains.",
+          )
+          .nullable(),
       }),
     ),
-    instructions: PaymentInstructions.nullable(),
+    instructions: z
+      .union([PaymentInstructions, SolanaInstructions, BitcoinInstructions])
+      .nullable(),
     reason: z.enum(noInstructionsReasons).nullable(),
     payment: CheckoutTransaction.nullable(),
   })
@@ -347,6 +441,18 @@ export const CheckoutQuery = z.object({
 /** The query of a link's event stream. */
 export const CheckoutEventsQuery = CheckoutQuery.pick({ sourceTransaction: true });
 
+/** An account's address on Solana. */
+const solanaAccount: Reader<string> = {
+  schema: { type: "string", pattern: "^[1-9A-HJ-NP-Za-km-z]{32,44}$" },
+  read: (input) => {
+    if (typeof input !== "string") return "string_type";
+    return "address" in readSolanaAddress(input) ? { value: input } : "string_pattern_mismatch";
+  },
+};
+
+/** What a wallet asks for a transaction with (Solana Pay 1.1). */
+export const SolanaTransactionBody = body({ account: required(solanaAccount) });
+
 /** What the checkout page, and whoever pays without it, is told. */
 export const checkoutOperations = {
   getLink: {
@@ -375,6 +481,40 @@ export const checkoutOperations = {
     answers: { 200: null },
     media: ["text/event-stream"],
     refusals: ["CANNOT_FIND_PAYMENT_LINK", "SERVICE_UNAVAILABLE"],
+  },
+  getSolanaRequest: {
+    method: "get",
+    path: "/checkout/solana/:id",
+    caller: "anyone",
+    tag: "Checkout",
+    operationId: "getSolanaRequest",
+    summary: "Get who asks for a payment on Solana",
+    description: "What a wallet shows that scanned a transaction request of Solana Pay 1.1.",
+    answers: { 200: z.object({ label: z.string(), icon: z.string() }) },
+    refusals: ["CANNOT_FIND_PAYMENT_LINK"],
+  },
+  makeSolanaTransaction: {
+    method: "post",
+    path: "/checkout/solana/:id",
+    caller: "anyone",
+    tag: "Checkout",
+    operationId: "makeSolanaTransaction",
+    summary:
+      "Get the transaction by which an account on Solana pays what remains of a payment link",
+    description:
+      "Solana Pay 1.1. The transaction is unsigned, of version 0, in base64, and can be sent for about a " +
+      "minute. A refusal has beside `errors` a `message` for people, by `Accept-Language`.",
+    body: SolanaTransactionBody,
+    answers: { 200: z.object({ transaction: z.string(), message: z.string().optional() }) },
+    refusals: [
+      "CANNOT_FIND_PAYMENT_LINK",
+      "PAYMENT_LINK_NOT_ACTIVE",
+      "ACCOUNT_SUSPENDED",
+      "PAYMENT_SEEN",
+      "PAYER_IS_OWNER",
+      "BALANCE_TOO_LOW",
+      "SERVICE_UNAVAILABLE",
+    ],
   },
   getTransaction: {
     method: "get",

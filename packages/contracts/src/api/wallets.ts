@@ -14,7 +14,9 @@ export const walletBody = ({ tokens, findToken }: Pick<Catalogue, "tokens" | "fi
     },
   };
   return body({
-    walletAddress: required(text({ lengthMax: 200 })).describe("An address of the token's chain."),
+    walletAddress: required(text({ lengthMax: 300 })).describe(
+      "An address of the token's chain; on Bitcoin the account's extended public key or descriptor.",
+    ),
     tokenId: required(knownToken),
     isDefault: nullable(bool).describe("The account's first wallet is, where not given."),
   }).meta({ id: "NewWallet" });
@@ -31,6 +33,10 @@ export const OwnWallet = z
   .object({
     id: z.string(),
     ...UserWalletData.shape,
+    firstAddresses: z.array(z.string()).nullable().meta({
+      description:
+        "On Bitcoin the first five addresses of the key, which must be those of the owner's own wallet.",
+    }),
     defaultAt: wireInstant.nullable().meta({
       description: "When it becomes the default, if it was made so and that waits.",
     }),
@@ -71,7 +77,13 @@ export const walletOperations = (catalogue: Pick<Catalogue, "tokens" | "findToke
       summary: "Add an address at which the account is paid, in one token",
       body: walletBody(catalogue),
       answers: { 201: OwnWallet },
-      refusals: ["INVALID_WALLET_ADDRESS", "WALLET_EXISTS", "WALLET_LIMIT"],
+      refusals: [
+        "INVALID_WALLET_ADDRESS",
+        "BITCOIN_KEY_REQUIRED",
+        "PRIVATE_KEY_REFUSED",
+        "WALLET_EXISTS",
+        "WALLET_LIMIT",
+      ],
     },
     change: {
       ...one,

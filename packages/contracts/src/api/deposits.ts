@@ -1,0 +1,131 @@
+import * as z from "zod";
+import { depositStatuses } from "../events.ts";
+import { PageQuery, TokenData } from "../payment-link.ts";
+import { oneOf, parameter, required } from "../validation.ts";
+import { type Operation, pageOf, wireInstant } from "./operation.ts";
+import { PaymentData, linkId } from "./payment-links.ts";
+
+/** What its owner has decided of a deposit. */
+export const depositDecisions = ["unmatched", "assigned", "dismissed"] as const;
+
+/** Why a deposit may be meant for a link. None of them alone is a proof (rule CALLER-29). */
+export const likelihoods = ["amount", "sender", "time"] as const;
+
+const LikelyLink = z
+  .object({
+    id: z.string(),
+    toAmount: z.string(),
+    remainingAmount: z.string(),
+    description: z.string().nullable(),
+    dateCreated: wireInstant,
+    reasons: z.array(z.enum(likelihoods)).meta({
+      description:
+        "`amount`: it is just what remains. `sender`: another deposit of the same sender was assigned " +
+        "to it. `time`: it was made within the day before.",
+    }),
+  })
+  .meta({ id: "LikelyLink" });
+
+/** Money that reached an owner's address and names no link. */
+export const DepositData = z
+  .object({
+    id: z.string(),
+    status: z.enum(depositStatuses).meta({
+      description: "`orphaned`: its chain took it away. Only a settled one can be assigned.",
+    }),
+    decision: z.enum(depositDecisions),
+    amount: z.string(),
+    token: TokenData.nullable(),
+    tokenAddress: z.string(),
+    chainId: z.string(),
+    destinationAddress: z.string(),
+    sender: z.string().nullable(),
+    sourceTransaction: z.string(),
+    transactionUrl: z.string().nullable(),
+    dateOnChain: wireInstant,
+    dateCreated: wireInstant,
+    dateDecided: wireInstant.nullable(),
+    paymentLinkId: z.string().nullable(),
+    paymentId: z.string().nullable(),
+    likelyLinks: z.array(LikelyLink).meta({
+      description: "The likeliest first, at most three; none of a deposit that is decided.",
+    }),
+  })
+  .meta({ id: "DepositData" });
+export type DepositData = z.output<typeof DepositData>;
+
+const filter = {
+  decision: parameter(oneOf(depositDecisions)).describe(
+    "Those of which this was decided; the unmatched ones where nothing is said.",
+  ),
+};
+
+/** The query of the list of deposits. */
+export const DepositsQuery = z.object({ ...filter, ...PageQuery.shape });
+
+/** The query of the file of deposits. */
+export const DepositsFilter = z.object({
+  decision: parameter(oneOf(depositDecisions)).describe(
+    "Those of which this was decided; all where nothing is said.",
+  ),
+});
+
+/** Which link a deposit was for. */
+export const AssignDepositBody = z.object({ paymentLinkId: required(linkId) });
+
+const own = { caller: "session", tag: "Payment links", path: "/console/api/deposits" } as const;
+
+/** What a signed-in person does with deposits. */
+export const depositOperations = {
+  list: {
+    ...own,
+    method: "get",
+    operationId: "listDeposits",
+    summary: "List the deposits, money that came without naming a link, newest first",
+    query: DepositsQuery,
+    answers: { 200: pageOf(DepositData).meta({ id: "DepositPage" }) },
+  },
+  assign: {
+    ...own,
+    path: `${own.path}/:id/assign`,
+    method: "post",
+    operationId: "assignDeposit",
+    summary: "Say for which own active link a deposit was: it becomes a payment of that link",
+    body: AssignDepositBody,
+    answers: {
+      200: z.object({ deposit: DepositData, payment: PaymentData }).meta({ id: "AssignedDeposit" }),
+    },
+    refusals: [
+      "DEPOSIT_ALREADY_ASSIGNED",
+      "DEPOSIT_NOT_SETTLED",
+      "DEPOSIT_ORPHANED",
+      "DEPOSIT_WRONG_TOKEN",
+      "DEPOSIT_WRONG_DESTINATION",
+      "PAYMENT_LINK_NOT_ACTIVE",
+      "NOT_FOUND",
+    ],
+  },
+  dismiss: {
+    ...own,
+    path: `${own.path}/:id/dismiss`,
+    method: "post",
+    operationId: "dismissDeposit",
+    summary: "Take a deposit that was for no link from the list; it can still be assigned",
+    answers: { 200: DepositData },
+    refusals: ["DEPOSIT_ALREADY_ASSIGNED", "NOT_FOUND"],
+  },
+  export: {
+    ...own,
+    path: `${own.path}.csv`,
+    method: "get",
+    operationId: "exportDeposits",
+    summary: "Download the deposits, newest first",
+    description:
+      "As CSV (RFC 4180, with a header), in which a text that a spreadsheet would take for a formula has " +
+      "an apostrophe before it. An answer that is cut off lacks its end (the last chunk of HTTP/1.1): it " +
+      "fails where it is read.",
+    query: DepositsFilter,
+    answers: { 200: null },
+    media: ["text/csv"],
+  },
+} as const satisfies Record<string, Operation>;

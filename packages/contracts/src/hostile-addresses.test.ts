@@ -1,0 +1,188 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { base58, bech32, bech32m, createBase58check } from "@scure/base";
+import { isAddress as isSolanaAddress } from "@solana/kit";
+import { address as bitcoinOracle, initEccLib, networks } from "bitcoinjs-lib";
+import * as ecc from "tiny-secp256k1";
+import { TronWeb } from "tronweb";
+import { isAddress as isViemAddress } from "viem";
+import { readAddress } from "./chain-address.ts";
+import { type Difference, findUnexplained, spoilText } from "./testing/hostile-texts.ts";
+
+const { warn } = console;
+beforeAll(() => {
+  initEccLib(ecc);
+  // bitcoinjs warns of each later witness version that it takes.
+  console.warn = () => undefined;
+});
+afterAll(() => {
+  console.warn = warn;
+});
+
+const base58check = createBase58check(sha256);
+const filled = (length: number, value = 7): Uint8Array => new Uint8Array(length).fill(value);
+const count = (length: number): number[] => Array.from({ length }, (_, index) => index);
+
+/** Right checksums over what is no address: every version, every length, another checksum. */
+const base58checkForms = (version: number, bodies: readonly Uint8Array[]): [string, string][] => [
+  ...count(256)
+    .filter((other) => other !== version)
+    .flatMap((other) =>
+      bodies.map((body, at): [string, string] => [
+        `version: ${other}, body ${at}`,
+        base58check.encode(Uint8Array.of(other, ...body)),
+      ]),
+    ),
+  ...count(60)
+    .filter((length) => length !== 20)
+    .map((length): [string, string] => [
+      `bytes: ${length}`,
+      base58check.encode(Uint8Array.of(version, ...filled(length))),
+    ]),
+  ["checksum: of one hash", base58.encode(withOneHash(Uint8Array.of(version, ...filled(20))))],
+  ["checksum: none", base58.encode(Uint8Array.of(version, ...filled(20)))],
+  ["checksum: zero", base58.encode(Uint8Array.of(version, ...filled(20), 0, 0, 0, 0))],
+  ["hash: zero", base58check.encode(Uint8Array.of(version, ...filled(20, 0)))],
+];
+const withOneHash = (bytes: Uint8Array): Uint8Array =>
+  Uint8Array.of(...bytes, ...sha256(bytes).subarray(0, 4));
+
+/** Every version of a witness with lengths around the right ones, in both codes and of strange networks. */
+const segwitForms = (own: string): [string, string][] =>
+  [own, "bc", "tb", "bcrt", "ltc", "BC", ""].flatMap((prefix) =>
+    count(18).flatMap((version) =>
+      [1, 2, 19, 20, 21, 31, 32, 33, 40, 41].flatMap((length): [string, string][] =>
+        (["bech32", "bech32m"] as const).flatMap((name): [string, string][] => {
+          const coder = name === "bech32" ? bech32 : bech32m;
+          const body = prefix === "" ? "x" : prefix.toLowerCase();
+          const text = coder.encode(body, [version, ...coder.toWords(filled(length))], 200);
+          return [
+            [
+              `witness: ${prefix || "x"} ${version} of ${length} bytes in ${name}`,
+              prefix === "BC" ? `BC${text.slice(2)}` : text,
+            ],
+          ];
+        }),
+      ),
+    ),
+  );
+
+const isBitcoinAddress =
+  (network: typeof networks.bitcoin) =>
+  (text: string): boolean => {
+    try {
+      bitcoinOracle.toOutputScript(text, network);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+
+const zero: Difference = {
+  of: /^hash: zero$/,
+  ours: "refused",
+  why: "Nobody has the key of twenty zero bytes: what is paid there is lost.",
+};
+const later: Difference = {
+  of: /^witness: /,
+  ours: "refused",
+  why: "Witness versions from 2 on mean nothing yet (BIP-141), and a version-1 program of another length than 32 bytes neither (BIP-341): anybody may spend what is paid there. bitcoinjs only warns.",
+};
+
+type Codec = {
+  name: string;
+  chain: Parameters<typeof readAddress>[0];
+  right: string;
+  more: readonly [string, string][];
+  theirs: (text: string) => boolean;
+  differences: readonly Difference[];
+};
+
+const bitcoin = (id: "bitcoin" | "bitcoin-testnet4", right: string, version: number): Codec => {
+  const isMain = id === "bitcoin";
+  const prefix = isMain ? "bc" : "tb";
+  return {
+    name: `Bitcoin, ${id}, ${right}`,
+    chain: { id, chainType: "BVM" },
+    right,
+    more: [...base58checkForms(version, [filled(20)]), ...segwitForms(prefix)],
+    theirs: isBitcoinAddress(isMain ? networks.bitcoin : networks.testnet),
+    differences: [zero, later],
+  };
+};
+
+const codecs: readonly Codec[] = [
+  {
+    name: "Tron",
+    chain: { id: "tron", chainType: "TVM" },
+    right: "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t",
+    more: base58checkForms(0x41, [filled(20)]),
+    theirs: (text) => TronWeb.isAddress(text),
+    differences: [
+      zero,
+      {
+        of: /^stranger: an address of Tron in hex$/,
+        ours: "refused",
+        why: "The hex form has no checksum, and no wallet shows it: one wrong digit would pay a stranger.",
+      },
+    ],
+  },
+  {
+    name: "Solana",
+    chain: { id: "solana", chainType: "SVM" },
+    right: "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v",
+    more: count(70).flatMap((length): [string, string][] => [
+      [`bytes: ${length}`, base58.encode(filled(length))],
+      [`bytes: ${length} of 0xff`, base58.encode(filled(length, 0xff))],
+      [`bytes: ${length} of zero`, "1".repeat(length)],
+    ]),
+    theirs: isSolanaAddress,
+    differences: [
+      {
+        of: /^bytes: 32 of zero$/,
+        ours: "refused",
+        why: "It is the system program, whose token account nobody can spend from.",
+      },
+    ],
+  },
+  bitcoin("bitcoin", "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4", 0x00),
+  bitcoin("bitcoin", "bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0", 0x00),
+  bitcoin("bitcoin", "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa", 0x00),
+  bitcoin("bitcoin", "3P14159f73E4gFr7JterCCQh9QjiTjiZrG", 0x05),
+  bitcoin("bitcoin-testnet4", "tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx", 0x6f),
+  bitcoin("bitcoin-testnet4", "mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn", 0x6f),
+  bitcoin("bitcoin-testnet4", "2MzQwSSnBHWHqSAqtTVQ6v47XtaisrJa1Vc", 0xc4),
+  {
+    name: "EVM",
+    chain: { id: "8453", chainType: "EVM" },
+    right: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+    more: [
+      ...count(80).map((digits): [string, string] => [
+        `bytes: ${digits} digits`,
+        `0x${"a".repeat(digits)}`,
+      ]),
+      ["bytes: zero", `0x${"0".repeat(40)}`],
+      ["bytes: capitals", "0x833589FCD6EDB6E08F4C7C32D4F71B54BDA02913"],
+    ],
+    theirs: (text) => isViemAddress(text),
+    differences: [
+      { ...zero, of: /^bytes: zero$/ },
+      {
+        of: /^(?:case|bytes): capitals$/,
+        ours: "taken",
+        why: "EIP-55 lets an address of one case go without a checksum, capitals too; viem takes small letters alone. We show it in its EIP-55 form, to be compared.",
+      },
+    ],
+  },
+];
+
+describe("hostile addresses have the verdict of the family's own library", () => {
+  test.each(codecs)("$name", ({ chain, right, more, theirs, differences }) => {
+    expect(readAddress(chain, right)).toEqual({ address: right });
+    const texts = new Map([...spoilText(right), ...more]);
+    const ours = (text: string): boolean => "address" in readAddress(chain, text);
+    const found = findUnexplained(texts, differences, { ours, theirs });
+    expect(found).toMatchObject({ unexplained: [], idle: [] });
+    expect(found.refusedCount).toBeGreaterThanOrEqual(200);
+  });
+});

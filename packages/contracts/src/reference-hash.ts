@@ -1,0 +1,16 @@
+import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
+import type { ChainType } from "./account.ts";
+import { keccak256Hex } from "./evm-address.ts";
+
+/**
+ * The 32 bytes by which what is seen on a chain finds its link, as 0x-prefixed hex. Where a payment
+ * names the link, the hash of its payment reference: a topic of the fee proxy's event (EVM, TVM) or
+ * Solana Pay's key (SVM). On Bitcoin the link's own address, as text.
+ */
+export const referenceHashOf = (
+  chainType: ChainType,
+  link: { paymentReference: string; destinationAddress: string },
+): string =>
+  chainType === "BVM"
+    ? keccak256Hex(bytesToHex(utf8ToBytes(link.destinationAddress)))
+    : keccak256Hex(link.paymentReference);

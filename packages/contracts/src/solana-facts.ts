@@ -1,0 +1,31 @@
+import * as z from "zod";
+
+const keyForm = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
+const Key = z.string().regex(keyForm);
+const chainIdCharsMax = 40;
+
+/**
+ * What links-api asks settlement-listener before it makes a payer's transaction on Solana: who pays
+ * whom in which token. All three are addresses.
+ */
+export const SolanaFactsQuestion = z.object({
+  chainId: z.string().min(1).max(chainIdCharsMax),
+  tokenAddress: Key,
+  payer: Key,
+  owner: Key,
+});
+export type SolanaFactsQuestion = z.output<typeof SolanaFactsQuestion>;
+
+/** What the chain says of it, at the commitment `confirmed`. */
+export const SolanaFacts = z.object({
+  /** Of a block of now: the transaction can be sent for a minute or so. */
+  blockhash: Key,
+  /** What the payer's usual token account holds, in base units; 0 where there is none. */
+  payerAmount: z.string().regex(/^\d{1,20}$/),
+  /** Whether the owner's usual token account is there. */
+  isOwnerReady: z.boolean(),
+});
+export type SolanaFacts = z.output<typeof SolanaFacts>;
+
+/** Asks what the chain says; rejects where nobody can tell. */
+export type AskSolana = (question: SolanaFactsQuestion) => Promise<SolanaFacts>;
