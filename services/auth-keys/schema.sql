@@ -332,6 +332,7 @@ CREATE TABLE wallets (
   is_chain_default boolean NOT NULL,
   provider text,
   date_created timestamp with time zone NOT NULL,
+  first_addresses text[],
   CONSTRAINT wallets_account_id_token_id_wallet_address_key UNIQUE (account_id, token_id, wallet_address),
   CONSTRAINT wallets_pkey PRIMARY KEY (id)
 );

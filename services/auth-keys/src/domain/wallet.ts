@@ -94,6 +94,15 @@ export const decideDefault = (
 };
 
 /**
+ * What the audit log has of a wallet's address: of a key the first of its addresses, as the key itself
+ * would tell every reader of the log all that its owner is ever paid.
+ */
+export const auditedAddress = (
+  { walletAddress }: Pick<Wallet, "walletAddress">,
+  firstAddresses: readonly string[] | null,
+): string => firstAddresses?.[0] ?? walletAddress;
+
+/**
  * Shows a wallet to its owner: the fields of rule API-7, its `id`, and when it becomes the default, if
  * that waits.
  */
@@ -102,8 +111,14 @@ export const showWallet = (
   {
     token,
     checkoutUrl,
+    firstAddresses,
     pending,
-  }: { token: CatalogueToken; checkoutUrl: string; pending: PendingDefault | undefined },
+  }: {
+    token: CatalogueToken;
+    checkoutUrl: string;
+    firstAddresses: string[] | null;
+    pending: PendingDefault | undefined;
+  },
 ): OwnWallet => ({
   id: wallet.id,
   walletAddress: wallet.walletAddress,
@@ -112,5 +127,6 @@ export const showWallet = (
   isDefault: wallet.isDefault,
   isChainDefault: wallet.isChainDefault,
   provider: wallet.provider,
+  firstAddresses,
   defaultAt: pending?.walletId === wallet.id ? pending.effectiveAt.toISOString() : null,
 });

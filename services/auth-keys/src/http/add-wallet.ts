@@ -4,8 +4,8 @@ import { answerJson, personActor, readBody } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
-import { decideDefault, openWallet, showWallet } from "../domain/wallet.ts";
-import { readWalletAddress } from "../domain/wallet-address.ts";
+import { auditedAddress, decideDefault, openWallet, showWallet } from "../domain/wallet.ts";
+import { firstAddresses, readWalletAddress } from "../domain/wallet-address.ts";
 import { publishAccount } from "../store/accounts.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { lockCallersAccount } from "../store/sessions.ts";
@@ -23,6 +23,7 @@ export const addWallet = (deps: Deps) => {
       token,
       isDefault: isDefault ?? undefined,
     };
+    const addresses = firstAddresses(token.chain.id, wanted.walletAddress);
     const now = deps.clock.now();
     const actor = personActor(req, caller.credential);
     const { wallet, pending } = await transact(deps.pool, async (tx) => {
@@ -38,13 +39,19 @@ export const addWallet = (deps: Deps) => {
       const opened = { ...wished, isDefault: atOnce.isDefault ?? false };
       const accountId = account.id;
       const entry = { at: now, accountId, actor };
-      await insertWallet(tx, { accountId, chainId: token.chain.id, wallet: opened, now });
+      await insertWallet(tx, {
+        accountId,
+        chainId: token.chain.id,
+        wallet: opened,
+        firstAddresses: addresses,
+        now,
+      });
       await insertAudit(tx, {
         ...entry,
         action: "wallet.added",
         targetId: opened.id,
         detail: {
-          walletAddress: opened.walletAddress,
+          walletAddress: auditedAddress(opened, addresses),
           tokenId: token.id,
           isDefault: opened.isDefault,
         },
@@ -56,6 +63,10 @@ export const addWallet = (deps: Deps) => {
     });
     deps.wakeRelay();
     const { checkoutUrl } = deps;
-    answerJson(res, 201, showWallet(wallet, { token, checkoutUrl, pending }));
+    answerJson(
+      res,
+      201,
+      showWallet(wallet, { token, checkoutUrl, firstAddresses: addresses, pending }),
+    );
   };
 };

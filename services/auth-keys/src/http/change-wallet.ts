@@ -14,7 +14,7 @@ import { publishAccount } from "../store/accounts.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { findPendingDefault } from "../store/pending-defaults.ts";
 import { lockCallersAccount } from "../store/sessions.ts";
-import { updateDefaults } from "../store/wallets.ts";
+import { findFirstAddresses, updateDefaults } from "../store/wallets.ts";
 import { cancelDefault, findWait, scheduleDefault } from "./pending-default.ts";
 
 /**
@@ -32,8 +32,8 @@ export const changeWallet = (deps: Deps) => async (req: Request, res: Response, 
     return applyChange(tx, deps, { account, walletId, change, actor, now });
   });
   deps.wakeRelay();
-  const { wallet, token, pending } = shown;
-  answerJson(res, 200, showWallet(wallet, { token, checkoutUrl: deps.checkoutUrl, pending }));
+  const { wallet, ...more } = shown;
+  answerJson(res, 200, showWallet(wallet, { ...more, checkoutUrl: deps.checkoutUrl }));
 };
 
 type Change = {
@@ -53,6 +53,7 @@ const applyChange = async (
   const token = before === undefined ? undefined : deps.catalogue.findToken(before.tokenId);
   if (before === undefined || token === undefined) throw refuse("NOT_FOUND");
   const accountId = account.id;
+  const firstAddresses = (await findFirstAddresses(tx, accountId)).get(walletId) ?? null;
   const entry = { at: now, accountId, actor };
   const waitsUntil = await findWait(tx, deps, { account, now });
   const pending = await findPendingDefault(tx, accountId);
@@ -61,7 +62,7 @@ const applyChange = async (
   if (decided.scheduled !== undefined) await scheduleDefault(tx, entry, decided.scheduled);
   const left = decided.scheduled ?? (decided.isCancelled ? undefined : pending);
   const after = changeDefaults(before, decided.atOnce);
-  if (after === undefined) return { wallet: before, token, pending: left };
+  if (after === undefined) return { wallet: before, token, firstAddresses, pending: left };
   await updateDefaults(tx, { accountId, chainId: token.chain.id, wallet: after });
   await insertAudit(tx, {
     ...entry,
@@ -70,5 +71,5 @@ const applyChange = async (
     detail: { isDefault: after.isDefault, isChainDefault: after.isChainDefault },
   });
   await publishAccount(tx, accountId, now);
-  return { wallet: after, token, pending: left };
+  return { wallet: after, token, firstAddresses, pending: left };
 };

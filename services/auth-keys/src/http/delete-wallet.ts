@@ -4,10 +4,11 @@ import { personActor, readParam } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
+import { auditedAddress } from "../domain/wallet.ts";
 import { publishAccount } from "../store/accounts.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { lockCallersAccount } from "../store/sessions.ts";
-import { deleteWallet as deleteStoredWallet } from "../store/wallets.ts";
+import { deleteWallet as deleteStoredWallet, findFirstAddresses } from "../store/wallets.ts";
 
 /**
  * DELETE /console/api/wallets/{id}: earlier links go on settling to it. No other wallet becomes the
@@ -20,6 +21,8 @@ export const deleteWallet = (deps: Deps) => async (req: Request, res: Response, 
     const account = await lockCallersAccount(tx, caller);
     const wallet = account.wallets.find((candidate) => candidate.id === walletId);
     if (wallet === undefined) throw refuse("NOT_FOUND");
+    const firstAddresses = await findFirstAddresses(tx, account.id);
+    const walletAddress = auditedAddress(wallet, firstAddresses.get(walletId) ?? null);
     await deleteStoredWallet(tx, { accountId: account.id, walletId });
     await insertAudit(tx, {
       at: now,
@@ -27,7 +30,7 @@ export const deleteWallet = (deps: Deps) => async (req: Request, res: Response, 
       actor: personActor(req, caller.credential),
       action: "wallet.deleted",
       targetId: walletId,
-      detail: { walletAddress: wallet.walletAddress, tokenId: wallet.tokenId },
+      detail: { walletAddress, tokenId: wallet.tokenId },
     });
     await publishAccount(tx, account.id, now);
   });

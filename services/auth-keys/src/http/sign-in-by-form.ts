@@ -3,6 +3,8 @@ import { type Account, Refusal } from "@payment-links/contracts";
 import {
   type Html,
   answerDocument,
+  chooseLanguage,
+  fillHtml,
   html,
   readBytes,
   readSessionToken,
@@ -13,6 +15,8 @@ import type { Deps } from "../deps.ts";
 import { findLinkOwner } from "./ask-about-link.ts";
 import { requireMethod } from "./list-sign-in-methods.ts";
 import { countSignIn, signIn } from "./sign-in.ts";
+import { type SignInTexts, signInTexts } from "./sign-in-texts.ts";
+import { signInTextsGerman } from "./sign-in-texts-german.ts";
 import { byLink, claimOfLink } from "./start-session.ts";
 
 /**
@@ -25,7 +29,7 @@ export const signInByForm = (deps: Deps) => async (req: Request, res: Response) 
   const token = tokenOf(form.get("link") ?? "");
   if (form.get("confirmed") !== "yes") {
     const [owner, present] = [await findLinkOwner(deps, token), await findPresent(deps, req)];
-    answerSignInPage(res, showQuestion({ owner, present, token }));
+    answerSignInPage({ req, res }, showQuestion(textsFor(req), { owner, present, token }));
     return;
   }
   const method = "link";
@@ -37,10 +41,19 @@ export const signInByForm = (deps: Deps) => async (req: Request, res: Response) 
 };
 
 /** How that form answers a refusal: in words for a person. */
-export const answerFormRefusal = (refusal: Refusal, _req: Request, res: Response): void => {
-  const texts = refusal.entries.map(({ message }) => html`<p>${message}</p>`);
-  answerSignInPage(res, html`${texts}`, refusal.status);
+export const answerFormRefusal = (refusal: Refusal, req: Request, res: Response): void => {
+  const { back, refused } = textsFor(req);
+  const told = new Map(Object.entries(refused));
+  const texts = refusal.entries.map(({ code, message }) => told.get(code) ?? message);
+  const shown = texts.map((text) => html`<p>${text}</p>`);
+  const content = html`${shown}
+    <p><a href="/console">${back}</a></p>`;
+  answerSignInPage({ req, res, status: refusal.status }, content);
 };
+
+const textsFor = (req: Request): SignInTexts => allTexts[chooseLanguage(req)];
+
+const allTexts = { en: signInTexts, de: signInTextsGerman };
 
 /** People paste the whole link, or what stands behind its `#token=`. */
 const tokenOf = (pasted: string): string =>
@@ -59,33 +72,36 @@ const findPresent = async (deps: Deps, req: Request): Promise<Account | undefine
 
 type Question = { owner: Account; present: Account | undefined; token: string };
 
-const showQuestion = ({ owner, present, token }: Question): Html => html`
-  <p>
-    This link signs you in as
-    ${owner.handle === null ? owner.username : `${owner.username} (@${owner.handle})`}.
-  </p>
-  ${
-    present &&
-    html`<p>
-      You are signed in as ${present.username}. Signing in as ${owner.username} signs
-      ${present.username} out.
-    </p>`
-  }
-  <form method="post">
-    <input type="hidden" name="link" value="${token}" />
-    <input type="hidden" name="confirmed" value="yes" />
-    <button type="submit">Sign in as ${owner.username}</button>
-  </form>
-  <p><a href="/console">Do not sign in</a></p>
-`;
+const showQuestion = (texts: SignInTexts, { owner, present, token }: Question): Html => {
+  const handle = owner.handle === null ? "" : ` (@${owner.handle})`;
+  const names = { owner: nameOf(owner), present: present && nameOf(present) };
+  return html`
+    <p>${fillHtml(texts.who, { owner: html`${nameOf(owner)}${handle}` })}</p>
+    ${names.present && html`<p>${fillHtml(texts.switches, { ...names, present: names.present })}</p>`}
+    <form method="post">
+      <input type="hidden" name="link" value="${token}" />
+      <input type="hidden" name="confirmed" value="yes" />
+      <button type="submit">${fillHtml(texts.signInAs, { owner: names.owner })}</button>
+    </form>
+    <p><a href="/console">${texts.stay}</a></p>
+  `;
+};
 
-const answerSignInPage = (res: Response, content: Html, status = 200): void =>
+const nameOf = ({ username }: Account): Html => html`<bdi>${username}</bdi>`;
+
+type Asked = { req: Request; res: Response; status?: number };
+
+const answerSignInPage = ({ req, res, status = 200 }: Asked, content: Html): void => {
+  const texts = textsFor(req);
+  res.vary("Accept-Language");
   answerDocument(res, {
-    title: "Sign in · Payment Links",
+    language: chooseLanguage(req),
+    title: texts.pageTitle,
     status,
     styleUrl: "/checkout/assets/page.css",
     body: html`<main class="card">
-      <h1>Sign in</h1>
+      <h1>${texts.title}</h1>
       ${content}
     </main>`,
   });
+};

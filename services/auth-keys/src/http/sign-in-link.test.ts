@@ -18,8 +18,9 @@ const sendForm = (fields: Record<string, string>, { cookie, headers }: Sent = {}
     ...(cookie === undefined ? {} : { cookie }),
   });
 
-/** What a page says, however its lines break. */
-const wordsOf = ({ text }: { text: string }) => text.replaceAll(/\s+/g, " ");
+/** What a page says, however its lines break, and wherever a name is isolated. */
+const wordsOf = ({ text }: { text: string }) =>
+  text.replaceAll(/<\/?bdi>/g, "").replaceAll(/\s+/g, " ");
 
 const whoIs = async (cookie: string) => (await rig.call("GET", session, { cookie })).body["handle"];
 
@@ -82,6 +83,32 @@ describe("POST /console/api/session/form, for browsers without script", () => {
       "You are signed in as Bob. Signing in as Mallory signs Bob out.",
     );
     expect((await rig.call("GET", session, { cookie: bob.cookie })).status).toBe(200);
+  });
+
+  test("speaks German to a browser that asks for it, and says in it what a refusal means", async () => {
+    const headers = { "accept-language": "de-AT,de;q=0.9,en;q=0.8" };
+    const bob = await rig.signUp({ username: "Bob" });
+    const { token } = await rig.makeAccount({ handle: "erika", username: "Erika" });
+    const shown = await sendForm({ link: token }, { cookie: bob.cookie, headers });
+    for (const words of [
+      '<html lang="de">',
+      "<title>Anmelden · Payment Links</title>",
+      "Mit diesem Link melden Sie sich als Erika (@erika) an.",
+      "Sie sind als Bob angemeldet. Wenn Sie sich als Erika anmelden, wird Bob abgemeldet.",
+      ">Als Erika anmelden</button>",
+      ">Nicht anmelden</a>",
+    ]) {
+      expect(wordsOf(shown)).toContain(words);
+    }
+    expect(shown.text).toContain("<bdi>Erika</bdi>");
+    expect(shown.headers.get("vary")).toBe("Accept-Language");
+    const refused = await sendForm({ link: "none", confirmed: "yes" }, { headers });
+    expect(refused.status).toBe(401);
+    expect(refused.text).toContain('<html lang="de">');
+    expect(refused.text).toContain("Der Anmeldelink gilt nicht oder wurde schon benutzt.");
+    expect(refused.text).not.toContain("not valid");
+    const inFrench = await sendForm({ link: token }, { headers: { "accept-language": "fr, xx" } });
+    expect(inFrench.text).toContain('<html lang="en">');
   });
 
   test.each([{ "sec-fetch-site": "cross-site" }, { origin: "https://evil.example" }])(

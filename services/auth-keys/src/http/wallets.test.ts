@@ -55,6 +55,7 @@ describe("POST /console/api/wallets", () => {
       isDefault: true,
       isChainDefault: true,
       provider: null,
+      firstAddresses: null,
       defaultAt: null,
     });
     expect(await listed(cookie)).toEqual([answer.body]);

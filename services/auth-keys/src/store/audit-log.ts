@@ -3,6 +3,7 @@ import { sql } from "slonik";
 import { publishAudit } from "@payment-links/bus";
 import {
   type Actor,
+  type AuditAction,
   type AuditFilter,
   type AuditRecord,
   auditActorKinds,
@@ -16,36 +17,7 @@ type OwnDeed = {
   at: Date;
   accountId: string;
   actor: Actor;
-  action:
-    | "account.created"
-    | "account.changed"
-    | "account.suspended"
-    | "account.resumed"
-    | "account.credentials_revoked"
-    | "wallet.added"
-    | "wallet.changed"
-    | "wallet.deleted"
-    | "wallet.default_scheduled"
-    | "wallet.default_cancelled"
-    | "api_key.created"
-    | "api_key.activated"
-    | "api_key.deactivated"
-    | "api_key.limited"
-    | "api_key.revoked"
-    | "api_key.rotated"
-    | "api_key.leaked"
-    | "identity.linked"
-    | "identity.unlinked"
-    | "passkey.added"
-    | "passkey.renamed"
-    | "passkey.removed"
-    | "sign_in_link.made"
-    | "session.started"
-    | "session.presence_proven"
-    | "session.presence_refused"
-    | "session.refused"
-    | "session.ended"
-    | "session.revoked";
+  action: AuditAction;
   targetId?: string;
   /** What an auditor needs to understand the entry; never a secret. */
   detail?: Record<string, string | number | boolean | null | readonly string[]>;

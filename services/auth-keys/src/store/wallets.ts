@@ -1,6 +1,9 @@
 import { sql } from "slonik";
+import * as z from "zod";
 import type { Wallet } from "@payment-links/contracts";
-import { type Transaction, nothing } from "@payment-links/postgres";
+import { type Db, type Transaction, nothing } from "@payment-links/postgres";
+
+const AddressesRow = z.object({ id: z.string(), firstAddresses: z.array(z.string()) });
 
 type Placed = { accountId: string; chainId: string; wallet: Wallet };
 
@@ -9,19 +12,41 @@ type Placed = { accountId: string; chainId: string; wallet: Wallet };
  */
 export const insertWallet = async (
   tx: Transaction,
-  { accountId, chainId, wallet, now }: Placed & { now: Date },
+  {
+    accountId,
+    chainId,
+    wallet,
+    firstAddresses,
+    now,
+  }: Placed & { firstAddresses: string[] | null; now: Date },
 ): Promise<void> => {
   await yieldDefaults(tx, { accountId, chainId, wallet });
   await tx.query(nothing`
     INSERT INTO wallets (
       id, account_id, wallet_address, token_id, chain_id, chain_type, is_default, is_chain_default,
-      provider, date_created
+      provider, date_created, first_addresses
     ) VALUES (
       ${wallet.id}, ${accountId}, ${wallet.walletAddress}, ${wallet.tokenId}, ${chainId},
       ${wallet.chainType}, ${wallet.isDefault}, ${wallet.isChainDefault}, ${wallet.provider},
-      ${sql.timestamp(now)}
+      ${sql.timestamp(now)},
+      ${firstAddresses === null ? null : sql.array(firstAddresses, "text")}
     )
   `);
+};
+
+/**
+ * The first addresses of an account's keys of Bitcoin, by wallet. They are kept, as deriving them
+ * takes 13 ms a key.
+ */
+export const findFirstAddresses = async (
+  db: Db,
+  accountId: string,
+): Promise<ReadonlyMap<string, string[]>> => {
+  const rows = await db.any(sql.type(AddressesRow)`
+    SELECT id, first_addresses AS "firstAddresses" FROM wallets
+    WHERE account_id = ${accountId} AND first_addresses IS NOT NULL
+  `);
+  return new Map(rows.map(({ id, firstAddresses }) => [id, firstAddresses]));
 };
 
 /**

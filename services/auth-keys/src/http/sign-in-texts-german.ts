@@ -1,0 +1,23 @@
+import type { SignInTexts } from "./sign-in-texts.ts";
+
+/** What the sign-in form says without script, in German. */
+export const signInTextsGerman: SignInTexts = {
+  pageTitle: "Anmelden · Payment Links",
+  title: "Anmelden",
+  who: "Mit diesem Link melden Sie sich als {owner} an.",
+  switches:
+    "Sie sind als {present} angemeldet. Wenn Sie sich als {owner} anmelden, wird {present} abgemeldet.",
+  signInAs: "Als {owner} anmelden",
+  stay: "Nicht anmelden",
+  back: "Zurück zur Konsole",
+  refused: {
+    INVALID_SIGN_IN_TOKEN: "Der Anmeldelink gilt nicht oder wurde schon benutzt.",
+    ACCOUNT_SUSPENDED: "Das Konto ist gesperrt.",
+    SIGN_IN_METHOD_UNAVAILABLE: "Diesen Weg zur Anmeldung gibt es hier nicht.",
+    CROSS_SITE_REQUEST: "Anfragen von einer anderen Website werden abgelehnt.",
+    PAYLOAD_TOO_LARGE: "Das ist zu viel auf einmal: mehr als 64 KiB.",
+    "429": "Zu viele Anfragen. Bitte warten Sie einen Moment.",
+    INTERNAL_ERROR: "Bei uns ist etwas gescheitert.",
+    SERVICE_UNAVAILABLE: "Der Dienst ist gerade nicht erreichbar.",
+  },
+};

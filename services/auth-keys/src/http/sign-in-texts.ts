@@ -1,0 +1,25 @@
+import type { Translated } from "@payment-links/http";
+
+/** What the sign-in form says without script, in English. Another language is another such file. */
+export const signInTexts = {
+  pageTitle: "Sign in · Payment Links",
+  title: "Sign in",
+  who: "This link signs you in as {owner}.",
+  switches: "You are signed in as {present}. Signing in as {owner} signs {present} out.",
+  signInAs: "Sign in as {owner}",
+  stay: "Do not sign in",
+  back: "Back to the console",
+  refused: {
+    INVALID_SIGN_IN_TOKEN: "The sign-in link is not valid or has been used.",
+    ACCOUNT_SUSPENDED: "The account is suspended.",
+    SIGN_IN_METHOD_UNAVAILABLE: "This way of signing in is not available here.",
+    CROSS_SITE_REQUEST: "Requests from another site are refused.",
+    PAYLOAD_TOO_LARGE: "The body is larger than 64 KiB.",
+    "429": "Too many requests.",
+    INTERNAL_ERROR: "Something failed on our side.",
+    SERVICE_UNAVAILABLE: "The service is not available right now.",
+  },
+} as const;
+
+/** What every language has to say there. */
+export type SignInTexts = Translated<typeof signInTexts>;
