@@ -1,5 +1,11 @@
 -- The whole schema, written from the migrations by `SCHEMA=write npm test -- test/schema`. Not run by anything.
 
+CREATE OR REPLACE FUNCTION chain_source(chain_id text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (CASE WHEN (chain_id ~ '^[0-9]'::text) THEN 'evm:'::text ELSE 'chain:'::text END || chain_id);
+
 CREATE OR REPLACE FUNCTION keep_inbox(today date)
  RETURNS void
  LANGUAGE plpgsql
@@ -51,7 +57,7 @@ BEGIN
     -- A nonce that is known stays known.
     IF TG_OP = 'INSERT' AND EXISTS (
       SELECT FROM chain_transfers
-      WHERE 'evm:' || chain_id = NEW.source AND chain_id = NEW.chain_id
+      WHERE chain_source(chain_id) = NEW.source AND chain_id = NEW.chain_id
         AND transaction_hash = NEW.source_transaction
         AND payment_link_id = NEW.payment_link_id AND nonce IS NULL
     ) THEN
@@ -66,6 +72,20 @@ BEGIN
 END
 $function$;
 
+CREATE OR REPLACE FUNCTION keep_owner_addresses()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'settlement_listener'
+AS $function$
+BEGIN
+  INSERT INTO owner_addresses (chain_id, address)
+  SELECT DISTINCT chain_id, destination_address FROM added
+  ORDER BY 1, 2
+  ON CONFLICT DO NOTHING;
+  RETURN NULL;
+END
+$function$;
+
 CREATE TABLE chain_blocks (
   chain_id text NOT NULL,
   number bigint NOT NULL,
@@ -73,6 +93,13 @@ CREATE TABLE chain_blocks (
   parent_hash text NOT NULL,
   mined_at timestamp with time zone NOT NULL,
   CONSTRAINT chain_blocks_pkey PRIMARY KEY (chain_id, number)
+);
+
+CREATE TABLE chain_owners (
+  chain_id text NOT NULL,
+  address text NOT NULL,
+  heard_at timestamp with time zone NOT NULL,
+  CONSTRAINT chain_owners_pkey PRIMARY KEY (chain_id, address)
 );
 
 CREATE TABLE chain_transfers (
@@ -93,6 +120,7 @@ CREATE TABLE chain_transfers (
   payment_link_id text,
   seen_at timestamp with time zone NOT NULL,
   final_at timestamp with time zone,
+  payer text,
   CONSTRAINT chain_transfers_pkey PRIMARY KEY (chain_id, transaction_hash, reference_hash, ordinal),
   CONSTRAINT chain_transfers_amount_check CHECK (amount > 0::numeric),
   CONSTRAINT chain_transfers_state_check CHECK (state = ANY (ARRAY['seen'::text, 'settled'::text, 'final'::text, 'failed'::text]))
@@ -228,6 +256,13 @@ CREATE TABLE outbox (
   autovacuum_vacuum_insert_threshold=10000
 );
 
+CREATE TABLE owner_addresses (
+  chain_id text NOT NULL,
+  address text NOT NULL,
+  added_by xid8 DEFAULT pg_current_xact_id() NOT NULL,
+  CONSTRAINT owner_addresses_pkey PRIMARY KEY (chain_id, address)
+);
+
 CREATE TABLE payments (
   source text NOT NULL,
   source_id text NOT NULL,
@@ -245,10 +280,11 @@ CREATE TABLE payments (
   first_seen_at timestamp with time zone NOT NULL,
   is_orphaned boolean DEFAULT false NOT NULL,
   block_number bigint,
+  payer text,
   CONSTRAINT payments_id_key UNIQUE (id),
   CONSTRAINT payments_pkey PRIMARY KEY (source, source_id),
   CONSTRAINT payments_amount_check CHECK (amount > 0::numeric),
-  CONSTRAINT payments_source_id_check CHECK (source !~~ 'evm:%'::text OR source_id ~~ '%:%:%'::text),
+  CONSTRAINT payments_source_id_check CHECK (source ~~ 'provider:%'::text OR source_id ~~ '%:%:%'::text),
   CONSTRAINT payments_status_check CHECK (status = ANY (ARRAY['processing'::text, 'settled'::text, 'failed'::text])),
   CONSTRAINT payments_version_check CHECK (version >= 0)
 ) WITH (
@@ -327,6 +363,7 @@ CREATE TABLE watchers (
   state text DEFAULT 'unreachable'::text NOT NULL,
   reason text,
   forgotten_to timestamp with time zone,
+  advance_told_at timestamp with time zone,
   CONSTRAINT watchers_pkey PRIMARY KEY (chain_id),
   CONSTRAINT watchers_check CHECK (finalized_to <= scanned_to),
   CONSTRAINT watchers_check1 CHECK (audited_to <= finalized_to),
@@ -334,6 +371,7 @@ CREATE TABLE watchers (
   CONSTRAINT watchers_state_check CHECK (state = ANY (ARRAY['watching'::text, 'catching_up'::text, 'refused'::text, 'unreachable'::text]))
 );
 
+CREATE INDEX chain_owners_by_hearing ON chain_owners USING btree (chain_id, heard_at DESC, address);
 CREATE INDEX chain_transfers_by_block ON chain_transfers USING btree (chain_id, block_number);
 CREATE INDEX chain_transfers_unmatched ON chain_transfers USING btree (reference_hash) WHERE payment_link_id IS NULL;
 CREATE INDEX chain_transfers_unmatched_by_age ON chain_transfers USING btree (chain_id, seen_at) WHERE payment_link_id IS NULL;
@@ -344,6 +382,7 @@ CREATE INDEX open_payments_by_block ON open_payments USING btree (source, block_
 CREATE INDEX open_payments_by_link ON open_payments USING btree (payment_link_id, seq) WHERE is_parked;
 CREATE INDEX open_payments_parked ON open_payments USING btree (first_seen_at, seq) WHERE is_parked;
 CREATE INDEX open_payments_processing ON open_payments USING btree (first_seen_at) WHERE is_processing;
+CREATE INDEX owner_addresses_by_news ON owner_addresses USING btree (chain_id, added_by);
 CREATE UNIQUE INDEX payments_by_seq ON payments USING btree (seq);
 CREATE INDEX payments_orphaned ON payments USING btree (source) WHERE is_orphaned;
 CREATE INDEX rescans_by_chain ON rescans USING btree (chain_id, id);
@@ -353,9 +392,10 @@ ALTER TABLE chain_blocks ADD CONSTRAINT chain_blocks_chain_id_fkey
 ALTER TABLE read_spans ADD CONSTRAINT read_spans_chain_id_fkey
   FOREIGN KEY (chain_id) REFERENCES watchers(chain_id);
 
+CREATE TRIGGER links_added AFTER INSERT ON links REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION keep_owner_addresses();
 CREATE TRIGGER payments_moved AFTER UPDATE ON payments FOR EACH ROW WHEN (old.version = 0 OR old.status = 'processing'::text) EXECUTE FUNCTION keep_open_payment();
 CREATE TRIGGER payments_opened AFTER INSERT ON payments FOR EACH ROW WHEN (new.version = 0 OR new.status = 'processing'::text) EXECUTE FUNCTION keep_open_payment();
 
-GRANT DELETE, INSERT, SELECT, UPDATE ON chain_blocks, chain_transfers, dead_letters, discarded_letters, heard_until, inbox, inbox_other, links, nonces_to_learn, open_payments, outbox, payments, positions, read_spans, relay_lead, republishes, rescans, watchers TO settlement_listener;
+GRANT DELETE, INSERT, SELECT, UPDATE ON chain_blocks, chain_owners, chain_transfers, dead_letters, discarded_letters, heard_until, inbox, inbox_other, links, nonces_to_learn, open_payments, outbox, owner_addresses, payments, positions, read_spans, relay_lead, republishes, rescans, watchers TO settlement_listener;
 GRANT SELECT ON migrations TO settlement_listener;
 GRANT USAGE ON SEQUENCE dead_letters_seq_seq, outbox_seq_seq, payments_seq_seq, rescans_id_seq TO settlement_listener;

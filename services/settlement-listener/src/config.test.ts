@@ -57,6 +57,8 @@ describe("settlementListenerConfig", () => {
   test.each([
     { EVM_RPC_URLS: "8453=https://a.example/key" },
     { EVM_RPC_URLS_FILE: inFile("8453=https://a.example/key\n") },
+    { RPC_URLS: "8453=https://a.example/key" },
+    { RPC_URLS_FILE: inFile("8453=https://a.example/key\n") },
   ])("reads the chains' providers, or the file that the twin names", (environment) => {
     const { rpcUrls } = readConfig(settlementListenerConfig, environment);
     expect([...rpcUrls]).toEqual([["8453", ["https://a.example/key"]]]);
@@ -68,6 +70,19 @@ describe("settlementListenerConfig", () => {
     expect(fault).not.toContain("key");
   });
 
+  test("the name of before goes on working beside the new one, for other chains", () => {
+    const { rpcUrls } = readConfig(settlementListenerConfig, {
+      RPC_URLS: "tron=https://t.example",
+      EVM_RPC_URLS: "1=https://a.example",
+    });
+    expect([...rpcUrls.keys()]).toEqual(["tron", "1"]);
+    const both = { RPC_URLS: "1=https://a.example/key", EVM_RPC_URLS: "1=https://b.example/key" };
+    expect(faultOf(both)).toContain("EVM_RPC_URLS: names chain 1, as RPC_URLS does");
+    expect(faultOf({ CHAINS_FILE: inFile("{}"), EVM_CHAINS_FILE: inFile("{}") })).toContain(
+      "EVM_CHAINS_FILE: is given beside CHAINS_FILE",
+    );
+  });
+
   test("reads what an operator sets for a chain", () => {
     const settings = { finality: { blocks: 12 }, headLagBlocks: 0, rangeBlocksMax: 5, pollMs: 50 };
     const file = inFile(JSON.stringify({ "1": settings, "10": { finality: "safe" } }));
@@ -75,9 +90,36 @@ describe("settlementListenerConfig", () => {
     expect(chainOverrides).toEqual({ "1": settings, "10": { finality: "safe" } });
   });
 
+  test("reads plain transfers on the chains of TRANSFER_CHAINS, whatever else is set for them", () => {
+    const file = inFile(JSON.stringify({ "1": { pollMs: 50 }, "137": { pollMs: 60 } }));
+    const { chainOverrides } = readConfig(settlementListenerConfig, {
+      RPC_URLS: "1=https://a.example,10=https://b.example,137=https://c.example",
+      CHAINS_FILE: file,
+      TRANSFER_CHAINS: "1, 10",
+    });
+    expect(chainOverrides).toEqual({
+      "1": { pollMs: 50, findsDeposits: true },
+      "10": { findsDeposits: true },
+      "137": { pollMs: 60 },
+    });
+  });
+
+  // Guards money: payers are told of a way by the same variable, and nobody would look there.
+  test("refuses a chain of TRANSFER_CHAINS that is not watched, or whose transfers are switched off", () => {
+    expect(faultOf({ TRANSFER_CHAINS: "1" })).toContain(
+      "TRANSFER_CHAINS: names chain 1, RPC_URLS does not",
+    );
+    const fault = faultOf({
+      RPC_URLS: "1=https://a.example",
+      CHAINS_FILE: inFile('{"1":{"findsDeposits":false}}'),
+      TRANSFER_CHAINS: "1",
+    });
+    expect(fault).toContain("CHAINS_FILE: switches findsDeposits off on chain 1");
+  });
+
   test.each([
     ["{", "cannot be read as JSON"],
-    ['{"base":{}}', "base"],
+    ['{"01":{}}', "01"],
     ['{"1":{"finality":"soon"}}', "finality"],
     ['{"1":{"pollms":1}}', "pollms"],
     ['{"1":{"rangeBlocksMax":0}}', "rangeBlocksMax"],

@@ -1,6 +1,7 @@
+import type { AskSolana } from "@payment-links/contracts";
 import type { Ground } from "@payment-links/process";
 import type { ProviderKeys } from "./domain/provider-secrets.ts";
-import type { RunningWatch } from "./evm/start-watch.ts";
+import type { RunningWatch } from "./watch/start-watch.ts";
 import type { Counters } from "./metrics.ts";
 
 /** What the rooms of this service are given: the ground, and what the service made on it. */
@@ -9,6 +10,8 @@ export type Deps = Pick<Ground, "pool" | "catalogue" | "clock" | "log"> & {
   counters: Counters;
   /** The chains that this process stands for; empty before the service has started. */
   watches: () => readonly RunningWatch[];
+  /** What a payer's transaction on Solana is made of; rejects where nobody can tell. */
+  askSolana: AskSolana;
   /** The ids of the chains that are configured. */
   chainIds: readonly string[];
   /** Tells the relay that a transaction with events has been committed. */

@@ -5,6 +5,7 @@ import { receiveNotice } from "./http/receive-notice.ts";
 import { rescanChain } from "./http/rescan-chain.ts";
 import { resumeChain } from "./http/resume-chain.ts";
 import { showStatus } from "./http/show-status.ts";
+import { tellSolanaFacts } from "./http/tell-solana-facts.ts";
 
 /** Every public route. Notices are not limited: each is signed (rule API-21). */
 export const publicRoutes = (deps: Deps): readonly Route[] => [
@@ -16,8 +17,14 @@ export const publicRoutes = (deps: Deps): readonly Route[] => [
   }),
 ];
 
-/** Every route for operators. */
+/** Every route for the other services and for operators. */
 export const internalRoutes = (deps: Deps): readonly InternalRoute[] => [
+  {
+    method: "post",
+    path: "/internal/settlement/solana-facts",
+    isForServices: true,
+    handle: tellSolanaFacts(deps),
+  },
   { method: "get", path: "/internal/settlement/status", handle: showStatus(deps) },
   { method: "post", path: "/internal/settlement/rescan", handle: rescanChain(deps) },
   { method: "post", path: "/internal/settlement/cancel-rescans", handle: cancelRescans(deps) },

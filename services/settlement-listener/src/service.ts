@@ -4,10 +4,11 @@ import { type Ground, createService } from "@payment-links/process";
 import type { SettlementListenerConfig } from "./config.ts";
 import type { Deps } from "./deps.ts";
 import { linkReactions } from "./events/link-reactions.ts";
-import { openChains } from "./evm/open-chains.ts";
+import { type Chains, openChains } from "./families/open-chains.ts";
 import { createCounters } from "./metrics.ts";
 import { internalRoutes, publicRoutes } from "./routes.ts";
 import { republishPayments } from "./sightings/republish-payments.ts";
+import { listOwners } from "./store/chain-owners.ts";
 import { type Backlog, readBacklog } from "./store/open-payments.ts";
 
 export { type SettlementListenerConfig, settlementListenerConfig } from "./config.ts";
@@ -23,28 +24,35 @@ export const settlementListenerMigration = {
 /**
  * Creates settlement-listener: it stores what providers say of payments and what it sees on chains,
  * matches them to links, and tells of them on `settlements.v1`. Nothing runs before `start`. Throws
- * ConfigError for a chain on which the catalogue knows no way of being paid.
+ * ConfigError for a chain on which the catalogue knows no way of being paid. `askSolana` is what it
+ * tells links-api, without HTTP, for services of the same process.
  */
 export const createSettlementListener = (
   ground: Ground,
   config: SettlementListenerConfig,
-): Service =>
-  createService(ground, "settlement-listener", (wakeRelay) => {
-    const { clock, metrics, pool } = ground;
-    const chains = openChains(ground, config, wakeRelay);
+): Service & Pick<Chains, "askSolana"> => {
+  const { clock, metrics, pool } = ground;
+  let relayWaker = () => {};
+  const chains = openChains(ground, config, {
+    wakeRelay: () => relayWaker(),
+    listOwners: (chainId) => listOwners(pool, chainId),
+  });
+  const service = createService(ground, "settlement-listener", (wakeRelay) => {
+    relayWaker = wakeRelay;
     const deps: Deps = {
       ...ground,
       wakeRelay,
       providers: config.providers,
       chainIds: chains.ids,
       watches: chains.watches,
+      askSolana: chains.askSolana,
       counters: createCounters(metrics),
     };
     let backlog: Backlog | undefined;
     return {
       publicRoutes: publicRoutes(deps),
       internalRoutes: internalRoutes(deps),
-      hearing: { reactions: linkReactions(clock) },
+      hearing: { reactions: linkReactions(ground) },
       republishing: republishPayments,
       jobs: [
         {
@@ -60,3 +68,5 @@ export const createSettlementListener = (
       stop: chains.stop,
     };
   });
+  return { ...service, askSolana: chains.askSolana };
+};

@@ -1,12 +1,15 @@
-import type { Decimal } from "@payment-links/contracts";
+import { type Decimal, chainSource } from "@payment-links/contracts";
 import type { Sighting } from "./payment.ts";
 
-/** A payment through a fee proxy, as its receipt proved it in one block. */
+/** A payment, or a deposit, as its receipt proved it in one block. */
 export type ChainTransfer = {
   chainId: string;
   transactionHash: string;
   referenceHash: string;
-  /** Its number among the payments of its reference in the receipt, 0 for nearly all. */
+  /**
+   * Its number among the payments of its reference in the receipt, 0 for nearly all; on Bitcoin the index
+   * of its output.
+   */
   ordinal: number;
   blockNumber: number;
   blockHash: string;
@@ -16,27 +19,27 @@ export type ChainTransfer = {
   destinationAddress: string;
   amount: Decimal;
   sender: string;
+  /** Who sent a deposit; a payment has none. */
+  payer?: string | undefined;
   /** Undefined where it had settled before anybody could ask. */
   nonce: number | undefined;
   /** Whether its block is as deep as the chain's policy asks. */
   state: TransferState;
 };
 
-export type TransferState = "seen" | "settled";
+type TransferState = "seen" | "settled";
 
 /** A transfer as it is stored: what is its chain's, and whose it is. */
 export type StoredTransfer = Omit<ChainTransfer, "nonce" | "state"> & {
   nonce: number | null;
   /** A reorg took it away: it stands in no block that we know of. */
   isOrphaned: boolean;
+  /** Of a deposit its own id. */
   paymentLinkId: string | null;
 };
 
 /** What names a transfer on its chain, however often and wherever it is mined. */
 export type TransferName = Pick<ChainTransfer, "transactionHash" | "referenceHash" | "ordinal">;
-
-/** Names a chain's payments apart from those of every other source. */
-export const chainSource = (chainId: string): string => `evm:${chainId}`;
 
 /**
  * The sighting that a stored transfer makes of its payment, of which its chain says `status`.
@@ -60,5 +63,6 @@ export const sightingOfTransfer = (
     occurredAt: stored.occurredAt,
     blockNumber: stored.isOrphaned ? null : stored.blockNumber,
     isOrphaned: stored.isOrphaned && status !== "failed",
+    payer: stored.payer,
   };
 };

@@ -260,3 +260,44 @@ describe("judgeSighting", () => {
     });
   });
 });
+
+describe("where a payment stands while it is processing", () => {
+  const waits = { ...processing, blockNumber: null, isOrphaned: false };
+  const placed = { ...processing, blockNumber: 7, isOrphaned: false };
+  const gone = { ...processing, blockNumber: null, isOrphaned: true };
+  const changes: [string, Sighting, Sighting][] = [
+    ["a block holds it", waits, placed],
+    ["it moved to another block", placed, { ...placed, blockNumber: 8 }],
+    ["its chain took it away", placed, gone],
+    ["nobody knows it any more", waits, gone],
+    ["it came again", gone, waits],
+  ];
+
+  test.each(changes)("is told where that is asked for: %s", (_, before, after) => {
+    const told = { ...known, isPlaceTold: true };
+    const stored = first(before, told);
+    expect(judgeSighting(stored, after, told)).toEqual({
+      outcome: "moved",
+      isConflicting: false,
+      payment: {
+        ...stored,
+        version: 2,
+        blockNumber: after.blockNumber,
+        isOrphaned: after.isOrphaned,
+      },
+    });
+    expect(judgeSighting(stored, before, told).outcome).toBe("repeated");
+  });
+
+  test.each(changes)("is told to nobody else: %s", (_, before, after) => {
+    const { outcome } = judgeSighting(first(before), after, known);
+    expect(["placed", "repeated"]).toContain(outcome);
+  });
+
+  test("changes nothing once it is final", () => {
+    const told = { ...known, isPlaceTold: true };
+    for (const final of [settled, failed]) {
+      expect(judgeSighting(first(final, told), waits, told).outcome).toBe("repeated");
+    }
+  });
+});

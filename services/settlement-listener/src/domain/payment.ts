@@ -7,13 +7,15 @@ import {
   settlementSettled,
 } from "@payment-links/contracts";
 
-/** A payment as it stands, which its row holds: the state that others are told, and its place. */
+/** A payment as it stands, which its row holds: the state that others are told. */
 export type Payment = SettlementState & {
   /**
    * Where it stands on its chain while it is processing; null where a reorg took it away, and of a
-   * provider's payment. Nobody is told of it.
+   * provider's payment. It is told with what else is news; a new place alone is none.
    */
   blockNumber: number | null;
+  /** Who sent a deposit. */
+  payer?: string | undefined;
 };
 
 /** What a source says of a payment at one moment; `source` and `sourceId` name it for ever. */
@@ -26,6 +28,11 @@ export type Circumstances = {
   isLinkKnown: boolean;
   /** The decimals of the sighting's token; undefined where the catalogue does not know it. */
   tokenDecimals: number | undefined;
+  /**
+   * Whether others are told when a payment that is processing stands elsewhere, or nowhere any more: where
+   * payments are told before a block holds them.
+   */
+  isPlaceTold?: boolean;
 };
 
 /**
@@ -48,12 +55,18 @@ export type Judgement =
 export const judgeSighting = (
   before: Payment | undefined,
   sighting: Sighting,
-  { now, isLinkKnown, tokenDecimals }: Circumstances,
+  { now, isLinkKnown, tokenDecimals, isPlaceTold = false }: Circumstances,
 ): Judgement => {
   if (before !== undefined && isFlagMoved(before, sighting)) {
     const { isOrphaned } = sighting;
     const version = isLinkKnown ? before.version + 1 : 0;
     const payment = { ...before, version, isOrphaned };
+    return { outcome: "moved", payment, isConflicting: false };
+  }
+  if (before !== undefined && isPlaceTold && isDisplaced(before, sighting)) {
+    const { blockNumber, isOrphaned } = sighting;
+    const version = isLinkKnown ? before.version + 1 : 0;
+    const payment = { ...before, version, blockNumber, isOrphaned };
     return { outcome: "moved", payment, isConflicting: false };
   }
   if (before !== undefined && isReplaced(before, sighting)) {
@@ -110,6 +123,12 @@ const isReplaced = (payment: Payment, sighting: Sighting): boolean =>
   payment.status === "processing" &&
   sighting.status === "processing" &&
   payment.blockNumber !== sighting.blockNumber;
+
+const isDisplaced = (payment: Payment, sighting: Sighting): boolean =>
+  payment.status === "processing" &&
+  sighting.status === "processing" &&
+  (payment.blockNumber !== sighting.blockNumber ||
+    (payment.isOrphaned ?? false) !== (sighting.isOrphaned ?? false));
 
 /**
  * A payment keeps its link and token from sighting to sighting; the amount, the destination and the

@@ -49,6 +49,17 @@ describe("planScan", () => {
     expect(plan(829)).toEqual({ kind: "final", tip: 829, fromBlock: 830, toBlock: 930 });
   });
 
+  test("a sparse chain is read in ranges up to its head", () => {
+    const sparse = { isSparse: true, rangeBlocksMax: 100 };
+    expect(planScan(0, lines, sparse)).toMatchObject({
+      kind: "sparse",
+      fromBlock: 1,
+      toBlock: 800,
+    });
+    expect(planScan(930, lines, sparse)).toMatchObject({ kind: "sparse", toBlock: 998 });
+    expect(planScan(998, lines, sparse)).toEqual({ kind: "none", tip: 998 });
+  });
+
   test("later ones by their headers, a bounded number at a time", () => {
     expect(plan(930)).toEqual({ kind: "fresh", tip: 930, fromBlock: 931, toBlock: 998 });
     expect(planScan(930, { ...lines, scan: 5_000 }, { rangeBlocksMax: 500 })).toMatchObject({

@@ -88,11 +88,11 @@ export const drawSharedLines = (
  * the last scanned one where the chain has become shorter. `final` blocks are read in wide ranges;
  * `fresh` ones with their headers: their chain of parent hashes is kept until they are final, and
  * their blooms tell of logs that a node leaves out. Where a chain's blocks are final at once, the
- * newest are fresh all the same.
+ * newest are fresh all the same. A `sparse` chain is read in ranges up to its head.
  */
 export type ScanPlan = { tip: number } & (
   | { kind: "none" }
-  | { kind: "final" | "fresh"; fromBlock: number; toBlock: number }
+  | { kind: "final" | "fresh" | "sparse"; fromBlock: number; toBlock: number }
 );
 
 /** The most blocks read with their headers in one step. */
@@ -105,18 +105,15 @@ const finalRangesMax = 8;
 export const planScan = (
   scannedTo: number,
   lines: Lines,
-  { rangeBlocksMax }: { rangeBlocksMax: number },
+  { isSparse = false, rangeBlocksMax }: { isSparse?: boolean; rangeBlocksMax: number },
 ): ScanPlan => {
   const tip = Math.min(scannedTo, lines.scan);
   if (lines.scan <= scannedTo) return { kind: "none", tip };
   const fromBlock = scannedTo + 1;
+  const rangesTo = scannedTo + finalRangesMax * rangeBlocksMax;
+  if (isSparse) return { kind: "sparse", tip, fromBlock, toBlock: Math.min(lines.scan, rangesTo) };
   if (lines.final > scannedTo + freshBlocksMax) {
-    return {
-      kind: "final",
-      tip,
-      fromBlock,
-      toBlock: Math.min(lines.final, scannedTo + finalRangesMax * rangeBlocksMax),
-    };
+    return { kind: "final", tip, fromBlock, toBlock: Math.min(lines.final, rangesTo) };
   }
   return {
     kind: "fresh",

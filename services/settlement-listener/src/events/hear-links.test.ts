@@ -2,11 +2,13 @@ import { describe, expect, test } from "@jest/globals";
 import * as z from "zod";
 import { sql } from "slonik";
 import { nothing, transact } from "@payment-links/postgres";
-import { Decimal, keccak256Hex } from "@payment-links/contracts";
+import { Decimal, keccak256Hex, referenceHashOf } from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { recordSighting } from "../sightings/record-sighting.ts";
+import { recordTransfers } from "../sightings/record-transfers.ts";
 import { openRig } from "../testing/open-rig.ts";
 import { readEvents } from "../testing/read-rows.ts";
+import { sampleTransfer } from "../testing/sample-transfer.ts";
 import { sampleLink, sampleSighting } from "../testing/samples.ts";
 import { hearLinks } from "./hear-links.ts";
 import { hearLink } from "../testing/hear-link.ts";
@@ -51,6 +53,23 @@ describe("hearLinks", () => {
         paymentReference: link.paymentReference,
         paymentReferenceHash: keccak256Hex(link.paymentReference),
       },
+    ]);
+  });
+
+  test("on Bitcoin a payment finds its link by the link's own address, also one that came first", async () => {
+    const link = sampleLink({
+      chainId: "bitcoin",
+      tokenAddress: "BTC",
+      destinationAddress: "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4",
+    });
+    const referenceHash = referenceHashOf("BVM", link);
+    const { chainId, destinationAddress, tokenAddress } = link;
+    const place = { chainId, destinationAddress, referenceHash, tokenAddress };
+    await transact(rig.pool, (tx) => recordTransfers(tx, [sampleTransfer(place)], rig.clock.now()));
+    await hear(link);
+    expect(await readLinks(link.id)).toMatchObject([{ paymentReferenceHash: referenceHash }]);
+    expect(await readEvents(rig.pool, link.id)).toMatchObject([
+      { data: { status: "processing", paymentLinkId: link.id, destinationAddress } },
     ]);
   });
 
@@ -101,7 +120,7 @@ describe("hearLinks", () => {
         data: { link: { ...link, version, destinationAddress: `0x${version}` } },
       })),
     );
-    await transact(rig.pool, (tx) => hearLinks(rig.clock)(tx, events));
+    await transact(rig.pool, (tx) => hearLinks(rig.ground)(tx, events));
     for (const [index, { id }] of links.entries()) {
       expect(await readLinks(id)).toMatchObject([{ version: 3, destinationAddress: "0x3" }]);
       expect(await readEvents(rig.pool, id)).toHaveLength(index < 20 ? 1 : 0);

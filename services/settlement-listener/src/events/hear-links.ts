@@ -1,9 +1,10 @@
-import type { PaymentLinkState } from "@payment-links/contracts";
+import { type Catalogue, type PaymentLinkState, referenceHashOf } from "@payment-links/contracts";
 import type { Transaction } from "@payment-links/postgres";
 import type { Clock } from "@payment-links/runtime";
 import { claimTransfers } from "../sightings/claim-transfers.ts";
 import { publishParked } from "../sightings/publish-parked.ts";
-import { listLinkVersions, lockLinks, saveLinks } from "../store/links.ts";
+import { saveOwners } from "../store/chain-owners.ts";
+import { type NamedLink, listLinkVersions, lockLinks, saveLinks } from "../store/links.ts";
 
 /**
  * Hears records of `payment-links.v1`, many in a few statements. Each carries the link's whole state,
@@ -11,7 +12,7 @@ import { listLinkVersions, lockLinks, saveLinks } from "../store/links.ts";
  * were parked for it, and claims the transfers that were seen for its reference.
  */
 export const hearLinks =
-  (clock: Clock) =>
+  ({ catalogue, clock }: { catalogue: Catalogue; clock: Clock }) =>
   async (
     tx: Transaction,
     events: readonly { data: { link: PaymentLinkState } }[],
@@ -20,9 +21,12 @@ export const hearLinks =
     const linkIds = [...newest.keys()];
     await lockLinks(tx, linkIds);
     const kept = await listLinkVersions(tx, linkIds);
-    const news = [...newest.values()].filter(({ id, version }) => version > (kept.get(id) ?? 0));
+    const news = [...newest.values()]
+      .filter(({ id, version }) => version > (kept.get(id) ?? 0))
+      .map((link) => nameLink(catalogue, link));
     if (news.length === 0) return;
     await saveLinks(tx, news);
+    await saveOwners(tx, news, clock.now());
     const unheard = news.filter(({ id }) => !kept.has(id));
     if (unheard.length === 0) return;
     const now = clock.now();
@@ -40,4 +44,10 @@ const newestOf = (links: readonly PaymentLinkState[]): ReadonlyMap<string, Payme
     if (link.version > (newest.get(link.id)?.version ?? 0)) newest.set(link.id, link);
   }
   return newest;
+};
+
+/** How payments find a link is its family's. On a chain that the catalogue lacks nobody looks for any. */
+const nameLink = ({ chains }: Catalogue, link: PaymentLinkState): NamedLink => {
+  const chain = chains.find(({ id }) => id === link.chainId);
+  return { ...link, referenceHash: referenceHashOf(chain?.chainType ?? "EVM", link) };
 };

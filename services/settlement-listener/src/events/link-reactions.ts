@@ -6,14 +6,13 @@ import {
   linkSnapshot,
   linkTransactionSucceeded,
 } from "@payment-links/contracts";
-import type { Clock } from "@payment-links/runtime";
 import { hearLinks } from "./hear-links.ts";
 
 /**
  * This service does the same at each type of `payment-links.v1`, as each carries the whole link.
  */
-export const linkReactions = (clock: Clock): readonly Reaction[] =>
+export const linkReactions = (ground: Parameters<typeof hearLinks>[0]): readonly Reaction[] =>
   onTogether(
     [linkCreated, linkTransactionSucceeded, linkCompleted, linkDeactivated, linkSnapshot],
-    hearLinks(clock),
+    hearLinks(ground),
   );

@@ -76,6 +76,7 @@ describe("POST /settlement-notices/<provider>", () => {
           sourceTransaction: payerTransaction,
           occurredAt: "2026-11-21T09:58:00.000Z",
           firstSeenAt: rig.clock.now().toISOString(),
+          blockNumber: null,
         },
       },
     ]);

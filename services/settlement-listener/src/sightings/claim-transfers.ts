@@ -1,6 +1,6 @@
-import { type PaymentLinkState, keccak256Hex } from "@payment-links/contracts";
 import type { Transaction } from "@payment-links/postgres";
 import { assignTransfers, lockReferences } from "../store/chain-transfers.ts";
+import type { NamedLink } from "../store/links.ts";
 import { recordStoredTransfers, transfersPerCommitMax } from "./record-transfers.ts";
 
 /**
@@ -9,13 +9,10 @@ import { recordStoredTransfers, transfersPerCommitMax } from "./record-transfers
  */
 export const claimTransfers = async (
   tx: Transaction,
-  links: readonly Pick<PaymentLinkState, "id" | "paymentReference">[],
+  links: readonly Pick<NamedLink, "id" | "referenceHash">[],
   now: Date,
 ): Promise<void> => {
-  const heard = links.map(({ id, paymentReference }) => ({
-    linkId: id,
-    referenceHash: keccak256Hex(paymentReference),
-  }));
+  const heard = links.map(({ id, referenceHash }) => ({ linkId: id, referenceHash }));
   await lockReferences(
     tx,
     heard.map(({ referenceHash }) => referenceHash),

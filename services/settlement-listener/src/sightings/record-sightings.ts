@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type OutboxRow, outboxRow, writeOutbox } from "@payment-links/bus";
+import { isBitcoinChainId } from "@payment-links/contracts";
 import type { Transaction } from "@payment-links/postgres";
 import {
   type Judgement,
@@ -61,7 +62,9 @@ const judge = (
   sightings.flatMap((sighting) => {
     const before = known.get(sighting.sourceId);
     if (before === undefined && sighting.isOrphaned === true) return [];
-    return judgeSighting(before, sighting, { now, isLinkKnown: true, tokenDecimals: undefined });
+    const isPlaceTold = isBitcoinChainId(sighting.chainId);
+    const circumstances = { now, isLinkKnown: true, tokenDecimals: undefined, isPlaceTold };
+    return judgeSighting(before, sighting, circumstances);
   });
 
 const listTold = (judgements: readonly Judgement[]): readonly Payment[] =>

@@ -66,6 +66,20 @@ const told = async (link: PaymentLinkState) =>
   );
 
 describe("recordTransfers", () => {
+  test.each(["first", "last"])(
+    "gives what comes on an address to the newest link that had it, which was heard of %s",
+    async (when) => {
+      const { paymentReference } = aLink();
+      const links = [aLink(), aLink()].map((link) => ({ ...link, paymentReference }));
+      const [former, newer] = links.toSorted((one, other) => (one.id < other.id ? -1 : 1));
+      if (former === undefined || newer === undefined) throw new Error("there are two");
+      for (const link of when === "first" ? [newer, former] : [former, newer]) await hear(link);
+      await record(transferTo(former));
+      expect(await told(former)).toEqual([]);
+      expect(await told(newer)).toEqual(["processing 1 1.5"]);
+    },
+  );
+
   test("tells no payment anew whose transfer alone is gone, as where a chain of tests began anew", async () => {
     const [link, other] = [aLink(), aLink()];
     await hear(link);

@@ -5,6 +5,7 @@ import {
   type TransferName,
   sightingOfTransfer,
 } from "../domain/chain-transfer.ts";
+import { depositId } from "../domain/deposit.ts";
 import { type Payment, type Sighting, isNews } from "../domain/payment.ts";
 import { holdReferences, storeTransfers } from "../store/chain-transfers.ts";
 import { recordNewSightings, recordSightings } from "./record-sightings.ts";
@@ -25,13 +26,14 @@ export const recordTransfers = async (
   if (transfers.length === 0) return;
   const links = await holdReferences(
     tx,
-    transfers.map(({ referenceHash }) => referenceHash),
+    transfers.flatMap(({ payer, referenceHash }) => (payer === undefined ? referenceHash : [])),
   );
   const foundOf = (found: ChainTransfer): StoredTransfer => ({
     ...found,
     nonce: found.nonce ?? null,
     isOrphaned: false,
-    paymentLinkId: links.get(found.referenceHash) ?? null,
+    paymentLinkId:
+      found.payer === undefined ? (links.get(found.referenceHash) ?? null) : depositId(found),
   });
   const states = new Map(transfers.map((found) => [nameOf(found), found.state]));
   for (let at = 0; at < transfers.length; at += transfersPerCommitMax) {

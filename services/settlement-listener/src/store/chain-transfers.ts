@@ -1,16 +1,23 @@
 import * as z from "zod";
 import { type FragmentSqlToken, sql } from "slonik";
-import { Amount, PaymentStatus, formatAmount } from "@payment-links/contracts";
+import { Amount, PaymentStatus, chainSource, formatAmount } from "@payment-links/contracts";
 import {
+  type Db,
   type Pool,
   type Transaction,
   NothingRow,
   documentRows,
   nothing,
 } from "@payment-links/postgres";
-import { type StoredTransfer, chainSource } from "../domain/chain-transfer.ts";
+import type { StoredTransfer } from "../domain/chain-transfer.ts";
 import { BlockNumber } from "./block-number.ts";
 import { lockNames, shareNames } from "./name-locks.ts";
+
+/** What a row lacks. */
+const absent = z
+  .string()
+  .nullable()
+  .transform((text) => text ?? undefined);
 
 const TransferRow = z.object({
   chainId: z.string(),
@@ -24,6 +31,7 @@ const TransferRow = z.object({
   destinationAddress: z.string(),
   amount: Amount,
   sender: z.string(),
+  payer: absent,
   nonce: BlockNumber.nullable(),
   isOrphaned: z.boolean(),
   paymentLinkId: z.string().nullable(),
@@ -34,7 +42,7 @@ const columns = sql.fragment`
   kept.block_number AS "blockNumber", kept.block_hash AS "blockHash",
   kept.occurred_at AS "occurredAt", kept.reference_hash AS "referenceHash",
   kept.token_address AS "tokenAddress", kept.destination_address AS "destinationAddress",
-  kept.amount, kept.sender, kept.nonce, kept.is_orphaned AS "isOrphaned",
+  kept.amount, kept.sender, kept.payer, kept.nonce, kept.is_orphaned AS "isOrphaned",
   kept.payment_link_id AS "paymentLinkId"
 `;
 
@@ -60,12 +68,14 @@ export const holdReferences = async (
   return new Map([...known, ...(await listLinkIds(tx, unknown))]);
 };
 
+/** Of links that had the same address of Bitcoin, one after the other, the newest (rule API-33). */
 const listLinkIds = async (
   tx: Transaction,
   referenceHashes: readonly string[],
 ): Promise<ReadonlyMap<string, string>> => {
   const rows = await tx.any(sql.type(Named)`
-    SELECT payment_reference_hash AS "referenceHash", min(id) AS "linkId" FROM links
+    SELECT payment_reference_hash AS "referenceHash", max(id COLLATE "C") AS "linkId"
+    FROM links
     WHERE payment_reference_hash = ANY (${sql.array([...referenceHashes], "text")})
     GROUP BY payment_reference_hash
   `);
@@ -97,6 +107,25 @@ export const storeTransfers = async (
   if (rowCount === transfers.length) return { areNew: true, stored: transfers };
   return { areNew: false, stored: await upsertTransfers(tx, transfers, now) };
 };
+
+/**
+ * Stores transfers that wait to be mined and were not known so far, and answers these. Like one that a
+ * reorg took away, such a transfer stands in no block.
+ */
+export const insertWaiting = (
+  tx: Transaction,
+  transfers: readonly StoredTransfer[],
+  now: Date,
+): Promise<readonly StoredTransfer[]> =>
+  tx.any(sql.type(TransferRow)`
+    WITH added AS (
+      INSERT INTO chain_transfers (${insertedColumns}, is_orphaned)
+      SELECT found.*, ${sql.timestamp(now)}, true FROM ${foundOf(transfers)}
+      ON CONFLICT DO NOTHING
+      RETURNING *
+    )
+    SELECT ${columns} FROM added AS kept ORDER BY ${oldestFirst}
+  `);
 
 const upsertTransfers = (
   tx: Transaction,
@@ -139,7 +168,7 @@ const upsertTransfers = (
 
 const foundColumns = sql.fragment`
   chain_id, transaction_hash, ordinal, block_number, block_hash, occurred_at, reference_hash,
-  token_address, destination_address, amount, sender, nonce, payment_link_id
+  token_address, destination_address, amount, sender, payer, nonce, payment_link_id
 `;
 const insertedColumns = sql.fragment`${foundColumns}, seen_at`;
 
@@ -159,6 +188,7 @@ const columnTypes = [
   "text",
   "numeric",
   "text",
+  "text",
   "int8",
   "text",
 ];
@@ -175,6 +205,7 @@ const rowOf = (transfer: StoredTransfer) => [
   transfer.destinationAddress,
   formatAmount(transfer.amount),
   transfer.sender,
+  transfer.payer ?? null,
   transfer.nonce,
   transfer.paymentLinkId,
 ];
@@ -219,7 +250,7 @@ export const listDue = (
  * order in which the payments came.
  */
 export const listLost = (
-  pool: Pool,
+  pool: Db,
   chainId: string,
   { afterSeq, countMax }: { afterSeq: string; countMax: number },
 ): Promise<readonly OpenTransfer[]> =>
@@ -278,7 +309,7 @@ export const saveNonces = async (
  * one: an open payment's transfer is a row among very many.
  */
 const listOpen = (
-  pool: Pool,
+  pool: Db,
   chainId: string,
   { open, order }: { open: FragmentSqlToken; order: FragmentSqlToken },
 ): Promise<readonly OpenTransfer[]> =>

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { sql } from "slonik";
-import { type PaymentLinkState, keccak256Hex } from "@payment-links/contracts";
+import type { PaymentLinkState } from "@payment-links/contracts";
 import { type Transaction, nothing } from "@payment-links/postgres";
 import { lockNames, shareNames } from "./name-locks.ts";
 
@@ -35,11 +35,11 @@ export const listLinkVersions = async (
   return new Map(rows.map(({ id, version }) => [id, version]));
 };
 
+/** A link, and the hash by which what is seen on its chain finds it. */
+export type NamedLink = PaymentLinkState & { referenceHash: string };
+
 /** Saves what the settlement of links needs to know of them, each once. They must be locked. */
-export const saveLinks = async (
-  tx: Transaction,
-  links: readonly PaymentLinkState[],
-): Promise<void> => {
+export const saveLinks = async (tx: Transaction, links: readonly NamedLink[]): Promise<void> => {
   const rows = links.map((link) => [
     link.id,
     link.version,
@@ -47,7 +47,7 @@ export const saveLinks = async (
     link.tokenAddress,
     link.destinationAddress,
     link.paymentReference,
-    keccak256Hex(link.paymentReference),
+    link.referenceHash,
   ]);
   await tx.query(nothing`
     INSERT INTO links (id, version, chain_id, token_address, destination_address,

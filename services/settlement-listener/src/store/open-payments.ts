@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { sql } from "slonik";
 import { type Pool, type Transaction, nothing } from "@payment-links/postgres";
-import { chainSource } from "../domain/chain-transfer.ts";
+import { chainSource } from "@payment-links/contracts";
 
 const Waiting = z.object({ count: z.int(), oldestAt: z.date().nullable() });
 /** How many payments wait, counted up to {@link waitingCountMax}, and since when the oldest does. */

@@ -22,6 +22,10 @@ const PaymentRow = z.object({
   firstSeenAt: z.date(),
   isOrphaned: z.boolean(),
   blockNumber: BlockNumber.nullable(),
+  payer: z
+    .string()
+    .nullable()
+    .transform((payer) => payer ?? undefined),
 });
 
 const LinkId = z.object({ paymentLinkId: z.string() });
@@ -34,7 +38,7 @@ const columns = sql.fragment`
   token_address AS "tokenAddress", chain_id AS "chainId",
   destination_address AS "destinationAddress", source_transaction AS "sourceTransaction",
   occurred_at AS "occurredAt", first_seen_at AS "firstSeenAt", is_orphaned AS "isOrphaned",
-  block_number AS "blockNumber"
+  block_number AS "blockNumber", payer
 `;
 
 /**
@@ -124,7 +128,8 @@ const SourceId = z.object({ sourceId: z.string() });
 
 const insertedColumns = sql.fragment`
   source, source_id, id, version, payment_link_id, status, amount, token_address, chain_id,
-  destination_address, source_transaction, occurred_at, first_seen_at, is_orphaned, block_number
+  destination_address, source_transaction, occurred_at, first_seen_at, is_orphaned, block_number,
+  payer
 `;
 
 const columnTypes = [
@@ -143,6 +148,7 @@ const columnTypes = [
   "timestamptz",
   "bool",
   "int8",
+  "text",
 ];
 
 const rowOf = (payment: Payment) => [
@@ -161,6 +167,7 @@ const rowOf = (payment: Payment) => [
   payment.firstSeenAt.toISOString(),
   payment.isOrphaned ?? false,
   payment.blockNumber,
+  payment.payer ?? null,
 ];
 
 /**

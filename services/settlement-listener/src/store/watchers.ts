@@ -218,7 +218,7 @@ export const listWatchers = (pool: Pool): Promise<readonly WatcherRow[]> =>
       reason,
       (
         SELECT count(*)::int FROM (
-          SELECT FROM payments WHERE source = 'evm:' || watchers.chain_id AND is_orphaned
+          SELECT FROM payments WHERE source = chain_source(watchers.chain_id) AND is_orphaned
           LIMIT ${orphanedCountMax}
         ) AS orphaned
       ) AS "orphanedSettledCount"

@@ -1,6 +1,7 @@
 import {
   type Abi,
   type Hex,
+  concat,
   createPublicClient,
   encodeDeployData,
   encodeFunctionData,
@@ -13,6 +14,7 @@ import {
   type CatalogueData,
   type CatalogueToken,
   devnet,
+  devnetSeed,
   openCatalogue,
   toEip55,
 } from "@payment-links/contracts";
@@ -44,6 +46,7 @@ const statesMax = 512;
 const erc20 = parseAbi([
   "constructor(string symbol, uint8 decimals)",
   "function mint(address to, uint256 value)",
+  "function transfer(address to, uint256 value)",
   "function approve(address spender, uint256 value)",
   "function balanceOf(address) view returns (uint256)",
   "function blockAccount(address account)",
@@ -58,6 +61,7 @@ const batchPayer = parseAbi([
   "struct PaymentOrder { address token; address to; uint256 amount; bytes paymentReference; }",
   "function pay(address proxy, PaymentOrder[] payments)",
 ]);
+const contractWallet = parseAbi(["function execute(address[] to, bytes[] data)"]);
 const transfer = parseAbi([
   "event Transfer(address indexed from, address indexed to, uint256 value)",
 ]);
@@ -74,6 +78,9 @@ const tokenSources = {
   unlisted: { contract: "PlainToken", symbol: "UNLISTED", decimals: 6 },
 } as const;
 export type TokenName = "usdc" | keyof typeof tokenSources;
+
+/** Those of which the catalogue says that a transfer takes a suffix, beside the test USDC. */
+const takingSuffix: ReadonlySet<string> = new Set(["other6", "fee"]);
 
 /** What a payer pays; amounts are base units and `reference` is a link's, in hex. */
 export type PaymentOrder = {
@@ -128,7 +135,7 @@ export const openChain = async ({
   await deployContracts(anvil.url);
   await ask("evm_setAutomine", [false]);
   const tokens = await deployTokens({ send, mine, nonce: 3 });
-  const { fakeProxy, batch, fickle } = await deployPayers({
+  const { fakeProxy, batch, fickle, wallet } = await deployPayers({
     send,
     mine,
     nonce: 3 + tokens.size - 1,
@@ -141,6 +148,11 @@ export const openChain = async ({
       abi: proxy,
       args: [addressOf(token), to as Hex, amount, `0x${reference}`, 0n, zeroAddress],
     });
+  const suffixedData = ({ reference, to, amount }: PaymentOrder): Hex =>
+    concat([
+      encodeFunctionData({ abi: erc20, functionName: "transfer", args: [to as Hex, amount] }),
+      `0x${reference}`,
+    ]);
   const headNumber = async (): Promise<number> => Number(await client.getBlockNumber());
 
   return {
@@ -160,6 +172,55 @@ export const openChain = async ({
         to: devnet.erc20FeeProxy,
         data: payData(payment),
       }),
+    /**
+     * Pays by a transfer whose calldata names the link behind its arguments; a test may change it before
+     * it is sent.
+     */
+    payBySuffix: (
+      payment: PaymentOrder,
+      change: (data: Hex) => Hex = (data) => data,
+    ): Promise<Hex> =>
+      send({
+        from: payers[payment.payer ?? 0],
+        to: addressOf(payment.token ?? "usdc"),
+        data: change(suffixedData(payment)),
+      }),
+    /** Has a contract that holds tokens make such transfers, all in one transaction. */
+    payBySuffixTogether: (payments: readonly PaymentOrder[]): Promise<Hex> =>
+      send({
+        from: payers[0],
+        to: wallet,
+        data: encodeFunctionData({
+          abi: contractWallet,
+          args: [
+            payments.map(({ token = "usdc" }) => addressOf(token)),
+            payments.map(suffixedData),
+          ],
+        }),
+      }),
+    /** Sends a token without any reference: the test USDC from a payer, another by making it. */
+    give: ({ to, amount, token = "usdc", payer = 0 }: Omit<PaymentOrder, "reference">) =>
+      token === "usdc"
+        ? send({
+            from: payers[payer],
+            to: addressOf(token),
+            data: encodeFunctionData({
+              abi: erc20,
+              functionName: "transfer",
+              args: [to as Hex, amount],
+            }),
+          })
+        : send({
+            from: deployer,
+            to: addressOf(token),
+            data: encodeFunctionData({
+              abi: erc20,
+              functionName: "mint",
+              args: [to as Hex, amount],
+            }),
+          }),
+    /** The payers' addresses. */
+    payers,
     /** The same call to a contract that emits the proxy's event and moves nothing. */
     payFakeProxy: (payment: PaymentOrder): Promise<Hex> =>
       send({ from: payers[payment.payer ?? 0], to: fakeProxy, data: payData(payment) }),
@@ -278,11 +339,13 @@ const deployPayers = async ({ send, mine, nonce }: Hands & { nonce: number }) =>
   await send({ from, data: codeOf(codes, "FakeProxy") });
   await send({ from, data: codeOf(codes, "BatchPayer") });
   await send({ from, data: codeOf(codes, "FicklePayer") });
+  await send({ from, data: codeOf(codes, "ContractWallet") });
   await mine();
   return {
     fakeProxy: addressAt(nonce),
     batch: addressAt(nonce + 1),
     fickle: addressAt(nonce + 2),
+    wallet: addressAt(nonce + 3),
   };
 };
 
@@ -290,8 +353,9 @@ const deployPayers = async ({ send, mine, nonce }: Hands & { nonce: number }) =>
 const fund = async ({ send, mine, tokens }: Hands & { tokens: Map<TokenName, Hex> }) => {
   const batch = addressAt(3 + tokens.size);
   const fickle = addressAt(4 + tokens.size);
+  const wallet = addressAt(5 + tokens.size);
   for (const to of tokens.values()) {
-    for (const holder of [...payers, batch, fickle]) {
+    for (const holder of [...payers, batch, fickle, wallet]) {
       await send({ from, to, data: callData("mint", holder) });
     }
     for (const payer of payers) {
@@ -323,10 +387,10 @@ const codeOf = (codes: Record<string, Hex>, contract: string): Hex => {
  * that is not the usual one.
  */
 const catalogueOf = (chainId: string, tokens: ReadonlyMap<TokenName, Hex>): CatalogueData => {
-  const seed = openCatalogue(undefined, { withDevnet: true });
+  const seed = openCatalogue(undefined, [devnetSeed]);
   const usdc = seed.findToken(devnet.tokenId);
   if (usdc === undefined) throw new Error("the catalogue has no development chain");
-  const { chain: ofChain, ...ofToken } = usdc;
+  const { chain: ofChain, takesSuffix, ...ofToken } = usdc;
   const chain = { ...ofChain, id: chainId, caip2: `eip155:${chainId}` };
   const idOf = (id: string): string => (chainId === usualChainId ? id : `${id}-${chainId}`);
   const ofUsdc = { ...ofToken, chainId, id: idOf("usdc") };
@@ -339,6 +403,7 @@ const catalogueOf = (chainId: string, tokens: ReadonlyMap<TokenName, Hex>): Cata
       symbol,
       name: symbol,
       decimals,
+      ...(takingSuffix.has(name) && takesSuffix && { takesSuffix }),
     }));
   const coin = {
     ...ofUsdc,
@@ -349,6 +414,10 @@ const catalogueOf = (chainId: string, tokens: ReadonlyMap<TokenName, Hex>): Cata
   };
   return {
     chains: [chain],
-    tokens: [ofUsdc, ...more, { ...coin, name: "Coin", isNative: true, isStablecoin: false }],
+    tokens: [
+      { ...ofUsdc, ...(takesSuffix && { takesSuffix }) },
+      ...more,
+      { ...coin, name: "Coin", isNative: true, isStablecoin: false },
+    ],
   };
 };

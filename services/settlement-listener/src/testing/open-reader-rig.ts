@@ -2,10 +2,12 @@ import { randomBytes } from "node:crypto";
 import type { Hex } from "viem";
 import { devnet } from "@payment-links/contracts";
 import { type Clock, openLog, openMetrics, systemClock } from "@payment-links/runtime";
-import { openChainReaders } from "../evm/rpc/open-chain-readers.ts";
-import type { RpcTiming } from "../evm/rpc/provider/provider.ts";
-import type { LogFilter } from "../evm/rpc/reads/read-logs.ts";
-import { createRpcMetrics } from "../evm/rpc/rpc-metrics.ts";
+import { openChainReaders } from "../rpc/open-chain-readers.ts";
+import type { RpcTiming } from "../rpc/provider.ts";
+import { createEvmReads } from "../families/evm/create-evm-reads.ts";
+import { evmDialect } from "../families/evm/evm-family.ts";
+import type { LogFilter } from "../families/evm/reads/read-logs.ts";
+import { createRpcMetrics } from "../rpc/rpc-metrics.ts";
 import { type Chain, openChain } from "./open-chain.ts";
 import { openScriptedRpc } from "./scripted-rpc.ts";
 
@@ -59,7 +61,7 @@ export const openReaderRig = async (
     rangeBlocksMax = 1_000,
     isBloomKept = true,
     moreProxies = [],
-    ...options
+    ...given
   }: RigOptions = {},
 ) => {
   const opening = Array.from({ length: providerCount }, () =>
@@ -69,23 +71,25 @@ export const openReaderRig = async (
   const metrics = openMetrics("test");
   const lines: string[] = [];
   const log = openLog({ service: "test", level: "trace" }, { write: (line) => lines.push(line) });
-  const readers = openChainReaders({
+  const options = {
     chainId: chain.chainId,
+    dialect: evmDialect({ chainName: chain.chainId }),
     // A key in the path, as with the big providers: it must not come out anywhere.
     urls: rpcs.map(({ url }) => `${url}v2/${urlKey}`),
-    proxies: [{ address: devnet.erc20FeeProxy, topic0 }, ...moreProxies],
     rangeBlocksMax,
-    isBloomKept,
-    clock: options.clock ?? systemClock,
+    clock: given.clock ?? systemClock,
     log,
     metrics: createRpcMetrics(metrics),
-    timing: { ...quick, ...options.timing },
-  });
+    timing: { ...quick, ...given.timing },
+  };
+  const proxies: readonly LogFilter[] = [{ address: devnet.erc20FeeProxy, topic0 }, ...moreProxies];
+  const readers = openChainReaders(options, (asking) =>
+    createEvmReads(asking, { proxies, isBloomKept }),
+  );
   const [rpc] = rpcs;
   if (rpc === undefined) throw new RangeError("a rig has a provider");
   return {
     reader: readers.reader,
-    readerExcept: readers.readerExcept,
     witnesses: readers.witnesses,
     closeReaders: () => readers.close(),
     rpc,

@@ -5,17 +5,19 @@ import { join } from "node:path";
 import type * as z from "zod";
 import { transact } from "@payment-links/postgres";
 import {
+  type DepositState,
   type PaymentLinkState,
   type SettlementState,
+  type chainAdvanced,
   createCatalogue,
-  toEip55,
   topics,
+  tronFromHex,
 } from "@payment-links/contracts";
 import { openTestGround, serveForTest } from "@payment-links/process/testing";
 import { readConfig, systemClock } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { hearLink } from "./hear-link.ts";
-import type { ChainOverride } from "../evm/chain/chain-settings.ts";
+import type { ChainOverride } from "../watch/chain/chain-settings.ts";
 import {
   createSettlementListener,
   settlementListenerConfig,
@@ -46,6 +48,7 @@ export const openWatchRig = async (
   urls: readonly string[] = [chain.url],
 ) => {
   const catalogue = createCatalogue(chain.catalogueData);
+  const isTron = catalogue.chains[0]?.chainType === "TVM";
   const testGround = await openTestGround({
     name: "settlement-listener",
     migration: settlementListenerMigration,
@@ -53,13 +56,16 @@ export const openWatchRig = async (
   });
   const { bus, ground, pool } = testGround;
   const told: { key: string | undefined; data: z.input<typeof SettlementState> }[] = [];
+  const deposits: { type: string; deposit: z.input<typeof DepositState> }[] = [];
   await bus.subscribe({
     group: "test",
     topics: [topics.settlements],
     handle: async (records) => {
-      for (const { key, value } of records) {
-        const data = JSON.parse(value?.toString() ?? "null") as z.input<typeof SettlementState>;
-        told.push({ key, data });
+      for (const { headers, key, value } of records) {
+        const data = JSON.parse(value?.toString() ?? "null");
+        const type = headers["ce_type"] ?? "";
+        if (type.startsWith("deposit.")) deposits.push({ type, deposit: data });
+        else told.push({ key, data });
       }
       return { handledCount: records.length };
     },
@@ -91,15 +97,24 @@ export const openWatchRig = async (
     sampleLink: (change: Partial<PaymentLinkState> = {}): PaymentLinkState =>
       sampleLink({
         chainId: chain.chainId,
-        tokenAddress: toEip55(catalogue.tokens[0]?.address ?? ""),
-        destinationAddress: owner,
+        tokenAddress: catalogue.tokens[0]?.address ?? "",
+        destinationAddress: isTron ? tronFromHex(owner) : owner,
         paymentReference: randomBytes(16).toString("hex"),
         ...change,
       }),
-    hear: (link: PaymentLinkState) => transact(pool, (tx) => hearLink(systemClock)(tx, { link })),
+    hear: (link: PaymentLinkState) =>
+      transact(pool, (tx) => hearLink(systemClock, catalogue)(tx, { link })),
     readStatus,
     /** What was published of a link's payments, oldest first. */
     told: (linkId: string) => told.filter(({ key }) => key === linkId).map(({ data }) => data),
+    /** How far others were told that the chain is, oldest first. */
+    advances: () =>
+      told
+        .filter(({ key }) => key === chain.chainId)
+        .map(({ data }) => data as unknown as z.input<typeof chainAdvanced.data>),
+    /** What was published of deposits to an address, oldest first. */
+    deposits: (address: string) =>
+      deposits.filter(({ deposit }) => deposit.destinationAddress === address),
     /** Waits until everything up to the chain's present head has been scanned. */
     caughtUp: () =>
       waitUntil("the chain is scanned", async () => {

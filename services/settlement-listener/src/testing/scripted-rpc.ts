@@ -361,9 +361,7 @@ const answer = async (
   }
   if (call.method === "eth_getLogs") return answerLogs(target, call, faults);
   const stale = find(faults, "stale_head");
-  return stale === undefined
-    ? forward(target, call)
-    : answerBehind(target, call, await headOf(target, stale.blockCount));
+  return stale === undefined ? forward(target, call) : answerBehind(target, call, stale);
 };
 
 const answerLogs = async (
@@ -489,7 +487,12 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** A node whose head is lower: blocks, receipts and tags above it do not exist. */
-const answerBehind = async (target: string, call: Call, head: number): Promise<Reply> => {
+const answerBehind = async (
+  target: string,
+  call: Call,
+  { blockCount }: { blockCount: number },
+): Promise<Reply> => {
+  const head = await headOf(target, blockCount);
   if (call.method === "eth_blockNumber") return { ...ofCall(call), result: hex(head) };
   const [block] = call.params ?? [];
   if (call.method === "eth_getBlockByNumber" && block === "latest") {
@@ -500,10 +503,11 @@ const answerBehind = async (target: string, call: Call, head: number): Promise<R
   }
   const reply = await forward(target, call);
   const number = numberOf(reply.result);
-  if (number === undefined || number <= head) return reply;
+  if (number === undefined) return reply;
   if (block === "safe" || block === "finalized") {
-    return forward(target, { ...call, params: [hex(head), false] });
+    return forward(target, { ...call, params: [hex(Math.max(0, number - blockCount)), false] });
   }
+  if (number <= head) return reply;
   return { ...ofCall(call), result: null };
 };
 

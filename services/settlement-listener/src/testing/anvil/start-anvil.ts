@@ -1,41 +1,8 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { tmpdir } from "node:os";
-import { createInterface } from "node:readline";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "@payment-links/runtime";
+import { type RunningNode, startProgram } from "../start-program.ts";
 import { findAnvil } from "./find-programs.ts";
 
-const startMsMax = 30_000;
-const endMsMax = 10_000;
-const complaintCharactersMax = 2_000;
-
-/**
- * The node's standard input is a pipe whose other end we hold. However we end, the kernel closes
- * it; then the shell tells the node to end, and the node writes its state first. An orderly close
- * goes the same way.
- */
-const endWithParent = `
-exec 3<&0
-"$0" "$@" 3<&- &
-anvil=$!
-[ -z "$PID_FILE" ] || echo "$anvil" > "$PID_FILE"
-{ read -r _ <&3; kill -TERM "$anvil"; } 2>/dev/null &
-watch=$!
-wait "$anvil"
-code=$?
-kill "$watch" 2>/dev/null
-exit "$code"
-`;
-
-/** A node that runs on loopback. */
-export type Anvil = {
-  url: string;
-  /**
-   * Ends it within a bound; its state is written if a file was given for it. More calls do nothing.
-   */
-  close(): Promise<void>;
-};
+export type Anvil = RunningNode;
 
 /**
  * Starts a node of our own with the given flags, on the given port of 127.0.0.1 or a free one. It
@@ -45,7 +12,7 @@ export type Anvil = {
 export const startAnvil = async ({
   port = 0,
   flags,
-  pidFile = "",
+  pidFile,
   log,
 }: {
   port?: number | undefined;
@@ -53,72 +20,11 @@ export const startAnvil = async ({
   /** Where the node's process id is written. */
   pidFile?: string | undefined;
   log: Log;
-}): Promise<Anvil> => {
-  const program = findAnvil();
-  const address = ["--host", "127.0.0.1", "--port", String(port)];
-  const child = spawn("/bin/sh", ["-c", endWithParent, program, ...address, ...flags], {
-    // It reads files below the home directory, and needs nothing else of our environment.
-    env: { PATH: "/usr/bin:/bin", HOME: tmpdir(), PID_FILE: pidFile },
-    cwd: tmpdir(),
-    // A group of its own: a terminal's Ctrl-C must not end it before its clients have drained.
-    detached: true,
-    stdio: ["pipe", "pipe", "pipe"],
+}): Promise<Anvil> =>
+  await startProgram({
+    program: findAnvil(),
+    args: ["--host", "127.0.0.1", "--port", String(port), ...flags],
+    listening: /^Listening on 127\.0\.0\.1:(\d+)$/,
+    pidFile,
+    log,
   });
-  // A node that is gone reads nothing more; all that is written to it is the request to end.
-  child.stdin.on("error", () => undefined);
-  const exited = once(child, "exit").then(() => child.stdin.destroy());
-  const listening = await readPort(child).catch(async (error: unknown) => {
-    await end(child, exited);
-    throw error;
-  });
-  let closing: Promise<void> | undefined;
-  child.once("exit", (code, signal) => {
-    if (closing === undefined) log.error({ code, signal }, "the development chain ended by itself");
-  });
-  return {
-    url: `http://127.0.0.1:${listening}`,
-    close: () => (closing ??= end(child, exited)),
-  };
-};
-
-/**
- * The node prints where it listens; everything else it prints is read and dropped, or it would
- * stall.
- */
-const readPort = async (child: ChildProcess): Promise<number> => {
-  const { stdout, stderr } = child;
-  if (stdout === null || stderr === null) throw new Error("the node's output is a pipe");
-  let complaint = "";
-  stderr.setEncoding("utf8").on("data", (text: string) => {
-    complaint = `${complaint}${text}`.slice(-complaintCharactersMax);
-  });
-  const told = new Promise<number>((resolve, reject) => {
-    createInterface(stdout).on("line", (line) => {
-      const port = /^Listening on 127\.0\.0\.1:(\d+)$/.exec(line)?.[1];
-      if (port !== undefined) resolve(Number(port));
-    });
-    child.once("close", () => reject(new Error(`anvil did not start: ${complaint.trim()}`)));
-  });
-  const tooLate = new AbortController();
-  const late = sleep(startMsMax, undefined, { signal: tooLate.signal }).then(() => {
-    throw new Error(`anvil did not start within ${startMsMax} ms`);
-  });
-  // The promise that loses the race has nobody to catch its error.
-  late.catch(() => undefined);
-  return await Promise.race([told, late]).finally(() => tooLate.abort());
-};
-
-const end = async (child: ChildProcess, exited: Promise<unknown>): Promise<void> => {
-  child.stdin?.end();
-  const killer = setTimeout(() => killGroup(child), endMsMax);
-  await exited.finally(() => clearTimeout(killer));
-};
-
-const killGroup = ({ pid }: ChildProcess): void => {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, "SIGKILL");
-  } catch {
-    // It is gone already.
-  }
-};

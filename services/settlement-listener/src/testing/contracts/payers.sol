@@ -69,3 +69,13 @@ contract FicklePayer is BatchPayer {
     super.pay(proxy, payments);
   }
 }
+
+/// Does what it is told, as contract wallets do: of what it calls the transaction's calldata tells only in parts.
+contract ContractWallet {
+  function execute(address[] calldata to, bytes[] calldata data) external {
+    for (uint256 i = 0; i < to.length; i++) {
+      (bool isDone, ) = to[i].call(data[i]);
+      require(isDone, "a call failed");
+    }
+  }
+}

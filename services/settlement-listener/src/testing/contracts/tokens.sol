@@ -38,6 +38,11 @@ contract PlainToken {
     return true;
   }
 
+  function transfer(address to, uint256 value) external virtual returns (bool) {
+    move(msg.sender, to, value);
+    return true;
+  }
+
   function move(address from, address to, uint256 value) internal {
     balanceOf[from] -= value;
     balanceOf[to] += value;
@@ -56,6 +61,13 @@ contract FeeOnTransferToken is PlainToken {
     uint256 fee = value / 100;
     move(from, to, value - fee);
     move(from, collector, fee);
+    return true;
+  }
+
+  function transfer(address to, uint256 value) external override returns (bool) {
+    uint256 fee = value / 100;
+    move(msg.sender, to, value - fee);
+    move(msg.sender, collector, fee);
     return true;
   }
 }

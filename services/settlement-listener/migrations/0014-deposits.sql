@@ -1,0 +1,31 @@
+-- Where owners are paid: the destinations of the links heard of. A transfer there that names no link
+-- is a deposit. Addresses stay for ever, as a deposit that is known must be found again.
+CREATE TABLE owner_addresses (
+  chain_id text NOT NULL,
+  address text NOT NULL,
+  -- By which readers find what is new without missing what was committed late.
+  added_by xid8 NOT NULL DEFAULT pg_current_xact_id(),
+  PRIMARY KEY (chain_id, address)
+);
+CREATE INDEX owner_addresses_by_news ON owner_addresses (chain_id, added_by);
+
+-- A trigger, so that links which a process of before hears count as well.
+CREATE FUNCTION keep_owner_addresses() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+BEGIN
+  INSERT INTO owner_addresses (chain_id, address)
+  SELECT DISTINCT chain_id, destination_address FROM added
+  ORDER BY 1, 2
+  ON CONFLICT DO NOTHING;
+  RETURN NULL;
+END
+$$;
+LOCK TABLE links IN SHARE ROW EXCLUSIVE MODE;
+INSERT INTO owner_addresses (chain_id, address)
+SELECT DISTINCT chain_id, destination_address FROM links;
+CREATE TRIGGER links_added AFTER INSERT ON links REFERENCING NEW TABLE AS added
+  FOR EACH STATEMENT EXECUTE FUNCTION keep_owner_addresses();
+
+-- A deposit is kept like a payment whose link is the deposit's own id; `payer` is who sent it, and is
+-- null for payments that name a link.
+ALTER TABLE chain_transfers ADD COLUMN payer text;
+ALTER TABLE payments ADD COLUMN payer text;

@@ -1,0 +1,50 @@
+import type { ReaderGround } from "../../rpc/open-chain-readers.ts";
+import { readChain } from "../../rpc/read-chain.ts";
+import type { ChainReader } from "../../watch/chain-reader.ts";
+import type { BitcoinChain } from "./bitcoin-chain.ts";
+import {
+  blockQuestion,
+  hashQuestion,
+  heightQuestion,
+  transactionQuestion,
+} from "./node-answers.ts";
+import type { Payees } from "./payees.ts";
+import { createReadHeaders } from "./reads/read-headers.ts";
+import { createReadHeads } from "./reads/read-heads.ts";
+import { createReadPointers } from "./reads/read-pointers.ts";
+import { askKnown, createTransactionReads } from "./reads/read-transactions.ts";
+import { createReadWaiting } from "./reads/read-waiting.ts";
+import { createReadUsedNonces } from "./reads/read-used-nonces.ts";
+
+/** Reads Bitcoin: as every chain is read, and what its check against the catalogue asks. */
+export type BitcoinReader = ChainReader & {
+  /** Which chain the providers say they serve: the beginning of its genesis hash. */
+  readChain(): Promise<string>;
+  /** Whether the node finds transactions by their ids in all blocks (`txindex`). */
+  keepsTransactions(): Promise<boolean>;
+};
+
+/** The reads of one chain of Bitcoin over its providers. */
+export const createBitcoinReader = (
+  ground: ReaderGround,
+  chain: BitcoinChain,
+  payees: Payees,
+): BitcoinReader => ({
+  readHeads: createReadHeads(ground),
+  readHeaders: createReadHeaders(ground),
+  readPointers: createReadPointers(ground, payees),
+  ...createTransactionReads(ground, { chain, payees }),
+  readUsedNonces: createReadUsedNonces(ground),
+  readWaiting: createReadWaiting(ground, { chain, payees }),
+  readChain: () => readChain(ground, chain.chainName),
+  keepsTransactions: () =>
+    ground.turn.ask("the index of transactions", async (provider) => {
+      const [height] = await provider.ask([heightQuestion]);
+      // The coinbase of the first block is no transaction that can be asked for.
+      if (height === 0) return true;
+      const [hash] = await provider.ask([hashQuestion(height)]);
+      const [block] = await provider.ask([blockQuestion(hash)]);
+      const txids = block.transactions.slice(0, 1).map(({ txid }) => txid);
+      return (await askKnown(provider, txids.map(transactionQuestion))).length > 0;
+    }),
+});

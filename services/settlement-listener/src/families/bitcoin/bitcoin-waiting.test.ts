@@ -1,0 +1,144 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "@jest/globals";
+import type { PaymentLinkState } from "@payment-links/contracts";
+import { waitUntil } from "@payment-links/runtime/testing";
+import { needingBtcd } from "../../testing/bitcoin/needing-btcd.ts";
+import { type Front, openFront } from "../../testing/bitcoin/open-front.ts";
+import {
+  type BitcoinWatchRig,
+  type WatchedBitcoin,
+  openBitcoinWatchRig,
+  openWatchedBitcoin,
+  payeeOf,
+} from "../../testing/open-bitcoin-watch-rig.ts";
+
+const { describe, program } = await needingBtcd();
+
+const finalDepthBlocks = 4;
+/** Large enough to need two blocks on top of its own. */
+const large = 5_000_000n;
+
+describe("a payment that waits for a block", () => {
+  let chain: WatchedBitcoin;
+  let front: Front;
+  let rig: BitcoinWatchRig;
+  beforeAll(async () => {
+    chain = await openWatchedBitcoin(program);
+  });
+  afterAll(() => chain?.close());
+  beforeEach(async () => {
+    front = await openFront(chain);
+    rig = await openBitcoinWatchRig(chain, { finalDepthBlocks }, [front.url]);
+    await rig.service.start();
+  });
+  afterEach(async () => {
+    await rig.close();
+    await front.close();
+  });
+
+  /** How the payments of a transaction were told, in short. */
+  const story = (link: PaymentLinkState, txid: string) =>
+    rig
+      .told(link.id)
+      .filter(({ sourceTransaction }) => sourceTransaction === txid)
+      .map(({ blockNumber, isOrphaned, status }) => {
+        if (status !== "processing") return status;
+        if (isOrphaned === true) return "taken back";
+        return typeof blockNumber === "number" ? "in a block" : "waits";
+      });
+  const waitStory = (link: PaymentLinkState, txid: string, last: string) =>
+    waitUntil(`it ${last}`, () => story(link, txid).at(-1) === last);
+
+  test("is processing, then told with its block, and settles by its depth", async () => {
+    const link = await rig.hearNew();
+    await rig.caughtUp();
+    const txid = await chain.pay(payeeOf(link, large));
+    await waitStory(link, txid, "waits");
+    expect(rig.told(link.id)).toMatchObject([{ version: 1, blockNumber: null, amount: "0.05" }]);
+    await chain.mine();
+    await waitStory(link, txid, "in a block");
+    expect(rig.told(link.id).at(-1)).toMatchObject({
+      version: 2,
+      blockNumber: await chain.height(),
+    });
+    await chain.mine(2);
+    await waitStory(link, txid, "settled");
+    expect(story(link, txid)).toEqual(["waits", "in a block", "settled"]);
+    expect(new Set(rig.told(link.id).map(({ id }) => id)).size).toBe(1);
+  });
+
+  test("is taken back once another was sent in its stead, which is a payment itself; it fails when that is final", async () => {
+    const link = await rig.hearNew();
+    await rig.caughtUp();
+    const first = await chain.pay(payeeOf(link));
+    await waitStory(link, first, "waits");
+    const second = await chain.replace(first);
+    await waitStory(link, first, "taken back");
+    await waitStory(link, second, "waits");
+    await chain.mine();
+    await waitStory(link, second, "settled");
+    await chain.mine(finalDepthBlocks - 1);
+    await rig.caughtUp();
+    expect(story(link, first)).toEqual(["waits", "taken back"]);
+    await chain.mine();
+    await waitStory(link, first, "failed");
+    expect(story(link, second)).toEqual(["waits", "settled"]);
+  });
+
+  test("is taken back where its coins are spent elsewhere, and fails when that is final", async () => {
+    const link = await rig.hearNew();
+    await rig.caughtUp();
+    const txid = await chain.pay(payeeOf(link));
+    await waitStory(link, txid, "waits");
+    await chain.doubleSpend(txid);
+    await waitStory(link, txid, "taken back");
+    await chain.mine(1 + finalDepthBlocks);
+    await waitStory(link, txid, "failed");
+    expect(story(link, txid)).toEqual(["waits", "taken back", "failed"]);
+  });
+
+  test("is shown again where a node knows it again", async () => {
+    const link = await rig.hearNew();
+    await rig.caughtUp();
+    const txid = await chain.pay(payeeOf(link));
+    await waitStory(link, txid, "waits");
+    front.forget([txid]);
+    await waitStory(link, txid, "taken back");
+    front.beHonest();
+    await waitStory(link, txid, "waits");
+    await chain.mine();
+    await waitStory(link, txid, "settled");
+    expect(story(link, txid)).toEqual(["waits", "taken back", "waits", "settled"]);
+  });
+
+  test("is told once, also by a process that begins anew", async () => {
+    const link = await rig.hearNew();
+    await rig.caughtUp();
+    const txid = await chain.pay(payeeOf(link));
+    await waitStory(link, txid, "waits");
+    await rig.service.stop();
+    await rig.service.start();
+    const last = await rig.hearNew();
+    const lastTxid = await chain.pay(payeeOf(last));
+    await waitStory(last, lastTxid, "waits");
+    await chain.mine();
+    await waitStory(link, txid, "settled");
+    expect(story(link, txid)).toEqual(["waits", "settled"]);
+  });
+
+  test("is taken back by a reorg, told with its new block, and stays one payment", async () => {
+    const link = await rig.hearNew();
+    await rig.caughtUp();
+    const txid = await chain.pay(payeeOf(link, large));
+    await waitStory(link, txid, "waits");
+    await chain.mine();
+    await waitStory(link, txid, "in a block");
+    await chain.reorg(1);
+    await waitUntil("it is in a block again", () => {
+      const told = story(link, txid);
+      return told[2] === "taken back" && told.at(-1) === "in a block";
+    });
+    await chain.mine();
+    await waitStory(link, txid, "settled");
+    expect(new Set(rig.told(link.id).map(({ id }) => id)).size).toBe(1);
+  });
+});

@@ -1,0 +1,89 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "@jest/globals";
+import { waitUntil } from "@payment-links/runtime/testing";
+import { needingBtcd } from "../../testing/bitcoin/needing-btcd.ts";
+import {
+  type BitcoinWatchRig,
+  type WatchedBitcoin,
+  coin,
+  openBitcoinWatchRig,
+  openWatchedBitcoin,
+  payeeOf,
+} from "../../testing/open-bitcoin-watch-rig.ts";
+
+const { describe, program } = await needingBtcd();
+
+describe("watching Bitcoin", () => {
+  let chain: WatchedBitcoin;
+  let rig: BitcoinWatchRig;
+  beforeAll(async () => {
+    chain = await openWatchedBitcoin(program);
+  });
+  afterAll(() => chain?.close());
+  beforeEach(async () => {
+    rig = await openBitcoinWatchRig(chain);
+    await rig.service.start();
+  });
+  afterEach(() => rig.close());
+
+  test("a payment settles with the block that holds it, and is told with its transaction", async () => {
+    const link = await rig.hearNew();
+    await rig.caughtUp();
+    const txid = await chain.pay(payeeOf(link, 123_456n));
+    await chain.mine();
+    await rig.waitStatus(link.id, "settled");
+    expect(rig.told(link.id).at(-1)).toMatchObject({
+      source: "chain:local-bitcoin",
+      status: "settled",
+      amount: "0.00123456",
+      tokenAddress: "BTC",
+      chainId: "local-bitcoin",
+      destinationAddress: link.destinationAddress,
+      sourceTransaction: txid,
+    });
+  });
+
+  test.each([
+    ["0.05", 5_000_000n, 2],
+    ["1", coin, 5],
+  ])("one of %s BTC waits for more blocks", async (_, amount, blocks) => {
+    const link = await rig.hearNew();
+    await rig.caughtUp();
+    await chain.pay(payeeOf(link, amount));
+    await chain.mine(blocks);
+    await rig.caughtUp();
+    await rig.waitStatus(link.id, "processing");
+    await chain.mine();
+    await rig.waitStatus(link.id, "settled");
+  });
+
+  test("others are told how far the chain is while a large amount waits, and what it needs", async () => {
+    const link = await rig.hearNew();
+    await rig.caughtUp();
+    await chain.pay(payeeOf(link, 5_000_000n));
+    await chain.mine();
+    const headBlock = await chain.height();
+    await waitUntil("it is told", () => rig.advances().at(-1)?.headBlock === headBlock);
+    expect(rig.advances().at(-1)).toMatchObject({
+      settledTo: headBlock,
+      neededBlocks: 0,
+      neededByAmount: [
+        { from: "0.05", blocks: 2 },
+        { from: "1", blocks: 5 },
+      ],
+    });
+  });
+
+  test("of one transaction each payment waits for what its own amount needs", async () => {
+    const [small, large] = [await rig.hearNew(), await rig.hearNew()];
+    await rig.caughtUp();
+    await chain.payTogether([payeeOf(small), payeeOf(large, 5_000_000n)]);
+    await chain.mine();
+    await rig.waitStatus(small.id, "settled");
+    await chain.mine();
+    await rig.caughtUp();
+    expect(rig.told(large.id).at(-1)?.status).toBe("processing");
+    await chain.mine();
+    await rig.waitStatus(large.id, "settled");
+    expect(rig.told(small.id).filter(({ status }) => status === "settled")).toHaveLength(1);
+  });
+});

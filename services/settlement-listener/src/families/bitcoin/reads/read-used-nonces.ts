@@ -1,0 +1,93 @@
+import type { ReaderGround } from "../../../rpc/open-chain-readers.ts";
+import type { Provider } from "../../../rpc/provider.ts";
+import { RpcFault } from "../../../rpc/rpc-fault.ts";
+import type { ChainReader } from "../../../watch/chain-reader.ts";
+import {
+  blockQuestion,
+  heightQuestion,
+  transactionQuestion,
+  unspentQuestion,
+} from "../node-answers.ts";
+import { coinbase, outpointsOf } from "../verify-transaction.ts";
+import { askHeaders } from "./read-headers.ts";
+import { askKnown } from "./read-transactions.ts";
+
+/** So many blocks are looked through at once for who spent an output, the newest first. */
+const blocksAtOnce = 20;
+/** And so many at all, at each further turn older ones: two weeks. */
+const blocksMax = 2_016;
+const sendersMax = 1_000;
+/** What a block spends is kept of so many. */
+const keptBlocksMax = 40;
+
+/**
+ * Outputs stand for nonces, as each is spent once. A sender has used its nonce 0 once a block up to the
+ * given one spends any of them. Nodes tell who spent an output in no other way than by their blocks:
+ * these are read only while an output of the sender is not there.
+ */
+export const createReadUsedNonces = ({
+  turn,
+}: Pick<ReaderGround, "turn">): ChainReader["readUsedNonces"] => {
+  const spentIn = new Map<string, ReadonlySet<string>>();
+  /** Down to where the blocks have been looked through for a sender. */
+  const lookedDownTo = new Map<string, number>();
+
+  const spends = async (
+    provider: Provider,
+    range: { fromBlock: number; toBlock: number },
+    outpoints: readonly string[],
+  ): Promise<boolean> => {
+    if (range.toBlock < range.fromBlock) return false;
+    const headers = await askHeaders(provider, range);
+    if (headers.length < range.toBlock - range.fromBlock + 1) {
+      throw new RpcFault("behind", "a node that has not come so far");
+    }
+    for (const { hash } of headers.toReversed()) {
+      const spent = spentIn.get(hash) ?? (await askSpent(provider, hash));
+      spentIn.delete(hash);
+      spentIn.set(hash, spent);
+      for (const oldest of [...spentIn.keys()].slice(0, -keptBlocksMax)) spentIn.delete(oldest);
+      if (outpoints.some((outpoint) => spent.has(outpoint))) return true;
+    }
+    return false;
+  };
+
+  return async (sender, blockNumber) => {
+    // A coinbase is valid at one height only.
+    if (sender === coinbase) return blockNumber + 1;
+    const outpoints = outpointsOf(sender);
+    return turn.ask("what was spent", async (provider) => {
+      const areUnspent = await provider.askMany(outpoints.map(unspentQuestion));
+      const gone = outpoints.filter((_, index) => areUnspent[index] !== true);
+      // An output that is in no block yet is not spent in one.
+      if (!(await isAnyMined(provider, gone))) return 0;
+      const [height] = await provider.ask([heightQuestion]);
+      const fresh = { fromBlock: blockNumber + 1, toBlock: height };
+      // It is known who spent it, and that it is not final: no older block has to be looked through.
+      if (await spends(provider, fresh, outpoints)) return 0;
+      const newest = {
+        fromBlock: Math.max(0, blockNumber - blocksAtOnce + 1),
+        toBlock: blockNumber,
+      };
+      if (await spends(provider, newest, outpoints)) return 1;
+      const before = Math.min(lookedDownTo.get(sender) ?? newest.fromBlock, newest.fromBlock);
+      const lowest = Math.max(0, blockNumber - blocksMax, before - blocksAtOnce);
+      for (const oldest of [...lookedDownTo.keys()].slice(0, -sendersMax))
+        lookedDownTo.delete(oldest);
+      const isUsed = await spends(provider, { fromBlock: lowest, toBlock: before - 1 }, outpoints);
+      lookedDownTo.set(sender, Math.min(lowest, before));
+      return isUsed ? 1 : 0;
+    });
+  };
+};
+
+const isAnyMined = async (provider: Provider, outpoints: readonly string[]): Promise<boolean> => {
+  const txids = new Set(outpoints.map((outpoint) => outpoint.split(":")[0] ?? ""));
+  const known = await askKnown(provider, [...txids].map(transactionQuestion));
+  return known.some(({ blockHash }) => blockHash !== undefined);
+};
+
+const askSpent = async (provider: Provider, hash: string): Promise<ReadonlySet<string>> => {
+  const [{ transactions }] = await provider.ask([blockQuestion(hash)]);
+  return new Set(transactions.flatMap(({ inputs }) => inputs));
+};

@@ -1,0 +1,78 @@
+import type { ReaderGround } from "../../../rpc/open-chain-readers.ts";
+import type { Provider } from "../../../rpc/provider.ts";
+import type { ChainReader, WaitingTransaction } from "../../../watch/chain-reader.ts";
+import type { BitcoinChain } from "../bitcoin-chain.ts";
+import { mempoolQuestion, rawTransactionQuestion } from "../node-answers.ts";
+import type { Payees } from "../payees.ts";
+import { type PayeeOf, listTransfers, senderOf } from "../verify-transaction.ts";
+import { askKnown } from "./read-transactions.ts";
+
+/** What was read of the transactions that wait. It may be lost without harm. */
+type Mempool = {
+  /** Those that were read and still waited when they were last listed. */
+  read: Set<string>;
+  unread: string[];
+  /** Those that pay links. */
+  paying: Map<string, WaitingTransaction>;
+  restsUntilMs: number;
+};
+
+const noMempool = (): Mempool => ({
+  read: new Set(),
+  unread: [],
+  paying: new Map(),
+  restsUntilMs: 0,
+});
+
+/** So many transactions are read in one call: some minutes of the whole network's. */
+const readAtOnceMax = 2_000;
+/** A list names all that wait, so it is asked for the less often the longer it is: of 300,000 every 30 s. */
+const restMsPerTransaction = 0.1;
+/** More payments than that are not shown before they are mined. */
+const payingMax = 10_000;
+
+/** Reads what waits to be mined: which transactions these are, and then each of them once. */
+export const createReadWaiting = (
+  { clock, turn }: Pick<ReaderGround, "clock" | "turn">,
+  { chain, payees }: { chain: BitcoinChain; payees: Payees },
+): NonNullable<ChainReader["readWaiting"]> => {
+  const mempool = noMempool();
+  return async () => {
+    const payeeOf = await payees.read();
+    return turn.ask("what waits", async (provider) => {
+      if (mempool.unread.length === 0 && clock.elapsedMs() >= mempool.restsUntilMs) {
+        const count = await listAgain(provider, mempool);
+        mempool.restsUntilMs = clock.elapsedMs() + count * restMsPerTransaction;
+      }
+      await readSome(provider, mempool, { chain, payeeOf });
+      return { transactions: [...mempool.paying.values()], unreadCount: mempool.unread.length };
+    });
+  };
+};
+
+const listAgain = async (provider: Provider, mempool: Mempool): Promise<number> => {
+  const [txids] = await provider.ask([mempoolQuestion]);
+  const waiting = new Set(txids);
+  for (const txid of mempool.read) if (!waiting.has(txid)) mempool.read.delete(txid);
+  for (const txid of mempool.paying.keys()) if (!waiting.has(txid)) mempool.paying.delete(txid);
+  mempool.unread = txids.filter((txid) => !mempool.read.has(txid));
+  return txids.length;
+};
+
+const readSome = async (
+  provider: Provider,
+  mempool: Mempool,
+  { chain, payeeOf }: { chain: BitcoinChain; payeeOf: PayeeOf },
+): Promise<void> => {
+  const txids = mempool.unread.slice(0, readAtOnceMax);
+  // One that is not known any more was mined or replaced since.
+  const known = await askKnown(provider, txids.map(rawTransactionQuestion));
+  for (const transaction of known) {
+    const transfers = listTransfers(transaction, payeeOf, chain);
+    if (transfers.length === 0 || mempool.paying.size >= payingMax) continue;
+    const sender = { address: senderOf(transaction), nonce: 0 };
+    mempool.paying.set(transaction.txid, { transactionHash: transaction.txid, sender, transfers });
+  }
+  for (const txid of txids) mempool.read.add(txid);
+  mempool.unread = mempool.unread.slice(txids.length);
+};

@@ -1,0 +1,55 @@
+import { Decimal, referenceHashOf } from "@payment-links/contracts";
+import type { VerifiedTransfer } from "../../watch/chain-reader.ts";
+import type { BitcoinChain } from "./bitcoin-chain.ts";
+import type { BitcoinOutput, BitcoinTransaction } from "./read-raw.ts";
+
+/** The address of an owner that a script (scriptPubKey, in hex) pays; undefined if it is nobody's. */
+export type PayeeOf = (script: string) => string | undefined;
+
+/**
+ * The payments of a transaction: each output to an owner's address is one (txid and index name it for
+ * ever), and all of its value counts. An output of nothing is none.
+ */
+export const listTransfers = (
+  { outputs }: Pick<BitcoinTransaction, "outputs">,
+  payeeOf: PayeeOf,
+  { token }: Pick<BitcoinChain, "token">,
+): readonly VerifiedTransfer[] =>
+  outputs.flatMap(({ script, value }, index): VerifiedTransfer[] => {
+    const destinationAddress = value === 0n ? undefined : payeeOf(script);
+    if (destinationAddress === undefined) return [];
+    return [
+      {
+        referenceHash: referenceHashOf("BVM", { paymentReference: "", destinationAddress }),
+        ordinal: index,
+        tokenAddress: token.address,
+        destinationAddress,
+        amount: toAmount(value, token),
+      },
+    ];
+  });
+
+/** Whether a transaction pays an owner anything. */
+export const paysAny = (outputs: readonly BitcoinOutput[], payeeOf: PayeeOf): boolean =>
+  outputs.some(({ script, value }) => value > 0n && payeeOf(script) !== undefined);
+
+const toAmount = (value: bigint, { decimals }: BitcoinChain["token"]): Decimal =>
+  new Decimal(value.toString()).div(new Decimal(10).pow(decimals));
+
+export const coinbase = "coinbase";
+/** More inputs than a payer's wallet needs; each is 70 bytes of a row. */
+const inputsMax = 50;
+
+/**
+ * Whose transaction it is: what it spends, as each of these can be spent once. Of very many inputs the
+ * first ones; a coinbase spends nothing.
+ */
+export const senderOf = ({
+  inputs,
+  isCoinbase,
+}: Pick<BitcoinTransaction, "inputs" | "isCoinbase">): string =>
+  isCoinbase ? coinbase : inputs.slice(0, inputsMax).join(" ");
+
+/** What a sender spends. */
+export const outpointsOf = (sender: string): readonly string[] =>
+  sender === coinbase ? [] : sender.split(" ");

@@ -1,0 +1,102 @@
+import { type Address, type Hex, getAddress, toEventSelector } from "viem";
+
+/** A log as a receipt holds it. */
+export type EventLog = { address: Hex; topics: readonly Hex[]; data: Hex };
+
+/**
+ * What a fee proxy said: whom it paid, and for which reference. `token` is null for a native coin.
+ */
+export type ProxyEvent = {
+  referenceHash: Hex;
+  token: Address | null;
+  destination: Address;
+  /** In base units, as the payer asked for it; of a token's transfer it proves nothing. */
+  amount: bigint;
+};
+
+/** An ERC-20 token's own word that it has moved base units. */
+export type TokenTransfer = { token: Hex; destination: Address; amount: bigint };
+
+/** An event: its first topic, how many topics it has, and how many words its data. */
+type EventShape = { topic0: Hex; topicCount: number; wordCount: number };
+
+/** The event of Request Network's ERC20FeeProxy: its one indexed field is the reference. */
+export const erc20ProxyEvent = {
+  topic0: toEventSelector(
+    "TransferWithReferenceAndFee(address,address,uint256,bytes,uint256,address)",
+  ),
+  topicCount: 2,
+  // Token, destination, amount, fee, whom the fee goes to.
+  wordCount: 5,
+} as const;
+
+/** The event of Request Network's EthereumFeeProxy, which names no token. */
+export const nativeProxyEvent = {
+  topic0: toEventSelector("TransferWithReferenceAndFee(address,uint256,bytes,uint256,address)"),
+  topicCount: 2,
+  // Destination, amount, fee, whom the fee goes to.
+  wordCount: 4,
+} as const;
+
+/** ERC-20's event. Its indexed fields are who sent and who got it. */
+export const transferEvent = {
+  topic0: toEventSelector("Transfer(address,address,uint256)"),
+  topicCount: 3,
+  wordCount: 1,
+} as const;
+
+/**
+ * Decodes an ERC20FeeProxy's event; undefined where the log is none. The reference is indexed, so
+ * that the log holds its keccak256 alone.
+ */
+export const decodeErc20ProxyEvent = (log: EventLog): ProxyEvent | undefined => {
+  if (!hasShape(log, erc20ProxyEvent)) return undefined;
+  return {
+    referenceHash: topicOf(log, 1),
+    token: addressOf(wordOf(log, 0)),
+    destination: addressOf(wordOf(log, 1)),
+    amount: BigInt(wordOf(log, 2)),
+  };
+};
+
+/** Decodes an EthereumFeeProxy's event; undefined where the log is none. */
+export const decodeNativeProxyEvent = (log: EventLog): ProxyEvent | undefined => {
+  if (!hasShape(log, nativeProxyEvent)) return undefined;
+  return {
+    referenceHash: topicOf(log, 1),
+    token: null,
+    destination: addressOf(wordOf(log, 0)),
+    amount: BigInt(wordOf(log, 1)),
+  };
+};
+
+/** Decodes ERC-20's Transfer: who got how many base units. Undefined where the log is none. */
+export const decodeTokenTransfer = (log: EventLog): TokenTransfer | undefined => {
+  if (!hasShape(log, transferEvent)) return undefined;
+  const destination = addressOf(topicOf(log, 2));
+  return { token: log.address, destination, amount: BigInt(wordOf(log, 0)) };
+};
+
+/** Who sent what a token's `Transfer` tells of. */
+export const payerOf = (log: EventLog): Address => addressOf(topicOf(log, 1));
+
+const prefixLength = 2;
+const wordLength = 64;
+const addressLength = 40;
+
+/** A word of a log's data, which has it. */
+const wordOf = ({ data }: EventLog, index: number): Hex => {
+  const from = prefixLength + index * wordLength;
+  return `0x${data.slice(from, from + wordLength)}`;
+};
+
+/** The address in a word, in EIP-55 form. What stands before it counts for nothing, as in Solidity. */
+const addressOf = (word: Hex): Address => getAddress(`0x${word.slice(-addressLength)}`);
+
+/** Whether a log has just the topics and words of an event. */
+const hasShape = ({ topics, data }: EventLog, event: EventShape): boolean =>
+  topics[0] === event.topic0 &&
+  topics.length === event.topicCount &&
+  data.length === prefixLength + event.wordCount * wordLength;
+
+const topicOf = ({ topics }: EventLog, index: number): Hex => topics[index] ?? "0x";

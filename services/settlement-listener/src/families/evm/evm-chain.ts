@@ -1,0 +1,51 @@
+import type { Hex } from "viem";
+import type { Catalogue, CatalogueChain, CatalogueToken } from "@payment-links/contracts";
+import { configFault } from "../config-fault.ts";
+import { erc20ProxyEvent, nativeProxyEvent } from "./decode-event.ts";
+import type { PayableChain } from "./verify-receipt.ts";
+
+/** A chain of EVM nodes: what counts on it. */
+export type EvmChain = PayableChain & {
+  id: string;
+  /** The decimal chain id that its nodes tell. */
+  chainName: string;
+  proxies: { erc20: Hex; ethereum: Hex | null };
+};
+
+/** Reads a chain of the catalogue; throws ConfigError where nobody can be paid on it. */
+export const evmChainOf = (
+  { tokens: all }: Pick<Catalogue, "tokens">,
+  { id, feeProxies }: Pick<CatalogueChain, "id" | "feeProxies">,
+): EvmChain => {
+  if (feeProxies === undefined)
+    throw configFault(`the catalogue has no fee proxies on chain ${id}`);
+  const tokens = all.filter((token) => token.chainId === id);
+  const contracts = tokens.filter((token) => !token.isNative);
+  return {
+    id,
+    chainName: id,
+    proxies: {
+      erc20: lower(feeProxies.erc20),
+      ethereum: feeProxies.ethereum === null ? null : lower(feeProxies.ethereum),
+    },
+    tokens: new Map(
+      contracts.map((token): [string, CatalogueToken] => [lower(token.address), token]),
+    ),
+    nativeToken: tokens.find((token) => token.isNative),
+    showAddress: (address) => address,
+  };
+};
+
+/** What the fee proxies of a chain emit: the one filter by which it is read. */
+export const proxyEventsOf = ({
+  proxies,
+  nativeToken,
+}: EvmChain): readonly { address: Hex; topic0: Hex }[] => [
+  { address: proxies.erc20, topic0: erc20ProxyEvent.topic0 },
+  ...(proxies.ethereum === null || nativeToken === undefined
+    ? []
+    : [{ address: proxies.ethereum, topic0: nativeProxyEvent.topic0 } as const]),
+];
+
+/** Nodes answer in lowercase, the catalogue in EIP-55 form, which it has checked. */
+const lower = (address: string): Hex => address.toLowerCase() as Hex;

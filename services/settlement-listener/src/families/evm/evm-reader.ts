@@ -1,0 +1,44 @@
+import type { Hex } from "viem";
+import type { ChainReader, TransactionReceipt } from "../../watch/chain-reader.ts";
+import type { EvmHeader, EvmReads, EvmReceipt, TransactionCall } from "./evm-reads.ts";
+import type { Payees } from "./reads/payees.ts";
+import { type IsOwner, type PayableChain, mayHaveSuffix, verifyReceipt } from "./verify-receipt.ts";
+
+/** Reads an EVM chain: as every chain is read, and what its check against the catalogue asks. */
+export type EvmReader = ChainReader<EvmHeader> & Pick<EvmReads, "readCode" | "call" | "readChain">;
+
+/** Turns what EVM nodes say into what a watch is told: logs only point, receipts are verified. */
+export const createEvmReader = (
+  reads: EvmReads,
+  chain: PayableChain,
+  payees: Pick<Payees, "known"> = nobody,
+): EvmReader => ({
+  ...reads,
+  readPointers: async (range) => {
+    const { logs, ...read } = await reads.readLogs(range);
+    return { ...read, pointers: logs };
+  },
+  readReceipts: async (hashes: readonly Hex[]) => {
+    const [receipts, isOwner] = await Promise.all([reads.readReceipts(hashes), payees.known()]);
+    const asked = [...receipts].flatMap(([hash, one]) => (mayHaveSuffix(one, chain) ? hash : []));
+    const calls = await reads.readCalls(asked);
+    return new Map(
+      [...receipts].map(([hash, receipt]): [string, TransactionReceipt] => [
+        hash,
+        judge(receipt, chain, { isOwner, call: calls.get(hash) }),
+      ]),
+    );
+  },
+});
+
+const nobody = { known: async () => () => false };
+
+const judge = (
+  receipt: EvmReceipt,
+  chain: PayableChain,
+  { isOwner, call }: { isOwner: IsOwner; call: TransactionCall | undefined },
+): TransactionReceipt => {
+  const { blockHash, blockNumber, from, transactionHash, ...evidence } = receipt;
+  const transfers = verifyReceipt(receipt, chain, isOwner, call && { ...call, from });
+  return { transactionHash, blockNumber, blockHash, sender: from, transfers, evidence };
+};

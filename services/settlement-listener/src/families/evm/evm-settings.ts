@@ -1,0 +1,47 @@
+import { devnet } from "@payment-links/contracts";
+import type { ChainOverride, ChainSettings } from "../../watch/chain/chain-settings.ts";
+
+/**
+ * A payment settles by `finalized` where that takes seconds, and elsewhere by `safe` (posted to the
+ * chain below, or justified). The depths are those at which exchanges and indexers call a block
+ * final.
+ */
+const common: ChainSettings = {
+  finality: "finalized",
+  headLagBlocks: 1,
+  finalDepthBlocks: 65,
+  rangeBlocksMax: 2_000,
+  pollMs: 2_000,
+  isDisposable: false,
+};
+
+const byChain: Readonly<Record<string, Partial<ChainSettings>>> = {
+  // Ethereum and its test network: a block in 12 s, final after about 13 minutes.
+  "1": { finality: "safe", pollMs: 4_000 },
+  "11155111": { finality: "safe", pollMs: 4_000 },
+  // OP Mainnet, Base: a block in 2 s, safe once it is posted to Ethereum.
+  "10": { finality: "safe", headLagBlocks: 2, finalDepthBlocks: 900 },
+  "8453": { finality: "safe", headLagBlocks: 2, finalDepthBlocks: 900 },
+  "84532": { finality: "safe", headLagBlocks: 2, finalDepthBlocks: 900 },
+  // Polygon PoS: final by milestones within seconds.
+  "137": { headLagBlocks: 2, finalDepthBlocks: 200 },
+  // Arbitrum One: four blocks in a second.
+  "42161": { finality: "safe", headLagBlocks: 8, finalDepthBlocks: 4_800, pollMs: 1_000 },
+  // Avalanche: what is accepted is final.
+  "43114": { headLagBlocks: 1, finalDepthBlocks: 30 },
+  // One node, alone, which mines a block per transaction.
+  [devnet.chainId]: {
+    finality: { blocks: 1 },
+    headLagBlocks: 0,
+    finalDepthBlocks: 64,
+    pollMs: 250,
+    isDisposable: true,
+  },
+};
+
+/** The settings of an EVM chain: what is known of it, under what the operator says. */
+export const evmSettings = (chainId: string, override: ChainOverride = {}): ChainSettings => ({
+  ...common,
+  ...byChain[chainId],
+  ...override,
+});

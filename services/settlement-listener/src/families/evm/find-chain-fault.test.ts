@@ -1,0 +1,58 @@
+import { describe, expect, test } from "@jest/globals";
+import { type Hex, encodeAbiParameters, numberToHex, stringToHex } from "viem";
+import { openCatalogue } from "@payment-links/contracts";
+import { findChainFault } from "./find-chain-fault.ts";
+import { evmChainOf } from "./evm-chain.ts";
+
+/** A chain of which the catalogue knows one token, USDC with 6 decimals. */
+const catalogue = openCatalogue();
+const base = evmChainOf(
+  catalogue,
+  catalogue.chains.find(({ id }) => id === "8453") ?? { id: "8453" },
+);
+const usdc = [...base.tokens].filter(([, { symbol }]) => symbol === "USDC");
+const chain = { ...base, tokens: new Map(usdc) };
+
+const six = numberToHex(6, { size: 32 });
+const asString = (text: string): Hex => encodeAbiParameters([{ type: "string" }], [text]);
+const symbolCall = "0x95d89b41";
+
+/** What is wrong with a chain whose token answers so. */
+const faultOf = async ({ decimals = six, symbol = asString("USDC") }: Record<string, Hex>) => {
+  const fault = await findChainFault(chain, {
+    readChain: async () => "8453",
+    readCode: async () => "0x01",
+    call: async (_to, data) => (data === symbolCall ? symbol : decimals),
+  });
+  return fault?.replace(/^token \S+ at \S+: /, "");
+};
+
+describe("a token's own word", () => {
+  test.each([
+    ["an ABI string", asString("USDC")],
+    ["an ABI string in another case", asString("UsdC")],
+    ["32 bytes padded with 0, as the oldest contracts answer", stringToHex("USDC", { size: 32 })],
+  ])("its symbol may be %s", async (_form, symbol) => {
+    expect(await faultOf({ symbol })).toBeUndefined();
+  });
+
+  test.each([
+    ["nothing", "0x", "null"],
+    ["half a word", "0x0102", "null"],
+    ["longer than a symbol can be", asString("x".repeat(300)), "null"],
+    ["megabytes", asString("USDC".repeat(500_000)), "null"],
+    ["of a place outside of it", `0x${"ff".repeat(64)}`, "null"],
+    ["of a length that is not there", `0x${"20".padStart(64, "0")}${"ff".repeat(32)}`, "null"],
+    ["another one", asString("USDT"), '"USDT"'],
+  ] as [string, Hex, string][])("a symbol that is %s is a fault", async (_what, symbol, shown) => {
+    expect(await faultOf({ symbol })).toBe(`the symbol is ${shown}, not USDC`);
+  });
+
+  test.each([
+    ["nothing", "0x", "not told"],
+    ["two words", `${six}${six.slice(2)}`, "not told"],
+    ["another number", numberToHex(2n ** 256n - 1n), String(2n ** 256n - 1n)],
+  ] as [string, Hex, string][])("decimals that are %s are a fault", async (_, decimals, shown) => {
+    expect(await faultOf({ decimals })).toBe(`decimals are ${shown}, not 6`);
+  });
+});

@@ -1,0 +1,87 @@
+import { once } from "node:events";
+import { type Server, createServer } from "node:http";
+import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import type { Hex } from "viem";
+import { openLog, openMetrics, systemClock } from "@payment-links/runtime";
+import { openChainReaders } from "../../../rpc/open-chain-readers.ts";
+import type { ChainReaders } from "../../../watch/chain-reader.ts";
+import { createEvmReads } from "../create-evm-reads.ts";
+import { evmDialect } from "../evm-family.ts";
+import type { EvmReads } from "../evm-reads.ts";
+import { createRpcMetrics } from "../../../rpc/rpc-metrics.ts";
+
+/** Two of them are more than one answer may hold. */
+const dataBytes = 9 * 1024 * 1024;
+const address = `0x${"11".repeat(20)}` as const;
+
+type Call = { id: number; method: string; params: [Hex?] };
+
+/** The receipt of any transaction that is asked for, with a log that no real payment has. */
+const receiptOf = (hash: Hex) => ({
+  transactionHash: hash,
+  blockNumber: "0x1",
+  blockHash: `0x${"22".repeat(32)}`,
+  status: "0x1",
+  from: address,
+  logs: [{ address, topics: [], data: `0x${"00".repeat(dataBytes)}`, logIndex: "0x0" }],
+});
+
+/** How many calls of a batch the node answers; the others get geth's error for what no longer fits. */
+let callsAnsweredMax: number;
+let server: Server;
+let readers: ChainReaders<EvmReads>;
+beforeEach(async () => {
+  callsAnsweredMax = Infinity;
+  server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const asked = JSON.parse(Buffer.concat(chunks).toString()) as Call | Call[];
+      const answers = [asked].flat().map(({ id, method, params: [hash] }, index) =>
+        index < callsAnsweredMax
+          ? {
+              id,
+              result: method === "eth_chainId" || hash === undefined ? "0x0" : receiptOf(hash),
+            }
+          : { id, error: { code: -32003, message: "response too large" } },
+      );
+      response.end(JSON.stringify(Array.isArray(asked) ? answers : answers[0]));
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const place = server.address();
+  const port = typeof place === "object" && place !== null ? place.port : 0;
+  const options = {
+    chainId: "0",
+    dialect: evmDialect({ chainName: "0" }),
+    urls: [`http://127.0.0.1:${port}`],
+    rangeBlocksMax: 1,
+    // This test is about size, not speed: 27 MB take a busy machine a while.
+    timing: { timeoutMs: 100_000, askingMsMax: 100_000 },
+    clock: systemClock,
+    log: openLog({ service: "test", level: "fatal" }),
+    metrics: createRpcMetrics(openMetrics("test")),
+  };
+  readers = openChainReaders(options, (asking) =>
+    createEvmReads(asking, { proxies: [], isBloomKept: false }),
+  );
+});
+afterEach(() => {
+  readers.close();
+  server.close();
+  server.closeAllConnections();
+});
+
+test("receipts that are too large for one answer together are read in several", async () => {
+  const hashes = ["aa", "bb", "cc"].map((byte): Hex => `0x${byte.repeat(32)}`);
+  const receipts = await readers.reader.readReceipts(hashes);
+  expect([...receipts.keys()]).toEqual(hashes);
+}, 120_000);
+
+test("a batch of which a node answers as much as fits is asked for in parts", async () => {
+  callsAnsweredMax = 1;
+  const hashes = ["aa", "bb", "cc"].map((byte): Hex => `0x${byte.repeat(32)}`);
+  const receipts = await readers.reader.readReceipts(hashes);
+  expect([...receipts.keys()]).toEqual(hashes);
+}, 120_000);

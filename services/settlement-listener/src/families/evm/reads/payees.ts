@@ -1,0 +1,65 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Hex } from "viem";
+import type { Owners } from "../../../watch/chain/owners.ts";
+import type { IsOwner } from "../verify-receipt.ts";
+import { type Bloom, type BloomTest, createBloomTest, falseShareOf } from "./bloom.ts";
+
+/** Owners as logs name whom a token's transfer went to. */
+export type KnownPayees = {
+  all: readonly Hex[];
+  isPayee: (topic: Hex) => boolean;
+  /** Those to whom blocks with these blooms may hold a transfer: all, where few would be left out. */
+  listHeld: (blooms: readonly Bloom[]) => Promise<readonly Hex[]>;
+};
+
+/** Owners of a chain in the form in which EVM nodes are asked for them. */
+export type Payees = {
+  /** All that are heard of by now. */
+  read: () => Promise<KnownPayees>;
+  /** Whether an address, in EIP-55 form, is one of them: also where another process read its logs. */
+  known: () => Promise<IsOwner>;
+};
+
+/** Each takes a hash at first: others get their turn between so many. */
+const testedAtOnceMax = 500;
+/** Looking for owners in blooms costs more than naming them where so many are taken for held. */
+const falseShareMax = 0.5;
+
+/** Keeps owners in the form of EVM; each is brought into it once. */
+export const openPayees = (owners: Owners, addressOf: (address: string) => Hex): Payees => {
+  const all: Hex[] = [];
+  const tests: BloomTest[] = [];
+  const topics = new Set<Hex>();
+  const addresses = new Set<string>();
+  const keep = (list: readonly string[]): void => {
+    for (let at = all.length; at < list.length; at += 1) {
+      const address = list[at] ?? "";
+      const topic = topicOf(addressOf(address));
+      addresses.add(address);
+      topics.add(topic);
+      all.push(topic);
+    }
+  };
+  const listHeld = async (blooms: readonly Bloom[]): Promise<readonly Hex[]> => {
+    if (falseShareOf(blooms) > falseShareMax) return all;
+    const held: Hex[] = [];
+    for (const [index, topic] of all.entries()) {
+      const mayHold = (tests[index] ??= createBloomTest([topic]));
+      if (blooms.some(mayHold)) held.push(topic);
+      if (index % testedAtOnceMax === testedAtOnceMax - 1) await nextTurn();
+    }
+    return held;
+  };
+  return {
+    read: async () => {
+      keep(await owners.read());
+      return { all, isPayee: (topic) => topics.has(topic), listHeld };
+    },
+    known: async () => {
+      keep(await owners.read());
+      return (address) => addresses.has(address);
+    },
+  };
+};
+
+const topicOf = (address: Hex): Hex => `0x${"0".repeat(24)}${address.slice(2).toLowerCase()}`;

@@ -1,0 +1,41 @@
+import type { Hex } from "viem";
+
+/**
+ * Each question has the node look through the blocks once, so as many owners as a host's bound on a
+ * request bears; geth takes a thousand values for one topic, which is what is asked for from then on
+ * where a provider has refused more.
+ */
+export const payeesPerQuestion = { atFirst: 10_000, afterRefusal: 1_000 };
+
+/** Some bytes of a question, an owner in it, and a log in its answer, as JSON. */
+const bytesOf = { question: 500, payee: 69, log: 700 };
+
+/** A question for tokens' transfers: to these owners, or to anybody. */
+export type DepositQuestion = { to: readonly Hex[] | undefined };
+
+/**
+ * Decides how tokens' transfers to owners are asked for, by what it costs on the wire: the transfers to
+ * owners by name, so many at a time, or all there are.
+ */
+export const planDepositLogs = ({
+  blockCount,
+  payees,
+  payeesMax,
+  transfersPerBlock,
+}: {
+  blockCount: number;
+  payees: readonly Hex[];
+  /** How many of them one question names at most. */
+  payeesMax: number;
+  transfersPerBlock: number;
+}): readonly DepositQuestion[] => {
+  if (payees.length === 0) return [];
+  const chunkCount = Math.ceil(payees.length / payeesMax);
+  const named = chunkCount * bytesOf.question + payees.length * bytesOf.payee;
+  const all = bytesOf.question + blockCount * transfersPerBlock * bytesOf.log;
+  if (all < named) return [{ to: undefined }];
+  return Array.from({ length: chunkCount }, (_, index) => {
+    const at = index * payeesMax;
+    return { to: payees.slice(at, at + payeesMax) };
+  });
+};

@@ -1,0 +1,55 @@
+import { readFile } from "node:fs/promises";
+import { expect, test } from "@jest/globals";
+import { classifyError } from "./classify-error.ts";
+import { readChainTransaction, readHeader, readPlacedLogs, readReceipt } from "./node-answers.ts";
+
+const recorded = JSON.parse(
+  await readFile(new URL("recorded/execution-apis.json", import.meta.url), "utf8"),
+);
+
+test("answers of geth, as its own specification's tests have them, are read", () => {
+  const block = recorded.finalizedBlock.result;
+  const { hash, parentHash, logsBloom } = block;
+  expect(readHeader(block)).toEqual({
+    number: 20,
+    hash,
+    parentHash,
+    timestampSeconds: 200,
+    logsBloom,
+  });
+  const [transaction] = block.transactions;
+  expect(readChainTransaction(transaction)).toEqual({
+    transactionHash: transaction.hash,
+    address: transaction.from,
+    nonce: 70,
+  });
+  const [log] = recorded.logsOfBlock.result;
+  const { address, topics, data, blockHash, transactionHash } = log;
+  expect(readPlacedLogs(recorded.logsOfBlock.result)).toEqual([
+    {
+      address,
+      topics,
+      data,
+      blockHash,
+      transactionHash,
+      blockNumber: 4,
+      logIndex: 0,
+      removed: false,
+      timestampSeconds: 40,
+    },
+  ]);
+  const receipt = recorded.receipt.result;
+  expect(readReceipt(receipt)).toEqual({
+    transactionHash: receipt.transactionHash,
+    blockNumber: 1,
+    blockHash: receipt.blockHash,
+    isSuccessful: true,
+    from: receipt.from,
+    logs: [],
+  });
+});
+
+test("a range that is none is too much asked, and never an empty answer", () => {
+  const { error } = recorded.reversedRange;
+  expect(classifyError("eth_getLogs", { ...error, status: 200 })).toBe("range");
+});

@@ -1,0 +1,42 @@
+import { type Address, type Hex, getAddress, keccak256, slice, toFunctionSelector } from "viem";
+import type { TransactionCall } from "./evm-reads.ts";
+
+/** A transfer whose calldata names a link: 16 bytes behind the arguments of ERC-20's `transfer`. */
+export type SuffixedTransfer = {
+  token: Hex;
+  /** In EIP-55 form. */
+  destination: Address;
+  /** In base units, as the payer asked for it. */
+  amount: bigint;
+  referenceHash: Hex;
+};
+
+const transferSelector = toFunctionSelector("transfer(address,uint256)");
+
+const selectorBytes = 4;
+const wordBytes = 32;
+const addressBytes = 20;
+const argumentsEnd = selectorBytes + 2 * wordBytes;
+const referenceBytes = 16;
+const prefixLength = "0x".length;
+const callLength = prefixLength + 2 * (argumentsEnd + referenceBytes);
+
+/**
+ * Reads a transaction's call; undefined where it is anything but a transfer with 16 bytes more. The
+ * address must be written as ABI encodes it: tokens differ in what they make of more than 20 bytes. How
+ * much arrived says the token's own log.
+ */
+export const readSuffix = ({ input, to }: TransactionCall): SuffixedTransfer | undefined => {
+  if (to === null || input.length !== callLength || !input.startsWith(transferSelector))
+    return undefined;
+  const addressAt = selectorBytes + wordBytes - addressBytes;
+  const padding = slice(input, selectorBytes, addressAt);
+  if (BigInt(padding) !== 0n) return undefined;
+  const amountAt = addressAt + addressBytes;
+  return {
+    token: to,
+    destination: getAddress(slice(input, addressAt, amountAt)),
+    amount: BigInt(slice(input, amountAt, argumentsEnd)),
+    referenceHash: keccak256(slice(input, argumentsEnd)),
+  };
+};

@@ -1,0 +1,196 @@
+import type { Address, Hex } from "viem";
+import { type CatalogueToken, Decimal } from "@payment-links/contracts";
+import { depositReference } from "../../domain/deposit.ts";
+import {
+  type EventLog,
+  type ProxyEvent,
+  type TokenTransfer,
+  decodeErc20ProxyEvent,
+  decodeNativeProxyEvent,
+  decodeTokenTransfer,
+  payerOf,
+} from "./decode-event.ts";
+import type { VerifiedTransfer } from "../../watch/chain-reader.ts";
+import type { TransactionCall } from "./evm-reads.ts";
+import { readSuffix } from "./transfer-suffix.ts";
+
+/** What of a chain decides whether a log is a payment; addresses are lowercase. */
+export type PayableChain = {
+  proxies: { erc20: string; ethereum: string | null };
+  /** The catalogue's tokens of the chain, by their address. */
+  tokens: ReadonlyMap<string, CatalogueToken>;
+  /** The chain's own coin, where links can ask for it. */
+  nativeToken: CatalogueToken | undefined;
+  /** An address in EIP-55 form as the family writes it. */
+  showAddress: (address: string) => string;
+};
+
+/** Whether an owner is paid at an address, in the form of the family. */
+export type IsOwner = (address: string) => boolean;
+
+/**
+ * The payments that a receipt proves. A proxy's event only points: it counts where it comes from
+ * the configured proxy, names a token of the catalogue, and the token's own `Transfer` to the same
+ * destination stands before it in the receipt. The amount is that transfer's, each used once: the
+ * nearest one of the very amount that the event names, else (a token that takes a fee) the nearest.
+ * Of a native coin the event itself is the proof, as the proxy makes the call. 0 is no payment.
+ * A transfer that no event has used is a payment where the transaction's calldata is that of the transfer
+ * and names a link, and its sender is whom the token names. What is left then, and went to an owner, is
+ * a deposit, unless the owner sent it.
+ */
+export const verifyReceipt = (
+  receipt: Logged,
+  chain: PayableChain,
+  isOwner: IsOwner = () => false,
+  sent?: SentCall,
+): readonly VerifiedTransfer[] => {
+  if (!receipt.isSuccessful) return [];
+  const { events, unused } = pairEvents(receipt, chain);
+  const suffixed = sent === undefined ? [] : takeSuffixed(sent, unused, chain);
+  const counts = new Map<string, number>();
+  const payments = [...events, ...suffixed].flatMap(
+    ({ amount, destination, referenceHash, token }): VerifiedTransfer[] =>
+      amount === 0n
+        ? []
+        : [
+            {
+              referenceHash,
+              ordinal: countUp(counts, referenceHash),
+              tokenAddress: token.address,
+              destinationAddress: chain.showAddress(destination),
+              amount: new Decimal(`${amount}e-${token.decimals}`),
+            },
+          ],
+  );
+  return [...payments, ...unused.flatMap((one) => depositOf(one, { chain, isOwner, counts }))];
+};
+
+type Logged = { isSuccessful: boolean; logs: readonly EventLog[] };
+
+/** What a transaction called, and who sent it, in lowercase. */
+type SentCall = TransactionCall & { from: string };
+
+/**
+ * Whether a transaction's calldata decides what its receipt proves: it may name a link where a transfer of
+ * its sender's, of a token that takes a suffix, is left by the events.
+ */
+export const mayHaveSuffix = (receipt: Logged & { from: string }, chain: PayableChain): boolean =>
+  receipt.isSuccessful &&
+  pairEvents(receipt, chain).unused.some((one) => isOfSender(one, receipt.from, chain));
+
+const isOfSender = (
+  { amount, destination, log, token }: LoggedTransfer,
+  sender: string,
+  { tokens }: PayableChain,
+): boolean => {
+  if (amount === 0n || tokens.get(token)?.takesSuffix === undefined) return false;
+  const payer = payerOf(log);
+  return payer.toLowerCase() === sender && payer !== destination;
+};
+
+/** The transfer that calldata names a link for: at most one, taken out of those that no event has used. */
+const takeSuffixed = (
+  { from, ...call }: SentCall,
+  unused: LoggedTransfer[],
+  chain: PayableChain,
+): readonly Proved[] => {
+  const suffixed = readSuffix(call);
+  const token = suffixed && chain.tokens.get(suffixed.token);
+  if (suffixed === undefined || token === undefined) return [];
+  const amount = takeTransfer(unused, suffixed.token, suffixed, (one) =>
+    isOfSender(one, from, chain),
+  );
+  return amount === undefined ? [] : [{ ...suffixed, token, amount }];
+};
+
+/** What proves a payment: the link that is named, and how many base units arrived where. */
+type Proved = {
+  referenceHash: Hex;
+  destination: Address;
+  token: CatalogueToken;
+  amount: bigint;
+};
+
+/** What the proxies' events prove, and the transfers that none of them has used. */
+const pairEvents = (
+  { logs }: Logged,
+  chain: PayableChain,
+): { events: readonly Proved[]; unused: LoggedTransfer[] } => {
+  const unused: LoggedTransfer[] = [];
+  const events = logs.flatMap((log) => {
+    const transfer = chain.tokens.has(log.address) ? decodeTokenTransfer(log) : undefined;
+    if (transfer !== undefined) unused.push({ ...transfer, log });
+    return verifyLog(log, unused, chain) ?? [];
+  });
+  return { events, unused };
+};
+
+/** A transfer, and the log that tells who sent it. */
+type LoggedTransfer = TokenTransfer & { log: EventLog };
+
+const depositOf = (
+  { amount, destination, log, token: address }: LoggedTransfer,
+  {
+    chain,
+    isOwner,
+    counts,
+  }: { chain: PayableChain; isOwner: IsOwner; counts: Map<string, number> },
+): VerifiedTransfer[] => {
+  const token = chain.tokens.get(address);
+  const destinationAddress = chain.showAddress(destination);
+  if (token === undefined || amount === 0n || !isOwner(destinationAddress)) return [];
+  const payer = chain.showAddress(payerOf(log));
+  if (payer === destinationAddress) return [];
+  const name = { tokenAddress: token.address, destinationAddress };
+  const referenceHash = depositReference(name);
+  return [
+    {
+      referenceHash,
+      ordinal: countUp(counts, referenceHash),
+      ...name,
+      amount: new Decimal(`${amount}e-${token.decimals}`),
+      payer,
+    },
+  ];
+};
+
+/** How many had a name before this one. */
+const countUp = (counts: Map<string, number>, name: string): number => {
+  const count = counts.get(name) ?? 0;
+  counts.set(name, count + 1);
+  return count;
+};
+
+const verifyLog = (
+  log: EventLog,
+  unused: LoggedTransfer[],
+  { proxies, tokens, nativeToken }: PayableChain,
+): Proved | undefined => {
+  if (log.address === proxies.ethereum) {
+    const event = decodeNativeProxyEvent(log);
+    return event === undefined || nativeToken === undefined
+      ? undefined
+      : { ...event, token: nativeToken };
+  }
+  if (log.address !== proxies.erc20) return undefined;
+  const event = decodeErc20ProxyEvent(log);
+  const address = event?.token?.toLowerCase() ?? "";
+  const token = tokens.get(address);
+  if (event === undefined || token === undefined) return undefined;
+  const amount = takeTransfer(unused, address, event);
+  return amount === undefined ? undefined : { ...event, token, amount };
+};
+
+/** Takes the transfer that is pointed to out of those that are left. */
+const takeTransfer = (
+  unused: LoggedTransfer[],
+  token: string,
+  { amount, destination }: Pick<ProxyEvent, "amount" | "destination">,
+  mayBe: (transfer: LoggedTransfer) => boolean = () => true,
+): bigint | undefined => {
+  const isCandidate = (transfer: LoggedTransfer) =>
+    transfer.token === token && transfer.destination === destination && mayBe(transfer);
+  const exact = unused.findLastIndex((one) => isCandidate(one) && one.amount === amount);
+  const index = exact === -1 ? unused.findLastIndex(isCandidate) : exact;
+  return index === -1 ? undefined : unused.splice(index, 1)[0]?.amount;
+};

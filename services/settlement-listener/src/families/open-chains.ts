@@ -1,0 +1,97 @@
+import type { AskSolana, ChainType } from "@payment-links/contracts";
+import type { Ground } from "@payment-links/process";
+import type { SettlementListenerConfig } from "../config.ts";
+import { createRpcMetrics } from "../rpc/rpc-metrics.ts";
+import { createChainMetrics } from "../watch/chain/chain-metrics.ts";
+import { openOwners } from "../watch/chain/owners.ts";
+import { createShare } from "../watch/lease.ts";
+import { type RunningWatch, startWatch } from "../watch/start-watch.ts";
+import { configFault } from "./config-fault.ts";
+import { bitcoinFamily } from "./bitcoin/bitcoin-family.ts";
+import { evmFamily } from "./evm/evm-family.ts";
+import type { Family } from "./family.ts";
+import { solanaFamily } from "./solana/solana-family.ts";
+import { tronFamily } from "./tron/tron-family.ts";
+
+/** The families that are watched. */
+const families: Partial<Record<ChainType, Family>> = {
+  BVM: bitcoinFamily,
+  EVM: evmFamily,
+  SVM: solanaFamily,
+  TVM: tronFamily,
+};
+
+/** The chains that a process leads before it lets other replicas go first. */
+const ledAtOnceMax = 10;
+
+/** The chains that are configured; nothing is asked of them before `start`. */
+export type Chains = {
+  ids: readonly string[];
+  start: () => void;
+  /** Those started and not stopped. */
+  watches: () => readonly RunningWatch[];
+  /** What a payer's transaction on Solana is made of; rejects where nobody can tell. */
+  askSolana: AskSolana;
+  /** Lets the steps under way end, and gives every lead up. */
+  stop: () => Promise<void>;
+};
+
+/**
+ * Opens the configured chains; throws ConfigError where nobody can be paid on one.
+ */
+export const openChains = (
+  ground: Ground,
+  { rpcUrls, chainOverrides }: Pick<SettlementListenerConfig, "rpcUrls" | "chainOverrides">,
+  {
+    listOwners,
+    wakeRelay,
+  }: { wakeRelay: () => void; listOwners: (chainId: string) => Promise<readonly string[]> },
+): Chains => {
+  const { catalogue, clock, log, metrics, pool } = ground;
+  const chains = [...rpcUrls].map(([id, urls]) => {
+    const chain = catalogue.chains.find((one) => one.id === id);
+    const family = chain === undefined ? undefined : families[chain.chainType];
+    if (chain === undefined || family === undefined) {
+      throw configFault(`the catalogue has no chain ${id} that can be watched`);
+    }
+    return { id, urls, open: family(catalogue, chain, chainOverrides[id] ?? {}) };
+  });
+  const chainMetrics = createChainMetrics(metrics);
+  const rpcMetrics = createRpcMetrics(metrics);
+  let running: { watch: RunningWatch; close: () => void; askSolana: AskSolana | undefined }[] = [];
+  return {
+    ids: chains.map(({ id }) => id),
+    start: () => {
+      const share = createShare(ledAtOnceMax);
+      running = chains.map(({ id: chainId, urls, open }) => {
+        const { askSolana, close, id, settings, findFault, moreBlocksOf, ...reading } = open({
+          urls,
+          clock,
+          log,
+          metrics: rpcMetrics,
+          listOwners: () => listOwners(chainId),
+          owners: openOwners(pool, chainId),
+        });
+        const chain = { id, settings, findFault, ...(moreBlocksOf && { moreBlocksOf }) };
+        const shared = { pool, clock, log, metrics: chainMetrics, wakeRelay };
+        const watch = startWatch({ chain, ...reading, ...shared }, share);
+        return { watch, close, askSolana };
+      });
+    },
+    watches: () => running.map(({ watch }) => watch),
+    askSolana: async (question) => {
+      const { chainId } = question;
+      const ask = running.find(({ watch }) => watch.chainId === chainId)?.askSolana;
+      if (ask === undefined) throw new Error(`chain ${chainId} is none of Solana that runs here`);
+      return ask(question);
+    },
+    stop: async () => {
+      const stopping = running;
+      running = [];
+      const stopped = Promise.all(stopping.map(({ watch }) => watch.stop()));
+      // What is being asked is given up, as it may take its whole time-out.
+      for (const { close } of stopping) close();
+      await stopped;
+    },
+  };
+};

@@ -1,0 +1,62 @@
+import { describe, expect, test } from "@jest/globals";
+import { openCatalogue } from "@payment-links/contracts";
+import { freshAddress } from "../../testing/solana/open-solana-chain.ts";
+import { createAccountSchedule } from "./account-schedule.ts";
+import { solanaChainOf } from "./solana-chain.ts";
+
+const catalogue = openCatalogue();
+const solana = catalogue.chains.find(({ id }) => id === "solana-devnet");
+if (solana === undefined) throw new Error("the catalogue has no Solana");
+const chain = solanaChainOf(catalogue, solana);
+const tokenCount = chain.tokens.size;
+const stepSlots = 5;
+
+/** Walks over slots as the first pass does, and answers how many accounts each step asked for. */
+const walk = async (
+  ownerCount: number,
+  { steps, from = 1_000_000 }: { steps: number; from?: number },
+) => {
+  const owners = Array.from({ length: ownerCount }, freshAddress);
+  const schedule = createAccountSchedule(chain, () => Promise.resolve(owners));
+  const covered = new Map<string, number>();
+  const counts: number[] = [];
+  for (let step = 0; step < steps; step += 1) {
+    const fromBlock = from + step * stepSlots;
+    const range = { fromBlock, toBlock: fromBlock + stepSlots - 1 };
+    const due = await schedule.listDue(range);
+    for (const { account, since } of due) {
+      // No slot is left out between two questions for one account.
+      expect(since).toBeLessThanOrEqual((covered.get(account) ?? since) + 1);
+      covered.set(account, range.toBlock);
+    }
+    schedule.asked(due, range);
+    counts.push(due.length);
+  }
+  return { counts, covered };
+};
+
+describe("the schedule of accounts", () => {
+  test("asks for few owners' accounts in each step", async () => {
+    const { counts } = await walk(3, { steps: 4 });
+    expect(counts).toEqual(Array.from({ length: 4 }, () => 3 * tokenCount));
+  });
+
+  test("asks for many in turns: none is left out, and a step asks for a bounded share", async () => {
+    const ownerCount = 1_500;
+    const { counts, covered } = await walk(ownerCount, { steps: 900 + 1 });
+    expect(covered.size).toBe(ownerCount * tokenCount);
+    const later = counts.slice(1);
+    expect(Math.max(...later)).toBeLessThan(350);
+  }, 120_000);
+
+  test("reads an account from an hour back where a range is read again", async () => {
+    const owners = [freshAddress()];
+    const schedule = createAccountSchedule(chain, () => Promise.resolve(owners));
+    const range = { fromBlock: 50_000, toBlock: 50_004 };
+    schedule.asked(await schedule.listDue(range), range);
+    const [next] = await schedule.listDue({ fromBlock: 50_005, toBlock: 50_009 });
+    expect(next?.since).toBe(50_005);
+    const [again] = await schedule.listDue(range);
+    expect(again?.since).toBe(41_000);
+  });
+});

@@ -1,0 +1,100 @@
+import { setImmediate } from "node:timers/promises";
+import { solanaTokenAccount } from "@payment-links/contracts";
+import { type SolanaChain, programOf } from "./solana-chain.ts";
+
+/** A token account, and the slot from which on its transactions are asked for. */
+export type DueAccount = { account: string; since: number };
+
+type Range = { fromBlock: number; toBlock: number };
+
+/** When which of the owners' token accounts is asked for. */
+export type AccountSchedule = {
+  /** Those that are due in a range of slots. */
+  listDue(range: Range): Promise<readonly DueAccount[]>;
+  /** All of them, for the second pass. */
+  listAll(fromBlock: number): Promise<readonly DueAccount[]>;
+  /** Says that those due have been asked over a range, which is committed next. */
+  asked(due: readonly DueAccount[], range: Range): void;
+};
+
+/** So many accounts are asked for in each step: those of the owners whose links were heard of last. */
+const alwaysMax = 100;
+/** So many more every 20 s, and the rest every half hour. */
+const oftenMax = 1_000;
+const oftenSlots = 50;
+const seldomSlots = 4_500;
+/** How far back an account is read that this process has not asked for: an hour. */
+const lookBackSlots = 9_000;
+
+/**
+ * Schedules the owners' usual token accounts, one for each token of the catalogue. An account that was
+ * not due is asked from where it was asked last, so that none of its slots is left out; where that is
+ * not known, or may not have been committed, from an hour back.
+ */
+export const createAccountSchedule = (
+  { tokens }: Pick<SolanaChain, "tokens">,
+  /** Owners, those first whose links were heard of last. */
+  listOwners: () => Promise<readonly string[]>,
+): AccountSchedule => {
+  const lastAsked = new Map<string, number>();
+  const accountsOf = createAccountsOf(tokens);
+  return {
+    listDue: async (range) => {
+      const accounts = await accountsOf(await listOwners());
+      return accounts.flatMap((account, rank): DueAccount[] => {
+        const last = lastAsked.get(account);
+        const isNew = last === undefined && rank < oftenMax;
+        if (!isNew && !isDue(account, rank, range)) return [];
+        // A range that is read again says that the last one may not have been committed.
+        const since =
+          last !== undefined && last < range.fromBlock
+            ? last + 1
+            : Math.max(0, range.fromBlock - lookBackSlots);
+        return [{ account, since }];
+      });
+    },
+    listAll: async (fromBlock) =>
+      (await accountsOf(await listOwners())).map((account) => ({ account, since: fromBlock })),
+    asked: (due, { toBlock }) => {
+      for (const { account } of due) lastAsked.set(account, toBlock);
+    },
+  };
+};
+
+/** The accounts of owners, derived once. */
+const createAccountsOf = (tokens: SolanaChain["tokens"]) => {
+  const known = new Map<string, readonly string[]>();
+  return async (owners: readonly string[]): Promise<readonly string[]> => {
+    for (const owner of owners) {
+      if (known.has(owner)) continue;
+      const ofOwner = [...tokens].map(([mint, token]) =>
+        solanaTokenAccount({ owner, mint, program: programOf(token) }),
+      );
+      known.set(owner, ofOwner);
+      // Each takes about a millisecond, and there may be thousands at the start.
+      await setImmediate();
+    }
+    return owners.flatMap((owner) => known.get(owner) ?? []);
+  };
+};
+
+const periodOf = (rank: number): number => {
+  if (rank < alwaysMax) return 1;
+  return rank < oftenMax ? oftenSlots : seldomSlots;
+};
+
+/** Whether a range holds a slot that is the account's own within its period. */
+const isDue = (account: string, rank: number, { fromBlock, toBlock }: Range): boolean => {
+  const period = periodOf(rank);
+  const phase = phaseOf(account) % period;
+  const turnOf = (slot: number) => Math.floor((slot - phase) / period);
+  return turnOf(toBlock) > turnOf(fromBlock - 1);
+};
+
+/** A number that spreads accounts over a period, and stays. */
+const phaseOf = (account: string): number => {
+  let phase = 0;
+  for (const character of account)
+    phase = (phase * 31 + (character.codePointAt(0) ?? 0)) % 1_000_003;
+  return phase;
+};

@@ -1,0 +1,115 @@
+import type { Question } from "../../../rpc/json-rpc.ts";
+import type { ReaderGround } from "../../../rpc/open-chain-readers.ts";
+import type { Provider } from "../../../rpc/provider.ts";
+import { RpcFault } from "../../../rpc/rpc-fault.ts";
+import type { ChainReader, Sender, TransactionReceipt } from "../../../watch/chain-reader.ts";
+import { isOfDurableNonce } from "../durable-nonce.ts";
+import { type SolanaBlock, readTransaction } from "../node-answers.ts";
+import type { SolanaChain } from "../solana-chain.ts";
+import { type SolanaTransaction, verifyTransaction } from "../verify-transaction.ts";
+import { askBlockUpTo, askBlocks, commitment } from "./ask-blocks.ts";
+
+type TransactionReads = Pick<ChainReader, "readReceipts" | "readSenders" | "readUsedNonces">;
+type Found = { landed: SolanaTransaction; block: SolanaBlock };
+
+/** A transaction lands while the block hash that it names is one of the last 150, and never after. */
+const livesForBlocks = 150;
+
+/**
+ * Reads what became of transactions. No single provider is trusted when it says "not known": if there
+ * is another, it is asked too, as the first may only be behind.
+ */
+export const createTransactionReads = (
+  { chainId, metrics, turn }: Pick<ReaderGround, "chainId" | "metrics" | "turn">,
+  { tokens }: Pick<SolanaChain, "tokens">,
+): TransactionReads => {
+  const readAll = async (what: string, signatures: readonly string[]) => {
+    const asked = [...new Set(signatures)];
+    if (asked.length === 0) return new Map<string, Found>();
+    return turn.ask(what, async (provider) => {
+      const found = await askSome(provider, asked);
+      const missing = asked.filter((signature) => !found.has(signature));
+      if (missing.length === 0) return found;
+      const more = await turn.askOther(provider, (other) => askSome(other, missing));
+      if (more !== undefined && more.size > 0) metrics.disagreed(chainId, "missing_receipt");
+      return new Map([...found, ...(more ?? [])]);
+    });
+  };
+  return {
+    readReceipts: async (signatures) => {
+      const found = await readAll("transactions", signatures);
+      return new Map(
+        [...found].map(([signature, one]): [string, TransactionReceipt] => [
+          signature,
+          receiptOf(one, verifyTransaction(one.landed, tokens)),
+        ]),
+      );
+    },
+    readSenders: async (signatures) => {
+      const found = await readAll("senders", signatures);
+      return new Map(
+        [...found].flatMap(([signature, { block, landed }]): [string, Sender][] =>
+          // One with a durable nonce never expires: no height proves that it is gone.
+          isOfDurableNonce(landed)
+            ? []
+            : [[signature, { address: senderOf(landed), nonce: block.height + livesForBlocks }]],
+        ),
+      );
+    },
+    // Heights stand for nonces: a transaction that could land up to one is gone where more have passed.
+    readUsedNonces: (_address, slot) =>
+      turn.ask("a block's height", async (provider) => (await askBlockUpTo(provider, slot)).height),
+  };
+};
+
+const receiptOf = (
+  { block, landed }: Found,
+  transfers: TransactionReceipt["transfers"],
+): TransactionReceipt => {
+  const { balances, instructions, isSuccessful, signature, slot, timestampSeconds } = landed;
+  return {
+    transactionHash: signature,
+    blockNumber: slot,
+    blockHash: block.hash,
+    timestampSeconds,
+    sender: senderOf(landed),
+    transfers,
+    evidence: { balances, instructions, isSuccessful },
+  };
+};
+
+/** Who pays the fee. */
+const senderOf = ({ keys: [first] }: SolanaTransaction): string => {
+  if (first === undefined) throw new RpcFault("invalid", "a transaction without keys");
+  return first;
+};
+
+const askSome = async (
+  provider: Provider,
+  signatures: readonly string[],
+): Promise<ReadonlyMap<string, Found>> => {
+  const answers = await provider.askMany(signatures.map(transactionQuestion));
+  const known = answers.flatMap((landed, index) => {
+    if (landed === null) return [];
+    if (landed.signature !== signatures[index]) {
+      throw new RpcFault("invalid", "an answer for another transaction");
+    }
+    return [landed];
+  });
+  const blocks = await askBlocks(
+    provider,
+    known.map(({ slot }) => slot),
+  );
+  return new Map(
+    known.flatMap((landed): [string, Found][] => {
+      const block = blocks.get(landed.slot);
+      return block === undefined ? [] : [[landed.signature, { block, landed }]];
+    }),
+  );
+};
+
+const transactionQuestion = (signature: string): Question<SolanaTransaction | null> => ({
+  method: "getTransaction",
+  params: [signature, { commitment, encoding: "json", maxSupportedTransactionVersion: 0 }],
+  read: readTransaction,
+});

@@ -1,0 +1,72 @@
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { waitUntil } from "@payment-links/runtime/testing";
+import {
+  type SolanaWatchRig,
+  type WatchedSolana,
+  finalizedLag,
+  openSolanaWatchRig,
+  openWatchedSolana,
+  orderOf,
+} from "../../testing/open-solana-watch-rig.ts";
+
+let chain: WatchedSolana;
+let rig: SolanaWatchRig;
+beforeEach(async () => {
+  chain = await openWatchedSolana();
+  rig = await openSolanaWatchRig(chain);
+  await rig.service.start();
+});
+afterEach(async () => {
+  await rig.close();
+  await chain.close();
+});
+
+describe("a fork of Solana", () => {
+  test("that reaches below a final block halts the chain", async () => {
+    await rig.hearNew();
+    await rig.caughtUp();
+    for (let made = 0; made < finalizedLag + 2; made += 1) {
+      chain.mine();
+      await rig.caughtUp();
+    }
+    await waitUntil("blocks are final", async () => {
+      const { finalizedTo, firstBlock } = await rig.readStatus();
+      return (finalizedTo ?? 0) > (firstBlock ?? 0);
+    });
+    chain.reorg(chain.height(), [], { breaksFinality: true });
+    chain.mine();
+    await waitUntil("it is halted", async () => (await rig.readStatus()).state === "halted");
+  });
+
+  test("takes away a payment while nobody watches, and gives it back in a later slot", async () => {
+    const link = await rig.hearNew();
+    await rig.caughtUp();
+    const signed = await chain.sign([orderOf(link)]);
+    chain.send(signed);
+    chain.mine();
+    await rig.waitTold(link.id, 1);
+    await rig.service.stop();
+    chain.reorg(1);
+    chain.mine();
+    chain.send(signed);
+    chain.mine(finalizedLag + 1);
+    await rig.service.start();
+    await waitUntil("it is settled", () => rig.told(link.id).at(-1)?.status === "settled");
+    expect(new Set(rig.told(link.id).map(({ id }) => id)).size).toBe(1);
+    expect(rig.told(link.id).at(-1)?.blockNumber).toBe(chain.slotOf(signed.signature));
+  });
+
+  test("empty slots where a block was count as another block", async () => {
+    const link = await rig.hearNew();
+    await rig.caughtUp();
+    await chain.pay(orderOf(link));
+    chain.mine();
+    await rig.waitTold(link.id, 1);
+    const slot = chain.head();
+    chain.reorg(1);
+    chain.mine(finalizedLag + 1);
+    await rig.caughtUp();
+    expect(chain.head()).toBeGreaterThan(slot);
+    expect(rig.statuses(link.id)).toEqual(["processing 2.5"]);
+  });
+});

@@ -1,0 +1,105 @@
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
+import {
+  type SolanaWatchRig,
+  finalizedLag,
+  openSolanaWatchRig,
+  openWatchedSolana,
+  orderOf,
+} from "../../testing/open-solana-watch-rig.ts";
+
+const chain = useRig(openWatchedSolana);
+let rig: SolanaWatchRig;
+beforeEach(async () => {
+  rig = await openSolanaWatchRig(chain);
+});
+afterEach(() => rig.close());
+
+describe("watching Solana", () => {
+  test("a payment is processing once it is confirmed, and settled once it is finalized", async () => {
+    await rig.service.start();
+    const link = await rig.hearNew();
+    await rig.caughtUp();
+    const signature = await chain.pay(orderOf(link));
+    chain.mine();
+    await rig.waitTold(link.id, 1);
+    chain.mine(finalizedLag - 1);
+    await rig.caughtUp();
+    expect(rig.statuses(link.id)).toEqual(["processing 2.5"]);
+    chain.mine();
+    await rig.waitTold(link.id, 2);
+    expect(rig.told(link.id).at(-1)).toMatchObject({
+      source: "chain:local-solana",
+      status: "settled",
+      amount: "2.5",
+      tokenAddress: link.tokenAddress,
+      destinationAddress: link.destinationAddress,
+      sourceTransaction: signature,
+      version: 2,
+    });
+  });
+
+  test("slots without a block are read as well, and hold up nothing", async () => {
+    await rig.service.start();
+    const link = await rig.hearNew();
+    await rig.caughtUp();
+    await chain.pay(orderOf(link));
+    chain.skip(40);
+    chain.mine();
+    await rig.waitTold(link.id, 1);
+    chain.skip(3);
+    chain.mine(finalizedLag);
+    await rig.waitTold(link.id, 2);
+    expect(rig.statuses(link.id)).toEqual(["processing 2.5", "settled 2.5"]);
+  });
+
+  test("a payment that lands again on another fork stays one payment", async () => {
+    await rig.service.start();
+    const link = await rig.hearNew();
+    await rig.caughtUp();
+    const signed = await chain.sign([orderOf(link)]);
+    chain.send(signed);
+    chain.mine();
+    await rig.waitTold(link.id, 1);
+    chain.mine();
+    await rig.caughtUp();
+    chain.reorg(2, [{ signature: signed.signature, offset: 1 }]);
+    chain.mine(finalizedLag + 1);
+    await rig.waitTold(link.id, 2);
+    expect(rig.statuses(link.id)).toEqual(["processing 2.5", "settled 2.5"]);
+  });
+
+  test("a payment that a fork drops fails once it cannot land any more, and not before", async () => {
+    await rig.service.start();
+    const link = await rig.hearNew();
+    await rig.caughtUp();
+    await chain.pay(orderOf(link));
+    chain.mine();
+    await rig.waitTold(link.id, 1);
+    chain.reorg(1);
+    chain.mine(100);
+    await rig.caughtUp();
+    expect(rig.statuses(link.id)).toEqual(["processing 2.5"]);
+    chain.mine(60);
+    // What is final is the newest block that the watch has kept: the last of a step.
+    await rig.caughtUp();
+    chain.mine(finalizedLag);
+    await rig.waitTold(link.id, 2);
+    expect(rig.statuses(link.id)).toEqual(["processing 2.5", "failed 2.5"]);
+  });
+
+  test("a payment that came before its link was heard of is found", async () => {
+    await rig.service.start();
+    await rig.caughtUp();
+    const link = rig.sampleLink();
+    await chain.pay(orderOf(link));
+    chain.mine(finalizedLag + 2);
+    await rig.caughtUp();
+    await rig.hear(link);
+    chain.mine();
+    await rig.waitTold(link.id, 1);
+    chain.mine();
+    await rig.waitTold(link.id, rig.told(link.id).at(-1)?.status === "settled" ? 1 : 2);
+    expect(rig.told(link.id).at(-1)).toMatchObject({ status: "settled", amount: "2.5" });
+  });
+});

@@ -1,0 +1,73 @@
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { waitUntil } from "@payment-links/runtime/testing";
+import {
+  type SolanaWatchRig,
+  type WatchedSolana,
+  finalizedLag,
+  openSolanaWatchRig,
+  openWatchedSolana,
+  orderOf,
+} from "../../testing/open-solana-watch-rig.ts";
+import type { SolanaNode } from "../../testing/solana/open-solana-chain.ts";
+
+let chain: WatchedSolana;
+let second: SolanaNode;
+let rig: SolanaWatchRig;
+beforeEach(async () => {
+  chain = await openWatchedSolana();
+  second = await chain.openNode();
+  rig = await openSolanaWatchRig(chain, {}, [chain.url, second.url]);
+  await rig.service.start();
+});
+afterEach(async () => {
+  await rig.close();
+  await chain.close();
+});
+
+describe("of two nodes", () => {
+  test("both must know a payment before it settles", async () => {
+    const link = await rig.hearNew();
+    await rig.caughtUp();
+    const signature = await chain.pay(orderOf(link));
+    second.forget(signature);
+    chain.mine();
+    await rig.waitTold(link.id, 1);
+    const sure = await rig.hearNew();
+    await rig.caughtUp();
+    await chain.pay(orderOf(sure));
+    chain.mine(finalizedLag + 1);
+    await waitUntil("what both know settles", () => rig.told(sure.id).at(-1)?.status === "settled");
+    expect(rig.statuses(link.id)).toEqual(["processing 2.5"]);
+  });
+
+  test("one that stays behind settles nothing, and holds up what is seen; both do once it is back", async () => {
+    const link = await rig.hearNew();
+    await rig.caughtUp();
+    second.freeze();
+    await chain.pay(orderOf(link));
+    chain.mine(finalizedLag + 2);
+    await rig.waitTold(link.id, 1);
+    await rig.caughtUp();
+    expect(rig.statuses(link.id)).toEqual(["processing 2.5"]);
+    second.goOn();
+    chain.mine();
+    await rig.waitTold(link.id, 2);
+    expect(rig.statuses(link.id)).toEqual(["processing 2.5", "settled 2.5"]);
+  });
+
+  test("the other one audits: it finds what the first left out", async () => {
+    const link = await rig.hearNew();
+    await rig.caughtUp();
+    const signature = await chain.pay(orderOf(link));
+    chain.node.forget(signature);
+    chain.mine();
+    await rig.caughtUp();
+    expect(rig.told(link.id)).toEqual([]);
+    for (let made = 0; made < finalizedLag + 2; made += 1) {
+      chain.mine();
+      await rig.caughtUp();
+    }
+    await rig.waitTold(link.id, 1);
+    expect(rig.statuses(link.id)).toEqual(["processing 2.5"]);
+  });
+});

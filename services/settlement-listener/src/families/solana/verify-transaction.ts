@@ -1,0 +1,177 @@
+import {
+  type CatalogueToken,
+  Decimal,
+  readBase58,
+  solanaReferenceHash,
+  solanaTokenPrograms,
+} from "@payment-links/contracts";
+import type { VerifiedTransfer } from "../../watch/chain-reader.ts";
+
+/** An instruction of a transaction or of a program that it called: keys by their place. */
+export type SolanaInstruction = {
+  programIndex: number;
+  accountIndexes: readonly number[];
+  /** In base58. */
+  data: string;
+};
+
+/** What a token account held before and after a transaction, in base units. */
+export type BalanceChange = {
+  accountIndex: number;
+  mint: string;
+  owner: string;
+  program: string;
+  before: string;
+  after: string;
+};
+
+/** What became of a transaction, as a node tells it. */
+export type SolanaTransaction = {
+  signature: string;
+  slot: number;
+  /** Its block's Unix seconds. */
+  timestampSeconds: number;
+  isSuccessful: boolean;
+  /** All its keys: its own, and those of look-up tables behind them. Who pays its fee is the first. */
+  keys: readonly string[];
+  /** So many of the first keys have signed. */
+  signerCount: number;
+  /** In the order in which they ran. */
+  instructions: readonly SolanaInstruction[];
+  balances: readonly BalanceChange[];
+};
+
+/** A transfer of a token into an owner's account. */
+type Incoming = {
+  /** What came in it, and to whom: one sum of money. */
+  sum: string;
+  mint: string;
+  owner: string;
+  amount: bigint;
+  /** Undefined where it names none. */
+  referenceHash: string | undefined;
+};
+
+/**
+ * The payments that a transaction proves. A reference belongs to the transfer that names it: the first
+ * of its keys that is none of the transfer's own and has not signed. What counts is by how much the
+ * balances of the owner have grown: where that is less than its transfers say, as tokens may take a
+ * fee, they share it. So the sum of a mint and an owner is used once, whatever a transaction names.
+ */
+export const verifyTransaction = (
+  transaction: SolanaTransaction,
+  tokens: ReadonlyMap<string, CatalogueToken>,
+): readonly VerifiedTransfer[] => {
+  if (!transaction.isSuccessful) return [];
+  const incoming = listIncoming(transaction, tokens);
+  const grown = growthOf(transaction.balances);
+  const told = new Map<string, bigint>();
+  for (const { amount, sum } of incoming) told.set(sum, (told.get(sum) ?? 0n) + amount);
+  const counts = new Map<string, number>();
+  return incoming.flatMap(({ amount, mint, owner, referenceHash, sum }): VerifiedTransfer[] => {
+    const token = tokens.get(mint);
+    const arrived = shareOf(amount, { told: told.get(sum) ?? 0n, grown: grown.get(sum) ?? 0n });
+    if (referenceHash === undefined || token === undefined || arrived === 0n) return [];
+    const ordinal = counts.get(referenceHash) ?? 0;
+    counts.set(referenceHash, ordinal + 1);
+    return [
+      {
+        referenceHash,
+        ordinal,
+        tokenAddress: mint,
+        destinationAddress: owner,
+        amount: new Decimal(`${arrived}e-${token.decimals}`),
+      },
+    ];
+  });
+};
+
+/** What of the growth belongs to one of its transfers: all it says, or its part of what there is. */
+const shareOf = (amount: bigint, { told, grown }: { told: bigint; grown: bigint }): bigint => {
+  if (grown <= 0n) return 0n;
+  return told <= grown ? amount : (amount * grown) / told;
+};
+
+const sumOf = ({ mint, owner }: { mint: string; owner: string }): string => `${mint} ${owner}`;
+
+/** By how much the balances of each mint and owner have grown. */
+const growthOf = (balances: readonly BalanceChange[]): ReadonlyMap<string, bigint> => {
+  const grown = new Map<string, bigint>();
+  for (const change of balances) {
+    const sum = sumOf(change);
+    const by = BigInt(change.after) - BigInt(change.before);
+    grown.set(sum, (grown.get(sum) ?? 0n) + by);
+  }
+  return grown;
+};
+
+/** Transfers of the catalogue's tokens to somebody else, in their order. */
+const listIncoming = (
+  transaction: SolanaTransaction,
+  tokens: ReadonlyMap<string, CatalogueToken>,
+): readonly Incoming[] => {
+  const { balances, instructions, keys, signerCount } = transaction;
+  const accounts = new Map(balances.map((balance) => [balance.accountIndex, balance]));
+  return instructions.flatMap((instruction) => {
+    const program = keys[instruction.programIndex];
+    const moved = isTokenProgram(program) ? decodeTransfer(instruction) : undefined;
+    if (moved === undefined) return [];
+    const source = accounts.get(moved.sourceIndex);
+    const destination = accounts.get(moved.destinationIndex);
+    if (destination === undefined || destination.program !== program) return [];
+    const { mint, owner } = destination;
+    if (!tokens.has(mint) || source?.owner === owner) return [];
+    const reference = moved.restIndexes.find((index) => index >= signerCount);
+    const key = reference === undefined ? undefined : keys[reference];
+    const referenceHash = key === undefined ? undefined : solanaReferenceHash(key);
+    return [{ sum: sumOf(destination), mint, owner, amount: moved.amount, referenceHash }];
+  });
+};
+
+const programs: ReadonlySet<string> = new Set(Object.values(solanaTokenPrograms));
+const isTokenProgram = (program: string | undefined): boolean =>
+  program !== undefined && programs.has(program);
+
+type Moved = {
+  sourceIndex: number;
+  destinationIndex: number;
+  amount: bigint;
+  /** The keys that follow on those that the transfer needs. */
+  restIndexes: readonly number[];
+};
+
+const transfer = 3;
+const transferChecked = 12;
+const feeExtension = 26;
+const transferCheckedWithFee = 1;
+/** Of the longest of them: two bytes of its kind, amount, decimals and fee. */
+const dataCharactersMax = 32;
+
+/** Reads a token program's transfer; undefined where the instruction is none. */
+const decodeTransfer = ({ accountIndexes, data }: SolanaInstruction): Moved | undefined => {
+  const bytes = readBase58(data, dataCharactersMax);
+  if (bytes === undefined) return undefined;
+  const [kind, subkind] = bytes;
+  if (kind === transfer) return readMoved(accountIndexes, bytes, { from: 1, hasMint: false });
+  if (kind === transferChecked) return readMoved(accountIndexes, bytes, { from: 1, hasMint: true });
+  return kind === feeExtension && subkind === transferCheckedWithFee
+    ? readMoved(accountIndexes, bytes, { from: 2, hasMint: true })
+    : undefined;
+};
+
+const amountBytes = 8;
+
+/** Source, the mint where it is named, destination, who allows it, and what follows. */
+const readMoved = (
+  [sourceIndex, ...following]: readonly number[],
+  bytes: Uint8Array,
+  { from, hasMint }: { from: number; hasMint: boolean },
+): Moved | undefined => {
+  const [destinationIndex, authority, ...restIndexes] = hasMint ? following.slice(1) : following;
+  if (bytes.length < from + amountBytes) return undefined;
+  if (sourceIndex === undefined || destinationIndex === undefined || authority === undefined) {
+    return undefined;
+  }
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return { sourceIndex, destinationIndex, restIndexes, amount: view.getBigUint64(from, true) };
+};

@@ -1,0 +1,77 @@
+import { describe, expect, test } from "@jest/globals";
+import * as z from "zod";
+import { SolanaFacts } from "@payment-links/contracts";
+import { serveForTest } from "@payment-links/process/testing";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
+import { askRpc } from "../testing/ask-rpc.ts";
+import { openSolanaWatchRig, openWatchedSolana } from "../testing/open-solana-watch-rig.ts";
+import { freshAddress } from "../testing/solana/open-solana-chain.ts";
+
+/* What links-api asks before it makes a payer's transaction, over a real Solana VM. */
+
+const rig = useRig(async () => {
+  const chain = await openWatchedSolana();
+  const watch = await openSolanaWatchRig(chain);
+  await watch.service.start();
+  const served = await serveForTest(watch.service, watch.ground);
+  const close = async () => {
+    await served.close();
+    await watch.close();
+    await chain.close();
+  };
+  return { ...served, chain, watch, close };
+});
+
+const ask = async (change: object = {}, tokenName: "usdc" | "newer" = "usdc") => {
+  const answer = await fetch(`${rig.internalUrl}/internal/settlement/solana-facts`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({
+      chainId: "local-solana",
+      tokenAddress: rig.chain.tokens.get(tokenName)?.mint,
+      payer: rig.chain.payers[0],
+      owner: freshAddress(),
+      ...change,
+    }),
+  });
+  return { status: answer.status, json: JSON.parse(await answer.text()) };
+};
+
+const newestHash = async (): Promise<string> => {
+  const params = [{ commitment: "confirmed" }];
+  const answer = await askRpc(rig.chain.url, "getLatestBlockhash", params);
+  return Answer.parse(answer).value.blockhash;
+};
+const Answer = z.object({ value: z.object({ blockhash: z.string() }) });
+
+describe("POST /internal/settlement/solana-facts", () => {
+  test.each(["usdc", "newer"] as const)(
+    "tells a block of now, what the payer has, and whether the owner has an account: %s",
+    async (name) => {
+      const { chain } = rig;
+      const owner = freshAddress();
+      const fresh = await ask({ owner }, name);
+      expect(fresh.status).toBe(200);
+      const held = chain.received(chain.payers[0] ?? "", name);
+      expect(SolanaFacts.parse(fresh.json)).toEqual({
+        blockhash: await newestHash(),
+        payerAmount: String(held),
+        isOwnerReady: false,
+      });
+      await chain.openUsualAccount(owner, name);
+      chain.mine();
+      const ready = await ask({ owner, payer: freshAddress() }, name);
+      expect(ready.json).toMatchObject({ payerAmount: "0", isOwnerReady: true });
+      expect(ready.json.blockhash).not.toBe(fresh.json.blockhash);
+    },
+  );
+
+  test.each([
+    ["a chain that is none of Solana here", { chainId: "solana" }, 503],
+    ["a token of no catalogue", { tokenAddress: freshAddress() }, 503],
+    ["a key that is none", { payer: "0x12" }, 422],
+    ["no owner", { owner: undefined }, 422],
+  ])("%s is refused", async (_name, change, status) => {
+    expect((await ask(change)).status).toBe(status);
+  });
+});

@@ -1,0 +1,103 @@
+import { once } from "node:events";
+import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { classifyError } from "../families/evm/classify-error.ts";
+import { BatchRefused, type JsonRpc, createJsonRpc } from "./json-rpc.ts";
+import { RpcFault } from "./rpc-fault.ts";
+
+/** Any answer that a provider might give, even if no real node would. */
+let answer: (request: IncomingMessage, response: ServerResponse) => void;
+let server: Server;
+let jsonRpc: JsonRpc;
+beforeEach(async () => {
+  server = createServer((request, response) => {
+    request.resume().on("end", () => answer(request, response));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  const url = `http://user:p%40ss@127.0.0.1:${port}/`;
+  const closing = new AbortController().signal;
+  jsonRpc = createJsonRpc({ url, timeoutMs: 25_000, closing, classifyError });
+});
+afterEach(() => {
+  server.close();
+  server.closeAllConnections();
+});
+
+const ask = (method: string) => ({ method, params: [], read: readText });
+const readText = (result: unknown): string => {
+  if (typeof result !== "string") throw new RpcFault("invalid", "no text");
+  return result;
+};
+const answerWith = (body: unknown, status = 200) => {
+  answer = (_, response) => response.writeHead(status).end(JSON.stringify(body));
+};
+const fault = (kind: string) => expect.objectContaining({ kind });
+
+describe("one HTTP request", () => {
+  test("carries the address's credentials in a header", async () => {
+    let seen: string | undefined;
+    answer = (request, response) => {
+      seen = request.headers.authorization;
+      response.end(JSON.stringify({ id: 0, result: "0x1" }));
+    };
+    expect(await jsonRpc([ask("eth_blockNumber")])).toEqual([{ value: "0x1" }]);
+    expect(seen).toBe(`Basic ${Buffer.from("user:p@ss").toString("base64")}`);
+  });
+
+  test("a batch is put in order by its ids, which may come back as text; one call may fail", async () => {
+    answerWith([
+      { id: "1", error: { code: -32_000, message: "no" } },
+      { id: 0, result: "first", error: null },
+    ]);
+    const [first, second] = await jsonRpc([ask("a"), ask("b")]);
+    expect(first).toEqual({ value: "first" });
+    expect(second).toEqual({ fault: fault("refused") });
+  });
+
+  test.each([
+    ["one error for all", { id: null, error: { code: -32_600, message: "no batches" } }, 200],
+    ["one error in a list", [{ id: null, error: { code: -32_600, message: "no batches" } }], 200],
+    ["a status", "go away", 400],
+  ])("a batch is refused by %s", async (_, body, status) => {
+    answerWith(body, status);
+    await expect(jsonRpc([ask("a"), ask("b")])).rejects.toThrow(BatchRefused);
+  });
+
+  test.each([
+    ["rate_limited", 429, {}],
+    ["unreachable", 502, "bad gateway"],
+    ["timeout", 504, "too late"],
+    ["range", 413, "too large"],
+    ["refused", 401, "no"],
+    ["invalid", 200, "text"],
+    ["invalid", 200, { id: 0 }],
+    ["invalid", 200, { id: 0, result: 7 }],
+  ])("is %s with status %i and %j", async (kind, status, body) => {
+    answerWith(body, status);
+    const told = await jsonRpc([ask("eth_getLogs")]).then(
+      ([answered]) => answered,
+      (error: unknown) => ({ fault: error }),
+    );
+    expect(told).toEqual({ fault: fault(kind) });
+  });
+
+  test("calls left out of a batch are no answers", async () => {
+    answerWith([{ id: 0, result: "a" }]);
+    await expect(jsonRpc([ask("a"), ask("b")])).rejects.toEqual(fault("invalid"));
+  });
+
+  test("an answer without end is cut at the bound and told as too much", async () => {
+    answer = (_, response) => {
+      const more = () => {
+        while (response.writable && response.write("x".repeat(1 << 20)));
+      };
+      response.on("drain", more);
+      response.on("error", () => undefined);
+      more();
+    };
+    await expect(jsonRpc([ask("eth_getLogs")])).rejects.toEqual(fault("range"));
+  });
+});

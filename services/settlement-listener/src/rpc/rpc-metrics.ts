@@ -1,0 +1,60 @@
+import { Counter, Gauge } from "prom-client";
+import type { Metrics } from "@payment-links/runtime";
+import type { FaultKind } from "./rpc-fault.ts";
+
+/**
+ * Where providers, or two answers of one provider, did not agree. Only `unexplained_bloom` need not
+ * be anybody's fault: a bloom may say "perhaps" of a block, while all agree that it holds no such
+ * log.
+ */
+type DisagreementKind =
+  | "backward_head"
+  | "missing_logs"
+  | "duplicate_logs"
+  | "unexplained_bloom"
+  | "missing_receipt"
+  | "unchained_headers"
+  | "short_headers"
+  | "wrong_chain";
+
+/**
+ * What is counted of the calls to providers; these are named `rpc-1`, `rpc-2`, never by address.
+ */
+export type RpcMetrics = {
+  asked(provider: ProviderName, outcome: "ok" | FaultKind): void;
+  disagreed(chain: string, kind: DisagreementKind): void;
+  circuitChanged(provider: ProviderName, isOpen: boolean): void;
+};
+
+type ProviderName = { chain: string; provider: string };
+
+/**
+ * Adds the counters of RPC providers to a service's metrics; call it once per service, for all its
+ * chains.
+ */
+export const createRpcMetrics = (metrics: Metrics): RpcMetrics => {
+  const registers = [metrics];
+  const requests = new Counter({
+    name: "payment_links_chain_rpc_requests_total",
+    help: "HTTP requests to a chain's RPC providers, by what became of them",
+    labelNames: ["chain", "provider", "outcome"] as const,
+    registers,
+  });
+  const disagreements = new Counter({
+    name: "payment_links_chain_rpc_disagreements_total",
+    help: "Answers of RPC providers that contradict one another or themselves",
+    labelNames: ["chain", "kind"] as const,
+    registers,
+  });
+  const openCircuits = new Gauge({
+    name: "payment_links_chain_rpc_circuit_open",
+    help: "1 while a provider is left alone after failures",
+    labelNames: ["chain", "provider"] as const,
+    registers,
+  });
+  return {
+    asked: (provider, outcome) => requests.inc({ ...provider, outcome }),
+    disagreed: (chain, kind) => disagreements.inc({ chain, kind }),
+    circuitChanged: (provider, isOpen) => openCircuits.set({ ...provider }, isOpen ? 1 : 0),
+  };
+};

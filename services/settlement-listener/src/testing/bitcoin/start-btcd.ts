@@ -1,0 +1,89 @@
+import type { Log } from "@payment-links/runtime";
+import { startProgram } from "../start-program.ts";
+
+/** What a caller of its RPC says. */
+const user = "local";
+const password = "bitcoin";
+
+const cacheMebibytesMax = 16;
+
+/** A Bitcoin node on loopback, and how its RPC is called. */
+export type Btcd = {
+  /** With user and password in it, as nodes' addresses are configured. */
+  url: string;
+  ask: (method: string, ...params: readonly unknown[]) => Promise<unknown>;
+  close(): Promise<void>;
+};
+
+/**
+ * Starts btcd on a regtest chain of its own in the given folder, with the indexes of transactions and
+ * of addresses. New blocks pay the given address.
+ */
+export const startBtcd = async ({
+  program,
+  directory,
+  minerAddress,
+  port = 0,
+  log,
+}: {
+  program: string;
+  directory: string;
+  minerAddress: string;
+  port?: number;
+  log: Log;
+}): Promise<Btcd> => {
+  const node = await startProgram({
+    program,
+    args: [
+      "--regtest",
+      "--configfile=/dev/null",
+      `--datadir=${directory}`,
+      `--logdir=${directory}/logs`,
+      "--notls",
+      `--rpclisten=127.0.0.1:${port}`,
+      `--rpcuser=${user}`,
+      `--rpcpass=${password}`,
+      "--txindex",
+      "--addrindex",
+      "--nolisten",
+      "--nodnsseed",
+      `--utxocachemaxsize=${cacheMebibytesMax}`,
+      `--miningaddr=${minerAddress}`,
+    ],
+    listening: /RPC server listening on 127\.0\.0\.1:(\d+)$/,
+    log,
+  });
+  const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
+  return {
+    url: node.url.replace("http://", `http://${user}:${password}@`),
+    ask: (method, ...params) => askBitcoin({ url: node.url, authorization }, method, params),
+    close: () => node.close(),
+  };
+};
+
+/** A refusal of the node. */
+class BitcoinError extends Error {
+  readonly code: number;
+  constructor({ code, message }: { code: number; message: string }) {
+    super(message);
+    this.code = code;
+  }
+}
+
+const askBitcoin = async (
+  { url, authorization }: { url: string; authorization: string },
+  method: string,
+  params: readonly unknown[],
+): Promise<unknown> => {
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { authorization, "content-type": "application/json" },
+    body: JSON.stringify({ jsonrpc: "1.0", id: 1, method, params }),
+  });
+  const { result, error } = (await response.json()) as {
+    result: unknown;
+    error: { code: number; message: string } | null;
+  };
+  if (error !== null) throw new BitcoinError(error);
+  return result;
+};

@@ -1,0 +1,102 @@
+import { once } from "node:events";
+import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+
+/** What a node answers instead of a result. */
+export class RpcError extends Error {
+  readonly code: number;
+  readonly data: unknown;
+  constructor(code: number, message: string, data?: unknown) {
+    super(message);
+    this.code = code;
+    this.data = data;
+  }
+}
+
+export type AnswerRpc = (method: string, params: readonly unknown[]) => unknown;
+
+type Reply = { jsonrpc: "2.0"; id: unknown; result?: unknown; error?: unknown };
+
+const bodyBytesMax = 8 * 1024 * 1024;
+
+/**
+ * Serves JSON-RPC 2.0 over HTTP on loopback, at the given port or a free one, single calls and
+ * batches. `write` turns a reply into text.
+ */
+export const serveJsonRpc = async ({
+  port = 0,
+  answer,
+  write = (reply) => JSON.stringify(reply),
+  refuseAll = () => undefined,
+}: {
+  port?: number;
+  answer: AnswerRpc;
+  write?: (reply: unknown) => string;
+  /** What a request is answered that is refused as a whole. */
+  refuseAll?: (callCount: number) => unknown;
+}): Promise<{ url: string; close(): Promise<void> }> => {
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    if (request.method !== "POST") return void response.writeHead(405).end();
+    if (Number(request.headers["content-length"] ?? 0) > bodyBytesMax)
+      return void response.writeHead(413).end();
+    const reply = await answerBody(await text(request), { answer, refuseAll });
+    response.writeHead(200, { "content-type": "application/json" }).end(write(reply));
+  };
+  const server = createServer((request, response) => {
+    serve(request, response).catch((error: unknown) => response.destroy(error as Error));
+  });
+  server.listen(port, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address() as AddressInfo;
+  let closing: Promise<unknown> | undefined;
+  const close = async (): Promise<unknown> => {
+    const closed = once(server, "close");
+    server.close();
+    server.closeAllConnections();
+    return await closed;
+  };
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    close: async () => void (await (closing ??= close())),
+  };
+};
+
+const answerBody = async (
+  body: string,
+  { answer, refuseAll }: { answer: AnswerRpc; refuseAll: (callCount: number) => unknown },
+): Promise<unknown> => {
+  let calls: unknown;
+  try {
+    calls = JSON.parse(body);
+  } catch {
+    return refuse(null, new RpcError(-32700, "Parse error"));
+  }
+  const refusal = refuseAll(Array.isArray(calls) ? calls.length : 1);
+  if (refusal instanceof RpcError) return refuse(null, refusal);
+  if (refusal !== undefined) return refusal;
+  if (!Array.isArray(calls)) return await answerCall(calls, answer);
+  if (calls.length === 0) return refuse(null, new RpcError(-32600, "Invalid request"));
+  const replies: Reply[] = [];
+  for (const call of calls) replies.push(await answerCall(call, answer));
+  return replies;
+};
+
+const answerCall = async (call: unknown, answer: AnswerRpc): Promise<Reply> => {
+  const { id = null, method, params = [] } = (call ?? {}) as Record<string, unknown>;
+  if (typeof method !== "string" || !Array.isArray(params)) {
+    return refuse(id, new RpcError(-32600, "Invalid request"));
+  }
+  try {
+    return { jsonrpc: "2.0", id, result: (await answer(method, params)) ?? null };
+  } catch (error) {
+    if (error instanceof RpcError) return refuse(id, error);
+    return refuse(id, new RpcError(-32603, `Internal error: ${String(error)}`));
+  }
+};
+
+const refuse = (id: unknown, { code, message, data }: RpcError): Reply => ({
+  jsonrpc: "2.0",
+  id,
+  error: { code, message, ...(data === undefined ? {} : { data }) },
+});

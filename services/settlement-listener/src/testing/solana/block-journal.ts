@@ -1,0 +1,50 @@
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+import * as z from "zod";
+import type { Ledger } from "./open-ledger.ts";
+
+const Line = z.object({
+  slot: z.int(),
+  timeSeconds: z.int(),
+  transactions: z.array(z.string()),
+});
+
+/**
+ * The blocks of a chain in a file, one a line. The same transactions in the same slots make the same
+ * chain again, so nothing else need be kept. A chain that is kept has no forks.
+ */
+export const openBlockJournal = (ledger: Ledger, file: string) => {
+  for (const { slot, timeSeconds, transactions } of readLines(file)) {
+    ledger.skip(slot - ledger.head().slot - 1);
+    ledger.setTime(timeSeconds);
+    ledger.produce(transactions.map((text) => new Uint8Array(Buffer.from(text, "base64"))));
+  }
+  let written = ledger.head();
+  /** Writes the blocks that are new. */
+  const record = (): void => {
+    if (ledger.blocks[written.height] !== written) {
+      throw new Error("a chain that is kept in a file cannot fork");
+    }
+    const lines = ledger.blocks
+      .slice(written.height + 1)
+      .map(({ slot, timeSeconds, transactions }) => ({
+        slot,
+        timeSeconds,
+        transactions: transactions.map(({ bytes }) => Buffer.from(bytes).toString("base64")),
+      }));
+    appendFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+    written = ledger.head();
+  };
+  return { record };
+};
+
+/** A line of which half was written, by a process that was killed, is left aside. */
+const readLines = (file: string): z.infer<typeof Line>[] => {
+  writeFileSync(file, "", { flag: "a" });
+  const text = readFileSync(file, "utf8");
+  const whole = text.slice(0, text.lastIndexOf("\n") + 1);
+  if (whole !== text) writeFileSync(file, whole);
+  return whole
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => Line.parse(JSON.parse(line)));
+};

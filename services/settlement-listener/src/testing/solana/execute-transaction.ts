@@ -1,0 +1,211 @@
+import {
+  type Address,
+  type Transaction,
+  getAddressCodec,
+  getBase58Decoder,
+  getCompiledTransactionMessageDecoder,
+  getTransactionDecoder,
+} from "@solana/kit";
+import { FailedTransactionMetadata, type LiteSVM, type TransactionMetadata } from "litesvm";
+import {
+  readHolding,
+  readDecimals,
+  writeTokenAmount,
+  type StoredAccount,
+} from "./token-account.ts";
+import { type TransactionError, readTransactionError } from "./transaction-error.ts";
+
+/** A transaction as its signed bytes say, with the keys that its look-up tables stand for. */
+export type ReadTransaction = {
+  signature: string;
+  signatures: readonly string[];
+  bytes: Uint8Array;
+  transaction: Transaction;
+  message: TransactionMessage;
+  loaded: { writable: readonly Address[]; readonly: readonly Address[] };
+  /** All keys, in the order by which instructions and balances count them. */
+  keys: readonly Address[];
+  writableKeys: readonly Address[];
+};
+
+/** What of a compiled message is used here; versions 0 and legacy have it. */
+type TransactionMessage = {
+  version: "legacy" | number;
+  header: {
+    numSignerAccounts: number;
+    numReadonlySignerAccounts: number;
+    numReadonlyNonSignerAccounts: number;
+  };
+  staticAccounts: readonly Address[];
+  lifetimeToken: string;
+  instructions: readonly CompiledInstruction[];
+  addressTableLookups?: readonly TableLookup[];
+};
+type CompiledInstruction = {
+  programAddressIndex: number;
+  accountIndices?: readonly number[];
+  data?: Readonly<Uint8Array>;
+};
+type TableLookup = {
+  lookupTableAddress: Address;
+  writableIndexes: readonly number[];
+  readonlyIndexes: readonly number[];
+};
+
+type TokenBalance = {
+  accountIndex: number;
+  mint: Address;
+  owner: Address;
+  programId: Address;
+  uiTokenAmount: ReturnType<typeof writeTokenAmount>;
+};
+
+/** What became of a transaction, as a node's `meta` tells it. */
+export type Execution = {
+  err: TransactionError | null;
+  fee: bigint;
+  preBalances: readonly bigint[];
+  postBalances: readonly bigint[];
+  preTokenBalances: readonly TokenBalance[];
+  postTokenBalances: readonly TokenBalance[];
+  innerInstructions: readonly { index: number; instructions: readonly InnerInstruction[] }[];
+  logs: readonly string[];
+  computeUnits: bigint;
+};
+type InnerInstruction = {
+  programIdIndex: number;
+  accounts: number[];
+  data: string;
+  stackHeight: number;
+};
+
+/** Reads an account of the VM; one without lamports is none. */
+export const readAccount = (svm: LiteSVM, address: Address): StoredAccount | undefined => {
+  const account = svm.getAccount(address);
+  if (!account.exists || account.lamports === 0n) return undefined;
+  const { lamports, data, programAddress, executable } = account;
+  return { lamports, data: new Uint8Array(data), owner: programAddress, isExecutable: executable };
+};
+
+/** Writes an account into the VM, or takes it away. */
+export const writeAccount = (svm: LiteSVM, address: Address, account: StoredAccount | undefined) =>
+  svm.setAccount({
+    address,
+    data: account?.data ?? new Uint8Array(),
+    executable: account?.isExecutable ?? false,
+    lamports: (account?.lamports ?? 0n) as never,
+    programAddress: account?.owner ?? ("11111111111111111111111111111111" as Address),
+    space: BigInt(account?.data.length ?? 0),
+  });
+
+/** Reads signed bytes; throws if they are no transaction. */
+export const readTransaction = (svm: LiteSVM, bytes: Uint8Array): ReadTransaction => {
+  const transaction = getTransactionDecoder().decode(bytes);
+  const decoded: unknown = getCompiledTransactionMessageDecoder().decode(transaction.messageBytes);
+  const message = decoded as TransactionMessage;
+  const none = new Uint8Array(64);
+  const signatures = Object.values(transaction.signatures).map((signature) =>
+    getBase58Decoder().decode(signature ?? none),
+  );
+  const loaded = loadAddresses(svm, message.addressTableLookups ?? []);
+  const { header, staticAccounts } = message;
+  const writableStatic = staticAccounts.filter((_, index) =>
+    index < header.numSignerAccounts
+      ? index < header.numSignerAccounts - header.numReadonlySignerAccounts
+      : index < staticAccounts.length - header.numReadonlyNonSignerAccounts,
+  );
+  return {
+    signature: signatures[0] ?? "",
+    signatures,
+    bytes,
+    transaction,
+    message,
+    loaded,
+    keys: [...staticAccounts, ...loaded.writable, ...loaded.readonly],
+    writableKeys: [...writableStatic, ...loaded.writable],
+  };
+};
+
+const tableHeaderBytes = 56;
+const addressBytes = 32;
+
+/** What the VM itself will find in the tables; what is not there it refuses. */
+const loadAddresses = (svm: LiteSVM, lookups: readonly TableLookup[]) => {
+  const load = (kind: "writableIndexes" | "readonlyIndexes"): Address[] =>
+    lookups.flatMap((lookup) => {
+      const table = readAccount(svm, lookup.lookupTableAddress)?.data ?? new Uint8Array();
+      return lookup[kind].flatMap((index) => {
+        const offset = tableHeaderBytes + index * addressBytes;
+        const isThere = offset + addressBytes <= table.length;
+        return isThere ? [getAddressCodec().decode(table, offset)] : [];
+      });
+    });
+  return { writable: load("writableIndexes"), readonly: load("readonlyIndexes") };
+};
+
+/**
+ * Executes a transaction. Answers what a block says of it, or, if it may not stand in a block at
+ * all, why: then nothing has changed.
+ */
+export const executeTransaction = (
+  svm: LiteSVM,
+  { transaction, keys }: ReadTransaction,
+): { execution: Execution } | { refusedFor: TransactionError } => {
+  const before = keys.map((key) => readAccount(svm, key));
+  const preTokenBalances = tokenBalances(svm, keys, before);
+  const result = svm.sendTransaction(transaction);
+  const after = keys.map((key) => readAccount(svm, key));
+  const [preBalances, postBalances] = [lamportsOf(before), lamportsOf(after)];
+  const err = result instanceof FailedTransactionMetadata ? readTransactionError(result) : null;
+  // Who fails in a block pays for it all the same.
+  if (err !== null && preBalances[0] === postBalances[0]) return { refusedFor: err };
+  const meta = result instanceof FailedTransactionMetadata ? result.meta() : result;
+  return {
+    execution: {
+      err,
+      // Lamports only move, save those that are the fee.
+      fee: sum(preBalances) - sum(postBalances),
+      preBalances,
+      postBalances,
+      preTokenBalances,
+      postTokenBalances: tokenBalances(svm, keys, after),
+      innerInstructions: readInner(meta),
+      logs: meta.logs(),
+      computeUnits: meta.computeUnitsConsumed(),
+    },
+  };
+};
+
+const lamportsOf = (accounts: readonly (StoredAccount | undefined)[]): bigint[] =>
+  accounts.map((account) => account?.lamports ?? 0n);
+
+const sum = (amounts: readonly bigint[]): bigint =>
+  amounts.reduce((total, amount) => total + amount, 0n);
+
+const tokenBalances = (
+  svm: LiteSVM,
+  keys: readonly Address[],
+  accounts: readonly (StoredAccount | undefined)[],
+): TokenBalance[] =>
+  accounts.flatMap((account, accountIndex) => {
+    const holding = readHolding(account);
+    if (holding === undefined || account === undefined) return [];
+    const { mint, owner, amount } = holding;
+    const decimals = readDecimals(readAccount(svm, mint)) ?? 0;
+    const uiTokenAmount = writeTokenAmount(amount, decimals);
+    return [{ accountIndex, mint, owner, programId: account.owner, uiTokenAmount }];
+  });
+
+const readInner = (meta: TransactionMetadata): Execution["innerInstructions"] =>
+  meta.innerInstructions().flatMap((inner, index) => {
+    const instructions = inner.map((each) => {
+      const instruction = each.instruction();
+      return {
+        programIdIndex: instruction.programIdIndex(),
+        accounts: [...instruction.accounts()],
+        data: getBase58Decoder().decode(instruction.data()),
+        stackHeight: each.stackHeight(),
+      };
+    });
+    return instructions.length === 0 ? [] : [{ index, instructions }];
+  });

@@ -1,0 +1,60 @@
+import * as z from "zod";
+import type { Block, LandedTransaction, Ledger } from "./open-ledger.ts";
+import { contextSlotNotReached, invalidParams } from "./rpc-faults.ts";
+
+export const Commitment = z.enum(["processed", "confirmed", "finalized"]);
+export type Commitment = z.infer<typeof Commitment>;
+
+/** How many blocks `confirmed` and `finalized` are behind the head. */
+export type Lags = { confirmedLag: number; finalizedLag: number };
+
+/** What one node knows of the chain. */
+export type NodeView = {
+  ledger: Ledger;
+  /** The newest block at a commitment. */
+  top(commitment: Commitment): Block;
+  /** Its blocks, one per height; those above the tops are not known yet. */
+  blocks(): readonly Block[];
+  /** Whether it has a transaction, in a block that is no newer than the given one. */
+  has(landed: LandedTransaction, newest: Block): boolean;
+  /** How many slots it is behind. */
+  slotsBehind(): number;
+  /** Whether it looks into a long-term storage for what it does not hold itself. */
+  isArchive(): boolean;
+};
+
+/** What a caller asks for beside a method's own parameters. */
+export const ContextOptions = z.object({
+  // A client leaves it out where it means `finalized`, as that is what nodes take then.
+  commitment: Commitment.default("finalized"),
+  minContextSlot: z.number().optional(),
+});
+
+/** Reads a call's parameters, or refuses them. */
+export const readParams = <Shape extends z.ZodType>(
+  shape: Shape,
+  params: readonly unknown[],
+): z.infer<Shape> => {
+  const read = shape.safeParse(params);
+  if (read.success) return read.data;
+  const [issue] = read.error.issues;
+  throw invalidParams(`Invalid params: ${issue?.path.join(".")}: ${issue?.message}.`);
+};
+
+/** The block as of which a question is answered. */
+export const contextOf = (
+  view: NodeView,
+  { commitment, minContextSlot }: z.infer<typeof ContextOptions>,
+): Block => {
+  const block = view.top(commitment);
+  if (minContextSlot !== undefined && minContextSlot > block.slot) {
+    throw contextSlotNotReached(block.slot);
+  }
+  return block;
+};
+
+/** An answer with the slot that it is of. */
+export const withContext = (block: Block, value: unknown) => ({
+  context: { apiVersion: "4.0.0", slot: block.slot },
+  value,
+});

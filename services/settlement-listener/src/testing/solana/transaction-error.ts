@@ -1,0 +1,57 @@
+import type { FailedTransactionMetadata } from "litesvm";
+
+// The VM tells an error without fields by its place in these lists.
+const transactionErrors = [
+  "AccountInUse AccountLoadedTwice AccountNotFound ProgramAccountNotFound InsufficientFundsForFee",
+  "InvalidAccountForFee AlreadyProcessed BlockhashNotFound CallChainTooDeep MissingSignatureForFee",
+  "InvalidAccountIndex SignatureFailure InvalidProgramForExecution SanitizeFailure",
+  "ClusterMaintenance AccountBorrowOutstanding WouldExceedMaxBlockCostLimit UnsupportedVersion",
+  "InvalidWritableAccount WouldExceedMaxAccountCostLimit WouldExceedAccountDataBlockLimit",
+  "TooManyAccountLocks AddressLookupTableNotFound InvalidAddressLookupTableOwner",
+  "InvalidAddressLookupTableData InvalidAddressLookupTableIndex InvalidRentPayingAccount",
+  "WouldExceedMaxVoteCostLimit WouldExceedAccountDataTotalLimit MaxLoadedAccountsDataSizeExceeded",
+  "ResanitizationNeeded InvalidLoadedAccountsDataSizeLimit UnbalancedTransaction",
+  "ProgramCacheHitMaxLimit CommitCancelled",
+]
+  .join(" ")
+  .split(" ");
+const instructionErrors = [
+  "GenericError InvalidArgument InvalidInstructionData InvalidAccountData AccountDataTooSmall",
+  "InsufficientFunds IncorrectProgramId MissingRequiredSignature AccountAlreadyInitialized",
+  "UninitializedAccount UnbalancedInstruction ModifiedProgramId ExternalAccountLamportSpend",
+  "ExternalAccountDataModified ReadonlyLamportChange ReadonlyDataModified DuplicateAccountIndex",
+  "ExecutableModified RentEpochModified NotEnoughAccountKeys AccountDataSizeChanged",
+  "AccountNotExecutable AccountBorrowFailed AccountBorrowOutstanding DuplicateAccountOutOfSync",
+  "InvalidError ExecutableDataModified ExecutableLamportChange ExecutableAccountNotRentExempt",
+  "UnsupportedProgramId CallDepth MissingAccount ReentrancyNotAllowed MaxSeedLengthExceeded",
+  "InvalidSeeds InvalidRealloc ComputationalBudgetExceeded PrivilegeEscalation",
+  "ProgramEnvironmentSetupFailure ProgramFailedToComplete ProgramFailedToCompile Immutable",
+  "IncorrectAuthority AccountNotRentExempt InvalidAccountOwner ArithmeticOverflow",
+  "UnsupportedSysvar IllegalOwner MaxAccountsDataAllocationsExceeded MaxAccountsExceeded",
+  "MaxInstructionTraceLengthExceeded BuiltinProgramsMustConsumeComputeUnits BorshIoError",
+]
+  .join(" ")
+  .split(" ");
+
+/** Why a transaction failed, as a node writes it: a word, or an object with one key. */
+export type TransactionError = string | Readonly<Record<string, unknown>>;
+
+/** Reads the VM's error. */
+export const readTransactionError = (failed: FailedTransactionMetadata): TransactionError => {
+  const error: unknown = failed.err();
+  if (typeof error === "number") return transactionErrors[error] ?? `Unknown${error}`;
+  const name = (error as object).constructor.name.replace(/^TransactionError/, "");
+  const { index, accountIndex } = error as { index?: number; accountIndex?: number };
+  if (name !== "InstructionError") {
+    return { [name]: index ?? { account_index: accountIndex } };
+  }
+  return { InstructionError: [index, readInstructionError((error as InstructionFault).err())] };
+};
+
+type InstructionFault = { err(): unknown };
+
+const readInstructionError = (error: unknown): TransactionError => {
+  if (typeof error === "number") return instructionErrors[error] ?? `Unknown${error}`;
+  const { code } = error as { code?: number };
+  return code === undefined ? "BorshIoError" : { Custom: code };
+};

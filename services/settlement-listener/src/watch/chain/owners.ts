@@ -1,0 +1,30 @@
+import type { Pool } from "@payment-links/postgres";
+import { listOwnerAddresses } from "../../store/owner-addresses.ts";
+
+/** Where owners are paid on one chain, in the family's own form. They only become more. */
+export type Owners = {
+  /** All that are heard of by now; the same list each time, with the new ones at its end. */
+  read: () => Promise<readonly string[]>;
+};
+
+/** Reads owners' addresses, and afterwards only what is new. */
+export const openOwners = (pool: Pool, chainId: string): Owners => {
+  const list: string[] = [];
+  const seen = new Set<string>();
+  let since = "0";
+  return {
+    read: async () => {
+      const { addresses, until } = await listOwnerAddresses(pool, chainId, since);
+      for (const address of addresses) {
+        if (seen.has(address)) continue;
+        seen.add(address);
+        list.push(address);
+      }
+      since = until;
+      return list;
+    },
+  };
+};
+
+/** Of a chain on which no deposits are looked for. */
+export const noOwners: Owners = { read: async () => [] };

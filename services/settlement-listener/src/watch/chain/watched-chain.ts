@@ -1,0 +1,18 @@
+import type { AskSolana } from "@payment-links/contracts";
+import type { ChainReaders, VerifiedTransfer } from "../chain-reader.ts";
+import type { ChainSettings } from "./chain-settings.ts";
+
+/** A chain that is watched, as its family reads it. */
+export type WatchedChain = ChainReaders & {
+  id: string;
+  settings: ChainSettings;
+  /** How many blocks more than `finality` says a payment needs until it settles; none if not given. */
+  moreBlocksOf?: (transfer: Pick<VerifiedTransfer, "amount"> & { sender: string }) => number;
+  /**
+   * Holds the chain against the catalogue (rule CHAIN-9). Answers what is wrong in words for an
+   * operator, or undefined. Throws where nobody can be asked, which is no fault.
+   */
+  findFault: () => Promise<string | undefined>;
+  /** What a payer's transaction is made of, on Solana alone. */
+  askSolana?: AskSolana;
+};

@@ -1,0 +1,133 @@
+import { transact } from "@payment-links/postgres";
+import type { Payment } from "../../domain/payment.ts";
+import { recordStoredTransfers } from "../../sightings/record-transfers.ts";
+import { deleteBlocksAbove, findBlock, listBlocks } from "../../store/chain-blocks.ts";
+import { orphanTransfers } from "../../store/chain-transfers.ts";
+import { cutSpansAbove } from "../../store/read-spans.ts";
+import { type Lead, haltChain, lockLead, saveCheckpoint } from "../../store/watchers.ts";
+import { agreeOnBlock } from "../agreement/agree-on-block.ts";
+import { ChainMovedError, type WatchContext } from "../chain/watch-context.ts";
+import type { ChainReader } from "../chain-reader.ts";
+
+type Place = { tip: number; scannedTo: number; finalizedTo: number };
+
+/**
+ * Answers a reorg. The walk goes back to the last block that the node and we both hold. One
+ * transaction deletes our blocks above it, marks their transfers as orphaned and moves the
+ * checkpoint there. Where even the last final block is another one, the chain is halted for a human
+ * (rule CHAIN-7). A node that two others contradict is not followed.
+ */
+export const reorganize = async (watch: WatchContext, lead: Lead, place: Place): Promise<void> => {
+  if (watch.witnesses.length > 2) await checkGone(watch, place.tip);
+  const ancestor = await findAncestor(watch, watch.reader, place);
+  // The node has come back to what we hold between two questions.
+  if (ancestor === place.tip) throw new ChainMovedError("the tip is as it was");
+  if (ancestor === undefined) await halt(watch, lead, place);
+  else await moveBack(watch, lead, { ...place, ancestor });
+};
+
+/** Throws where two providers hold a block as we do. */
+const checkGone = async (watch: WatchContext, number: number): Promise<void> => {
+  const stored = await findBlock(watch.pool, watch.chain.id, number);
+  const { dissenters, hash } = await agreeOnBlock(watch, number);
+  if (hash === undefined || hash !== stored?.hash) return;
+  watch.demote(dissenters);
+  throw new ChainMovedError(`a provider contradicts two others on block ${number}`);
+};
+
+const chunkBlocksMin = 8;
+const chunkBlocksMax = 128;
+
+/**
+ * The highest stored block, from the tip down to the last final one, that the node holds as well.
+ */
+const findAncestor = async (
+  { chain, pool }: WatchContext,
+  reader: ChainReader,
+  { tip, finalizedTo }: Place,
+): Promise<number | undefined> => {
+  let chunkBlocks = chunkBlocksMin;
+  let toBlock = tip;
+  while (toBlock >= finalizedTo) {
+    const fromBlock = Math.max(toBlock - chunkBlocks + 1, finalizedTo);
+    const headers = await reader.readHeaders({ fromBlock, toBlock });
+    const hashes = new Map(headers.map((header): [number, string] => [header.number, header.hash]));
+    const stored = await listBlocks(pool, chain.id, { fromBlock, toBlock });
+    const common = stored.findLast((block) => hashes.get(block.number) === block.hash);
+    if (common !== undefined) return common.number;
+    // A node that lacks a block contradicts nobody: it is no evidence of a reorg.
+    if (headers.length < toBlock - fromBlock + 1) {
+      throw new ChainMovedError("the node lacks blocks below its own head");
+    }
+    toBlock = fromBlock - 1;
+    chunkBlocks = Math.min(chunkBlocks * 2, chunkBlocksMax);
+  }
+  return undefined;
+};
+
+const moveBack = async (
+  watch: WatchContext,
+  lead: Lead,
+  { ancestor, scannedTo, finalizedTo }: Place & { ancestor: number },
+): Promise<void> => {
+  const { chain, clock, log, metrics, pool, wakeRelay } = watch;
+  const { flagged, orphaned } = await transact(pool, async (tx) => {
+    await lockLead(tx, lead);
+    await deleteBlocksAbove(tx, chain.id, ancestor);
+    await cutSpansAbove(tx, chain.id, ancestor);
+    const orphaned = await orphanTransfers(tx, chain.id, ancestor);
+    const flagged = await recordStoredTransfers(tx, orphaned, clock.now());
+    await saveCheckpoint(tx, chain.id, { scannedTo: ancestor, finalizedTo });
+    return { flagged, orphaned };
+  });
+  wakeRelay();
+  const depth = scannedTo - ancestor;
+  metrics.reorganized(chain.id, depth);
+  metrics.transferred(chain.id, "orphaned", orphaned.length);
+  log.warn(
+    { chain: chain.id, depth, ancestor, orphaned: orphaned.length },
+    "a reorg took scanned blocks away",
+  );
+  reportOrphanedSettled(watch, flagged);
+};
+
+/** Nobody is told of what a reorg takes away but where it had settled. */
+const reportOrphanedSettled = (
+  { chain, log, metrics }: WatchContext,
+  flagged: readonly Payment[],
+): void => {
+  if (flagged.length === 0) return;
+  metrics.orphanedAfterSettled(chain.id, flagged.length);
+  for (const { id, paymentLinkId, sourceTransaction } of flagged) {
+    log.error(
+      { chain: chain.id, transaction: sourceTransaction, payment_id: id, link_id: paymentLinkId },
+      "a settled payment was taken away by a reorg; it keeps its credit",
+    );
+  }
+};
+
+/**
+ * Halts a chain. Where there are two providers, two must say that the final block is another one, as
+ * one that lies must not stop a chain.
+ */
+const halt = async (watch: WatchContext, lead: Lead, place: Place): Promise<void> => {
+  const { chain, demote, log, metrics, pool } = watch;
+  const { finalizedTo } = place;
+  const stored = await findBlock(pool, chain.id, finalizedTo);
+  const { dissenters, hash } = await agreeOnBlock(watch, finalizedTo);
+  if (hash === undefined || hash === stored?.hash) {
+    demote(dissenters);
+    metrics.differed(chain.id, "final_hash", 1);
+    log.error(
+      { chain: chain.id, finalized_to: finalizedTo },
+      "providers disagree on a final block",
+    );
+    throw new ChainMovedError(`providers disagree on the final block ${finalizedTo}`);
+  }
+  const reason = `a reorg reached below block ${finalizedTo}, which had been recorded as final`;
+  await transact(pool, async (tx) => {
+    await lockLead(tx, lead);
+    await haltChain(tx, chain.id, reason);
+  });
+  log.fatal({ chain: chain.id, finalized_to: finalizedTo }, `the chain is halted: ${reason}`);
+};

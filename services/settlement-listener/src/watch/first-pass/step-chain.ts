@@ -1,0 +1,242 @@
+import { transact } from "@payment-links/postgres";
+import { type Lines, type ScanPlan, planScan } from "../../domain/plan-scan.ts";
+import { recordTransfers } from "../../sightings/record-transfers.ts";
+import { tellChainAdvance } from "../../sightings/tell-chain-advance.ts";
+import {
+  deleteBlocksBelow,
+  findBlock,
+  findBlockUpTo,
+  insertBlocks,
+} from "../../store/chain-blocks.ts";
+import { saveSpan } from "../../store/read-spans.ts";
+import {
+  type Lead,
+  type WatchProgress,
+  lockLead,
+  readProgress,
+  saveCheckpoint,
+} from "../../store/watchers.ts";
+import { quorumOf } from "../agreement/agree.ts";
+import { confirmFinal } from "../agreement/confirm-final.ts";
+import { type Sight, readSight } from "../agreement/read-sight.ts";
+import type { WatchContext } from "../chain/watch-context.ts";
+import type { BlockHeader } from "../chain-reader.ts";
+import { linesOfOne } from "../transfers/find-transfers.ts";
+import { reorganize } from "./reorganize.ts";
+import { type Scanned, blockOf, scanBlocks } from "./scan-blocks.ts";
+import { settleTransfers } from "./settle-transfers.ts";
+
+/** What a step saw and came to. */
+export type Step = {
+  state: "watching" | "catching_up" | "halted" | "behind";
+  head: number | null;
+  /** The last final block; undefined where the chain is halted or has not begun. */
+  finalizedTo: number | undefined;
+  /** How many providers agree on the newest final block; undefined before the chain has begun. */
+  voiceCount: number | undefined;
+  /** Whether there is more to do at once. */
+  hasMore: boolean;
+};
+
+type Begun = WatchProgress & { scannedTo: number; finalizedTo: number };
+
+/**
+ * Takes one step after the newest blocks: reads how far the watch has come, holds the last scanned
+ * block against the node's, settles what has come of age, reads what follows, and commits what it
+ * found with the checkpoint. Where there are two providers, what is final and what settles is what
+ * two of them say. Nothing is kept between steps but in the database.
+ */
+export const stepChain = async (watch: WatchContext, lead: Lead): Promise<Step> => {
+  const { chain, pool } = watch;
+  const progress = await readProgress(pool, chain.id);
+  const notBegun = { finalizedTo: undefined, voiceCount: undefined };
+  if (progress.haltedReason !== null)
+    return { ...notBegun, state: "halted", head: null, hasMore: false };
+  const sight = await readSight(watch);
+  if (!hasBegun(progress)) {
+    // Of two that do not agree, the lower: what follows is read, and then held against both.
+    const { final } = quorumOf(watch.witnesses) <= sight.linesOf.size ? sight.agreed : sight.read;
+    const hasMore = await begin(watch, lead, Math.min(progress.firstBlock ?? final, final));
+    return { ...notBegun, state: "catching_up", head: sight.head, hasMore };
+  }
+  return follow(watch, lead, progress, sight);
+};
+
+const hasBegun = (progress: WatchProgress): progress is Begun =>
+  progress.scannedTo !== null && progress.finalizedTo !== null;
+
+/**
+ * Begins a watch behind a final block: the last one, as no link of ours can have been paid before we
+ * were there, or the one at which it is to begin anew.
+ */
+const begin = async (watch: WatchContext, lead: Lead, firstBlock: number): Promise<boolean> => {
+  const { chain, log, pool, reader } = watch;
+  const [header] = await reader.readHeaders({ fromBlock: firstBlock, toBlock: firstBlock });
+  if (header === undefined) return false;
+  await transact(pool, async (tx) => {
+    await lockLead(tx, lead);
+    await insertBlocks(tx, chain.id, [blockOf(header)]);
+    const { number } = header;
+    await saveCheckpoint(tx, chain.id, { scannedTo: number, finalizedTo: number });
+  });
+  log.info({ chain: chain.id, block: header.number }, "the watch of a chain begins");
+  return true;
+};
+
+const follow = async (
+  watch: WatchContext,
+  lead: Lead,
+  before: Begun,
+  sight: Sight,
+): Promise<Step> => {
+  const { chain, metrics, pool, reader } = watch;
+  const { head } = sight;
+  const isAlone = quorumOf(watch.witnesses) === 1;
+  const { scannedTo: scannedBefore } = before;
+  const { isSparse = false } = chain.settings;
+  const planned = planScan(scannedBefore, sight.read, chain.settings);
+  const plan = isSparse ? await putOnStored(watch, planned) : planned;
+  // A node behind our last final block says nothing of what follows it.
+  if (plan.tip < before.finalizedTo) {
+    const { finalizedTo } = before;
+    return { state: "behind", head, finalizedTo, voiceCount: 0, hasMore: false };
+  }
+  // Of a sparse chain few blocks are kept: what is final is the newest of them.
+  const { finalizedTo, voiceCount } =
+    isAlone && !isSparse
+      ? { finalizedTo: before.finalizedTo, voiceCount: 1 }
+      : await confirmFinal(watch, lead, { ...before, sight });
+  const progress = { ...before, finalizedTo };
+  const startedAtMs = performance.now();
+  const toBlock = plan.kind === "fresh" ? plan.toBlock : plan.tip;
+  const headers = await reader.readHeaders({ fromBlock: plan.tip, toBlock });
+  const [tip] = headers;
+  if (tip === undefined) return { state: "behind", head, finalizedTo, voiceCount, hasMore: false };
+  const knownHash =
+    plan.tip === progress.scannedTo
+      ? progress.scannedHash
+      : (await findBlock(pool, chain.id, plan.tip))?.hash;
+  if (tip.hash !== knownHash) {
+    await reorganize(watch, lead, { ...progress, tip: plan.tip });
+    return { state: "catching_up", head, finalizedTo, voiceCount, hasMore: true };
+  }
+  // It comes before what follows: the order of payments decides which of them completes a link.
+  const isMoreDue = await settleTransfers(watch, lead, { ...progress, sight });
+  if (isMoreDue) return { state: "catching_up", head, finalizedTo, voiceCount, hasMore: true };
+  // What is final moves on with what is scanned only where nobody else is to vouch for it.
+  const read = { ...sight.read, ...linesOfOne(watch.witnesses, sight.read) };
+  const lines = isSparse ? { ...read, final: -1 } : read;
+  const reach = await scan(watch, lead, { plan, headers, lines, progress, sight });
+  const { scannedTo } = reach;
+  const isMoving = scannedTo > progress.scannedTo;
+  if (isMoving) metrics.scanned(chain.id, (performance.now() - startedAtMs) / 1000);
+  await measure(watch, { progress: before, head, ...reach });
+  const isBehind = scannedTo < sight.read.scan;
+  return {
+    state: isBehind ? "catching_up" : "watching",
+    head,
+    finalizedTo: reach.finalizedTo,
+    voiceCount,
+    hasMore: isBehind && isMoving,
+  };
+};
+
+/** The same plan, whose tip is a block that is kept: only those can be held against the node's. */
+const putOnStored = async (
+  { chain, pool }: Pick<WatchContext, "chain" | "pool">,
+  plan: ScanPlan,
+): Promise<ScanPlan> => {
+  const stored = await findBlockUpTo(pool, chain.id, plan.tip);
+  return { ...plan, tip: stored?.number ?? -1 };
+};
+
+type Scan = {
+  plan: ScanPlan;
+  headers: readonly BlockHeader[];
+  lines: Lines;
+  progress: Begun;
+  sight: Sight;
+};
+type Reach = { scannedTo: number; finalizedTo: number; scannedAt: Date | null };
+
+/** Scans what the plan asks for, and commits it piece by piece; answers how far that came. */
+const scan = async (
+  watch: WatchContext,
+  lead: Lead,
+  { plan, headers, lines, progress, sight }: Scan,
+): Promise<Reach> => {
+  let { scannedTo, finalizedTo } = progress;
+  let scannedAt = progress.scannedMinedAt;
+  const commitScanned = async (scanned: Scanned): Promise<void> => {
+    const last = scanned.blocks.at(-1);
+    const to = last?.number ?? scannedTo;
+    const final = Math.max(finalizedTo, Math.min(lines.final, to));
+    const isFinalMoved = final > finalizedTo;
+    if (to === scannedTo && !isFinalMoved) return;
+    const move = { scannedFrom: scannedTo, scannedTo: to, finalizedTo: final, isFinalMoved, sight };
+    await commit(watch, lead, scanned, move);
+    scannedTo = to;
+    finalizedTo = final;
+    scannedAt = last?.minedAt ?? scannedAt;
+  };
+  await scanBlocks(watch, { plan, headers, lines }, commitScanned);
+  // The final block moves on also where no block is new.
+  await commitScanned({ blocks: [], transfers: [], readBy: "" });
+  return { scannedTo, finalizedTo, scannedAt };
+};
+
+/** Commits what was found, and how far: together or not at all. */
+const commit = async (
+  { chain, clock, metrics, pool, wakeRelay }: WatchContext,
+  lead: Lead,
+  { blocks, transfers, readBy }: Scanned,
+  move: Omit<Reach, "scannedAt"> & { scannedFrom: number; isFinalMoved: boolean; sight: Sight },
+): Promise<void> => {
+  const { finalizedTo, isFinalMoved, scannedFrom, scannedTo, sight } = move;
+  const { finality, finalityByAmount } = chain.settings;
+  const isTold = await transact(pool, async (tx) => {
+    const now = clock.now();
+    await lockLead(tx, lead);
+    if (blocks.length > 0) {
+      await insertBlocks(tx, chain.id, blocks);
+      const span = { fromBlock: scannedFrom + 1, toBlock: scannedTo, provider: readBy };
+      await saveSpan(tx, chain.id, span);
+    }
+    await recordTransfers(tx, transfers, now);
+    if (isFinalMoved) await deleteBlocksBelow(tx, chain.id, finalizedTo);
+    await saveCheckpoint(tx, chain.id, { scannedTo, finalizedTo });
+    return tellChainAdvance(tx, {
+      chainId: chain.id,
+      headBlock: sight.head,
+      settledTo: sight.agreed.settle,
+      neededBlocks: typeof finality === "object" ? finality.blocks : null,
+      ...(finalityByAmount && { neededByAmount: [...finalityByAmount] }),
+      at: now,
+    });
+  });
+  if (isTold || transfers.length > 0) wakeRelay();
+  if (transfers.length === 0) return;
+  const seen = transfers.filter(({ state }) => state === "seen").length;
+  metrics.transferred(chain.id, "seen", seen);
+  metrics.transferred(chain.id, "settled", transfers.length - seen);
+};
+
+const measure = async (
+  { chain, clock, metrics, pool }: WatchContext,
+  reach: Reach & { progress: Begun; head: number },
+): Promise<void> => {
+  const { finalizedTo, head, progress, scannedAt, scannedTo } = reach;
+  const finalizedAt =
+    finalizedTo === progress.finalizedTo
+      ? progress.finalizedMinedAt
+      : ((await findBlock(pool, chain.id, finalizedTo))?.minedAt ?? null);
+  const nowMs = clock.now().getTime();
+  const ageSeconds = (minedAt: Date | null): number =>
+    minedAt === null ? 0 : Math.max(0, (nowMs - minedAt.getTime()) / 1000);
+  metrics.measured(chain.id, {
+    headLagBlocks: Math.max(0, head - scannedTo),
+    headLagSeconds: ageSeconds(scannedAt),
+    finalizedLagBlocks: Math.max(0, head - finalizedTo),
+    finalizedLagSeconds: ageSeconds(finalizedAt),
+  });
+};

@@ -1,0 +1,101 @@
+import { transact } from "@payment-links/postgres";
+import { deleteUnmatchedTransfers } from "../../store/chain-transfers.ts";
+import { readLinksHeardUntil } from "../../store/heard-until.ts";
+import { type Lead, lockLead, readProgress } from "../../store/watchers.ts";
+import type { DutyName } from "../chain/duty-names.ts";
+import type { WatchContext } from "../chain/watch-context.ts";
+import { auditRange } from "./audit-range.ts";
+import { judgeLostTransfers } from "./judge-lost-transfers.ts";
+import { type Foresight, foreseeTransfers, noForesight } from "../waiting/foresee-transfers.ts";
+import { type NonceWalk, learnNonces } from "./learn-nonces.ts";
+import { rescanRange } from "./rescan-range.ts";
+
+/** What the duties of a chain remember between their turns. It may be lost without harm. */
+export type DutyMemory = {
+  judgedTo: number;
+  auditedTo: number;
+  forgotAtMs: number;
+  nonceWalk: NonceWalk;
+  foresight: Foresight;
+};
+
+/** Nothing is remembered yet, as under a new lead. */
+export const noMemory = (): DutyMemory => ({
+  judgedTo: -1,
+  auditedTo: -1,
+  forgotAtMs: 0,
+  nonceWalk: { afterSeq: "0", restsUntilMs: 0 },
+  foresight: noForesight(),
+});
+
+type Turn = { watch: WatchContext; lead: Lead; finalizedTo: number; memory: DutyMemory };
+
+const forgetEveryMs = 10 * 60_000;
+const unmatchedKeptMs = 24 * 60 * 60_000;
+const forgottenAtOnceMax = 5_000;
+
+/**
+ * What is due over final blocks, behind the first pass. Each has a loop of its own: none waits for
+ * another, or fails with it. It answers whether there is more to do at once, undefined where it rests
+ * from a turn that came to nothing.
+ */
+export const duties: Record<DutyName, (turn: Turn) => Promise<boolean | undefined>> = {
+  /** Judges payments that a reorg took away. */
+  judge: async ({ watch, lead, finalizedTo, memory }) => {
+    if (finalizedTo <= memory.judgedTo) return false;
+    await judgeLostTransfers(watch, lead, { settle: finalizedTo, final: finalizedTo });
+    memory.judgedTo = finalizedTo;
+    return false;
+  },
+
+  /** Learns the nonces that nobody told when their payments were seen. */
+  learn: ({ watch, lead, finalizedTo, memory }) =>
+    learnNonces(watch, lead, { finalizedTo, walk: memory.nonceWalk }),
+
+  /** Shows what waits to be mined, where the family does. */
+  foresee: ({ watch, lead, memory }) => foreseeTransfers(watch, lead, memory.foresight),
+
+  /**
+   * Forgets transfers for which no link came, if one that was made in time would have been heard of:
+   * everything that was said of links up to then has been.
+   */
+  forget: async ({ watch, lead, finalizedTo, memory }) => {
+    const { chain, clock, pool } = watch;
+    const nowMs = clock.now().getTime();
+    if (nowMs - memory.forgotAtMs < forgetEveryMs) return false;
+    const heardUntil = await readLinksHeardUntil(pool);
+    if (heardUntil === undefined) return false;
+    const before = new Date(Math.min(nowMs, heardUntil.getTime()) - unmatchedKeptMs);
+    const forgottenCount = await transact(pool, async (tx) => {
+      await lockLead(tx, lead);
+      return deleteUnmatchedTransfers(tx, chain.id, {
+        before,
+        finalizedTo,
+        countMax: forgottenAtOnceMax,
+      });
+    });
+    const isMore = forgottenCount === forgottenAtOnceMax;
+    if (!isMore) memory.forgotAtMs = nowMs;
+    return isMore;
+  },
+
+  /** Takes a step of an operator's rescan. */
+  rescan: ({ watch, lead, finalizedTo }) => rescanRange(watch, lead, finalizedTo),
+
+  /** Reads a range once more, by another provider where there is one. */
+  audit: async ({ watch, lead, finalizedTo, memory }) => {
+    if (finalizedTo <= memory.auditedTo) return false;
+    const { chain, metrics, pool } = watch;
+    const { auditedTo } = await readProgress(pool, chain.id);
+    memory.auditedTo = auditedTo ?? finalizedTo;
+    const { auditBlocksMin = 1 } = chain.settings;
+    if (memory.auditedTo + auditBlocksMin > finalizedTo) return false;
+    let reached = memory.auditedTo;
+    try {
+      reached = await auditRange(watch, lead, { auditedTo: reached, finalizedTo });
+    } finally {
+      metrics.audited(chain.id, finalizedTo - reached);
+    }
+    return true;
+  },
+};

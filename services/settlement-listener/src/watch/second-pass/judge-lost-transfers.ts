@@ -1,0 +1,105 @@
+import type { StoredTransfer, ChainTransfer } from "../../domain/chain-transfer.ts";
+import { judgeLost } from "../../domain/judge-lost.ts";
+import type { FinalityLines } from "../../domain/plan-scan.ts";
+import { listLost } from "../../store/chain-transfers.ts";
+import type { Lead } from "../../store/watchers.ts";
+import type { WatchContext } from "../chain/watch-context.ts";
+import { agreeOnReceipts } from "../agreement/agree-on-receipts.ts";
+import { agree, quorumOf } from "../agreement/agree.ts";
+import { ChainUnreachableError } from "../chain-reader.ts";
+import { commitOutcomes } from "../transfers/commit-outcomes.ts";
+import { findAgain, readTimes } from "../transfers/find-transfers.ts";
+
+const pageCountMax = 100;
+const pagesMax = 50;
+
+/**
+ * Judges the payments that a reorg took away before they settled, each time that more of the chain
+ * is final: which of them can no longer come back (rule CHAIN-5). A failure is for ever, so two
+ * providers, where there are two, must say the same of receipt and nonce. Throws
+ * `ChainUnreachableError` where they do not, once it has judged the others.
+ */
+export const judgeLostTransfers = async (
+  watch: WatchContext,
+  lead: Lead,
+  lines: FinalityLines,
+): Promise<void> => {
+  let undecidedCount = 0;
+  let afterSeq = "0";
+  for (let page = 0; page < pagesMax; page += 1) {
+    const lost = await listLost(watch.pool, watch.chain.id, { afterSeq, countMax: pageCountMax });
+    const last = lost.at(-1);
+    if (last === undefined) break;
+    undecidedCount += await judgePage(watch, lead, { lost, lines });
+    if (lost.length < pageCountMax) break;
+    afterSeq = last.seq;
+  }
+  if (undecidedCount === 0) return;
+  const what = `chain ${watch.chain.id}: no two providers agree on ${undecidedCount} lost payments`;
+  throw new ChainUnreachableError(what);
+};
+
+/** Answers of how many of them the providers do not say the same. */
+const judgePage = async (
+  watch: WatchContext,
+  lead: Lead,
+  { lost, lines }: { lost: readonly StoredTransfer[]; lines: FinalityLines },
+): Promise<number> => {
+  // They are read before the receipts: a transaction that is mined in between has a receipt then.
+  const usedNonces = await agreeOnUsedNonces(watch, lost, lines.final);
+  const blocks = new Map(
+    lost.map(({ blockNumber, transactionHash }) => [transactionHash, blockNumber]),
+  );
+  const fates = await agreeOnReceipts(watch, blocks, () => true);
+  let undecidedCount = 0;
+  const settled: ChainTransfer[] = [];
+  const failed: StoredTransfer[] = [];
+  for (const stored of lost) {
+    const fate = fates.get(stored.transactionHash);
+    const used = usedNonces.get(stored.sender);
+    if (fate === undefined || used === undefined) {
+      undecidedCount += 1;
+      continue;
+    }
+    const { receipt } = fate;
+    const found = receipt === undefined ? undefined : findAgain(watch, stored, receipt, lines);
+    const judgement = judgeLost({
+      finalizedTo: lines.final,
+      receipt:
+        receipt === undefined
+          ? undefined
+          : { blockNumber: receipt.blockNumber, holdsTransfer: found !== undefined },
+      nonce: stored.nonce,
+      usedNonces: used,
+    });
+    if (judgement === "failed") failed.push(stored);
+    if (judgement === "found" && found !== undefined) {
+      const minedAt =
+        fate.minedAt ?? (await readTimes(watch.reader, [found])).get(found.blockNumber);
+      settled.push({ ...found, occurredAt: minedAt ?? found.occurredAt });
+    }
+  }
+  await commitOutcomes(watch, lead, { settled, failed });
+  return undecidedCount;
+};
+
+/** How many nonces each sender had used at a block, where providers agree on it. */
+const agreeOnUsedNonces = async (
+  { witnesses }: WatchContext,
+  lost: readonly StoredTransfer[],
+  finalizedTo: number,
+): Promise<ReadonlyMap<string, number>> => {
+  const { agreed } = await agree({
+    witnesses,
+    quorum: quorumOf(witnesses),
+    keys: [...new Set(lost.map(({ sender }) => sender))],
+    ask: async ({ reader }, senders) => {
+      const used = await Promise.all(
+        senders.map((sender) => reader.readUsedNonces(sender, finalizedTo)),
+      );
+      return new Map(senders.map((sender, index) => [sender, used[index] ?? 0]));
+    },
+    printOf: String,
+  });
+  return agreed;
+};

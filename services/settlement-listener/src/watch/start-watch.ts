@@ -1,0 +1,264 @@
+import { type Loop, afterMs, startLoop } from "@payment-links/runtime";
+import { type Lead, LeadLostError, type WatchReport } from "../store/watchers.ts";
+import { type DutyName, dutyNames } from "./chain/duty-names.ts";
+import { ChainMovedError, type WatchContext } from "./chain/watch-context.ts";
+import { forgetDisposable } from "./first-pass/forget-disposable.ts";
+import { stepChain } from "./first-pass/step-chain.ts";
+import { quorumOf } from "./agreement/agree.ts";
+import { type Lease, type Share, startLease } from "./lease.ts";
+import { ChainUnreachableError } from "./chain-reader.ts";
+import { type DutyMemory, duties, noMemory } from "./second-pass/duties.ts";
+
+/** A chain that this process watches, or would if it led. */
+export type RunningWatch = {
+  chainId: string;
+  providerCount: number;
+  isLeader: () => boolean;
+  /** What this process last saw of the chain, where it leads. */
+  report: () => WatchReport;
+  /** Lets the steps under way end, and gives the lead up. */
+  stop: () => Promise<void>;
+};
+
+/** What the loops of one chain share, and what is lost with the process without harm. */
+type WatchState = {
+  report: WatchReport;
+  /** The lead under which the chain was found to be what the catalogue says. */
+  checkedToken: string | undefined;
+  /**
+   * The last final block, as the first pass saw it under this lead; undefined before that, and while
+   * the chain is halted.
+   */
+  finalizedTo: number | undefined;
+  memory: DutyMemory;
+  /** Whether two providers, where there are two, agreed in the last step. */
+  isAgreed: boolean;
+  /** How many turns in a row met answers that do not fit together. */
+  movedCount: number;
+  /** The loops whose last turn found nobody who answers. */
+  cutOff: Set<LoopName>;
+  isStopping: boolean;
+};
+
+type LoopName = "watch" | DutyName;
+
+const checkAgainMs = 10_000;
+const dutyEveryMs = 2_000;
+
+/** Starts watching one chain, in whichever process leads it. */
+export const startWatch = (watch: WatchContext, share: Share): RunningWatch => {
+  const { chain, clock, log, metrics, pool } = watch;
+  const state: WatchState = {
+    report: { state: "unreachable", reason: null, head: null },
+    checkedToken: undefined,
+    finalizedTo: undefined,
+    memory: noMemory(),
+    isAgreed: true,
+    movedCount: 0,
+    cutOff: new Set(),
+    isStopping: false,
+  };
+
+  const lease = startLease({
+    chainId: chain.id,
+    pool,
+    clock,
+    log,
+    share,
+    report: () => state.report,
+    onChange: (isLeader) => {
+      state.checkedToken = undefined;
+      state.finalizedTo = undefined;
+      state.memory = noMemory();
+      if (!isLeader) metrics.left(chain.id);
+      watching.wake();
+    },
+  });
+
+  const watching: Loop = startLoop({
+    name: `watch of chain ${chain.id}`,
+    clock,
+    log,
+    waitMs: chain.settings.pollMs,
+    run: () =>
+      underLead(lease, state, (lead) =>
+        heedOutage(watch, state, "watch", () => watchOnce(watch, lead, state)),
+      ),
+  });
+
+  const passing = dutyNames.map((duty) =>
+    startLoop({
+      name: `duty to ${duty} of chain ${chain.id}`,
+      clock,
+      log,
+      waitMs: dutyEveryMs,
+      run: () =>
+        underLead(lease, state, (lead) =>
+          heedOutage(watch, state, duty, () => runDuty(watch, lead, { duty, state })),
+        ),
+    }),
+  );
+
+  return {
+    chainId: chain.id,
+    providerCount: watch.witnesses.length,
+    isLeader: () => lease.lead() !== undefined,
+    report: () => state.report,
+    stop: async () => {
+      state.isStopping = true;
+      await Promise.all([watching, ...passing].map((loop) => loop.stop()));
+      await lease.stop();
+    },
+  };
+};
+
+const watchOnce = async (
+  watch: WatchContext,
+  lead: Lead,
+  state: WatchState,
+): Promise<boolean | Date> => {
+  try {
+    if (!(await check(watch, lead, state))) return afterMs(watch.clock, checkAgainMs);
+    const step = await stepChain(watch, lead);
+    const { head } = step;
+    state.movedCount = 0;
+    state.finalizedTo = step.finalizedTo;
+    // A watch that begins anew, as after a halt, may begin below what was done before.
+    if (step.finalizedTo === undefined) state.memory = noMemory();
+    // That it is halted, and why, stands in the chain's own row.
+    if (step.state === "halted") setReport(watch, state, { ...state.report }, true);
+    else if (step.state === "behind") {
+      const reason = "the node has not come to the last final block";
+      setReport(watch, state, { state: "unreachable", reason, head });
+    } else {
+      const reason = heedAgreement(watch, state, step.voiceCount);
+      setReport(watch, state, { state: step.state, reason, head });
+    }
+    return step.hasMore;
+  } catch (error) {
+    if (error instanceof ChainMovedError) heedMoving(watch, state);
+    if (error instanceof ChainUnreachableError) {
+      setReport(watch, state, { ...state.report, state: "unreachable", reason: error.message });
+    }
+    throw error;
+  }
+};
+
+/** Tells once that nothing settles for want of a second provider; answers why, for the status. */
+const heedAgreement = (
+  { chain, log, metrics, witnesses }: WatchContext,
+  state: WatchState,
+  agreeingCount: number | undefined,
+): string | null => {
+  if (agreeingCount === undefined) return null;
+  metrics.agreed(chain.id, { agreeingCount, count: witnesses.length });
+  const isAgreed = agreeingCount >= quorumOf(witnesses);
+  if (isAgreed !== state.isAgreed) {
+    const line = { chain: chain.id, agreeing: agreeingCount };
+    if (isAgreed) log.info(line, "providers of a chain agree again");
+    else log.error(line, "no second provider agrees with the first; nothing settles on the chain");
+    state.isAgreed = isAgreed;
+  }
+  return isAgreed ? null : "no second provider agrees with the first: nothing settles";
+};
+
+const movedCountMax = 5;
+
+/** A chain that moves is read again; one that never stands still may be a provider that is wrong. */
+const heedMoving = ({ chain, demote, log, witnesses }: WatchContext, state: WatchState): void => {
+  state.movedCount += 1;
+  if (witnesses.length === 1 || state.movedCount < movedCountMax) return;
+  state.movedCount = 0;
+  demote();
+  log.warn({ chain: chain.id }, "a provider's answers do not fit together; another is asked first");
+};
+
+/** Takes a turn at a duty, once the first pass has said how far final blocks go. */
+const runDuty = async (
+  watch: WatchContext,
+  lead: Lead,
+  { duty, state: { finalizedTo, memory } }: { duty: DutyName; state: WatchState },
+): Promise<boolean> => {
+  const { chain, metrics } = watch;
+  if (finalizedTo === undefined) return false;
+  try {
+    const isMore = await duties[duty]({ watch, lead, finalizedTo, memory });
+    if (isMore !== undefined) metrics.dutyEnded(chain.id, duty, { isFailing: false });
+    return isMore ?? false;
+  } catch (error) {
+    if (!isPassing(error)) metrics.dutyEnded(chain.id, duty, { isFailing: true });
+    throw error;
+  }
+};
+
+/**
+ * Tells once that nobody answers, and once that somebody does again; between them it is tried on.
+ */
+const heedOutage = async (
+  { chain, log }: WatchContext,
+  state: WatchState,
+  loop: LoopName,
+  work: () => Promise<boolean | Date>,
+): Promise<boolean | Date> => {
+  try {
+    const next = await work();
+    if (state.cutOff.delete(loop)) log.info({ chain: chain.id, loop }, "a chain answers again");
+    return next;
+  } catch (error) {
+    if (!(error instanceof ChainUnreachableError)) throw error;
+    // The readers are closed while a step may be under way.
+    if (state.isStopping || state.cutOff.has(loop)) return false;
+    state.cutOff.add(loop);
+    log.error({ err: error, chain: chain.id, loop }, "a chain cannot be read; it is tried on");
+    return false;
+  }
+};
+
+/** Checks a chain once under each lead; a chain that fails is checked again after a while. */
+const check = async (watch: WatchContext, lead: Lead, state: WatchState): Promise<boolean> => {
+  const { chain, log } = watch;
+  if (state.checkedToken === lead.token) return true;
+  const reason = await chain.findFault();
+  if (reason !== undefined) {
+    if (state.report.reason !== reason) {
+      const line = { chain: chain.id, fault: reason };
+      log.error(line, "the chain is not what the catalogue says; it is not watched");
+    }
+    setReport(watch, state, { state: "refused", reason, head: null });
+    watch.demote();
+    return false;
+  }
+  await forgetDisposable(watch, lead);
+  state.checkedToken = lead.token;
+  return true;
+};
+
+const setReport = (
+  { chain, metrics }: WatchContext,
+  state: WatchState,
+  report: WatchReport,
+  isHalted = false,
+): void => {
+  state.report = report;
+  metrics.stopped(chain.id, { isHalted, isRefused: report.state === "refused" });
+};
+
+/** Runs work while this process leads; a lead that is lost in it ends it without an error. */
+const underLead = async (
+  lease: Lease,
+  state: WatchState,
+  work: (lead: Lead) => Promise<boolean | Date>,
+): Promise<boolean | Date | void> => {
+  const lead = lease.lead();
+  if (lead === undefined) return;
+  try {
+    return await work(lead);
+  } catch (error) {
+    if (error instanceof LeadLostError) return lease.lose(lead);
+    if (!isPassing(error)) throw error;
+  }
+};
+
+/** A chain that moves while it is read is nothing to tell: it is read again at the next turn. */
+const isPassing = (error: unknown): boolean =>
+  error instanceof ChainMovedError || error instanceof LeadLostError;

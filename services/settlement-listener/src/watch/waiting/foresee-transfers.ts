@@ -1,0 +1,92 @@
+import { transact } from "@payment-links/postgres";
+import type { StoredTransfer } from "../../domain/chain-transfer.ts";
+import { recordWaiting, recordWaits } from "../../sightings/record-waiting.ts";
+import { listLost } from "../../store/chain-transfers.ts";
+import { type Lead, lockLead, readProgress } from "../../store/watchers.ts";
+import type { WatchContext } from "../chain/watch-context.ts";
+import type { WaitingTransaction } from "../chain-reader.ts";
+
+/** What is remembered of transactions that wait to be mined. It may be lost without harm. */
+export type Foresight = {
+  /** Those whose payments have been recorded. */
+  recorded: Set<string>;
+  /** Where the walk over payments that stand in no block is. */
+  afterSeq: string;
+};
+
+export const noForesight = (): Foresight => ({ recorded: new Set(), afterSeq: "0" });
+
+const transactionsAtOnceMax = 100;
+const lostAtOnceMax = 100;
+
+/**
+ * Shows payments that wait to be mined: they are processing, by the word of one node, and no money. One
+ * that no node knows any more, as it was replaced or a reorg took it away, is taken back; it fails only by
+ * rule CHAIN-5, and is shown again where it comes again. Answers whether there is more to do at once,
+ * undefined where the family shows nothing before it is mined.
+ */
+export const foreseeTransfers = async (
+  { chain, clock, metrics, pool, reader, wakeRelay }: WatchContext,
+  lead: Lead,
+  foresight: Foresight,
+): Promise<boolean | undefined> => {
+  if (reader.readWaiting === undefined) return undefined;
+  const { transactions, unreadCount } = await reader.readWaiting();
+  metrics.waited(chain.id, unreadCount);
+  const unrecorded = keepThose(foresight, transactions);
+  const some = unrecorded.slice(0, transactionsAtOnceMax);
+  const page = { afterSeq: foresight.afterSeq, countMax: lostAtOnceMax };
+  const lost = await listLost(pool, chain.id, page);
+  const isMoreLost = lost.length === lostAtOnceMax;
+  foresight.afterSeq = (isMoreLost ? lost.at(-1)?.seq : undefined) ?? "0";
+  const hashes = new Set(lost.map(({ transactionHash }) => transactionHash));
+  const known = await reader.readSenders([...hashes]);
+  if (some.length + lost.length > 0) {
+    const { scannedTo } = await readProgress(pool, chain.id);
+    const now = clock.now();
+    const found = some.flatMap((one) => transfersOf(chain.id, one, { scannedTo, now }));
+    const told = await transact(pool, async (tx) => {
+      await lockLead(tx, lead);
+      const waiting = await recordWaiting(tx, found, now);
+      // What a block has held since stands there.
+      const still = (await listLost(tx, chain.id, page)).filter((one) =>
+        hashes.has(one.transactionHash),
+      );
+      await recordWaits(tx, still, (hash) => known.has(hash), now);
+      return waiting;
+    });
+    for (const { transactionHash } of some) foresight.recorded.add(transactionHash);
+    metrics.transferred(chain.id, "waiting", told.length);
+    wakeRelay();
+  }
+  return unreadCount > 0 || some.length < unrecorded.length;
+};
+
+/** Forgets those that wait no more, and answers those that are new. */
+const keepThose = (
+  foresight: Foresight,
+  transactions: readonly WaitingTransaction[],
+): readonly WaitingTransaction[] => {
+  const hashes = new Set(transactions.map(({ transactionHash }) => transactionHash));
+  for (const hash of foresight.recorded) if (!hashes.has(hash)) foresight.recorded.delete(hash);
+  return transactions.filter(({ transactionHash }) => !foresight.recorded.has(transactionHash));
+};
+
+/** As they are stored: in no block, with the last one that was scanned when they were first seen. */
+const transfersOf = (
+  chainId: string,
+  { sender, transactionHash, transfers }: WaitingTransaction,
+  { now, scannedTo }: { scannedTo: number | null; now: Date },
+): readonly StoredTransfer[] =>
+  transfers.map((verified) => ({
+    ...verified,
+    chainId,
+    transactionHash,
+    blockNumber: scannedTo ?? 0,
+    blockHash: "",
+    occurredAt: now,
+    sender: sender.address,
+    nonce: sender.nonce,
+    isOrphaned: true,
+    paymentLinkId: null,
+  }));
