@@ -77,11 +77,54 @@ BEGIN
 END
 $function$;
 
+CREATE OR REPLACE FUNCTION keep_paid_addresses()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'links_api'
+AS $function$
+BEGIN
+  INSERT INTO paid_addresses
+  SELECT chain_id, destination_address, user_id, min(created_at) FROM added
+  GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+  ON CONFLICT DO NOTHING;
+  RETURN NULL;
+END
+$function$;
+
 CREATE TABLE accounts (
   id text COLLATE "C" NOT NULL,
   version integer NOT NULL,
   profile jsonb NOT NULL,
   CONSTRAINT accounts_pkey PRIMARY KEY (id)
+);
+
+CREATE TABLE bitcoin_addresses (
+  key_id text COLLATE "C" NOT NULL,
+  address_index integer NOT NULL,
+  address text COLLATE "C" NOT NULL,
+  link_id text COLLATE "C" NOT NULL,
+  ended_at timestamp with time zone,
+  is_used boolean DEFAULT false NOT NULL,
+  CONSTRAINT bitcoin_addresses_link_id_key UNIQUE (link_id),
+  CONSTRAINT bitcoin_addresses_pkey PRIMARY KEY (key_id, address_index),
+  CONSTRAINT bitcoin_addresses_address_index_check CHECK (address_index >= 0)
+);
+
+CREATE TABLE bitcoin_keys (
+  key_id text COLLATE "C" NOT NULL,
+  next_index integer NOT NULL,
+  CONSTRAINT bitcoin_keys_pkey PRIMARY KEY (key_id),
+  CONSTRAINT bitcoin_keys_next_index_check CHECK (next_index > 0)
+);
+
+CREATE TABLE chain_advances (
+  chain_id text NOT NULL,
+  head_block bigint NOT NULL,
+  settled_to bigint NOT NULL,
+  needed_blocks bigint NOT NULL,
+  told_at timestamp with time zone NOT NULL,
+  needed_by_amount jsonb,
+  CONSTRAINT chain_advances_pkey PRIMARY KEY (chain_id)
 );
 
 CREATE TABLE dead_letters (
@@ -99,6 +142,36 @@ CREATE TABLE dead_letters (
   parked_at timestamp with time zone NOT NULL,
   CONSTRAINT dead_letters_consumer_topic_partition_record_offset_event_i_key UNIQUE NULLS NOT DISTINCT (consumer, topic, partition, record_offset, event_id),
   CONSTRAINT dead_letters_pkey PRIMARY KEY (seq)
+);
+
+CREATE TABLE deposits (
+  id text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  version integer NOT NULL,
+  status text COLLATE "C" NOT NULL,
+  amount numeric NOT NULL,
+  token_address text NOT NULL,
+  chain_id text NOT NULL,
+  destination_address text NOT NULL,
+  payer text,
+  source_transaction text NOT NULL,
+  occurred_at timestamp with time zone NOT NULL,
+  first_seen_at timestamp with time zone NOT NULL,
+  decision text COLLATE "C" DEFAULT 'unmatched'::text NOT NULL,
+  decided_at timestamp with time zone,
+  link_id text COLLATE "C",
+  payment_id text COLLATE "C",
+  CONSTRAINT deposits_pkey PRIMARY KEY (id, user_id),
+  CONSTRAINT deposits_amount_check CHECK (amount > 0::numeric),
+  CONSTRAINT deposits_check CHECK ((decision = 'assigned'::text) = (link_id IS NOT NULL AND payment_id IS NOT NULL)),
+  CONSTRAINT deposits_check1 CHECK ((decision = 'unmatched'::text) = (decided_at IS NULL)),
+  CONSTRAINT deposits_decision_check CHECK (decision = ANY (ARRAY['unmatched'::text, 'assigned'::text, 'dismissed'::text])),
+  CONSTRAINT deposits_status_check CHECK (status = ANY (ARRAY['seen'::text, 'settled'::text, 'orphaned'::text])),
+  CONSTRAINT deposits_version_check CHECK (version > 0)
+) WITH (
+  fillfactor=85,
+  autovacuum_vacuum_scale_factor=0.02,
+  autovacuum_vacuum_threshold=1000
 );
 
 CREATE TABLE discarded_letters (
@@ -210,6 +283,14 @@ CREATE TABLE outbox (
   autovacuum_vacuum_insert_threshold=10000
 );
 
+CREATE TABLE paid_addresses (
+  chain_id text COLLATE "C" NOT NULL,
+  address text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  since timestamp with time zone NOT NULL,
+  CONSTRAINT paid_addresses_pkey PRIMARY KEY (chain_id, address, user_id)
+);
+
 CREATE TABLE payments (
   id text COLLATE "C" NOT NULL,
   link_id text COLLATE "C" NOT NULL,
@@ -230,6 +311,7 @@ CREATE TABLE payments (
   is_orphaned boolean DEFAULT false NOT NULL,
   ended_at timestamp with time zone,
   orphaned_at timestamp with time zone,
+  block_number bigint,
   CONSTRAINT payments_source_source_id_key UNIQUE (source, source_id),
   CONSTRAINT payments_pkey PRIMARY KEY (id),
   CONSTRAINT payments_amount_check CHECK (amount > 0::numeric),
@@ -301,8 +383,14 @@ CREATE TABLE unapplied_payments (
   CONSTRAINT unapplied_payments_pkey PRIMARY KEY (user_id, first_seen_at, payment_id)
 );
 
+CREATE INDEX bitcoin_addresses_by_address ON bitcoin_addresses USING btree (address);
+CREATE INDEX bitcoin_addresses_by_end ON bitcoin_addresses USING btree (key_id, ended_at) WHERE NOT is_used AND ended_at IS NOT NULL;
+CREATE INDEX bitcoin_addresses_used ON bitcoin_addresses USING btree (key_id, address_index) WHERE is_used;
 CREATE INDEX dead_letters_by_event ON dead_letters USING btree (consumer, event_id) WHERE event_id IS NOT NULL;
 CREATE INDEX dead_letters_by_key ON dead_letters USING btree (consumer, topic, key, seq);
+CREATE INDEX deposits_assigned_by_payer ON deposits USING btree (user_id, payer) WHERE decision = 'assigned'::text;
+CREATE INDEX deposits_by_decision ON deposits USING btree (user_id, decision, first_seen_at DESC, id DESC);
+CREATE INDEX deposits_by_owner ON deposits USING btree (user_id, first_seen_at DESC, id DESC);
 CREATE INDEX idempotency_keys_by_age ON idempotency_keys USING btree (created_at);
 CREATE INDEX links_by_owner ON links USING btree (user_id, created_at DESC, seq DESC);
 CREATE INDEX links_by_reference ON links USING hash (payment_reference);
@@ -315,12 +403,15 @@ CREATE INDEX payments_ended_by_link ON payments USING btree (link_id, COALESCE(e
 CREATE INDEX payments_orphaned_by_link ON payments USING btree (link_id, COALESCE(orphaned_at, ended_at, applied_at, first_seen_at), id) WHERE is_orphaned;
 CREATE INDEX payments_pending_by_link ON payments USING btree (link_id, first_seen_at DESC, id DESC) WHERE status = 'processing'::text;
 
+ALTER TABLE deposits ADD CONSTRAINT deposits_link_id_fkey
+  FOREIGN KEY (link_id) REFERENCES links(id);
 ALTER TABLE payments ADD CONSTRAINT payments_link_id_fkey
   FOREIGN KEY (link_id) REFERENCES links(id);
 
+CREATE TRIGGER links_added AFTER INSERT ON links REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION keep_paid_addresses();
 CREATE TRIGGER payments_judged AFTER UPDATE ON payments REFERENCING OLD TABLE AS known NEW TABLE AS told FOR EACH STATEMENT EXECUTE FUNCTION keep_overview();
 CREATE TRIGGER payments_judged_at_once AFTER INSERT ON payments REFERENCING NEW TABLE AS told FOR EACH STATEMENT EXECUTE FUNCTION keep_overview();
 
-GRANT DELETE, INSERT, SELECT, UPDATE ON accounts, dead_letters, discarded_letters, heard_until, idempotency_keys, inbox, inbox_other, links, outbox, payments, positions, received_by_day, relay_lead, republishes, unapplied_payments TO links_api;
+GRANT DELETE, INSERT, SELECT, UPDATE ON accounts, bitcoin_addresses, bitcoin_keys, chain_advances, dead_letters, deposits, discarded_letters, heard_until, idempotency_keys, inbox, inbox_other, links, outbox, paid_addresses, payments, positions, received_by_day, relay_lead, republishes, unapplied_payments TO links_api;
 GRANT SELECT ON migrations TO links_api;
 GRANT USAGE ON SEQUENCE dead_letters_seq_seq, links_seq_seq, outbox_seq_seq TO links_api;

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "@jest/globals";
-import { openCatalogue } from "@payment-links/contracts";
+import { devnetSeed, openCatalogue } from "@payment-links/contracts";
 import { ConfigError, readConfig } from "@payment-links/runtime";
-import { linksApiConfig, readSettlementChains } from "./config.ts";
+import { linksApiConfig, readSettlementChains, readTransferChains } from "./config.ts";
 
 const readChains = (text: string | undefined) =>
   readSettlementChains(
     readConfig(linksApiConfig, { SETTLEMENT_CHAINS: text }),
-    openCatalogue(undefined, { withDevnet: true }),
+    openCatalogue(undefined, [devnetSeed]),
   );
 
 describe("EVENT_STREAMS_MAX and EVENT_STREAMS_PER_IP_MAX", () => {
@@ -27,16 +27,35 @@ describe("EVENT_STREAMS_MAX and EVENT_STREAMS_PER_IP_MAX", () => {
   });
 });
 
+describe("BITCOIN_ADDRESS_REUSE_DAYS", () => {
+  const dayMs = 24 * 60 * 60 * 1_000;
+  test("is a week unless told otherwise", () => {
+    expect(readConfig(linksApiConfig, {}).bitcoinAddressReuseMs).toBe(7 * dayMs);
+    const read = readConfig(linksApiConfig, { BITCOIN_ADDRESS_REUSE_DAYS: "30" });
+    expect(read.bitcoinAddressReuseMs).toBe(30 * dayMs);
+  });
+
+  test.each(["0", "1.5", "3651", "week"])("given %s, refuses and names it", (text) => {
+    expect(() => readConfig(linksApiConfig, { BITCOIN_ADDRESS_REUSE_DAYS: text })).toThrow(
+      /BITCOIN_ADDRESS_REUSE_DAYS/,
+    );
+  });
+});
+
 describe("SETTLEMENT_CHAINS", () => {
   test.each([
     [undefined, []],
     ["", []],
     ["8453, 31337,", ["8453", "31337"]],
+    [
+      "tron,tron-nile,solana,solana-devnet,bitcoin,bitcoin-testnet4",
+      ["tron", "tron-nile", "solana", "solana-devnet", "bitcoin", "bitcoin-testnet4"],
+    ],
   ])("given %j, payers are told how to pay on %j", (text, chainIds) => {
     expect([...readChains(text)]).toEqual(chainIds);
   });
 
-  test.each(["84532", "solana", "none"])(
+  test.each(["84532", "none", "bitcoin-testnet3"])(
     "given %s, on which there are no fee proxies, refuses and names it",
     (chainId) => {
       const read = () => readChains(`8453,${chainId}`);
@@ -46,4 +65,20 @@ describe("SETTLEMENT_CHAINS", () => {
       );
     },
   );
+});
+
+describe("TRANSFER_CHAINS", () => {
+  const readChains = (text: string) =>
+    readTransferChains(readConfig(linksApiConfig, { TRANSFER_CHAINS: text }), openCatalogue());
+
+  test("names EVM chains on which transfers straight to owners are read", () => {
+    expect([...readChains("")]).toEqual([]);
+    expect([...readChains("8453, 1")]).toEqual(["8453", "1"]);
+  });
+
+  test.each(["tron", "solana", "none"])("given %s, refuses and names it", (chainId) => {
+    const read = () => readChains(`8453,${chainId}`);
+    expect(read).toThrow(ConfigError);
+    expect(read).toThrow(`TRANSFER_CHAINS: ${chainId} is no EVM chain of the catalogue`);
+  });
 });

@@ -4,21 +4,29 @@ import { CommaList, ConfigError } from "@payment-links/runtime";
 
 const StreamCount = z.coerce.number().int().min(0).max(100_000);
 
+const dayMs = 24 * 60 * 60 * 1_000;
+
 /**
- * The service's own variables: the ids of the chains on which payers may pay through the fee proxies,
+ * The service's own variables: the ids of the chains on which payers are told how to pay,
+ * and of those on which settlement-listener, by the same variable, reads transfers straight to owners,
+ * after how long the address of a link on Bitcoin that ended unpaid is used again,
  * how the headers of webhooks are called, which the API's description tells, and how many event streams
  * a process holds, in all and of one source address.
  */
 export const linksApiConfig = z
   .object({
     SETTLEMENT_CHAINS: CommaList.default([]),
+    TRANSFER_CHAINS: CommaList.default([]),
     WEBHOOK_HEADER_PREFIX: WebhookHeaderPrefix,
+    BITCOIN_ADDRESS_REUSE_DAYS: z.coerce.number().int().min(1).max(3_650).default(7),
     EVENT_STREAMS_MAX: StreamCount.default(10_000),
     EVENT_STREAMS_PER_IP_MAX: StreamCount.default(100),
   })
   .transform((environment) => ({
     settlementChains: environment.SETTLEMENT_CHAINS,
+    transferChains: environment.TRANSFER_CHAINS,
     webhookHeaderPrefix: environment.WEBHOOK_HEADER_PREFIX,
+    bitcoinAddressReuseMs: environment.BITCOIN_ADDRESS_REUSE_DAYS * dayMs,
     eventStreamLimits: {
       inAll: environment.EVENT_STREAMS_MAX,
       perAddress: environment.EVENT_STREAMS_PER_IP_MAX,
@@ -28,17 +36,36 @@ export type LinksApiConfig = z.output<typeof linksApiConfig>;
 
 /**
  * The chains on which payers are told how to pay. Throws ConfigError if one of them is not in the
- * catalogue or has no fee proxies there: nobody could pay on it.
+ * catalogue, or has no fee proxies there and is of a family that needs them: nobody could pay on it.
  */
 export const readSettlementChains = (
   { settlementChains }: Pick<LinksApiConfig, "settlementChains">,
   { chains }: Pick<Catalogue, "chains">,
 ): ReadonlySet<string> => {
   for (const chainId of settlementChains) {
-    if (chains.find(({ id }) => id === chainId)?.feeProxies !== undefined) continue;
+    const chain = chains.find(({ id }) => id === chainId);
+    const needsProxies = chain?.chainType !== "SVM" && chain?.chainType !== "BVM";
+    if (chain !== undefined && (chain.feeProxies !== undefined || !needsProxies)) continue;
     throw new ConfigError(
       `The configuration cannot be used:\n  SETTLEMENT_CHAINS: the catalogue has no fee proxies on chain ${chainId}`,
     );
   }
   return new Set(settlementChains);
+};
+
+/**
+ * The chains on which a transfer straight to an owner is read. Throws ConfigError if one of them is no
+ * EVM chain of the catalogue: nobody reads transfers by such a list elsewhere.
+ */
+export const readTransferChains = (
+  { transferChains }: Pick<LinksApiConfig, "transferChains">,
+  { chains }: Pick<Catalogue, "chains">,
+): ReadonlySet<string> => {
+  for (const chainId of transferChains) {
+    if (chains.some(({ id, chainType }) => id === chainId && chainType === "EVM")) continue;
+    throw new ConfigError(
+      `The configuration cannot be used:\n  TRANSFER_CHAINS: ${chainId} is no EVM chain of the catalogue`,
+    );
+  }
+  return new Set(transferChains);
 };

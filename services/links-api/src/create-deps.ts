@@ -8,18 +8,26 @@ import { createLinkMarks } from "./store/link-marks.ts";
 import { createLinkViews } from "./store/link-views.ts";
 import { createPendingPayments } from "./store/payments.ts";
 
-type Own = Pick<Deps, "settlementChains" | "webhookHeaderPrefix" | "wakeRelay"> & {
+type Own = Pick<
+  Deps,
+  | "settlementChains"
+  | "transferChains"
+  | "bitcoinAddressReuseMs"
+  | "webhookHeaderPrefix"
+  | "wakeRelay"
+> & {
   eventStreamLimits: Parameters<typeof createEventStreams>[0]["limits"];
 };
 
 /** Makes what the rooms of the service are given. */
 export const createDeps = (ground: Ground, { eventStreamLimits: limits, ...own }: Own): Deps => {
-  const { baseUrl, catalogue, checkoutUrl, clock, log, metrics, pool } = ground;
+  const { askSolana, baseUrl, catalogue, checkoutUrl, clock, log, metrics, pool } = ground;
   return {
     pool,
     catalogue,
     clock,
     log,
+    askSolana,
     baseUrl,
     checkoutUrl,
     ...own,

@@ -11,12 +11,16 @@ import type { ReadOne } from "./store/read-together.ts";
 /** What this service gives its rooms: the ground, and what it made on the ground. */
 export type Deps = Pick<
   Ground,
-  "pool" | "catalogue" | "clock" | "log" | "baseUrl" | "checkoutUrl"
+  "pool" | "catalogue" | "clock" | "log" | "askSolana" | "baseUrl" | "checkoutUrl"
 > & {
   /** A link's token and how the wire shows it. Throws if the catalogue has lost the token. */
   tokenOf: (tokenId: string) => { token: CatalogueToken; shown: TokenData };
   /** The chains on which payers are told how to pay. */
   settlementChains: ReadonlySet<string>;
+  /** The chains on which transfers straight to owners are read. */
+  transferChains: ReadonlySet<string>;
+  /** How long after a link on Bitcoin ended unpaid another one may have its address. */
+  bitcoinAddressReuseMs: number;
   /** What the names of the headers that authenticate a webhook begin with. */
   webhookHeaderPrefix: string;
   findLinkView: FindLinkView;

@@ -1,16 +1,20 @@
 import {
   checkoutOperations,
   consoleLinkOperations,
+  depositOperations,
   exportOperations as files,
   overviewOperations,
   publicLinkOperations,
 } from "@payment-links/contracts";
 import { type Route, keyRoute, publicRoute, sessionRoute } from "@payment-links/http";
 import type { Deps } from "./deps.ts";
+import { assignOwnDeposit } from "./http/assign-deposit.ts";
 import { createLink } from "./http/create-link.ts";
 import { deactivateOwnLink } from "./http/deactivate-link.ts";
 import { describeConsoleApi } from "./http/describe-console-api.ts";
 import { describePublicApi } from "./http/describe-public-api.ts";
+import { dismissOwnDeposit } from "./http/dismiss-deposit.ts";
+import { exportDeposits } from "./http/export-deposits.ts";
 import { exportLinks } from "./http/export-links.ts";
 import { exportPayments } from "./http/export-payments.ts";
 import { getCheckoutLink } from "./http/get-checkout-link.ts";
@@ -20,11 +24,13 @@ import { getLinkStory } from "./http/get-link-story.ts";
 import { getLink } from "./http/get-link.ts";
 import { getOpenapi } from "./http/get-openapi.ts";
 import { getOverview } from "./http/get-overview.ts";
+import { listOwnDeposits } from "./http/list-deposits.ts";
 import { listLinkPayments } from "./http/list-link-payments.ts";
 import { listOwnLinks } from "./http/list-links.ts";
 import { streamCheckoutLink } from "./http/stream-checkout-link.ts";
 import { searchOwnLinks } from "./http/search-links.ts";
 import { answerPageRefusal as answerRefusal } from "./pages/answer-page.ts";
+import { answerWalletRefusal } from "./pages/answer-wallet.ts";
 import { createConsoleFiles } from "./pages/console-files.ts";
 import { getAsset } from "./pages/get-asset.ts";
 import { getChainLogo } from "./pages/get-chain-logo.ts";
@@ -33,8 +39,12 @@ import { getConsoleAsset, getConsoleVersion } from "./pages/get-console-asset.ts
 import { answerConsoleRefusal, getConsolePage } from "./pages/get-console-page.ts";
 import { getHomePage } from "./pages/get-home-page.ts";
 import { getIcon } from "./pages/get-icon.ts";
+import { getPaymentQr } from "./pages/get-payment-qr.ts";
 import { getQr } from "./pages/get-qr.ts";
+import { getRequestQr } from "./pages/get-request-qr.ts";
+import { getSolanaRequest } from "./pages/get-solana-request.ts";
 import { getTransactionPage } from "./pages/get-transaction-page.ts";
+import { makeSolanaTransaction } from "./pages/make-solana-transaction.ts";
 
 export { answerUnknown } from "./pages/answer-unknown.ts";
 
@@ -70,6 +80,14 @@ const consoleRoutes = (deps: Deps): readonly Route[] => {
     sessionRoute({ ...links.listPayments, handle: listLinkPayments(deps) }),
     sessionRoute({ ...files.links, answerMsMax: exportMsMax, handle: exportLinks(deps) }),
     sessionRoute({ ...files.payments, answerMsMax: exportMsMax, handle: exportPayments(deps) }),
+    sessionRoute({ ...depositOperations.list, handle: listOwnDeposits(deps) }),
+    sessionRoute({ ...depositOperations.assign, handle: assignOwnDeposit(deps) }),
+    sessionRoute({ ...depositOperations.dismiss, handle: dismissOwnDeposit(deps) }),
+    sessionRoute({
+      ...depositOperations.export,
+      answerMsMax: exportMsMax,
+      handle: exportDeposits(deps),
+    }),
     sessionRoute({ ...links.getStory, handle: getLinkStory(deps) }),
     sessionRoute({ ...links.deactivate, handle: deactivateOwnLink(deps) }),
   ];
@@ -84,7 +102,20 @@ const checkoutRoutes = (deps: Deps): readonly Route[] => [
     handle: streamCheckoutLink(deps),
   }),
   publicRoute({ ...checkoutOperations.getTransaction, handle: getCheckoutTransaction(deps) }),
+  publicRoute({
+    ...checkoutOperations.getSolanaRequest,
+    ...forWallets,
+    handle: getSolanaRequest(deps),
+  }),
+  publicRoute({
+    ...checkoutOperations.makeSolanaTransaction,
+    ...forWallets,
+    handle: makeSolanaTransaction(deps),
+  }),
 ];
+
+/** Some wallets are pages of their own origin. */
+const forWallets = { isForAnyOrigin: true, answerRefusal: answerWalletRefusal } as const;
 
 /** The descriptions of the public API, and of the console with the checkout. */
 const documentRoutes = (deps: Deps): readonly Route[] => [
@@ -124,6 +155,8 @@ const pageRoutes = (deps: Deps): readonly Route[] => [
     handle: getChainLogo(deps),
   }),
   publicRoute({ method: "get", path: "/checkout/qr/:id.svg", handle: getQr(deps) }),
+  publicRoute({ method: "get", path: "/checkout/qr/:id/payment.svg", handle: getPaymentQr(deps) }),
+  publicRoute({ method: "get", path: "/checkout/qr/:id/request.svg", handle: getRequestQr(deps) }),
 ];
 
 const consolePageRoutes = (deps: Deps): readonly Route[] => {

@@ -1,7 +1,7 @@
 import { busMigrations } from "@payment-links/bus";
 import type { Service } from "@payment-links/http";
 import { type Ground, createService } from "@payment-links/process";
-import { type LinksApiConfig, readSettlementChains } from "./config.ts";
+import { type LinksApiConfig, readSettlementChains, readTransferChains } from "./config.ts";
 import { createDeps } from "./create-deps.ts";
 import { markedTopics } from "./events/marked-topics.ts";
 import { reactions } from "./events/reactions.ts";
@@ -27,8 +27,16 @@ export const linksApiMigration = {
 export const createLinksApi = (ground: Ground, config: LinksApiConfig): Service =>
   createService(ground, "links-api", (wakeRelay) => {
     const settlementChains = readSettlementChains(config, ground.catalogue);
-    const { eventStreamLimits, webhookHeaderPrefix } = config;
-    const own = { settlementChains, webhookHeaderPrefix, eventStreamLimits, wakeRelay };
+    const transferChains = readTransferChains(config, ground.catalogue);
+    const { bitcoinAddressReuseMs, eventStreamLimits, webhookHeaderPrefix } = config;
+    const own = {
+      settlementChains,
+      transferChains,
+      bitcoinAddressReuseMs,
+      webhookHeaderPrefix,
+      eventStreamLimits,
+      wakeRelay,
+    };
     const deps = createDeps(ground, own);
     return {
       publicRoutes: publicRoutes(deps),

@@ -1,4 +1,4 @@
-import { idOfNames } from "@payment-links/contracts";
+import { chainSource, idOfNames } from "@payment-links/contracts";
 
 /**
  * The id of the payment that a transaction makes on a link: of the first, where it makes several (rules
@@ -10,6 +10,8 @@ export const chainPaymentId = (payment: {
   linkId: string;
 }): string => {
   const { chainId, transactionHash, linkId } = payment;
-  const name = `${transactionHash.toLowerCase()}:${linkId}:0`;
-  return idOfNames("tx", [`evm:${chainId}`, name, linkId]);
+  // Hashes of EVM may be written in either case; names of other families may not.
+  const hash = /^0x/i.test(transactionHash) ? transactionHash.toLowerCase() : transactionHash;
+  const name = `${hash}:${linkId}:0`;
+  return idOfNames("tx", [chainSource(chainId), name, linkId]);
 };

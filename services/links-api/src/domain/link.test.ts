@@ -5,7 +5,12 @@ import { deactivateLink, linkState, openLink, readyAccount, statusAt } from "./l
 
 const catalogue = openCatalogue();
 const owner = readyAccount(sampleAccount(), catalogue);
-const drawn = { id: "plink_1", paymentReference: "ab".repeat(16), now: start };
+const drawn = {
+  destinationAddress: shopAddress,
+  id: "plink_1",
+  paymentReference: "ab".repeat(16),
+  now: start,
+};
 
 const order = (toAmount: string) => ({
   toAmount: new Decimal(toAmount),

@@ -11,6 +11,7 @@ import {
   fitsBaseUnits,
   fitsDecimals,
   invalid,
+  isBitcoinDescriptor,
   linkTexts,
   refuse,
   type Wallet,
@@ -49,28 +50,39 @@ export type Link = LinkTexts & {
  */
 export type ReadyAccount = { id: string; handle: string; wallet: Wallet; token: CatalogueToken };
 
-/** Answers how an account is paid, or refuses if it has no handle or no default wallet (409). */
+/**
+ * Answers how an account is paid, or refuses if it has no handle or no default wallet, or one on Bitcoin
+ * that is not a key (409).
+ */
 export const readyAccount = (account: Account, catalogue: Catalogue): ReadyAccount => {
   const wallet = defaultWallet(account);
   const token = wallet === undefined ? undefined : catalogue.findToken(wallet.tokenId);
   if (account.handle === null || wallet === undefined || token === undefined) {
     throw refuse("PAYMENT_LINK_ACCOUNT_NOT_READY");
   }
+  const isOneAddress =
+    token.chain.chainType === "BVM" && !isBitcoinDescriptor(wallet.walletAddress);
+  if (isOneAddress) throw refuse("PAYMENT_LINK_ACCOUNT_NOT_READY");
   return { id: account.id, handle: account.handle, wallet, token };
 };
 
+/** Refuses an amount that is too fine or too long for the owner's token (rule API-14). */
+export const checkOrder = (order: CreateLinkBody, { token }: ReadyAccount): void => {
+  if (!fitsDecimals(order.toAmount, token.decimals)) throw refuse("INVALID_PAYMENT_LINK_AMOUNT");
+  if (!fitsBaseUnits(order.toAmount, token.decimals)) throw invalid("decimal_max_digits");
+};
+
 /**
- * Decides whether an order becomes a link of its owner. Refuses an amount that is too fine or too
- * long (rule API-14).
+ * Decides whether an order becomes a link of its owner, paid to the wallet's address or, on Bitcoin, to
+ * an address of its key.
  */
 export const openLink = (
   order: CreateLinkBody,
   owner: ReadyAccount,
-  drawn: { id: string; paymentReference: string; now: Date },
+  drawn: { id: string; paymentReference: string; destinationAddress: string; now: Date },
 ): Link => {
   const { wallet, token } = owner;
-  if (!fitsDecimals(order.toAmount, token.decimals)) throw refuse("INVALID_PAYMENT_LINK_AMOUNT");
-  if (!fitsBaseUnits(order.toAmount, token.decimals)) throw invalid("decimal_max_digits");
+  checkOrder(order, owner);
   return {
     id: drawn.id,
     userId: owner.id,
@@ -86,7 +98,7 @@ export const openLink = (
     deactivatedAt: null,
     walletId: wallet.id,
     walletProvider: wallet.provider,
-    destinationAddress: wallet.walletAddress,
+    destinationAddress: drawn.destinationAddress,
     tokenId: token.id,
     chainId: token.chain.id,
     tokenAddress: token.address,

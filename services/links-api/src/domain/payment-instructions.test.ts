@@ -1,11 +1,15 @@
 import { createRequire } from "node:module";
 import { describe, expect, test } from "@jest/globals";
-import { type Abi, decodeFunctionData, erc20Abi, zeroAddress } from "viem";
+import { type Abi, decodeFunctionData, erc20Abi, toFunctionSelector, zeroAddress } from "viem";
 import {
   type CatalogueToken,
   Decimal,
   Refusal,
+  devnetSeed,
   openCatalogue,
+  solanaReference,
+  toEip55,
+  tronToHex,
   linkTexts,
 } from "@payment-links/contracts";
 import type { LinkView } from "./link-view.ts";
@@ -16,17 +20,17 @@ const shopAddress = "0x52908400098527886E0F7030069857D2E4169EE7";
 const reference = "00112233445566778899aabbccddeeff";
 
 const findToken = (tokenId: string): CatalogueToken => {
-  const token = openCatalogue(undefined, { withDevnet: true }).findToken(tokenId);
+  const token = openCatalogue(undefined, [devnetSeed]).findToken(tokenId);
   if (token === undefined) throw new Error(`the seed has no ${tokenId}`);
   return token;
 };
 const usdc = findToken("usdc-base");
 const coin: CatalogueToken = { ...findToken("usdc-sepolia"), isNative: true, decimals: 18 };
 
-type SampleLink = LinkView & { owner: { isSuspended?: boolean } };
+type SampleLink = LinkView & { owner: { username: string; isSuspended?: boolean } };
 
 const sampleLink = (more: Partial<SampleLink> = {}): SampleLink => ({
-  owner: {},
+  owner: { username: "Alice's Shop" },
   id: "plink_01m7y4kb9sfvktcnzb0r3g9a0s",
   userId: "user_01m7y4kb9sfvktcnzb0r3g9a0s",
   status: "active",
@@ -46,12 +50,22 @@ const sampleLink = (more: Partial<SampleLink> = {}): SampleLink => ({
   ...more,
 });
 
-type Wish = { token?: CatalogueToken; amount?: string; chains?: string[] };
+type Wish = {
+  token?: CatalogueToken;
+  amount?: string;
+  chains?: string[];
+  /** Whether transfers straight to owners are read on the token's chain. */
+  isTransferRead?: boolean;
+};
 
-const advise = (link: SampleLink, { token = usdc, amount, chains = [token.chain.id] }: Wish = {}) =>
+const advise = (
+  link: SampleLink,
+  { token = usdc, amount, chains = [token.chain.id], isTransferRead = false }: Wish = {},
+) =>
   instructPayer(link, token, {
     amount: amount === undefined ? undefined : new Decimal(amount),
     settlementChains: new Set(chains),
+    transferChains: new Set(isTransferRead ? [token.chain.id] : []),
     now,
   });
 
@@ -59,6 +73,13 @@ const instruct = (link: SampleLink, wish?: Wish) => {
   const advice = advise(link, wish);
   if ("reason" in advice) throw new Error(advice.reason);
   return advice.instructions;
+};
+
+/** The instructions of a link that is paid through a proxy. */
+const instructCalls = (link: SampleLink, wish?: Wish) => {
+  const instructions = instruct(link, wish);
+  if (!("steps" in instructions)) throw new Error("these are no calls");
+  return instructions;
 };
 
 /** The interfaces from Request Network's own package, not as we wrote them down. */
@@ -76,7 +97,7 @@ const {
 
 describe("the instructions of an ERC-20 token", () => {
   test("approve exactly what is paid, then pay it to the owner by the link's reference, without a fee", () => {
-    const { steps, ...rest } = instruct(sampleLink());
+    const { steps, ways: _all, ...rest } = instructCalls(sampleLink());
     const proxy = usdc.chain.feeProxies?.erc20;
     expect(rest).toEqual({
       amount: new Decimal(25),
@@ -102,7 +123,7 @@ describe("the instructions of an ERC-20 token", () => {
 
   test("put the allowance back to 0 first where the token wants it so", () => {
     const usdt = findToken("usdt-ethereum");
-    const { steps, proxyAddress } = instruct(sampleLink(), { token: usdt });
+    const { steps, proxyAddress } = instructCalls(sampleLink(), { token: usdt });
     expect(steps.map(({ kind }) => kind)).toEqual(["reset_allowance", "approve", "pay"]);
     const [reset] = steps;
     expect(decodeFunctionData({ abi: erc20Abi, data: reset?.data ?? "0x" }).args).toEqual([
@@ -132,8 +153,71 @@ describe("the instructions of an ERC-20 token", () => {
   });
 });
 
+describe("the ways to pay", () => {
+  const waysOf = (wish: Wish, link: Partial<SampleLink> = {}) =>
+    instructCalls(sampleLink(link), { isTransferRead: true, ...wish }).ways;
+  const kindsOf = (wish: Wish, link: Partial<SampleLink> = {}) =>
+    waysOf(wish, link).map(({ kind, signatures }) => `${kind} ${signatures}`);
+
+  test("are a batch, a transfer that names the link, and two steps, in this order", () => {
+    expect(kindsOf({})).toEqual(["batch 1", "suffix 1", "approve_and_pay 2"]);
+    expect(kindsOf({ token: findToken("usdt-ethereum") })).toEqual([
+      "batch 1",
+      "suffix 1",
+      "approve_and_pay 3",
+    ]);
+  });
+
+  test("by contract are the steps themselves", () => {
+    const { steps, ways } = instructCalls(sampleLink(), { isTransferRead: true });
+    const [batch, , oneByOne] = ways;
+    expect([batch?.steps, oneByOne?.steps]).toEqual([steps, steps]);
+  });
+
+  test("by suffix are the token's own transfer to the owner, and 16 bytes", () => {
+    const steps = waysOf({ amount: "30.5" }).find(({ kind }) => kind === "suffix")?.steps ?? [];
+    expect(steps).toMatchObject([{ kind: "pay", to: usdc.address, value: 0n }]);
+    const [{ data } = { data: "0x" as const }] = steps;
+    expect(data.slice(-32)).toBe(reference);
+    expect(decodeFunctionData({ abi: erc20Abi, data: `0x${data.slice(2, -32)}` })).toEqual({
+      functionName: "transfer",
+      args: [shopAddress, 30_500_000n],
+    });
+    expect(data.length).toBe(2 + 2 * (4 + 32 + 32 + 16));
+  });
+
+  // Guards money: what nobody looks for, or what a token may refuse, is not offered.
+  test.each<[string, Wish]>([
+    ["nobody reads transfers", { isTransferRead: false }],
+    ["the token was not read", { token: findToken("usdt-avalanche") }],
+    ["the amount is no deposit either", { amount: "0.009999" }],
+  ])("by suffix are none where %s", (_why, wish) => {
+    expect(kindsOf(wish)).toEqual(["batch 1", "approve_and_pay 2"]);
+    expect(kindsOf({ ...wish, amount: "0.01", isTransferRead: true, token: usdc })).toContain(
+      "suffix 1",
+    );
+  });
+
+  test("of a coin are its one call, on Tron the calls one by one", () => {
+    expect(kindsOf({ token: coin })).toEqual(["pay 1"]);
+    const tron = { destinationAddress: "TJRyWwFs9wTFGZg3JbrVriFbNfCug5tDeC" };
+    expect(kindsOf({ token: findToken("usdt-tron") }, tron)).toEqual(["approve_and_pay 2"]);
+  });
+
+  // EIP-2612 would need the proxy, or a contract of ours, to spend the permit in the same transaction.
+  test("by permit are none, as the proxy has one entry, which takes no signature", () => {
+    const entries = erc20FeeProxyAbi.flatMap((one) =>
+      one.type === "function" ? [one.name, one.inputs.map(({ type }) => type).join()] : [],
+    );
+    expect(entries).toEqual([
+      "transferFromWithReferenceAndFee",
+      "address,address,uint256,bytes,uint256,address",
+    ]);
+  });
+});
+
 test("the instructions of a native coin send it with the one call", () => {
-  const { steps, proxyAddress } = instruct(sampleLink({ toAmount: "1.5" }), { token: coin });
+  const { steps, proxyAddress } = instructCalls(sampleLink({ toAmount: "1.5" }), { token: coin });
   expect(proxyAddress).toBe(coin.chain.feeProxies?.ethereum);
   expect(steps).toMatchObject([
     { kind: "pay", to: proxyAddress, value: 1_500_000_000_000_000_000n },
@@ -144,6 +228,113 @@ test("the instructions of a native coin send it with the one call", () => {
     args: [shopAddress, `0x${reference}`, 0n, zeroAddress],
   });
   expect(data.slice(0, 10)).toBe("0xb868980b");
+});
+
+describe("the instructions on Tron", () => {
+  const token = findToken("usdt-tron");
+  const owner = "TJRyWwFs9wTFGZg3JbrVriFbNfCug5tDeC";
+  const link = sampleLink({ destinationAddress: owner, tokenId: token.id });
+
+  test("are the same two calls, to addresses in base58check, as a Tron wallet takes them", () => {
+    const { steps, proxyAddress, paymentReference } = instructCalls(link, { token });
+    expect(proxyAddress).toBe("TCUDPYnS9dH3WvFEaE7wN7vnDa51J4R4fd");
+    expect(paymentReference).toBe(`0x${reference}`);
+    const [approve, pay] = steps;
+    expect(steps.map(({ kind, to, value }) => [kind, to, value])).toEqual([
+      ["approve", token.address, 0n],
+      ["pay", proxyAddress, 0n],
+    ]);
+    const inHex = (address: string) => toEip55(tronToHex(address));
+    expect(decodeFunctionData({ abi: erc20Abi, data: approve?.data ?? "0x" }).args).toEqual([
+      inHex(proxyAddress),
+      25_000_000n,
+    ]);
+    expect(decodeFunctionData({ abi: erc20FeeProxyAbi, data: pay?.data ?? "0x" }).args).toEqual([
+      inHex(token.address),
+      inHex(owner),
+      25_000_000n,
+      `0x${reference}`,
+      0n,
+      zeroAddress,
+    ]);
+    for (const { data, tron } of steps) {
+      const { functionSelector = "", parameter, energyMax = 0, feeLimitSun } = tron ?? {};
+      expect(data).toBe(`${toFunctionSelector(functionSelector)}${parameter}`);
+      expect(feeLimitSun).toBe(BigInt(energyMax) * 420n);
+    }
+  });
+
+  test("are none for TRX, for which there is no proxy", () => {
+    const trx = { ...token, isNative: true, address: "TRX" };
+    expect(advise(link, { token: trx })).toEqual({ reason: "no_fee_proxy" });
+  });
+});
+
+describe("the instructions on Solana", () => {
+  const token = findToken("pyusd-solana");
+  const owner = "9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM";
+  const link = sampleLink({ destinationAddress: owner, receivedAmount: "4.5" });
+
+  test("are one request for what remains, which names the link by its reference key", () => {
+    const key = solanaReference(reference);
+    const described = { ...link, description: "Order 7 & more" };
+    expect(instruct(described, { token })).toEqual({
+      amount: new Decimal("20.5"),
+      amountBaseUnits: 20_500_000n,
+      transferRequestUrl:
+        `solana:${owner}?amount=20.5&spl-token=${token.address}&reference=${key}` +
+        `&label=Alice's%20Shop&message=Order%207%20%26%20more&memo=${link.id}`,
+      recipient: owner,
+      splToken: token.address,
+      tokenProgram: "token-2022",
+      reference: key,
+    });
+  });
+
+  test("have the first characters of a long description, as a QR code must stay readable", () => {
+    const instructions = instruct({ ...link, description: "🦊".repeat(500) }, { token });
+    const url = "transferRequestUrl" in instructions ? instructions.transferRequestUrl : "";
+    expect(new URL(url).searchParams.get("message")).toBe("🦊".repeat(80));
+  });
+
+  test("are none of more than the token's program can count", () => {
+    const most = (2n ** 64n - 1n).toString();
+    const of = (toAmount: string) =>
+      advise(sampleLink({ destinationAddress: owner, toAmount }), {
+        token: { ...token, decimals: 0 },
+      });
+    expect(of(most)).toMatchObject({ instructions: { amountBaseUnits: BigInt(most) } });
+    expect(of((2n ** 64n).toString())).toEqual({ reason: "amount_not_payable" });
+  });
+});
+
+describe("the instructions on Bitcoin", () => {
+  const token = findToken("btc");
+  const address = "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu";
+  const of = (toAmount: string) =>
+    advise(sampleLink({ destinationAddress: address, toAmount }), { token });
+
+  test("are a request to the link's own address, without a reference", () => {
+    expect(of("0.00123")).toEqual({
+      instructions: {
+        amount: new Decimal("0.00123"),
+        amountBaseUnits: 123_000n,
+        uri: `bitcoin:${address}?amount=0.00123&label=Alice's%20Shop`,
+        address,
+      },
+    });
+  });
+
+  test.each(["0.00000545", "21000000.00000001"])(
+    "are none of %s, which no node hands on or nobody has",
+    (amount) => {
+      expect(of(amount)).toEqual({ reason: "amount_not_payable" });
+    },
+  );
+
+  test.each(["0.00000546", "21000000"])("are there of %s", (amount) => {
+    expect(of(amount)).toHaveProperty("instructions");
+  });
 });
 
 describe("there are no instructions", () => {

@@ -1,32 +1,43 @@
 import {
   type CatalogueToken,
+  type ChainType,
   Decimal,
+  bitcoinUri,
   fitsDecimals,
   invalid,
   type noInstructionsReasons,
   refuse,
+  solanaPayUrl,
+  solanaReference,
 } from "@payment-links/contracts";
-import { encodeApprove, encodeNativePayment, encodeTokenPayment } from "./proxy-calldata.ts";
+import { type ContractCalls, callContracts } from "./contract-instructions.ts";
 import type { LinkView, OwnerView } from "./link-view.ts";
 import { statusAt } from "./link.ts";
 
-type Hex = `0x${string}`;
+type Sum = { amount: Decimal; amountBaseUnits: bigint };
 
-/** One transaction that a payer sends; `value` is in the native coin's base units. */
-export type PaymentStep = {
-  kind: "reset_allowance" | "approve" | "pay";
-  to: Hex;
-  value: bigint;
-  data: Hex;
+/** A transfer that a wallet on Solana makes by one request, which names the link by a key. */
+type SolanaTransfer = {
+  transferRequestUrl: string;
+  recipient: string;
+  splToken: string | null;
+  tokenProgram: "token" | "token-2022" | null;
+  reference: string;
 };
 
-/** All that a payer needs to pay a link on its chain, in the order in which it is sent. */
-export type PaymentInstructions = {
-  amount: Decimal;
-  amountBaseUnits: bigint;
-  proxyAddress: Hex;
-  paymentReference: Hex;
-  steps: readonly PaymentStep[];
+/** A payment on Bitcoin to the link's own address. */
+type BitcoinPayment = { uri: string; address: string };
+
+/** What a payer sends through a fee proxy, with how much that is. */
+export type CallInstructions = Sum & ContractCalls;
+
+/** All that a payer needs to pay a link on its chain, by the convention of the chain's family. */
+export type PaymentInstructions = CallInstructions | (Sum & (SolanaTransfer | BitcoinPayment));
+
+/** The request that a wallet opens or scans; undefined where the family has none. */
+export const paymentUri = (instructions: PaymentInstructions): string | undefined => {
+  if ("uri" in instructions) return instructions.uri;
+  return "transferRequestUrl" in instructions ? instructions.transferRequestUrl : undefined;
 };
 
 /** Why a payer is not told how to pay. */
@@ -36,43 +47,93 @@ type Wish = {
   /** What the payer wants to pay; if not given, what remains to be paid. */
   amount: Decimal | undefined;
   settlementChains: ReadonlySet<string>;
+  /** Where transfers straight to owners are read. */
+  transferChains: ReadonlySet<string>;
   now: Date;
 };
 
-type PayableLink = LinkView & { owner: Pick<OwnerView, "isSuspended"> };
+type PayableLink = LinkView & { owner: Pick<OwnerView, "isSuspended" | "username"> };
 
 /**
  * Decides how a payer pays a link on its chain, or why not. Refuses a wished amount that the token
- * cannot express. Money goes from payer to owner through the proxy, which keeps nothing.
+ * cannot express. Money goes from payer to owner, on EVM and Tron through the proxy, which keeps nothing.
  */
 export const instructPayer = (
   link: PayableLink,
   token: CatalogueToken,
-  { amount: wished, settlementChains, now }: Wish,
+  { amount: wished, settlementChains, transferChains, now }: Wish,
 ): { instructions: PaymentInstructions } | { reason: NoInstructionsReason } => {
   if (wished !== undefined) checkWish(wished, token);
   const refusal = refusalOf(link, now);
   if (refusal !== undefined) return { reason: refusal };
   if (!settlementChains.has(token.chain.id)) return { reason: "chain_not_watched" };
-  const { feeProxies } = token.chain;
-  const proxy = token.isNative ? feeProxies?.ethereum : feeProxies?.erc20;
-  if (proxy === undefined || proxy === null) return { reason: "no_fee_proxy" };
-
   const amount = wished ?? remainingAmount(link);
   const amountBaseUnits = toBaseUnits(amount, token.decimals);
-  if (amountBaseUnits > uint256Max) return { reason: "amount_not_payable" };
-  const proxyAddress = hex(proxy);
-  const paymentReference: Hex = `0x${link.paymentReference}`;
-  const payment = {
-    to: hex(link.destinationAddress),
-    amount: amountBaseUnits,
-    reference: paymentReference,
-  };
-  const steps = token.isNative
-    ? nativeSteps(proxyAddress, payment)
-    : tokenSteps(proxyAddress, token, payment);
-  return { instructions: { amount, amountBaseUnits, proxyAddress, paymentReference, steps } };
+  const sum = { amount, amountBaseUnits };
+  if (!canCarry(token.chain.chainType, amountBaseUnits)) return { reason: "amount_not_payable" };
+  switch (token.chain.chainType) {
+    case "EVM":
+    case "TVM": {
+      const isTransferRead = transferChains.has(token.chain.id);
+      const calls = callContracts({ link, token, isTransferRead, ...sum });
+      return calls === undefined
+        ? { reason: "no_fee_proxy" }
+        : { instructions: { ...sum, ...calls } };
+    }
+    case "SVM":
+      return { instructions: { ...sum, ...requestTransfer(link, token, amount) } };
+    case "BVM":
+      return { instructions: { ...sum, ...requestBitcoin(link, amount) } };
+  }
 };
+
+const uint64Max = 2n ** 64n - 1n;
+const satoshisMax = 21_000_000n * 100_000_000n;
+/** Nodes hand on no output below it (P2PKH, the dearest to spend of those that an owner may have). */
+const dustSatoshis = 546n;
+
+/** Whether a transaction of the family can have such an amount, in base units. */
+const canCarry = (chainType: ChainType, amount: bigint): boolean => {
+  if (chainType === "SVM") return amount <= uint64Max;
+  if (chainType === "BVM") return amount >= dustSatoshis && amount <= satoshisMax;
+  return amount <= uint256Max;
+};
+
+/** Longer texts make a QR code that cameras do not read. */
+const messageCharsMax = 80;
+
+/** What a wallet shows of a link beside its owner. */
+export const payerMessage = ({ description }: Pick<LinkView, "description">): string | undefined =>
+  description === null ? undefined : [...description].slice(0, messageCharsMax).join("");
+
+const payerWords = (link: PayableLink) => ({
+  label: link.owner.username,
+  message: payerMessage(link),
+});
+
+const requestTransfer = (
+  link: PayableLink,
+  token: CatalogueToken,
+  amount: Decimal,
+): SolanaTransfer => {
+  const recipient = link.destinationAddress;
+  const splToken = token.isNative ? null : token.address;
+  const reference = solanaReference(link.paymentReference);
+  const request = { recipient, amount, splToken: splToken ?? undefined, reference };
+  return {
+    // The memo is a second sign of the link, for whoever reads the chain by hand.
+    transferRequestUrl: solanaPayUrl({ ...request, ...payerWords(link), memo: link.id }),
+    recipient,
+    splToken,
+    tokenProgram: token.isNative ? null : (token.tokenProgram ?? "token"),
+    reference,
+  };
+};
+
+const requestBitcoin = (link: PayableLink, amount: Decimal): BitcoinPayment => ({
+  uri: bitcoinUri({ address: link.destinationAddress, amount, ...payerWords(link) }),
+  address: link.destinationAddress,
+});
 
 /** What is still to be paid of a link; 0 if it has received all or more. */
 export const remainingAmount = (link: Pick<LinkView, "toAmount" | "receivedAmount">): Decimal =>
@@ -92,25 +153,5 @@ const refusalOf = (link: PayableLink, now: Date): NoInstructionsReason | undefin
   return link.expiresAt !== null && link.expiresAt <= now ? "expired" : "inactive";
 };
 
-type Payment = { to: Hex; amount: bigint; reference: Hex };
-
-const tokenSteps = (proxy: Hex, token: CatalogueToken, payment: Payment): PaymentStep[] => {
-  const to = hex(token.address);
-  const value = 0n;
-  const steps: PaymentStep[] = [
-    { kind: "approve", to, value, data: encodeApprove(proxy, payment.amount) },
-    { kind: "pay", to: proxy, value, data: encodeTokenPayment(to, payment) },
-  ];
-  if (token.approveResetsFirst !== true) return steps;
-  return [{ kind: "reset_allowance", to, value, data: encodeApprove(proxy, 0n) }, ...steps];
-};
-
-const nativeSteps = (proxy: Hex, payment: Payment): PaymentStep[] => [
-  { kind: "pay", to: proxy, value: payment.amount, data: encodeNativePayment(payment) },
-];
-
 const toBaseUnits = (amount: Decimal, decimals: number): bigint =>
   BigInt(amount.times(new Decimal(10).pow(decimals)).toFixed(0));
-
-// On EVM chains the catalogue, and the wallets of links, hold EIP-55 addresses.
-const hex = (address: string): Hex => `0x${address.slice(2)}`;

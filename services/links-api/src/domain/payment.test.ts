@@ -12,7 +12,12 @@ const linkOf = (more: Partial<Link> = {}): Link => ({
   ...openLink(
     { toAmount: new Decimal("25"), ...linkTexts({}), maxUsage: null, expirationDate: null },
     owner,
-    { id: "plink_1", paymentReference: "ab".repeat(16), now: start },
+    {
+      id: "plink_1",
+      paymentReference: "ab".repeat(16),
+      destinationAddress: owner.wallet.walletAddress,
+      now: start,
+    },
   ),
   ...more,
 });

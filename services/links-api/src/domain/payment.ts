@@ -23,7 +23,7 @@ export type Payment = {
   status: PaymentStatus;
   isApplied: boolean;
   reason: UnappliedReason | null;
-  /** Its chain took it away after it had settled; it keeps its credit (rule STATE-10). */
+  /** Its chain took it away: after it had settled it keeps its credit (rule STATE-10). */
   isOrphaned: boolean;
   amount: Decimal;
   tokenAddress: string;
@@ -37,6 +37,8 @@ export type Payment = {
   endedAt: Date | null;
   /** When it was heard that its chain took it away; null also if that was before it was written down. */
   orphanedAt: Date | null;
+  /** The block in which it stood when it was told; null of a provider's. */
+  blockNumber: number | null;
 };
 
 /**
@@ -116,6 +118,7 @@ export const openPayment = (
     appliedAt: isApplied ? now : null,
     endedAt: settlement.status === "processing" ? null : now,
     orphanedAt: settlement.isOrphaned === true ? now : null,
+    blockNumber: settlement.blockNumber ?? null,
   };
 };
 

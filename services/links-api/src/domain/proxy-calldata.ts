@@ -1,4 +1,4 @@
-import { encodeFunctionData, erc20Abi, parseAbi, zeroAddress } from "viem";
+import { concat, encodeFunctionData, erc20Abi, parseAbi, zeroAddress } from "viem";
 import type { Address, Hex } from "viem";
 
 /** Request Network's fee proxies, as far as payers call them. */
@@ -33,3 +33,13 @@ export const encodeNativePayment = ({ to, reference }: Omit<Transfer, "amount">)
     functionName: "transferWithReferenceAndFee",
     args: [to, reference, ...noFee],
   });
+
+/**
+ * The calldata by which a payer sends a token straight to a link's destination, with the reference behind
+ * its arguments: tokens that take a suffix do not look at it.
+ */
+export const encodeNamedTransfer = ({ to, amount, reference }: Transfer): Hex =>
+  concat([
+    encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [to, amount] }),
+    reference,
+  ]);

@@ -1,26 +1,15 @@
 import assert from "node:assert/strict";
-import {
-  type AfterCommit,
-  type ChunkEvent,
-  type ChunkHandler,
-  type OutgoingEvent,
-  outgoing,
-  publish,
-} from "@payment-links/bus";
-import {
-  idOfNames,
-  linkCompleted,
-  linkTransactionSucceeded,
-  type settlementSettled,
-  topics,
-} from "@payment-links/contracts";
+import { type AfterCommit, type ChunkEvent, type ChunkHandler, publish } from "@payment-links/bus";
+import { isBitcoinChainId, type settlementSettled, topics } from "@payment-links/contracts";
 import type { Transaction } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
-import { type Link, linkState } from "../domain/link.ts";
-import { type Payment, linkTransaction } from "../domain/payment.ts";
+import type { Link } from "../domain/link.ts";
+import type { Payment } from "../domain/payment.ts";
 import { type Taken, isOld, takeSettlement } from "../domain/take-settlement.ts";
+import { markAddressesUsed } from "../store/bitcoin-addresses.ts";
 import { lockLinks, updateLinks } from "../store/links.ts";
 import { findPayments, upsertPayments } from "../store/payments.ts";
+import { creditEvents } from "../store/credit-events.ts";
 
 type Settlement = ChunkEvent<typeof settlementSettled>;
 
@@ -46,9 +35,12 @@ export const applySettlements =
     if (steps.length === 0) return;
     const takenIds = steps.map(({ payment }) => payment.id);
     await upsertPayments(tx, lastOf(takenIds, payments));
+    await markAddressesUsed(tx, bitcoinAddressesOf(steps));
     const creditedIds = steps.flatMap(({ credited }) => credited?.link.id ?? []);
     await updateLinks(tx, lastOf(creditedIds, links));
-    const told = steps.flatMap((step) => creditEvents(step, now));
+    const told = steps.flatMap((step) =>
+      creditEvents(step, { now, traceparent: step.event.traceparent }),
+    );
     await publish(tx, told);
     return countSteps(deps, steps);
   };
@@ -102,34 +94,15 @@ const asKept = (known: Payment, told: Payment): Payment => ({
   endedAt: known.status === "processing" ? told.endedAt : known.endedAt,
 });
 
+/** Where payments on Bitcoin were seen: no other link may ever have these addresses. */
+const bitcoinAddressesOf = (steps: readonly Step[]): string[] =>
+  steps.flatMap(({ before }) =>
+    isBitcoinChainId(before.chainId) ? [before.destinationAddress] : [],
+  );
+
 /** What the last step of each id left. */
 const lastOf = <Thing>(ids: readonly string[], things: ReadonlyMap<string, Thing>): Thing[] =>
   [...new Set(ids)].flatMap((id) => things.get(id) ?? []);
-
-/**
- * Both events of a completing payment carry the state after it, with versions n and n + 1. Their ids
- * name the fact: restored, this service tells it again as the same (rule EVENT-7).
- */
-const creditEvents = ({ credited, event, payment }: Step, now: Date): OutgoingEvent[] => {
-  if (credited === undefined) return [];
-  const { link, isCompleted } = credited;
-  const state = linkState(link, now);
-  const common = { key: link.id, occurredAt: now, traceparent: event.traceparent };
-  const transaction = linkTransaction(payment);
-  const first = isCompleted ? { ...state, version: state.version - 1 } : state;
-  const succeeded = outgoing(linkTransactionSucceeded, {
-    ...common,
-    id: idOfNames("evt", [linkTransactionSucceeded.type, payment.id]),
-    data: { link: first, transaction },
-  });
-  if (!isCompleted) return [succeeded];
-  const completed = outgoing(linkCompleted, {
-    ...common,
-    id: idOfNames("evt", [linkCompleted.type, link.id]),
-    data: { link: state },
-  });
-  return [succeeded, completed];
-};
 
 const countSteps =
   ({ counters }: Deps, steps: readonly Step[]): AfterCommit =>

@@ -9,20 +9,20 @@ import {
   keepAnswer,
   tryLockKey,
 } from "../store/idempotency-keys.ts";
-import { type NewLink, insertLink } from "../store/links.ts";
+import { type PreparedLink, placeLink } from "./place-link.ts";
 
 type Call = { ownerId: string; key: string; bytes: Buffer };
-type Opened = NewLink & { answer: KeptAnswer["answer"] };
 
 /**
  * Creates a link once per owner and idempotency key, and answers a repeat as the first call was
  * answered (rules API-19, API-20).
  */
 export const answerOnce = async (
-  { pool, clock }: Deps,
+  deps: Deps,
   { ownerId, key, bytes }: Call,
-  open: () => Opened,
+  prepare: () => PreparedLink,
 ): Promise<{ answer: KeptAnswer["answer"]; isNew: boolean }> => {
+  const { pool, clock } = deps;
   const ownedKey = { ownerId, key };
   const bodyHash = createHash("sha256").update(bytes).digest();
   const now = clock.now();
@@ -36,9 +36,8 @@ export const answerOnce = async (
     }
     // Not sooner: a repeat is answered even where its body would be refused by now, as an expiry may
     // have passed.
-    const opened = open();
-    await insertLink(tx, opened);
-    await keepAnswer(tx, ownedKey, { bodyHash, answer: opened.answer }, now);
-    return { answer: opened.answer, isNew: true };
+    const { answer } = await placeLink(tx, deps, prepare());
+    await keepAnswer(tx, ownedKey, { bodyHash, answer }, now);
+    return { answer, isNew: true };
   });
 };

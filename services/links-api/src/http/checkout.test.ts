@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { newId } from "@payment-links/contracts";
+import { Decimal, newId } from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { chainPaymentId } from "../domain/chain-payment-id.ts";
 import { openRig } from "../testing/open-rig.ts";
@@ -42,6 +42,10 @@ describe("GET /checkout/payment-links/:id", () => {
       proxyAddress: "0x1892196E80C4c17ea5100Da765Ab48c1fE2Fb814",
       paymentReference: `0x${created?.data.link.paymentReference}`,
     });
+    expect(instructions.ways).toEqual([
+      { kind: "batch", signatures: 1, steps: instructions.steps },
+      { kind: "approve_and_pay", signatures: 2, steps: instructions.steps },
+    ]);
     expect(instructions.steps).toEqual([
       {
         kind: "approve",
@@ -73,6 +77,7 @@ describe("GET /checkout/payment-links/:id", () => {
         amount: "10.5",
         sourceTransaction: "0xfeed",
         dateCreated: "2026-11-21T10:00:00.000Z",
+        confirmations: null,
       },
     ]);
     expect(before.remainingAmount).toBe("25.5");
@@ -86,6 +91,68 @@ describe("GET /checkout/payment-links/:id", () => {
       currentUsage: 1,
       instructions: { amount: "15", amountBaseUnits: "15000000" },
     });
+  });
+
+  test("shows a payment that its chain took back no more, until it comes again", async () => {
+    const id = await open();
+    const seen = sampleSettlement(id, { status: "processing", blockNumber: null });
+    const pendingCount = async () => (await checkout(id)).json.pendingPayments.length;
+    await rig.settle(seen);
+    expect(await pendingCount()).toBe(1);
+    await rig.settle({ ...seen, version: 2, isOrphaned: true });
+    expect(await pendingCount()).toBe(0);
+    await rig.settle({ ...seen, version: 3, isOrphaned: false, blockNumber: 7 });
+    expect(await pendingCount()).toBe(1);
+    await rig.settle({ ...seen, version: 4, status: "settled", isOrphaned: false });
+    expect((await checkout(id)).json).toMatchObject({ pendingPayments: [], currentUsage: 1 });
+  });
+
+  test("tells of a larger payment on its way that it needs more blocks, where its chain says so", async () => {
+    const id = await open();
+    const chainId = newId("evt");
+    const seen = (amount: string) =>
+      sampleSettlement(id, { status: "processing", chainId, blockNumber: 100, amount });
+    const [small, large] = [seen("0.99"), seen("1")];
+    await rig.settle(small, large);
+    const at = rig.clock.now();
+    const neededByAmount = [{ from: new Decimal("1"), blocks: 2 }];
+    await rig.advance({
+      chainId,
+      headBlock: 101,
+      settledTo: 101,
+      neededBlocks: 0,
+      neededByAmount,
+      at,
+    });
+    const { pendingPayments } = (await checkout(id)).json;
+    const confirmationsOf = (paymentId: string) =>
+      pendingPayments.find((one: { id: string }) => one.id === paymentId).confirmations;
+    expect(confirmationsOf(large.id)).toEqual({ seen: 1, needed: 2 });
+    expect(confirmationsOf(small.id)).toEqual({ seen: 1, needed: 1 });
+  });
+
+  test("tells of each payment on its way how many blocks lie on top of its own", async () => {
+    const id = await open();
+    const chainId = newId("evt");
+    const seen = (blockNumber: number | null, more: object = {}) =>
+      sampleSettlement(id, { status: "processing", chainId, blockNumber, ...more });
+    const [here, unmined, elsewhere] = [seen(100), seen(null), seen(100, { chainId: "1" })];
+    await rig.settle(here, unmined, elsewhere);
+    const confirmations = async () => {
+      const { pendingPayments } = (await checkout(id)).json;
+      const shown = new Map(
+        pendingPayments.map((one: { id: string; confirmations: unknown }) => [
+          one.id,
+          one.confirmations,
+        ]),
+      );
+      return [here, unmined, elsewhere].map((payment) => shown.get(payment.id));
+    };
+    expect(await confirmations()).toEqual([null, null, null]);
+    const at = rig.clock.now();
+    await rig.advance({ chainId, headBlock: 103, settledTo: 91, neededBlocks: 12, at });
+    await rig.advance({ chainId, headBlock: 102, settledTo: 90, neededBlocks: 12, at });
+    expect(await confirmations()).toEqual([{ seen: 3, needed: 12 }, null, null]);
   });
 
   test("given a transaction, tells what became of the payment in it, and null while it is unknown", async () => {

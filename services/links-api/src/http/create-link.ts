@@ -10,16 +10,25 @@ import {
 } from "@payment-links/contracts";
 import { answerJson, personActor, readBytes, readJson } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
+import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { readIdempotencyKey } from "../domain/idempotency.ts";
-import { linkState, openLink, readyAccount } from "../domain/link.ts";
+import {
+  type Link,
+  type ReadyAccount,
+  checkOrder,
+  linkState,
+  openLink,
+  readyAccount,
+} from "../domain/link.ts";
 import { insertLink } from "../store/links.ts";
 import { answerOnce } from "./answer-once.ts";
 import { createReferences } from "./payment-reference.ts";
+import { type OpenedLink, type PreparedLink, needsOwnAddress, placeLink } from "./place-link.ts";
 
 /**
  * POST /v1/payment-link and POST /console/api/payment-links: an order becomes a link that settles to
- * the owner's default wallet. Without an idempotency key that is one statement. What a person makes
+ * the owner's default wallet. Without an idempotency key, and off Bitcoin, that is one statement. What a person makes
  * stands in the audit log, what a key makes does not.
  */
 export const createLink =
@@ -29,11 +38,11 @@ export const createLink =
     const bytes = await readBytes(req);
     const person = by === "person" ? personActor(req, credential) : undefined;
     const maker = { account, createdBy: credential.id, person };
-    const open = () => openFor(deps, maker, readJson(req, bytes, deps.createBody));
+    const prepare = () => prepareLink(deps, maker, readJson(req, bytes, deps.createBody));
     const { answer, isNew } =
       idempotencyKey === undefined
-        ? await insertOpened(deps, open())
-        : await answerOnce(deps, { ownerId: account.id, key: idempotencyKey, bytes }, open);
+        ? await insertPrepared(deps, prepare())
+        : await answerOnce(deps, { ownerId: account.id, key: idempotencyKey, bytes }, prepare);
     if (isNew) {
       deps.writtenAccounts.add(account);
       deps.counters.created();
@@ -42,7 +51,12 @@ export const createLink =
     answerJson(res, 200, answer);
   };
 
-const insertOpened = async (deps: Deps, opened: ReturnType<typeof openFor>) => {
+const insertPrepared = async (deps: Deps, prepared: PreparedLink) => {
+  if (needsOwnAddress(prepared)) {
+    const { answer } = await transact(deps.pool, (tx) => placeLink(tx, deps, prepared));
+    return { answer, isNew: true };
+  }
+  const opened = prepared.open(prepared.owner.wallet.walletAddress);
   await insertLink(deps.pool, opened);
   return { answer: opened.answer, isNew: true };
 };
@@ -51,18 +65,31 @@ const drawReference = createReferences();
 
 type Maker = { account: Account; createdBy: string; person: Actor | undefined };
 
-const openFor = (deps: Deps, { account, createdBy, person }: Maker, order: CreateLinkBody) => {
-  const owner = readyAccount(account, deps.catalogue);
-  const now = deps.clock.now();
-  const id = newId("plink");
-  const link = openLink(order, owner, { id, paymentReference: drawReference(), now });
+const prepareLink = (deps: Deps, maker: Maker, order: CreateLinkBody): PreparedLink => {
+  const owner = readyAccount(maker.account, deps.catalogue);
+  checkOrder(order, owner);
+  const drawn = { id: newId("plink"), paymentReference: drawReference(), now: deps.clock.now() };
+  return {
+    owner,
+    open: (destinationAddress) =>
+      writeLink(deps, maker, openLink(order, owner, { ...drawn, destinationAddress }), owner),
+  };
+};
+
+const writeLink = (
+  deps: Deps,
+  { account, createdBy, person }: Maker,
+  link: Link,
+  owner: ReadyAccount,
+): OpenedLink => {
+  const { id, createdAt: now } = link;
   const data = { link: linkState(link, now) };
   const { chainId, destinationAddress } = link;
   const detail = { toAmount: link.toAmount.toFixed(), chainId, destinationAddress };
   const deed = {
     at: now,
     accountId: account.id,
-    action: "payment_link.created",
+    action: "payment_link.created" as const,
     targetId: id,
     detail,
   };

@@ -1,7 +1,9 @@
 import type { Request, Response } from "express";
+import { isBitcoinChainId } from "@payment-links/contracts";
 import { answerJson } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import type { Deps } from "../deps.ts";
+import { findAddressGap } from "../store/bitcoin-addresses.ts";
 import { listPayments } from "../store/payments.ts";
 import { getOwnLink } from "./own-link.ts";
 import { handleOf, showLink } from "./show-link.ts";
@@ -16,6 +18,12 @@ export const getConsoleLink =
     const link = await getOwnLink(deps, req, caller);
     const page = { linkId: link.id, offset: 0, limit: paymentsMax };
     const payments = await listPayments(deps.pool, page);
+    const isOnBitcoin = isBitcoinChainId(deps.tokenOf(link.tokenId).token.chain.id);
+    const addressGap = isOnBitcoin ? await findAddressGap(deps.pool, link.id) : undefined;
     const context = { handle: handleOf(caller.account), now: deps.clock.now() };
-    answerJson(res, 200, { ...showLink(deps, link, context), payments: payments.map(showPayment) });
+    answerJson(res, 200, {
+      ...showLink(deps, link, context),
+      payments: payments.map(showPayment),
+      addressGap: addressGap ?? null,
+    });
   };

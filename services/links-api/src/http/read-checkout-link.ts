@@ -20,12 +20,14 @@ export const readCheckoutLink = async (
   linkId: string,
   { amount, sourceTransaction }: z.output<typeof CheckoutQuery>,
 ): Promise<CheckoutLink> => {
-  const link = await readLink(deps, linkId);
+  const [link, pending] = await Promise.all([
+    readLink(deps, linkId),
+    deps.listPendingPayments(linkId),
+  ]);
   const { token } = deps.tokenOf(link.tokenId);
   const now = deps.clock.now();
-  const { settlementChains } = deps;
-  const advice = instructPayer(link, token, { amount, settlementChains, now });
-  const pending = await deps.listPendingPayments(linkId);
+  const { settlementChains, transferChains } = deps;
+  const advice = instructPayer(link, token, { amount, settlementChains, transferChains, now });
   const followed =
     sourceTransaction === undefined
       ? undefined

@@ -1,19 +1,22 @@
 import { type CheckoutLink, checkoutPageUrl, formatAmount } from "@payment-links/contracts";
 import type { Deps } from "../deps.ts";
+import type { PaymentStep, TronCall } from "../domain/contract-instructions.ts";
 import type { OwnedLinkView } from "../domain/link-view.ts";
 import { statusAt } from "../domain/link.ts";
 import type { Payment } from "../domain/payment.ts";
+import type { PendingPayment } from "../store/payments.ts";
 import {
   type PaymentInstructions,
   type instructPayer,
   remainingAmount,
 } from "../domain/payment-instructions.ts";
+import { transactionRequestUrl } from "../domain/solana-request.ts";
 import { showCheckoutTransaction } from "./show-checkout-transaction.ts";
 
 type CheckoutState = {
   advice: ReturnType<typeof instructPayer>;
   /** Payments that are seen but have not settled. */
-  pending: readonly Payment[];
+  pending: readonly PendingPayment[];
   /** The payment in the transaction that was asked for, if it was seen. */
   followed: Payment | undefined;
   now: Date;
@@ -44,16 +47,38 @@ export const showCheckoutLink = (
     amount: formatAmount(payment.amount),
     sourceTransaction: payment.sourceTransaction,
     dateCreated: payment.firstSeenAt.toISOString(),
+    confirmations: payment.confirmations,
   })),
   payment: followed === undefined ? null : showCheckoutTransaction(deps, followed),
-  instructions: "instructions" in advice ? showInstructions(advice.instructions) : null,
+  instructions: "instructions" in advice ? showInstructions(deps, link, advice.instructions) : null,
   reason: "reason" in advice ? advice.reason : null,
 });
 
-const showInstructions = (instructions: PaymentInstructions) => ({
-  amount: formatAmount(instructions.amount),
-  amountBaseUnits: String(instructions.amountBaseUnits),
-  proxyAddress: instructions.proxyAddress,
-  paymentReference: instructions.paymentReference,
-  steps: instructions.steps.map((step) => ({ ...step, value: String(step.value) })),
+const showInstructions = (
+  { checkoutUrl }: Deps,
+  { id }: OwnedLinkView,
+  instructions: PaymentInstructions,
+) => {
+  const amount = formatAmount(instructions.amount);
+  const amountBaseUnits = String(instructions.amountBaseUnits);
+  if ("transferRequestUrl" in instructions) {
+    const request = transactionRequestUrl(checkoutUrl, id, instructions);
+    return { ...instructions, transactionRequestUrl: request, amount, amountBaseUnits };
+  }
+  if (!("steps" in instructions)) return { ...instructions, amount, amountBaseUnits };
+  const { proxyAddress, paymentReference } = instructions;
+  const steps = instructions.steps.map(showStep);
+  const ways = instructions.ways.map((way) => ({ ...way, steps: way.steps.map(showStep) }));
+  return { amount, amountBaseUnits, proxyAddress, paymentReference, steps, ways };
+};
+
+const showStep = ({ tron, value, ...step }: PaymentStep) => ({
+  ...step,
+  value: String(value),
+  ...(tron === undefined ? {} : { tron: showTronCall(tron) }),
+});
+
+const showTronCall = ({ feeLimitSun, ...call }: TronCall) => ({
+  ...call,
+  feeLimit: String(feeLimitSun),
 });

@@ -15,8 +15,8 @@ export const showPaymentToAll = (payment: Payment): Omit<PaymentData, "orphaned"
 });
 
 /**
- * Shows a payment to the link's owner (rule CALLER-7). One that its chain took away after it had
- * settled has a further field, `orphaned: true`: it still counts, but the money is not there.
+ * Shows a payment to the link's owner (rule CALLER-7). One that its chain took away has a further field,
+ * `orphaned: true`: if it had settled it still counts, but the money is not there.
  */
 export const showPayment = (payment: Payment): PaymentData => ({
   ...showPaymentToAll(payment),

@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, describe, expect, test } from "@jest/globals";
-import { newId } from "@payment-links/contracts";
+import { Decimal, newId } from "@payment-links/contracts";
 import { openPool } from "@payment-links/postgres";
 import { serveForTest } from "@payment-links/process/testing";
 import { openMetrics, readConfig, systemClock } from "@payment-links/runtime";
@@ -46,7 +46,7 @@ type Told = {
   status: string;
   receivedAmount: string;
   reason: string | null;
-  pendingPayments: { amount: string }[];
+  pendingPayments: { amount: string; confirmations: { seen: number } | null }[];
   payment: { id: string; status: string } | null;
 };
 const statesOf = ({ events }: Followed): Told[] =>
@@ -84,6 +84,25 @@ describe("GET /checkout/payment-links/:id/events", () => {
     expect(streams.map((stream) => statesOf(stream).at(-1))).toEqual([json, json]);
     const ids = streams[0]?.events.map((event) => event["id"]);
     expect(new Set(ids).size).toBe(4);
+  });
+
+  test("tells each block on top of a payment, to those alone whose payment waits on that chain", async () => {
+    const [id, other] = [await openLink(), await openLink()];
+    const [stream, elsewhere] = [await follow(id), await follow(other)];
+    const chainId = newId("evt");
+    const seen = sampleSettlement(id, { status: "processing", chainId, blockNumber: 7 });
+    await rig.settle(seen, sampleSettlement(other, { status: "processing", blockNumber: 7 }));
+    await hears(elsewhere, ({ pendingPayments }) => pendingPayments.length === 1);
+    for (const headBlock of [8, 9]) {
+      const at = new Date();
+      await rig.advance({ chainId, headBlock, settledTo: 6, neededBlocks: 3, at });
+      const hasHeard = ({ pendingPayments: [one] }: Told) =>
+        one?.confirmations?.seen === headBlock - 7;
+      await hears(stream, hasHeard);
+    }
+    await rig.settle({ ...seen, version: 2, status: "settled", amount: new Decimal("25") });
+    await hears(stream, ({ pendingPayments }) => pendingPayments.length === 0);
+    expect(statesOf(elsewhere)).toHaveLength(2);
   });
 
   test("tells of an expiry, which writes nothing, and of a late payment after it", async () => {

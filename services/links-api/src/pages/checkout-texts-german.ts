@@ -30,7 +30,7 @@ export const checkoutTextsGerman: CheckoutTexts = {
       "Zahlungs-Contract gibt. Fragen Sie den Empfänger, wie Sie zahlen können, und senden Sie von " +
       "sich aus nichts an eine Adresse.",
     amount_not_payable:
-      "Er kann nicht bezahlt werden, weil sein Betrag größer ist, als {chain} darstellen kann. " +
+      "Er kann nicht bezahlt werden, weil keine Zahlung auf {chain} seinen Betrag haben kann. " +
       "Bitten Sie den Empfänger um einen anderen.",
   },
   testNetwork: "TEST: {chain} ist ein Testnetz. Nichts hier hat einen Wert.",
@@ -130,6 +130,10 @@ export const checkoutTextsGerman: CheckoutTexts = {
     seen:
       "Eine Zahlung von {amount} {symbol} wurde gesehen und wird bestätigt. Zahlen Sie nicht noch " +
       "einmal.",
+    confirming: "Wird bestätigt ({seen} von {needed})",
+    changedByWallet:
+      "Ihre Wallet hat die Zahlung verändert: Das Geld ist angekommen, nennt aber diesen Link nicht mehr. " +
+      "Zahlen Sie nicht noch einmal; bitten Sie den Empfänger, sie zuzuordnen. Transaktion {hash}",
     uncounted:
       "Ihre Zahlung ist angekommen, zählt aber nicht für diesen Link. Zahlen Sie nicht noch einmal, " +
       "fragen Sie den Empfänger. Transaktion {hash}",

@@ -1,5 +1,5 @@
 import type { NoInstructionsReason } from "../domain/payment-instructions.ts";
-import type { Translated } from "./languages.ts";
+import type { Translated } from "@payment-links/http";
 
 /** Every English sentence of the checkout; `{name}` is filled in. Another language is another such file. */
 export const checkoutTexts = {
@@ -30,7 +30,7 @@ export const checkoutTexts = {
       "It cannot be paid on this page, as there is no payment contract for its token on {chain}. " +
       "Ask its owner how to pay, and send nothing to an address by yourself.",
     amount_not_payable:
-      "It cannot be paid, as its amount is more than {chain} can express. Ask its owner for another.",
+      "It cannot be paid, as no payment on {chain} can have its amount. Ask its owner for another.",
   } satisfies Partial<Record<NoInstructionsReason, string>>,
   testNetwork: "TEST: {chain} is a test network. Nothing here is worth anything.",
   seen: "A payment of {amount} {symbol} was seen and is being confirmed. Do not pay again.",
@@ -120,6 +120,10 @@ export const checkoutTexts = {
     sent: "Sent. Waiting for the network. Do not pay again. Transaction {hash}",
     mined: "In a block. Waiting until it is seen here. Do not pay again. Transaction {hash}",
     seen: "A payment of {amount} {symbol} was seen and is being confirmed. Do not pay again.",
+    confirming: "Confirming ({seen} of {needed})",
+    changedByWallet:
+      "Your wallet has changed the payment: the money arrived, but no longer names this link. Do not pay " +
+      "again; ask the owner to assign it. Transaction {hash}",
     uncounted:
       "Your payment arrived but does not count on this link. Do not pay again; ask its owner. " +
       "Transaction {hash}",

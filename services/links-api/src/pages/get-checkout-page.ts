@@ -7,23 +7,31 @@ import {
   formatAmount,
   transactionPageUrl,
 } from "@payment-links/contracts";
-import { readParam, type Html, html } from "@payment-links/http";
+import { type Html, fillHtml, html, readParam } from "@payment-links/http";
 import type { Deps } from "../deps.ts";
 import { readLink } from "../store/read-link.ts";
 import { statusAt } from "../domain/link.ts";
-import { instructPayer, remainingAmount } from "../domain/payment-instructions.ts";
+import type { Payment } from "../domain/payment.ts";
+import {
+  type NoInstructionsReason,
+  instructPayer,
+  remainingAmount,
+} from "../domain/payment-instructions.ts";
+import { transactionRequestUrl } from "../domain/solana-request.ts";
 import type { OwnedLinkView } from "../domain/link-view.ts";
-import { answerPage, pageScript } from "./answer-page.ts";
-import { assetUrl } from "./assets.ts";
+import { answerPage } from "./answer-page.ts";
 import { groupDigits, showAmount } from "./show-amount.ts";
+import { showByHand } from "./show-by-hand.ts";
+import { showExchange } from "./show-exchange.ts";
 import { showExpiry } from "./show-expiry.ts";
+import { showFollowed } from "./show-followed.ts";
 import { showGround, showOwner, showProfile } from "./show-owner.ts";
 import { showInstructions, showPay } from "./show-pay.ts";
 import { plainText, showPreview } from "./show-preview.ts";
 import { showTestNetwork } from "./show-test-network.ts";
 import { showTime } from "./show-time.ts";
 import { showContract, showToken } from "./show-token.ts";
-import { type Words, fill, fillHtml, wordsFor } from "./words.ts";
+import { type Words, fill, wordsFor } from "./words.ts";
 
 /**
  * GET /@:handle/pay/:id: what a payer is asked for, and whether the link still takes payments.
@@ -33,7 +41,10 @@ export const getCheckoutPage =
   (deps: Deps) =>
   async (req: Request, res: Response): Promise<void> => {
     const linkId = readParam(req, "id", "CANNOT_FIND_PAYMENT_LINK");
-    const link = await readLink(deps, linkId);
+    const [link, pending] = await Promise.all([
+      readLink(deps, linkId),
+      deps.listPendingPayments(linkId),
+    ]);
     if (readParam(req, "handle") !== link.owner.handle) {
       res.setHeader("Cache-Control", "no-store");
       res.redirect(308, checkoutPageUrl(deps.checkoutUrl, link.owner.handle, linkId));
@@ -44,33 +55,54 @@ export const getCheckoutPage =
     const advice = instructPayer(link, token, {
       amount: undefined,
       settlementChains: deps.settlementChains,
+      transferChains: deps.transferChains,
       now,
     });
     const words = wordsFor(req);
     const { language } = words;
     const page = { link, token: shown, advice, status: statusAt(link, now), now, words };
     const title = titleOf(page);
-    const answer = { language, title, policy: "scripted" } as const;
-    const head = html`${showLinkPreview(deps, link, title)} ${pageScript}`;
+    const preview = showLinkPreview(deps, link, title);
+    const answer = { language, title, head: preview };
     if ("reason" in advice) {
-      // A link that cannot be paid here needs no script to follow it.
-      answerPage(res, {
-        ...answer,
-        body: showCheckout(deps, page, token.chain),
-        head,
-      });
+      const { status } = page;
+      const { reason } = advice;
+      const followed = isOver(reason, pending)
+        ? undefined
+        : showFollowed({ link, status, reason, pending, token: shown }, words);
+      const script = followed === undefined ? "page.js" : "followed.js";
+      const body = showCheckout(deps, { ...page, pay: followed }, token.chain);
+      answerPage(res, { ...answer, script, body, policy: "scripted" });
       return;
     }
     const { instructions } = advice;
-    const pending = await deps.listPendingPayments(linkId);
     const state = `${page.status} ${link.receivedAmount} null`;
     const { chain } = token;
     const pageUrl = checkoutPageUrl(deps.checkoutUrl, link.owner.handle, linkId);
+    const isSeen = deps.transferChains.has(chain.id);
+    const exchange = { ...link, instructions, token: shown, chain, isSeen };
+    if (chain.chainType !== "EVM" || !("steps" in instructions)) {
+      const { status } = page;
+      const followed = showFollowed({ link, status, reason: null, pending, token: shown }, words);
+      const requestUrl = transactionRequestUrl(deps.checkoutUrl, linkId, instructions);
+      const byHand = { linkId, pageUrl, chainId: chain.id, requestUrl, instructions, token: shown };
+      const pay = html`${followed} ${showByHand(byHand, words)} ${showExchange(exchange, words)}`;
+      const body = showCheckout(deps, { ...page, pay }, chain);
+      answerPage(res, { ...answer, script: "followed.js", body, policy: "scripted" });
+      return;
+    }
     const part = { linkId, pageUrl, state, instructions, pending, token: shown, chain };
-    const pay = showPay(part, words);
+    const pay = html`${showPay(part, words)} ${showExchange(exchange, words)}`;
     const body = showCheckout(deps, { ...page, pay }, chain);
-    answerPage(res, { ...answer, body, head: html`${head}${payScript}`, policy: "checkout" });
+    answerPage(res, { ...answer, script: "checkout.js", body, policy: "checkout" });
   };
+
+/**
+ * Whether nothing can change any more: a completed link stays so, and only of a payment on its way is
+ * there anything to tell.
+ */
+const isOver = (reason: NoInstructionsReason, pending: readonly Payment[]): boolean =>
+  reason === "completed" && pending.length === 0;
 
 const titleOf = ({ link, token: { symbol }, words: { language, texts } }: Page): string => {
   const amount = groupDigits(link.toAmount, language);
@@ -82,17 +114,13 @@ const showLinkPreview = ({ checkoutUrl }: Deps, link: OwnedLinkView, title: stri
   return showPreview({ ...link, title, url, checkoutUrl });
 };
 
-const payScript = html`<link rel="modulepreload" href="${assetUrl("live.js")}" />
-  <link rel="modulepreload" href="${assetUrl("wallets.js")}" />
-  <script type="module" src="${assetUrl("checkout.js")}"></script> `;
-
 type Page = {
   link: OwnedLinkView;
   token: TokenData;
   status: LinkStatus;
   advice: ReturnType<typeof instructPayer>;
-  /** Undefined where nobody is told how to pay. */
-  pay?: Html;
+  /** How to pay, or what is followed where nobody is told that; undefined once all is over. */
+  pay?: Html | undefined;
   now: Date;
   words: Words;
 };
@@ -121,14 +149,18 @@ const showCheckout = (deps: Deps, page: Page, chain: CatalogueChain): Html => {
                 <dd>${showTime(link.expiresAt, language)}</dd>`
         }
       </dl>
-      <details>
+      <details id="details">
         <summary>${texts.labels.details}</summary>
         <dl>
           <dt>${texts.labels.settlesTo}</dt>
           <dd><code>${link.destinationAddress}</code></dd>
           ${showContract(token, words)}
         </dl>
-        ${"instructions" in advice ? showInstructions(advice.instructions, token, words) : undefined}
+        ${
+          "instructions" in advice && "steps" in advice.instructions
+            ? showInstructions(advice.instructions, token, words)
+            : undefined
+        }
       </details>
       ${showReceipt(deps, page)} ${showProfile(link.owner)}
     </main>`;

@@ -1,21 +1,30 @@
 import type { Request, Response } from "express";
 import { type Refusal, refuse } from "@payment-links/contracts";
-import { answerDocument, answerRefusal, html } from "@payment-links/http";
+import {
+  type Html,
+  answerDocument,
+  answerRefusal,
+  chooseLanguage,
+  html,
+} from "@payment-links/http";
 import type { Deps } from "../deps.ts";
 import { answerPageRefusal } from "./answer-page.ts";
 import type { ConsoleFiles } from "./console-files.ts";
+import { siteTextsFor } from "./site-texts-for.ts";
+import type { SiteTexts } from "./site-texts.ts";
 
-const body = html`<div id="console"></div>
-  <noscript>
-    <main class="plain">
-      <h1>Payment Links</h1>
-      <p>The console needs JavaScript. A sign-in link can be used without it:</p>
-      <form method="post" action="/console/api/session/form">
-        <label>Your sign-in link <input name="link" required autocomplete="off" /></label>
-        <button type="submit">Continue</button>
-      </form>
-    </main>
-  </noscript>`;
+const bodyOf = ({ console: texts }: SiteTexts): Html =>
+  html`<div id="console"></div>
+    <noscript>
+      <main class="plain">
+        <h1>Payment Links</h1>
+        <p>${texts.needsScript}</p>
+        <form method="post" action="/console/api/session/form">
+          <label>${texts.link} <input name="link" required autocomplete="off" /></label>
+          <button type="submit">${texts.go}</button>
+        </form>
+      </main>
+    </noscript>`;
 
 const isOfApi = ({ path }: Request): boolean => path.split("/")[2] === "api";
 
@@ -45,5 +54,13 @@ export const getConsolePage =
       <meta name="console-version" content="${version}" />
       <meta name="settlement-chains" content="${[...settlementChains].join(" ")}" />
       <script type="module" src="${script}"></script> `;
-    answerDocument(res, { title: "Payment Links", body, head, styleUrl, policy: "scripted" });
+    res.vary("Accept-Language");
+    answerDocument(res, {
+      language: chooseLanguage(req),
+      title: "Payment Links",
+      body: bodyOf(siteTextsFor(req)),
+      head,
+      styleUrl,
+      policy: "scripted",
+    });
   };

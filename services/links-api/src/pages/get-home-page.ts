@@ -1,7 +1,6 @@
 import type { Request, Response } from "express";
-import { html } from "@payment-links/http";
+import { chooseLanguage, html } from "@payment-links/http";
 import { answerPage } from "./answer-page.ts";
-import { chooseLanguage } from "./languages.ts";
 import { siteTextsFor } from "./site-texts-for.ts";
 
 /** GET /: what this is, for whoever comes without a link, and the way to the console. */

@@ -17,13 +17,18 @@ export const getQr =
   async (req: Request, res: Response): Promise<void> => {
     const linkId = readParam(req, "id", "CANNOT_FIND_PAYMENT_LINK");
     const link = await readLink(deps, linkId);
-    // An owner's former handle leads to the page as well, so it may be kept.
-    res.setHeader("Cache-Control", "public, max-age=86400");
-    res.setHeader("Content-Security-Policy", "default-src 'none'");
-    res.setHeader("X-Content-Type-Options", "nosniff");
     const address = checkoutPageUrl(deps.checkoutUrl, link.owner.handle, linkId);
-    res.type("image/svg+xml").send(drawQr(address).text);
+    // An owner's former handle leads to the page as well, so it may be kept.
+    answerQr(res, address, "public, max-age=86400");
   };
+
+/** Answers a text as a QR code, an image that runs nothing. */
+export const answerQr = (res: Response, text: string, cacheControl: string): void => {
+  res.setHeader("Cache-Control", cacheControl);
+  res.setHeader("Content-Security-Policy", "default-src 'none'");
+  res.setHeader("X-Content-Type-Options", "nosniff");
+  res.type("image/svg+xml").send(drawQr(text).text);
+};
 
 /** Each row's dark modules, run by run, are one path. */
 const drawQr = (text: string): Html => {

@@ -11,7 +11,7 @@ import type { Deps } from "../deps.ts";
 import type { Payment } from "../domain/payment.ts";
 import type { OwnedLinkView } from "../domain/link-view.ts";
 import { findAppliedPayment } from "../store/payments.ts";
-import { answerPage, pageScript } from "./answer-page.ts";
+import { answerPage } from "./answer-page.ts";
 import { groupDigits, showAmount } from "./show-amount.ts";
 import { showExplorerLink } from "./show-explorer-link.ts";
 import { showGround, showOwner, showProfile } from "./show-owner.ts";
@@ -44,7 +44,8 @@ export const getTransactionPage =
       language,
       title,
       body: showReceipt(deps, { payment, link, words }),
-      head: html`${showPreview({ ...link, title, url, checkoutUrl })} ${pageScript}`,
+      head: showPreview({ ...link, title, url, checkoutUrl }),
+      script: "page.js",
       policy: "scripted",
     });
   };

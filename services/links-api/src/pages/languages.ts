@@ -1,16 +1,4 @@
-import type { Request } from "express";
+import type { Language } from "@payment-links/http";
 
-/** The languages of the public pages, with the locale by which each writes numbers and times. */
-export const locales = { en: "en-GB", de: "de-DE" } as const;
-export type Language = keyof typeof locales;
-
-/** The language that a browser asks for most; English for whoever speaks none of ours. */
-export const chooseLanguage = (req: Request): Language => {
-  const chosen = req.acceptsLanguages("en", "de");
-  return chosen === "de" ? "de" : "en";
-};
-
-/** The same texts in another language: as many, under the same names. */
-export type Translated<Texts> = {
-  readonly [Name in keyof Texts]: Texts[Name] extends string ? string : Translated<Texts[Name]>;
-};
+/** The locale by which each language writes numbers and times. */
+export const locales = { en: "en-GB", de: "de-DE" } as const satisfies Record<Language, string>;

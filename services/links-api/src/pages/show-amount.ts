@@ -1,5 +1,6 @@
 import { type Html, html } from "@payment-links/http";
-import { type Language, locales } from "./languages.ts";
+import type { Language } from "@payment-links/http";
+import { locales } from "./languages.ts";
 
 /** Groups an amount's digits as a language does, and keeps each of them: it never is a float. */
 export const groupDigits = (amount: string, language: Language): string => {

@@ -1,9 +1,7 @@
-import type { CatalogueChain } from "@payment-links/contracts";
+import { type CatalogueChain, chainSource, explorerUrl } from "@payment-links/contracts";
 import { type Html, html } from "@payment-links/http";
 import type { Payment } from "../domain/payment.ts";
 import { type Words, fill } from "./words.ts";
-
-const hashForm = /^0x[0-9a-f]{64}$/i;
 
 /**
  * Leads to a payment's transaction in the explorer of its chain. A provider may tell of a transaction
@@ -14,9 +12,9 @@ export const showExplorerLink = (
   chain: CatalogueChain,
   words: Words,
 ): Html | undefined => {
-  if (chain.explorer === undefined || source !== `evm:${chain.id}`) return undefined;
-  if (sourceTransaction === null || !hashForm.test(sourceTransaction)) return undefined;
-  const url = `${chain.explorer.url}/tx/${sourceTransaction}`;
+  if (source !== chainSource(chain.id) || sourceTransaction === null) return undefined;
+  const url = explorerUrl(chain, sourceTransaction);
+  if (chain.explorer === undefined || url === undefined) return undefined;
   return html`<a href="${url}" rel="noopener noreferrer" referrerpolicy="no-referrer"
     >${wordsOf(chain.explorer, words)}</a
   >`;

@@ -1,20 +1,23 @@
 import { type CatalogueChain, type TokenData, formatAmount } from "@payment-links/contracts";
-import { type Html, html } from "@payment-links/http";
-import type { Payment } from "../domain/payment.ts";
-import type { PaymentInstructions, PaymentStep } from "../domain/payment-instructions.ts";
+import { type Html, fillHtml, html } from "@payment-links/http";
+import type { PaymentStep } from "../domain/contract-instructions.ts";
+import type { CallInstructions } from "../domain/payment-instructions.ts";
+import type { PendingPayment } from "../store/payments.ts";
+import { assetUrl } from "./assets.ts";
 import type { CheckoutTexts } from "./checkout-texts.ts";
 import { showExplorerPlace } from "./show-explorer-link.ts";
+import { showSeen } from "./show-followed.ts";
 import { showOtherWays } from "./show-other-ways.ts";
 import { showAmount } from "./show-amount.ts";
-import { type Words, fill, fillHtml } from "./words.ts";
+import { type Words, fill } from "./words.ts";
 
 type PayPart = {
   linkId: string;
   pageUrl: string;
   /** By which the script knows that the page is no longer true. */
   state: string;
-  instructions: PaymentInstructions;
-  pending: readonly Payment[];
+  instructions: CallInstructions;
+  pending: readonly PendingPayment[];
   token: TokenData;
   chain: CatalogueChain;
 };
@@ -31,16 +34,17 @@ export const showPay = (
   const amount = formatAmount(instructions.amount);
   const { symbol } = token;
   const otherWays = showOtherWays({ linkId, pageUrl, chainId: chain.id }, words);
-  const [seen] = pending;
   const shownPending = pending.map((payment) => ({
     id: payment.id,
     amount: formatAmount(payment.amount),
     sourceTransaction: payment.sourceTransaction,
+    confirmations: payment.confirmations,
   }));
   return html`<section
     id="pay"
     data-link="${linkId}"
     data-state="${state}"
+    data-scripts="${assetUrl("page.js")} ${assetUrl("followed.js")}"
     data-amount="${amount}"
     data-symbol="${symbol}"
     data-token="${token.isNative ? "" : token.address}"
@@ -52,16 +56,8 @@ export const showPay = (
     data-pending="${JSON.stringify(shownPending)}"
     data-texts="${JSON.stringify(texts.script)}"
   >
-    <p id="live" role="status">
-      ${
-        seen === undefined
-          ? undefined
-          : fillHtml(texts.seen, {
-              amount: showAmount(formatAmount(seen.amount), language),
-              symbol,
-            })
-      }
-    </p>
+    <p id="live" role="status">${showSeen(pending, token, words)}</p>
+    ${showConfirming(pending[0], words)}
     <p class="until-expiry">
       <button id="wallet" class="primary" type="button" hidden>
         ${fillHtml(texts.pay, { amount: showAmount(amount, language), symbol })}
@@ -83,6 +79,17 @@ export const showPay = (
   </section>`;
 };
 
+/** Apart from what is read out, as it changes with every block. */
+const showConfirming = (seen: PendingPayment | undefined, { texts }: Words): Html => {
+  const confirmations = seen?.confirmations ?? undefined;
+  if (confirmations === undefined) return html`<p id="confirming" class="quiet" hidden></p>`;
+  const text = fill(texts.script.confirming, {
+    seen: String(confirmations.seen),
+    needed: String(confirmations.needed),
+  });
+  return html`<p id="confirming" class="quiet">${text}</p>`;
+};
+
 const showConfirmGone = ({ texts }: Words): Html =>
   html`<dialog id="confirm-gone" aria-labelledby="confirm-gone-title">
     <form method="dialog">
@@ -95,7 +102,7 @@ const showConfirmGone = ({ texts }: Words): Html =>
 
 /** How a payer pays by hand, transaction by transaction: everything can be copied from here. */
 export const showInstructions = (
-  { proxyAddress, paymentReference, steps }: PaymentInstructions,
+  { proxyAddress, paymentReference, steps }: CallInstructions,
   token: TokenData,
   words: Words,
 ): Html => {

@@ -1,5 +1,6 @@
 import { type Html, html } from "@payment-links/http";
-import { type Language, locales } from "./languages.ts";
+import type { Language } from "@payment-links/http";
+import { locales } from "./languages.ts";
 
 const write = (instant: Date, language: Language): string =>
   new Intl.DateTimeFormat(locales[language], {

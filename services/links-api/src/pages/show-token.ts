@@ -2,13 +2,17 @@ import type { TokenData } from "@payment-links/contracts";
 import { type Html, html } from "@payment-links/http";
 import type { Words } from "./words.ts";
 
-/** The rows of a list that name the token and its network. */
+/**
+ * The rows of a list that name the token and its network. The logo comes after the first frame, which
+ * would be later with it.
+ */
 export const showToken = (token: TokenData, { texts }: Words): Html =>
   html`<dt>${texts.labels.token}</dt>
     <dd>${token.name} (${token.symbol})</dd>
     <dt>${texts.labels.network}</dt>
     <dd class="chain">
-      <img src="${logoPath(token)}" alt="" width="20" height="20" /> ${token.chain.name}
+      <img src="${logoPath(token)}" alt="" width="20" height="20" loading="lazy" />
+      ${token.chain.name}
     </dd>`;
 
 /** The row with the token's own contract. */

@@ -1,5 +1,5 @@
 import type { Request } from "express";
-import { chooseLanguage } from "./languages.ts";
+import { chooseLanguage } from "@payment-links/http";
 import { type SiteTexts, siteTexts } from "./site-texts.ts";
 import { siteTextsGerman } from "./site-texts-german.ts";
 

@@ -12,6 +12,11 @@ export const siteTextsGerman: SiteTexts = {
       "sagt, wer wie viel verlangt.",
     programs: "Die API, für Programme beschrieben",
   },
+  console: {
+    needsScript: "Die Konsole braucht JavaScript. Ein Anmeldelink geht auch ohne:",
+    link: "Ihr Anmeldelink",
+    go: "Weiter",
+  },
   refused: {
     404: {
       title: "Nicht gefunden",

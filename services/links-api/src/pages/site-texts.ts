@@ -1,4 +1,4 @@
-import type { Translated } from "./languages.ts";
+import type { Translated } from "@payment-links/http";
 
 /** What pages say in English that are about no payment. Another language is another such file. */
 export const siteTexts = {
@@ -11,6 +11,11 @@ export const siteTexts = {
       "Were you sent a payment link? Open it exactly as it was sent to you: its page says who asks " +
       "for how much.",
     programs: "The API, described for programs",
+  },
+  console: {
+    needsScript: "The console needs JavaScript. A sign-in link can be used without it:",
+    link: "Your sign-in link",
+    go: "Continue",
   },
   refused: {
     404: { title: "Not found", text: "There is nothing at this address. Please check the link." },

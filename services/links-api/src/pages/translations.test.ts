@@ -1,4 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
+import { byHandTexts } from "./by-hand-texts.ts";
+import { byHandTextsGerman } from "./by-hand-texts-german.ts";
 import { checkoutTexts } from "./checkout-texts.ts";
 import { checkoutTextsGerman } from "./checkout-texts-german.ts";
 import { groupDigits } from "./show-amount.ts";
@@ -20,6 +22,7 @@ const textsOf = (texts: object): string[] =>
 describe("every language", () => {
   test.each([
     ["the checkout", checkoutTexts, checkoutTextsGerman],
+    ["payments by hand", byHandTexts, byHandTextsGerman],
     ["the other pages", siteTexts, siteTextsGerman],
   ])("has every text of %s, with the same places to fill", (_page, english, german) => {
     expect(Object.fromEntries(placesOf(german))).toEqual(Object.fromEntries(placesOf(english)));

@@ -4,16 +4,17 @@ type WalletApp = {
   /** Where the form of the link is published, and when that was read. */
   source: string;
   readOn: string;
-  /** The chains that it knows; any if not given. */
+  /** The chains that it knows; any of EVM if not given. */
   chainIds?: readonly string[];
   linkTo: (address: string) => string;
 };
 
 /**
  * The wallets that a phone may open a page in. One whose maker publishes no such link is not among them:
- * Rainbow's links only pair by WalletConnect.
+ * Rainbow documents links that pair by WalletConnect alone (read 2026-11-23), whatever others pass on; what
+ * TronLink opens cannot pay here, as this page's script has no calls for it.
  */
-export const walletApps: readonly WalletApp[] = [
+const walletApps: readonly WalletApp[] = [
   {
     name: "MetaMask",
     source:
@@ -50,10 +51,27 @@ export const walletApps: readonly WalletApp[] = [
     name: "Phantom",
     source: "https://docs.phantom.com/phantom-deeplinks/other-methods/browse",
     readOn: "2026-11-22",
-    chainIds: ["1", "137", "8453"],
+    chainIds: ["1", "137", "8453", "solana"],
     linkTo: (address) => {
       const origin = encodeURIComponent(new URL(address).origin);
       return `https://phantom.app/ul/browse/${encodeURIComponent(address)}?ref=${origin}`;
     },
   },
+  {
+    name: "Solflare",
+    // Its documentation lists the link; its form is the one that wallet adapters for it use.
+    source: "https://docs.solflare.com/solflare/technical/deeplinks/other-methods/browse",
+    readOn: "2026-11-23",
+    chainIds: ["solana"],
+    linkTo: (address) => {
+      const origin = encodeURIComponent(new URL(address).origin);
+      return `https://solflare.com/ul/v1/browse/${encodeURIComponent(address)}?ref=${origin}`;
+    },
+  },
 ];
+
+const evmChainId = /^\d+$/;
+
+/** The wallets that know a chain. */
+export const walletAppsOf = (chainId: string): readonly WalletApp[] =>
+  walletApps.filter(({ chainIds }) => chainIds?.includes(chainId) ?? evmChainId.test(chainId));

@@ -1,8 +1,7 @@
 import type { Request } from "express";
-import { type Html, html } from "@payment-links/http";
+import { type Language, chooseLanguage } from "@payment-links/http";
 import { type CheckoutTexts, checkoutTexts } from "./checkout-texts.ts";
 import { checkoutTextsGerman } from "./checkout-texts-german.ts";
-import { type Language, chooseLanguage } from "./languages.ts";
 
 /** What a checkout or a receipt says to its reader. */
 export type Words = { language: Language; texts: CheckoutTexts };
@@ -21,10 +20,3 @@ export const wordsFor = (req: Request): Words => {
 /** Fills values into a text's places. */
 export const fill = (text: string, values: Readonly<Record<string, string>>): string =>
   text.replaceAll(/\{(\w+)\}/g, (place, name: string) => values[name] ?? place);
-
-/** Fills values into a text's places; those that are HTML stay it. */
-export const fillHtml = (text: string, values: Readonly<Record<string, Html | string>>): Html => {
-  const parts = text.split(/\{(\w+)\}/);
-  // Every second part is the name of a place.
-  return html`${parts.map((part, index) => html`${index % 2 === 0 ? part : values[part]}`)}`;
-};

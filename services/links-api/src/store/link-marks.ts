@@ -20,8 +20,8 @@ const MarkRow = z.object({ key: z.string(), mark: z.string() });
 
 /**
  * The marks of those links whose mark is another by now. A mark changes with all that the checkout tells:
- * the link, its status at `now` (an expiry is no write), its owner, its pending payments, and the payment
- * that is followed. Each is looked up by itself, in its index: OFFSET 0 keeps the planner from reading all
+ * the link, its status at `now` (an expiry is no write), its owner, its pending payments with how far the
+ * chain of each is, and the payment that is followed. Each is looked up by itself, in its index: OFFSET 0 keeps the planner from reading all
  * links instead, and there may be a million.
  */
 export const findNewMarks = async (
@@ -42,11 +42,17 @@ export const findNewMarks = async (
       OFFSET 0
     ) AS link
     CROSS JOIN LATERAL (
-      SELECT string_agg(newest.id || ' ' || newest.version, ' ' ORDER BY newest.id) AS versions
+      SELECT string_agg(
+        concat_ws(' ', newest.id, newest.version, chain.head_block, chain.needed_blocks),
+        ' ' ORDER BY newest.id
+      ) AS versions
       FROM (
-        SELECT id, version FROM payments WHERE link_id = link.id AND status = 'processing'
+        SELECT id, version, chain_id, block_number FROM payments
+        WHERE link_id = link.id AND status = 'processing' AND NOT is_orphaned
         ORDER BY first_seen_at DESC, id DESC LIMIT ${pendingPaymentsMax}
       ) AS newest
+      LEFT JOIN chain_advances AS chain
+        ON chain.chain_id = newest.chain_id AND newest.block_number IS NOT NULL
     ) AS pending
     CROSS JOIN LATERAL (
       SELECT md5(concat_ws(

@@ -1,9 +1,13 @@
 import { sql } from "slonik";
 import * as z from "zod";
-import { Amount, PaymentStatus, unappliedReasons } from "@payment-links/contracts";
+import { Amount, NeededByAmount, PaymentStatus, unappliedReasons } from "@payment-links/contracts";
 import { type Db, NothingRow, type Transaction } from "@payment-links/postgres";
+import { type Confirmations, confirmationsOf } from "../domain/confirmations.ts";
 import type { Payment } from "../domain/payment.ts";
 import { readTogether } from "./read-together.ts";
+
+/** A block number out of a `bigint` column, which arrives as text; always a safe integer. */
+export const BlockNumber = z.string().transform(Number).pipe(z.int());
 
 /** A row of {@link columns}. */
 export const PaymentRow = z.object({
@@ -26,6 +30,7 @@ export const PaymentRow = z.object({
   appliedAt: z.date().nullable(),
   endedAt: z.date().nullable(),
   orphanedAt: z.date().nullable(),
+  blockNumber: BlockNumber.nullable(),
 }) satisfies z.ZodType<Payment>;
 
 /** The columns of a payment. */
@@ -36,7 +41,8 @@ export const columns = sql.fragment`
   payments.token_address AS "tokenAddress", payments.chain_id AS "chainId", payments.destination_address AS "destinationAddress",
   payments.source_transaction AS "sourceTransaction", payments.occurred_at AS "occurredAt",
   payments.first_seen_at AS "firstSeenAt", payments.applied_at AS "appliedAt",
-  payments.ended_at AS "endedAt", payments.orphaned_at AS "orphanedAt"
+  payments.ended_at AS "endedAt", payments.orphaned_at AS "orphanedAt",
+  payments.block_number AS "blockNumber"
 `;
 
 /** Finds a payment by the id that settlement-listener gave it. */
@@ -70,7 +76,7 @@ export const upsertPayments = async (
     INSERT INTO payments (
       id, link_id, version, source, source_id, status, is_applied, reason, amount, token_address,
       chain_id, destination_address, source_transaction, occurred_at, first_seen_at, applied_at,
-      is_orphaned, ended_at, orphaned_at
+      is_orphaned, ended_at, orphaned_at, block_number
     )
     SELECT * FROM ${sql.unnest(payments.map(valuesOf), columnTypes)}
     ON CONFLICT (id) DO UPDATE SET
@@ -80,7 +86,8 @@ export const upsertPayments = async (
       destination_address = excluded.destination_address,
       source_transaction = excluded.source_transaction, occurred_at = excluded.occurred_at,
       applied_at = excluded.applied_at, is_orphaned = excluded.is_orphaned,
-      ended_at = excluded.ended_at, orphaned_at = excluded.orphaned_at
+      ended_at = excluded.ended_at, orphaned_at = excluded.orphaned_at,
+      block_number = excluded.block_number
   `);
 };
 
@@ -104,12 +111,13 @@ const valuesOf = (payment: Payment) => [
   payment.isOrphaned,
   payment.endedAt?.toISOString() ?? null,
   payment.orphanedAt?.toISOString() ?? null,
+  payment.blockNumber,
 ];
 
 /** As {@link valuesOf} lists them. */
 const columnTypes = (
   "text text int4 text text text bool text numeric text text text text " +
-  "timestamptz timestamptz timestamptz bool timestamptz timestamptz"
+  "timestamptz timestamptz timestamptz bool timestamptz timestamptz int8"
 ).split(" ");
 
 /** A page of one link's payments, the newest first. */
@@ -126,21 +134,37 @@ export const listPayments = async (
 /** How many of them the checkout tells. */
 export const pendingPaymentsMax = 10;
 
-/** The newest payments of a link that are seen but have not settled yet. */
-export type ListPendingPayments = (linkId: string) => Promise<readonly Payment[]>;
+/** A payment that is seen but has not settled, and how far it is on its chain. */
+export type PendingPayment = Payment & { confirmations: Confirmations | null };
+
+const PendingRow = PaymentRow.extend({
+  headBlock: BlockNumber.nullable(),
+  neededBlocks: BlockNumber.nullable(),
+  neededByAmount: NeededByAmount.nullable(),
+}).transform(({ headBlock, neededBlocks, neededByAmount, ...payment }): PendingPayment => ({
+  ...payment,
+  confirmations: confirmationsOf({ ...payment, headBlock, neededBlocks, neededByAmount }),
+}));
+
+/** The newest payments of a link that are seen but have not settled yet, and that their chain still knows. */
+export type ListPendingPayments = (linkId: string) => Promise<readonly PendingPayment[]>;
 
 /** Reads them as they are now, for all who ask in one turn. */
 export const createPendingPayments = (db: Db): ListPendingPayments => {
   const read = readTogether(async (linkIds) => {
-    const payments = await db.any(sql.prepared("list_pending_payments", PaymentRow)`
-      SELECT ${columns}
+    const payments = await db.any(sql.prepared("list_pending_payments", PendingRow)`
+      SELECT ${columns}, chain_advances.head_block AS "headBlock",
+        chain_advances.needed_blocks AS "neededBlocks",
+        chain_advances.needed_by_amount AS "neededByAmount"
       FROM unnest(${sql.array([...linkIds], "text")}) AS wanted (link_id)
       CROSS JOIN LATERAL (
         SELECT * FROM payments
         WHERE payments.link_id = wanted.link_id AND payments.status = 'processing'
+          AND NOT payments.is_orphaned
         ORDER BY payments.first_seen_at DESC, payments.id DESC
         LIMIT ${pendingPaymentsMax}
       ) AS payments
+      LEFT JOIN chain_advances ON chain_advances.chain_id = payments.chain_id
       ORDER BY payments.first_seen_at DESC, payments.id DESC
     `);
     return Map.groupBy(payments, ({ linkId }) => linkId);

@@ -3,12 +3,16 @@ import { sql } from "slonik";
 import * as z from "zod";
 import {
   type Account,
+  type ChainAdvance,
   AuditRecord,
   type Catalogue,
   type IntrospectionAnswer,
   type Scope,
   type SettlementState,
+  type SolanaFacts,
+  type SolanaFactsQuestion,
   accountUpdated,
+  chainAdvanced,
   hashSecret,
   mintApiKey,
   newId,
@@ -22,6 +26,7 @@ import { type Clock, openMetrics } from "@payment-links/runtime";
 import { createDeps } from "../create-deps.ts";
 import { applySettlements } from "../events/apply-settlements.ts";
 import { keepAccount } from "../events/keep-account.ts";
+import { keepChainAdvance } from "../events/keep-chain-advance.ts";
 import { createLinksApi, linksApiMigration } from "../service.ts";
 
 const OutboxRow = z.object({
@@ -40,7 +45,10 @@ type RigOptions = {
   catalogue?: Catalogue;
   /** The chains on which payers are told how to pay; none if not given. */
   settlementChains?: readonly string[];
+  /** The chains on which transfers straight to owners are read; none if not given. */
+  transferChains?: readonly string[];
   webhookHeaderPrefix?: string;
+  checkoutUrl?: string;
   eventStreamLimits?: { inAll: number; perAddress: number };
 };
 type Call = { method?: string; headers?: Record<string, string>; body?: string | Buffer };
@@ -54,6 +62,8 @@ export type Answer = {
   json: ReturnType<typeof JSON.parse>;
 };
 
+const bitcoinAddressReuseMs = 7 * 24 * 60 * 60 * 1_000;
+
 const blockedTriesMax = 500;
 
 /** The service on a database of its own, listening on loopback; its clock stands still. */
@@ -62,11 +72,15 @@ export const openRig = async ({
   clock: givenClock,
   catalogue,
   settlementChains = [],
+  transferChains = [],
   webhookHeaderPrefix = "Service",
+  checkoutUrl,
   eventStreamLimits = { inAll: 100, perAddress: 100 },
 }: RigOptions = {}) => {
   const answers = new Map<string, IntrospectionAnswer>();
   const auth = { isAway: false };
+  /** What settlement-listener tells of Solana; it is away while nothing stands here. */
+  const solana: { facts?: SolanaFacts; asked: SolanaFactsQuestion[] } = { asked: [] };
   const testGround = await openTestGround({
     name: "links-api",
     migration: linksApiMigration,
@@ -74,7 +88,13 @@ export const openRig = async ({
       ...(limits === undefined ? {} : { limits }),
       ...(givenClock === undefined ? {} : { clock: givenClock }),
       ...(catalogue === undefined ? {} : { catalogue }),
+      ...(checkoutUrl === undefined ? {} : { checkoutUrl }),
       baseUrl: "http://127.0.0.1",
+      askSolana: async (question) => {
+        solana.asked.push(question);
+        if (solana.facts === undefined) throw new Error("settlement-listener is away");
+        return solana.facts;
+      },
       ask: async ({ kind, hash }) => {
         if (auth.isAway) throw new Error("auth-keys is away");
         return answers.get(`${kind} ${hash}`) ?? { found: false };
@@ -85,6 +105,8 @@ export const openRig = async ({
   const { clock, log } = ground;
   const service = createLinksApi(ground, {
     settlementChains: [...settlementChains],
+    transferChains: [...transferChains],
+    bitcoinAddressReuseMs,
     webhookHeaderPrefix,
     eventStreamLimits,
   });
@@ -93,6 +115,8 @@ export const openRig = async ({
     { ...ground, metrics: directMetrics },
     {
       settlementChains: new Set(settlementChains),
+      transferChains: new Set(transferChains),
+      bitcoinAddressReuseMs,
       webhookHeaderPrefix,
       eventStreamLimits,
       wakeRelay: () => {},
@@ -153,7 +177,18 @@ export const openRig = async ({
           occurredAt: clock.now(),
         }),
       ),
+    /** Something is told of how far a chain is. */
+    advance: (advance: ChainAdvance) =>
+      pool.transaction((tx) =>
+        keepChainAdvance(tx, advance, {
+          id: newId("evt"),
+          type: chainAdvanced.type,
+          key: advance.chainId,
+          occurredAt: advance.at,
+        }),
+      ),
     auth,
+    solana,
     deps,
     directMetrics,
     service,
@@ -187,8 +222,8 @@ export const openRig = async ({
     },
     settleWithin: (tx: Transaction, ...settlements: SettlementState[]) =>
       applySettlements(deps)(tx, settlements.map(eventOf)),
-    /** Waits until somebody in this database waits for a lock. */
-    untilBlocked: async (tx: Transaction): Promise<void> => {
+    /** Waits until so many in this database wait for a lock. */
+    untilBlocked: async (tx: Transaction, waitingMin = 1): Promise<void> => {
       for (let tries = 0; tries < blockedTriesMax; tries += 1) {
         const { count } = await tx.one(sql.type(CountRow)`
           SELECT count(*)::int AS count, pg_sleep(0.01)::text AS slept FROM pg_locks
@@ -197,7 +232,7 @@ export const openRig = async ({
             WHERE database = (SELECT oid FROM pg_database WHERE datname = current_database())
           )
         `);
-        if (count > 0) return;
+        if (count >= waitingMin) return;
       }
       throw new Error("nobody came to wait for a lock");
     },

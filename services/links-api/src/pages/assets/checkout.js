@@ -3,13 +3,17 @@
 // one until the service, the chain or the person says that the first is gone. Everything that came
 // from outside is put into the page as text.
 
+import "./page.js";
 import { grouped } from "./amounts.js";
 import { follow } from "./live.js";
+import { openMemory } from "./memory.js";
+import { keepNew } from "./renew.js";
 import {
   askWallet,
   batchRefusals,
   canBatch,
   findTaker,
+  hasCode,
   listWallets,
   moveToChain,
   newBatchId,
@@ -26,13 +30,14 @@ import {
 const find = (selector) => document.querySelector(selector);
 const section = find("#pay");
 const { link: linkId, chain: chainId, symbol } = section.dataset;
-let { amount, state: shownState } = section.dataset;
+let { amount } = section.dataset;
 const { chainName, coin, token, decimals, rpc } = section.dataset;
 const chain = { id: chainId, name: chainName, coin, rpc };
 const texts = JSON.parse(section.dataset.texts);
 const payButton = find("#wallet");
 const goneButton = find("#gone");
 const picker = find("#wallets");
+const dialog = find("#confirm-gone");
 
 const pollMs = 4_000;
 const receiptPollMs = 2_000;
@@ -59,28 +64,8 @@ const tell = (text, values) => new Told(fill(text, values));
 
 const short = (address) => `${address.slice(0, 6)}…${address.slice(-4)}`;
 
-// What this browser remembers of the link: the payment, from the moment that a wallet is asked for
-// it, and the allowance that was sent before. It holds no secret.
-
-const memoryName = `payment-link ${linkId}`;
-let unstored = {};
-
-const recall = () => {
-  try {
-    return JSON.parse(localStorage.getItem(memoryName)) ?? {};
-  } catch {
-    return unstored;
-  }
-};
-
-const remember = (change) => {
-  unstored = { ...recall(), ...change };
-  try {
-    localStorage.setItem(memoryName, JSON.stringify(unstored));
-  } catch {
-    // Storage is switched off: it is remembered for as long as the page stays.
-  }
-};
+const memory = openMemory(linkId);
+const { recall, remember, isRemembered } = memory;
 
 // Paying takes one wallet.
 
@@ -107,8 +92,9 @@ const released = new Set();
 
 const listSeen = () => link.pendingPayments.filter(({ id }) => !released.has(id));
 
-const textOfPayment = ({ hash, isTaken, isUncounted }) => {
+const textOfPayment = ({ hash, isTaken, isUncounted, isChanged }) => {
   if (hash === undefined) return isTaken ? texts.taken : texts.asked;
+  if (isChanged) return fill(texts.changedByWallet, { hash });
   if (isUncounted) return fill(texts.uncounted, { hash });
   return fill(isMined ? texts.mined : texts.sent, { hash });
 };
@@ -132,8 +118,17 @@ const render = () => {
   const words = isBlocked && !isBusy ? textOfState() : (said ?? "");
   const text = isOffline ? `${words} ${texts.offline}` : words;
   if (find("#live").textContent !== text) find("#live").textContent = text;
+  showConfirming(listSeen()[0]);
   if (!picker.hidden) showPicker(wallets);
   showExplorer(recall().payment?.hash);
+};
+
+/** Apart from what is read out, as it changes with every block. */
+const showConfirming = (seen) => {
+  const place = find("#confirming");
+  const text = seen?.confirmations ? fill(texts.confirming, seen.confirmations) : "";
+  place.hidden = text === "";
+  if (place.textContent !== text) place.textContent = text;
 };
 
 const showExplorer = (hash) => {
@@ -195,12 +190,6 @@ const readLink = async () => {
   return answer.json();
 };
 
-/** Another tab may have begun another payment meanwhile: what is said of this one is not of that. */
-const isRemembered = ({ hash, batch }) => {
-  const { payment } = recall();
-  return payment?.hash === hash && payment?.batch === batch;
-};
-
 const endPayment = (payment, text) => {
   if (!isRemembered(payment)) return;
   remember({ payment: undefined, allowance: undefined });
@@ -237,6 +226,16 @@ const hearBatch = async (wallet, payment) => {
   render();
 };
 
+/** Whether a payment is the token's own transfer, which names the link by the end of its calldata alone. */
+const isDirect = ({ to }) => to !== undefined && to.toLowerCase() === token.toLowerCase();
+
+/** A wallet that wrote its own calldata has sent the money, and the link's name is lost. */
+const holdAgainst = async (wallet, payment) => {
+  const sent = await askWallet(wallet, "eth_getTransactionByHash", [payment.hash]);
+  if (!sent || isSame(sent, payment) || !isRemembered(payment)) return;
+  remember({ payment: { ...payment, isChanged: true } });
+};
+
 /** A wallet that speeds a payment up sends it again under another hash: that is followed. */
 const hearChain = async (payment) => {
   const wallet = findWallet();
@@ -247,6 +246,7 @@ const hearChain = async (payment) => {
   const receipt = await askWallet(wallet, "eth_getTransactionReceipt", [payment.hash]);
   isMined = receipt !== null;
   if (receipt && BigInt(receipt.status) === 0n) return endPayment(payment, texts.refused);
+  if (receipt && isDirect(payment)) await holdAgainst(wallet, payment);
   if (receipt || payment.nonce === undefined) return render();
   const taker = await findTaker(wallet, payment);
   if (taker === undefined || taker.hash === payment.hash) return;
@@ -254,8 +254,6 @@ const hearChain = async (payment) => {
   if (isSame(taker, payment)) remember({ payment: { ...payment, hash: taker.hash } });
   else endPayment(payment, texts.replaced);
 };
-
-const stateOf = ({ status, receivedAmount, reason }) => `${status} ${receivedAmount} ${reason}`;
 
 const hear = (state) => {
   link = state;
@@ -271,65 +269,32 @@ const setOffline = (is) => {
   render();
 };
 
-let isRenewing = false;
-
-/** Once the link has changed, the server's page shows best what it is now. */
-const renew = async () => {
-  if (isRenewing || isBusy || dialog.open || stateOf(link) === shownState) return;
-  isRenewing = true;
-  const state = stateOf(link);
-  try {
-    const answer = await fetch(location.href);
-    if (!answer.ok) throw tell(texts.offline);
-    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
-    if (!isBusy && !dialog.open) {
-      showInstead(fresh);
-      shownState = state;
-    }
-  } catch {
-    // It is tried again with the next look.
-  }
-  isRenewing = false;
-};
-
-const fileOf = (element) => element.getAttribute("src") ?? element.getAttribute("href");
-const listFiles = (page) => [...page.querySelectorAll("script, link")].map(fileOf);
-
-/**
- * Puts a newer page in the place of this one. What pays stays: it knows what it asked a wallet for. A
- * page of another version of the service is loaded with its own script.
- */
-const showInstead = (fresh) => {
-  const ours = new Set(listFiles(document));
-  if (!listFiles(fresh).every((file) => ours.has(file))) return location.reload();
-  const focused = document.activeElement;
-  const [former, main] = [find("main"), fresh.querySelector("main")];
+/** What pays stays: it knows what it asked a wallet for. */
+const keep = (main) => {
   const pay = main.querySelector("#pay");
-  if (pay !== null) {
-    ({ amount } = pay.dataset);
-    payButton.replaceChildren(...pay.querySelector("#wallet").childNodes);
-    pay.replaceWith(section);
-  }
-  const [wasOpen, details] = [former.querySelector("details"), main.querySelector("details")];
-  if (wasOpen !== null && details !== null) details.open = wasOpen.open;
-  former.replaceWith(main);
-  document.title = fresh.title;
-  dress();
-  render();
-  const state = find(".state");
-  state.tabIndex = -1;
-  // So that it is read out.
-  (section.isConnected && section.contains(focused) ? focused : state).focus({
-    preventScroll: true,
-  });
+  if (pay === null) return;
+  ({ amount } = pay.dataset);
+  payButton.replaceChildren(...pay.querySelector("#wallet").childNodes);
+  pay.replaceWith(section);
 };
+
+const renew = keepNew({
+  dataset: section.dataset,
+  isPaidHere: true,
+  link: () => (link.status === undefined ? undefined : link),
+  isHeld: () => isBusy || dialog.open,
+  keep,
+  renewed: () => {
+    dress();
+    render();
+  },
+});
 
 /** What the service cannot know, the wallet's chain may. */
 const watch = async () => {
   for (;;) {
     await pause(pollMs);
     if (document.hidden) continue;
-    void renew();
     const { payment } = recall();
     if (payment === undefined || link.payment !== null) continue;
     // A wallet that does not answer says nothing of the payment.
@@ -460,6 +425,23 @@ const payAsOne = async (from, steps) => {
   }
 };
 
+/**
+ * The one transfer that pays without an allowance, if the link can be paid so. An account with code may
+ * send it by another call, which would hide the link's name.
+ */
+const findDirect = async (from, { ways }) => {
+  const way = ways.find(({ kind }) => kind === "suffix");
+  if (way === undefined || (await hasCode(chosen, from).catch(() => true))) return undefined;
+  return way.steps[0];
+};
+
+const payAlone = async (from, step, words) => {
+  await checkGas(from, step);
+  await chooseChain();
+  say(words);
+  await sendPayment(from, step);
+};
+
 const pay = async () => {
   say(texts.connecting);
   const [from] = await ask("eth_requestAccounts");
@@ -473,12 +455,12 @@ const pay = async () => {
   const allowing = await listAllowing(from, instructions);
   const step = instructions.steps.at(-1);
   const steps = allowing.length + 1;
-  if (steps > 1 && (await payAsOne(from, [...allowing, step]))) return;
+  if (steps === 1) return payAlone(from, step, texts.confirm);
+  if (await payAsOne(from, [...allowing, step])) return;
+  const direct = await findDirect(from, instructions);
+  if (direct !== undefined) return payAlone(from, direct, texts.confirm);
   await allow(from, allowing);
-  await checkGas(from, step);
-  await chooseChain();
-  say(steps === 1 ? texts.confirm : fill(texts.payStep, { step: steps, steps }));
-  await sendPayment(from, step);
+  await payAlone(from, step, fill(texts.payStep, { step: steps, steps }));
 };
 
 /** A wallet that only watches, or does not take what it is asked. */
@@ -498,7 +480,7 @@ const wordsOf = (error) => {
 const alone = (work) =>
   navigator.locks === undefined
     ? work()
-    : navigator.locks.request(memoryName, { ifAvailable: true }, (lock) => {
+    : navigator.locks.request(memory.name, { ifAvailable: true }, (lock) => {
         if (lock === null) throw tell(texts.otherTab);
         return work();
       });
@@ -528,7 +510,6 @@ payButton.addEventListener("click", () => {
   picker.querySelector("button").focus();
 });
 
-const dialog = find("#confirm-gone");
 goneButton.addEventListener("click", () => dialog.showModal());
 dialog.addEventListener("close", () => {
   if (dialog.returnValue !== "gone") return;
@@ -566,4 +547,4 @@ render();
 // To learn how its reader groups digits takes a browser longer than all the rest: the button comes first.
 requestAnimationFrame(() => setTimeout(dress));
 const look = follow({ addressOf: () => addressOf("/events"), ask: readLink, hear, setOffline });
-await watch();
+void watch();

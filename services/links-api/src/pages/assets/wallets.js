@@ -82,6 +82,10 @@ export const readBalance = async (wallet, token, owner) =>
 export const readAllowance = (wallet, token, owner, spender) =>
   callToken(wallet, token, `0xdd62ed3e${word(owner)}${word(spender)}`);
 
+/** Whether an account has code, which may send what it is asked for by a call of its own. */
+export const hasCode = async (wallet, account) =>
+  (await askWallet(wallet, "eth_getCode", [account, "latest"])) !== "0x";
+
 /** A step of the server's, as a wallet takes it. */
 export const toTransaction = (from, { to, data, value }) => ({
   from,

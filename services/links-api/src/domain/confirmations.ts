@@ -1,0 +1,54 @@
+import type { ChainAdvance, Decimal } from "@payment-links/contracts";
+
+/** How far a chain is, as it was told last, and how many blocks a payment needs on top of its own. */
+export type ChainProgress = Omit<ChainAdvance, "neededBlocks"> & { neededBlocks: number };
+
+/** How many blocks lie on top of a payment's own, of those that it needs until it settles. */
+export type Confirmations = { seen: number; needed: number };
+
+/** Two words of a chain that lie further apart say nothing of what it needed in between. */
+const lateMs = 60_000;
+
+/**
+ * Takes a chain's word; undefined where a later one is known. Where a tag of the chain decides, what a
+ * payment needs is an estimate: the tag moves by leaps, and just before one it lies the furthest behind.
+ * So it is the most of what lay between the tag and the head since before the last leap.
+ */
+export const advanceChain = (
+  before: ChainProgress | undefined,
+  { neededBlocks, ...told }: ChainAdvance,
+): ChainProgress | undefined => {
+  if (before !== undefined && told.at <= before.at) return undefined;
+  const gap = Math.max(told.headBlock - told.settledTo, 0);
+  return { ...told, neededBlocks: neededBlocks ?? Math.max(gap, neededLately(before, told)) };
+};
+
+const neededLately = (
+  before: ChainProgress | undefined,
+  told: Pick<ChainAdvance, "at" | "settledTo">,
+): number => {
+  if (before === undefined || told.at.getTime() - before.at.getTime() > lateMs) return 0;
+  if (told.settledTo === before.settledTo) return before.neededBlocks;
+  return before.headBlock - before.settledTo;
+};
+
+/** Shows how far a payment is on its chain; null where its block or the chain's head is not known. */
+export const confirmationsOf = ({
+  blockNumber,
+  headBlock,
+  neededBlocks,
+  neededByAmount,
+  amount,
+}: {
+  amount: Decimal;
+  blockNumber: number | null;
+  headBlock: number | null;
+  neededBlocks: number | null;
+  neededByAmount?: ChainAdvance["neededByAmount"] | null;
+}): Confirmations | null => {
+  if (blockNumber === null || headBlock === null || neededBlocks === null) return null;
+  const seen = Math.max(headBlock - blockNumber, 0);
+  const more = (neededByAmount ?? []).filter(({ from }) => amount.greaterThanOrEqualTo(from));
+  const needed = Math.max(neededBlocks, seen, ...more.map(({ blocks }) => blocks));
+  return needed === 0 ? null : { seen, needed };
+};

@@ -1,0 +1,141 @@
+import {
+  type CatalogueToken,
+  type Decimal,
+  type paymentWays,
+  smallestDeposit,
+  tronToHex,
+} from "@payment-links/contracts";
+import type { LinkView } from "./link-view.ts";
+import {
+  encodeApprove,
+  encodeNamedTransfer,
+  encodeNativePayment,
+  encodeTokenPayment,
+} from "./proxy-calldata.ts";
+
+type Hex = `0x${string}`;
+
+/** A call as Tron's wallets take it, and what it may cost a payer. */
+export type TronCall = {
+  functionSelector: string;
+  parameter: string;
+  energyMax: number;
+  feeLimitSun: bigint;
+};
+
+/** One transaction that a payer sends; `value` is in the native coin's base units. */
+export type PaymentStep = {
+  kind: "reset_allowance" | "approve" | "pay";
+  /** In the form of the chain's family. */
+  to: string;
+  value: bigint;
+  data: Hex;
+  tron?: TronCall;
+};
+
+/** A way to pay: all its steps, and how often their payer is asked to sign, or less where something stands already. */
+type PaymentWay = {
+  kind: (typeof paymentWays)[number];
+  signatures: number;
+  steps: readonly PaymentStep[];
+};
+
+/** What a payer sends through a fee proxy, in the order in which it is sent, and all ways in order. */
+export type ContractCalls = {
+  proxyAddress: string;
+  paymentReference: Hex;
+  steps: readonly PaymentStep[];
+  ways: readonly PaymentWay[];
+};
+
+type Payment = {
+  link: LinkView;
+  token: CatalogueToken;
+  amount: Decimal;
+  amountBaseUnits: bigint;
+  /** Whether somebody looks at transfers straight to owners on the token's chain. */
+  isTransferRead: boolean;
+};
+
+/** How a link is paid through the fee proxy of its chain; undefined where that has none for its token. */
+export const callContracts = (order: Payment): ContractCalls | undefined => {
+  const { link, token, amountBaseUnits: amount } = order;
+  const { feeProxies, chainType } = token.chain;
+  const proxyAddress = token.isNative ? feeProxies?.ethereum : feeProxies?.erc20;
+  if (proxyAddress === undefined || proxyAddress === null) return undefined;
+  const paymentReference: Hex = `0x${link.paymentReference}`;
+  const isTron = chainType === "TVM";
+  const bytesOf = (address: string): Hex => hex(isTron ? tronToHex(address) : address);
+  const payment = { to: bytesOf(link.destinationAddress), amount, reference: paymentReference };
+  if (token.isNative) {
+    const data = encodeNativePayment(payment);
+    const steps: PaymentStep[] = [{ kind: "pay", to: proxyAddress, value: amount, data }];
+    return { proxyAddress, paymentReference, steps, ways: [{ kind: "pay", signatures: 1, steps }] };
+  }
+  const allow = (kind: "reset_allowance" | "approve", allowed: bigint): PaymentStep => ({
+    kind,
+    to: token.address,
+    value: 0n,
+    data: encodeApprove(bytesOf(proxyAddress), allowed),
+  });
+  const calls: PaymentStep[] = [
+    ...(token.approveResetsFirst === true ? [allow("reset_allowance", 0n)] : []),
+    allow("approve", amount),
+    {
+      kind: "pay",
+      to: proxyAddress,
+      value: 0n,
+      data: encodeTokenPayment(bytesOf(token.address), payment),
+    },
+  ];
+  const steps = isTron ? calls.map(asTronCall) : calls;
+  const oneByOne: PaymentWay = { kind: "approve_and_pay", signatures: steps.length, steps };
+  if (isTron) return { proxyAddress, paymentReference, steps, ways: [oneByOne] };
+  const direct: PaymentStep = {
+    kind: "pay",
+    to: token.address,
+    value: 0n,
+    data: encodeNamedTransfer(payment),
+  };
+  const ways: PaymentWay[] = [
+    { kind: "batch", signatures: 1, steps },
+    ...(takesSuffix(order) ? [{ kind: "suffix" as const, signatures: 1, steps: [direct] }] : []),
+    oneByOne,
+  ];
+  return { proxyAddress, paymentReference, steps, ways };
+};
+
+/**
+ * Whether a transfer that names its link by a suffix would be found (rule CHAIN-22). There is no way by
+ * EIP-2612: the fee proxy takes no permit, so it would be one more transaction, not one less.
+ */
+const takesSuffix = ({ amount, isTransferRead, token }: Payment): boolean =>
+  isTransferRead && token.takesSuffix !== undefined && amount.gte(smallestDeposit(token));
+
+/** The highest price of energy that Tron has had, in sun. It charges what the call takes, not the limit. */
+const sunPerEnergy = 420n;
+
+/** Generous guesses for USDT, which is dearer the more it is used: they only bound the fee. */
+const energyMax = { allowance: 120_000, pay: 400_000 };
+
+const selectors = {
+  allowance: "approve(address,uint256)",
+  pay: "transferFromWithReferenceAndFee(address,address,uint256,bytes,uint256,address)",
+};
+
+const asTronCall = (step: PaymentStep): PaymentStep => {
+  const what = step.kind === "pay" ? "pay" : "allowance";
+  const energy = energyMax[what];
+  return {
+    ...step,
+    tron: {
+      functionSelector: selectors[what],
+      parameter: step.data.slice("0x".length + 8),
+      energyMax: energy,
+      feeLimitSun: BigInt(energy) * sunPerEnergy,
+    },
+  };
+};
+
+// On EVM chains the catalogue, and the wallets of links, hold EIP-55 addresses.
+const hex = (address: string): Hex => `0x${address.slice(2)}`;

@@ -1,0 +1,113 @@
+import { randomBytes } from "node:crypto";
+import { describe, expect, test } from "@jest/globals";
+import {
+  AccountRole,
+  type Address,
+  address,
+  decompileTransactionMessage,
+  getAddressDecoder,
+  getCompiledTransactionMessageDecoder,
+  getTransactionDecoder,
+} from "@solana/kit";
+import {
+  findAssociatedTokenPda,
+  parseCreateAssociatedTokenIdempotentInstruction,
+  parseTransferCheckedInstruction,
+} from "@solana-program/token";
+import { solanaTokenPrograms } from "@payment-links/contracts";
+import { encodeSolanaPayment } from "./solana-transaction.ts";
+
+/* Solana's own library is the oracle: it reads what we write. */
+
+const fresh = (): Address => getAddressDecoder().decode(randomBytes(32));
+
+type Payment = Parameters<typeof encodeSolanaPayment>[0];
+const sample = (change: Partial<Payment> = {}): Payment => ({
+  payer: fresh(),
+  recipient: fresh(),
+  mint: fresh(),
+  tokenProgram: "token",
+  amount: 25_000_000n,
+  decimals: 6,
+  reference: fresh(),
+  memo: "plink_01m7y4kb9sfvktcnzb0r3g9a0s",
+  isOwnerReady: true,
+  blockhash: fresh(),
+  ...change,
+});
+
+const readBack = (payment: Payment) => {
+  const bytes = Buffer.from(encodeSolanaPayment(payment), "base64");
+  const { messageBytes, signatures } = getTransactionDecoder().decode(bytes);
+  const compiled = getCompiledTransactionMessageDecoder().decode(messageBytes);
+  return { bytes, signatures, compiled, message: decompileTransactionMessage(compiled) };
+};
+
+/** What the parsers need and decompiled instructions always have. */
+type Whole = Parameters<typeof parseTransferCheckedInstruction>[0];
+
+describe("a payment's transaction on Solana", () => {
+  test.each(["token", "token-2022"] as const)(
+    "of 100 random payments by the program %s each is what Solana's library reads",
+    async (tokenProgram) => {
+      for (let round = 0; round < 100; round += 1) {
+        const amount = randomBytes(8).readBigUInt64LE();
+        const isOwnerReady = round % 2 === 0;
+        const payment = sample({ tokenProgram, amount, isOwnerReady, decimals: round % 10 });
+        const { bytes, signatures, message } = readBack(payment);
+        expect(bytes.length).toBeLessThan(1_232);
+        expect(message.version).toBe(0);
+        // Nobody has signed, and nobody but the payer can.
+        expect(signatures).toEqual({ [payment.payer]: null });
+        expect(message.feePayer.address).toBe(payment.payer);
+        expect(message.lifetimeConstraint).toMatchObject({ blockhash: payment.blockhash });
+        const [transfer, memo, create] = message.instructions.toReversed();
+        const program = address(solanaTokenPrograms[tokenProgram]);
+        const accountOf = async (owner: string) =>
+          (
+            await findAssociatedTokenPda({
+              owner: address(owner),
+              mint: address(payment.mint),
+              tokenProgram: program,
+            })
+          )[0];
+        const [from, to] = [await accountOf(payment.payer), await accountOf(payment.recipient)];
+        expect(transfer?.programAddress).toBe(program);
+        const moved = parseTransferCheckedInstruction(transfer as Whole);
+        expect(moved.data).toMatchObject({ amount, decimals: payment.decimals });
+        expect(moved.accounts).toMatchObject({
+          source: { address: from, role: AccountRole.WRITABLE },
+          mint: { address: payment.mint, role: AccountRole.READONLY },
+          destination: { address: to, role: AccountRole.WRITABLE },
+          authority: { address: payment.payer, role: AccountRole.WRITABLE_SIGNER },
+        });
+        // Solana Pay: the reference is read-only and signs nothing.
+        expect(transfer?.accounts?.slice(4)).toEqual([
+          { address: payment.reference, role: AccountRole.READONLY },
+        ]);
+        expect(memo?.programAddress).toBe("MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr");
+        expect(Buffer.from(memo?.data ?? []).toString()).toBe(payment.memo);
+        expect(message.instructions).toHaveLength(isOwnerReady ? 2 : 3);
+        if (isOwnerReady) continue;
+        const made = parseCreateAssociatedTokenIdempotentInstruction(create as Whole);
+        expect(made.accounts).toMatchObject({
+          payer: { address: payment.payer },
+          ata: { address: to, role: AccountRole.WRITABLE },
+          owner: { address: payment.recipient },
+          mint: { address: payment.mint },
+          systemProgram: { address: "11111111111111111111111111111111" },
+          tokenProgram: { address: program },
+        });
+      }
+    },
+  );
+
+  test.each([
+    ["a blockhash that is none", { blockhash: "0x12" }],
+    ["a memo of 128 bytes", { memo: "x".repeat(128) }],
+    ["more than 64 bits", { amount: 2n ** 64n }],
+    ["an amount below 0", { amount: -1n }],
+  ])("%s makes none", (_name, change) => {
+    expect(() => encodeSolanaPayment(sample(change))).toThrow(RangeError);
+  });
+});

@@ -1,0 +1,89 @@
+import { type AfterCommit, type ChunkEvent, type ChunkHandler, publish } from "@payment-links/bus";
+import type { DepositState, depositSettled } from "@payment-links/contracts";
+import type { Transaction } from "@payment-links/postgres";
+import type { Deps } from "../deps.ts";
+import { type Deposit, isNewsOf, settlementOfDeposit } from "../domain/deposit.ts";
+import { takeSettlement } from "../domain/take-settlement.ts";
+import { insertDeposits, lockDeposits, updateDepositStates } from "../store/deposits.ts";
+import { lockLinks } from "../store/links.ts";
+import { findPayments, upsertPayments } from "../store/payments.ts";
+import { creditEvents } from "../store/credit-events.ts";
+
+/**
+ * Keeps what settlement-listener says of deposits, for every account that is paid at their addresses.
+ * The payment that an assigned deposit has become hears with it that its chain took it away.
+ */
+export const keepDeposits =
+  (deps: Deps): ChunkHandler<typeof depositSettled> =>
+  async (tx, events) => {
+    const told = newestOf(events);
+    const known = await lockDeposits(tx, [...told.keys()]);
+    const knownIds = new Set(known.map(({ id }) => id));
+    await insertDeposits(
+      tx,
+      [...told.values()].filter(({ id }) => !knownIds.has(id)),
+    );
+    const moved = known.flatMap((deposit): Deposit[] => {
+      const news = told.get(deposit.id);
+      if (news === undefined || !isNewsOf(deposit, news)) return [];
+      return [{ ...deposit, ...news, version: Math.max(deposit.version, news.version) }];
+    });
+    await updateDepositStates(tx, [...new Map(moved.map((one) => [one.id, one])).values()]);
+    return tellPayments(
+      deps,
+      tx,
+      moved.filter(({ decision }) => decision === "assigned"),
+    );
+  };
+
+/** Of several states of one deposit the last that tells anything new. */
+const newestOf = (
+  events: readonly ChunkEvent<typeof depositSettled>[],
+): ReadonlyMap<string, DepositState> => {
+  const newest = new Map<string, DepositState>();
+  for (const { data } of events) {
+    const before = newest.get(data.id);
+    if (before === undefined || isNewsOf(before, data)) newest.set(data.id, data);
+  }
+  return newest;
+};
+
+/** Flags the payments of assigned deposits that their chain took away (rule STATE-10). */
+const tellPayments = async (
+  deps: Deps,
+  tx: Transaction,
+  assigned: readonly Deposit[],
+): Promise<AfterCommit | undefined> => {
+  if (assigned.length === 0) return undefined;
+  const links = await lockLinks(
+    tx,
+    assigned.flatMap(({ linkId }) => linkId ?? []),
+  );
+  const payments = await findPayments(
+    tx,
+    assigned.flatMap(({ paymentId }) => paymentId ?? []),
+  );
+  const now = deps.clock.now();
+  const taken = assigned.flatMap((deposit) => {
+    const link = links.get(deposit.linkId ?? "");
+    const known = payments.get(deposit.paymentId ?? "");
+    if (link === undefined || known === undefined) return [];
+    const settlement = settlementOfDeposit(deposit, link.id);
+    const tokenOf = (tokenId: string) => deps.tokenOf(tokenId).token;
+    return takeSettlement(settlement, { link, known, tokenOf, now }) ?? [];
+  });
+  await upsertPayments(
+    tx,
+    taken.map(({ payment }) => payment),
+  );
+  await publish(
+    tx,
+    taken.flatMap((one) => creditEvents(one, { now, traceparent: undefined })),
+  );
+  return () => {
+    for (const { payment } of taken) {
+      const before = payments.get(payment.id);
+      if (payment.isOrphaned && before?.isOrphaned === false) deps.counters.orphaned();
+    }
+  };
+};

@@ -1,0 +1,237 @@
+import { describe, expect, test } from "@jest/globals";
+import { type Account, bitcoinAddresses, bitcoinKeyId, newId } from "@payment-links/contracts";
+import { drawDescriptor } from "@payment-links/contracts/testing/draw-descriptor";
+import { transact } from "@payment-links/postgres";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
+import { takeAddressPlace } from "../store/bitcoin-addresses.ts";
+import { openRig } from "../testing/open-rig.ts";
+import { sampleAccount, sampleSettlement } from "../testing/samples.ts";
+
+const rig = useRig(openRig);
+const dayMs = 24 * 60 * 60 * 1_000;
+
+const onBitcoin = (walletAddress: string): Account =>
+  sampleAccount({
+    wallets: [
+      {
+        id: newId("wallet"),
+        walletAddress,
+        tokenId: "btc",
+        chainType: "BVM",
+        isDefault: true,
+        isChainDefault: true,
+        provider: null,
+      },
+    ],
+  });
+
+/** A shop that is paid in bitcoins, with what its calls need. */
+const openShop = (descriptor = drawDescriptor()) => {
+  const account = onBitcoin(descriptor);
+  const key = rig.giveKey(account);
+  const session = rig.giveSession(account);
+  const create = (order: object = {}, headers: Record<string, string> = {}) =>
+    rig.createLink({ ...key, ...headers }, { toAmount: "0.001", ...order });
+  const console = async (method: string, path: string) =>
+    (await rig.call(`/console/api/payment-links${path}`, { method, headers: session })).json;
+  return {
+    account,
+    key,
+    descriptor,
+    create,
+    createMany: async (count: number) => {
+      const ids: string[] = [];
+      for (let made = 0; made < count; made += 1) ids.push(await create());
+      return ids;
+    },
+    addressOf: async (id: string): Promise<string> => (await rig.retrieve(id)).destinationAddress,
+    addressAt: (index: number) =>
+      bitcoinAddresses("bitcoin", descriptor, { from: index, count: 1 })[0],
+    deactivate: (id: string) => console("POST", `/${id}/deactivate`),
+    gapOf: async (id: string) => (await console("GET", `/${id}`)).addressGap,
+    /** A payment to a link's own address, in one of its states. */
+    pay: async (id: string, status: "processing" | "settled" | "failed" = "settled") =>
+      rig.settle(
+        sampleSettlement(id, {
+          status,
+          amount: "0.0001",
+          chainId: "bitcoin",
+          tokenAddress: "BTC",
+          destinationAddress: (await rig.retrieve(id)).destinationAddress,
+        }),
+      ),
+  };
+};
+
+describe("a link on Bitcoin (rule API-33)", () => {
+  test("takes the next address of its owner's key, and nobody but the owner sees the key", async () => {
+    const shop = openShop();
+    const [first = "", second = ""] = await shop.createMany(2);
+    expect([await shop.addressOf(first), await shop.addressOf(second)]).toEqual([
+      shop.addressAt(0),
+      shop.addressAt(1),
+    ]);
+    const link = await rig.retrieve(first);
+    expect(link.user.wallet.walletAddress).toBe(shop.addressAt(0));
+    const [event] = await rig.eventsOf(first);
+    expect(event?.data.link.destinationAddress).toBe(shop.addressAt(0));
+    const page = await rig.call(new URL(link.url).pathname);
+    const checkout = await rig.call(`/checkout/payment-links/${first}`);
+    const list = await rig.call("/v1/payment-link", { headers: shop.key });
+    const told = JSON.stringify([link, event, page.text, checkout.text, list.text]);
+    expect(told).toContain(shop.addressAt(0));
+    expect(told).not.toContain("xpub");
+  });
+
+  test("made with fifty others at once shares its address with none, whoever makes them", async () => {
+    const descriptor = drawDescriptor();
+    const shops = [openShop(descriptor), openShop(descriptor)];
+    const ids = await Promise.all(
+      Array.from({ length: 50 }, (_, turn) =>
+        (shops[turn % 2] ?? openShop()).create({}, turn % 3 === 0 ? {} : keyed()),
+      ),
+    );
+    const addresses = await Promise.all(ids.map((id) => openShop().addressOf(id)));
+    expect(new Set(addresses).size).toBe(50);
+    const expected = bitcoinAddresses("bitcoin", descriptor, { from: 0, count: 50 });
+    expect(addresses.toSorted()).toEqual(expected.toSorted());
+  });
+
+  test("does not wait for another key's, only for its own", async () => {
+    const [mine, other] = [openShop(), openShop()];
+    const keyId = bitcoinKeyId("bitcoin", mine.descriptor);
+    let waiting: Promise<string> | undefined;
+    await transact(rig.pool, async (tx) => {
+      await takeAddressPlace(tx, { keyId, endedBefore: rig.clock.now() });
+      expect(await other.addressOf(await other.create())).toBe(other.addressAt(0));
+      waiting = mine.create();
+      await rig.untilBlocked(tx);
+    });
+    const id = (await waiting) ?? "";
+    expect(await mine.addressOf(id)).toBe(mine.addressAt(1));
+  });
+
+  test("repeated under one idempotency key takes one address, and a refused one none", async () => {
+    const shop = openShop();
+    const header = keyed();
+    const ids = [await shop.create({}, header), await shop.create({}, header)];
+    expect(ids[0]).toBe(ids[1]);
+    const refused = await rig.call("/v1/payment-link", {
+      method: "POST",
+      headers: { ...shop.key, ...keyed() },
+      body: '{"toAmount":"0.000000001"}',
+    });
+    expect([refused.status, refused.json.errors[0].code]).toEqual([
+      422,
+      "INVALID_PAYMENT_LINK_AMOUNT",
+    ]);
+    expect(await shop.addressOf(await shop.create())).toBe(shop.addressAt(1));
+  });
+
+  test("that is rolled back leaves its address to the next", async () => {
+    const shop = openShop();
+    const keyId = bitcoinKeyId("bitcoin", shop.descriptor);
+    const take = () =>
+      transact(rig.pool, async (tx) => {
+        const place = await takeAddressPlace(tx, { keyId, endedBefore: rig.clock.now() });
+        throw new Error(`took ${place.index}`);
+      });
+    await expect(take()).rejects.toThrow("took 0");
+    expect(await shop.addressOf(await shop.create())).toBe(shop.addressAt(0));
+  });
+
+  test("is not made where the wallet is one address, as it was before keys were asked for", async () => {
+    const key = rig.giveKey(onBitcoin("bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu"));
+    const answer = await rig.call("/v1/payment-link", {
+      method: "POST",
+      headers: key,
+      body: '{"toAmount":"1"}',
+    });
+    expect([answer.status, answer.json.errors[0].code]).toEqual([
+      409,
+      "PAYMENT_LINK_ACCOUNT_NOT_READY",
+    ]);
+  });
+});
+
+let keys = 0;
+const keyed = () => ({ "idempotency-key": `bitcoin-${(keys += 1)}` });
+
+describe("the address of a link that ended unpaid", () => {
+  test("is used again a week after the link was deactivated, the earliest end first, and not sooner", async () => {
+    const shop = openShop();
+    const [first = "", second = "", third = ""] = await shop.createMany(3);
+    await shop.deactivate(second);
+    rig.clock.advance(1_000);
+    await shop.deactivate(first);
+    rig.clock.advance(7 * dayMs - 1_001);
+    expect(await shop.addressOf(await shop.create())).toBe(shop.addressAt(3));
+    rig.clock.advance(1);
+    const again = await shop.create();
+    expect(await shop.addressOf(again)).toBe(shop.addressAt(1));
+    rig.clock.advance(1_000);
+    expect(await shop.addressOf(await shop.create())).toBe(shop.addressAt(0));
+    expect(await shop.addressOf(await shop.create())).toBe(shop.addressAt(4));
+    // The links that had it keep it in what is shown of them.
+    expect(await shop.addressOf(second)).toBe(shop.addressAt(1));
+    expect(await shop.addressOf(third)).toBe(shop.addressAt(2));
+  });
+
+  test("is used again a week after the link expired, and by one of many who ask at once", async () => {
+    const shop = openShop();
+    const expirationDate = new Date(rig.clock.now().getTime() + dayMs).toISOString();
+    await shop.create({ expirationDate });
+    rig.clock.advance(8 * dayMs);
+    const ids = await Promise.all(Array.from({ length: 10 }, () => shop.create()));
+    const addresses = await Promise.all(ids.map(shop.addressOf));
+    const expected = bitcoinAddresses("bitcoin", shop.descriptor, { from: 0, count: 10 });
+    expect(addresses.toSorted()).toEqual(expected.toSorted());
+  });
+
+  test.each(["processing", "failed", "settled"] as const)(
+    "is never used again once a payment was %s there, before the end or long after it",
+    async (status) => {
+      const shop = openShop();
+      const [before = "", after = ""] = await shop.createMany(2);
+      await shop.pay(before, status);
+      await shop.deactivate(before);
+      await shop.deactivate(after);
+      rig.clock.advance(30 * dayMs);
+      await shop.pay(after, status);
+      rig.clock.advance(300 * dayMs);
+      expect(await shop.addressOf(await shop.create())).toBe(shop.addressAt(2));
+    },
+  );
+
+  test("is never used a third time once the link before was paid after all", async () => {
+    const shop = openShop();
+    const first = await shop.create();
+    await shop.deactivate(first);
+    rig.clock.advance(8 * dayMs);
+    const second = await shop.create();
+    expect(await shop.addressOf(second)).toBe(shop.addressAt(0));
+    await shop.pay(first);
+    await shop.deactivate(second);
+    rig.clock.advance(8 * dayMs);
+    expect(await shop.addressOf(await shop.create())).toBe(shop.addressAt(1));
+  });
+});
+
+describe("the gap of a key's addresses", () => {
+  test("is told to the owner with each link that has one: all since the last that was paid", async () => {
+    const shop = openShop();
+    const ids = await shop.createMany(22);
+    const [first = "", second = ""] = ids;
+    const last = ids.at(-1) ?? "";
+    expect(await shop.gapOf(last)).toBe(22);
+    await shop.pay(second, "processing");
+    expect(await shop.gapOf(last)).toBe(20);
+    expect(await shop.gapOf(first)).toBe(20);
+    const elsewhere = sampleAccount();
+    const id = await rig.createLink(rig.giveKey(elsewhere), { toAmount: "1" });
+    const headers = rig.giveSession(elsewhere);
+    expect((await rig.call(`/console/api/payment-links/${id}`, { headers })).json.addressGap).toBe(
+      null,
+    );
+  });
+});

@@ -1,0 +1,212 @@
+import { describe, expect, test } from "@jest/globals";
+import { type Account, type ChainType, newId } from "@payment-links/contracts";
+import { drawDescriptor } from "@payment-links/contracts/testing/draw-descriptor";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
+import { encode } from "uqr";
+import { openRig } from "../testing/open-rig.ts";
+import { sampleAccount, sampleSettlement } from "../testing/samples.ts";
+
+const rig = useRig(() =>
+  openRig({
+    settlementChains: ["tron", "solana", "bitcoin", "8453", "1"],
+    transferChains: ["8453"],
+  }),
+);
+
+const families: [tokenId: string, chainType: ChainType, walletAddress: string][] = [
+  ["usdc-base", "EVM", "0x52908400098527886E0F7030069857D2E4169EE7"],
+  ["usdc-ethereum", "EVM", "0x52908400098527886E0F7030069857D2E4169EE7"],
+  ["usdt-tron", "TVM", "TJRyWwFs9wTFGZg3JbrVriFbNfCug5tDeC"],
+  ["usdc-solana", "SVM", "9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM"],
+  ["btc", "BVM", drawDescriptor()],
+];
+
+const accountOf = (tokenId: string): Account => {
+  const [, chainType, walletAddress] = families.find(([id]) => id === tokenId) ?? [];
+  if (chainType === undefined || walletAddress === undefined) throw new Error("no such family");
+  const defaults = { isDefault: true, isChainDefault: true, provider: null };
+  return sampleAccount({
+    wallets: [{ id: newId("wallet"), walletAddress, tokenId, chainType, ...defaults }],
+  });
+};
+
+/** A link that asks for 0.25 of a token, as payers see it. */
+const open = async (tokenId: string, order: object = {}) => {
+  const account = accountOf(tokenId);
+  const id = await rig.createLink(rig.giveKey(account), { toAmount: "0.25", ...order });
+  const path = `/@${account.handle}/pay/${id}`;
+  const { json } = await rig.call(`/checkout/payment-links/${id}`);
+  return { id, path, ...json, page: (await rig.call(path)).text };
+};
+
+/** What a page says, without its marks. */
+const textOf = (page: string): string =>
+  page
+    .replaceAll(/<[^>]*>/g, "")
+    .replaceAll("&#39;", "'")
+    .replaceAll(/\s+/g, " ");
+
+describe("the checkout outside EVM", () => {
+  test("Tron: two calls to base58check addresses, with what they may cost", async () => {
+    const { instructions, page } = await open("usdt-tron");
+    expect(instructions).toMatchObject({
+      amount: "0.25",
+      amountBaseUnits: "250000",
+      proxyAddress: "TCUDPYnS9dH3WvFEaE7wN7vnDa51J4R4fd",
+    });
+    expect(instructions.steps).toEqual([
+      expect.objectContaining({ kind: "approve", to: "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t" }),
+      expect.objectContaining({ kind: "pay", to: instructions.proxyAddress }),
+    ]);
+    const [approve] = instructions.steps;
+    expect(approve).toEqual({
+      kind: "approve",
+      to: "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t",
+      value: "0",
+      data: expect.stringMatching(/^0x095ea7b3[0-9a-f]{128}$/),
+      tron: {
+        functionSelector: "approve(address,uint256)",
+        parameter: approve.data.slice(10),
+        energyMax: 120_000,
+        feeLimit: "50400000",
+      },
+    });
+    expect(page).toContain("520000 energy");
+    expect(page).toContain("up to 219 TRX");
+    expect(page).toContain(approve.data);
+    expect(page).not.toContain("checkout.js");
+  });
+
+  test.each([
+    ["usdc-solana", "transferRequestUrl"],
+    ["btc", "uri"],
+  ])(
+    "%s: a request that a wallet opens or scans, on the page and as a QR code",
+    async (tokenId, name) => {
+      const description = "Order 7 & <b>more</b>";
+      const { id, instructions, page, ...link } = await open(tokenId, { description });
+      const uri: string = instructions[name];
+      expect(uri).toMatch(/^(solana|bitcoin):[\x21-\x7e]+$/);
+      expect(new URL(uri).searchParams.get("amount")).toBe("0.25");
+      expect(new URL(uri).searchParams.get("message")).toBe(description);
+      expect(new URL(uri).pathname).toBe(link.destinationAddress);
+      // As HTML has it: nothing of a stranger's text is markup there.
+      expect(page).toContain(`href="${uri.replaceAll("&", "&amp;").replaceAll("'", "&#39;")}"`);
+      const image = await rig.call(`/checkout/qr/${id}/payment.svg`);
+      expect(image.status).toBe(200);
+      expect(image.headers.get("cache-control")).toBe("no-store");
+      expect(image.headers.get("content-security-policy")).toBe("default-src 'none'");
+      const { size } = encode(uri, { ecc: "M", border: 0 });
+      expect(image.text).toContain(`viewBox="0 0 ${size + 8} ${size + 8}"`);
+      expect(page).toContain(`src="/checkout/qr/${id}/payment.svg"`);
+    },
+  );
+
+  test("Solana: the transaction request comes first, and the transfer request stays beside it", async () => {
+    const { id, instructions, page } = await open("usdc-solana");
+    const request = `solana:https://pay.example/checkout/solana/${id}`;
+    expect(instructions.transactionRequestUrl).toBe(request);
+    const transfer = instructions.transferRequestUrl.replaceAll("&", "&amp;");
+    const places = [
+      `class="primary" href="${request}"`,
+      `src="/checkout/qr/${id}/request.svg"`,
+      `href="https://phantom.app/ul/browse/`,
+      `href="https://solflare.com/ul/v1/browse/https%3A%2F%2Fpay.example%2F`,
+      "Does your wallet not open it?",
+      `href="${transfer.replaceAll("'", "&#39;")}"`,
+      `src="/checkout/qr/${id}/payment.svg"`,
+    ].map((text) => page.indexOf(text));
+    expect(places).toEqual(places.toSorted((one, other) => one - other));
+    expect(places[0]).toBeGreaterThan(0);
+    // What pays on other chains is not offered.
+    expect(page).not.toContain("metamask");
+    const image = await rig.call(`/checkout/qr/${id}/request.svg`);
+    const { size } = encode(request, { ecc: "M", border: 0 });
+    expect(image.text).toContain(`viewBox="0 0 ${size + 8} ${size + 8}"`);
+    expect(image.headers.get("cache-control")).toBe("no-store");
+  });
+
+  test.each([
+    ["usdc-base", "USDC", "Base", "tell its owner the transaction"],
+    ["btc", "BTC", "Bitcoin", "The address is this link's own"],
+  ])(
+    "%s: an exchange's user is told what to do, and what happens then, in two lines",
+    async (tokenId, symbol, network, then) => {
+      const { destinationAddress, page, path } = await open(tokenId);
+      const plain = textOf(page);
+      expect(plain).toContain(
+        `Withdraw so that exactly 0.25 ${symbol} arrive on the network ${network}, without a memo, at ` +
+          `${destinationAddress}.`,
+      );
+      expect(plain).toContain(then);
+      const german = await rig.call(path, { headers: { "accept-language": "de" } });
+      expect(textOf(german.text)).toContain(
+        `dass genau 0,25 ${symbol} im Netz ${network} ankommen`,
+      );
+    },
+  );
+
+  test.each(["usdc-ethereum", "usdt-tron", "usdc-solana"])(
+    "%s: an exchange's user is sent elsewhere where nobody would see what came",
+    async (tokenId) => {
+      const { page, path } = await open(tokenId);
+      expect(textOf(page)).toContain("Withdraw to a wallet of your own first, and pay from there.");
+      expect(textOf(page)).not.toContain("Withdraw so that");
+      const german = await rig.call(path, { headers: { "accept-language": "de" } });
+      expect(textOf(german.text)).toContain("eigene Wallet aus, und zahlen Sie von dort.");
+    },
+  );
+
+  test("a payment that was seen stands on the page with not to pay again", async () => {
+    const { id, path, destinationAddress } = await open("btc");
+    await rig.settle(
+      sampleSettlement(id, {
+        status: "processing",
+        amount: "0.25",
+        chainId: "bitcoin",
+        tokenAddress: "BTC",
+        destinationAddress,
+      }),
+    );
+    const { text } = await rig.call(path);
+    expect(text).toMatch(
+      /0\.25<\/data>\s+BTC was seen and is being confirmed\. Do not pay again\./,
+    );
+    const german = await rig.call(path, { headers: { "accept-language": "de" } });
+    expect(german.text).toContain("Diese Adresse ist nur für diesen Link.");
+  });
+
+  test("there is no payment request, and no QR code of one, where there is none to make", async () => {
+    const tron = await open("usdt-tron");
+    expect((await rig.call(`/checkout/qr/${tron.id}/payment.svg`)).status).toBe(404);
+    const paid = await open("btc");
+    await rig.settle(
+      sampleSettlement(paid.id, {
+        amount: "0.25",
+        chainId: "bitcoin",
+        tokenAddress: "BTC",
+        destinationAddress: paid.destinationAddress,
+      }),
+    );
+    const { json } = await rig.call(`/checkout/payment-links/${paid.id}`);
+    expect(json).toMatchObject({ instructions: null, reason: "completed" });
+    for (const id of [paid.id, "plink_01m7y4kb9sfvktcnzb0r3g9a0s", "x"]) {
+      expect((await rig.call(`/checkout/qr/${id}/payment.svg`)).status).toBe(404);
+    }
+  });
+
+  test("a chain that is not on says so, in every family", async () => {
+    const other = await openRig({ settlementChains: ["10"] });
+    try {
+      for (const [tokenId] of families) {
+        const account = accountOf(tokenId);
+        const id = await other.createLink(other.giveKey(account), { toAmount: "0.25" });
+        const { json } = await other.call(`/checkout/payment-links/${id}`);
+        expect(json).toMatchObject({ instructions: null, reason: "chain_not_watched" });
+        expect((await other.call(`/checkout/qr/${id}/payment.svg`)).status).toBe(404);
+      }
+    } finally {
+      await other.close();
+    }
+  });
+});

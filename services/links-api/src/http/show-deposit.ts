@@ -1,0 +1,60 @@
+import { type DepositData, explorerUrl, formatAmount, showToken } from "@payment-links/contracts";
+import type { Deps } from "../deps.ts";
+import { type Deposit, type LikelyLink, rankLinks } from "../domain/deposit.ts";
+import { listLikelyLinks } from "../store/deposits.ts";
+
+/** Deposits as their owner sees them, each undecided one with the links that it was likeliest for. */
+export const showDeposits = async (
+  deps: Deps,
+  deposits: readonly Deposit[],
+  userId: string,
+): Promise<(deposit: Deposit) => DepositData> => {
+  const open = deposits.filter(({ decision }) => decision === "unmatched");
+  const now = deps.clock.now();
+  const found =
+    open.length === 0 ? [] : await listLikelyLinks(deps.pool, { deposits: open, now, userId });
+  return (deposit) => {
+    const links = found.filter(({ depositId }) => depositId === deposit.id);
+    return {
+      ...showDecided(deps, deposit),
+      likelyLinks: rankLinks(deposit, links).map(showLikely),
+    };
+  };
+};
+
+/** A deposit without any links. */
+export const showDecided = ({ catalogue, checkoutUrl }: Deps, deposit: Deposit): DepositData => {
+  const { chainId, sourceTransaction, tokenAddress } = deposit;
+  const token = catalogue.findTokenByAddress(chainId, tokenAddress);
+  return {
+    id: deposit.id,
+    status: deposit.status,
+    decision: deposit.decision,
+    amount: formatAmount(deposit.amount),
+    token: token === undefined ? null : showToken(token, checkoutUrl),
+    tokenAddress,
+    chainId,
+    destinationAddress: deposit.destinationAddress,
+    sender: deposit.payer,
+    sourceTransaction,
+    transactionUrl:
+      token === undefined ? null : (explorerUrl(token.chain, sourceTransaction) ?? null),
+    dateOnChain: deposit.occurredAt.toISOString(),
+    dateCreated: deposit.firstSeenAt.toISOString(),
+    dateDecided: deposit.decidedAt?.toISOString() ?? null,
+    paymentLinkId: deposit.linkId,
+    paymentId: deposit.paymentId,
+    likelyLinks: [],
+  };
+};
+
+const showLikely = (link: ReturnType<typeof rankLinks>[number]) => ({
+  id: link.id,
+  toAmount: formatAmount(link.toAmount),
+  remainingAmount: formatAmount(remainingOf(link)),
+  description: link.description,
+  dateCreated: link.createdAt.toISOString(),
+  reasons: [...link.reasons],
+});
+
+const remainingOf = ({ receivedAmount, toAmount }: LikelyLink) => toAmount.minus(receivedAmount);

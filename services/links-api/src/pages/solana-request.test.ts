@@ -1,0 +1,284 @@
+import { afterEach, describe, expect, test } from "@jest/globals";
+import { type Account, newId } from "@payment-links/contracts";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
+import { getTransactionDecoder } from "@solana/kit";
+import { openRig } from "../testing/open-rig.ts";
+import { sampleAccount, sampleSettlement } from "../testing/samples.ts";
+import { walletTextsGerman } from "./wallet-texts-german.ts";
+import { walletTexts } from "./wallet-texts.ts";
+
+/* What wallets ask that scanned a transaction request; the chain's facts are given. */
+
+const checkoutUrl = "https://pay.example";
+const rig = useRig(() => openRig({ settlementChains: ["solana", "8453"], checkoutUrl, limits }));
+const limits = {
+  perKey: { tokensPerSecond: 1_000_000, burst: 1_000_000 },
+  perAddress: { tokensPerSecond: 0.001, burst: 1_000 },
+};
+
+const owner = "9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM";
+const payer = "2q7pyhPwAwZ3QMfZrnAbDhnh9mDUqycszcpf86VgQxhF";
+const blockhash = "GfVcyD4kkTrj4bKc7WA9sZCin9JDbdT4Zkd3EittNR1W";
+const rich = { blockhash, payerAmount: "25000000", isOwnerReady: true };
+
+const ownerOf = (tokenId = "usdc-solana"): Account => {
+  const [walletAddress, chainType] =
+    tokenId === "usdc-solana"
+      ? [owner, "SVM" as const]
+      : ["0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed", "EVM" as const];
+  const defaults = { isDefault: true, isChainDefault: true, provider: null };
+  const wallets = [{ id: newId("wallet"), walletAddress, tokenId, chainType, ...defaults }];
+  return sampleAccount({ username: "Alice ‮ Shop", wallets });
+};
+
+const open = async (order: object = {}, account = ownerOf()) => {
+  const id = await rig.createLink(rig.giveKey(account), { toAmount: "25", ...order });
+  return { id, account, path: `/checkout/solana/${id}` };
+};
+
+const post = (path: string, body: unknown = { account: payer }, headers = {}) =>
+  rig.call(path, {
+    method: "POST",
+    headers,
+    body: typeof body === "string" ? body : JSON.stringify(body),
+  });
+
+const settled = { chainId: "solana", destinationAddress: owner } as const;
+const usdc = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
+
+describe("a transaction request of Solana Pay", () => {
+  afterEach(() => {
+    delete rig.solana.facts;
+    rig.solana.asked.length = 0;
+  });
+
+  test("GET says who asks, with an icon of a kind that wallets take", async () => {
+    const { path } = await open();
+    const { status, json, headers } = await rig.call(path);
+    expect([status, json]).toEqual([
+      200,
+      { label: "Alice ‮ Shop", icon: `${checkoutUrl}/favicon.svg` },
+    ]);
+    expect(headers.get("access-control-allow-origin")).toBe("*");
+    const icon = await rig.call(new URL(json.icon).pathname);
+    expect(icon.headers.get("content-type")).toContain("image/svg+xml");
+  });
+
+  test("POST makes a transaction of what remains, and shows the description", async () => {
+    const { id, path } = await open({ description: `Order 7 ${"😀".repeat(100)}` });
+    await rig.settle(sampleSettlement(id, { ...settled, amount: "10.000001", tokenAddress: usdc }));
+    rig.solana.facts = rich;
+    const { status, json, headers } = await post(path);
+    expect(status).toBe(200);
+    expect(Object.keys(json).sort()).toEqual(["message", "transaction"]);
+    expect([...json.message]).toHaveLength(80);
+    const bytes = Buffer.from(json.transaction, "base64");
+    expect(getTransactionDecoder().decode(bytes).signatures).toEqual({ [payer]: null });
+    const amount = Buffer.alloc(10, 6);
+    amount[0] = 12;
+    amount.writeBigUInt64LE(14_999_999n, 1);
+    expect(bytes.includes(amount)).toBe(true);
+    expect(bytes.includes(id)).toBe(true);
+    expect(rig.solana.asked).toEqual([{ chainId: "solana", tokenAddress: usdc, payer, owner }]);
+    expect(headers.get("access-control-allow-origin")).toBe("*");
+    expect(headers.get("cache-control")).toBe("no-store");
+  });
+
+  test("the instructions tell its URL, which has nothing to encode", async () => {
+    const { id } = await open();
+    const { json } = await rig.call(`/checkout/payment-links/${id}`);
+    expect(json.instructions.transactionRequestUrl).toBe(
+      `solana:${checkoutUrl}/checkout/solana/${id}`,
+    );
+  });
+
+  const refusals: [
+    name: string,
+    told: [number, string, keyof typeof walletTexts],
+    make: () => Promise<{ path: string; body?: unknown }>,
+  ][] = [
+    [
+      "no link",
+      [404, "CANNOT_FIND_PAYMENT_LINK", "unknown"],
+      async () => ({ path: "/checkout/solana/plink_01m7y4kb9sfvktcnzb0r3g9a0s" }),
+    ],
+    [
+      "an id with a NUL",
+      [404, "CANNOT_FIND_PAYMENT_LINK", "unknown"],
+      async () => ({ path: "/checkout/solana/%00" }),
+    ],
+    [
+      "a link on another chain",
+      [404, "NOT_FOUND", "elsewhere"],
+      async () => open({}, ownerOf("usdc-base")),
+    ],
+    [
+      "more than 64 bits",
+      [404, "NOT_FOUND", "elsewhere"],
+      async () => open({ toAmount: "18446744073709.551616" }),
+    ],
+    [
+      "a paid link",
+      [409, "PAYMENT_LINK_NOT_ACTIVE", "completed"],
+      async () => {
+        const link = await open();
+        await rig.settle(
+          sampleSettlement(link.id, { ...settled, amount: "25", tokenAddress: usdc }),
+        );
+        return link;
+      },
+    ],
+    [
+      "a closed link",
+      [409, "PAYMENT_LINK_NOT_ACTIVE", "inactive"],
+      async () => {
+        const link = await open();
+        const headers = rig.giveSession(link.account);
+        await rig.call(`/console/api/payment-links/${link.id}/deactivate`, {
+          method: "POST",
+          headers,
+        });
+        return link;
+      },
+    ],
+    [
+      "an expired link",
+      [409, "PAYMENT_LINK_NOT_ACTIVE", "expired"],
+      async () => {
+        const link = await open({ expirationDate: "2026-11-21T10:00:01Z" });
+        rig.clock.advance(1_000);
+        return link;
+      },
+    ],
+    [
+      "a suspended owner",
+      [403, "ACCOUNT_SUSPENDED", "held"],
+      async () => {
+        const link = await open();
+        await rig.hear({ ...link.account, isSuspended: true, version: link.account.version + 1 });
+        return link;
+      },
+    ],
+    [
+      "a payment of the rest that was seen",
+      [409, "PAYMENT_SEEN", "payment_seen"],
+      async () => {
+        const link = await open();
+        await rig.settle(
+          sampleSettlement(link.id, {
+            ...settled,
+            status: "processing",
+            amount: "25",
+            tokenAddress: usdc,
+          }),
+        );
+        return link;
+      },
+    ],
+    [
+      "the owner's own account",
+      [409, "PAYER_IS_OWNER", "own_account"],
+      async () => ({ ...(await open()), body: { account: owner } }),
+    ],
+    ["nobody who tells what stands on Solana", [503, "SERVICE_UNAVAILABLE", "away"], () => open()],
+    ...[
+      {},
+      { account: null },
+      { account: 7 },
+      { account: "" },
+      { account: "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed" },
+      { account: "1".repeat(32) },
+      { account: "z".repeat(44) },
+      { account: "2".repeat(60_000) },
+      { account: [payer] },
+      { account: `${payer} ` },
+      { account: { toString: payer } },
+    ].map((body): (typeof refusals)[number] => [
+      `the account ${JSON.stringify(body).slice(0, 60)}`,
+      [422, "", "noAccount"],
+      async () => ({ ...(await open()), body }),
+    ]),
+    ...["", "[]", "null", "{", '"x"', "\u0000"].map((body): (typeof refusals)[number] => [
+      `the body ${JSON.stringify(body)}`,
+      [422, "", "noAccount"],
+      async () => ({ ...(await open()), body }),
+    ]),
+  ];
+
+  test.each(refusals)("%s is refused in words, in both languages", async (_name, told, make) => {
+    const [status, code, text] = told;
+    const { path, body } = await make();
+    for (const [language, texts] of [
+      ["en", walletTexts],
+      ["de", walletTextsGerman],
+    ] as const) {
+      const answer = await post(path, body, { "accept-language": language });
+      expect([answer.status, answer.json.message]).toEqual([status, texts[text]]);
+      if (code !== "") expect(answer.json.errors[0].code).toBe(code);
+      expect(answer.json.transaction).toBeUndefined();
+      expect(answer.headers.get("access-control-allow-origin")).toBe("*");
+      expect(answer.headers.get("vary")).toContain("Accept-Language");
+    }
+    expect(rig.solana.asked.length).toBe(code === "SERVICE_UNAVAILABLE" ? 2 : 0);
+  });
+
+  test("an account with less than the amount is told both, and one with just enough pays", async () => {
+    const { path } = await open();
+    rig.solana.facts = { ...rich, payerAmount: "24999999" };
+    const { status, json } = await post(path);
+    expect([status, json.errors[0].code]).toEqual([409, "BALANCE_TOO_LOW"]);
+    expect(json.message).toBe("Too little USDC: it is 25, and here are 24.999999.");
+    rig.solana.facts = rich;
+    expect((await post(path)).status).toBe(200);
+  });
+
+  test("what a wallet shows at least, 80 characters, is the whole message", () => {
+    for (const text of [...Object.values(walletTexts), ...Object.values(walletTextsGerman)]) {
+      expect([text, text.length <= 80]).toEqual([text, true]);
+    }
+  });
+
+  test("a page of another origin may ask, and brings no cookie", async () => {
+    const { path } = await open();
+    const { status, headers, text } = await rig.call(path, {
+      method: "OPTIONS",
+      headers: { origin: "https://wallet.example", "access-control-request-method": "POST" },
+    });
+    const told = (name: string) => headers.get(`access-control-allow-${name}`);
+    expect([status, text]).toEqual([204, ""]);
+    expect([told("origin"), told("methods"), told("headers")]).toEqual([
+      "*",
+      "GET, POST",
+      "Content-Type, Accept-Language",
+    ]);
+    expect(told("credentials")).toBeNull();
+  });
+
+  test("without https wallets cannot ask, and no URL is told", async () => {
+    const other = await openRig({ settlementChains: ["solana"], checkoutUrl: "http://127.0.0.1" });
+    try {
+      const id = await other.createLink(other.giveKey(ownerOf()), { toAmount: "25" });
+      const { json } = await other.call(`/checkout/payment-links/${id}`);
+      expect(json.instructions.transactionRequestUrl).toBeNull();
+      expect(json.instructions.transferRequestUrl).toMatch(/^solana:/);
+    } finally {
+      await other.close();
+    }
+  });
+
+  test("whoever asks too often is told so in words", async () => {
+    const few = { ...limits, perAddress: { tokensPerSecond: 0.001, burst: 2 } };
+    const other = await openRig({ settlementChains: ["solana"], limits: few });
+    try {
+      const body = JSON.stringify({ account: payer });
+      const asked = () => other.call("/checkout/solana/x", { method: "POST", body });
+      await asked();
+      await asked();
+      const { status, json, headers } = await asked();
+      expect([status, json.message]).toEqual([429, walletTexts.tooMany]);
+      expect(headers.get("access-control-allow-origin")).toBe("*");
+    } finally {
+      await other.close();
+    }
+  });
+});
