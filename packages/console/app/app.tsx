@@ -15,6 +15,7 @@ const views: Readonly<Record<string, ComponentType>> = {
   "/links": onDemand(() => import("./pages/links/links.tsx")),
   "/links/new": onDemand(() => import("./pages/links/new-link.tsx")),
   "/links/:id": onDemand(() => import("./pages/links/one-link.tsx")),
+  "/deposits": onDemand(() => import("./pages/deposits/deposits.tsx")),
   "/keys": onDemand(() => import("./pages/keys/keys.tsx")),
   "/webhooks": onDemand(() => import("./pages/webhooks/webhooks.tsx")),
   "/webhooks/:id": onDemand(() => import("./pages/webhooks/one-endpoint.tsx")),

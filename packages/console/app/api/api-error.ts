@@ -4,6 +4,7 @@ type Entry = { message: string; code: string; methods?: readonly string[] };
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly status: number;
+  readonly entries: readonly Entry[];
   readonly codes: readonly string[];
   /** How presence can be proven, where that is what is missing. */
   readonly methods: readonly string[];
@@ -13,6 +14,7 @@ export class ApiError extends Error {
   constructor(status: number, entries: readonly Entry[], waitSeconds?: number) {
     super(entries.map((entry) => entry.message).join(" "));
     this.status = status;
+    this.entries = entries;
     this.codes = entries.map((entry) => entry.code);
     this.methods = entries.flatMap((entry) => entry.methods ?? []);
     this.waitSeconds = waitSeconds;

@@ -72,9 +72,14 @@ const callOnce = async <Id extends OperationId>(
   if (answer.status === 204 || answer.type === "opaqueredirect") return undefined;
   const read: unknown = await answer.json().catch(() => undefined);
   if (answer.ok && read !== undefined) return read as AnswerOf<Id>;
+  throw tellError(answer, read);
+};
+
+/** What an answer says that is not what was asked for; that nobody is signed in is heard everywhere. */
+export const tellError = (answer: Response, read: unknown): ApiError => {
   const error = readError(answer, read);
   if (error.codes.includes("UNAUTHENTICATED")) sessionEnded.dispatchEvent(new Event("ended"));
-  throw error;
+  return error;
 };
 
 const readError = (answer: Response, read: unknown): ApiError => {

@@ -36,7 +36,7 @@ export type CatalogueEntry = { id: string; token: TokenData };
 export type TokenData = { address: string; decimals: number; symbol: string; name: string; logo: string | null; isNative: boolean | null; isStablecoin: boolean | null; currencyCode: string | null; commodityCode: string | null; chain: ChainData; priceUsd: string | null; isVerified: boolean | null };
 export type ChainData = { id: string; name: string; symbol: string; chainType: "EVM" | "SVM" | "TVM" | "BVM"; logo: string };
 export type WalletList = { data: (OwnWallet)[] };
-export type OwnWallet = { id: string; walletAddress: string; token: { id: string; token: TokenData }; chainType: "EVM" | "SVM" | "TVM" | "BVM"; isDefault: boolean; isChainDefault: boolean; provider: string | null; defaultAt: string | null };
+export type OwnWallet = { id: string; walletAddress: string; token: { id: string; token: TokenData }; chainType: "EVM" | "SVM" | "TVM" | "BVM"; isDefault: boolean; isChainDefault: boolean; provider: string | null; firstAddresses: (string)[] | null; defaultAt: string | null };
 export type ApiKeyList = { data: (ApiKeyData)[] };
 export type ApiKeyData = { id: string; name: string; prefix: string; scopes: (string)[]; cidrs: (string)[] | null; requestsPerMinute: number | null; burst: number | null; expiresAt: string | null; active: boolean; replacedBy: string | null; dateCreated: string; lastUsedAt: string | null; lastUsedAddress: string | null };
 export type IssuedApiKey = { id: string; name: string; prefix: string; scopes: (string)[]; cidrs: (string)[] | null; requestsPerMinute: number | null; burst: number | null; expiresAt: string | null; active: boolean; replacedBy: string | null; dateCreated: string; lastUsedAt: string | null; lastUsedAddress: string | null; key: string };
@@ -46,11 +46,15 @@ export type OwnPaymentData = { id: string; status: "processing" | "settled" | "f
 export type OwnPaymentLinkPage = { data: (PaymentLinkData)[]; limit: number; offset: number; nextOffset: number | null; nextBefore: string | null };
 export type PaymentLinkData = { id: string; userId: string; toAmount: string; destinationAddress: string; url: string; dateCreated: string; token: TokenData; status: "active" | "completed" | "inactive"; description: string | null; maxUsage: number | null; receivedAmount: string; expirationDate: string | null; transactionUrl: string | null };
 export type PaymentLinkCreationData = { id: string; url: string };
-export type OwnPaymentLink = { id: string; userId: string; toAmount: string; destinationAddress: string; url: string; dateCreated: string; token: TokenData; status: "active" | "completed" | "inactive"; description: string | null; maxUsage: number | null; receivedAmount: string; expirationDate: string | null; transactionUrl: string | null; payments: (PaymentData)[] };
+export type OwnPaymentLink = { id: string; userId: string; toAmount: string; destinationAddress: string; url: string; dateCreated: string; token: TokenData; status: "active" | "completed" | "inactive"; description: string | null; maxUsage: number | null; receivedAmount: string; expirationDate: string | null; transactionUrl: string | null; payments: (PaymentData)[]; addressGap: number | null };
 export type PaymentData = { id: string; status: "processing" | "settled" | "failed"; applied: boolean; reason: "wrong_token" | "wrong_destination" | "wrong_amount" | "completed" | "expired" | "inactive" | null; amount: string; tokenAddress: string; chainId: string; sourceTransaction: string | null; dateCreated: string; orphaned?: true };
 export type PaymentPage = { data: (PaymentData)[]; limit: number; offset: number; nextOffset: number | null };
 export type LinkStory = { data: (StoryEntry)[]; nextAfter: string | null };
 export type StoryEntry = { kind: "created" | "expired" | "payment_seen" | "payment_ended" | "completed" | "deactivated" | "payment_orphaned"; at: string | null; by: { kind: "api_key" | "session"; id: string } | null; payment: PaymentData | null };
+export type DepositPage = { data: (DepositData)[]; limit: number; offset: number; nextOffset: number | null };
+export type DepositData = { id: string; status: "seen" | "settled" | "orphaned"; decision: "unmatched" | "assigned" | "dismissed"; amount: string; token: TokenData | null; tokenAddress: string; chainId: string; destinationAddress: string; sender: string | null; sourceTransaction: string; transactionUrl: string | null; dateOnChain: string; dateCreated: string; dateDecided: string | null; paymentLinkId: string | null; paymentId: string | null; likelyLinks: (LikelyLink)[] };
+export type LikelyLink = { id: string; toAmount: string; remainingAmount: string; description: string | null; dateCreated: string; reasons: ("amount" | "sender" | "time")[] };
+export type AssignedDeposit = { deposit: DepositData; payment: PaymentData };
 export type WebhookEndpointList = { data: (ListedWebhookEndpoint)[]; headerPrefix: string };
 export type ListedWebhookEndpoint = { id: string; url: string; name: string; enabled: boolean; secretPrefix: string; dateCreated: string; lastOutcome: "Delivered" | "Failed" | null; consecutiveFailures: number; recent: (RecentHour)[] };
 export type RecentHour = { hour: string; delivered: number; failed: number };
@@ -62,6 +66,10 @@ export type DeliveryDetail = { id: string; eventType: string; linkId: string | n
 export type DeliveryAttempt = { number: number; startedAt: string; durationMs: number | null; httpStatus: number | null; error: string | null };
 export type LinkDeliveryPage = { data: (LinkDeliveryData)[]; limit: number; offset: number; nextOffset: number | null };
 export type LinkDeliveryData = { id: string; eventType: string; linkId: string | null; paymentId: string | null; status: "Pending" | "Delivered" | "Failed"; attempts: number; httpStatus: number | null; error: string | null; dateCreated: string; lastAttemptAt: string | null; nextAttemptAt: string | null; endpointId: string; endpointName: string };
+export type RefusalCode = "429" | "BAD_REQUEST" | "UNAUTHENTICATED" | "REAUTHENTICATION_REQUIRED" | "INVALID_API_KEY" | "EXPIRED_API_KEY" | "INVALID_SIGN_IN_TOKEN" | "INVALID_SIWE_MESSAGE" | "INVALID_PASSKEY" | "OIDC_SIGN_IN_REFUSED" | "INVALID_SIGNATURE" | "INSUFFICIENT_API_SCOPE" | "CROSS_SITE_REQUEST" | "API_KEY_ADDRESS_REFUSED" | "ACCOUNT_SUSPENDED" | "REAUTHENTICATION_MISMATCH" | "SIGN_UP_CLOSED" | "FORBIDDEN" | "CANNOT_FIND_PAYMENT_LINK" | "NOT_FOUND" | "SIGN_IN_METHOD_UNAVAILABLE" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "PAYMENT_LINK_ACCOUNT_NOT_READY" | "PAYMENT_LINK_NOT_ACTIVE" | "PAYMENT_SEEN" | "PAYER_IS_OWNER" | "BALANCE_TOO_LOW" | "DEPOSIT_ALREADY_ASSIGNED" | "DEPOSIT_NOT_SETTLED" | "DEPOSIT_ORPHANED" | "DEPOSIT_WRONG_TOKEN" | "DEPOSIT_WRONG_DESTINATION" | "IDEMPOTENCY_KEY_IN_USE" | "HANDLE_TAKEN" | "HANDLE_LIMIT" | "WALLET_EXISTS" | "WALLET_LIMIT" | "API_KEY_LIMIT" | "API_KEY_NOT_ACTIVE" | "API_KEY_REPLACED" | "IDENTITY_TAKEN" | "IDENTITY_LIMIT" | "PASSKEY_EXISTS" | "PASSKEY_LIMIT" | "LAST_WAY_IN" | "WEBHOOK_ENDPOINT_LIMIT" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_CONTENT_ENCODING" | "AUDIT_LOG_TOO_LONG" | "INVALID_PAYMENT_LINK_AMOUNT" | "INVALID_HANDLE" | "INVALID_WALLET_ADDRESS" | "BITCOIN_KEY_REQUIRED" | "PRIVATE_KEY_REFUSED" | "INVALID_WEBHOOK_URL" | "IDEMPOTENCY_KEY_INVALID" | "IDEMPOTENCY_KEY_REUSED" | "REQUEST_HEADERS_TOO_LARGE" | "CANNOT_CREATE_PAYMENT_LINK" | "INTERNAL_ERROR" | "SIWE_CHAIN_UNAVAILABLE" | "OIDC_ISSUER_UNAVAILABLE" | "SERVICE_UNAVAILABLE";
+export type ValidationCode = "missing" | "json_invalid" | "model_attributes_type" | "decimal_type" | "decimal_parsing" | "decimal_max_digits" | "decimal_max_places" | "finite_number" | "greater_than" | "greater_than_equal" | "less_than_equal" | "string_type" | "string_too_long" | "string_too_short" | "string_pattern_mismatch" | "int_type" | "int_parsing" | "int_from_float" | "bool_type" | "list_type" | "too_long" | "too_short" | "datetime_type" | "datetime_from_date_parsing" | "datetime_future" | "enum" | "url_parsing" | "no_update";
+export type AuditAction = "account.created" | "account.changed" | "account.suspended" | "account.resumed" | "account.credentials_revoked" | "wallet.added" | "wallet.changed" | "wallet.deleted" | "wallet.default_scheduled" | "wallet.default_cancelled" | "api_key.created" | "api_key.activated" | "api_key.deactivated" | "api_key.limited" | "api_key.revoked" | "api_key.rotated" | "api_key.leaked" | "identity.linked" | "identity.unlinked" | "passkey.added" | "passkey.renamed" | "passkey.removed" | "sign_in_link.made" | "session.started" | "session.presence_proven" | "session.presence_refused" | "session.refused" | "session.ended" | "session.revoked" | "payment_link.created" | "payment_link.deactivated" | "deposit.assigned" | "deposit.dismissed" | "webhook_endpoint.added" | "webhook_endpoint.changed" | "webhook_endpoint.deleted" | "webhook_endpoint.secret_shown";
+export type AuditActorKind = "operator" | "session" | "visitor" | "scanner" | "service";
 /** What each operation takes and answers. */
 export type Operations = {
   signIn: { input: { body: SignIn }; answer: OwnAccount };
@@ -107,6 +115,10 @@ export type Operations = {
   deactivatePaymentLink: { input: { path: { "id": string } }; answer: PaymentLinkData };
   exportOwnPaymentLinks: { input: { query?: { "status"?: "active" | "completed" | "inactive" | undefined; "q"?: string | undefined; "token"?: string | undefined; "from"?: string | undefined; "to"?: string | undefined } }; answer: undefined };
   exportOwnPayments: { input: { query?: { "link"?: string | undefined; "from"?: string | undefined; "to"?: string | undefined } }; answer: undefined };
+  listDeposits: { input: { query?: { "decision"?: "unmatched" | "assigned" | "dismissed" | undefined; "offset"?: number | undefined } }; answer: DepositPage };
+  assignDeposit: { input: { path: { "id": string }; body: { paymentLinkId: string } }; answer: AssignedDeposit };
+  dismissDeposit: { input: { path: { "id": string } }; answer: DepositData };
+  exportDeposits: { input: { query?: { "decision"?: "unmatched" | "assigned" | "dismissed" | undefined } }; answer: undefined };
   listWebhookEndpoints: { input: {}; answer: WebhookEndpointList };
   createWebhookEndpoint: { input: { body: NewWebhookEndpoint }; answer: CreatedWebhookEndpoint };
   changeWebhookEndpoint: { input: { path: { "id": string }; body: WebhookEndpointChange }; answer: WebhookEndpointData };
@@ -160,6 +172,10 @@ export const operations = {
   deactivatePaymentLink: ["POST", "/console/api/payment-links/{id}/deactivate"],
   exportOwnPaymentLinks: ["GET", "/console/api/payment-links.csv"],
   exportOwnPayments: ["GET", "/console/api/payments.csv"],
+  listDeposits: ["GET", "/console/api/deposits"],
+  assignDeposit: ["POST", "/console/api/deposits/{id}/assign"],
+  dismissDeposit: ["POST", "/console/api/deposits/{id}/dismiss"],
+  exportDeposits: ["GET", "/console/api/deposits.csv"],
   listWebhookEndpoints: ["GET", "/console/api/webhook-endpoints"],
   createWebhookEndpoint: ["POST", "/console/api/webhook-endpoints"],
   changeWebhookEndpoint: ["PATCH", "/console/api/webhook-endpoints/{id}"],

@@ -1,4 +1,5 @@
 import { ApiError } from "../api/api-error.ts";
+import { CutOffError, NoRoomError } from "../api/download.ts";
 import { MadeUnseenError } from "../api/make-once.ts";
 import { NotProvenError } from "../api/presence.ts";
 import { ToldError } from "../ceremonies/told-error.ts";
@@ -10,12 +11,14 @@ export const errorText = (error: unknown): string => {
   if (error instanceof ToldError) return texts[error.key];
   if (error instanceof MadeUnseenError) return texts.madeUnseen;
   if (error instanceof NotProvenError) return texts.notProven;
+  if (error instanceof CutOffError) return texts.cutOff;
+  if (error instanceof NoRoomError) return texts.noRoom;
   if (!(error instanceof ApiError)) return texts.refused;
   if (error.status === 0) return texts.unreachable;
   if (error.status === 429) return texts.busy(error.waitSeconds);
   if (error.status >= 500) return texts.failed;
   if (error.codes.includes("NOT_FOUND")) return texts.notFound;
   if (error.codes.includes("ACCOUNT_SUSPENDED")) return texts.suspended;
-  const told = error.codes.flatMap((code) => refusals[code] ?? []);
-  return told.join(" ") || error.message || texts.refused;
+  const told = error.entries.map(({ code, message }) => refusals[code] ?? message);
+  return told.join(" ").trim() || texts.refused;
 };

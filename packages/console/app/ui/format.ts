@@ -5,6 +5,19 @@ const timeFormat = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", tim
 export const showAmount = (amount: string): string =>
   /^\d+(\.\d+)?$/.test(amount) ? amountFormat.format(amount as `${number}`) : amount;
 
+/** A whole number in the person's grouping. */
+export const showCount = (count: number): string => amountFormat.format(count);
+
+const megabyteFormat = new Intl.NumberFormat(undefined, {
+  style: "unit",
+  unit: "megabyte",
+  minimumFractionDigits: 1,
+  maximumFractionDigits: 1,
+});
+
+/** So many bytes, in megabytes. */
+export const showBytes = (bytes: number): string => megabyteFormat.format(bytes / 1_000_000);
+
 /** An instant in the person's time and words. */
 export const showTime = (instant: string): string => timeFormat.format(new Date(instant));
 

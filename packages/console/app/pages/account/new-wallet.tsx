@@ -52,7 +52,7 @@ const WalletForm = ({ tokens }: { tokens: readonly CatalogueEntry[] }) => {
       <Field
         name="walletAddress"
         label={texts.address}
-        hint={texts.addressHint}
+        hint={chosen?.token.chain.chainType === "BVM" ? texts.keyHint : texts.addressHint}
         isRequired
         value={address}
         onChange={setAddress}

@@ -37,12 +37,30 @@ const WalletTable = ({ wallets }: { wallets: readonly OwnWallet[] }) => (
     rows={wallets}
     none={texts.none}
     columns={[
-      [texts.address, ({ walletAddress }) => <code>{walletAddress}</code>],
+      [texts.address, (wallet) => <Address wallet={wallet} />],
       [texts.token, ({ token: { token } }) => `${token.symbol} · ${token.chain.name}`],
       [texts.default, (wallet) => <Defaults wallet={wallet} />],
       [texts.actions, (wallet) => <WalletActions wallet={wallet} />],
     ]}
   />
+);
+
+const Address = ({ wallet: { walletAddress, firstAddresses } }: { wallet: OwnWallet }) => (
+  <>
+    <code>{walletAddress}</code>
+    {firstAddresses !== null && (
+      <details>
+        <summary>{texts.firstAddresses}</summary>
+        <ol>
+          {firstAddresses.map((address) => (
+            <li key={address}>
+              <code>{address}</code>
+            </li>
+          ))}
+        </ol>
+      </details>
+    )}
+  </>
 );
 
 const Defaults = ({ wallet }: { wallet: OwnWallet }) => (

@@ -1,20 +1,16 @@
 import type { InputOf } from "../../api/call.ts";
+import { readDays } from "../../ui/read-days.ts";
 
 const statuses = ["active", "completed", "inactive"] as const;
-const dayMs = 86_400_000;
 
 /** Which links are wanted, as the address names it; days are the person's own. */
 export const readFilter = (search: URLSearchParams): LinkFilter => {
   const wanted = (name: string): string | undefined => search.get(name) || undefined;
-  const from = wanted("from");
-  const to = wanted("to");
   return {
     status: statuses.find((known) => known === search.get("status")),
     q: wanted("q"),
     token: wanted("token"),
-    from: from === undefined ? undefined : startOf(from),
-    // The whole of the last day.
-    to: to === undefined ? undefined : startOf(to, dayMs),
+    ...readDays({ from: search.get("from"), to: search.get("to") }),
   };
 };
 
@@ -23,8 +19,3 @@ type LinkFilter = Omit<NonNullable<InputOf<"listOwnPaymentLinks">["query"]>, "be
 /** Whether anything is left out. */
 export const isFiltered = (filter: LinkFilter): boolean =>
   Object.values(filter).some((value) => value !== undefined);
-
-const startOf = (day: string, laterMs = 0): string | undefined => {
-  const at = new Date(`${day}T00:00`);
-  return Number.isNaN(at.getTime()) ? undefined : new Date(at.getTime() + laterMs).toISOString();
-};

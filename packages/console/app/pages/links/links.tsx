@@ -4,6 +4,7 @@ import { addressOf } from "../../api/call.ts";
 import type { PaymentLinkData } from "../../api/operations.ts";
 import { useCall } from "../../api/query.ts";
 import { ButtonLink } from "../../ui/button.tsx";
+import { Download } from "../../ui/download.tsx";
 import { showAmount, showTime } from "../../ui/format.ts";
 import { Loaded } from "../../ui/loaded.tsx";
 import { Notice } from "../../ui/notice.tsx";
@@ -11,6 +12,7 @@ import { Card, Page } from "../../ui/page.tsx";
 import { Table } from "../../ui/table.tsx";
 import { texts as uiTexts } from "../../ui/texts.ts";
 import styles from "../../ui/ui.module.css";
+import { texts as depositTexts } from "../deposits/texts.ts";
 import { isFiltered, readFilter } from "./filter.ts";
 import { LinkBadge } from "./link-badge.tsx";
 import { LinkFilterForm } from "./link-filter.tsx";
@@ -22,14 +24,17 @@ const Links = () => {
   const filter = readFilter(search);
   const before = search.get("before") ?? undefined;
   const links = useCall("listOwnPaymentLinks", { query: { ...filter, before } });
-  const create = (
-    <ButtonLink to="/links/new" look="primary">
-      {texts.create}
-    </ButtonLink>
+  const actions = (
+    <>
+      <ButtonLink to="/deposits">{depositTexts.title}</ButtonLink>
+      <ButtonLink to="/links/new" look="primary">
+        {texts.create}
+      </ButtonLink>
+    </>
   );
   if (isRefused(links.error, "PAYMENT_LINK_ACCOUNT_NOT_READY")) return <NotReady />;
   return (
-    <Page title={texts.title} actions={create}>
+    <Page title={texts.title} actions={actions}>
       <Card>
         <LinkFilterForm />
         <Loaded query={links}>
@@ -43,14 +48,14 @@ const Links = () => {
             </>
           )}
         </Loaded>
-        <div className={styles["row"]}>
-          <a href={addressOf("exportOwnPaymentLinks", { query: filter })} download>
-            {texts.linksCsv}
-          </a>
-          <a href={addressOf("exportOwnPayments", { query: periodOf(filter) })} download>
-            {texts.paymentsCsv}
-          </a>
-        </div>
+        <Download
+          label={texts.linksCsv}
+          address={addressOf("exportOwnPaymentLinks", { query: filter })}
+        />
+        <Download
+          label={texts.paymentsCsv}
+          address={addressOf("exportOwnPayments", { query: periodOf(filter) })}
+        />
       </Card>
     </Page>
   );

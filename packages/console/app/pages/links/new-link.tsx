@@ -101,8 +101,12 @@ const Terms = ({ wallet, given, fault, onTyped }: TermsProps) => {
       />
       <p className={styles["small"]}>
         {texts.settlesIn} {symbol} {texts.on} {chain.name}, {texts.settlesTo}{" "}
-        <code>{shorten(wallet.walletAddress)}</code>.{" "}
-        <Link to="/account/wallets">{texts.changeWallet}</Link>
+        {wallet.firstAddresses === null ? (
+          <code>{shorten(wallet.walletAddress)}</code>
+        ) : (
+          texts.ownAddress
+        )}
+        . <Link to="/account/wallets">{texts.changeWallet}</Link>
       </p>
       <Field
         name="description"

@@ -18,6 +18,9 @@ import { texts } from "./texts.ts";
 
 const followMs = 5_000;
 
+/** As far as most wallets on Bitcoin look for payments, in addresses that nobody paid yet. */
+const addressGapMax = 20;
+
 /** One link: how it stands, its payments, and what can be done with it. */
 const OneLink = () => {
   const { id = "" } = useParams();
@@ -29,7 +32,7 @@ export default OneLink;
 const Link = ({ link }: { link: OwnPaymentLink }) => {
   const [isAsking, setAsking] = useState(false);
   const deactivate = useChange("deactivatePaymentLink", "getOwnPaymentLink", "listOwnPaymentLinks");
-  const { toAmount, description, maxUsage, status, token } = link;
+  const { toAmount, description, maxUsage, status, token, addressGap } = link;
   const isUnderpaid = status === "completed" && isLess(link.receivedAmount, toAmount);
   const actions = (
     <>
@@ -45,6 +48,9 @@ const Link = ({ link }: { link: OwnPaymentLink }) => {
   );
   return (
     <Page title={`${showAmount(toAmount)} ${token.symbol}`} actions={actions}>
+      {(addressGap ?? 0) > addressGapMax && (
+        <Notice tone="warn">{texts.addressGap(String(addressGap))}</Notice>
+      )}
       {isUnderpaid && <Notice tone="warn">{texts.underpaid}</Notice>}
       <Card>
         <Facts link={link} />

@@ -2,6 +2,7 @@ import { addressOf } from "../../api/call.ts";
 import type { OwnPaymentLink, PaymentData } from "../../api/operations.ts";
 import { useCall } from "../../api/query.ts";
 import { Badge } from "../../ui/badge.tsx";
+import { Download } from "../../ui/download.tsx";
 import { showAmount, showTime, shorten } from "../../ui/format.ts";
 import { Loaded } from "../../ui/loaded.tsx";
 import { Card } from "../../ui/page.tsx";
@@ -25,9 +26,10 @@ export const Payments = ({ link }: { link: OwnPaymentLink }) => {
             <PaymentTable payments={page.data} symbol={link.token.symbol} />
             <Pager page={page} name="payments" />
             {page.data.length > 0 && (
-              <a href={addressOf("exportOwnPayments", { query: { link: link.id } })} download>
-                {texts.paymentsCsv}
-              </a>
+              <Download
+                label={texts.paymentsCsv}
+                address={addressOf("exportOwnPayments", { query: { link: link.id } })}
+              />
             )}
           </>
         )}

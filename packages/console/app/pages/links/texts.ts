@@ -102,6 +102,9 @@ export const texts = choose({
       inactive: "Does not count: the link was deactivated. Talk to the payer, or refund it.",
     },
     when: "When",
+    addressGap: (count: string) =>
+      `The last ${count} addresses of this wallet were never paid. Most wallets look only 20 ahead and would not show a payment to the newest: raise the gap limit in your wallet, or deactivate links that nobody will pay.`,
+    ownAddress: "an address of its own in your wallet",
     underpaid: "Completed by its number of payments, below its amount.",
     receipt: "Receipt of the last payment",
   },
@@ -209,6 +212,9 @@ export const texts = choose({
         "Zählt nicht: Der Link war geschlossen. Sprechen Sie mit dem Absender oder zahlen Sie zurück.",
     },
     when: "Wann",
+    addressGap: (count: string) =>
+      `Die letzten ${count} Adressen dieser Wallet wurden nie bezahlt. Die meisten Wallets suchen nur 20 voraus und würden eine Zahlung an die neueste nicht zeigen: Erhöhen Sie in Ihrer Wallet das Gap-Limit, oder schließen Sie Links, die niemand mehr bezahlt.`,
+    ownAddress: "eine eigene Adresse in Ihrer Wallet",
     underpaid: "Durch die Zahl seiner Zahlungen abgeschlossen, unter seinem Betrag.",
     receipt: "Beleg der letzten Zahlung",
   },

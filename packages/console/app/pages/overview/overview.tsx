@@ -15,6 +15,7 @@ import styles from "./overview.module.css";
 import { readReceived } from "./received.ts";
 import { Setup } from "./setup.tsx";
 import { texts } from "./texts.ts";
+import { WaitingDeposits } from "./waiting-deposits.tsx";
 
 const followMs = 30_000;
 const dayCount = 30;
@@ -30,6 +31,7 @@ const Overview = () => {
       {overview.data !== undefined && overview.data.unapplied.count > 0 && (
         <Unapplied unapplied={overview.data.unapplied} />
       )}
+      {account.isReady && <WaitingDeposits everyMs={followMs} />}
       <Setup />
       {account.isReady && (
         <Loaded query={overview}>
