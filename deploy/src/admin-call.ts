@@ -103,14 +103,14 @@ const explainRefusal = (status: number, text: string, call: Call, url: string): 
 /**
  * What the error envelope says, a line for each entry; undefined if the text is no such envelope.
  */
-export const explainErrors = (text: string): string | undefined => {
+const explainErrors = (text: string): string | undefined => {
   const body = ErrorBody.safeParse(parseJson(text));
   if (!body.success) return undefined;
   return body.data.errors.map(({ code, message }) => `${code}: ${message}`).join("\n");
 };
 
 /** Parses JSON; undefined if the text is not JSON. */
-export const parseJson = (text: string): unknown => {
+const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text);
   } catch {

@@ -1,7 +1,6 @@
 import { parseArgs } from "node:util";
 import { ConfigError, type Environment } from "@payment-links/runtime";
 import { type Call, CommandError, send } from "./admin-call.ts";
-import { payOnDevnet } from "./pay-on-devnet.ts";
 import { republish } from "./republish.ts";
 
 const usage = `usage: npm run --silent admin -- <command>
@@ -25,7 +24,7 @@ const usage = `usage: npm run --silent admin -- <command>
   dead-letters discard --service <service> --seq <seq> --reason <why>
       gives one up for good; it is kept with the reason, and what waits behind it can be replayed
   devnet pay --link <id> [--amount <amount>]
-      pays a link on the local devnet, as its payer would; prints the transaction
+      pays a link on its local chain, as its payer would; prints the transaction
   republish accounts|payment-links|settlements [--no-wait]
       has every service told the present state again, after a lost broker or a restore; waits until
       that is done. It goes on by itself if this command is ended: given again, it waits for the rest
@@ -129,13 +128,13 @@ const commands: Record<string, Command> = {
     body: { seq: demandNumber("seq", seq), reason: demand("reason", reason) },
     notFound: "no such dead letter is there",
   })),
-  "devnet pay": {
-    options: ["link", "amount"],
-    read: ({ link, amount }) => {
-      const order = { linkId: demand("link", link), amount };
-      return (environment) => payOnDevnet(order, environment);
-    },
-  },
+  "devnet pay": oneCall(["link", "amount"], ({ link, amount }) => ({
+    service: "settlement-listener",
+    method: "POST",
+    path: "/internal/devnet/payments",
+    body: { paymentLinkId: demand("link", link), ...(amount === undefined ? {} : { amount }) },
+    notFound: "no local chain runs there; npm start brings them up, without --no-devnet",
+  })),
   "republish accounts": republishing("auth-keys", "accounts"),
   "republish payment-links": republishing("links-api", "payment-links"),
   "republish settlements": republishing("settlement-listener", "settlements"),

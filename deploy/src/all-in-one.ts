@@ -1,7 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { authKeysConfig, authKeysMigration, createAuthKeys } from "@payment-links/auth-keys";
 import { createLocalBus } from "@payment-links/bus";
-import { type Catalogue, openCatalogue } from "@payment-links/contracts";
+import {
+  type AskSolana,
+  type Catalogue,
+  type CatalogueData,
+  devnet,
+  openCatalogue,
+} from "@payment-links/contracts";
 import { type Service, listen, serve } from "@payment-links/http";
 import type { Ask } from "@payment-links/identity";
 import { createLinksApi, linksApiConfig, linksApiMigration } from "@payment-links/links-api";
@@ -33,7 +39,14 @@ import {
 import { type AllInOneConfig, allInOneConfig } from "./config.ts";
 import { type DataDir, openDataDir } from "./data-dir.ts";
 import { demoTokenIds, makeDemoAccount } from "./demo.ts";
-import { devnetRoute, hasHadDevnet, startDevnet, withDevnetChain } from "./devnet/start-devnet.ts";
+import type { LocalChain } from "./devnet/local-chain.ts";
+import { payLinkRoute } from "./devnet/pay-link.ts";
+import {
+  localCatalogueData,
+  refuseNamedTwice,
+  startLocalChains,
+  withLocalChains,
+} from "./devnet/start-local-chains.ts";
 import { openEmbeddedPostgres } from "./embedded-postgres.ts";
 import { type ServiceName, createIngress } from "./ingress.ts";
 
@@ -41,7 +54,7 @@ type AllInOneOptions = {
   environment: Environment;
   stopList: StopList;
   log: Log;
-  /** Whether the development chain is wanted; NODE_ENV=production has none. */
+  /** Whether development chains are wanted; NODE_ENV=production has none. */
   withDevnet: boolean;
   /** Prints to the person who started it; this is not a log line. */
   say: (line: string) => void;
@@ -53,21 +66,25 @@ const connectionsMaxPerService = 10;
 
 /**
  * Runs the four services in this process on one origin: an embedded Postgres in `DATA_DIR`, the local
- * bus, in-process token buckets, and outside production a development chain. The services are the same
+ * bus, in-process token buckets, and outside production development chains. The services are the same
  * that run apart; only this wiring differs.
  */
 export const startAllInOne = async (options: AllInOneOptions): Promise<void> => {
   const { environment, stopList, log, say } = options;
   const config = readConfig(allInOneConfig, environment);
+  const names = options.withDevnet && !isProduction(config) ? config.DEVNET_CHAINS : [];
+  refuseNamedTwice(environment, names);
   await refuseTakenPorts(config);
   const dataDir = openDataDir(config.DATA_DIR, { withDemo: !isProduction(config) });
-  const devnet =
-    options.withDevnet && !isProduction(config)
-      ? await startDevnet({ ...options, port: config.DEVNET_PORT, stateFile: dataDir.devnetState })
-      : undefined;
+  const localChains = await startLocalChains({
+    ...options,
+    names,
+    evmPort: config.DEVNET_PORT,
+    directory: dataDir.path,
+  });
   const { services, metrics, catalogue } = await openServices(options, config, {
     dataDir,
-    devnet,
+    localChains,
   });
   const { port, internalPort } = await serve({
     config,
@@ -78,7 +95,7 @@ export const startAllInOne = async (options: AllInOneOptions): Promise<void> => 
       "webhook-dispatcher": services["webhook-dispatcher"].app,
     }),
     services: Object.values(services).map((service) =>
-      devnet === undefined ? service : addDevnetRoute(service, config, devnet),
+      localChains.length === 0 ? service : addPayRoute(service, config, localChains),
     ),
     processMetrics: [metrics],
     stopList,
@@ -93,7 +110,9 @@ export const startAllInOne = async (options: AllInOneOptions): Promise<void> => 
   }
   if (dataDir.isDemoWanted) {
     const operatorToken = config.OPERATOR_TOKEN?.[0];
-    const tokenIds = demoTokenIds(catalogue, { withDevnet: devnet !== undefined });
+    const tokenIds = demoTokenIds(catalogue, {
+      withDevnet: localChains.some(({ chainId }) => chainId === devnet.chainId),
+    });
     await openDemo(options, dataDir, { ...urls, operatorToken, tokenIds });
   }
   say(`Payment Links is ready at ${config.BASE_URL ?? urls.baseUrl}`);
@@ -117,13 +136,13 @@ const openDemo = async (
   }
 };
 
-const addDevnetRoute = (
+const addPayRoute = (
   service: Service,
   { PORT: port }: AllInOneConfig,
-  rpcUrl: string,
+  chains: readonly LocalChain[],
 ): Service => {
   if (service.name !== "settlement-listener") return service;
-  const route = devnetRoute({ rpcUrl, publicUrl: `http://127.0.0.1:${port}` });
+  const route = payLinkRoute({ chains, publicUrl: `http://127.0.0.1:${port}` });
   return { ...service, internalRoutes: [...service.internalRoutes, route] };
 };
 
@@ -138,12 +157,12 @@ const refuseTakenPorts = async (config: AllInOneConfig): Promise<void> => {
 };
 
 /** What the four services share. */
-type Shared = Omit<Ground, "pool" | "databaseUrl" | "ask" | "log" | "metrics">;
+type Shared = Omit<Ground, "pool" | "databaseUrl" | "ask" | "askSolana" | "log" | "metrics">;
 
 type Found = {
   dataDir: DataDir;
-  /** The development chain's RPC address, where it runs. */
-  devnet: string | undefined;
+  /** The development chains that run. */
+  localChains: readonly LocalChain[];
 };
 
 type Opened = {
@@ -155,7 +174,7 @@ type Opened = {
 const openServices = async (
   options: AllInOneOptions,
   config: AllInOneConfig,
-  { dataDir, devnet }: Found,
+  { dataDir, localChains }: Found,
 ): Promise<Opened> => {
   const { environment, stopList, say } = options;
   const isTraced = config.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined;
@@ -167,13 +186,24 @@ const openServices = async (
   const shared = openShared(options, config, {
     metrics,
     // A link's token must stay in the catalogue for as long as the link exists.
-    withDevnet:
-      devnet !== undefined || (!isProduction(config) && hasHadDevnet(dataDir.devnetState)),
+    localData: isProduction(config) ? [] : localCatalogueData(localChains, dataDir.path),
   });
-  const openGround = createGroundOpener({ config, shared, stopList, adminUrl: postgres.url });
+  // links-api, which asks, is made before settlement-listener, which answers.
+  const listening: { askSolana?: AskSolana } = {};
+  const askSolana: AskSolana = async (question) => {
+    if (listening.askSolana === undefined) throw new Error("settlement-listener is not made yet");
+    return listening.askSolana(question);
+  };
+  const ground = { ...shared, askSolana };
+  const openGround = createGroundOpener({
+    config,
+    shared: ground,
+    stopList,
+    adminUrl: postgres.url,
+  });
 
   const secrets = { ...environment, ...ownSecrets(environment, dataDir) };
-  const own = devnet === undefined ? secrets : withDevnetChain(secrets, devnet);
+  const own = withLocalChains(secrets, localChains);
   const askNobody: Ask = () => Promise.reject(new Error("auth-keys asks itself"));
   const authKeys = createAuthKeys(
     await openGround("auth-keys", authKeysMigration, askNobody),
@@ -197,6 +227,7 @@ const openServices = async (
     ),
     "auth-keys": authKeys,
   };
+  listening.askSolana = services["settlement-listener"].askSolana;
   for (const service of Object.values(services)) {
     stopList.add(service.name, () => service.stop());
     await service.start();
@@ -207,7 +238,7 @@ const openServices = async (
 const openShared = (
   { stopList, log }: AllInOneOptions,
   config: AllInOneConfig,
-  { metrics, withDevnet }: { metrics: Metrics; withDevnet: boolean },
+  { metrics, localData }: { metrics: Metrics; localData: readonly CatalogueData[] },
 ): Shared => {
   const bus = createLocalBus({
     groups: ["auth-keys", "links-api", "settlement-listener", "webhook-dispatcher"],
@@ -220,7 +251,7 @@ const openShared = (
     limiter: createLocalLimiter({ clock: systemClock, metrics }),
     limits: { perKey: config.RATE_LIMIT_PER_KEY, perAddress: config.RATE_LIMIT_PER_IP },
     trustedProxies: config.TRUSTED_PROXIES,
-    catalogue: openCatalogue(config.CATALOGUE_FILE, { withDevnet }),
+    catalogue: openCatalogue(config.CATALOGUE_FILE, localData),
     clock: systemClock,
     baseUrl,
     checkoutUrl: config.CHECKOUT_URL ?? baseUrl,
@@ -229,7 +260,7 @@ const openShared = (
 
 type GroundOptions = {
   config: AllInOneConfig;
-  shared: Shared;
+  shared: Shared & Pick<Ground, "askSolana">;
   stopList: StopList;
   adminUrl: string;
 };

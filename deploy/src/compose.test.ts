@@ -23,6 +23,7 @@ const holders: Record<string, readonly string[]> = {
   OIDC_CLIENT_SECRET: ["auth-keys"],
   SIGN_IN_RPC_URLS: ["auth-keys"],
   SETTLEMENT_PROVIDER_SECRETS: ["settlement-listener"],
+  RPC_URLS: ["settlement-listener"],
   EVM_RPC_URLS: ["settlement-listener"],
   WEBHOOK_SECRET_KEYS: ["webhook-dispatcher"],
 };

@@ -1,11 +1,23 @@
 import * as z from "zod";
 import { serveConfig } from "@payment-links/http";
 import { commonConfig } from "@payment-links/process";
-import { Port } from "@payment-links/runtime";
+import { CommaList, Port } from "@payment-links/runtime";
+import { type LocalChainName, localChainNames } from "./devnet/known-local-chains.ts";
+
+const isLocalChainName = (name: string): name is LocalChainName =>
+  localChainNames.some((known) => known === name);
+
+const LocalChainNames = CommaList.refine((names) => names.every(isLocalChainName), {
+  error: `takes ${localChainNames.join(", ")}, with commas between them, and nothing else`,
+}).transform((names) => localChainNames.filter((name) => names.includes(name)));
 
 /** The all-in-one's own variables, beside those that every process has (rule OPS-3). */
 export const allInOneConfig = z
-  .object({ DATA_DIR: z.string().default(".data"), DEVNET_PORT: Port.default(8545) })
+  .object({
+    DATA_DIR: z.string().default(".data"),
+    DEVNET_CHAINS: LocalChainNames.default([...localChainNames]),
+    DEVNET_PORT: Port.default(8545),
+  })
   .and(commonConfig)
   .and(serveConfig);
 export type AllInOneConfig = z.output<typeof allInOneConfig>;

@@ -7,8 +7,6 @@ export type DataDir = {
   path: string;
   /** The database's folder. */
   postgres: string;
-  /** The development chain's state. */
-  devnetState: string;
   /**
    * The key that seals webhook secrets, made at the first start, and whether this is the first
    * start.
@@ -39,7 +37,6 @@ export const openDataDir = (path: string, { withDemo }: { withDemo: boolean }): 
   return {
     path: root,
     postgres: join(root, "postgres"),
-    devnetState: join(root, "devnet.json"),
     webhookSecretKeys: { value, isNew, file: keyFile },
     demoSecret:
       withDemo && existsSync(demoFile) ? readFileSync(demoFile, "utf8").trim() : undefined,

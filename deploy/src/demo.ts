@@ -7,7 +7,7 @@ const walletAddress = "0x000000000000000000000000000000000000dEaD";
 const baseSepolia = "usdc-base-sepolia";
 
 /**
- * The tokens that the demo is paid in, as far as the catalogue has them: on the development chain
+ * The tokens that the demo is paid in, as far as the catalogue has them: on the local EVM chain
  * where it runs, and on a test network, so that no money is at stake.
  */
 export const demoTokenIds = (

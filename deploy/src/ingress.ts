@@ -5,6 +5,7 @@ export type ServiceName = "auth-keys" | "links-api" | "settlement-listener" | "w
 /** The paths of one origin and the service behind each, first match wins (rule OPS-1). */
 const rules: readonly (readonly [RegExp, ServiceName])[] = [
   [/^\/console\/api\/openapi\.json(?:\/|$)/, "links-api"],
+  [/^\/console\/api\/deposits(?:\.csv)?(?:\/|$)/, "links-api"],
   [/^\/console\/api\/overview(?:\/|$)/, "links-api"],
   [/^\/console\/api\/payment-links(?:\.csv)?(?:\/|$)/, "links-api"],
   [/^\/console\/api\/payments\.csv(?:\/|$)/, "links-api"],

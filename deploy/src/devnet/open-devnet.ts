@@ -31,10 +31,12 @@ export type Devnet = {
  * with this process, even if that is killed. Throws if its programs are not installed.
  */
 export const openDevnet = async ({
+  chainId = devnet.chainId,
   port,
   stateFile,
   log,
 }: {
+  chainId?: string;
   port?: number;
   stateFile?: string;
   log: Log;
@@ -46,7 +48,7 @@ export const openDevnet = async ({
   const keep = stateFile === undefined ? [] : await stateFlags(stateFile);
   const history = ["--prune-history", String(statesMax)];
   const finality = ["--slots-in-an-epoch", String(blocksPerEpoch)];
-  const flags = ["--chain-id", devnet.chainId, ...history, ...finality, ...keep];
+  const flags = ["--chain-id", chainId, ...history, ...finality, ...keep];
   const pidFile = stateFile === undefined ? undefined : pidFileOf(stateFile);
   const anvil = await startAnvil({ port, flags, pidFile, log });
   let mining: ReturnType<typeof mineBehindTransactions> | undefined;

@@ -58,6 +58,9 @@ service with a user of its own; without it the common user's are taken.
 {{- if ne .service "auth-keys" }}
 - { name: AUTH_KEYS_INTERNAL_URL, value: "http://{{ $full }}-auth-keys:8081" }
 {{- end }}
+{{- if eq .service "links-api" }}
+- { name: SETTLEMENT_LISTENER_INTERNAL_URL, value: "http://{{ $full }}-settlement-listener:8081" }
+{{- end }}
 - { name: BASE_URL, value: {{ $values.baseUrl | quote }} }
 {{- with $values.checkoutUrl }}
 - { name: CHECKOUT_URL, value: {{ . | quote }} }

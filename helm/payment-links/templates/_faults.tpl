@@ -31,6 +31,9 @@ of single values are in values.schema.json; here is what one value requires of a
 {{- if and $oidc.issuer (not $oidc.clientId) }}{{ $missing = append $missing "authKeys.oidc.clientId" }}{{ end -}}
 {{- $wantsOidc := or $oidc.clientId $oidc.allowedGroups (eq $values.authKeys.signUp "oidc") (has "oidc" $values.authKeys.signInMethods) -}}
 {{- if and $wantsOidc (not $oidc.issuer) }}{{ $missing = append $missing "authKeys.oidc.issuer" }}{{ end -}}
+{{- if and $values.transferChains (not $values.settlementListener.chains.enabled) -}}
+{{- $missing = append $missing "settlementListener.chains.enabled (with transferChains)" -}}
+{{- end -}}
 {{- range include "payment-links.neededSecrets" . | fromYamlArray -}}
 {{- $secret := index $values.secrets . -}}
 {{- if not (or $secret.existingSecret $secret.value $values.secrets.existingSecret) -}}

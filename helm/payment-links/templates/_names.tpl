@@ -66,6 +66,8 @@ says the same for the four services in one process.
 */}}
 {{- define "payment-links.paths" -}}
 /console/api/openapi.json: links-api
+/console/api/deposits: links-api
+/console/api/deposits.csv: links-api
 /console/api/overview: links-api
 /console/api/payment-links: links-api
 /console/api/payment-links.csv: links-api

@@ -1,0 +1,96 @@
+import { type CatalogueData, devnet, tronFromHex } from "@payment-links/contracts";
+
+const testUsdc = {
+  decimals: 6,
+  symbol: "USDC",
+  name: "Test USD Coin",
+  isNative: false,
+  isStablecoin: true,
+  currencyCode: "USD",
+  commodityCode: null,
+  verifiedOn: "2026-11-23",
+};
+
+/**
+ * The local Solana and its one token. Its mint's key and its genesis are made of fixed words, so they
+ * are the same on every machine.
+ */
+export const localSolanaSeed: CatalogueData = {
+  chains: [
+    {
+      id: "local-solana",
+      name: "Local Solana",
+      symbol: "SOL",
+      chainType: "SVM",
+      caip2: "solana:HNTjQZL5qS9CetbHQLURh1J3YLHKpr65",
+      isTestNetwork: true,
+    },
+  ],
+  tokens: [
+    {
+      ...testUsdc,
+      id: "usdc-local-solana",
+      chainId: "local-solana",
+      address: "Ed86eDAAtdE7BVQyxfHR7Jeekgpfvp9aYspjP3QZ3cJo",
+      tokenProgram: "token",
+      source: "issued by the local chain itself",
+    },
+  ],
+};
+
+/** The EVM chain id of the node behind the local Tron's front. */
+export const localTronNumber = 1338;
+
+/** The local Tron and its one token: the contracts of the devnet, by Tron's names of their addresses. */
+export const localTronSeed: CatalogueData = {
+  chains: [
+    {
+      id: "local-tron",
+      name: "Local Tron",
+      symbol: "TRX",
+      chainType: "TVM",
+      caip2: `tron:0x${localTronNumber.toString(16)}`,
+      feeProxies: { erc20: tronFromHex(devnet.erc20FeeProxy), ethereum: null, firstBlock: 0 },
+      isTestNetwork: true,
+    },
+  ],
+  tokens: [
+    {
+      ...testUsdc,
+      id: "usdc-local-tron",
+      chainId: "local-tron",
+      address: tronFromHex(devnet.token),
+      source: "deployed by the development chain itself",
+    },
+  ],
+};
+
+/** The local Bitcoin: btcd's regtest chain, whose genesis is the same everywhere. */
+export const localBitcoinSeed: CatalogueData = {
+  chains: [
+    {
+      id: "local-bitcoin",
+      name: "Local Bitcoin",
+      symbol: "BTC",
+      chainType: "BVM",
+      caip2: "bip122:0f9188f13cb7b2c71f2a335e3a4fc328",
+      isTestNetwork: true,
+    },
+  ],
+  tokens: [
+    {
+      id: "btc-local-bitcoin",
+      chainId: "local-bitcoin",
+      address: "BTC",
+      decimals: 8,
+      symbol: "BTC",
+      name: "Bitcoin",
+      isNative: true,
+      isStablecoin: false,
+      currencyCode: null,
+      commodityCode: null,
+      source: "mined by the local chain itself",
+      verifiedOn: "2026-11-23",
+    },
+  ],
+};

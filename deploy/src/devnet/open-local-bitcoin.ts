@@ -1,0 +1,51 @@
+import { startLoop, systemClock } from "@payment-links/runtime";
+import { findBtcd } from "@payment-links/settlement-listener/testing/find-btcd";
+import { openBitcoinChain } from "@payment-links/settlement-listener/testing/open-bitcoin-chain";
+import type { LocalChain, LocalChainOptions } from "./local-chain.ts";
+
+const blockMs = 1_000;
+/** By then a payment is settled, however large it is. */
+const blocksBehind = 6;
+
+/**
+ * Starts the local Bitcoin: btcd's regtest chain, with a block each second for as long as one of the
+ * newest holds a payment. Throws if btcd is not installed.
+ */
+export const openLocalBitcoin = async ({
+  port,
+  stateFile,
+  log,
+}: LocalChainOptions): Promise<LocalChain> => {
+  const program = findBtcd();
+  if (program === undefined) throw new Error("btcd is not installed");
+  const chain = await openBitcoinChain({
+    program,
+    log,
+    ...(port === undefined ? {} : { port }),
+    ...(stateFile === undefined ? {} : { journalFile: stateFile }),
+  });
+  let blocksToMake = blocksBehind;
+  const mining = startLoop({
+    name: "mine-bitcoin",
+    clock: systemClock,
+    log,
+    waitMs: blockMs,
+    run: async () => {
+      if ((await chain.mempool()).length > 0) blocksToMake = blocksBehind;
+      if (blocksToMake === 0) return;
+      await chain.mine();
+      blocksToMake -= 1;
+    },
+  });
+  let closing: Promise<void> | undefined;
+  return {
+    chainId: "local-bitcoin",
+    url: chain.url,
+    pay: async ({ destination, amountBaseUnits }) => {
+      const txid = await chain.pay({ to: destination, amount: amountBaseUnits });
+      mining.wake();
+      return txid;
+    },
+    close: () => (closing ??= mining.stop().then(() => chain.close())),
+  };
+};

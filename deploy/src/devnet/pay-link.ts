@@ -1,0 +1,103 @@
+import { request } from "undici";
+import * as z from "zod";
+import { Refusal, body, nullable, required, text } from "@payment-links/contracts";
+import { type InternalRoute, answerJson, readBody } from "@payment-links/http";
+import type { LocalChain, LocalOrder } from "./local-chain.ts";
+
+const PaymentRequest = body({
+  paymentLinkId: required(text({ lengthMin: 1, lengthMax: 100 })),
+  amount: nullable(text({ lengthMin: 1, lengthMax: 100 })),
+});
+type PaymentRequest = z.output<typeof PaymentRequest>;
+
+/** What the checkout tells anyone who is about to pay, as far as a payer on a local chain needs it. */
+const CheckoutLink = z.object({
+  destinationAddress: z.string(),
+  token: z.object({
+    symbol: z.string(),
+    address: z.string(),
+    chain: z.object({ id: z.string(), name: z.string() }),
+  }),
+  instructions: z
+    .object({
+      amount: z.string(),
+      amountBaseUnits: z.string(),
+      reference: z.string().optional(),
+      steps: z
+        .array(z.object({ to: z.string(), value: z.string(), data: z.string() }))
+        .max(3)
+        .default([]),
+    })
+    .nullable(),
+  reason: z.string().nullable(),
+});
+
+const ErrorBody = z.object({
+  errors: z.array(z.object({ code: z.string(), message: z.string() })).min(1),
+});
+
+type Payer = {
+  chains: readonly LocalChain[];
+  /** Where this process's own checkout is. */
+  publicUrl: string;
+};
+
+/**
+ * POST /internal/devnet/payments: pays a link on the local chain that the link names, as its payer would: by the
+ * instructions that the checkout gives to anyone. What cannot be paid is 409, with the reason in words.
+ */
+export const payLinkRoute = (payer: Payer): InternalRoute => ({
+  method: "post",
+  path: "/internal/devnet/payments",
+  handle: async (req, res) => {
+    const wanted = await readBody(req, PaymentRequest);
+    const { chain, order, amount } = await planPayment(payer, wanted);
+    const transactionHash = await chain.pay(order).catch((error: unknown) => {
+      throw cannotPay(
+        `${chain.chainId}: ${error instanceof Error ? error.message : String(error)}`,
+      );
+    });
+    answerJson(res, 200, { transactionHash, amount, paymentLinkId: wanted.paymentLinkId });
+  },
+});
+
+type Plan = { chain: LocalChain; order: LocalOrder; amount: string };
+
+const planPayment = async ({ chains, publicUrl }: Payer, wanted: PaymentRequest): Promise<Plan> => {
+  const { destinationAddress, token, instructions, reason } = await askCheckout(publicUrl, wanted);
+  const chain = chains.find(({ chainId }) => chainId === token.chain.id);
+  if (chain === undefined) {
+    const ids = chains.map(({ chainId }) => chainId).join(", ");
+    throw cannotPay(
+      `the link is paid in ${token.symbol} on ${token.chain.name}, which is none of the local chains ` +
+        `that run here (${ids}); its owner needs a default wallet on one of these`,
+    );
+  }
+  if (instructions === null) throw cannotPay(`the link takes no payment: ${reason}`);
+  const { amount, amountBaseUnits, reference, steps } = instructions;
+  const order = {
+    destination: destinationAddress,
+    tokenAddress: token.address,
+    amountBaseUnits: BigInt(amountBaseUnits),
+    reference,
+    calls: steps.map((step) => ({ ...step, value: BigInt(step.value) })),
+  };
+  return { chain, order, amount };
+};
+
+const timeoutMs = 30_000;
+
+const askCheckout = async (publicUrl: string, { paymentLinkId, amount }: PaymentRequest) => {
+  const url = new URL(`${publicUrl}/checkout/payment-links/${encodeURIComponent(paymentLinkId)}`);
+  if (amount !== null) url.searchParams.set("amount", amount);
+  const answer = await request(url, { headersTimeout: timeoutMs, bodyTimeout: timeoutMs });
+  const told: unknown = await answer.body.json();
+  if (answer.statusCode === 200) return CheckoutLink.parse(told);
+  // Not the checkout's own status: a 404 would say that no local chain runs here.
+  throw new Refusal(conflict, ErrorBody.parse(told).errors);
+};
+
+const conflict = 409;
+
+const cannotPay = (message: string): Refusal =>
+  new Refusal(conflict, [{ code: "DEVNET_CANNOT_PAY", message }]);
