@@ -119,7 +119,7 @@ describe("the all-in-one", () => {
 
   test("with NODE_ENV=production there is no demo, and no development chain", async () => {
     const child = await startAndWait({ NODE_ENV: "production" }, []);
-    expect(child.output()).not.toMatch(/demo|devnet/i);
+    expect(child.output()).not.toMatch(/demo|devnet|local /i);
     const notice = await call(`http://127.0.0.1:${port}/settlement-notices/demo`, {
       method: "POST",
       body: {},
@@ -133,6 +133,25 @@ describe("the all-in-one", () => {
     expect(child.output()).toContain("usage: npm start [-- --no-devnet]");
     expect(await child.end("SIGTERM")).toBe(2);
   }, 90_000);
+
+  // Two chains of one id would be taken for two providers of one, which never agree.
+  test.each([
+    ["EVM_RPC_URLS", "31337", "Local devnet", "local-evm"],
+    ["RPC_URLS", "local-tron", "Local Tron", "local-tron"],
+  ])(
+    "given its own chain in %s beside a local one of its id, it says which may go",
+    async (variable, chainId, title, name) => {
+      const child = start({ [variable]: `${chainId}=http://key.test/` }, []);
+      await waitUntil("its end", () => !child.isRunning(), readyMsMax);
+      expect(child.output()).toContain(
+        `${variable}: names chain ${chainId}, which is the ${title} that is started here; ` +
+          `take it out, or leave ${name} out of DEVNET_CHAINS, or start with --no-devnet`,
+      );
+      expect(child.output()).not.toContain("key.test");
+      expect(await child.end("SIGTERM")).toBe(2);
+    },
+    90_000,
+  );
 
   test("given a taken port, it says so and ends with code 2", async () => {
     const holder = createServer();
@@ -149,6 +168,10 @@ describe("the all-in-one", () => {
     [{ INTERNAL_HOST: "0.0.0.0", INTERNAL_TOKEN: "sixteen-characters" }, "OPERATOR_TOKEN"],
     [{ BASE_URL: "http://shop.example.com" }, "ALLOW_INSECURE_COOKIE"],
     [{ RATE_LIMIT_PER_KEY: "fast" }, "RATE_LIMIT_PER_KEY"],
+    [
+      { DEVNET_CHAINS: "local-evm,local-doge" },
+      "DEVNET_CHAINS: takes local-evm, local-solana, local-tron, local-bitcoin, with commas between them",
+    ],
     [
       { NODE_ENV: "production", WEBHOOK_HOST_OVERRIDES: "receiver.test=http://127.0.0.1:9000" },
       "WEBHOOK_HOST_OVERRIDES",

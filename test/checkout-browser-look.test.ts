@@ -422,7 +422,6 @@ describe("the checkout on a phone", () => {
     const wanted = [
       "/checkout/assets/checkout.js",
       "/checkout/assets/page.css",
-      "/checkout/assets/wallets.js",
       "/checkout/logos/1337.svg",
       ...(hasWallet ? [] : ["/checkout/qr/….svg"]),
       "/…/pay/…",

@@ -28,7 +28,7 @@ describe("a payer without a mouse", () => {
     await payer.goTo(payer.link.pageUrl);
     await payer.see("Pay 25 USDC");
     expect(await walkByKeyboard(payer.page)).toEqual([]);
-    await payer.page.locator("summary").focus();
+    await payer.page.locator("#details > summary").focus();
     await payer.page.keyboard.press("Enter");
     expect(await walkByKeyboard(payer.page)).toEqual([]);
   });

@@ -22,7 +22,11 @@ beforeAll(async () => {
       token.id === "silent" ? { ...token, approveResetsFirst: true } : token,
     ),
   });
-  rig = await openRig({ catalogue, settlementChains: [chain.chainId] });
+  rig = await openRig({
+    catalogue,
+    settlementChains: [chain.chainId],
+    transferChains: [chain.chainId],
+  });
 });
 
 afterAll(async () => {
@@ -80,6 +84,18 @@ describe("what the checkout tells a payer to send", () => {
       expect(status).toBe("reverted");
     },
   );
+
+  test("by suffix moves the token to the owner in one transaction, whose calldata ends with the reference", async () => {
+    const { ways, paymentReference } = await instruct(await createLink("usdc", "25.000001"));
+    const { steps } = ways.find(({ kind }: { kind: string }) => kind === "suffix");
+    const before = await chain.received(shopAddress, "usdc", await chain.headNumber());
+    const receipt = await send(steps[0]);
+    expect([steps.length, receipt.status]).toEqual([1, "success"]);
+    const after = await chain.received(shopAddress, "usdc", await chain.headNumber());
+    expect(after.amount - before.amount).toBe(25_000_001n);
+    const { input } = await chain.client.getTransaction({ hash: receipt.transactionHash });
+    expect(`0x${input.slice(-32)}`).toBe(paymentReference);
+  });
 
   test("in the chain's own coin sends it on to the owner", async () => {
     const { steps, paymentReference } = await instruct(await createLink("coin", "1.5"));

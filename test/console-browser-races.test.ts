@@ -201,7 +201,10 @@ const wishes: Record<string, (name: string, random: Random) => Promise<Wish>> = 
   "switch a key off": async (name) => {
     const { id } = await post("api-keys", { name, scopes: ["payment_link:read"] });
     return {
-      open: (tab) => goTo(tab, "/keys"),
+      open: async (tab) => {
+        await goTo(tab, "/keys");
+        await tab.see(name);
+      },
       button: (tab) => button(tab, `Deactivate: ${name}`),
       isDone: (things) => things.some((one) => one.id === id && one.what === "key false own"),
       expected: (before) =>

@@ -26,7 +26,7 @@ const views: [string, string][] = [
   ["/account/wallets", "Default on Base"],
   ["/account/sign-in", "Passkeys"],
   ["/account/sessions", "Where you are signed in"],
-  ["/account/log", "session.started"],
+  ["/account/log", "Sign-in link made"],
 ];
 
 type Person = Awaited<ReturnType<typeof system.signUp>>;

@@ -354,20 +354,54 @@ describe("the account", () => {
   });
 
   test("reads its audit log by kind, and downloads it", async () => {
-    const { goTo, tab } = await system.signUp("xena");
+    const { context, goTo, tab } = await system.signUp("xena");
+    const entry = {
+      id: "aud_1",
+      action: "account.of_tomorrow",
+      actor: { kind: "service", id: null },
+      method: null,
+      targetId: null,
+      detail: {},
+      address: null,
+      userAgent: null,
+      dateCreated: now.toISOString(),
+    };
+    const asked: string[] = [];
+    await context.route("**/console/api/audit-log?*", async (route) => {
+      asked.push(route.request().url());
+      const response = await route.fetch();
+      const page = await response.json();
+      await route.fulfill({ response, json: { ...page, data: [entry, ...page.data] } });
+    });
     await goTo("/account/log");
-    await tab.see("sign_in_link.made");
-    await tab.page.getByLabel("Kind of action").fill("session");
+    await tab.see("Sign-in link made");
+    await tab.see("A signed-in person · Sign-in link");
+    await tab.see("account.of_tomorrow");
+    await tab.page.getByLabel("Kind of action").selectOption("Sessions");
     await tab.click("Show");
-    await tab.page.getByText("sign_in_link.made").waitFor({ state: "detached" });
+    await tab.page.getByText("Sign-in link made").waitFor({ state: "detached" });
+    expect(tab.page.url()).toContain("action=session");
     const waiting = tab.page.waitForEvent("download");
-    await tab.page.getByRole("link", { name: "Download as CSV" }).click();
+    await tab.page.getByRole("button", { name: "Download as CSV" }).click();
     const chunks: Buffer[] = [];
     for await (const chunk of await (await waiting).createReadStream())
       chunks.push(chunk as Buffer);
     const csv = Buffer.concat(chunks).toString();
     expect(csv).toContain("session.started");
     expect(csv).not.toContain("sign_in_link.made");
+    await tab.see("The file is complete.");
+    const today = system.clock.now().toISOString().slice(0, 10);
+    await tab.page.getByLabel("Until").fill(today);
+    await tab.click("Show");
+    await tab.page.waitForURL(`**/console/account/log?action=session&to=${today}`);
+    const tomorrow = new Date(`${today}T00:00`);
+    tomorrow.setDate(tomorrow.getDate() + 1);
+    const wanted = `to=${encodeURIComponent(tomorrow.toISOString())}`;
+    await waitUntil("that day whole", () => asked.at(-1)?.includes(wanted) === true, 60_000);
+    await tab.page.reload();
+    await tab.see("Download as CSV");
+    expect(await tab.page.getByLabel("Until").inputValue()).toBe(today);
+    expect(await tab.page.getByLabel("Kind of action").inputValue()).toBe("session");
   });
 });
 

@@ -24,7 +24,7 @@ const views: [string, string][] = [
   ["/account/wallets", "No wallets yet."],
   ["/account/sign-in", "None yet."],
   ["/account/sessions", "Where you are signed in"],
-  ["/account/log", "session.started"],
+  ["/account/log", "Sign-in link made"],
   ["/nowhere", "Nothing is here"],
 ];
 
@@ -75,7 +75,7 @@ describe("every view in German", () => {
     ["/account/wallets", "Noch keine Wallets."],
     ["/account/sign-in", "Noch nichts."],
     ["/account/sessions", "Wo Sie angemeldet sind"],
-    ["/account/log", "session.started"],
+    ["/account/log", "Anmeldelink ausgestellt"],
   ];
   /** What those show that show next to nothing before there is anything. */
   const filledViews = (linkId: string, endpointId: string): [string, string][] => [
@@ -126,6 +126,17 @@ describe("every view in German", () => {
     await tab.page.getByLabel("Adresse").fill("http://laden.test/");
     await tab.click("Endpunkt anlegen");
     await tab.see("Die URL muss eine öffentliche https-Adresse ohne Port sein.");
+    const errors = [
+      { code: "enum", message: "The value is not one of those allowed." },
+      { code: "OF_TOMORROW", message: "Told by the service." },
+    ];
+    await context.route("**/console/api/webhook-endpoints", (route) =>
+      route.request().method() === "POST"
+        ? route.fulfill({ status: 422, json: { errors } })
+        : route.continue(),
+    );
+    await tab.click("Endpunkt anlegen");
+    await tab.see("Das gehört nicht zu dem, was zur Wahl steht. Told by the service.");
     expect(faults).toEqual([]);
   });
 });

@@ -4,21 +4,35 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { devnet } from "@payment-links/contracts";
+import { knownLocalChains } from "../deploy/src/devnet/known-local-chains.ts";
 import { type Child, startChild, waitReady } from "./rig/child.ts";
 import { type Merchant, call, openMerchant } from "./rig/client.ts";
 import { findFreePorts } from "./rig/free-port.ts";
+import { type Receiver, isSignedWith, openReceiver } from "./rig/receiver.ts";
+import { registerEndpoint } from "./rig/register-endpoint.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { needingBtcd } from "@payment-links/settlement-listener/testing/needing-btcd";
+
+const bitcoin = await needingBtcd();
 
 const readyMsMax = 60_000;
 const settledMsMax = 30_000;
+/** An attempt that was under way at a crash is made again once its lease of 30 s is over. */
+const toldMsMax = 90_000;
+const overCrashMsMax = 400_000;
 
 let dataDir: string;
 let ports: { port: number; internalPort: number; devnetPort: number };
 let children: Child[];
 let baseUrl: string;
 let internalUrl: string;
+let receiver: Receiver;
+/** What a start is given beside what all of them are. */
+let moreEnv: Record<string, string>;
 
 beforeEach(async () => {
+  receiver = await openReceiver();
+  moreEnv = {};
   dataDir = await mkdtemp(join(tmpdir(), "payment-links-"));
   // If root starts it, Postgres runs as another user, who must be able to enter.
   await chmod(dataDir, 0o755);
@@ -31,6 +45,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await Promise.all(children.map((child) => child.end("SIGTERM")));
+  await receiver.close();
   await rm(dataDir, { recursive: true, force: true });
 });
 
@@ -42,7 +57,9 @@ const start = async (...args: string[]): Promise<Child> => {
     DEVNET_PORT: String(ports.devnetPort),
     // The test asks for a link's state more often than a person would.
     RATE_LIMIT_PER_IP: "10000:10000",
+    WEBHOOK_HOST_OVERRIDES: `receiver.test=http://127.0.0.1:${receiver.port}`,
     LOG_LEVEL: "warn",
+    ...moreEnv,
   };
   const child = startChild("deploy/src/main.ts", env, args);
   children.push(child);
@@ -62,18 +79,21 @@ const admin = async (...args: string[]) => {
   return { code: await child.end("SIGTERM"), output: child.output() };
 };
 
-/** An account whose links are paid on the development chain. */
+/** An account whose links are paid on the EVM development chain. */
 const openShop = async (): Promise<Merchant> => {
   const merchant = await openMerchant({ baseUrl, internalUrl }, "alice");
-  await addDevnetWallet(merchant);
+  await addWallet(merchant);
   return merchant;
 };
 
-const addDevnetWallet = async ({ cookie }: Merchant): Promise<void> => {
+const addWallet = async (
+  { cookie }: Merchant,
+  wallet = { walletAddress: shopAddress, tokenId: devnet.tokenId as string },
+): Promise<void> => {
   const added = await call(`${baseUrl}/console/api/wallets`, {
     method: "POST",
     headers: { cookie },
-    body: { walletAddress: shopAddress, tokenId: devnet.tokenId, isDefault: true },
+    body: { ...wallet, isDefault: true },
   });
   expect([added.status, added.body["isDefault"]]).toEqual([201, true]);
 };
@@ -116,10 +136,138 @@ const askNode = async (method: string, ...params: unknown[]) => {
   return answer.body["result"];
 };
 
+/** A wallet on a local chain, how its transactions look, and an amount with two parts of it. */
+type LocalWallet = {
+  tokenId: string;
+  walletAddress: string;
+  transaction: RegExp;
+  amounts: readonly [string, string, string];
+};
+
+const dollars = ["25", "10.000001", "14.999999"] as const;
+
+/** Of nobody's. */
+const evmWallet: LocalWallet = {
+  tokenId: devnet.tokenId,
+  walletAddress: shopAddress,
+  transaction: /^0x[0-9a-f]{64}$/,
+  amounts: dollars,
+};
+const otherWallets: LocalWallet[] = [
+  {
+    tokenId: "usdc-local-solana",
+    walletAddress: "5ZWj7a1f8tWkjBESHKgrLmXshuXxqeY9SYcfbshpAqPG",
+    transaction: /^[1-9A-HJ-NP-Za-km-z]{64,88}$/,
+    amounts: dollars,
+  },
+  {
+    tokenId: "usdc-local-tron",
+    walletAddress: "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t",
+    transaction: /^0x[0-9a-f]{64}$/,
+    amounts: dollars,
+  },
+];
+/** Of the words that BIP-84 has its examples of. */
+const bitcoinWallet: LocalWallet = {
+  tokenId: "btc-local-bitcoin",
+  walletAddress:
+    "vpub5Y6cjg78GGuNLsaPhmYsiw4gYX3HoQiRBiSwDaBXKUafCt9bNwWQiitDk5VZ5BVxYnQdwoTyXSs2JHRPAgjAvtbBrf8ZhDYe2jWAqvZVnsc",
+  transaction: /^[0-9a-f]{64}$/,
+  amounts: ["0.25", "0.1", "0.15"],
+};
+
+/** Its types as they came, each once, all signed. */
+const typesTold = (secret: string, linkId: string): string[] =>
+  receiver.received
+    .filter(({ body }) => body.data["paymentLinkId"] === linkId)
+    .map((one) => (isSignedWith(secret, one) ? one.body.type : "unsigned"))
+    .sort();
+
+/** Makes the start find none of the named package, as on a machine where it does not install. */
+const withoutPackage = (name: string): string =>
+  `--import=data:text/javascript,${encodeURIComponent(
+    `import { registerHooks } from "node:module";
+     registerHooks({ resolve: (specifier, context, next) => {
+       if (specifier === "${name}") throw new Error("${name} is not here\\nand more of it");
+       return next(specifier, context);
+     } });`,
+  )}`;
+
 /** ERC-20 `balanceOf(owner)`, in base units. */
 const balanceOf = async (owner: string): Promise<bigint> => {
   const data = `0x70a08231${owner.slice(2).padStart(64, "0")}`;
   return BigInt(String(await askNode("eth_call", { to: devnet.token, data }, "latest")));
+};
+
+/** The id of the token that a link is paid in. */
+const tokenOf = async (linkId: string): Promise<string> => {
+  const { user } = await retrieve(linkId);
+  return (user as { wallet: { token: { id: string } } }).wallet.token.id;
+};
+
+const openLinks = async (merchant: Merchant, wallets: readonly LocalWallet[]) => {
+  const links: (LocalWallet & { linkId: string })[] = [];
+  for (const wallet of wallets) {
+    const { tokenId, walletAddress, amounts } = wallet;
+    await addWallet(merchant, { tokenId, walletAddress });
+    // Another default wallet takes effect within a second (rule CALLER-3).
+    const linkId = await waitUntil("a link to this wallet", async () => {
+      const id = await createLink(merchant, { toAmount: amounts[0] });
+      return (await tokenOf(id)) === tokenId && id;
+    });
+    links.push({ ...wallet, linkId });
+  }
+  return links;
+};
+
+const payOverCrash = async (wallets: readonly LocalWallet[]): Promise<void> => {
+  const first = await start();
+  const merchant = await openMerchant({ baseUrl, internalUrl }, "alice");
+  const { secret } = await registerEndpoint({ baseUrl }, merchant, "https://receiver.test/hook");
+  const links = await openLinks(merchant, wallets);
+  for (const { linkId, transaction, amounts } of links) {
+    const [, amount] = amounts;
+    const part = await admin("devnet", "pay", "--link", linkId, "--amount", amount);
+    expect(JSON.parse(part.output)).toEqual({
+      transactionHash: expect.stringMatching(transaction),
+      amount,
+      paymentLinkId: linkId,
+    });
+    await waitReceived(linkId, amount);
+  }
+  await first.end("SIGKILL");
+  await start();
+  for (const { linkId, amounts } of links) {
+    const [whole, , rest] = amounts;
+    const paid = await admin("devnet", "pay", "--link", linkId);
+    expect(JSON.parse(paid.output)).toMatchObject({ amount: rest });
+    await waitReceived(linkId, whole);
+    expect(await retrieve(linkId)).toMatchObject({ status: "completed" });
+    const succeeded = "payment_link.transaction.succeeded";
+    await waitUntil("its webhooks", () => typesTold(secret, linkId).length >= 3, toldMsMax);
+    const types = ["payment_link.completed", succeeded, succeeded];
+    expect(typesTold(secret, linkId)).toEqual(types);
+  }
+};
+
+const payOnRenewed = async (wallets: readonly LocalWallet[]): Promise<void> => {
+  const first = await start();
+  const merchant = await openMerchant({ baseUrl, internalUrl }, "alice");
+  const links = await openLinks(merchant, wallets);
+  for (const { linkId, amounts } of links) {
+    const [, part] = amounts;
+    await admin("devnet", "pay", "--link", linkId, "--amount", part);
+    await waitReceived(linkId, part);
+  }
+  await first.end("SIGTERM");
+  for (const { stateFile } of Object.values(knownLocalChains)) {
+    await rm(join(dataDir, stateFile), { force: true });
+  }
+  await start();
+  for (const { linkId, amounts } of links) {
+    expect((await admin("devnet", "pay", "--link", linkId)).code).toBe(0);
+    await waitReceived(linkId, amounts[0]);
+  }
 };
 
 describe("the development chain of npm start", () => {
@@ -164,9 +312,59 @@ describe("the development chain of npm start", () => {
     expect(await checkout(linkId)).toMatchObject({ status: "completed", reason: "completed" });
 
     const again = await admin("devnet", "pay", "--link", linkId);
-    expect(again).toEqual({ code: 1, output: "the link takes no payment: completed\n" });
+    expect(again).toEqual({
+      code: 1,
+      output: "DEVNET_CANNOT_PAY: the link takes no payment: completed\n",
+    });
     expect(await balanceOf(shopAddress)).toBe(25_000_000n);
   }, 180_000);
+
+  // Guards the same walk on the other families, and that what each keeps fits what its watcher keeps.
+  test(
+    "a link on each other local chain is paid in parts, over a crash, and its owner is told",
+    () => payOverCrash(otherWallets),
+    overCrashMsMax,
+  );
+
+  // Guards what the README promises: a watcher that knows the old chain follows the new one.
+  test(
+    "chains whose files were deleted begin anew, and links on them are paid",
+    () => payOnRenewed([evmWallet, ...otherWallets]),
+    180_000,
+  );
+
+  test("a local chain whose programs are not there is told of in one line, and left out", async () => {
+    moreEnv = { NODE_OPTIONS: withoutPackage("litesvm") };
+    const child = await start();
+    expect(child.output()).toMatch(/^There is no Local Solana: litesvm is not here$/m);
+    expect(child.output()).not.toContain("and more of it");
+    expect(child.output()).toMatch(/^Local Tron \(chain local-tron\) at http:/m);
+    const { cookie } = await openMerchant({ baseUrl, internalUrl }, "alice");
+    const { body } = await call(`${baseUrl}/console/api/tokens`, { headers: { cookie } });
+    const ids = (body["data"] as { id: string }[]).map(({ id }) => id);
+    expect(ids).toEqual(expect.arrayContaining(["usdc-devnet", "usdc-local-tron"]));
+    expect(ids).not.toContain("usdc-local-solana");
+  }, 90_000);
+
+  test("DEVNET_CHAINS chooses; a link on one that is not opened any more stays readable", async () => {
+    moreEnv = { DEVNET_CHAINS: "local-tron" };
+    const first = await start();
+    expect(first.output()).toContain("Local Tron");
+    expect(first.output()).not.toMatch(/Local (devnet|Solana)/);
+    const merchant = await openMerchant({ baseUrl, internalUrl }, "alice");
+    for (const wallet of otherWallets.slice(1)) await addWallet(merchant, wallet);
+    const linkId = await createLink(merchant, { toAmount: "1" });
+    await first.end("SIGTERM");
+
+    moreEnv = { DEVNET_CHAINS: "local-evm" };
+    await start();
+    expect(await checkout(linkId)).toMatchObject({ status: "active", reason: "chain_not_watched" });
+    const elsewhere = await admin("devnet", "pay", "--link", linkId);
+    expect(elsewhere.output).toBe(
+      "DEVNET_CANNOT_PAY: the link is paid in USDC on Local Tron, which is none of the local chains " +
+        "that run here (31337); its owner needs a default wallet on one of these\n",
+    );
+  }, 120_000);
 
   test("what cannot be paid on it is told so: a link of another chain, none, an amount too fine", async () => {
     await start();
@@ -183,7 +381,9 @@ describe("the development chain of npm start", () => {
     const otherId = await createLink(other, { toAmount: "1" });
     const elsewhere = await admin("devnet", "pay", "--link", otherId);
     expect(elsewhere.code).toBe(1);
-    expect(elsewhere.output).toContain("is paid in USDC on Base, not on the local devnet");
+    expect(elsewhere.output).toContain(
+      "is paid in USDC on Base, which is none of the local chains",
+    );
   }, 90_000);
 
   test("given a taken port, it has another and says so; the operator's command finds it", async () => {
@@ -202,7 +402,7 @@ describe("the development chain of npm start", () => {
 
   test("--no-devnet leaves it out; links that were made on it stay readable", async () => {
     const first = await start("--no-devnet");
-    expect(first.output()).not.toContain("devnet");
+    expect(first.output()).not.toMatch(/devnet|local /i);
     const merchant = await openMerchant({ baseUrl, internalUrl }, "alice");
     const listTokens = async () => {
       const { body } = await call(`${baseUrl}/console/api/tokens`, {
@@ -214,12 +414,12 @@ describe("the development chain of npm start", () => {
     const told = await admin("devnet", "pay", "--link", "plink_x");
     expect([told.code, told.output]).toEqual([
       1,
-      "no local devnet runs there; npm start brings it up, without --no-devnet\n",
+      "no local chain runs there; npm start brings them up, without --no-devnet\n",
     ]);
     await first.end("SIGTERM");
 
     const second = await start();
-    await addDevnetWallet(merchant);
+    await addWallet(merchant);
     const linkId = await createLink(merchant, { toAmount: "1" });
     await second.end("SIGTERM");
 
@@ -230,4 +430,18 @@ describe("the development chain of npm start", () => {
       reason: "chain_not_watched",
     });
   }, 120_000);
+});
+
+bitcoin.describe("the local Bitcoin of npm start", () => {
+  test(
+    "a link is paid in parts, over a crash, and its owner is told",
+    () => payOverCrash([bitcoinWallet]),
+    overCrashMsMax,
+  );
+
+  test(
+    "begins anew where its file was deleted, and a link on it is paid",
+    () => payOnRenewed([bitcoinWallet]),
+    180_000,
+  );
 });

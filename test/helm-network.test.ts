@@ -71,14 +71,18 @@ withHelm.describe("the network policies", () => {
     lets = createPolicyVerdict(await renderChart("production"), home);
   });
 
-  test("between the services only two may ask auth-keys, and nobody calls a public port", () => {
+  test("between the services two ask auth-keys, one the listener, and nobody calls a public port", () => {
     const pairs = services.flatMap((from) => services.map((to) => [from, to] as const));
     const allowed = pairs.flatMap(([from, to]) =>
       [open, internal]
         .filter((port) => lets({ from: pod(from), to: pod(to), port }))
         .map((port) => `${from} → ${to}:${port}`),
     );
-    expect(allowed).toEqual(["links-api → auth-keys:8081", "webhook-dispatcher → auth-keys:8081"]);
+    expect(allowed).toEqual([
+      "links-api → auth-keys:8081",
+      "links-api → settlement-listener:8081",
+      "webhook-dispatcher → auth-keys:8081",
+    ]);
   });
 
   test("every service reaches what it keeps its state in, and names", () => {

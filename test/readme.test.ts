@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { projectRoot } from "./rig/child.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { bringBtcd } from "@payment-links/settlement-listener/testing/find-btcd";
 
 /** The fenced blocks of one section, in order, each with the language that it names. */
 const readBlocks = (readme: string, heading: string): { language: string; text: string }[] => {
@@ -16,6 +17,9 @@ const readBlocks = (readme: string, heading: string): { language: string; text: 
     text: block,
   }));
 };
+
+/** Where its node cannot be had, Bitcoin's block and what it prints are left out. */
+const hasBitcoin = typeof (await bringBtcd()) === "string";
 
 const linesOf = (text: string): string[] => text.trim().split("\n");
 
@@ -33,7 +37,9 @@ describe("README.md", () => {
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
   test("the first payment works word for word", async () => {
-    const blocks = readBlocks(readme, "A first payment");
+    const blocks = readBlocks(readme, "A first payment").filter(
+      ({ text }) => hasBitcoin || !/local.bitcoin/i.test(text),
+    );
     const [start, ...rest] = blocks.filter(({ language }) => language === "sh");
     const printed = blocks.filter(({ language }) => language === "");
     if (start === undefined || printed.length === 0) throw new Error("the section is not there");
@@ -59,13 +65,17 @@ describe("README.md", () => {
         cwd: folder,
         env,
         encoding: "utf8",
-        timeout: 60_000,
+        timeout: 120_000,
       });
       expect({ status: second.status, stderr: second.stderr }).toEqual({ status: 0, stderr: "" });
       // A page's address and a transaction are new each time; webhooks may come in either order.
       const lines = linesOf(second.stdout).filter((line) => !/^(http|\{)/.test(line));
       expect(lines.sort()).toEqual(printed.flatMap(({ text }) => linesOf(text)).sort());
-      expect(second.stdout).toMatch(/^\{"transactionHash":"0x\w{64}","amount":"25",.*\}$/m);
+      // One on each local chain.
+      const paid = second.stdout.matchAll(
+        /^\{"transactionHash":"\w{64,88}","amount":"[\d.]+",.*\}$/gm,
+      );
+      expect([...paid]).toHaveLength(hasBitcoin ? 4 : 3);
       for (const command of readme.matchAll(/`(npm run --silent admin -- republish [a-z-]+)`/g)) {
         const told = spawnSync("bash", ["-c", command[1] ?? ""], {
           cwd: folder,
@@ -83,7 +93,7 @@ describe("README.md", () => {
         await ended;
       }
     }
-  }, 180_000);
+  }, 240_000);
 });
 
 /** Links what is installed and copies what runs, so that nothing in the clone in use is touched. */

@@ -24,7 +24,7 @@ import { findServers, listWithPostgres, servers as allServers } from "./tiers.mj
 const buildMsMax = 300_000;
 const checkMsMax = 300_000;
 const aloneMsMax = 600_000;
-const jestMsMax = 1_500_000;
+const jestMsMax = 3_000_000;
 
 const main = async (args) => {
   await ensureInstalled();

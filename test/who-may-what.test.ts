@@ -60,6 +60,8 @@ const ownWallet = (owner: Merchant) => {
   return create(owner, "wallets", { ...wallet, walletAddress });
 };
 const ownEndpoint = (owner: Merchant) => create(owner, "webhook-endpoints", hook);
+/** Money comes by a chain alone: here there is none. */
+const noDeposit = async (): Promise<Parameters> => ({ id: "dep_00000000000000000000000000" });
 const ownLink = async (owner: Merchant) => ({
   handle: owner.handle,
   ...(await create(owner, "payment-links", { toAmount: "1" })),
@@ -179,6 +181,19 @@ const expectations: Record<string, Expected> = {
   "GET /console/api/audit-log": session,
   "GET /console/api/audit-log/export": session,
 
+  "GET /console/api/deposits": session,
+  "GET /console/api/deposits.csv": session,
+  "POST /console/api/deposits/:id/assign": {
+    ...session,
+    answers: "404 NOT_FOUND",
+    of: noDeposit,
+    body: { paymentLinkId: "plink_00000000000000000000000000" },
+  },
+  "POST /console/api/deposits/:id/dismiss": {
+    ...session,
+    answers: "404 NOT_FOUND",
+    of: noDeposit,
+  },
   "GET /console/api/overview": session,
   "GET /console/api/payment-links": session,
   "GET /console/api/payment-links.csv": session,
@@ -242,6 +257,14 @@ const expectations: Record<string, Expected> = {
     answers: "404 NOT_FOUND",
     of: () => ({ id: "tx_none" }),
   },
+  // The link is on an EVM chain; a link on Solana is what its own tests ask about.
+  "GET /checkout/solana/:id": { ...anyone, answers: "404 NOT_FOUND", of: ownLink },
+  "POST /checkout/solana/:id": {
+    ...anyone,
+    answers: "404 NOT_FOUND",
+    body: { account: "9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM" },
+    of: ownLink,
+  },
   "GET /checkout/images/:userId/:digest": {
     ...anyone,
     answers: "404 NOT_FOUND",
@@ -249,6 +272,9 @@ const expectations: Record<string, Expected> = {
   },
   "GET /checkout/assets/:name": { ...anyone, answers: "200", of: () => ({ name: "page.css" }) },
   "GET /checkout/qr/:id.svg": { ...anyone, answers: "200", of: ownLink },
+  // The link is on an EVM chain, where no payment request can say its reference.
+  "GET /checkout/qr/:id/payment.svg": { ...anyone, answers: "404 NOT_FOUND", of: ownLink },
+  "GET /checkout/qr/:id/request.svg": { ...anyone, answers: "404 NOT_FOUND", of: ownLink },
   "GET /checkout/logos/:chainId.svg": { ...anyone, answers: "200", of: () => ({ chainId: "1" }) },
 };
 

@@ -85,7 +85,7 @@ needing("prometheus").describe("a real Prometheus", () => {
     await waitUntil("four targets are up", async () => (await ask("up == 1")).length === 4, 30_000);
     await waitUntil("consumers are seen", async () => {
       const fetches = await ask("payment_links_bus_consumer_last_fetch_timestamp_seconds");
-      return fetches.length === 3;
+      return fetches.length === 4;
     });
     expect(await firing()).toEqual([]);
 

@@ -6,6 +6,7 @@ import { openWallet } from "../rig/wallet.ts";
 import { median } from "./load.ts";
 import type { Verdict } from "./rounds.ts";
 import type { Stage } from "./stage.ts";
+import { pageHeaders } from "./static-pages.ts";
 
 const cpuSlowdown = 4;
 const roundCount = 21;
@@ -16,7 +17,7 @@ const usableMsMax = 60_000;
  * How soon a payer can press the checkout's button, on a processor four times slower, compared with
  * the same words as a bare static page of the same process: milliseconds from the navigation of an empty tab to
  * the first frame that shows the button enabled, with nothing in the browser's cache. `styled` is the static
- * page with its stylesheet. Bounded by 1.5.
+ * page with its stylesheet. All are sent with the headers of the checkout. Bounded by 1.5.
  */
 export const benchCheckoutPage = async (stage: Stage): Promise<Verdict> => {
   const program = await bringChromium();
@@ -53,14 +54,20 @@ const makePages = async ({ ours: { baseUrl }, merchant }: Stage): Promise<string
     body: { toAmount: "25", description: "Order 7" },
   });
   const url = String(made.body["url"]);
-  const html = await (await request(url)).body.text();
+  const answer = await request(url);
+  const html = await answer.body.text();
+  const headers = Object.fromEntries(
+    pageHeaders.map((name) => [name, String(answer.headers[name])]),
+  );
   const styled = html
     .replaceAll(/<script[^>]*><\/script>/g, "")
     .replace(/(<button id="wallet"[^>]*) hidden/, "$1");
   const bare = styled.replaceAll(/<(link|img)[^>]*>/g, "");
   const statics = Object.entries({ styled, bare });
   for (const [name, body] of statics) {
-    await (await request(`${baseUrl}/static/${name}`, { method: "PUT", body })).body.dump();
+    await (
+      await request(`${baseUrl}/static/${name}`, { method: "PUT", headers, body })
+    ).body.dump();
   }
   return [url, ...statics.map(([name]) => `${baseUrl}/static/${name}`)];
 };

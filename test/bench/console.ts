@@ -93,7 +93,7 @@ const views: readonly View[] = [
     name: "audit log",
     path: () => "/account/log",
     full: "api_key.changed",
-    plain: "session.started",
+    plain: "Signed in",
   },
   {
     name: "audit log, 900 pages on",

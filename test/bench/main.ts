@@ -5,6 +5,7 @@ import { benchConsole } from "./console.ts";
 import { benchCreate } from "./create.ts";
 import { benchCsv } from "./csv.ts";
 import { benchDeepPages } from "./deep-pages.ts";
+import { benchDeposits } from "./deposits.ts";
 import { benchDispatchTls } from "./dispatch-tls.ts";
 import { benchDispatch } from "./dispatch.ts";
 import { benchHanging } from "./hanging.ts";
@@ -38,6 +39,7 @@ const benches = {
   hanging: benchHanging,
   backlog: benchBacklog,
   watch: benchWatch,
+  deposits: benchDeposits,
   streams: benchStreams,
   tracing: benchTracing,
   console: benchConsole,

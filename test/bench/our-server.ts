@@ -44,6 +44,7 @@ const openGround = async (name: string, databaseUrl: string): Promise<Ground> =>
     limits: { perKey: limit, perAddress: limit },
     trustedProxies: [],
     ask: () => Promise.reject(new Error("auth-keys asks itself")),
+    askSolana: () => Promise.reject(new Error("nobody follows a chain")),
     catalogue: openCatalogue(),
     clock: systemClock,
     log,

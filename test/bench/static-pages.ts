@@ -1,25 +1,39 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 
+/** How a browser treats a page: one with an opener policy gets a process of its own, which takes long. */
+export const pageHeaders = [
+  "content-type",
+  "content-security-policy",
+  "cross-origin-opener-policy",
+  "referrer-policy",
+  "x-content-type-options",
+  "cache-control",
+];
+
 /**
- * Puts static pages in front of a handler: what was put under `/static/` is answered from there. So a
- * page and the floor beside it come from the same server.
+ * Puts static pages in front of a handler: what was put under `/static/` is answered from there, with the
+ * same headers. So a page and the floor beside it come from the same server.
  */
 export const withStaticPages = (handler: RequestListener): RequestListener => {
-  const pages = new Map<string, Buffer>();
+  const pages = new Map<string, Page>();
   return (req, res) => {
     const { method, url = "" } = req;
     if (!url.startsWith("/static/")) return handler(req, res);
     if (method === "PUT") return keep(req, res, (page) => pages.set(url, page));
-    res.setHeader("Content-Type", "text/html; charset=utf-8");
-    res.end(pages.get(url));
+    const page = pages.get(url);
+    for (const [name, value] of page?.headers ?? []) res.setHeader(name, value);
+    res.end(page?.body);
   };
 };
 
-const keep = (req: IncomingMessage, res: ServerResponse, put: (page: Buffer) => void): void => {
+type Page = { headers: readonly (readonly [string, string])[]; body: Buffer };
+
+const keep = (req: IncomingMessage, res: ServerResponse, put: (page: Page) => void): void => {
+  const headers = pageHeaders.map((name) => [name, String(req.headers[name])] as const);
   const chunks: Buffer[] = [];
   req.on("data", (chunk: Buffer) => chunks.push(chunk));
   req.on("end", () => {
-    put(Buffer.concat(chunks));
+    put({ headers, body: Buffer.concat(chunks) });
     res.writeHead(204).end();
   });
 };

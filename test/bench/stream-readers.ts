@@ -14,14 +14,18 @@ type Reader = {
   dataAtMs: number;
   id: string;
   retryMs: number;
+  /** The wait that the stream which ended had asked for. */
+  askedMs: number;
   endedAtMs: number;
   /** How long it took from the end of a stream until the next one spoke. */
   awayMs: number;
+  /** How much of it was more than the wait that the ended stream had asked for. */
+  lateMs: number;
 };
 
 /**
- * Opens streams on the first of some ports. Their readers come again, after the time that they were
- * told, on the next port where that one takes nobody.
+ * Opens streams on the first of some ports. Their readers come again after the time that they were told.
+ * Where a port takes nobody they are on the next one at once, as a balancer would lead them.
  */
 export const openReaders = async (ports: readonly number[], paths: readonly string[]) => {
   let isClosing = false;
@@ -40,10 +44,22 @@ export const openReaders = async (ports: readonly number[], paths: readonly stri
       text = blocks.pop() ?? "";
       for (const block of blocks) take(reader, block);
     });
-    socket.on("error", () => (reader.portIndex += 1));
+    let isRefused = false;
+    socket.on("error", (error: NodeJS.ErrnoException) => {
+      isRefused = error.code === "ECONNREFUSED";
+    });
     socket.on("close", () => {
-      if (reader.endedAtMs === 0) reader.endedAtMs = performance.now();
-      if (!isClosing) setTimeout(() => open(reader), reader.retryMs);
+      if (isClosing) return;
+      if (isRefused) {
+        reader.portIndex += 1;
+        open(reader);
+        return;
+      }
+      if (reader.endedAtMs === 0) {
+        reader.endedAtMs = performance.now();
+        reader.askedMs = reader.retryMs;
+      }
+      setTimeout(() => open(reader), reader.retryMs);
     });
   };
 
@@ -55,8 +71,10 @@ export const openReaders = async (ports: readonly number[], paths: readonly stri
     dataAtMs: 0,
     id: "",
     retryMs: 1_000,
+    askedMs: 0,
     endedAtMs: 0,
     awayMs: 0,
+    lateMs: 0,
   }));
   for (let at = 0; at < readers.length; at += readersAtOnce) {
     const some = readers.slice(at, at + readersAtOnce);
@@ -65,7 +83,7 @@ export const openReaders = async (ports: readonly number[], paths: readonly stri
   }
   return {
     readers,
-    /** Waits until all have heard something; answers when the slowest and the middle one heard it. */
+    /** Waits until all have heard something; answers when each of them heard it. */
     untilAllHear: async (wanted: string): Promise<number[]> => {
       const startedAt = performance.now();
       let missing = readers;
@@ -76,8 +94,15 @@ export const openReaders = async (ports: readonly number[], paths: readonly stri
         await sleep(20);
         missing = missing.filter(({ data }) => !data.includes(wanted));
       }
-      return readers.map(({ dataAtMs }) => dataAtMs).toSorted((a, b) => a - b);
+      return readers.map(({ dataAtMs }) => dataAtMs);
     },
+    /** Waits until each stream has ended and its reader hears another. */
+    untilAllMoved: () =>
+      waitUntil(
+        () => `${readers.filter(({ awayMs }) => awayMs === 0).length} of them move`,
+        () => readers.every(({ awayMs, endedAtMs }) => awayMs > 0 && endedAtMs === 0),
+        waitMsMax,
+      ),
     close: () => {
       isClosing = true;
       for (const { socket } of readers) socket?.destroy();
@@ -91,6 +116,7 @@ const take = (reader: Reader, block: string): void => {
   reader.id = field("id") ?? reader.id;
   if (reader.endedAtMs > 0) {
     reader.awayMs = performance.now() - reader.endedAtMs;
+    reader.lateMs = reader.awayMs - reader.askedMs;
     reader.endedAtMs = 0;
   }
   const data = field("data");

@@ -1,14 +1,19 @@
 import { type ServerResponse, createServer } from "node:http";
 
 // The least that holds event streams open: a head, one event of the size that is asked for, and a
-// comment now and then.
+// comment now and then. It ends them as ours does: all within five seconds, each asked for 1 to 3 s.
 const { env } = process;
 const streams = new Set<ServerResponse>();
 const data = JSON.stringify("x".repeat(Number(env["STATE_BYTES"])));
 
 const server = createServer((_req, res) => {
-  res.writeHead(200, { "Content-Type": "text/event-stream", "Cache-Control": "no-store" });
-  res.write(`retry: 2000\nid: 1\nevent: state\ndata: ${data}\n\n`);
+  res.writeHead(200, {
+    "Content-Type": "text/event-stream",
+    "Cache-Control": "no-store",
+    Connection: "close",
+  });
+  const retryMs = Math.round(1_000 + Math.random() * 2_000);
+  res.write(`retry: ${retryMs}\nid: 1\nevent: state\ndata: ${data}\n\n`);
   streams.add(res);
   res.once("close", () => streams.delete(res));
 });
@@ -16,4 +21,11 @@ setInterval(() => {
   for (const res of streams) res.write(":\n\n");
 }, 15_000);
 server.listen(Number(env["PORT"]), "127.0.0.1", () => process.stdout.write("listening\n"));
-process.on("SIGTERM", () => process.exit(0));
+process.on("SIGTERM", () => {
+  server.close(() => process.exit(0));
+  const leaving = [...streams];
+  const atOnce = Math.ceil(leaving.length / 50);
+  setInterval(() => {
+    for (const res of leaving.splice(0, atOnce)) res.end();
+  }, 100);
+});

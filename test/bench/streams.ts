@@ -15,20 +15,21 @@ const streamCount = Number(process.env["STREAMS"] ?? 5_000);
 const warmUpCount = 200;
 /** So long nothing happens before memory is read. */
 const restMs = 20_000;
-/** So long readers have been on their way before the payments that they must not miss. */
-const moveMs = 700;
+/** In the middle of the move, links are paid: some readers have moved, some are away, some are told to go. */
+const moveMs = 2_500;
 
 /**
  * Event streams of as many links on one process: KiB of memory for each, against a bare server of the
  * same events in the same run; how soon all hear that all links were paid in part at one instant; and
  * a deploy: while a second process takes over from the first, all links are paid, and all must hear it.
+ * Two bare servers change over in the same way, so that what the readers themselves cost is seen.
  */
 export const benchStreams = async (): Promise<Verdict> => {
   const database = await openBenchDatabase([authKeysMigration, linksApiMigration]);
   const admin = new Client({ connectionString: database.adminUrl });
   await admin.connect();
-  const [port = 0, internalPort = 0, nextPort = 0, nextInternalPort = 0, floorPort = 0] =
-    await findFreePorts(5);
+  const [port = 0, internalPort = 0, nextPort = 0, nextInternalPort = 0, ...floorPorts] =
+    await findFreePorts(6);
   const startOurs = (own: number, internal: number) =>
     startChild("test/bench/our-server.ts", {
       AUTH_KEYS_URL: database.urlOf("auth_keys"),
@@ -56,19 +57,23 @@ export const benchStreams = async (): Promise<Verdict> => {
     const told = await timeHearing(ours, () => pay(admin, "active", 10), '"receivedAmount":"10"');
     say(`all heard of a part after ${told.allMs} ms`);
 
-    const ending = first.end("SIGTERM");
-    await sleep(moveMs);
-    const paid = await timeHearing(ours, () => pay(admin, "completed", 25.5), '"completed"');
-    const isInOrder = (await ending) === 0;
-    const away = readers.readers.map(({ awayMs }) => awayMs).toSorted((a, b) => a - b);
-    readers.close();
-    const floorChild = startChild("test/bench/streams-floor-server.ts", {
-      PORT: String(floorPort),
-      STATE_BYTES: String(stateBytes),
+    const move = await timeMove(first, readers, async () => {
+      await sleep(moveMs);
+      return timeHearing(ours, () => pay(admin, "completed", 25.5), '"completed"');
     });
-    children.push(floorChild);
-    await waitListening(floorChild);
-    const floor = await measureMemory(floorChild, [floorPort], paths);
+    readers.close();
+    const floorChildren = floorPorts.map((floorPort) =>
+      startChild("test/bench/streams-floor-server.ts", {
+        PORT: String(floorPort),
+        STATE_BYTES: String(stateBytes),
+      }),
+    );
+    children.push(...floorChildren);
+    await Promise.all(floorChildren.map(waitListening));
+    const [floorChild] = floorChildren;
+    if (floorChild === undefined) throw new Error("two were started");
+    const floor = await measureMemory(floorChild, floorPorts, paths);
+    const floorMove = await timeMove(floorChild, floor.readers);
     floor.readers.close();
     return {
       ours: round(ours.kibPerStream),
@@ -78,7 +83,11 @@ export const benchStreams = async (): Promise<Verdict> => {
       streams: streamCount,
       residentMib: { ours: ours.residentMib, floor: floor.residentMib },
       toldMs: told,
-      deploy: { toldMs: paid, awayMs: spread(away), isInOrder },
+      deploy: {
+        ...move,
+        floor: floorMove,
+        awayRatio: Number((move.awayMs.p99Ms / floorMove.awayMs.p99Ms).toFixed(2)),
+      },
     };
   } finally {
     await Promise.all(children.map((child) => child.end("SIGTERM")));
@@ -89,10 +98,11 @@ export const benchStreams = async (): Promise<Verdict> => {
 
 const round = (value: number): number => Number(value.toFixed(1));
 
-const spread = (sorted: readonly number[]) => ({
-  medianMs: Math.round(sorted[Math.floor(sorted.length / 2)] ?? 0),
-  allMs: Math.round(sorted.at(-1) ?? 0),
-});
+const spread = (values: readonly number[]) => {
+  const sorted = values.toSorted((a, b) => a - b);
+  const at = (share: number) => Math.round(sorted[Math.floor(sorted.length * share)] ?? 0);
+  return { medianMs: at(0.5), p99Ms: at(0.99), allMs: Math.round(sorted.at(-1) ?? 0) };
+};
 
 type Measured = Awaited<ReturnType<typeof measureMemory>>;
 
@@ -122,6 +132,30 @@ const timeHearing = async (
   const changedAt = performance.now();
   const heardAt = await readers.untilAllHear(wanted);
   return spread(heardAt.map((at) => at - changedAt));
+};
+
+/**
+ * Stops a process and waits until all its readers hear the other one. Late is who waited longer than
+ * the ended stream had asked for: that is what opening costs, and the readers' own processor time.
+ */
+const timeMove = async <Told>(
+  child: Child,
+  readers: Measured["readers"],
+  meanwhile?: () => Promise<Told>,
+) => {
+  const startedAt = performance.now();
+  const ending = child.end("SIGTERM").then((code) => ({ code, at: performance.now() }));
+  const toldMs = await meanwhile?.();
+  await readers.untilAllMoved();
+  const { code, at } = await ending;
+  const awayMs = spread(readers.readers.map((reader) => reader.awayMs));
+  return {
+    toldMs,
+    awayMs,
+    lateMs: spread(readers.readers.map(({ lateMs }) => lateMs)),
+    stopMs: Math.round(at - startedAt),
+    isInOrder: code === 0,
+  };
 };
 
 /** All links at one instant, as payments would leave them. */

@@ -136,7 +136,7 @@ const finalNumber = async (chain: Chain): Promise<number> =>
   Number((await chain.client.getBlock({ blockTag: "finalized" })).number);
 
 /** Events go nowhere: another bench measures what happens to them. */
-const openBus = (publish: Bus["publish"]): Bus => ({
+export const openBus = (publish: Bus["publish"]): Bus => ({
   sendTimeoutMs: 0,
   pollMs: 1_000,
   publish,
@@ -302,14 +302,15 @@ const addPaidLinks = `
 /**
  * A watch begins at the last final block that exists: each run begins with what that block holds.
  */
-const rememberBeginning = `
+export const rememberBeginning = `
   CREATE TABLE settlement_listener.begun_watchers AS TABLE settlement_listener.watchers;
   CREATE TABLE settlement_listener.begun_blocks AS
     SELECT chain_blocks.* FROM settlement_listener.chain_blocks, settlement_listener.watchers
     WHERE number = first_block
 `;
 
-const forgetChain = `
+/** Forgets all that was seen of a chain, but where its watch begins. */
+export const forgetChain = `
   TRUNCATE settlement_listener.watchers, settlement_listener.chain_blocks,
     settlement_listener.read_spans,
     settlement_listener.chain_transfers, settlement_listener.payments, settlement_listener.outbox;

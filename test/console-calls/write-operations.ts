@@ -1,4 +1,10 @@
-import { createCatalogue } from "@payment-links/contracts";
+import {
+  auditActions,
+  auditActorKinds,
+  createCatalogue,
+  refusalCodes,
+  validationMessages,
+} from "@payment-links/contracts";
 import { systemClock } from "@payment-links/runtime";
 // The document is no part of the service's face, and a running service would need a database.
 import { describeConsoleApi } from "../../services/links-api/src/http/describe-console-api.ts";
@@ -58,6 +64,7 @@ export const writeOperations = (): string => {
   return [
     "// Made by `npm run generate` from the console's OpenAPI document. Change nothing here.",
     ...shapes,
+    ...describeWords(),
     "/** What each operation takes and answers. */",
     "export type Operations = {",
     ...operations.map(({ operation }) => `  ${operation.operationId}: ${describe(operation)};`),
@@ -72,6 +79,15 @@ export const writeOperations = (): string => {
     "",
   ].join("\n");
 };
+
+/** The document leaves these open, for later ones; what there is today must have words in the console. */
+const describeWords = (): string[] =>
+  Object.entries({
+    RefusalCode: refusalCodes,
+    ValidationCode: Object.keys(validationMessages),
+    AuditAction: auditActions,
+    AuditActorKind: auditActorKinds,
+  }).map(([name, values]) => `export type ${name} = ${typeOf({ enum: [...values] })};`);
 
 /** The names of the shapes that a thing refers to, and that these refer to in turn. */
 const reach = (

@@ -6,8 +6,8 @@ import { findFreePorts } from "./free-port.ts";
 import type { System } from "./system.ts";
 
 /**
- * Starts the all-in-one, as `npm start` does, over a new data folder, without the development chain
- * unless told otherwise.
+ * Starts the all-in-one, as `npm start` does, over a new data folder, without development chains
+ * unless told otherwise, and then with the EVM one.
  */
 export const openAllInOneSystem = async (
   env: Record<string, string>,
@@ -20,7 +20,7 @@ export const openAllInOneSystem = async (
   const ports = { PORT: String(port), INTERNAL_PORT: String(internalPort) };
   const child: Child = startChild(
     "deploy/src/main.ts",
-    { DATA_DIR: dataDir, LOG_LEVEL: "warn", ...ports, ...env },
+    { DATA_DIR: dataDir, DEVNET_CHAINS: "local-evm", LOG_LEVEL: "warn", ...ports, ...env },
     withDevnet ? [] : ["--no-devnet"],
   );
   await waitReady(child, internalPort);

@@ -48,7 +48,10 @@ const deployDelegate = async (chain: Chain): Promise<string> => {
  * Links over a real chain that makes a block for each transaction, a watcher of it, and a browser whose
  * payers have wallets over the chain's node.
  */
-export const openCheckout = async (program: string) => {
+export const openCheckout = async (
+  program: string,
+  { readsTransfers = false }: { readsTransfers?: boolean } = {},
+) => {
   const chain = await openChain();
   const { chains, tokens } = chain.catalogueData;
   const resetting = tokens.map((token) =>
@@ -58,7 +61,7 @@ export const openCheckout = async (program: string) => {
     chains: chains.map((one) => ({ ...one, publicRpcUrl, explorer })),
     tokens: resetting,
   };
-  const system = await openPaymentSystem({ chain: { ...chain, catalogueData } });
+  const system = await openPaymentSystem({ chain: { ...chain, catalogueData }, readsTransfers });
   await system.startWatcher();
   await chain.ask("evm_setAutomine", [true]);
   const delegate = await deployDelegate(chain);
@@ -112,7 +115,16 @@ export type Payer = Awaited<ReturnType<Checkout["openPayer"]>>;
 
 /** The payments that a wallet was asked to send; allowances are none. */
 export const paymentsOf = (wallet: TestWallet) =>
-  wallet.sent().filter(({ to }) => to.toLowerCase() === devnet.erc20FeeProxy.toLowerCase());
+  wallet
+    .sent()
+    .filter(
+      ({ data, to }) =>
+        to.toLowerCase() === devnet.erc20FeeProxy.toLowerCase() ||
+        data.startsWith(transferSelector),
+    );
+
+/** Of ERC-20's `transfer(address,uint256)`. */
+const transferSelector = "0xa9059cbb";
 
 /** How often a payer's wallet was asked for a payment, by itself or in a batch. */
 export const countAsked = ({ wallet }: Pick<Payer, "wallet">): number =>

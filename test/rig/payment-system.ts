@@ -6,6 +6,7 @@ import { Client } from "pg";
 import { type Bus, createLocalBus } from "@payment-links/bus";
 import {
   type Account,
+  type ChainType,
   type IntrospectionAnswer,
   createCatalogue,
   hashSecret,
@@ -38,16 +39,33 @@ type WatchSettings = {
   pollMs?: number;
 };
 
+/** What a chain of any family has, to be watched and paid on. */
+export type PaidChain = Pick<Chain, "chainId" | "url" | "catalogueData" | "headNumber" | "mine"> & {
+  pay: (order: {
+    reference: string;
+    to: string;
+    amount: bigint;
+    payer?: 0 | 1 | 2;
+  }) => Promise<string>;
+  /** An address that nobody else has, and the id of the token in which it is paid if not said. */
+  openWallet?: () => string;
+  tokenId?: string;
+};
+
 type SystemOptions = {
-  chain: Chain;
+  chain: PaidChain;
   settings?: WatchSettings;
+  /** How many blocks behind the head is what is `finalized`. */
+  finalizedLag?: number | undefined;
   /** Chains that are watched as well, with the same settings. */
-  others?: readonly Chain[];
+  others?: readonly PaidChain[];
   /**
    * What stands between the watcher and the chain's node, the primary first; if not given, the node
    * itself.
    */
   rpcUrls?: readonly string[];
+  /** Whether transfers straight to owners are read, and may name links by a suffix; not if not given. */
+  readsTransfers?: boolean;
 };
 
 export type LinkOrder = {
@@ -91,8 +109,10 @@ type Progress = {
 export const openPaymentSystem = async ({
   chain,
   settings = {},
+  finalizedLag,
   others = [],
   rpcUrls = [chain.url],
+  readsTransfers = false,
 }: SystemOptions) => {
   const chains = [chain, ...others];
   const watch = { finality: { blocks: 2 }, headLagBlocks: 0, pollMs, ...settings };
@@ -100,7 +120,12 @@ export const openPaymentSystem = async ({
     chains: chains.flatMap(({ catalogueData }) => catalogueData.chains),
     tokens: chains.flatMap(({ catalogueData }) => catalogueData.tokens),
   };
+  const chainType = chain.catalogueData.chains[0]?.chainType ?? "EVM";
+  const { openWallet = openEvmWallet } = chain;
   const directory = await mkdtemp(join(tmpdir(), "watched-chain-"));
+  const transferChains = {
+    TRANSFER_CHAINS: readsTransfers ? chains.map(({ chainId }) => chainId).join(",") : "",
+  };
   const chainsFile = join(directory, "chains.json");
   const catalogueFile = join(directory, "catalogue.json");
   await writeFile(
@@ -110,6 +135,7 @@ export const openPaymentSystem = async ({
   await writeFile(catalogueFile, JSON.stringify(catalogue));
   /** The settings by which a listener knows which chains to watch, and how. */
   const envOf = (urls: readonly string[]) => ({
+    ...transferChains,
     EVM_CHAINS_FILE: chainsFile,
     EVM_RPC_URLS: [
       ...urls.map((url) => `${chain.chainId}=${url}`),
@@ -142,6 +168,7 @@ export const openPaymentSystem = async ({
     change,
   });
   const linksConfig = readConfig(linksApiConfig, {
+    ...transferChains,
     SETTLEMENT_CHAINS: chains.map(({ chainId }) => chainId).join(","),
   });
   const linksApi = createLinksApi(links.ground, linksConfig);
@@ -229,8 +256,8 @@ export const openPaymentSystem = async ({
       return watcher;
     },
     /** Creates a link as its owner would in the console: what a payer needs to pay it. */
-    createLink: async ({ tokenId = "usdc", owner, ...order }: LinkOrder) => {
-      const account = { ...readyAccount(tokenId), ...owner };
+    createLink: async ({ tokenId = chain.tokenId ?? "usdc", owner, ...order }: LinkOrder) => {
+      const account = { ...readyAccount({ tokenId, chainType, openWallet }), ...owner };
       const cookie = signIn(account);
       const { id } = await call("/console/api/payment-links", cookie, order);
       cookies.set(String(id), cookie);
@@ -246,6 +273,35 @@ export const openPaymentSystem = async ({
         pageUrl: `${served.publicUrl}/@${account.handle}/pay/${String(id)}`,
       };
     },
+    /** Waits until the watcher knows that somebody is paid at an address. */
+    hearsOf: (address: string): Promise<unknown> =>
+      waitUntil("the watcher knows the owner's address", async () => {
+        const { rowCount } = await settlementsDatabase.query(
+          "SELECT FROM settlement_listener.owner_addresses WHERE address = $1",
+          [address],
+        );
+        return rowCount === 1;
+      }),
+    /** How many unmatched deposits there are at an address. */
+    countDeposits: async (address: string): Promise<number> => {
+      const { rows } = await linksDatabase.query<{ count: number }>(
+        "SELECT count(*)::int AS count FROM links_api.deposits WHERE destination_address = $1",
+        [address],
+      );
+      return rows[0]?.count ?? 0;
+    },
+    /**
+     * Waits until the listener has heard of a link. On Solana an owner is asked about from then on, an
+     * hour back, with the next block; a chain that is mined by hand may have none.
+     */
+    heard: (id: string): Promise<unknown> =>
+      waitUntil(`link ${id} is heard of`, async () => {
+        const { rowCount } = await settlementsDatabase.query(
+          "SELECT 1 FROM settlement_listener.links WHERE id = $1",
+          [id],
+        );
+        return rowCount === 1;
+      }),
     show: async (id: string): Promise<ShownLink> => {
       const { status, receivedAmount, payments } = (await call(
         `/console/api/payment-links/${id}`,
@@ -288,12 +344,13 @@ export const openPaymentSystem = async ({
      */
     settleAll: async (): Promise<void> => {
       const last = await system.createLink({ toAmount: "1" });
+      await system.heard(last.id);
       await chain.pay({ ...last, amount: 1_000_000n, payer: 2 });
-      await chain.mine(1 + finalityBlocks(watch.finality));
+      await chain.mine(1 + (finalizedLag ?? finalityBlocks(watch.finality)));
       await system.showWhen(last.id, ({ status }) => status === "completed");
     },
     /** How far a chain has been watched, by what the leader has committed. */
-    progress: async ({ chainId }: Chain = chain): Promise<Progress> => {
+    progress: async ({ chainId }: Pick<Chain, "chainId"> = chain): Promise<Progress> => {
       const { rows } = await settlementsDatabase.query<Progress>(
         `SELECT scanned_to::int AS "scannedTo", finalized_to::int AS "finalizedTo",
                 audited_to::int AS "auditedTo",
@@ -341,21 +398,31 @@ export type PaymentSystem = Awaited<ReturnType<typeof openPaymentSystem>>;
 const finalityBlocks = (finality: WatchSettings["finality"]): number =>
   typeof finality === "object" ? finality.blocks : 70;
 
-let addresses = 0;
+let owners = 0;
 
-/** A new owner, paid at an address that nobody else has. */
-const readyAccount = (tokenId: string): Account => {
-  addresses += 1;
+/** An address that nobody else has. Digits only: upper and lower case look the same. */
+const openEvmWallet = (): string => `0x${"1".repeat(30)}${String(owners).padStart(10, "0")}`;
+
+/** A new owner with a wallet of their own. */
+const readyAccount = ({
+  tokenId,
+  chainType,
+  openWallet,
+}: {
+  tokenId: string;
+  chainType: ChainType;
+  openWallet: () => string;
+}): Account => {
+  owners += 1;
   return sampleAccount({
-    handle: `owner${addresses}`,
+    handle: `owner${owners}`,
     username: "Owner",
     wallets: [
       {
         id: newId("wallet"),
-        // Digits only: upper and lower case look the same.
-        walletAddress: `0x${"1".repeat(30)}${String(addresses).padStart(10, "0")}`,
+        walletAddress: openWallet(),
         tokenId,
-        chainType: "EVM",
+        chainType,
         isDefault: true,
         isChainDefault: true,
         provider: null,

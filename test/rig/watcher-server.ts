@@ -35,6 +35,7 @@ const ground = {
   limits: { perKey: plenty, perAddress: plenty },
   trustedProxies: [],
   ask: away,
+  askSolana: away,
   catalogue: openCatalogue(process.env["CATALOGUE_FILE"]),
   baseUrl: "http://127.0.0.1",
   checkoutUrl: "http://127.0.0.1",

@@ -13,7 +13,10 @@ export type Room = {
 /** The packages, from the ground up: each names only some of those above it in this list. */
 export const packages: Record<string, Room> = {
   console: {},
-  contracts: { libraries: "node:crypto node:fs node:zlib zod decimal.js typeid-js @noble/hashes" },
+  contracts: {
+    libraries:
+      "node:crypto node:fs node:zlib zod decimal.js typeid-js @noble/hashes @scure/base @scure/bip32 @scure/btc-signer",
+  },
   runtime: {},
   postgres: { packages: "contracts runtime" },
   "rate-limit": { packages: "runtime" },
@@ -27,7 +30,7 @@ export const packages: Record<string, Room> = {
 export const serviceRooms: Record<string, Room> = {
   domain: {
     packages: "contracts",
-    libraries: "node:crypto zod viem @noble/hashes @scure/base @simplewebauthn/server",
+    libraries: "node:crypto zod viem @noble/hashes @simplewebauthn/server",
   },
   guard: { packages: "runtime" },
   store: { packages: "contracts postgres bus", rooms: "domain" },
@@ -37,13 +40,18 @@ export const serviceRooms: Record<string, Room> = {
   sightings: { packages: "contracts postgres bus", rooms: "domain store" },
   delivery: { packages: "runtime postgres bus", rooms: "domain guard store" },
   images: { packages: "runtime", rooms: "domain guard delivery" },
-  evm: {
-    packages: "contracts runtime postgres process",
-    rooms: "domain store config sightings",
+  watch: {
+    packages: "contracts runtime postgres",
+    rooms: "domain store sightings",
+  },
+  rpc: { packages: "contracts runtime", rooms: "domain watch" },
+  families: {
+    packages: "contracts runtime process",
+    rooms: "domain config watch rpc",
   },
   deps: {
     packages: "contracts identity http process",
-    rooms: "domain guard store metrics issuer delivery images evm",
+    rooms: "domain guard store metrics issuer delivery images watch",
   },
   introspect: { packages: "identity bus", rooms: "domain store deps" },
   jobs: { packages: "runtime process", rooms: "domain store deps" },
@@ -61,7 +69,7 @@ export const serviceRooms: Record<string, Room> = {
   service: {
     packages: "identity bus http process",
     rooms:
-      "domain guard store config metrics issuer sightings delivery images evm deps introspect jobs events routes create-deps",
+      "domain guard store config metrics issuer sightings delivery images families deps introspect jobs events routes create-deps",
   },
   prepare: { packages: "process", rooms: "service" },
   main: { packages: "process", rooms: "service" },

@@ -1,7 +1,15 @@
-import { createHash } from "node:crypto";
 import { keccak256Hex } from "@payment-links/contracts";
-import type { Payment } from "./model.ts";
+import type { Money } from "./money.ts";
+import type { ChainKind } from "./chain-kinds.ts";
 import type { World } from "./world.ts";
+
+/** A token program's transfer on Solana: accounts by their owners. */
+export type SolanaTransfer = {
+  mint: string;
+  to: string;
+  units: number;
+  reference: string | undefined;
+};
 
 export type ChainLog = { address: string; topics: readonly string[]; data: string };
 
@@ -12,23 +20,21 @@ export type Transaction = {
   nonce: number;
   isSuccessful: boolean;
   logs: readonly ChainLog[];
-  /** The payment that it makes; undefined for one that only looks like it. */
-  payment: Payment | undefined;
+  /** On Solana, in place of logs. */
+  transfers: readonly SolanaTransfer[];
+  /** What it pays; nothing for one that only looks like it. */
+  money: readonly Money[];
 };
 
 export type Block = {
   number: number;
+  /** What its chain calls its place: on Solana some slots have no block. */
+  slot: number;
   hash: string;
   parent: Block | undefined;
   timestampSeconds: number;
   transactions: readonly Transaction[];
 };
-
-/** The chain on which payers pay in an episode. */
-export const chainId = "8453";
-const erc20Proxy = "0x1892196e80c4c17ea5100da765ab48c1fe2fb814";
-export const usdc = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913";
-export const eurc = "0x60a3e35cc302bfa44cb288bc5a4f316fdb1adb42";
 
 export const safeDepth = 3;
 export const finalDepth = 6;
@@ -45,49 +51,63 @@ const word = (hex: string): string => hex.replace(/^0x/, "").toLowerCase().padSt
 const number = (value: number): string => word(value.toString(16));
 const zero = word("0x0");
 
-const hashOf = (text: string): string => `0x${createHash("sha256").update(text).digest("hex")}`;
-
 /** What the token says where it moves base units. */
-export const transferLog = (transfer: { token: string; to: string; units: number }): ChainLog => ({
+export const transferLog = (transfer: {
+  token: string;
+  from: string;
+  to: string;
+  units: number;
+}): ChainLog => ({
   address: transfer.token,
-  topics: [transferTopic, `0x${word("0x6666")}`, `0x${word(transfer.to)}`],
+  topics: [transferTopic, `0x${word(transfer.from)}`, `0x${word(transfer.to)}`],
   data: `0x${number(transfer.units)}`,
 });
 
 /** What the fee proxy says of a payment: a pointer, and no proof. */
 export const proxyLog = (said: {
+  proxy: string;
   token: string;
   to: string;
   units: number;
   reference: string;
 }): ChainLog => ({
-  address: erc20Proxy,
+  address: said.proxy,
   topics: [proxyTopic, keccak256Hex(said.reference)],
   data: `0x${word(said.token)}${word(said.to)}${number(said.units)}${zero}${zero}`,
 });
 
-/** Three bits of 2048 for each of what the watcher looks for; the reference is drawn, and left out. */
+const bitsKnown = new Map<string, readonly number[]>();
+
+/** Three bits of 2048. */
+const bitsOf = (item: string): readonly number[] => {
+  const known = bitsKnown.get(item);
+  if (known !== undefined) return known;
+  const hash = Buffer.from(keccak256Hex(item).slice(2), "hex");
+  const bits = [0, 2, 4].map((at) => hash.readUInt16BE(at) % 2048);
+  bitsKnown.set(item, bits);
+  return bits;
+};
+
 const bloomOf = (items: readonly string[]): string => {
   const bits = new Uint8Array(256);
-  for (const item of items) {
-    const hash = Buffer.from(keccak256Hex(item).slice(2), "hex");
-    for (const at of [0, 2, 4]) {
-      const bit = hash.readUInt16BE(at) % 2048;
-      const byte = 255 - Math.floor(bit / 8);
-      bits[byte] = (bits[byte] ?? 0) | (1 << (bit % 8));
-    }
+  for (const bit of items.flatMap(bitsOf)) {
+    const byte = 255 - Math.floor(bit / 8);
+    bits[byte] = (bits[byte] ?? 0) | (1 << (bit % 8));
   }
   return `0x${Buffer.from(bits).toString("hex")}`;
 };
 
-const emptyBloom = bloomOf([]);
-const proxyBloom = bloomOf([erc20Proxy, proxyTopic]);
-
-/** A block's bloom, as far as the watcher looks at it. */
-export const bloomOfBlock = ({ transactions }: Block): string =>
-  transactions.some(({ logs }) => logs.some(({ address }) => address === erc20Proxy))
-    ? proxyBloom
-    : emptyBloom;
+/** A block's bloom. References are drawn elsewhere than from the seed, and left out. */
+export const bloomOfBlock = ({ transactions }: Pick<Block, "transactions">): string =>
+  bloomOf(
+    transactions
+      .filter(({ isSuccessful }) => isSuccessful)
+      .flatMap(({ logs }) => logs)
+      .flatMap(({ address, topics }) => [
+        address,
+        ...(topics[0] === proxyTopic ? topics.slice(0, 1) : topics),
+      ]),
+  );
 
 /** The blocks of a chain from a tip down to its first. */
 export const lineage = (tip: Block): readonly Block[] => {
@@ -97,7 +117,7 @@ export const lineage = (tip: Block): readonly Block[] => {
 };
 
 /** A chain as it truly is: what is pending, what is mined, and what forks take away and bring back. */
-export const createChain = (world: World) => {
+export const createChain = (world: World, kind: ChainKind) => {
   const { random } = world;
   const pending: Transaction[] = [];
   /** The block up to which what is mined counts for good. */
@@ -106,12 +126,16 @@ export const createChain = (world: World) => {
   let drawn = 0;
   let timeSeconds = 0;
 
+  const drawSkipped = (): number =>
+    kind.chainType === "SVM" && random.chance(0.2) ? 1 + random.below(2) : 0;
+
   const seal = (parent: Block | undefined, transactions: readonly Transaction[]): Block => {
     drawn += 1;
     timeSeconds = Math.max(timeSeconds, Math.floor(world.nowMs() / 1000));
     return {
       number: parent === undefined ? 0 : parent.number + 1,
-      hash: hashOf(`block ${drawn}`),
+      slot: parent === undefined ? 0 : parent.slot + 1 + drawSkipped(),
+      hash: kind.nameBlock(`block ${drawn}`),
       parent,
       timestampSeconds: timeSeconds,
       transactions,
@@ -132,10 +156,9 @@ export const createChain = (world: World) => {
     const line = tip.number - safeDepth;
     for (const { number: height, timestampSeconds, transactions } of lineage(tip)) {
       if (height <= settledTo || height > line) continue;
-      for (const { payment, isSuccessful } of transactions) {
-        if (payment === undefined || !isSuccessful) continue;
-        payment.isEndTold = true;
-        payment.occurredAt = new Date(timestampSeconds * 1000);
+      for (const one of transactions.flatMap(({ money }) => money)) {
+        one.isEndTold = true;
+        one.occurredAt = new Date(timestampSeconds * 1000);
       }
     }
     settledTo = Math.max(settledTo, line);
@@ -166,15 +189,18 @@ export const createChain = (world: World) => {
         .every(({ transactions }) => transactions.length === 0),
     send: (
       from: string,
-      sent: Pick<Transaction, "isSuccessful" | "logs"> & { payment?: Payment },
+      sent: Pick<Transaction, "isSuccessful"> &
+        Partial<Pick<Transaction, "logs" | "transfers" | "money">>,
     ): Transaction => {
       drawn += 1;
       const nonce = nonces.get(from) ?? 0;
       nonces.set(from, nonce + 1);
       const transaction = {
-        payment: undefined,
+        logs: [],
+        transfers: [],
+        money: [],
         ...sent,
-        hash: hashOf(`transaction ${drawn}`),
+        hash: kind.nameTransaction(`transaction ${drawn}`),
         from,
         nonce,
       };
@@ -182,16 +208,19 @@ export const createChain = (world: World) => {
       return transaction;
     },
     /** A transaction that no block holds, and no block will. */
-    forge: (made: Pick<Transaction, "isSuccessful" | "logs">): Transaction => {
+    forge: (
+      from: string,
+      made: Pick<Transaction, "isSuccessful"> & Partial<Pick<Transaction, "logs" | "transfers">>,
+    ): Transaction => {
       drawn += 1;
-      const hash = hashOf(`transaction ${drawn}`);
-      return { ...made, hash, from: `0x${"f".repeat(40)}`, nonce: drawn, payment: undefined };
+      const hash = kind.nameTransaction(`transaction ${drawn}`);
+      return { logs: [], transfers: [], ...made, hash, from, nonce: drawn, money: [] };
     },
     /**
      * Other blocks take the place of the newest; what they held is pending again, or replaced. A deep
      * fork takes away what was final.
      */
-    fork: ({ isDeep }: { isDeep: boolean }): { depth: number; sharedBlock: number } => {
+    fork: ({ isDeep }: { isDeep: boolean }): { depth: number; shared: Block } => {
       const depth = isDeep ? finalDepth + 1 + random.below(3) : 1 + random.below(forkBlocksMax);
       const ancestor = ofDepth(depth);
       const lost = lineage(tip)
@@ -200,23 +229,24 @@ export const createChain = (world: World) => {
       for (const transaction of lost) {
         if (random.chance(0.25)) {
           // Its payer has spent the nonce on something else.
-          const { payment } = transaction;
-          if (payment?.isEndTold === true) payment.isDoubtful = true;
-          else if (payment !== undefined) payment.end = "failed";
+          for (const one of transaction.money) {
+            if (one.isEndTold) one.isDoubtful = true;
+            else one.end = "failed";
+          }
           drawn += 1;
-          const hash = hashOf(`transaction ${drawn}`);
-          const other = { ...transaction, hash, logs: [], payment: undefined };
+          const hash = kind.nameTransaction(`transaction ${drawn}`);
+          const other = { ...transaction, hash, logs: [], transfers: [], money: [] };
           pending.push(other);
         } else {
           pending.push(transaction);
-          if (transaction.payment?.isEndTold === true) transaction.payment.isMoved = true;
+          for (const one of transaction.money) if (one.isEndTold) one.isMoved = true;
         }
       }
       pending.sort((a, b) => (a.from === b.from ? a.nonce - b.nonce : 0));
       tip = ancestor;
       settledTo = Math.min(settledTo, ancestor.number);
       for (let mined = 0; mined <= depth; mined += 1) mine();
-      return { depth, sharedBlock: ancestor.number };
+      return { depth, shared: ancestor };
     },
   };
 };

@@ -2,14 +2,17 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Client } from "pg";
-import { openCatalogue } from "@payment-links/contracts";
+import { depositDecisions, openCatalogue } from "@payment-links/contracts";
 import type { TestDatabase } from "@payment-links/postgres/testing";
-import { chainId, createChain } from "./chain.ts";
+import { createChain, finalDepth } from "./chain.ts";
+import { type ChainKind, base, solana, tron } from "./chain-kinds.ts";
 import { type Dump, dumpSchema } from "./dumps.ts";
 import { Finding, hold } from "./finding.ts";
 import { type Received, type Sent, injectRequest } from "./inject-request.ts";
+import type { ShownDeposit } from "./deposit-model.ts";
 import { type ShownLink, type ShownOverview, type ShownPayment, createModel } from "./model.ts";
-import { type Manner, type Provider, answerAsNode } from "./node.ts";
+import { answerAsNode } from "./node.ts";
+import type { Manner, Provider } from "./node-view.ts";
 import { postgresSeam } from "./postgres-seam.ts";
 import { createRandom } from "./random.ts";
 import {
@@ -32,6 +35,9 @@ const calmStepsMax = 20_000;
 const providerCounts = [1, 2, 2, 3];
 /** Longer than any pause of the watcher's. */
 const restMs = 60_000;
+const dayMs = 24 * 60 * 60 * 1000;
+/** So many blocks after its own, nothing is left on Solana of what was taken away. */
+const livesForBlocks = 152;
 const mannerMsMax = 40_000;
 /** So many that a watcher reads them in wide ranges, without their headers. */
 const burstBlocks = 120;
@@ -39,6 +45,7 @@ const errandWaitMsMax = 1_500;
 /** The watch begins at the last final block at the start: a fork below that cannot be healed. */
 const forkedFromMin = 20;
 const paymentsOfOrderMax = 4;
+const depositsMax = 12;
 const replicasOf: Readonly<Record<ServiceName, number>> = {
   "links-api": 2,
   "settlement-listener": 2,
@@ -48,7 +55,6 @@ const replicasOf: Readonly<Record<ServiceName, number>> = {
 const sealingKey = `test=${Buffer.alloc(32, 7).toString("base64")}`;
 
 const env = {
-  "links-api": { SETTLEMENT_CHAINS: chainId },
   "webhook-dispatcher": {
     WEBHOOK_SECRET_KEYS: sealingKey,
     WEBHOOK_HOST_OVERRIDES: hostsOfReceivers.map((host) => `${host}=http://127.0.0.1:9`).join(","),
@@ -57,17 +63,53 @@ const env = {
   },
 };
 
+const policies = [
+  { finality: "safe" },
+  { finality: "finalized" },
+  { finality: { blocks: 3 } },
+] as const;
+
+/** Whether deposits are looked for, and what is the least that shows. */
+const depositWays = [
+  { set: {}, unitsMin: undefined },
+  { set: { findsDeposits: true }, unitsMin: 10_000 },
+  {
+    set: {
+      findsDeposits: true,
+      depositMinimums: Object.fromEntries(base.tokens.map(({ address }) => [address, "1"])),
+    },
+    unitsMin: 1_000_000,
+  },
+] as const;
+const noDeposits = depositWays.slice(0, 1);
+
+/** A way in which an operator has a chain watched. */
+type Way = { kind: ChainKind; file: string; depositUnitsMin: number | undefined };
+
 /** How a chain is watched, in each of the ways that an operator may choose. */
-const chainFiles = (
-  [{ finality: "safe" }, { finality: "finalized" }, { finality: { blocks: 3 } }] as const
-).flatMap((policy) =>
-  [3, 50].map((rangeBlocksMax) => {
-    const settings = { ...policy, rangeBlocksMax, headLagBlocks: 0, pollMs: 1_000 };
-    const file = join(mkdtempSync(join(tmpdir(), "simulation-")), "chains.json");
-    writeFileSync(file, JSON.stringify({ [chainId]: settings }));
-    return file;
-  }),
-);
+const waysOf = (
+  kind: ChainKind,
+  ways: readonly (typeof depositWays)[number][],
+  tags: readonly (typeof policies)[number][],
+): readonly Way[] =>
+  tags.flatMap((policy) =>
+    kind.rangesBlocksMax.flatMap((rangeBlocksMax) =>
+      ways.map(({ set, unitsMin }): Way => {
+        const common = { rangeBlocksMax, headLagBlocks: 0, pollMs: 1_000, ...kind.settings };
+        const settings = { ...policy, ...set, ...common };
+        const file = join(mkdtempSync(join(tmpdir(), "simulation-")), "chains.json");
+        writeFileSync(file, JSON.stringify({ [kind.chainId]: settings }));
+        return { kind, file, depositUnitsMin: unitsMin };
+      }),
+    ),
+  );
+
+/** Tron has no `safe`, Solana counts slots and not blocks, and no deposits are looked for on either. */
+const waysByKind = [
+  waysOf(base, [...depositWays, ...depositWays.slice(1)], policies),
+  waysOf(tron, noDeposits, policies.slice(1)),
+  waysOf(solana, noDeposits, policies.slice(1, 2)),
+];
 
 const troubles = ["lags", "stands still", "is silent", "refuses"] as const;
 const lies = ["omits logs", "omits receipts", "renames blocks", "invents"] as const;
@@ -123,8 +165,12 @@ export const playEpisode = async (
   const world = createWorld(createRandom(seed), start, heard);
   const { random } = world;
   const model = createModel();
-  const chain = createChain(world);
-  const shop = openShop(world, model, chain);
+  const way = random.pick(random.pick([waysByKind[0], ...waysByKind]) ?? []);
+  const { kind } = way;
+  const { chainId } = kind;
+  world.count(`episodes on ${kind.chainType}`);
+  const chain = createChain(world, kind);
+  const shop = openShop(world, model, chain, way);
   const providers = Array.from({ length: random.pick(providerCounts) }, (_, index): Provider => ({
     host: `rpc-${index + 1}.sim`,
     manner: { kind: "honest" },
@@ -141,10 +187,11 @@ export const playEpisode = async (
     catalogue: openCatalogue(),
     env: {
       ...env,
+      "links-api": { SETTLEMENT_CHAINS: chainId },
       "settlement-listener": {
         SETTLEMENT_PROVIDER_SECRETS: `${acme.name}=${acme.secret}`,
-        EVM_RPC_URLS: providers.map(({ host }) => `${chainId}=http://${host}:8545`).join(","),
-        EVM_CHAINS_FILE: random.pick(chainFiles),
+        RPC_URLS: providers.map(({ host }) => `${chainId}=http://${host}:8545`).join(","),
+        CHAINS_FILE: way.file,
       },
     },
     logged: (line) => {
@@ -173,6 +220,7 @@ export const playEpisode = async (
     disturbance: random.pick([0.02, 0.05]),
     lag: random.pick([0, 0, 3_000, 12_000]),
     orders: random.pick([4, 4, 12]),
+    deposits: random.pick([0.2, 0.6]),
   };
   /** The provider that is asked first leaves out logs for as long as the episode lasts. */
   const hasHabit = providers.length > 1 && random.chance(0.35);
@@ -307,7 +355,8 @@ export const playEpisode = async (
   const takeDump = async (): Promise<void> => {
     const name = random.pick(serviceNames);
     const isTold = shop.errands.some(
-      ({ service, what }) => service === name && /^(?:order|deactivate|notice)/.test(what),
+      ({ service, what }) =>
+        service === name && /^(?:order|deactivate|notice|deposits|assign|dismiss)/.test(what),
     );
     if (isTold || isRecovering) return;
     dumped = { name, dump: await dumpSchema(admin, migrations[name].schema) };
@@ -332,6 +381,7 @@ export const playEpisode = async (
     );
     if (rows.length === 0 || shop.errands.some(({ what }) => what === "resume")) return;
     const body = { chainId, sharedBlock };
+    model.deposits.resumed();
     shop.order("settlement-listener", {
       what: "resume",
       path: "/internal/settlement/resume",
@@ -356,8 +406,9 @@ export const playEpisode = async (
     }
     if (random.chance(mood.deepFork) && chain.tip().number > forkedFromMin) {
       const forked = chain.fork({ isDeep: true });
-      sharedBlock = Math.min(sharedBlock ?? Infinity, forked.sharedBlock);
-      world.say(`a deep fork from ${forked.sharedBlock}`);
+      const { slot } = forked.shared;
+      sharedBlock = Math.min(sharedBlock ?? Infinity, slot);
+      world.say(`a deep fork from ${slot}`);
       world.count("deep forks");
     }
     if (random.chance(mood.burst)) {
@@ -367,7 +418,7 @@ export const playEpisode = async (
     }
     if (random.chance(0.5)) await resumeIfHalted();
     if (random.chance(mood.operator)) {
-      const fromBlock = random.below(chain.tip().number);
+      const fromBlock = random.below(chain.tip().slot);
       const body = { chainId, fromBlock, toBlock: fromBlock + random.below(10) };
       if (random.chance(0.5)) {
         shop.order("settlement-listener", {
@@ -433,6 +484,19 @@ export const playEpisode = async (
     world.advance(Number.isFinite(byMs) ? byMs : 1_000);
   };
 
+  const moveDeposits = async (mayDecide: boolean): Promise<void> => {
+    if (model.deposits.all.length < depositsMax && random.chance(mood.deposits)) {
+      const { rows } = await admin.query<{ address: string }>(
+        "SELECT address FROM settlement_listener.owner_addresses ORDER BY 1",
+      );
+      shop.heardOf(rows.map(({ address }) => address));
+      shop.deposit();
+    }
+    if (mayDecide && model.deposits.all.length > 0 && random.chance(mood.deposits)) {
+      shop.lookAtDeposits();
+    }
+  };
+
   const disturb = async (): Promise<void> => {
     const linked = model.orders.filter(({ linkId }) => linkId !== undefined);
     // What nobody tells a second time would be lost with the time between a dump and its restore.
@@ -447,6 +511,7 @@ export const playEpisode = async (
       const order = random.pick(linked);
       if (!order.isDeactivationAsked) shop.deactivate(order);
     }
+    await moveDeposits(mayOrder);
     await operate();
     if (random.chance(mood.rebalance)) {
       world.say("rebalance");
@@ -499,6 +564,7 @@ export const playEpisode = async (
         + (SELECT count(*) FROM settlement_listener.outbox)
         + (SELECT count(*) FROM webhook_dispatcher.outbox)
         + (SELECT count(*) FROM webhook_dispatcher.deliveries)
+        + (SELECT count(*) FROM settlement_listener.rescans)
         + (SELECT 1 - count(*) FROM settlement_listener.watchers
            WHERE scanned_to IS NOT NULL AND halted_reason IS NULL)
         AS count
@@ -559,6 +625,53 @@ export const playEpisode = async (
       const overview = await get("/console/api/overview?days=7", shop.cookieOf(account));
       model.holdOverview(JSON.parse(overview) as ShownOverview, payments);
     }
+    await holdDeposits({ isReadAgain: false });
+    // Whoever leaves out logs for good would do so again.
+    if (!model.deposits.mayLackAny() || hasHabit) return;
+    const body = { chainId, fromBlock: 0, toBlock: chain.ofDepth(finalDepth).slot };
+    const path = "/internal/settlement/rescan";
+    shop.order("settlement-listener", { what: "rescan", path, body });
+    await beCalm(isAtRest);
+    await beCalm(hasPassed(restMs));
+    await holdDeposits({ isReadAgain: true });
+  };
+
+  const holdDeposits = async (pass: { isReadAgain: boolean }): Promise<void> => {
+    for (let account = 0; account < shop.accountCount; account += 1) {
+      const shown: ShownDeposit[] = [];
+      for (const decision of depositDecisions) {
+        for (let offset: number | null = 0; offset !== null;) {
+          const path = `/console/api/deposits?decision=${decision}&offset=${offset}`;
+          const page = JSON.parse(await get(path, shop.cookieOf(account))) as {
+            data: ShownDeposit[];
+            nextOffset: number | null;
+          };
+          shown.push(...page.data);
+          offset = page.nextOffset;
+        }
+      }
+      model.deposits.listed(account, shown);
+      model.deposits.holdLists(account, shown, pass);
+    }
+  };
+
+  const hasPassed = (ms: number) => {
+    const untilMs = world.nowMs() + ms;
+    return async () => world.nowMs() > untilMs && isAtRest();
+  };
+
+  /** On Tron what was taken away has failed once it has expired: a day after a block that held it. */
+  const letDayPass = async (): Promise<void> => {
+    world.advance(dayMs);
+    world.say("a day has passed");
+    await mineOn(1);
+  };
+
+  const mineOn = async (blockCount: number): Promise<void> => {
+    for (let mined = 0; mined < blockCount + finalDepth; mined += 1) chain.mine();
+    lastBlockMs = world.nowMs();
+    world.say(`many blocks, up to ${chain.tip().number}`);
+    await beCalm(isQuiet);
   };
 
   const play = async (): Promise<void> => {
@@ -581,6 +694,14 @@ export const playEpisode = async (
     for (const provider of honest) provider.manner = { kind: "honest" };
     shop.becomeCalm();
     await beCalm(isQuiet);
+    if (kind === tron) await letDayPass();
+    if (kind === solana) {
+      await mineOn(livesForBlocks);
+      // What is final moves to the newest block that was kept, which was the tip.
+      await mineOn(1);
+    }
+    shop.lookAtAllDeposits();
+    await beCalm(isAtRest);
     await holdAll();
     world.count("orders", model.orders.length);
     world.count("payments", model.payments.length);
@@ -596,7 +717,7 @@ export const playEpisode = async (
       ask: (host, body) => {
         const provider = providers.find((one) => one.host === host);
         if (provider === undefined) throw new Finding(`${host} is asked`);
-        return answerAsNode({ chain, world }, provider, body);
+        return answerAsNode({ chain, kind, world }, provider, body);
       },
     },
   });

@@ -5,34 +5,22 @@ import {
   type ChainLog,
   type Transaction,
   bloomOfBlock,
-  chainId,
   finalDepth,
-  lineage,
   safeDepth,
 } from "./chain.ts";
+import {
+  type Call,
+  type Manner,
+  NodeError,
+  type Provider,
+  type View,
+  findBlock,
+  findTransaction,
+  openView,
+} from "./node-view.ts";
+import { answerSolanaCall } from "./solana-node.ts";
+import { type ChainKind, base, tron } from "./chain-kinds.ts";
 import type { World } from "./world.ts";
-
-type Call = { id: unknown; method: string; params: readonly unknown[] };
-
-/** How a provider treats whoever asks. */
-export type Manner =
-  | { kind: "honest" }
-  /** So many blocks behind the others. */
-  | { kind: "lags"; blocks: number }
-  /** It stays on what was the newest block when it began, also where a fork took that away. */
-  | { kind: "stands still"; tip: Block }
-  | { kind: "is silent" }
-  | { kind: "refuses"; status: number }
-  /** It leaves out the proxy's logs, and may leave them out of its blooms, too. */
-  | { kind: "omits logs"; hidesBlooms: boolean }
-  /** It knows of no receipt. */
-  | { kind: "omits receipts" }
-  /** It holds other blocks than the others, from one on. */
-  | { kind: "renames blocks"; from: number }
-  /** It tells of transactions that nobody made, with all that proves them. */
-  | { kind: "invents"; forged: ReadonlyMap<number, Transaction> };
-
-export type Provider = { host: string; manner: Manner };
 
 /** The answer of an HTTP request; `never` if it does not come. */
 export type NodeAnswer = { word: string; status: number; body: string } | "never";
@@ -40,11 +28,19 @@ export type NodeAnswer = { word: string; status: number; body: string } | "never
 const hex = (value: number): string => `0x${value.toString(16)}`;
 const word = (value: number): string => value.toString(16).padStart(64, "0");
 
-class NodeError extends Error {}
+/** java-tron's refusal of parameters. */
+const invalidParams = (message: string) => new NodeError(message, -32_602);
+const notThere = (method: string) =>
+  new NodeError(`the method ${method} does not exist/is not available`, -32_601);
+const tronBusy = {
+  Error: "class java.lang.IllegalAccessException : lack of computing resources",
+};
+const tronRangeMax = 5_000;
+const zeroBloom = `0x${"0".repeat(512)}`;
 
 /** The HTTP side of a provider: JSON-RPC over the chain as it sees it. */
 export const answerAsNode = (
-  { chain, world }: { chain: Chain; world: World },
+  { chain, kind, world }: { chain: Chain; kind: ChainKind; world: World },
   { manner }: Provider,
   text: string,
 ): NodeAnswer => {
@@ -54,15 +50,18 @@ export const answerAsNode = (
   world.count(`a node ${manner.kind}`);
   if (manner.kind === "is silent") return "never";
   if (manner.kind === "refuses") {
-    return { word: `${methods} ${manner.status}`, status: manner.status, body: "" };
+    const isTronBusy = kind === tron && manner.status === 429;
+    const [status, body] = isTronBusy ? [200, JSON.stringify(tronBusy)] : [manner.status, ""];
+    return { word: `${methods} ${manner.status}`, status, body };
   }
-  const view = openView(chain, manner);
+  const view = openView(chain, kind, manner);
+  const answerCall = kind.chainType === "SVM" ? answerSolanaCall : answerEvmCall;
   const replies = calls.map((call) => {
     try {
       return { jsonrpc: "2.0", id: call.id, result: answerCall(view, call) };
     } catch (error) {
       if (!(error instanceof NodeError)) throw error;
-      return { jsonrpc: "2.0", id: call.id, error: { code: -32000, message: error.message } };
+      return { jsonrpc: "2.0", id: call.id, error: { code: error.code, message: error.message } };
     }
   });
   return {
@@ -72,42 +71,17 @@ export const answerAsNode = (
   };
 };
 
-type View = {
-  manner: Manner;
-  blocks: readonly Block[];
-  hashOf: (block: Block) => string;
-  transactionsOf: (block: Block) => readonly Transaction[];
-};
-
-const openView = (chain: Chain, manner: Manner): View => {
-  const tip =
-    manner.kind === "lags"
-      ? chain.ofDepth(manner.blocks)
-      : manner.kind === "stands still"
-        ? manner.tip
-        : chain.tip();
-  return {
-    manner,
-    blocks: lineage(tip),
-    hashOf: (block) =>
-      manner.kind === "renames blocks" && block.number >= manner.from
-        ? `0xbad${block.hash.slice(5)}`
-        : block.hash,
-    transactionsOf: (block) => {
-      const forged = manner.kind === "invents" ? manner.forged.get(block.number) : undefined;
-      return forged === undefined ? block.transactions : [...block.transactions, forged];
-    },
-  };
-};
-
-const answerCall = (view: View, { method, params }: Call): unknown => {
+const answerEvmCall = (view: View, { method, params }: Call): unknown => {
   const head = view.blocks.length - 1;
   switch (method) {
     case "eth_chainId":
-      return hex(Number(chainId));
+      return hex(Number(view.kind.nodeChainId));
     case "eth_blockNumber":
       return hex(head);
     case "eth_getBlockByNumber":
+      if (view.kind === tron && params[0] === "safe") {
+        throw invalidParams("TAG safe not supported");
+      }
       return showBlock(view, view.blocks[readNumber(params[0], head)]);
     case "eth_getBlockByHash":
       return showBlock(view, findBlock(view, params[0]));
@@ -120,13 +94,14 @@ const answerCall = (view: View, { method, params }: Call): unknown => {
     case "eth_getTransactionByHash":
       return showTransaction(view, params[0]);
     case "eth_getTransactionCount":
+      if (view.kind === tron) throw notThere(method);
       return hex(countSent(view, String(params[0]), readNumber(params[1], head)));
     case "eth_getCode":
       return "0x6001";
     case "eth_call":
-      return showToken(params[0] as { to: string; data: string });
+      return showToken(view.kind, params[0] as { to: string; data: string });
     default:
-      throw new NodeError(`the method ${method} does not exist`);
+      throw notThere(method);
   }
 };
 
@@ -137,9 +112,6 @@ const readNumber = (tag: unknown, head: number): number => {
   return Number(tag);
 };
 
-const findBlock = (view: View, hash: unknown): Block | undefined =>
-  view.blocks.find((block) => view.hashOf(block) === hash);
-
 const showBlock = (view: View, block: Block | undefined): unknown =>
   block === undefined
     ? null
@@ -148,12 +120,14 @@ const showBlock = (view: View, block: Block | undefined): unknown =>
         hash: view.hashOf(block),
         parentHash: block.parent === undefined ? `0x${word(0)}` : view.hashOf(block.parent),
         timestamp: hex(block.timestampSeconds),
-        logsBloom: bloomOfBlock({
-          ...block,
-          transactions: isHiding(view.manner) ? [] : view.transactionsOf(block),
-        }),
+        logsBloom: showBloom(view, block),
         transactions: view.transactionsOf(block).map((transaction) => transaction.hash),
       };
+
+const showBloom = (view: View, block: Block): string =>
+  view.kind === tron
+    ? zeroBloom
+    : bloomOfBlock({ transactions: isHiding(view.manner) ? [] : view.transactionsOf(block) });
 
 const isHiding = (manner: Manner): boolean => manner.kind === "omits logs" && manner.hidesBlooms;
 
@@ -168,10 +142,17 @@ type LogFilter = {
 const listBlocks = (view: View, { blockHash, fromBlock, toBlock }: LogFilter): readonly Block[] => {
   if (blockHash === undefined) {
     const head = view.blocks.length - 1;
-    return view.blocks.slice(readNumber(fromBlock, head), readNumber(toBlock, head) + 1);
+    const [from, to] = [readNumber(fromBlock, head), readNumber(toBlock, head)];
+    if (view.kind === tron && from > to) throw invalidParams("please verify: fromBlock <= toBlock");
+    if (view.kind === tron && Math.min(to, head) - from > tronRangeMax) {
+      throw invalidParams(`exceed max block range: ${tronRangeMax}`);
+    }
+    return view.blocks.slice(from, to + 1);
   }
   const block = findBlock(view, blockHash);
-  if (block === undefined) throw new NodeError("unknown block");
+  if (block === undefined) {
+    throw view.kind === tron ? invalidParams("invalid blockHash") : new NodeError("unknown block");
+  }
   return [block];
 };
 
@@ -211,14 +192,6 @@ const placeLogs = (view: View, block: Block): { log: ChainLog; shown: object }[]
   );
 };
 
-const findTransaction = (view: View, hash: unknown) => {
-  for (const block of view.blocks) {
-    const transaction = view.transactionsOf(block).find((one) => one.hash === hash);
-    if (transaction !== undefined) return { block, transaction };
-  }
-  return undefined;
-};
-
 const receiptOf = (view: View, block: Block, transaction: Transaction): unknown => ({
   transactionHash: transaction.hash,
   blockNumber: hex(block.number),
@@ -251,8 +224,11 @@ const showTransaction = (view: View, hash: unknown): unknown => {
   const { block, transaction } = found;
   return {
     hash: transaction.hash,
-    nonce: hex(transaction.nonce),
+    nonce: view.kind === tron ? `0x${"0".repeat(16)}` : hex(transaction.nonce),
     from: transaction.from,
+    // No calldata that names a link.
+    to: transaction.logs[0]?.address ?? null,
+    input: "0x",
     blockNumber: hex(block.number),
     blockHash: view.hashOf(block),
   };
@@ -268,9 +244,14 @@ const catalogue = openCatalogue();
 const decimalsSelector = "0x313ce567";
 
 /** A token's decimals, or its symbol as an ABI string. */
-const showToken = ({ to, data }: { to: string; data: string }): string => {
-  const token = catalogue.tokens.find(({ address }) => address.toLowerCase() === to.toLowerCase());
-  if (token === undefined) throw new NodeError("execution reverted");
+const showToken = (kind: ChainKind, { to, data }: { to: string; data: string }): string => {
+  const known = kind.tokens.find((one) => one.hex === to.toLowerCase());
+  const token = known === undefined ? undefined : catalogue.findToken(known.id);
+  if (token === undefined) {
+    throw kind === base
+      ? new NodeError("execution reverted")
+      : new NodeError("Smart contract is not exist.", -32_600);
+  }
   if (data.startsWith(decimalsSelector)) return `0x${word(token.decimals)}`;
   const text = Buffer.from(token.symbol).toString("hex").padEnd(64, "0");
   return `0x${word(32)}${word(token.symbol.length)}${text}`;

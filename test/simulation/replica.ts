@@ -98,6 +98,7 @@ export const startReplica = (stage: Stage, name: ServiceName, number: number): R
       limits: { perKey: plenty, perAddress: plenty },
       trustedProxies: [],
       ask: stage.ask,
+      askSolana: () => Promise.reject(new Error("no payer pays on Solana")),
       catalogue: stage.catalogue,
       baseUrl: "http://127.0.0.1:8080",
       checkoutUrl: "https://pay.example",

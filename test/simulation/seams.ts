@@ -55,6 +55,7 @@ const real = {
   clearInterval: globalThis.clearInterval,
   fetch: globalThis.fetch,
   sleep: timersPromises.setTimeout,
+  nextTurn: timersPromises.setImmediate,
   random: Math.random,
   abortTimeout: AbortSignal.timeout.bind(AbortSignal),
   dispatch: Reflect.get(Agent.prototype, "dispatch"),
@@ -105,6 +106,13 @@ const sleep = (ms = 0, value?: unknown): Promise<unknown> => {
   return new Promise((resolve) => {
     startTimer(asked.world, asked.owner, { ms, isRepeated: false, run: () => resolve(value) });
   });
+};
+
+/** Others' turn: it holds the world still, so that nothing goes on meanwhile. */
+const nextTurn = (value?: unknown): Promise<unknown> => {
+  const asked = asker();
+  const wait = () => real.nextTurn(value);
+  return asked === undefined ? wait() : asked.world.during(wait);
 };
 
 const abortAfter = (ms: number): AbortSignal => {
@@ -243,7 +251,7 @@ export const installSeams = (): void => {
   };
   AbortSignal.timeout = abortAfter;
   Agent.prototype.dispatch = dispatch;
-  Object.assign(timersPromises, { setTimeout: sleep });
+  Object.assign(timersPromises, { setTimeout: sleep, setImmediate: nextTurn });
   syncBuiltinESMExports();
   postgresSeam.install();
 };

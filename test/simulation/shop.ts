@@ -10,16 +10,18 @@ import {
 import { sampleAccount } from "@payment-links/contracts/testing/sample-account";
 import {
   type Chain,
+  type ChainLog,
+  type SolanaTransfer,
   type Transaction,
-  chainId,
-  eurc,
   proxyLog,
   transferLog,
-  usdc,
 } from "./chain.ts";
+import type { ChainKind } from "./chain-kinds.ts";
+import type { Deposit, ShownDeposit } from "./deposit-model.ts";
 import { Finding, hold } from "./finding.ts";
 import type { Received, Sent } from "./inject-request.ts";
-import type { Endpoint, Flaw, Model, Order, Payment, WebhookBody } from "./model.ts";
+import type { Endpoint, Model, WebhookBody } from "./model.ts";
+import type { Flaw, Money, Order, Payment } from "./money.ts";
 import type { ServiceName } from "./replica.ts";
 import type { Strangers } from "./seams.ts";
 import type { World } from "./world.ts";
@@ -39,19 +41,9 @@ export type Errand = {
 
 export type AccountRow = { account: Account; key: string; session: string };
 
-const token = {
-  id: "usdc-base",
-  chainId,
-  address: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
-};
-const wallets = [
-  "0x52908400098527886E0F7030069857D2E4169EE7",
-  "0x8617E340B3D01FA5F11F306F4090FD50E238070D",
-];
 const unitsPerToken = 1_000_000;
-const payers = ["1", "2", "3"].map((digit) => `0x${digit.repeat(40)}`);
-const otherWallet = "0xde709f2102306220921060314715629080e2fb77";
-const accountCount = 2;
+const unlistedToken = `0x${"99".repeat(20)}`;
+const dustUnits = 4_000;
 const failuresMax = 2;
 
 /** The provider of notices, and its secret. */
@@ -59,7 +51,10 @@ export const acme = { name: "acme", secret: "whsec_c2V0dGxlbWVudC1ub3RpY2VzLXRlc
 
 export const hostsOfReceivers = ["a1", "a2", "b1"].map((name) => `${name}.shop.example`);
 
-const newAccount = (number: number): AccountRow => ({
+const newAccount = (
+  number: number,
+  { chainType, tokens: [token], wallets }: ChainKind,
+): AccountRow => ({
   key: mintApiKey("test"),
   session: newId("sess"),
   account: sampleAccount({
@@ -70,7 +65,7 @@ const newAccount = (number: number): AccountRow => ({
         id: newId("wallet"),
         walletAddress: wallets[number] ?? "",
         tokenId: token.id,
-        chainType: "EVM",
+        chainType,
         isDefault: true,
         isChainDefault: true,
         provider: null,
@@ -80,11 +75,30 @@ const newAccount = (number: number): AccountRow => ({
 });
 
 /** All who are outside: shops, their payers, a payment provider, and the receivers of webhooks. */
-export const openShop = (world: World, model: Model, chain: Chain) => {
+export const openShop = (
+  world: World,
+  model: Model,
+  chain: Chain,
+  {
+    depositUnitsMin,
+    kind,
+  }: {
+    kind: ChainKind;
+    /** The least units of a token that show as a deposit; undefined where none are looked for. */
+    depositUnitsMin: number | undefined;
+  },
+) => {
+  const { erc20Proxy: proxy, forger, hexOf, otherWallet, payers, wallets } = kind;
+  const [token, otherToken] = kind.tokens;
+  const linkToken = token.hex;
+  const wrongToken = otherToken?.hex ?? unlistedToken;
+  /** Those without endpoints come late, so that addresses are heard of while a chain is watched. */
+  const accountCount = wallets.length;
   const { random } = world;
   const errands: Errand[] = [];
-  const accounts = Array.from({ length: accountCount }, (_, number) => newAccount(number));
+  const accounts = Array.from({ length: accountCount }, (_, number) => newAccount(number, kind));
   const failures = new Map<string, number>();
+  const heardOwners = new Set<string>();
   let isCalm = false;
   let orderCount = 0;
   const answers = new Map<string, IntrospectionAnswer>();
@@ -181,9 +195,12 @@ export const openShop = (world: World, model: Model, chain: Chain) => {
       answered: ({ status, text }) => {
         if (status !== 200) return isUnanswered(status, text, "a checkout");
         const { instructions } = JSON.parse(text) as {
-          instructions: { paymentReference: string } | null;
+          instructions: { paymentReference: string } | { reference: string } | null;
         };
-        order.reference = instructions?.paymentReference;
+        if (instructions !== null) {
+          order.reference =
+            "reference" in instructions ? instructions.reference : instructions.paymentReference;
+        }
         // Some payers wait for nothing: their payment is there before everybody has heard of the link.
         if (order.reference !== undefined && random.chance(0.5)) {
           for (let paid = random.below(3); paid >= 0; paid -= 1) payOnChain(order, order.reference);
@@ -196,23 +213,33 @@ export const openShop = (world: World, model: Model, chain: Chain) => {
     const from = random.pick(payers);
     const units = (1 + random.below(12)) * (unitsPerToken / 2);
     const to = wallets[order.account] ?? "";
+    const toHex = hexOf(to);
     const trick = random.below(12);
     if (trick === 0) {
       world.count("decoys on chain");
       // The proxy's event alone, and a payment in a transaction that fails.
-      const logs = [proxyLog({ token: usdc, to, units, reference })];
+      if (kind.chainType === "SVM") {
+        // A transfer that fails, and one to somebody who is no owner.
+        const named = { mint: token.address, units, reference };
+        chain.send(from, { isSuccessful: false, transfers: [{ ...named, to }] });
+        chain.send(from, { isSuccessful: true, transfers: [{ ...named, to: otherWallet }] });
+        return;
+      }
+      const logs = [proxyLog({ proxy, token: linkToken, to: toHex, units, reference })];
+      const transfer = transferLog({ token: linkToken, from, to: toHex, units });
       chain.send(from, { isSuccessful: true, logs });
-      chain.send(from, {
-        isSuccessful: false,
-        logs: [transferLog({ token: usdc, to, units }), ...logs],
-      });
+      chain.send(from, { isSuccessful: false, logs: [transfer, ...logs] });
       return;
     }
     const flaws: readonly (Flaw | undefined)[] = [undefined, "wrong_token", "wrong_destination"];
     const flaw = flaws[trick];
+    if (flaw === "wrong_token" && otherToken === undefined) return;
+    // Solana is asked for owners alone.
+    if (flaw === "wrong_destination" && kind.chainType === "SVM") return;
     const paid = {
-      token: flaw === "wrong_token" ? eurc : usdc,
-      to: flaw === "wrong_destination" ? otherWallet : to,
+      proxy,
+      token: flaw === "wrong_token" ? wrongToken : linkToken,
+      to: hexOf(flaw === "wrong_destination" ? otherWallet : to),
       units,
     };
     const payment: Payment = {
@@ -229,10 +256,183 @@ export const openShop = (world: World, model: Model, chain: Chain) => {
       isMoved: false,
       isForged: false,
     };
-    const logs = [transferLog(paid), proxyLog({ ...paid, reference })];
-    payment.hash = chain.send(from, { isSuccessful: true, logs, payment }).hash;
+    const logs = logsOf({ ...paid, from, reference });
+    const transfers = transfersOf({ ...paid, reference });
+    const money: Money[] = [payment];
+    if (trick === 3 && kind.chainType === "SVM") {
+      transfers.push({ mint: token.address, to, units: drawUnits(), reference: undefined });
+    } else if (trick === 3) {
+      // Beside it the same transaction moves more to the owner, which names no link.
+      const deposit = openDeposit(order.account, {
+        from,
+        to,
+        token: linkToken,
+        units: drawUnits(),
+      });
+      logs.splice(random.below(3), 0, deposit.log);
+      money.push(deposit.deposit);
+    }
+    const { hash } = chain.send(from, { isSuccessful: true, logs, transfers, money });
+    for (const one of money) one.hash = hash;
     model.payments.push(payment);
     world.count("payments on chain");
+  };
+
+  type Paid = { from: string; token: string; to: string; units: number; reference: string };
+
+  const logsOf = (paid: Paid): ChainLog[] =>
+    kind.chainType === "SVM" ? [] : [transferLog(paid), proxyLog({ ...paid, proxy })];
+
+  const transfersOf = ({
+    reference,
+    to,
+    token: mint,
+    units,
+  }: Omit<Paid, "from">): SolanaTransfer[] =>
+    kind.chainType === "SVM" ? [{ mint, to, units, reference }] : [];
+
+  /** Units of which no two are alike, so that an amount tells one deposit from another. */
+  const drawUnits = (): number =>
+    (1 + random.below(12)) * (unitsPerToken / 2) + model.deposits.all.length + 1;
+
+  const openDeposit = (
+    account: number,
+    { from, to, token: address, units }: { from: string; to: string; token: string; units: number },
+  ): { deposit: Deposit; log: ChainLog } => {
+    const isOfCatalogue = address !== unlistedToken;
+    const isFromOther = from !== hexOf(to);
+    const deposit: Deposit = {
+      number: 1_000 + model.deposits.all.length + 1,
+      account,
+      destinationAddress: to,
+      amount: String(units / unitsPerToken),
+      occurredAt: world.now(),
+      hash: "",
+      end: "settled",
+      isEndTold: false,
+      isOnChain: true,
+      isDoubtful: false,
+      isMoved: false,
+      isForged: false,
+      isShown: isOfCatalogue && isFromOther && units >= (depositUnitsMin ?? Infinity),
+      isOfLinks: address === linkToken,
+      isOwnerHeard: heardOwners.has(to),
+      wantedFor: new Set(),
+      isDismissalWanted: false,
+      isDismissed: false,
+      assignedTo: undefined,
+      order: undefined,
+      flaw: undefined,
+    };
+    model.deposits.all.push(deposit);
+    world.say(`deposit ${deposit.number} of ${units} to ${account}`);
+    world.count(deposit.isShown ? "deposits" : "transfers that are no deposits");
+    return { deposit, log: transferLog({ token: address, from, to: hexOf(to), units }) };
+  };
+
+  /** Somebody sends a token to an owner's address, and says nothing. */
+  const deposit = (): void => {
+    if (kind.chainType === "SVM") return;
+    const ordered = model.orders.map((order) => order.account);
+    const isStray = ordered.length === 0 || random.chance(0.2);
+    const account = isStray ? random.below(accountCount) : random.pick(ordered);
+    const to = wallets[account] ?? "";
+    const from = random.chance(0.1) ? hexOf(to) : random.pick(payers);
+    const address = random.pick([...Array(4).fill(linkToken), wrongToken, unlistedToken]);
+    const units = random.chance(0.15) ? dustUnits + model.deposits.all.length : drawUnits();
+    const opened = openDeposit(account, { from, to, token: address, units });
+    const sent = chain.send(from, {
+      isSuccessful: true,
+      logs: [opened.log],
+      money: [opened.deposit],
+    });
+    opened.deposit.hash = sent.hash;
+  };
+
+  /** An owner looks at what came, and says of some of it what it was for, rightly or not. */
+  const lookAtDeposits = (account: number): void =>
+    ask({
+      what: `deposits of ${account}`,
+      service: "links-api",
+      send: () => ({
+        method: "GET",
+        path: `/console/api/deposits?decision=${random.pick(["unmatched", "unmatched", "dismissed", "assigned"])}`,
+        headers: cookieOf(account),
+      }),
+      answered: ({ status, text }) => {
+        if (status !== 200) return isUnanswered(status, text, "a list of deposits");
+        const { data } = JSON.parse(text) as { data: readonly ShownDeposit[] };
+        const listed = model.deposits.listed(account, data);
+        const linked = model.orders.filter(({ linkId }) => linkId !== undefined);
+        for (const [index, one] of listed.entries()) {
+          const id = data[index]?.id ?? "";
+          const deciding = random.below(5);
+          if (deciding === 1) dismiss(one, id);
+          const own = linked.filter((order) => order.account === account);
+          const likely = own.filter(({ linkId }) =>
+            data[index]?.likelyLinks.some((link) => link.id === linkId),
+          );
+          const isRight = random.chance(0.8);
+          const wanted = [likely, own].find((some) => isRight && some.length > 0) ?? linked;
+          // Some say it twice, and not always the same.
+          if (deciding < 2 || wanted.length === 0) continue;
+          const first = random.pick(wanted);
+          for (let times = 1; times < deciding; times += 1) {
+            assign(one, id, random.chance(0.6) ? first : random.pick(wanted));
+          }
+        }
+        return true;
+      },
+    });
+
+  const assign = (one: Deposit, id: string, order: Order): void => {
+    const { account, number } = one;
+    one.wantedFor.add(order);
+    ask({
+      what: `assign deposit ${number} to ${order.number}`,
+      service: "links-api",
+      send: () => ({
+        method: "POST",
+        path: `/console/api/deposits/${id}/assign`,
+        headers: cookieOf(account),
+        body: JSON.stringify({ paymentLinkId: order.linkId }),
+      }),
+      answered: ({ status, text }) => {
+        if (status === 404) {
+          hold(order.account !== account, () => `deposit ${number} is not found: ${text}`);
+          return true;
+        }
+        if (status === 409) {
+          world.count("assignments refused");
+          return true;
+        }
+        if (status !== 200) return isUnanswered(status, text, "an assignment");
+        world.count("deposits assigned");
+        hold(
+          one.assignedTo === undefined || one.assignedTo === order,
+          () => `deposit ${number} is given to links ${one.assignedTo?.number} and ${order.number}`,
+        );
+        one.assignedTo = order;
+        return true;
+      },
+    });
+  };
+
+  const dismiss = (one: Deposit, id: string): void => {
+    one.isDismissalWanted = true;
+    ask({
+      what: `dismiss deposit ${one.number}`,
+      service: "links-api",
+      send: () => ({
+        method: "POST",
+        path: `/console/api/deposits/${id}/dismiss`,
+        headers: cookieOf(one.account),
+      }),
+      answered: ({ status, text }) => {
+        if (status === 200) one.isDismissed = true;
+        return status === 200 || status === 409 || isUnanswered(status, text, "a dismissal");
+      },
+    });
   };
 
   const tellNotice = (payment: Payment, status: "processing" | Payment["end"]): void => {
@@ -247,7 +447,7 @@ export const openShop = (world: World, model: Model, chain: Chain) => {
           paymentLinkId: order.linkId,
           status,
           amount: payment.amount,
-          chainId: flaw === "wrong_token" ? "1" : token.chainId,
+          chainId: flaw === "wrong_token" ? "1" : kind.chainId,
           tokenAddress: token.address,
           destinationAddress:
             flaw === "wrong_destination" ? otherWallet : (wallets[order.account] ?? ""),
@@ -318,13 +518,31 @@ export const openShop = (world: World, model: Model, chain: Chain) => {
 
   /** A transaction that nobody made, which a lying node may tell of. */
   const forge = (): Transaction | undefined => {
+    if (kind.chainType !== "SVM" && random.chance(0.3)) {
+      const account = random.below(accountCount);
+      const paid = {
+        from: forger,
+        to: wallets[account] ?? "",
+        token: linkToken,
+        units: drawUnits(),
+      };
+      const { deposit: forgedDeposit, log } = openDeposit(account, paid);
+      const made = chain.forge(forger, { isSuccessful: true, logs: [log] });
+      Object.assign(forgedDeposit, { hash: made.hash, end: "failed", isForged: true });
+      return made;
+    }
     const known = model.orders.filter(({ reference }) => reference !== undefined);
     if (known.length === 0) return undefined;
     const order = random.pick(known);
     const units = 5 * unitsPerToken;
-    const paid = { token: usdc, to: wallets[order.account] ?? "", units };
-    const logs = [transferLog(paid), proxyLog({ ...paid, reference: order.reference ?? "" })];
-    const forged = chain.forge({ isSuccessful: true, logs });
+    const to = hexOf(wallets[order.account] ?? "");
+    const paid = { proxy, token: linkToken, from: forger, to, units };
+    const said = { ...paid, reference: order.reference ?? "" };
+    const forged = chain.forge(forger, {
+      isSuccessful: true,
+      logs: logsOf(said),
+      transfers: transfersOf(said),
+    });
     model.payments.push({
       number: model.payments.length + 1,
       order,
@@ -434,6 +652,12 @@ export const openShop = (world: World, model: Model, chain: Chain) => {
     placeOrder,
     forge,
     pay,
+    deposit,
+    lookAtDeposits: () => lookAtDeposits(random.below(accountCount)),
+    lookAtAllDeposits: () => accounts.forEach((_, account) => lookAtDeposits(account)),
+    accountCount,
+    /** From now on these addresses are known to be owners'. */
+    heardOf: (addresses: readonly string[]) => addresses.forEach((one) => heardOwners.add(one)),
     deactivate,
     order,
     /** As the README says: what was lost is told again, a link before its payments. */

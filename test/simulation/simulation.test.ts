@@ -20,6 +20,9 @@ const kinds = [
   /^the broker goes or comes/,
   /^waited for a lock/,
   /^forks/,
+  /^episodes on EVM/,
+  /^episodes on TVM/,
+  /^episodes on SVM/,
   /^payments on chain/,
   /^a node (lags|stands still|is silent|refuses)/,
   /^a node (omits|renames|invents)/,
@@ -29,6 +32,7 @@ const kinds = [
   /^operators: republish/,
   /^restore of/,
   /^the broker loses its log/,
+  /^deposits$/,
   /^webhooks received/,
   /^webhooks refused/,
 ];

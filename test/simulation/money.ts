@@ -1,0 +1,56 @@
+import { Decimal } from "@payment-links/contracts";
+
+/** An order as its shop placed it; its link has an id once the API has told it. */
+export type Order = {
+  number: number;
+  account: number;
+  toAmount: number;
+  maxUsage: number | null;
+  expiresAt: Date | null;
+  linkId: string | undefined;
+  /** Whether its owner has asked to deactivate it, and whether that has been answered. */
+  isDeactivationAsked: boolean;
+  isDeactivated: boolean;
+  /** By which a payment on chain names the link; undefined until the checkout has told it. */
+  reference: string | undefined;
+};
+
+/** Why a payment never counts, whatever its link's state. */
+export type Flaw = "wrong_token" | "wrong_destination" | "wrong_amount";
+
+/** What somebody pays, as it truly is, whoever tells of it. */
+export type Money = {
+  number: number;
+  /** Of all that one transaction pays no two are of one amount. */
+  amount: string;
+  occurredAt: Date;
+  /** What its payer's transaction is called: it names the payment on every wire. */
+  hash: string;
+  /** How it ends; what is settled is money. */
+  end: "settled" | "failed";
+  /** Whether the end has been told to the system at least once, or is final on its chain. */
+  isEndTold: boolean;
+  isOnChain: boolean;
+  /** A fork below what was final has taken it away: it may have counted before, and need not. */
+  isDoubtful: boolean;
+  /** Such a fork has moved it to a later block: it may have counted by the time of the first. */
+  isMoved: boolean;
+  /** Nobody made it: a lying node told of it. */
+  isForged: boolean;
+};
+
+/** Money for an order: its payer has named the link, or its owner has said so afterwards. */
+export type Payment = Money & { order: Order; flaw: Flaw | undefined };
+
+/** How every wire names a payment. */
+export type Named = { sourceTransaction: string; amount: string };
+
+/** Whether money is what a wire tells of. */
+export const isOf = ({ amount, hash }: Money, told: Named): boolean =>
+  told.sourceTransaction === hash && isEqual(amount, told.amount);
+
+const isEqual = (amount: string, other: string): boolean => new Decimal(amount).equals(other);
+
+/** A payment by its name; nothing where there is none. */
+export const nameOf = (told: Named | undefined): string =>
+  told === undefined ? "" : `${told.sourceTransaction} ${new Decimal(told.amount).toFixed()}`;

@@ -1,0 +1,79 @@
+import { type Block, type Chain, type Transaction, lineage } from "./chain.ts";
+import type { ChainKind } from "./chain-kinds.ts";
+
+/** A JSON-RPC call. */
+export type Call = { id: unknown; method: string; params: readonly unknown[] };
+
+/** How a provider treats whoever asks. */
+export type Manner =
+  | { kind: "honest" }
+  /** So many blocks behind the others. */
+  | { kind: "lags"; blocks: number }
+  /** It stays on what was the newest block when it began, also where a fork took that away. */
+  | { kind: "stands still"; tip: Block }
+  | { kind: "is silent" }
+  | { kind: "refuses"; status: number }
+  /** It leaves out all logs, and may leave them out of its blooms, too. */
+  | { kind: "omits logs"; hidesBlooms: boolean }
+  /** It knows of no receipt. */
+  | { kind: "omits receipts" }
+  /** It holds other blocks than the others, from one on. */
+  | { kind: "renames blocks"; from: number }
+  /** It tells of transactions that nobody made, with all that proves them. */
+  | { kind: "invents"; forged: ReadonlyMap<number, Transaction> };
+
+export type Provider = { host: string; manner: Manner };
+
+/** What a node refuses with. */
+export class NodeError extends Error {
+  readonly code: number;
+  constructor(message: string, code = -32_000) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** A chain as one provider sees it, and tells of it. */
+export type View = {
+  kind: ChainKind;
+  manner: Manner;
+  blocks: readonly Block[];
+  hashOf: (block: Block) => string;
+  transactionsOf: (block: Block) => readonly Transaction[];
+};
+
+/** What a provider sees, as it treats who asks. */
+export const openView = (chain: Chain, kind: ChainKind, manner: Manner): View => {
+  const tip =
+    manner.kind === "lags"
+      ? chain.ofDepth(manner.blocks)
+      : manner.kind === "stands still"
+        ? manner.tip
+        : chain.tip();
+  return {
+    kind,
+    manner,
+    blocks: lineage(tip),
+    hashOf: (block) =>
+      manner.kind === "renames blocks" && block.number >= manner.from
+        ? kind.otherHash(block.hash)
+        : block.hash,
+    transactionsOf: (block) => {
+      const forged = manner.kind === "invents" ? manner.forged.get(block.number) : undefined;
+      return forged === undefined ? block.transactions : [...block.transactions, forged];
+    },
+  };
+};
+
+/** A block by its hash. */
+export const findBlock = (view: View, hash: unknown): Block | undefined =>
+  view.blocks.find((block) => view.hashOf(block) === hash);
+
+/** A transaction, and the block in which this node has it. */
+export const findTransaction = (view: View, hash: unknown) => {
+  for (const block of view.blocks) {
+    const transaction = view.transactionsOf(block).find((one) => one.hash === hash);
+    if (transaction !== undefined) return { block, transaction };
+  }
+  return undefined;
+};
