@@ -351,6 +351,7 @@ export const playEpisode = async (
   let mannersUntilMs = 0;
   let dumped: { name: ServiceName; dump: Dump } | undefined;
   let sharedBlock: number | undefined;
+  let rescannedTo = 0;
 
   const takeDump = async (): Promise<void> => {
     const name = random.pick(serviceNames);
@@ -421,6 +422,7 @@ export const playEpisode = async (
       const fromBlock = random.below(chain.tip().slot);
       const body = { chainId, fromBlock, toBlock: fromBlock + random.below(10) };
       if (random.chance(0.5)) {
+        rescannedTo = Math.max(rescannedTo, body.toBlock);
         shop.order("settlement-listener", {
           what: "rescan",
           path: "/internal/settlement/rescan",
@@ -555,7 +557,9 @@ export const playEpisode = async (
       if (await isDone()) return;
       flyTo(12_000);
     }
-    throw new Finding("it does not come to rest");
+    const errands = shop.errands.map(({ what }) => what).join();
+    const left = `errands ${errands}, rows ${await countLeft()}, all is read ${bus.isRead()}`;
+    throw new Finding(`it does not come to rest: ${left}`);
   };
 
   const countLeft = async (): Promise<number> => {
@@ -574,13 +578,17 @@ export const playEpisode = async (
 
   const isRested = (): boolean => {
     if (!hasBegun) return true;
-    if (!chain.isSettled()) {
+    if (!isChainDone()) {
       nextBlockMs = Math.min(nextBlockMs, world.nowMs());
       mood.fork = 0;
       mineDue();
     }
-    return chain.isSettled() && world.nowMs() - lastBlockMs > restMs;
+    return isChainDone() && world.nowMs() - lastBlockMs > restMs;
   };
+
+  /** A rescan reads final blocks only, and what it was asked to read may have been the tip. */
+  const isChainDone = (): boolean =>
+    chain.isSettled() && chain.ofDepth(finalDepth).slot >= rescannedTo;
 
   const isQuiet = async (): Promise<boolean> => {
     await resumeIfHalted();
