@@ -95,13 +95,6 @@ CREATE TABLE chain_blocks (
   CONSTRAINT chain_blocks_pkey PRIMARY KEY (chain_id, number)
 );
 
-CREATE TABLE chain_owners (
-  chain_id text NOT NULL,
-  address text NOT NULL,
-  heard_at timestamp with time zone NOT NULL,
-  CONSTRAINT chain_owners_pkey PRIMARY KEY (chain_id, address)
-);
-
 CREATE TABLE chain_transfers (
   chain_id text NOT NULL,
   transaction_hash text NOT NULL,
@@ -259,6 +252,7 @@ CREATE TABLE outbox (
 CREATE TABLE owner_addresses (
   chain_id text NOT NULL,
   address text NOT NULL,
+  heard_at timestamp with time zone DEFAULT now() NOT NULL,
   added_by xid8 DEFAULT pg_current_xact_id() NOT NULL,
   CONSTRAINT owner_addresses_pkey PRIMARY KEY (chain_id, address)
 );
@@ -371,7 +365,6 @@ CREATE TABLE watchers (
   CONSTRAINT watchers_state_check CHECK (state = ANY (ARRAY['watching'::text, 'catching_up'::text, 'refused'::text, 'unreachable'::text]))
 );
 
-CREATE INDEX chain_owners_by_hearing ON chain_owners USING btree (chain_id, heard_at DESC, address);
 CREATE INDEX chain_transfers_by_block ON chain_transfers USING btree (chain_id, block_number);
 CREATE INDEX chain_transfers_unmatched ON chain_transfers USING btree (reference_hash) WHERE payment_link_id IS NULL;
 CREATE INDEX chain_transfers_unmatched_by_age ON chain_transfers USING btree (chain_id, seen_at) WHERE payment_link_id IS NULL;
@@ -396,6 +389,6 @@ CREATE TRIGGER links_added AFTER INSERT ON links REFERENCING NEW TABLE AS added 
 CREATE TRIGGER payments_moved AFTER UPDATE ON payments FOR EACH ROW WHEN (old.version = 0 OR old.status = 'processing'::text) EXECUTE FUNCTION keep_open_payment();
 CREATE TRIGGER payments_opened AFTER INSERT ON payments FOR EACH ROW WHEN (new.version = 0 OR new.status = 'processing'::text) EXECUTE FUNCTION keep_open_payment();
 
-GRANT DELETE, INSERT, SELECT, UPDATE ON chain_blocks, chain_owners, chain_transfers, dead_letters, discarded_letters, heard_until, inbox, inbox_other, links, nonces_to_learn, open_payments, outbox, owner_addresses, payments, positions, read_spans, relay_lead, republishes, rescans, watchers TO settlement_listener;
+GRANT DELETE, INSERT, SELECT, UPDATE ON chain_blocks, chain_transfers, dead_letters, discarded_letters, heard_until, inbox, inbox_other, links, nonces_to_learn, open_payments, outbox, owner_addresses, payments, positions, read_spans, relay_lead, republishes, rescans, watchers TO settlement_listener;
 GRANT SELECT ON migrations TO settlement_listener;
 GRANT USAGE ON SEQUENCE dead_letters_seq_seq, outbox_seq_seq, payments_seq_seq, rescans_id_seq TO settlement_listener;

@@ -8,7 +8,6 @@ import { type Chains, openChains } from "./families/open-chains.ts";
 import { createCounters } from "./metrics.ts";
 import { internalRoutes, publicRoutes } from "./routes.ts";
 import { republishPayments } from "./sightings/republish-payments.ts";
-import { listOwners } from "./store/chain-owners.ts";
 import { type Backlog, readBacklog } from "./store/open-payments.ts";
 
 export { type SettlementListenerConfig, settlementListenerConfig } from "./config.ts";
@@ -33,10 +32,7 @@ export const createSettlementListener = (
 ): Service & Pick<Chains, "askSolana"> => {
   const { clock, metrics, pool } = ground;
   let relayWaker = () => {};
-  const chains = openChains(ground, config, {
-    wakeRelay: () => relayWaker(),
-    listOwners: (chainId) => listOwners(pool, chainId),
-  });
+  const chains = openChains(ground, config, () => relayWaker());
   const service = createService(ground, "settlement-listener", (wakeRelay) => {
     relayWaker = wakeRelay;
     const deps: Deps = {

@@ -1,10 +1,15 @@
-import { type Catalogue, type PaymentLinkState, referenceHashOf } from "@payment-links/contracts";
+import {
+  type Catalogue,
+  type ChainType,
+  type PaymentLinkState,
+  referenceHashOf,
+} from "@payment-links/contracts";
 import type { Transaction } from "@payment-links/postgres";
 import type { Clock } from "@payment-links/runtime";
 import { claimTransfers } from "../sightings/claim-transfers.ts";
 import { publishParked } from "../sightings/publish-parked.ts";
-import { saveOwners } from "../store/chain-owners.ts";
 import { type NamedLink, listLinkVersions, lockLinks, saveLinks } from "../store/links.ts";
+import { saveHearing } from "../store/owner-addresses.ts";
 
 /**
  * Hears records of `payment-links.v1`, many in a few statements. Each carries the link's whole state,
@@ -25,8 +30,10 @@ export const hearLinks =
       .filter(({ id, version }) => version > (kept.get(id) ?? 0))
       .map((link) => nameLink(catalogue, link));
     if (news.length === 0) return;
+    // Only Solana is read by the accounts of owners, and asks for some more often than for others.
+    const ofSolana = news.filter(({ chainId }) => chainTypeOf(catalogue, chainId) === "SVM");
+    await saveHearing(tx, ofSolana, clock.now());
     await saveLinks(tx, news);
-    await saveOwners(tx, news, clock.now());
     const unheard = news.filter(({ id }) => !kept.has(id));
     if (unheard.length === 0) return;
     const now = clock.now();
@@ -46,8 +53,11 @@ const newestOf = (links: readonly PaymentLinkState[]): ReadonlyMap<string, Payme
   return newest;
 };
 
+const nameLink = (catalogue: Catalogue, link: PaymentLinkState): NamedLink => ({
+  ...link,
+  referenceHash: referenceHashOf(chainTypeOf(catalogue, link.chainId), link),
+});
+
 /** How payments find a link is its family's. On a chain that the catalogue lacks nobody looks for any. */
-const nameLink = ({ chains }: Catalogue, link: PaymentLinkState): NamedLink => {
-  const chain = chains.find(({ id }) => id === link.chainId);
-  return { ...link, referenceHash: referenceHashOf(chain?.chainType ?? "EVM", link) };
-};
+const chainTypeOf = ({ chains }: Catalogue, chainId: string): ChainType =>
+  chains.find(({ id }) => id === chainId)?.chainType ?? "EVM";

@@ -12,10 +12,8 @@ type ReadingGround = {
   clock: Clock;
   log: Log;
   metrics: RpcMetrics;
-  /** Whom links of the chain pay to, those first whose links were heard of last. */
-  listOwners: () => Promise<readonly string[]>;
-  /** To whose addresses a transfer without a reference is a deposit. */
-  owners?: Owners;
+  /** Whom links of the chain pay to; a transfer there without a reference is a deposit. */
+  owners: Owners;
 };
 
 /**

@@ -42,10 +42,7 @@ export type Chains = {
 export const openChains = (
   ground: Ground,
   { rpcUrls, chainOverrides }: Pick<SettlementListenerConfig, "rpcUrls" | "chainOverrides">,
-  {
-    listOwners,
-    wakeRelay,
-  }: { wakeRelay: () => void; listOwners: (chainId: string) => Promise<readonly string[]> },
+  wakeRelay: () => void,
 ): Chains => {
   const { catalogue, clock, log, metrics, pool } = ground;
   const chains = [...rpcUrls].map(([id, urls]) => {
@@ -69,7 +66,6 @@ export const openChains = (
           clock,
           log,
           metrics: rpcMetrics,
-          listOwners: () => listOwners(chainId),
           owners: openOwners(pool, chainId),
         });
         const chain = { id, settings, findFault, ...(moreBlocksOf && { moreBlocksOf }) };

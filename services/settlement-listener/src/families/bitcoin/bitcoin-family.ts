@@ -1,6 +1,5 @@
 import type { Dialect } from "../../rpc/dialect.ts";
 import { openChainReaders } from "../../rpc/open-chain-readers.ts";
-import { noOwners } from "../../watch/chain/owners.ts";
 import type { Family } from "../family.ts";
 import { type BitcoinChain, bitcoinChainOf } from "./bitcoin-chain.ts";
 import { createBitcoinReader } from "./bitcoin-reader.ts";
@@ -17,7 +16,7 @@ export const bitcoinFamily: Family = (catalogue, chain, override) => {
   const settings = bitcoinSettings(chain.id, override);
   return (ground) => {
     const dialect = bitcoinDialect(bitcoinChain);
-    const payees = openPayees(ground.owners ?? noOwners, bitcoinChain.id);
+    const payees = openPayees(ground.owners, bitcoinChain.id);
     const options = { ...ground, ...settings, chainId: chain.id, dialect };
     const readers = openChainReaders(options, (asking) =>
       createBitcoinReader(asking, bitcoinChain, payees),

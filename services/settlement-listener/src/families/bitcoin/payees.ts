@@ -12,7 +12,7 @@ export type Payees = {
 const madeAtOnceMax = 500;
 
 /** Keeps the scripts of addresses; each is made once. */
-export const openPayees = (owners: Owners, chainId: BitcoinChainId): Payees => {
+export const openPayees = (owners: Pick<Owners, "read">, chainId: BitcoinChainId): Payees => {
   const addresses = new Map<string, string>();
   let madeCount = 0;
   const keep = async (list: readonly string[]): Promise<PayeeOf> => {

@@ -30,7 +30,7 @@ export const evmFamily: Family = (catalogue, chain, override) => {
   const depositMinimums = depositMinimumsOf(tokens, set);
   return (ground) => {
     const payees = openPayees(
-      settings.findsDeposits === true ? (ground.owners ?? noOwners) : noOwners,
+      settings.findsDeposits === true ? ground.owners : noOwners,
       (address) => address as Hex,
     );
     const deposits = { tokens: tokens.map((token) => leastOf(token, depositMinimums)), payees };

@@ -17,7 +17,7 @@ const walk = async (
   { steps, from = 1_000_000 }: { steps: number; from?: number },
 ) => {
   const owners = Array.from({ length: ownerCount }, freshAddress);
-  const schedule = createAccountSchedule(chain, () => Promise.resolve(owners));
+  const schedule = createAccountSchedule(chain, { readByHearing: async () => owners });
   const covered = new Map<string, number>();
   const counts: number[] = [];
   for (let step = 0; step < steps; step += 1) {
@@ -51,7 +51,7 @@ describe("the schedule of accounts", () => {
 
   test("reads an account from an hour back where a range is read again", async () => {
     const owners = [freshAddress()];
-    const schedule = createAccountSchedule(chain, () => Promise.resolve(owners));
+    const schedule = createAccountSchedule(chain, { readByHearing: async () => owners });
     const range = { fromBlock: 50_000, toBlock: 50_004 };
     schedule.asked(await schedule.listDue(range), range);
     const [next] = await schedule.listDue({ fromBlock: 50_005, toBlock: 50_009 });

@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { solanaTokenAccount } from "@payment-links/contracts";
+import type { Owners } from "../../watch/chain/owners.ts";
 import { type SolanaChain, programOf } from "./solana-chain.ts";
 
 /** A token account, and the slot from which on its transactions are asked for. */
@@ -33,14 +34,13 @@ const lookBackSlots = 9_000;
  */
 export const createAccountSchedule = (
   { tokens }: Pick<SolanaChain, "tokens">,
-  /** Owners, those first whose links were heard of last. */
-  listOwners: () => Promise<readonly string[]>,
+  owners: Pick<Owners, "readByHearing">,
 ): AccountSchedule => {
   const lastAsked = new Map<string, number>();
   const accountsOf = createAccountsOf(tokens);
   return {
     listDue: async (range) => {
-      const accounts = await accountsOf(await listOwners());
+      const accounts = await accountsOf(await owners.readByHearing());
       return accounts.flatMap((account, rank): DueAccount[] => {
         const last = lastAsked.get(account);
         const isNew = last === undefined && rank < oftenMax;
@@ -54,7 +54,10 @@ export const createAccountSchedule = (
       });
     },
     listAll: async (fromBlock) =>
-      (await accountsOf(await listOwners())).map((account) => ({ account, since: fromBlock })),
+      (await accountsOf(await owners.readByHearing())).map((account) => ({
+        account,
+        since: fromBlock,
+      })),
     asked: (due, { toBlock }) => {
       for (const { account } of due) lastAsked.set(account, toBlock);
     },

@@ -4,6 +4,7 @@ import { openLog, openMetrics, systemClock } from "@payment-links/runtime";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { createRpcMetrics } from "../../rpc/rpc-metrics.ts";
 import { freshAddress, openSolanaChain } from "../../testing/solana/open-solana-chain.ts";
+import { noOwners } from "../../watch/chain/owners.ts";
 import { solanaFamily } from "./solana-family.ts";
 
 const local = useRig(openSolanaChain);
@@ -21,7 +22,7 @@ const findFault = async (change: (data: CatalogueData) => CatalogueData) => {
     clock: systemClock,
     log: openLog({ service: "test", level: "fatal" }),
     metrics: createRpcMetrics(openMetrics("test")),
-    listOwners: () => Promise.resolve([]),
+    owners: noOwners,
   });
   const fault = await watched.findFault();
   watched.close();

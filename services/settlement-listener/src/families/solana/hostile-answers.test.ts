@@ -57,7 +57,7 @@ const openReader = async (urls: readonly string[] = []) => {
       createSolanaReader(
         asking,
         solana,
-        createAccountSchedule(solana, () => Promise.resolve([owner])),
+        createAccountSchedule(solana, { readByHearing: async () => [owner] }),
       ),
   );
   closing.push(

@@ -15,7 +15,7 @@ export const solanaFamily: Family = (catalogue, chain, override) => {
   const settings = solanaSettings(chain.id, override);
   return (ground) => {
     const dialect = solanaDialect(solanaChain);
-    const schedule = createAccountSchedule(solanaChain, ground.listOwners);
+    const schedule = createAccountSchedule(solanaChain, ground.owners);
     const options = { ...ground, ...settings, chainId: chain.id, dialect };
     const { reader, ...readers } = openChainReaders(options, (asking) =>
       createSolanaReader(asking, solanaChain, schedule),

@@ -2,7 +2,10 @@ import { expect, test } from "@jest/globals";
 import { toEip55 } from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { nothing, transact } from "@payment-links/postgres";
+import { hearLink } from "../../testing/hear-link.ts";
 import { openRig } from "../../testing/open-rig.ts";
+import { sampleLink } from "../../testing/samples.ts";
+import { freshAddress } from "../../testing/solana/open-solana-chain.ts";
 import { openPayees } from "../../families/evm/reads/payees.ts";
 import { openOwners } from "./owners.ts";
 
@@ -27,4 +30,19 @@ test("an owner that others have heard of since is known to a process that had re
   expect((await payees.known())(first)).toBe(true);
   await add(second);
   expect((await payees.known())(second)).toBe(true);
+});
+
+test("on Solana those come first whose links were heard of last", async () => {
+  const hear = async (link: ReturnType<typeof sampleLink>) => {
+    rig.clock.advance(1_000);
+    await transact(rig.pool, (tx) => hearLink(rig.clock)(tx, { link }));
+  };
+  const [early, late] = [freshAddress(), freshAddress()];
+  const link = sampleLink({ chainId: "solana", destinationAddress: early });
+  await hear(link);
+  await hear(sampleLink({ chainId: "solana", destinationAddress: late }));
+  const owners = openOwners(rig.pool, "solana");
+  expect(await owners.readByHearing()).toEqual([late, early]);
+  await hear({ ...link, version: 2 });
+  expect(await owners.readByHearing()).toEqual([early, late]);
 });

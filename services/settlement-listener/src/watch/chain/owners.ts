@@ -1,10 +1,12 @@
 import type { Pool } from "@payment-links/postgres";
-import { listOwnerAddresses } from "../../store/owner-addresses.ts";
+import { listByHearing, listOwnerAddresses } from "../../store/owner-addresses.ts";
 
 /** Where owners are paid on one chain, in the family's own form. They only become more. */
 export type Owners = {
   /** All that are heard of by now; the same list each time, with the new ones at its end. */
   read: () => Promise<readonly string[]>;
+  /** All of them, those first whose links were heard of last; that order is kept on Solana alone. */
+  readByHearing: () => Promise<readonly string[]>;
 };
 
 /** Reads owners' addresses, and afterwards only what is new. */
@@ -23,8 +25,9 @@ export const openOwners = (pool: Pool, chainId: string): Owners => {
       since = until;
       return list;
     },
+    readByHearing: () => listByHearing(pool, chainId),
   };
 };
 
 /** Of a chain on which no deposits are looked for. */
-export const noOwners: Owners = { read: async () => [] };
+export const noOwners: Owners = { read: async () => [], readByHearing: async () => [] };

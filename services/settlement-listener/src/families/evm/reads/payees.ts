@@ -26,7 +26,10 @@ const testedAtOnceMax = 500;
 const falseShareMax = 0.5;
 
 /** Keeps owners in the form of EVM; each is brought into it once. */
-export const openPayees = (owners: Owners, addressOf: (address: string) => Hex): Payees => {
+export const openPayees = (
+  owners: Pick<Owners, "read">,
+  addressOf: (address: string) => Hex,
+): Payees => {
   const all: Hex[] = [];
   const tests: BloomTest[] = [];
   const topics = new Set<Hex>();
