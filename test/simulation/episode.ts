@@ -351,7 +351,6 @@ export const playEpisode = async (
   let mannersUntilMs = 0;
   let dumped: { name: ServiceName; dump: Dump } | undefined;
   let sharedBlock: number | undefined;
-  let rescannedTo = 0;
 
   const takeDump = async (): Promise<void> => {
     const name = random.pick(serviceNames);
@@ -422,7 +421,6 @@ export const playEpisode = async (
       const fromBlock = random.below(chain.tip().slot);
       const body = { chainId, fromBlock, toBlock: fromBlock + random.below(10) };
       if (random.chance(0.5)) {
-        rescannedTo = Math.max(rescannedTo, body.toBlock);
         shop.order("settlement-listener", {
           what: "rescan",
           path: "/internal/settlement/rescan",
@@ -576,23 +574,29 @@ export const playEpisode = async (
     return Number(rows[0]?.count);
   };
 
-  const isRested = (): boolean => {
+  const isRested = async (): Promise<boolean> => {
     if (!hasBegun) return true;
-    if (!isChainDone()) {
+    const isDone = chain.isSettled() && !(await isRescanWaiting());
+    if (!isDone) {
       nextBlockMs = Math.min(nextBlockMs, world.nowMs());
       mood.fork = 0;
       mineDue();
     }
-    return isChainDone() && world.nowMs() - lastBlockMs > restMs;
+    return isDone && world.nowMs() - lastBlockMs > restMs;
   };
 
   /** A rescan reads final blocks only, and what it was asked to read may have been the tip. */
-  const isChainDone = (): boolean =>
-    chain.isSettled() && chain.ofDepth(finalDepth).slot >= rescannedTo;
+  const isRescanWaiting = async (): Promise<boolean> => {
+    const { rows } = await admin.query(`
+      SELECT FROM settlement_listener.rescans JOIN settlement_listener.watchers USING (chain_id)
+      WHERE next_block > finalized_to
+    `);
+    return rows.length > 0;
+  };
 
   const isQuiet = async (): Promise<boolean> => {
     await resumeIfHalted();
-    return isRested() && (await isAtRest());
+    return (await isRested()) && (await isAtRest());
   };
 
   const isAtRest = async (): Promise<boolean> =>
