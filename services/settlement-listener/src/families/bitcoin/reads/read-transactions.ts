@@ -1,6 +1,7 @@
 import type { Question } from "../../../rpc/json-rpc.ts";
 import type { ReaderGround } from "../../../rpc/open-chain-readers.ts";
 import type { Provider } from "../../../rpc/provider.ts";
+import { readKnown } from "../../../rpc/read-known.ts";
 import type { ChainReader, Sender, TransactionReceipt } from "../../../watch/chain-reader.ts";
 import type { BitcoinChain } from "../bitcoin-chain.ts";
 import {
@@ -13,31 +14,17 @@ import type { Payees } from "../payees.ts";
 import { listTransfers, senderOf } from "../verify-transaction.ts";
 
 type TransactionReads = Pick<ChainReader, "readReceipts" | "readSenders">;
-type TransactionOptions = Pick<ReaderGround, "chainId" | "metrics" | "turn">;
 
 /** A transaction, and its block where that is one of the node's chain. */
 type Found = KnownTransaction & { place: Place | undefined };
 
-/**
- * Reads what became of transactions. No single provider is trusted when it says "not known": if there
- * is another, it is asked too, as the first may only be behind.
- */
+/** Reads what became of transactions. */
 export const createTransactionReads = (
-  { chainId, metrics, turn }: TransactionOptions,
+  ground: Pick<ReaderGround, "chainId" | "metrics" | "turn">,
   { chain, payees }: { chain: BitcoinChain; payees: Payees },
 ): TransactionReads => {
-  const readAll = async (what: string, txids: readonly string[]) => {
-    const asked = [...new Set(txids)];
-    if (asked.length === 0) return new Map<string, Found>();
-    return turn.ask(what, async (provider) => {
-      const found = await askSome(provider, asked);
-      const missing = asked.filter((txid) => !found.has(txid));
-      if (missing.length === 0) return found;
-      const more = await turn.askOther(provider, (other) => askSome(other, missing));
-      if (more !== undefined && more.size > 0) metrics.disagreed(chainId, "missing_receipt");
-      return new Map([...found, ...(more ?? [])]);
-    });
-  };
+  const readAll = (what: string, txids: readonly string[]) =>
+    readKnown(ground, { what, names: txids, askSome });
   return {
     readReceipts: async (txids) => {
       const payeeOf = await payees.read();

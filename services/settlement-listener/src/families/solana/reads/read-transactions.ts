@@ -1,6 +1,7 @@
 import type { Question } from "../../../rpc/json-rpc.ts";
 import type { ReaderGround } from "../../../rpc/open-chain-readers.ts";
 import type { Provider } from "../../../rpc/provider.ts";
+import { readKnown } from "../../../rpc/read-known.ts";
 import { RpcFault } from "../../../rpc/rpc-fault.ts";
 import type { ChainReader, Sender, TransactionReceipt } from "../../../watch/chain-reader.ts";
 import { isOfDurableNonce } from "../durable-nonce.ts";
@@ -15,26 +16,13 @@ type Found = { landed: SolanaTransaction; block: SolanaBlock };
 /** A transaction lands while the block hash that it names is one of the last 150, and never after. */
 const livesForBlocks = 150;
 
-/**
- * Reads what became of transactions. No single provider is trusted when it says "not known": if there
- * is another, it is asked too, as the first may only be behind.
- */
+/** Reads what became of transactions. */
 export const createTransactionReads = (
-  { chainId, metrics, turn }: Pick<ReaderGround, "chainId" | "metrics" | "turn">,
+  ground: Pick<ReaderGround, "chainId" | "metrics" | "turn">,
   { tokens }: Pick<SolanaChain, "tokens">,
 ): TransactionReads => {
-  const readAll = async (what: string, signatures: readonly string[]) => {
-    const asked = [...new Set(signatures)];
-    if (asked.length === 0) return new Map<string, Found>();
-    return turn.ask(what, async (provider) => {
-      const found = await askSome(provider, asked);
-      const missing = asked.filter((signature) => !found.has(signature));
-      if (missing.length === 0) return found;
-      const more = await turn.askOther(provider, (other) => askSome(other, missing));
-      if (more !== undefined && more.size > 0) metrics.disagreed(chainId, "missing_receipt");
-      return new Map([...found, ...(more ?? [])]);
-    });
-  };
+  const readAll = (what: string, signatures: readonly string[]) =>
+    readKnown(ground, { what, names: signatures, askSome });
   return {
     readReceipts: async (signatures) => {
       const found = await readAll("transactions", signatures);
@@ -58,7 +46,10 @@ export const createTransactionReads = (
     },
     // Heights stand for nonces: a transaction that could land up to one is gone where more have passed.
     readUsedNonces: (_address, slot) =>
-      turn.ask("a block's height", async (provider) => (await askBlockUpTo(provider, slot)).height),
+      ground.turn.ask(
+        "a block's height",
+        async (provider) => (await askBlockUpTo(provider, slot)).height,
+      ),
   };
 };
 
