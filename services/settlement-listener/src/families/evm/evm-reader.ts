@@ -2,7 +2,14 @@ import type { Hex } from "viem";
 import type { ChainReader, TransactionReceipt } from "../../watch/chain-reader.ts";
 import type { EvmHeader, EvmReads, EvmReceipt, TransactionCall } from "./evm-reads.ts";
 import type { Payees } from "./reads/payees.ts";
-import { type IsOwner, type PayableChain, mayHaveSuffix, verifyReceipt } from "./verify-receipt.ts";
+import {
+  type IsOwner,
+  type PairedReceipt,
+  type PayableChain,
+  mayHaveSuffix,
+  pairReceipt,
+  verifyReceipt,
+} from "./verify-receipt.ts";
 
 /** Reads an EVM chain: as every chain is read, and what its check against the catalogue asks. */
 export type EvmReader = ChainReader<EvmHeader> & Pick<EvmReads, "readCode" | "call" | "readChain">;
@@ -20,25 +27,31 @@ export const createEvmReader = (
   },
   readReceipts: async (hashes: readonly Hex[]) => {
     const [receipts, isOwner] = await Promise.all([reads.readReceipts(hashes), payees.known()]);
-    const asked = [...receipts].flatMap(([hash, one]) => (mayHaveSuffix(one, chain) ? hash : []));
-    const calls = await reads.readCalls(asked);
+    const paired = [...receipts.values()].map((receipt): Paired => ({
+      receipt,
+      paired: pairReceipt(receipt, chain),
+    }));
+    const asked = paired.filter((one) => mayHaveSuffix(one.paired, one.receipt.from, chain));
+    const calls = await reads.readCalls(asked.map(({ receipt }) => receipt.transactionHash));
     return new Map(
-      [...receipts].map(([hash, receipt]): [string, TransactionReceipt] => [
-        hash,
-        judge(receipt, chain, { isOwner, call: calls.get(hash) }),
-      ]),
+      paired.map((one): [string, TransactionReceipt] => {
+        const { transactionHash } = one.receipt;
+        return [transactionHash, judge(one, chain, { isOwner, call: calls.get(transactionHash) })];
+      }),
     );
   },
 });
 
 const nobody = { known: async () => () => false };
 
+type Paired = { receipt: EvmReceipt; paired: PairedReceipt };
+
 const judge = (
-  receipt: EvmReceipt,
+  { paired, receipt }: Paired,
   chain: PayableChain,
   { isOwner, call }: { isOwner: IsOwner; call: TransactionCall | undefined },
 ): TransactionReceipt => {
   const { blockHash, blockNumber, from, transactionHash, ...evidence } = receipt;
-  const transfers = verifyReceipt(receipt, chain, isOwner, call && { ...call, from });
+  const transfers = verifyReceipt(paired, chain, isOwner, call && { ...call, from });
   return { transactionHash, blockNumber, blockHash, sender: from, transfers, evidence };
 };

@@ -15,7 +15,7 @@ import {
 import { type CatalogueToken, openCatalogue, toEip55 } from "@payment-links/contracts";
 import type { EventLog } from "./decode-event.ts";
 import { readSuffix } from "./transfer-suffix.ts";
-import { type PayableChain, mayHaveSuffix, verifyReceipt } from "./verify-receipt.ts";
+import { type PayableChain, mayHaveSuffix, pairReceipt, verifyReceipt } from "./verify-receipt.ts";
 
 // Encoded by a library that is not ours, from the contracts' own signatures.
 const proxyAbi = parseAbi([
@@ -74,11 +74,16 @@ const proxyEvent = (paymentReference: Hex): EventLog => ({
 type Sent = { to?: Hex | null; input?: Hex; from?: Address };
 
 const proofsOf = ({ to = usdc, input = naming(), from = payer }: Sent, ...logs: EventLog[]) =>
-  verifyReceipt({ isSuccessful: true, logs }, chain, (one) => one === getAddress(owner), {
-    to,
-    input,
-    from,
-  }).map(({ amount, ordinal, payer: sentBy, referenceHash }) =>
+  verifyReceipt(
+    pairReceipt({ isSuccessful: true, logs }, chain),
+    chain,
+    (one) => one === getAddress(owner),
+    {
+      to,
+      input,
+      from,
+    },
+  ).map(({ amount, ordinal, payer: sentBy, referenceHash }) =>
     sentBy === undefined
       ? `payment ${referenceHash === keccak256(reference) ? "named" : "other"} ${ordinal} ${amount.toFixed()}`
       : `deposit ${ordinal} ${amount.toFixed()}`,
@@ -88,11 +93,16 @@ describe("a transfer whose calldata names a link behind its arguments", () => {
   test("is a payment of that link, of what the token says that arrived", () => {
     expect(proofsOf({}, transfer())).toEqual(["payment named 0 0.0001"]);
     expect(proofsOf({}, transfer({ amount: 99n }))).toEqual(["payment named 0 0.000099"]);
-    const [payment] = verifyReceipt({ isSuccessful: true, logs: [transfer()] }, chain, undefined, {
-      to: usdc,
-      input: naming(),
-      from: payer,
-    });
+    const [payment] = verifyReceipt(
+      pairReceipt({ isSuccessful: true, logs: [transfer()] }, chain),
+      chain,
+      undefined,
+      {
+        to: usdc,
+        input: naming(),
+        from: payer,
+      },
+    );
     expect(payment).toEqual({
       referenceHash: keccak256(reference),
       ordinal: 0,
@@ -169,13 +179,13 @@ describe("a transfer whose calldata names a link behind its arguments", () => {
   test("is nothing where the transaction failed", () => {
     const sent = { to: usdc, input: naming(), from: payer };
     const failed = { isSuccessful: false, logs: [transfer()] };
-    expect(verifyReceipt(failed, chain, () => true, sent)).toEqual([]);
+    expect(verifyReceipt(pairReceipt(failed, chain), chain, () => true, sent)).toEqual([]);
   });
 });
 
 describe("calldata is asked for", () => {
   const asked = (...logs: EventLog[]) =>
-    mayHaveSuffix({ isSuccessful: true, logs, from: payer }, chain);
+    mayHaveSuffix(pairReceipt({ isSuccessful: true, logs }, chain), payer, chain);
 
   test("where a transfer of the sender's is left by the events", () => {
     expect(asked(transfer())).toBe(true);
@@ -189,7 +199,7 @@ describe("calldata is asked for", () => {
     expect(asked(transfer({ token: plain }))).toBe(false);
     expect(asked(transfer({ amount: 0n }))).toBe(false);
     const failed = { isSuccessful: false, logs: [transfer()], from: payer };
-    expect(mayHaveSuffix(failed, chain)).toBe(false);
+    expect(mayHaveSuffix(pairReceipt(failed, chain), payer, chain)).toBe(false);
   });
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import { type Hex, encodeAbiParameters, encodeEventTopics, keccak256, pad, parseAbi } from "viem";
 import { type CatalogueToken, openCatalogue, toEip55 } from "@payment-links/contracts";
 import type { EventLog } from "./decode-event.ts";
-import { type PayableChain, verifyReceipt } from "./verify-receipt.ts";
+import { type PayableChain, pairReceipt, verifyReceipt } from "./verify-receipt.ts";
 
 // Encoded by a library that is not ours, from the contracts' own signatures.
 const abi = parseAbi([
@@ -74,15 +74,14 @@ const coinEvent = (amount: bigint, from = coinProxy): EventLog => ({
 const word = "00".repeat(32);
 
 const verify = (...logs: EventLog[]) =>
-  verifyReceipt({ isSuccessful: true, logs }, chain).map(({ ordinal, amount }) => [
-    ordinal,
-    amount.toFixed(),
-  ]);
+  verifyReceipt(pairReceipt({ isSuccessful: true, logs }, chain), chain).map(
+    ({ ordinal, amount }) => [ordinal, amount.toFixed()],
+  );
 
 describe("verifyReceipt", () => {
   test("a payment is told by the token's own transfer, in the token's unit and EIP-55 form", () => {
     const logs = [transfer({ amount: 2_500_000n }), event({ amount: 2_500_000n })];
-    expect(verifyReceipt({ isSuccessful: true, logs }, chain)).toEqual([
+    expect(verifyReceipt(pairReceipt({ isSuccessful: true, logs }, chain), chain)).toEqual([
       {
         referenceHash: keccak256(reference),
         ordinal: 0,
@@ -106,7 +105,11 @@ describe("verifyReceipt", () => {
   test.each([
     [
       "a failed receipt",
-      () => verifyReceipt({ isSuccessful: false, logs: [transfer(), event()] }, chain),
+      () =>
+        verifyReceipt(
+          pairReceipt({ isSuccessful: false, logs: [transfer(), event()] }, chain),
+          chain,
+        ),
     ],
     ["an event without a transfer", () => verify(event())],
     ["an event of another contract", () => verify(transfer(), event({ from: addressOf("9") }))],
@@ -169,7 +172,7 @@ describe("verifyReceipt", () => {
     const other = event({ reference: "0xffeeddccbbaa99887766554433221100" });
     const noise = { ...transfer(), address: addressOf("9") };
     const logs = [noise, transfer(), other, transfer(), event(), noise, transfer(), event()];
-    const named = verifyReceipt({ isSuccessful: true, logs }, chain).map(
+    const named = verifyReceipt(pairReceipt({ isSuccessful: true, logs }, chain), chain).map(
       ({ ordinal, referenceHash }) => [referenceHash === keccak256(reference), ordinal],
     );
     expect(named).toEqual([
@@ -187,14 +190,19 @@ describe("verifyReceipt", () => {
   test("the chain's own coin is told by its proxy, which makes the call", () => {
     expect(verify(coinEvent(10n ** 18n))).toEqual([[0, "1"]]);
     const withoutCoin = { ...chain, nativeToken: undefined };
-    expect(verifyReceipt({ isSuccessful: true, logs: [coinEvent(1n)] }, withoutCoin)).toEqual([]);
+    expect(
+      verifyReceipt(
+        pairReceipt({ isSuccessful: true, logs: [coinEvent(1n)] }, withoutCoin),
+        withoutCoin,
+      ),
+    ).toEqual([]);
   });
 });
 
 describe("transfers that no event has used", () => {
   const isOwner = (address: string) => address === toEip55(owner);
   const deposits = (...logs: EventLog[]) =>
-    verifyReceipt({ isSuccessful: true, logs }, chain, isOwner).flatMap((one) =>
+    verifyReceipt(pairReceipt({ isSuccessful: true, logs }, chain), chain, isOwner).flatMap((one) =>
       one.payer === undefined ? [] : { ...one, amount: one.amount.toFixed() },
     );
 
@@ -235,6 +243,6 @@ describe("transfers that no event has used", () => {
       [],
     );
     const failed = { isSuccessful: false, logs: [transfer()] };
-    expect(verifyReceipt(failed, chain, isOwner)).toEqual([]);
+    expect(verifyReceipt(pairReceipt(failed, chain), chain, isOwner)).toEqual([]);
   });
 });

@@ -39,16 +39,15 @@ export type IsOwner = (address: string) => boolean;
  * a deposit, unless the owner sent it.
  */
 export const verifyReceipt = (
-  receipt: Logged,
+  receipt: PairedReceipt,
   chain: PayableChain,
   isOwner: IsOwner = () => false,
   sent?: SentCall,
 ): readonly VerifiedTransfer[] => {
-  if (!receipt.isSuccessful) return [];
-  const { events, unused } = pairEvents(receipt, chain);
+  const unused = [...receipt.unused];
   const suffixed = sent === undefined ? [] : takeSuffixed(sent, unused, chain);
   const counts = new Map<string, number>();
-  const payments = [...events, ...suffixed].flatMap(
+  const payments = [...receipt.events, ...suffixed].flatMap(
     ({ amount, destination, referenceHash, token }): VerifiedTransfer[] =>
       amount === 0n
         ? []
@@ -65,18 +64,36 @@ export const verifyReceipt = (
   return [...payments, ...unused.flatMap((one) => depositOf(one, { chain, isOwner, counts }))];
 };
 
-type Logged = { isSuccessful: boolean; logs: readonly EventLog[] };
-
 /** What a transaction called, and who sent it, in lowercase. */
 type SentCall = TransactionCall & { from: string };
+
+/** What the proxies' events of a receipt prove, and the transfers that none of them has used. */
+export type PairedReceipt = { events: readonly Proved[]; unused: readonly LoggedTransfer[] };
+
+/** Gives the proxies' events of a receipt their transfers; one that failed has neither. */
+export const pairReceipt = (
+  { isSuccessful, logs }: { isSuccessful: boolean; logs: readonly EventLog[] },
+  chain: PayableChain,
+): PairedReceipt => {
+  if (!isSuccessful) return { events: [], unused: [] };
+  const unused: LoggedTransfer[] = [];
+  const events = logs.flatMap((log) => {
+    const transfer = chain.tokens.has(log.address) ? decodeTokenTransfer(log) : undefined;
+    if (transfer !== undefined) unused.push({ ...transfer, log });
+    return verifyLog(log, unused, chain) ?? [];
+  });
+  return { events, unused };
+};
 
 /**
  * Whether a transaction's calldata decides what its receipt proves: it may name a link where a transfer of
  * its sender's, of a token that takes a suffix, is left by the events.
  */
-export const mayHaveSuffix = (receipt: Logged & { from: string }, chain: PayableChain): boolean =>
-  receipt.isSuccessful &&
-  pairEvents(receipt, chain).unused.some((one) => isOfSender(one, receipt.from, chain));
+export const mayHaveSuffix = (
+  { unused }: PairedReceipt,
+  sender: string,
+  chain: PayableChain,
+): boolean => unused.some((one) => isOfSender(one, sender, chain));
 
 const isOfSender = (
   { amount, destination, log, token }: LoggedTransfer,
@@ -109,20 +126,6 @@ type Proved = {
   destination: Address;
   token: CatalogueToken;
   amount: bigint;
-};
-
-/** What the proxies' events prove, and the transfers that none of them has used. */
-const pairEvents = (
-  { logs }: Logged,
-  chain: PayableChain,
-): { events: readonly Proved[]; unused: LoggedTransfer[] } => {
-  const unused: LoggedTransfer[] = [];
-  const events = logs.flatMap((log) => {
-    const transfer = chain.tokens.has(log.address) ? decodeTokenTransfer(log) : undefined;
-    if (transfer !== undefined) unused.push({ ...transfer, log });
-    return verifyLog(log, unused, chain) ?? [];
-  });
-  return { events, unused };
 };
 
 /** A transfer, and the log that tells who sent it. */
