@@ -16,7 +16,7 @@ import {
 import { openTestGround, serveForTest } from "@payment-links/process/testing";
 import { readConfig, systemClock } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { hearLink } from "./hear-link.ts";
+import { hearLinks } from "../events/hear-links.ts";
 import type { ChainOverride } from "../watch/chain/chain-settings.ts";
 import {
   createSettlementListener,
@@ -102,8 +102,14 @@ export const openWatchRig = async (
         paymentReference: randomBytes(16).toString("hex"),
         ...change,
       }),
-    hear: (link: PaymentLinkState) =>
-      transact(pool, (tx) => hearLink(systemClock, catalogue)(tx, { link })),
+    /** In one transaction, as the consumer hears many. */
+    hear: (...links: readonly PaymentLinkState[]) =>
+      transact(pool, (tx) =>
+        hearLinks({ catalogue, clock: systemClock })(
+          tx,
+          links.map((link) => ({ data: { link } })),
+        ),
+      ),
     readStatus,
     /** What was published of a link's payments, oldest first. */
     told: (linkId: string) => told.filter(({ key }) => key === linkId).map(({ data }) => data),

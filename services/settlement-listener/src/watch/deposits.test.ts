@@ -247,7 +247,7 @@ describe("among many owners and transfers", () => {
   test("every deposit is found, and nothing else", async () => {
     await open({ finality: { blocks: 1 } });
     const owners = Array.from({ length: 1_200 }, newAddress);
-    for (const destinationAddress of owners) await rig.hear(rig.sampleLink({ destinationAddress }));
+    await rig.hear(...owners.map((destinationAddress) => rig.sampleLink({ destinationAddress })));
     await rig.caughtUp();
     const ours = new Set<string>();
     for (let block = 0; block < 20; block += 1) {
