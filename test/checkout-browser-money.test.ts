@@ -1,7 +1,14 @@
 import { afterEach, beforeAll, expect } from "@jest/globals";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { needingChromium } from "./rig/find-chromium.ts";
-import { type Payer, clickPay, holdLooks, mayPay, paymentsOf } from "./rig/open-checkout.ts";
+import {
+  type Payer,
+  clickPay,
+  holdLooks,
+  mayPay,
+  payUnmined,
+  paymentsOf,
+} from "./rig/open-checkout.ts";
 import { useCheckout } from "./rig/use-checkout.ts";
 import { WalletError, never } from "./rig/wallet.ts";
 
@@ -21,20 +28,6 @@ const expectNoSecondPayment = async (tab: Payer): Promise<void> => {
   await tab.page.reload();
   expect(await mayPay(tab)).toBe(false);
   expect(paymentsOf(tab.wallet)).toHaveLength(1);
-};
-
-/** Sends a payment that waits for a block; answers its hash. */
-const payUnmined = async (tab: Payer): Promise<string> => {
-  let hash = "";
-  tab.wallet.decide("eth_sendTransaction", async (params) => {
-    await rig.chain.ask("evm_setAutomine", [false]);
-    return (hash = String(await tab.wallet.answer("eth_sendTransaction", params)));
-  });
-  await tab.goTo(tab.link.pageUrl);
-  await clickPay(tab);
-  await tab.see("Sent.");
-  tab.wallet.decide("eth_sendTransaction");
-  return hash;
 };
 
 describe("a link that is paid", () => {
@@ -127,7 +120,7 @@ describe("a payment that was sent, while nobody watches the chain", () => {
     const other = await tab.person.openTab();
     await other.goTo(tab.link.pageUrl);
     expect(await mayPay(other)).toBe(true);
-    await payUnmined(tab);
+    await payUnmined(rig, tab);
     await holdLooks(tab);
     await expectNoSecondPayment(tab);
     await other.see("Do not pay again");
@@ -176,7 +169,7 @@ describe("a payment that was sent, while nobody watches the chain", () => {
 
   test("and whose place another transaction took can be paid again, also after a reload", async () => {
     const tab = await rig.openPayer({ toAmount: "25" });
-    const hash = await payUnmined(tab);
+    const hash = await payUnmined(rig, tab);
     await tab.page.reload();
     expect(await mayPay(tab)).toBe(false);
     await rig.chain.replace(`0x${hash.slice(2)}`);
@@ -187,7 +180,7 @@ describe("a payment that was sent, while nobody watches the chain", () => {
 
   test("and was sped up is followed under its new hash", async () => {
     const tab = await rig.openPayer({ toAmount: "25" });
-    const hash = await payUnmined(tab);
+    const hash = await payUnmined(rig, tab);
     const [former] = paymentsOf(tab.wallet);
     const sent = (await rig.chain.ask("eth_getTransactionByHash", [hash])) as { nonce: string };
     const faster = String(

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect } from "@jest/globals";
 import { devnet } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { needingChromium } from "./rig/find-chromium.ts";
-import { type Payer, clickPay, mayPay, paymentsOf } from "./rig/open-checkout.ts";
+import { type Payer, clickPay, mayPay, payUnmined, paymentsOf } from "./rig/open-checkout.ts";
 import { useCheckout } from "./rig/use-checkout.ts";
 import { WalletError, never } from "./rig/wallet.ts";
 
@@ -40,20 +40,6 @@ const kindsOf = (payer: Payer) =>
 
 const fail = (code: number) => () => {
   throw new WalletError(code, "no");
-};
-
-/** Sends a payment that waits for a block; answers its hash. */
-const payUnmined = async (tab: Payer): Promise<string> => {
-  let hash = "";
-  tab.wallet.decide("eth_sendTransaction", async (params) => {
-    await rig.chain.ask("evm_setAutomine", [false]);
-    return (hash = String(await tab.wallet.answer("eth_sendTransaction", params)));
-  });
-  await tab.goTo(tab.link.pageUrl);
-  await clickPay(tab);
-  await tab.see("Sent.");
-  tab.wallet.decide("eth_sendTransaction");
-  return hash;
 };
 
 describe("a payer whose wallet makes no batches", () => {
@@ -104,7 +90,7 @@ describe("a payer whose wallet makes no batches", () => {
     const other = await tab.person.openTab();
     await other.goTo(tab.link.pageUrl);
     expect(await mayPay(other)).toBe(true);
-    const hash = await payUnmined(tab);
+    const hash = await payUnmined(rig, tab);
     await other.see(`Do not pay again. Transaction ${hash}`);
     await tab.page.reload();
     await tab.see(`Do not pay again. Transaction ${hash}`);

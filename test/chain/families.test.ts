@@ -6,26 +6,13 @@ import {
   type ShownLink,
   openPaymentSystem,
 } from "../rig/payment-system.ts";
+import { counted, processing, uncounted, untouched } from "../rig/shown-payments.ts";
 
 type Link = Awaited<ReturnType<PaymentSystem["createLink"]>>;
 type Payment = ShownLink["payments"][number];
 
 const asked = "25";
 const unit = 1_000_000n;
-
-const counted = (amount: string, sourceTransaction: string): Payment => ({
-  status: "settled",
-  applied: true,
-  reason: null,
-  amount,
-  sourceTransaction,
-});
-const uncounted = (reason: string, amount: string, sourceTransaction: string): Payment => ({
-  ...counted(amount, sourceTransaction),
-  applied: false,
-  reason,
-});
-const untouched: ShownLink = { status: "active", receivedAmount: "0", payments: [] };
 
 /** What a row has at hand: a link of 25, another owner's, and the chain that it is paid on. */
 type Hands = { chain: LocalFamily; system: PaymentSystem; link: Link; other: Link };
@@ -39,8 +26,7 @@ const rows: readonly Row[] = [
       const hash = await chain.pay({ ...link, amount: 25n * unit });
       await chain.mine(1);
       const seen = await system.showWhen(link.id, ({ payments }) => payments.length > 0);
-      const processing = { ...counted(asked, hash), status: "processing", applied: false };
-      expect(seen).toEqual({ ...untouched, payments: [processing] });
+      expect(seen).toEqual({ ...untouched, payments: [processing(asked, hash)] });
       return { status: "completed", receivedAmount: asked, payments: [counted(asked, hash)] };
     },
   ],
@@ -139,8 +125,8 @@ const rows: readonly Row[] = [
       await system.showWhen(link.id, ({ payments }) => payments[0]?.status === "processing");
       await chain.orphan();
       await system.settleAll();
-      const lost = { ...counted("10", waiting.hash), status: "processing", applied: false };
-      expect(await system.show(link.id)).toEqual({ ...untouched, payments: [lost] });
+      const lost = { ...untouched, payments: [processing("10", waiting.hash)] };
+      expect(await system.show(link.id)).toEqual(lost);
       await waiting.sendAgain();
       const payments = [counted("10", waiting.hash)];
       return { status: "active", receivedAmount: "10", payments };

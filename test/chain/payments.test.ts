@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { type Chain, openChain } from "@payment-links/settlement-listener/testing";
 import { type PaymentSystem, openPaymentSystem } from "../rig/payment-system.ts";
+import { counted, processing, uncounted, untouched } from "../rig/shown-payments.ts";
 
 const units6 = 1_000_000n;
 const units18 = 10n ** 18n;
@@ -19,31 +20,12 @@ describe("a payment on a real EVM node, and what its link shows afterwards", () 
     await chain?.close();
   });
 
-  /** What every settled payment that counts is shown as. */
-  const counted = (amount: string, sourceTransaction: string) => ({
-    status: "settled",
-    applied: true,
-    reason: null,
-    amount,
-    sourceTransaction,
-  });
-  const uncounted = (reason: string, amount: string, sourceTransaction: string) => ({
-    ...counted(amount, sourceTransaction),
-    applied: false,
-    reason,
-  });
-  const untouched = { status: "active", receivedAmount: "0", payments: [] };
-
   test("is processing once seen, and completes the link once its block is final", async () => {
     const link = await system.createLink({ toAmount: "25" });
     const hash = await chain.pay({ ...link, amount: 25n * units6 });
     await chain.mine();
     const seen = await system.showWhen(link.id, ({ payments }) => payments.length > 0);
-    expect(seen).toEqual({
-      status: "active",
-      receivedAmount: "0",
-      payments: [{ ...counted("25", hash), status: "processing", applied: false }],
-    });
+    expect(seen).toEqual({ ...untouched, payments: [processing("25", hash)] });
     await chain.mine(2);
     const paid = await system.showWhen(link.id, ({ status }) => status !== "active");
     expect(paid).toEqual({
@@ -124,8 +106,7 @@ describe("a payment on a real EVM node, and what its link shows afterwards", () 
     const hash = await chain.pay({ ...link, amount: 25n * units6, token: "other6" });
     await system.settleAll();
     expect(await system.show(link.id)).toEqual({
-      status: "active",
-      receivedAmount: "0",
+      ...untouched,
       payments: [uncounted("wrong_token", "25", hash)],
     });
   });
@@ -143,8 +124,7 @@ describe("a payment on a real EVM node, and what its link shows afterwards", () 
     const hash = await chain.pay({ ...link, to, amount: 25n * units6 });
     await system.settleAll();
     expect(await system.show(link.id)).toEqual({
-      status: "active",
-      receivedAmount: "0",
+      ...untouched,
       payments: [uncounted("wrong_destination", "25", hash)],
     });
   });
@@ -257,8 +237,7 @@ describe("a payment on a real EVM node, and what its link shows afterwards", () 
       payments: [counted("25", first)],
     });
     expect(await system.show(late.id)).toMatchObject({
-      status: "active",
-      receivedAmount: "0",
+      ...untouched,
       payments: [uncounted("expired", "25", second)],
     });
   });

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { type Chain, openChain } from "@payment-links/settlement-listener/testing";
 import { type PaymentSystem, openPaymentSystem } from "../rig/payment-system.ts";
+import { counted } from "../rig/shown-payments.ts";
 
 const units = 1_000_000n;
 const policyBlocks = 3;
@@ -8,13 +9,6 @@ const policyBlocks = 3;
 const slotsInEpoch = 4;
 const finalBlocks = 2 * slotsInEpoch;
 
-const settled = (sourceTransaction: string, amount = "10") => ({
-  status: "settled",
-  applied: true,
-  reason: null,
-  amount,
-  sourceTransaction,
-});
 const isSettled = ({ payments }: { payments: { status: string }[] }) =>
   payments.some(({ status }) => status === "settled");
 
@@ -66,7 +60,7 @@ describe(`a chain that reorganises, watched with ${policyBlocks} blocks of patie
       expect(await system.show(link.id)).toEqual({
         status: "active",
         receivedAmount: "10",
-        payments: [settled(hash)],
+        payments: [counted("10", hash)],
       });
       await expectTruth(link);
     },
@@ -104,7 +98,7 @@ describe(`a chain that reorganises, watched with ${policyBlocks} blocks of patie
     expect(await system.show(link.id)).toEqual({
       status: "active",
       receivedAmount: "10",
-      payments: [settled(hash)],
+      payments: [counted("10", hash)],
     });
     await expectTruth(link);
   });
@@ -124,8 +118,8 @@ describe(`a chain that reorganises, watched with ${policyBlocks} blocks of patie
     ]);
     expect(await positionOf()).not.toBe(before);
     await system.settleAll();
-    expect(await system.show(link.id)).toMatchObject({ payments: [settled(hash)] });
-    expect(await system.show(other.id)).toMatchObject({ payments: [settled(first, "7")] });
+    expect(await system.show(link.id)).toMatchObject({ payments: [counted("10", hash)] });
+    expect(await system.show(other.id)).toMatchObject({ payments: [counted("7", first)] });
     await expectTruth(link);
     await expectTruth(other);
   });
@@ -148,7 +142,7 @@ describe(`a chain that reorganises, watched with ${policyBlocks} blocks of patie
       await system.settleAll();
       expect(await system.show(link.id)).toMatchObject({
         receivedAmount: "10",
-        payments: [settled(hash)],
+        payments: [counted("10", hash)],
       });
       await expectTruth(link);
     },
@@ -167,7 +161,7 @@ describe(`a chain that reorganises, watched with ${policyBlocks} blocks of patie
     await chain.mine(policyBlocks);
     await system.startWatcher();
     await system.settleAll();
-    expect(await system.show(kept.id)).toMatchObject({ payments: [settled(later, "3")] });
+    expect(await system.show(kept.id)).toMatchObject({ payments: [counted("3", later)] });
     expect(await system.show(link.id)).toMatchObject({
       receivedAmount: "0",
       payments: [{ status: "processing", sourceTransaction: hash }],
@@ -186,7 +180,7 @@ describe(`a chain that reorganises, watched with ${policyBlocks} blocks of patie
     expect(await system.show(link.id)).toEqual({
       status: "active",
       receivedAmount: "10",
-      payments: [{ ...settled(hash), orphaned: true }],
+      payments: [{ ...counted("10", hash), orphaned: true }],
     });
   });
 
@@ -214,10 +208,10 @@ describe(`a chain that reorganises, watched with ${policyBlocks} blocks of patie
       const there1 = await other.pay({ ...there, amount: 5n * units });
       await other.mine(policyBlocks + 1);
       await system.showWhen(there.id, isSettled);
-      expect(await system.show(there.id)).toMatchObject({ payments: [settled(there1, "5")] });
+      expect(await system.show(there.id)).toMatchObject({ payments: [counted("5", there1)] });
       expect((await system.progress(other)).haltedReason).toBeNull();
       expect(await system.show(here.id)).toMatchObject({ payments: [] });
-      expect(await system.show(link.id)).toMatchObject({ payments: [settled(hash)] });
+      expect(await system.show(link.id)).toMatchObject({ payments: [counted("10", hash)] });
     } finally {
       await system.close();
       await other.close();

@@ -1,24 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { type Chain, openChain } from "@payment-links/settlement-listener/testing";
 import { type LinkOrder, type PaymentSystem, openPaymentSystem } from "../rig/payment-system.ts";
+import { counted, processing, uncounted, untouched } from "../rig/shown-payments.ts";
 
 const units = 1_000_000n;
 const policyBlocks = 2;
-
-/** What every settled payment that counts is shown as. */
-const counted = (amount: string, sourceTransaction: string) => ({
-  status: "settled",
-  applied: true,
-  reason: null,
-  amount,
-  sourceTransaction,
-});
-const uncounted = (reason: string, amount: string, sourceTransaction: string) => ({
-  ...counted(amount, sourceTransaction),
-  applied: false,
-  reason,
-});
-const untouched = { status: "active", receivedAmount: "0", payments: [] };
 
 describe("a transfer that names its link by a suffix, and what its link shows afterwards", () => {
   let chain: Chain;
@@ -47,10 +33,7 @@ describe("a transfer that names its link by a suffix, and what its link shows af
     const hash = await chain.payBySuffix({ ...link, amount: 25n * units });
     await chain.mine();
     const seen = await system.showWhen(link.id, ({ payments }) => payments.length > 0);
-    expect(seen).toEqual({
-      ...untouched,
-      payments: [{ ...counted("25", hash), status: "processing", applied: false }],
-    });
+    expect(seen).toEqual({ ...untouched, payments: [processing("25", hash)] });
     await chain.mine(policyBlocks);
     const paid = await system.showWhen(link.id, ({ status }) => status !== "active");
     expect(paid).toEqual({

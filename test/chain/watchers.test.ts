@@ -3,20 +3,13 @@ import { type Chain, openChain } from "@payment-links/settlement-listener/testin
 import { Client } from "pg";
 import { startChild, waitListening } from "../rig/child.ts";
 import { type PaymentSystem, openPaymentSystem } from "../rig/payment-system.ts";
+import { counted } from "../rig/shown-payments.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
 
 const units = 1_000_000n;
 const policyBlocks = 2;
 /** A killed watcher's lease has to run out first. */
 const successionMsMax = 60_000;
-
-const settled = (sourceTransaction: string, amount: string) => ({
-  status: "settled",
-  applied: true,
-  reason: null,
-  amount,
-  sourceTransaction,
-});
 
 describe("watchers that come, go and are killed", () => {
   let chain: Chain;
@@ -41,7 +34,7 @@ describe("watchers that come, go and are killed", () => {
     expect(await system.show(link.id)).toMatchObject({ status: "active", payments: [] });
     system.holdLinks(false);
     const shown = await system.showWhen(link.id, ({ status }) => status === "completed");
-    expect(shown).toMatchObject({ receivedAmount: "25", payments: [settled(hash, "25")] });
+    expect(shown).toMatchObject({ receivedAmount: "25", payments: [counted("25", hash)] });
   });
 
   test("of two watchers one leads; when it stops the other goes on, and nothing is doubled", async () => {
@@ -62,7 +55,7 @@ describe("watchers that come, go and are killed", () => {
     const { payments, receivedAmount } = await system.show(link.id);
     expect(receivedAmount).toBe("12");
     expect(payments).toHaveLength(4);
-    expect(payments).toEqual(expect.arrayContaining(hashes.map((hash) => settled(hash, "3"))));
+    expect(payments).toEqual(expect.arrayContaining(hashes.map((hash) => counted("3", hash))));
   }, 90_000);
 
   test.each([
@@ -104,7 +97,7 @@ describe("watchers that come, go and are killed", () => {
       expect(await system.show(link.id)).toEqual({
         status: "completed",
         receivedAmount: "25",
-        payments: [settled(hash, "25")],
+        payments: [counted("25", hash)],
       });
     },
     120_000,

@@ -141,6 +141,23 @@ export const mayPay = async ({ page }: Pick<Payer, "page">): Promise<boolean> =>
 export const clickPay = ({ page }: Pick<Payer, "page">): Promise<void> =>
   page.getByRole("button", { name: /^Pay / }).click();
 
+/** Sends a payment that waits for a block; answers its hash. */
+export const payUnmined = async (
+  { chain }: Pick<Checkout, "chain">,
+  tab: Payer,
+): Promise<string> => {
+  let hash = "";
+  tab.wallet.decide("eth_sendTransaction", async (params) => {
+    await chain.ask("evm_setAutomine", [false]);
+    return (hash = String(await tab.wallet.answer("eth_sendTransaction", params)));
+  });
+  await tab.goTo(tab.link.pageUrl);
+  await clickPay(tab);
+  await tab.see("Sent.");
+  tab.wallet.decide("eth_sendTransaction");
+  return hash;
+};
+
 /** The page's own look at its link is left without an answer from now on. */
 export const holdLooks = ({ page }: Pick<Payer, "page">): Promise<unknown> =>
   page.route("**/checkout/payment-links/**", () => undefined);

@@ -4,15 +4,15 @@ import { SolanaFacts } from "@payment-links/contracts";
 import { serveForTest } from "@payment-links/process/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { askRpc } from "../testing/ask-rpc.ts";
-import { openSolanaWatchRig, openWatchedSolana } from "../testing/open-solana-watch-rig.ts";
+import { startWatchRig } from "../testing/open-watch-rig.ts";
+import { openWatchedSolana } from "../testing/open-watched-solana.ts";
 import { freshAddress } from "../testing/solana/open-solana-chain.ts";
 
 /* What links-api asks before it makes a payer's transaction, over a real Solana VM. */
 
 const rig = useRig(async () => {
   const chain = await openWatchedSolana();
-  const watch = await openSolanaWatchRig(chain);
-  await watch.service.start();
+  const watch = await startWatchRig(chain);
   const served = await serveForTest(watch.service, watch.ground);
   const close = async () => {
     await served.close();

@@ -41,9 +41,15 @@ type ChainStatus = {
   orphanedSettledCount: number;
 };
 
+/** What a chain of any family has, to be watched. */
+export type WatchedChain = Pick<Chain, "url" | "chainId" | "catalogueData" | "headNumber"> & {
+  /** What a link has that is paid there, where that is not what samples have. */
+  sampleLink?: () => Partial<PaymentLinkState>;
+};
+
 /** The whole service, watching a chain by the machine's own clock, on a database of its own. */
 export const openWatchRig = async (
-  chain: Pick<Chain, "url" | "chainId" | "catalogueData" | "headNumber">,
+  chain: WatchedChain,
   override: ChainOverride = {},
   urls: readonly string[] = [chain.url],
 ) => {
@@ -87,7 +93,7 @@ export const openWatchRig = async (
     if (status === undefined) throw new Error("the chain is not configured");
     return status;
   };
-  return {
+  const rig = {
     ...testGround,
     config,
     service,
@@ -100,6 +106,7 @@ export const openWatchRig = async (
         tokenAddress: catalogue.tokens[0]?.address ?? "",
         destinationAddress: isTron ? tronFromHex(owner) : owner,
         paymentReference: randomBytes(16).toString("hex"),
+        ...chain.sampleLink?.(),
         ...change,
       }),
     /** In one transaction, as the consumer hears many. */
@@ -110,9 +117,23 @@ export const openWatchRig = async (
           links.map((link) => ({ data: { link } })),
         ),
       ),
+    /** A link of which the listener has heard. */
+    hearNew: async (change: Partial<PaymentLinkState> = {}): Promise<PaymentLinkState> => {
+      const link = rig.sampleLink(change);
+      await rig.hear(link);
+      return link;
+    },
     readStatus,
     /** What was published of a link's payments, oldest first. */
     told: (linkId: string) => told.filter(({ key }) => key === linkId).map(({ data }) => data),
+    /** The same in short: each status, and the amount. */
+    statuses: (linkId: string) =>
+      rig.told(linkId).map(({ status, amount }) => `${status} ${amount}`),
+    waitTold: (linkId: string, count: number) =>
+      waitUntil("it is told", () => rig.told(linkId).length >= count),
+    /** Waits until that is what was told of a link last. */
+    waitStatus: (linkId: string, status: string) =>
+      waitUntil(`it is ${status}`, () => rig.told(linkId).at(-1)?.status === status),
     /** How far others were told that the chain is, oldest first. */
     advances: () =>
       told
@@ -133,5 +154,15 @@ export const openWatchRig = async (
       await testGround.close();
     },
   };
+  return rig;
 };
 export type WatchRig = Awaited<ReturnType<typeof openWatchRig>>;
+
+/** The same, watching. */
+export const startWatchRig = async (
+  ...given: Parameters<typeof openWatchRig>
+): Promise<WatchRig> => {
+  const rig = await openWatchRig(...given);
+  await rig.service.start();
+  return rig;
+};

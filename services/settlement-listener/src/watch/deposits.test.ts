@@ -40,7 +40,7 @@ const newAddress = () => toEip55(`0x${randomBytes(20).toString("hex")}`);
 /** An owner whose address no other test uses, by a link that the listener has heard of. */
 const openOwner = async (): Promise<string> => {
   const destinationAddress = newAddress();
-  await rig.hear(rig.sampleLink({ destinationAddress }));
+  await rig.hearNew({ destinationAddress });
   await rig.caughtUp();
   return destinationAddress;
 };
@@ -120,8 +120,7 @@ describe("a transfer that names no link", () => {
   test("is not looked for where that is turned off", async () => {
     await open({ findsDeposits: false });
     const owner = newAddress();
-    const link = rig.sampleLink({ destinationAddress: owner });
-    await rig.hear(link);
+    const link = await rig.hearNew({ destinationAddress: owner });
     await rig.caughtUp();
     await chain.give({ to: owner, amount: 1_000_000n });
     await chain.pay({ reference: link.paymentReference, to: owner, amount: 1n });
@@ -212,7 +211,7 @@ test("an operator's rescan finds a deposit beside one that is known, to who beca
   const at = (await chain.headNumber()) + 1;
   await chain.mine(finalBlocks + 2);
   await becomes(owner, "settled");
-  await rig.hear(rig.sampleLink({ destinationAddress: later }));
+  await rig.hearNew({ destinationAddress: later });
   const answer = await fetch(`${rig.internalUrl}/internal/settlement/rescan`, {
     method: "POST",
     headers: { "content-type": "application/json" },

@@ -65,8 +65,7 @@ const payAll = async (
   rig: WatchRig,
 ): Promise<{ linkId: string; hash: string; amount: string }[]> => {
   await rig.service.start();
-  const link = rig.sampleLink();
-  await rig.hear(link);
+  const link = await rig.hearNew();
   await waitUntil(
     "the watch has begun",
     async () => (await rig.readStatus()).scannedTo !== null,

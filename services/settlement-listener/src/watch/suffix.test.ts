@@ -36,13 +36,10 @@ afterEach(async () => {
 /** A link whose owner no other test pays, and of which the watcher has heard. */
 const openLink = async () => {
   const to = toEip55(`0x${randomBytes(20).toString("hex")}`);
-  const link = rig.sampleLink({ destinationAddress: to });
-  await rig.hear(link);
+  const link = await rig.hearNew({ destinationAddress: to });
   await rig.caughtUp();
   return { link, order: { reference: link.paymentReference, to } };
 };
-const stepsOf = ({ id }: PaymentLinkState) =>
-  rig.told(id).map(({ status, amount }) => `${status} ${amount}`);
 const settles = (link: PaymentLinkState) =>
   waitUntil("it is settled", () => rig.told(link.id).some(({ status }) => status === "settled"));
 
@@ -67,7 +64,7 @@ describe("a payment by suffix", () => {
     await chain.give({ to: order.to, amount: 4n * units, payer: 2 });
     await chain.mine(1 + policyBlocks);
     await settles(link);
-    expect(stepsOf(link).at(-1)).toBe("settled 0.01");
+    expect(rig.statuses(link.id).at(-1)).toBe("settled 0.01");
     expect(rig.told(link.id).every(({ amount }) => amount === "0.01")).toBe(true);
     expect(rig.deposits(order.to)).toEqual([]);
   });
@@ -79,7 +76,7 @@ describe("a payment by suffix", () => {
     await chain.payBySuffix({ ...order, amount: 3n * units });
     await chain.mine(1 + policyBlocks);
     await waitUntil("it was asked for", () => (playing?.struckCount() ?? 0) > 2);
-    expect([stepsOf(link), rig.deposits(order.to)]).toEqual([[], []]);
+    expect([rig.statuses(link.id), rig.deposits(order.to)]).toEqual([[], []]);
     playing?.stop();
     await settles(link);
     expect(rig.deposits(order.to)).toEqual([]);
@@ -93,10 +90,13 @@ describe("a payment by suffix", () => {
     await chain.payBySuffix({ ...order, amount: 3n * units });
     await chain.mine(1 + policyBlocks);
     await waitUntil("the second one is asked", () => (playing?.struckCount() ?? 0) > 2);
-    expect(stepsOf(link)).toEqual(["processing 3"]);
+    expect(rig.statuses(link.id)).toEqual(["processing 3"]);
     playing?.stop();
     await settles(link);
-    expect([stepsOf(link), rig.deposits(order.to)]).toEqual([["processing 3", "settled 3"], []]);
+    expect([rig.statuses(link.id), rig.deposits(order.to)]).toEqual([
+      ["processing 3", "settled 3"],
+      [],
+    ]);
   });
 
   test("that the first of three hides settles, and the deposit that it made of it is taken back", async () => {
@@ -123,11 +123,14 @@ describe("a payment by suffix", () => {
     await chain.payBySuffix({ ...order, amount: 4n * units });
     await chain.mine();
     await rig.caughtUp();
-    expect(stepsOf(link)).toEqual([]);
+    expect(rig.statuses(link.id)).toEqual([]);
     empty?.stop();
     await chain.mine(10);
     await settles(link);
-    expect([stepsOf(link), rig.deposits(order.to)]).toEqual([["processing 4", "settled 4"], []]);
+    expect([rig.statuses(link.id), rig.deposits(order.to)]).toEqual([
+      ["processing 4", "settled 4"],
+      [],
+    ]);
   });
 
   test("costs no question about a transaction where payments come through the proxy", async () => {

@@ -124,8 +124,7 @@ describe("what a reorg does to the settled", () => {
   test("a payment orphaned after it settled keeps its credit, is flagged, and alarms", async () => {
     const rig = await open(chain, { finality: { blocks: 1 } });
     await rig.service.start();
-    const link = rig.sampleLink();
-    await rig.hear(link);
+    const link = await rig.hearNew();
     await rig.caughtUp();
     const hash = await chain.pay({ reference: link.paymentReference, to: owner, amount: 1n });
     await chain.mine(3);
@@ -148,8 +147,7 @@ describe("what a reorg does to the settled", () => {
   test("a payment whose nonce a final block gives to another transaction has failed", async () => {
     const rig = await open(chain, { finality: "finalized" });
     await rig.service.start();
-    const link = rig.sampleLink();
-    await rig.hear(link);
+    const link = await rig.hearNew();
     await rig.caughtUp();
     await chain.pay({ reference: link.paymentReference, to: owner, amount: 1n, payer: 1 });
     await chain.mine();
@@ -172,8 +170,7 @@ describe("a chain that is halted", () => {
       await other.mine(20);
       const rig = await open(other, { finality: "finalized" });
       await rig.service.start();
-      const link = rig.sampleLink();
-      await rig.hear(link);
+      const link = await rig.hearNew();
       await rig.caughtUp();
       await other.pay({ reference: link.paymentReference, to: owner, amount: 1n });
       await other.mine(4);
@@ -224,8 +221,7 @@ describe("a chain that goes on after a halt", () => {
       await other.mine(20);
       const rig = await open(other, { finality: "finalized", rangeBlocksMax: 5 });
       await rig.service.start();
-      const link = rig.sampleLink();
-      await rig.hear(link);
+      const link = await rig.hearNew();
       await rig.caughtUp();
       const sharedBlock = (await other.headNumber()) - 10;
       await other.reorg(10);
@@ -250,8 +246,7 @@ describe("a chain that begins anew between two starts", () => {
     await old.mine(5);
     const rig = await open(old, { isDisposable: true });
     await rig.service.start();
-    const link = rig.sampleLink();
-    await rig.hear(link);
+    const link = await rig.hearNew();
     await rig.caughtUp();
     await rig.service.stop();
     await old.close();
@@ -317,8 +312,7 @@ describe("two processes", () => {
     await rig.service.start();
     await rig.caughtUp();
     await second.start();
-    const link = rig.sampleLink();
-    await rig.hear(link);
+    const link = await rig.hearNew();
     const pay = async (amount: bigint) => {
       await chain.pay({ reference: link.paymentReference, to: owner, amount });
       await chain.mine(2);

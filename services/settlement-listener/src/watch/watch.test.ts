@@ -14,14 +14,10 @@ beforeEach(async () => {
 });
 afterEach(() => rig.close());
 
-const statuses = (linkId: string) =>
-  rig.told(linkId).map(({ status, amount }) => `${status} ${amount}`);
-
 describe("watching a chain", () => {
   test("a payment is processing once it is mined, and settled once the policy's blocks are on top of it", async () => {
     await rig.service.start();
-    const link = rig.sampleLink();
-    await rig.hear(link);
+    const link = await rig.hearNew();
     await rig.caughtUp();
     const hash = await chain.pay({
       reference: link.paymentReference,
@@ -29,12 +25,12 @@ describe("watching a chain", () => {
       amount: 2_500_000n,
     });
     await chain.mine();
-    await waitUntil("it is seen", () => statuses(link.id).length === 1);
+    await rig.waitTold(link.id, 1);
     await chain.mine(2);
     await rig.caughtUp();
-    expect(statuses(link.id)).toEqual(["processing 2.5"]);
+    expect(rig.statuses(link.id)).toEqual(["processing 2.5"]);
     await chain.mine();
-    await waitUntil("it is settled", () => statuses(link.id).length === 2);
+    await rig.waitTold(link.id, 2);
     expect(rig.told(link.id).at(-1)).toMatchObject({
       source: `evm:${chain.chainId}`,
       status: "settled",
@@ -47,15 +43,14 @@ describe("watching a chain", () => {
 
   test("how far the chain is, is told while a payment waits and at no other time", async () => {
     await rig.service.start();
-    const link = rig.sampleLink();
-    await rig.hear(link);
+    const link = await rig.hearNew();
     await chain.mine(2);
     await rig.caughtUp();
     expect(rig.advances()).toEqual([]);
     await chain.pay({ reference: link.paymentReference, to: owner, amount: 7n });
     await chain.mine();
     const block = await chain.headNumber();
-    await waitUntil("it is seen", () => statuses(link.id).length === 1);
+    await rig.waitTold(link.id, 1);
     expect(rig.told(link.id)[0]?.blockNumber).toBe(block);
     await waitUntil("it is told", () => rig.advances().length === 1);
     expect(rig.advances()).toEqual([
@@ -68,7 +63,7 @@ describe("watching a chain", () => {
       },
     ]);
     await chain.mine(3);
-    await waitUntil("it is settled", () => statuses(link.id).length === 2);
+    await rig.waitTold(link.id, 2);
     await rig.caughtUp();
     const toldCount = rig.advances().length;
     await rig.pool.query(nothing`UPDATE watchers SET advance_told_at = NULL`);
@@ -80,18 +75,17 @@ describe("watching a chain", () => {
 
   test("a payment that a reorg moves to another block stays one payment", async () => {
     await rig.service.start();
-    const link = rig.sampleLink();
-    await rig.hear(link);
+    const link = await rig.hearNew();
     await rig.caughtUp();
     const hash = await chain.pay({ reference: link.paymentReference, to: owner, amount: 1n });
     await chain.mine();
-    await waitUntil("it is seen", () => statuses(link.id).length === 1);
+    await rig.waitTold(link.id, 1);
     const raw = await chain.rawOf(hash);
     await chain.mine();
     await chain.reorg(2, [{ raw, offset: 1 }]);
     await chain.mine(4);
-    await waitUntil("it is settled", () => statuses(link.id).length === 2);
-    expect(statuses(link.id)).toEqual(["processing 0.000001", "settled 0.000001"]);
+    await rig.waitTold(link.id, 2);
+    expect(rig.statuses(link.id)).toEqual(["processing 0.000001", "settled 0.000001"]);
   });
 
   test("a payment seen before its link is heard of is told with it", async () => {
@@ -102,7 +96,7 @@ describe("watching a chain", () => {
     await chain.mine(5);
     await rig.caughtUp();
     await rig.hear(link);
-    await waitUntil("it is settled", () => statuses(link.id).length === 2);
-    expect(statuses(link.id)).toEqual(["processing 0.000005", "settled 0.000005"]);
+    await rig.waitTold(link.id, 2);
+    expect(rig.statuses(link.id)).toEqual(["processing 0.000005", "settled 0.000005"]);
   });
 });

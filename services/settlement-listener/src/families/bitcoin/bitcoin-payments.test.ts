@@ -1,15 +1,15 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import type { PaymentLinkState } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { useRig, useRigEach } from "@payment-links/runtime/testing/use-rig";
 import { freshBitcoinAddress } from "../../testing/bitcoin/fresh-address.ts";
 import { needingBtcd } from "../../testing/bitcoin/needing-btcd.ts";
+import { startWatchRig } from "../../testing/open-watch-rig.ts";
 import {
-  type BitcoinWatchRig,
   type WatchedBitcoin,
-  openBitcoinWatchRig,
   openWatchedBitcoin,
   payeeOf,
-} from "../../testing/open-bitcoin-watch-rig.ts";
+} from "../../testing/open-watched-bitcoin.ts";
 
 const { describe, program } = await needingBtcd();
 
@@ -81,17 +81,8 @@ const cases: readonly [string, Pay, readonly string[]][] = [
 ];
 
 describe("what is told of a link that is paid on Bitcoin", () => {
-  let chain: WatchedBitcoin;
-  let rig: BitcoinWatchRig;
-  beforeAll(async () => {
-    chain = await openWatchedBitcoin(program);
-  });
-  afterAll(() => chain?.close());
-  beforeEach(async () => {
-    rig = await openBitcoinWatchRig(chain);
-    await rig.service.start();
-  });
-  afterEach(() => rig.close());
+  const chain = useRig(() => openWatchedBitcoin(program));
+  const rig = useRigEach(() => startWatchRig(chain));
 
   const settledOf = ({ id }: PaymentLinkState) =>
     rig.told(id).filter(({ status }) => status === "settled");

@@ -1,17 +1,17 @@
-import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import { beforeEach, expect, test } from "@jest/globals";
 import type { PaymentLinkState } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { closeAfterEach } from "@payment-links/runtime/testing/use-rig";
 import { needingBtcd } from "../../testing/bitcoin/needing-btcd.ts";
 import { type Front, openFront } from "../../testing/bitcoin/open-front.ts";
 import { purseAddress } from "../../testing/bitcoin/open-purse.ts";
+import { type WatchRig, startWatchRig } from "../../testing/open-watch-rig.ts";
 import {
-  type BitcoinWatchRig,
   type WatchedBitcoin,
   coin,
-  openBitcoinWatchRig,
   openWatchedBitcoin,
   payeeOf,
-} from "../../testing/open-bitcoin-watch-rig.ts";
+} from "../../testing/open-watched-bitcoin.ts";
 import { RpcError } from "../../testing/serve-json-rpc.ts";
 
 const { describe, program } = await needingBtcd();
@@ -21,24 +21,15 @@ const finalDepthBlocks = 4;
 const large = 5_000_000n;
 const huge = coin;
 
+const keep = closeAfterEach();
 let chain: WatchedBitcoin;
-let rig: BitcoinWatchRig;
-const closing: (() => Promise<void>)[] = [];
-
-const open = async (urls?: readonly string[], blocks = finalDepthBlocks) => {
-  rig = await openBitcoinWatchRig(chain, { finalDepthBlocks: blocks }, urls);
-  closing.push(() => rig.close());
-  await rig.service.start();
+let rig: WatchRig;
+beforeEach(async () => {
+  chain = keep(await openWatchedBitcoin(program));
+});
+const open = async (urls?: readonly string[]) => {
+  rig = keep(await startWatchRig(chain, { finalDepthBlocks }, urls));
   await rig.caughtUp();
-};
-
-const openChain = async () => {
-  chain = await openWatchedBitcoin(program);
-  closing.push(() => chain.close());
-};
-
-const closeAll = async () => {
-  for (const close of closing.splice(0).reverse()) await close();
 };
 
 const statuses = (link: PaymentLinkState) =>
@@ -52,11 +43,9 @@ const waitPlaced = (link: PaymentLinkState) =>
   waitUntil("it is in a block", () => typeof rig.told(link.id).at(-1)?.blockNumber === "number");
 
 describe("a reorg of Bitcoin", () => {
-  beforeEach(openChain);
-  afterEach(closeAll);
+  beforeEach(() => open());
 
   test.each([1, 2])("of depth %s moves a payment to another block", async (depth) => {
-    await open();
     const link = await rig.hearNew();
     const txid = await chain.pay(payeeOf(link, large));
     await chain.mine(depth);
@@ -70,7 +59,6 @@ describe("a reorg of Bitcoin", () => {
   });
 
   test("while nobody watches moves a payment as well", async () => {
-    await open();
     const link = await rig.hearNew();
     await chain.pay(payeeOf(link, large));
     await chain.mine();
@@ -84,7 +72,6 @@ describe("a reorg of Bitcoin", () => {
   });
 
   test("in which a payment's coins are spent elsewhere fails it, once that is final and not before", async () => {
-    await open();
     const link = await rig.hearNew();
     const txid = await chain.pay(payeeOf(link, large));
     await chain.mine(2);
@@ -100,7 +87,6 @@ describe("a reorg of Bitcoin", () => {
   });
 
   test("that takes a settled payment away leaves its credit, and flags it until it is back", async () => {
-    await open();
     const link = await rig.hearNew();
     const txid = await chain.pay(payeeOf(link));
     await chain.mine();
@@ -113,7 +99,6 @@ describe("a reorg of Bitcoin", () => {
   });
 
   test("of a settled payment that is mined again flags it no more", async () => {
-    await open();
     const link = await rig.hearNew();
     await chain.pay(payeeOf(link));
     await chain.mine();
@@ -125,7 +110,6 @@ describe("a reorg of Bitcoin", () => {
   });
 
   test("that reaches below a final block halts the chain", async () => {
-    await open();
     const link = await rig.hearNew();
     await chain.pay(payeeOf(link, large));
     await chain.mine(finalDepthBlocks + 3);
@@ -140,7 +124,6 @@ describe("a reorg of Bitcoin", () => {
   });
 
   test("takes a coinbase away for good: it fails when another block of its height is final", async () => {
-    await open();
     // The rig's own coinbases pay the purse.
     const link = await rig.hearNew({ destinationAddress: purseAddress });
     await chain.mine();
@@ -155,11 +138,9 @@ describe("a reorg of Bitcoin", () => {
 });
 
 describe("what was mined to a link's own address", () => {
-  beforeEach(openChain);
-  afterEach(closeAll);
+  beforeEach(() => open());
 
   test("settles with the hundredth block on top of its own", async () => {
-    await open();
     const link = await rig.hearNew({ destinationAddress: purseAddress });
     await chain.mine();
     await rig.waitTold(link.id, 1);
@@ -176,12 +157,9 @@ describe("what was mined to a link's own address", () => {
 describe("of two nodes of Bitcoin", () => {
   let front: Front;
   beforeEach(async () => {
-    await openChain();
-    front = await openFront(chain);
-    closing.push(() => front.close());
+    front = keep(await openFront(chain));
     await open([chain.url, front.url]);
   });
-  afterEach(closeAll);
 
   test("both must know a payment before it settles", async () => {
     const [link, sure] = [await rig.hearNew(), await rig.hearNew()];

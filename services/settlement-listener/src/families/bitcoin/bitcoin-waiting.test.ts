@@ -1,15 +1,11 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import type { PaymentLinkState } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { useRig, useRigEach } from "@payment-links/runtime/testing/use-rig";
 import { needingBtcd } from "../../testing/bitcoin/needing-btcd.ts";
 import { type Front, openFront } from "../../testing/bitcoin/open-front.ts";
-import {
-  type BitcoinWatchRig,
-  type WatchedBitcoin,
-  openBitcoinWatchRig,
-  openWatchedBitcoin,
-  payeeOf,
-} from "../../testing/open-bitcoin-watch-rig.ts";
+import { startWatchRig } from "../../testing/open-watch-rig.ts";
+import { openWatchedBitcoin, payeeOf } from "../../testing/open-watched-bitcoin.ts";
 
 const { describe, program } = await needingBtcd();
 
@@ -18,21 +14,11 @@ const finalDepthBlocks = 4;
 const large = 5_000_000n;
 
 describe("a payment that waits for a block", () => {
-  let chain: WatchedBitcoin;
+  const chain = useRig(() => openWatchedBitcoin(program));
   let front: Front;
-  let rig: BitcoinWatchRig;
-  beforeAll(async () => {
-    chain = await openWatchedBitcoin(program);
-  });
-  afterAll(() => chain?.close());
-  beforeEach(async () => {
-    front = await openFront(chain);
-    rig = await openBitcoinWatchRig(chain, { finalDepthBlocks }, [front.url]);
-    await rig.service.start();
-  });
-  afterEach(async () => {
-    await rig.close();
-    await front.close();
+  const rig = useRigEach(async (keep) => {
+    front = keep(await openFront(chain));
+    return startWatchRig(chain, { finalDepthBlocks }, [front.url]);
   });
 
   /** How the payments of a transaction were told, in short. */

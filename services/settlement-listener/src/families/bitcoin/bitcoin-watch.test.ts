@@ -1,29 +1,15 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { useRig, useRigEach } from "@payment-links/runtime/testing/use-rig";
 import { needingBtcd } from "../../testing/bitcoin/needing-btcd.ts";
-import {
-  type BitcoinWatchRig,
-  type WatchedBitcoin,
-  coin,
-  openBitcoinWatchRig,
-  openWatchedBitcoin,
-  payeeOf,
-} from "../../testing/open-bitcoin-watch-rig.ts";
+import { startWatchRig } from "../../testing/open-watch-rig.ts";
+import { coin, openWatchedBitcoin, payeeOf } from "../../testing/open-watched-bitcoin.ts";
 
 const { describe, program } = await needingBtcd();
 
 describe("watching Bitcoin", () => {
-  let chain: WatchedBitcoin;
-  let rig: BitcoinWatchRig;
-  beforeAll(async () => {
-    chain = await openWatchedBitcoin(program);
-  });
-  afterAll(() => chain?.close());
-  beforeEach(async () => {
-    rig = await openBitcoinWatchRig(chain);
-    await rig.service.start();
-  });
-  afterEach(() => rig.close());
+  const chain = useRig(() => openWatchedBitcoin(program));
+  const rig = useRigEach(() => startWatchRig(chain));
 
   test("a payment settles with the block that holds it, and is told with its transaction", async () => {
     const link = await rig.hearNew();

@@ -1,11 +1,12 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "@jest/globals";
+import { beforeEach, expect, test } from "@jest/globals";
 import * as fc from "fast-check";
 import { createCatalogue } from "@payment-links/contracts";
 import { openLog, openMetrics, systemClock } from "@payment-links/runtime";
+import { closeAfterEach, useRig } from "@payment-links/runtime/testing/use-rig";
 import { openChainReaders } from "../../rpc/open-chain-readers.ts";
 import { createRpcMetrics } from "../../rpc/rpc-metrics.ts";
 import { needingBtcd } from "../../testing/bitcoin/needing-btcd.ts";
-import { type BitcoinChain, openBitcoinChain } from "../../testing/bitcoin/open-bitcoin-chain.ts";
+import { openBitcoinChain } from "../../testing/bitcoin/open-bitcoin-chain.ts";
 import { type Front, type Lie, openFront } from "../../testing/bitcoin/open-front.ts";
 import { hostileAnswer } from "../../testing/hostile-answers.ts";
 import { freshBitcoinAddress } from "../../testing/bitcoin/fresh-address.ts";
@@ -20,21 +21,13 @@ import { openPayees } from "./payees.ts";
 const { describe, program } = await needingBtcd();
 
 describe("a node of Bitcoin", () => {
-  let chain: BitcoinChain;
+  const chain = useRig(() => openBitcoinChain({ program }));
+  const keep = closeAfterEach();
   let front: Front;
   let owner: string;
-  let closing: (() => Promise<void> | void)[];
-  beforeAll(async () => {
-    chain = await openBitcoinChain({ program });
-  });
-  afterAll(() => chain?.close());
   beforeEach(async () => {
     owner = freshBitcoinAddress();
-    front = await openFront(chain);
-    closing = [() => front.close()];
-  });
-  afterEach(async () => {
-    for (const close of closing.reverse()) await close();
+    front = keep(await openFront(chain));
   });
 
   const open = (urls: readonly string[] = [front.url], clock = systemClock) => {
@@ -56,9 +49,8 @@ describe("a node of Bitcoin", () => {
       },
       (asking) => createBitcoinReader(asking, bitcoin, openPayees(owners, bitcoin.id)),
     );
-    closing.push(() => readers.close());
     return {
-      ...readers,
+      ...keep(readers),
       findFault: () => findChainFault(bitcoin, readers.reader, readers.witnesses),
     };
   };

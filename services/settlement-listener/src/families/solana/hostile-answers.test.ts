@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { beforeEach, describe, expect, test } from "@jest/globals";
 import { createCatalogue, solanaReference, solanaTokenAccount } from "@payment-links/contracts";
 import { openLog, openMetrics, systemClock } from "@payment-links/runtime";
+import { closeAfterEach } from "@payment-links/runtime/testing/use-rig";
 import { openChainReaders } from "../../rpc/open-chain-readers.ts";
 import { createRpcMetrics } from "../../rpc/rpc-metrics.ts";
 import { askRpc } from "../../testing/ask-rpc.ts";
@@ -23,21 +24,18 @@ type Lie = (method: string, params: readonly unknown[], told: unknown) => unknow
 let chain: LocalChain;
 let owner: string;
 let lie: Lie;
-let closing: (() => Promise<void> | void)[];
+const keep = closeAfterEach();
 beforeEach(async () => {
-  chain = await openSolanaChain({ confirmedLag: 0, finalizedLag: 4 });
+  chain = keep(await openSolanaChain({ confirmedLag: 0, finalizedLag: 4 }));
   owner = freshAddress();
   lie = (_method, _params, told) => told;
-  closing = [() => chain.close()];
-});
-afterEach(async () => {
-  for (const close of closing.reverse()) await close();
 });
 
 const openReader = async (urls: readonly string[] = []) => {
   const node = await serveJsonRpc({
     answer: async (method, params) => lie(method, params, await askRpc(chain.url, method, params)),
   });
+  keep(node);
   const catalogue = createCatalogue(chain.catalogueData);
   const [local] = catalogue.chains;
   if (local === undefined) throw new Error("the catalogue has no chain");
@@ -60,11 +58,7 @@ const openReader = async (urls: readonly string[] = []) => {
         createAccountSchedule(solana, { readByHearing: async () => [owner] }),
       ),
   );
-  closing.push(
-    () => node.close(),
-    () => readers.close(),
-  );
-  return readers.reader;
+  return keep(readers).reader;
 };
 
 const pay = async (): Promise<string> => {

@@ -1,24 +1,18 @@
-import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { useRigEach } from "@payment-links/runtime/testing/use-rig";
+import { startWatchRig } from "../../testing/open-watch-rig.ts";
 import {
-  type SolanaWatchRig,
   type WatchedSolana,
   finalizedLag,
-  openSolanaWatchRig,
   openWatchedSolana,
   orderOf,
-} from "../../testing/open-solana-watch-rig.ts";
+} from "../../testing/open-watched-solana.ts";
 
 let chain: WatchedSolana;
-let rig: SolanaWatchRig;
-beforeEach(async () => {
-  chain = await openWatchedSolana();
-  rig = await openSolanaWatchRig(chain);
-  await rig.service.start();
-});
-afterEach(async () => {
-  await rig.close();
-  await chain.close();
+const rig = useRigEach(async (keep) => {
+  chain = keep(await openWatchedSolana());
+  return startWatchRig(chain);
 });
 
 describe("a fork of Solana", () => {

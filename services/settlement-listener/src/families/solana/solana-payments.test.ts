@@ -1,24 +1,18 @@
-import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import type { PaymentLinkState } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { useRig } from "@payment-links/runtime/testing/use-rig";
+import { useRig, useRigEach } from "@payment-links/runtime/testing/use-rig";
+import { startWatchRig } from "../../testing/open-watch-rig.ts";
 import {
-  type SolanaWatchRig,
   type WatchedSolana,
   finalizedLag,
-  openSolanaWatchRig,
   openWatchedSolana,
   orderOf,
-} from "../../testing/open-solana-watch-rig.ts";
+} from "../../testing/open-watched-solana.ts";
 import { freshAddress } from "../../testing/solana/open-solana-chain.ts";
 
 const chain = useRig(openWatchedSolana);
-let rig: SolanaWatchRig;
-beforeEach(async () => {
-  rig = await openSolanaWatchRig(chain);
-  await rig.service.start();
-});
-afterEach(() => rig.close());
+const rig = useRigEach(() => startWatchRig(chain));
 
 type Pay = (on: WatchedSolana, link: PaymentLinkState, other: PaymentLinkState) => Promise<unknown>;
 

@@ -1,23 +1,13 @@
-import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import { useRig } from "@payment-links/runtime/testing/use-rig";
-import {
-  type SolanaWatchRig,
-  finalizedLag,
-  openSolanaWatchRig,
-  openWatchedSolana,
-  orderOf,
-} from "../../testing/open-solana-watch-rig.ts";
+import { describe, expect, test } from "@jest/globals";
+import { useRig, useRigEach } from "@payment-links/runtime/testing/use-rig";
+import { startWatchRig } from "../../testing/open-watch-rig.ts";
+import { finalizedLag, openWatchedSolana, orderOf } from "../../testing/open-watched-solana.ts";
 
 const chain = useRig(openWatchedSolana);
-let rig: SolanaWatchRig;
-beforeEach(async () => {
-  rig = await openSolanaWatchRig(chain);
-});
-afterEach(() => rig.close());
+const rig = useRigEach(() => startWatchRig(chain));
 
 describe("watching Solana", () => {
   test("a payment is processing once it is confirmed, and settled once it is finalized", async () => {
-    await rig.service.start();
     const link = await rig.hearNew();
     await rig.caughtUp();
     const signature = await chain.pay(orderOf(link));
@@ -40,7 +30,6 @@ describe("watching Solana", () => {
   });
 
   test("slots without a block are read as well, and hold up nothing", async () => {
-    await rig.service.start();
     const link = await rig.hearNew();
     await rig.caughtUp();
     await chain.pay(orderOf(link));
@@ -54,7 +43,6 @@ describe("watching Solana", () => {
   });
 
   test("a payment that lands again on another fork stays one payment", async () => {
-    await rig.service.start();
     const link = await rig.hearNew();
     await rig.caughtUp();
     const signed = await chain.sign([orderOf(link)]);
@@ -70,7 +58,6 @@ describe("watching Solana", () => {
   });
 
   test("a payment that a fork drops fails once it cannot land any more, and not before", async () => {
-    await rig.service.start();
     const link = await rig.hearNew();
     await rig.caughtUp();
     await chain.pay(orderOf(link));
@@ -89,7 +76,6 @@ describe("watching Solana", () => {
   });
 
   test("a payment that came before its link was heard of is found", async () => {
-    await rig.service.start();
     await rig.caughtUp();
     const link = rig.sampleLink();
     await chain.pay(orderOf(link));

@@ -1,27 +1,21 @@
-import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { useRigEach } from "@payment-links/runtime/testing/use-rig";
+import { startWatchRig } from "../../testing/open-watch-rig.ts";
 import {
-  type SolanaWatchRig,
   type WatchedSolana,
   finalizedLag,
-  openSolanaWatchRig,
   openWatchedSolana,
   orderOf,
-} from "../../testing/open-solana-watch-rig.ts";
+} from "../../testing/open-watched-solana.ts";
 import type { SolanaNode } from "../../testing/solana/open-solana-chain.ts";
 
 let chain: WatchedSolana;
 let second: SolanaNode;
-let rig: SolanaWatchRig;
-beforeEach(async () => {
-  chain = await openWatchedSolana();
+const rig = useRigEach(async (keep) => {
+  chain = keep(await openWatchedSolana());
   second = await chain.openNode();
-  rig = await openSolanaWatchRig(chain, {}, [chain.url, second.url]);
-  await rig.service.start();
-});
-afterEach(async () => {
-  await rig.close();
-  await chain.close();
+  return startWatchRig(chain, {}, [chain.url, second.url]);
 });
 
 describe("of two nodes", () => {

@@ -28,8 +28,7 @@ const tokenOf = (name: TokenName): string => tronFromHex(chain.addressOf(name));
 
 /** A link of which the listener has heard, and how it is paid. */
 const openLink = async (token: TokenName = "usdc", change: Partial<PaymentLinkState> = {}) => {
-  const link = rig.sampleLink({ tokenAddress: tokenOf(token), ...change });
-  await rig.hear(link);
+  const link = await rig.hearNew({ tokenAddress: tokenOf(token), ...change });
   const order = (amount: bigint, other: Partial<PaymentOrder> = {}): PaymentOrder => ({
     reference: link.paymentReference,
     to: owner,
@@ -51,8 +50,6 @@ const settleAll = async (): Promise<void> => {
   );
 };
 
-const told = ({ id }: PaymentLinkState) =>
-  rig.told(id).map(({ status, amount }) => `${status} ${amount}`);
 /** Those of one block stand in no order of their own. */
 const settled = ({ id }: PaymentLinkState) =>
   rig
@@ -64,12 +61,12 @@ test("an exact payment is processing once it is mined and settled once its block
   const { link, order } = await openLink();
   const hash = await chain.pay(order(25n * unit));
   await chain.mine();
-  await waitUntil("it is seen", () => told(link).length === 1);
+  await waitUntil("it is seen", () => rig.statuses(link.id).length === 1);
   await chain.mine(finalizedLag - 1);
   await rig.caughtUp();
-  expect(told(link)).toEqual(["processing 25"]);
+  expect(rig.statuses(link.id)).toEqual(["processing 25"]);
   await chain.mine();
-  await waitUntil("it is settled", () => told(link).length === 2);
+  await waitUntil("it is settled", () => rig.statuses(link.id).length === 2);
   expect(rig.told(link.id).at(-1)).toMatchObject({
     source: "chain:local-tron",
     status: "settled",
@@ -137,7 +134,7 @@ test("a forged event, an unknown token and a token that moves nothing are nothin
   await chain.pay(order(25n * unit, { reference: "ff".repeat(16) }));
   await chain.pay(idle.order(25n * unit));
   await settleAll();
-  expect([...told(link), ...told(idle.link)]).toEqual([]);
+  expect([...rig.statuses(link.id), ...rig.statuses(idle.link.id)]).toEqual([]);
 });
 
 test("a transaction that failed is nothing", async () => {
@@ -147,7 +144,7 @@ test("a transaction that failed is nothing", async () => {
   const hash = await chain.pay(order(25n * unit, { to: stranger }));
   await settleAll();
   expect(await chain.client.getTransactionReceipt({ hash })).toMatchObject({ status: "reverted" });
-  expect(told(link)).toEqual([]);
+  expect(rig.statuses(link.id)).toEqual([]);
 });
 
 test("several payments in one transaction, of one link and of others, are each told", async () => {
@@ -167,5 +164,5 @@ test("a payment seen before its link is heard of is told with it", async () => {
   await chain.pay({ reference: link.paymentReference, to: owner, amount: 5n });
   await settleAll();
   await rig.hear(link);
-  await waitUntil("it is settled", () => told(link).includes("settled 0.000005"));
+  await waitUntil("it is settled", () => rig.statuses(link.id).includes("settled 0.000005"));
 });

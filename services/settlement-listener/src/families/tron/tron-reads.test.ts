@@ -1,5 +1,5 @@
 import { randomInt } from "node:crypto";
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import * as fc from "fast-check";
 import { createCatalogue, openCatalogue } from "@payment-links/contracts";
 import {
@@ -9,7 +9,7 @@ import {
   openMetrics,
   systemClock,
 } from "@payment-links/runtime";
-import { useRig } from "@payment-links/runtime/testing/use-rig";
+import { closeAfterEach, useRig } from "@payment-links/runtime/testing/use-rig";
 import { openChainReaders } from "../../rpc/open-chain-readers.ts";
 import type { RpcTiming } from "../../rpc/provider.ts";
 import { createRpcMetrics } from "../../rpc/rpc-metrics.ts";
@@ -48,10 +48,7 @@ const setup = useRig(async () => {
   return { local, chain, firstBlock, lastBlock, paid, close: () => local.close() };
 });
 
-const closing: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close();
-});
+const keep = closeAfterEach();
 
 /** Readers of the chain over some providers. */
 const openReaders = (
@@ -74,8 +71,7 @@ const openReaders = (
   const readers = openChainReaders(options, (asking) =>
     createEvmReader(createTronReads(asking, proxyEventsOf(chain)), chain),
   );
-  closing.push(() => readers.close());
-  return { ...readers, metrics };
+  return { ...keep(readers), metrics };
 };
 
 /** All pointers, question by question. */
@@ -134,8 +130,7 @@ describe("java-tron's dialect", () => {
   });
 
   test("of two providers, one that serves another Tron is told", async () => {
-    const other = await openScriptedRpc({ target: setup.local.url });
-    closing.push(() => other.close());
+    const other = keep(await openScriptedRpc({ target: setup.local.url }));
     other.play({ kind: "wrong_chain", chainId: 0xcd8690dc });
     const { reader } = openReaders([setup.local.url, other.url]);
     expect(await reader.readChain()).toBe(String(0xcd8690dc));
@@ -168,8 +163,7 @@ const answersCount = 2_000;
 test("2,000 hostile answers: the reader answers, or says that nobody does, and nothing else", async () => {
   process.stderr.write(`hostile answers of a Tron: SEED=${seed}\n`);
   const clock = createHeldClock(new Date());
-  const rpc: ScriptedRpc = await openScriptedRpc({ target: setup.local.url });
-  closing.push(() => rpc.close());
+  const rpc: ScriptedRpc = keep(await openScriptedRpc({ target: setup.local.url }));
   const timing = { timeoutMs: 60_000, askingMsMax: 60_000, restMs: 1, restMsMax: 1 };
   const { reader, witnesses } = openReaders([rpc.url, setup.local.url], clock, timing);
   const { chain, lastBlock: toBlock, paid } = setup;

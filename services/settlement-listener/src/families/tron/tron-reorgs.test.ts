@@ -53,8 +53,7 @@ const statusOf = (rig: WatchRig, linkId: string) =>
 
 /** A link that is paid in the newest block, which has been told. */
 const payLink = async (rig: WatchRig, payer: 0 | 1 | 2 = 0, node: TronChain = chain) => {
-  const link = rig.sampleLink();
-  await rig.hear(link);
+  const link = await rig.hearNew();
   await rig.caughtUp();
   const hash = await node.pay({ reference: link.paymentReference, to: owner, amount: 7n, payer });
   await node.mine();

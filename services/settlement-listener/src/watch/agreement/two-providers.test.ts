@@ -41,13 +41,9 @@ afterEach(async () => {
   for (const rpc of rpcs.splice(0)) await rpc.close();
 });
 
-const told = (rig: WatchRig, linkId: string) =>
-  rig.told(linkId).map(({ status, amount }) => `${status} ${amount}`);
-
 /** A link that is paid 7 units of it; the payment's block is the newest. */
 const payLink = async (rig: WatchRig, payer: 0 | 1 | 2 = 0) => {
-  const link = rig.sampleLink();
-  await rig.hear(link);
+  const link = await rig.hearNew();
   const hash = await chain.pay({
     reference: link.paymentReference,
     to: owner,
@@ -60,7 +56,11 @@ const payLink = async (rig: WatchRig, payer: 0 | 1 | 2 = 0) => {
 
 const settlesMsMax = 60_000;
 const settles = (rig: WatchRig, linkId: string, amount = "7") =>
-  waitUntil("it is settled", () => told(rig, linkId).includes(`settled ${amount}`), settlesMsMax);
+  waitUntil(
+    "it is settled",
+    () => rig.statuses(linkId).includes(`settled ${amount}`),
+    settlesMsMax,
+  );
 
 /** Blocks go by, and the watch takes several more steps. */
 const letBlocksPass = async (rig: WatchRig, rpc: ScriptedRpc): Promise<void> => {
@@ -80,7 +80,7 @@ describe("of two providers", () => {
     const outage = second.play({ kind: "down" });
     const { link } = await payLink(rig);
     await letBlocksPass(rig, first);
-    expect(told(rig, link.id)).toEqual(["processing 7"]);
+    expect(rig.statuses(link.id)).toEqual(["processing 7"]);
     const { finalizedTo, reason, scannedTo } = await rig.readStatus();
     expect(reason).toBe("no second provider agrees with the first: nothing settles");
     expect(scannedTo).toBe(await chain.headNumber());
@@ -98,7 +98,7 @@ describe("of two providers", () => {
     const outage = first.play({ kind: "down" });
     const { link } = await payLink(rig);
     await letBlocksPass(rig, second);
-    expect(told(rig, link.id)).toEqual(["processing 7"]);
+    expect(rig.statuses(link.id)).toEqual(["processing 7"]);
     outage.stop();
     await settles(rig, link.id);
   }, 120_000);
@@ -115,9 +115,9 @@ describe("of two providers", () => {
       rig.config,
     );
     await again.start();
-    await waitUntil("it is seen", () => told(rig, link.id).length > 0, settlesMsMax);
+    await waitUntil("it is seen", () => rig.statuses(link.id).length > 0, settlesMsMax);
     await letBlocksPass(rig, first);
-    expect(told(rig, link.id)).toEqual(["processing 7"]);
+    expect(rig.statuses(link.id)).toEqual(["processing 7"]);
     outage.stop();
     await settles(rig, link.id);
     await again.stop();
@@ -134,7 +134,7 @@ describe("of two providers", () => {
       });
       const { link } = await payLink(rig);
       await letBlocksPass(rig, first);
-      expect(told(rig, link.id)).toEqual(["processing 7"]);
+      expect(rig.statuses(link.id)).toEqual(["processing 7"]);
       expect(
         await metric(rig, /payment_links_chain_contradictions_total\{[^}]*"block"[^}]*\} [1-9]/),
       ).toBe(true);
@@ -154,13 +154,13 @@ describe("of two providers", () => {
       const lie = opened[liar].play({ kind: "inflated" });
       const { link } = await payLink(rig);
       await letBlocksPass(rig, first);
-      expect(told(rig, link.id)).toEqual([`processing ${liar === "first" ? "7000" : "7"}`]);
+      expect(rig.statuses(link.id)).toEqual([`processing ${liar === "first" ? "7000" : "7"}`]);
       expect(
         await metric(rig, /payment_links_chain_contradictions_total\{[^}]*"receipt"[^}]*\} [1-9]/),
       ).toBe(true);
       lie.stop();
       await settles(rig, link.id);
-      expect(told(rig, link.id).filter((line) => line.startsWith("settled"))).toEqual([
+      expect(rig.statuses(link.id).filter((line) => line.startsWith("settled"))).toEqual([
         "settled 7",
       ]);
     },
@@ -187,11 +187,11 @@ describe("of two providers", () => {
     const { first, rig } = await open(2);
     first.play({ kind: "wrong_nonces" });
     const { link, hash } = await payLink(rig, 2);
-    await waitUntil("it is seen", () => told(rig, link.id).length === 1);
+    await waitUntil("it is seen", () => rig.statuses(link.id).length === 1);
     const raw = await chain.rawOf(hash);
     await chain.reorg(1);
     await letBlocksPass(rig, first);
-    expect(told(rig, link.id)).toEqual(["processing 7"]);
+    expect(rig.statuses(link.id)).toEqual(["processing 7"]);
     await chain.ask("eth_sendRawTransaction", [raw]);
     await letBlocksPass(rig, first);
     await settles(rig, link.id);
@@ -202,7 +202,7 @@ describe("of two providers", () => {
     const lie = first.play({ kind: "old_blocks" });
     const { link } = await payLink(rig);
     await letBlocksPass(rig, first);
-    expect(told(rig, link.id)).toEqual(["processing 7"]);
+    expect(rig.statuses(link.id)).toEqual(["processing 7"]);
     lie.stop();
     await settles(rig, link.id);
     const times = rig.told(link.id).map(({ occurredAt }) => Date.parse(occurredAt));
@@ -216,10 +216,10 @@ describe("of two providers", () => {
       const { rig } = opened;
       opened[liar].play({ kind: "early_final" });
       const { link } = await payLink(rig);
-      await waitUntil("it is seen", () => told(rig, link.id).length === 1);
+      await waitUntil("it is seen", () => rig.statuses(link.id).length === 1);
       const before = opened[liar].counts().requests;
       await waitUntil("it is looked at", () => opened[liar].counts().requests > before + 20);
-      expect(told(rig, link.id)).toEqual(["processing 7"]);
+      expect(rig.statuses(link.id)).toEqual(["processing 7"]);
       await chain.mine(finalBlocks);
       await settles(rig, link.id);
     },
@@ -229,7 +229,7 @@ describe("of two providers", () => {
   test("one alone says that a lost payment cannot come back: it has not failed", async () => {
     const { first, rig, second } = await open(2);
     const { link, hash } = await payLink(rig, 1);
-    await waitUntil("it is seen", () => told(rig, link.id).length === 1);
+    await waitUntil("it is seen", () => rig.statuses(link.id).length === 1);
     const raw = await chain.rawOf(hash);
     // From here on it is hidden, although it stands in the chain again, and its nonce is used.
     first.play({ kind: "no_receipts" });
@@ -245,14 +245,14 @@ describe("of two providers", () => {
     first.play({ kind: "early_final" });
     const before = first.counts().requests;
     await waitUntil("it goes on", () => first.counts().requests > before + 50, settlesMsMax);
-    expect(told(rig, link.id)).toEqual(["processing 7"]);
+    expect(rig.statuses(link.id)).toEqual(["processing 7"]);
     outage.stop();
     await waitUntil("it is judged", () => asked() > 0, settlesMsMax);
     hiding.stop();
-    expect(told(rig, link.id)).toEqual(["processing 7"]);
+    expect(rig.statuses(link.id)).toEqual(["processing 7"]);
     first.heal();
     await settles(rig, link.id);
-    expect(told(rig, link.id).join()).not.toContain("failed");
+    expect(rig.statuses(link.id).join()).not.toContain("failed");
   }, 120_000);
 
   test("one alone shows a reorg past a final block: the chain is halted only once both do", async () => {
@@ -285,7 +285,7 @@ describe("the audit", () => {
     const { link } = await payLink(rig);
     const paidAt = await chain.headNumber();
     await letBlocksPass(rig, first);
-    expect(told(rig, link.id)).toEqual([]);
+    expect(rig.statuses(link.id)).toEqual([]);
     return { ...opened, away, link, paidAt };
   };
 
@@ -318,7 +318,7 @@ describe("the audit", () => {
     const away = third?.play({ kind: "down" });
     const { link } = await payLink(rig);
     await letBlocksPass(rig, first);
-    expect(told(rig, link.id)).toEqual([]);
+    expect(rig.statuses(link.id)).toEqual([]);
     away?.stop();
     await settles(rig, link.id);
   }, 120_000);
@@ -372,7 +372,7 @@ describe("of three providers, the first", () => {
     const before = waits();
     await letBlocksPass(rig, second);
     expect(waits()).toBe(before);
-    expect(told(rig, link.id).toSorted()).toEqual(["processing 7", "processing 7", "settled 7"]);
+    expect(rig.statuses(link.id).toSorted()).toEqual(["processing 7", "processing 7", "settled 7"]);
   }, 120_000);
 
   const lies = [

@@ -27,8 +27,7 @@ const recordMissing = (count: number) => {
 
 describe("settling payments", () => {
   test("more than a page of them whose receipts are missing hold up none behind them", async () => {
-    const link = rig.sampleLink();
-    await rig.hear(link);
+    const link = await rig.hearNew();
     await rig.service.start();
     await rig.caughtUp();
     await recordMissing(300);

@@ -39,8 +39,7 @@ afterEach(async () => {
  * are final by then.
  */
 const payUnseen = async (rig: WatchRig, blind: ScriptedRpc, blockCount = 1) => {
-  const link = rig.sampleLink();
-  await rig.hear(link);
+  const link = await rig.hearNew();
   const hiding = blind.play({ kind: "empty_logs" });
   for (let paid = 0; paid < blockCount; paid += 1) {
     await chain.pay({ reference: link.paymentReference, to: owner, amount: 7n });
@@ -98,8 +97,7 @@ describe("the second pass", () => {
     const rpc = await openRpc();
     const rig = await open(chain, { finality: "finalized" }, [rpc.url]);
     // A reorg takes a payment away, and nobody tells whether it can come back.
-    const lost = rig.sampleLink();
-    await rig.hear(lost);
+    const lost = await rig.hearNew();
     await chain.pay({ reference: lost.paymentReference, to: owner, amount: 1n, payer: 1 });
     await chain.mine();
     await waitUntil("it is seen", () => statuses(rig, lost.id).length === 1);

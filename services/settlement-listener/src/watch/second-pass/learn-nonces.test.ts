@@ -38,8 +38,7 @@ const statuses = (rig: WatchRig, linkId: string) => rig.told(linkId).map(({ stat
 
 /** A payment that is seen in the newest block. */
 const paySeen = async (rig: WatchRig, payer: 0 | 1 | 2) => {
-  const link = rig.sampleLink();
-  await rig.hear(link);
+  const link = await rig.hearNew();
   const order = { reference: link.paymentReference, to: owner, amount: 7n, payer } as const;
   const hash = await chain.pay(order);
   await chain.mine();
