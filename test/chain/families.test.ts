@@ -1,29 +1,24 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { type LocalFamily, type Waiting, families } from "../rig/local-families.ts";
+import { describe, expect } from "@jest/globals";
+import { needingBtcd } from "@payment-links/settlement-listener/testing/needing-btcd";
 import {
-  type LinkOrder,
-  type PaymentSystem,
-  type ShownLink,
-  openPaymentSystem,
-} from "../rig/payment-system.ts";
+  type LocalFamily,
+  type TokenFamily,
+  openBitcoin,
+  tokenFamilies,
+} from "../rig/local-families.ts";
 import { counted, processing, uncounted, untouched } from "../rig/shown-payments.ts";
+import { bitcoinRows } from "./bitcoin-rows.ts";
+import { type Row, playRows } from "./play-rows.ts";
 
-type Link = Awaited<ReturnType<PaymentSystem["createLink"]>>;
-type Payment = ShownLink["payments"][number];
+const bitcoin = await needingBtcd();
 
-const asked = "25";
-const unit = 1_000_000n;
-
-/** What a row has at hand: a link of 25, another owner's, and the chain that it is paid on. */
-type Hands = { chain: LocalFamily; system: PaymentSystem; link: Link; other: Link };
-type Row = readonly [name: string, pay: (hands: Hands) => Promise<ShownLink>];
-
-/** Each row pays, and says what its link shows once all of it is final. */
-const rows: readonly Row[] = [
+/** Rows of every family. */
+const rows: readonly Row<LocalFamily>[] = [
   [
     "exact",
-    async ({ chain, system, link }) => {
-      const hash = await chain.pay({ ...link, amount: 25n * unit });
+    async ({ chain, shown, system, link, units }) => {
+      const asked = shown(units(25n));
+      const hash = await chain.pay({ ...link, amount: units(25n) });
       await chain.mine(1);
       const seen = await system.showWhen(link.id, ({ payments }) => payments.length > 0);
       expect(seen).toEqual({ ...untouched, payments: [processing(asked, hash)] });
@@ -32,95 +27,131 @@ const rows: readonly Row[] = [
   ],
   [
     "in parts",
-    async ({ chain, system, link }) => {
-      const first = await chain.pay({ ...link, amount: 10n * unit });
+    async ({ chain, shown, system, link, units }) => {
+      const [part, remainder] = [shown(units(10n)), shown(units(15n))];
+      const first = await chain.pay({ ...link, amount: units(10n) });
       await system.settleAll();
-      const part = { status: "active", receivedAmount: "10", payments: [counted("10", first)] };
-      expect(await system.show(link.id)).toEqual(part);
-      const rest = await chain.pay({ ...link, amount: 15n * unit, payer: 1 });
-      const payments = [counted("10", first), counted("15", rest)];
-      return { status: "completed", receivedAmount: asked, payments };
+      expect(await system.show(link.id)).toEqual({
+        status: "active",
+        receivedAmount: part,
+        payments: [counted(part, first)],
+      });
+      const rest = await chain.pay({ ...link, amount: units(15n), payer: 1 });
+      const payments = [counted(part, first), counted(remainder, rest)];
+      return { status: "completed", receivedAmount: shown(units(25n)), payments };
     },
   ],
   [
     "over",
-    async ({ chain, link }) => {
-      const hash = await chain.pay({ ...link, amount: 30n * unit + 1n });
-      const payments = [counted("30.000001", hash)];
-      return { status: "completed", receivedAmount: "30.000001", payments };
+    async ({ chain, shown, link, units }) => {
+      const amount = units(30n) + 1n;
+      const hash = await chain.pay({ ...link, amount });
+      const payments = [counted(shown(amount), hash)];
+      return { status: "completed", receivedAmount: shown(amount), payments };
     },
   ],
   [
     "twice",
-    async ({ chain, system, link }) => {
-      const first = await chain.pay({ ...link, amount: 25n * unit });
+    async ({ chain, shown, system, link, units }) => {
+      const asked = shown(units(25n));
+      const first = await chain.pay({ ...link, amount: units(25n) });
       await system.settleAll();
-      const second = await chain.pay({ ...link, amount: 25n * unit, payer: 1 });
+      const second = await chain.pay({ ...link, amount: units(25n), payer: 1 });
       const payments = [counted(asked, first), uncounted("completed", asked, second)];
       return { status: "completed", receivedAmount: asked, payments };
     },
   ],
   [
-    "in the wrong token",
-    async ({ chain, link }) => {
-      const hash = await chain.pay({ ...link, amount: 25n * unit, token: "wrong" });
-      return { ...untouched, payments: [uncounted("wrong_token", asked, hash)] };
+    "several times in one transaction, among payments of another link",
+    async ({ chain, shown, system, link, other, units }) => {
+      const hash = await chain.payTogether([
+        { ...link, amount: units(10n) },
+        { ...other, amount: units(3n) },
+        { ...link, amount: units(10n) },
+      ]);
+      await system.settleAll();
+      const [part, ofOther] = [shown(units(10n)), shown(units(3n))];
+      expect(await system.show(other.id)).toEqual({
+        status: "active",
+        receivedAmount: ofOther,
+        payments: [counted(ofOther, hash)],
+      });
+      const payments = [counted(part, hash), counted(part, hash)];
+      return { status: "active", receivedAmount: shown(units(20n)), payments };
     },
+  ],
+];
+
+/** Rows that Bitcoin has not, each with why that is so. */
+const tokenRows: readonly [...Row<TokenFamily>, notOnBitcoin: string][] = [
+  [
+    "in the wrong token",
+    async ({ chain, link, units }) => {
+      const hash = await chain.pay({ ...link, amount: units(25n), token: "wrong" });
+      return { ...untouched, payments: [uncounted("wrong_token", "25", hash)] };
+    },
+    "there is nothing but its coin",
   ],
   [
     "in a token of no catalogue",
-    async ({ chain, link }) => {
-      await chain.pay({ ...link, amount: 25n * unit, token: "unknown" });
+    async ({ chain, link, units }) => {
+      await chain.pay({ ...link, amount: units(25n), token: "unknown" });
       return untouched;
     },
+    "there is nothing but its coin",
+  ],
+  [
+    "in a token that takes a fee",
+    async ({ chain, openLink, system, units }) => {
+      const link = await openLink({ toAmount: "100", tokenId: chain.feeTokenId });
+      const hash = await chain.pay({ ...link, amount: units(100n), token: "fee" });
+      await system.settleAll();
+      const payments = [counted("99", hash)];
+      expect(await system.show(link.id)).toEqual({
+        status: "active",
+        receivedAmount: "99",
+        payments,
+      });
+      return untouched;
+    },
+    "there is nothing but its coin",
   ],
   [
     "to another owner of ours",
-    async ({ chain, link, other }) => {
-      const hash = await chain.pay({ ...link, to: other.to, amount: 25n * unit });
-      return { ...untouched, payments: [uncounted("wrong_destination", asked, hash)] };
+    async ({ chain, link, other, units }) => {
+      const hash = await chain.pay({ ...link, to: other.to, amount: units(25n) });
+      return { ...untouched, payments: [uncounted("wrong_destination", "25", hash)] };
     },
+    "where it goes is what names the link",
   ],
   [
     "with a forged reference: it is named, and nothing is moved",
-    async ({ chain, link }) => {
-      await chain.payForged({ ...link, amount: 25n * unit });
+    async ({ chain, link, units }) => {
+      await chain.payForged({ ...link, amount: units(25n) });
       return untouched;
     },
+    "a link is named by being paid",
   ],
   [
     "with a reference of no link",
-    async ({ chain, link }) => {
-      await chain.pay({ ...link, reference: "f".repeat(32), amount: 25n * unit });
+    async ({ chain, link, units }) => {
+      await chain.pay({ ...link, reference: "f".repeat(32), amount: units(25n) });
       return untouched;
     },
+    "nothing names a link but its address",
   ],
   [
     "by a transaction that failed",
-    async ({ chain, link }) => {
-      await chain.payFailing({ ...link, amount: 25n * unit });
+    async ({ chain, link, units }) => {
+      await chain.payFailing({ ...link, amount: units(25n) });
       return untouched;
     },
-  ],
-  [
-    "several times in one transaction, among payments of another link",
-    async ({ chain, system, link, other }) => {
-      const hash = await chain.payTogether([
-        { ...link, amount: 10n * unit },
-        { ...other, amount: 3n * unit },
-        { ...link, amount: 10n * unit },
-      ]);
-      await system.settleAll();
-      const ofOther = { status: "active", receivedAmount: "3", payments: [counted("3", hash)] };
-      expect(await system.show(other.id)).toEqual(ofOther);
-      const payments = [counted("10", hash), counted("10", hash)];
-      return { status: "active", receivedAmount: "20", payments };
-    },
+    "no block holds one",
   ],
   [
     "in a block that is orphaned, and again in a later one",
-    async ({ chain, system, link }) => {
-      const waiting: Waiting = await chain.payAndKeep({ ...link, amount: 10n * unit });
+    async ({ chain, system, link, units }) => {
+      const waiting = await chain.payAndKeep({ ...link, amount: units(10n) });
       await chain.mine(1);
       await system.showWhen(link.id, ({ payments }) => payments[0]?.status === "processing");
       await chain.orphan();
@@ -131,71 +162,35 @@ const rows: readonly Row[] = [
       const payments = [counted("10", waiting.hash)];
       return { status: "active", receivedAmount: "10", payments };
     },
+    "rows of its own: what is orphaned waits again by itself, and stands in the next block",
+  ],
+  // The last one: it moves the chain's time, which does not go back.
+  [
+    "late, by the time of its block",
+    async ({ chain, openLink, system, units }) => {
+      const expiresAt = Math.floor(Date.now() / 1000) + 3_600;
+      const expirationDate = new Date(expiresAt * 1000).toISOString();
+      const link = await openLink({ expirationDate });
+      const hash = await chain.pay({ ...link, amount: units(25n) });
+      await chain.setTime(expiresAt);
+      await system.settleAll();
+      const payments = [uncounted("expired", "25", hash)];
+      expect(await system.show(link.id)).toEqual({ ...untouched, payments });
+      return untouched;
+    },
+    "rows of its own: its blocks have the machine's time",
   ],
 ];
 
-describe.each(families)(
-  "a payment on a local %s, and what its link shows afterwards:",
-  (_name, open) => {
-    let chain: LocalFamily;
-    let system: PaymentSystem;
-    beforeAll(async () => {
-      chain = await open();
-      const { finality, finalizedLag } = chain;
-      system = await openPaymentSystem({ chain, settings: { finality }, finalizedLag });
-      await system.startWatcher();
-    });
-    afterAll(async () => {
-      await system?.close();
-      await chain?.close();
-    });
+const title = (name: string): string =>
+  `a payment on a local ${name}, and what its link shows afterwards:`;
 
-    const openLink = async (order: LinkOrder): Promise<Link> => {
-      const link = await system.createLink(order);
-      await system.heard(link.id);
-      return link;
-    };
-
-    /** Payments of one block stand in no order of their own. */
-    const sorted = (link: ShownLink): ShownLink => ({
-      ...link,
-      payments: link.payments.toSorted((a, b) => placeOf(a).localeCompare(placeOf(b))),
-    });
-    const placeOf = ({ amount, reason, sourceTransaction }: Payment): string =>
-      `${reason ?? ""} ${amount} ${sourceTransaction ?? ""}`;
-
-    test.each(rows)("%s", async (_row, pay) => {
-      const [link, other] = [
-        await openLink({ toAmount: asked }),
-        await openLink({ toAmount: asked }),
-      ];
-      const expected = await pay({ chain, system, link, other });
-      await system.settleAll();
-      expect(sorted(await system.show(link.id))).toEqual(sorted(expected));
-    });
-
-    test("in a token that takes a fee", async () => {
-      const link = await openLink({ toAmount: "100", tokenId: chain.feeTokenId });
-      const hash = await chain.pay({ ...link, amount: 100n * unit, token: "fee" });
-      await system.settleAll();
-      const payments = [counted("99", hash)];
-      expect(await system.show(link.id)).toEqual({
-        status: "active",
-        receivedAmount: "99",
-        payments,
-      });
-    });
-
-    // The last one: it moves the chain's time, which does not go back.
-    test("late, by the time of its block", async () => {
-      const expiresAt = Math.floor(Date.now() / 1000) + 3_600;
-      const expirationDate = new Date(expiresAt * 1000).toISOString();
-      const link = await openLink({ toAmount: asked, expirationDate });
-      const hash = await chain.pay({ ...link, amount: 25n * unit });
-      await chain.setTime(expiresAt);
-      await system.settleAll();
-      const payments = [uncounted("expired", asked, hash)];
-      expect(await system.show(link.id)).toEqual({ ...untouched, payments });
-    });
-  },
-);
+for (const [name, open] of tokenFamilies) {
+  describe(title(name), () => {
+    const ofTokens = tokenRows.map(([row, pay]): Row<TokenFamily> => [row, pay]);
+    playRows(open, [...rows, ...ofTokens]);
+  });
+}
+bitcoin.describe(title("Bitcoin"), () => {
+  playRows(() => openBitcoin(bitcoin.program), [...rows, ...bitcoinRows]);
+});

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { solanaReference, tronFromHex, tronToHex } from "@payment-links/contracts";
+import { drawDescriptor } from "@payment-links/contracts/testing/draw-descriptor";
 import {
   type Chain,
   type PaymentOrder,
@@ -7,32 +8,40 @@ import {
   openChain,
 } from "@payment-links/settlement-listener/testing";
 import {
+  type BitcoinChain,
+  openBitcoinChain,
+} from "@payment-links/settlement-listener/testing/open-bitcoin-chain";
+import {
   freshAddress,
   openSolanaChain,
 } from "@payment-links/settlement-listener/testing/open-solana-chain";
 import { openTronChain } from "@payment-links/settlement-listener/testing/open-tron-chain";
-import type { PaidChain } from "./payment-system.ts";
+import type { PaidChain, WatchSettings } from "./payment-system.ts";
 
-/** What a payer pays; the amount is in base units of six places, `to` the owner's own address. */
-type FamilyOrder = {
-  reference: string;
-  to: string;
-  amount: bigint;
-  token?: "wrong" | "unknown" | "fee";
-  payer?: 0 | 1 | 2;
+/** What a payer pays; the amount is in base units, `to` the owner's own address or the link's. */
+type FamilyOrder = { reference: string; to: string; amount: bigint; payer?: 0 | 1 | 2 };
+
+/** A local chain of a family, on which links are paid. */
+export type LocalFamily = Omit<PaidChain, "decimals" | "unit"> & {
+  settings: WatchSettings;
+  finalizedLag: number;
+  decimals: number;
+  /** In base units, what the table of payments counts in. */
+  unit: bigint;
+  payTogether: (orders: readonly FamilyOrder[]) => Promise<string>;
+  close: () => Promise<void>;
 };
 
-/** A payment that can be sent once more after its block has been lost. */
-export type Waiting = { hash: string; sendAgain: () => Promise<void> };
+type TokenOrder = FamilyOrder & { token?: "wrong" | "unknown" | "fee" };
 
-/** A local chain of a family, on which everything of the table of payments can be done. */
-export type LocalFamily = Omit<PaidChain, "pay"> & {
-  finality: "finalized" | { blocks: number };
-  finalizedLag: number;
+/** A payment that can be sent once more after its block has been lost. */
+type Waiting = { hash: string; sendAgain: () => Promise<void> };
+
+/** One of tokens, on which a payment names its link beside whom it pays. */
+export type TokenFamily = Omit<LocalFamily, "pay"> & {
   /** The catalogue's id of a token that takes a hundredth of each transfer. */
   feeTokenId: string;
-  pay: (order: FamilyOrder) => Promise<string>;
-  payTogether: (orders: readonly FamilyOrder[]) => Promise<string>;
+  pay: (order: TokenOrder) => Promise<string>;
   /** Names the reference in the way that the watcher looks for, and moves nothing. */
   payForged: (order: FamilyOrder) => Promise<unknown>;
   /** Stands in a block, and has failed. */
@@ -42,10 +51,18 @@ export type LocalFamily = Omit<PaidChain, "pay"> & {
   orphan: () => Promise<void>;
   /** The next block's time, in Unix seconds. */
   setTime: (seconds: number) => Promise<unknown>;
-  close: () => Promise<void>;
 };
 
+/** A local Bitcoin, on which more can happen to a payment before its block and after it. */
+export type LocalBitcoin = LocalFamily &
+  Pick<BitcoinChain, "doubleSpend" | "reorg" | "replace"> & {
+    /** So deep is final: what was spent otherwise there has failed. */
+    finalDepthBlocks: number;
+  };
+
+/** Blocks between what is seen and what settles. */
 const lag = 2;
+const usdc = { decimals: 6, unit: 1_000_000n };
 const evmTokens = { wrong: "other6", unknown: "unlisted", fee: "fee" } as const;
 const solanaTokens = { wrong: "newer", unknown: "other", fee: "fee" } as const;
 
@@ -65,12 +82,12 @@ type EvmRig = Pick<
 
 /** The hands of an EVM node, with owners' addresses turned into its own form. */
 const evmHands = (chain: EvmRig, toHex: (address: string) => string) => {
-  const read = ({ token, to, ...order }: FamilyOrder): PaymentOrder => {
+  const read = ({ token, to, ...order }: TokenOrder): PaymentOrder => {
     const name: TokenName = token === undefined ? "usdc" : evmTokens[token];
     return { ...order, to: toHex(to), token: name };
   };
   return {
-    pay: (order: FamilyOrder) => chain.pay(read(order)),
+    pay: (order: TokenOrder) => chain.pay(read(order)),
     payTogether: (orders: readonly FamilyOrder[]) => chain.payTogether(orders.map(read)),
     payForged: (order: FamilyOrder) => chain.payFakeProxy(read(order)),
     payFailing: async (order: FamilyOrder) => {
@@ -94,19 +111,20 @@ const evmHands = (chain: EvmRig, toHex: (address: string) => string) => {
   };
 };
 
-const openEvm = async (): Promise<LocalFamily> => {
+const openEvm = async (): Promise<TokenFamily> => {
   const chain = await openChain({ slotsInEpoch: 1 });
   const hands = evmHands(chain, (address) => address);
-  const finality = { blocks: lag };
-  return { ...chain, ...hands, finality, finalizedLag: lag, feeTokenId: "fee" };
+  const settings = { finality: { blocks: lag } };
+  return { ...chain, ...usdc, ...hands, settings, finalizedLag: lag, feeTokenId: "fee" };
 };
 
-const openTron = async (): Promise<LocalFamily> => {
+const openTron = async (): Promise<TokenFamily> => {
   const chain = await openTronChain({ finalizedLag: lag });
   return {
     ...chain,
+    ...usdc,
     ...evmHands(chain, tronToHex),
-    finality: "finalized",
+    settings: { finality: "finalized" },
     finalizedLag: lag,
     openWallet: () => tronFromHex(randomBytes(20).toString("hex")),
     tokenId: "usdc-local-tron",
@@ -114,9 +132,9 @@ const openTron = async (): Promise<LocalFamily> => {
   };
 };
 
-const openSolana = async (): Promise<LocalFamily> => {
+const openSolana = async (): Promise<TokenFamily> => {
   const chain = await openSolanaChain({ confirmedLag: 0, finalizedLag: lag });
-  const read = ({ reference, token, ...order }: FamilyOrder) => ({
+  const read = ({ reference, token, ...order }: TokenOrder) => ({
     ...order,
     references: [solanaReference(reference)],
     ...(token === undefined ? {} : { token: solanaTokens[token] }),
@@ -127,7 +145,8 @@ const openSolana = async (): Promise<LocalFamily> => {
     catalogueData: chain.catalogueData,
     headNumber: () => Promise.resolve(chain.head()),
     mine: async (blocks) => void chain.mine(blocks),
-    finality: "finalized",
+    ...usdc,
+    settings: { finality: "finalized" },
     finalizedLag: lag,
     openWallet: freshAddress,
     tokenId: "usdc-local-solana",
@@ -147,9 +166,28 @@ const openSolana = async (): Promise<LocalFamily> => {
   };
 };
 
-/** Those whose watchers settle, by name. */
-export const families: readonly [string, () => Promise<LocalFamily>][] = [
+/** Those of tokens, by name. */
+export const tokenFamilies: readonly [string, () => Promise<TokenFamily>][] = [
   ["EVM", openEvm],
   ["Tron", openTron],
   ["Solana", openSolana],
 ];
+
+export const openBitcoin = async (program: string): Promise<LocalBitcoin> => {
+  const chain = await openBitcoinChain({ program });
+  const finalDepthBlocks = 4;
+  return {
+    ...chain,
+    headNumber: chain.height,
+    mine: async (blocks) => void (await chain.mine(blocks)),
+    // Large amounts ask for more blocks, as by default.
+    settings: { finality: { blocks: lag }, finalDepthBlocks },
+    finalDepthBlocks,
+    finalizedLag: lag,
+    openWallet: () => drawDescriptor(chain.chainId),
+    tokenId: "btc-local-bitcoin",
+    decimals: 8,
+    unit: 1_000n,
+    pay: ({ to, amount }) => chain.pay({ to, amount }),
+  };
+};

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
+import { formatUnits } from "viem";
 import { type Bus, createLocalBus } from "@payment-links/bus";
 import {
   type Account,
@@ -32,8 +33,9 @@ const scanMsMax = 60_000;
 const pollMs = 50;
 
 /** How a chain is watched; the names are those of `EVM_CHAINS_FILE`. */
-type WatchSettings = {
+export type WatchSettings = {
   finality?: "finalized" | "safe" | { blocks: number };
+  finalDepthBlocks?: number;
   headLagBlocks?: number;
   rangeBlocksMax?: number;
   pollMs?: number;
@@ -47,9 +49,15 @@ export type PaidChain = Pick<Chain, "chainId" | "url" | "catalogueData" | "headN
     amount: bigint;
     payer?: 0 | 1 | 2;
   }) => Promise<string>;
-  /** An address that nobody else has, and the id of the token in which it is paid if not said. */
+  /**
+   * An address that nobody else has, or a key of Bitcoin; and the id of the token in which it is paid if
+   * not said.
+   */
   openWallet?: () => string;
   tokenId?: string;
+  /** The token's places, 6 if not given, and a small amount in its base units: 1 if not given. */
+  decimals?: number;
+  unit?: bigint;
 };
 
 type SystemOptions = {
@@ -261,18 +269,23 @@ export const openPaymentSystem = async ({
       const cookie = signIn(account);
       const { id } = await call("/console/api/payment-links", cookie, order);
       cookies.set(String(id), cookie);
-      const { rows } = await linksDatabase.query<{ reference: string }>(
-        "SELECT payment_reference AS reference FROM links_api.links WHERE id = $1",
+      const { rows } = await linksDatabase.query<{ reference: string; to: string }>(
+        `SELECT payment_reference AS reference, destination_address AS "to"
+         FROM links_api.links WHERE id = $1`,
         [id],
       );
       return {
         id: String(id),
         reference: rows[0]?.reference ?? "",
-        to: account.wallets[0]?.walletAddress ?? "",
+        /** The owner's own address, on Bitcoin the link's. */
+        to: rows[0]?.to ?? "",
         /** Where its payers open it. */
         pageUrl: `${served.publicUrl}/@${account.handle}/pay/${String(id)}`,
       };
     },
+    /** Its owner has it take no more payments. */
+    deactivate: (id: string): Promise<unknown> =>
+      call(`/console/api/payment-links/${id}/deactivate`, cookies.get(id) ?? "", {}),
     /** Waits until the watcher knows that somebody is paid at an address. */
     hearsOf: (address: string): Promise<unknown> =>
       waitUntil("the watcher knows the owner's address", async () => {
@@ -343,9 +356,10 @@ export const openPaymentSystem = async ({
      * this by a last payment, on a link of its own, that has completed that link.
      */
     settleAll: async (): Promise<void> => {
-      const last = await system.createLink({ toAmount: "1" });
+      const { decimals = 6, unit: amount = 10n ** BigInt(decimals) } = chain;
+      const last = await system.createLink({ toAmount: formatUnits(amount, decimals) });
       await system.heard(last.id);
-      await chain.pay({ ...last, amount: 1_000_000n, payer: 2 });
+      await chain.pay({ ...last, amount, payer: 2 });
       await chain.mine(1 + (finalizedLag ?? finalityBlocks(watch.finality)));
       await system.showWhen(last.id, ({ status }) => status === "completed");
     },
