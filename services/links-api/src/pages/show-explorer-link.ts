@@ -20,14 +20,14 @@ export const showExplorerLink = (
   >`;
 };
 
-/** The place in which a script leads to the transaction that a wallet has just sent. */
+/** The place in which a script leads to the transaction that a wallet has just sent; {} is where its hash goes. */
 export const showExplorerPlace = ({ explorer }: CatalogueChain, words: Words): Html | undefined =>
   explorer === undefined
     ? undefined
     : html`<p>
         <a
           id="explorer"
-          data-explorer="${explorer.url}"
+          data-explorer="${explorer.url}${explorer.paths?.transactions ?? "/tx/{}"}"
           rel="noopener noreferrer"
           referrerpolicy="no-referrer"
           hidden

@@ -1,13 +1,26 @@
-// What the checkout page does beyond showing: it follows the link's state, and pays with a wallet of
-// the browser. Once a wallet was asked for a payment, this browser remembers it and offers no second
-// one until the service, the chain or the person says that the first is gone. Everything that came
-// from outside is put into the page as text.
+// What the checkout page of an EVM chain does beyond showing: it pays with a wallet of the browser.
 
-import "./page.js";
-import { grouped } from "./amounts.js";
-import { follow } from "./live.js";
-import { openMemory } from "./memory.js";
-import { keepNew } from "./renew.js";
+import {
+  askForPayment,
+  checkBalance,
+  endPayment,
+  fill,
+  findWallet,
+  isRemembered,
+  listAllowing,
+  openTill,
+  readInstructions,
+  recall,
+  remember,
+  render,
+  say,
+  section,
+  setMined,
+  short,
+  tell,
+  texts,
+  waitForAllowance,
+} from "./till.js";
 import {
   askWallet,
   batchRefusals,
@@ -18,7 +31,6 @@ import {
   moveToChain,
   newBatchId,
   onWallet,
-  pause,
   readAllowance,
   readBalance,
   readBatch,
@@ -27,183 +39,15 @@ import {
   unknownChain,
 } from "./wallets.js";
 
-const find = (selector) => document.querySelector(selector);
-const section = find("#pay");
-const { link: linkId, chain: chainId, symbol } = section.dataset;
-let { amount } = section.dataset;
-const { chainName, coin, token, decimals, rpc } = section.dataset;
+const { chain: chainId, chainName, coin, token, rpc } = section.dataset;
 const chain = { id: chainId, name: chainName, coin, rpc };
-const texts = JSON.parse(section.dataset.texts);
-const payButton = find("#wallet");
-const goneButton = find("#gone");
-const picker = find("#wallets");
-const dialog = find("#confirm-gone");
 
-const pollMs = 4_000;
-const receiptPollMs = 2_000;
-const receiptTriesMax = 60;
-const nameCharactersMax = 40;
-const iconCharactersMax = 100_000;
-const iconPixels = 24;
-
-const fromBaseUnits = (units) => {
-  const digits = String(units).padStart(Number(decimals) + 1, "0");
-  const at = digits.length - Number(decimals);
-  const fraction = digits.slice(at).replace(/0+$/, "");
-  return grouped(fraction === "" ? digits.slice(0, at) : `${digits.slice(0, at)}.${fraction}`);
-};
-
-const fill = (text, values = {}) => {
-  const all = { amount: grouped(amount), symbol, chain: chainName, coin, ...values };
-  return text.replaceAll(/\{(\w+)\}/g, (place, name) => all[name] ?? place);
-};
-
-/** An error whose text is for the payer. */
-class Told extends Error {}
-const tell = (text, values) => new Told(fill(text, values));
-
-const short = (address) => `${address.slice(0, 6)}…${address.slice(-4)}`;
-
-const memory = openMemory(linkId);
-const { recall, remember, isRemembered } = memory;
-
-// Paying takes one wallet.
-
+/** The wallet that pays. */
 let chosen;
-
-/** The wallet that was chosen, or that paid before, or the only one. */
-const findWallet = () => {
-  const wallets = listWallets();
-  const { payment } = recall();
-  const former = payment && wallets.find(({ info }) => info.rdns === payment.wallet);
-  return chosen ?? former ?? (wallets.length === 1 ? wallets[0] : undefined);
-};
 
 const ask = (method, ...params) => askWallet(chosen, method, params);
 
-// What the page shows.
-
-let link = { pendingPayments: JSON.parse(section.dataset.pending), payment: null };
-let isBusy = false;
-let isMined = false;
-let isOffline = false;
-let said;
-const released = new Set();
-
-const listSeen = () => link.pendingPayments.filter(({ id }) => !released.has(id));
-
-const textOfPayment = ({ hash, isTaken, isUncounted, isChanged }) => {
-  if (hash === undefined) return isTaken ? texts.taken : texts.asked;
-  if (isChanged) return fill(texts.changedByWallet, { hash });
-  if (isUncounted) return fill(texts.uncounted, { hash });
-  return fill(isMined ? texts.mined : texts.sent, { hash });
-};
-
-const textOfState = () => {
-  const { payment } = recall();
-  const [seen] = listSeen();
-  if (seen !== undefined) return fill(texts.seen, { amount: grouped(seen.amount) });
-  return payment === undefined ? "" : textOfPayment(payment);
-};
-
-const render = () => {
-  if (!section.isConnected) return;
-  const wallets = listWallets();
-  const isBlocked = recall().payment !== undefined || listSeen().length > 0;
-  payButton.hidden = wallets.length === 0;
-  payButton.disabled = isBusy || isBlocked;
-  goneButton.hidden = isBusy || !isBlocked;
-  find("#no-wallet").hidden = wallets.length > 0;
-  // What keeps from paying is said before what became of the last click.
-  const words = isBlocked && !isBusy ? textOfState() : (said ?? "");
-  const text = isOffline ? `${words} ${texts.offline}` : words;
-  if (find("#live").textContent !== text) find("#live").textContent = text;
-  showConfirming(listSeen()[0]);
-  if (!picker.hidden) showPicker(wallets);
-  showExplorer(recall().payment?.hash);
-};
-
-/** Apart from what is read out, as it changes with every block. */
-const showConfirming = (seen) => {
-  const place = find("#confirming");
-  const text = seen?.confirmations ? fill(texts.confirming, seen.confirmations) : "";
-  place.hidden = text === "";
-  if (place.textContent !== text) place.textContent = text;
-};
-
-const showExplorer = (hash) => {
-  const explorer = find("#explorer");
-  if (explorer === null) return;
-  explorer.hidden = hash === undefined;
-  if (hash === undefined) return;
-  explorer.href = `${explorer.dataset.explorer}/tx/${encodeURIComponent(hash)}`;
-};
-
-const say = (text) => {
-  said = text;
-  render();
-};
-
-const offered = new Set();
-
-/** A wallet's icon is a stranger's: only an image that it brings along, of bounded size, is shown. */
-const showIcon = ({ icon }) => {
-  const isShown =
-    typeof icon === "string" && icon.startsWith("data:image/") && icon.length <= iconCharactersMax;
-  if (!isShown) return [];
-  const image = new Image(iconPixels, iconPixels);
-  image.alt = "";
-  image.src = icon;
-  return [image];
-};
-
-/** Who chooses by keyboard keeps their place: nothing that is there is put there again. */
-const showPicker = (wallets) => {
-  for (const wallet of wallets.filter((one) => !offered.has(one))) {
-    offered.add(wallet);
-    const button = document.createElement("button");
-    const name = document.createElement("bdi");
-    button.type = "button";
-    const own = wallet.info.name.trim() || texts.browserWallet;
-    name.textContent = [...own].slice(0, nameCharactersMax).join("");
-    button.append(...showIcon(wallet.info), name);
-    button.addEventListener("click", () => {
-      picker.hidden = true;
-      chosen = wallet;
-      void payOnce();
-    });
-    picker.append(button);
-  }
-};
-
-// What the service and the chain say of the remembered payment.
-
-const addressOf = (part = "") => {
-  const { payment } = recall();
-  const query = payment?.hash === undefined ? "" : `?sourceTransaction=${payment.hash}`;
-  return `/checkout/payment-links/${encodeURIComponent(linkId)}${part}${query}`;
-};
-
-const readLink = async () => {
-  const answer = await fetch(addressOf());
-  if (!answer.ok) throw tell(texts.offline);
-  return answer.json();
-};
-
-const endPayment = (payment, text) => {
-  if (!isRemembered(payment)) return;
-  remember({ payment: undefined, allowance: undefined });
-  isMined = false;
-  say(text);
-};
-
-const hearService = ({ payment: found }, payment) => {
-  if (found?.sourceTransaction !== payment.hash || found.status === "processing") return;
-  if (found.status === "failed") endPayment(payment, texts.failed);
-  // What counts has changed the link, and its page says so.
-  else if (found.applied) endPayment(payment, undefined);
-  else remember({ payment: { ...payment, isUncounted: true } });
-};
+// What the chain says of the remembered payment.
 
 const isSame = (sent, { to, data }) =>
   sent.to?.toLowerCase() === to.toLowerCase() && sent.input === data;
@@ -220,7 +64,7 @@ const hearBatch = async (wallet, payment) => {
   if ((status >= 500 && status < 600) || (status >= 600 && isReverted)) {
     return endPayment(payment, texts.refused);
   }
-  isMined = status >= 200;
+  setMined(status >= 200);
   if (status >= 100)
     remember({ payment: { ...payment, isTaken: true, hash: hash ?? payment.hash } });
   render();
@@ -244,7 +88,7 @@ const hearChain = async (payment) => {
   if (payment.hash === undefined) return;
   if (BigInt(await askWallet(wallet, "eth_chainId", [])) !== BigInt(chainId)) return;
   const receipt = await askWallet(wallet, "eth_getTransactionReceipt", [payment.hash]);
-  isMined = receipt !== null;
+  setMined(receipt !== null);
   if (receipt && BigInt(receipt.status) === 0n) return endPayment(payment, texts.refused);
   if (receipt && isDirect(payment)) await holdAgainst(wallet, payment);
   if (receipt || payment.nonce === undefined) return render();
@@ -255,66 +99,10 @@ const hearChain = async (payment) => {
   else endPayment(payment, texts.replaced);
 };
 
-const hear = (state) => {
-  link = state;
-  const { payment } = recall();
-  if (payment?.hash !== undefined) hearService(link, payment);
-  render();
-  void renew();
-};
-
-const setOffline = (is) => {
-  if (isOffline === is) return;
-  isOffline = is;
-  render();
-};
-
-/** What pays stays: it knows what it asked a wallet for. */
-const keep = (main) => {
-  const pay = main.querySelector("#pay");
-  if (pay === null) return;
-  ({ amount } = pay.dataset);
-  payButton.replaceChildren(...pay.querySelector("#wallet").childNodes);
-  pay.replaceWith(section);
-};
-
-const renew = keepNew({
-  dataset: section.dataset,
-  isPaidHere: true,
-  link: () => (link.status === undefined ? undefined : link),
-  isHeld: () => isBusy || dialog.open,
-  keep,
-  renewed: () => {
-    dress();
-    render();
-  },
-});
-
-/** What the service cannot know, the wallet's chain may. */
-const watch = async () => {
-  for (;;) {
-    await pause(pollMs);
-    if (document.hidden) continue;
-    const { payment } = recall();
-    if (payment === undefined || link.payment !== null) continue;
-    // A wallet that does not answer says nothing of the payment.
-    await hearChain(payment).catch(() => undefined);
-  }
-};
-
 // Paying.
 
 const chooseChain = async () => {
   if (!(await moveToChain(chosen, chain))) throw tell(texts.wrongNetwork);
-};
-
-const checkBalance = async (from, { amountBaseUnits }) => {
-  say(texts.checking);
-  const units = await readBalance(chosen, token, from);
-  const values = { account: short(from), balance: fromBaseUnits(units) };
-  find("#account").textContent = fill(texts.account, values);
-  find("#account").hidden = false;
-  if (units < BigInt(amountBaseUnits)) throw tell(texts.lacksToken, values);
 };
 
 /** Tries a step out before anything is signed; answers the gas that it takes. */
@@ -332,32 +120,17 @@ const checkGas = async (from, step) => {
   if (BigInt(coins) < BigInt(step.value) + BigInt(gas) * BigInt(price)) throw lacksGas(from);
 };
 
-const waitForAllowance = async ({ hash }) => {
-  say(texts.allowing);
-  for (let tries = 0; tries < receiptTriesMax; tries += 1) {
-    const receipt = await ask("eth_getTransactionReceipt", hash).catch(() => null);
-    if (receipt) {
-      remember({ allowance: undefined });
-      if (BigInt(receipt.status) === 1n) return;
-      throw tell(texts.allowanceRefused);
-    }
-    await pause(receiptPollMs);
-  }
-  // To send it again pays nothing.
-  remember({ allowance: undefined });
-  throw tell(texts.allowanceWaits);
+const isAllowed = async (hash) => {
+  const receipt = await ask("eth_getTransactionReceipt", hash);
+  return receipt ? BigInt(receipt.status) === 1n : undefined;
 };
 
-/** The steps that an allowance still needs. */
-const listAllowing = async (from, { steps, proxyAddress, amountBaseUnits }) => {
-  if (steps.length === 1) return [];
+const findAllowing = async (from, instructions) => {
+  if (instructions.steps.length === 1) return [];
   const { allowance: former } = recall();
-  if (former !== undefined) await waitForAllowance(former);
-  const allowance = await readAllowance(chosen, token, from, proxyAddress);
-  if (allowance >= BigInt(amountBaseUnits)) return [];
-  return steps.filter(
-    ({ kind }) => kind === "approve" || (kind === "reset_allowance" && allowance > 0n),
-  );
+  if (former !== undefined) await waitForAllowance(former, isAllowed);
+  const { proxyAddress } = instructions;
+  return listAllowing(instructions, await readAllowance(chosen, token, from, proxyAddress));
 };
 
 const allow = async (from, steps) => {
@@ -366,28 +139,7 @@ const allow = async (from, steps) => {
     say(fill(texts.allow, { step: index + 1, steps: steps.length + 1 }));
     const hash = await ask("eth_sendTransaction", toTransaction(from, step));
     remember({ allowance: { hash } });
-    await waitForAllowance({ hash });
-  }
-};
-
-// With these a wallet says that it has sent nothing. After any other error it may have.
-const refusals = new Set([4001, 4100, 4200, unknownChain, -32601, -32602, ...batchRefusals]);
-
-/** Remembers the payment before the wallet is asked, with what it then answers. */
-const askForPayment = async (payment, askForIt) => {
-  const fresh = await readLink();
-  if (recall().payment !== undefined) throw tell(texts.otherTab);
-  if (fresh.instructions?.amount !== amount) throw tell(texts.changed);
-  link = fresh;
-  if (listSeen().length > 0) throw new Told("");
-  const asked = { ...payment, wallet: chosen.info.rdns };
-  remember({ payment: asked });
-  try {
-    remember({ payment: { ...asked, ...(await askForIt()) } });
-  } catch (error) {
-    if (!refusals.has(error?.code)) throw new Told("");
-    remember({ payment: undefined });
-    throw error;
+    await waitForAllowance({ hash }, isAllowed);
   }
 };
 
@@ -442,17 +194,16 @@ const payAlone = async (from, step, words) => {
   await sendPayment(from, step);
 };
 
-const pay = async () => {
+const pay = async (wallet) => {
+  chosen = wallet;
   say(texts.connecting);
   const [from] = await ask("eth_requestAccounts");
   if (from === undefined) throw tell(texts.rejected);
   await chooseChain();
-  link = await readLink();
-  const { instructions } = link;
-  if (instructions?.amount !== amount) throw tell(texts.changed);
-  if (recall().payment !== undefined || listSeen().length > 0) throw new Told("");
-  await checkBalance(from, instructions);
-  const allowing = await listAllowing(from, instructions);
+  const instructions = await readInstructions();
+  say(texts.checking);
+  checkBalance(from, await readBalance(chosen, token, from), instructions);
+  const allowing = await findAllowing(from, instructions);
   const step = instructions.steps.at(-1);
   const steps = allowing.length + 1;
   if (steps === 1) return payAlone(from, step, texts.confirm);
@@ -467,7 +218,6 @@ const pay = async () => {
 const unableCodes = new Set([4200, -32601, -32602]);
 
 const wordsOf = (error) => {
-  if (error instanceof Told) return error.message;
   if (error?.code === 4001) return texts.rejected;
   if (error?.code === unknownChain) return fill(texts.unknownNetwork);
   if (error?.code === -32002) return texts.busyWallet;
@@ -476,75 +226,14 @@ const wordsOf = (error) => {
   return fill(texts.chainDown);
 };
 
-/** Holds one lock for all tabs of this link; without locks the memory alone parts them. */
-const alone = (work) =>
-  navigator.locks === undefined
-    ? work()
-    : navigator.locks.request(memory.name, { ifAvailable: true }, (lock) => {
-        if (lock === null) throw tell(texts.otherTab);
-        return work();
-      });
+// With these a wallet says that it has sent nothing. After any other error it may have.
+const refusals = new Set([4001, 4100, 4200, unknownChain, -32601, -32602, ...batchRefusals]);
 
-const payOnce = async () => {
-  if (isBusy || recall().payment !== undefined || listSeen().length > 0) return;
-  isBusy = true;
-  let words;
-  try {
-    await alone(pay);
-  } catch (error) {
-    words = wordsOf(error);
-    // Of several wallets another one may be chosen now.
-    chosen = undefined;
-  }
-  isBusy = false;
-  say(words || undefined);
-  look();
-  void renew();
-};
-
-payButton.addEventListener("click", () => {
-  chosen = findWallet();
-  if (chosen !== undefined) return void payOnce();
-  picker.hidden = false;
-  render();
-  picker.querySelector("button").focus();
+openTill({
+  listWallets,
+  onWallet,
+  hearChain,
+  pay,
+  isRefusal: (error) => refusals.has(error?.code),
+  wordsOf,
 });
-
-goneButton.addEventListener("click", () => dialog.showModal());
-dialog.addEventListener("close", () => {
-  if (dialog.returnValue !== "gone") return;
-  for (const { id } of link.pendingPayments) released.add(id);
-  endPayment(recall().payment ?? {}, undefined);
-  say(undefined);
-});
-
-/** How amounts look is `page.js`'s. */
-const dress = () => {
-  for (const button of document.querySelectorAll("[data-copy]")) {
-    button.hidden = navigator.clipboard === undefined;
-  }
-};
-
-document.addEventListener("click", async ({ target }) => {
-  const button = target.closest("[data-copy]");
-  if (button === null) return;
-  await navigator.clipboard.writeText(button.dataset.copy);
-  button.textContent = texts.copied;
-  button.ariaLabel = texts.copied;
-});
-
-onWallet(render);
-// What another tab of this browser has done.
-window.addEventListener("storage", () => {
-  render();
-  look();
-});
-window.addEventListener("pageshow", ({ persisted }) => {
-  if (persisted) location.reload();
-});
-
-render();
-// To learn how its reader groups digits takes a browser longer than all the rest: the button comes first.
-requestAnimationFrame(() => setTimeout(dress));
-const look = follow({ addressOf: () => addressOf("/events"), ask: readLink, hear, setOffline });
-void watch();

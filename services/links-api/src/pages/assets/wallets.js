@@ -1,11 +1,9 @@
 // The wallets of this browser, and what a page may ask them. It knows nothing of links, and shows
 // nothing.
 
-const askMsMax = 15_000;
-const wordDigits = 64;
+import { inTime } from "./waiting.js";
 
-/** Waits. */
-export const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+const wordDigits = 64;
 
 // Wallets make themselves known (EIP-6963), some of them late.
 
@@ -38,14 +36,10 @@ const answeredByPersons = new Set([
   "wallet_sendCalls",
 ]);
 
-/** Asks a wallet. What no person answers has a limit, as a node may never answer. */
+/** Asks a wallet. */
 export const askWallet = async ({ provider }, method, params) => {
   const answer = provider.request({ method, params });
-  if (answeredByPersons.has(method)) return answer;
-  const late = pause(askMsMax).then(() => {
-    throw new Error(`no answer to ${method}`);
-  });
-  return Promise.race([answer, late]);
+  return answeredByPersons.has(method) ? answer : inTime(answer);
 };
 
 /** What a wallet says to a network that was never added to it (EIP-3326). */
