@@ -1,6 +1,6 @@
 import { type BrowserContextOptions, type Page, chromium } from "playwright-core";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { type TestWallet, giveWallets } from "./wallet.ts";
+import { type GivenWallet, giveWallets } from "./wallet.ts";
 
 const stepMsMax = 60_000;
 
@@ -14,7 +14,7 @@ type PersonOptions = BrowserContextOptions & {
   /** The one origin that this person's pages may ask for anything. */
   origin: string;
   /** The wallets in this person's browser; the first is also its `window.ethereum`. */
-  wallets?: readonly TestWallet[];
+  wallets?: readonly GivenWallet[];
 };
 
 /** A real Chromium without a window. Each person in it has storage and wallets of their own. */

@@ -4,8 +4,8 @@ import { type Chain, openChain } from "@payment-links/settlement-listener/testin
 import { waitUntil } from "@payment-links/runtime/testing";
 import { compileContracts } from "../../services/settlement-listener/src/testing/compile-contracts.ts";
 import { type Person, openChromium } from "./chromium.ts";
-import { type LinkOrder, openPaymentSystem } from "./payment-system.ts";
-import { type Batching, type TestWallet, openWallet } from "./wallet.ts";
+import { type LinkOrder, type PaymentSystem, openPaymentSystem } from "./payment-system.ts";
+import { type Batching, type GivenWallet, type TestWallet, openWallet } from "./wallet.ts";
 
 /** One of the chain's payers, whom it lets hold plenty and allow everything. */
 const payer = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
@@ -20,12 +20,15 @@ const explorer = {
   verifiedOn: "2026-11-22",
 };
 
-type PayerOptions = LinkOrder & {
+export type PayerOptions = LinkOrder & {
   account?: string;
   /** The names of the wallets in the payer's browser. */
   walletNames?: readonly string[];
   /** When they make themselves known; at once if not given. */
   announceAfterMs?: number;
+};
+
+type EvmPayerOptions = PayerOptions & {
   /** How the wallets carry out several calls as one; not at all if not given. */
   batching?: Batching["status"];
 };
@@ -44,27 +47,20 @@ const deployDelegate = async (chain: Chain): Promise<string> => {
   return (receipt as { contractAddress: string }).contractAddress;
 };
 
-/**
- * Links over a real chain that makes a block for each transaction, a watcher of it, and a browser whose
- * payers have wallets over the chain's node.
- */
-export const openCheckout = async (
+type Ground<Wallet, Options> = {
+  chain: Chain;
+  system: PaymentSystem;
+  /** Opens a wallet of a payer's. */
+  openWallet: (known: { name: string; account: string; options: Options }) => Wallet;
+};
+
+/** A browser over links that are watched, whose payers have wallets over the chain's node. */
+export const openPayers = async <Wallet extends GivenWallet, Options extends PayerOptions>(
   program: string,
-  { readsTransfers = false }: { readsTransfers?: boolean } = {},
+  { chain, system, openWallet: open }: Ground<Wallet, Options>,
 ) => {
-  const chain = await openChain();
-  const { chains, tokens } = chain.catalogueData;
-  const resetting = tokens.map((token) =>
-    token.id === "silent" ? { ...token, approveResetsFirst: true } : token,
-  );
-  const catalogueData = {
-    chains: chains.map((one) => ({ ...one, publicRpcUrl, explorer })),
-    tokens: resetting,
-  };
-  const system = await openPaymentSystem({ chain: { ...chain, catalogueData }, readsTransfers });
   await system.startWatcher();
   await chain.ask("evm_setAutomine", [true]);
-  const delegate = await deployDelegate(chain);
   const chromium = await openChromium(program);
   const persons: Person[] = [];
 
@@ -78,14 +74,10 @@ export const openCheckout = async (
     system,
     openPerson,
     /** A new link, and somebody with a wallet in front of a tab. */
-    openPayer: async (options: PayerOptions, browser: BrowserContextOptions = {}) => {
-      const { account = payer, walletNames = ["Test"], announceAfterMs = 0, ...rest } = options;
-      const { batching: status, ...order } = rest;
+    openPayer: async (options: Options, browser: BrowserContextOptions = {}) => {
+      const { account = payer, walletNames = ["Test"], ...order }: PayerOptions = options;
       const link = await system.createLink(order);
-      const batching = status && { status, delegate };
-      const known = { nodeUrl: chain.url, account, chainId: chain.chainId };
-      const own = { ...known, announceAfterMs, ...(batching && { batching }) };
-      const wallets = walletNames.map((name) => openWallet({ name, ...own }));
+      const wallets = walletNames.map((name) => open({ name, account, options }));
       const [wallet] = wallets;
       if (wallet === undefined) throw new Error("a payer has a wallet");
       const person = await openPerson({ ...browser, wallets });
@@ -109,6 +101,41 @@ export const openCheckout = async (
       await chain.close();
     },
   };
+};
+
+/**
+ * Links over a real EVM chain that makes a block for each transaction, a watcher of it, and a browser
+ * whose payers have wallets over the chain's node.
+ */
+export const openCheckout = async (
+  program: string,
+  { readsTransfers = false }: { readsTransfers?: boolean } = {},
+) => {
+  const chain = await openChain();
+  const { chains, tokens } = chain.catalogueData;
+  const resetting = tokens.map((token) =>
+    token.id === "silent" ? { ...token, approveResetsFirst: true } : token,
+  );
+  const catalogueData = {
+    chains: chains.map((one) => ({ ...one, publicRpcUrl, explorer })),
+    tokens: resetting,
+  };
+  const system = await openPaymentSystem({ chain: { ...chain, catalogueData }, readsTransfers });
+  await chain.ask("evm_setAutomine", [true]);
+  const delegate = await deployDelegate(chain);
+  return openPayers<TestWallet, EvmPayerOptions>(program, {
+    chain,
+    system,
+    openWallet: ({ name, account, options: { batching: status, announceAfterMs = 0 } }) =>
+      openWallet({
+        name,
+        account,
+        announceAfterMs,
+        nodeUrl: chain.url,
+        chainId: chain.chainId,
+        ...(status && { batching: { status, delegate } }),
+      }),
+  });
 };
 export type Checkout = Awaited<ReturnType<typeof openCheckout>>;
 export type Payer = Awaited<ReturnType<Checkout["openPayer"]>>;

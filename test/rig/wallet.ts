@@ -3,7 +3,7 @@ import { type Hex, encodeFunctionData, parseAbi } from "viem";
 import { call } from "./client.ts";
 
 type Asked = { method: string; params?: readonly unknown[] };
-type Answer = (params: readonly unknown[]) => unknown;
+export type Answer = (params: readonly unknown[]) => unknown;
 
 /** How a wallet carries out several calls as one (EIP-5792). */
 export type Batching = {
@@ -45,7 +45,7 @@ const batchAccount = parseAbi([
 const batchGas = "0xf4240";
 const delegation = "0xef0100";
 
-type AskNode = (method: string, params: readonly unknown[]) => Promise<unknown>;
+export type AskNode = (method: string, params: readonly unknown[]) => Promise<unknown>;
 
 /**
  * A wallet's batches over a real node: its account delegates to a contract, and the calls are one
@@ -88,52 +88,25 @@ const openBatches = (askNode: AskNode, account: string, batching: Batching | und
 
 const hex = (chainId: string): string => `0x${BigInt(chainId).toString(16)}`;
 
+type AskedOptions = {
+  name?: string;
+  /** When it makes itself known; at once if not given. */
+  announceAfterMs?: number;
+  /** How it answers without the test's decision. */
+  answer: (method: string, params: readonly unknown[]) => unknown;
+};
+
 /**
- * A person's wallet over a real node. It answers what it is asked unless the test decides how a
- * method is answered, fails or hangs, and remembers all it was asked.
+ * A wallet, whatever its chain. It answers what it is asked unless the test decides how a method is
+ * answered, fails or hangs, and remembers all it was asked.
  */
-export const openWallet = (options: WalletOptions) => {
-  const { nodeUrl, account, announceAfterMs = 0, name = "Test Wallet", batching } = options;
+export const openAsked = ({ name = "Test Wallet", announceAfterMs = 0, answer }: AskedOptions) => {
   const asked: Asked[] = [];
   const decided = new Map<string, Answer>();
-  let chainId = hex(options.chainId);
-  const askNode: AskNode = async (method, params) => {
-    const body = { jsonrpc: "2.0", id: 1, method, params };
-    const answer = await call(nodeUrl, { method: "POST", body });
-    const error = answer.body["error"] as { code: number; message: string } | undefined;
-    if (error !== undefined) throw new WalletError(error.code, error.message);
-    return answer.body["result"];
-  };
-  const batches = openBatches(askNode, account, batching);
-  const own: Record<string, Answer> = {
-    ...batches.own,
-    eth_requestAccounts: () => [account],
-    eth_accounts: () => [account],
-    eth_chainId: () => chainId,
-    wallet_switchEthereumChain: ([to]) => {
-      chainId = (to as { chainId: string }).chainId;
-      return null;
-    },
-  };
-  const answer = (method: string, params: readonly unknown[]): unknown =>
-    (own[method] ?? ((all) => askNode(method, all)))(params);
   return {
     info: { uuid: crypto.randomUUID(), name, icon: "data:image/gif;base64,R0lGODlhAQABAAAAACw=" },
     announceAfterMs,
     asked,
-    /** What it was asked to send, in order. */
-    sent: () =>
-      asked
-        .filter(({ method }) => method === "eth_sendTransaction")
-        .map(({ params }) => (params?.[0] ?? {}) as { to: string; data: string; value: string }),
-    /** The batches that it was asked to carry out, as it was asked. */
-    batches: () =>
-      asked
-        .filter(({ method }) => method === "wallet_sendCalls")
-        .map(({ params }) => (params?.[0] ?? {}) as Batch),
-    /** In which transaction its batches are, by their ids; a test may tell it of another. */
-    batchHashes: batches.hashes,
-    /** How it answers without the test's decision. */
     answer,
     /** Decides how it answers a method from now on; without a decision, as by itself. */
     decide: (method: string, how?: Answer): void => {
@@ -151,41 +124,124 @@ export const openWallet = (options: WalletOptions) => {
     },
   };
 };
+
+/** A wallet that a browser can be given; one for Tron is put into the page as TronLink is. */
+export type GivenWallet = ReturnType<typeof openAsked> & {
+  tron?: { account: string; methods: readonly string[]; isOld: boolean };
+};
+
+/** Asks a node, whose error is the wallet's. */
+export const askNodeAt =
+  (nodeUrl: string): AskNode =>
+  async (method, params) => {
+    const body = { jsonrpc: "2.0", id: 1, method, params };
+    const answer = await call(nodeUrl, { method: "POST", body });
+    const error = answer.body["error"] as { code: number; message: string } | undefined;
+    if (error !== undefined) throw new WalletError(error.code, error.message);
+    return answer.body["result"];
+  };
+
+/** A person's wallet over a real node of an EVM chain. */
+export const openWallet = ({
+  nodeUrl,
+  account,
+  chainId: firstChainId,
+  batching,
+  ...options
+}: WalletOptions) => {
+  let chainId = hex(firstChainId);
+  const askNode = askNodeAt(nodeUrl);
+  const batches = openBatches(askNode, account, batching);
+  const own: Record<string, Answer> = {
+    ...batches.own,
+    eth_requestAccounts: () => [account],
+    eth_accounts: () => [account],
+    eth_chainId: () => chainId,
+    wallet_switchEthereumChain: ([to]) => {
+      chainId = (to as { chainId: string }).chainId;
+      return null;
+    },
+  };
+  const answer = (method: string, params: readonly unknown[]): unknown =>
+    (own[method] ?? ((all) => askNode(method, all)))(params);
+  const wallet = openAsked({ ...options, answer });
+  return {
+    ...wallet,
+    /** What it was asked to send, in order. */
+    sent: () =>
+      wallet.asked
+        .filter(({ method }) => method === "eth_sendTransaction")
+        .map(({ params }) => (params?.[0] ?? {}) as { to: string; data: string; value: string }),
+    /** The batches that it was asked to carry out, as it was asked. */
+    batches: () =>
+      wallet.asked
+        .filter(({ method }) => method === "wallet_sendCalls")
+        .map(({ params }) => (params?.[0] ?? {}) as Batch),
+    /** In which transaction its batches are, by their ids; a test may tell it of another. */
+    batchHashes: batches.hashes,
+  };
+};
 export type TestWallet = ReturnType<typeof openWallet>;
 
 /** A wallet's answer that never comes. */
 export const never: Answer = () => new Promise(() => undefined);
 
-/** Puts wallets into all pages of a context, each announced by EIP-6963. */
+/** Puts wallets into all pages of a context, each announced by EIP-6963, those for Tron by TIP-6963. */
 export const giveWallets = async (
   context: BrowserContext,
-  wallets: readonly TestWallet[],
+  wallets: readonly GivenWallet[],
 ): Promise<void> => {
   if (wallets.length === 0) return;
   await context.exposeFunction("askWallet", (index: number, asked: Asked) =>
     wallets[index]?.request(asked),
   );
-  const known = wallets.map(({ info, announceAfterMs }) => ({ info, announceAfterMs }));
+  const known = wallets.map(({ info, announceAfterMs, tron }) => ({ info, announceAfterMs, tron }));
   await context.addInitScript(`(${inPage})(${JSON.stringify(known)})`);
 };
 
 // It runs in the page, before the page's own script.
 const inPage = `(known) => {
-  const wallets = known.map(({ info, announceAfterMs }, index) => {
+  const openTronWeb = (request, { account, methods }) => {
+    const web = { ready: true, defaultAddress: { base58: account } };
+    for (const path of methods) {
+      const [room, name] = path.split(".");
+      web[room] = { ...web[room], [name]: (...params) => request({ method: path, params }) };
+    }
+    return web;
+  };
+  const openTron = (request, tron) => {
+    const provider = { on() {}, removeListener() {}, tronWeb: false };
+    // Who was let see the account once, is so in the next page, too.
+    const look = async () => {
+      const isOpen = await request({ method: "isOpen" });
+      provider.tronWeb = isOpen && openTronWeb(request, tron);
+    };
+    provider.request = async (asked) => {
+      const answer = await request(asked);
+      await look();
+      return answer;
+    };
+    void look();
+    if (tron.isOld) window.tronLink = provider;
+    return provider;
+  };
+  const wallets = known.map(({ info, announceAfterMs, tron }, index) => {
     const request = async (asked) => {
       const { result, error } = await window.askWallet(index, asked);
       if (error) throw Object.assign(new Error(error.message), error);
       return result;
     };
-    const provider = { request, on() {}, removeListener() {} };
+    const provider = tron ? openTron(request, tron) : { request, on() {}, removeListener() {} };
+    if (tron?.isOld) return provider;
     const detail = Object.freeze({ info: { ...info, rdns: "test.wallet" + index }, provider });
+    const name = tron ? "TIP6963" : "eip6963";
     let isKnown = announceAfterMs === 0;
     const announce = () => isKnown &&
-      window.dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail }));
+      window.dispatchEvent(new CustomEvent(name + ":announceProvider", { detail }));
     if (!isKnown) setTimeout(() => { isKnown = true; announce(); }, announceAfterMs);
-    window.addEventListener("eip6963:requestProvider", announce);
+    window.addEventListener(name + ":requestProvider", announce);
     announce();
     return provider;
   });
-  if (known[0].announceAfterMs === 0) window.ethereum = wallets[0];
+  if (known[0].announceAfterMs === 0 && !known[0].tron) window.ethereum = wallets[0];
 }`;

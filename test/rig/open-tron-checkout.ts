@@ -1,0 +1,56 @@
+import { randomBytes } from "node:crypto";
+import { tronFromHex, tronToHex } from "@payment-links/contracts";
+import { openTronChain } from "@payment-links/settlement-listener/testing/open-tron-chain";
+import { type PayerOptions, openPayers } from "./open-checkout.ts";
+import { openPaymentSystem } from "./payment-system.ts";
+import { type TronWallet, openTronWallet } from "./tron-wallet.ts";
+
+type TronPayerOptions = PayerOptions & {
+  /** Whether the wallet is of before TIP-6963. */
+  isOld?: boolean;
+};
+
+const chainNumber = 1_338;
+/** Behind the head; a block that is solid stays. */
+const finalizedLag = 2;
+
+/** Nobody looks there. */
+const explorer = {
+  url: "https://explorer.test",
+  paths: { transactions: "/#/transaction/{}", addresses: "/#/address/{}" },
+  source: "this test",
+  verifiedOn: "2026-11-23",
+};
+
+/**
+ * Links over the local Tron that makes a block for each transaction, a watcher of it, and a browser whose
+ * payers have wallets over it.
+ */
+export const openTronCheckout = async (program: string) => {
+  const chain = await openTronChain({ finalizedLag, chainId: String(chainNumber) });
+  const { chains, tokens } = chain.catalogueData;
+  const catalogueData = { chains: chains.map((one) => ({ ...one, explorer })), tokens };
+  const system = await openPaymentSystem({
+    chain: {
+      ...chain,
+      catalogueData,
+      tokenId: "usdc-local-tron",
+      openWallet: () => tronFromHex(randomBytes(20).toString("hex")),
+      pay: ({ to, ...order }) => chain.pay({ ...order, to: tronToHex(to) }),
+    },
+  });
+  return openPayers<TronWallet, TronPayerOptions>(program, {
+    chain,
+    system,
+    openWallet: ({ name, account, options: { announceAfterMs = 0, isOld = false } }) =>
+      openTronWallet({
+        name,
+        account,
+        announceAfterMs,
+        isOld,
+        nodeUrl: chain.url,
+        evmUrl: chain.evmUrl,
+        chainNumber,
+      }),
+  });
+};
