@@ -48,7 +48,7 @@ const textOf = (page: string): string =>
 
 describe("the checkout outside EVM", () => {
   test("Tron: two calls to base58check addresses, with what they may cost", async () => {
-    const { instructions, page } = await open("usdt-tron");
+    const { instructions, page, path } = await open("usdt-tron");
     expect(instructions).toMatchObject({
       amount: "0.25",
       amountBaseUnits: "250000",
@@ -74,7 +74,20 @@ describe("the checkout outside EVM", () => {
     expect(page).toContain("520000 energy");
     expect(page).toContain("up to 219 TRX");
     expect(page).toContain(approve.data);
+    expect(page).toContain("/checkout/assets/tron.js");
     expect(page).not.toContain("checkout.js");
+    // Nothing but the page's own host is asked, and TronLink opens on a phone.
+    const { headers } = await rig.call(path);
+    expect(headers.get("content-security-policy")).toContain("connect-src 'self';");
+    const asked = {
+      url: `https://pay.example${path}`,
+      action: "open",
+      protocol: "TronLink",
+      version: "1.0",
+    };
+    const param = encodeURIComponent(JSON.stringify(asked));
+    expect(page).toContain(`href="tronlinkoutside://pull.activity?param=${param}"`);
+    expect(page).not.toContain("metamask");
   });
 
   test.each([

@@ -47,7 +47,9 @@ const load = (name: string): Asset => {
 };
 
 /** The files that pages refer to, read once. */
-const assets = ["icon.svg", "page.css", "page.js", "followed.js", "checkout.js"].map(load);
+const assets = ["icon.svg", "page.css", "page.js", "followed.js", "checkout.js", "tron.js"].map(
+  load,
+);
 
 /** Finds a static file by its name. */
 export const findAsset = (name: string): Asset | undefined =>

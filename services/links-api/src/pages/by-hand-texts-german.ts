@@ -38,6 +38,7 @@ export const byHandTextsGerman: ByHandTexts = {
     "Diese Adresse ist nur für diesen Link. Senden Sie genau den Betrag, einmal; die Gebühr Ihrer Wallet " +
     "kommt dazu. Er zählt, sobald das Netz ihn bestätigt hat.",
   tron:
-    "Senden Sie die beiden Aufrufe unter Details nacheinander aus einer Tron-Wallet. Sie brauchen bis zu " +
-    "{energy} Energie; ohne Energie werden bis zu {fee} TRX verbrannt, meist viel weniger.",
+    "Um von Hand zu zahlen, senden Sie die beiden Aufrufe unter Einzelheiten nacheinander aus einer " +
+    "Tron-Wallet. Sie brauchen bis zu {energy} Energie; ohne Energie werden bis zu {fee} TRX verbrannt, meist " +
+    "viel weniger.",
 };

@@ -39,8 +39,8 @@ export const byHandTexts = {
     "This address is for this link alone. Send the exact amount, once; your wallet's fee comes on top. " +
     "It counts once the network has confirmed it.",
   tron:
-    "Send the two calls under Details from a Tron wallet, one after the other. They take up to {energy} " +
-    "energy; without energy up to {fee} TRX is burnt, in most cases much less.",
+    "To pay by hand, send the two calls under Details from a Tron wallet, one after the other. They take up " +
+    "to {energy} energy; without energy up to {fee} TRX is burnt, in most cases much less.",
 } as const;
 
 /** What every language has to say there. */

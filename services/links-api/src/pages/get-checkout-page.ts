@@ -81,20 +81,23 @@ export const getCheckoutPage =
     const pageUrl = checkoutPageUrl(deps.checkoutUrl, link.owner.handle, linkId);
     const isSeen = deps.transferChains.has(chain.id);
     const exchange = { ...link, instructions, token: shown, chain, isSeen };
-    if (chain.chainType !== "EVM" || !("steps" in instructions)) {
+    const requestUrl = transactionRequestUrl(deps.checkoutUrl, linkId, instructions);
+    const byHand = { linkId, pageUrl, chainId: chain.id, requestUrl, instructions, token: shown };
+    if (!("steps" in instructions)) {
       const { status } = page;
       const followed = showFollowed({ link, status, reason: null, pending, token: shown }, words);
-      const requestUrl = transactionRequestUrl(deps.checkoutUrl, linkId, instructions);
-      const byHand = { linkId, pageUrl, chainId: chain.id, requestUrl, instructions, token: shown };
       const pay = html`${followed} ${showByHand(byHand, words)} ${showExchange(exchange, words)}`;
       const body = showCheckout(deps, { ...page, pay }, chain);
       answerPage(res, { ...answer, script: "followed.js", body, policy: "scripted" });
       return;
     }
     const part = { linkId, pageUrl, state, instructions, pending, token: shown, chain };
-    const pay = html`${showPay(part, words)} ${showExchange(exchange, words)}`;
+    const isTron = chain.chainType === "TVM";
+    const pay = html`${showPay(part, words)} ${isTron ? showByHand(byHand, words) : undefined}
+    ${showExchange(exchange, words)}`;
     const body = showCheckout(deps, { ...page, pay }, chain);
-    answerPage(res, { ...answer, script: "checkout.js", body, policy: "checkout" });
+    const script = isTron ? "tron.js" : "checkout.js";
+    answerPage(res, { ...answer, script, body, policy: "checkout" });
   };
 
 /**

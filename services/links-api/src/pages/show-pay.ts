@@ -9,6 +9,7 @@ import { showExplorerPlace } from "./show-explorer-link.ts";
 import { showSeen } from "./show-followed.ts";
 import { showOtherWays } from "./show-other-ways.ts";
 import { showAmount } from "./show-amount.ts";
+import { tronTextsFor } from "./tron-texts-for.ts";
 import { type Words, fill } from "./words.ts";
 
 type PayPart = {
@@ -34,6 +35,8 @@ export const showPay = (
   const amount = formatAmount(instructions.amount);
   const { symbol } = token;
   const otherWays = showOtherWays({ linkId, pageUrl, chainId: chain.id }, words);
+  const script =
+    chain.chainType === "TVM" ? { ...texts.script, ...tronTextsFor(words) } : texts.script;
   const shownPending = pending.map((payment) => ({
     id: payment.id,
     amount: formatAmount(payment.amount),
@@ -50,11 +53,12 @@ export const showPay = (
     data-token="${token.isNative ? "" : token.address}"
     data-decimals="${token.decimals}"
     data-chain="${chain.id}"
+    data-caip2="${chain.caip2}"
     data-chain-name="${chain.name}"
     data-coin="${chain.symbol}"
     data-rpc="${chain.publicRpcUrl ?? ""}"
     data-pending="${JSON.stringify(shownPending)}"
-    data-texts="${JSON.stringify(texts.script)}"
+    data-texts="${JSON.stringify(script)}"
   >
     <p id="live" role="status">${showSeen(pending, token, words)}</p>
     ${showConfirming(pending[0], words)}
@@ -67,7 +71,7 @@ export const showPay = (
     ${showExplorerPlace(chain, words)}
     <p id="account" class="quiet" hidden></p>
     <div id="no-wallet" class="until-expiry" hidden>
-      <p class="quiet">${texts.script.noWallet}</p>
+      <p class="quiet">${script.noWallet}</p>
       ${otherWays}
     </div>
     <noscript>

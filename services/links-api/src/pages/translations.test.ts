@@ -6,6 +6,8 @@ import { checkoutTextsGerman } from "./checkout-texts-german.ts";
 import { groupDigits } from "./show-amount.ts";
 import { siteTexts } from "./site-texts.ts";
 import { siteTextsGerman } from "./site-texts-german.ts";
+import { tronTexts } from "./tron-texts.ts";
+import { tronTextsGerman } from "./tron-texts-german.ts";
 
 /** Each text by its path, with the places that are filled in. */
 const placesOf = (texts: object, path = ""): [string, string[]][] =>
@@ -23,6 +25,7 @@ describe("every language", () => {
   test.each([
     ["the checkout", checkoutTexts, checkoutTextsGerman],
     ["payments by hand", byHandTexts, byHandTextsGerman],
+    ["payments on Tron", tronTexts, tronTextsGerman],
     ["the other pages", siteTexts, siteTextsGerman],
   ])("has every text of %s, with the same places to fill", (_page, english, german) => {
     expect(Object.fromEntries(placesOf(german))).toEqual(Object.fromEntries(placesOf(english)));

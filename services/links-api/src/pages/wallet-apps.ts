@@ -11,8 +11,7 @@ type WalletApp = {
 
 /**
  * The wallets that a phone may open a page in. One whose maker publishes no such link is not among them:
- * Rainbow documents links that pair by WalletConnect alone (read 2026-11-23), whatever others pass on; what
- * TronLink opens cannot pay here, as this page's script has no calls for it.
+ * Rainbow documents links that pair by WalletConnect alone (read 2026-11-23), whatever others pass on.
  */
 const walletApps: readonly WalletApp[] = [
   {
@@ -66,6 +65,17 @@ const walletApps: readonly WalletApp[] = [
     linkTo: (address) => {
       const origin = encodeURIComponent(new URL(address).origin);
       return `https://solflare.com/ul/v1/browse/${encodeURIComponent(address)}?ref=${origin}`;
+    },
+  },
+  {
+    name: "TronLink",
+    source: "https://docs.tronlink.org/mobile/deeplink/",
+    readOn: "2026-11-23",
+    chainIds: ["tron", "tron-nile"],
+    // It publishes no https link: where it is not installed, nothing opens.
+    linkTo: (address) => {
+      const asked = { url: address, action: "open", protocol: "TronLink", version: "1.0" };
+      return `tronlinkoutside://pull.activity?param=${encodeURIComponent(JSON.stringify(asked))}`;
     },
   },
 ];
