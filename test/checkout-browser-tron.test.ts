@@ -396,6 +396,26 @@ describe("a payer", () => {
     expect(payer.wallet.toSign()).toEqual([]);
   });
 
+  test("who never answers to the allowance is told so once its time is over", async () => {
+    const payer = await openPayer({ lastsMs: 3_000 });
+    payer.wallet.decide("trx.sign", never);
+    await goToPay(payer);
+    await payer.see("Step 1 of 2");
+    await expectNothingPaid(payer, "Nobody confirmed it in your wallet in its time.");
+    expect(payer.wallet.countSent()).toBe(0);
+  });
+
+  test("whose allowance the network refuses is told that nothing was paid", async () => {
+    const payer = await openPayer();
+    payer.wallet.decide("trx.getUnconfirmedTransactionInfo", ([id]) => ({
+      id,
+      receipt: { result: "REVERT" },
+    }));
+    await goToPay(payer);
+    await expectNothingPaid(payer, "The network refused the allowance. Nothing was paid");
+    expect(payer.wallet.countSent()).toBe(1);
+  });
+
   test("whose transaction fails in its block is told so, and may pay again", async () => {
     const payer = await openRichPayer();
     payer.wallet.decide("trx.getUnconfirmedTransactionInfo", ([id]) => ({

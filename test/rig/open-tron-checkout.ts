@@ -6,6 +6,8 @@ import { openPaymentSystem } from "./payment-system.ts";
 import { type TronWallet, openTronWallet } from "./tron-wallet.ts";
 
 type TronPayerOptions = PayerOptions & {
+  /** What a transaction of the wallet's lasts; a minute if not given. */
+  lastsMs?: number;
   /** Whether the wallet is of before TIP-6963. */
   isOld?: boolean;
 };
@@ -42,8 +44,9 @@ export const openTronCheckout = async (program: string) => {
   return openPayers<TronWallet, TronPayerOptions>(program, {
     chain,
     system,
-    openWallet: ({ name, account, options: { announceAfterMs = 0, isOld = false } }) =>
+    openWallet: ({ name, account, options: { announceAfterMs = 0, isOld = false, lastsMs } }) =>
       openTronWallet({
+        ...(lastsMs !== undefined && { lastsMs }),
         name,
         account,
         announceAfterMs,

@@ -13,6 +13,8 @@ type TronWalletOptions = {
   account: string;
   /** The end of the first block's hash, of the network that the wallet is on at first. */
   chainNumber: number;
+  /** What a transaction of the wallet's lasts; a minute, as tronweb makes it, if not given. */
+  lastsMs?: number;
   /** Has `window.tronLink` alone, as TronLink had before TIP-6963. */
   isOld?: boolean;
 };
@@ -23,8 +25,6 @@ type Transaction = {
   raw_data: { expiration: number; timestamp: number };
 };
 
-/** What a transaction lasts where tronWeb makes it. */
-const lastsMs = 60_000;
 /** More than any call of these tests takes; it is not estimated, as a payment may be meant to fail. */
 const gas = "0x7a120";
 const coinsInSun = 1_000_000_000;
@@ -72,6 +72,7 @@ export const openTronWallet = ({
   evmUrl,
   account,
   chainNumber,
+  lastsMs = 60_000,
   isOld = false,
   ...options
 }: TronWalletOptions) => {

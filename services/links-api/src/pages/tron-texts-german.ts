@@ -33,6 +33,8 @@ export const tronTextsGerman: TronTexts = {
     "Der Knoten Ihrer Wallet hat nicht angenommen, was Sie signiert haben. Es wurde nichts gezahlt; versuchen Sie " +
     "es erneut, oder wählen Sie in Ihrer Wallet einen anderen Knoten.",
   late: "Was Sie signiert haben, kam zu spät für das Netzwerk. Es wurde nichts gezahlt; versuchen Sie es erneut, und bestätigen Sie binnen einer Minute.",
+  unanswered:
+    "Niemand hat es in Ihrer Wallet rechtzeitig bestätigt. Es wurde nichts gezahlt; Sie können es erneut versuchen.",
   expired:
     "Kein Block hat Ihre Zahlung in ihrer Zeit aufgenommen, und keiner kann es mehr. Mit ihr wurde nichts gezahlt. " +
     "Sie können erneut zahlen.",

@@ -30,6 +30,8 @@ export const tronTexts = {
     "Your wallet's node did not take what you signed. Nothing was paid; try again, or choose another node in " +
     "your wallet.",
   late: "What you signed came too late for the network. Nothing was paid; try again, and confirm within a minute.",
+  unanswered:
+    "Nobody confirmed it in your wallet in its time. Nothing was paid; you can try again.",
   expired:
     "No block took your payment in its time, and none can any more. Nothing was paid by it. You can pay again.",
   outOfEnergy:

@@ -154,7 +154,8 @@ const declines = /declin|reject|cancel|denied/i;
 export const sign = async (web, transaction) => {
   const { expiration, timestamp } = transaction.raw_data;
   try {
-    return await inTime(web.trx.sign(transaction), expiration - timestamp);
+    const lastsMs = expiration - timestamp;
+    return await inTime(web.trx.sign(transaction), lastsMs, fault("unanswered"));
   } catch (error) {
     if (error?.code === 4001 || declines.test(error?.message ?? error)) throw fault("declined");
     throw meanings.has(error?.code) ? fault(meanings.get(error.code)) : error;

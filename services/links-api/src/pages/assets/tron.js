@@ -2,6 +2,7 @@
 // no nonces. A transaction has its id before it is signed, and an end: what no block has by then is gone.
 
 import {
+  Told,
   askForPayment,
   checkBalance,
   endPayment,
@@ -189,13 +190,14 @@ const pay = async (wallet) => {
   try {
     await payBy(wallet);
   } catch (error) {
+    if (error instanceof Told || faults.has(error?.code)) throw error;
     await pause(toldMsMax);
     throw isStopped ? tell(texts.stopped) : error;
   }
 };
 
-/** With these nothing has been sent, in words for the payer. After any other error something may have been. */
-const refusals = new Map([
+/** What went wrong, in words for the payer. */
+const faults = new Map([
   ["declined", texts.rejected],
   ["busy", texts.busyWallet],
   ["locked", texts.notAllowed],
@@ -204,9 +206,13 @@ const refusals = new Map([
   ["refused", texts.nodeRefused],
   ["poor", texts.lacksBandwidth],
   ["late", texts.late],
+  ["unanswered", texts.unanswered],
 ]);
 
-const wordsOf = (error) => fill(refusals.get(error?.code) ?? texts.chainDown);
+/** What nobody has confirmed in time may be confirmed still, and then no block takes it. */
+const isRefusal = (error) => error?.code !== "unanswered" && faults.has(error?.code);
+
+const wordsOf = (error) => fill(faults.get(error?.code) ?? texts.chainDown);
 
 openTill({
   listWallets,
@@ -214,6 +220,6 @@ openTill({
   hearChain,
   showHash,
   pay,
-  isRefusal: (error) => refusals.has(error?.code),
+  isRefusal,
   wordsOf,
 });

@@ -5,10 +5,10 @@ const askMsMax = 15_000;
 /** Waits. */
 export const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** What no person answers has a limit, as a node may never answer. */
-export const inTime = (answer, milliseconds = askMsMax) => {
+/** What no person answers has a limit, as a node may never answer; behind it stands an error. */
+export const inTime = (answer, milliseconds = askMsMax, error = new Error("no answer")) => {
   const late = pause(milliseconds).then(() => {
-    throw new Error("no answer");
+    throw error;
   });
   return Promise.race([answer, late]);
 };
