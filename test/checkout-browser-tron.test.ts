@@ -19,7 +19,9 @@ const account = "0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65";
 const rich = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 const units = 1_000_000n;
 const firstLoadBytesMax = 40 * 1024;
-/** Of three seconds each: more than the time in which a transaction of the wallet's expires. */
+/** Of three seconds each, for a transaction that lasts a minute; two blocks behind the head one is solid. */
+const blocksUntilHeadIsLate = 21;
+/** More than the time in which a transaction of the wallet's expires. */
 const blocksUntilExpired = 30;
 
 const rig = usePayers(() => openTronCheckout(program ?? ""));
@@ -172,6 +174,18 @@ describe("a payer with a wallet for Tron", () => {
   });
 });
 
+/** The chain has been asked what became of the payment, and it is still in the way of another. */
+const expectHeld = async (payer: Payer): Promise<void> => {
+  const countLooks = () =>
+    payer.wallet.asked.filter(({ method }) => method === "trx.getUnconfirmedTransactionInfo")
+      .length;
+  const before = countLooks();
+  // What the first look found is shown by the second.
+  await waitUntil("two more looks", () => countLooks() >= before + 2);
+  await payer.see("Sent. Waiting for the network. Do not pay again.");
+  expect(await mayPay(payer)).toBe(false);
+};
+
 describe("one payment, and no second:", () => {
   test("after a reload in the middle, and in another tab", async () => {
     const payer = await openRichPayer();
@@ -200,6 +214,21 @@ describe("one payment, and no second:", () => {
     await rig.chain.mine(3);
     await payer.see("This payment link has been paid.");
     expect(payer.wallet.countSent()).toBe(1);
+  });
+
+  test("nor a second allowance after a reload, while the first waits for its block", async () => {
+    const payer = await openPayer();
+    await payer.goTo(payer.link.pageUrl);
+    await rig.chain.ask("evm_setAutomine", [false]);
+    await clickPay(payer);
+    await payer.see("The allowance was sent; no payment yet.");
+    await payer.page.reload();
+    await clickPay(payer);
+    await payer.see("The allowance was sent; no payment yet.");
+    await rig.chain.ask("evm_setAutomine", [true]);
+    await rig.chain.mine();
+    await payer.see(seen);
+    expect(payer.wallet.toSign()).toHaveLength(2);
   });
 
   test("of two clicks at once", async () => {
@@ -241,9 +270,11 @@ describe("one payment, and no second:", () => {
     await payer.see("Sent. Waiting for the network. Do not pay again.");
     expect(await mayPay(payer)).toBe(false);
     payer.wallet.decide("trx.sendRawTransaction");
-    // Of its time, but of no solid block yet.
     await payer.page.reload();
-    await payer.see("Sent. Waiting for the network. Do not pay again.");
+    await expectHeld(payer);
+    // The head is of a later time than the payment's end now, and the last solid block is not.
+    await rig.chain.mine(blocksUntilHeadIsLate);
+    await expectHeld(payer);
     await rig.chain.mine(blocksUntilExpired);
     await payer.see("No block took your payment in its time, and none can any more.");
     await clickPay(payer);
