@@ -65,7 +65,7 @@ export const serviceRooms: Record<string, Room> = {
   },
   pages: { packages: "console contracts http", rooms: "domain store deps" },
   routes: { packages: "contracts http", rooms: "deps http pages" },
-  "create-deps": { packages: "contracts http process", rooms: "store metrics deps" },
+  "create-deps": { packages: "contracts http process", rooms: "domain store metrics deps" },
   service: {
     packages: "identity bus http process",
     rooms:

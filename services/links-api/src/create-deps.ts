@@ -2,6 +2,7 @@ import { type Catalogue, createLinkBody, showToken } from "@payment-links/contra
 import { createDeepPages, createEventStreams, createExports } from "@payment-links/http";
 import type { Ground } from "@payment-links/process";
 import type { Deps } from "./deps.ts";
+import { instructPayer } from "./domain/payment-instructions.ts";
 import { createCounters } from "./metrics.ts";
 import { createWrittenAccounts } from "./store/accounts.ts";
 import { createLinkMarks } from "./store/link-marks.ts";
@@ -22,6 +23,8 @@ type Own = Pick<
 /** Makes what the rooms of the service are given. */
 export const createDeps = (ground: Ground, { eventStreamLimits: limits, ...own }: Own): Deps => {
   const { askSolana, baseUrl, catalogue, checkoutUrl, clock, log, metrics, pool } = ground;
+  const { settlementChains, transferChains } = own;
+  const tokenOf = indexTokens(catalogue, checkoutUrl);
   return {
     pool,
     catalogue,
@@ -31,7 +34,11 @@ export const createDeps = (ground: Ground, { eventStreamLimits: limits, ...own }
     baseUrl,
     checkoutUrl,
     ...own,
-    tokenOf: indexTokens(catalogue, checkoutUrl),
+    tokenOf,
+    advisePayer: (link, wish) => {
+      const { token } = tokenOf(link.tokenId);
+      return instructPayer(link, token, { ...wish, settlementChains, transferChains });
+    },
     findLinkView: createLinkViews(pool),
     listPendingPayments: createPendingPayments(pool),
     findLinkMark: createLinkMarks(pool, clock),

@@ -2,6 +2,8 @@ import type * as z from "zod";
 import type { CatalogueToken, TokenData, createLinkBody } from "@payment-links/contracts";
 import type { DeepPages, EventStreams, Exports } from "@payment-links/http";
 import type { Ground } from "@payment-links/process";
+import type { OwnedLinkView } from "./domain/link-view.ts";
+import type { PayerAdvice, Wish } from "./domain/payment-instructions.ts";
 import type { Counters } from "./metrics.ts";
 import type { WrittenAccounts } from "./store/accounts.ts";
 import type { FindLinkView } from "./store/link-views.ts";
@@ -19,6 +21,8 @@ export type Deps = Pick<
   settlementChains: ReadonlySet<string>;
   /** The chains on which transfers straight to owners are read. */
   transferChains: ReadonlySet<string>;
+  /** How a link is paid at an instant, or why not. Refuses an amount that the token cannot express. */
+  advisePayer: (link: OwnedLinkView, wish: Wish) => PayerAdvice;
   /** How long after a link on Bitcoin ended unpaid another one may have its address. */
   bitcoinAddressReuseMs: number;
   /** What the names of the headers that authenticate a webhook begin with. */

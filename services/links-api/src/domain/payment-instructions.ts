@@ -43,13 +43,20 @@ export const paymentUri = (instructions: PaymentInstructions): string | undefine
 /** Why a payer is not told how to pay. */
 export type NoInstructionsReason = (typeof noInstructionsReasons)[number];
 
-type Wish = {
+/** How a link is paid, or why not. */
+export type PayerAdvice = { instructions: PaymentInstructions } | { reason: NoInstructionsReason };
+
+/** What a payer wants, and when. */
+export type Wish = {
   /** What the payer wants to pay; if not given, what remains to be paid. */
-  amount: Decimal | undefined;
+  amount?: Decimal | undefined;
+  now: Date;
+};
+
+type Chains = {
   settlementChains: ReadonlySet<string>;
   /** Where transfers straight to owners are read. */
   transferChains: ReadonlySet<string>;
-  now: Date;
 };
 
 type PayableLink = LinkView & { owner: Pick<OwnerView, "isSuspended" | "username"> };
@@ -61,8 +68,8 @@ type PayableLink = LinkView & { owner: Pick<OwnerView, "isSuspended" | "username
 export const instructPayer = (
   link: PayableLink,
   token: CatalogueToken,
-  { amount: wished, settlementChains, transferChains, now }: Wish,
-): { instructions: PaymentInstructions } | { reason: NoInstructionsReason } => {
+  { amount: wished, settlementChains, transferChains, now }: Wish & Chains,
+): PayerAdvice => {
   if (wished !== undefined) checkWish(wished, token);
   const refusal = refusalOf(link, now);
   if (refusal !== undefined) return { reason: refusal };

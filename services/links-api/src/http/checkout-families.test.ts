@@ -223,3 +223,12 @@ describe("the checkout outside EVM", () => {
     }
   });
 });
+
+// Guards against a caller who forgets which transfers are read: nobody else would notice.
+test.each([
+  ["usdc-base", ["batch", "suffix", "approve_and_pay"]],
+  ["usdc-ethereum", ["batch", "approve_and_pay"]],
+])("of %s payers are offered a suffix only if transfers are read there", async (tokenId, kinds) => {
+  const { instructions } = await open(tokenId, { toAmount: "25" });
+  expect(instructions.ways.map(({ kind }: { kind: string }) => kind)).toEqual(kinds);
+});

@@ -3,7 +3,6 @@ import { type CheckoutLink, type CheckoutQuery } from "@payment-links/contracts"
 import type { Deps } from "../deps.ts";
 import { chainPaymentId } from "../domain/chain-payment-id.ts";
 import type { OwnedLinkView } from "../domain/link-view.ts";
-import { instructPayer } from "../domain/payment-instructions.ts";
 import { findPayment } from "../store/payments.ts";
 import { readLink } from "../store/read-link.ts";
 import { showCheckoutLink } from "./show-checkout-link.ts";
@@ -24,10 +23,8 @@ export const readCheckoutLink = async (
     readLink(deps, linkId),
     deps.listPendingPayments(linkId),
   ]);
-  const { token } = deps.tokenOf(link.tokenId);
   const now = deps.clock.now();
-  const { settlementChains, transferChains } = deps;
-  const advice = instructPayer(link, token, { amount, settlementChains, transferChains, now });
+  const advice = deps.advisePayer(link, { amount, now });
   const followed =
     sourceTransaction === undefined
       ? undefined

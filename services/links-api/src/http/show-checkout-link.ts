@@ -6,15 +6,15 @@ import { statusAt } from "../domain/link.ts";
 import type { Payment } from "../domain/payment.ts";
 import type { PendingPayment } from "../store/payments.ts";
 import {
+  type PayerAdvice,
   type PaymentInstructions,
-  type instructPayer,
   remainingAmount,
 } from "../domain/payment-instructions.ts";
 import { transactionRequestUrl } from "../domain/solana-request.ts";
 import { showCheckoutTransaction } from "./show-checkout-transaction.ts";
 
 type CheckoutState = {
-  advice: ReturnType<typeof instructPayer>;
+  advice: PayerAdvice;
   /** Payments that are seen but have not settled. */
   pending: readonly PendingPayment[];
   /** The payment in the transaction that was asked for, if it was seen. */

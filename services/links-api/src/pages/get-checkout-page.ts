@@ -14,7 +14,7 @@ import { statusAt } from "../domain/link.ts";
 import type { Payment } from "../domain/payment.ts";
 import {
   type NoInstructionsReason,
-  instructPayer,
+  type PayerAdvice,
   remainingAmount,
 } from "../domain/payment-instructions.ts";
 import { transactionRequestUrl } from "../domain/solana-request.ts";
@@ -52,12 +52,7 @@ export const getCheckoutPage =
     }
     const { token, shown } = deps.tokenOf(link.tokenId);
     const now = deps.clock.now();
-    const advice = instructPayer(link, token, {
-      amount: undefined,
-      settlementChains: deps.settlementChains,
-      transferChains: deps.transferChains,
-      now,
-    });
+    const advice = deps.advisePayer(link, { now });
     const words = wordsFor(req);
     const { language } = words;
     const page = { link, token: shown, advice, status: statusAt(link, now), now, words };
@@ -121,7 +116,7 @@ type Page = {
   link: OwnedLinkView;
   token: TokenData;
   status: LinkStatus;
-  advice: ReturnType<typeof instructPayer>;
+  advice: PayerAdvice;
   /** How to pay, or what is followed where nobody is told that; undefined once all is over. */
   pay?: Html | undefined;
   now: Date;

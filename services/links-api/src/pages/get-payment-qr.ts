@@ -2,7 +2,7 @@ import type { Request, Response } from "express";
 import { refuse } from "@payment-links/contracts";
 import { readParam } from "@payment-links/http";
 import type { Deps } from "../deps.ts";
-import { instructPayer, paymentUri } from "../domain/payment-instructions.ts";
+import { paymentUri } from "../domain/payment-instructions.ts";
 import { readLink } from "../store/read-link.ts";
 import { answerQr } from "./get-qr.ts";
 
@@ -14,12 +14,7 @@ export const getPaymentQr =
   (deps: Deps) =>
   async (req: Request, res: Response): Promise<void> => {
     const link = await readLink(deps, readParam(req, "id", "CANNOT_FIND_PAYMENT_LINK"));
-    const advice = instructPayer(link, deps.tokenOf(link.tokenId).token, {
-      amount: undefined,
-      settlementChains: deps.settlementChains,
-      transferChains: deps.transferChains,
-      now: deps.clock.now(),
-    });
+    const advice = deps.advisePayer(link, { now: deps.clock.now() });
     const uri = "instructions" in advice ? paymentUri(advice.instructions) : undefined;
     if (uri === undefined) throw refuse("NOT_FOUND");
     answerQr(res, uri, "no-store");

@@ -2,7 +2,6 @@ import type { Request, Response } from "express";
 import { refuse } from "@payment-links/contracts";
 import { readParam } from "@payment-links/http";
 import type { Deps } from "../deps.ts";
-import { instructPayer } from "../domain/payment-instructions.ts";
 import { transactionRequestUrl } from "../domain/solana-request.ts";
 import { readLink } from "../store/read-link.ts";
 import { answerQr } from "./get-qr.ts";
@@ -15,12 +14,7 @@ export const getRequestQr =
   (deps: Deps) =>
   async (req: Request, res: Response): Promise<void> => {
     const link = await readLink(deps, readParam(req, "id", "CANNOT_FIND_PAYMENT_LINK"));
-    const advice = instructPayer(link, deps.tokenOf(link.tokenId).token, {
-      amount: undefined,
-      settlementChains: deps.settlementChains,
-      transferChains: deps.transferChains,
-      now: deps.clock.now(),
-    });
+    const advice = deps.advisePayer(link, { now: deps.clock.now() });
     const url =
       "instructions" in advice
         ? transactionRequestUrl(deps.checkoutUrl, link.id, advice.instructions)

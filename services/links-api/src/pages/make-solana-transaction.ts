@@ -8,11 +8,7 @@ import {
 } from "@payment-links/contracts";
 import { answerJson, readBody, readParam } from "@payment-links/http";
 import type { Deps } from "../deps.ts";
-import {
-  type NoInstructionsReason,
-  instructPayer,
-  payerMessage,
-} from "../domain/payment-instructions.ts";
+import { type NoInstructionsReason, payerMessage } from "../domain/payment-instructions.ts";
 import {
   type NoTransactionReason,
   type SolanaInstructions,
@@ -40,12 +36,7 @@ export const makeSolanaTransaction =
       deps.listPendingPayments(linkId),
     ]);
     const { token } = deps.tokenOf(link.tokenId);
-    const advice = instructPayer(link, token, {
-      amount: undefined,
-      settlementChains: deps.settlementChains,
-      transferChains: deps.transferChains,
-      now: deps.clock.now(),
-    });
+    const advice = deps.advisePayer(link, { now: deps.clock.now() });
     if (token.chain.chainType !== "SVM") throw refuseWallet("NOT_FOUND", texts.elsewhere);
     if ("reason" in advice) throw refuseFor(advice.reason, texts);
     const { instructions } = advice;
