@@ -6,7 +6,6 @@ import { deactivateLink, linkState, openLink, readyAccount, statusAt } from "./l
 const catalogue = openCatalogue();
 const owner = readyAccount(sampleAccount(), catalogue);
 const drawn = {
-  destinationAddress: shopAddress,
   id: "plink_1",
   paymentReference: "ab".repeat(16),
   now: start,
@@ -19,8 +18,10 @@ const order = (toAmount: string) => ({
   expirationDate: null,
 });
 
-const open = (more: { expirationDate?: Date } = {}) =>
-  openLink({ ...order("10"), ...more }, owner, drawn);
+const open = (more: { expirationDate?: Date } = {}) => ({
+  ...openLink({ ...order("10"), ...more }, owner, drawn),
+  destinationAddress: shopAddress,
+});
 
 const codesOf = (act: () => unknown): string[] => {
   try {
@@ -41,7 +42,7 @@ describe("opening a link", () => {
       version: 1,
       receivedAmount: new Decimal(0),
       currentUsage: 0,
-      destinationAddress: shopAddress,
+      walletId: owner.wallet.id,
       ...usdcOnBase,
     });
   });

@@ -66,29 +66,25 @@ export const readyAccount = (account: Account, catalogue: Catalogue): ReadyAccou
   return { id: account.id, handle: account.handle, wallet, token };
 };
 
-/** Refuses an amount that is too fine or too long for the owner's token (rule API-14). */
-export const checkOrder = (order: CreateLinkBody, { token }: ReadyAccount): void => {
-  if (!fitsDecimals(order.toAmount, token.decimals)) throw refuse("INVALID_PAYMENT_LINK_AMOUNT");
-  if (!fitsBaseUnits(order.toAmount, token.decimals)) throw invalid("decimal_max_digits");
-};
-
 /**
- * Decides whether an order becomes a link of its owner, paid to the wallet's address or, on Bitcoin, to
- * an address of its key.
+ * Decides whether an order becomes a link of its owner; where it is paid to, its writer adds, as an
+ * address on Bitcoin is taken only then. Refuses an amount that is too fine or too long for the owner's
+ * token (rule API-14).
  */
 export const openLink = (
-  order: CreateLinkBody,
+  { toAmount, ...order }: CreateLinkBody,
   owner: ReadyAccount,
-  drawn: { id: string; paymentReference: string; destinationAddress: string; now: Date },
-): Link => {
+  drawn: { id: string; paymentReference: string; now: Date },
+): Omit<Link, "destinationAddress"> => {
   const { wallet, token } = owner;
-  checkOrder(order, owner);
+  if (!fitsDecimals(toAmount, token.decimals)) throw refuse("INVALID_PAYMENT_LINK_AMOUNT");
+  if (!fitsBaseUnits(toAmount, token.decimals)) throw invalid("decimal_max_digits");
   return {
     id: drawn.id,
     userId: owner.id,
     version: 1,
     status: "active",
-    toAmount: order.toAmount,
+    toAmount,
     receivedAmount: zero,
     currentUsage: 0,
     maxUsage: order.maxUsage ?? null,
@@ -98,7 +94,6 @@ export const openLink = (
     deactivatedAt: null,
     walletId: wallet.id,
     walletProvider: wallet.provider,
-    destinationAddress: drawn.destinationAddress,
     tokenId: token.id,
     chainId: token.chain.id,
     tokenAddress: token.address,

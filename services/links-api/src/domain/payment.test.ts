@@ -15,10 +15,10 @@ const linkOf = (more: Partial<Link> = {}): Link => ({
     {
       id: "plink_1",
       paymentReference: "ab".repeat(16),
-      destinationAddress: owner.wallet.walletAddress,
       now: start,
     },
   ),
+  destinationAddress: owner.wallet.walletAddress,
   ...more,
 });
 

@@ -128,6 +128,16 @@ describe("a link on Bitcoin (rule API-33)", () => {
     expect(await shop.addressOf(await shop.create())).toBe(shop.addressAt(1));
   });
 
+  test("that is refused waits for no other of its key", async () => {
+    const shop = openShop();
+    const keyId = bitcoinKeyId("bitcoin", shop.descriptor);
+    await transact(rig.pool, async (tx) => {
+      await takeAddressPlace(tx, { keyId, endedBefore: rig.clock.now() });
+      const order = { method: "POST", headers: shop.key, body: '{"toAmount":"0.000000001"}' };
+      expect(await rig.call("/v1/payment-link", order)).toMatchObject({ status: 422 });
+    });
+  });
+
   test("that is rolled back leaves its address to the next", async () => {
     const shop = openShop();
     const keyId = bitcoinKeyId("bitcoin", shop.descriptor);

@@ -13,14 +13,7 @@ import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { readIdempotencyKey } from "../domain/idempotency.ts";
-import {
-  type Link,
-  type ReadyAccount,
-  checkOrder,
-  linkState,
-  openLink,
-  readyAccount,
-} from "../domain/link.ts";
+import { type Link, type ReadyAccount, linkState, openLink, readyAccount } from "../domain/link.ts";
 import { insertLink } from "../store/links.ts";
 import { answerOnce } from "./answer-once.ts";
 import { createReferences } from "./payment-reference.ts";
@@ -67,12 +60,11 @@ type Maker = { account: Account; createdBy: string; person: Actor | undefined };
 
 const prepareLink = (deps: Deps, maker: Maker, order: CreateLinkBody): PreparedLink => {
   const owner = readyAccount(maker.account, deps.catalogue);
-  checkOrder(order, owner);
   const drawn = { id: newId("plink"), paymentReference: drawReference(), now: deps.clock.now() };
+  const link = openLink(order, owner, drawn);
   return {
     owner,
-    open: (destinationAddress) =>
-      writeLink(deps, maker, openLink(order, owner, { ...drawn, destinationAddress }), owner),
+    open: (destinationAddress) => writeLink(deps, maker, { ...link, destinationAddress }, owner),
   };
 };
 
