@@ -316,6 +316,17 @@ const settlement: Dashboard = {
       ],
     },
     {
+      title: "Waiting to be read",
+      about: "Transactions in the mempools of chains that are read before they are mined.",
+      unit: "short",
+      queries: [
+        {
+          expr: `max by (chain) (payment_links_chain_waiting_unread{${namespaceIs}})`,
+          legend: "{{chain}}",
+        },
+      ],
+    },
+    {
       title: "Transfers",
       about: "Through fee proxies, by what became of them.",
       unit: "reqps",

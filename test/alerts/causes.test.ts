@@ -79,6 +79,7 @@ const troubles: Readonly<Record<string, { trouble: Series[]; rest: Series[] }>> 
     PaymentLinksChainRefused: [`${chain}_refused{chain="1"}`, 1, 0],
     PaymentLinksChainDutyFailing: [`${chain}_duty_failing{chain="1",duty="audit"}`, 1, 0],
     PaymentLinksAuditBehind: [`${chain}_audit_lag_blocks{chain="1"}`, 1, 0],
+    PaymentLinksWaitingUnread: [`${chain}_waiting_unread{chain="bitcoin"}`, 1, 0],
     PaymentLinksRpcProviderAway: [`${chain}_rpc_circuit_open{chain="1",provider="rpc-1"}`, 1, 0],
     PaymentLinksLinksUnheard: [
       'payment_links_consumer_heard_until_timestamp_seconds{group="settlement-listener",topic="payment-links.v1"}',
