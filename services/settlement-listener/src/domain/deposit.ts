@@ -1,6 +1,4 @@
 import {
-  type CatalogueToken,
-  type Decimal,
   type DepositState,
   chainSource,
   depositOrphaned,
@@ -8,7 +6,6 @@ import {
   depositSettled,
   idOfNames,
   isId,
-  smallestDeposit,
 } from "@payment-links/contracts";
 import type { ChainTransfer } from "./chain-transfer.ts";
 import type { Payment } from "./payment.ts";
@@ -58,14 +55,3 @@ const statusOf = ({ isOrphaned, status }: Payment): DepositState["status"] => {
   if (status === "processing") return "seen";
   return status === "settled" && isOrphaned !== true ? "settled" : "orphaned";
 };
-
-type Minimums = Readonly<Record<string, Decimal>>;
-
-/** The least amounts that show, by the tokens' addresses: what is set, or what `smallestDeposit` says. */
-export const depositMinimumsOf = (
-  tokens: readonly Pick<CatalogueToken, "address" | "currencyCode">[],
-  set: Minimums = {},
-): Minimums =>
-  Object.fromEntries(
-    tokens.map((token) => [token.address, set[token.address] ?? smallestDeposit(token)]),
-  );

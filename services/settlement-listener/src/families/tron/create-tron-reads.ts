@@ -2,7 +2,7 @@ import type { Hex } from "viem";
 import type { ReaderGround } from "../../rpc/open-chain-readers.ts";
 import { createEvmReads } from "../evm/create-evm-reads.ts";
 import type { EvmReads } from "../evm/evm-reads.ts";
-import type { LogFilter } from "../evm/reads/read-logs.ts";
+import type { WatchedLogs } from "../evm/reads/read-logs.ts";
 
 /**
  * java-tron takes a transaction into a block only where it expires at most so long after the block
@@ -16,8 +16,11 @@ const expiresWithinSeconds = 24 * 60 * 60;
  * held it, as the JSON-RPC does not tell its expiration; "used" are the seconds that have gone by at a
  * block.
  */
-export const createTronReads = (ground: ReaderGround, proxies: readonly LogFilter[]): EvmReads => {
-  const reads = createEvmReads(ground, { proxies, isBloomKept: false });
+export const createTronReads = (
+  ground: ReaderGround,
+  watched: Omit<WatchedLogs, "isBloomKept">,
+): EvmReads => {
+  const reads = createEvmReads(ground, { ...watched, isBloomKept: false });
   const readHeader = async (number: number) => {
     const [header] = await reads.readHeaders({ fromBlock: number, toBlock: number });
     return header;

@@ -1,7 +1,10 @@
+import type { Hex } from "viem";
+import { tronToHex } from "@payment-links/contracts";
 import { openChainReaders } from "../../rpc/open-chain-readers.ts";
 import { proxyEventsOf } from "../evm/evm-chain.ts";
 import { createEvmReader } from "../evm/evm-reader.ts";
 import { findChainFault } from "../evm/find-chain-fault.ts";
+import { watchDeposits } from "../evm/watched-deposits.ts";
 import type { Family } from "../family.ts";
 import { createTronReads } from "./create-tron-reads.ts";
 import { tronChainOf } from "./tron-chain.ts";
@@ -12,15 +15,20 @@ import { tronSettings } from "./tron-settings.ts";
 export const tronFamily: Family = (catalogue, chain, override) => {
   const tronChain = tronChainOf(catalogue, chain);
   const settings = tronSettings(chain.id, override);
+  const deposits = watchDeposits(tronChain, settings, (address) => tronToHex(address) as Hex);
   return (ground) => {
+    const watched = {
+      proxies: proxyEventsOf(tronChain),
+      deposits: deposits.open(ground.owners),
+    };
     const options = { ...ground, ...settings, chainId: chain.id, dialect: tronDialect(tronChain) };
     const { reader, ...readers } = openChainReaders(options, (asking) =>
-      createEvmReader(createTronReads(asking, proxyEventsOf(tronChain)), tronChain),
+      createEvmReader(createTronReads(asking, watched), tronChain, watched.deposits.payees),
     );
     return {
       ...readers,
       id: chain.id,
-      settings,
+      settings: { ...settings, depositMinimums: deposits.depositMinimums },
       reader,
       findFault: () => findChainFault(tronChain, reader),
     };

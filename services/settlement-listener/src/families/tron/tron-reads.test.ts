@@ -69,7 +69,7 @@ const openReaders = (
     timing: { restMs: 20, restMsMax: 200, ...timing },
   };
   const readers = openChainReaders(options, (asking) =>
-    createEvmReader(createTronReads(asking, proxyEventsOf(chain)), chain),
+    createEvmReader(createTronReads(asking, { proxies: proxyEventsOf(chain) }), chain),
   );
   return { ...keep(readers), metrics };
 };

@@ -16,7 +16,7 @@ export type KnownPayees = {
 export type Payees = {
   /** All that are heard of by now. */
   read: () => Promise<KnownPayees>;
-  /** Whether an address, in EIP-55 form, is one of them: also where another process read its logs. */
+  /** Whether an address, in the form in which links have it, is one of them: also where another process read its logs. */
   known: () => Promise<IsOwner>;
 };
 

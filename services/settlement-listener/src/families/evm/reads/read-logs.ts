@@ -26,7 +26,7 @@ export type WatchedLogs = {
 };
 
 /** Which transfers to owners are read. */
-type WatchedDeposits = {
+export type WatchedDeposits = {
   /** The tokens, and the least base units that count. */
   tokens: readonly { address: Hex; minimum: bigint }[];
   payees: Payees;
