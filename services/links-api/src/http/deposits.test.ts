@@ -1,6 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "@jest/globals";
-import { type Account, Decimal, type DepositState, newId, toEip55 } from "@payment-links/contracts";
+import {
+  type Account,
+  Decimal,
+  type DepositState,
+  newId,
+  solanaReference,
+  toEip55,
+  tronFromHex,
+} from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { keepDeposits } from "../events/keep-deposits.ts";
 import { lockLinks } from "../store/links.ts";
@@ -12,11 +20,14 @@ const rig = useRig(openRig);
 const newAddress = () => toEip55(`0x${randomBytes(20).toString("hex")}`);
 
 /** An account that is paid at an address of its own, with ways to act for it. */
-const openShop = (walletAddress = newAddress()) => {
+const openShop = (
+  walletAddress = newAddress(),
+  change: Partial<Account["wallets"][number]> = {},
+) => {
   const bare = sampleAccount();
   const account: Account = {
     ...bare,
-    wallets: bare.wallets.map((wallet) => ({ ...wallet, walletAddress })),
+    wallets: bare.wallets.map((wallet) => ({ ...wallet, walletAddress, ...change })),
   };
   const key = rig.giveKey(account);
   const session = rig.giveSession(account);
@@ -73,6 +84,43 @@ const tell = async (...deposits: readonly DepositState[]): Promise<void> => {
   const act = await rig.pool.transaction((tx) => keepDeposits(rig.deps)(tx, events));
   act?.();
 };
+
+/** What a deposit and its owner look like outside EVM, as settlement-listener tells of it. */
+const outsideEvm: readonly (readonly [
+  chainId: string,
+  {
+    tokenId: string;
+    chainType: "SVM" | "TVM";
+    address: string;
+    tokenAddress: string;
+    payer: string;
+    sourceTransaction: string;
+  },
+])[] = [
+  [
+    "tron",
+    {
+      tokenId: "usdt-tron",
+      chainType: "TVM",
+      address: tronFromHex(randomBytes(20).toString("hex")),
+      tokenAddress: "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t",
+      payer: tronFromHex(randomBytes(20).toString("hex")),
+      sourceTransaction: `0x${randomBytes(32).toString("hex")}`,
+    },
+  ],
+  [
+    "solana",
+    {
+      tokenId: "usdc-solana",
+      chainType: "SVM",
+      address: solanaReference(randomBytes(16).toString("hex")),
+      tokenAddress: "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v",
+      payer: solanaReference(randomBytes(16).toString("hex")),
+      sourceTransaction:
+        "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+    },
+  ],
+];
 
 const codeOf = ({ json, status }: { json: { errors?: { code: string }[] }; status: number }) =>
   `${status} ${json.errors?.[0]?.code ?? ""}`.trim();
@@ -216,6 +264,28 @@ describe("an assigned deposit", () => {
     });
     expect((await shop.list("?decision=assigned")).data).toHaveLength(1);
   });
+
+  test.each(outsideEvm)(
+    "is shown and credited in the forms of %s as on EVM",
+    async (chainId, { tokenId, chainType, address, ...more }) => {
+      const shop = openShop(address, { tokenId, chainType });
+      const linkId = await shop.open();
+      const deposit = depositTo(shop, { chainId, ...more });
+      await tell(deposit);
+      const [shown] = (await shop.list()).data;
+      expect(shown).toMatchObject({
+        chainId,
+        token: { address: more.tokenAddress },
+        sender: more.payer,
+        transactionUrl: expect.stringContaining(more.sourceTransaction.replace("0x", "")),
+        likelyLinks: [{ id: linkId, reasons: ["amount", "time"] }],
+      });
+      const { json, status } = await shop.assign(deposit.id, linkId);
+      expect(status).toBe(200);
+      expect(json.payment).toMatchObject({ applied: true, amount: "10" });
+      expect(await rig.retrieve(linkId)).toMatchObject({ status: "completed" });
+    },
+  );
 
   test("is refused with a word for each reason, and changes nothing", async () => {
     const shop = openShop();
