@@ -1,5 +1,7 @@
 import type { Dialect } from "../../rpc/dialect.ts";
 import { openChainReaders } from "../../rpc/open-chain-readers.ts";
+import { type Owners, noOwners } from "../../watch/chain/owners.ts";
+import { depositMinimumsOf } from "../deposit-minimums.ts";
 import type { Family } from "../family.ts";
 import { createAccountSchedule } from "./account-schedule.ts";
 import { classifyError } from "./classify-error.ts";
@@ -13,21 +15,34 @@ import { solanaSettings } from "./solana-settings.ts";
 export const solanaFamily: Family = (catalogue, chain, override) => {
   const solanaChain = solanaChainOf(catalogue, chain);
   const settings = solanaSettings(chain.id, override);
+  const tokens = [...solanaChain.tokens.values()];
+  const depositMinimums = depositMinimumsOf(chain.id, tokens, override);
   return (ground) => {
+    const readOwners = openIsOwner(settings.findsDeposits === true ? ground.owners : noOwners);
     const dialect = solanaDialect(solanaChain);
     const schedule = createAccountSchedule(solanaChain, ground.owners);
     const options = { ...ground, ...settings, chainId: chain.id, dialect };
     const { reader, ...readers } = openChainReaders(options, (asking) =>
-      createSolanaReader(asking, solanaChain, schedule),
+      createSolanaReader(asking, solanaChain, schedule, readOwners),
     );
     return {
       ...readers,
       id: chain.id,
-      settings,
+      settings: { ...settings, depositMinimums },
       reader,
       findFault: () => findChainFault(solanaChain, reader),
       askSolana: reader.askSolana,
     };
+  };
+};
+
+/** Whether somebody is an owner of those heard of by now; each is kept once. */
+const openIsOwner = ({ read }: Pick<Owners, "read">) => {
+  const known = new Set<string>();
+  return async () => {
+    const all = await read();
+    for (let at = known.size; at < all.length; at += 1) known.add(all[at] ?? "");
+    return (address: string): boolean => known.has(address);
   };
 };
 

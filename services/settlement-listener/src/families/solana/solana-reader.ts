@@ -11,6 +11,7 @@ import { createReadPointers } from "./reads/read-pointers.ts";
 import { createTransactionReads } from "./reads/read-transactions.ts";
 import { readObject, readArray } from "../../rpc/read-answer.ts";
 import type { SolanaChain } from "./solana-chain.ts";
+import type { IsOwner } from "./verify-transaction.ts";
 
 /** An account's program and bytes; null where there is none. */
 type Account = { program: string; data: Uint8Array } | null;
@@ -30,11 +31,12 @@ export const createSolanaReader = (
   ground: ReaderGround,
   chain: SolanaChain,
   schedule: AccountSchedule,
+  readOwners: () => Promise<IsOwner> = nobody,
 ): SolanaReader => ({
   readHeads: createReadHeads(ground),
   readHeaders: createReadHeaders(ground),
   readPointers: createReadPointers(ground, schedule),
-  ...createTransactionReads(ground, chain),
+  ...createTransactionReads(ground, chain, readOwners),
   readAccounts: (addresses) =>
     ground.turn.ask("accounts", async (provider) => {
       const [accounts] = await provider.ask([
@@ -49,3 +51,5 @@ export const createSolanaReader = (
   readChain: () => readChain(ground, chain.chainName),
   askSolana: createReadFacts(ground, chain),
 });
+
+const nobody = async () => () => false;

@@ -166,3 +166,37 @@ describe("a transaction proves nothing", () => {
     ]);
   });
 });
+
+describe("what an owner gets without a reference", () => {
+  const deposits = (
+    transaction: SolanaTransaction,
+    isOwner = (address: string) => address === owner,
+  ) =>
+    verifyTransaction(transaction, tokens, isOwner)
+      .filter(({ payer }) => payer !== undefined)
+      .map(({ amount, ordinal, payer }) => [ordinal, amount.toString(), payer]);
+
+  test("is a deposit of whose account it left, whoever paid the fee", async () => {
+    const transaction = await read(await chain.pay(order({ references: [], payer: 1 })));
+    const relayer = freshAddress();
+    const relayed = { ...transaction, keys: [relayer, ...transaction.keys.slice(1)] };
+    expect(deposits(relayed)).toEqual([[0, "1", chain.payers[1]]]);
+    const balances = relayed.balances.filter((one) => one.owner === owner);
+    expect(deposits({ ...relayed, balances })).toEqual([[0, "1", relayer]]);
+  });
+
+  test("is none of who is no owner, or where a key that has not signed follows", async () => {
+    const bare = await read(await chain.pay(order({ references: [] })));
+    expect(deposits(bare, () => false)).toEqual([]);
+    expect(deposits(await read(await chain.pay(order({ references: [freshAddress()] }))))).toEqual(
+      [],
+    );
+  });
+
+  test("shares with a payment beside it what a fee leaves, each sum once", async () => {
+    const orders = [order({ token: "fee" }), order({ token: "fee", references: [] })];
+    const transaction = await read(await chain.payTogether(orders));
+    expect(proved(transaction)).toEqual([["first", 0, "0.99"]]);
+    expect(deposits(transaction)).toEqual([[0, "0.99", chain.payers[0]]]);
+  });
+});

@@ -3,8 +3,10 @@ import {
   Decimal,
   readBase58,
   solanaReferenceHash,
+  solanaTokenAccount,
   solanaTokenPrograms,
 } from "@payment-links/contracts";
+import { depositReference } from "../../domain/deposit.ts";
 import type { VerifiedTransfer } from "../../watch/chain-reader.ts";
 
 /** An instruction of a transaction or of a program that it called: keys by their place. */
@@ -41,7 +43,7 @@ export type SolanaTransaction = {
   balances: readonly BalanceChange[];
 };
 
-/** A transfer of a token into an owner's account. */
+/** A transfer of a token into an owner's account, or tokens that are made there. */
 type Incoming = {
   /** What came in it, and to whom: one sum of money. */
   sum: string;
@@ -50,17 +52,28 @@ type Incoming = {
   amount: bigint;
   /** Undefined where it names none. */
   referenceHash: string | undefined;
+  /** Its token account, which may be another than the owner's usual one. */
+  account: string;
+  program: string;
+  /** Whose account it left, as the wallet of the payer shows; who paid the fee where none tells. */
+  payer: string;
 };
 
+/** Whether an owner is paid at an address. */
+export type IsOwner = (address: string) => boolean;
+
 /**
- * The payments that a transaction proves. A reference belongs to the transfer that names it: the first
- * of its keys that is none of the transfer's own and has not signed. What counts is by how much the
- * balances of the owner have grown: where that is less than its transfers say, as tokens may take a
- * fee, they share it. So the sum of a mint and an owner is used once, whatever a transaction names.
+ * The payments that a transaction proves, and the deposits. A reference belongs to the transfer that
+ * names it: the first of its keys that is none of the transfer's own and has not signed. What counts is by
+ * how much the balances of the owner have grown: where that is less than its transfers say, as tokens may
+ * take a fee, they share it. So the sum of a mint and an owner is used once, whatever a transaction names.
+ * A transfer without any such key (or what is made by a mint), into the usual token account of an owner, is a deposit; one with a key
+ * is none, whatever that key is, as it may be the reference of a link that is heard of later.
  */
 export const verifyTransaction = (
   transaction: SolanaTransaction,
   tokens: ReadonlyMap<string, CatalogueToken>,
+  isOwner: IsOwner = () => false,
 ): readonly VerifiedTransfer[] => {
   if (!transaction.isSuccessful) return [];
   const incoming = listIncoming(transaction, tokens);
@@ -68,23 +81,32 @@ export const verifyTransaction = (
   const told = new Map<string, bigint>();
   for (const { amount, sum } of incoming) told.set(sum, (told.get(sum) ?? 0n) + amount);
   const counts = new Map<string, number>();
-  return incoming.flatMap(({ amount, mint, owner, referenceHash, sum }): VerifiedTransfer[] => {
+  return incoming.flatMap((one): VerifiedTransfer[] => {
+    const { amount, mint, owner, payer, sum } = one;
     const token = tokens.get(mint);
     const arrived = shareOf(amount, { told: told.get(sum) ?? 0n, grown: grown.get(sum) ?? 0n });
-    if (referenceHash === undefined || token === undefined || arrived === 0n) return [];
+    if (token === undefined || arrived === 0n) return [];
+    const isDeposit = one.referenceHash === undefined && isOwner(owner) && isUsual(one);
+    const name = { tokenAddress: mint, destinationAddress: owner };
+    const referenceHash = isDeposit ? depositReference(name) : one.referenceHash;
+    if (referenceHash === undefined) return [];
     const ordinal = counts.get(referenceHash) ?? 0;
     counts.set(referenceHash, ordinal + 1);
     return [
       {
         referenceHash,
         ordinal,
-        tokenAddress: mint,
-        destinationAddress: owner,
+        ...name,
         amount: new Decimal(`${arrived}e-${token.decimals}`),
+        ...(isDeposit ? { payer } : {}),
       },
     ];
   });
 };
+
+/** Only these accounts are asked for: of others a deposit would be found by chance. */
+const isUsual = ({ account, mint, owner, program }: Incoming): boolean =>
+  account === solanaTokenAccount({ owner, mint, program });
 
 /** What of the growth belongs to one of its transfers: all it says, or its part of what there is. */
 const shareOf = (amount: bigint, { told, grown }: { told: bigint; grown: bigint }): bigint => {
@@ -116,15 +138,19 @@ const listIncoming = (
     const program = keys[instruction.programIndex];
     const moved = isTokenProgram(program) ? decodeTransfer(instruction) : undefined;
     if (moved === undefined) return [];
-    const source = accounts.get(moved.sourceIndex);
+    const source = moved.sourceIndex === undefined ? undefined : accounts.get(moved.sourceIndex);
     const destination = accounts.get(moved.destinationIndex);
-    if (destination === undefined || destination.program !== program) return [];
+    const account = keys[moved.destinationIndex];
+    if (destination === undefined || account === undefined) return [];
+    if (destination.program !== program) return [];
     const { mint, owner } = destination;
     if (!tokens.has(mint) || source?.owner === owner) return [];
     const reference = moved.restIndexes.find((index) => index >= signerCount);
     const key = reference === undefined ? undefined : keys[reference];
     const referenceHash = key === undefined ? undefined : solanaReferenceHash(key);
-    return [{ sum: sumOf(destination), mint, owner, amount: moved.amount, referenceHash }];
+    const payer = source?.owner ?? keys[0] ?? "";
+    const whose = { sum: sumOf(destination), mint, owner, account, program, payer };
+    return [{ ...whose, amount: moved.amount, referenceHash }];
   });
 };
 
@@ -133,7 +159,8 @@ const isTokenProgram = (program: string | undefined): boolean =>
   program !== undefined && programs.has(program);
 
 type Moved = {
-  sourceIndex: number;
+  /** Undefined where the tokens are made. */
+  sourceIndex: number | undefined;
   destinationIndex: number;
   amount: bigint;
   /** The keys that follow on those that the transfer needs. */
@@ -141,19 +168,22 @@ type Moved = {
 };
 
 const transfer = 3;
+const mintTo = 7;
 const transferChecked = 12;
+const mintToChecked = 14;
 const feeExtension = 26;
 const transferCheckedWithFee = 1;
 /** Of the longest of them: two bytes of its kind, amount, decimals and fee. */
 const dataCharactersMax = 32;
 
-/** Reads a token program's transfer; undefined where the instruction is none. */
+/** Reads a token program's transfer, or how it makes tokens; undefined where the instruction is neither. */
 const decodeTransfer = ({ accountIndexes, data }: SolanaInstruction): Moved | undefined => {
   const bytes = readBase58(data, dataCharactersMax);
   if (bytes === undefined) return undefined;
   const [kind, subkind] = bytes;
   if (kind === transfer) return readMoved(accountIndexes, bytes, { from: 1, hasMint: false });
   if (kind === transferChecked) return readMoved(accountIndexes, bytes, { from: 1, hasMint: true });
+  if (kind === mintTo || kind === mintToChecked) return readMade(accountIndexes, bytes);
   return kind === feeExtension && subkind === transferCheckedWithFee
     ? readMoved(accountIndexes, bytes, { from: 2, hasMint: true })
     : undefined;
@@ -172,6 +202,14 @@ const readMoved = (
   if (sourceIndex === undefined || destinationIndex === undefined || authority === undefined) {
     return undefined;
   }
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return { sourceIndex, destinationIndex, restIndexes, amount: view.getBigUint64(from, true) };
+  return { sourceIndex, destinationIndex, restIndexes, amount: readAmount(bytes, from) };
 };
+
+/** The mint, and where tokens are made. No payment is made of them: whatever follows names no link. */
+const readMade = ([, destinationIndex]: readonly number[], bytes: Uint8Array): Moved | undefined =>
+  destinationIndex === undefined || bytes.length < 1 + amountBytes
+    ? undefined
+    : { sourceIndex: undefined, destinationIndex, restIndexes: [], amount: readAmount(bytes, 1) };
+
+const readAmount = (bytes: Uint8Array, from: number): bigint =>
+  new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getBigUint64(from, true);

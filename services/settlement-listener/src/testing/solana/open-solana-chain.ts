@@ -126,6 +126,7 @@ export const openSolanaChain = async ({
     catalogueData: catalogueOf(tokens, genesisHash),
     tokens,
     payers: payers.map((payer) => payer.address),
+    issuer: (await openSigner("issuer")).address,
     /** Opens one more node of the same chain, which may lag or be on another fork. */
     openNode: () => open(),
     /** What an owner's accounts of a token hold now, however it came there. */
@@ -213,6 +214,15 @@ const payments = (hands: Hands) => ({
   /** Pays more than there is: the transaction stands in a block, with its references, and failed. */
   payFailing: (order: SolanaOrder): Promise<string> =>
     payTogether(hands, [{ ...order, amount: plenty * 100n }]),
+  /** Makes tokens in the owner's usual account, as bridges do; the issuer pays the fee. */
+  mint: async ({ to, amount, token: name = "usdc" }: SolanaOrder): Promise<string> => {
+    const [issuer, token] = [await openSigner("issuer"), tokenOf(hands, name)];
+    const owner = address(to);
+    const usual = await associatedAccount(token, owner);
+    const hasAccount = readAccount(hands.ledger.svm, usual) !== undefined;
+    const opening = hasAccount ? [] : [await openAssociated(token, { owner, payer: issuer })];
+    return send(hands, [...opening, await mintTo(token, { owner, amount, issuer })], issuer);
+  },
   /** Opens one more token account of an owner, at once. Answers its address. */
   openAccount: async (owner: string, name: TokenName): Promise<Address> => {
     const [from, token] = [payerOf(hands, 0), tokenOf(hands, name)];

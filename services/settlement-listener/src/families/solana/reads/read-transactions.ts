@@ -7,7 +7,7 @@ import type { ChainReader, Sender, TransactionReceipt } from "../../../watch/cha
 import { isOfDurableNonce } from "../durable-nonce.ts";
 import { type SolanaBlock, readTransaction } from "../node-answers.ts";
 import type { SolanaChain } from "../solana-chain.ts";
-import { type SolanaTransaction, verifyTransaction } from "../verify-transaction.ts";
+import { type IsOwner, type SolanaTransaction, verifyTransaction } from "../verify-transaction.ts";
 import { askBlockUpTo, askBlocks, commitment } from "./ask-blocks.ts";
 
 type TransactionReads = Pick<ChainReader, "readReceipts" | "readSenders" | "readUsedNonces">;
@@ -20,16 +20,21 @@ const livesForBlocks = 150;
 export const createTransactionReads = (
   ground: Pick<ReaderGround, "chainId" | "metrics" | "turn">,
   { tokens }: Pick<SolanaChain, "tokens">,
+  readOwners: () => Promise<IsOwner>,
 ): TransactionReads => {
   const readAll = (what: string, signatures: readonly string[]) =>
     readKnown(ground, { what, names: signatures, askSome });
   return {
     readReceipts: async (signatures) => {
-      const found = await readAll("transactions", signatures);
+      // Whom deposits go to is read before each is judged: another process may have seen them.
+      const [found, isOwner] = await Promise.all([
+        readAll("transactions", signatures),
+        readOwners(),
+      ]);
       return new Map(
         [...found].map(([signature, one]): [string, TransactionReceipt] => [
           signature,
-          receiptOf(one, verifyTransaction(one.landed, tokens)),
+          receiptOf(one, verifyTransaction(one.landed, tokens, isOwner)),
         ]),
       );
     },
@@ -57,7 +62,7 @@ const receiptOf = (
   { block, landed }: Found,
   transfers: TransactionReceipt["transfers"],
 ): TransactionReceipt => {
-  const { balances, instructions, isSuccessful, signature, slot, timestampSeconds } = landed;
+  const { signature, slot, timestampSeconds, ...evidence } = landed;
   return {
     transactionHash: signature,
     blockNumber: slot,
@@ -65,7 +70,8 @@ const receiptOf = (
     timestampSeconds,
     sender: senderOf(landed),
     transfers,
-    evidence: { balances, instructions, isSuccessful },
+    // The keys as well: deposits are made of them, and are not compared by themselves.
+    evidence,
   };
 };
 
