@@ -6,29 +6,34 @@ import {
   tronFromHex,
   tronToHex,
 } from "@payment-links/contracts";
+import { type Block, type Transaction, finalDepth } from "./block.ts";
+import { bytesOfHeader, genesis, hashOfHeader, idOfTransaction } from "./bitcoin-bytes.ts";
 
 type Token = { id: string; address: string; hex: string };
 
 /** A chain of the catalogue on which payers pay, as far as the simulation minds. */
 export type ChainKind = {
   chainId: string;
-  chainType: "EVM" | "TVM" | "SVM";
+  chainType: "EVM" | "TVM" | "SVM" | "BVM";
   /** What its nodes say that they serve: an EVM node by a number. */
   nodeChainId: string;
   /** The tokens of the catalogue, by the 20 bytes that nodes speak of; links ask for the first. */
   tokens: readonly [Token, ...Token[]];
-  /** None on Solana. */
+  /** So many of the units in which nodes count. */
+  unitsPerToken: number;
+  /** Whether payments are logs, of a token and of the proxy. */
+  hasLogs: boolean;
   erc20Proxy: string;
   payers: readonly string[];
   /** Who pays what nobody paid. */
   forger: string;
-  nameBlock: (text: string) => string;
-  nameTransaction: (text: string) => string;
-  /** Another block's name in place of one. */
+  nameBlock: (block: Omit<Block, "hash">) => string;
+  nameTransaction: (sent: Pick<Transaction, "drawn" | "inputs" | "outputs">) => string;
+  /** Another block's name in place of one; not of Bitcoin, where it is made of what the block holds. */
   otherHash: (hash: string) => string;
   rangesBlocksMax: readonly number[];
   settings: object;
-  /** Where owners are paid; an address is written as its family does. */
+  /** Where owners are paid; an address is written as its family does, on Bitcoin a descriptor. */
   wallets: readonly string[];
   otherWallet: string;
   hexOf: (address: string) => string;
@@ -66,10 +71,12 @@ const lowercase = (text: string): string => text.toLowerCase();
 const hexName = (text: string): string => `0x${createHash("sha256").update(text).digest("hex")}`;
 
 const evm = {
+  unitsPerToken: 1_000_000,
+  hasLogs: true,
   payers: ["1", "2", "3"].map((digit) => `0x${digit.repeat(40)}`),
   forger: `0x${"f".repeat(40)}`,
-  nameBlock: hexName,
-  nameTransaction: hexName,
+  nameBlock: ({ drawn }: Pick<Block, "drawn">) => hexName(`block ${drawn}`),
+  nameTransaction: ({ drawn }: Pick<Transaction, "drawn">) => hexName(`transaction ${drawn}`),
   otherHash: (hash: string) => `0xbad${hash.slice(5)}`,
   rangesBlocksMax: [3, 50],
   settings: {},
@@ -107,17 +114,49 @@ export const solana: ChainKind = {
   chainType: "SVM",
   nodeChainId: "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d",
   tokens: tokensOf(["usdc-solana", "eurc-solana", "usdt-solana", "pyusd-solana"], String),
+  unitsPerToken: 1_000_000,
+  hasLogs: false,
   erc20Proxy: "",
   payers: ["payer 1", "payer 2", "payer 3"].map(keyOf),
   forger: keyOf("forger"),
-  nameBlock: keyOf,
+  nameBlock: ({ drawn }) => keyOf(`block ${drawn}`),
   // 64 bytes are as long as two keys.
-  nameTransaction: (text) => `${keyOf(text)}${keyOf(`${text}, second half`)}`,
+  nameTransaction: ({ drawn }) =>
+    `${keyOf(`transaction ${drawn}`)}${keyOf(`transaction ${drawn}, second half`)}`,
   otherHash: (hash) => `bad${hash.slice(3)}`,
   rangesBlocksMax: [50, 9_000],
   settings: { auditBlocksMin: 5 },
   wallets: ["shop 0", "shop 1", "shop 2", "shop 3"].map(keyOf),
   otherWallet: keyOf("nobody's"),
+  hexOf: String,
+};
+
+export const bitcoin: ChainKind = {
+  chainId: "bitcoin",
+  chainType: "BVM",
+  nodeChainId: genesis.hash,
+  tokens: tokensOf(["btc"], String),
+  unitsPerToken: 100_000_000,
+  hasLogs: false,
+  erc20Proxy: "",
+  payers: [],
+  forger: "ff".repeat(32),
+  nameBlock: ({ parent, ...block }) =>
+    parent === undefined
+      ? genesis.hash
+      : hashOfHeader(bytesOfHeader({ block, nonce: 0, parentHash: parent.hash, ...block })),
+  nameTransaction: idOfTransaction,
+  otherHash: String,
+  rangesBlocksMax: [3, 10],
+  settings: { finalDepthBlocks: finalDepth },
+  // BIP-84 accounts of four seeds that nobody keeps.
+  wallets: [
+    "xpub6BfYyYU1WbtjuhJcX3FeNXpZHkhanZDnWpRi4QD8kxYJ5mzdwqKwGp7MuJVxvjZSos8Cutp8Va6fzBX4CFyB4e5aXgcs6KodhDqH78M9eUn",
+    "xpub6D8vH7SXaYfCXSPRfzCCoRpT6H9SxdELxXDLPGfaR3AyiWjkaqu7bA3Ltr1bU9qrPypQvZdEzJ2GWL8nCPuxHzHCJaWSGJ1UebYbcaqzCcP",
+    "xpub6CWDongcjhde1nZvFo68PYZhZfXPpYdGYHiSX9Y8bnWvwW9qvV4sE3DqtCXnMe5Nh1hXVgxSPe47QJCVRwNgCpKqaNCSd74djPRaCcFSxMj",
+    "xpub6CsPoEBCdZRWAw4bfFEzEUZqqpbGg1njbtVqnNF3H5pcMAJgTuvUnhNxmcRt7FqSPK8uHYVG79mxniXdDYpAVd9NUZQGWYeRNU9EA1PfvwH",
+  ].map((key) => `wpkh(${key}/0/*)`),
+  otherWallet: "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu",
   hexOf: String,
 };
 

@@ -1,43 +1,19 @@
 import { keccak256Hex } from "@payment-links/contracts";
-import type { Money } from "./money.ts";
+import {
+  type Block,
+  type ChainLog,
+  type Pool,
+  type Sent,
+  type Transaction,
+  finalDepth,
+  lineage,
+  safeDepth,
+} from "./block.ts";
 import type { ChainKind } from "./chain-kinds.ts";
+import { createCoinPool } from "./coin-pool.ts";
+import type { Money } from "./money.ts";
 import type { World } from "./world.ts";
 
-/** A token program's transfer on Solana: accounts by their owners. */
-export type SolanaTransfer = {
-  mint: string;
-  to: string;
-  units: number;
-  reference: string | undefined;
-};
-
-export type ChainLog = { address: string; topics: readonly string[]; data: string };
-
-/** A transaction, whether or not a block holds it. */
-export type Transaction = {
-  hash: string;
-  from: string;
-  nonce: number;
-  isSuccessful: boolean;
-  logs: readonly ChainLog[];
-  /** On Solana, in place of logs. */
-  transfers: readonly SolanaTransfer[];
-  /** What it pays; nothing for one that only looks like it. */
-  money: readonly Money[];
-};
-
-export type Block = {
-  number: number;
-  /** What its chain calls its place: on Solana some slots have no block. */
-  slot: number;
-  hash: string;
-  parent: Block | undefined;
-  timestampSeconds: number;
-  transactions: readonly Transaction[];
-};
-
-export const safeDepth = 3;
-export const finalDepth = 6;
 /** What was settled by `safe` is never taken away; a deeper fork is an event of its own. */
 const forkBlocksMax = safeDepth - 1;
 
@@ -109,41 +85,102 @@ export const bloomOfBlock = ({ transactions }: Pick<Block, "transactions">): str
       ]),
   );
 
-/** The blocks of a chain from a tip down to its first. */
-export const lineage = (tip: Block): readonly Block[] => {
-  const blocks: Block[] = [];
-  for (let at: Block | undefined = tip; at !== undefined; at = at.parent) blocks[at.number] = at;
-  return blocks;
+const nothingElse = {
+  isSuccessful: true,
+  logs: [],
+  transfers: [],
+  inputs: [],
+  outputs: [],
+  money: [],
 };
 
-/** A chain as it truly is: what is pending, what is mined, and what forks take away and bring back. */
-export const createChain = (world: World, kind: ChainKind) => {
-  const { random } = world;
+/** Each payer's transactions are mined in the order of their nonces. */
+const createNoncePool = ({ random }: World, kind: ChainKind, draw: () => number): Pool => {
   const pending: Transaction[] = [];
-  /** The block up to which what is mined counts for good. */
-  let settledTo = 0;
   const nonces = new Map<string, number>();
+  const name = (sent: Omit<Transaction, "hash" | "drawn">): Transaction => {
+    const drawn = draw();
+    return { ...sent, drawn, hash: kind.nameTransaction({ ...sent, drawn }) };
+  };
+  return {
+    first: [],
+    send: (_tip, from, sent) => {
+      const nonce = nonces.get(from) ?? 0;
+      nonces.set(from, nonce + 1);
+      const transaction = name({ ...nothingElse, ...sent, from, nonce });
+      pending.push(transaction);
+      return transaction;
+    },
+    take: () => {
+      const taken: Transaction[] = [];
+      for (const one of pending.slice()) {
+        const isNext = !pending.some((other) => other.from === one.from && other.nonce < one.nonce);
+        if (!isNext || random.chance(0.25)) continue;
+        pending.splice(pending.indexOf(one), 1);
+        taken.push(one);
+      }
+      return taken;
+    },
+    takeBack: (lost) => {
+      for (const transaction of lost) {
+        if (random.chance(0.25)) {
+          // Its payer has spent the nonce on something else.
+          for (const one of transaction.money) {
+            if (one.isEndTold) one.isDoubtful = true;
+            else one.end = "failed";
+          }
+          pending.push(name({ ...transaction, logs: [], transfers: [], money: [] }));
+        } else {
+          pending.push(transaction);
+          for (const one of transaction.money) if (one.isEndTold) one.isMoved = true;
+        }
+      }
+      pending.sort((a, b) => (a.from === b.from ? a.nonce - b.nonce : 0));
+    },
+    isEmpty: () => pending.length === 0,
+    settle: () => {},
+  };
+};
+
+/**
+ * A chain as it truly is: what is pending, what is mined, and what forks take away and bring back.
+ * `depthOf` says how deep money must be to be paid for good.
+ */
+export const createChain = (
+  world: World,
+  kind: ChainKind,
+  depthOf: (money: Pick<Money, "amount">) => number,
+) => {
+  const { random } = world;
   let drawn = 0;
+  const draw = (): number => (drawn += 1);
+  const coins = kind.chainType === "BVM" ? createCoinPool(world, kind, draw) : undefined;
+  const pool = coins ?? createNoncePool(world, kind, draw);
+  const sealed: Block[] = [];
   let timeSeconds = 0;
 
   const drawSkipped = (): number =>
     kind.chainType === "SVM" && random.chance(0.2) ? 1 + random.below(2) : 0;
 
   const seal = (parent: Block | undefined, transactions: readonly Transaction[]): Block => {
-    drawn += 1;
     timeSeconds = Math.max(timeSeconds, Math.floor(world.nowMs() / 1000));
-    return {
+    const block = {
       number: parent === undefined ? 0 : parent.number + 1,
       slot: parent === undefined ? 0 : parent.slot + 1 + drawSkipped(),
-      hash: kind.nameBlock(`block ${drawn}`),
+      drawn: draw(),
       parent,
       timestampSeconds: timeSeconds,
       transactions,
     };
+    const named = { ...block, hash: kind.nameBlock(block) };
+    sealed.push(named);
+    return named;
   };
 
   let tip = seal(undefined, []);
-  for (let height = 1; height <= finalDepth + 2; height += 1) tip = seal(tip, []);
+  for (let height = 1; height <= finalDepth + 2; height += 1) {
+    tip = seal(tip, height === 1 ? pool.first : []);
+  }
 
   const ofDepth = (depth: number): Block => {
     let at = tip;
@@ -153,27 +190,20 @@ export const createChain = (world: World, kind: ChainKind) => {
 
   /** What has become deep enough is paid, whatever happens. */
   const settle = (): void => {
-    const line = tip.number - safeDepth;
-    for (const { number: height, timestampSeconds, transactions } of lineage(tip)) {
-      if (height <= settledTo || height > line) continue;
+    for (let depth = 0; depth <= finalDepth; depth += 1) {
+      const { timestampSeconds, transactions } = ofDepth(depth);
       for (const one of transactions.flatMap(({ money }) => money)) {
+        if (depthOf(one) !== depth) continue;
         one.isEndTold = true;
         one.occurredAt = new Date(timestampSeconds * 1000);
       }
     }
-    settledTo = Math.max(settledTo, line);
+    pool.settle(ofDepth(finalDepth));
   };
 
   /** Mines one block with some of what is pending. */
   const mine = (): void => {
-    const taken: Transaction[] = [];
-    for (const one of pending.slice()) {
-      const isNext = !pending.some((other) => other.from === one.from && other.nonce < one.nonce);
-      if (!isNext || random.chance(0.25)) continue;
-      pending.splice(pending.indexOf(one), 1);
-      taken.push(one);
-    }
-    tip = seal(tip, taken);
+    tip = seal(tip, pool.take(tip));
     settle();
   };
 
@@ -181,40 +211,23 @@ export const createChain = (world: World, kind: ChainKind) => {
     tip: () => tip,
     ofDepth,
     mine,
+    /** Bitcoin's; undefined elsewhere. */
+    coins,
+    /** All blocks that ever were, in their order. */
+    sealed: (): readonly Block[] => sealed,
     /** Whether all that was ever sent is final. */
     isSettled: () =>
-      pending.length === 0 &&
+      pool.isEmpty(tip) &&
       lineage(tip)
         .slice(-finalDepth - 1)
         .every(({ transactions }) => transactions.length === 0),
-    send: (
-      from: string,
-      sent: Pick<Transaction, "isSuccessful"> &
-        Partial<Pick<Transaction, "logs" | "transfers" | "money">>,
-    ): Transaction => {
-      drawn += 1;
-      const nonce = nonces.get(from) ?? 0;
-      nonces.set(from, nonce + 1);
-      const transaction = {
-        logs: [],
-        transfers: [],
-        money: [],
-        ...sent,
-        hash: kind.nameTransaction(`transaction ${drawn}`),
-        from,
-        nonce,
-      };
-      pending.push(transaction);
-      return transaction;
-    },
+    send: (from: string, sent: Sent): Transaction => pool.send(tip, from, sent),
     /** A transaction that no block holds, and no block will. */
-    forge: (
-      from: string,
-      made: Pick<Transaction, "isSuccessful"> & Partial<Pick<Transaction, "logs" | "transfers">>,
-    ): Transaction => {
-      drawn += 1;
-      const hash = kind.nameTransaction(`transaction ${drawn}`);
-      return { logs: [], transfers: [], ...made, hash, from, nonce: drawn, money: [] };
+    forge: (from: string, sent: Sent): Transaction => {
+      const number = draw();
+      const inputs = kind.chainType === "BVM" ? [`${from}:${number}`] : [];
+      const made = { ...nothingElse, ...sent, from, inputs, nonce: number, money: [] };
+      return { ...made, drawn: number, hash: kind.nameTransaction({ ...made, drawn: number }) };
     },
     /**
      * Other blocks take the place of the newest; what they held is pending again, or replaced. A deep
@@ -223,28 +236,9 @@ export const createChain = (world: World, kind: ChainKind) => {
     fork: ({ isDeep }: { isDeep: boolean }): { depth: number; shared: Block } => {
       const depth = isDeep ? finalDepth + 1 + random.below(3) : 1 + random.below(forkBlocksMax);
       const ancestor = ofDepth(depth);
-      const lost = lineage(tip)
-        .slice(ancestor.number + 1)
-        .flatMap(({ transactions }) => transactions);
-      for (const transaction of lost) {
-        if (random.chance(0.25)) {
-          // Its payer has spent the nonce on something else.
-          for (const one of transaction.money) {
-            if (one.isEndTold) one.isDoubtful = true;
-            else one.end = "failed";
-          }
-          drawn += 1;
-          const hash = kind.nameTransaction(`transaction ${drawn}`);
-          const other = { ...transaction, hash, logs: [], transfers: [], money: [] };
-          pending.push(other);
-        } else {
-          pending.push(transaction);
-          for (const one of transaction.money) if (one.isEndTold) one.isMoved = true;
-        }
-      }
-      pending.sort((a, b) => (a.from === b.from ? a.nonce - b.nonce : 0));
+      const lost = lineage(tip).slice(ancestor.number + 1);
       tip = ancestor;
-      settledTo = Math.min(settledTo, ancestor.number);
+      pool.takeBack(lost.flatMap(({ transactions }) => transactions));
       for (let mined = 0; mined <= depth; mined += 1) mine();
       return { depth, shared: ancestor };
     },

@@ -2,19 +2,21 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Client } from "pg";
-import { depositDecisions, openCatalogue } from "@payment-links/contracts";
+import { Decimal, depositDecisions, openCatalogue } from "@payment-links/contracts";
 import type { TestDatabase } from "@payment-links/postgres/testing";
-import { createChain, finalDepth } from "./chain.ts";
-import { type ChainKind, base, solana, tron } from "./chain-kinds.ts";
+import { finalDepth, safeDepth } from "./block.ts";
+import { createChain } from "./chain.ts";
+import { type ChainKind, base, bitcoin, solana, tron } from "./chain-kinds.ts";
 import { type Dump, dumpSchema } from "./dumps.ts";
 import { Finding, hold } from "./finding.ts";
 import { type Received, type Sent, injectRequest } from "./inject-request.ts";
 import type { ShownDeposit } from "./deposit-model.ts";
 import { type ShownLink, type ShownOverview, type ShownPayment, createModel } from "./model.ts";
+import type { Money } from "./money.ts";
 import { answerAsNode } from "./node.ts";
 import type { Manner, Provider } from "./node-view.ts";
 import { postgresSeam } from "./postgres-seam.ts";
-import { createRandom } from "./random.ts";
+import { type Random, createRandom } from "./random.ts";
 import {
   type Replica,
   type ServiceName,
@@ -31,6 +33,7 @@ import { type Act, type Fate, type Owner, createWorld, runAs } from "./world.ts"
 const start = new Date("2026-11-21T10:00:00.000Z");
 const wildMs = 60_000;
 const wildStepsMax = 4_000;
+const mildStepsMax = 2_000;
 const calmStepsMax = 20_000;
 const providerCounts = [1, 2, 2, 3];
 /** Longer than any pause of the watcher's. */
@@ -38,6 +41,7 @@ const restMs = 60_000;
 const dayMs = 24 * 60 * 60 * 1000;
 /** So many blocks after its own, nothing is left on Solana of what was taken away. */
 const livesForBlocks = 152;
+const turnsBackMax = 12;
 const mannerMsMax = 40_000;
 /** So many that a watcher reads them in wide ranges, without their headers. */
 const burstBlocks = 120;
@@ -69,6 +73,32 @@ const policies = [
   { finality: { blocks: 3 } },
 ] as const;
 
+/** By one confirmation and more, as the product has it, and by more than a fork takes away. */
+const amountPolicies = [
+  {
+    finality: { blocks: 0 },
+    finalityByAmount: [
+      { from: "2", blocks: 2 },
+      { from: "4", blocks: 5 },
+    ],
+  },
+  { finality: { blocks: 3 }, finalityByAmount: [{ from: "3", blocks: 5 }] },
+] as const;
+
+type Policy = (typeof policies)[number] | (typeof amountPolicies)[number];
+
+const depthBy =
+  (policy: Policy): Way["depthOf"] =>
+  ({ amount }) =>
+    "finalityByAmount" in policy
+      ? Math.max(
+          policy.finality.blocks,
+          ...policy.finalityByAmount.map(({ blocks, from }) =>
+            new Decimal(amount).greaterThanOrEqualTo(from) ? blocks : 0,
+          ),
+        )
+      : safeDepth;
+
 /** Whether deposits are looked for, and what is the least that shows. */
 const depositWays = [
   { set: {}, unitsMin: undefined },
@@ -84,13 +114,19 @@ const depositWays = [
 const noDeposits = depositWays.slice(0, 1);
 
 /** A way in which an operator has a chain watched. */
-type Way = { kind: ChainKind; file: string; depositUnitsMin: number | undefined };
+type Way = {
+  kind: ChainKind;
+  file: string;
+  depositUnitsMin: number | undefined;
+  /** So many blocks on top of its own, at least, make money count. */
+  depthOf: (money: Pick<Money, "amount">) => number;
+};
 
 /** How a chain is watched, in each of the ways that an operator may choose. */
 const waysOf = (
   kind: ChainKind,
   ways: readonly (typeof depositWays)[number][],
-  tags: readonly (typeof policies)[number][],
+  tags: readonly Policy[],
 ): readonly Way[] =>
   tags.flatMap((policy) =>
     kind.rangesBlocksMax.flatMap((rangeBlocksMax) =>
@@ -99,17 +135,31 @@ const waysOf = (
         const settings = { ...policy, ...set, ...common };
         const file = join(mkdtempSync(join(tmpdir(), "simulation-")), "chains.json");
         writeFileSync(file, JSON.stringify({ [kind.chainId]: settings }));
-        return { kind, file, depositUnitsMin: unitsMin };
+        return { kind, file, depositUnitsMin: unitsMin, depthOf: depthBy(policy) };
       }),
     ),
   );
 
-/** Tron has no `safe`, Solana counts slots and not blocks, and no deposits are looked for on either. */
+/**
+ * Tron has no `safe`, Solana counts slots and not blocks, Bitcoin has no tags; no deposits are looked for
+ * on any of them.
+ */
 const waysByKind = [
   waysOf(base, [...depositWays, ...depositWays.slice(1)], policies),
   waysOf(tron, noDeposits, policies.slice(1)),
   waysOf(solana, noDeposits, policies.slice(1, 2)),
+  waysOf(bitcoin, noDeposits, amountPolicies),
 ];
+
+/** The first that a seed draws. */
+const drawWays = (random: Random): readonly Way[] =>
+  random.pick([waysByKind[0] ?? [], ...waysByKind]);
+
+export const chainsPlayed = waysByKind.flatMap(([way]) => way?.kind.chainId ?? []);
+
+/** On which chain a seed's episode plays. */
+export const chainOfSeed = (seed: number): string =>
+  drawWays(createRandom(seed))[0]?.kind.chainId ?? "";
 
 const troubles = ["lags", "stands still", "is silent", "refuses"] as const;
 const lies = ["omits logs", "omits receipts", "renames blocks", "invents"] as const;
@@ -164,16 +214,21 @@ export const playEpisode = async (
 ): Promise<EpisodeResult> => {
   const world = createWorld(createRandom(seed), start, heard);
   const { random } = world;
-  const model = createModel();
-  const way = random.pick(random.pick([waysByKind[0], ...waysByKind]) ?? []);
+  const way = random.pick(drawWays(random));
   const { kind } = way;
+  const isBitcoin = kind === bitcoin;
+  const model = createModel({ count: world.count, isPlaceTold: isBitcoin });
   const { chainId } = kind;
   world.count(`episodes on ${kind.chainType}`);
-  const chain = createChain(world, kind);
+  const chain = createChain(world, kind, way.depthOf);
   const shop = openShop(world, model, chain, way);
   const providers = Array.from({ length: random.pick(providerCounts) }, (_, index): Provider => ({
     host: `rpc-${index + 1}.sim`,
     manner: { kind: "honest" },
+    program: {
+      isCore: isBitcoin && random.chance(0.6),
+      replaces: !isBitcoin || random.chance(0.8),
+    },
   }));
   let nextBlockMs = world.nowMs();
   let lastBlockMs = world.nowMs();
@@ -208,7 +263,8 @@ export const playEpisode = async (
     away: random.pick([0, 0.02, 0.05]),
     flight: random.pick([0, 0.05, 0.1]),
     fork: random.pick([0, 0.1, 0.3]),
-    blockMsMax: random.pick([1_000, 4_000]),
+    // On Bitcoin payments are to wait for a while.
+    blockMsMax: random.pick(isBitcoin ? [2_000, 10_000] : [1_000, 4_000]),
     deepFork: random.pick([0, 0.02, 0.04]),
     burst: random.pick([0, 0, 0.02]),
     deactivation: random.pick([0.01, 0.1]),
@@ -221,6 +277,7 @@ export const playEpisode = async (
     lag: random.pick([0, 0, 3_000, 12_000]),
     orders: random.pick([4, 4, 12]),
     deposits: random.pick([0.2, 0.6]),
+    replacements: isBitcoin ? random.pick([0.05, 0.3]) : 0,
   };
   /** The provider that is asked first leaves out logs for as long as the episode lasts. */
   const hasHabit = providers.length > 1 && random.chance(0.35);
@@ -464,7 +521,10 @@ export const playEpisode = async (
       case "invents": {
         const forged = shop.forge();
         if (forged === undefined) return { kind: "omits logs", hidesBlooms: true };
-        return { kind, forged: new Map([[chain.tip().number - random.below(4), forged]]) };
+        // A transaction that waits can be invented, too, where nodes tell of them.
+        const aboveTip = isBitcoin ? random.below(8) : 0;
+        const number = chain.tip().number + aboveTip - random.below(4);
+        return { kind, forged: new Map([[number, forged]]) };
       }
       case "omits logs":
         return { kind, hidesBlooms: random.chance(0.5) };
@@ -484,12 +544,16 @@ export const playEpisode = async (
     world.advance(Number.isFinite(byMs) ? byMs : 1_000);
   };
 
+  const askWhoIsHeardOf = async (): Promise<void> => {
+    const { rows } = await admin.query<{ address: string }>(
+      "SELECT address FROM settlement_listener.owner_addresses ORDER BY 1",
+    );
+    shop.heardOf(rows.map(({ address }) => address));
+  };
+
   const moveDeposits = async (mayDecide: boolean): Promise<void> => {
     if (model.deposits.all.length < depositsMax && random.chance(mood.deposits)) {
-      const { rows } = await admin.query<{ address: string }>(
-        "SELECT address FROM settlement_listener.owner_addresses ORDER BY 1",
-      );
-      shop.heardOf(rows.map(({ address }) => address));
+      await askWhoIsHeardOf();
       shop.deposit();
     }
     if (mayDecide && model.deposits.all.length > 0 && random.chance(mood.deposits)) {
@@ -502,6 +566,8 @@ export const playEpisode = async (
     // What nobody tells a second time would be lost with the time between a dump and its restore.
     const mayOrder = dumped?.name !== "links-api" && !isRecovering;
     const byNotice = dumped?.name !== "settlement-listener";
+    if (isBitcoin) await askWhoIsHeardOf();
+    if (random.chance(mood.replacements)) shop.replace();
     if (mayOrder && model.orders.length < mood.orders && random.chance(0.2)) shop.placeOrder();
     const paymentsMax = mood.orders * paymentsOfOrderMax;
     if (linked.length > 0 && model.payments.length < paymentsMax && random.chance(0.4)) {
@@ -547,6 +613,22 @@ export const playEpisode = async (
       if (!(await happen())) flyTo(1_000);
     }
     isWild = false;
+  };
+
+  /** Payers of Bitcoin go on while little else goes wrong: what they send is seen before it is mined. */
+  const beMild = async (): Promise<void> => {
+    const until = world.nowMs() + wildMs;
+    for (let turn = 0; turn < mildStepsMax && world.nowMs() < until; turn += 1) {
+      mineDue();
+      if (random.chance(0.02)) {
+        await askWhoIsHeardOf();
+        const linked = model.orders.filter(({ reference }) => reference !== undefined);
+        if (linked.length > 0 && random.chance(0.5)) {
+          shop.pay(random.pick(linked), { byNotice: false });
+        } else shop.replace();
+      }
+      if (!(await happen())) flyTo(1_000);
+    }
   };
 
   const beCalm = async (isDone: () => Promise<boolean>): Promise<void> => {
@@ -624,28 +706,35 @@ export const playEpisode = async (
        WHERE nonce IS NULL AND is_orphaned`,
     );
     for (const { hash } of rows) model.hasNoNonce(hash);
+    await holdLinks({ isReadAgain: false });
+    await holdDeposits({ isReadAgain: false });
+    // Whoever leaves out logs for good would do so again; out of a block of Bitcoin nobody can.
+    const mayLack = isBitcoin ? model.mayLackAny() : model.deposits.mayLackAny() && !hasHabit;
+    if (!mayLack) return;
+    world.count("all is read again");
+    const body = { chainId, fromBlock: 0, toBlock: chain.ofDepth(finalDepth).slot };
+    const path = "/internal/settlement/rescan";
+    shop.order("settlement-listener", { what: "rescan", path, body });
+    await beCalm(isAtRest);
+    await beCalm(hasPassed(restMs));
+    await holdLinks({ isReadAgain: true });
+    await holdDeposits({ isReadAgain: true });
+  };
+
+  const holdLinks = async ({ isReadAgain }: { isReadAgain: boolean }): Promise<void> => {
     const listed = new Map<number, ShownPayment[]>();
     for (const order of model.orders) {
       const cookie = shop.cookieOf(order.account);
       const path = `/console/api/payment-links/${order.linkId}`;
       const shown = JSON.parse(await get(`/v1/payment-link/${order.linkId}`, {})) as ShownLink;
       const list = JSON.parse(await get(path, cookie)) as { payments: ShownPayment[] };
-      model.holdLink(order, shown, list.payments, world.now());
+      model.holdLink(order, shown, list.payments, { isReadAgain, now: world.now() });
       listed.set(order.account, [...(listed.get(order.account) ?? []), ...list.payments]);
     }
     for (const [account, payments] of listed) {
       const overview = await get("/console/api/overview?days=7", shop.cookieOf(account));
       model.holdOverview(JSON.parse(overview) as ShownOverview, payments);
     }
-    await holdDeposits({ isReadAgain: false });
-    // Whoever leaves out logs for good would do so again.
-    if (!model.deposits.mayLackAny() || hasHabit) return;
-    const body = { chainId, fromBlock: 0, toBlock: chain.ofDepth(finalDepth).slot };
-    const path = "/internal/settlement/rescan";
-    shop.order("settlement-listener", { what: "rescan", path, body });
-    await beCalm(isAtRest);
-    await beCalm(hasPassed(restMs));
-    await holdDeposits({ isReadAgain: true });
   };
 
   const holdDeposits = async (pass: { isReadAgain: boolean }): Promise<void> => {
@@ -701,6 +790,7 @@ export const playEpisode = async (
     world.say("calm");
     bus.setAway(false);
     bus.setLag(0);
+    if (isBitcoin) await beMild();
     // What one leaves out for good the others make good, where there are others.
     const honest = hasHabit ? providers.slice(1) : providers;
     for (const provider of honest) provider.manner = { kind: "honest" };
@@ -710,6 +800,11 @@ export const playEpisode = async (
     if (kind === solana) {
       await mineOn(livesForBlocks);
       // What is final moves to the newest block that was kept, which was the tip.
+      await mineOn(1);
+    }
+    // Who spent an output long ago is looked for a few blocks further back at each final block.
+    const turnsMax = isBitcoin ? turnsBackMax : 0;
+    for (let turn = 0; turn < turnsMax && model.lacksFailures(); turn += 1) {
       await mineOn(1);
     }
     shop.lookAtAllDeposits();

@@ -1,6 +1,7 @@
 // `npm run simulate -- --minutes N [--seed S]`: plays episodes of the simulation; ends with 1 where one
-// finds something. `--episodes N` plays so many; `--trace <file>` writes down all that happens. They are
-// played on every core, unless `--processes N` says by how many; a trace is of one.
+// finds something. `--episodes N` plays so many; `--chain bitcoin` plays only seeds of that chain of the
+// catalogue; `--trace <file>` writes down all that happens. They are played on every core, unless
+// `--processes N` says by how many; a trace is of one.
 import { type ChildProcess, fork } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
@@ -8,6 +9,7 @@ import { createWriteStream } from "node:fs";
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { openBenchPostgres } from "../bench/bench-postgres.ts";
+import { chainsPlayed } from "./episode.ts";
 import { type Simulation, simulate, tellFinding } from "./simulate.ts";
 
 /** What one process plays: every so many-th episode of a run. */
@@ -22,12 +24,17 @@ const { values } = parseArgs({
     minutes: { type: "string" },
     episodes: { type: "string" },
     seed: { type: "string" },
+    chain: { type: "string" },
     processes: { type: "string" },
     part: { type: "boolean", default: false },
     trace: { type: "string" },
     verbose: { type: "boolean", default: false },
   },
 });
+
+if (values.chain !== undefined && !chainsPlayed.includes(values.chain)) {
+  throw new RangeError(`--chain is one of ${chainsPlayed.join(", ")}`);
+}
 
 const play = (
   { endsAtMs, episodesMax, seed, stride }: Part,
@@ -37,6 +44,7 @@ const play = (
   return simulate({
     seed,
     stride,
+    chainId: values.chain,
     isOver,
     goesOn: ({ episodes }) => episodes < episodesMax && Date.now() < endsAtMs,
     ...(trace === undefined ? {} : { heard: (line: string) => void trace.write(`${line}\n`) }),

@@ -36,8 +36,17 @@ type Webhook = {
 const succeeded = "payment_link.transaction.succeeded";
 const completed = "payment_link.completed";
 
-/** What is true, and what the system has said of it so far. */
-export const createModel = () => {
+/**
+ * What is true, and what the system has said of it so far. `isPlaceTold` says whether payments are told
+ * before a block holds them.
+ */
+export const createModel = ({
+  count,
+  isPlaceTold,
+}: {
+  count: (what: string) => void;
+  isPlaceTold: boolean;
+}) => {
   const orders: Order[] = [];
   const payments: Payment[] = [];
   const endpoints: Endpoint[] = [];
@@ -64,10 +73,17 @@ export const createModel = () => {
 
   /**
    * Whether nobody can tell any more that a payment has failed: it was never made, its chain took it
-   * away before two nodes had told its nonce, or whoever saw it was restored to before that.
+   * away before two nodes had told its nonce or never had what it spends, or whoever saw it was restored
+   * to before that.
    */
-  const mayStayOpen = ({ hash, isForged }: Money): boolean =>
-    isForged || unknownNonces.has(hash) || restored.has("settlement-listener");
+  const mayStayOpen = ({ hash, isForged, isUndecidable }: Money): boolean =>
+    isForged || isUndecidable || unknownNonces.has(hash) || restored.has("settlement-listener");
+
+  /** Whether the first look may have missed a payment, so that it is found once all is read again. */
+  const mayBeMissed = (payment: Payment): boolean =>
+    isPlaceTold &&
+    payment.isOnChain &&
+    (payment.isSentEarly || restored.has("settlement-listener"));
 
   const tell = (order: Order): string => `link ${order.number}`;
 
@@ -105,6 +121,11 @@ export const createModel = () => {
       () => `payment ${payment.number}: version ${data.version} after ${before?.version}`,
     );
     settlements.set(data.id, data);
+    if (isPlaceTold && data.status === "processing" && payment.isOnChain) {
+      const isTakenBack = data.isOrphaned === true;
+      if (isTakenBack) count("payments taken back");
+      else count(data.blockNumber === null ? "payments foreseen" : "payments seen in a block");
+    }
     const id = settlementIds.get(payment) ?? data.id;
     hold(id === data.id, () => `payment ${payment.number} is told under two ids`);
     settlementIds.set(payment, data.id);
@@ -241,11 +262,21 @@ export const createModel = () => {
       );
     },
 
+    /** Whether an operator must have all blocks read again, as nobody knew of an address in time. */
+    mayLackAny: (): boolean => payments.some((one) => one.isEndTold && mayBeMissed(one)),
+
+    /** Whether a payment was told, has failed, and nobody has told that: older blocks are yet to be read. */
+    lacksFailures: (): boolean =>
+      [...settlements.values()].some((data) => {
+        const { end, isUndecidable } = paymentOf(data);
+        return data.status === "processing" && end === "failed" && !isUndecidable;
+      }),
+
     holdLink: (
       order: Order,
       shown: ShownLink,
       listed: readonly ShownPayment[],
-      now: Date,
+      { isReadAgain, now }: { isReadAgain: boolean; now: Date },
     ): void => {
       const name = tell(order);
       const events = [...(linkEvents.get(order.linkId ?? "")?.values() ?? [])].toSorted(
@@ -314,6 +345,7 @@ export const createModel = () => {
       for (const payment of due) {
         const all = listed.filter((one) => isOf(payment, one));
         if (payment.isDoubtful && all.length < 2) continue;
+        if (!isReadAgain && all.length === 0 && mayBeMissed(payment)) continue;
         hold(
           all.length === 1,
           () => `${name}: payment ${payment.number} is listed ${all.length} times`,
@@ -347,6 +379,11 @@ export const createModel = () => {
             (status === "failed" && payment.end === "failed") ||
             (status === "processing" && mayStayOpen(payment)),
           () => `${name}: payment ${payment.number} is listed as ${status}, and came to nothing`,
+        );
+        const isShownAsWaiting = isPlaceTold && status === "processing" && one.orphaned !== true;
+        hold(
+          !isShownAsWaiting || payment.isEndTold || restored.has("settlement-listener"),
+          () => `${name}: payment ${payment.number} came to nothing, and is not taken back`,
         );
       }
 
@@ -382,7 +419,13 @@ export type Model = ReturnType<typeof createModel>;
 const isLate = ({ occurredAt, order }: Payment): boolean =>
   order.expiresAt !== null && occurredAt >= order.expiresAt;
 
-type SettlementData = Named & { id: string; version: number; status: string };
+type SettlementData = Named & {
+  id: string;
+  version: number;
+  status: string;
+  blockNumber?: number | null;
+  isOrphaned?: boolean;
+};
 
 export type WebhookBody = {
   id: string;
@@ -410,4 +453,5 @@ export type ShownPayment = {
   reason: string | null;
   amount: string;
   sourceTransaction: string;
+  orphaned?: boolean;
 };

@@ -37,7 +37,24 @@ export type Money = {
   isMoved: boolean;
   /** Nobody made it: a lying node told of it. */
   isForged: boolean;
+  /** It has failed, and nothing on its chain tells so: it was forgotten, or spends what never came to be. */
+  isUndecidable: boolean;
+  /** Blocks are looked through for its link's address, of which nobody had heard when it was sent. */
+  isSentEarly: boolean;
 };
+
+/** What nothing has happened to yet. */
+export const freshMoney = {
+  hash: "",
+  end: "settled",
+  isEndTold: false,
+  isOnChain: true,
+  isDoubtful: false,
+  isMoved: false,
+  isForged: false,
+  isUndecidable: false,
+  isSentEarly: false,
+} as const;
 
 /** Money for an order: its payer has named the link, or its owner has said so afterwards. */
 export type Payment = Money & { order: Order; flaw: Flaw | undefined };

@@ -1,4 +1,5 @@
-import { type Block, type Chain, type Transaction, lineage } from "./chain.ts";
+import { type Block, type Transaction, lineage } from "./block.ts";
+import type { Chain } from "./chain.ts";
 import type { ChainKind } from "./chain-kinds.ts";
 
 /** A JSON-RPC call. */
@@ -22,7 +23,15 @@ export type Manner =
   /** It tells of transactions that nobody made, with all that proves them. */
   | { kind: "invents"; forged: ReadonlyMap<number, Transaction> };
 
-export type Provider = { host: string; manner: Manner };
+/** What a provider's node does as its program and its settings have it. */
+export type Program = {
+  /** Bitcoin's: whether it is Bitcoin Core, which also tells of blocks that lost. */
+  isCore: boolean;
+  /** Bitcoin's: whether of two transactions that spend the same the later one takes the first one's place. */
+  replaces: boolean;
+};
+
+export type Provider = { host: string; manner: Manner; program: Program };
 
 /** What a node refuses with. */
 export class NodeError extends Error {
@@ -37,13 +46,19 @@ export class NodeError extends Error {
 export type View = {
   kind: ChainKind;
   manner: Manner;
+  program: Program;
+  chain: Chain;
   blocks: readonly Block[];
   hashOf: (block: Block) => string;
   transactionsOf: (block: Block) => readonly Transaction[];
 };
 
 /** What a provider sees, as it treats who asks. */
-export const openView = (chain: Chain, kind: ChainKind, manner: Manner): View => {
+export const openView = (
+  chain: Chain,
+  kind: ChainKind,
+  { manner, program }: Pick<Provider, "manner" | "program">,
+): View => {
   const tip =
     manner.kind === "lags"
       ? chain.ofDepth(manner.blocks)
@@ -53,6 +68,8 @@ export const openView = (chain: Chain, kind: ChainKind, manner: Manner): View =>
   return {
     kind,
     manner,
+    program,
+    chain,
     blocks: lineage(tip),
     hashOf: (block) =>
       manner.kind === "renames blocks" && block.number >= manner.from

@@ -1,13 +1,6 @@
 import { openCatalogue } from "@payment-links/contracts";
-import {
-  type Block,
-  type Chain,
-  type ChainLog,
-  type Transaction,
-  bloomOfBlock,
-  finalDepth,
-  safeDepth,
-} from "./chain.ts";
+import { type Block, type ChainLog, type Transaction, finalDepth, safeDepth } from "./block.ts";
+import { type Chain, bloomOfBlock } from "./chain.ts";
 import {
   type Call,
   type Manner,
@@ -18,6 +11,7 @@ import {
   findTransaction,
   openView,
 } from "./node-view.ts";
+import { openBitcoinNode } from "./bitcoin-node.ts";
 import { answerSolanaCall } from "./solana-node.ts";
 import { type ChainKind, base, tron } from "./chain-kinds.ts";
 import type { World } from "./world.ts";
@@ -41,7 +35,7 @@ const zeroBloom = `0x${"0".repeat(512)}`;
 /** The HTTP side of a provider: JSON-RPC over the chain as it sees it. */
 export const answerAsNode = (
   { chain, kind, world }: { chain: Chain; kind: ChainKind; world: World },
-  { manner }: Provider,
+  { manner, program }: Provider,
   text: string,
 ): NodeAnswer => {
   const asked = JSON.parse(text) as Call | Call[];
@@ -54,11 +48,11 @@ export const answerAsNode = (
     const [status, body] = isTronBusy ? [200, JSON.stringify(tronBusy)] : [manner.status, ""];
     return { word: `${methods} ${manner.status}`, status, body };
   }
-  const view = openView(chain, kind, manner);
-  const answerCall = kind.chainType === "SVM" ? answerSolanaCall : answerEvmCall;
+  const view = openView(chain, kind, { manner, program });
+  const answerCall = answererOf(kind)(view);
   const replies = calls.map((call) => {
     try {
-      return { jsonrpc: "2.0", id: call.id, result: answerCall(view, call) };
+      return { jsonrpc: "2.0", id: call.id, result: answerCall(call) };
     } catch (error) {
       if (!(error instanceof NodeError)) throw error;
       return { jsonrpc: "2.0", id: call.id, error: { code: error.code, message: error.message } };
@@ -69,6 +63,18 @@ export const answerAsNode = (
     status: 200,
     body: JSON.stringify(Array.isArray(asked) ? replies : replies[0]),
   };
+};
+
+const answererOf = ({ chainType }: ChainKind): ((view: View) => (call: Call) => unknown) => {
+  switch (chainType) {
+    case "EVM":
+    case "TVM":
+      return (view) => (call) => answerEvmCall(view, call);
+    case "SVM":
+      return (view) => (call) => answerSolanaCall(view, call);
+    case "BVM":
+      return openBitcoinNode;
+  }
 };
 
 const answerEvmCall = (view: View, { method, params }: Call): unknown => {

@@ -8,20 +8,15 @@ import {
   scopes,
 } from "@payment-links/contracts";
 import { sampleAccount } from "@payment-links/contracts/testing/sample-account";
-import {
-  type Chain,
-  type ChainLog,
-  type SolanaTransfer,
-  type Transaction,
-  proxyLog,
-  transferLog,
-} from "./chain.ts";
-import type { ChainKind } from "./chain-kinds.ts";
+import type { ChainLog, SolanaTransfer, Transaction } from "./block.ts";
+import { type Chain, proxyLog, transferLog } from "./chain.ts";
+import { openBitcoinPayers } from "./bitcoin-payers.ts";
+import { type ChainKind, bitcoin } from "./chain-kinds.ts";
 import type { Deposit, ShownDeposit } from "./deposit-model.ts";
 import { Finding, hold } from "./finding.ts";
 import type { Received, Sent } from "./inject-request.ts";
 import type { Endpoint, Model, WebhookBody } from "./model.ts";
-import type { Flaw, Money, Order, Payment } from "./money.ts";
+import { type Flaw, type Money, type Order, type Payment, freshMoney } from "./money.ts";
 import type { ServiceName } from "./replica.ts";
 import type { Strangers } from "./seams.ts";
 import type { World } from "./world.ts";
@@ -41,7 +36,6 @@ export type Errand = {
 
 export type AccountRow = { account: Account; key: string; session: string };
 
-const unitsPerToken = 1_000_000;
 const unlistedToken = `0x${"99".repeat(20)}`;
 const dustUnits = 4_000;
 const failuresMax = 2;
@@ -88,7 +82,7 @@ export const openShop = (
     depositUnitsMin: number | undefined;
   },
 ) => {
-  const { erc20Proxy: proxy, forger, hexOf, otherWallet, payers, wallets } = kind;
+  const { erc20Proxy: proxy, forger, hexOf, otherWallet, unitsPerToken, wallets } = kind;
   const [token, otherToken] = kind.tokens;
   const linkToken = token.hex;
   const wrongToken = otherToken?.hex ?? unlistedToken;
@@ -195,12 +189,12 @@ export const openShop = (
       answered: ({ status, text }) => {
         if (status !== 200) return isUnanswered(status, text, "a checkout");
         const { instructions } = JSON.parse(text) as {
-          instructions: { paymentReference: string } | { reference: string } | null;
+          instructions: Partial<
+            Record<"paymentReference" | "reference" | "address", string>
+          > | null;
         };
-        if (instructions !== null) {
-          order.reference =
-            "reference" in instructions ? instructions.reference : instructions.paymentReference;
-        }
+        order.reference =
+          instructions?.paymentReference ?? instructions?.reference ?? instructions?.address;
         // Some payers wait for nothing: their payment is there before everybody has heard of the link.
         if (order.reference !== undefined && random.chance(0.5)) {
           for (let paid = random.below(3); paid >= 0; paid -= 1) payOnChain(order, order.reference);
@@ -209,8 +203,21 @@ export const openShop = (
       },
     });
 
+  const openPayment = (order: Order, units: number, flaw?: Flaw): Payment => ({
+    number: model.payments.length + 1,
+    order,
+    amount: String(units / unitsPerToken),
+    flaw,
+    occurredAt: world.now(),
+    ...freshMoney,
+    isSentEarly: kind === bitcoin && !heardOwners.has(order.reference ?? ""),
+  });
+
+  const payers = openBitcoinPayers(world, model, chain, openPayment);
+
   const payOnChain = (order: Order, reference: string): void => {
-    const from = random.pick(payers);
+    if (kind === bitcoin) return payers.pay(order);
+    const from = random.pick(kind.payers);
     const units = (1 + random.below(12)) * (unitsPerToken / 2);
     const to = wallets[order.account] ?? "";
     const toHex = hexOf(to);
@@ -242,20 +249,7 @@ export const openShop = (
       to: hexOf(flaw === "wrong_destination" ? otherWallet : to),
       units,
     };
-    const payment: Payment = {
-      number: model.payments.length + 1,
-      order,
-      amount: String(units / unitsPerToken),
-      flaw,
-      occurredAt: world.now(),
-      hash: "",
-      end: "settled",
-      isEndTold: false,
-      isOnChain: true,
-      isDoubtful: false,
-      isMoved: false,
-      isForged: false,
-    };
+    const payment = openPayment(order, units, flaw);
     const logs = logsOf({ ...paid, from, reference });
     const transfers = transfersOf({ ...paid, reference });
     const money: Money[] = [payment];
@@ -281,7 +275,7 @@ export const openShop = (
   type Paid = { from: string; token: string; to: string; units: number; reference: string };
 
   const logsOf = (paid: Paid): ChainLog[] =>
-    kind.chainType === "SVM" ? [] : [transferLog(paid), proxyLog({ ...paid, proxy })];
+    kind.hasLogs ? [transferLog(paid), proxyLog({ ...paid, proxy })] : [];
 
   const transfersOf = ({
     reference,
@@ -307,13 +301,7 @@ export const openShop = (
       destinationAddress: to,
       amount: String(units / unitsPerToken),
       occurredAt: world.now(),
-      hash: "",
-      end: "settled",
-      isEndTold: false,
-      isOnChain: true,
-      isDoubtful: false,
-      isMoved: false,
-      isForged: false,
+      ...freshMoney,
       isShown: isOfCatalogue && isFromOther && units >= (depositUnitsMin ?? Infinity),
       isOfLinks: address === linkToken,
       isOwnerHeard: heardOwners.has(to),
@@ -332,12 +320,12 @@ export const openShop = (
 
   /** Somebody sends a token to an owner's address, and says nothing. */
   const deposit = (): void => {
-    if (kind.chainType === "SVM") return;
+    if (!kind.hasLogs) return;
     const ordered = model.orders.map((order) => order.account);
     const isStray = ordered.length === 0 || random.chance(0.2);
     const account = isStray ? random.below(accountCount) : random.pick(ordered);
     const to = wallets[account] ?? "";
-    const from = random.chance(0.1) ? hexOf(to) : random.pick(payers);
+    const from = random.chance(0.1) ? hexOf(to) : random.pick(kind.payers);
     const address = random.pick([...Array(4).fill(linkToken), wrongToken, unlistedToken]);
     const units = random.chance(0.15) ? dustUnits + model.deposits.all.length : drawUnits();
     const opened = openDeposit(account, { from, to, token: address, units });
@@ -435,6 +423,10 @@ export const openShop = (
     });
   };
 
+  /** On Bitcoin a link has an address of its own. */
+  const destinationOf = ({ account, reference }: Order): string =>
+    (kind === bitcoin ? reference : wallets[account]) ?? "";
+
   const tellNotice = (payment: Payment, status: "processing" | Payment["end"]): void => {
     const { flaw, number, order } = payment;
     ask({
@@ -449,8 +441,7 @@ export const openShop = (
           amount: payment.amount,
           chainId: flaw === "wrong_token" ? "1" : kind.chainId,
           tokenAddress: token.address,
-          destinationAddress:
-            flaw === "wrong_destination" ? otherWallet : (wallets[order.account] ?? ""),
+          destinationAddress: flaw === "wrong_destination" ? otherWallet : destinationOf(order),
           sourceTransaction: payment.hash,
           occurredAt: payment.occurredAt.toISOString(),
         });
@@ -476,7 +467,7 @@ export const openShop = (
       payOnChain(order, order.reference);
       return;
     }
-    if (!byNotice) return;
+    if (!byNotice || (kind === bitcoin && order.reference === undefined)) return;
     const number = model.payments.length + 1;
     const flaws: readonly Flaw[] = ["wrong_token", "wrong_destination"];
     const payment: Payment = {
@@ -485,13 +476,10 @@ export const openShop = (
       amount: String(1 + random.below(12) / 2),
       flaw: random.chance(0.1) ? random.pick(flaws) : undefined,
       occurredAt: new Date(world.nowMs() - 1_000 * random.below(10)),
+      ...freshMoney,
       hash: `0x${String(number).padStart(4, "0")}`,
       end: random.chance(0.85) ? "settled" : "failed",
-      isEndTold: false,
       isOnChain: false,
-      isDoubtful: false,
-      isMoved: false,
-      isForged: false,
     };
     model.payments.push(payment);
     if (random.chance(0.4)) tellNotice(payment, "processing");
@@ -518,7 +506,7 @@ export const openShop = (
 
   /** A transaction that nobody made, which a lying node may tell of. */
   const forge = (): Transaction | undefined => {
-    if (kind.chainType !== "SVM" && random.chance(0.3)) {
+    if (kind.hasLogs && random.chance(0.3)) {
       const account = random.below(accountCount);
       const paid = {
         from: forger,
@@ -542,21 +530,12 @@ export const openShop = (
       isSuccessful: true,
       logs: logsOf(said),
       transfers: transfersOf(said),
+      outputs: kind === bitcoin ? [payers.outputTo(order, units)] : [],
     });
-    model.payments.push({
-      number: model.payments.length + 1,
-      order,
-      amount: String(units / unitsPerToken),
-      flaw: undefined,
-      occurredAt: world.now(),
-      hash: forged.hash,
-      end: "failed",
-      isEndTold: false,
-      isOnChain: true,
-      isDoubtful: false,
-      isMoved: false,
-      isForged: true,
-    });
+    const payment = openPayment(order, units, undefined);
+    model.payments.push(
+      Object.assign(payment, { hash: forged.hash, end: "failed", isForged: true }),
+    );
     return forged;
   };
 
@@ -653,6 +632,8 @@ export const openShop = (
     forge,
     pay,
     deposit,
+    /** A payer of Bitcoin thinks otherwise. */
+    replace: () => payers.replace(),
     lookAtDeposits: () => lookAtDeposits(random.below(accountCount)),
     lookAtAllDeposits: () => accounts.forEach((_, account) => lookAtDeposits(account)),
     accountCount,

@@ -1,6 +1,6 @@
 import { Client } from "pg";
 import { createTestDatabase } from "@payment-links/postgres/testing";
-import { type EpisodeResult, playEpisode, schemas } from "./episode.ts";
+import { type EpisodeResult, chainOfSeed, playEpisode, schemas } from "./episode.ts";
 import { installSeams } from "./seams.ts";
 
 export type Simulation = {
@@ -18,6 +18,8 @@ type Options = {
   /** The first episode's seed; the others follow it, `stride` apart. */
   seed: number;
   stride?: number;
+  /** The chain of the catalogue that is to be played; seeds of others are left out. */
+  chainId?: string | undefined;
   /** Whether another episode is to be played after so many. */
   goesOn: (soFar: Omit<Simulation, "digests" | "found">) => boolean;
   /** Hears every line of every episode. */
@@ -60,6 +62,7 @@ const keepPlaces = async (admin: Client): Promise<void> => {
 
 /** Plays episode after episode over one database of its own, until one finds something. */
 export const simulate = async ({
+  chainId,
   goesOn,
   heard,
   isOver = () => false,
@@ -82,10 +85,14 @@ export const simulate = async ({
   const digests: string[] = [];
   let steps = 0;
   let found: EpisodeResult | undefined;
+  const isWanted = (one: number) => chainId === undefined || chainOfSeed(one) === chainId;
+  let next = seed;
   try {
     do {
+      while (!isWanted(next)) next += stride;
       const scene = { admin, database, isOver, lookout, ...(heard === undefined ? {} : { heard }) };
-      const result = await playEpisode(seed + digests.length * stride, scene);
+      const result = await playEpisode(next, scene);
+      next += stride;
       if (isOver()) break;
       digests.push(result.digest);
       steps += result.steps;

@@ -1,5 +1,5 @@
 import { openCatalogue, solanaTokenAccount } from "@payment-links/contracts";
-import { type Block, type SolanaTransfer, type Transaction, finalDepth } from "./chain.ts";
+import { type Block, type SolanaTransfer, type Transaction, finalDepth } from "./block.ts";
 import { programOfToken } from "./chain-kinds.ts";
 import { type Call, NodeError, type View, findTransaction } from "./node-view.ts";
 
