@@ -64,7 +64,12 @@ export type WaitingTransaction = {
  * Whose transaction it is, and its number: at most one transaction of a sender and nonce is ever
  * mined. A family without such numbers finds others that behave so.
  */
-export type Sender = { address: string; nonce: number };
+export type Sender = {
+  address: string;
+  nonce: number;
+  /** The node has it of a block that lost, and nowhere else: it neither stands in a block nor waits for one. */
+  isLost?: true;
+};
 
 /**
  * Reads one chain: all that a family has to say of it. Every call ends within a bound, over as many

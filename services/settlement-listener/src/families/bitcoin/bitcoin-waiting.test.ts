@@ -96,6 +96,23 @@ describe("a payment that waits for a block", () => {
     expect(story(link, txid)).toEqual(["waits", "taken back", "waits", "settled"]);
   });
 
+  test("is taken back where a fork spends its coins elsewhere, though the node still has it of the block that lost", async () => {
+    const link = await rig.hearNew();
+    await rig.caughtUp();
+    const txid = await chain.pay(payeeOf(link, large));
+    await chain.mine();
+    await waitStory(link, txid, "in a block");
+    await front.keepMined(txid);
+    await chain.reorg(1, { dropped: [txid] });
+    await waitStory(link, txid, "taken back");
+    const seen = await rig.hearNew();
+    await chain.pay(payeeOf(seen));
+    await waitUntil("the mempool is read again", () => rig.told(seen.id).length > 0);
+    expect(story(link, txid).at(-1)).toBe("taken back");
+    await chain.mine(finalDepthBlocks);
+    await waitStory(link, txid, "failed");
+  });
+
   test("is told once, also by a process that begins anew", async () => {
     const link = await rig.hearNew();
     await rig.caughtUp();

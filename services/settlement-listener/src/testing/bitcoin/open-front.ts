@@ -8,6 +8,8 @@ export type Lie = (method: string, params: readonly unknown[], told: unknown) =>
 export const openFront = async (chain: Pick<BitcoinChain, "ask">) => {
   let lie: Lie = (_method, _params, told) => told;
   let forgotten: ReadonlySet<unknown> = new Set();
+  /** What is told where the node refuses, by the method and its first parameter. */
+  const kept = new Map<string, unknown>();
   const counts = new Map<string, number>();
   const front = await serveJsonRpc({
     answer: async (method, params) => {
@@ -15,7 +17,13 @@ export const openFront = async (chain: Pick<BitcoinChain, "ask">) => {
       if (method === "getrawtransaction" && forgotten.has(params[0])) {
         throw new RpcError(-5, "No such mempool or blockchain transaction");
       }
-      return lie(method, params, await askNode(chain, method, params));
+      try {
+        return lie(method, params, await askNode(chain, method, params));
+      } catch (error) {
+        const told = kept.get(`${method} ${String(params[0])}`);
+        if (told === undefined) throw error;
+        return told;
+      }
     },
   });
   return {
@@ -27,6 +35,13 @@ export const openFront = async (chain: Pick<BitcoinChain, "ask">) => {
     /** Knows nothing of these transactions. */
     forget: (txids: readonly string[]): void => {
       forgotten = new Set(txids);
+    },
+    /** Goes on telling of a mined transaction once its block has lost, as Bitcoin Core's index does. */
+    keepMined: async (txid: string): Promise<void> => {
+      const told = (await chain.ask("getrawtransaction", txid, 1)) as { blockhash: string };
+      const header = (await chain.ask("getblockheader", told.blockhash, true)) as object;
+      kept.set(`getrawtransaction ${txid}`, { ...told, confirmations: 0 });
+      kept.set(`getblockheader ${told.blockhash}`, { ...header, confirmations: -1 });
     },
     beHonest: (): void => {
       forgotten = new Set();

@@ -41,6 +41,10 @@ export const foreseeTransfers = async (
   foresight.afterSeq = (isMoreLost ? lost.at(-1)?.seq : undefined) ?? "0";
   const hashes = new Set(lost.map(({ transactionHash }) => transactionHash));
   const known = await reader.readSenders([...hashes]);
+  const isWaiting = (hash: string): boolean => {
+    const sender = known.get(hash);
+    return sender !== undefined && sender.isLost !== true;
+  };
   if (some.length + lost.length > 0) {
     const { scannedTo } = await readProgress(pool, chain.id);
     const now = clock.now();
@@ -52,7 +56,7 @@ export const foreseeTransfers = async (
       const still = (await listLost(tx, chain.id, page)).filter((one) =>
         hashes.has(one.transactionHash),
       );
-      await recordWaits(tx, still, (hash) => known.has(hash), now);
+      await recordWaits(tx, still, isWaiting, now);
       return waiting;
     });
     for (const { transactionHash } of some) foresight.recorded.add(transactionHash);

@@ -49,9 +49,12 @@ export const createTransactionReads = (
     readSenders: async (txids) => {
       const found = await readAll("senders", txids);
       return new Map(
-        [...found].flatMap(([txid, { body, place }]): [string, Sender][] => {
+        [...found].flatMap(([txid, { blockHash, body, place }]): [string, Sender][] => {
           const address = senderOf(body);
-          if (!body.isCoinbase) return [[txid, { address, nonce: 0 }]];
+          // Bitcoin Core's index keeps what stood in blocks that lost.
+          const lost =
+            blockHash !== undefined && place === undefined ? { isLost: true as const } : {};
+          if (!body.isCoinbase) return [[txid, { address, nonce: 0, ...lost }]];
           // It is valid in a block of its own height only.
           return place === undefined ? [] : [[txid, { address, nonce: place.number }]];
         }),
