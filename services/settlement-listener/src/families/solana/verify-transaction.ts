@@ -67,8 +67,9 @@ export type IsOwner = (address: string) => boolean;
  * names it: the first of its keys that is none of the transfer's own and has not signed. What counts is by
  * how much the balances of the owner have grown: where that is less than its transfers say, as tokens may
  * take a fee, they share it. So the sum of a mint and an owner is used once, whatever a transaction names.
- * A transfer without any such key (or what is made by a mint), into the usual token account of an owner, is a deposit; one with a key
- * is none, whatever that key is, as it may be the reference of a link that is heard of later.
+ * A transfer without any such key, or what a mint makes, is a deposit where it comes into the usual token
+ * account of an owner; one with a key is none, whatever that key is, as it may be the reference of a link
+ * that is heard of later.
  */
 export const verifyTransaction = (
   transaction: SolanaTransaction,
