@@ -24,7 +24,7 @@ export type Manner =
   | { kind: "invents"; forged: ReadonlyMap<number, Transaction> };
 
 /** What a provider's node does as its program and its settings have it. */
-export type Program = {
+type Program = {
   /** Bitcoin's: whether it is Bitcoin Core, which also tells of blocks that lost. */
   isCore: boolean;
   /** Bitcoin's: whether of two transactions that spend the same the later one takes the first one's place. */

@@ -1,20 +1,19 @@
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { Decimal } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { type WatchRig, openWatchRig } from "../../testing/open-watch-rig.ts";
 import {
-  type SolanaWatchRig,
   type WatchedSolana,
   finalizedLag,
-  openSolanaWatchRig,
   openWatchedSolana,
   orderOf,
-} from "../../testing/open-solana-watch-rig.ts";
+} from "../../testing/open-watched-solana.ts";
 import { type SolanaOrder, freshAddress } from "../../testing/solana/open-solana-chain.ts";
 
 const unit = 1_000_000n;
 
 let chain: WatchedSolana;
-let rig: SolanaWatchRig;
+let rig: WatchRig;
 beforeEach(async () => {
   chain = await openWatchedSolana();
 });
@@ -23,10 +22,10 @@ afterEach(async () => {
   await chain.close();
 });
 const open = async (
-  override: Parameters<typeof openSolanaWatchRig>[1] = {},
+  override: Parameters<typeof openWatchRig>[1] = {},
   urls?: readonly string[],
 ): Promise<void> => {
-  rig = await openSolanaWatchRig(chain, { findsDeposits: true, ...override }, urls);
+  rig = await openWatchRig(chain, { findsDeposits: true, ...override }, urls);
   await rig.service.start();
 };
 
@@ -189,7 +188,7 @@ test("a minimum of what is no token of the chain is a fault of the configuration
   await open();
   const stranger = freshAddress();
   await expect(
-    openSolanaWatchRig(chain, { depositMinimums: { [stranger]: new Decimal("1") } }),
+    openWatchRig(chain, { depositMinimums: { [stranger]: new Decimal("1") } }),
   ).rejects.toThrow(`no token of chain ${chain.chainId}`);
 });
 
