@@ -41,7 +41,8 @@ const restMs = 60_000;
 const dayMs = 24 * 60 * 60 * 1000;
 /** So many blocks after its own, nothing is left on Solana of what was taken away. */
 const livesForBlocks = 152;
-const turnsBackMax = 12;
+/** So many of them are looked through further back, each time that a block is final. */
+const lookedThroughBlocks = 20;
 const mannerMsMax = 40_000;
 /** So many that a watcher reads them in wide ranges, without their headers. */
 const burstBlocks = 120;
@@ -803,7 +804,7 @@ export const playEpisode = async (
       await mineOn(1);
     }
     // Who spent an output long ago is looked for a few blocks further back at each final block.
-    const turnsMax = isBitcoin ? turnsBackMax : 0;
+    const turnsMax = isBitcoin ? 2 + chain.tip().number / lookedThroughBlocks : 0;
     for (let turn = 0; turn < turnsMax && model.lacksFailures(); turn += 1) {
       await mineOn(1);
     }
