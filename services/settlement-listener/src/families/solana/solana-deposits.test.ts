@@ -1,32 +1,21 @@
-import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { Decimal } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { type WatchRig, openWatchRig } from "../../testing/open-watch-rig.ts";
-import {
-  type WatchedSolana,
-  finalizedLag,
-  openWatchedSolana,
-  orderOf,
-} from "../../testing/open-watched-solana.ts";
+import { closeAfterEach, useRig } from "@payment-links/runtime/testing/use-rig";
+import { type WatchRig, openWatchRig, startWatchRig } from "../../testing/open-watch-rig.ts";
+import { finalizedLag, openWatchedSolana, orderOf } from "../../testing/open-watched-solana.ts";
 import { type SolanaOrder, freshAddress } from "../../testing/solana/open-solana-chain.ts";
 
 const unit = 1_000_000n;
 
-let chain: WatchedSolana;
+const chain = useRig(openWatchedSolana);
+const keep = closeAfterEach();
 let rig: WatchRig;
-beforeEach(async () => {
-  chain = await openWatchedSolana();
-});
-afterEach(async () => {
-  await rig.close();
-  await chain.close();
-});
 const open = async (
   override: Parameters<typeof openWatchRig>[1] = {},
-  urls?: readonly string[],
+  urls: readonly string[] = [chain.url],
 ): Promise<void> => {
-  rig = await openWatchRig(chain, { findsDeposits: true, ...override }, urls);
-  await rig.service.start();
+  rig = keep(await startWatchRig(chain, { findsDeposits: true, ...override }, urls));
 };
 
 /** Who is paid by a link that the listener has heard of. */
@@ -116,7 +105,7 @@ test("none is a payment's transfer, a stranger's, one of the owner to himself, o
   await chain.payCoin(give(owner));
   chain.mine();
   await passBy();
-  await waitUntil("the payment is settled", () => rig.told(link.id).at(-1)?.status === "settled");
+  await rig.waitStatus(link.id, "settled");
   expect([owner, self, stranger].flatMap(stepsOf)).toEqual([]);
 });
 
@@ -130,7 +119,7 @@ test("one with a key of its own is none, and is credited once where its link is 
   await passBy();
   expect(stepsOf(owner)).toEqual([]);
   await rig.hear(link);
-  await waitUntil("the payment is settled", () => rig.told(link.id).at(-1)?.status === "settled");
+  await rig.waitStatus(link.id, "settled");
   chain.mine(finalizedLag + 1);
   await passBy();
   expect(stepsOf(owner)).toEqual([]);
@@ -152,7 +141,7 @@ test("beside a payment in the same transaction each sum counts once, and each de
   await passBy();
   await settled(owner, 2);
   await settled(other);
-  await waitUntil("the payment is settled", () => rig.told(link.id).at(-1)?.status === "settled");
+  await rig.waitStatus(link.id, "settled");
   expect(settledOf(owner).map(({ deposit }) => deposit.amount)).toEqual(["1", "1"]);
   expect(new Set(settledOf(owner).map(({ deposit }) => deposit.id)).size).toBe(2);
   expect(settledOf(other).map(({ deposit }) => deposit.amount)).toEqual(["3"]);
@@ -199,7 +188,7 @@ test("none is looked for where that is not turned on", async () => {
   await chain.pay(give(link.destinationAddress));
   await chain.pay(orderOf(link));
   chain.mine(finalizedLag + 1);
-  await waitUntil("the payment is settled", () => rig.told(link.id).at(-1)?.status === "settled");
+  await rig.waitStatus(link.id, "settled");
   expect(stepsOf(link.destinationAddress)).toEqual([]);
 });
 

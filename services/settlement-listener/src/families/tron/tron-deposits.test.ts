@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { afterEach, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { Decimal, tronFromHex } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { type WatchRig, openWatchRig } from "../../testing/open-watch-rig.ts";
+import { closeAfterEach, useRig } from "@payment-links/runtime/testing/use-rig";
+import { type WatchRig, openWatchRig, startWatchRig } from "../../testing/open-watch-rig.ts";
 import { openTronChain } from "../../testing/tron/open-tron-chain.ts";
 
 const finalizedLag = 4;
@@ -11,16 +11,12 @@ const unit = 1_000_000n;
 const daySeconds = 24 * 60 * 60;
 
 const chain = useRig(() => openTronChain({ finalizedLag }));
+const keep = closeAfterEach();
 let rig: WatchRig;
-afterEach(() => rig.close());
 const open = async (override: Parameters<typeof openWatchRig>[1] = {}): Promise<void> => {
   await chain.mine(finalizedLag + 1);
-  rig = await openWatchRig(chain, {
-    finality: "finalized",
-    findsDeposits: true,
-    ...override,
-  });
-  await rig.service.start();
+  const settings = { finality: "finalized", findsDeposits: true, ...override } as const;
+  rig = keep(await startWatchRig(chain, settings));
 };
 
 /** The 20 bytes of an account, as transactions name it, and its address as links and deposits have it. */
@@ -30,7 +26,7 @@ const newAccount = (): Account => accountOf(`0x${randomBytes(20).toString("hex")
 
 /** Who is paid by a link that the listener has heard of. */
 const openOwner = async (account = newAccount()): Promise<Account> => {
-  await rig.hear(rig.sampleLink({ destinationAddress: account.address }));
+  await rig.hearNew({ destinationAddress: account.address });
   await rig.caughtUp();
   return account;
 };
@@ -118,13 +114,12 @@ test("a minimum of what is no token of the chain is a fault of the configuration
 test("none is looked for where that is not turned on", async () => {
   await open({ findsDeposits: false });
   const owner = newAccount();
-  const link = rig.sampleLink({ destinationAddress: owner.address });
-  await rig.hear(link);
+  const link = await rig.hearNew({ destinationAddress: owner.address });
   await rig.caughtUp();
   await chain.give({ to: owner.hex, amount: unit });
   await chain.pay({ reference: link.paymentReference, to: owner.hex, amount: 1n });
   await chain.mine(finalizedLag + 1);
-  await waitUntil("the payment is settled", () => rig.told(link.id).at(-1)?.status === "settled");
+  await rig.waitStatus(link.id, "settled");
   expect(stepsOf(owner)).toEqual([]);
 });
 
