@@ -1,4 +1,4 @@
-import type { Hex } from "viem";
+import { isAddress } from "viem";
 import type { Dialect } from "../../rpc/dialect.ts";
 import { openChainReaders } from "../../rpc/open-chain-readers.ts";
 import type { Family } from "../family.ts";
@@ -15,7 +15,9 @@ import { watchDeposits } from "./watched-deposits.ts";
 export const evmFamily: Family = (catalogue, chain, override) => {
   const evmChain = evmChainOf(catalogue, chain);
   const settings = evmSettings(chain.id, override);
-  const deposits = watchDeposits(evmChain, settings, (address) => address as Hex);
+  const deposits = watchDeposits(evmChain, settings, (address) =>
+    isAddress(address, { strict: false }) ? address : undefined,
+  );
   return (ground) => {
     const watchedDeposits = deposits.open(ground.owners);
     const proxies = proxyEventsOf(evmChain);

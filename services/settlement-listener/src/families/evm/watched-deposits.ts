@@ -14,8 +14,8 @@ import type { WatchedDeposits } from "./reads/read-logs.ts";
 export const watchDeposits = (
   chain: Pick<EvmChain, "id" | "tokens">,
   settings: ChainSettings,
-  /** An owner's address in the family's form, as 20 bytes. */
-  addressOf: (address: string) => Hex,
+  /** An owner's address in the family's form, as 20 bytes; undefined for what is none. */
+  addressOf: (address: string) => Hex | undefined,
 ): {
   depositMinimums: Readonly<Record<string, Decimal>>;
   open: (owners: Owners) => WatchedDeposits & { payees: Payees };

@@ -1,5 +1,5 @@
 import type { Hex } from "viem";
-import { tronToHex } from "@payment-links/contracts";
+import { readTronAddress, tronToHex } from "@payment-links/contracts";
 import { openChainReaders } from "../../rpc/open-chain-readers.ts";
 import { proxyEventsOf } from "../evm/evm-chain.ts";
 import { createEvmReader } from "../evm/evm-reader.ts";
@@ -15,7 +15,7 @@ import { tronSettings } from "./tron-settings.ts";
 export const tronFamily: Family = (catalogue, chain, override) => {
   const tronChain = tronChainOf(catalogue, chain);
   const settings = tronSettings(chain.id, override);
-  const deposits = watchDeposits(tronChain, settings, (address) => tronToHex(address) as Hex);
+  const deposits = watchDeposits(tronChain, settings, hexOf);
   return (ground) => {
     const watched = {
       proxies: proxyEventsOf(tronChain),
@@ -34,3 +34,6 @@ export const tronFamily: Family = (catalogue, chain, override) => {
     };
   };
 };
+
+const hexOf = (address: string): Hex | undefined =>
+  "fault" in readTronAddress(address) ? undefined : (tronToHex(address) as Hex);

@@ -59,3 +59,14 @@ test("an owner who is heard of later is asked for from then on", async () => {
   expect(isPayee(late)).toBe(true);
   expect(await listHeld([bloomOf([late])])).toEqual([late]);
 });
+
+// An address of a family that the catalogue gave the chain before would stop the whole chain else.
+test("an owner whose address is none of the chain's stands in nobody's way", async () => {
+  const list = ["stranger", ...addresses.slice(0, 3)];
+  const owners = async () => list;
+  const addressOf = (address: string) => (address === "stranger" ? undefined : (address as Hex));
+  const payees = openPayees({ read: owners }, addressOf);
+  expect((await payees.read()).all).toEqual(addresses.slice(0, 3).map(topicOf));
+  list.push(addresses[3] ?? "0x");
+  expect((await payees.read()).all).toEqual(addresses.slice(0, 4).map(topicOf));
+});

@@ -25,19 +25,25 @@ const testedAtOnceMax = 500;
 /** Looking for owners in blooms costs more than naming them where so many are taken for held. */
 const falseShareMax = 0.5;
 
-/** Keeps owners in the form of EVM; each is brought into it once. */
+/**
+ * Keeps owners in the form of EVM; each is brought into it once. `addressOf` answers undefined for what is no
+ * address of the chain, as of a link from before the catalogue was changed: nobody is paid there.
+ */
 export const openPayees = (
   owners: Pick<Owners, "read">,
-  addressOf: (address: string) => Hex,
+  addressOf: (address: string) => Hex | undefined,
 ): Payees => {
   const all: Hex[] = [];
   const tests: BloomTest[] = [];
   const topics = new Set<Hex>();
   const addresses = new Set<string>();
+  let readCount = 0;
   const keep = (list: readonly string[]): void => {
-    for (let at = all.length; at < list.length; at += 1) {
-      const address = list[at] ?? "";
-      const topic = topicOf(addressOf(address));
+    for (; readCount < list.length; readCount += 1) {
+      const address = list[readCount] ?? "";
+      const hex = addressOf(address);
+      if (hex === undefined) continue;
+      const topic = topicOf(hex);
       addresses.add(address);
       topics.add(topic);
       all.push(topic);
