@@ -16,7 +16,7 @@ import { needingBtcd } from "@payment-links/settlement-listener/testing/needing-
 const bitcoin = await needingBtcd();
 
 const readyMsMax = 60_000;
-const settledMsMax = 30_000;
+const settledMsMax = 90_000;
 /** An attempt that was under way at a crash is made again once its lease of 30 s is over. */
 const toldMsMax = 90_000;
 const overCrashMsMax = 400_000;
