@@ -51,6 +51,7 @@ export const createCoinPool = (
   /** All that may be mined, or was, in the order in which it was sent. */
   let known: Transaction[] = [];
   const mined = new Set<Transaction>();
+  let sentCount = 0;
 
   const select = (
     tip: Block,
@@ -99,7 +100,10 @@ export const createCoinPool = (
   const spend = (inputs: readonly string[], { money = [], outputs = [] }: Sent): Transaction => {
     const sum = (amounts: readonly number[]) => amounts.reduce((total, one) => total + one, 0);
     const given = sum(inputs.map((input) => values.get(input) ?? 0));
-    const rest = given - sum(outputs.map(({ units }) => units)) - feeUnits * (1 + random.below(9));
+    sentCount += 1;
+    // Of two that were alike in all, their ids would be the same.
+    const fee = feeUnits * (1 + random.below(9)) + sentCount;
+    const rest = given - sum(outputs.map(({ units }) => units)) - fee;
     const change: Output = { units: Math.max(0, rest), script: changeScript };
     const isFirst = random.chance(0.5);
     const all = isFirst ? [change, ...outputs] : [...outputs, change];
