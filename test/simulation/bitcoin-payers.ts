@@ -1,4 +1,4 @@
-import { bitcoinScript } from "@payment-links/contracts";
+import { Decimal, bitcoinScript } from "@payment-links/contracts";
 import type { Output } from "./block.ts";
 import { bitcoin } from "./chain-kinds.ts";
 import type { Chain } from "./chain.ts";
@@ -66,7 +66,7 @@ export const openBitcoinPayers = (
     const before = payments.filter((one) => first.money.includes(one));
     const wanted = random.pick([before, before.slice(1), []]).map(({ amount, order }) => ({
       order,
-      units: Math.round(Number(amount) * unitsPerToken),
+      units: new Decimal(amount).times(unitsPerToken).toNumber(),
     }));
     const made = make(wanted);
     const { hash } = coins.replace(tip(), first, made);

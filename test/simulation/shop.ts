@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import {
   type Account,
+  Decimal,
   type IntrospectionAnswer,
   hashSecret,
   mintApiKey,
@@ -206,7 +207,7 @@ export const openShop = (
   const openPayment = (order: Order, units: number, flaw?: Flaw): Payment => ({
     number: model.payments.length + 1,
     order,
-    amount: String(units / unitsPerToken),
+    amount: new Decimal(units).div(unitsPerToken).toFixed(),
     flaw,
     occurredAt: world.now(),
     ...freshMoney,
@@ -299,7 +300,7 @@ export const openShop = (
       number: 1_000 + model.deposits.all.length + 1,
       account,
       destinationAddress: to,
-      amount: String(units / unitsPerToken),
+      amount: new Decimal(units).div(unitsPerToken).toFixed(),
       occurredAt: world.now(),
       ...freshMoney,
       isShown: isOfCatalogue && isFromOther && units >= (depositUnitsMin ?? Infinity),

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { type PaymentLinkState, tronFromHex } from "@payment-links/contracts";
+import { Decimal, type PaymentLinkState, tronFromHex } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
 import type { PaymentOrder, TokenName } from "../../testing/open-chain.ts";
 import { type WatchRig, openWatchRig } from "../../testing/open-watch-rig.ts";
@@ -55,7 +55,7 @@ const settled = ({ id }: PaymentLinkState) =>
   rig
     .told(id)
     .filter(({ status }) => status === "settled")
-    .toSorted((one, other) => Number(one.amount) - Number(other.amount));
+    .toSorted((one, other) => new Decimal(one.amount).cmp(other.amount));
 
 test("an exact payment is processing once it is mined and settled once its block is solid, in Tron's addresses", async () => {
   const { link, order } = await openLink();
