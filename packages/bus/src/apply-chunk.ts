@@ -6,7 +6,7 @@ import type { EventReading, Reading } from "./cloud-event.ts";
 import { parkRecord, parkedBehind } from "./dead-letters.ts";
 import { classifyFailure } from "./failure.ts";
 import { type Mark, keepMark } from "./marks.ts";
-import { findParkedKeys, storableKey } from "./parked-keys.ts";
+import { findParkedKeys, keysOf, storableKey } from "./parked-keys.ts";
 import { type GroupPositions, type Moved, PositionBehind } from "./positions.ts";
 import type { AfterCommit } from "./reaction.ts";
 import { retryAt } from "./retry-at.ts";
@@ -144,12 +144,12 @@ const nothingDone: ChunkOutcome = {
 
 const applyTogether = (applier: Applier, readings: readonly Reading[]): Promise<ChunkOutcome> => {
   const { group, clock } = applier;
-  return settle(applier, readings, async (tx, fresh) => {
+  return settle(applier, readings, async (tx, fresh, { parkedKeys: known }) => {
     const relevant = fresh.filter((reading) => reading.kind !== "ignored");
     const ignoredCount = fresh.length - relevant.length;
     const topic = relevant[0]?.record.topic;
     if (topic === undefined) return { ...nothingDone, ignoredCount };
-    const parkedKeys = await findParkedKeys(tx, { group, topic, readings: relevant });
+    const parkedKeys = known ?? (await findParkedKeys(tx, { group, topic, readings: relevant }));
     const applied: EventReading[] = [];
     let parkedCount = 0;
     let repeatedCount = 0;
@@ -197,7 +197,7 @@ const parkAlone = (applier: Applier, lone: Reading, reason: string): Promise<Chu
 const settle = async (
   { pool, positions }: Applier,
   readings: readonly Reading[],
-  work: (tx: Transaction, fresh: readonly Reading[]) => Promise<ChunkOutcome>,
+  work: (tx: Transaction, fresh: readonly Reading[], moved: Moved) => Promise<ChunkOutcome>,
 ): Promise<ChunkOutcome> => {
   const records = readings.map(({ record }) => record);
   const [first] = records;
@@ -206,8 +206,8 @@ const settle = async (
     return { ...nothingDone, ignoredCount: readings.length };
   }
   const { outcome, moved } = await transact(pool, async (tx) => {
-    const moved: Moved = await positions.move(tx, records);
-    const outcome = await work(tx, readings.slice(moved.appliedCount));
+    const moved = await positions.move(tx, records, keysOf(readings));
+    const outcome = await work(tx, readings.slice(moved.appliedCount), moved);
     return { outcome, moved };
   });
   if (moved.position !== undefined) positions.committed(first, moved.position);

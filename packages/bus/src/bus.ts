@@ -96,7 +96,7 @@ export type Bus = {
   }): Promise<Subscription>;
   /** How long a send may still be under way after its sender has died or given up. */
   readonly sendTimeoutMs: number;
-  /** How often a relay looks for events that other processes committed. It is told of its own. */
+  /** How often a relay looks for events that it was not told of. */
   readonly pollMs: number;
   /** Stops every subscription and lets the broker go. */
   close(): Promise<void>;

@@ -409,6 +409,28 @@ describe("a consumer's position", () => {
     expect(await positionOf()).toEqual(["cluster:11"]);
   });
 
+  test("moves, and says which keys have parked records, by one statement of the transaction", async () => {
+    const { a, bad } = keys();
+    await start(async (tx, data, envelope) => {
+      if (envelope.key === bad) throw refuse("NOT_FOUND");
+      await write(tx, data, envelope);
+    });
+    await bus.handOver([at(1, event(bad, 1))]);
+    const statements = listStatements();
+    await bus.handOver([at(2, event(bad, 2)), at(3, event(a, 1))]);
+    // What is written and counted besides is none of the position's business.
+    expect(statements.stop().filter((text) => !/INSERT|count\(/.test(text))).toEqual([
+      "START TRANSACTION",
+      expect.stringMatching(/^WITH moved AS/),
+      "COMMIT",
+    ]);
+    expect((await parked()).map(({ reason }) => reason)).toEqual([
+      expect.any(String),
+      "parked behind an earlier record of the same key",
+    ]);
+    expect(await effectsOf(a)).toEqual([`${a}:1`]);
+  });
+
   test("stays where it was if what lies before it could not be applied yet", async () => {
     const { a } = keys();
     const clock = createHeldClock(new Date());
@@ -686,4 +708,21 @@ const createGate = () => {
     return opened;
   };
   return { reached, open, pass };
+};
+
+/** Lists what all connections of this process send to Postgres, until it is stopped. */
+const listStatements = (): { stop: () => string[] } => {
+  const query: unknown = Reflect.get(Client.prototype, "query");
+  const texts: string[] = [];
+  Client.prototype.query = function listing(this: Client, ...given: unknown[]): unknown {
+    const [first] = given;
+    texts.push((typeof first === "string" ? first : (first as { text: string }).text).trim());
+    return Reflect.apply(query as () => unknown, this, given);
+  } as Client["query"];
+  return {
+    stop: () => {
+      Client.prototype.query = query as Client["query"];
+      return texts;
+    },
+  };
 };

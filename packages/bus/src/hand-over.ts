@@ -12,7 +12,7 @@ export const handOver = async (options: {
   handle: BatchHandler;
   signal: AbortSignal;
   log: Log | undefined;
-  handled?: (last: ReceivedRecord) => Promise<void>;
+  handled?: (last: ReceivedRecord) => void;
 }): Promise<HandledRecords> => {
   const { records, handle, signal, log } = options;
   let doneCount = 0;
@@ -28,7 +28,7 @@ export const handOver = async (options: {
     failures = 0;
     doneCount += handledCount;
     const last = records[doneCount - 1];
-    if (handledCount > 0 && last !== undefined) await options.handled?.(last);
+    if (handledCount > 0 && last !== undefined) options.handled?.(last);
   }
   return { handledCount: doneCount };
 };

@@ -19,7 +19,8 @@ export type KafkaBus = Bus & {
   stalledGroups(): readonly string[];
 };
 
-const pollMs = 50;
+/** Only for what a process commits that ends before it can tell the leading relay. */
+const pollMs = 500;
 
 /**
  * The bus over Kafka. It connects when it is first used, waits for brokers that are away, and never

@@ -6,6 +6,7 @@ import { type ConsumerPulse, createConsumerPulse } from "./consumer-pulse.ts";
 import { endsWithin } from "./ends-within.ts";
 import { handOver } from "./hand-over.ts";
 import { type KafkaConnection, openKafka } from "./kafka-client.ts";
+import { type KafkaCommits, createKafkaCommits } from "./kafka-commits.ts";
 import { type KafkaPlaces, followPositions } from "./kafka-places.ts";
 import { counter, gauge } from "./metrics.ts";
 import { retryAt } from "./retry-at.ts";
@@ -53,6 +54,7 @@ type Parts = {
   pulse: ConsumerPulse;
   fetched: Gauge;
   resets: Counter;
+  commitFailures: Counter;
 };
 
 /**
@@ -77,6 +79,11 @@ export const createKafkaConsumer = (options: KafkaConsumerOptions): KafkaSubscri
       name: "payment_links_bus_positions_reset_total",
       help: "Partitions whose log did not have what comes next: read again from their beginning.",
       labelNames: ["group", "reason"],
+    }),
+    commitFailures: counter(options.metrics, {
+      name: "payment_links_bus_offset_commit_failures_total",
+      help: "Commits of a group's offsets that failed and are tried again.",
+      labelNames: ["group"],
     }),
   };
   // A consumer that never comes so far has stopped as well.
@@ -151,6 +158,10 @@ const askWhileSilent = ({ options, pulse, silenceMsMax }: Parts): NodeJS.Timeout
 
 type Crash = { error?: Error; isSilence?: boolean };
 
+const crashOf = (error: unknown): Crash => ({
+  error: error instanceof Error ? error : new Error("kafkajs threw no error"),
+});
+
 /** Runs one kafkajs consumer until it crashes, falls silent or must stop. */
 const runOnce = async (parts: Parts): Promise<Crash> => {
   const { options, stopping } = parts;
@@ -168,16 +179,20 @@ const runOnce = async (parts: Parts): Promise<Crash> => {
   const giveUp = () => crash({});
   stopping.signal.addEventListener("abort", giveUp, { once: true });
   const watch = watchForSilence(parts, consumer, crash);
+  const commits = followCommits(parts, consumer, crash);
   try {
     await consumer.connect();
-    if (!stopping.signal.aborted) await join(parts, consumer, givenUp.signal);
+    if (!stopping.signal.aborted) await join(parts, { consumer, commits }, givenUp.signal);
     return await crashed;
   } catch (error) {
-    return { error: error instanceof Error ? error : new Error("kafkajs threw no error") };
+    return crashOf(error);
   } finally {
     clearInterval(watch);
     givenUp.abort();
     stopping.signal.removeEventListener("abort", giveUp);
+    commits.end();
+    // Sent before the member can leave. Batches under way commit by themselves, and are waited for.
+    if (stopping.signal.aborted) void commits.flush();
     await endsWithin(consumer.disconnect(), stopTimeoutMs);
   }
 };
@@ -185,7 +200,11 @@ const runOnce = async (parts: Parts): Promise<Crash> => {
 /**
  * Ends once the group is joined: kafkajs loses track of a consumer that is stopped while it joins.
  */
-const join = async (parts: Parts, consumer: Consumer, signal: AbortSignal): Promise<void> => {
+const join = async (
+  parts: Parts,
+  { consumer, commits }: { consumer: Consumer; commits: KafkaCommits },
+  signal: AbortSignal,
+): Promise<void> => {
   const { options, resets } = parts;
   const { group, positions, topics } = options;
   const places =
@@ -196,8 +215,28 @@ const join = async (parts: Parts, consumer: Consumer, signal: AbortSignal): Prom
     autoCommit: false,
     eachBatchAutoResolve: false,
     partitionsConsumedConcurrently: partitionsAtOnceMax,
-    eachBatch: (payload) => handleBatch(parts, places, payload),
+    eachBatch: (payload) => handleBatch(parts, { places, commits }, payload),
   });
+};
+
+/**
+ * Offsets are committed beside the fetching, and before the member joins anew: kafkajs first says
+ * that it will, and the request to join goes over the same connection as the commit.
+ */
+const followCommits = (
+  { options, commitFailures }: Parts,
+  consumer: Consumer,
+  crash: (crash: Crash) => void,
+): KafkaCommits => {
+  const commits = createKafkaCommits({
+    group: options.group,
+    log: options.log,
+    failures: commitFailures,
+    giveUp: (error) => crash(crashOf(error)),
+  });
+  consumer.on(consumer.events.REBALANCING, () => void commits.flush());
+  consumer.on(consumer.events.GROUP_JOIN, () => commits.joined());
+  return commits;
 };
 
 /**
@@ -239,13 +278,13 @@ const isRefused = (error: Error): boolean => {
 };
 
 /**
- * Hands one partition's records over and commits after each part that is done. Meanwhile it keeps
- * the member alive, however long the handler waits. Only Kafka's own errors are thrown from here;
+ * Hands one partition's records over and tells of each part that is done. Meanwhile it keeps the
+ * member alive, however long the handler waits. Only Kafka's own errors are thrown from here;
  * kafkajs then joins again.
  */
 const handleBatch = async (
   parts: Parts,
-  places: KafkaPlaces | undefined,
+  { places, commits }: { places: KafkaPlaces | undefined; commits: KafkaCommits },
   payload: EachBatchPayload,
 ): Promise<void> => {
   const { batch } = payload;
@@ -257,6 +296,7 @@ const handleBatch = async (
     ...toReceived(message, topic, partition),
     ...(entered === undefined ? {} : { log: entered.log }),
   }));
+  const reached = commits.enter(payload);
   const ending = new AbortController();
   let lostBy: unknown;
   const beat = setInterval(() => {
@@ -268,17 +308,16 @@ const handleBatch = async (
   parts.batches.add(ending);
   if (parts.stopping.signal.aborted || !payload.isRunning()) ending.abort();
   try {
-    const handled = async ({ offset }: ReceivedRecord) => {
+    const handled = ({ offset }: ReceivedRecord) => {
       payload.resolveOffset(offset);
       const nextOffset = BigInt(offset) + 1n;
       entered?.reached(nextOffset);
-      const next = String(nextOffset);
-      await payload.commitOffsetsIfNecessary({
-        topics: [{ topic, partitions: [{ partition, offset: next }] }],
-      });
+      reached(nextOffset);
     };
     const { goBack } = await handOver({ records, handle, signal: ending.signal, log, handled });
     if (goBack !== undefined) places?.goBack(batch, goBack);
+    // The member is about to lose its partitions: once this batch ends, it may be too late.
+    if (ending.signal.aborted) await commits.flush();
   } finally {
     clearInterval(beat);
     parts.batches.delete(ending);

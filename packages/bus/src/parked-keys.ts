@@ -1,10 +1,37 @@
 import { createHash } from "node:crypto";
 import * as z from "zod";
-import { sql } from "slonik";
+import { type FragmentSqlToken, sql } from "slonik";
 import type { Transaction } from "@payment-links/postgres";
 import type { Reading } from "./cloud-event.ts";
 
 const KeyRow = z.object({ key: z.string() });
+
+type Asked = { group: string; topic: string; readings: readonly Reading[] };
+
+/** The keys of those records that can be parked or applied, as they are stored. */
+export const keysOf = (readings: readonly Reading[]): string[] => [
+  ...new Set(
+    readings.flatMap(({ kind, record }) =>
+      kind === "ignored" ? [] : (storableKey(record.key) ?? []),
+    ),
+  ),
+];
+
+/** Selects which of some keys have parked records, and locks the last of each. */
+export const selectParkedKeys = (asked: {
+  group: string;
+  topic: string;
+  keys: readonly string[];
+}): FragmentSqlToken => sql.fragment`
+  SELECT held.key
+  FROM unnest(${sql.array([...asked.keys], "text")}) AS asked (key)
+  CROSS JOIN LATERAL (
+    SELECT key FROM dead_letters
+    WHERE consumer = ${asked.group} AND topic = ${asked.topic} AND key = asked.key
+    ORDER BY seq DESC LIMIT 1
+    FOR KEY SHARE
+  ) AS held
+`;
 
 /**
  * Which keys of a topic's records have parked ones: what follows must be parked behind those. It
@@ -14,18 +41,10 @@ const KeyRow = z.object({ key: z.string() });
  */
 export const findParkedKeys = async (
   tx: Transaction,
-  asked: { group: string; topic: string; readings: readonly Reading[] },
+  { group, topic, readings }: Asked,
 ): Promise<Set<string>> => {
-  const keys = new Set(asked.readings.flatMap(({ record }) => storableKey(record.key) ?? []));
   const rows = await tx.any(sql.prepared("find_parked_keys", KeyRow)`
-    SELECT held.key
-    FROM unnest(${sql.array([...keys], "text")}) AS asked (key)
-    CROSS JOIN LATERAL (
-      SELECT key FROM dead_letters
-      WHERE consumer = ${asked.group} AND topic = ${asked.topic} AND key = asked.key
-      ORDER BY seq DESC LIMIT 1
-      FOR KEY SHARE
-    ) AS held
+    ${selectParkedKeys({ group, topic, keys: keysOf(readings) })}
   `);
   return new Set(rows.map(({ key }) => key));
 };

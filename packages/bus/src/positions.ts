@@ -3,6 +3,7 @@ import * as z from "zod";
 import { sql } from "slonik";
 import { type Db, type Pool, type Transaction, NothingRow } from "@payment-links/postgres";
 import type { PartitionLog, Place, Position, PositionStore, ReceivedRecord } from "./bus.ts";
+import { selectParkedKeys } from "./parked-keys.ts";
 
 /**
  * Thrown where a consumer has come further than its database knows: commits were lost, as when a
@@ -24,13 +25,24 @@ export type GroupPositions = PositionStore & {
   /**
    * Locks the partition's position and moves it behind some records that follow one another. Answers
    * how many of them, from the first on, are applied already, and the position that then holds.
+   * `keys` are the records': where the position is the one that is known, the same statement says
+   * which of them have parked records.
    */
-  move(tx: Transaction, records: readonly ReceivedRecord[]): Promise<Moved>;
+  move(
+    tx: Transaction,
+    records: readonly ReceivedRecord[],
+    keys: readonly string[],
+  ): Promise<Moved>;
   /** Remembers a position that is committed. */
   committed(place: Place, position: Position): void;
 };
 
-export type Moved = { appliedCount: number; position: Position | undefined };
+/** `parkedKeys` is undefined where they were not asked for yet. */
+export type Moved = {
+  appliedCount: number;
+  position: Position | undefined;
+  parkedKeys?: Set<string>;
+};
 
 const PositionRow = z.object({
   clusterId: z.string(),
@@ -57,7 +69,7 @@ export const createPositions = (options: {
       }),
     replace: (place, { from, to }) => replace(pool, group, { place, from, to }),
     begin: (place, position) => void known.set(nameOf(place), position),
-    move: (tx, records) => move(tx, { group, known, records }),
+    move: (tx, records, keys) => move(tx, { group, known, records, keys }),
     committed: (place, position) => {
       const before = known.get(nameOf(place));
       if (before === undefined || isBehind(before, position)) known.set(nameOf(place), position);
@@ -114,16 +126,24 @@ const move = async (
     group: string;
     known: ReadonlyMap<string, Position>;
     records: readonly ReceivedRecord[];
+    keys: readonly string[];
   },
 ): Promise<Moved> => {
-  const { group, known, records } = options;
+  const { group, keys, known, records } = options;
   const [first, last] = [records[0], records.at(-1)];
   if (first?.log === undefined || last === undefined) {
     return { appliedCount: 0, position: undefined };
   }
   const { log } = first;
-  const kept = await lock(tx, group, first);
+  const nextOffset = BigInt(last.offset) + 1n;
+  const position = { ...log, nextOffset, lastRecord: nameRecord(last) };
   const here = known.get(nameOf(first));
+  if (here !== undefined && isOneLog(here, log) && BigInt(first.offset) >= here.nextOffset) {
+    const change = { place: first, from: here.nextOffset, to: position };
+    const parkedKeys = await advance(tx, group, change, keys);
+    if (parkedKeys !== undefined) return { appliedCount: 0, position, parkedKeys };
+  }
+  const kept = await lock(tx, group, first);
   if (here !== undefined && isOneLog(here, log) && (kept === undefined || isBehind(kept, here))) {
     throw new PositionBehind("the database knows less than this consumer has committed");
   }
@@ -139,12 +159,41 @@ const move = async (
       "log_lost",
     );
   }
-  const nextOffset = BigInt(last.offset) + 1n;
   if (nextOffset <= applied) return { appliedCount: records.length, position: kept };
-  const position = { ...log, nextOffset, lastRecord: nameRecord(last) };
   await write(tx, group, { place: first, position });
   const fresh = records.findIndex(({ offset }) => BigInt(offset) >= applied);
   return { appliedCount: fresh, position };
+};
+
+const ParkedRow = z.object({ key: z.string().nullable() });
+
+/**
+ * Moves a position that is still where this process knows it to be, which it nearly always is, and
+ * answers which keys have parked records; nothing if it is elsewhere. One statement does for
+ * locking, writing and asking, and sees what was parked: who parks moves the position with it, so
+ * all that was parked before this position was committed before it was known here.
+ */
+const advance = async (
+  tx: Transaction,
+  group: string,
+  { place, from, to }: { place: Place; from: bigint; to: Required<Position> },
+  keys: readonly string[],
+): Promise<Set<string> | undefined> => {
+  const { topic, partition } = place;
+  const rows = await tx.any(sql.prepared("advance_position", ParkedRow)`
+    WITH moved AS (
+      UPDATE positions SET next_offset = ${String(to.nextOffset)}::int8,
+        last_offset = ${String(to.nextOffset - 1n)}::int8, last_record = ${to.lastRecord}
+      WHERE consumer = ${group} AND topic = ${topic} AND partition = ${partition}
+        AND cluster_id = ${to.clusterId} AND reset_count = ${to.resetCount}
+        AND next_offset = ${String(from)}::int8
+      RETURNING topic
+    )
+    SELECT parked.key
+    FROM moved LEFT JOIN LATERAL (${selectParkedKeys({ group, topic, keys })}) AS parked ON true
+  `);
+  if (rows.length === 0) return undefined;
+  return new Set(rows.flatMap(({ key }) => key ?? []));
 };
 
 /**

@@ -20,6 +20,8 @@ export type Candidate = {
   take(): Promise<Lead | undefined>;
   /** The connection, leading or not; undefined if it is broken. */
   client(): Client | undefined;
+  /** Tells whoever leads that a transaction with events was committed here. */
+  tellLeader(): Promise<void>;
   /**
    * Runs a statement on the connection. Any failure there costs the connection, and so the lead.
    */
@@ -32,16 +34,20 @@ const connectTimeoutMs = 5_000;
 const queryTimeoutMs = 5_000;
 const endTimeoutMs = 2_000;
 
+type CandidateOptions = {
+  databaseUrl: string;
+  applicationName: string;
+  log: Log;
+  /** Called where this one leads and another tells it of events. */
+  told: () => void;
+};
+
 /**
  * Stands for the lead by an advisory lock of the session, keyed by the schema. Session locks need a
  * connection of their own: neither from the pool nor through a proxy that pools transactions. The
  * server is told to notice a dead peer within seconds; otherwise its lock would be held for hours.
  */
-export const createCandidate = (options: {
-  databaseUrl: string;
-  applicationName: string;
-  log: Log;
-}): Candidate => {
+export const createCandidate = (options: CandidateOptions): Candidate => {
   const ownId = randomUUID();
   let client: Client | undefined;
   let lead: Lead | undefined;
@@ -53,20 +59,13 @@ export const createCandidate = (options: {
   };
 
   const connect = async (): Promise<Client> => {
-    const fresh = new Client({
-      connectionString: options.databaseUrl,
-      application_name: options.applicationName,
-      connectionTimeoutMillis: connectTimeoutMs,
-      statement_timeout: queryTimeoutMs,
-      query_timeout: 2 * queryTimeoutMs,
-      keepAlive: true,
-      options: "-c tcp_keepalives_idle=5 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=3",
-    });
+    const fresh = createClient(options);
     fresh.on("error", (error) => {
       options.log.warn({ err: error }, "the relay lost its connection to Postgres");
       forget(fresh);
     });
     fresh.on("end", () => forget(fresh));
+    fresh.on("notification", options.told);
     await fresh.connect();
     return fresh;
   };
@@ -99,9 +98,13 @@ export const createCandidate = (options: {
         values: [ownId],
       });
       await query(held, prepareSession);
+      await query(held, listen);
       const isHandedOver = before?.holder === null || before?.holder === ownId;
       lead = { client: held, isHandedOver };
       return lead;
+    },
+    tellLeader: async () => {
+      if (client !== undefined) await query(client, notify);
     },
     leave: async (isClean) => {
       const leaving = client;
@@ -113,7 +116,19 @@ export const createCandidate = (options: {
   };
 };
 
+const createClient = ({ applicationName, databaseUrl }: CandidateOptions): Client =>
+  new Client({
+    connectionString: databaseUrl,
+    application_name: applicationName,
+    connectionTimeoutMillis: connectTimeoutMs,
+    statement_timeout: queryTimeoutMs,
+    query_timeout: 2 * queryTimeoutMs,
+    keepAlive: true,
+    options: "-c tcp_keepalives_idle=5 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=3",
+  });
+
 const takeLock = {
+  name: "take-lock",
   text: `
     SELECT pg_try_advisory_lock(hashtextextended('outbox relay ' || current_schema(), 0))
       AS "isTaken"
@@ -136,5 +151,24 @@ const setHolder = {
  * times as slow after a minute of load).
  */
 const prepareSession = { text: "SET synchronous_commit = off; SET enable_seqscan = off" };
+
+/** Each schema has a channel of its own. A longer name than 63 bytes would be none. */
+const listen = {
+  text: `
+    DO $$ BEGIN EXECUTE format('LISTEN %I', 'outbox ' || md5(current_schema())); END $$
+  `,
+};
+
+/**
+ * Postgres lets one transaction at a time commit that notifies. So it is never the one that wrote the
+ * events, and this one does not wait for the disk.
+ */
+const notify = {
+  name: "tell-leader",
+  text: `
+    SELECT set_config('synchronous_commit', 'off', true),
+      pg_notify('outbox ' || md5(current_schema()), '')
+  `,
+};
 
 const clearHolder = { text: "UPDATE relay_lead SET holder = NULL" };

@@ -77,6 +77,14 @@ const leaders = async (): Promise<number[]> => {
   return rows.map((row) => row.pid);
 };
 
+const relayPids = async (): Promise<number[]> => {
+  const { rows } = await database.admin.query<{ pid: number }>(
+    `SELECT pid FROM pg_stat_activity
+     WHERE application_name = 'tester relay' AND datname = current_database()`,
+  );
+  return rows.map((row) => row.pid);
+};
+
 const isEmptied = () => eventually(unsentCount, (count) => count === 0);
 
 describe("the relay", () => {
@@ -127,6 +135,34 @@ describe("the relay", () => {
     await isEmptied();
     expect(bus.sent.map((claim) => claim.length)).toEqual([500, 500, 234]);
     expect(labels()).toEqual(steps.map((step) => `a:${step}`));
+  });
+
+  test("is told at once what another process has committed", async () => {
+    Object.assign(bus, { pollMs: 300_000 });
+    start();
+    await eventually(leaders, (pids) => pids.length === 1);
+    const follower = start();
+    await eventually(relayPids, (pids) => pids.length === 2);
+    for (const step of [1, 2, 3]) {
+      await write("a", step);
+      follower.wake();
+      await eventually(labels, (sent) => sent.length === step);
+    }
+    expect(labels()).toEqual(["a:1", "a:2", "a:3"]);
+  });
+
+  test("looks by itself where a process cannot tell what it has committed", async () => {
+    start();
+    const [leader] = await eventually(leaders, (pids) => pids.length === 1);
+    const follower = start();
+    const pids = await eventually(relayPids, (found) => found.length === 2);
+    await database.admin.query("SELECT pg_terminate_backend($1)", [
+      pids.find((pid) => pid !== leader),
+    ]);
+    await write("a", 1);
+    follower.wake();
+    await isEmptied();
+    expect(labels()).toEqual(["a:1"]);
   });
 
   test("deletes nothing that was committed while it was sending", async () => {

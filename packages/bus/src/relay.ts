@@ -70,6 +70,7 @@ export const createRelay = (options: RelayOptions): Relay => {
     databaseUrl: options.databaseUrl,
     applicationName: `${service} relay`,
     log,
+    told: () => loop.wake(),
   });
   const metrics = createRelayMetrics(options.metrics, clock);
   const state: RelayState = {
@@ -77,12 +78,13 @@ export const createRelay = (options: RelayOptions): Relay => {
     measuredAtMs: 0,
     restUntilMs: clock.elapsedMs(),
     markedAtMs: -Infinity,
+    hasCommitted: false,
     lead: undefined,
   };
   const { markedTopics = [] } = options;
   const relay: RelayParts = { bus, candidate, clock, log, markedTopics, metrics, service, state };
 
-  const loop = startLoop({
+  const loop: Loop = startLoop({
     name: "outbox relay",
     clock,
     log,
@@ -90,7 +92,13 @@ export const createRelay = (options: RelayOptions): Relay => {
     run: () => step(relay),
   });
   let stopped: Promise<void> | undefined;
-  return { wake: () => loop.wake(), stop: () => (stopped ??= stop(relay, loop)) };
+  return {
+    wake: () => {
+      state.hasCommitted = true;
+      loop.wake();
+    },
+    stop: () => (stopped ??= stop(relay, loop)),
+  };
 };
 
 type RelayState = {
@@ -100,6 +108,8 @@ type RelayState = {
   restUntilMs: number;
   /** When the last marks were sent, by the clock's elapsed time. */
   markedAtMs: number;
+  /** Whether this process has committed events that the leader may not know of. */
+  hasCommitted: boolean;
   lead: Lead | undefined;
 };
 
@@ -124,6 +134,7 @@ const step = async (relay: RelayParts): Promise<boolean | Date | void> => {
     state.restUntilMs = clock.elapsedMs() + waitMs;
     return afterMs(clock, waitMs);
   };
+  if (state.hasCommitted) await tellLeader(relay);
   const restMs = state.restUntilMs - clock.elapsedMs();
   if (restMs > 0) return afterMs(clock, restMs);
   try {
@@ -151,6 +162,17 @@ const step = async (relay: RelayParts): Promise<boolean | Date | void> => {
     log.warn({ err: error, failures: state.failures }, "events could not be sent; they wait");
     await measure(relay);
     return rest(retryMs(state.failures));
+  }
+};
+
+/** A leader needs no telling, and one that cannot be told looks by itself before long. */
+const tellLeader = async ({ candidate, log, state }: RelayParts): Promise<void> => {
+  state.hasCommitted = false;
+  if (state.lead !== undefined) return;
+  try {
+    await candidate.tellLeader();
+  } catch (error) {
+    log.warn({ err: error }, "the leading relay could not be told of events; it looks by itself");
   }
 };
 

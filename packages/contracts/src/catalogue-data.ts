@@ -21,6 +21,15 @@ const Explorer = z.object({
   verifiedOn: z.iso.date(),
 });
 
+const WalletNodes = z.object({
+  origins: z
+    .array(z.url({ protocol: /^https?$/ }).refine((url) => URL.parse(url)?.origin === url))
+    .min(1)
+    .max(8),
+  source: z.string().min(1),
+  verifiedOn: z.iso.date(),
+});
+
 const Chain = z.object({
   // It appears in paths and records.
   id: z.string().regex(/^[\w-]{1,40}$/),
@@ -40,6 +49,11 @@ const Chain = z.object({
    * stands in pages, so it is no node with a key.
    */
   publicRpcUrl: z.url({ protocol: /^https?$/ }).optional(),
+  /**
+   * The nodes that wallets of Tron ask from within the page that they pay on. The checkout page of such a
+   * chain lets them be asked, and no others.
+   */
+  walletNodes: WalletNodes.optional(),
   /** Where people look a transaction up; pages lead there and load nothing from it. */
   explorer: Explorer.optional(),
 });

@@ -39,6 +39,14 @@ const otherExplorer = (url: string, paths: { transactions: string; addresses: st
 });
 const tronscan = (url: string) =>
   otherExplorer(url, { transactions: "/#/transaction/{}", addresses: "/#/address/{}" });
+/** TronLink's published sources have the nodes that Tron's own documents name for each network. */
+const tronGrid = (origin: string) => ({
+  walletNodes: {
+    origins: [origin],
+    source: "Tron's documents, connect to the TRON network",
+    verifiedOn: verifiedAlsoOn,
+  },
+});
 const solanaExplorer = (cluster: string) =>
   otherExplorer("https://explorer.solana.com", {
     transactions: `/tx/{}${cluster}`,
@@ -173,6 +181,7 @@ export const seed: CatalogueData = {
         firstBlock: 79_216_121,
       },
       ...tronscan("https://tronscan.org"),
+      ...tronGrid("https://api.trongrid.io"),
     },
     {
       id: "tron-nile",
@@ -186,6 +195,7 @@ export const seed: CatalogueData = {
         firstBlock: 63_208_782,
       },
       ...tronscan("https://nile.tronscan.org"),
+      ...tronGrid("https://nile.trongrid.io"),
       isTestNetwork,
     },
     {

@@ -5,16 +5,17 @@ const policyOf = (sources: string, images = "'self'"): string =>
   `default-src 'none'; style-src 'self'; img-src ${images}; ${sources}` +
   "base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
-const scripted = "script-src 'self'; connect-src 'self'; ";
+const scripted = (asked: readonly string[]): string =>
+  `script-src 'self'; connect-src ${["'self'", ...asked].join(" ")}; `;
 
 /**
  * Pages are plain documents. A page with a script runs our own file and nothing else. The checkout
  * shows the icons that wallets bring along, which are data and no address of anybody's.
  */
 const policies = {
-  document: policyOf("connect-src 'self'; "),
-  scripted: policyOf(scripted),
-  checkout: policyOf(scripted, "'self' data:"),
+  document: () => policyOf("connect-src 'self'; "),
+  scripted: () => policyOf(scripted([])),
+  checkout: (asked: readonly string[]) => policyOf(scripted(asked), "'self' data:"),
 };
 
 export type Document = {
@@ -25,6 +26,8 @@ export type Document = {
   status?: number;
   /** The page's content security policy. */
   policy?: keyof typeof policies;
+  /** The origins that a checkout's wallet may ask from within the page; our own alone if not given. */
+  asked?: readonly string[];
   /** Where the page's look comes from. */
   styleUrl: string;
   head?: Html;
@@ -33,9 +36,10 @@ export type Document = {
 /** Answers a whole page: never cached, never framed, and with our own files only. */
 export const answerDocument = (
   res: Response,
-  { language = "en", title, body, head, status = 200, styleUrl, policy = "document" }: Document,
+  { language = "en", policy = "document", asked = [], status = 200, ...document }: Document,
 ): void => {
-  res.setHeader("Content-Security-Policy", policies[policy]);
+  const { title, body, head, styleUrl } = document;
+  res.setHeader("Content-Security-Policy", policies[policy](asked));
   res.setHeader("X-Content-Type-Options", "nosniff");
   res.setHeader("Referrer-Policy", "no-referrer");
   res.setHeader("Cross-Origin-Opener-Policy", "same-origin");

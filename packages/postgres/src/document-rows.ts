@@ -4,8 +4,10 @@ type Value = string | number | boolean | null;
 
 /**
  * Rows as one parameter, a JSON document, for `SELECT … FROM`: values by their columns' types, in order.
- * An array for each column costs the client half as much again for escaping. Amounts are texts in it,
- * so that they stay exact.
+ * The planner never knows how long a document is, so a named statement keeps its plan; in a lateral
+ * query with a `LIMIT` each row is looked up by itself, whatever size that plan took the table to have.
+ * An array for each column costs the client half as much again for escaping. Amounts are texts in it, so
+ * that they stay exact.
  */
 export const documentRows = (
   rows: readonly (readonly Value[])[],

@@ -6,6 +6,12 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** A configuration that cannot be used; its message names every fault and never a value. */
 export class ConfigError extends Error {}
 
+/** Each fault begins with the name of its variable, and repeats no value. */
+export const configError = (faults: readonly string[]): ConfigError =>
+  new ConfigError(
+    ["The configuration cannot be used:", ...faults.map((fault) => `  ${fault}`)].join("\n"),
+  );
+
 /**
  * Reads a configuration once, at start. An empty variable counts as missing. Throws a ConfigError
  * that lists every fault by its variable's name and repeats no value (rule OPS-4). Rules over
@@ -23,9 +29,9 @@ export const readConfig = <S extends z.ZodType>(
   const faults = result.error.issues.map((issue) => {
     const name = issue.path.join(".");
     const isMissing = issue.code === "invalid_type" && !(name in given);
-    return `  ${name || "configuration"}: ${isMissing ? "is missing" : issue.message}`;
+    return `${name || "configuration"}: ${isMissing ? "is missing" : issue.message}`;
   });
-  throw new ConfigError(`The configuration cannot be used:\n${faults.join("\n")}`);
+  throw configError(faults);
 };
 
 /**
@@ -37,8 +43,7 @@ export const readSecret = (environment: Environment, name: string): string | und
   const given = environment[name] || undefined;
   const file = environment[`${name}_FILE`];
   if (file === undefined || file === "") return given;
-  const fault = (text: string) =>
-    new ConfigError(`The configuration cannot be used:\n  ${name}_FILE: ${text}`);
+  const fault = (text: string) => configError([`${name}_FILE: ${text}`]);
   if (given !== undefined) throw fault(`${name} is given too; one of them must go`);
   const content = readText(file);
   if (content === undefined) throw fault("names a file that cannot be read");

@@ -4,6 +4,7 @@ export {
   CommaList,
   TokenList,
   ConfigError,
+  configError,
   type Environment,
   OriginUrl,
   Port,
