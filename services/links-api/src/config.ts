@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { type Catalogue, WebhookHeaderPrefix } from "@payment-links/contracts";
-import { CommaList, ConfigError } from "@payment-links/runtime";
+import { CommaList, configError } from "@payment-links/runtime";
 
 const StreamCount = z.coerce.number().int().min(0).max(100_000);
 
@@ -46,9 +46,7 @@ export const readSettlementChains = (
     const chain = chains.find(({ id }) => id === chainId);
     const needsProxies = chain?.chainType !== "SVM" && chain?.chainType !== "BVM";
     if (chain !== undefined && (chain.feeProxies !== undefined || !needsProxies)) continue;
-    throw new ConfigError(
-      `The configuration cannot be used:\n  SETTLEMENT_CHAINS: the catalogue has no fee proxies on chain ${chainId}`,
-    );
+    throw configError([`SETTLEMENT_CHAINS: the catalogue has no fee proxies on chain ${chainId}`]);
   }
   return new Set(settlementChains);
 };
@@ -63,9 +61,7 @@ export const readTransferChains = (
 ): ReadonlySet<string> => {
   for (const chainId of transferChains) {
     if (chains.some(({ id, chainType }) => id === chainId && chainType === "EVM")) continue;
-    throw new ConfigError(
-      `The configuration cannot be used:\n  TRANSFER_CHAINS: ${chainId} is no EVM chain of the catalogue`,
-    );
+    throw configError([`TRANSFER_CHAINS: ${chainId} is no EVM chain of the catalogue`]);
   }
   return new Set(transferChains);
 };

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type AfterCommit, type ChunkEvent, type ChunkHandler, publish } from "@payment-links/bus";
+import { type AfterCommit, type ChunkEvent, type ChunkHandler } from "@payment-links/bus";
 import { isBitcoinChainId, type settlementSettled, topics } from "@payment-links/contracts";
 import type { Transaction } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
@@ -7,9 +7,10 @@ import type { Link } from "../domain/link.ts";
 import type { Payment } from "../domain/payment.ts";
 import { type Taken, isOld, takeSettlement } from "../domain/take-settlement.ts";
 import { markAddressesUsed } from "../store/bitcoin-addresses.ts";
-import { lockLinks, updateLinks } from "../store/links.ts";
-import { findPayments, upsertPayments } from "../store/payments.ts";
 import { creditEvents } from "../store/credit-events.ts";
+import { keepCredits } from "../store/keep-credits.ts";
+import { lockLinks } from "../store/links.ts";
+import { findPayments } from "../store/payments.ts";
 
 type Settlement = ChunkEvent<typeof settlementSettled>;
 
@@ -34,14 +35,15 @@ export const applySettlements =
     const steps = events.flatMap((event) => takeStep(deps, { event, links, payments, now }));
     if (steps.length === 0) return;
     const takenIds = steps.map(({ payment }) => payment.id);
-    await upsertPayments(tx, lastOf(takenIds, payments));
-    await markAddressesUsed(tx, bitcoinAddressesOf(steps));
     const creditedIds = steps.flatMap(({ credited }) => credited?.link.id ?? []);
-    await updateLinks(tx, lastOf(creditedIds, links));
-    const told = steps.flatMap((step) =>
-      creditEvents(step, { now, traceparent: step.event.traceparent }),
-    );
-    await publish(tx, told);
+    await keepCredits(tx, {
+      payments: lastOf(takenIds, payments),
+      links: lastOf(creditedIds, links),
+      events: steps.flatMap((step) =>
+        creditEvents(step, { now, traceparent: step.event.traceparent }),
+      ),
+    });
+    await markAddressesUsed(tx, bitcoinAddressesOf(steps));
     return countSteps(deps, steps);
   };
 

@@ -1,13 +1,14 @@
-import { type AfterCommit, type ChunkEvent, type ChunkHandler, publish } from "@payment-links/bus";
+import type { AfterCommit, ChunkEvent, ChunkHandler } from "@payment-links/bus";
 import type { DepositState, depositSettled } from "@payment-links/contracts";
 import type { Transaction } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { type Deposit, isNewsOf, settlementOfDeposit } from "../domain/deposit.ts";
 import { takeSettlement } from "../domain/take-settlement.ts";
 import { insertDeposits, lockDeposits, updateDepositStates } from "../store/deposits.ts";
-import { lockLinks } from "../store/links.ts";
-import { findPayments, upsertPayments } from "../store/payments.ts";
 import { creditEvents } from "../store/credit-events.ts";
+import { keepCredits } from "../store/keep-credits.ts";
+import { lockLinks } from "../store/links.ts";
+import { findPayments } from "../store/payments.ts";
 
 /**
  * Keeps what settlement-listener says of deposits, for every account that is paid at their addresses.
@@ -72,14 +73,11 @@ const tellPayments = async (
     const tokenOf = (tokenId: string) => deps.tokenOf(tokenId).token;
     return takeSettlement(settlement, { link, known, tokenOf, now }) ?? [];
   });
-  await upsertPayments(
-    tx,
-    taken.map(({ payment }) => payment),
-  );
-  await publish(
-    tx,
-    taken.flatMap((one) => creditEvents(one, { now, traceparent: undefined })),
-  );
+  await keepCredits(tx, {
+    payments: taken.map(({ payment }) => payment),
+    links: [],
+    events: taken.flatMap((one) => creditEvents(one, { now, traceparent: undefined })),
+  });
   return () => {
     for (const { payment } of taken) {
       const before = payments.get(payment.id);

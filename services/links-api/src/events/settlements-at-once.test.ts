@@ -177,6 +177,48 @@ describe("settlements that are applied together", () => {
   });
 });
 
+const Plans = z.object({ name: z.string(), custom: z.coerce.number(), kept: z.coerce.number() });
+
+// Guards against statements that Postgres plans anew for every payment, which is half their time.
+test("settlements, however many come at once, are applied by plans that are kept", async () => {
+  const linkIds = await createLinks(12);
+  const plans = await rig.pool.transaction(async (tx) => {
+    const read = () =>
+      tx.any(sql.type(Plans)`
+        SELECT name, custom_plans AS custom, generic_plans AS kept FROM pg_prepared_statements
+        WHERE name IN ('find_payments', 'lock_links', 'keep_credits') ORDER BY name
+      `);
+    // Among few links any plan is cheap.
+    await tx.query(nothing`SAVEPOINT before_all`);
+    await tx.query(nothing`
+      INSERT INTO links OVERRIDING SYSTEM VALUE
+      SELECT other.* FROM links, generate_series(1, 5000) AS n, jsonb_populate_record(links, jsonb_build_object(
+        'id', links.id || n, 'seq', 1000000 + n, 'payment_reference', links.payment_reference || n
+      )) AS other
+      WHERE links.id = ${linkIds[0] ?? ""}
+    `);
+    await tx.query(nothing`ANALYZE links`);
+    // Five plans are tried before one is kept.
+    for (const id of linkIds.slice(0, 6)) await rig.settleWithin(tx, sampleSettlement(id));
+    const before = await read();
+    for (const id of linkIds) await rig.settleWithin(tx, sampleSettlement(id));
+    await rig.settleWithin(tx, ...linkIds.map((id) => sampleSettlement(id)));
+    const after = await read();
+    await tx.query(nothing`ROLLBACK TO SAVEPOINT before_all`);
+    return after.map(({ name, custom, kept }, at) => ({
+      name,
+      custom: custom - (before[at]?.custom ?? 0),
+      kept: kept - (before[at]?.kept ?? 0),
+    }));
+  });
+  // Of many it looks first whether they tell anything new.
+  expect(plans).toEqual([
+    { name: "find_payments", custom: 0, kept: 14 },
+    { name: "keep_credits", custom: 0, kept: 13 },
+    { name: "lock_links", custom: 0, kept: 13 },
+  ]);
+});
+
 const types = {
   processing: settlementProcessing,
   settled: settlementSettled,

@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import { publish, publishAudit } from "@payment-links/bus";
+import { publishAudit } from "@payment-links/bus";
 import { AssignDepositBody, isId, refuse } from "@payment-links/contracts";
 import { answerJson, personActor, readBody, readParam } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
@@ -8,8 +8,8 @@ import type { Deps } from "../deps.ts";
 import { type Deposit, assignDeposit } from "../domain/deposit.ts";
 import { creditEvents } from "../store/credit-events.ts";
 import { decideDeposit, lockOwnDeposit } from "../store/deposits.ts";
-import { lockLinks, updateLinks } from "../store/links.ts";
-import { upsertPayments } from "../store/payments.ts";
+import { keepCredits } from "../store/keep-credits.ts";
+import { lockLinks } from "../store/links.ts";
 import { showDecided } from "./show-deposit.ts";
 import { showPayment } from "./show-payment.ts";
 
@@ -33,8 +33,11 @@ export const assignOwnDeposit =
       if (link === undefined || link.userId !== userId) throw refuse("NOT_FOUND");
       const tokenOf = (tokenId: string) => deps.tokenOf(tokenId).token;
       const taken = assignDeposit(found, { link, tokenOf, now });
-      await upsertPayments(tx, [taken.payment]);
-      await updateLinks(tx, [taken.credited.link]);
+      await keepCredits(tx, {
+        payments: [taken.payment],
+        links: [taken.credited.link],
+        events: creditEvents(taken, { now, traceparent: undefined }),
+      });
       const deposit: Deposit = {
         ...found,
         decision: "assigned",
@@ -43,7 +46,6 @@ export const assignOwnDeposit =
         paymentId: taken.payment.id,
       };
       await decideDeposit(tx, deposit);
-      await publish(tx, creditEvents(taken, { now, traceparent: undefined }));
       await publishAudit(tx, {
         ...personActor(req, credential),
         at: now,

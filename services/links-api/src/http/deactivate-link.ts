@@ -7,7 +7,7 @@ import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { deactivateLink, linkState } from "../domain/link.ts";
 import { endAddress } from "../store/bitcoin-addresses.ts";
-import { lockLinks, updateLinks } from "../store/links.ts";
+import { lockLinks, updateLink } from "../store/links.ts";
 import { getOwnLink } from "./own-link.ts";
 import { handleOf, showLink } from "./show-link.ts";
 
@@ -24,7 +24,7 @@ export const deactivateOwnLink =
       const locked = (await lockLinks(tx, [id])).get(id);
       if (locked === undefined) throw refuse("NOT_FOUND");
       const link = deactivateLink(locked, now);
-      await updateLinks(tx, [link]);
+      await updateLink(tx, link);
       if (isBitcoinChainId(link.chainId)) await endAddress(tx, { linkId: id, now });
       const data = { link: linkState(link, now) };
       await publish(tx, [outgoing(linkDeactivated, { key: id, occurredAt: now, data })]);

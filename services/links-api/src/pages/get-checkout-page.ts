@@ -92,7 +92,8 @@ export const getCheckoutPage =
     ${showExchange(exchange, words)}`;
     const body = showCheckout(deps, { ...page, pay }, chain);
     const script = isTron ? "tron.js" : "checkout.js";
-    answerPage(res, { ...answer, script, body, policy: "checkout" });
+    const asked = isTron ? (chain.walletNodes?.origins ?? []) : [];
+    answerPage(res, { ...answer, script, body, policy: "checkout", asked });
   };
 
 /**

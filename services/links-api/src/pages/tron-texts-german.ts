@@ -42,6 +42,7 @@ export const tronTextsGerman: TronTexts = {
     "Ihrer Transaktion ging die Energie aus: Die Gebühr ist weg, und mit ihr wurde nichts gezahlt. Sie können " +
     "erneut zahlen.",
   stopped:
-    "Ihre Wallet fragt ihren Knoten aus dieser Seite heraus, was diese Seite niemandem erlaubt. Es wurde nichts " +
-    "gezahlt; nehmen Sie eine andere Wallet, oder zahlen Sie von Hand mit dem, was unter Einzelheiten steht.",
+    "Ihre Wallet fragt einen anderen Knoten als den üblichen des Netzes, was diese Seite nicht zulässt. Es wurde " +
+    "nichts gezahlt; wählen Sie in Ihrer Wallet den üblichen Knoten, nehmen Sie eine andere Wallet, oder zahlen " +
+    "Sie von Hand mit dem, was unter Einzelheiten steht.",
 };

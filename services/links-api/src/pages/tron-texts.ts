@@ -37,8 +37,8 @@ export const tronTexts = {
   outOfEnergy:
     "Your transaction ran out of energy: its fee is gone, and nothing was paid by it. You can pay again.",
   stopped:
-    "Your wallet asks its node from within this page, which this page lets nobody do. Nothing was paid; take " +
-    "another wallet, or pay by hand with what is under Details.",
+    "Your wallet asks another node than the network's usual one, which this page does not let it do. Nothing was " +
+    "paid; choose the usual node in your wallet, take another wallet, or pay by hand with what is under Details.",
 } as const;
 
 /** What every language has to say there. */

@@ -8,7 +8,7 @@ import {
   LinkTexts,
   linkSnapshot,
 } from "@payment-links/contracts";
-import { type Db, NothingRow, type Transaction } from "@payment-links/postgres";
+import { type Db, NothingRow, type Transaction, documentRows } from "@payment-links/postgres";
 import { type Link, linkState } from "../domain/link.ts";
 import { accountUpsert } from "./accounts.ts";
 
@@ -120,16 +120,21 @@ export const lockLinks = async (
   tx: Transaction,
   linkIds: readonly string[],
 ): Promise<Map<string, Link>> => {
+  const ids = [...new Set(linkIds)].toSorted().map((id) => [id]);
   const rows = await tx.any(sql.prepared("lock_links", LinkRow)`
-    SELECT ${columns} FROM links WHERE id = ANY (${sql.array([...linkIds], "text")})
-    ORDER BY id FOR UPDATE
+    SELECT ${columns} FROM (${documentRows(ids, ["text"])}) AS wanted (id) CROSS JOIN LATERAL (
+      SELECT * FROM links WHERE id = wanted.id LIMIT 1 FOR UPDATE
+    ) AS links
   `);
   return new Map(rows.map((row) => [row.id, row]));
 };
 
-/** Writes what may change of links, each once; their rows must be locked by this transaction. */
-export const updateLinks = async (tx: Transaction, links: readonly Link[]): Promise<void> => {
-  if (links.length === 0) return;
+/**
+ * The `UPDATE` of what may change of links, each given once; their rows must be locked by this
+ * transaction. The ids stand behind a `SELECT`, so that their number is nothing to plan for.
+ */
+export const linksUpdate = (links: readonly Link[]) => {
+  const ids = links.map(({ id }) => id);
   const rows = links.map((link) => [
     link.id,
     link.version,
@@ -139,16 +144,23 @@ export const updateLinks = async (tx: Transaction, links: readonly Link[]): Prom
     link.deactivatedAt?.toISOString() ?? null,
     link.lastTransactionId,
   ]);
-  await tx.query(sql.prepared("update_links", NothingRow)`
+  return sql.fragment`
     UPDATE links SET
       version = new.version, status = new.status, received_amount = new.received_amount,
       current_usage = new.current_usage, deactivated_at = new.deactivated_at,
       last_transaction_id = new.last_transaction_id
-    FROM ${sql.unnest(rows, ["text", "int4", "text", "numeric", "int4", "timestamptz", "text"])}
+    FROM (${documentRows(rows, changedTypes)})
       AS new (id, version, status, received_amount, current_usage, deactivated_at,
               last_transaction_id)
-    WHERE links.id = new.id
-  `);
+    WHERE links.id = new.id AND links.id = ANY ((SELECT ${sql.array(ids, "text")})::text[])
+  `;
+};
+
+const changedTypes = ["text", "int4", "text", "numeric", "int4", "timestamptz", "text"];
+
+/** Writes what may change of a link, as {@link linksUpdate} does. */
+export const updateLink = async (tx: Transaction, link: Link): Promise<void> => {
+  await tx.query(sql.prepared("update_link", NothingRow)`${linksUpdate([link])}`);
 };
 
 /**

@@ -1,7 +1,7 @@
 import { sql } from "slonik";
 import * as z from "zod";
 import { Amount, NeededByAmount, PaymentStatus, unappliedReasons } from "@payment-links/contracts";
-import { type Db, NothingRow, type Transaction } from "@payment-links/postgres";
+import { type Db, documentRows } from "@payment-links/postgres";
 import { type Confirmations, confirmationsOf } from "../domain/confirmations.ts";
 import type { Payment } from "../domain/payment.ts";
 import { readTogether } from "./read-together.ts";
@@ -58,38 +58,39 @@ export const findPayments = async (
   db: Db,
   paymentIds: readonly string[],
 ): Promise<Map<string, Payment>> => {
+  const ids = documentRows(
+    paymentIds.map((id) => [id]),
+    ["text"],
+  );
   const rows = await db.any(sql.prepared("find_payments", PaymentRow)`
-    SELECT ${columns} FROM payments WHERE id = ANY (${sql.array([...paymentIds], "text")})
+    SELECT ${columns} FROM (${ids}) AS wanted (id) CROSS JOIN LATERAL (
+      SELECT * FROM payments WHERE id = wanted.id LIMIT 1
+    ) AS payments
   `);
   return new Map(rows.map((row) => [row.id, row]));
 };
 
 /**
- * Keeps the new states of payments, each once. Their links' rows must be locked by this transaction.
- * Another payment of the same (source, source id) breaks an invariant and throws.
+ * The `INSERT` that keeps the new states of payments, each once. Their links' rows must be locked by
+ * this transaction. Another payment of the same (source, source id) breaks an invariant and throws.
  */
-export const upsertPayments = async (
-  tx: Transaction,
-  payments: readonly Payment[],
-): Promise<void> => {
-  await tx.query(sql.prepared("upsert_payments", NothingRow)`
-    INSERT INTO payments (
-      id, link_id, version, source, source_id, status, is_applied, reason, amount, token_address,
-      chain_id, destination_address, source_transaction, occurred_at, first_seen_at, applied_at,
-      is_orphaned, ended_at, orphaned_at, block_number
-    )
-    SELECT * FROM ${sql.unnest(payments.map(valuesOf), columnTypes)}
-    ON CONFLICT (id) DO UPDATE SET
-      version = excluded.version, status = excluded.status, is_applied = excluded.is_applied,
-      reason = excluded.reason, amount = excluded.amount,
-      token_address = excluded.token_address, chain_id = excluded.chain_id,
-      destination_address = excluded.destination_address,
-      source_transaction = excluded.source_transaction, occurred_at = excluded.occurred_at,
-      applied_at = excluded.applied_at, is_orphaned = excluded.is_orphaned,
-      ended_at = excluded.ended_at, orphaned_at = excluded.orphaned_at,
-      block_number = excluded.block_number
-  `);
-};
+export const paymentsUpsert = (payments: readonly Payment[]) => sql.fragment`
+  INSERT INTO payments (
+    id, link_id, version, source, source_id, status, is_applied, reason, amount, token_address,
+    chain_id, destination_address, source_transaction, occurred_at, first_seen_at, applied_at,
+    is_orphaned, ended_at, orphaned_at, block_number
+  )
+  ${documentRows(payments.map(valuesOf), columnTypes)}
+  ON CONFLICT (id) DO UPDATE SET
+    version = excluded.version, status = excluded.status, is_applied = excluded.is_applied,
+    reason = excluded.reason, amount = excluded.amount,
+    token_address = excluded.token_address, chain_id = excluded.chain_id,
+    destination_address = excluded.destination_address,
+    source_transaction = excluded.source_transaction, occurred_at = excluded.occurred_at,
+    applied_at = excluded.applied_at, is_orphaned = excluded.is_orphaned,
+    ended_at = excluded.ended_at, orphaned_at = excluded.orphaned_at,
+    block_number = excluded.block_number
+`;
 
 const valuesOf = (payment: Payment) => [
   payment.id,
