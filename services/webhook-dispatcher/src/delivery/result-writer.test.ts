@@ -22,29 +22,55 @@ const ended = (deliveryId: string): EndedAttempt => ({
   outcome: outcomeOfStatus(200),
 });
 
+/** A writer whose writes each end when the test says so. */
+const heldWrites = () => {
+  const batches: string[][] = [];
+  const writes: (() => void)[] = [];
+  const told: number[] = [];
+  const writer = createResultWriter({
+    keep: (batch) => {
+      batches.push(batch.map(({ deliveryId }) => deliveryId));
+      return new Promise((resolve) => writes.push(resolve));
+    },
+    written: (count) => void told.push(count),
+    clock: createHeldClock(start),
+    log,
+  });
+  return { batches, told, write: (id: string) => writer.write(ended(id)), writes };
+};
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+
 describe("createResultWriter", () => {
-  test("writes at once, and what ends meanwhile together in the next write", async () => {
-    const batches: string[][] = [];
-    const writes: (() => void)[] = [];
-    const told: number[] = [];
-    const writer = createResultWriter({
-      keep: (batch) => {
-        batches.push(batch.map(({ deliveryId }) => deliveryId));
-        return new Promise((resolve) => writes.push(resolve));
-      },
-      written: (count) => void told.push(count),
-      clock: createHeldClock(start),
-      log,
-    });
-    const written = ["a", "b", "c"].map((id) => writer.write(ended(id)));
-    expect(batches).toEqual([["a"]]);
+  test("writes together what ends soon after one another, and what ends meanwhile in the next write", async () => {
+    const { batches, told, write, writes } = heldWrites();
+    const written = [write("a")];
+    await nextTurn();
+    written.push(write("b"));
+    expect(batches).toEqual([]);
+    await waitUntil("a write is under way", () => writes.length === 1);
+    written.push(write("c"), write("d"));
     writes[0]?.();
-    await written[0];
     await waitUntil("the next write is under way", () => writes.length === 2);
-    expect(batches).toEqual([["a"], ["b", "c"]]);
+    expect(batches).toEqual([
+      ["a", "b"],
+      ["c", "d"],
+    ]);
+    expect(told).toEqual([2]);
     writes[1]?.();
     await Promise.all(written);
-    expect(told).toEqual([1, 2]);
+    expect(told).toEqual([2, 2]);
+  });
+
+  test("under load a hundred are written at once, however soon they came", async () => {
+    const { batches, write } = heldWrites();
+    const ids = Array.from({ length: 100 }, (_, at) => String(at));
+    ids.slice(1).forEach(write);
+    await nextTurn();
+    expect(batches).toEqual([]);
+    void write("100th");
+    await nextTurn();
+    expect(batches).toEqual([[...ids.slice(1), "100th"]]);
   });
 
   test("waits for a database that is away, and gives up only when the lease is over", async () => {
@@ -59,8 +85,10 @@ describe("createResultWriter", () => {
       clock,
       log,
     });
+    const written = writer.write(ended("a"));
+    await waitUntil("it was tried", () => tries > 0);
     const ticking = setInterval(() => clock.advance(1_000), 1);
-    await writer.write(ended("a"));
+    await written;
     expect(tries).toBeGreaterThan(2);
     expect(clock.now() < leaseUntil).toBe(true);
 

@@ -1,8 +1,7 @@
-import { setTimeout } from "node:timers/promises";
 import { type Clock, type Log, afterMs, backoffMs } from "@payment-links/runtime";
 import type { EndedAttempt } from "./end-attempts.ts";
 
-/** Writes ended attempts back: those that end while a write is under way share the next one. */
+/** Writes ended attempts back: those that end soon after one another share a write. */
 export type ResultWriter = {
   /**
    * Resolves once the result is stored, or once its lease has run out while the database was away.
@@ -21,11 +20,12 @@ type ResultWriterOptions = {
 
 const batchMax = 500;
 /**
- * How long the next write waits after one that held many results, so that it holds more. A lone
- * result never waits. It is real time, not the clock's.
+ * A result waits this long for others, unless enough of them wait for a write that is worth it. A
+ * write costs the same for one as for twenty, and nobody waits for it: the slot is free already. It
+ * is real time, not the clock's.
  */
-const lingerMs = 10;
-const lingerResultsMin = 5;
+const lingerMs = 100;
+const lingerResultsMax = 100;
 const backoff = { firstMs: 100, mostMs: 2_000 };
 
 /**
@@ -35,6 +35,16 @@ export const createResultWriter = (options: ResultWriterOptions): ResultWriter =
   const { keep, clock, log, written = () => {} } = options;
   const queue: { ended: EndedAttempt; done: () => void }[] = [];
   let isWriting = false;
+  let lingerNoMore = () => {};
+
+  const linger = (): Promise<void> =>
+    new Promise((resolve) => {
+      const timer = setTimeout(resolve, lingerMs);
+      lingerNoMore = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
 
   // While the database is away the batch waits. Once the leases are over there is no point: the
   // attempts count as interrupted anyway.
@@ -56,11 +66,11 @@ export const createResultWriter = (options: ResultWriterOptions): ResultWriter =
   const writeAll = async (): Promise<void> => {
     isWriting = true;
     while (queue.length > 0) {
+      if (queue.length < lingerResultsMax) await linger();
       const batch = queue.splice(0, batchMax);
       await keepWithin(batch.map((entry) => entry.ended));
       written(batch.length);
       for (const entry of batch) entry.done();
-      if (batch.length >= lingerResultsMin) await setTimeout(lingerMs);
     }
     isWriting = false;
   };
@@ -69,6 +79,7 @@ export const createResultWriter = (options: ResultWriterOptions): ResultWriter =
     write: (ended) =>
       new Promise((done) => {
         queue.push({ ended, done });
+        if (queue.length >= lingerResultsMax) lingerNoMore();
         if (!isWriting) void writeAll();
       }),
   };

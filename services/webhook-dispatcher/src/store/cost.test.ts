@@ -6,6 +6,7 @@ import { type RegisteredEndpoint, openRig } from "../testing/open-rig.ts";
 import { newId, pageSize } from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { claimDeliveries, insertDeliveries, listWaitingEndpoints } from "./deliveries.ts";
+import { recordResults } from "./ended-deliveries.ts";
 import { findDelivery, listDeliveries, listLinkDeliveries } from "./logged-deliveries.ts";
 
 const waitingCount = 100_000;
@@ -50,6 +51,10 @@ const countReads = (tx: Transaction) =>
            (SELECT sum(pg_stat_get_xact_tuples_returned(indexrelid)) FROM pg_index
             WHERE indrelid = 'deliveries'::regclass) AS entries
   `);
+
+/** From here on the transaction has the plans that are kept, as a busy connection has. */
+const keepPlans = (tx: Transaction) =>
+  tx.query(nothing`SET LOCAL plan_cache_mode = force_generic_plan`);
 
 /** Looks for work as a dispatcher does; answers what that read. */
 const claimAll = (without: readonly RegisteredEndpoint[]) =>
@@ -108,6 +113,39 @@ describe("with 100000 deliveries waiting at one endpoint, looking for work", () 
   });
 });
 
+test("with 100000 deliveries of one endpoint, ending attempts reads these by the plan that is kept", async () => {
+  const count = 100;
+  const results = Array.from({ length: count }, (_, at) => ({
+    id: `${crowded.id}${at + 1}`,
+    eventId: String(at + 1),
+    endpointId: crowded.id,
+    occurredAt: rig.clock.now(),
+    attempts: 1,
+    startedAt: rig.clock.now(),
+    durationMs: 7,
+    isDelivered: at % 2 === 0,
+    httpStatus: at % 2 === 0 ? 200 : 500,
+    error: at % 2 === 0 ? null : "status 500",
+    nextAttemptAt: at % 2 === 0 ? null : rig.clock.now(),
+  }));
+  await rig.pool.query(nothing`
+    UPDATE deliveries SET attempts = 1, next_attempt_at = NULL, lease_until = ${now()}
+    WHERE endpoint_id = ${crowded.id} AND event_id = ANY (
+      SELECT n::text FROM generate_series(1, ${count}::int) AS n
+    )
+  `);
+  const { rows, entries } = await rig.pool.transaction(async (tx) => {
+    await keepPlans(tx);
+    const before = await countReads(tx);
+    await recordResults(tx, results);
+    const after = await countReads(tx);
+    return { rows: after.rows - before.rows, entries: after.entries - before.entries };
+  });
+  // Each is found by its key, locked, and found again by its place.
+  expect(entries).toBeGreaterThanOrEqual(count);
+  expect(rows + entries).toBeLessThanOrEqual(4 * count);
+});
+
 /** Rows of the log that the transaction has read until now. */
 const countLogReads = (tx: Transaction) =>
   tx.oneFirst(sql.type(z.object({ rows: z.coerce.number() }))`
@@ -132,11 +170,14 @@ describe("with as many deliveries of the day in the log", () => {
     }
   });
 
-  test("opening more looks each of them up there, and reads no other", async () => {
+  test.each([
+    ["planned for them", async () => {}],
+    ["by the plan that is kept", keepPlans],
+  ])("opening more looks each of them up there, and reads no other, %s", async (_, plan) => {
     const opened = Array.from({ length: 100 }, (_, at) => ({
       id: newId("evt"),
       endpointId: crowded.id,
-      eventId: `log${at + waitingCount - 49}`,
+      eventId: at < 50 ? `log${at + waitingCount - 49}` : newId("evt"),
       possibleSince: rig.clock.now(),
       linkId: newId("plink"),
       eventType: "payment_link.completed" as const,
@@ -148,6 +189,7 @@ describe("with as many deliveries of the day in the log", () => {
       leaseUntil: null,
     }));
     const { openedIds, rows } = await rig.pool.transaction(async (tx) => {
+      await plan(tx);
       const openedIds = await insertDeliveries(tx, opened);
       return { openedIds, rows: await countLogReads(tx) };
     });

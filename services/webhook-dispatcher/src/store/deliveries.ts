@@ -1,11 +1,11 @@
-import type { Db, Transaction } from "@payment-links/postgres";
+import { type Db, type Transaction, documentRows } from "@payment-links/postgres";
 import { sql } from "slonik";
 import * as z from "zod";
 import { WebhookTransaction, webhookTypes } from "@payment-links/contracts";
 import type { WebhookEvent } from "../domain/webhook-body.ts";
 import { dayOf } from "./delivery-log.ts";
 
-const idRow = sql.type(z.object({ id: z.string() }));
+const IdRow = z.object({ id: z.string() });
 const countRow = sql.type(z.object({ count: z.int() }));
 
 const toText = (instant: Date | null): string | null => instant?.toISOString() ?? null;
@@ -64,19 +64,20 @@ export const insertDeliveries = async (
     firstDayOf(delivery),
   ]);
   // A source that was restored tells an event again under its id, at another time: so every day is
-  // looked at on which it can have been told. Only the partitions of these days are planned for. The
-  // look-up with a `LIMIT` runs once per delivery; a join could read the whole log.
+  // looked at on which it can have been told. Only the partitions of these days are opened, also by
+  // the plan that is kept. The look-up with a `LIMIT` runs once per delivery; a join could read the
+  // whole log.
   const firstDay = deliveries.map(firstDayOf).reduce((first, day) => (day < first ? day : first));
   const lastDay = deliveries
     .map(({ occurredAt }) => dayOf(occurredAt))
     .reduce((last, day) => (day > last ? day : last));
-  const opened = await tx.any(idRow`
+  const opened = await tx.any(sql.prepared("insert_deliveries", IdRow)`
     INSERT INTO deliveries
       (id, endpoint_id, event_id, link_id, event_type, occurred_at, transaction, traceparent,
        date_created, next_attempt_at, lease_until, attempts)
     SELECT id, endpoint_id, event_id, link_id, event_type, occurred_at, transaction, traceparent,
            date_created, next_attempt_at, lease_until, CASE WHEN lease_until IS NULL THEN 0 ELSE 1 END
-    FROM ${sql.unnest(rows, newDeliveryTypes)}
+    FROM (${documentRows(rows, newDeliveryTypes)})
       AS delivery (id, endpoint_id, event_id, link_id, event_type, occurred_at, transaction,
                    traceparent, date_created, next_attempt_at, lease_until, first_day)
     LEFT JOIN LATERAL (

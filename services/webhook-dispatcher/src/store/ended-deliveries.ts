@@ -1,4 +1,4 @@
-import { type Transaction, nothing, patiently } from "@payment-links/postgres";
+import { type Transaction, documentRows, nothing, patiently } from "@payment-links/postgres";
 import { sql } from "slonik";
 import * as z from "zod";
 import type { AbandonReason, KeptAttempt } from "../domain/delivery.ts";
@@ -7,7 +7,7 @@ import { type LogPlace, correctToDelivered } from "./delivery-log.ts";
 
 type Fragment = ReturnType<typeof sql.fragment>;
 
-const idRow = sql.type(z.object({ id: z.string() }));
+const IdRow = z.object({ id: z.string() });
 const countRow = sql.type(z.object({ count: z.int() }));
 
 /** How an attempt ended; `nextAttemptAt` is null where no other follows. */
@@ -106,9 +106,9 @@ const postpone = async (
     result.nextAttemptAt?.toISOString() ?? null,
     factsOf(result),
   ]);
-  const postponed = await tx.any(idRow`
+  const postponed = await tx.any(sql.prepared("postpone_deliveries", IdRow)`
     WITH told AS (
-      SELECT * FROM ${sql.unnest(rows, postponedTypes)}
+      SELECT * FROM (${documentRows(rows, postponedTypes)})
         AS told (event_id, endpoint_id, attempts, started_at, http_status, error, next_attempt_at,
                  facts)
     ), found AS MATERIALIZED (
@@ -152,9 +152,9 @@ const moveToLog = async (
     result.durationMs,
     result.isDelivered ? null : factsOf(result),
   ]);
-  const moved = await tx.any(idRow`
+  const moved = await tx.any(sql.prepared("end_deliveries", IdRow)`
     WITH told AS (
-      SELECT * FROM ${sql.unnest(rows, endedTypes)}
+      SELECT * FROM (${documentRows(rows, endedTypes)})
         AS told (event_id, endpoint_id, attempts, started_at, is_delivered, is_last, http_status,
                  error, duration_ms, facts)
     ), found AS MATERIALIZED (

@@ -1,4 +1,4 @@
-import type { Db, Transaction } from "@payment-links/postgres";
+import { type Db, type Transaction, documentRows } from "@payment-links/postgres";
 import { sql } from "slonik";
 import * as z from "zod";
 import {
@@ -91,7 +91,7 @@ export const recordLinks = async (
   ]);
   const known = await tx.any(sql.prepared("record_links", HeardRow)`
     WITH given AS (
-      SELECT * FROM ${sql.unnest(rows, columnTypes)} AS link
+      SELECT * FROM (${documentRows(rows, columnTypes)}) AS link
         (id, version, status, to_amount, received_amount, current_usage, max_usage, description,
          expiration_date, chain_id, token_address, told_at, anew_from)
     ), recorded AS (

@@ -1,0 +1,97 @@
+import { describe, expect, test } from "@jest/globals";
+import { Decimal, newId } from "@payment-links/contracts";
+import type { Transaction } from "@payment-links/postgres";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
+import { sql } from "slonik";
+import * as z from "zod";
+import { openRig } from "../testing/open-rig.ts";
+import { sampleLink } from "../testing/samples.ts";
+import { insertDeliveries } from "./deliveries.ts";
+import { keepDeliveryLog } from "./delivery-log.ts";
+import { recordResults } from "./ended-deliveries.ts";
+import { recordLinks } from "./links.ts";
+
+const rig = useRig(openRig);
+
+/** What Postgres tries before it decides whether a plan is worth keeping. */
+const triedPlans = 5;
+const walks = 12;
+
+const Plans = z.object({ name: z.string(), custom: z.coerce.number() });
+
+/** How often this connection's statements were planned for one call alone. */
+const listPlans = (tx: Transaction) =>
+  tx.any(sql.type(Plans)`
+    SELECT name, custom_plans AS custom FROM pg_prepared_statements ORDER BY name
+  `);
+
+/** Scans of the log's partitions in this transaction so far. */
+const countLogScans = (tx: Transaction) =>
+  tx.oneFirst(sql.type(z.object({ scans: z.coerce.number() }))`
+    SELECT sum(pg_stat_get_xact_numscans(indexrelid) + pg_stat_get_xact_numscans(inhrelid)) AS scans
+    FROM pg_inherits JOIN pg_index ON indrelid = inhrelid
+    WHERE inhparent = 'delivery_log'::regclass
+  `);
+
+/** Every statement of a delivery's walk, of as many events of two days as are told. */
+const walk = async (tx: Transaction, events: number): Promise<number> => {
+  const now = rig.clock.now();
+  const yesterday = new Date(now.getTime() - 24 * 60 * 60_000);
+  const one = { endpointId: newId("whe"), occurredAt: now, attempts: 1 };
+  const links = Array.from({ length: events }, () => ({
+    ...sampleLink({ userId: newId("user"), toAmount: new Decimal(7) }),
+  }));
+  await recordLinks(
+    tx,
+    links.map((link) => ({ link, toldAt: now, toldAgainAt: undefined })),
+  );
+  const deliveries = links.map((link) => ({
+    ...one,
+    id: newId("evt"),
+    eventId: newId("evt"),
+    possibleSince: yesterday,
+    linkId: link.id,
+    eventType: "payment_link.completed" as const,
+    transaction: null,
+    traceparent: null,
+    dateCreated: now,
+    nextAttemptAt: null,
+    leaseUntil: new Date(now.getTime() + 30_000),
+  }));
+  const before = await countLogScans(tx);
+  await insertDeliveries(tx, deliveries);
+  const scans = (await countLogScans(tx)) - before;
+  const results = deliveries.map(({ id, eventId }, at) => ({
+    ...one,
+    id,
+    eventId,
+    startedAt: now,
+    durationMs: 7,
+    isDelivered: at > 0,
+    httpStatus: at > 0 ? 200 : 500,
+    error: at > 0 ? null : "status 500",
+    nextAttemptAt: at > 0 ? null : now,
+  }));
+  await recordResults(tx, results);
+  return scans;
+};
+
+describe("the statements of a delivery's walk", () => {
+  test("keep their plan, however many events they are for, and look at those days of the log alone", async () => {
+    await keepDeliveryLog(rig.pool, { now: rig.clock.now(), keptDays: 30 });
+    const { plans, scans } = await rig.pool.transaction(async (tx) => {
+      const scans: number[] = [];
+      for (let at = 1; at <= walks; at += 1) scans.push(await walk(tx, at));
+      return { plans: await listPlans(tx), scans };
+    });
+    expect(plans).toEqual(
+      ["end_deliveries", "insert_deliveries", "postpone_deliveries", "record_links"].map(
+        (name) => ({
+          name,
+          custom: triedPlans,
+        }),
+      ),
+    );
+    expect(scans).toEqual(scans.map((_, at) => 2 * (at + 1)));
+  });
+});
