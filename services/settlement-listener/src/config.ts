@@ -78,6 +78,7 @@ export const settlementListenerConfig = z
     return {
       providers,
       rpcUrls: watched,
+      transferChains,
       chainOverrides: {
         ...byChain,
         ...Object.fromEntries(

@@ -10,6 +10,7 @@ import { configFault } from "./config-fault.ts";
 import { bitcoinFamily } from "./bitcoin/bitcoin-family.ts";
 import { evmFamily } from "./evm/evm-family.ts";
 import type { Family } from "./family.ts";
+import { refuseIdleSettings } from "./refuse-idle-settings.ts";
 import { solanaFamily } from "./solana/solana-family.ts";
 import { tronFamily } from "./tron/tron-family.ts";
 
@@ -37,14 +38,17 @@ export type Chains = {
 };
 
 /**
- * Opens the configured chains; throws ConfigError where nobody can be paid on one.
+ * Opens the configured chains; throws ConfigError where nobody can be paid on one, or a setting is none
+ * of its chain.
  */
 export const openChains = (
   ground: Ground,
-  { rpcUrls, chainOverrides }: Pick<SettlementListenerConfig, "rpcUrls" | "chainOverrides">,
+  config: Pick<SettlementListenerConfig, "rpcUrls" | "chainOverrides" | "transferChains">,
   wakeRelay: () => void,
 ): Chains => {
   const { catalogue, clock, log, metrics, pool } = ground;
+  const { chainOverrides, rpcUrls } = config;
+  refuseIdleSettings(catalogue, config);
   const chains = [...rpcUrls].map(([id, urls]) => {
     const chain = catalogue.chains.find((one) => one.id === id);
     const family = chain === undefined ? undefined : families[chain.chainType];

@@ -1,11 +1,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { createCatalogue } from "@payment-links/contracts";
+import { transact } from "@payment-links/postgres";
 import { ConfigError, openMetrics } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { createSettlementListener } from "../service.ts";
+import { recordTransfers } from "../sightings/record-transfers.ts";
 import { readProgress } from "../store/watchers.ts";
 import { type Chain, openChain } from "../testing/open-chain.ts";
 import { type WatchRig, openWatchRig } from "../testing/open-watch-rig.ts";
+import { sampleTransfer } from "../testing/sample-transfer.ts";
 import { owner } from "../testing/samples.ts";
 import { openScriptedRpc } from "../testing/scripted-rpc.ts";
 
@@ -142,6 +145,27 @@ describe("what a reorg does to the settled", () => {
     await chain.mine(2);
     await waitUntil("it is back", () => statusOf(rig, link.id).at(-1) === "settled");
     expect((await rig.readStatus()).orphanedSettledCount).toBe(0);
+  });
+
+  test("what a rescan saw on the new chain hides nothing below it", async () => {
+    const rig = await open(chain, { finality: { blocks: 50 } });
+    const link = await rig.hearNew();
+    const hash = await chain.pay({ reference: link.paymentReference, to: owner, amount: 1n });
+    await chain.mine(1);
+    const raw = await chain.rawOf(hash);
+    await chain.reorg(1);
+    await chain.mine(5);
+    await rig.service.start();
+    await rig.caughtUp();
+    expect(statusOf(rig, link.id)).toEqual([]);
+    await rig.service.stop();
+    await chain.reorg(5, [{ raw, offset: 1 }]);
+    const blockNumber = (await chain.headNumber()) - 1;
+    const { hash: blockHash } = await chain.client.getBlock({ blockNumber: BigInt(blockNumber) });
+    const seen = sampleTransfer({ chainId: chain.chainId, blockNumber, blockHash });
+    await transact(rig.pool, (tx) => recordTransfers(tx, [seen], new Date()));
+    await rig.service.start();
+    await waitUntil("it is told", () => statusOf(rig, link.id).at(-1) === "processing");
   });
 
   test("a payment whose nonce a final block gives to another transaction has failed", async () => {

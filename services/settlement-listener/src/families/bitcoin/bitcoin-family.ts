@@ -19,7 +19,7 @@ export const bitcoinFamily: Family = (catalogue, chain, override) => {
     const payees = openPayees(ground.owners, bitcoinChain.id);
     const options = { ...ground, ...settings, chainId: chain.id, dialect };
     const readers = openChainReaders(options, (asking) =>
-      createBitcoinReader(asking, bitcoinChain, payees),
+      createBitcoinReader(asking, bitcoinChain, payees, settings),
     );
     const { reader, witnesses } = readers;
     return {

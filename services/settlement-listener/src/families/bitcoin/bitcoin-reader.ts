@@ -1,6 +1,7 @@
 import type { ReaderGround } from "../../rpc/open-chain-readers.ts";
 import { readChain } from "../../rpc/read-chain.ts";
 import type { ChainReader } from "../../watch/chain-reader.ts";
+import type { ChainSettings } from "../../watch/chain/chain-settings.ts";
 import type { BitcoinChain } from "./bitcoin-chain.ts";
 import {
   blockQuestion,
@@ -29,13 +30,14 @@ export const createBitcoinReader = (
   ground: ReaderGround,
   chain: BitcoinChain,
   payees: Payees,
+  { finalDepthBlocks }: Pick<ChainSettings, "finalDepthBlocks">,
 ): BitcoinReader => ({
   readHeads: createReadHeads(ground),
   readHeaders: createReadHeaders(ground),
   readPointers: createReadPointers(ground, payees),
   ...createTransactionReads(ground, { chain, payees }),
   readUsedNonces: createReadUsedNonces(ground),
-  readWaiting: createReadWaiting(ground, { chain, payees }),
+  readWaiting: createReadWaiting(ground, { chain, payees, finalDepthBlocks }),
   readChain: () => readChain(ground, chain.chainName),
   keepsTransactions: () =>
     ground.turn.ask("the index of transactions", async (provider) => {

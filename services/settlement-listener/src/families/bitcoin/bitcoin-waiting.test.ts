@@ -2,6 +2,7 @@ import { expect, test } from "@jest/globals";
 import type { PaymentLinkState } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig, useRigEach } from "@payment-links/runtime/testing/use-rig";
+import { freshBitcoinAddress } from "../../testing/bitcoin/fresh-address.ts";
 import { needingBtcd } from "../../testing/bitcoin/needing-btcd.ts";
 import { type Front, openFront } from "../../testing/bitcoin/open-front.ts";
 import { startWatchRig } from "../../testing/open-watch-rig.ts";
@@ -80,6 +81,44 @@ describe("a payment that waits for a block", () => {
     await chain.mine(1 + finalDepthBlocks);
     await waitStory(link, txid, "failed");
     expect(story(link, txid)).toEqual(["waits", "taken back", "failed"]);
+  });
+
+  // Guards against a payment that stays processing for ever, as nobody ever mines what it spends.
+  test.each([1, 2])(
+    "is taken back where a transaction %s before its own is spent elsewhere, and fails when that is final, though another process has seen it",
+    async (generations) => {
+      const link = await rig.hearNew();
+      await rig.caughtUp();
+      const first = await chain.pay({ to: freshBitcoinAddress(), amount: 2_000n });
+      let before = first;
+      for (let made = 1; made < generations; made += 1) {
+        before = await chain.payOutOf(before, { to: freshBitcoinAddress(), amount: 2_000n });
+      }
+      const txid = await chain.payOutOf(before, payeeOf(link));
+      await waitStory(link, txid, "waits");
+      await chain.doubleSpend(first);
+      await waitStory(link, txid, "taken back");
+      await rig.service.stop();
+      await rig.service.start();
+      await chain.mine();
+      await rig.caughtUp();
+      expect(story(link, txid)).toEqual(["waits", "taken back"]);
+      await chain.mine(finalDepthBlocks);
+      await waitStory(link, txid, "failed");
+    },
+  );
+
+  test("is taken back and fails where a fork takes away what it spends, which a block had held", async () => {
+    const link = await rig.hearNew();
+    const before = await chain.pay({ to: freshBitcoinAddress(), amount: 2_000n });
+    await chain.mine();
+    await rig.caughtUp();
+    const txid = await chain.payOutOf(before, payeeOf(link));
+    await waitStory(link, txid, "waits");
+    await chain.reorg(1, { dropped: [before] });
+    await waitStory(link, txid, "taken back");
+    await chain.mine(finalDepthBlocks);
+    await waitStory(link, txid, "failed");
   });
 
   test("is shown again where a node knows it again", async () => {

@@ -2,7 +2,7 @@ import { expect, test } from "@jest/globals";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig, useRigEach } from "@payment-links/runtime/testing/use-rig";
 import { needingBtcd } from "../../testing/bitcoin/needing-btcd.ts";
-import { startWatchRig } from "../../testing/open-watch-rig.ts";
+import { openWatchRig, startWatchRig } from "../../testing/open-watch-rig.ts";
 import { coin, openWatchedBitcoin, payeeOf } from "../../testing/open-watched-bitcoin.ts";
 
 const { describe, program } = await needingBtcd();
@@ -40,6 +40,12 @@ describe("watching Bitcoin", () => {
     await rig.waitStatus(link.id, "processing");
     await chain.mine();
     await rig.waitStatus(link.id, "settled");
+  });
+
+  test("is refused where deposits are looked for: each link has an address of its own", async () => {
+    await expect(async () => openWatchRig(chain, { findsDeposits: true })).rejects.toThrow(
+      "CHAINS_FILE: switches findsDeposits on for chain local-bitcoin",
+    );
   });
 
   test("others are told how far the chain is while a large amount waits, and what it needs", async () => {

@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from "@jest/globals";
 import * as fc from "fast-check";
 import { createCatalogue } from "@payment-links/contracts";
 import { openLog, openMetrics, systemClock } from "@payment-links/runtime";
+import { waitUntil } from "@payment-links/runtime/testing";
 import { closeAfterEach, useRig } from "@payment-links/runtime/testing/use-rig";
 import { openChainReaders } from "../../rpc/open-chain-readers.ts";
 import { createRpcMetrics } from "../../rpc/rpc-metrics.ts";
@@ -15,6 +16,7 @@ import { ChainUnreachableError } from "../../watch/chain-reader.ts";
 import { bitcoinChainOf } from "./bitcoin-chain.ts";
 import { bitcoinDialect } from "./bitcoin-family.ts";
 import { createBitcoinReader } from "./bitcoin-reader.ts";
+import { bitcoinSettings } from "./bitcoin-settings.ts";
 import { findChainFault } from "./find-chain-fault.ts";
 import { openPayees } from "./payees.ts";
 
@@ -36,6 +38,7 @@ describe("a node of Bitcoin", () => {
     if (local === undefined) throw new Error("the catalogue has no chain");
     const bitcoin = bitcoinChainOf(catalogue, local);
     const owners = { read: async () => [owner] };
+    const settings = bitcoinSettings(local.id);
     const readers = openChainReaders(
       {
         chainId: local.id,
@@ -47,7 +50,7 @@ describe("a node of Bitcoin", () => {
         metrics: createRpcMetrics(openMetrics("test")),
         timing: { timeoutMs: 5_000, restMs: 20, restMsMax: 100, askingMsMax: 3_000 },
       },
-      (asking) => createBitcoinReader(asking, bitcoin, openPayees(owners, bitcoin.id)),
+      (asking) => createBitcoinReader(asking, bitcoin, openPayees(owners, bitcoin.id), settings),
     );
     return {
       ...keep(readers),
@@ -198,7 +201,47 @@ describe("a node of Bitcoin", () => {
     // A list of so many is not asked for again at once.
     expect(await reader.readWaiting?.()).toEqual(second);
     expect(front.askedCount("getrawmempool")).toBe(1);
-    expect(front.askedCount("getrawtransaction")).toBe(2_501);
+    // One more is what the payment spends.
+    expect(front.askedCount("getrawtransaction")).toBe(2_502);
+    await chain.mine();
+  });
+
+  // Nodes drop what pays little, and an index may lag: neither says that a payment cannot be mined any more.
+  test("that knows a payment and what it spends no more does not say that it is lost, as its ancestors spent their own", async () => {
+    const { reader } = open();
+    const first = await chain.pay({ to: freshBitcoinAddress(), amount: 5_000n });
+    const before = await chain.payOutOf(first, { to: freshBitcoinAddress(), amount: 5_000n });
+    await chain.mine();
+    const txid = await chain.payOutOf(before, { to: owner, amount: 5_000n });
+    const [waiting] = (await reader.readWaiting?.())?.transactions ?? [];
+    const { address } = waiting?.sender ?? { address: "" };
+    expect(address.split(";")).toEqual([
+      expect.stringContaining(before),
+      expect.stringContaining(`${before}=${first}:`),
+      expect.stringContaining(`${first}=`),
+    ]);
+    const height = await chain.height();
+    expect(await reader.readUsedNonces(address, height)).toBe(0);
+    front.forget([txid, before, first]);
+    expect(await reader.readUsedNonces(address, height)).toBe(0);
+    // What it spends itself is another matter.
+    await chain.doubleSpend(txid);
+    await chain.mine();
+    expect(await reader.readUsedNonces(address, height)).toBe(0);
+    expect(await reader.readUsedNonces(address, height + 1)).toBe(1);
+  });
+
+  test("that does not know what a payment spends is asked again, and the payment is shown then", async () => {
+    const { reader } = open();
+    const first = await chain.pay({ to: freshBitcoinAddress(), amount: 5_000n });
+    await chain.payOutOf(first, { to: owner, amount: 5_000n });
+    front.forget([first]);
+    expect((await reader.readWaiting?.())?.transactions).toEqual([]);
+    front.beHonest();
+    await waitUntil("it is shown", async () => {
+      const { transactions = [] } = (await reader.readWaiting?.()) ?? {};
+      return transactions.length === 1;
+    });
     await chain.mine();
   });
 

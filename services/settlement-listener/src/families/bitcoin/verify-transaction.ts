@@ -50,6 +50,39 @@ export const senderOf = ({
 }: Pick<BitcoinTransaction, "inputs" | "isCoinbase">): string =>
   isCoinbase ? coinbase : inputs.slice(0, inputsMax).join(" ");
 
-/** What a sender spends. */
-export const outpointsOf = (sender: string): readonly string[] =>
-  sender === coinbase ? [] : sender.split(" ");
+/** A transaction on which another one depends, and what it spends itself. */
+export type Ancestor = Pick<BitcoinTransaction, "txid" | "inputs">;
+
+/** More than that is not kept of all ancestors together. */
+const ancestorInputsMax = 100;
+
+/**
+ * The same of one that waits, and what its ancestors spend: where another transaction spends any of that,
+ * the ancestor will never be, nor what comes after it.
+ */
+export const senderWithAncestors = (
+  transaction: Pick<BitcoinTransaction, "inputs" | "isCoinbase">,
+  ancestors: readonly Ancestor[],
+): string => {
+  let left = ancestorInputsMax;
+  const kept = ancestors.flatMap(({ inputs, txid }) => {
+    const some = inputs.slice(0, left);
+    left -= some.length;
+    return some.length === 0 ? [] : [`${txid}=${some.join(" ")}`];
+  });
+  return [senderOf(transaction), ...kept].join(";");
+};
+
+/** What a sender spends, and on whom it depends. */
+export const readSender = (
+  sender: string,
+): { outpoints: readonly string[]; ancestors: readonly Ancestor[] } => {
+  const [own = "", ...others] = sender.split(";");
+  return {
+    outpoints: own.split(" "),
+    ancestors: others.map((text) => {
+      const [txid = "", inputs = ""] = text.split("=");
+      return { txid, inputs: inputs.split(" ") };
+    }),
+  };
+};

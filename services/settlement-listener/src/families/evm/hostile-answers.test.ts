@@ -6,7 +6,7 @@ import { createHeldClock } from "@payment-links/runtime";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { type Spoiling, hostileAnswer, plausibleAnswer } from "../../testing/hostile-answers.ts";
 import { type ReaderRig, openPaidChain, openReaderRig } from "../../testing/open-reader-rig.ts";
-import { blockOf } from "../../watch/first-pass/scan-blocks.ts";
+import { blockOf } from "../../watch/chain/block-of.ts";
 import { findChainFault } from "./find-chain-fault.ts";
 import { ChainMovedError } from "../../watch/chain/watch-context.ts";
 import { type EvmChain, evmChainOf } from "./evm-chain.ts";
@@ -66,6 +66,18 @@ const questions: Record<string, (reader: EvmReads) => Promise<unknown>> = {
 };
 const range = () => ({ fromBlock: setup.firstBlock, toBlock: setup.lastBlock });
 
+/** Which transactions have logs in the range, read in as many parts as it has blocks at most. */
+const readAllLogs = async () => {
+  const hashes: string[] = [];
+  for (let fromBlock = setup.firstBlock; fromBlock <= setup.lastBlock;) {
+    const { logs, end } = await rig.reader.readLogs({ ...range(), fromBlock });
+    expect(end.number).toBeGreaterThanOrEqual(fromBlock);
+    hashes.push(...logs.map(({ transactionHash }) => transactionHash));
+    fromBlock = end.number + 1;
+  }
+  return hashes;
+};
+
 let headers: Awaited<ReturnType<EvmReads["readHeaders"]>> | undefined;
 const honestHeaders = async () => (headers ??= await rig.reader.readHeaders(range()));
 
@@ -95,10 +107,7 @@ test("5,000 hostile answers: the reader answers, or says that nobody does, and n
     { numRuns: answersCount, seed },
   );
   expect(rig.rpc.counts().struck.get("hostile")).toBeGreaterThanOrEqual(answersCount);
-  // Afterwards it reads as before.
+  // Afterwards it reads as before, if in smaller parts: an answer that is too large narrows what is asked.
   clock.advance(1_000);
-  const { logs } = await rig.reader.readLogs(range());
-  expect(logs.map(({ transactionHash }) => transactionHash)).toEqual(
-    setup.paid.map(({ hash }) => hash),
-  );
+  expect(await readAllLogs()).toEqual(setup.paid.map(({ hash }) => hash));
 }, 600_000);

@@ -63,4 +63,28 @@ describe("a fork of Solana", () => {
     expect(chain.head()).toBeGreaterThan(slot);
     expect(rig.statuses(link.id)).toEqual(["processing 2.5"]);
   });
+
+  test("takes nothing away that settled below it, however few blocks are kept", async () => {
+    const link = await rig.hearNew();
+    const later = await rig.hearNew();
+    await rig.caughtUp();
+    await rig.service.stop();
+    // Read in one range, of which only the last block is kept.
+    await chain.pay(orderOf(link));
+    chain.mine(finalizedLag + 2);
+    await rig.service.start();
+    await waitUntil("it is settled", () => rig.told(link.id).at(-1)?.status === "settled");
+    await rig.caughtUp();
+    await rig.service.stop();
+    chain.reorg(2);
+    chain.mine();
+    await chain.pay(orderOf(later));
+    chain.mine(finalizedLag + 1);
+    await rig.service.start();
+    await waitUntil("what follows settles", () => rig.told(later.id).at(-1)?.status === "settled");
+    expect(await rig.metrics.metrics()).not.toMatch(
+      /payment_links_chain_orphaned_after_settled_total\{[^}]*\} [1-9]/,
+    );
+    expect((await rig.readStatus()).orphanedSettledCount).toBe(0);
+  });
 });

@@ -166,6 +166,15 @@ const paying = (node: Btcd, purse: Purse) => ({
   /** Several payments in one transaction. */
   payTogether: (payees: readonly Payee[], fee: Fee = {}): Promise<string> =>
     pay(node, purse, { payees, ...fee }),
+  /** Pays an address with what came back to the payer of another transaction, which may wait itself. */
+  payOutOf: (txid: string, payee: Payee): Promise<string> => {
+    const change = purse.payments.get(txid)?.change;
+    if (change === undefined) throw new Error(`of ${txid} nothing came back`);
+    purse.coins = purse.coins.filter((coin) => coin.txid !== txid);
+    const payees = [payee];
+    const signed = signPayment({ coins: [change], payees, feeRate: usualFeeRate });
+    return send(node, purse, { ...signed, payees });
+  },
   /**
    * Sends another transaction in a waiting one's stead, for a higher fee: it pays the same, or what is
    * given. Answers its id.

@@ -1,9 +1,10 @@
 import { transact } from "@payment-links/postgres";
-import { deleteBlocksBelow, findBlockUpTo } from "../../store/chain-blocks.ts";
+import { deleteBlocksBelow, findBlockUpTo, insertBlocks } from "../../store/chain-blocks.ts";
 import { type Lead, lockLead, saveCheckpoint } from "../../store/watchers.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
 import { agreeOnBlock } from "./agree-on-block.ts";
 import { quorumOf } from "./agree.ts";
+import { readAnchor } from "./read-anchor.ts";
 import type { Sight } from "./read-sight.ts";
 
 /**
@@ -20,16 +21,22 @@ export const confirmFinal = async (
   const { agreed, linesOf } = sight;
   if (linesOf.size < quorumOf(witnesses)) return { finalizedTo, voiceCount: linesOf.size };
   const toBlock = Math.max(finalizedTo, Math.min(agreed.final, scannedTo));
-  const block = await findBlockUpTo(pool, chain.id, toBlock);
-  if (block === undefined) return { finalizedTo, voiceCount: 0 };
+  const kept = await findBlockUpTo(pool, chain.id, toBlock);
+  if (kept === undefined) return { finalizedTo, voiceCount: 0 };
+  const ableFor = (block: number) =>
+    witnesses.filter(({ id }) => (linesOf.get(id)?.final ?? -1) >= block);
+  const place = { able: ableFor(toBlock), final: toBlock, kept: kept.number, scannedTo };
+  const anchor = await readAnchor(watch, place);
+  const block = anchor ?? kept;
   const { number } = block;
-  const able = witnesses.filter(({ id }) => (linesOf.get(id)?.final ?? -1) >= number);
+  const able = ableFor(number);
   const { dissenters, hash, voiceCount } = await agreeOnBlock(watch, number, able);
   if (dissenters.length > 0) demote(dissenters);
   if (hash !== block.hash || number <= finalizedTo) return { finalizedTo, voiceCount };
   await transact(pool, async (tx) => {
     await lockLead(tx, lead);
     await deleteBlocksBelow(tx, chain.id, number);
+    if (anchor !== undefined) await insertBlocks(tx, chain.id, [anchor]);
     await saveCheckpoint(tx, chain.id, { scannedTo, finalizedTo: number });
   });
   return { finalizedTo: number, voiceCount };

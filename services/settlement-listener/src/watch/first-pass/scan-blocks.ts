@@ -1,11 +1,12 @@
 import type { ChainTransfer } from "../../domain/chain-transfer.ts";
 import type { ScanPlan, FinalityLines } from "../../domain/plan-scan.ts";
 import type { ScannedBlock } from "../../store/chain-blocks.ts";
+import { blockOf, instantOf } from "../chain/block-of.ts";
 import { ChainMovedError, type WatchContext } from "../chain/watch-context.ts";
 import { agreeOnSenders } from "../agreement/agree-on-senders.ts";
 import type { BlockHeader, ChainReader } from "../chain-reader.ts";
 import { type Piece, cutPointers } from "../transfers/cut-pointers.ts";
-import { findTransfers, instantOf, readTimes } from "../transfers/find-transfers.ts";
+import { findTransfers, readTimes } from "../transfers/find-transfers.ts";
 
 /**
  * What is committed at once: blocks, the last of which the checkpoint moves to, and what was in
@@ -177,19 +178,6 @@ const readEnd = async (
   }
   return header;
 };
-
-/** A header as it is stored. */
-export const blockOf = ({
-  number,
-  hash,
-  parentHash,
-  timestampSeconds,
-}: BlockHeader): ScannedBlock => ({
-  number,
-  hash,
-  parentHash,
-  minedAt: instantOf(timestampSeconds),
-});
 
 const checkLineage = (headers: readonly BlockHeader[]): void => {
   const isLineage = headers.every((header, index) => {

@@ -3,6 +3,7 @@ import { type OpenPlace, listDue } from "../../store/chain-transfers.ts";
 import type { Lead } from "../../store/watchers.ts";
 import { agreeOnReceipts } from "../agreement/agree-on-receipts.ts";
 import type { Sight } from "../agreement/read-sight.ts";
+import type { ChainSettings } from "../chain/chain-settings.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
 import { commitOutcomes } from "../transfers/commit-outcomes.ts";
 import { findOfSame, isDeepEnough, isSame } from "../transfers/find-transfers.ts";
@@ -31,7 +32,7 @@ export const settleTransfers = async (
   let dueCount = 0;
   let waitingCount = 0;
   for (let page = 0; page < pagesMax; page += 1) {
-    const toBlock = Math.min(reach.sight.agreed.settle, reach.scannedTo);
+    const toBlock = settleLineOf(chain.settings, reach);
     const asked = { toBlock, after, countMax: dueAtOnceMax };
     const listed = await listDue(pool, chain.id, asked);
     // Some need more blocks than others.
@@ -49,6 +50,16 @@ export const settleTransfers = async (
   }
   return dueCount === pagesMax * dueAtOnceMax && waitingCount < dueCount;
 };
+
+/**
+ * Up to where payments may settle. What is final on a sparse chain and stands above the last kept block
+ * would be taken away by a fork that has to go back to that block.
+ */
+const settleLineOf = (
+  { finality, isSparse = false }: ChainSettings,
+  { finalizedTo, scannedTo, sight }: Reach,
+): number =>
+  Math.min(sight.agreed.settle, isSparse && finality === "finalized" ? finalizedTo : scannedTo);
 
 /** Settles some payments; answers how many of them have to wait. */
 const settlePage = async (

@@ -19,11 +19,12 @@ import {
 import { quorumOf } from "../agreement/agree.ts";
 import { confirmFinal } from "../agreement/confirm-final.ts";
 import { type Sight, readSight } from "../agreement/read-sight.ts";
+import { blockOf } from "../chain/block-of.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
 import type { BlockHeader } from "../chain-reader.ts";
 import { linesOfOne } from "../transfers/find-transfers.ts";
 import { reorganize } from "./reorganize.ts";
-import { type Scanned, blockOf, scanBlocks } from "./scan-blocks.ts";
+import { type Scanned, scanBlocks } from "./scan-blocks.ts";
 import { settleTransfers } from "./settle-transfers.ts";
 
 /** What a step saw and came to. */
@@ -101,7 +102,8 @@ const follow = async (
     const { finalizedTo } = before;
     return { state: "behind", head, finalizedTo, voiceCount: 0, hasMore: false };
   }
-  // Of a sparse chain few blocks are kept: what is final is the newest of them.
+  // Of a sparse chain few blocks are kept: what is final is the newest of them, and only up to there
+  // does anything settle, as no fork goes back further.
   const { finalizedTo, voiceCount } =
     isAlone && !isSparse
       ? { finalizedTo: before.finalizedTo, voiceCount: 1 }
@@ -125,7 +127,9 @@ const follow = async (
   if (isMoreDue) return { state: "catching_up", head, finalizedTo, voiceCount, hasMore: true };
   // What is final moves on with what is scanned only where nobody else is to vouch for it.
   const read = { ...sight.read, ...linesOfOne(watch.witnesses, sight.read) };
-  const lines = isSparse ? { ...read, final: -1 } : read;
+  const lines = isSparse
+    ? { ...read, settle: Math.min(read.settle, finalizedTo), final: -1 }
+    : read;
   const reach = await scan(watch, lead, { plan, headers, lines, progress, sight });
   const { scannedTo } = reach;
   const isMoving = scannedTo > progress.scannedTo;

@@ -1,6 +1,7 @@
 import type { StoredTransfer, ChainTransfer, TransferName } from "../../domain/chain-transfer.ts";
 import type { FinalityLines } from "../../domain/plan-scan.ts";
 import type { ChainSettings } from "../chain/chain-settings.ts";
+import { instantOf } from "../chain/block-of.ts";
 import { ChainMovedError } from "../chain/watch-context.ts";
 import type { WatchedChain } from "../chain/watched-chain.ts";
 import type { ChainReader, Pointer, TransactionReceipt, Witness } from "../chain-reader.ts";
@@ -92,9 +93,6 @@ type Surroundings = { times: BlockTimes; lines: FinalityLines };
 
 /** The time of blocks by their number. */
 type BlockTimes = ReadonlyMap<number, Date>;
-
-/** Unix seconds as an instant. */
-export const instantOf = (timestampSeconds: number): Date => new Date(timestampSeconds * 1000);
 
 /** The times of the blocks that hold these pointers. The node is asked where it did not say them. */
 export const readTimes = async (

@@ -24,7 +24,7 @@ export const createTransactionReads = (
   { chain, payees }: { chain: BitcoinChain; payees: Payees },
 ): TransactionReads => {
   const readAll = (what: string, txids: readonly string[]) =>
-    readKnown(ground, { what, names: txids, askSome });
+    readKnown(ground, { what, names: txids, askSome: askTransactions });
   return {
     readReceipts: async (txids) => {
       const payeeOf = await payees.read();
@@ -63,7 +63,8 @@ export const createTransactionReads = (
   };
 };
 
-const askSome = async (
+/** Transactions that a node knows, and where they stand; the others are left out. */
+export const askTransactions = async (
   provider: Provider,
   txids: readonly string[],
 ): Promise<ReadonlyMap<string, Found>> => {

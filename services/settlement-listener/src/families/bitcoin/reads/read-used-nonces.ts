@@ -2,15 +2,11 @@ import type { ReaderGround } from "../../../rpc/open-chain-readers.ts";
 import type { Provider } from "../../../rpc/provider.ts";
 import { RpcFault } from "../../../rpc/rpc-fault.ts";
 import type { ChainReader } from "../../../watch/chain-reader.ts";
-import {
-  blockQuestion,
-  heightQuestion,
-  transactionQuestion,
-  unspentQuestion,
-} from "../node-answers.ts";
-import { coinbase, outpointsOf } from "../verify-transaction.ts";
+import { blockQuestion, heightQuestion, unspentQuestion } from "../node-answers.ts";
+import { type Ancestor, coinbase, readSender } from "../verify-transaction.ts";
+import { txidOf } from "./ask-ancestors.ts";
 import { askHeaders } from "./read-headers.ts";
-import { askKnown } from "./read-transactions.ts";
+import { askTransactions } from "./read-transactions.ts";
 
 /** So many blocks are looked through at once for who spent an output, the newest first. */
 const blocksAtOnce = 20;
@@ -20,22 +16,26 @@ const sendersMax = 1_000;
 /** What a block spends is kept of so many. */
 const keptBlocksMax = 40;
 
+/** Outputs, and by which transaction each may be spent: undefined where any other one is too much. */
+type Wanted = ReadonlyMap<string, string | undefined>;
+
 /**
  * Outputs stand for nonces, as each is spent once. A sender has used its nonce 0 once a block up to the
- * given one spends any of them. Nodes tell who spent an output in no other way than by their blocks:
- * these are read only while an output of the sender is not there.
+ * given one spends any of them, or spends what an ancestor would by another transaction. Nodes tell who
+ * spent an output in no other way than by their blocks: these are read only while such an output is not
+ * there.
  */
 export const createReadUsedNonces = ({
   turn,
 }: Pick<ReaderGround, "turn">): ChainReader["readUsedNonces"] => {
-  const spentIn = new Map<string, ReadonlySet<string>>();
+  const spentIn = new Map<string, ReadonlyMap<string, string>>();
   /** Down to where the blocks have been looked through for a sender. */
   const lookedDownTo = new Map<string, number>();
 
   const spends = async (
     provider: Provider,
     range: { fromBlock: number; toBlock: number },
-    outpoints: readonly string[],
+    wanted: Wanted,
   ): Promise<boolean> => {
     if (range.toBlock < range.fromBlock) return false;
     const headers = await askHeaders(provider, range);
@@ -47,7 +47,11 @@ export const createReadUsedNonces = ({
       spentIn.delete(hash);
       spentIn.set(hash, spent);
       for (const oldest of [...spentIn.keys()].slice(0, -keptBlocksMax)) spentIn.delete(oldest);
-      if (outpoints.some((outpoint) => spent.has(outpoint))) return true;
+      const isOthers = [...wanted].some(([outpoint, by]) => {
+        const spender = spent.get(outpoint);
+        return spender !== undefined && spender !== by;
+      });
+      if (isOthers) return true;
     }
     return false;
   };
@@ -55,8 +59,13 @@ export const createReadUsedNonces = ({
   return async (sender, blockNumber) => {
     // A coinbase is valid at one height only.
     if (sender === coinbase) return blockNumber + 1;
-    const outpoints = outpointsOf(sender);
+    const { ancestors, outpoints: own } = readSender(sender);
     return turn.ask("what was spent", async (provider) => {
+      const wanted: Wanted = new Map([
+        ...(await listOpen(provider, ancestors)),
+        ...own.map((outpoint) => [outpoint, undefined] as const),
+      ]);
+      const outpoints = [...wanted.keys()];
       const areUnspent = await provider.askMany(outpoints.map(unspentQuestion));
       const gone = outpoints.filter((_, index) => areUnspent[index] !== true);
       // An output that is in no block yet is not spent in one.
@@ -64,30 +73,53 @@ export const createReadUsedNonces = ({
       const [height] = await provider.ask([heightQuestion]);
       const fresh = { fromBlock: blockNumber + 1, toBlock: height };
       // It is known who spent it, and that it is not final: no older block has to be looked through.
-      if (await spends(provider, fresh, outpoints)) return 0;
+      if (await spends(provider, fresh, wanted)) return 0;
       const newest = {
         fromBlock: Math.max(0, blockNumber - blocksAtOnce + 1),
         toBlock: blockNumber,
       };
-      if (await spends(provider, newest, outpoints)) return 1;
+      if (await spends(provider, newest, wanted)) return 1;
       const before = Math.min(lookedDownTo.get(sender) ?? newest.fromBlock, newest.fromBlock);
       const lowest = Math.max(0, blockNumber - blocksMax, before - blocksAtOnce);
       for (const oldest of [...lookedDownTo.keys()].slice(0, -sendersMax))
         lookedDownTo.delete(oldest);
-      const isUsed = await spends(provider, { fromBlock: lowest, toBlock: before - 1 }, outpoints);
+      const isUsed = await spends(provider, { fromBlock: lowest, toBlock: before - 1 }, wanted);
       lookedDownTo.set(sender, Math.min(lowest, before));
       return isUsed ? 1 : 0;
     });
   };
 };
 
-const isAnyMined = async (provider: Provider, outpoints: readonly string[]): Promise<boolean> => {
-  const txids = new Set(outpoints.map((outpoint) => outpoint.split(":")[0] ?? ""));
-  const known = await askKnown(provider, [...txids].map(transactionQuestion));
-  return known.some(({ blockHash }) => blockHash !== undefined);
+/** What ancestors spend that stand in no block: those that do can no longer keep anything from being. */
+const listOpen = async (
+  provider: Provider,
+  ancestors: readonly Ancestor[],
+): Promise<readonly (readonly [string, string])[]> => {
+  const standing = await listMined(
+    provider,
+    ancestors.map(({ txid }) => txid),
+  );
+  return ancestors
+    .filter(({ txid }) => !standing.has(txid))
+    .flatMap(({ inputs, txid }) => inputs.map((input) => [input, txid] as const));
 };
 
-const askSpent = async (provider: Provider, hash: string): Promise<ReadonlySet<string>> => {
+const isAnyMined = async (provider: Provider, outpoints: readonly string[]): Promise<boolean> =>
+  (await listMined(provider, outpoints.map(txidOf))).size > 0;
+
+/** Those that a block of the node's chain holds. */
+const listMined = async (
+  provider: Provider,
+  txids: readonly string[],
+): Promise<ReadonlySet<string>> => {
+  const known = await askTransactions(provider, [...new Set(txids)]);
+  return new Set([...known].flatMap(([txid, { place }]) => (place === undefined ? [] : [txid])));
+};
+
+/** The outputs that a block spends, each with the transaction that does. */
+const askSpent = async (provider: Provider, hash: string): Promise<ReadonlyMap<string, string>> => {
   const [{ transactions }] = await provider.ask([blockQuestion(hash)]);
-  return new Set(transactions.flatMap(({ inputs }) => inputs));
+  return new Map(
+    transactions.flatMap(({ inputs, txid }) => inputs.map((input) => [input, txid] as const)),
+  );
 };

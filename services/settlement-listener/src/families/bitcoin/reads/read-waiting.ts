@@ -4,7 +4,8 @@ import type { ChainReader, WaitingTransaction } from "../../../watch/chain-reade
 import type { BitcoinChain } from "../bitcoin-chain.ts";
 import { mempoolQuestion, rawTransactionQuestion } from "../node-answers.ts";
 import type { Payees } from "../payees.ts";
-import { type PayeeOf, listTransfers, senderOf } from "../verify-transaction.ts";
+import { type PayeeOf, listTransfers, senderWithAncestors } from "../verify-transaction.ts";
+import { askAncestors } from "./ask-ancestors.ts";
 import { askKnown } from "./read-transactions.ts";
 
 /** What was read of the transactions that wait. It may be lost without harm. */
@@ -31,10 +32,12 @@ const restMsPerTransaction = 0.1;
 /** More payments than that are not shown before they are mined. */
 const payingMax = 10_000;
 
+type Watched = { chain: BitcoinChain; payees: Payees; finalDepthBlocks: number };
+
 /** Reads what waits to be mined: which transactions these are, and then each of them once. */
 export const createReadWaiting = (
   { clock, turn }: Pick<ReaderGround, "clock" | "turn">,
-  { chain, payees }: { chain: BitcoinChain; payees: Payees },
+  { payees, ...watched }: Watched,
 ): NonNullable<ChainReader["readWaiting"]> => {
   const mempool = noMempool();
   return async () => {
@@ -44,7 +47,7 @@ export const createReadWaiting = (
         const count = await listAgain(provider, mempool);
         mempool.restsUntilMs = clock.elapsedMs() + count * restMsPerTransaction;
       }
-      await readSome(provider, mempool, { chain, payeeOf });
+      await readSome(provider, mempool, { ...watched, payeeOf });
       return { transactions: [...mempool.paying.values()], unreadCount: mempool.unread.length };
     });
   };
@@ -62,17 +65,25 @@ const listAgain = async (provider: Provider, mempool: Mempool): Promise<number> 
 const readSome = async (
   provider: Provider,
   mempool: Mempool,
-  { chain, payeeOf }: { chain: BitcoinChain; payeeOf: PayeeOf },
+  { chain, payeeOf, ...depth }: Omit<Watched, "payees"> & { payeeOf: PayeeOf },
 ): Promise<void> => {
   const txids = mempool.unread.slice(0, readAtOnceMax);
   // One that is not known any more was mined or replaced since.
   const known = await askKnown(provider, txids.map(rawTransactionQuestion));
+  const unclear = new Set<string>();
   for (const transaction of known) {
     const transfers = listTransfers(transaction, payeeOf, chain);
     if (transfers.length === 0 || mempool.paying.size >= payingMax) continue;
-    const sender = { address: senderOf(transaction), nonce: 0 };
+    // They are asked for now, as nobody knows them any more once they are replaced.
+    const ancestors = await askAncestors(provider, transaction, depth);
+    if (ancestors === undefined) {
+      unclear.add(transaction.txid);
+      continue;
+    }
+    const sender = { address: senderWithAncestors(transaction, ancestors), nonce: 0 };
     mempool.paying.set(transaction.txid, { transactionHash: transaction.txid, sender, transfers });
   }
-  for (const txid of txids) mempool.read.add(txid);
+  // What was unclear is read once more with the next list that has it.
+  for (const txid of txids) if (!unclear.has(txid)) mempool.read.add(txid);
   mempool.unread = mempool.unread.slice(txids.length);
 };
