@@ -19,6 +19,8 @@ export type ChainKind = {
   nodeChainId: string;
   /** The tokens of the catalogue, by the 20 bytes that nodes speak of; links ask for the first. */
   tokens: readonly [Token, ...Token[]];
+  /** A token of nobody's catalogue; there is none on Bitcoin. */
+  unlistedToken: string;
   /** So many of the units in which nodes count. */
   unitsPerToken: number;
   /** Whether payments are logs, of a token and of the proxy. */
@@ -71,6 +73,7 @@ const lowercase = (text: string): string => text.toLowerCase();
 const hexName = (text: string): string => `0x${createHash("sha256").update(text).digest("hex")}`;
 
 const evm = {
+  unlistedToken: `0x${"99".repeat(20)}`,
   unitsPerToken: 1_000_000,
   hasLogs: true,
   payers: ["1", "2", "3"].map((digit) => `0x${digit.repeat(40)}`),
@@ -114,6 +117,7 @@ export const solana: ChainKind = {
   chainType: "SVM",
   nodeChainId: "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d",
   tokens: tokensOf(["usdc-solana", "eurc-solana", "usdt-solana", "pyusd-solana"], String),
+  unlistedToken: keyOf("another mint"),
   unitsPerToken: 1_000_000,
   hasLogs: false,
   erc20Proxy: "",
@@ -136,6 +140,7 @@ export const bitcoin: ChainKind = {
   chainType: "BVM",
   nodeChainId: genesis.hash,
   tokens: tokensOf(["btc"], String),
+  unlistedToken: "",
   unitsPerToken: 100_000_000,
   hasLogs: false,
   erc20Proxy: "",

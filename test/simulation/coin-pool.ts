@@ -51,6 +51,8 @@ export const createCoinPool = (
   /** All that may be mined, or was, in the order in which it was sent. */
   let known: Transaction[] = [];
   const mined = new Set<Transaction>();
+  /** Those that will never be, as final blocks show. */
+  const disproved = new Set<string>();
   let sentCount = 0;
 
   const select = (
@@ -119,11 +121,17 @@ export const createCoinPool = (
   const drawInputs = (tip: Block): string[] =>
     Array.from({ length: random.chance(0.2) ? 2 : 1 }, () => takeCoin(tip));
 
-  /** Nobody will ever mine it. `isUndecidable` says that nothing on the chain tells so. */
-  const end = (one: Transaction, isUndecidable: boolean): void => {
+  /** Nobody will ever mine it; how the chain tells so. */
+  const end = (
+    one: Transaction,
+    proof: "its own coins" | "its ancestors' coins" | "none",
+  ): void => {
+    if (proof !== "none") disproved.add(one.hash);
+    const isUndecidable = proof === "none";
+    const isOrphan = proof === "its ancestors' coins";
     for (const each of one.money) {
       if (each.isEndTold) each.isDoubtful = true;
-      else Object.assign(each, { end: "failed", isUndecidable });
+      else Object.assign(each, { end: "failed", isUndecidable, isOrphan });
     }
   };
 
@@ -133,7 +141,7 @@ export const createCoinPool = (
     if (unmined.length === 0) return;
     const gone = random.pick(unmined);
     known = known.filter((one) => one !== gone);
-    end(gone, true);
+    end(gone, "none");
     say("nobody knows a transaction any more");
     count("transactions forgotten");
   };
@@ -163,12 +171,12 @@ export const createCoinPool = (
       const alive = new Set<string>();
       for (const one of known) {
         const isSpent = one.inputs.some((input) => spent.has(input));
-        const isOrphan = one.inputs.some(
-          (input) => !there.has(hashOf(input)) && !alive.has(hashOf(input)),
-        );
+        const parents = one.inputs.map(hashOf);
+        const isOrphan = parents.some((hash) => !there.has(hash) && !alive.has(hash));
         if (there.has(one.hash) || !(isSpent || isOrphan)) alive.add(one.hash);
         else {
-          end(one, !isSpent);
+          const isDisproved = parents.some((hash) => disproved.has(hash));
+          end(one, isSpent ? "its own coins" : isDisproved ? "its ancestors' coins" : "none");
           count(isSpent ? "transactions replaced" : "transactions without their parents");
         }
       }

@@ -53,7 +53,7 @@ export const createDepositModel = ({
   isListenerRestored: () => boolean;
 }) => {
   const all: Deposit[] = [];
-  /** Those of which an operator had all said anew: each may have been told as orphaned for a while. */
+  /** Those that were read anew, though no fork took them away: each may be told as orphaned for a while. */
   const setBack = new Set<Deposit>();
   const told = new Map<Deposit, DepositData>();
   const byId = new Map<string, Deposit>();

@@ -55,6 +55,8 @@ export const createModel = ({
   const restored = new Set<string>();
   const lostIds = new Set<string>();
   const unknownNonces = new Set<string>();
+  /** Of which the first that was told is that they wait to be mined. */
+  const foreseen = new Set<string>();
   const settlementIds = new Map<Payment, string>();
   const heardIds = new Set<string>();
   const webhooks = new Map<string, Webhook>();
@@ -73,11 +75,17 @@ export const createModel = ({
 
   /**
    * Whether nobody can tell any more that a payment has failed: it was never made, its chain took it
-   * away before two nodes had told its nonce or never had what it spends, or whoever saw it was restored
-   * to before that.
+   * away before two nodes had told its nonce, nobody saw on what it depends while it waited, or whoever
+   * saw it was restored to before that.
    */
-  const mayStayOpen = ({ hash, isForged, isUndecidable }: Money): boolean =>
-    isForged || isUndecidable || unknownNonces.has(hash) || restored.has("settlement-listener");
+  const mayStayOpen = (money: Money): boolean =>
+    money.isForged ||
+    isUnproved(money) ||
+    unknownNonces.has(money.hash) ||
+    restored.has("settlement-listener");
+
+  const isUnproved = ({ hash, isOrphan, isUndecidable }: Money): boolean =>
+    isUndecidable || (isOrphan && !foreseen.has(hash));
 
   /** Whether the first look may have missed a payment, so that it is found once all is read again. */
   const mayBeMissed = (payment: Payment): boolean =>
@@ -121,6 +129,7 @@ export const createModel = ({
       () => `payment ${payment.number}: version ${data.version} after ${before?.version}`,
     );
     settlements.set(data.id, data);
+    if (before === undefined && data.blockNumber === null) foreseen.add(payment.hash);
     if (isPlaceTold && data.status === "processing" && payment.isOnChain) {
       const isTakenBack = data.isOrphaned === true;
       if (isTakenBack) count("payments taken back");
@@ -268,8 +277,8 @@ export const createModel = ({
     /** Whether a payment was told, has failed, and nobody has told that: older blocks are yet to be read. */
     lacksFailures: (): boolean =>
       [...settlements.values()].some((data) => {
-        const { end, isUndecidable } = paymentOf(data);
-        return data.status === "processing" && end === "failed" && !isUndecidable;
+        const payment = paymentOf(data);
+        return data.status === "processing" && payment.end === "failed" && !isUnproved(payment);
       }),
 
     holdLink: (

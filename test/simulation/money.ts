@@ -37,8 +37,10 @@ export type Money = {
   isMoved: boolean;
   /** Nobody made it: a lying node told of it. */
   isForged: boolean;
-  /** It has failed, and nothing on its chain tells so: it was forgotten, or spends what never came to be. */
+  /** It has failed, and nothing on its chain tells so: it was forgotten, or what it spends was. */
   isUndecidable: boolean;
+  /** It has failed as what it spends will never be: the chain shows that to whoever knows on what it depends. */
+  isOrphan: boolean;
   /** Blocks are looked through for its link's address, of which nobody had heard when it was sent. */
   isSentEarly: boolean;
 };
@@ -53,6 +55,7 @@ export const freshMoney = {
   isMoved: false,
   isForged: false,
   isUndecidable: false,
+  isOrphan: false,
   isSentEarly: false,
 } as const;
 

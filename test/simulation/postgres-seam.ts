@@ -1,3 +1,4 @@
+import type { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
 import { Client } from "pg";
 import {
@@ -27,6 +28,10 @@ const real = {
 type Session = { owner: Owner; pid: number; isInTransaction: boolean };
 
 const sessions = new WeakMap<Client, Session>();
+/** The sessions that listen: each service has a schema and a channel of its own. */
+const listening = new WeakSet<Client>();
+/** All processes that have had a session. */
+const owners = new Set<Owner>();
 const pollMs = 1;
 const goneMsMax = 30_000;
 
@@ -101,10 +106,12 @@ const untilGone = async (pid: number): Promise<void> => {
   throw new Error("a session does not end");
 };
 
+const connectionOf = (client: Client): EventEmitter & { stream: Socket } =>
+  (client as unknown as { connection: EventEmitter & { stream: Socket } }).connection;
+
 /** What comes over a socket of a process that is no more reaches nobody. */
 const silence = (client: Client): void => {
-  const { connection } = client as unknown as { connection: { stream: Socket } };
-  const { stream } = connection;
+  const { stream } = connectionOf(client);
   for (const name of ["data", "error", "end", "close"]) stream.removeAllListeners(name);
   stream.on("error", () => {});
   stream.destroy();
@@ -129,6 +136,9 @@ function connect(this: Client): Promise<void> {
         try {
           await real.connect.call(this);
           await real.query.call(this, settings);
+          // What others tell comes when the world lets it, not when the socket brings it.
+          connectionOf(this).removeAllListeners("notification");
+          owners.add(owner);
           sessions.set(this, { owner, pid: pidOf(this), isInTransaction: false });
           owner.clients.add(this);
           this.once("end", () => owner.clients.delete(this));
@@ -160,11 +170,15 @@ function query(this: Client, ...args: unknown[]): Promise<unknown> {
       perform: async (fate: Fate): Promise<Outcome> => {
         if (fate === "fail before") await lose(this, pid);
         const outcome = await real.query.apply(this, args).then(
-          (result) => ({
-            word: `${result.rowCount ?? "ok"}`,
-            releases: isRelease(session, text),
-            deliver: () => resolve(result),
-          }),
+          (result) => {
+            if (/\bLISTEN\b/.test(text)) listening.add(this);
+            if (/\bpg_notify\b/.test(text)) tellListening(world, owner);
+            return {
+              word: `${result.rowCount ?? "ok"}`,
+              releases: isRelease(session, text),
+              deliver: () => resolve(result),
+            };
+          },
           (error: unknown) => {
             session.isInTransaction = !/^ROLLBACK|^COMMIT/.test(text) && session.isInTransaction;
             return { word: wordOf(error), releases: true, deliver: () => reject(error) };
@@ -178,6 +192,27 @@ function query(this: Client, ...args: unknown[]): Promise<unknown> {
     });
   });
 }
+
+const serviceOf = ({ name }: Owner): string => name.split(" ", 1)[0] ?? "";
+
+/** A notification reaches each session of the service that listens, some time later. */
+const tellListening = (world: World, from: Owner): void => {
+  for (const owner of owners) {
+    if (owner.isDead) owners.delete(owner);
+    if (owner.isDead || serviceOf(owner) !== serviceOf(from)) continue;
+    for (const client of owner.clients) {
+      if (!listening.has(client)) continue;
+      world.park({
+        owner,
+        kind: "notification",
+        what: "",
+        fates: ["crash before"],
+        perform: () =>
+          Promise.resolve({ word: "ok", deliver: () => client.emit("notification", {}) }),
+      });
+    }
+  }
+};
 
 const locksMax = 2 ** 31 - 1;
 

@@ -37,7 +37,6 @@ export type Errand = {
 
 export type AccountRow = { account: Account; key: string; session: string };
 
-const unlistedToken = `0x${"99".repeat(20)}`;
 const dustUnits = 4_000;
 const failuresMax = 2;
 
@@ -84,6 +83,7 @@ export const openShop = (
   },
 ) => {
   const { erc20Proxy: proxy, forger, hexOf, otherWallet, unitsPerToken, wallets } = kind;
+  const { unlistedToken } = kind;
   const [token, otherToken] = kind.tokens;
   const linkToken = token.hex;
   const wrongToken = otherToken?.hex ?? unlistedToken;
@@ -254,17 +254,12 @@ export const openShop = (
     const logs = logsOf({ ...paid, from, reference });
     const transfers = transfersOf({ ...paid, reference });
     const money: Money[] = [payment];
-    if (trick === 3 && kind.chainType === "SVM") {
-      transfers.push({ mint: token.address, to, units: drawUnits(), reference: undefined });
-    } else if (trick === 3) {
+    if (trick === 3) {
       // Beside it the same transaction moves more to the owner, which names no link.
-      const deposit = openDeposit(order.account, {
-        from,
-        to,
-        token: linkToken,
-        units: drawUnits(),
-      });
-      logs.splice(random.below(3), 0, deposit.log);
+      const given = { from, to, token: linkToken, units: drawUnits() };
+      const deposit = openDeposit(order.account, given);
+      logs.splice(random.below(3), 0, ...deposit.logs);
+      transfers.splice(random.below(2), 0, ...deposit.transfers);
       money.push(deposit.deposit);
     }
     const { hash } = chain.send(from, { isSuccessful: true, logs, transfers, money });
@@ -283,19 +278,30 @@ export const openShop = (
     to,
     token: mint,
     units,
-  }: Omit<Paid, "from">): SolanaTransfer[] =>
-    kind.chainType === "SVM" ? [{ mint, to, units, reference }] : [];
+  }: Omit<Paid, "from" | "reference"> & {
+    reference: string | undefined;
+  }): SolanaTransfer[] => (kind.chainType === "SVM" ? [{ mint, to, units, reference }] : []);
 
   /** Units of which no two are alike, so that an amount tells one deposit from another. */
   const drawUnits = (): number =>
     (1 + random.below(12)) * (unitsPerToken / 2) + model.deposits.all.length + 1;
 
+  type Given = {
+    from: string;
+    to: string;
+    token: string;
+    units: number;
+    /** On Solana: a key that is no link's, as of a link that nobody has heard of; such a transfer is no deposit. */
+    reference?: string | undefined;
+  };
+
   const openDeposit = (
     account: number,
-    { from, to, token: address, units }: { from: string; to: string; token: string; units: number },
-  ): { deposit: Deposit; log: ChainLog } => {
+    { from, reference, to, token: address, units }: Given,
+  ): { deposit: Deposit; logs: ChainLog[]; transfers: SolanaTransfer[] } => {
     const isOfCatalogue = address !== unlistedToken;
     const isFromOther = from !== hexOf(to);
+    const isNamed = reference !== undefined;
     const deposit: Deposit = {
       number: 1_000 + model.deposits.all.length + 1,
       account,
@@ -303,7 +309,7 @@ export const openShop = (
       amount: new Decimal(units).div(unitsPerToken).toFixed(),
       occurredAt: world.now(),
       ...freshMoney,
-      isShown: isOfCatalogue && isFromOther && units >= (depositUnitsMin ?? Infinity),
+      isShown: isOfCatalogue && isFromOther && !isNamed && units >= (depositUnitsMin ?? Infinity),
       isOfLinks: address === linkToken,
       isOwnerHeard: heardOwners.has(to),
       wantedFor: new Set(),
@@ -315,13 +321,20 @@ export const openShop = (
     };
     model.deposits.all.push(deposit);
     world.say(`deposit ${deposit.number} of ${units} to ${account}`);
-    world.count(deposit.isShown ? "deposits" : "transfers that are no deposits");
-    return { deposit, log: transferLog({ token: address, from, to: hexOf(to), units }) };
+    world.count(
+      deposit.isShown ? `deposits on ${kind.chainType}` : "transfers that are no deposits",
+    );
+    const moved = { token: address, from, to: hexOf(to), units };
+    return {
+      deposit,
+      logs: kind.hasLogs ? [transferLog(moved)] : [],
+      transfers: transfersOf({ ...moved, reference }),
+    };
   };
 
   /** Somebody sends a token to an owner's address, and says nothing. */
   const deposit = (): void => {
-    if (!kind.hasLogs) return;
+    if (kind === bitcoin) return;
     const ordered = model.orders.map((order) => order.account);
     const isStray = ordered.length === 0 || random.chance(0.2);
     const account = isStray ? random.below(accountCount) : random.pick(ordered);
@@ -329,12 +342,11 @@ export const openShop = (
     const from = random.chance(0.1) ? hexOf(to) : random.pick(kind.payers);
     const address = random.pick([...Array(4).fill(linkToken), wrongToken, unlistedToken]);
     const units = random.chance(0.15) ? dustUnits + model.deposits.all.length : drawUnits();
-    const opened = openDeposit(account, { from, to, token: address, units });
-    const sent = chain.send(from, {
-      isSuccessful: true,
-      logs: [opened.log],
-      money: [opened.deposit],
-    });
+    const reference = kind.chainType === "SVM" && random.chance(0.2) ? otherWallet : undefined;
+    const opened = openDeposit(account, { from, to, token: address, units, reference });
+    const { logs, transfers } = opened;
+    const money = [opened.deposit];
+    const sent = chain.send(from, { isSuccessful: true, logs, transfers, money });
     opened.deposit.hash = sent.hash;
   };
 
@@ -507,7 +519,7 @@ export const openShop = (
 
   /** A transaction that nobody made, which a lying node may tell of. */
   const forge = (): Transaction | undefined => {
-    if (kind.hasLogs && random.chance(0.3)) {
+    if (kind !== bitcoin && random.chance(0.3)) {
       const account = random.below(accountCount);
       const paid = {
         from: forger,
@@ -515,8 +527,8 @@ export const openShop = (
         token: linkToken,
         units: drawUnits(),
       };
-      const { deposit: forgedDeposit, log } = openDeposit(account, paid);
-      const made = chain.forge(forger, { isSuccessful: true, logs: [log] });
+      const { deposit: forgedDeposit, logs, transfers } = openDeposit(account, paid);
+      const made = chain.forge(forger, { isSuccessful: true, logs, transfers });
       Object.assign(forgedDeposit, { hash: made.hash, end: "failed", isForged: true });
       return made;
     }

@@ -36,7 +36,7 @@ const kinds = [
   /^operators: republish/,
   /^restore of/,
   /^the broker loses its log/,
-  /^deposits$/,
+  /^deposits on/,
   /^webhooks received/,
   /^webhooks refused/,
 ];
