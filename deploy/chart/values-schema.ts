@@ -17,6 +17,8 @@ import {
 
 const name = "^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$";
 const key = "^[-._a-zA-Z0-9]+$";
+const path = "[a-z0-9]+([._/-][a-z0-9]+)*";
+const tag = text("^([A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?$", { not: { const: "latest" } });
 const rate = String.raw`^\d{1,6}(\.\d{1,3})?:[1-9]\d{0,6}$`;
 const webUrl = String.raw`^(https?://\S+)?$`;
 const ipv4 = String.raw`\d{1,3}(?:\.\d{1,3}){3}`;
@@ -29,23 +31,55 @@ const strings = like("strings");
 const peers = like("peers");
 const place = like("place");
 
+/** Where pods run, and what stands on them. */
+const pods: Record<string, Schema> = {
+  resources: like("resources"),
+  podLabels: strings,
+  podAnnotations: strings,
+  nodeSelector: strings,
+  tolerations: list(manifest()),
+  affinity: manifest(),
+  priorityClassName: text(),
+};
+
+/** What operators add to a pod of ours. */
+const additions: Record<string, Schema> = {
+  extraEnv: like("env"),
+  extraEnvFrom: list(manifest()),
+  extraVolumes: list(manifest("name")),
+  extraVolumeMounts: list(manifest("name", "mountPath")),
+  extraInitContainers: list(manifest("name", "image")),
+  serviceAccount: group("The ServiceAccount.", { annotations: strings }),
+};
+
+const keda: Record<string, Schema> = {
+  enabled: say("Scale by what waits.", flag),
+  minReplicas: say("Least pods.", count(1, 100)),
+  maxReplicas: say("Most pods.", count(1, 100)),
+  targetCpuPercent: say("Use of the requested CPU that is aimed at, in percent.", count(1, 1000)),
+  lagSeconds: say("Seconds from an event to its application that are aimed at.", count(1, 86_400)),
+  behavior: say("How fast.", manifest()),
+};
+
 const deployment = (about: string, own: Record<string, Schema>): Schema =>
   group(about, {
     replicas: count(0, 100),
     databaseConnectionsMax: count(1, 200),
-    ...own,
     image: say("The image.", like("image")),
-    resources: like("resources"),
     autoscaling: say("Scale by CPU between two bounds.", like("autoscaling")),
+    keda: group("Scale by what waits.", keda),
     maxUnavailable: like("maxUnavailable"),
-    extraEnv: like("env"),
-    podLabels: strings,
-    podAnnotations: strings,
-    nodeSelector: strings,
-    tolerations: list(manifest()),
-    affinity: manifest(),
-    priorityClassName: text(),
+    probes: group("How often and how patiently Kubernetes asks.", {
+      startup: like("probe"),
+      readiness: like("probe"),
+      liveness: like("probe"),
+    }),
+    topologySpreadConstraints: list(like("spread")),
+    ...pods,
+    ...additions,
+    extraContainers: list(manifest("name", "image")),
     extraEgress: list(manifest()),
+    ...own,
   });
 
 /** The values' forms. What a value is for stands in values.yaml, and is read from there. */
@@ -53,14 +87,16 @@ const values: Record<string, Schema> = {
   global: say("Helm's own, for charts that contain this one.", manifest()),
   nameOverride: text(name, { maxLength: 38 }),
   fullnameOverride: text(name, { maxLength: 38 }),
+  commonLabels: strings,
+  commonAnnotations: strings,
   baseUrl: text(String.raw`^(https?://[^/?#@\s]+)?$`),
   checkoutUrl: text(String.raw`^(https?://[^/?#@\s]+)?$`),
   allowInsecureCookie: flag,
   trustedProxies: list(text(`^(?:${ipv4}(?:${bits4})?|${ipv6}(?:${bits6})?)$`)),
   image: group("The images.", {
     registry: text(String.raw`^([^/\s]+(/[^\s]+)?)?$`),
-    repository: text("^[a-z0-9]+([._/-][a-z0-9]+)*$"),
-    tag: text("^([A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?$", { not: { const: "latest" } }),
+    repository: text(`^${path}$`),
+    tag,
     pullPolicy: oneOf("Always", "IfNotPresent", "Never"),
     pullSecrets: list(text(undefined, { minLength: 1 })),
   }),
@@ -123,7 +159,7 @@ const values: Record<string, Schema> = {
   },
   linksApi: deployment("The links-api.", { settlementChains: list(text("^[a-z0-9-]+$")) }),
   authKeys: deployment("The auth-keys.", {
-    apiKeyMode: oneOf("live", "test"),
+    apiKeyMode: oneOf("", "live", "test"),
     oidc: group("Sign-in with OpenID Connect.", {
       issuer: text(String.raw`^(https://[^?#@\s]+)?$`),
       clientId: text(undefined, { maxLength: 255 }),
@@ -145,6 +181,13 @@ const values: Record<string, Schema> = {
     }),
   }),
   webhookDispatcher: deployment("The webhook-dispatcher.", {
+    keda: group("Scale by what waits.", {
+      ...keda,
+      overdueSeconds: say(
+        "Seconds that the oldest due webhook has waited that are aimed at.",
+        count(1, 86_400),
+      ),
+    }),
     concurrency: group(undefined, {
       total: say("In all.", count(1, 5000)),
       perEndpoint: say("To one endpoint.", count(1, 1000)),
@@ -162,8 +205,22 @@ const values: Record<string, Schema> = {
     activeDeadlineSeconds: count(30, 86_400),
     backoffLimit: count(0, 20),
     ttlSecondsAfterFinished: count(0, 31_536_000),
-    resources: like("resources"),
+    waitSeconds: count(0, 3600),
+    extraObjects: list(manifest("apiVersion", "kind")),
+    ...pods,
+    ...additions,
   }),
+  quickstart: group("Postgres, Kafka and Redis, to try it.", {
+    enabled: flag,
+    storage: text("^([1-9][0-9]*([KMGTP]i?)?)?$"),
+    images: group("Images of somebody else.", {
+      postgres: like("foreignImage"),
+      kafka: like("foreignImage"),
+      redis: like("foreignImage"),
+      nginx: like("foreignImage"),
+    }),
+  }),
+  test: group("The pod of `helm test`.", pods),
   ingress: group("A way in by an Ingress.", {
     enabled: flag,
     className: text(),
@@ -195,6 +252,16 @@ const values: Record<string, Schema> = {
     redis: place,
     tracing: place,
     webhookExcept: list(text(`^(?:${ipv4}(?:${bits4})|${ipv6}(?:${bits6}))$`)),
+  }),
+  keda: group("Where KEDA reads what waits.", {
+    prometheus: group("The Prometheus.", {
+      serverAddress: text(webUrl),
+      authModes: text("^((basic|bearer|tls|custom)(,(basic|bearer|tls|custom))*)?$"),
+      authenticationRef: group("What it needs for that.", {
+        name: text(),
+        kind: oneOf("TriggerAuthentication", "ClusterTriggerAuthentication"),
+      }),
+    }),
   }),
   metrics: group("What an SRE gets.", {
     serviceMonitor: group("Scraping by the Prometheus operator.", {
@@ -245,8 +312,27 @@ const definitions: Record<string, Schema> = {
     minReplicas: say("Least pods.", count(1, 100)),
     maxReplicas: say("Most pods.", count(1, 100)),
     targetCpuPercent: say("Use of the requested CPU that is aimed at, in percent.", count(1, 1000)),
+    behavior: say("How fast.", manifest()),
+  }),
+  probe: group(undefined, {
+    periodSeconds: say("How often.", count(1, 300)),
+    timeoutSeconds: say("How long an answer may take.", count(1, 60)),
+    failureThreshold: say("After how many failures in a row.", count(1, 1000)),
+  }),
+  spread: {
+    ...manifest("topologyKey", "whenUnsatisfiable"),
+    properties: {
+      topologyKey: text(undefined, { minLength: 1 }),
+      maxSkew: count(1, 100),
+      whenUnsatisfiable: oneOf("DoNotSchedule", "ScheduleAnyway"),
+    },
+  },
+  foreignImage: text(String.raw`^[a-z0-9][\w./:-]*(:[\w.-]+|@sha256:[0-9a-f]{64})$`, {
+    not: { pattern: ":latest$" },
   }),
   image: group(undefined, {
+    repository: say("Path of this image in the registry.", text(`^(${path})?$`)),
+    tag: say("Tag of this image; that of all if empty.", tag),
     digest: say(
       "Digest of this image (sha256:…), above any tag.",
       text("^(sha256:[0-9a-f]{64})?$"),

@@ -11,6 +11,7 @@ const skippedFolders = new Set(["node_modules", "images", "schemas"]);
 /** How each kind of file names an image. */
 const forms: readonly (readonly [file: RegExp, image: RegExp])[] = [
   [/Dockerfile$/, /^(?:FROM\s+(?:--\S+\s+)?|ARG \w*IMAGE=)(\S+)/gm],
+  [/values\.yaml$/, /^ {4}(?:postgres|kafka|redis|nginx):\s+(\S+)$/gm],
   [/\.(?:ya?ml|tpl)$/, /^\s*(?:- )?image:\s+["']?([^\s"'{[]+)["']?\s*$/gm],
   [/\.ts$|\/run$/, /\bimage = "([\w./-]+:\w[\w.:@-]*)"/gi],
 ];

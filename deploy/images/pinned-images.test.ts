@@ -22,6 +22,7 @@ describe("every image of somebody else that a file of ours names", () => {
     expect([...files].toSorted()).toEqual([
       "deploy/Dockerfile",
       "deploy/compose.yaml",
+      "helm/payment-links/values.yaml",
       "test/servers/kafka.ts",
       "test/servers/redis.ts",
     ]);

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { type CatalogueData, devnet, parseRpcUrls } from "@payment-links/contracts";
 import { PortTakenError, listen } from "@payment-links/http";
 import {
-  ConfigError,
   type Environment,
   type Log,
   type StopList,
+  configError,
   readSecret,
 } from "@payment-links/runtime";
 import {
@@ -114,11 +114,10 @@ export const refuseNamedTwice = (
     if ("fault" in urls) continue;
     const name = names.find((one) => urls.has(chainIdOf(one)));
     if (name === undefined) continue;
-    throw new ConfigError(
-      `The configuration cannot be used:\n  ${variable}: names chain ${chainIdOf(name)}, which is ` +
-        `the ${titleOf(name)} that is started here; take it out, or leave ${name} out of DEVNET_CHAINS, ` +
-        `or start with --no-devnet`,
-    );
+    throw configError([
+      `${variable}: names chain ${chainIdOf(name)}, which is the ${titleOf(name)} that is started here; ` +
+        `take it out, or leave ${name} out of DEVNET_CHAINS, or start with --no-devnet`,
+    ]);
   }
 };
 

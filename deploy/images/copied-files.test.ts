@@ -1,0 +1,80 @@
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "@jest/globals";
+import * as z from "zod";
+import { serviceBlocks } from "../chart/service-blocks.ts";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const services = Object.values(serviceBlocks);
+
+/** Its instructions say which files and folders of the project the images take. */
+const dockerfile = readFileSync(join(root, "deploy/Dockerfile"), "utf8");
+const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, sources = ""]) =>
+  sources.split(" "),
+);
+
+/** What a file imports: paths from the project's root, and names of packages. */
+const importsOf = (file: string): { files: string[]; packages: string[] } => {
+  const text = readFileSync(join(root, file), "utf8");
+  const all = [...text.matchAll(/^(?:import|export)[^;]*? from "([^"]+)";/gm)]
+    .map(([, name = ""]) => name)
+    .filter((name) => !name.startsWith("node:"));
+  return {
+    files: all
+      .filter((name) => name.startsWith("."))
+      .map((name) => normalize(join(dirname(file), name))),
+    packages: all.filter((name) => !name.startsWith(".")),
+  };
+};
+
+/** A file and all of ours that it imports, with the packages that they import. */
+const closureOf = (file: string): { files: Set<string>; packages: Set<string> } => {
+  const files = new Set([file]);
+  const packages = new Set<string>();
+  for (const one of files) {
+    const found = importsOf(one);
+    for (const name of found.files) files.add(name);
+    for (const name of found.packages) packages.add(name);
+  }
+  return { files, packages };
+};
+
+const Manifest = z.object({ dependencies: z.record(z.string(), z.string()).default({}) });
+
+/** The packages that a service's image has of its own and by our packages' word. */
+const installedFor = (service: string): Set<string> => {
+  const names = new Set<string>();
+  const folders = [`services/${service}`];
+  for (const folder of folders) {
+    const text = readFileSync(join(root, folder, "package.json"), "utf8");
+    for (const name of Object.keys(Manifest.parse(JSON.parse(text)).dependencies)) {
+      if (names.has(name)) continue;
+      names.add(name);
+      if (name.startsWith("@payment-links/"))
+        folders.push(name.replace("@payment-links", "packages"));
+    }
+  }
+  return names;
+};
+
+test("all that the images copy is there", () => {
+  const paths = copied.flatMap((path) =>
+    path.includes("${SERVICE}")
+      ? services.map((service) => path.replace("${SERVICE}", service))
+      : [path],
+  );
+  expect(paths.length).toBeGreaterThan(4);
+  expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+});
+
+test("the operator's command line is copied with all that it imports", () => {
+  const { files, packages } = closureOf("deploy/src/admin.ts");
+  expect(copied.filter((path) => path.startsWith("deploy/src/")).toSorted()).toEqual(
+    [...files].toSorted(),
+  );
+  for (const service of services) {
+    const missing = [...packages].filter((name) => !installedFor(service).has(name));
+    expect({ service, missing }).toEqual({ service, missing: [] });
+  }
+});
