@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "@jest/globals";
 import { type Connection, type End, createPolicyVerdict } from "./helm/policy-verdict.ts";
-import { renderChart } from "./helm/render-chart.ts";
+import { renderChart, serviceNames } from "./helm/render-chart.ts";
 import { needing } from "./helm/tools.ts";
 
 const withHelm = needing("helm");
@@ -20,7 +20,6 @@ const podIn = (namespace: string, labels: Record<string, string> = {}): End => (
 });
 const address = (text: string): End => ({ address: text });
 
-const services = ["auth-keys", "links-api", "settlement-listener", "webhook-dispatcher"];
 const [open, internal] = [8080, 8081];
 
 /** Where things are, by the values of the topology `production`. */
@@ -72,7 +71,7 @@ withHelm.describe("the network policies", () => {
   });
 
   test("between the services two ask auth-keys, one the listener, and nobody calls a public port", () => {
-    const pairs = services.flatMap((from) => services.map((to) => [from, to] as const));
+    const pairs = serviceNames.flatMap((from) => serviceNames.map((to) => [from, to] as const));
     const allowed = pairs.flatMap(([from, to]) =>
       [open, internal]
         .filter((port) => lets({ from: pod(from), to: pod(to), port }))
@@ -86,7 +85,7 @@ withHelm.describe("the network policies", () => {
   });
 
   test("every service reaches what it keeps its state in, and names", () => {
-    for (const service of services) {
+    for (const service of serviceNames) {
       for (const [name, place] of Object.entries(places)) {
         expect([service, name, lets({ from: pod(service), ...place })]).toEqual([
           service,
@@ -101,7 +100,7 @@ withHelm.describe("the network policies", () => {
   });
 
   test("every service reaches them at their own place and port alone", () => {
-    for (const service of services) {
+    for (const service of serviceNames) {
       const from = pod(service);
       expect(lets({ from, to: address("10.30.0.6"), port: 5432 })).toBe(false);
       expect(lets({ from, to: podIn("data"), port: 22 })).toBe(false);
@@ -122,19 +121,19 @@ withHelm.describe("the network policies", () => {
   test("besides, only chains and an issuer are asked outside, and links-api asks nobody", () => {
     const reaches = (service: string, text: string) =>
       lets({ from: pod(service), to: address(text), port: 443 });
-    expect(services.filter((service) => reaches(service, "1.1.1.1"))).toEqual([
+    expect(serviceNames.filter((service) => reaches(service, "1.1.1.1"))).toEqual([
       "auth-keys",
       "settlement-listener",
       "webhook-dispatcher",
     ]);
-    for (const service of services) {
+    for (const service of serviceNames) {
       expect(closed.filter((text) => reaches(service, text))).toEqual([]);
     }
   });
 
   test("without an issuer and chains those two ask nobody outside either", async () => {
     const bare = createPolicyVerdict(await renderChart("minimal"), home);
-    const asking = services.filter((service) =>
+    const asking = serviceNames.filter((service) =>
       bare({ from: pod(service), to: address("1.1.1.1"), port: 443 }),
     );
     expect(asking).toEqual(["webhook-dispatcher"]);
@@ -142,7 +141,7 @@ withHelm.describe("the network policies", () => {
 
   test("the controller reaches the public ports, Prometheus the internal ones, others neither", () => {
     const ports = (from: End) =>
-      services.flatMap((service) =>
+      serviceNames.flatMap((service) =>
         [open, internal].filter((port) => lets({ from, to: pod(service), port })),
       );
     expect(ports(podIn("ingress"))).toEqual([open, open, open, open]);
@@ -154,7 +153,7 @@ withHelm.describe("the network policies", () => {
 
   test("the smoke test reaches the services and nothing else, the migrations what they prepare", () => {
     const fromTest = (to: End, port: number) => lets({ from: pod("test"), to, port });
-    for (const service of services) {
+    for (const service of serviceNames) {
       expect([fromTest(pod(service), open), fromTest(pod(service), internal)]).toEqual([
         true,
         true,

@@ -14,6 +14,7 @@ import {
   readFolder,
   renderChart,
   renderText,
+  serviceNames,
   topologies,
 } from "./helm/render-chart.ts";
 import { needing } from "./helm/tools.ts";
@@ -22,7 +23,9 @@ import { projectRoot } from "./rig/child.ts";
 
 const run = promisify(execFile);
 const withHelm = needing("helm");
-const services = ["auth-keys", "links-api", "settlement-listener", "webhook-dispatcher"];
+
+/** Containers with a program of the chart's own, whose variables are its own. */
+const ownPrograms = new Set(["smoke", "first-payment", "wait-for-secrets", "wait-for-servers"]);
 
 const ofKind = (manifests: readonly Manifest[], kind: string): Manifest[] =>
   manifests.filter((manifest) => manifest.kind === kind);
@@ -43,7 +46,7 @@ withHelm.describe("every topology", () => {
       for (const kind of ["Deployment", "Service", "ServiceAccount"]) {
         const names = ofKind(manifests(), kind).map(({ metadata }) => metadata.name);
         expect(names).toEqual(
-          expect.arrayContaining(services.map((service) => `${fullName}-${service}`)),
+          expect.arrayContaining(serviceNames.map((service) => `${fullName}-${service}`)),
         );
       }
     });
@@ -80,22 +83,62 @@ withHelm.describe("every topology", () => {
       }
     });
 
-    test("runs fixed images by node itself", () => {
+    test("runs fixed images, and ours by node itself", () => {
       for (const { image, command } of containersOf(manifests())) {
         expect(image).toMatch(/(?::(?!latest$)[\w.-]+|@sha256:[0-9a-f]{64})$/);
-        expect(command[0] ?? "node").toBe("node");
+        if (image.includes("payment-links/")) expect(command[0] ?? "node").toBe("node");
       }
     });
 
     test("sets no variable that deploy/README.md does not explain", () => {
       const known = readFileSync(join(projectRoot, "deploy/README.md"), "utf8");
       const names = containersOf(manifests())
-        .filter(({ name }) => name !== "smoke")
+        .filter(({ image, name }) => image.includes("payment-links/") && !ownPrograms.has(name))
         .flatMap(({ env }) => env.map(({ name }) => name))
         .filter((name) => !/^(?:NODE_|OTEL_TRACES_|TZ$)/.test(name));
       const unknown = names.filter((name) => !known.includes(`\`${name}\``));
       expect([...new Set(unknown)]).toEqual([]);
     });
+  });
+});
+
+/** The same without the values that each render of a quickstart draws anew. */
+const hideDrawn = (manifest: Manifest): Manifest =>
+  manifest.kind === "Secret" && manifest.metadata.name === `${fullName}-quickstart`
+    ? { ...manifest, data: Object.keys(manifest["data"] ?? {}) }
+    : manifest;
+
+withHelm.describe("the chart itself", () => {
+  test.each(topologies)(
+    "has nothing that helm lint would change, with the values of %s",
+    async (topology) => {
+      const values = join(chart, "ci", `${topology}.yaml`);
+      const args = ["lint", "--strict", "--quiet", chart, "--values", values];
+      const { stdout, stderr } = await run(findTool("helm") ?? "", args, { timeout: 60_000 });
+      expect(stdout + stderr).toBe("");
+    },
+  );
+
+  for (const topology of topologies) {
+    needing("helm", "helm3").test(`is the same by Helm 3, with ${topology}`, async () => {
+      const byHelm3 = await renderChart(topology, [], findTool("helm3"));
+      expect(byHelm3.map(hideDrawn)).toEqual((await renderChart(topology)).map(hideDrawn));
+    });
+  }
+
+  test("is of this version, and has the checkout's icon", () => {
+    const about = parse(readFileSync(join(chart, "Chart.yaml"), "utf8")) as Record<string, string>;
+    const root = JSON.parse(readFileSync(join(projectRoot, "package.json"), "utf8")) as {
+      version: string;
+    };
+    expect(about["appVersion"]).toBe(root.version);
+    const icon = readFileSync(
+      join(projectRoot, "services/links-api/src/pages/assets/icon.svg"),
+      "utf8",
+    );
+    const [form, data = ""] = about["icon"]?.split(",") ?? [];
+    expect(form).toBe("data:image/svg+xml;base64");
+    expect(Buffer.from(data, "base64").toString("utf8")).toBe(icon.trim());
   });
 });
 
@@ -105,11 +148,11 @@ withHelm.describe("users of a guarded Kafka", () => {
     containers
       .flatMap(({ env }) => env)
       .filter(({ name }) => name === variable)
-      .map(({ valueFrom }) => valueFrom?.secretKeyRef.key);
+      .map(({ valueFrom }) => valueFrom?.secretKeyRef?.key);
 
   test("are one for each service, and the Job's own, which grants each what it needs", async () => {
     const containers = containersOf(await renderChart("production"));
-    for (const service of services) {
+    for (const service of serviceNames) {
       const own = containers.filter(({ name }) => name === service);
       const preparing = own.filter(({ command }) => command.includes("src/prepare.ts"));
       const serving = own.filter((container) => !preparing.includes(container));
@@ -131,7 +174,7 @@ withHelm.describe("users of a guarded Kafka", () => {
 
 withHelm.describe("secrets", () => {
   test("with existingSecret nothing secret is in the render: no Secret, and no value", async () => {
-    for (const topology of topologies.filter((name) => name !== "trial")) {
+    for (const topology of topologies.filter((name) => !["trial", "quickstart"].includes(name))) {
       const manifests = await renderChart(topology);
       expect(ofKind(manifests, "Secret")).toEqual([]);
       const clear = containersOf(manifests)
@@ -179,7 +222,7 @@ withHelm.describe("secrets", () => {
     const keys = (manifest: Manifest) =>
       containersOf([manifest])
         .flatMap(({ env }) => env)
-        .map(({ valueFrom }) => valueFrom?.secretKeyRef.key ?? "")
+        .map(({ valueFrom }) => valueFrom?.secretKeyRef?.key ?? "")
         .filter((key) => key.endsWith("database-url"));
     for (const deployment of ofKind(manifests, "Deployment")) {
       const service = deployment.metadata.name.replace(`${fullName}-`, "");
@@ -265,6 +308,20 @@ withHelm.describe("the one origin", () => {
     }
   });
 
+  test("a proxy of one's own leads every path there too, by the README's table", () => {
+    const readme = readFileSync(join(chart, "README.md"), "utf8");
+    const rows = [...readme.matchAll(/^\| (`\/.*|everything else) \| `…-(.*)` \|$/gm)];
+    const rules = rows.flatMap(([, named = "", service = ""]) =>
+      named.split(", ").map((path) => ({
+        path: path === "everything else" ? "/" : path.replaceAll("`", ""),
+        service,
+      })),
+    );
+    expect(rules).toContainEqual({ path: "/", service: "links-api" });
+    for (const path of paths)
+      expect([path, serviceByPrefix(rules, path)]).toEqual([path, serviceFor(path)]);
+  });
+
   test("an HTTPRoute leads every path where the all-in-one does", async () => {
     const [route] = ofKind(await renderChart("http-route"), "HTTPRoute");
     if (route === undefined) throw new Error("there is no HTTPRoute");
@@ -282,16 +339,16 @@ withHelm.describe("the one origin", () => {
 withHelm.describe("scaling", () => {
   test("a scaled Deployment names no replicas, which the scaler would lose at each upgrade", async () => {
     const manifests = await renderChart("production");
-    const scaled = ofKind(manifests, "HorizontalPodAutoscaler").map(
-      ({ metadata }) => metadata.name,
-    );
-    expect(scaled).toEqual([`${fullName}-links-api`]);
+    const names = (kind: string) => ofKind(manifests, kind).map(({ metadata }) => metadata.name);
+    expect(names("HorizontalPodAutoscaler")).toEqual([`${fullName}-links-api`]);
+    expect(names("ScaledObject")).toEqual([`${fullName}-webhook-dispatcher`]);
+    const scaled = new Set([...names("HorizontalPodAutoscaler"), ...names("ScaledObject")]);
     for (const { metadata, spec } of ofKind(manifests, "Deployment") as (Manifest & {
       spec: { replicas?: number };
     })[]) {
       expect([metadata.name, spec.replicas === undefined]).toEqual([
         metadata.name,
-        scaled.includes(metadata.name),
+        scaled.has(metadata.name),
       ]);
     }
   });
@@ -322,7 +379,8 @@ withHelm.describe("migrations", () => {
   test("the Job prepares each service once, and all that it needs is a hook before it", async () => {
     const manifests = await renderChart("trial");
     const [job] = ofKind(manifests, "Job");
-    expect(containersOf(job === undefined ? [] : [job]).map(({ name }) => name)).toEqual(services);
+    const names = containersOf(job === undefined ? [] : [job]).map(({ name }) => name);
+    expect(names).toEqual(["wait-for-secrets", ...serviceNames]);
     const own = manifests.filter(({ metadata }) => metadata.name === `${fullName}-migrations`);
     const weights = own.map(({ kind, metadata }) => [
       kind,

@@ -35,6 +35,10 @@ export const chartRules: readonly ChartRule[] = ruleFiles.flatMap((file) =>
   readRules(file).groups.flatMap(({ rules }) => rules),
 );
 
+/** The metrics by which KEDA scales. */
+export const scalingMetrics: readonly string[] =
+  readFileSync(join(chart, "templates/_scaling.tpl"), "utf8").match(/payment_links_\w+/g) ?? [];
+
 const Dashboard = z.looseObject({
   panels: z.array(z.looseObject({ targets: z.array(z.looseObject({ expr: z.string() })) })),
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { chartRules, dashboardQueries } from "./chart-rules.ts";
+import { chartRules, dashboardQueries, scalingMetrics } from "./chart-rules.ts";
 import { metricNamesOf } from "./metric-names.ts";
 import { type WatchedSet, openWatchedSet } from "./open-watched-set.ts";
 import { needing } from "../helm/tools.ts";
@@ -46,13 +46,15 @@ describe("a scrape of the four services", () => {
     });
   }
 
-  test("has every metric that an alert, a record or a dashboard names", async () => {
+  test("has every metric that an alert, a record, a dashboard or KEDA names", async () => {
     const scrapes = await Promise.all(services.map((service) => set.scrape(service)));
     const recorded = chartRules.flatMap(({ record }) => record ?? []);
     const known = new Set([...scrapes.flatMap(namesIn), ...recorded]);
     const named = [...chartRules.map(({ expr }) => expr), ...dashboardQueries].map(metricNamesOf);
     expect(named.filter((names) => names.length === 0)).toEqual([]);
-    expect([...new Set(named.flat())].filter((name) => !known.has(name))).toEqual([]);
+    expect(scalingMetrics).toHaveLength(3);
+    const asked = new Set([...named.flat(), ...scalingMetrics]);
+    expect([...asked].filter((name) => !known.has(name))).toEqual([]);
   });
 
   /** Lets accounts make a link each, some of them to the end: payments and webhooks cost the most. */

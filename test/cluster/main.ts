@@ -12,6 +12,9 @@ import { failMigration } from "./fail-migration.ts";
 import { freezeProcesses } from "./freeze-processes.ts";
 import { rollUnderLoad } from "./roll-under-load.ts";
 import { scaleUnderLoad } from "./scale-under-load.ts";
+import { liveOn } from "./live-on.ts";
+import { tryQuickstart } from "./try-quickstart.ts";
+import { waitForSecret } from "./wait-for-secret.ts";
 import { surviveOutage } from "./survive-outage.ts";
 import { type Release, installRelease } from "./release.ts";
 
@@ -22,6 +25,9 @@ const scenarios: Readonly<Record<string, (release: Release) => Promise<void>>> =
   prepared: bePrepared,
   "locked-down": beLockedDown,
   "failing-migration": failMigration,
+  "late-secret": waitForSecret,
+  quickstart: tryQuickstart,
+  "after-install": liveOn,
   rolling: rollUnderLoad,
   scaling: scaleUnderLoad,
   "outage-postgres": (release) => surviveOutage(release, "postgres"),

@@ -1,9 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { fileURLToPath } from "node:url";
+import { serviceBlocks } from "@payment-links/deploy/chart/service-blocks";
 import { type Cluster, clientLabels, receiverLabels } from "./cluster.ts";
 import type { ClusterConfig } from "./config.ts";
 
-const chart = fileURLToPath(new URL("../../helm/payment-links", import.meta.url));
+/** Where the chart lies. */
+export const chart = fileURLToPath(new URL("../../helm/payment-links", import.meta.url));
 const installMsMax = 300_000;
 
 /** The release that the scenarios share; `upgrade` can change what is installed. */
@@ -11,12 +13,16 @@ export type Release = {
   cluster: Cluster;
   /** Prefix of its Services and Deployments. */
   name: string;
+  /** The Secret that all its secrets are in. */
+  secretName: string;
   image(service: string): string;
   provider: { name: string; secret: string };
   /** The Service under which pods called `receiver` take webhooks for `https://receiver.test`. */
   receiverPort: number;
   /** The settings of the run; a scenario that needs more of them says so. */
   config: ClusterConfig;
+  /** The values that it was installed with. */
+  values: object;
   /** Runs SQL as the role of the migrations. */
   runSql(sql: string): Promise<void>;
   /** Installs the chart, or upgrades the release, with more values or `--set` arguments. */
@@ -24,12 +30,7 @@ export type Release = {
 };
 
 /** The Deployments, without the release's name before theirs. */
-export const services = [
-  "auth-keys",
-  "links-api",
-  "settlement-listener",
-  "webhook-dispatcher",
-] as const;
+export const services = Object.values(serviceBlocks);
 
 const secretName = "payment-links";
 const receiverPort = 9_000;
@@ -62,18 +63,31 @@ export const installRelease = async (cluster: Cluster, config: ClusterConfig): P
     await cluster.endProgram("run-sql");
   };
   await cluster.apply(secrets(config, urls, provider), receiverService());
+  const given = values(config, run);
   const upgrade = async (args: readonly string[] = []) => {
     const options = ["--install", "--wait", "--timeout", `${installMsMax / 1000}s`];
     await cluster.helm(["upgrade", "payment-links", chart, ...options, "--values", "-", ...args], {
       timeoutMs: installMsMax + 30_000,
-      input: JSON.stringify(values(config, run)),
+      input: JSON.stringify(given),
     });
   };
   await upgrade();
-  return { cluster, name: "payment-links", image, provider, receiverPort, config, runSql, upgrade };
+  return {
+    cluster,
+    name: "payment-links",
+    secretName,
+    image,
+    provider,
+    receiverPort,
+    config,
+    values: given,
+    runSql,
+    upgrade,
+  };
 };
 
-const openNamespace = async (cluster: Cluster): Promise<void> => {
+/** Makes a namespace that enforces the restricted level. */
+export const openNamespace = async (cluster: Cluster): Promise<void> => {
   await cluster.apply({
     apiVersion: "v1",
     kind: "Namespace",

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { serviceBlocks } from "@payment-links/deploy/chart/service-blocks";
 import { parseAllDocuments } from "yaml";
 import * as z from "zod";
 import { projectRoot } from "../rig/child.ts";
@@ -14,6 +15,16 @@ const helm = findTool("helm");
 
 /** The chart's topologies, by the names of their files. */
 export const topologies = readdirSync(join(chart, "ci")).map((file) => file.replace(".yaml", ""));
+
+/** The four services. */
+export const serviceNames = Object.values(serviceBlocks);
+
+/** Arguments that set values, by their paths. */
+export const set = (values: Record<string, unknown>): string[] =>
+  Object.entries(values).flatMap(([path, value]) => [
+    "--set-json",
+    `${path}=${JSON.stringify(value)}`,
+  ]);
 
 /** The release's name in every render; its resources are named after it. */
 export const fullName = "pl-payment-links";
@@ -39,7 +50,7 @@ const EnvVariable = z.looseObject({
   name: z.string(),
   value: z.string().optional(),
   valueFrom: z
-    .object({ secretKeyRef: z.looseObject({ name: z.string(), key: z.string() }) })
+    .looseObject({ secretKeyRef: z.looseObject({ name: z.string(), key: z.string() }).optional() })
     .optional(),
 });
 
@@ -67,16 +78,17 @@ export type PodSpec = z.output<typeof PodSpec>;
 
 const WithPod = z.object({ spec: z.object({ template: z.object({ spec: PodSpec }) }) });
 
-/** Renders the chart for a topology, with more values if given. Throws with Helm's output. */
+/** Renders the chart for a topology, with more values if given, or by another Helm. Throws with Helm's output. */
 export const renderText = async (
   topology: string,
   more: readonly string[] = [],
+  by = helm,
 ): Promise<string> => {
-  if (helm === undefined) throw new Error("there is no helm");
+  if (by === undefined) throw new Error("there is no helm");
   const values = join(chart, "ci", `${topology}.yaml`);
   const release = ["pl", chart, "--namespace", "shop", "--kube-version", kubeVersion];
   const args = ["template", ...release, "--values", values, ...more];
-  const { stdout } = await run(helm, args, { timeout: 60_000, maxBuffer: 50_000_000 });
+  const { stdout } = await run(by, args, { timeout: 60_000, maxBuffer: 50_000_000 });
   return stdout;
 };
 
@@ -84,7 +96,8 @@ export const renderText = async (
 export const renderChart = async (
   topology: string,
   more: readonly string[] = [],
-): Promise<Manifest[]> => parseManifests(await renderText(topology, more));
+  by = helm,
+): Promise<Manifest[]> => parseManifests(await renderText(topology, more, by));
 
 const parseManifests = (text: string): Manifest[] =>
   parseAllDocuments(text)
@@ -92,10 +105,10 @@ const parseManifests = (text: string): Manifest[] =>
     .filter((object) => object !== null)
     .map((object) => Manifest.parse(object));
 
-/** The pod of a Deployment, a Job or a Pod; undefined for everything else. */
+/** The pod of what makes pods, or a Pod's own; undefined for everything else. */
 export const podOf = (manifest: Manifest): PodSpec | undefined => {
   if (manifest.kind === "Pod") return PodSpec.parse(manifest["spec"]);
-  if (manifest.kind !== "Deployment" && manifest.kind !== "Job") return undefined;
+  if (!["Deployment", "Job", "StatefulSet"].includes(manifest.kind)) return undefined;
   return WithPod.parse(manifest).spec.template.spec;
 };
 

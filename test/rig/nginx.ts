@@ -16,21 +16,15 @@ const startMsMax = 60_000;
  * beginning of the next caller's request.
  */
 export const openNginx = async (program: string, upstreamPort: number) => {
-  const directory = await mkdtemp(join(tmpdir(), "nginx-"));
-  // If root starts it, its worker is another user.
-  await chmod(directory, 0o777);
-  const [port = 0] = await findFreePorts(1);
   const ingress = await readFile(join(projectRoot, "deploy/ingress.conf"), "utf8");
-  const server = ingress
-    .replace("listen 8080;", `listen 127.0.0.1:${port};`)
-    .replaceAll(/http:\/\/[\w-]+:8080/g, "http://product");
-  const folders = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
-    .map((name) => `${name}_temp_path ${directory}/${name};`)
-    .join("\n");
-  await writeFile(
-    join(directory, "nginx.conf"),
-    `daemon off;
-master_process off;
+  return runNginx(program, ({ directory, port }) => {
+    const server = ingress
+      .replace("listen 8080;", `listen 127.0.0.1:${port};`)
+      .replaceAll(/http:\/\/[\w-]+:8080/g, "http://product");
+    const folders = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+      .map((name) => `${name}_temp_path ${directory}/${name};`)
+      .join("\n");
+    return `master_process off;
 worker_processes 1;
 pid ${directory}/pid;
 error_log stderr warn;
@@ -41,9 +35,22 @@ http {
   upstream product { server 127.0.0.1:${upstreamPort}; keepalive 1; }
   ${server}
 }
-`,
-  );
-  const child = spawn(program, ["-p", directory, "-c", join(directory, "nginx.conf")], {
+`;
+  });
+};
+
+/** A real nginx with a configuration made for a port and a directory of its own. */
+export const runNginx = async (
+  program: string,
+  configFor: (place: { directory: string; port: number }) => string,
+) => {
+  const directory = await mkdtemp(join(tmpdir(), "nginx-"));
+  // If root starts it, its worker is another user.
+  await chmod(directory, 0o777);
+  const [port = 0] = await findFreePorts(1);
+  await writeFile(join(directory, "nginx.conf"), configFor({ directory, port }));
+  const args = ["-p", directory, "-c", join(directory, "nginx.conf"), "-g", "daemon off;"];
+  const child = spawn(program, args, {
     stdio: ["ignore", "ignore", "pipe"],
   });
   let output = "";

@@ -6,7 +6,7 @@ One variable from a Secret: the Secret that the value names; if none, the one ma
 {{- $secret := index .root.Values.secrets .secret -}}
 {{- $name := $secret.existingSecret -}}
 {{- if not $name -}}
-{{- $name = ternary .inline .root.Values.secrets.existingSecret (ne $secret.value "") -}}
+{{- $name = ternary .inline (include "payment-links.commonSecret" .root) (ne $secret.value "") -}}
 {{- end -}}
 {{- if $name }}
 - name: {{ .env }}
@@ -20,7 +20,7 @@ How our processes reach Kafka, and which certificates they trust. `kafkaUser` is
 service with a user of its own; without it the common user's are taken.
 */}}
 {{- define "payment-links.kafkaEnv" -}}
-- { name: KAFKA_BROKERS, value: {{ join "," .root.Values.kafka.brokers | quote }} }
+- { name: KAFKA_BROKERS, value: {{ include "payment-links.brokers" .root | fromJsonArray | join "," | quote }} }
 {{- with .root.Values.kafka.topicPrefix }}
 - { name: KAFKA_TOPIC_PREFIX, value: {{ . | quote }} }
 {{- end }}
@@ -61,7 +61,7 @@ service with a user of its own; without it the common user's are taken.
 {{- if eq .service "links-api" }}
 - { name: SETTLEMENT_LISTENER_INTERNAL_URL, value: "http://{{ $full }}-settlement-listener:8081" }
 {{- end }}
-- { name: BASE_URL, value: {{ $values.baseUrl | quote }} }
+- { name: BASE_URL, value: {{ include "payment-links.baseUrl" .root | quote }} }
 {{- with $values.checkoutUrl }}
 - { name: CHECKOUT_URL, value: {{ . | quote }} }
 {{- end }}
@@ -78,7 +78,7 @@ service with a user of its own; without it the common user's are taken.
 - { name: RATE_LIMIT_PER_KEY, value: {{ $values.rateLimit.perKey | quote }} }
 - { name: RATE_LIMIT_PER_IP, value: {{ $values.rateLimit.perIp | quote }} }
 # How many pods share a limit while Redis is away.
-- { name: RATE_LIMIT_REPLICAS, value: {{ include "payment-links.replicasMin" .values | int | max 1 | quote }} }
+- { name: RATE_LIMIT_REPLICAS, value: {{ include "payment-links.replicasMin" . | int | max 1 | quote }} }
 - { name: DRAIN_DELAY_SECONDS, value: {{ $values.drainDelaySeconds | quote }} }
 {{- if $values.catalogue }}
 - { name: CATALOGUE_FILE, value: /etc/payment-links/settings/catalogue.json }
@@ -90,7 +90,9 @@ service with a user of its own; without it the common user's are taken.
 {{- end }}
 {{- end -}}
 
-{{/* The lowest number of pods of a service, by the service's values. */}}
+{{/* The lowest number of pods of a service, by the service's values; what is to be tried has one of each. */}}
 {{- define "payment-links.replicasMin" -}}
-{{- ternary .autoscaling.minReplicas .replicas .autoscaling.enabled | int -}}
+{{- $scaler := ternary .values.keda .values.autoscaling .values.keda.enabled -}}
+{{- $given := ternary $scaler.minReplicas .values.replicas $scaler.enabled -}}
+{{- ternary 1 $given (and .root.Values.quickstart.enabled (not $scaler.enabled)) | int -}}
 {{- end -}}

@@ -7,7 +7,7 @@ of single values are in values.schema.json; here is what one value requires of a
 {{- with include "payment-links.missing" . | fromYamlArray -}}
 {{- $faults = append $faults (printf "required: %s" (join ", " .)) -}}
 {{- end -}}
-{{- $parts := list "secretFaults" "kafkaFaults" "workloadFaults" "routeFaults" "settingFaults" "objectFaults" -}}
+{{- $parts := list "secretFaults" "kafkaFaults" "workloadFaults" "podFaults" "metadataFaults" "routeFaults" "settingFaults" "objectFaults" "quickstartFaults" -}}
 {{- range $parts -}}
 {{- $faults = concat $faults (include (printf "payment-links.%s" .) $ | fromYamlArray) -}}
 {{- end -}}
@@ -19,8 +19,8 @@ of single values are in values.schema.json; here is what one value requires of a
 {{- $values := .Values -}}
 {{- $oidc := $values.authKeys.oidc -}}
 {{- $missing := list -}}
-{{- if not $values.baseUrl }}{{ $missing = append $missing "baseUrl" }}{{ end -}}
-{{- if not $values.kafka.brokers }}{{ $missing = append $missing "kafka.brokers" }}{{ end -}}
+{{- if not (include "payment-links.baseUrl" .) }}{{ $missing = append $missing "baseUrl" }}{{ end -}}
+{{- if not (include "payment-links.brokers" . | fromJsonArray) }}{{ $missing = append $missing "kafka.brokers" }}{{ end -}}
 {{- if or $values.ingress.enabled $values.httpRoute.enabled -}}
 {{- if not $values.trustedProxies }}{{ $missing = append $missing "trustedProxies (behind an ingress or httpRoute)" }}{{ end -}}
 {{- if and $values.networkPolicy.enabled (not $values.networkPolicy.edgeFrom) -}}
@@ -34,9 +34,15 @@ of single values are in values.schema.json; here is what one value requires of a
 {{- if and $values.transferChains (not $values.settlementListener.chains.enabled) -}}
 {{- $missing = append $missing "settlementListener.chains.enabled (with transferChains)" -}}
 {{- end -}}
+{{- range $key := include "payment-links.services" . | fromYaml | values | sortAlpha -}}
+{{- if and (index $values $key).keda.enabled (not $values.keda.prometheus.serverAddress) -}}
+{{- $missing = append $missing (printf "keda.prometheus.serverAddress (with %s.keda.enabled)" $key) -}}
+{{- end -}}
+{{- end -}}
 {{- range include "payment-links.neededSecrets" . | fromYamlArray -}}
 {{- $secret := index $values.secrets . -}}
-{{- if not (or $secret.existingSecret $secret.value $values.secrets.existingSecret) -}}
+{{- $isDrawn := and $values.quickstart.enabled (not (hasSuffix "RpcUrls" .)) -}}
+{{- if not (or $secret.existingSecret $secret.value $values.secrets.existingSecret $isDrawn) -}}
 {{- $missing = append $missing (printf "secrets.%s" .) -}}
 {{- end -}}
 {{- end -}}
@@ -89,25 +95,92 @@ of single values are in values.schema.json; here is what one value requires of a
 {{- end -}}
 {{- range $service, $key := include "payment-links.services" . | fromYaml -}}
 {{- $values := index $.Values $key -}}
-{{- if gt (int $values.autoscaling.minReplicas) (int $values.autoscaling.maxReplicas) -}}
-{{- $faults = append $faults (printf "%s.autoscaling.maxReplicas: is less than minReplicas" $key) -}}
+{{- range $scaler := list "autoscaling" "keda" -}}
+{{- $bounds := index $values $scaler -}}
+{{- if gt (int $bounds.minReplicas) (int $bounds.maxReplicas) -}}
+{{- $faults = append $faults (printf "%s.%s.maxReplicas: is less than minReplicas" $key $scaler) -}}
 {{- end -}}
-{{- $seen := dict -}}
-{{- range include "payment-links.ownEnvOf" (dict "root" $ "service" $service "key" $key) | fromYamlArray -}}
-{{- $_ := set $seen .name true -}}
+{{- if and $bounds.enabled (not (hasKey (default dict $values.resources.requests) "cpu")) -}}
+{{- $faults = append $faults (printf "%s.resources.requests.cpu: is what %s measures by" $key $scaler) -}}
 {{- end -}}
-{{- range $values.extraEnv -}}
-{{- if hasKey $seen .name -}}
-{{- $faults = append $faults (printf "%s.extraEnv: %s is set by the chart, or given twice" $key .name) -}}
 {{- end -}}
-{{- $_ := set $seen .name true -}}
+{{- if and $values.autoscaling.enabled $values.keda.enabled -}}
+{{- $faults = append $faults (printf "%s.keda.enabled: autoscaling.enabled scales the same pods; one of them must go" $key) -}}
 {{- end -}}
-{{- $ownLabels := include "payment-links.labels" (dict "root" $ "component" $service) | fromYaml -}}
-{{- range keys $values.podLabels | sortAlpha -}}
-{{- if hasKey $ownLabels . }}{{ $faults = append $faults (printf "%s.podLabels: %s is set by the chart" $key .) }}{{ end -}}
 {{- end -}}
-{{- range keys $values.podAnnotations | sortAlpha -}}
-{{- if hasPrefix "checksum/" . }}{{ $faults = append $faults (printf "%s.podAnnotations: %s is the chart's own" $key .) }}{{ end -}}
+{{- with .Values.keda.prometheus -}}
+{{- if and .authModes (not .authenticationRef.name) -}}
+{{- $faults = append $faults "keda.prometheus.authModes: needs keda.prometheus.authenticationRef.name" -}}
+{{- end -}}
+{{- end -}}
+{{- with .Values.migrations -}}
+{{- if ge (int .waitSeconds) (int .activeDeadlineSeconds) -}}
+{{- $faults = append $faults "migrations.waitSeconds: is not less than activeDeadlineSeconds, so the Job could not say what it lacks" -}}
+{{- end -}}
+{{- end -}}
+{{ toYaml $faults }}
+{{- end -}}
+
+{{/* What operators add to a pod and the chart has there already, or they give twice: Kubernetes merges these lists by name. */}}
+{{- define "payment-links.podFaults" -}}
+{{- $faults := list -}}
+{{- $services := include "payment-links.services" . | fromYaml -}}
+{{- range $key := append (values $services | sortAlpha) "migrations" -}}
+{{- $values := index $.Values $key -}}
+{{- $isJob := eq $key "migrations" -}}
+{{- $ownEnv := dict -}}
+{{- range $service, $block := $services -}}
+{{- if or $isJob (eq $block $key) -}}
+{{- $env := include (ternary "payment-links.prepareEnv" "payment-links.ownEnvOf" $isJob) (dict "root" $ "service" $service "key" $block "inline" "inline" "values" (index $.Values $block)) -}}
+{{- range fromYamlArray $env }}{{ $_ := set $ownEnv .name true }}{{ end -}}
+{{- end -}}
+{{- end -}}
+{{- $ownContainers := ternary (concat (keys $services) (list "wait-for-secrets" "wait-for-servers")) (list) $isJob -}}
+{{- range $service, $block := $services }}{{ if eq $block $key }}{{ $ownContainers = list $service }}{{ end }}{{ end -}}
+{{- $containers := concat (default list $values.extraContainers) $values.extraInitContainers -}}
+{{- $lists := list
+  (dict "field" "extraEnv" "by" "name" "own" (keys $ownEnv) "given" $values.extraEnv)
+  (dict "field" "extraVolumes" "by" "name" "own" (list "tmp" "certificates" "settings" "needs") "given" $values.extraVolumes)
+  (dict "field" "extraVolumeMounts" "by" "mountPath" "own" (list "/tmp" "/etc/payment-links/certificates" "/etc/payment-links/settings") "given" $values.extraVolumeMounts)
+  (dict "field" (ternary "extraInitContainers" "extraContainers and extraInitContainers" $isJob) "by" "name" "own" $ownContainers "given" $containers) -}}
+{{- range $list := $lists -}}
+{{- $seen := $list.own -}}
+{{- range $list.given -}}
+{{- $name := index . $list.by -}}
+{{- if has $name $seen }}{{ $faults = append $faults (printf "%s.%s: %s is set by the chart, or given twice" $key $list.field $name) }}{{ end -}}
+{{- $seen = append $seen $name -}}
+{{- end -}}
+{{- end -}}
+{{- $volumes := list "tmp" "certificates" "settings" -}}
+{{- range $values.extraVolumes }}{{ $volumes = append $volumes .name }}{{ end -}}
+{{- range $values.extraVolumeMounts -}}
+{{- if not (has .name $volumes) }}{{ $faults = append $faults (printf "%s.extraVolumeMounts: %s is none of the pod's volumes" $key .name) }}{{ end -}}
+{{- end -}}
+{{- end -}}
+{{ toYaml $faults }}
+{{- end -}}
+
+{{/* Labels and annotations by which the chart, Helm or Kubernetes knows what is whose. */}}
+{{- define "payment-links.metadataFaults" -}}
+{{- $faults := list -}}
+{{- $labels := dict "commonLabels" .Values.commonLabels -}}
+{{- $annotations := dict "commonAnnotations" .Values.commonAnnotations -}}
+{{- range $kind, $values := .Values.metrics }}{{ $_ := set $labels (printf "metrics.%s.labels" $kind) $values.labels }}{{ end -}}
+{{- range $key := concat (include "payment-links.services" . | fromYaml | values) (list "migrations" "test") -}}
+{{- $values := index $.Values $key -}}
+{{- $_ := set $labels (printf "%s.podLabels" $key) $values.podLabels -}}
+{{- $_ := set $annotations (printf "%s.podAnnotations" $key) $values.podAnnotations -}}
+{{- with $values.serviceAccount }}{{ $_ := set $annotations (printf "%s.serviceAccount.annotations" $key) .annotations }}{{ end -}}
+{{- end -}}
+{{- $ownLabels := include "payment-links.ownLabels" (dict "root" $ "component" "any") | fromYaml -}}
+{{- range $name, $given := $labels -}}
+{{- range keys $given | sortAlpha -}}
+{{- if hasKey $ownLabels . }}{{ $faults = append $faults (printf "%s: %s is set by the chart" $name .) }}{{ end -}}
+{{- end -}}
+{{- end -}}
+{{- range $name, $given := $annotations -}}
+{{- range keys $given | sortAlpha -}}
+{{- if regexMatch "^(checksum/|helm[.]sh/)" . }}{{ $faults = append $faults (printf "%s: %s is the chart's own" $name .) }}{{ end -}}
 {{- end -}}
 {{- end -}}
 {{ toYaml $faults }}
@@ -116,8 +189,8 @@ of single values are in values.schema.json; here is what one value requires of a
 {{/* An origin to which nothing leads is found out by payers, not by the platform. */}}
 {{- define "payment-links.routeFaults" -}}
 {{- $faults := list -}}
-{{- if and (hasPrefix "http://" .Values.baseUrl) (not .Values.allowInsecureCookie) -}}
-{{- if not (regexMatch "^http://(localhost|127\\.0\\.0\\.1|\\[::1\\])(:\\d+)?$" .Values.baseUrl) -}}
+{{- if and (hasPrefix "http://" (include "payment-links.baseUrl" .)) (not .Values.allowInsecureCookie) -}}
+{{- if not (include "payment-links.isOnLoopback" .) -}}
 {{- $faults = append $faults "allowInsecureCookie: must be true where baseUrl is plain http on a host that is not loopback" -}}
 {{- end -}}
 {{- end -}}
@@ -127,6 +200,18 @@ of single values are in values.schema.json; here is what one value requires of a
 {{- $wildcard := printf "*.%s" (rest (splitList "." $host) | join ".") -}}
 {{- if and $host (not (has $host $hosts)) (not (has $wildcard $hosts)) -}}
 {{- $faults = append $faults (printf "%s: does not have %s, the host of %s" $kind $host $origin) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- $certified := list -}}
+{{- range .Values.ingress.tls }}{{ $certified = concat $certified (.hosts | default (list "all")) }}{{ end -}}
+{{- range $origin := list "baseUrl" "checkoutUrl" -}}
+{{- $url := index $.Values $origin -}}
+{{- $host := include "payment-links.hostOf" $url -}}
+{{- $wildcard := printf "*.%s" (rest (splitList "." $host) | join ".") -}}
+{{- if and $.Values.ingress.enabled $certified (hasPrefix "https://" $url) -}}
+{{- if not (or (has "all" $certified) (has $host $certified) (has $wildcard $certified)) -}}
+{{- $faults = append $faults (printf "ingress.tls: has no certificate for %s, the host of %s" $host $origin) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
@@ -146,16 +231,46 @@ of single values are in values.schema.json; here is what one value requires of a
 {{ toYaml $faults }}
 {{- end -}}
 
-{{/* What brings a Secret comes too late if the hook that needs that Secret runs before it. */}}
+{{/*
+What brings a Secret comes too late if the hook that needs that Secret runs before it. A hook of its own has a weight
+below the Job's.
+*/}}
 {{- define "payment-links.objectFaults" -}}
 {{- $faults := list -}}
-{{- if and .Values.migrations.enabled .Values.migrations.useHelmHooks -}}
+{{- if include "payment-links.usesHooks" . -}}
 {{- range $index, $object := .Values.extraObjects -}}
-{{- $isHook := hasKey (default dict (default dict $object.metadata).annotations) "helm.sh/hook" -}}
-{{- if and (regexMatch "Secret" $object.kind) (not $isHook) -}}
-{{- $faults = append $faults (printf "extraObjects[%d]: %s comes after the migrations Job, which may need it: switch migrations.useHelmHooks off, or make it before the release" $index $object.kind) -}}
+{{- $annotations := default dict (default dict $object.metadata).annotations -}}
+{{- $isBefore := and (contains "pre-install" (index $annotations "helm.sh/hook" | default "")) (lt (index $annotations "helm.sh/hook-weight" | default "0" | int) 0) -}}
+{{- if and (regexMatch "Secret" $object.kind) (not $isBefore) -}}
+{{- $faults = append $faults (printf "extraObjects[%d]: %s comes after the migrations Job, which may need it: it belongs into migrations.extraObjects" $index $object.kind) -}}
 {{- end -}}
 {{- end -}}
+{{- end -}}
+{{ toYaml $faults }}
+{{- end -}}
+
+{{/* What runs once, on one node and without a backup must not be mistaken for what money passes through. */}}
+{{- define "payment-links.quickstartFaults" -}}
+{{- $faults := list -}}
+{{- if .Values.quickstart.enabled -}}
+{{- $alone := "quickstart brings its own; one of them must go" -}}
+{{- if .Values.kafka.brokers }}{{ $faults = append $faults (printf "kafka.brokers: %s" $alone) }}{{ end -}}
+{{- if .Values.kafka.sasl.mechanism }}{{ $faults = append $faults (printf "kafka.sasl.mechanism: %s" $alone) }}{{ end -}}
+{{- if .Values.kafka.ssl }}{{ $faults = append $faults (printf "kafka.ssl: %s" $alone) }}{{ end -}}
+{{- if .Values.secrets.existingSecret }}{{ $faults = append $faults (printf "secrets.existingSecret: %s" $alone) }}{{ end -}}
+{{- range $name, $secret := omit .Values.secrets "existingSecret" "evmRpcUrls" "oidcClientSecret" "signInRpcUrls" -}}
+{{- if or $secret.existingSecret $secret.value }}{{ $faults = append $faults (printf "secrets.%s: %s" $name $alone) }}{{ end -}}
+{{- end -}}
+{{- if eq .Values.authKeys.apiKeyMode "live" -}}
+{{- $faults = append $faults "authKeys.apiKeyMode: is live, and quickstart is not for money" -}}
+{{- end -}}
+{{- if not (include "payment-links.isOnLoopback" .) -}}
+{{- $faults = append $faults "baseUrl: is not loopback, where alone quickstart may be reached" -}}
+{{- end -}}
+{{- range list "ingress" "httpRoute" -}}
+{{- if (index $.Values .).enabled }}{{ $faults = append $faults (printf "%s.enabled: shows quickstart to others; one of them must go" .) }}{{ end -}}
+{{- end -}}
+{{- if not .Values.migrations.enabled }}{{ $faults = append $faults "migrations.enabled: nothing else knows quickstart's database" }}{{ end -}}
 {{- end -}}
 {{ toYaml $faults }}
 {{- end -}}

@@ -14,13 +14,22 @@ app.kubernetes.io/component: {{ . }}
 {{- end }}
 {{- end -}}
 
-{{/* The labels of every resource. */}}
-{{- define "payment-links.labels" -}}
+{{/* The labels that the chart sets on all that it makes. */}}
+{{- define "payment-links.ownLabels" -}}
 {{ include "payment-links.selector" . }}
 app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
 app.kubernetes.io/part-of: payment-links
 app.kubernetes.io/managed-by: {{ .root.Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" }}
+{{- end -}}
+
+{{/* Labels and annotations of one resource: the chart's, the resource's own (`labels`, `annotations`), everybody's. */}}
+{{- define "payment-links.metadata" -}}
+{{- $own := include "payment-links.ownLabels" . | fromYaml -}}
+labels: {{- merge (dict) $own (default dict .labels) .root.Values.commonLabels | toYaml | nindent 2 }}
+{{- with merge (dict) (default dict .annotations) .root.Values.commonAnnotations }}
+annotations: {{- toYaml . | nindent 2 }}
+{{- end }}
 {{- end -}}
 
 {{/* The four services, each with its block of values, in the order in which they are prepared. */}}
@@ -31,16 +40,16 @@ settlement-listener: settlementListener
 webhook-dispatcher: webhookDispatcher
 {{- end -}}
 
-{{/* The image of one service: a digest wins over a tag. */}}
+{{/* The image of one service: its own path and tag before those of all, and a digest before any tag. */}}
 {{- define "payment-links.image" -}}
 {{- $image := .root.Values.image -}}
 {{- $values := index .root.Values (index (include "payment-links.services" . | fromYaml) .service) -}}
-{{- $path := printf "%s/%s" $image.repository .service -}}
+{{- $path := $values.image.repository | default (printf "%s/%s" $image.repository .service) -}}
 {{- with $image.registry -}}{{- $path = printf "%s/%s" . $path -}}{{- end -}}
 {{- if $values.image.digest -}}
 {{- printf "%s@%s" $path $values.image.digest -}}
 {{- else -}}
-{{- printf "%s:%s" $path (default .root.Chart.AppVersion $image.tag) -}}
+{{- printf "%s:%s" $path ($values.image.tag | default $image.tag | default .root.Chart.AppVersion) -}}
 {{- end -}}
 {{- end -}}
 
@@ -51,7 +60,7 @@ webhook-dispatcher: webhookDispatcher
 
 {{/* The hosts that lead here, by the value that names them; those of the origins where it names none. */}}
 {{- define "payment-links.routedHosts" -}}
-{{- $origins := list (include "payment-links.hostOf" .Values.baseUrl) (include "payment-links.hostOf" .Values.checkoutUrl) | compact | uniq -}}
+{{- $origins := list (include "payment-links.hostOf" (include "payment-links.baseUrl" .)) (include "payment-links.hostOf" .Values.checkoutUrl) | compact | uniq -}}
 {{- if .Values.ingress.enabled }}
 ingress.hosts: {{ .Values.ingress.hosts | default $origins | toJson }}
 {{- end }}
@@ -78,4 +87,15 @@ says the same for the four services in one process.
 /checkout/images: webhook-dispatcher
 /settlement-notices: settlement-listener
 /: links-api
+{{- end -}}
+
+{{/* The port of an origin. */}}
+{{- define "payment-links.portOf" -}}
+{{- $url := urlParse . -}}
+{{- regexFind "\\d+$" (regexFind ":\\d+$" $url.host) | default (ternary "443" "80" (eq $url.scheme "https")) -}}
+{{- end -}}
+
+{{/* Whether callers reach the origin on their own machine alone. */}}
+{{- define "payment-links.isOnLoopback" -}}
+{{- if regexMatch "^http://(localhost|127\\.0\\.0\\.1|\\[::1\\])(:\\d+)?$" (include "payment-links.baseUrl" .) }}yes{{ end -}}
 {{- end -}}

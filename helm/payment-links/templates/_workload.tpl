@@ -1,6 +1,6 @@
 {{/*
 All resources of one service: ServiceAccount, Service, Deployment, and if they apply PodDisruptionBudget
-and HorizontalPodAutoscaler. Takes `root`, `service`, `key` (its block of values).
+and HorizontalPodAutoscaler or ScaledObject. Takes `root`, `service`, `key` (its block of values).
 */}}
 {{- define "payment-links.workload" -}}
 {{- $values := index .root.Values .key -}}
@@ -10,14 +10,14 @@ apiVersion: v1
 kind: ServiceAccount
 metadata:
   name: {{ $name }}
-  labels: {{- include "payment-links.labels" $context | nindent 4 }}
+  {{- include "payment-links.metadata" (merge (dict "annotations" $values.serviceAccount.annotations) $context) | nindent 2 }}
 automountServiceAccountToken: false
 ---
 apiVersion: v1
 kind: Service
 metadata:
   name: {{ $name }}
-  labels: {{- include "payment-links.labels" $context | nindent 4 }}
+  {{- include "payment-links.metadata" $context | nindent 2 }}
 spec:
   selector: {{- include "payment-links.selector" $context | nindent 4 }}
   ports:
@@ -25,13 +25,13 @@ spec:
     - { name: internal, port: 8081, targetPort: internal, protocol: TCP, appProtocol: http }
 ---
 {{ include "payment-links.deployment" $context }}
-{{- if gt (include "payment-links.replicasMin" $values | int) 1 }}
+{{- if gt (include "payment-links.replicasMin" $context | int) 1 }}
 ---
 apiVersion: policy/v1
 kind: PodDisruptionBudget
 metadata:
   name: {{ $name }}
-  labels: {{- include "payment-links.labels" $context | nindent 4 }}
+  {{- include "payment-links.metadata" $context | nindent 2 }}
 spec:
   maxUnavailable: {{ $values.maxUnavailable }}
   # A pod that is not ready must not keep a node from being drained.
@@ -41,20 +41,11 @@ spec:
 {{- end }}
 {{- if $values.autoscaling.enabled }}
 ---
-apiVersion: autoscaling/v2
-kind: HorizontalPodAutoscaler
-metadata:
-  name: {{ $name }}
-  labels: {{- include "payment-links.labels" $context | nindent 4 }}
-spec:
-  scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: {{ $name }} }
-  minReplicas: {{ $values.autoscaling.minReplicas }}
-  maxReplicas: {{ $values.autoscaling.maxReplicas }}
-  metrics:
-    - type: Resource
-      resource:
-        name: cpu
-        target: { type: Utilization, averageUtilization: {{ $values.autoscaling.targetCpuPercent }} }
+{{ include "payment-links.autoscaler" $context }}
+{{- end }}
+{{- if $values.keda.enabled }}
+---
+{{ include "payment-links.scaledObject" $context }}
 {{- end }}
 {{- end -}}
 
@@ -63,10 +54,10 @@ apiVersion: apps/v1
 kind: Deployment
 metadata:
   name: {{ .name }}
-  labels: {{- include "payment-links.labels" . | nindent 4 }}
+  {{- include "payment-links.metadata" . | nindent 2 }}
 spec:
-  {{- if not .values.autoscaling.enabled }}
-  replicas: {{ .values.replicas }}
+  {{- if not (or .values.autoscaling.enabled .values.keda.enabled) }}
+  replicas: {{ include "payment-links.replicasMin" . }}
   {{- end }}
   revisionHistoryLimit: 5
   strategy:
@@ -77,10 +68,8 @@ spec:
   template:
     metadata:
       labels:
-        {{- include "payment-links.labels" . | nindent 8 }}
-        {{- with .values.podLabels }}
-        {{- toYaml . | nindent 8 }}
-        {{- end }}
+        {{- $own := include "payment-links.ownLabels" . | fromYaml }}
+        {{- merge (dict) $own .values.podLabels .root.Values.commonLabels | toYaml | nindent 8 }}
       annotations:
         # Pods read this only when they start, so they are restarted when it changes.
         checksum/settings: {{ include "payment-links.settings" .root | sha256sum }}
@@ -90,37 +79,24 @@ spec:
         {{- end }}
     spec:
       serviceAccountName: {{ .name }}
-      automountServiceAccountToken: false
-      enableServiceLinks: false
-      {{- include "payment-links.pullSecrets" .root | nindent 6 }}
-      securityContext: {{- include "payment-links.podSecurity" .root | nindent 8 }}
+      {{- include "payment-links.pod" . | nindent 6 }}
       terminationGracePeriodSeconds: {{ .root.Values.terminationGracePeriodSeconds }}
-      {{- with .values.priorityClassName }}
-      priorityClassName: {{ . }}
-      {{- end }}
-      {{- with .values.nodeSelector }}
-      nodeSelector: {{- toYaml . | nindent 8 }}
-      {{- end }}
-      {{- with .values.tolerations }}
-      tolerations: {{- toYaml . | nindent 8 }}
-      {{- end }}
-      {{- with .values.affinity }}
-      affinity: {{- toYaml . | nindent 8 }}
-      {{- end }}
+      {{- with .values.topologySpreadConstraints }}
       topologySpreadConstraints:
-        {{- range list "topology.kubernetes.io/zone" "kubernetes.io/hostname" }}
-        - topologyKey: {{ . }}
-          maxSkew: 1
-          whenUnsatisfiable: ScheduleAnyway
-          matchLabelKeys: [pod-template-hash]
-          labelSelector:
-            matchLabels: {{- include "payment-links.selector" $ | nindent 14 }}
+        {{- $own := dict "labelSelector" (dict "matchLabels" (include "payment-links.selector" $ | fromYaml)) "matchLabelKeys" (list "pod-template-hash") }}
+        {{- range . }}
+        {{- $constraint := . }}
+        {{- range $field, $value := $own }}
+        {{- if not (hasKey $constraint $field) }}{{ $constraint = merge (dict $field $value) $constraint }}{{ end }}
         {{- end }}
+        - {{- toYaml $constraint | nindent 10 }}
+        {{- end }}
+      {{- end }}
+      {{- with .values.extraInitContainers }}
+      initContainers: {{- toYaml . | nindent 8 }}
+      {{- end }}
       containers:
-        - name: {{ .service }}
-          image: {{ include "payment-links.image" . }}
-          imagePullPolicy: {{ .root.Values.image.pullPolicy }}
-          securityContext: {{- include "payment-links.containerSecurity" .root | nindent 12 }}
+        - {{- include "payment-links.container" (merge (dict "name" .service "resources" .values.resources) .) | nindent 10 }}
           ports:
             - { name: http, containerPort: 8080, protocol: TCP }
             - { name: internal, containerPort: 8081, protocol: TCP }
@@ -129,10 +105,15 @@ spec:
             {{- with .values.extraEnv }}
             {{- toYaml . | nindent 12 }}
             {{- end }}
-          {{- include "payment-links.probes" . | nindent 10 }}
-          resources: {{- toYaml .values.resources | nindent 12 }}
-          volumeMounts: {{- include "payment-links.volumeMounts" .root | nindent 12 }}
-      volumes: {{- include "payment-links.volumes" .root | nindent 8 }}
+          {{- with .values.extraEnvFrom }}
+          envFrom: {{- toYaml . | nindent 12 }}
+          {{- end }}
+          {{- include "payment-links.probes" .values.probes | nindent 10 }}
+          volumeMounts: {{- include "payment-links.volumeMounts" . | nindent 12 }}
+        {{- with .values.extraContainers }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
+      volumes: {{- include "payment-links.volumes" . | nindent 8 }}
 {{- end -}}
 
 {{/*
@@ -142,19 +123,13 @@ responds. It never asks about other things, as a restart would not mend those.
 {{- define "payment-links.probes" -}}
 startupProbe:
   httpGet: { path: /livez, port: internal }
-  periodSeconds: 2
-  timeoutSeconds: 2
-  failureThreshold: 90
+  {{- toYaml .startup | nindent 2 }}
 readinessProbe:
   httpGet: { path: /readyz, port: internal }
-  periodSeconds: 3
-  timeoutSeconds: 3
-  failureThreshold: 2
+  {{- toYaml .readiness | nindent 2 }}
 livenessProbe:
   httpGet: { path: /livez, port: internal }
-  periodSeconds: 5
-  timeoutSeconds: 3
-  failureThreshold: 4
+  {{- toYaml .liveness | nindent 2 }}
   # A process that does not answer will not end in order either, so it is killed soon.
   terminationGracePeriodSeconds: 5
 {{- end -}}

@@ -156,6 +156,9 @@ const keepOn = async () => {
 // be seen beside it.
 const atReceiver = new Set();
 const attempts = { all: 0, atOnce: 0, afterItsEnd: 0, forged: 0, unknown: 0 };
+/** When each webhook was answered with a 2xx, by its event. */
+const answeredAt = new Map();
+const cameAgain = [];
 let newestToldAt = 0;
 
 const takeWebhook = async (req, res) => {
@@ -172,9 +175,13 @@ const takeWebhook = async (req, res) => {
   atReceiver.delete(id);
   const link = links.get(data.paymentLinkId);
   if (link === undefined) attempts.unknown += 1;
-  if (link?.webhooks.has(id)) attempts.afterItsEnd += 1;
+  if (link?.webhooks.has(id)) {
+    attempts.afterItsEnd += 1;
+    cameAgain.push({ id, answeredAt: answeredAt.get(id), againAt: new Date().toISOString() });
+  }
   link?.webhooks.set(id, `${type} ${data.transaction?.id ?? ""}`);
   newestToldAt = Math.max(newestToldAt, ...(link?.acceptedAt ?? []));
+  answeredAt.set(id, new Date().toISOString());
   return res.writeHead(204).end();
 };
 
@@ -235,6 +242,19 @@ const countWrongWebhooks = () => {
   };
 };
 
+/** The webhooks that came again after their 2xx, each with its attempts as the dispatcher saw them. */
+const explainRepeats = () =>
+  Promise.all(
+    cameAgain.slice(0, 5).map(async (repeat) => {
+      const { text } = await send("new", {
+        service: "webhook-dispatcher",
+        path: `/console/api/webhook-endpoints/${shop.endpointId}/deliveries/${repeat.id}`,
+        headers: { cookie: shop.cookie },
+      });
+      return { ...repeat, delivery: text };
+    }),
+  );
+
 const settle = async () => {
   await waitUntil("answers under way", () => underWay === 0, requestMsMax * 2);
   const endsAt = performance.now() + settleMsMax;
@@ -265,6 +285,7 @@ console.log(
     wrongCredits: wrongCredits.slice(0, 5),
     ...countWrongWebhooks(),
     webhookAttempts: attempts,
+    repeats: await explainRepeats(),
   }),
 );
 process.exit(0);

@@ -61,7 +61,12 @@ export const openShop = async (signInToken) => {
     headers: { cookie },
     body: { url: `https://receiver.test${hookPath}`, name: "first" },
   });
-  return { cookie, apiKey: key.body.key, webhookSecret: endpoint.body.secret };
+  return {
+    cookie,
+    apiKey: key.body.key,
+    endpointId: endpoint.body.id,
+    webhookSecret: endpoint.body.secret,
+  };
 };
 
 /** A provider's notice that `amount` settled, ready to be sent: `id` names the payment. */

@@ -1,0 +1,147 @@
+{{/*
+What quickstart gives values that are left out. It brings what production has of its own: a release for money
+never reads these.
+*/}}
+{{- define "payment-links.baseUrl" -}}
+{{- .Values.baseUrl | default (ternary "http://localhost:8080" "" .Values.quickstart.enabled) -}}
+{{- end -}}
+
+{{- define "payment-links.brokers" -}}
+{{- $own := list (printf "%s-kafka:9092" (include "payment-links.fullname" .)) -}}
+{{- ternary $own .Values.kafka.brokers .Values.quickstart.enabled | toJson -}}
+{{- end -}}
+
+{{- define "payment-links.commonSecret" -}}
+{{- ternary (printf "%s-quickstart" (include "payment-links.fullname" .)) .Values.secrets.existingSecret .Values.quickstart.enabled -}}
+{{- end -}}
+
+{{/* Whether the migrations Job is a hook; what comes before all else cannot need what quickstart brings. */}}
+{{- define "payment-links.usesHooks" -}}
+{{- if and .Values.migrations.enabled .Values.migrations.useHelmHooks (not .Values.quickstart.enabled) }}yes{{ end -}}
+{{- end -}}
+
+{{- define "payment-links.apiKeyMode" -}}
+{{- .Values.authKeys.apiKeyMode | default (ternary "test" "live" .Values.quickstart.enabled) -}}
+{{- end -}}
+
+{{/* The secrets of this release alone: drawn at the install, and kept by every upgrade. */}}
+{{- define "payment-links.quickstartSecrets" -}}
+{{- $full := include "payment-links.fullname" . -}}
+{{- $kept := default dict (lookup "v1" "Secret" .Release.Namespace (printf "%s-quickstart" $full)).data -}}
+{{- $drawn := dict "webhook-secret-keys" (printf "quickstart=%s" (randBytes 32)) "settlement-provider-secrets" (printf "quickstart=whsec_%s" (randBytes 24)) -}}
+{{- range $key := list "internal-token" "operator-token" "postgres-password" }}{{ $_ := set $drawn $key (randAlphaNum 32) }}{{ end -}}
+{{- $address := printf "%s-postgres:5432/payment_links" $full -}}
+{{- $password := get $kept "postgres-password" | b64dec | default (get $drawn "postgres-password") -}}
+{{- $_ := set $drawn "migration-database-url" (printf "postgres://postgres:%s@%s" $password $address) -}}
+{{- range $service, $_ := include "payment-links.services" . | fromYaml -}}
+{{- $_ := set $drawn (printf "%s-database-url" $service) (printf "postgres://%s:%s@%s" (snakecase $service) (randAlphaNum 32) $address) -}}
+{{- end -}}
+{{- $_ := set $drawn "redis-url" (printf "redis://%s-redis:6379" $full) -}}
+{{- range $key, $value := $drawn }}
+{{ $key }}: {{ get $kept $key | default (b64enc $value) }}
+{{- end }}
+{{- end -}}
+
+{{- define "payment-links.quickstartPostgres" -}}
+port: 5432
+# Of the image.
+user: 999
+env:
+  - { name: POSTGRES_DB, value: payment_links }
+  - name: POSTGRES_PASSWORD
+    valueFrom: { secretKeyRef: { name: {{ include "payment-links.commonSecret" . }}, key: postgres-password } }
+mounts: { data: /var/lib/postgresql, run: /var/run/postgresql }
+resources: { requests: { cpu: 100m, memory: 128Mi }, limits: { memory: 512Mi } }
+{{- end -}}
+
+{{- define "payment-links.quickstartKafka" -}}
+{{- $host := printf "%s-kafka" (include "payment-links.fullname" .) -}}
+port: 9092
+user: 1000
+env:
+  - { name: KAFKA_NODE_ID, value: "1" }
+  - { name: KAFKA_PROCESS_ROLES, value: "broker,controller" }
+  - { name: KAFKA_CONTROLLER_QUORUM_VOTERS, value: "1@localhost:9093" }
+  - { name: KAFKA_LISTENERS, value: "PLAINTEXT://:9092,CONTROLLER://localhost:9093" }
+  - { name: KAFKA_ADVERTISED_LISTENERS, value: "PLAINTEXT://{{ $host }}:9092" }
+  - { name: KAFKA_CONTROLLER_LISTENER_NAMES, value: CONTROLLER }
+  - { name: KAFKA_LISTENER_SECURITY_PROTOCOL_MAP, value: "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT" }
+  - { name: KAFKA_AUTO_CREATE_TOPICS_ENABLE, value: "false" }
+  - { name: KAFKA_OFFSETS_TOPIC_REPLICATION_FACTOR, value: "1" }
+  - { name: KAFKA_TRANSACTION_STATE_LOG_REPLICATION_FACTOR, value: "1" }
+  - { name: KAFKA_TRANSACTION_STATE_LOG_MIN_ISR, value: "1" }
+  - { name: KAFKA_LOG_DIRS, value: /var/lib/kafka/data/logs }
+  - { name: KAFKA_HEAP_OPTS, value: "-Xms256m -Xmx512m" }
+mounts: { data: /var/lib/kafka/data, config: /opt/kafka/config, logs: /opt/kafka/logs }
+resources: { requests: { cpu: 100m, memory: 512Mi }, limits: { memory: 1Gi } }
+{{- end -}}
+
+{{- define "payment-links.quickstartRedis" -}}
+port: 6379
+user: 999
+args: [redis-server, --save, "", --maxmemory, 64mb, --maxmemory-policy, volatile-ttl]
+mounts: { work: /data }
+resources: { requests: { cpu: 50m, memory: 32Mi }, limits: { memory: 128Mi } }
+{{- end -}}
+
+{{- define "payment-links.quickstartLabels" -}}
+{{- merge (dict) (include "payment-links.ownLabels" . | fromYaml) .root.Values.commonLabels | toYaml -}}
+{{- end -}}
+
+{{/* A pod of an image of somebody else, as the user that the image is made for. */}}
+{{- define "payment-links.quickstartPod" -}}
+automountServiceAccountToken: false
+enableServiceLinks: false
+{{- with .root.Values.image.pullSecrets }}
+imagePullSecrets:
+  {{- range . }}
+  - name: {{ . }}
+  {{- end }}
+{{- end }}
+securityContext: { runAsNonRoot: true, runAsUser: {{ .user }}, runAsGroup: {{ .user }}, fsGroup: {{ .user }}, seccompProfile: { type: RuntimeDefault } }
+{{- end -}}
+
+{{- define "payment-links.quickstartContainer" -}}
+imagePullPolicy: {{ .Values.image.pullPolicy }}
+securityContext: {{- include "payment-links.containerSecurity" . | nindent 2 }}
+{{- end -}}
+
+{{/* One origin for the four services, as an Ingress would make it: whole segments, the longest prefix first. */}}
+{{- define "payment-links.originConf" -}}
+{{- $full := include "payment-links.fullname" . -}}
+pid /tmp/nginx.pid;
+error_log stderr warn;
+events {}
+http {
+  access_log off;
+  client_body_temp_path /tmp/body;
+  proxy_temp_path /tmp/proxy;
+  fastcgi_temp_path /tmp/fastcgi;
+  uwsgi_temp_path /tmp/uwsgi;
+  scgi_temp_path /tmp/scgi;
+  client_max_body_size 1m;
+  proxy_http_version 1.1;
+  proxy_set_header Host $http_host;
+  proxy_set_header Connection "";
+  proxy_buffering off;
+  server {
+    listen 8080;
+    {{- range $path, $service := include "payment-links.paths" . | fromYaml }}
+    {{- if ne $path "/" }}
+    location = {{ $path }} { proxy_pass http://{{ $full }}-{{ $service }}:8080; }
+    {{- end }}
+    location {{ trimSuffix "/" $path }}/ { proxy_pass http://{{ $full }}-{{ $service }}:8080; }
+    {{- end }}
+  }
+}
+{{- end -}}
+
+{{/* A migration that finds no database fails, and is tried again only after ever longer pauses. */}}
+{{- define "payment-links.waitForServersContainer" -}}
+{{- $full := include "payment-links.fullname" .root -}}
+- {{- include "payment-links.container" (dict "root" .root "name" "wait-for-servers" "service" "auth-keys" "resources" .values.resources) | nindent 2 }}
+  command: [node, --input-type=module, --eval]
+  args: [{{ .root.Files.Get "wait-for-servers.mjs" | toJson }}]
+  env:
+    - { name: SERVERS, value: {{ printf "%s-postgres:5432,%s-kafka:9092" $full $full | quote }} }
+{{- end -}}

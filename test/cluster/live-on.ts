@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openCluster } from "./cluster.ts";
+import { runCommand } from "./command.ts";
+import { assertNobodyNoticed, assertNothingLost, startLoad } from "./load.ts";
+import { makeFirstPayment } from "./make-first-payment.ts";
+import { type Release, chart, installRelease, openNamespace } from "./release.ts";
+
+const requestsPerSecond = 20;
+const sectionMsMax = 1_200_000;
+const page = "after-install.md";
+
+/** What happens while callers call, and what while the services are stopped. */
+const undisturbed = ["Upgrade", "Roll back", "Change a secret"];
+const stopped = ["Stop, and restore a backup", "Move to another cluster"];
+
+/**
+ * The commands of the chart's page on what follows the install, run as they stand there, on a release
+ * of their own: nobody notices an upgrade, a way back or a changed secret, a payment is made after a
+ * restore, and a second namespace stands for the other cluster.
+ */
+export const liveOn = async ({ cluster, config }: Release): Promise<void> => {
+  const own = openCluster(`${cluster.namespace}-life`);
+  const other = openCluster(`${cluster.namespace}-moved`);
+  const release = await installRelease(own, config);
+  await openNamespace(other);
+  const folder = await mkdtemp(join(tmpdir(), "after-install-"));
+  const values = join(folder, "values.json");
+  const tag = config.NEXT_IMAGE_TAG === "" ? config.IMAGE_TAG : config.NEXT_IMAGE_TAG;
+  const image = { registry: config.IMAGE_REGISTRY, tag };
+  await writeFile(values, JSON.stringify({ ...release.values, image }));
+  const sections = readSections(await readFile(join(chart, page), "utf8"));
+  const settings = `namespace=${own.namespace} new_namespace=${other.namespace} chart=${chart} values=${values}`;
+  const play = async (title: string, more = "") => {
+    const startedAtMs = performance.now();
+    const script = ["set -euo pipefail", sections.get(""), settings, more, sections.get(title)];
+    assert.ok(sections.get(title), `the page has commands for "${title}"`);
+    await runCommand("bash", ["-c", script.join("\n")], { timeoutMs: sectionMsMax });
+    const seconds = ((performance.now() - startedAtMs) / 1000).toFixed(0);
+    process.stdout.write(`  ${title}, ${seconds} s\n`);
+  };
+  try {
+    const load = await startLoad(release, requestsPerSecond);
+    for (const title of undisturbed) await play(title);
+    const report = await load.end();
+    assertNothingLost(report);
+    assertNobodyNoticed(report);
+    for (const title of stopped) {
+      if (title.startsWith("Move")) await makeFirstPayment(release);
+      await play(title);
+    }
+    await play("Uninstall", `namespace=${other.namespace}`);
+    await play("Uninstall");
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+    for (const { namespace } of [own, other]) {
+      await cluster.kubectl(["delete", "namespace", namespace], { timeoutMs: 180_000 });
+    }
+  }
+};
+
+/** The commands below each heading, joined; those before the first one stand under "". */
+const readSections = (text: string): ReadonlyMap<string, string> => {
+  const sections = new Map<string, string>();
+  for (const part of text.split(/^## /m)) {
+    const isFirst = sections.size === 0;
+    const [title = ""] = part.split("\n", 1);
+    const blocks = [...part.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block = ""]) => block);
+    sections.set(isFirst ? "" : title, blocks.join("\n"));
+  }
+  return sections;
+};

@@ -1,0 +1,182 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { waitUntil } from "@payment-links/runtime/testing";
+import { chart, containersOf, renderChart, set } from "./helm/render-chart.ts";
+import { needing } from "./helm/tools.ts";
+import { startChild } from "./rig/child.ts";
+
+const withHelm = needing("helm");
+
+describe("the step that waits for the migrations' Secrets", () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), "needs-"));
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  const needs = [
+    { kind: "ConfigMap", name: "company-ca", keys: ["ca.crt"] },
+    { kind: "Secret", name: "databases", keys: ["migrations-url", "links-api-url"] },
+    { kind: "Secret", name: "kafka", keys: ["password", "username"] },
+  ];
+  const put = async (path: string, value: string) => {
+    const file = join(folder, path);
+    await mkdir(join(file, ".."), { recursive: true });
+    await writeFile(file, value);
+  };
+  const start = (waitSeconds: number) =>
+    startChild(join(chart, "wait-for-secrets.mjs"), {
+      NEEDS: JSON.stringify(needs),
+      NEEDS_FOLDER: folder,
+      WAIT_SECONDS: String(waitSeconds),
+    });
+  const endOf = async (child: ReturnType<typeof start>) => {
+    await waitUntil("the step has ended", () => !child.isRunning());
+    return child.end("SIGTERM");
+  };
+
+  test("names at its end, in its last line, every Secret and key that is missing or empty, and no value", async () => {
+    await put("Secret/databases/migrations-url", "postgres://canary@postgres/pl");
+    await put("Secret/databases/links-api-url", "");
+    await put("ConfigMap/company-ca/ca.crt", "a certificate");
+    const child = start(0);
+    expect(await endOf(child)).toBe(78);
+    expect(child.output().trim().split("\n").at(-1)).toBe(
+      "the migrations cannot begin: Secret databases lacks links-api-url; " +
+        "Secret kafka is missing, or has none of password, username",
+    );
+    expect(child.output()).not.toContain("canary");
+  });
+
+  test("goes on as soon as all is there, however late that comes", async () => {
+    const child = start(3_600);
+    await waitUntil("it says what it waits for", () => child.output().includes("waiting 3600 s"));
+    for (const { kind, name, keys } of needs) {
+      for (const key of keys) await put(`${kind}/${name}/${key}`, "there");
+    }
+    expect(await endOf(child)).toBe(0);
+  });
+
+  test("hears that it is to end", async () => {
+    const child = start(3_600);
+    await waitUntil("it says what it waits for", () => child.output().includes("waiting"));
+    expect(await child.end("SIGTERM")).toBe(143);
+  });
+});
+
+type Job = {
+  metadata: { annotations: Record<string, string> };
+  spec: {
+    podFailurePolicy?: unknown;
+    template: {
+      spec: {
+        initContainers: { name: string; terminationMessagePolicy: string; volumeMounts: unknown }[];
+        volumes: { name: string; projected?: Projected; configMap?: unknown }[];
+      };
+    };
+  };
+};
+type Projected = { defaultMode: number; sources: Record<string, Source>[] };
+type Source = { name: string; optional: boolean; items: { key: string; path: string }[] };
+type Need = { kind: string; name: string; keys: string[] };
+
+const jobOf = async (topology: string, more: readonly string[] = []) => {
+  const manifests = await renderChart(topology, more);
+  const job = manifests.find(({ kind }) => kind === "Job");
+  if (job === undefined) throw new Error("there is no Job");
+  return { manifests, job: job as unknown as Job, containers: containersOf([job]) };
+};
+
+withHelm.describe("the migrations Job", () => {
+  test("waits first, for each key that its containers read, of Secrets and ConfigMaps alike", async () => {
+    const from = { name: "FROM", valueFrom: { configMapKeyRef: { name: "more", key: "from" } } };
+    const optional = {
+      name: "MAYBE",
+      valueFrom: { secretKeyRef: { name: "more", key: "maybe", optional: true } },
+    };
+    const { job, containers } = await jobOf(
+      "production",
+      set({ "migrations.extraEnv": [from, optional] }),
+    );
+    const [first] = job.spec.template.spec.initContainers;
+    expect(first).toMatchObject({
+      name: "wait-for-secrets",
+      terminationMessagePolicy: "FallbackToLogsOnError",
+      volumeMounts: [{ name: "needs", mountPath: "/needs", readOnly: true }],
+    });
+    const env = new Map(containers[0]?.env.map(({ name, value }) => [name, value]));
+    const needs = JSON.parse(env.get("NEEDS") ?? "") as Need[];
+    const named = needs.flatMap(({ kind, name, keys }) =>
+      keys.map((key) => `${kind}/${name}/${key}`),
+    );
+    const read = containers
+      .flatMap((container) => container.env)
+      .flatMap(({ valueFrom }) => valueFrom?.secretKeyRef ?? [])
+      .filter((secret) => secret["optional"] !== true)
+      .map(({ name, key }) => `Secret/${name}/${key}`);
+    expect(read.length).toBeGreaterThan(10);
+    const files = ["ConfigMap/company-ca/ca.pem", "ConfigMap/more/from"];
+    expect(new Set(named)).toEqual(new Set([...read, ...files]));
+
+    const { projected } = job.spec.template.spec.volumes.find(({ name }) => name === "needs") ?? {};
+    // Names are enough: with this mode nobody but root reads a value.
+    expect(projected?.defaultMode).toBe(0);
+    const shown = (projected?.sources ?? []).flatMap((source) =>
+      Object.entries(source).flatMap(([form, { name, optional: isOptional, items }]) => {
+        expect(isOptional).toBe(true);
+        const kind = form === "secret" ? "Secret" : "ConfigMap";
+        return items.map(({ key, path }) => {
+          expect(path).toBe(`${kind}/${name}/${key}`);
+          return path;
+        });
+      }),
+    );
+    expect(shown).toEqual(named);
+  });
+
+  test("starts without its certificates, so that it can say that they are missing", async () => {
+    const { job } = await jobOf("production");
+    const certificates = job.spec.template.spec.volumes.find(({ name }) => name === "certificates");
+    expect(certificates).toMatchObject({ configMap: { name: "company-ca", optional: true } });
+  });
+
+  test("waits as long as it is told, and as a hook is not tried again when that was in vain", async () => {
+    const { job, containers } = await jobOf("minimal", ["--set", "migrations.waitSeconds=7"]);
+    expect(containers[0]?.env.find(({ name }) => name === "WAIT_SECONDS")?.value).toBe("7");
+    const onExitCodes = { containerName: "wait-for-secrets", operator: "In", values: [78] };
+    expect(job.spec.podFailurePolicy).toEqual({ rules: [{ action: "FailJob", onExitCodes }] });
+    // Without hooks nobody waits for it, so it is tried again.
+    const plain = await jobOf("gitops");
+    expect(plain.job.spec.podFailurePolicy).toBeUndefined();
+  });
+
+  const external = {
+    apiVersion: "external-secrets.io/v1",
+    kind: "ExternalSecret",
+    metadata: { name: "{{ .Release.Name }}-external" },
+  };
+  const withExternal = set({ "migrations.extraObjects": [external] });
+
+  test("comes after what makes its Secret, which stays when the Job is done", async () => {
+    const { manifests, job } = await jobOf("minimal", withExternal);
+    const made = manifests.find(({ kind }) => kind === "ExternalSecret");
+    expect(made?.metadata).toEqual({
+      name: "pl-external",
+      labels: {},
+      annotations: {
+        "helm.sh/hook": "pre-install,pre-upgrade",
+        "helm.sh/hook-weight": "-20",
+        "helm.sh/hook-delete-policy": "before-hook-creation",
+      },
+    });
+    expect(Number(job.metadata.annotations["helm.sh/hook-weight"])).toBeGreaterThan(-20);
+  });
+
+  test("without hooks what makes its Secret is an object like others", async () => {
+    const { manifests } = await jobOf("gitops", withExternal);
+    const made = manifests.find(({ kind }) => kind === "ExternalSecret");
+    expect(made?.metadata).toEqual({ name: "pl-external", labels: {}, annotations: {} });
+  });
+});
