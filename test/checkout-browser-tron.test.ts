@@ -55,6 +55,18 @@ const goToPay = async (payer: Payer): Promise<void> => {
 /** Somebody whose payment needs one signature. */
 const openRichPayer = (order: Order = {}): Promise<Payer> => openPayer({ account: rich, ...order });
 
+/** Of what a wallet asks its node to allow and to pay. */
+const askedInPage = [
+  "wallet/getblockbynum",
+  "wallet/getaccount",
+  "wallet/getaccountresource",
+  "wallet/getchainparameters",
+  "wallet/triggerconstantcontract",
+  "wallet/broadcasttransaction",
+  "walletsolidity/getnowblock",
+  "wallet/gettransactioninfobyid",
+];
+
 const seen = "A payment of 25 USDC was seen and is being confirmed. Do not pay again.";
 
 const fail =
@@ -506,7 +518,21 @@ describe("what a wallet is asked to sign is what the service asks for:", () => {
 });
 
 describe("a wallet that asks its node from within the page", () => {
-  test("is stopped by the page's policy, and its payer is told that it cannot pay here", async () => {
+  test("pays, as the page's policy lets it ask the chain's usual node and nobody else", async () => {
+    const payer = await openPayer({ asksInPage: true });
+    await goToPay(payer);
+    await payer.see(seen);
+    await rig.chain.mine(3);
+    await payer.see("This payment link has been paid.");
+    expect(rig.node.asked).toEqual(expect.arrayContaining(askedInPage));
+    const wanted = payer.person.faults.splice(0);
+    expect(wanted.length).toBeGreaterThan(askedInPage.length);
+    expect(wanted.filter((fault) => !fault.startsWith(`wanted ${rig.node.origin}/wallet`))).toEqual(
+      [],
+    );
+  });
+
+  test("is stopped where it asks another, and its payer is told what to do", async () => {
     const payer = await openRichPayer();
     await payer.page.addInitScript(`addEventListener("TIP6963:announceProvider", ({ detail }) => {
       const { request } = detail.provider;
@@ -517,7 +543,7 @@ describe("a wallet that asks its node from within the page", () => {
       };
     })`);
     await goToPay(payer);
-    await expectNothingPaid(payer, "Your wallet asks its node from within this page");
+    await expectNothingPaid(payer, "Your wallet asks another node than the network's usual one");
     expect(payer.person.faults.splice(0)).toEqual([
       "connect-src https://node.test/wallet/getblockbynum",
     ]);

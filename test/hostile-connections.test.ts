@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { request } from "undici";
 import { type Merchant, openMerchant } from "./rig/client.ts";
-import { p99 } from "./rig/p99.ts";
+import { percentile } from "./rig/percentile.ts";
 import { type RealSystem, openRealSystem } from "./rig/real-system.ts";
 import { residentBytesOf, watchResidentMemory } from "./rig/resident-memory.ts";
 import { sealingKey } from "./rig/shop-env.ts";
@@ -92,7 +92,7 @@ const askFor = async (port: number): Promise<number> => {
     expect(answer.statusCode).toBe(200);
     waited.push(performance.now() - startedAt);
   }
-  return p99(waited);
+  return percentile(waited, 0.99);
 };
 
 /** One who sends request after request, as fast as they are taken, and reads no answer. */

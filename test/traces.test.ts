@@ -5,6 +5,7 @@ import { call, openMerchant, sendNotice } from "./rig/client.ts";
 import { type Collector, openCollector } from "./rig/collector.ts";
 import { type RealSystem, openRealSystem } from "./rig/real-system.ts";
 import { type Receiver, openReceiver } from "./rig/receiver.ts";
+import { readSpans } from "./rig/spans.ts";
 import { registerEndpoint } from "./rig/register-endpoint.ts";
 import { acme, shopEnv } from "./rig/shop-env.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
@@ -25,32 +26,6 @@ const servicesIn = (output: string, traceId: string): string[] => {
     ...new Set(found.filter((line) => line.trace_id === traceId).map(({ service }) => service)),
   ].sort();
 };
-
-const Export = z.object({
-  resourceSpans: z.array(
-    z.object({
-      scopeSpans: z.array(
-        z.object({
-          spans: z.array(
-            z.object({
-              traceId: z.string(),
-              name: z.string(),
-              links: z.array(z.object({ traceId: z.string() })).default([]),
-            }),
-          ),
-        }),
-      ),
-    }),
-  ),
-});
-
-/** The spans that were exported as JSON, one export after the other. */
-const spansIn = (received: string) =>
-  received
-    .split(/(?=\{"resourceSpans":)/)
-    .filter((text) => text !== "")
-    .flatMap((text) => Export.parse(JSON.parse(text)).resourceSpans)
-    .flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans));
 
 describe("a trace goes through the services", () => {
   let system: RealSystem;
@@ -115,7 +90,7 @@ describe("a trace goes through the services", () => {
       expect(retried).toMatch(/^[0-9a-f]{32}$/);
       expect(retried).not.toBe(id);
       const span = await waitUntil("the retry's span", () =>
-        spansIn(collector.received()).find(({ traceId }) => traceId === retried),
+        readSpans(collector.received()).find(({ traceId }) => traceId === retried),
       );
       expect(span.links.map(({ traceId }) => traceId)).toEqual([id]);
     }

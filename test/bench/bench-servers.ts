@@ -5,9 +5,9 @@ import { openBenchPostgres, say } from "./bench-postgres.ts";
  * Starts the servers of a bench that are not given, Postgres with its durable settings on, and puts
  * their addresses where the rig looks for them.
  */
-export const openBenchServers = async () => {
+export const openBenchServers = async (postgresSettings: Readonly<Record<string, string>> = {}) => {
   const { KAFKA_BROKERS: brokers, REDIS_URL: redisUrl } = process.env;
-  const postgres = await openBenchPostgres();
+  const postgres = await openBenchPostgres(postgresSettings);
   const given = {
     DATABASE_URL: postgres.url,
     ...(brokers === undefined ? {} : { KAFKA_BROKERS: brokers }),

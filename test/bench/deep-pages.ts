@@ -1,7 +1,7 @@
 import { Client } from "pg";
 import { Pool } from "undici";
 import { openMerchant } from "../rig/client.ts";
-import { p99 } from "../rig/p99.ts";
+import { percentile } from "../rig/percentile.ts";
 import { fillLinks } from "./fill-links.ts";
 import { type Call, median } from "./load.ts";
 import type { Verdict } from "./rounds.ts";
@@ -101,7 +101,7 @@ const measureP99Ms = async (stage: Stage, call: Call): Promise<number> => {
     durations.push(performance.now() - startedAt);
   }
   await pool.close();
-  return p99(durations);
+  return percentile(durations, 0.99);
 };
 
 /** Has many connections of one account ask for deep pages, each as soon as it is answered. */

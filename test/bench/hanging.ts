@@ -5,7 +5,7 @@ import { Client } from "pg";
 import * as z from "zod";
 import { type Merchant, call, openMerchant } from "../rig/client.ts";
 import { type Teller, completedLink, openTeller } from "../rig/completed-links.ts";
-import { p99 } from "../rig/p99.ts";
+import { percentile } from "../rig/percentile.ts";
 import { type RealSystem, openRealSystem } from "../rig/real-system.ts";
 import { registerEndpoint } from "../rig/register-endpoint.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
@@ -193,7 +193,7 @@ const measure = async ({ teller, receivers, shops }: Bench, seconds: number): Pr
     },
     arrivalMsMax,
   );
-  return p99(delays);
+  return percentile(delays, 0.99);
 };
 
 const countLeased = async (admin: Client): Promise<number> => {

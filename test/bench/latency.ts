@@ -7,6 +7,7 @@ import { ensureTopics } from "@payment-links/bus";
 import { testBrokers } from "@payment-links/bus/testing";
 import { openLog } from "@payment-links/runtime";
 import { call, openMerchant, sendNotice } from "../rig/client.ts";
+import { percentile } from "../rig/percentile.ts";
 import { type RealSystem, openRealSystem } from "../rig/real-system.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { registerEndpoint } from "../rig/register-endpoint.ts";
@@ -45,14 +46,14 @@ export const benchLatency = async (): Promise<Verdict> => {
   try {
     const linkIds = await openLinks(system);
     const settle = (index: number) => settleOne(system, receiver, linkIds, index);
-    await measure(settle, warmUpEvents);
-    await measure(roundTrip.send, warmUpEvents);
+    await callEvenly(settle, { count: warmUpEvents, perSecond });
+    await callEvenly(roundTrip.send, { count: warmUpEvents, perSecond });
     const ours: number[] = [];
     const floor: number[] = [];
     for (let round = 0; round < roundCount; round += 1) {
       const [one, other] = [
-        await measure(settle, eventsPerRound),
-        await measure(roundTrip.send, eventsPerRound),
+        await callEvenly(settle, { count: eventsPerRound, perSecond }),
+        await callEvenly(roundTrip.send, { count: eventsPerRound, perSecond }),
       ];
       process.stdout.write(
         `ours ${show(latencyOf(one))}; broker alone ${show(latencyOf(other))}\n`,
@@ -81,28 +82,28 @@ const verdictOf = (ours: Latency, floor: Latency): Verdict => ({
 const show = ({ p50, p99 }: Latency): string =>
   `p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`;
 
-const latencyOf = (durationsMs: readonly number[]): Latency => {
-  const sorted = durationsMs.toSorted((a, b) => a - b);
-  const at = (share: number) => sorted[Math.floor(sorted.length * share)] ?? Number.NaN;
-  return { p50: at(0.5), p99: at(0.99) };
-};
+const latencyOf = (durationsMs: readonly number[]): Latency => ({
+  p50: percentile(durationsMs, 0.5),
+  p99: percentile(durationsMs, 0.99),
+});
 
-/** Begins calls one after another at the fixed rate, whether or not earlier ones have ended. */
-const measure = async (
-  one: (index: number) => Promise<number>,
-  count: number,
-): Promise<number[]> => {
+/** Begins calls one after another at a fixed rate, whether or not earlier ones have ended. */
+export const callEvenly = async <Result>(
+  one: (index: number) => Promise<Result>,
+  { count, perSecond }: { count: number; perSecond: number },
+): Promise<Result[]> => {
   const startedAt = performance.now();
-  const durations: Promise<number>[] = [];
+  const begun: Promise<Result>[] = [];
   for (let index = 0; index < count; index += 1) {
     const dueInMs = startedAt + (index * 1000) / perSecond - performance.now();
     if (dueInMs > 0) await sleep(dueInMs);
-    durations.push(one(index));
+    begun.push(one(index));
   }
-  return Promise.all(durations);
+  return Promise.all(begun);
 };
 
-const openLinks = async (system: RealSystem): Promise<string[]> => {
+/** Opens links of one account, each far from paid, and the account's endpoint at `receiver.test`. */
+export const openLinks = async (system: RealSystem): Promise<string[]> => {
   const merchant = await openMerchant(system, "bench");
   await registerEndpoint(system, merchant, "https://receiver.test/hook");
   const ids: string[] = [];

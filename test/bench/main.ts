@@ -8,9 +8,11 @@ import { benchDeepPages } from "./deep-pages.ts";
 import { benchDeposits } from "./deposits.ts";
 import { benchDispatchTls } from "./dispatch-tls.ts";
 import { benchDispatch } from "./dispatch.ts";
+import { benchGrowth } from "./growth.ts";
 import { benchHanging } from "./hanging.ts";
 import { benchLatency } from "./latency.ts";
 import { benchList } from "./list.ts";
+import { benchReplicas } from "./replicas.ts";
 import { benchRetrieve } from "./retrieve.ts";
 import type { Verdict } from "./rounds.ts";
 import { type Stage, openStage } from "./stage.ts";
@@ -44,6 +46,8 @@ const benches = {
   tracing: benchTracing,
   console: benchConsole,
   csv: benchCsv,
+  growth: benchGrowth,
+  replicas: benchReplicas,
   "checkout-page": onStage(benchCheckoutPage),
 };
 

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { tronFromHex, tronToHex } from "@payment-links/contracts";
 import { openTronChain } from "@payment-links/settlement-listener/testing/open-tron-chain";
 import { type PayerOptions, openPayers } from "./open-checkout.ts";
+import { openTronNode } from "./open-tron-node.ts";
 import { openPaymentSystem } from "./payment-system.ts";
 import { type TronWallet, openTronWallet } from "./tron-wallet.ts";
 
@@ -10,6 +11,8 @@ type TronPayerOptions = PayerOptions & {
   lastsMs?: number;
   /** Whether the wallet is of before TIP-6963. */
   isOld?: boolean;
+  /** Whether its `tronWeb` asks a node from within the page, one that the catalogue has. */
+  asksInPage?: boolean;
 };
 
 const chainNumber = 1_338;
@@ -31,7 +34,12 @@ const explorer = {
 export const openTronCheckout = async (program: string) => {
   const chain = await openTronChain({ finalizedLag, chainId: String(chainNumber) });
   const { chains, tokens } = chain.catalogueData;
-  const catalogueData = { chains: chains.map((one) => ({ ...one, explorer })), tokens };
+  const node = await openTronNode();
+  const walletNodes = { ...explorer, origins: [node.origin] };
+  const catalogueData = {
+    chains: chains.map((one) => ({ ...one, explorer, walletNodes })),
+    tokens,
+  };
   const system = await openPaymentSystem({
     chain: {
       ...chain,
@@ -41,12 +49,14 @@ export const openTronCheckout = async (program: string) => {
       pay: ({ to, ...order }) => chain.pay({ ...order, to: tronToHex(to) }),
     },
   });
-  return openPayers<TronWallet, TronPayerOptions>(program, {
+  const payers = await openPayers<TronWallet, TronPayerOptions>(program, {
     chain,
     system,
-    openWallet: ({ name, account, options: { announceAfterMs = 0, isOld = false, lastsMs } }) =>
-      openTronWallet({
+    openWallet: ({ name, account, options }) => {
+      const { announceAfterMs = 0, isOld = false, asksInPage = false, lastsMs } = options;
+      const wallet = openTronWallet({
         ...(lastsMs !== undefined && { lastsMs }),
+        ...(asksInPage && { nodeOrigin: node.origin }),
         name,
         account,
         announceAfterMs,
@@ -54,6 +64,17 @@ export const openTronCheckout = async (program: string) => {
         nodeUrl: chain.url,
         evmUrl: chain.evmUrl,
         chainNumber,
-      }),
+      });
+      if (asksInPage) node.answerBy(wallet.answerNode);
+      return wallet;
+    },
   });
+  return {
+    ...payers,
+    node,
+    close: async (): Promise<void> => {
+      await payers.close();
+      await node.close();
+    },
+  };
 };

@@ -101,7 +101,18 @@ export const openRealSystem = async (options: Options): Promise<RealSystem> => {
   replicas.push(
     ...(await hostAll(names.map((service) => ({ service, env: firstEnvOf(service) })))),
   );
-  await Promise.all(replicas.map((replica) => replica.start()));
+  const close = async (): Promise<void> => {
+    await Promise.all([...former, ...replicas].map((replica) => replica.stop()));
+    await Promise.all([balancer.close(), ask.close()]);
+    await database.drop();
+  };
+  // Where one does not start, those that did are not left behind.
+  const starts = await Promise.allSettled(replicas.map((replica) => replica.start()));
+  const failed = starts.find((start) => start.status === "rejected");
+  if (failed !== undefined) {
+    await close();
+    throw failed.reason;
+  }
   return {
     baseUrl,
     internalUrl: `http://127.0.0.1:${ask.port}`,
@@ -119,11 +130,7 @@ export const openRealSystem = async (options: Options): Promise<RealSystem> => {
     },
     envOf: (service) => of(service)[0]?.env ?? {},
     output: () => [...former, ...replicas].map((replica) => replica.output()).join("\n"),
-    close: async () => {
-      await Promise.all([...former, ...replicas].map((replica) => replica.stop()));
-      await Promise.all([balancer.close(), ask.close()]);
-      await database.drop();
-    },
+    close,
   };
 };
 

@@ -17,6 +17,8 @@ type TronWalletOptions = {
   lastsMs?: number;
   /** Has `window.tronLink` alone, as TronLink had before TIP-6963. */
   isOld?: boolean;
+  /** The origin that its `tronWeb` asks from within the page, as TronLink's does; not the page if not given. */
+  nodeOrigin?: string;
 };
 
 type Transaction = {
@@ -74,6 +76,7 @@ export const openTronWallet = ({
   chainNumber,
   lastsMs = 60_000,
   isOld = false,
+  nodeOrigin,
   ...options
 }: TronWalletOptions) => {
   const base58 = tronFromHex(account);
@@ -159,13 +162,13 @@ export const openTronWallet = ({
   };
   const web = new TronWeb({ fullHost: "http://127.0.0.1:1" });
   web.setAddress(base58);
-  const request = async (path: string, asked: unknown): Promise<never> => {
+  const answerNode = async (path: string, asked: unknown): Promise<never> => {
     const how = nodeAnswers[path];
     if (how === undefined) throw new Error(`the local Tron has no ${path}`);
     return (await how(asked as never)) as never;
   };
-  web.fullNode.request = request;
-  web.solidityNode.request = request;
+  web.fullNode.request = answerNode;
+  web.solidityNode.request = answerNode;
 
   const own: Record<string, Answer> = {
     isOpen: () => isOpen,
@@ -203,7 +206,9 @@ export const openTronWallet = ({
   return {
     ...wallet,
     base58,
-    tron: { account: base58, methods, isOld },
+    tron: { account: base58, methods, isOld, ...(nodeOrigin !== undefined && { nodeOrigin }) },
+    /** What its node answers by HTTP. */
+    answerNode,
     /** What it was asked to sign, in order. */
     toSign: () =>
       wallet.asked

@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import type { BrowserContext } from "playwright-core";
 import { type Hex, encodeFunctionData, parseAbi } from "viem";
 import { call } from "./client.ts";
@@ -127,7 +128,7 @@ export const openAsked = ({ name = "Test Wallet", announceAfterMs = 0, answer }:
 
 /** A wallet that a browser can be given; one for Tron is put into the page as TronLink is. */
 export type GivenWallet = ReturnType<typeof openAsked> & {
-  tron?: { account: string; methods: readonly string[]; isOld: boolean };
+  tron?: { account: string; methods: readonly string[]; isOld: boolean; nodeOrigin?: string };
 };
 
 /** Asks a node, whose error is the wallet's. */
@@ -196,12 +197,30 @@ export const giveWallets = async (
     wallets[index]?.request(asked),
   );
   const known = wallets.map(({ info, announceAfterMs, tron }) => ({ info, announceAfterMs, tron }));
+  if (known.some(({ tron }) => tron?.nodeOrigin !== undefined)) {
+    await context.addInitScript({ path: tronWebFile });
+  }
   await context.addInitScript(`(${inPage})(${JSON.stringify(known)})`);
 };
 
+/** The file for browsers, which its package does not name. */
+const tronWebFile = fileURLToPath(
+  import.meta.resolve("tronweb").replace(/lib\/.*/, "dist/TronWeb.js"),
+);
+
 // It runs in the page, before the page's own script.
 const inPage = `(known) => {
-  const openTronWeb = (request, { account, methods }) => {
+  const openTronWeb = (request, { account, methods, nodeOrigin }) => {
+    if (nodeOrigin) {
+      const web = new TronWeb.TronWeb({ fullHost: nodeOrigin });
+      web.setAddress(account);
+      // What a wallet does out of the page. Its transactions are the local chain's.
+      for (const path of ["trx.sign", "transactionBuilder.triggerSmartContract"]) {
+        const [room, name] = path.split(".");
+        web[room][name] = (...params) => request({ method: path, params });
+      }
+      return web;
+    }
     const web = { ready: true, defaultAddress: { base58: account } };
     for (const path of methods) {
       const [room, name] = path.split(".");

@@ -1,0 +1,117 @@
+import { waitUntil } from "@payment-links/runtime/testing";
+import { call, sendNotice } from "../rig/client.ts";
+import { acme } from "../rig/shop-env.ts";
+import { openBenchServers } from "./bench-servers.ts";
+import { measureRate, median } from "./load.ts";
+import { type Shop, openShop } from "./open-shop.ts";
+import type { Verdict } from "./rounds.ts";
+
+const replicaCounts = [1, 2, 4] as const;
+const roundCount = Number(process.env["ROUNDS"] ?? 5);
+const createSeconds = 4;
+const warmUpSeconds = 5;
+const paymentsPerRound = 400;
+const linksPerRound = 50;
+const connectionCount = 20;
+const waitMsMax = 120_000;
+
+type Rates = { creates: number; payments: number };
+
+/**
+ * What two and four replicas of each service do on the same cores as one: links created a second, and
+ * payments a second from their notices to the last webhook. `ours` is the rate of the worse of both with
+ * more replicas, `floor` that with one; `ratio` is to stay above 0.9. Their sets stand side by side on one
+ * Postgres and one Kafka, and are asked by turns.
+ */
+export const benchReplicas = async (): Promise<Verdict> => {
+  const servers = await openBenchServers();
+  const opened: Shop[] = [];
+  try {
+    for (const [index, count] of replicaCounts.entries()) {
+      opened.push(await openShop({ replicasPerService: count, redisDatabase: index }));
+    }
+    const rates = opened.map((): Rates[] => []);
+    for (const one of opened) await measure(one, { seconds: warmUpSeconds });
+    for (let round = 0; round < roundCount; round += 1) {
+      const order = [...opened.keys()];
+      for (const at of round % 2 === 0 ? order : order.toReversed()) {
+        const one = opened[at];
+        if (one !== undefined) rates[at]?.push(await measure(one, { seconds: createSeconds }));
+      }
+    }
+    return verdictOf(rates);
+  } finally {
+    for (const shop of opened) await shop.close();
+    await servers.close();
+  }
+};
+
+const measure = async (
+  { system, receiver, merchant }: Shop,
+  { seconds }: { seconds: number },
+): Promise<Rates> => {
+  const headers = { "x-api-key": merchant.apiKey };
+  const create = {
+    method: "POST",
+    path: "/v1/payment-link",
+    headers: { ...headers, "content-type": "application/json" },
+    body: JSON.stringify({ toAmount: "1000000" }),
+  } as const;
+  const creates = await measureRate(system.baseUrl, () => create, seconds);
+  const linkIds: string[] = [];
+  for (let index = 0; index < linksPerRound; index += 1) {
+    const { body } = await call(`${system.baseUrl}${create.path}`, {
+      method: "POST",
+      headers,
+      body: { toAmount: "1000000" },
+    });
+    linkIds.push(String(body["id"]));
+  }
+  return { creates, payments: await measurePayments(system, receiver, linkIds) };
+};
+
+let paymentCount = 0;
+
+const measurePayments = async (
+  system: Shop["system"],
+  receiver: Shop["receiver"],
+  linkIds: readonly string[],
+): Promise<number> => {
+  receiver.received.length = 0;
+  const startedAt = performance.now();
+  let left = paymentsPerRound;
+  const work = async (): Promise<void> => {
+    while (left > 0) {
+      left -= 1;
+      paymentCount += 1;
+      const paymentLinkId = linkIds[paymentCount % linkIds.length] ?? "";
+      const notice = { id: `pay_${paymentCount}`, paymentLinkId, status: "settled" } as const;
+      const status = await sendNotice(system.baseUrl, acme, { ...notice, amount: "1" });
+      if (status >= 300) throw new Error(`the notice was answered ${status}`);
+    }
+  };
+  await Promise.all(Array.from({ length: connectionCount }, work));
+  const areTold = () => receiver.received.length >= paymentsPerRound;
+  await waitUntil(() => `${receiver.received.length} webhooks`, areTold, waitMsMax);
+  return paymentsPerRound / ((performance.now() - startedAt) / 1_000);
+};
+
+const verdictOf = (rates: readonly (readonly Rates[])[]): Verdict => {
+  const verdicts = (["creates", "payments"] as const).flatMap((name) => {
+    const medians = rates.map((rounds) => median(rounds.map((round) => round[name])));
+    process.stdout.write(
+      `${name}/s with ${replicaCounts.join(", ")}: ${medians.map((rate) => rate.toFixed(0)).join(", ")}\n`,
+    );
+    const [floor = Number.NaN, ...more] = medians;
+    return more.map((ours, index) => ({
+      measured: name,
+      replicas: replicaCounts[index + 1],
+      ours: Number(ours.toFixed(1)),
+      floor: Number(floor.toFixed(1)),
+      ratio: Number((ours / floor).toFixed(3)),
+    }));
+  });
+  const worst = verdicts.toSorted((one, other) => one.ratio - other.ratio)[0];
+  if (worst === undefined) throw new Error("nothing was measured");
+  return worst;
+};

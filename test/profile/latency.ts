@@ -1,0 +1,174 @@
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { Client } from "pg";
+import { waitUntil } from "@payment-links/runtime/testing";
+import { callEvenly, openLinks } from "../bench/latency.ts";
+import { cpuMsOf } from "../bench/process-cpu.ts";
+import { sendNotice } from "../rig/client.ts";
+import { type Collector, openCollector } from "../rig/collector.ts";
+import { type RealSystem, openRealSystem } from "../rig/real-system.ts";
+import { acme, shopEnv } from "../rig/shop-env.ts";
+import { readSpans } from "../rig/spans.ts";
+import { type StageTimes, type Stamps, stampTraces, tabulate } from "./stages.ts";
+
+export type LatencyProfile = {
+  /** Of how many payments every stage is known. */
+  followedCount: number;
+  /** Milliseconds by stage. */
+  stages: readonly StageTimes[];
+  /** CPU time of each process for one payment, in milliseconds, what it does at rest included. */
+  cpuMsPerPayment: Readonly<Record<string, number>>;
+  /** Postgres' commits for one payment, of all services, those at rest included. */
+  commitsPerPayment: number;
+  /** CPU profiles that DevTools and flame-graph viewers open, one for each process. */
+  files: readonly string[];
+};
+
+type Options = {
+  perSecond: number;
+  paymentCount: number;
+  replicasPerService: number;
+  /** Where the CPU profiles are written. */
+  directory: string;
+};
+
+const warmUpMs = 3_000;
+const arrivalMsMax = 60_000;
+/** Spans are exported every second. */
+const spansMsMax = 10_000;
+
+/**
+ * Follows payments through all four services at a fixed rate: from the provider's notice to the first byte
+ * at the merchant's server. The stamps are the spans of the services' own tracing.
+ */
+export const profileLatency = async (options: Options): Promise<LatencyProfile> => {
+  const { directory, paymentCount, perSecond, replicasPerService } = options;
+  const [collector, receiver] = await Promise.all([openCollector(), openReceiver()]);
+  const system = await openRealSystem({
+    replicasPerService,
+    redisDatabase: 0,
+    env: {
+      ...shopEnv(receiver),
+      RATE_LIMIT_PER_IP: "10000:10000",
+      RATE_LIMIT_PER_KEY: "10000:10000",
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
+      OTEL_METRICS_EXPORTER: "none",
+      OTEL_LOGS_EXPORTER: "none",
+      OTEL_BSP_SCHEDULE_DELAY: "1000",
+      NODE_OPTIONS: `--import=${import.meta.resolve("./cpu-profile.ts")}`,
+      PROFILE_DIRECTORY: directory,
+    },
+  });
+  const admin = new Client({ connectionString: system.adminUrl });
+  try {
+    await admin.connect();
+    const linkIds = await openLinks(system);
+    const pay = async (index: number): Promise<string> => {
+      const traceId = randomBytes(16).toString("hex");
+      await sendPayment(system, linkIds[index % linkIds.length] ?? "", traceId);
+      await receiver.arrival(traceId);
+      return traceId;
+    };
+    await callEvenly(pay, { count: Math.ceil((warmUpMs / 1000) * perSecond), perSecond });
+    const before = await measureCost(system, admin);
+    toggleProfiles(system);
+    const traceIds = await callEvenly(pay, { count: paymentCount, perSecond });
+    const files = await writeProfiles(system, directory);
+    const after = await measureCost(system, admin);
+    const arrivals = new Map(traceIds.map((id) => [id, receiver.arrivals.get(id) ?? Number.NaN]));
+    const stamps = await findStamps(collector, arrivals);
+    return {
+      followedCount: stamps.length,
+      stages: tabulate(stamps),
+      cpuMsPerPayment: Object.fromEntries(
+        Object.entries(after.cpuMs).map(([name, ms]) => [
+          name,
+          round((ms - (before.cpuMs[name] ?? 0)) / paymentCount),
+        ]),
+      ),
+      commitsPerPayment: round((after.commits - before.commits) / paymentCount),
+      files,
+    };
+  } finally {
+    await admin.end();
+    await system.close();
+    await Promise.all([collector.close(), receiver.close()]);
+  }
+};
+
+/** Where many events go together, their span links to 32 of them: the others cannot be followed. */
+const findStamps = async (
+  collector: Collector,
+  arrivals: ReadonlyMap<string, number>,
+): Promise<Stamps[]> => {
+  const endMs = performance.now() + spansMsMax;
+  return waitUntil("spans", () => {
+    const found = stampTraces(readSpans(collector.received()), arrivals);
+    return (found.length === arrivals.size || performance.now() > endMs) && found;
+  });
+};
+
+const round = (value: number): number => Number(value.toFixed(2));
+
+const sendPayment = async (
+  system: RealSystem,
+  paymentLinkId: string,
+  traceId: string,
+): Promise<void> => {
+  const notice = { id: `pay_${traceId}`, paymentLinkId, status: "settled", amount: "1" } as const;
+  const traceparent = `00-${traceId}-${randomBytes(8).toString("hex")}-01`;
+  const status = await sendNotice(system.baseUrl, acme, notice, { traceparent });
+  if (status >= 300) throw new Error(`the notice was answered ${status}`);
+};
+
+type Cost = { cpuMs: Record<string, number>; commits: number };
+
+const nameOf = (one: RealSystem["replicas"][number]): string => `${one.service}-${one.pid()}`;
+
+const measureCost = async ({ replicas }: RealSystem, admin: Client): Promise<Cost> => {
+  const { rows } = await admin.query<{ commits: string }>(
+    "SELECT xact_commit AS commits FROM pg_stat_database WHERE datname = current_database()",
+  );
+  return {
+    cpuMs: Object.fromEntries(replicas.map((one) => [nameOf(one), cpuMsOf(one.pid())])),
+    commits: Number(rows[0]?.commits ?? 0),
+  };
+};
+
+const toggleProfiles = ({ replicas }: RealSystem): void => {
+  for (const replica of replicas) process.kill(replica.pid(), "SIGUSR2");
+};
+
+const writeProfiles = async (system: RealSystem, directory: string): Promise<string[]> => {
+  toggleProfiles(system);
+  const paths = system.replicas.map((one) => join(directory, `${nameOf(one)}.cpuprofile`));
+  await waitUntil("CPU profiles are written", () => paths.every((path) => existsSync(path)));
+  return paths;
+};
+
+/** Takes webhooks, and notes when each trace's first one came. */
+const openReceiver = async () => {
+  const arrivals = new Map<string, number>();
+  const server = createServer((req, res) => {
+    const arrivedAtMs = performance.timeOrigin + performance.now();
+    const traceId = String(req.headers["traceparent"]).split("-")[1] ?? "";
+    if (!arrivals.has(traceId)) arrivals.set(traceId, arrivedAtMs);
+    req.resume();
+    req.on("end", () => res.writeHead(204).end());
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    arrivals,
+    arrival: (traceId: string) =>
+      waitUntil(`the webhook of ${traceId}`, () => arrivals.has(traceId), arrivalMsMax),
+    close: async () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+};

@@ -1,0 +1,84 @@
+import { percentile } from "../rig/percentile.ts";
+import type { Span } from "../rig/spans.ts";
+
+/** The stages of a payment on its way from the provider's notice to the merchant's server. */
+const stages = [
+  "notice received",
+  "notice committed and answered",
+  "listener's relay has claimed it",
+  "Kafka has acknowledged it",
+  "links-api has fetched it and begins to apply it",
+  "links-api has applied it",
+  "links-api's relay has claimed it",
+  "Kafka has acknowledged it again",
+  "dispatcher has fetched it and begins to open deliveries",
+  "deliveries are opened",
+  "an attempt begins",
+  "first byte at the receiver",
+] as const;
+
+/** When a payment reached each stage, in milliseconds since the epoch. */
+export type Stamps = readonly number[];
+
+type Rule = { service: string; name: RegExp; at: "startMs" | "endMs" };
+
+/** All stages but the last, by the spans that tracing makes anyway. */
+const rules: readonly Rule[] = [
+  { service: "settlement-listener", name: /settlement-notices/, at: "startMs" },
+  { service: "settlement-listener", name: /settlement-notices/, at: "endMs" },
+  { service: "settlement-listener", name: /^send outbox$/, at: "startMs" },
+  { service: "settlement-listener", name: /^send outbox$/, at: "endMs" },
+  { service: "links-api", name: /^process .*settlements\.v1$/, at: "startMs" },
+  { service: "links-api", name: /^process .*settlements\.v1$/, at: "endMs" },
+  { service: "links-api", name: /^send outbox$/, at: "startMs" },
+  { service: "links-api", name: /^send outbox$/, at: "endMs" },
+  { service: "webhook-dispatcher", name: /^process .*payment-links\.v1$/, at: "startMs" },
+  { service: "webhook-dispatcher", name: /^process .*payment-links\.v1$/, at: "endMs" },
+  { service: "webhook-dispatcher", name: /^webhook attempt$/, at: "startMs" },
+];
+
+/** The stamps of each trace whose spans have all come. `arrivals` is when its first webhook came. */
+export const stampTraces = (
+  spans: readonly Span[],
+  arrivals: ReadonlyMap<string, number>,
+): Stamps[] => {
+  const byTrace = new Map<string, Span[]>([...arrivals.keys()].map((traceId) => [traceId, []]));
+  for (const span of spans) {
+    for (const { traceId } of [span, ...span.links]) byTrace.get(traceId)?.push(span);
+  }
+  return [...byTrace].flatMap(([traceId, own]) => {
+    const times = rules.map(({ service, name, at }) => {
+      const found = own.filter((span) => span.service === service && name.test(span.name));
+      return found.toSorted((a, b) => a.startMs - b.startMs)[0]?.[at];
+    });
+    const stamps = [...times, arrivals.get(traceId)].filter((time) => time !== undefined);
+    return stamps.length === stages.length ? [stamps] : [];
+  });
+};
+
+/** A stage's milliseconds since the stage before it, and since the first one. */
+export type StageTimes = {
+  stage: string;
+  stepP50: number;
+  stepP99: number;
+  sinceP50: number;
+  sinceP99: number;
+};
+
+/** The times of each stage but the first. */
+export const tabulate = (payments: readonly Stamps[]): StageTimes[] =>
+  stages.slice(1).map((stage, index) => {
+    const between = (from: number) =>
+      payments.map((stamps) => (stamps[index + 1] ?? Number.NaN) - (stamps[from] ?? Number.NaN));
+    const [step, since] = [between(index), between(0)];
+    return {
+      stage,
+      stepP50: at(step, 0.5),
+      stepP99: at(step, 0.99),
+      sinceP50: at(since, 0.5),
+      sinceP99: at(since, 0.99),
+    };
+  });
+
+const at = (list: readonly number[], share: number): number =>
+  Number(percentile(list, share).toFixed(1));
