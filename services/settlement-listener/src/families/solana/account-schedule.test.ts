@@ -59,4 +59,18 @@ describe("the schedule of accounts", () => {
     const [again] = await schedule.listDue(range);
     expect(again?.since).toBe(41_000);
   });
+
+  test("has the second pass look as far back as the first one did, once", async () => {
+    const owners = [freshAddress()];
+    const schedule = createAccountSchedule(chain, { readByHearing: async () => owners });
+    const sinceOf = async (fromBlock: number) => (await schedule.listAll(fromBlock))[0]?.since;
+    expect(await sinceOf(50_000)).toBe(41_000);
+    const range = { fromBlock: 50_000, toBlock: 50_004 };
+    schedule.asked(await schedule.listDue(range), range);
+    const next = { fromBlock: 50_005, toBlock: 50_009 };
+    schedule.asked(await schedule.listDue(next), next);
+    expect(await sinceOf(49_000)).toBe(40_000);
+    expect(await sinceOf(50_004)).toBe(41_004);
+    expect(await sinceOf(50_005)).toBe(50_005);
+  });
 });

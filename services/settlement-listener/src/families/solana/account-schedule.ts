@@ -12,7 +12,10 @@ type Range = { fromBlock: number; toBlock: number };
 export type AccountSchedule = {
   /** Those that are due in a range of slots. */
   listDue(range: Range): Promise<readonly DueAccount[]>;
-  /** All of them, for the second pass. */
+  /**
+   * All of them, for the second pass: as far back as the first pass may have looked in this range or a
+   * later one, as one provider alone has told it that.
+   */
   listAll(fromBlock: number): Promise<readonly DueAccount[]>;
   /** Says that those due have been asked over a range, which is committed next. */
   asked(due: readonly DueAccount[], range: Range): void;
@@ -37,6 +40,8 @@ export const createAccountSchedule = (
   owners: Pick<Owners, "readByHearing">,
 ): AccountSchedule => {
   const lastAsked = new Map<string, number>();
+  /** The end of the last range in which an account was asked for from before that range. */
+  const lastLookBack = new Map<string, number>();
   const accountsOf = createAccountsOf(tokens);
   return {
     listDue: async (range) => {
@@ -46,23 +51,25 @@ export const createAccountSchedule = (
         const isNew = last === undefined && rank < oftenMax;
         if (!isNew && !isDue(account, rank, range)) return [];
         // A range that is read again says that the last one may not have been committed.
-        const since =
-          last !== undefined && last < range.fromBlock
-            ? last + 1
-            : Math.max(0, range.fromBlock - lookBackSlots);
-        return [{ account, since }];
+        const isKnown = last !== undefined && last < range.fromBlock;
+        return [{ account, since: isKnown ? last + 1 : lookBackFrom(range.fromBlock) }];
       });
     },
     listAll: async (fromBlock) =>
-      (await accountsOf(await owners.readByHearing())).map((account) => ({
-        account,
-        since: fromBlock,
-      })),
-    asked: (due, { toBlock }) => {
-      for (const { account } of due) lastAsked.set(account, toBlock);
+      (await accountsOf(await owners.readByHearing())).map((account) => {
+        const isCovered = (lastLookBack.get(account) ?? Infinity) < fromBlock;
+        return { account, since: isCovered ? fromBlock : lookBackFrom(fromBlock) };
+      }),
+    asked: (due, { fromBlock, toBlock }) => {
+      for (const { account, since } of due) {
+        lastAsked.set(account, toBlock);
+        if (since < fromBlock) lastLookBack.set(account, toBlock);
+      }
     },
   };
 };
+
+const lookBackFrom = (slot: number): number => Math.max(0, slot - lookBackSlots);
 
 /** The accounts of owners, derived once. */
 const createAccountsOf = (tokens: SolanaChain["tokens"]) => {

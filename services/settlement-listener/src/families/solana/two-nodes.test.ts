@@ -64,4 +64,24 @@ describe("of two nodes", () => {
     await rig.waitTold(link.id, 1);
     expect(rig.statuses(link.id)).toEqual(["processing 2.5"]);
   });
+
+  test("the other one audits what was made before its owner was heard of, and is audited by now", async () => {
+    await rig.caughtUp();
+    const link = rig.sampleLink();
+    const signature = await chain.pay(orderOf(link));
+    chain.node.forget(signature);
+    const paidIn = chain.head();
+    await waitUntil("its block is audited", async () => {
+      chain.mine();
+      await rig.caughtUp();
+      return ((await rig.readStatus()).auditedTo ?? 0) > paidIn;
+    });
+    await rig.hear(link);
+    await waitUntil("it is told", async () => {
+      chain.mine();
+      await rig.caughtUp();
+      return rig.told(link.id).length > 0;
+    });
+    expect(rig.told(link.id)).toMatchObject([{ amount: "2.5", sourceTransaction: signature }]);
+  });
 });

@@ -4,7 +4,7 @@ import { recordTransfers } from "../../sightings/record-transfers.ts";
 import { listStored } from "../../store/chain-transfers.ts";
 import { type Lead, lockLead } from "../../store/watchers.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
-import type { ChainReader } from "../chain-reader.ts";
+import type { ChainReader, Pointer } from "../chain-reader.ts";
 import { cutPointers } from "../transfers/cut-pointers.ts";
 import { findTransfers, linesOfOne, readTimes } from "../transfers/find-transfers.ts";
 
@@ -41,9 +41,16 @@ export const readAgain = async (
   const standing = stored.filter(({ isOrphaned, status }) => !isOrphaned && status !== "failed");
   const places = new Set(standing.map(placeOf));
   const strange = pointers.filter((log) => isThorough || !places.has(placeOf(log)));
-  // One commit holds so much; the rest is read again with what follows.
-  const [first] = cutPointers(strange, end.number);
-  const { pointers: taken, endNumber } = first ?? { pointers: [], endNumber: end.number };
+  // One commit holds so much; the rest is read again with what follows. What stands before the range is
+  // no part of it, and moves no mark.
+  const pieces = cutPointers(strange, end.number);
+  const taken: Pointer[] = [];
+  let endNumber = end.number;
+  for (const piece of pieces) {
+    taken.push(...piece.pointers);
+    endNumber = piece.endNumber;
+    if (endNumber >= fromBlock) break;
+  }
   const lines = linesOfOne(witnesses, { settle: finalizedTo, final: finalizedTo });
   const times = await readTimes(reader, taken);
   const found = await findTransfers({ chain, reader }, { pointers: taken, times, lines });
