@@ -65,6 +65,8 @@ describe("planScan", () => {
     expect(planScan(930, { ...lines, scan: 5_000 }, { rangeBlocksMax: 500 })).toMatchObject({
       toBlock: 1_030,
     });
+    const many = { rangeBlocksMax: 500, freshBlocksMax: 300 };
+    expect(planScan(930, { ...lines, scan: 5_000 }, many)).toMatchObject({ toBlock: 1_230 });
   });
 
   test("the newest ones by their headers as well where blocks are final at once", () => {

@@ -95,8 +95,11 @@ export type ScanPlan = { tip: number } & (
   | { kind: "final" | "fresh" | "sparse"; fromBlock: number; toBlock: number }
 );
 
-/** The most blocks read with their headers in one step. */
-const freshBlocksMax = 100;
+/**
+ * The most blocks read with their headers in one step: the headers of those that a provider does not bear
+ * in one question are read in vain.
+ */
+export const freshBlocksAtFirst = 100;
 
 /** The most ranges of final blocks read in one step: it ends to look at the heads again. */
 const finalRangesMax = 8;
@@ -105,7 +108,11 @@ const finalRangesMax = 8;
 export const planScan = (
   scannedTo: number,
   lines: Lines,
-  { isSparse = false, rangeBlocksMax }: { isSparse?: boolean; rangeBlocksMax: number },
+  {
+    freshBlocksMax = freshBlocksAtFirst,
+    isSparse = false,
+    rangeBlocksMax,
+  }: { freshBlocksMax?: number | undefined; isSparse?: boolean; rangeBlocksMax: number },
 ): ScanPlan => {
   const tip = Math.min(scannedTo, lines.scan);
   if (lines.scan <= scannedTo) return { kind: "none", tip };

@@ -97,6 +97,11 @@ export type ChainReader<Header extends BlockHeader = BlockHeader> = {
     /** In the second pass nothing may be left to a later question. */
     isAgain?: boolean;
   }): Promise<{ pointers: readonly Pointer[]; end: Header; readBy: string }>;
+  /**
+   * How many blocks are best read with their headers in one step, as a question for their pointers costs
+   * so much whatever they hold; as `planScan` says where it is left out.
+   */
+  freshBlocksMax?(): number;
   /** Receipts by transaction hash; one that is in no canonical block is left out. */
   readReceipts(hashes: readonly string[]): Promise<ReadonlyMap<string, TransactionReceipt>>;
   /**

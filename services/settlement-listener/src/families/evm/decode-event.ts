@@ -72,10 +72,14 @@ export const decodeNativeProxyEvent = (log: EventLog): ProxyEvent | undefined =>
 
 /** Decodes ERC-20's Transfer: who got how many base units. Undefined where the log is none. */
 export const decodeTokenTransfer = (log: EventLog): TokenTransfer | undefined => {
-  if (!hasShape(log, transferEvent)) return undefined;
-  const destination = addressOf(topicOf(log, 2));
-  return { token: log.address, destination, amount: BigInt(wordOf(log, 0)) };
+  const amount = amountOfTransfer(log);
+  if (amount === undefined) return undefined;
+  return { token: log.address, destination: addressOf(topicOf(log, 2)), amount };
 };
+
+/** How many base units ERC-20's Transfer tells of; undefined where the log is none. */
+export const amountOfTransfer = (log: EventLog): bigint | undefined =>
+  hasShape(log, transferEvent) ? BigInt(wordOf(log, 0)) : undefined;
 
 /** Who sent what a token's `Transfer` tells of. */
 export const payerOf = (log: EventLog): Address => addressOf(topicOf(log, 1));

@@ -2,6 +2,7 @@ import type { Hex } from "viem";
 import type { ChainReader, TransactionReceipt } from "../../watch/chain-reader.ts";
 import type { EvmHeader, EvmReads, EvmReceipt, TransactionCall } from "./evm-reads.ts";
 import type { Payees } from "./reads/payees.ts";
+import { planFreshBlocks } from "./reads/plan-deposit-logs.ts";
 import {
   type IsOwner,
   type PairedReceipt,
@@ -18,13 +19,14 @@ export type EvmReader = ChainReader<EvmHeader> & Pick<EvmReads, "readCode" | "ca
 export const createEvmReader = (
   reads: EvmReads,
   chain: PayableChain,
-  payees: Pick<Payees, "known"> = nobody,
+  payees: Pick<Payees, "count" | "known"> = nobody,
 ): EvmReader => ({
   ...reads,
   readPointers: async (range) => {
     const { logs, ...read } = await reads.readLogs(range);
     return { ...read, pointers: logs };
   },
+  freshBlocksMax: () => planFreshBlocks(payees.count()),
   readReceipts: async (hashes: readonly Hex[]) => {
     const [receipts, isOwner] = await Promise.all([reads.readReceipts(hashes), payees.known()]);
     const paired = [...receipts.values()].map((receipt): Paired => ({
@@ -42,7 +44,7 @@ export const createEvmReader = (
   },
 });
 
-const nobody = { known: async () => () => false };
+const nobody = { count: () => 0, known: async () => () => false };
 
 type Paired = { receipt: EvmReceipt; paired: PairedReceipt };
 

@@ -95,7 +95,8 @@ const follow = async (
   const isAlone = quorumOf(watch.witnesses) === 1;
   const { scannedTo: scannedBefore } = before;
   const { isSparse = false } = chain.settings;
-  const planned = planScan(scannedBefore, sight.read, chain.settings);
+  const freshBlocksMax = reader.freshBlocksMax?.();
+  const planned = planScan(scannedBefore, sight.read, { ...chain.settings, freshBlocksMax });
   const plan = isSparse ? await putOnStored(watch, planned) : planned;
   // A node behind our last final block says nothing of what follows it.
   if (plan.tip < before.finalizedTo) {

@@ -16,6 +16,8 @@ export type KnownPayees = {
 export type Payees = {
   /** All that are heard of by now. */
   read: () => Promise<KnownPayees>;
+  /** How many were heard of when they were last read. */
+  count: () => number;
   /** Whether an address, in the form in which links have it, is one of them: also where another process read its logs. */
   known: () => Promise<IsOwner>;
 };
@@ -64,6 +66,7 @@ export const openPayees = (
       keep(await owners.read());
       return { all, isPayee: (topic) => topics.has(topic), listHeld };
     },
+    count: () => all.length,
     known: async () => {
       keep(await owners.read());
       return (address) => addresses.has(address);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { payeesPerQuestion, planDepositLogs } from "./plan-deposit-logs.ts";
+import { payeesPerQuestion, planDepositLogs, planFreshBlocks } from "./plan-deposit-logs.ts";
 
 const payeesOf = (count: number) =>
   Array.from({ length: count }, (_, index) => `0x${index.toString(16).padStart(64, "0")}` as const);
@@ -26,4 +26,9 @@ describe("transfers to owners are asked for", () => {
   test("not at all where there is no owner", () => {
     expect(planDepositLogs({ ...busy, payees: [] })).toEqual([]);
   });
+});
+
+test("a step reads more new blocks where a question names many owners", () => {
+  const stepsOf = [0, 49, 50, 5_000, 10_000, 1_000_000].map(planFreshBlocks);
+  expect(stepsOf).toEqual([100, 100, 101, 200, 300, 300]);
 });

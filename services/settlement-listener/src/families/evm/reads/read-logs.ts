@@ -2,7 +2,7 @@ import { type Hex, numberToHex } from "viem";
 import type { EvmHeader, EvmReads, ProxyLog } from "../evm-reads.ts";
 import type { Turn } from "../../../rpc/ask-in-turn.ts";
 import type { Question } from "../../../rpc/json-rpc.ts";
-import { decodeTokenTransfer, transferEvent } from "../decode-event.ts";
+import { amountOfTransfer, transferEvent } from "../decode-event.ts";
 import { type PlacedLog, readPlacedLogs } from "../node-answers.ts";
 import type { Provider } from "../../../rpc/provider.ts";
 import { RpcFault } from "../../../rpc/rpc-fault.ts";
@@ -233,7 +233,7 @@ const keepDeposits = ({ payees, tokens }: Scope, logs: readonly PlacedLog[]): Pl
     if (minimum === undefined) return true;
     const [, from, to] = log.topics;
     if (to === undefined || from === to || !payees.isPayee(to)) return false;
-    const amount = decodeTokenTransfer(log)?.amount ?? 0n;
+    const amount = amountOfTransfer(log) ?? 0n;
     return amount > 0n && amount >= minimum;
   });
 };
