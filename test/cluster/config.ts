@@ -18,6 +18,9 @@ export const clusterConfig = z.object({
   IMAGE_TAG: z.string().default("1.0.0"),
   /** The tag of images with one more migration, made by `next-version/Dockerfile`. */
   NEXT_IMAGE_TAG: z.string().default(""),
+  /** The last released chart, a folder or an archive, and the tag of its images. */
+  LAST_CHART: z.string().default(""),
+  LAST_IMAGE_TAG: z.string().default("1.0.0"),
   /**
    * The command that stops and starts the servers; `stop` or `start` and `postgres`, `kafka` or
    * `redis` are added to it.

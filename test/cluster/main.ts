@@ -9,7 +9,9 @@ import { makeFirstPayment } from "./make-first-payment.ts";
 import { passHelmTest } from "./pass-helm-test.ts";
 import { beLockedDown } from "./be-locked-down.ts";
 import { failMigration } from "./fail-migration.ts";
+import { followLast } from "./follow-last.ts";
 import { freezeProcesses } from "./freeze-processes.ts";
+import { standApart } from "./stand-apart.ts";
 import { rollUnderLoad } from "./roll-under-load.ts";
 import { scaleUnderLoad } from "./scale-under-load.ts";
 import { liveOn } from "./live-on.ts";
@@ -26,8 +28,10 @@ const scenarios: Readonly<Record<string, (release: Release) => Promise<void>>> =
   "locked-down": beLockedDown,
   "failing-migration": failMigration,
   "late-secret": waitForSecret,
+  tainted: standApart,
   quickstart: tryQuickstart,
   "after-install": liveOn,
+  "last-release": followLast,
   rolling: rollUnderLoad,
   scaling: scaleUnderLoad,
   "outage-postgres": (release) => surviveOutage(release, "postgres"),

@@ -37,9 +37,14 @@ const receiverPort = 9_000;
 
 /**
  * Installs the chart in a namespace that enforces the restricted level, over a database, roles and
- * topics of this run alone, and waits until it is ready.
+ * topics of this run alone, and waits until it is ready. What is installed may be an older chart with
+ * older images; `upgrade` then leads to ours.
  */
-export const installRelease = async (cluster: Cluster, config: ClusterConfig): Promise<Release> => {
+export const installRelease = async (
+  cluster: Cluster,
+  config: ClusterConfig,
+  first = { chart, imageTag: config.IMAGE_TAG },
+): Promise<Release> => {
   await openNamespace(cluster);
   const run = randomBytes(4).toString("hex");
   const provider = {
@@ -64,14 +69,14 @@ export const installRelease = async (cluster: Cluster, config: ClusterConfig): P
   };
   await cluster.apply(secrets(config, urls, provider), receiverService());
   const given = values(config, run);
-  const upgrade = async (args: readonly string[] = []) => {
+  const install = async (what: string, args: readonly string[]) => {
     const options = ["--install", "--wait", "--timeout", `${installMsMax / 1000}s`];
-    await cluster.helm(["upgrade", "payment-links", chart, ...options, "--values", "-", ...args], {
+    await cluster.helm(["upgrade", "payment-links", what, ...options, "--values", "-", ...args], {
       timeoutMs: installMsMax + 30_000,
       input: JSON.stringify(given),
     });
   };
-  await upgrade();
+  await install(first.chart, ["--set", `image.tag=${first.imageTag}`]);
   return {
     cluster,
     name: "payment-links",
@@ -82,7 +87,7 @@ export const installRelease = async (cluster: Cluster, config: ClusterConfig): P
     config,
     values: given,
     runSql,
-    upgrade,
+    upgrade: (args = []) => install(chart, args),
   };
 };
 
