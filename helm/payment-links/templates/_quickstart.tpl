@@ -79,7 +79,8 @@ resources: { requests: { cpu: 100m, memory: 512Mi }, limits: { memory: 1Gi } }
 {{- define "payment-links.quickstartRedis" -}}
 port: 6379
 user: 999
-args: [redis-server, --save, "", --maxmemory, 64mb, --maxmemory-policy, volatile-ttl]
+# Without a password Redis answers its own machine alone, unless it is told not to.
+args: [redis-server, --protected-mode, "no", --save, "", --maxmemory, 64mb, --maxmemory-policy, volatile-ttl]
 mounts: { work: /data }
 resources: { requests: { cpu: 50m, memory: 32Mi }, limits: { memory: 128Mi } }
 {{- end -}}
