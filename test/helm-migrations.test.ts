@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { type Server, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
@@ -6,6 +8,7 @@ import { waitUntil } from "@payment-links/runtime/testing";
 import { chart, containersOf, renderChart, set } from "./helm/render-chart.ts";
 import { needing } from "./helm/tools.ts";
 import { startChild } from "./rig/child.ts";
+import { findFreePorts } from "./rig/free-port.ts";
 
 const withHelm = needing("helm");
 
@@ -61,6 +64,70 @@ describe("the step that waits for the migrations' Secrets", () => {
 
   test("hears that it is to end", async () => {
     const child = start(3_600);
+    await waitUntil("it says what it waits for", () => child.output().includes("waiting"));
+    expect(await child.end("SIGTERM")).toBe(143);
+  });
+});
+
+describe("the step that waits for the migrations' servers", () => {
+  const start = (ports: readonly number[], waitSeconds: number) => {
+    const [postgres, ...brokers] = ports;
+    return startChild(join(chart, "wait-for-servers.mjs"), {
+      MIGRATION_DATABASE_URL: `postgres://migrations:canary@127.0.0.1:${postgres}/pl?sslmode=require`,
+      KAFKA_BROKERS: brokers.map((port) => `127.0.0.1:${port}`).join(","),
+      WAIT_SECONDS: String(waitSeconds),
+    });
+  };
+  const opened: Server[] = [];
+  const open = async (port: number | undefined) => {
+    const server = createServer();
+    opened.push(server);
+    await once(server.listen(port, "127.0.0.1"), "listening");
+  };
+  afterEach(() => {
+    for (const server of opened.splice(0)) server.close();
+  });
+
+  test("names at its end, in its last line, every server that was not reached, and no password", async () => {
+    const ports = await findFreePorts(3);
+    const [postgres, first, second] = ports.map((port) => `127.0.0.1:${port} (ECONNREFUSED)`);
+    const child = start(ports, 0);
+    await waitUntil("the step has ended", () => !child.isRunning());
+    expect(await child.end("SIGTERM")).toBe(78);
+    expect(child.output().trim().split("\n").at(-1)).toBe(
+      `the migrations cannot begin: Postgres is not reached at ${postgres}; ` +
+        `Kafka is not reached at ${first}, ${second}`,
+    );
+    expect(child.output()).not.toContain("canary");
+  });
+
+  test("goes on as soon as Postgres and one broker are there, however late that comes", async () => {
+    const ports = await findFreePorts(3);
+    const child = start(ports, 3_600);
+    await waitUntil("it waits for both", () => /Postgres .* Kafka/.test(child.output()));
+    await open(ports[0]);
+    await open(ports[2]);
+    await waitUntil("the step has ended", () => !child.isRunning());
+    expect(await child.end("SIGTERM")).toBe(0);
+  });
+
+  test("leaves it to the migrations to speak of a URL without a server", async () => {
+    const [broker] = await findFreePorts(1);
+    await open(broker);
+    for (const url of ["canary", "postgres:///pl?host=/sockets", "postgres://a:b@%2Fsockets/pl"]) {
+      const child = startChild(join(chart, "wait-for-servers.mjs"), {
+        MIGRATION_DATABASE_URL: url,
+        KAFKA_BROKERS: `127.0.0.1:${broker}`,
+        WAIT_SECONDS: "0",
+      });
+      await waitUntil("the step has ended", () => !child.isRunning());
+      expect([url, await child.end("SIGTERM")]).toEqual([url, 0]);
+      expect(child.output()).not.toContain("canary");
+    }
+  });
+
+  test("hears that it is to end", async () => {
+    const child = start(await findFreePorts(2), 3_600);
     await waitUntil("it says what it waits for", () => child.output().includes("waiting"));
     expect(await child.end("SIGTERM")).toBe(143);
   });
@@ -136,6 +203,18 @@ withHelm.describe("the migrations Job", () => {
     expect(shown).toEqual(named);
   });
 
+  test("then waits for the Postgres and the brokers that it prepares, as its pod's last word", async () => {
+    const { job, containers } = await jobOf("production");
+    const [, second] = job.spec.template.spec.initContainers;
+    expect(second).toMatchObject({
+      name: "wait-for-servers",
+      terminationMessagePolicy: "FallbackToLogsOnError",
+    });
+    const asked = containers[1]?.env.filter(({ name }) => name !== "WAIT_SECONDS") ?? [];
+    expect(asked.map(({ name }) => name)).toEqual(["MIGRATION_DATABASE_URL", "KAFKA_BROKERS"]);
+    for (const { env } of containers.slice(2)) expect(env).toEqual(expect.arrayContaining(asked));
+  });
+
   test("starts without its certificates, so that it can say that they are missing", async () => {
     const { job } = await jobOf("production");
     const certificates = job.spec.template.spec.volumes.find(({ name }) => name === "certificates");
@@ -144,9 +223,18 @@ withHelm.describe("the migrations Job", () => {
 
   test("waits as long as it is told, and as a hook is not tried again when that was in vain", async () => {
     const { job, containers } = await jobOf("minimal", ["--set", "migrations.waitSeconds=7"]);
-    expect(containers[0]?.env.find(({ name }) => name === "WAIT_SECONDS")?.value).toBe("7");
-    const onExitCodes = { containerName: "wait-for-secrets", operator: "In", values: [78] };
-    expect(job.spec.podFailurePolicy).toEqual({ rules: [{ action: "FailJob", onExitCodes }] });
+    const waiting = ["wait-for-secrets", "wait-for-servers"];
+    for (const [index, name] of waiting.entries()) {
+      expect(containers[index]).toMatchObject({
+        name,
+        env: expect.arrayContaining([{ name: "WAIT_SECONDS", value: "7" }]),
+      });
+    }
+    const rules = waiting.map((containerName) => ({
+      action: "FailJob",
+      onExitCodes: { containerName, operator: "In", values: [78] },
+    }));
+    expect(job.spec.podFailurePolicy).toEqual({ rules });
     // Without hooks nobody waits for it, so it is tried again.
     const plain = await jobOf("gitops");
     expect(plain.job.spec.podFailurePolicy).toBeUndefined();

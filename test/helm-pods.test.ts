@@ -154,9 +154,13 @@ withHelm.describe("what operators add to pods", () => {
     );
     const { spec: pod } = templateOf(manifests, "migrations");
     expect(pod).toMatchObject({ volumes: expect.arrayContaining(extra.extraVolumes) });
-    const [first, waiting, ...preparing] = pod["initContainers"] as Record<string, unknown>[];
+    const [first, waiting, asking, ...preparing] = pod["initContainers"] as Record<
+      string,
+      unknown
+    >[];
     expect(first).toEqual(extra.extraInitContainers[0]);
     expect(waiting).toMatchObject({ name: "wait-for-secrets" });
+    expect(asking).toMatchObject({ name: "wait-for-servers" });
     for (const container of [...preparing, ...(pod["containers"] as typeof preparing)]) {
       expect(container).toMatchObject({
         env: expect.arrayContaining(extra.extraEnv),

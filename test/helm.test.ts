@@ -380,7 +380,7 @@ withHelm.describe("migrations", () => {
     const manifests = await renderChart("trial");
     const [job] = ofKind(manifests, "Job");
     const names = containersOf(job === undefined ? [] : [job]).map(({ name }) => name);
-    expect(names).toEqual(["wait-for-secrets", ...serviceNames]);
+    expect(names).toEqual(["wait-for-secrets", "wait-for-servers", ...serviceNames]);
     const own = manifests.filter(({ metadata }) => metadata.name === `${fullName}-migrations`);
     const weights = own.map(({ kind, metadata }) => [
       kind,

@@ -114,8 +114,9 @@ of single values are in values.schema.json; here is what one value requires of a
 {{- end -}}
 {{- end -}}
 {{- with .Values.migrations -}}
-{{- if ge (int .waitSeconds) (int .activeDeadlineSeconds) -}}
-{{- $faults = append $faults "migrations.waitSeconds: is not less than activeDeadlineSeconds, so the Job could not say what it lacks" -}}
+{{- /* It waits for Secrets, then for servers. */ -}}
+{{- if ge (mul 2 .waitSeconds) (int64 .activeDeadlineSeconds) -}}
+{{- $faults = append $faults "migrations.waitSeconds: is not less than half of activeDeadlineSeconds, so the Job could not say what it lacks" -}}
 {{- end -}}
 {{- end -}}
 {{ toYaml $faults }}

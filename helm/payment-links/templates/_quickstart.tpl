@@ -136,13 +136,3 @@ http {
   }
 }
 {{- end -}}
-
-{{/* A migration that finds no database fails, and is tried again only after ever longer pauses. */}}
-{{- define "payment-links.waitForServersContainer" -}}
-{{- $full := include "payment-links.fullname" .root -}}
-- {{- include "payment-links.container" (dict "root" .root "name" "wait-for-servers" "service" "auth-keys" "resources" .values.resources) | nindent 2 }}
-  command: [node, --input-type=module, --eval]
-  args: [{{ .root.Files.Get "wait-for-servers.mjs" | toJson }}]
-  env:
-    - { name: SERVERS, value: {{ printf "%s-postgres:5432,%s-kafka:9092" $full $full | quote }} }
-{{- end -}}
