@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { chart, containersOf, renderChart, set } from "./helm/render-chart.ts";
+import { chart, containersOf, renderChart, renderText, set } from "./helm/render-chart.ts";
 import { needing } from "./helm/tools.ts";
 import { startChild } from "./rig/child.ts";
 import { findFreePorts } from "./rig/free-port.ts";
@@ -238,6 +238,31 @@ withHelm.describe("the migrations Job", () => {
     // Without hooks nobody waits for it, so it is tried again.
     const plain = await jobOf("gitops");
     expect(plain.job.spec.podFailurePolicy).toBeUndefined();
+  });
+
+  test("is removed when it is told, or never, as what a GitOps tool made", async () => {
+    const spec = async (topology: string, more: readonly string[] = []) =>
+      (await jobOf(topology, more)).job.spec;
+    expect(await spec("minimal")).toHaveProperty("ttlSecondsAfterFinished", 86_400);
+    const soon = ["--set", "migrations.ttlSecondsAfterFinished=0"];
+    expect(await spec("minimal", soon)).toHaveProperty("ttlSecondsAfterFinished", 0);
+    const late = set({ "migrations.ttlSecondsAfterFinished": 31_536_000 });
+    expect(await renderText("minimal", late)).toContain("ttlSecondsAfterFinished: 31536000\n");
+    expect(await spec("gitops")).not.toHaveProperty("ttlSecondsAfterFinished");
+  });
+
+  test("has the annotations that it is given, beside the hook's, and nothing else has them", async () => {
+    const given = { "argocd.argoproj.io/sync-options": "Replace=true" };
+    const annotated = set({ "migrations.annotations": given });
+    const hook = {
+      "helm.sh/hook": "pre-install,pre-upgrade",
+      "helm.sh/hook-weight": "0",
+      "helm.sh/hook-delete-policy": "before-hook-creation,hook-succeeded",
+    };
+    const { job, manifests } = await jobOf("minimal", annotated);
+    expect(job.metadata.annotations).toEqual({ ...given, ...hook });
+    expect(JSON.stringify(manifests).split("argocd.argoproj.io")).toHaveLength(2);
+    expect((await jobOf("gitops", annotated)).job.metadata.annotations).toEqual(given);
   });
 
   const external = {

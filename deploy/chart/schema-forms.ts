@@ -31,12 +31,21 @@ export const manifest = (...required: string[]): Schema => ({
   type: "object",
   ...(required.length === 0 ? {} : { required }),
 });
-/** Exactly these names, all of them, so that a misspelt one is refused. */
+/** The same, or null. */
+export const orNull = (schema: Schema): Schema => ({ ...schema, type: [schema["type"], "null"] });
+/**
+ * Exactly these names, all of them, so that a misspelt one is refused. Helm removes what is null before
+ * it validates, so what may be null may be away.
+ */
 export const group = (description: string | undefined, properties: Schemas): Schema => ({
   type: "object",
   ...(description === undefined ? {} : { description }),
   additionalProperties: false,
-  required: Object.keys(properties).filter((name) => name !== "global"),
+  required: Object.entries(properties)
+    .filter(
+      ([name, { type }]) => name !== "global" && !(Array.isArray(type) && type.includes("null")),
+    )
+    .map(([name]) => name),
   properties,
 });
 

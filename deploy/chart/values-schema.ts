@@ -10,6 +10,7 @@ import {
   manifest,
   number,
   oneOf,
+  orNull,
   ref,
   say,
   text,
@@ -149,14 +150,10 @@ const values: Record<string, Schema> = {
   listenAddress: oneOf("0.0.0.0", "::"),
   drainDelaySeconds: number(0, 15),
   terminationGracePeriodSeconds: count(30, 3600),
-  podSecurity: {
-    ...group("User and group of every container.", {
-      runAsUser: { type: ["integer", "null"], minimum: 1 },
-      runAsGroup: { type: ["integer", "null"], minimum: 1 },
-    }),
-    // Helm removes values that are set to null before it validates.
-    required: [],
-  },
+  podSecurity: group("User and group of every container.", {
+    runAsUser: orNull({ type: "integer", minimum: 1 }),
+    runAsGroup: orNull({ type: "integer", minimum: 1 }),
+  }),
   linksApi: deployment("The links-api.", { settlementChains: list(text("^[a-z0-9-]+$")) }),
   authKeys: deployment("The auth-keys.", {
     apiKeyMode: oneOf("", "live", "test"),
@@ -204,7 +201,8 @@ const values: Record<string, Schema> = {
     useHelmHooks: flag,
     activeDeadlineSeconds: count(30, 86_400),
     backoffLimit: count(0, 20),
-    ttlSecondsAfterFinished: count(0, 31_536_000),
+    ttlSecondsAfterFinished: orNull(count(0, 31_536_000)),
+    annotations: strings,
     waitSeconds: count(0, 3600),
     extraObjects: list(manifest("apiVersion", "kind")),
     ...pods,

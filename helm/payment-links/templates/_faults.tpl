@@ -165,7 +165,7 @@ of single values are in values.schema.json; here is what one value requires of a
 {{- define "payment-links.metadataFaults" -}}
 {{- $faults := list -}}
 {{- $labels := dict "commonLabels" .Values.commonLabels -}}
-{{- $annotations := dict "commonAnnotations" .Values.commonAnnotations -}}
+{{- $annotations := dict "commonAnnotations" .Values.commonAnnotations "migrations.annotations" .Values.migrations.annotations -}}
 {{- range $kind, $values := .Values.metrics }}{{ $_ := set $labels (printf "metrics.%s.labels" $kind) $values.labels }}{{ end -}}
 {{- range $key := concat (include "payment-links.services" . | fromYaml | values) (list "migrations" "test") -}}
 {{- $values := index $.Values $key -}}
