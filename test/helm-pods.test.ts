@@ -146,6 +146,18 @@ withHelm.describe("what operators add to pods", () => {
     },
   );
 
+  test.each(Object.entries(serviceBlocks))(
+    "to the Service of %s is on it alone",
+    async (block, name) => {
+      const manifests = await renderChart(
+        "minimal",
+        set({ [`${block}.service`]: { labels, annotations } }),
+      );
+      expect(find(manifests, /^Service$/, name).metadata).toMatchObject({ labels, annotations });
+      expect(JSON.stringify(manifests).split("example.com/team")).toHaveLength(2);
+    },
+  );
+
   test("of the Job is there, before all else, beside the hook's own annotations", async () => {
     const serviceAccount = { annotations: accountAnnotations };
     const manifests = await renderChart(
@@ -185,6 +197,21 @@ withHelm.describe("what operators add to pods", () => {
 
 const podsOf = async (topology: string) =>
   (await renderChart(topology)).map(podOf).filter((pod) => pod !== undefined);
+
+withHelm.describe("the Services' addresses", () => {
+  const families = async (more: readonly string[] = []) =>
+    (await renderChart("minimal", more))
+      .filter(({ kind }) => kind === "Service")
+      .map(({ spec }) => spec as Record<string, unknown>)
+      .map(({ ipFamilyPolicy, ipFamilies }) => ({ ipFamilyPolicy, ipFamilies }));
+
+  test("are of the families that are given, and of the cluster's own by default", async () => {
+    const given = { ipFamilyPolicy: "RequireDualStack", ipFamilies: ["IPv6", "IPv4"] };
+    const all = Object.keys(serviceBlocks);
+    expect(await families(set({ ...given, listenAddress: "::" }))).toEqual(all.map(() => given));
+    expect(await families()).toEqual(all.map(() => ({})));
+  });
+});
 
 withHelm.describe("probes", () => {
   test("ask as often as the values say, and always the same", async () => {

@@ -79,6 +79,7 @@ const deployment = (about: string, own: Record<string, Schema>): Schema =>
     ...pods,
     ...additions,
     extraContainers: list(manifest("name", "image")),
+    service: group("The Service.", { annotations: strings, labels: strings }),
     extraEgress: list(manifest()),
     ...own,
   });
@@ -148,6 +149,8 @@ const values: Record<string, Schema> = {
   logLevel: oneOf("fatal", "error", "warn", "info", "debug", "trace"),
   tracing: group("Traces.", { endpoint: text(webUrl), sampleRatio: number(0, 1) }),
   listenAddress: oneOf("0.0.0.0", "::"),
+  ipFamilyPolicy: oneOf("", "SingleStack", "PreferDualStack", "RequireDualStack"),
+  ipFamilies: list(oneOf("IPv4", "IPv6"), { uniqueItems: true }),
   drainDelaySeconds: number(0, 15),
   terminationGracePeriodSeconds: count(30, 3600),
   podSecurity: group("User and group of every container.", {

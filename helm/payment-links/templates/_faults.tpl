@@ -93,6 +93,10 @@ of single values are in values.schema.json; here is what one value requires of a
 {{- if le (int .Values.terminationGracePeriodSeconds) (add (int .Values.drainDelaySeconds) 25) -}}
 {{- $faults = append $faults "terminationGracePeriodSeconds: is not more than drainDelaySeconds and 25 s" -}}
 {{- end -}}
+{{- $hasIpv6 := or (has "IPv6" .Values.ipFamilies) (eq .Values.ipFamilyPolicy "RequireDualStack") -}}
+{{- if and $hasIpv6 (ne .Values.listenAddress "::") -}}
+{{- $faults = append $faults "listenAddress: must be \"::\" where Services have IPv6, or pods do not hear it" -}}
+{{- end -}}
 {{- range $service, $key := include "payment-links.services" . | fromYaml -}}
 {{- $values := index $.Values $key -}}
 {{- range $scaler := list "autoscaling" "keda" -}}
@@ -171,6 +175,10 @@ of single values are in values.schema.json; here is what one value requires of a
 {{- $values := index $.Values $key -}}
 {{- $_ := set $labels (printf "%s.podLabels" $key) $values.podLabels -}}
 {{- $_ := set $annotations (printf "%s.podAnnotations" $key) $values.podAnnotations -}}
+{{- with $values.service -}}
+{{- $_ := set $labels (printf "%s.service.labels" $key) .labels -}}
+{{- $_ := set $annotations (printf "%s.service.annotations" $key) .annotations -}}
+{{- end -}}
 {{- with $values.serviceAccount }}{{ $_ := set $annotations (printf "%s.serviceAccount.annotations" $key) .annotations }}{{ end -}}
 {{- end -}}
 {{- $ownLabels := include "payment-links.ownLabels" (dict "root" $ "component" "any") | fromYaml -}}

@@ -17,8 +17,14 @@ apiVersion: v1
 kind: Service
 metadata:
   name: {{ $name }}
-  {{- include "payment-links.metadata" $context | nindent 2 }}
+  {{- include "payment-links.metadata" (merge (dict "labels" $values.service.labels "annotations" $values.service.annotations) $context) | nindent 2 }}
 spec:
+  {{- with .root.Values.ipFamilyPolicy }}
+  ipFamilyPolicy: {{ . }}
+  {{- end }}
+  {{- with .root.Values.ipFamilies }}
+  ipFamilies: {{- toYaml . | nindent 4 }}
+  {{- end }}
   selector: {{- include "payment-links.selector" $context | nindent 4 }}
   ports:
     - { name: http, port: 8080, targetPort: http, protocol: TCP, appProtocol: http }
