@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "@jest/globals";
 import { type Connection, type End, createPolicyVerdict } from "./helm/policy-verdict.ts";
-import { renderChart, serviceNames } from "./helm/render-chart.ts";
+import { renderChart, serviceNames, set } from "./helm/render-chart.ts";
 import { needing } from "./helm/tools.ts";
 
 const withHelm = needing("helm");
@@ -149,6 +149,34 @@ withHelm.describe("the network policies", () => {
     expect(ports(podIn("default"))).toEqual([]);
     expect(ports(address("1.1.1.1"))).toEqual([]);
     expect(ports({ namespace: home, labels: { app: "another" } })).toEqual([]);
+  });
+
+  test("names are asked for at the ports that are given, by every pod", async () => {
+    const dnsPorts = set({ "networkPolicy.dnsPorts": [53, 5353] });
+    const moved = createPolicyVerdict(await renderChart("production", dnsPorts), home);
+    const to = podIn("kube-system", { "k8s-app": "kube-dns" });
+    for (const component of [...serviceNames, "migrations", "test"]) {
+      const from = pod(component);
+      for (const protocol of ["UDP", "TCP"] as const) {
+        expect(lets({ from, to, port: 5353, protocol })).toBe(false);
+        for (const port of [53, 5353]) expect(moved({ from, to, port, protocol })).toBe(true);
+      }
+    }
+  });
+
+  test("the migrations Job reaches what extraEgress adds, and it alone", async () => {
+    const vault = {
+      ports: [{ protocol: "TCP", port: 8200 }],
+      to: [{ ipBlock: { cidr: "10.40.0.0/16" } }],
+    };
+    const added = set({ "migrations.extraEgress": [vault] });
+    const more = createPolicyVerdict(await renderChart("production", added), home);
+    const to = address("10.40.0.1");
+    expect(lets({ from: pod("migrations"), to, port: 8200 })).toBe(false);
+    expect(more({ from: pod("migrations"), to, port: 8200 })).toBe(true);
+    for (const service of serviceNames) {
+      expect(more({ from: pod(service), to, port: 8200 })).toBe(false);
+    }
   });
 
   test("the smoke test reaches the services and nothing else, the migrations what they prepare", () => {

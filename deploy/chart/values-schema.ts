@@ -210,6 +210,7 @@ const values: Record<string, Schema> = {
     extraObjects: list(manifest("apiVersion", "kind")),
     ...pods,
     ...additions,
+    extraEgress: list(manifest()),
   }),
   quickstart: group("Postgres, Kafka and Redis, to try it.", {
     enabled: flag,
@@ -248,6 +249,7 @@ const values: Record<string, Schema> = {
     edgeFrom: peers,
     metricsFrom: peers,
     dnsTo: peers,
+    dnsPorts: list(ref("port"), { minItems: 1 }),
     postgres: place,
     kafka: place,
     redis: place,
