@@ -15,6 +15,7 @@ import {
   renderChart,
   renderText,
   serviceNames,
+  set,
   topologies,
 } from "./helm/render-chart.ts";
 import { needing } from "./helm/tools.ts";
@@ -398,7 +399,12 @@ withHelm.describe("migrations", () => {
 });
 
 withHelm.describe("monitoring", () => {
-  type Rules = { groups: { rules: { alert?: string; annotations?: Record<string, string> }[] }[] };
+  type Rule = {
+    alert?: string;
+    labels?: Record<string, string>;
+    annotations?: Record<string, string>;
+  };
+  type Rules = { groups: { rules: Rule[] }[] };
 
   test("every file of alerts is a PrometheusRule, each alert with its runbook's address", async () => {
     const files = readFolder(join(chart, "alerts"), ".yaml");
@@ -413,6 +419,53 @@ withHelm.describe("monitoring", () => {
       }
     }
     for (const { text } of files) expect((parse(text) as Rules).groups.length).toBeGreaterThan(0);
+  });
+
+  const rulesWith = async (values: Record<string, unknown>) =>
+    (
+      ofKind(await renderChart("production", set(values)), "PrometheusRule") as unknown as {
+        spec: Rules;
+      }[]
+    )
+      .flatMap(({ spec }) => spec.groups)
+      .flatMap(({ rules }) => rules);
+
+  test("alerts that are named are left out, all of that name, and nothing else is", async () => {
+    const names = (rules: readonly Rule[]) => rules.map(({ alert }) => alert);
+    const left = ["PaymentLinksServiceGone", "PaymentLinksOutboxBudgetBurn"];
+    const all = names(await rulesWith({}));
+    const rest = names(await rulesWith({ "metrics.prometheusRule.excludeRules": left }));
+    expect(rest).toEqual(all.filter((alert) => !left.includes(alert ?? "")));
+    expect(rest.length).toBeLessThan(all.length - 1);
+  });
+
+  test("every alert has the labels that are given, beside its own, and no other rule", async () => {
+    const given = { team: "payments", severity: "none" };
+    const own = await rulesWith({});
+    const rules = await rulesWith({ "metrics.prometheusRule.alertLabels": given });
+    expect(rules.map(({ labels }) => labels)).toEqual(
+      own.map(({ alert, labels }) => (alert === undefined ? labels : { ...given, ...labels })),
+    );
+    expect(new Set(own.map(({ labels }) => labels?.["severity"]))).toContain("page");
+  });
+
+  test("the ServiceMonitor has what is given for it, and by default none of it", async () => {
+    const endpoint = {
+      scrapeTimeout: "10s",
+      relabelings: [{ targetLabel: "cluster", replacement: "one" }],
+      metricRelabelings: [{ action: "drop", sourceLabels: ["__name__"], regex: "nodejs_.*" }],
+    };
+    const annotations = { "example.com/team": "payments" };
+    const monitorWith = async (serviceMonitor: object) => {
+      const values = set({ "metrics.serviceMonitor": { enabled: true, ...serviceMonitor } });
+      const [monitor] = ofKind(await renderChart("minimal", values), "ServiceMonitor");
+      return monitor as Manifest & { spec: { endpoints: Record<string, unknown>[] } };
+    };
+    const monitor = await monitorWith({ ...endpoint, annotations });
+    expect(monitor.metadata.annotations).toEqual(annotations);
+    expect(monitor.spec.endpoints).toMatchObject([endpoint]);
+    const { spec } = await monitorWith({});
+    for (const field of Object.keys(endpoint)) expect(spec.endpoints[0]).not.toHaveProperty(field);
   });
 
   test("every dashboard is a ConfigMap, digit for digit", async () => {

@@ -270,11 +270,17 @@ const values: Record<string, Schema> = {
     serviceMonitor: group("Scraping by the Prometheus operator.", {
       enabled: flag,
       interval: text(String.raw`^\d+(ms|s|m|h)$`),
+      scrapeTimeout: text(String.raw`^(\d+(ms|s|m|h))?$`),
       labels: strings,
+      annotations: strings,
+      relabelings: list(manifest()),
+      metricRelabelings: list(manifest()),
     }),
     prometheusRule: group("Rules and alerts.", {
       enabled: flag,
       labels: strings,
+      excludeRules: list(text(undefined, { minLength: 1 })),
+      alertLabels: strings,
       runbookUrl: text(webUrl),
     }),
     dashboards: group("Grafana dashboards.", {

@@ -7,7 +7,7 @@ of single values are in values.schema.json; here is what one value requires of a
 {{- with include "payment-links.missing" . | fromYamlArray -}}
 {{- $faults = append $faults (printf "required: %s" (join ", " .)) -}}
 {{- end -}}
-{{- $parts := list "secretFaults" "kafkaFaults" "workloadFaults" "podFaults" "metadataFaults" "routeFaults" "settingFaults" "objectFaults" "quickstartFaults" -}}
+{{- $parts := list "secretFaults" "kafkaFaults" "workloadFaults" "podFaults" "metadataFaults" "routeFaults" "settingFaults" "monitoringFaults" "objectFaults" "quickstartFaults" -}}
 {{- range $parts -}}
 {{- $faults = concat $faults (include (printf "payment-links.%s" .) $ | fromYamlArray) -}}
 {{- end -}}
@@ -170,7 +170,10 @@ of single values are in values.schema.json; here is what one value requires of a
 {{- $faults := list -}}
 {{- $labels := dict "commonLabels" .Values.commonLabels -}}
 {{- $annotations := dict "commonAnnotations" .Values.commonAnnotations "migrations.annotations" .Values.migrations.annotations -}}
-{{- range $kind, $values := .Values.metrics }}{{ $_ := set $labels (printf "metrics.%s.labels" $kind) $values.labels }}{{ end -}}
+{{- range $kind, $values := .Values.metrics -}}
+{{- $_ := set $labels (printf "metrics.%s.labels" $kind) $values.labels -}}
+{{- $_ := set $annotations (printf "metrics.%s.annotations" $kind) ($values.annotations | default dict) -}}
+{{- end -}}
 {{- range $key := concat (include "payment-links.services" . | fromYaml | values) (list "migrations" "test") -}}
 {{- $values := index $.Values $key -}}
 {{- $_ := set $labels (printf "%s.podLabels" $key) $values.podLabels -}}
@@ -238,6 +241,29 @@ of single values are in values.schema.json; here is what one value requires of a
 {{- end -}}
 {{- end -}}
 {{ toYaml $faults }}
+{{- end -}}
+
+{{- define "payment-links.monitoringFaults" -}}
+{{- $faults := list -}}
+{{- with .Values.metrics.serviceMonitor -}}
+{{- if gt (include "payment-links.milliseconds" (.scrapeTimeout | default "0s") | int64) (include "payment-links.milliseconds" .interval | int64) -}}
+{{- $faults = append $faults "metrics.serviceMonitor.scrapeTimeout: is longer than interval" -}}
+{{- end -}}
+{{- end -}}
+{{- $alerts := list -}}
+{{- range $path, $_ := .Files.Glob "alerts/*.yaml" -}}
+{{- range ($.Files.Get $path | fromYaml).groups }}{{ range .rules }}{{ $alerts = append $alerts .alert }}{{ end }}{{ end -}}
+{{- end -}}
+{{- range .Values.metrics.prometheusRule.excludeRules -}}
+{{- if not (has . $alerts) }}{{ $faults = append $faults (printf "metrics.prometheusRule.excludeRules: there is no alert %s" .) }}{{ end -}}
+{{- end -}}
+{{ toYaml $faults }}
+{{- end -}}
+
+{{/* A time of Prometheus, such as `30s`. */}}
+{{- define "payment-links.milliseconds" -}}
+{{- $unit := regexFind "[a-z]+$" . -}}
+{{- mul (trimSuffix $unit .) (get (dict "ms" 1 "s" 1000 "m" 60000 "h" 3600000) $unit) -}}
 {{- end -}}
 
 {{/*
