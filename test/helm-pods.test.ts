@@ -47,6 +47,10 @@ const placed = {
   tolerations: [{ key: "dedicated", operator: "Exists" }],
   affinity: { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [] } },
   priorityClassName: "business-critical",
+  runtimeClassName: "sandbox",
+  schedulerName: "by-cost",
+  hostAliases: [{ ip: "10.1.2.3", hostnames: ["postgres.internal"] }],
+  dnsConfig: { options: [{ name: "ndots", value: "1" }] },
 };
 const labels = { "example.com/tier": "public" };
 const annotations = { "example.com/team": "payments" };
@@ -185,6 +189,24 @@ withHelm.describe("what operators add to pods", () => {
       ...accountAnnotations,
       "helm.sh/hook": "pre-install,pre-upgrade",
     });
+  });
+
+  test("may be accounts that are there already: none is made then", async () => {
+    const accounts = Object.fromEntries(
+      [...Object.keys(serviceBlocks), "migrations"].map((block) => [
+        block,
+        { serviceAccount: { name: `${block}-of-mine`.toLowerCase() } },
+      ]),
+    );
+    const manifests = await renderChart("minimal", set(accounts));
+    expect(manifests.filter(({ kind }) => kind === "ServiceAccount")).toEqual([]);
+    for (const [block, name] of [
+      ...Object.entries(serviceBlocks),
+      ["migrations", "migrations"] as const,
+    ]) {
+      const { serviceAccountName } = templateOf(manifests, name).spec;
+      expect(serviceAccountName).toBe(`${block}-of-mine`.toLowerCase());
+    }
   });
 
   test("is nothing by default", async () => {

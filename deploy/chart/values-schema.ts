@@ -41,6 +41,10 @@ const pods: Record<string, Schema> = {
   tolerations: list(manifest()),
   affinity: manifest(),
   priorityClassName: text(),
+  runtimeClassName: text(),
+  schedulerName: text(),
+  hostAliases: list(manifest("ip", "hostnames")),
+  dnsConfig: manifest(),
 };
 
 /** What operators add to a pod of ours. */
@@ -50,7 +54,7 @@ const additions: Record<string, Schema> = {
   extraVolumes: list(manifest("name")),
   extraVolumeMounts: list(manifest("name", "mountPath")),
   extraInitContainers: list(manifest("name", "image")),
-  serviceAccount: group("The ServiceAccount.", { annotations: strings }),
+  serviceAccount: group("The ServiceAccount.", { name: text(), annotations: strings }),
 };
 
 const keda: Record<string, Schema> = {

@@ -182,7 +182,12 @@ of single values are in values.schema.json; here is what one value requires of a
 {{- $_ := set $labels (printf "%s.service.labels" $key) .labels -}}
 {{- $_ := set $annotations (printf "%s.service.annotations" $key) .annotations -}}
 {{- end -}}
-{{- with $values.serviceAccount }}{{ $_ := set $annotations (printf "%s.serviceAccount.annotations" $key) .annotations }}{{ end -}}
+{{- with $values.serviceAccount -}}
+{{- $_ := set $annotations (printf "%s.serviceAccount.annotations" $key) .annotations -}}
+{{- if and .name .annotations -}}
+{{- $faults = append $faults (printf "%s.serviceAccount: name and annotations are both given; an account that is there already has its own" $key) -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 {{- $ownLabels := include "payment-links.ownLabels" (dict "root" $ "component" "any") | fromYaml -}}
 {{- range $name, $given := $labels -}}

@@ -28,7 +28,7 @@ imagePullSecrets:
   {{- end }}
 {{- end }}
 securityContext: {{- include "payment-links.podSecurity" .root | nindent 2 }}
-{{- range $field := list "priorityClassName" "nodeSelector" "tolerations" "affinity" }}
+{{- range $field := list "priorityClassName" "nodeSelector" "tolerations" "affinity" "runtimeClassName" "schedulerName" "hostAliases" "dnsConfig" }}
 {{- with index $.values $field }}
 {{ $field }}: {{- toYaml . | nindent 2 }}
 {{- end }}

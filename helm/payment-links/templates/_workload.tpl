@@ -6,6 +6,7 @@ and HorizontalPodAutoscaler or ScaledObject. Takes `root`, `service`, `key` (its
 {{- $values := index .root.Values .key -}}
 {{- $name := printf "%s-%s" (include "payment-links.fullname" .root) .service -}}
 {{- $context := merge (dict "values" $values "name" $name "component" .service) . -}}
+{{- if not $values.serviceAccount.name }}
 apiVersion: v1
 kind: ServiceAccount
 metadata:
@@ -13,6 +14,7 @@ metadata:
   {{- include "payment-links.metadata" (merge (dict "annotations" $values.serviceAccount.annotations) $context) | nindent 2 }}
 automountServiceAccountToken: false
 ---
+{{- end }}
 apiVersion: v1
 kind: Service
 metadata:
@@ -84,7 +86,7 @@ spec:
         {{- toYaml . | nindent 8 }}
         {{- end }}
     spec:
-      serviceAccountName: {{ .name }}
+      serviceAccountName: {{ .values.serviceAccount.name | default .name }}
       {{- include "payment-links.pod" . | nindent 6 }}
       terminationGracePeriodSeconds: {{ .root.Values.terminationGracePeriodSeconds }}
       {{- with .values.topologySpreadConstraints }}
