@@ -99,7 +99,7 @@ export type ScanPlan = { tip: number } & (
  * The most blocks read with their headers in one step: the headers of those that a provider does not bear
  * in one question are read in vain.
  */
-export const freshBlocksAtFirst = 100;
+export const freshBlocksMaxDefault = 100;
 
 /** The most ranges of final blocks read in one step: it ends to look at the heads again. */
 const finalRangesMax = 8;
@@ -109,7 +109,7 @@ export const planScan = (
   scannedTo: number,
   lines: Lines,
   {
-    freshBlocksMax = freshBlocksAtFirst,
+    freshBlocksMax = freshBlocksMaxDefault,
     isSparse = false,
     rangeBlocksMax,
   }: { freshBlocksMax?: number | undefined; isSparse?: boolean; rangeBlocksMax: number },

@@ -43,10 +43,9 @@ export const readAgain = async (
   const strange = pointers.filter((log) => isThorough || !places.has(placeOf(log)));
   // One commit holds so much; the rest is read again with what follows. What stands before the range is
   // no part of it, and moves no mark.
-  const pieces = cutPointers(strange, end.number);
   const taken: Pointer[] = [];
   let endNumber = end.number;
-  for (const piece of pieces) {
+  for (const piece of cutPointers(strange, end.number)) {
     taken.push(...piece.pointers);
     endNumber = piece.endNumber;
     if (endNumber >= fromBlock) break;

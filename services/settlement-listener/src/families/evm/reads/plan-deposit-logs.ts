@@ -1,5 +1,5 @@
 import type { Hex } from "viem";
-import { freshBlocksAtFirst } from "../../../domain/plan-scan.ts";
+import { freshBlocksMaxDefault } from "../../../domain/plan-scan.ts";
 
 /**
  * Each question has the node look through the blocks once, so as many owners as a host's bound on a
@@ -46,4 +46,4 @@ const payeesPerBlockMore = 50;
 
 /** How many new blocks a step reads: a question that names many owners is put for more of them. */
 export const planFreshBlocks = (payeeCount: number): number =>
-  freshBlocksAtFirst + Math.min(freshBlocksMore, Math.floor(payeeCount / payeesPerBlockMore));
+  freshBlocksMaxDefault + Math.min(freshBlocksMore, Math.floor(payeeCount / payeesPerBlockMore));
