@@ -1,4 +1,5 @@
 import { createRequire } from "node:module";
+import { mock } from "node:test";
 import { Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import kafkajs, { type Admin, Partitioners } from "kafkajs";
@@ -241,7 +242,11 @@ describe("Kafka bus", () => {
     const { prototype } = require("kafkajs/src/network/requestQueue/index.js") as Queue;
     const bus = openBus();
     const topic = await makeTopic();
+    const setInterval = mock.method(globalThis, "setInterval");
     await bus.publish([testRecord(topic, { key: "a", step: 1 })]);
+    const periodsMs = setInterval.mock.calls.map(({ arguments: [, ms = 0] }) => ms);
+    setInterval.mock.restore();
+    expect(Math.min(...periodsMs)).toBe(1_000);
     const original = prototype.checkPendingRequests;
     let wakeUps = 0;
     prototype.checkPendingRequests = function count() {

@@ -1,8 +1,16 @@
 import { createRequire } from "node:module";
 import type { Log } from "@payment-links/runtime";
 
+type Request = { sentAt: number; requestTimeout: number; timeoutRequest(): void };
+
 type RequestQueue = {
   pending: readonly unknown[];
+  inflight: ReadonlyMap<number, Request>;
+  enforceRequestTimeout: boolean;
+  requestTimeoutIntervalId: NodeJS.Timeout | undefined;
+  isConnected(): boolean;
+  destroy(): void;
+  scheduleRequestTimeoutCheck(): void;
   throttledUntil: number;
   throttleCheckTimeoutId: NodeJS.Timeout | null;
   checkPendingRequests(): void;
@@ -11,6 +19,8 @@ type RequestQueue = {
 
 const patchedVersion = "2.2.4";
 const checkEveryMs = 10;
+/** So much later than its time a request without an answer may be given up. */
+const checkTimeoutsEveryMs = 1_000;
 
 const require = createRequire(import.meta.url);
 let isDone = false;
@@ -18,7 +28,8 @@ let isDone = false;
 /**
  * Stops kafkajs 2.2.4 from spinning. Its request queue sets a timer with a negative delay after
  * every look, even if nothing is pending, and Node turns that into a thousand wake-ups a second per
- * connection (3 % of a core; kafkajs issue 1751, unreleased). Another version is left as it is.
+ * connection (3 % of a core; kafkajs issue 1751, unreleased). And it looks ten times a second on each
+ * connection for requests whose time is over: here once a second. Another version is left as it is.
  */
 export const quietIdleConnections = (log: Log): void => {
   if (isDone) return;
@@ -40,5 +51,16 @@ export const quietIdleConnections = (log: Log): void => {
       },
       throttledMs > 0 ? throttledMs : checkEveryMs,
     );
+  };
+  queue.prototype.scheduleRequestTimeoutCheck = function scheduleRequestTimeoutCheck() {
+    if (!this.enforceRequestTimeout) return;
+    this.destroy();
+    this.requestTimeoutIntervalId = setInterval(() => {
+      const nowMs = Date.now();
+      for (const request of this.inflight.values()) {
+        if (nowMs - request.sentAt > request.requestTimeout) request.timeoutRequest();
+      }
+      if (!this.isConnected()) this.destroy();
+    }, checkTimeoutsEveryMs).unref();
   };
 };
