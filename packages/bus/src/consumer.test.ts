@@ -569,6 +569,111 @@ describe("a consumer's position", () => {
   });
 });
 
+describe("records of several partitions that come together", () => {
+  const inPartition = (partition: number, record: ReturnType<typeof event>) => ({
+    ...at(1, record),
+    partition,
+  });
+  const positions = async () => {
+    const { rows } = await database.admin.query<{ partition: number; at: string }>(
+      "SELECT partition, next_offset AS at FROM positions WHERE consumer = $1 ORDER BY partition",
+      [group],
+    );
+    return rows.map(({ partition, at: offset }) => `${partition}:${offset}`);
+  };
+
+  test("are applied in one transaction, which one statement moves all their positions in", async () => {
+    const { a, b } = keys();
+    await start();
+    const begun = [0, 1, 2].map((partition) => ({ topic, partition }));
+    for (const place of begun) {
+      const begin = { clusterId: "cluster", resetCount: 0, nextOffset: 0n };
+      await database.admin.query(
+        `INSERT INTO positions (consumer, topic, partition, cluster_id, reset_count, next_offset)
+         VALUES ($1, $2, $3, 'cluster', 0, 0)`,
+        [group, topic, place.partition],
+      );
+      bus.begin(place, begin);
+    }
+    const statements = listStatements();
+    const handled = await Promise.all([
+      bus.handOver([inPartition(2, event(a, 2))]),
+      bus.handOver([inPartition(0, event(b, 1))]),
+      bus.handOver([inPartition(1, event(a, 1))]),
+    ]);
+    expect(statements.stop().filter((text) => !/INSERT|count\(/.test(text))).toEqual([
+      "START TRANSACTION",
+      expect.stringMatching(/^WITH moved AS/),
+      "COMMIT",
+    ]);
+    expect(handled).toEqual([{ handledCount: 1 }, { handledCount: 1 }, { handledCount: 1 }]);
+    expect(await effectsOf(a)).toEqual([`${a}:1`, `${a}:2`]);
+    expect(await effectsOf(b)).toEqual([`${b}:1`]);
+    expect(await positions()).toEqual(["0:2", "1:2", "2:2"]);
+  });
+
+  test("one that cannot be applied is set aside alone", async () => {
+    const { a, b, bad } = keys();
+    await start(async (tx, data, envelope) => {
+      await write(tx, data, envelope);
+      if (envelope.key === bad) throw refuse("NOT_FOUND");
+    });
+    const handled = await Promise.all([
+      bus.handOver([inPartition(0, event(a, 1))]),
+      bus.handOver([inPartition(1, event(bad, 1))]),
+      bus.handOver([inPartition(2, event(b, 1))]),
+    ]);
+    expect(handled).toEqual([{ handledCount: 1 }, { handledCount: 1 }, { handledCount: 1 }]);
+    expect([await effectsOf(a), await effectsOf(b)]).toEqual([[`${a}:1`], [`${b}:1`]]);
+    expect(await effectsOf(bad)).toEqual([]);
+    expect((await parked()).map(({ partition, offset }) => [partition, offset])).toEqual([
+      [1, "1"],
+    ]);
+    expect(await positions()).toEqual(["0:2", "1:2", "2:2"]);
+  });
+
+  test("one that waits holds up its own partition alone", async () => {
+    const { a, bad } = keys();
+    await start(
+      async (tx, data, envelope) => {
+        if (envelope.key === bad) throw Object.assign(new Error("away"), { code: "ECONNREFUSED" });
+        await write(tx, data, envelope);
+      },
+      { clock: createHeldClock(new Date()) },
+    );
+    const stopping = new AbortController();
+    const waiting = bus.handOver([inPartition(0, event(bad, 1))], stopping.signal);
+    const handled = bus.handOver([inPartition(1, event(a, 1))]);
+    expect(await handled).toEqual({ handledCount: 1 });
+    stopping.abort();
+    expect(await waiting).toEqual({ handledCount: 0 });
+    expect(await positions()).toEqual(["1:2"]);
+  });
+
+  test("only the partition goes back whose position lies before its records", async () => {
+    const { a, b } = keys();
+    await start();
+    await Promise.all([
+      bus.handOver([inPartition(0, event(a, 1))]),
+      bus.handOver([inPartition(1, event(b, 1))]),
+    ]);
+    await database.admin.query(
+      "UPDATE positions SET next_offset = 1 WHERE consumer = $1 AND partition = 1",
+      [group],
+    );
+    const next = (partition: number, record: ReturnType<typeof event>) => ({
+      ...at(2, record),
+      partition,
+    });
+    const handled = await Promise.all([
+      bus.handOver([next(0, event(a, 2))]),
+      bus.handOver([next(1, event(b, 2))]),
+    ]);
+    expect(handled).toEqual([{ handledCount: 1 }, { handledCount: 0, goBack: "behind" }]);
+    expect(await positions()).toEqual(["0:3", "1:1"]);
+  });
+});
+
 describe("the replay of dead letters", () => {
   const whole = { failures: [], isCutShort: false, nextAfterSeq: null };
   const refuseAll: Apply = () => Promise.reject(refuse("NOT_FOUND"));

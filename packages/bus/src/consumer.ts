@@ -7,11 +7,12 @@ import {
   continueTrace,
   startLoop,
 } from "@payment-links/runtime";
-import { type Applier, type ChunkOutcome, applyChunk } from "./apply-chunk.ts";
+import type { Applier, ChunkOutcome } from "./apply-chunk.ts";
 import type { BatchHandler, Bus } from "./bus.ts";
 import { indexReactions, readRecord } from "./cloud-event.ts";
 import { createConsumerMetrics } from "./consumer-metrics.ts";
 import { countParked } from "./dead-letters.ts";
+import { chunkRecordsMax, gatherChunks } from "./gather-chunks.ts";
 import { findHeardUntil } from "./marks.ts";
 import { PositionBehind, createPositions } from "./positions.ts";
 import type { Reaction } from "./reaction.ts";
@@ -31,7 +32,7 @@ export type ConsumerOptions = {
   /** Called after each commit that changed something. Services wake their relay and jobs here. */
   afterCommit?: () => void;
   /**
-   * Awaited before each chunk. It ends once the service can take another one, and always within a
+   * Awaited before each transaction. It ends once the service can take another one, and always within a
    * bound of its own. Meanwhile the records wait on the bus.
    */
   pace?: () => Promise<void>;
@@ -43,11 +44,6 @@ export type Consumer = {
   stop(): Promise<void>;
 };
 
-/**
- * Records in one transaction: enough to share its cost, and few enough to hold locks for
- * milliseconds only.
- */
-const chunkRecordsMax = 250;
 const upkeepEveryMs = 60_000;
 
 /**
@@ -76,34 +72,33 @@ export const startConsumer = async (options: ConsumerOptions): Promise<Consumer>
     },
   });
 
+  const applier: Applier = {
+    pool,
+    group,
+    positions,
+    clock,
+    log,
+    waited: () => metrics.waited(),
+    committed: ([first], outcome) => {
+      if (first !== undefined) metrics.committed(first.record.topic, outcome);
+      if (outcome.parkedCount > 0) upkeep.wake();
+      for (const act of outcome.afterCommits) act();
+      if (log.isLevelEnabled("debug")) tellApplied(log, group, outcome);
+      if (outcome.applied.length + outcome.parkedCount > 0) afterCommit?.();
+    },
+  };
+  const gatherer = gatherChunks(applier, options.pace);
+
   const handle: BatchHandler = async (records, signal) => {
     let handledCount = 0;
-    const applier: Applier = {
-      pool,
-      group,
-      positions,
-      clock,
-      log,
-      waited: () => metrics.waited(),
-      committed: (readings, outcome) => {
-        handledCount += readings.length;
-        const [first] = readings;
-        if (first !== undefined) metrics.committed(first.record.topic, outcome);
-        if (outcome.parkedCount > 0) upkeep.wake();
-        for (const act of outcome.afterCommits) act();
-        if (log.isLevelEnabled("debug")) tellApplied(log, group, outcome);
-        if (outcome.applied.length + outcome.parkedCount > 0) afterCommit?.();
-      },
+    const settled = (count: number) => {
+      handledCount += count;
     };
     try {
       for (let at = 0; at < records.length && !signal.aborted; at += chunkRecordsMax) {
-        await options.pace?.();
         const chunk = records.slice(at, at + chunkRecordsMax);
-        await applyChunk(
-          applier,
-          chunk.map((record) => readRecord(record, index)),
-          signal,
-        );
+        const readings = chunk.map((record) => readRecord(record, index));
+        await gatherer.apply({ readings, signal, settled });
       }
     } catch (error) {
       if (error instanceof PositionBehind) return { handledCount, goBack: error.reason };

@@ -34,7 +34,8 @@ const sessionTimeoutMs = 15_000;
 const heartbeatMs = 2_000;
 /** A fetch answers as soon as there is a record. This only bounds how long a stop waits for it. */
 const fetchWaitMs = 500;
-const partitionsAtOnceMax = 3;
+/** All that a fetch brings is handed over at once, as what comes together is applied together. */
+const partitionsAtOnceMax = 64;
 const silenceMsMaxDefault = 60_000;
 /** How often a consumer is checked within the time for which it may be silent. */
 const looksPerSilence = 12;

@@ -17,17 +17,16 @@ export const keysOf = (readings: readonly Reading[]): string[] => [
   ),
 ];
 
-/** Selects which of some keys have parked records, and locks the last of each. */
+/** Selects which of some keys have parked records, and locks the last of each: rows of topic, partition and key. */
 export const selectParkedKeys = (asked: {
   group: string;
-  topic: string;
-  keys: readonly string[];
+  keys: readonly (readonly (string | number)[])[];
 }): FragmentSqlToken => sql.fragment`
-  SELECT held.key
-  FROM unnest(${sql.array([...asked.keys], "text")}) AS asked (key)
+  SELECT asked.topic, asked.partition, asked.key
+  FROM ${sql.unnest(asked.keys, ["text", "int4", "text"])} AS asked (topic, partition, key)
   CROSS JOIN LATERAL (
-    SELECT key FROM dead_letters
-    WHERE consumer = ${asked.group} AND topic = ${asked.topic} AND key = asked.key
+    SELECT FROM dead_letters
+    WHERE consumer = ${asked.group} AND topic = asked.topic AND key = asked.key
     ORDER BY seq DESC LIMIT 1
     FOR KEY SHARE
   ) AS held
@@ -43,8 +42,9 @@ export const findParkedKeys = async (
   tx: Transaction,
   { group, topic, readings }: Asked,
 ): Promise<Set<string>> => {
+  const keys = keysOf(readings).map((key) => [topic, 0, key]);
   const rows = await tx.any(sql.prepared("find_parked_keys", KeyRow)`
-    ${selectParkedKeys({ group, topic, keys: keysOf(readings) })}
+    SELECT parked.key FROM (${selectParkedKeys({ group, keys })}) AS parked
   `);
   return new Set(rows.map(({ key }) => key));
 };

@@ -23,19 +23,18 @@ export class PositionBehind extends Error {
 /** The positions of one group, and what this process last knew of them. */
 export type GroupPositions = PositionStore & {
   /**
-   * Locks the partition's position and moves it behind some records that follow one another. Answers
-   * how many of them, from the first on, are applied already, and the position that then holds.
-   * `keys` are the records': where the position is the one that is known, the same statement says
-   * which of them have parked records.
+   * Locks the positions of some partitions and moves each behind records of it that follow one another.
+   * Answers for each how many of them, from the first on, are applied already, and the position that
+   * then holds. Where positions are those that are known, one statement moves all of them and says
+   * which keys have parked records.
    */
-  move(
-    tx: Transaction,
-    records: readonly ReceivedRecord[],
-    keys: readonly string[],
-  ): Promise<Moved>;
+  move(tx: Transaction, runs: readonly Run[]): Promise<Moved[]>;
   /** Remembers a position that is committed. */
   committed(place: Place, position: Position): void;
 };
+
+/** Records of one partition that follow one another, and their keys. */
+type Run = { records: readonly ReceivedRecord[]; keys: readonly string[] };
 
 /** `parkedKeys` is undefined where they were not asked for yet. */
 export type Moved = {
@@ -69,7 +68,7 @@ export const createPositions = (options: {
       }),
     replace: (place, { from, to }) => replace(pool, group, { place, from, to }),
     begin: (place, position) => void known.set(nameOf(place), position),
-    move: (tx, records, keys) => move(tx, { group, known, records, keys }),
+    move: (tx, runs) => move(tx, { group, known, runs }),
     committed: (place, position) => {
       const before = known.get(nameOf(place));
       if (before === undefined || isBehind(before, position)) known.set(nameOf(place), position);
@@ -120,34 +119,60 @@ const isOneLog = (one: PartitionLog, other: PartitionLog): boolean =>
 const isBehind = (one: Position, other: Position): boolean =>
   !isOneLog(one, other) || one.nextOffset < other.nextOffset;
 
+type Move = Run & {
+  place: Place;
+  to: Required<Position>;
+  /** Where this process knows the position to be, in the log that the records are of. */
+  here: Position | undefined;
+};
+
 const move = async (
   tx: Transaction,
-  options: {
-    group: string;
-    known: ReadonlyMap<string, Position>;
-    records: readonly ReceivedRecord[];
-    keys: readonly string[];
-  },
+  options: { group: string; known: ReadonlyMap<string, Position>; runs: readonly Run[] },
+): Promise<Moved[]> => {
+  const { group, known, runs } = options;
+  const moves = runs.map((run) => readMove(run, known));
+  const advanced = await advance(
+    tx,
+    group,
+    moves.filter((one) => one !== undefined).filter(isNext),
+  );
+  const moved: Moved[] = [];
+  for (const one of moves) {
+    const parkedKeys = one && advanced.get(nameOf(one.place));
+    if (one === undefined) moved.push({ appliedCount: 0, position: undefined });
+    else if (parkedKeys === undefined) moved.push(await moveFromElsewhere(tx, group, one));
+    else moved.push({ appliedCount: 0, position: one.to, parkedKeys });
+  }
+  return moved;
+};
+
+/** Undefined where the bus keeps nothing to come back to. */
+const readMove = (run: Run, known: ReadonlyMap<string, Position>): Move | undefined => {
+  const [first, last] = [run.records[0], run.records.at(-1)];
+  if (first?.log === undefined || last === undefined) return undefined;
+  const { log, partition, topic } = first;
+  const place = { topic, partition };
+  const at = known.get(nameOf(place));
+  const here = at !== undefined && isOneLog(at, log) ? at : undefined;
+  const to = { ...log, nextOffset: BigInt(last.offset) + 1n, lastRecord: nameRecord(last) };
+  return { ...run, place, to, here };
+};
+
+const isNext = ({ here, records: [first] }: Move): boolean =>
+  here !== undefined && BigInt(first?.offset ?? 0) >= here.nextOffset;
+
+/** Moves a position that another member may have moved, or that is not known here yet. */
+const moveFromElsewhere = async (
+  tx: Transaction,
+  group: string,
+  { here, place, records, to }: Move,
 ): Promise<Moved> => {
-  const { group, keys, known, records } = options;
-  const [first, last] = [records[0], records.at(-1)];
-  if (first?.log === undefined || last === undefined) {
-    return { appliedCount: 0, position: undefined };
-  }
-  const { log } = first;
-  const nextOffset = BigInt(last.offset) + 1n;
-  const position = { ...log, nextOffset, lastRecord: nameRecord(last) };
-  const here = known.get(nameOf(first));
-  if (here !== undefined && isOneLog(here, log) && BigInt(first.offset) >= here.nextOffset) {
-    const change = { place: first, from: here.nextOffset, to: position };
-    const parkedKeys = await advance(tx, group, change, keys);
-    if (parkedKeys !== undefined) return { appliedCount: 0, position, parkedKeys };
-  }
-  const kept = await lock(tx, group, first);
-  if (here !== undefined && isOneLog(here, log) && (kept === undefined || isBehind(kept, here))) {
+  const kept = await lock(tx, group, place);
+  if (here !== undefined && (kept === undefined || isBehind(kept, here))) {
     throw new PositionBehind("the database knows less than this consumer has committed");
   }
-  if (kept !== undefined && !isOneLog(kept, log)) {
+  if (kept !== undefined && !isOneLog(kept, to)) {
     throw new PositionBehind("the group reads another log than these records are of");
   }
   const applied = kept?.nextOffset ?? 0n;
@@ -159,41 +184,65 @@ const move = async (
       "log_lost",
     );
   }
-  if (nextOffset <= applied) return { appliedCount: records.length, position: kept };
-  await write(tx, group, { place: first, position });
+  if (to.nextOffset <= applied) return { appliedCount: records.length, position: kept };
+  await write(tx, group, { place, position: to });
   const fresh = records.findIndex(({ offset }) => BigInt(offset) >= applied);
-  return { appliedCount: fresh, position };
+  return { appliedCount: fresh, position: to };
 };
 
-const ParkedRow = z.object({ key: z.string().nullable() });
+const ParkedRow = z.object({
+  topic: z.string(),
+  partition: z.int(),
+  key: z.string().nullable(),
+});
 
 /**
- * Moves a position that is still where this process knows it to be, which it nearly always is, and
- * answers which keys have parked records; nothing if it is elsewhere. One statement does for
- * locking, writing and asking, and sees what was parked: who parks moves the position with it, so
- * all that was parked before this position was committed before it was known here.
+ * Moves those positions that are still where this process knows them to be, which they nearly always
+ * are, and answers for each of them which keys have parked records. One statement does for locking,
+ * writing and asking, and sees what was parked: who parks moves the position with it, so all that was
+ * parked before this position was committed before it was known here.
  */
 const advance = async (
   tx: Transaction,
   group: string,
-  { place, from, to }: { place: Place; from: bigint; to: Required<Position> },
-  keys: readonly string[],
-): Promise<Set<string> | undefined> => {
-  const { topic, partition } = place;
-  const rows = await tx.any(sql.prepared("advance_position", ParkedRow)`
+  moves: readonly Move[],
+): Promise<ReadonlyMap<string, Set<string>>> => {
+  const advanced = new Map<string, Set<string>>();
+  if (moves.length === 0) return advanced;
+  const steps = moves.map(({ here, place, to }) => [
+    place.topic,
+    place.partition,
+    to.clusterId,
+    to.resetCount,
+    String(here?.nextOffset),
+    String(to.nextOffset),
+    to.lastRecord,
+  ]);
+  const keys = moves.flatMap(({ keys, place }) =>
+    keys.map((key) => [place.topic, place.partition, key]),
+  );
+  const rows = await tx.any(sql.prepared("advance_positions", ParkedRow)`
     WITH moved AS (
-      UPDATE positions SET next_offset = ${String(to.nextOffset)}::int8,
-        last_offset = ${String(to.nextOffset - 1n)}::int8, last_record = ${to.lastRecord}
-      WHERE consumer = ${group} AND topic = ${topic} AND partition = ${partition}
-        AND cluster_id = ${to.clusterId} AND reset_count = ${to.resetCount}
-        AND next_offset = ${String(from)}::int8
-      RETURNING topic
+      UPDATE positions AS kept SET next_offset = step.next_offset,
+        last_offset = step.next_offset - 1, last_record = step.last_record
+      FROM ${sql.unnest(steps, ["text", "int4", "text", "int4", "int8", "int8", "text"])} AS step
+        (topic, partition, cluster_id, reset_count, from_offset, next_offset, last_record)
+      WHERE kept.consumer = ${group} AND kept.topic = step.topic
+        AND kept.partition = step.partition AND kept.cluster_id = step.cluster_id
+        AND kept.reset_count = step.reset_count AND kept.next_offset = step.from_offset
+      RETURNING kept.topic, kept.partition
     )
-    SELECT parked.key
-    FROM moved LEFT JOIN LATERAL (${selectParkedKeys({ group, topic, keys })}) AS parked ON true
+    SELECT moved.topic, moved.partition, parked.key
+    FROM moved LEFT JOIN LATERAL (${selectParkedKeys({ group, keys })}) AS parked
+      ON parked.topic = moved.topic AND parked.partition = moved.partition
   `);
-  if (rows.length === 0) return undefined;
-  return new Set(rows.flatMap(({ key }) => key ?? []));
+  for (const { topic, partition, key } of rows) {
+    const name = nameOf({ topic, partition });
+    const parked = advanced.get(name) ?? new Set();
+    if (key !== null) parked.add(key);
+    advanced.set(name, parked);
+  }
+  return advanced;
 };
 
 /**
