@@ -540,10 +540,13 @@ const runtime: Dashboard = {
     },
     {
       title: "Event loop",
-      about: "p99 of its delay.",
+      about: "p99 of its delay, beyond the 100 ms between two samples.",
       unit: "s",
       queries: [
-        { expr: `nodejs_eventloop_lag_p99_seconds{${both}}`, legend: "{{service}} {{pod}}" },
+        {
+          expr: `clamp_min(nodejs_eventloop_lag_p99_seconds{${both}} - 0.1, 0)`,
+          legend: "{{service}} {{pod}}",
+        },
       ],
     },
     {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { Counter, Gauge, Histogram } from "prom-client";
+import { waitUntil } from "./testing/wait-until.ts";
 import { addProcessMetrics, exposeMetrics, metricsContentType, openMetrics } from "./metrics.ts";
 
 /** A service with one family of each type, as every service has them. */
@@ -73,6 +74,21 @@ describe("exposeMetrics", () => {
     check(text);
     expect(text).toContain('process_start_time_seconds{service="process"}');
     expect(text).toContain("nodejs_eventloop_lag_seconds");
+  });
+
+  test("samples the event loop so seldom that an idle process sleeps", async () => {
+    const process = openMetrics("process");
+    addProcessMetrics(process);
+    const least = process.getSingleMetric("nodejs_eventloop_lag_min_seconds");
+    const delayOf = async () => Number((await least?.get())?.values[0]?.value);
+    // Each look begins a new count of samples; a delay holds the interval between two of them.
+    const told = process.getSingleMetric("nodejs_eventloop_lag_seconds");
+    await waitUntil("a delay is sampled", async () => {
+      await told?.get();
+      const delay = await delayOf();
+      return delay > 0 && delay < 10;
+    });
+    expect(await delayOf()).toBeGreaterThan(0.09);
   });
 
   test("given a family that cannot be collected, leaves out that one and says so", async () => {
