@@ -1,14 +1,9 @@
 import { writeFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
-import { waitUntil } from "@payment-links/runtime/testing";
-import { call, sendNotice } from "../rig/client.ts";
-import type { Receiver } from "../rig/receiver.ts";
-import type { RealSystem } from "../rig/real-system.ts";
-import { acme } from "../rig/shop-env.ts";
+import { type AccountCall, accountCalls, openAccount } from "./account-calls.ts";
 import { say } from "./bench-postgres.ts";
 import { openBenchServers } from "./bench-servers.ts";
-import { grow } from "./grow.ts";
 import { drawGrowth } from "./growth-picture.ts";
 import { median } from "./load.ts";
 import { openShop } from "./open-shop.ts";
@@ -20,13 +15,10 @@ const roundCount = Number(process.env["ROUNDS"] ?? 5);
 const timesPerRound = 20;
 const warmUpTimes = 40;
 const restSeconds = 15;
-const waitMsMax = 60_000;
 
 /** What an operation cost: milliseconds as its caller sees it, and what Postgres did for it. */
 type Cost = { ms: number; statements: number; buffers: number; walBytes: number };
 type Grown = Awaited<ReturnType<typeof openGrown>>;
-type Operation = { name: string; prepare?: (grown: Grown) => Promise<void>; run: Run };
-type Run = (grown: Grown) => Promise<unknown>;
 
 /**
  * What each public call, each step of a payment and a second of rest cost with 10,000 links, with 100,000
@@ -41,7 +33,7 @@ export const benchGrowth = async (): Promise<Verdict> => {
     for (const [index, count] of counts.entries()) opened.push(await openGrown(index, count));
     const rests = await measureRests(opened);
     const lines: { name: string; costs: Cost[] }[] = [];
-    for (const operation of operations) {
+    for (const operation of accountCalls) {
       lines.push({ name: operation.name, costs: await measure(operation, opened, rests) });
     }
     lines.push({ name: "a second of rest", costs: rests });
@@ -57,108 +49,21 @@ export const benchGrowth = async (): Promise<Verdict> => {
 /** Four services over a database with so many links. */
 const openGrown = async (index: number, count: number) => {
   const shop = await openShop({ replicasPerService: 1, redisDatabase: index });
-  const { endpointId, merchant, receiver, system } = shop;
-  const admin = new Client({ connectionString: system.adminUrl });
+  const admin = new Client({ connectionString: shop.system.adminUrl });
   await admin.connect();
   await admin.query("CREATE EXTENSION pg_stat_statements");
-  const headers = { "x-api-key": merchant.apiKey };
-  const create = async (): Promise<string> => {
-    const url = `${system.baseUrl}/v1/payment-link`;
-    const { body } = await call(url, { method: "POST", headers, body: { toAmount: "25" } });
-    return String(body["id"]);
-  };
-  const linkIds: string[] = [];
-  const pay = payIn(system, receiver);
-  const seedId = await create();
-  await pay(seedId);
+  const account = openAccount(shop, shop);
   say(`filling ${count.toLocaleString("en")}`);
-  await grow(admin, seedId, { from: 1, to: count });
-  let asked = 0;
+  await account.grow(admin, count);
   return {
-    ...merchant,
+    ...account,
     admin,
-    baseUrl: system.baseUrl,
-    endpointId,
-    create,
-    linkIds,
-    payNext: () => pay(linkIds.shift() ?? ""),
-    /** One of its links, from all over the tables. */
-    anyLink: (): string => {
-      asked += 1;
-      return `plink_7${String(1 + ((asked * 7_919) % (count - 1))).padStart(25, "0")}`;
-    },
-    get: async (path: string, by: "key" | "session" | "nobody") => {
-      const session = { cookie: merchant.cookie };
-      const as = { key: headers, session, nobody: {} }[by];
-      const answer = await call(`${system.baseUrl}${path}`, { headers: as });
-      if (answer.status !== 200) throw new Error(`${path}: ${answer.status}`);
-    },
     close: async (): Promise<void> => {
       await admin.end();
       await shop.close();
     },
   };
 };
-
-/** Pays a link to its end, by a provider's notice; resolves once its webhook has come. */
-const payIn = (system: RealSystem, receiver: Receiver) => {
-  let paid = 0;
-  return async (linkId: string): Promise<void> => {
-    paid += 1;
-    const notice = {
-      id: `pay_${paid}`,
-      paymentLinkId: linkId,
-      status: "settled",
-      amount: "25",
-    } as const;
-    const status = await sendNotice(system.baseUrl, acme, notice);
-    if (status >= 300) throw new Error(`the notice was answered ${status}`);
-    const isTold = () =>
-      receiver.received.some(
-        ({ body: { type, data } }) =>
-          type === "payment_link.completed" && data["paymentLinkId"] === linkId,
-      );
-    await waitUntil("the webhook", isTold, waitMsMax);
-    receiver.received.length = 0;
-  };
-};
-
-const operations: readonly Operation[] = [
-  { name: "create a link", run: ({ create }) => create() },
-  { name: "retrieve a link", run: (one) => one.get(`/v1/payment-link/${one.anyLink()}`, "key") },
-  { name: "list links", run: ({ get }) => get("/v1/payment-link", "key") },
-  {
-    name: "list completed links",
-    run: ({ get }) => get("/v1/payment-link?status=completed", "key"),
-  },
-  {
-    name: "checkout page",
-    run: (one) => one.get(`/@${one.handle}/pay/${one.anyLink()}`, "nobody"),
-  },
-  {
-    name: "checkout, as data",
-    run: (one) => one.get(`/checkout/payment-links/${one.anyLink()}`, "nobody"),
-  },
-  {
-    name: "payments of a link",
-    run: (one) => one.get(`/console/api/payment-links/${one.anyLink()}/payments`, "session"),
-  },
-  { name: "overview", run: ({ get }) => get("/console/api/overview", "session") },
-  {
-    name: "deliveries of an endpoint",
-    run: ({ get, endpointId }) =>
-      get(`/console/api/webhook-endpoints/${endpointId}/deliveries`, "session"),
-  },
-  {
-    name: "a payment, from its notice to its webhook",
-    prepare: async ({ create, linkIds }) => {
-      for (let index = linkIds.length; index < timesPerRound; index += 1) {
-        linkIds.push(await create());
-      }
-    },
-    run: ({ payNext }) => payNext(),
-  },
-];
 
 /** What a second costs in which nobody asks for anything: polls, jobs and leases. */
 const measureRests = async (opened: readonly Grown[]): Promise<Cost[]> => {
@@ -175,7 +80,7 @@ const measureRests = async (opened: readonly Grown[]): Promise<Cost[]> => {
 
 /** The medians of rounds in which the systems are asked by turns, without what rest costs meanwhile. */
 const measure = async (
-  { prepare, run }: Operation,
+  { prepare, run }: AccountCall,
   opened: readonly Grown[],
   rests: readonly Cost[],
 ): Promise<Cost[]> => {
@@ -191,7 +96,7 @@ const measure = async (
   };
   for (const grown of opened) {
     for (let warmed = 0; warmed < warmUpTimes; warmed += timesPerRound) {
-      await prepare?.(grown);
+      await prepare?.(grown, timesPerRound);
       await once(grown, timesPerRound);
     }
   }
@@ -200,7 +105,7 @@ const measure = async (
     for (const at of round % 2 === 0 ? order : order.toReversed()) {
       const [grown, rest] = [opened[at], rests[at]];
       if (grown === undefined || rest === undefined) throw new Error("there is no such system");
-      await prepare?.(grown);
+      await prepare?.(grown, timesPerRound);
       await reset(grown.admin);
       const durations = await once(grown, timesPerRound);
       const seconds = durations.reduce((sum, ms) => sum + ms, 0) / 1_000;

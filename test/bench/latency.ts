@@ -32,7 +32,7 @@ type Latency = { p50: number; p99: number };
  */
 export const benchLatency = async (): Promise<Verdict> => {
   const servers = await openBenchServers();
-  const receiver = await openReceiver();
+  const receiver = await openArrivals();
   const system = await openRealSystem({
     replicasPerService: 1,
     redisDatabase: 0,
@@ -45,7 +45,7 @@ export const benchLatency = async (): Promise<Verdict> => {
   const roundTrip = await openRoundTrip(`${system.topicPrefix}round-trip`);
   try {
     const linkIds = await openLinks(system);
-    const settle = (index: number) => settleOne(system, receiver, linkIds, index);
+    const settle = (index: number) => payOne(system, receiver, linkIds, index);
     await callEvenly(settle, { count: warmUpEvents, perSecond });
     await callEvenly(roundTrip.send, { count: warmUpEvents, perSecond });
     const ours: number[] = [];
@@ -120,7 +120,8 @@ export const openLinks = async (system: RealSystem): Promise<string[]> => {
 
 let paymentCount = 0;
 
-const settleOne = async (
+/** Sends one payment's notice; answers the milliseconds from its answer to the first byte of the webhook. */
+export const payOne = async (
   system: RealSystem,
   receiver: Receiver,
   linkIds: readonly string[],
@@ -145,7 +146,7 @@ const Webhook = z.object({
 });
 
 /** Takes webhooks, and notes when the first byte of each payment's came. */
-const openReceiver = async (): Promise<Receiver> => {
+export const openArrivals = async (): Promise<Receiver> => {
   const arrivals = new Map<string, number>();
   const server = createServer((req, res) => {
     const arrivedAt = performance.now();

@@ -12,6 +12,7 @@ import { benchGrowth } from "./growth.ts";
 import { benchHanging } from "./hanging.ts";
 import { benchLatency } from "./latency.ts";
 import { benchList } from "./list.ts";
+import { benchNeighbours } from "./neighbours.ts";
 import { benchReplicas } from "./replicas.ts";
 import { benchRetrieve } from "./retrieve.ts";
 import type { Verdict } from "./rounds.ts";
@@ -47,6 +48,7 @@ const benches = {
   console: benchConsole,
   csv: benchCsv,
   growth: benchGrowth,
+  neighbours: benchNeighbours,
   replicas: benchReplicas,
   "checkout-page": onStage(benchCheckoutPage),
 };

@@ -2,14 +2,14 @@ import { readFileSync, readdirSync } from "node:fs";
 
 const msPerTick = 10;
 
-/**
- * The fields of `/proc/<pid>/stat` behind the name, which may contain blanks; undefined once the
- * process is gone.
- */
-const readStat = (pid: number): string[] | undefined => {
+type Stat = { name: string; fields: readonly string[] };
+
+/** The program's name in `/proc/<pid>/stat`, which may contain blanks, and the fields behind it; undefined once the process is gone. */
+const readStat = (pid: number): Stat | undefined => {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "utf8");
-    return text.slice(text.lastIndexOf(")") + 2).split(" ");
+    const end = text.lastIndexOf(")");
+    return { name: text.slice(text.indexOf("(") + 1, end), fields: text.slice(end + 2).split(" ") };
   } catch {
     return undefined;
   }
@@ -19,19 +19,25 @@ const parentField = 1;
 const ownFields = [11, 12] as const;
 const reapedFields = [13, 14] as const;
 
-const sumMs = (stat: string[] | undefined, fields: readonly number[]): number =>
-  fields.reduce((sum, field) => sum + Number(stat?.[field] ?? 0) * msPerTick, 0);
+const sumMs = (stat: Stat | undefined, fields: readonly number[]): number =>
+  fields.reduce((sum, field) => sum + Number(stat?.fields[field] ?? 0) * msPerTick, 0);
 
 /** CPU time that a process has used so far, all its threads, in milliseconds. */
 export const cpuMsOf = (pid: number): number => sumMs(readStat(pid), ownFields);
 
-/** The same for a process and its children, including those that have ended. */
-export const cpuMsOfTree = (pid: number): number => {
-  const children = readdirSync("/proc")
+/** The living children of a process, by the names of their programs. */
+export const childrenOf = (parentPid: number): { pid: number; name: string }[] =>
+  readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
-    .map((name) => readStat(Number(name)))
-    .filter((stat) => Number(stat?.[parentField]) === pid);
-  const living = children.reduce((sum, stat) => sum + sumMs(stat, ownFields), 0);
+    .flatMap((entry) => {
+      const [pid, stat] = [Number(entry), readStat(Number(entry))];
+      const isChild = Number(stat?.fields[parentField]) === parentPid;
+      return stat !== undefined && isChild ? [{ pid, name: stat.name }] : [];
+    });
+
+/** CPU time of a process and its children, including those that have ended. */
+export const cpuMsOfTree = (pid: number): number => {
+  const living = childrenOf(pid).reduce((sum, child) => sum + cpuMsOf(child.pid), 0);
   return living + sumMs(readStat(pid), [...ownFields, ...reapedFields]);
 };
 
@@ -39,5 +45,5 @@ export const cpuMsOfTree = (pid: number): number => {
 export const parentOf = (pid: number): number => {
   const stat = readStat(pid);
   if (stat === undefined) throw new Error(`there is no process ${pid} on this machine`);
-  return Number(stat[parentField]);
+  return Number(stat.fields[parentField]);
 };

@@ -9,7 +9,7 @@ import type { Verdict } from "./rounds.ts";
 const replicaCounts = [1, 2, 4] as const;
 const roundCount = Number(process.env["ROUNDS"] ?? 5);
 const createSeconds = 4;
-const warmUpSeconds = 5;
+const warmUpSeconds = 10;
 const paymentsPerRound = 400;
 const linksPerRound = 50;
 const connectionCount = 20;
@@ -24,7 +24,7 @@ type Rates = { creates: number; payments: number };
  * Postgres and one Kafka, and are asked by turns.
  */
 export const benchReplicas = async (): Promise<Verdict> => {
-  const servers = await openBenchServers();
+  const servers = await openBenchServers({ max_connections: "400" });
   const opened: Shop[] = [];
   try {
     for (const [index, count] of replicaCounts.entries()) {

@@ -2,28 +2,29 @@ import { mkdir } from "node:fs/promises";
 import { resolve } from "node:path";
 import * as z from "zod";
 import { openBenchServers } from "../bench/bench-servers.ts";
+import { profileCost } from "./cost.ts";
 import { profileLatency } from "./latency.ts";
+import { profileRest } from "./rest.ts";
 
 const settings = z
   .object({
     RATE: z.coerce.number().int().min(1).max(1_000).default(50),
     PAYMENTS: z.coerce.number().int().min(1).max(100_000).default(1_000),
     REPLICAS: z.coerce.number().int().min(1).max(4).default(1),
+    RATES: z
+      .string()
+      .default("10,50,100,150")
+      .transform((text) => text.split(",").map(Number)),
+    SECONDS: z.coerce.number().int().min(1).max(600).default(60),
     OUT: z.string().default("profiles"),
   })
   .parse(process.env);
 
-if (process.argv[2] !== "latency") {
-  process.stderr.write(
-    "usage: [RATE=50] [PAYMENTS=1000] [REPLICAS=1] npm run --silent profile -- latency\n",
-  );
-  process.exit(2);
-}
+const print = (line: string) => process.stdout.write(`${line}\n`);
 
-const directory = resolve(settings.OUT);
-await mkdir(directory, { recursive: true });
-const servers = await openBenchServers();
-try {
+const printLatency = async (): Promise<void> => {
+  const directory = resolve(settings.OUT);
+  await mkdir(directory, { recursive: true });
   const { files, followedCount, stages, ...cost } = await profileLatency({
     perSecond: settings.RATE,
     paymentCount: settings.PAYMENTS,
@@ -32,15 +33,48 @@ try {
   });
   const widthMax = Math.max(...stages.map(({ stage }) => stage.length));
   const row = (stage: string, cells: readonly (string | number)[]) =>
-    `${stage.padEnd(widthMax)}${cells.map((cell) => String(cell).padStart(11)).join("")}\n`;
-  process.stdout.write(row("milliseconds", ["step p50", "step p99", "since p50", "since p99"]));
+    print(`${stage.padEnd(widthMax)}${cells.map((cell) => String(cell).padStart(11)).join("")}`);
+  row("milliseconds", ["step p50", "step p99", "since p50", "since p99"]);
   for (const { stage, stepP50, stepP99, sinceP50, sinceP99 } of stages) {
-    process.stdout.write(row(stage, [stepP50, stepP99, sinceP50, sinceP99]));
+    row(stage, [stepP50, stepP99, sinceP50, sinceP99]);
   }
-  process.stdout.write(
-    `${JSON.stringify({ profile: "latency", followed: followedCount, ...cost })}\n`,
+  print(JSON.stringify({ profile: "latency", followed: followedCount, ...cost }));
+  print(files.join("\n"));
+};
+
+const printRest = async (): Promise<void> => {
+  const { cpuPercent, statements } = await profileRest({
+    replicasPerService: settings.REPLICAS,
+    seconds: settings.SECONDS,
+  });
+  for (const { perSecond, service, text } of statements) {
+    print(`${perSecond.toFixed(2).padStart(8)}/s  ${service.padEnd(20)} ${text}`);
+  }
+  const all = Object.values(cpuPercent).reduce((sum, percent) => sum + percent, 0);
+  print(JSON.stringify({ profile: "rest", cpuPercent, all: Number(all.toFixed(2)) }));
+};
+
+const printCost = async (): Promise<void> => {
+  const costs = await profileCost({
+    rates: settings.RATES,
+    secondsPerRate: settings.SECONDS,
+    replicasPerService: settings.REPLICAS,
+  });
+  for (const cost of costs) print(JSON.stringify(cost));
+  print(JSON.stringify({ profile: "cost", costs }));
+};
+
+const profiles = { cost: printCost, latency: printLatency, rest: printRest };
+const name = process.argv[2] ?? "";
+if (!Object.hasOwn(profiles, name)) {
+  process.stderr.write(
+    `usage: [RATE=50] [PAYMENTS=1000] [REPLICAS=1] [SECONDS=60] [RATES=10,50,100,150] npm run --silent profile -- ${Object.keys(profiles).join(" | ")}\n`,
   );
-  process.stdout.write(`${files.join("\n")}\n`);
+  process.exit(2);
+}
+const servers = await openBenchServers({ shared_preload_libraries: "pg_stat_statements" });
+try {
+  await profiles[name as keyof typeof profiles]();
 } finally {
   await servers.close();
 }

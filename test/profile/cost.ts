@@ -1,0 +1,101 @@
+import { Client } from "pg";
+import { callEvenly, openArrivals, openLinks, payOne } from "../bench/latency.ts";
+import { childrenOf, cpuMsOf, cpuMsOfTree } from "../bench/process-cpu.ts";
+import { percentile } from "../rig/percentile.ts";
+import { type RealSystem, openRealSystem } from "../rig/real-system.ts";
+import { shopEnv } from "../rig/shop-env.ts";
+import { findPostgres } from "./rest.ts";
+
+/** What one payment costs at a rate, from its notice to its webhook, what the set does at rest included. */
+export type PaymentCost = {
+  perSecond: number;
+  /** Payments whose webhooks came, by the second in which they were asked for and told. */
+  toldPerSecond: number;
+  p50Ms: number;
+  p99Ms: number;
+  cpuMs: Readonly<Record<string, number>>;
+  commits: number;
+  walKib: number;
+};
+
+const warmUpSeconds = 5;
+
+/** Measures payments at one rate after the other, over one set that is not traced. */
+export const profileCost = async (options: {
+  rates: readonly number[];
+  secondsPerRate: number;
+  replicasPerService: number;
+}): Promise<PaymentCost[]> => {
+  const { rates, replicasPerService, secondsPerRate } = options;
+  const receiver = await openArrivals();
+  const system = await openRealSystem({
+    replicasPerService,
+    redisDatabase: 0,
+    env: {
+      ...shopEnv(receiver),
+      RATE_LIMIT_PER_IP: "100000:100000",
+      RATE_LIMIT_PER_KEY: "100000:100000",
+    },
+  });
+  const admin = new Client({ connectionString: system.adminUrl });
+  try {
+    await admin.connect();
+    const read = await openMeters(system, admin);
+    const linkIds = await openLinks(system);
+    const pay = (index: number) => payOne(system, receiver, linkIds, index);
+    const costs: PaymentCost[] = [];
+    for (const perSecond of rates) {
+      await callEvenly(pay, { count: warmUpSeconds * perSecond, perSecond });
+      const count = secondsPerRate * perSecond;
+      const before = await read();
+      const startedAt = performance.now();
+      const durationsMs = await callEvenly(pay, { count, perSecond });
+      const seconds = (performance.now() - startedAt) / 1_000;
+      const after = await read();
+      costs.push({
+        perSecond,
+        toldPerSecond: round(count / seconds),
+        p50Ms: round(percentile(durationsMs, 0.5)),
+        p99Ms: round(percentile(durationsMs, 0.99)),
+        cpuMs: Object.fromEntries(
+          Object.entries(after.cpuMs).map(([name, ms]) => [
+            name,
+            round((ms - (before.cpuMs[name] ?? 0)) / count),
+          ]),
+        ),
+        commits: round((after.commits - before.commits) / count),
+        walKib: round((after.walBytes - before.walBytes) / 1_024 / count),
+      });
+    }
+    return costs;
+  } finally {
+    await admin.end();
+    await system.close();
+    receiver.close();
+  }
+};
+
+const round = (value: number): number => Number(value.toFixed(2));
+
+type Meters = { cpuMs: Record<string, number>; commits: number; walBytes: number };
+
+/** Replicas of a service count together; Kafka and Redis where this process started them. */
+const openMeters = async ({ replicas }: RealSystem, admin: Client) => {
+  const postgresPid = await findPostgres(admin);
+  const servers = childrenOf(process.pid).filter(({ name }) => /^(?:java|redis)/.test(name));
+  return async (): Promise<Meters> => {
+    const cpuMs: Record<string, number> = { postgres: cpuMsOfTree(postgresPid) };
+    for (const one of replicas) {
+      cpuMs[one.service] = (cpuMs[one.service] ?? 0) + cpuMsOf(one.pid());
+    }
+    for (const { name, pid } of servers) cpuMs[name] = cpuMsOf(pid);
+    const { rows } = await admin.query<{ commits: number; walBytes: number }>(
+      `SELECT (SELECT xact_commit FROM pg_stat_database
+          WHERE datname = current_database())::float8 AS commits,
+         pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8 AS "walBytes"`,
+    );
+    const [found] = rows;
+    if (found === undefined) throw new Error("there are no statistics");
+    return { cpuMs, ...found };
+  };
+};

@@ -1,0 +1,76 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Client } from "pg";
+import { cpuMsOf, cpuMsOfTree, parentOf } from "../bench/process-cpu.ts";
+import { openReceiver } from "../rig/receiver.ts";
+import { type RealSystem, openRealSystem } from "../rig/real-system.ts";
+import { shopEnv } from "../rig/shop-env.ts";
+
+export type RestProfile = {
+  /** The share of one core that each process takes while nobody asks for anything, in percent. */
+  cpuPercent: Readonly<Record<string, number>>;
+  statements: readonly Statements[];
+};
+
+/** A statement of one service, and how often it runs at rest. */
+type Statements = { service: string; perSecond: number; text: string };
+
+/** What a start sets off is over by then. */
+const settleMs = 20_000;
+
+/** Measures what the four services do while nobody asks for anything, and what Postgres does for them. */
+export const profileRest = async (options: {
+  replicasPerService: number;
+  seconds: number;
+}): Promise<RestProfile> => {
+  const { replicasPerService, seconds } = options;
+  const receiver = await openReceiver();
+  const env = shopEnv(receiver);
+  const system = await openRealSystem({ replicasPerService, redisDatabase: 0, env });
+  const admin = new Client({ connectionString: system.adminUrl });
+  try {
+    await admin.connect();
+    await admin.query("CREATE EXTENSION pg_stat_statements");
+    const postgresPid = await findPostgres(admin);
+    await sleep(settleMs);
+    await admin.query("SELECT pg_stat_statements_reset()");
+    const before = readCpuMs(system, postgresPid);
+    await sleep(seconds * 1_000);
+    const after = readCpuMs(system, postgresPid);
+    return {
+      cpuPercent: Object.fromEntries(
+        Object.entries(after).map(([name, ms]) => [
+          name,
+          round((ms - (before[name] ?? 0)) / (seconds * 10)),
+        ]),
+      ),
+      statements: await readStatements(admin, seconds),
+    };
+  } finally {
+    await admin.end();
+    await system.close();
+    await receiver.close();
+  }
+};
+
+const round = (value: number): number => Number(value.toFixed(2));
+
+/** The process whose children serve this connection and all others. */
+export const findPostgres = async (admin: Client): Promise<number> => {
+  const { rows } = await admin.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
+  return parentOf(rows[0]?.pid ?? -1);
+};
+
+const readCpuMs = ({ replicas }: RealSystem, postgresPid: number): Record<string, number> => ({
+  ...Object.fromEntries(replicas.map((one) => [`${one.service}-${one.pid()}`, cpuMsOf(one.pid())])),
+  postgres: cpuMsOfTree(postgresPid),
+});
+
+const readStatements = async (admin: Client, seconds: number): Promise<Statements[]> => {
+  const { rows } = await admin.query<{ service: string; calls: number; text: string }>(
+    `SELECT userid::regrole::text AS service, calls::float8 AS calls,
+       left(regexp_replace(btrim(query), '\\s+', ' ', 'g'), 110) AS text
+     FROM pg_stat_statements
+     WHERE toplevel AND userid <> current_user::regrole ORDER BY calls DESC LIMIT 40`,
+  );
+  return rows.map(({ calls, ...rest }) => ({ ...rest, perSecond: round(calls / seconds) }));
+};
