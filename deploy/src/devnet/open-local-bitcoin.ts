@@ -2,10 +2,9 @@ import { startLoop, systemClock } from "@payment-links/runtime";
 import { findBtcd } from "@payment-links/settlement-listener/testing/find-btcd";
 import { openBitcoinChain } from "@payment-links/settlement-listener/testing/open-bitcoin-chain";
 import type { LocalChain, LocalChainOptions } from "./local-chain.ts";
+import { mineBehindPayments } from "./mine-behind-payments.ts";
 
 const blockMs = 1_000;
-/** By then a payment is settled, however large it is. */
-const blocksBehind = 6;
 
 /**
  * Starts the local Bitcoin: btcd's regtest chain, with a block each second for as long as one of the
@@ -24,18 +23,12 @@ export const openLocalBitcoin = async ({
     ...(port === undefined ? {} : { port }),
     ...(stateFile === undefined ? {} : { journalFile: stateFile }),
   });
-  let blocksToMake = blocksBehind;
   const mining = startLoop({
     name: "mine-bitcoin",
     clock: systemClock,
     log,
     waitMs: blockMs,
-    run: async () => {
-      if ((await chain.mempool()).length > 0) blocksToMake = blocksBehind;
-      if (blocksToMake === 0) return;
-      await chain.mine();
-      blocksToMake -= 1;
-    },
+    run: mineBehindPayments(chain),
   });
   let closing: Promise<void> | undefined;
   return {
