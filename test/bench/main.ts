@@ -8,6 +8,7 @@ import { benchDeepPages } from "./deep-pages.ts";
 import { benchDeposits } from "./deposits.ts";
 import { benchDispatchTls } from "./dispatch-tls.ts";
 import { benchDispatch } from "./dispatch.ts";
+import { benchEndurance } from "./endurance.ts";
 import { benchGrowth } from "./growth.ts";
 import { benchHanging } from "./hanging.ts";
 import { benchLatency } from "./latency.ts";
@@ -48,6 +49,7 @@ const benches = {
   console: benchConsole,
   csv: benchCsv,
   growth: benchGrowth,
+  endurance: benchEndurance,
   neighbours: benchNeighbours,
   replicas: benchReplicas,
   "checkout-page": onStage(benchCheckoutPage),

@@ -4,7 +4,7 @@ import { childrenOf, cpuMsOf, cpuMsOfTree } from "../bench/process-cpu.ts";
 import { percentile } from "../rig/percentile.ts";
 import { type RealSystem, openRealSystem } from "../rig/real-system.ts";
 import { shopEnv } from "../rig/shop-env.ts";
-import { findPostgres } from "./rest.ts";
+import { type Statement, findPostgres, readStatements } from "./rest.ts";
 
 /** What one payment costs at a rate, from its notice to its webhook, what the set does at rest included. */
 export type PaymentCost = {
@@ -14,8 +14,11 @@ export type PaymentCost = {
   p50Ms: number;
   p99Ms: number;
   cpuMs: Readonly<Record<string, number>>;
+  statements: number;
   commits: number;
   walKib: number;
+  /** What the services asked of Postgres for one payment. */
+  asked: readonly Statement[];
 };
 
 const warmUpSeconds = 5;
@@ -40,6 +43,7 @@ export const profileCost = async (options: {
   const admin = new Client({ connectionString: system.adminUrl });
   try {
     await admin.connect();
+    await admin.query("CREATE EXTENSION pg_stat_statements");
     const read = await openMeters(system, admin);
     const linkIds = await openLinks(system);
     const pay = (index: number) => payOne(system, receiver, linkIds, index);
@@ -47,11 +51,13 @@ export const profileCost = async (options: {
     for (const perSecond of rates) {
       await callEvenly(pay, { count: warmUpSeconds * perSecond, perSecond });
       const count = secondsPerRate * perSecond;
+      await admin.query("SELECT pg_stat_statements_reset()");
       const before = await read();
       const startedAt = performance.now();
       const durationsMs = await callEvenly(pay, { count, perSecond });
       const seconds = (performance.now() - startedAt) / 1_000;
       const after = await read();
+      const asked = await readStatements(admin);
       costs.push({
         perSecond,
         toldPerSecond: round(count / seconds),
@@ -63,8 +69,14 @@ export const profileCost = async (options: {
             round((ms - (before.cpuMs[name] ?? 0)) / count),
           ]),
         ),
+        statements: round(asked.reduce((sum, { calls }) => sum + calls, 0) / count),
         commits: round((after.commits - before.commits) / count),
         walKib: round((after.walBytes - before.walBytes) / 1_024 / count),
+        asked: asked.map(({ calls, ms, ...rest }) => ({
+          ...rest,
+          calls: round(calls / count),
+          ms: round(ms / count),
+        })),
       });
     }
     return costs;

@@ -60,8 +60,18 @@ const printCost = async (): Promise<void> => {
     secondsPerRate: settings.SECONDS,
     replicasPerService: settings.REPLICAS,
   });
-  for (const cost of costs) print(JSON.stringify(cost));
-  print(JSON.stringify({ profile: "cost", costs }));
+  const lines = costs.map(({ asked, ...cost }) => {
+    print(
+      `for a payment at ${cost.perSecond} a second, each statement: times, milliseconds in Postgres`,
+    );
+    for (const { calls, ms, service, text } of asked.filter((one) => one.calls >= 0.02)) {
+      print(
+        `${calls.toFixed(2).padStart(7)}${ms.toFixed(2).padStart(7)}  ${service.padEnd(20)} ${text}`,
+      );
+    }
+    return cost;
+  });
+  print(JSON.stringify({ profile: "cost", costs: lines }));
 };
 
 const profiles = { cost: printCost, latency: printLatency, rest: printRest };

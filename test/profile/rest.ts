@@ -14,8 +14,12 @@ export type RestProfile = {
 /** A statement of one service, and how often it runs at rest. */
 type Statements = { service: string; perSecond: number; text: string };
 
+/** A statement of one service: how often it ran, and for how many milliseconds in Postgres. */
+export type Statement = { service: string; calls: number; ms: number; text: string };
+
 /** What a start sets off is over by then. */
 const settleMs = 20_000;
+const statementsMax = 40;
 
 /** Measures what the four services do while nobody asks for anything, and what Postgres does for them. */
 export const profileRest = async (options: {
@@ -43,7 +47,9 @@ export const profileRest = async (options: {
           round((ms - (before[name] ?? 0)) / (seconds * 10)),
         ]),
       ),
-      statements: await readStatements(admin, seconds),
+      statements: (await readStatements(admin))
+        .slice(0, statementsMax)
+        .map(({ calls, service, text }) => ({ service, text, perSecond: round(calls / seconds) })),
     };
   } finally {
     await admin.end();
@@ -65,12 +71,13 @@ const readCpuMs = ({ replicas }: RealSystem, postgresPid: number): Record<string
   postgres: cpuMsOfTree(postgresPid),
 });
 
-const readStatements = async (admin: Client, seconds: number): Promise<Statements[]> => {
-  const { rows } = await admin.query<{ service: string; calls: number; text: string }>(
-    `SELECT userid::regrole::text AS service, calls::float8 AS calls,
+/** What the services asked of Postgres since its statistics were reset, what runs most often first. */
+export const readStatements = async (admin: Client): Promise<Statement[]> => {
+  const { rows } = await admin.query<Statement>(
+    `SELECT userid::regrole::text AS service, calls::float8 AS calls, total_exec_time AS ms,
        left(regexp_replace(btrim(query), '\\s+', ' ', 'g'), 110) AS text
      FROM pg_stat_statements
-     WHERE toplevel AND userid <> current_user::regrole ORDER BY calls DESC LIMIT 40`,
+     WHERE toplevel AND userid <> current_user::regrole ORDER BY calls DESC`,
   );
-  return rows.map(({ calls, ...rest }) => ({ ...rest, perSecond: round(calls / seconds) }));
+  return rows;
 };

@@ -1,0 +1,219 @@
+import { readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Client } from "pg";
+import { call, openMerchant, sendNotice } from "../rig/client.ts";
+import { percentile } from "../rig/percentile.ts";
+import { type RealSystem, openRealSystem } from "../rig/real-system.ts";
+import { registerEndpoint } from "../rig/register-endpoint.ts";
+import { acme, shopEnv } from "../rig/shop-env.ts";
+import { openBenchServers } from "./bench-servers.ts";
+import { callEvenly, openArrivals } from "./latency.ts";
+import { median } from "./load.ts";
+import type { Verdict } from "./rounds.ts";
+import { drawTimeline } from "./timeline-picture.ts";
+
+const perSecond = Number(process.env["RATE"] ?? 500);
+const minutes = Number(process.env["MINUTES"] ?? 10);
+const sampleEveryMs = 10_000;
+const warmUpSeconds = 30;
+const bytesPerPage = 4_096;
+
+/**
+ * Links created and paid in full at a fixed rate, for minutes, over the real set: `RATE` (500) a second,
+ * `MINUTES` (10). Each tenth of a minute it notes how long a payment takes from its notice's answer to the
+ * first byte of its webhook, the resident memory of each service, how late events are, and what tables and
+ * WAL grow by. `ours` is the p99 of the last third and `floor` that of the first, in milliseconds;
+ * `memoryRatio`, `tableRatio` and `walRatio` compare the same thirds. `PICTURE` names a file for a picture.
+ */
+export const benchEndurance = async (): Promise<Verdict> => {
+  const servers = await openBenchServers();
+  const receiver = await openArrivals();
+  const system = await openRealSystem({
+    replicasPerService: 1,
+    redisDatabase: 0,
+    env: {
+      ...shopEnv(receiver),
+      RATE_LIMIT_PER_IP: "100000:100000",
+      RATE_LIMIT_PER_KEY: "100000:100000",
+    },
+  });
+  const admin = new Client({ connectionString: system.adminUrl });
+  try {
+    await admin.connect();
+    const live = await openLives(system, receiver);
+    process.stdout.write(`warming up, then ${minutes} minutes at ${perSecond} a second\n`);
+    await callEvenly(live, { count: warmUpSeconds * perSecond, perSecond });
+    const ended: number[] = [];
+    const lives = callEvenly(
+      async () => {
+        ended.push(await live());
+      },
+      { count: minutes * 60 * perSecond, perSecond },
+    );
+    const [samples] = await Promise.all([readSamples(system, admin, ended), lives]);
+    await draw(samples);
+    return verdictOf(samples);
+  } finally {
+    await admin.end();
+    await system.close();
+    receiver.close();
+    await servers.close();
+  }
+};
+
+type Arrivals = Awaited<ReturnType<typeof openArrivals>>;
+
+/** Creates a link, pays all of it, and answers the milliseconds from the notice's answer to its webhook. */
+const openLives = async (system: RealSystem, receiver: Arrivals) => {
+  const merchant = await openMerchant(system, "bench");
+  await registerEndpoint(system, merchant, "https://receiver.test/hook");
+  const headers = { "x-api-key": merchant.apiKey };
+  const url = `${system.baseUrl}/v1/payment-link`;
+  let count = 0;
+  return async (): Promise<number> => {
+    count += 1;
+    // The webhook is recognised by its amount. It must not end in a zero, so that it comes back as it is.
+    const amount = `${count}.1`;
+    const link = await call(url, { method: "POST", headers, body: { toAmount: amount } });
+    const paymentLinkId = String(link.body["id"]);
+    const notice = { id: `pay_${count}`, paymentLinkId, status: "settled", amount } as const;
+    const status = await sendNotice(system.baseUrl, acme, notice);
+    const answeredAt = performance.now();
+    if (status >= 300) throw new Error(`the notice was answered ${status}`);
+    return (await receiver.arrival(amount)) - answeredAt;
+  };
+};
+
+/** What one tenth of a minute was like. */
+type Sample = {
+  paidCount: number;
+  p50Ms: number;
+  p99Ms: number;
+  memoryMib: Readonly<Record<string, number>>;
+  lateSeconds: number;
+  tableKibPerPayment: number;
+  walKibPerPayment: number;
+};
+
+const readSamples = async (
+  system: RealSystem,
+  admin: Client,
+  ended: number[],
+): Promise<Sample[]> => {
+  const samples: Sample[] = [];
+  let before = await readSizes(admin);
+  const startedAt = performance.now();
+  for (let at = 1; at <= (minutes * 60_000) / sampleEveryMs; at += 1) {
+    await sleep(startedAt + at * sampleEveryMs - performance.now());
+    const durations = ended.splice(0);
+    const [sizes, lateSeconds] = await Promise.all([readSizes(admin), readLateSeconds(system)]);
+    const paidCount = Math.max(durations.length, 1);
+    const sample: Sample = {
+      paidCount: durations.length,
+      p50Ms: percentile(durations, 0.5),
+      p99Ms: percentile(durations, 0.99),
+      memoryMib: Object.fromEntries(
+        system.replicas.map((replica) => [replica.service, residentMib(replica.pid())]),
+      ),
+      lateSeconds,
+      tableKibPerPayment: (sizes.tableBytes - before.tableBytes) / 1_024 / paidCount,
+      walKibPerPayment: (sizes.walBytes - before.walBytes) / 1_024 / paidCount,
+    };
+    process.stdout.write(`${JSON.stringify(sample)}\n`);
+    samples.push(sample);
+    before = sizes;
+  }
+  return samples;
+};
+
+const residentMib = (pid: number): number => {
+  const pages = Number(readFileSync(`/proc/${pid}/statm`, "utf8").split(" ")[1]);
+  return Math.round((pages * bytesPerPage) / 1_048_576);
+};
+
+type Sizes = { tableBytes: number; walBytes: number };
+
+const readSizes = async (admin: Client): Promise<Sizes> => {
+  const { rows } = await admin.query<Sizes>(
+    `SELECT pg_database_size(current_database())::float8 AS "tableBytes",
+       pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8 AS "walBytes"`,
+  );
+  const [found] = rows;
+  if (found === undefined) throw new Error("there are no sizes");
+  return found;
+};
+
+const latenesses =
+  /^payment_links_(?:consumer_lag|webhook_oldest_due_age|outbox_oldest_unsent_age)_seconds(?:\{.*\})? ([0-9.e+-]+)$/gm;
+
+/** How late what waits longest is, of all that services apply, relay or deliver. */
+const readLateSeconds = async ({ replicas }: RealSystem): Promise<number> => {
+  const texts = await Promise.all(
+    replicas.map(async ({ internalPort }) => {
+      const answer = await fetch(`http://127.0.0.1:${internalPort}/metrics`);
+      return answer.text();
+    }),
+  );
+  const all = texts.flatMap((text) =>
+    [...text.matchAll(latenesses)].map(([, value]) => Number(value)),
+  );
+  if (all.length === 0) throw new Error("no service tells how late it is");
+  return Math.max(...all);
+};
+
+const draw = async (samples: readonly Sample[]): Promise<void> => {
+  const file = process.env["PICTURE"];
+  if (file === undefined) return;
+  const line = (name: string, valueOf: (sample: Sample) => number) => ({
+    name,
+    values: samples.map(valueOf),
+  });
+  const services = Object.keys(samples[0]?.memoryMib ?? {});
+  const title = `${perSecond} links a second, created, paid and told`;
+  const picture = drawTimeline(title, minutes, [
+    {
+      title: "From the notice's answer to the webhook, ms",
+      lines: [line("p99", ({ p99Ms }) => p99Ms), line("p50", ({ p50Ms }) => p50Ms)],
+    },
+    {
+      title: "Resident memory, MiB",
+      lines: services.map((name) => line(name, ({ memoryMib }) => memoryMib[name] ?? 0)),
+    },
+    {
+      title: "How late what waits longest is, s",
+      lines: [line("events and webhooks", ({ lateSeconds }) => lateSeconds)],
+    },
+    {
+      title: "Growth for each payment, KiB",
+      lines: [
+        line("WAL", ({ walKibPerPayment }) => walKibPerPayment),
+        line("tables and indexes", ({ tableKibPerPayment }) => tableKibPerPayment),
+      ],
+    },
+  ]);
+  await writeFile(file, picture);
+};
+
+const verdictOf = (samples: readonly Sample[]): Verdict => {
+  const third = Math.floor(samples.length / 3);
+  const compare = (valueOf: (sample: Sample) => number) => {
+    const floor = median(samples.slice(0, third).map(valueOf));
+    const ours = median(samples.slice(-third).map(valueOf));
+    return {
+      ours: Number(ours.toFixed(2)),
+      floor: Number(floor.toFixed(2)),
+      ratio: Number((ours / floor).toFixed(2)),
+    };
+  };
+  const memoryOf = ({ memoryMib }: Sample) =>
+    Object.values(memoryMib).reduce((sum, mib) => sum + mib, 0);
+  return {
+    ...compare(({ p99Ms }) => p99Ms),
+    p50Ratio: compare(({ p50Ms }) => p50Ms).ratio,
+    memoryRatio: compare(memoryOf).ratio,
+    tableRatio: compare(({ tableKibPerPayment }) => tableKibPerPayment).ratio,
+    walRatio: compare(({ walKibPerPayment }) => walKibPerPayment).ratio,
+    lateSecondsMax: Math.max(...samples.map(({ lateSeconds }) => lateSeconds)),
+  };
+};

@@ -1,0 +1,63 @@
+type Line = { name: string; values: readonly number[] };
+
+/** One chart: lines over the same time, with one unit. */
+export type Panel = { title: string; lines: readonly Line[] };
+
+const width = 860;
+const panelHeight = 150;
+const plot = { left: 60, right: 640, top: 28, bottom: 125 };
+const labelStepPx = 18;
+const hueStep = 67;
+
+/** Charts below one another, from the first minute to the last. Each begins at 0, so that flat is flat. */
+export const drawTimeline = (title: string, minutes: number, panels: readonly Panel[]): string => {
+  const height = panelHeight * panels.length + 50;
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="12">`,
+    `<rect width="100%" height="100%" fill="#fff"/><text x="${plot.left}" y="18" font-weight="bold">${title}</text>`,
+    ...panels.flatMap((panel, index) => [
+      `<g transform="translate(0 ${20 + index * panelHeight})">`,
+      ...drawPanel(panel),
+      "</g>",
+    ]),
+    ...Array.from({ length: Math.floor(minutes) + 1 }, (_, minute) => {
+      const x = round(plot.left + (minute / minutes) * (plot.right - plot.left));
+      return `<text x="${x}" y="${height - 12}" text-anchor="middle">${minute} min</text>`;
+    }),
+    "</svg>",
+    "",
+  ].join("\n");
+};
+
+const drawPanel = ({ title, lines }: Panel): string[] => {
+  const highest = niceAbove(Math.max(...lines.flatMap(({ values }) => values)));
+  const x = (at: number, of: number): number =>
+    round(plot.left + ((at + 0.5) / of) * (plot.right - plot.left));
+  const y = (value: number): number =>
+    round(plot.bottom - (value / highest) * (plot.bottom - plot.top));
+  return [
+    `<text x="${plot.left}" y="20">${title}</text>`,
+    ...[0, highest / 2, highest].flatMap((value) => [
+      `<path d="M${plot.left} ${y(value)}H${plot.right}" stroke="#ddd"/>`,
+      `<text x="${plot.left - 6}" y="${y(value) + 4}" text-anchor="end">${value}</text>`,
+    ]),
+    ...lines.flatMap(({ name, values }, index) => {
+      const colour = `hsl(${(index * hueStep) % 360} 70% 40%)`;
+      const points = values.map((value, at) => `${x(at, values.length)},${y(value)}`);
+      const labelY = plot.top + 8 + index * labelStepPx;
+      return [
+        `<polyline points="${points.join(" ")}" fill="none" stroke="${colour}" stroke-width="1.5"/>`,
+        `<path d="M${plot.right + 14} ${labelY - 4}h18" stroke="${colour}" stroke-width="3"/>`,
+        `<text x="${plot.right + 38}" y="${labelY}">${name}</text>`,
+      ];
+    }),
+  ];
+};
+
+/** The next of 1, 2, 5, 10, 20 and so on. */
+const niceAbove = (value: number): number => {
+  const power = 10 ** Math.floor(Math.log10(Math.max(value, 1e-3)));
+  return [1, 2, 5].map((step) => step * power).find((step) => step >= value) ?? 10 * power;
+};
+
+const round = (value: number): number => Math.round(value * 10) / 10;
