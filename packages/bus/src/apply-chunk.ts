@@ -6,6 +6,7 @@ import type { EventReading, Reading } from "./cloud-event.ts";
 import { parkRecord, parkedBehind } from "./dead-letters.ts";
 import { classifyFailure } from "./failure.ts";
 import { type Mark, keepMark } from "./marks.ts";
+import { countOutboxRowsMade } from "./outbox.ts";
 import { findParkedKeys, keysOf, storableKey } from "./parked-keys.ts";
 import { type GroupPositions, type Moved, PositionBehind } from "./positions.ts";
 import type { AfterCommit } from "./reaction.ts";
@@ -19,6 +20,8 @@ export type ChunkOutcome = {
   parkedCount: number;
   /** What the handlers want done now. */
   afterCommits: readonly AfterCommit[];
+  /** Whether it may have written to the outbox. */
+  hasTold: boolean;
 };
 
 /** Records of one partition that follow one another, to be settled as far as the signal lets them. */
@@ -169,6 +172,7 @@ const nothingDone: ChunkOutcome = {
   ignoredCount: 0,
   parkedCount: 0,
   afterCommits: [],
+  hasTold: false,
 };
 
 const applyOne = async (applier: Applier, { readings }: Chunk): Promise<ChunkOutcome> =>
@@ -267,6 +271,7 @@ const settle = async (
     records: readings.map(({ record }) => record),
     keys: keysOf(readings),
   }));
+  const madeBefore = countOutboxRowsMade();
   const { outcomes, moves } = await transact(pool, async (tx) => {
     const moves = await positions.move(tx, runs);
     const parts = moves.map((moved, at) => ({
@@ -275,11 +280,14 @@ const settle = async (
     }));
     return { outcomes: await work(tx, parts), moves };
   });
+  const hasMade = countOutboxRowsMade() !== madeBefore;
   return outcomes.map((outcome, at) => {
     const [moved, first] = [moves[at], runs[at]?.records[0]];
     if (moved === undefined || first === undefined) return outcome;
     if (moved.position !== undefined) positions.committed(first, moved.position);
-    return { ...outcome, repeatedCount: outcome.repeatedCount + moved.appliedCount };
+    const repeatedCount = outcome.repeatedCount + moved.appliedCount;
+    const hasTold = outcome.parkedCount > 0 || (hasMade && at === 0);
+    return { ...outcome, hasTold, repeatedCount };
   });
 };
 

@@ -10,6 +10,7 @@ import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { type Consumer, type ConsumerOptions, startConsumer } from "./consumer.ts";
 import { discardDeadLetter, listDeadLetters } from "./dead-letters.ts";
 import { findHeardUntil } from "./marks.ts";
+import { outgoing, publish } from "./outbox.ts";
 import { type EventHandler, type Reaction, on } from "./reaction.ts";
 import { replayDeadLetters } from "./replay.ts";
 import {
@@ -284,14 +285,25 @@ describe("a consumer", () => {
     expect(await parked()).toEqual([]);
   });
 
-  test("tells after a commit that changed something, and only then", async () => {
-    const { a } = keys();
+  test("tells after a commit that told others something, and only then", async () => {
+    const { a, b, bad } = keys();
+    const told = testEvent(fresh("told"));
     let commits = 0;
-    await start(write, { afterCommit: () => (commits += 1) });
-    const record = event(a, 1);
-    await bus.handOver([record]);
-    await bus.handOver([received(testRecord(topic, { key: a, step: 1, type: "other" }))]);
+    await start(
+      async (tx, data, envelope) => {
+        if (envelope.key === bad) throw refuse("NOT_FOUND");
+        if (envelope.key !== a) return;
+        await publish(tx, [outgoing(told, { key: a, occurredAt: new Date(), data })]);
+      },
+      { afterCommit: () => (commits += 1) },
+    );
+    await bus.handOver([event(b, 1)]);
+    expect(commits).toBe(0);
+    await bus.handOver([event(a, 1)]);
     expect(commits).toBe(1);
+    // It is set aside, which is told as well.
+    await bus.handOver([event(bad, 1)]);
+    expect(commits).toBe(2);
   });
 
   test("counts what became of the records, and how late they were", async () => {

@@ -29,7 +29,7 @@ export type ConsumerOptions = {
   metrics: Metrics;
   log: Log;
   clock: Clock;
-  /** Called after each commit that changed something. Services wake their relay and jobs here. */
+  /** Called after each commit that may have written to the outbox. Services wake their relay here. */
   afterCommit?: () => void;
   /**
    * Awaited before each transaction. It ends once the service can take another one, and always within a
@@ -84,7 +84,7 @@ export const startConsumer = async (options: ConsumerOptions): Promise<Consumer>
       if (outcome.parkedCount > 0) upkeep.wake();
       for (const act of outcome.afterCommits) act();
       if (log.isLevelEnabled("debug")) tellApplied(log, group, outcome);
-      if (outcome.applied.length + outcome.parkedCount > 0) afterCommit?.();
+      if (outcome.hasTold) afterCommit?.();
     },
   };
   const gatherer = gatherChunks(applier, options.pace);
