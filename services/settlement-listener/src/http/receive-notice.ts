@@ -2,13 +2,12 @@ import type { KeyObject } from "node:crypto";
 import type { Request, Response } from "express";
 import { Refusal, invalid, refuse } from "@payment-links/contracts";
 import { answerJson, readBytes, readJson, readParam } from "@payment-links/http";
-import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { judgeSignature } from "../domain/notice-signature.ts";
 import { SettlementNotice, checkBaseUnits, sightingOf } from "../domain/notice.ts";
 import type { Judgement } from "../domain/payment.ts";
 import type { NoticeOutcome } from "../metrics.ts";
-import { recordSighting } from "../sightings/record-sighting.ts";
+import { recordNotice } from "../sightings/record-notice.ts";
 
 /**
  * POST /settlement-notices/<provider>: a payment as its provider tells of it (rule NOTICE-1). 202
@@ -22,7 +21,7 @@ export const receiveNotice =
     checkSignature(deps, req, { provider, keys, bytes });
     const { sighting, token } = readNotice(deps, req, { provider, bytes });
     const context = { now: deps.clock.now(), tokenDecimals: token?.decimals };
-    const judgement = await transact(deps.pool, (tx) => recordSighting(tx, sighting, context));
+    const judgement = await recordNotice(deps.pool, sighting, context);
     deps.wakeRelay();
     reportOutcome(deps, provider, judgement);
     if (judgement.outcome === "too_fine") throw invalid("decimal_max_places");

@@ -7,9 +7,12 @@ import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import type { Sighting } from "../domain/payment.ts";
 import { hearLink } from "../testing/hear-link.ts";
+import { lockPayment } from "../store/payments.ts";
 import { openRig } from "../testing/open-rig.ts";
 import { readEvents, readPayments } from "../testing/read-rows.ts";
 import { sampleLink, sampleSighting } from "../testing/samples.ts";
+
+import { recordNotice } from "./record-notice.ts";
 import { recordSighting } from "./record-sighting.ts";
 
 const rig = useRig(openRig);
@@ -17,7 +20,8 @@ const rig = useRig(openRig);
 const recordIn = (tx: Transaction, sighting: Sighting) =>
   recordSighting(tx, sighting, { now: rig.clock.now(), tokenDecimals: 6 });
 
-const record = (sighting: Sighting) => transact(rig.pool, (tx) => recordIn(tx, sighting));
+const record = (sighting: Sighting) =>
+  recordNotice(rig.pool, sighting, { now: rig.clock.now(), tokenDecimals: 6 });
 
 const hearIn = (tx: Transaction, link: ReturnType<typeof sampleLink>) =>
   hearLink(rig.clock)(tx, { link });
@@ -127,6 +131,18 @@ describe("recordSighting", () => {
     expect(await readPayments(rig.pool, sighting.sourceId)).toMatchObject([
       { paymentLinkId: sighting.paymentLinkId },
     ]);
+  });
+
+  test("a first notice of a known link, one statement, waits for who records the payment in several", async () => {
+    const link = sampleLink();
+    await transact(rig.pool, (tx) => hearIn(tx, link));
+    const sighting = sampleSighting({ paymentLinkId: link.id });
+    const held = await holdOpen((tx) => lockPayment(tx, sighting));
+    const recorded = record(sighting);
+    await somebodyWaits();
+    await held.commit();
+    expect(await recorded).toMatchObject({ outcome: "first", payment: { version: 1 } });
+    expect(await readEvents(rig.pool, link.id)).toHaveLength(1);
   });
 
   test("a final notice that names another link settles the payment of the first one's", async () => {

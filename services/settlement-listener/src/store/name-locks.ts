@@ -28,6 +28,11 @@ export const lockNames = async (
   `);
 };
 
+/** Locks one name, as a row of a statement that does more; what takes its rows from it waits. */
+export const nameLock = (kind: NameKind, name: string) => sql.fragment`
+  SELECT pg_advisory_xact_lock(${spaceOf(kind)}, abs(hashtext(${name}) % ${lockCounts[kind]}))
+`;
+
 /** Shares names until the transaction ends: {@link lockNames} waits for all who share them. */
 export const shareNames = async (
   tx: Transaction,

@@ -1,10 +1,11 @@
 import * as z from "zod";
 import { sql } from "slonik";
+import type { OutboxRow } from "@payment-links/bus";
 import { Amount, PaymentStatus, formatAmount } from "@payment-links/contracts";
 import { type Pool, type Transaction, NothingRow, documentRows } from "@payment-links/postgres";
 import type { Payment, Sighting } from "../domain/payment.ts";
 import { BlockNumber } from "./block-number.ts";
-import { lockNames } from "./name-locks.ts";
+import { lockNames, nameLock } from "./name-locks.ts";
 
 const PaymentRow = z.object({
   id: z.string(),
@@ -47,7 +48,10 @@ const columns = sql.fragment`
  * in a circle.
  */
 export const lockPayment = (tx: Transaction, name: PaymentName): Promise<void> =>
-  lockNames(tx, "payment", [JSON.stringify([name.source, name.sourceId])]);
+  lockNames(tx, "payment", [lockedName(name)]);
+
+const lockedName = ({ source, sourceId }: PaymentName): string =>
+  JSON.stringify([source, sourceId]);
 
 /** The link that a payment is for, which never changes. Undefined for a payment not seen before. */
 export const findPaymentLinkId = async (
@@ -105,6 +109,35 @@ export const savePayments = async (
       is_orphaned = excluded.is_orphaned, block_number = excluded.block_number
   `);
 };
+
+/**
+ * Adds a payment and the event that tells of it in one statement, a transaction of its own, which holds
+ * the same lock as {@link lockPayment}. Answers whether it did: it does nothing where there is the payment
+ * already, or where its link has not been heard of.
+ */
+export const insertToldPayment = async (
+  pool: Pool,
+  payment: Payment,
+  { id, key, occurredAt, topic, traceparent, type, value }: OutboxRow,
+): Promise<boolean> => {
+  const rows = await pool.any(sql.prepared("insert_told_payment", Added)`
+    WITH locked AS MATERIALIZED (${nameLock("payment", lockedName(payment))}), known AS (
+      SELECT id FROM links, locked WHERE id = ${payment.paymentLinkId}
+    ), added AS (
+      INSERT INTO payments (${insertedColumns})
+      SELECT told.* FROM (${documentRows([rowOf(payment)], columnTypes)}) AS told, known
+      ON CONFLICT DO NOTHING
+      RETURNING id
+    )
+    INSERT INTO outbox (id, topic, key, type, occurred_at, traceparent, value)
+    SELECT ${id}, ${topic}, ${key}, ${type}, ${occurredAt}::timestamptz, ${traceparent}, ${value}
+    FROM added
+    RETURNING true AS "isAdded"
+  `);
+  return rows.length > 0;
+};
+
+const Added = z.object({ isAdded: z.literal(true) });
 
 /** Adds payments of one source, each once; answers which there were already: those stay as they stand. */
 export const insertPayments = async (
