@@ -8,7 +8,7 @@ import type { Transaction } from "@payment-links/postgres";
 import type { Clock } from "@payment-links/runtime";
 import { claimTransfers } from "../sightings/claim-transfers.ts";
 import { publishParked } from "../sightings/publish-parked.ts";
-import { type NamedLink, listLinkVersions, lockLinks, saveLinks } from "../store/links.ts";
+import { type NamedLink, lockLinks, saveKnownLinks, saveLinks } from "../store/links.ts";
 import { saveHearing } from "../store/owner-addresses.ts";
 
 /**
@@ -22,21 +22,15 @@ export const hearLinks =
     tx: Transaction,
     events: readonly { data: { link: PaymentLinkState } }[],
   ): Promise<void> => {
-    const newest = newestOf(events.map(({ data }) => data.link));
-    const linkIds = [...newest.keys()];
-    await lockLinks(tx, linkIds);
-    const kept = await listLinkVersions(tx, linkIds);
-    const news = [...newest.values()]
-      .filter(({ id, version }) => version > (kept.get(id) ?? 0))
-      .map((link) => nameLink(catalogue, link));
-    if (news.length === 0) return;
-    // Only Solana is read by the accounts of owners, and asks for some more often than for others.
-    const ofSolana = news.filter(({ chainId }) => chainTypeOf(catalogue, chainId) === "SVM");
-    await saveHearing(tx, ofSolana, clock.now());
-    await saveLinks(tx, news);
-    const unheard = news.filter(({ id }) => !kept.has(id));
-    if (unheard.length === 0) return;
+    const links = [...newestOf(events.map(({ data }) => data.link)).values()].map((link) =>
+      nameLink(catalogue, link),
+    );
     const now = clock.now();
+    // Only Solana is read by the accounts of owners, and asks for some more often than for others.
+    const ofSolana = links.filter(({ chainId }) => chainTypeOf(catalogue, chainId) === "SVM");
+    await saveHearing(tx, ofSolana, now);
+    const unheard = await saveHeard(tx, links);
+    if (unheard.length === 0) return;
     await publishParked(
       tx,
       unheard.map(({ id }) => id),
@@ -44,6 +38,31 @@ export const hearLinks =
     );
     await claimTransfers(tx, unheard, now);
   };
+
+/**
+ * Saves the links, and answers those that were heard of for the first time, locked. Only they must be
+ * locked: for a link that is known nobody parks anything.
+ */
+const saveHeard = async (
+  tx: Transaction,
+  links: readonly NamedLink[],
+): Promise<readonly NamedLink[]> => {
+  // A link's first version is mostly heard of first: it is not worth a look.
+  const changed = links.filter(({ version }) => version > firstVersion);
+  const known = changed.length === 0 ? [] : await saveKnownLinks(tx, changed);
+  const knownIds = new Set(known.filter(({ wasKnown }) => wasKnown).map(({ id }) => id));
+  const unknown = links.filter(({ id }) => !knownIds.has(id));
+  if (unknown.length === 0) return [];
+  await lockLinks(
+    tx,
+    unknown.map(({ id }) => id),
+  );
+  const saved = await saveLinks(tx, unknown);
+  const firstIds = new Set(saved.filter(({ wasKnown }) => !wasKnown).map(({ id }) => id));
+  return unknown.filter(({ id }) => firstIds.has(id));
+};
+
+const firstVersion = 1;
 
 const newestOf = (links: readonly PaymentLinkState[]): ReadonlyMap<string, PaymentLinkState> => {
   const newest = new Map<string, PaymentLinkState>();

@@ -1,10 +1,9 @@
 import * as z from "zod";
-import { sql } from "slonik";
+import { type FragmentSqlToken, sql } from "slonik";
 import type { PaymentLinkState } from "@payment-links/contracts";
-import { type Transaction, nothing } from "@payment-links/postgres";
+import { type Transaction, documentRows } from "@payment-links/postgres";
 import { lockNames, shareNames } from "./name-locks.ts";
 
-const LinkVersion = z.object({ id: z.string(), version: z.int() });
 const Found = z.object({ isFound: z.literal(true) });
 
 /**
@@ -24,22 +23,40 @@ export const holdLink = async (tx: Transaction, linkId: string): Promise<boolean
 export const lockLinks = (tx: Transaction, linkIds: readonly string[]): Promise<void> =>
   lockNames(tx, "link", linkIds);
 
-/** The versions of links as they were last heard of, by their id; a link not heard of is missing. */
-export const listLinkVersions = async (
-  tx: Transaction,
-  linkIds: readonly string[],
-): Promise<ReadonlyMap<string, number>> => {
-  const rows = await tx.any(sql.type(LinkVersion)`
-    SELECT id, version FROM links WHERE id = ANY (${sql.array([...linkIds], "text")})
-  `);
-  return new Map(rows.map(({ id, version }) => [id, version]));
-};
-
 /** A link, and the hash by which what is seen on its chain finds it. */
 export type NamedLink = PaymentLinkState & { referenceHash: string };
 
-/** Saves what the settlement of links needs to know of them, each once. They must be locked. */
-export const saveLinks = async (tx: Transaction, links: readonly NamedLink[]): Promise<void> => {
+/** Whether a link had been heard of before it was saved. */
+type SavedLink = { id: string; wasKnown: boolean };
+
+/**
+ * Saves what the settlement of links needs to know of them, each given once, where they have been heard
+ * of and what is given is newer. Those that have not been heard of stay unknown.
+ */
+export const saveKnownLinks = (
+  tx: Transaction,
+  links: readonly NamedLink[],
+): Promise<readonly SavedLink[]> =>
+  tx.any(sql.prepared("save_known_links", SavedLinkRow)`
+    ${savingLinks(links, sql.fragment`SELECT given.* FROM given JOIN known USING (id) ORDER BY id`)}
+  `);
+
+/** As {@link saveKnownLinks}, and adds those that have not been heard of. They must be locked. */
+export const saveLinks = (
+  tx: Transaction,
+  links: readonly NamedLink[],
+): Promise<readonly SavedLink[]> =>
+  tx.any(sql.prepared("save_links", SavedLinkRow)`
+    ${savingLinks(links, sql.fragment`SELECT * FROM given ORDER BY id`)}
+  `);
+
+const SavedLinkRow = z.object({ id: z.string(), wasKnown: z.boolean() });
+
+/**
+ * Saves in the order of ids, so that two who save many never wait for each other. The look-up with a
+ * `LIMIT` runs once per link, even where the cached plan assumed a table of another size.
+ */
+const savingLinks = (links: readonly NamedLink[], saved: FragmentSqlToken) => {
   const rows = links.map((link) => [
     link.id,
     link.version,
@@ -49,17 +66,31 @@ export const saveLinks = async (tx: Transaction, links: readonly NamedLink[]): P
     link.paymentReference,
     link.referenceHash,
   ]);
-  await tx.query(nothing`
-    INSERT INTO links (id, version, chain_id, token_address, destination_address,
-                       payment_reference, payment_reference_hash)
-    SELECT * FROM ${sql.unnest(rows, ["text", "int4", "text", "text", "text", "text", "text"])}
-    ON CONFLICT (id) DO UPDATE SET
-      version = excluded.version, chain_id = excluded.chain_id,
-      token_address = excluded.token_address, destination_address = excluded.destination_address,
-      payment_reference = excluded.payment_reference,
-      payment_reference_hash = excluded.payment_reference_hash
-  `);
+  return sql.fragment`
+    WITH given AS MATERIALIZED (
+      SELECT * FROM (${documentRows(rows, columnTypes)})
+        AS link (id, version, chain_id, token_address, destination_address, payment_reference, payment_reference_hash)
+    ), known AS MATERIALIZED (
+      SELECT found.id FROM given CROSS JOIN LATERAL (
+        SELECT id FROM links WHERE id = given.id LIMIT 1
+      ) AS found
+    ), saved AS (
+      INSERT INTO links (id, version, chain_id, token_address, destination_address,
+                         payment_reference, payment_reference_hash)
+      ${saved}
+      ON CONFLICT (id) DO UPDATE SET
+        version = excluded.version, chain_id = excluded.chain_id,
+        token_address = excluded.token_address, destination_address = excluded.destination_address,
+        payment_reference = excluded.payment_reference,
+        payment_reference_hash = excluded.payment_reference_hash
+      WHERE links.version < excluded.version
+    )
+    SELECT given.id, known.id IS NOT NULL AS "wasKnown"
+    FROM given LEFT JOIN known USING (id)
+  `;
 };
+
+const columnTypes = ["text", "int4", "text", "text", "text", "text", "text"];
 
 const isLinkKnown = (tx: Transaction, linkId: string): Promise<boolean> =>
   tx.exists(sql.type(Found)`SELECT true AS "isFound" FROM links WHERE id = ${linkId}`);
