@@ -12,7 +12,7 @@ import * as z from "zod";
 import type { Place } from "../domain/schedule/slots.ts";
 import type { EventDeps } from "../deps.ts";
 import { type OwedDelivery, openDeliveries } from "../delivery/open-deliveries.ts";
-import { listEnabledEndpoints, shareEndpoints } from "../store/endpoints.ts";
+import { listEnabledEndpoints } from "../store/endpoints.ts";
 import { type HeardLink, type ToldLink, clockSkewMsMax, recordLinks } from "../store/links.ts";
 
 type LinkEvent = {
@@ -45,7 +45,6 @@ export const hearLinks =
     });
     if (owed.length === 0) return;
     const userIds = [...new Set(owed.map(({ data }) => data.link.userId))];
-    await shareEndpoints(tx, userIds);
     const places = (await listEnabledEndpoints(tx, userIds)).map(({ id, userId, origin }) => ({
       endpointId: id,
       userId,

@@ -38,19 +38,17 @@ export const lockEndpoints = async (tx: Transaction, userId: string): Promise<vo
   `);
 };
 
-/** Keeps the account's endpoints as they are until the transaction ends; readers do not wait. */
-export const shareEndpoints = async (
-  tx: Transaction,
-  userIds: readonly string[],
-): Promise<void> => {
-  await tx.query(sql.prepared("share_endpoints", NothingRow)`
-    SELECT FROM (
-      SELECT pg_advisory_xact_lock_shared(${lockSpace}, hashtext(id))
-      FROM unnest(${sql.array([...userIds], "text")}) AS owner (id)
-      OFFSET 0
-    ) AS shared
-  `);
-};
+/**
+ * Keeps the accounts' endpoints as they are until the transaction ends, as a part of a statement whose
+ * other parts do not read them; readers do not wait. It is one row, which must be asked for.
+ */
+export const endpointsShare = (userIds: readonly string[]) => sql.fragment`
+  SELECT count(*) FROM (
+    SELECT pg_advisory_xact_lock_shared(${lockSpace}, hashtext(id))
+    FROM unnest(${sql.array([...userIds], "text")}) AS owner (id)
+    OFFSET 0
+  ) AS shared
+`;
 
 export type NewEndpoint = Pick<Endpoint, "id" | "url" | "name" | "secretPrefix" | "dateCreated"> &
   SealedSecret & { userId: string };
@@ -124,7 +122,7 @@ export const hadEndpoint = (pool: Db, { userId, id }: OwnEndpoint): Promise<bool
 
 const OwnedRow = z.object({ id: z.string(), userId: z.string(), origin: z.string() });
 
-/** The endpoints that events of the accounts are owed to, under {@link shareEndpoints}, the oldest first. */
+/** The endpoints that events of the accounts are owed to, under {@link endpointsShare}, the oldest first. */
 export const listEnabledEndpoints = async (
   tx: Transaction,
   userIds: readonly string[],

@@ -9,6 +9,7 @@ import {
   formatAmount,
 } from "@payment-links/contracts";
 import type { Link } from "../domain/link.ts";
+import { endpointsShare } from "./endpoints.ts";
 
 const amount = z.string().transform((text) => new Decimal(text));
 
@@ -64,7 +65,7 @@ const columnTypes = [
 /**
  * Keeps each link's state, given once per link, if it is newer than the one kept: by its version, or
  * because its source told it again long after. Answers what was known before; a link that was not known
- * is not among that.
+ * is not among that. The endpoints of their owners stay as they are until the transaction ends.
  */
 export const recordLinks = async (
   tx: Transaction,
@@ -89,6 +90,7 @@ export const recordLinks = async (
       ? null
       : new Date(toldAgainAt.getTime() - clockSkewMsMax).toISOString(),
   ]);
+  const userIds = [...new Set(links.map(({ link }) => link.userId))];
   const known = await tx.any(sql.prepared("record_links", HeardRow)`
     WITH given AS (
       SELECT * FROM (${documentRows(rows, columnTypes)}) AS link
@@ -111,7 +113,7 @@ export const recordLinks = async (
       WHERE links.version < excluded.version
         OR links.told_at < (SELECT anew_from FROM given WHERE given.id = excluded.id)
     )
-    SELECT known.* FROM given CROSS JOIN LATERAL (
+    SELECT known.* FROM (${endpointsShare(userIds)}) AS shared CROSS JOIN given CROSS JOIN LATERAL (
       SELECT id, version, told_at AS "toldAt" FROM links WHERE id = given.id LIMIT 1
     ) AS known
   `);

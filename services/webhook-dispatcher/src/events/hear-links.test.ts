@@ -1,0 +1,45 @@
+import { expect, test } from "@jest/globals";
+import { transact } from "@payment-links/postgres";
+import { waitUntil } from "@payment-links/runtime/testing";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
+import { sql } from "slonik";
+import * as z from "zod";
+import { deleteEndpoint, lockEndpoints } from "../store/endpoints.ts";
+import { openRig } from "../testing/open-rig.ts";
+
+const rig = useRig(openRig);
+
+const FoundRow = z.object({ isFound: z.literal(true) });
+const CountRow = z.object({ count: z.int() });
+
+const somebodyWaits = () =>
+  waitUntil("a transaction waits for a lock", () =>
+    rig.pool.exists(sql.type(FoundRow)`
+      SELECT true AS "isFound" FROM pg_stat_activity
+      WHERE datname = current_database() AND wait_event_type = 'Lock'
+    `),
+  );
+
+// Guards against a delivery to an endpoint that was deleted while its event was being heard.
+test("an event waits for who changes its owner's endpoints, and then goes by what they are", async () => {
+  const person = rig.signIn();
+  const { id } = await rig.register(person);
+  await rig.service.start();
+  const begun = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  const deleting = transact(rig.pool, async (tx) => {
+    await lockEndpoints(tx, person.userId);
+    begun.resolve();
+    await released.promise;
+    await deleteEndpoint(tx, { id, userId: person.userId }, rig.clock.now());
+  });
+  await begun.promise;
+  const told = rig.tellCompleted(person);
+  await somebodyWaits();
+  released.resolve();
+  await Promise.all([deleting, told]);
+  const count = await rig.pool.oneFirst(sql.type(CountRow)`
+    SELECT count(*)::int AS count FROM deliveries WHERE endpoint_id = ${id}
+  `);
+  expect(count).toBe(0);
+});
