@@ -72,10 +72,11 @@ export const profileCost = async (options: {
         statements: round(asked.reduce((sum, { calls }) => sum + calls, 0) / count),
         commits: round((after.commits - before.commits) / count),
         walKib: round((after.walBytes - before.walBytes) / 1_024 / count),
-        asked: asked.map(({ calls, ms, ...rest }) => ({
+        asked: asked.map(({ buffers, calls, ms, ...rest }) => ({
           ...rest,
           calls: round(calls / count),
           ms: round(ms / count),
+          buffers: round(buffers / count),
         })),
       });
     }

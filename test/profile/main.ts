@@ -62,11 +62,11 @@ const printCost = async (): Promise<void> => {
   });
   const lines = costs.map(({ asked, ...cost }) => {
     print(
-      `for a payment at ${cost.perSecond} a second, each statement: times, milliseconds in Postgres`,
+      `for a payment at ${cost.perSecond} a second, each statement: times, milliseconds and buffers in Postgres`,
     );
-    for (const { calls, ms, service, text } of asked.filter((one) => one.calls >= 0.02)) {
+    for (const { buffers, calls, ms, service, text } of asked.filter((one) => one.calls >= 0.02)) {
       print(
-        `${calls.toFixed(2).padStart(7)}${ms.toFixed(2).padStart(7)}  ${service.padEnd(20)} ${text}`,
+        `${calls.toFixed(2).padStart(7)}${ms.toFixed(2).padStart(7)}${buffers.toFixed(0).padStart(6)}  ${service.padEnd(20)} ${text}`,
       );
     }
     return cost;

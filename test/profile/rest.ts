@@ -14,8 +14,14 @@ export type RestProfile = {
 /** A statement of one service, and how often it runs at rest. */
 type Statements = { service: string; perSecond: number; text: string };
 
-/** A statement of one service: how often it ran, and for how many milliseconds in Postgres. */
-export type Statement = { service: string; calls: number; ms: number; text: string };
+/** A statement of one service: how often it ran, and for how many milliseconds, over how many buffers, in Postgres. */
+export type Statement = {
+  service: string;
+  calls: number;
+  ms: number;
+  buffers: number;
+  text: string;
+};
 
 /** What a start sets off is over by then. */
 const settleMs = 20_000;
@@ -75,6 +81,7 @@ const readCpuMs = ({ replicas }: RealSystem, postgresPid: number): Record<string
 export const readStatements = async (admin: Client): Promise<Statement[]> => {
   const { rows } = await admin.query<Statement>(
     `SELECT userid::regrole::text AS service, calls::float8 AS calls, total_exec_time AS ms,
+       (shared_blks_hit + shared_blks_read)::float8 AS buffers,
        left(regexp_replace(btrim(query), '\\s+', ' ', 'g'), 110) AS text
      FROM pg_stat_statements
      WHERE toplevel AND userid <> current_user::regrole ORDER BY calls DESC`,
