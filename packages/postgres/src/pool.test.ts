@@ -5,7 +5,7 @@ import { openLog } from "@payment-links/runtime";
 import { openTcpProxy } from "@payment-links/runtime/testing/tcp-proxy";
 import { type Pool, openPool } from "./pool.ts";
 import { type TestDatabase, createTestDatabase } from "./testing.ts";
-import { patiently, transact } from "./transact.ts";
+import { type Db, patiently, transact } from "./transact.ts";
 
 const { type: row } = createSqlTag();
 const nothing = z.object({}).strict();
@@ -36,6 +36,34 @@ beforeAll(async () => {
 afterAll(async () => {
   await pool.end();
   await database.drop();
+});
+
+describe("a plan that is kept", () => {
+  test("made while a table was small, does not read all of it when it has grown", async () => {
+    await pool.query(row(nothing)`CREATE TABLE grown (id text PRIMARY KEY)`);
+    const grow = (from: number, to: number) =>
+      pool.query(row(nothing)`
+        INSERT INTO grown SELECT 'id' || n FROM generate_series(${from}::int, ${to}::int) AS n
+      `);
+    await grow(1, 50);
+    await pool.query(row(nothing)`ANALYZE grown`);
+    const find = (db: Db) =>
+      db.any(sql.prepared("find_grown", z.object({ id: z.string() }))`
+        SELECT id FROM grown WHERE id = ${"id7"}
+      `);
+    const readCount = await pool.connect(async (connection) => {
+      // Postgres keeps the sixth plan.
+      for (let at = 0; at < 8; at += 1) await find(connection);
+      await grow(51, 10_000);
+      return connection.transaction(async (tx) => {
+        await find(tx);
+        return tx.oneFirst(row(z.object({ count: z.coerce.number() }))`
+          SELECT pg_stat_get_xact_tuples_returned('grown'::regclass) AS count
+        `);
+      });
+    });
+    expect(readCount).toBeLessThanOrEqual(1);
+  });
 });
 
 describe("types", () => {

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { sql } from "slonik";
 import * as z from "zod";
+import { type Db, NothingRow } from "@payment-links/postgres";
 import { upgradeFilled } from "@payment-links/postgres/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { linksApiMigration } from "../service.ts";
@@ -11,6 +12,7 @@ import { countLinks, countUnapplied, listReceived, listUnapplied } from "./overv
 
 const rig = useRig(openRig);
 
+const ReadRow = z.object({ count: z.coerce.number() });
 const SumRow = z.object({ sum: z.string(), count: z.int() });
 
 test("what was there before the upgrade is added up by it, each payment by its day in UTC", async () => {
@@ -79,6 +81,34 @@ test("payments that are applied in several transactions at once are all added up
   const summed = received.map(({ amount, paymentCount }) => [amount.toFixed(), paymentCount]);
   expect(summed).toEqual([["4.00008", 80]]);
   expect(applied).toEqual({ sum: "4.000080", count: 80 });
+});
+
+// Guards the path of every payment: a trigger keeps its plans for as long as its connection lives.
+test("a new payment reads no more of the others when there are many than when its plan was made", async () => {
+  const linkId = await rig.createLink(rig.giveKey(sampleAccount()), { toAmount: "1000" });
+  await rig.settle(sampleSettlement(linkId));
+  const grow = (db: Db, from: number, to: number) =>
+    db.query(sql.type(NothingRow)`
+      INSERT INTO payments (id, link_id, version, source, source_id, status, is_applied, amount,
+        token_address, chain_id, destination_address, occurred_at, first_seen_at, applied_at)
+      SELECT 'tx_' || ${linkId} || number, link_id, 1, 'grown', ${linkId} || number, status, true, amount,
+        token_address, chain_id, destination_address, occurred_at, first_seen_at, applied_at
+      FROM generate_series(${from}::int, ${to}::int) AS number,
+        (SELECT * FROM payments WHERE link_id = ${linkId} LIMIT 1) AS payment
+    `);
+  const readCount = await rig.pool.connect(async (connection) => {
+    await connection.query(sql.type(NothingRow)`ANALYZE payments`);
+    for (let number = 1; number <= 8; number += 1) await grow(connection, number, number);
+    await grow(rig.pool, 9, 5_000);
+    return connection.transaction(async (tx) => {
+      await grow(tx, 5_001, 5_001);
+      return tx.oneFirst(sql.type(ReadRow)`
+        SELECT pg_stat_get_xact_tuples_returned('payments'::regclass) +
+          pg_stat_get_xact_tuples_fetched('payments'::regclass) AS count
+      `);
+    });
+  });
+  expect(readCount).toBeLessThanOrEqual(10);
 });
 
 // Guards everybody else: owners look at it whenever they come by.
