@@ -3,7 +3,7 @@ import { sql } from "slonik";
 import * as z from "zod";
 import { WebhookTransaction, webhookTypes } from "@payment-links/contracts";
 import type { WebhookEvent } from "../domain/webhook-body.ts";
-import { dayOf } from "./delivery-log.ts";
+import { dayOf, ofEndpoint } from "./delivery-log.ts";
 
 const IdRow = z.object({ id: z.string() });
 const countRow = sql.type(z.object({ count: z.int() }));
@@ -82,7 +82,7 @@ export const insertDeliveries = async (
                    traceparent, date_created, next_attempt_at, lease_until, first_day)
     LEFT JOIN LATERAL (
       SELECT true AS is_over FROM delivery_log
-      WHERE event_id = delivery.event_id AND endpoint_id = delivery.endpoint_id
+      WHERE event_id = delivery.event_id AND ${ofEndpoint(sql.fragment`delivery`)}
         AND occurred_on >= delivery.first_day
         AND occurred_on <= (delivery.occurred_at AT TIME ZONE 'utc')::date
         AND occurred_on BETWEEN ${firstDay}::date AND ${lastDay}::date

@@ -3,7 +3,7 @@ import { sql } from "slonik";
 import * as z from "zod";
 import type { AbandonReason, KeptAttempt } from "../domain/delivery.ts";
 import type { ClaimedDelivery } from "./deliveries.ts";
-import { type LogPlace, correctToDelivered } from "./delivery-log.ts";
+import { type LogPlace, correctToDelivered, ofEndpoint } from "./delivery-log.ts";
 
 type Fragment = ReturnType<typeof sql.fragment>;
 
@@ -75,13 +75,13 @@ const factsOf = (result: AttemptResult): string => {
 /**
  * Finds and locks deliveries one by one along their key. The planner would choose a join by the
  * table's size when it was last analysed; after a quiet time that could read all of a queue that
- * has grown since.
+ * has grown since. {@link ofEndpoint} is for the same reason.
  */
 const findPlaces = (told: Fragment, condition: Fragment): Fragment => sql.fragment`
   SELECT delivery.place
   FROM ${told} CROSS JOIN LATERAL (
     SELECT ctid AS place FROM deliveries
-    WHERE event_id = told.event_id AND endpoint_id = told.endpoint_id
+    WHERE event_id = told.event_id AND ${ofEndpoint(sql.fragment`told`)}
       AND deliveries.attempts = told.attempts AND ${condition}
     LIMIT 1 FOR NO KEY UPDATE
   ) AS delivery

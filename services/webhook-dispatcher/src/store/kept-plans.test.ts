@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { Decimal, newId } from "@payment-links/contracts";
-import type { Transaction } from "@payment-links/postgres";
+import { type Transaction, nothing } from "@payment-links/postgres";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { sql } from "slonik";
 import * as z from "zod";
@@ -34,10 +34,14 @@ const countLogScans = (tx: Transaction) =>
   `);
 
 /** Every statement of a delivery's walk, of as many events of two days as are told. */
-const walk = async (tx: Transaction, events: number): Promise<number> => {
+const walk = async (
+  tx: Transaction,
+  events: number,
+  endpointId: string = newId("whe"),
+): Promise<number> => {
   const now = rig.clock.now();
   const yesterday = new Date(now.getTime() - 24 * 60 * 60_000);
-  const one = { endpointId: newId("whe"), occurredAt: now, attempts: 1 };
+  const one = { endpointId, occurredAt: now, attempts: 1 };
   const links = Array.from({ length: events }, () => ({
     ...sampleLink({ userId: newId("user"), toAmount: new Decimal(7) }),
   }));
@@ -76,6 +80,31 @@ const walk = async (tx: Transaction, events: number): Promise<number> => {
   return scans;
 };
 
+/** Makes deliveries of one endpoint that wait, and as many that are over, by SQL. */
+const fill = async (tx: Transaction, endpointId: string, count: number): Promise<void> => {
+  const now = sql.timestamp(rig.clock.now());
+  await tx.query(nothing`
+    INSERT INTO deliveries
+      (id, event_id, endpoint_id, link_id, event_type, occurred_at, date_created, next_attempt_at)
+    SELECT n, n, ${endpointId}, 'plink_x', 'payment_link.completed', ${now}, ${now}, ${now}
+    FROM generate_series(1, ${count}::int) AS n
+  `);
+  await tx.query(nothing`
+    INSERT INTO delivery_log
+      (id, event_id, endpoint_id, occurred_on, event_type, date_created, status, attempts)
+    SELECT -n, -n, ${endpointId}, (${now} AT TIME ZONE 'utc')::date, 'payment_link.completed', ${now},
+      'Delivered', 1
+    FROM generate_series(1, ${count}::int) AS n
+  `);
+};
+
+/** Rows and entries of indexes that this transaction has read of the queue and of the log. */
+const countReads = (tx: Transaction) =>
+  tx.oneFirst(sql.type(z.object({ reads: z.coerce.number() }))`
+    SELECT sum(pg_stat_get_xact_tuples_returned(oid) + pg_stat_get_xact_tuples_fetched(oid)) AS reads
+    FROM pg_class WHERE relkind IN ('r', 'i') AND relname ~ '^deliver'
+  `);
+
 describe("the statements of a delivery's walk", () => {
   test("keep their plan, however many events they are for, and look at those days of the log alone", async () => {
     await keepDeliveryLog(rig.pool, { now: rig.clock.now(), keptDays: 30 });
@@ -93,5 +122,22 @@ describe("the statements of a delivery's walk", () => {
       ),
     );
     expect(scans).toEqual(scans.map((_, at) => 2 * (at + 1)));
+  });
+
+  test("read as little when thousands of one endpoint wait and are over as when their plans were made", async () => {
+    await keepDeliveryLog(rig.pool, { now: rig.clock.now(), keptDays: 30 });
+    const endpointId = newId("whe");
+    const [few, many] = await rig.pool.transaction(async (tx) => {
+      for (let at = 1; at <= walks; at += 1) await walk(tx, at, endpointId);
+      const readsOfTen = async () => {
+        const before = await countReads(tx);
+        await walk(tx, 10, endpointId);
+        return (await countReads(tx)) - before;
+      };
+      const few = await readsOfTen();
+      await fill(tx, endpointId, 3_000);
+      return [few, await readsOfTen()];
+    });
+    expect(many).toBeLessThanOrEqual(2 * few);
   });
 });
