@@ -60,7 +60,7 @@ type Row = StoredEvent & { seq: string };
 /**
  * Starts the relay of one service's schema. Only one of the running relays leads. It reads the
  * unsent events in order, publishes them as one batch and deletes exactly those that were
- * acknowledged. There is no cursor, so a row whose transaction commits late is never skipped. After
+ * acknowledged, a few of them only with its next look. There is no cursor, so a row whose transaction commits late is never skipped. After
  * a failure the whole claim is sent again: consumers know repeats by their id.
  */
 export const createRelay = (options: RelayOptions): Relay => {
@@ -80,6 +80,7 @@ export const createRelay = (options: RelayOptions): Relay => {
     markedAtMs: -Infinity,
     hasCommitted: false,
     lead: undefined,
+    sentSeqs: [],
   };
   const { markedTopics = [] } = options;
   const relay: RelayParts = { bus, candidate, clock, log, markedTopics, metrics, service, state };
@@ -111,6 +112,8 @@ type RelayState = {
   /** Whether this process has committed events that the leader may not know of. */
   hasCommitted: boolean;
   lead: Lead | undefined;
+  /** The few rows that were acknowledged last: they go with the next look for others. */
+  sentSeqs: readonly string[];
 };
 
 type RelayParts = {
@@ -176,15 +179,22 @@ const tellLeader = async ({ candidate, log, state }: RelayParts): Promise<void> 
   }
 };
 
-/** One SELECT, one publish, one DELETE. Answers how many events were sent. */
+/**
+ * One look at the outbox, which deletes the few rows that were acknowledged before, and one publish;
+ * more than a few are deleted behind it at once. Answers how many events were sent.
+ */
 const sendClaim = async (relay: RelayParts, client: Client): Promise<number> => {
-  const { bus, candidate, metrics, service } = relay;
-  const rows = await candidate.query<Row>(client, selectUnsent);
+  const { bus, candidate, metrics, service, state } = relay;
+  const isFirst = state.sentSeqs.length === 0;
+  const look = isFirst ? selectUnsent : { ...deleteSentAndSelect, values: [state.sentSeqs] };
+  const rows = await candidate.query<Row>(client, look);
+  state.sentSeqs = [];
   metrics.found(rows, rows.length < claimRowsMax);
   if (rows.length === 0) return 0;
   const records = rows.map((row) => toRecord(row, service));
   await traceSend(rows, () => bus.publish(records));
-  await candidate.query(client, { ...deleteSent, values: [rows.map((row) => row.seq)] });
+  state.sentSeqs = rows.map((row) => row.seq);
+  if (rows.length >= lingerRowsMin) await deleteSent(relay, client);
   metrics.sent(rows.length);
   if (rows.length === claimRowsMax) await measure(relay);
   else metrics.found([], true);
@@ -199,17 +209,31 @@ const sendMarks = async (relay: RelayParts, lookedAt: Date): Promise<void> => {
   state.markedAtMs = clock.elapsedMs();
 };
 
-const selectUnsent = {
-  name: "select-unsent",
-  text: `
-    SELECT seq, id, topic, key, type, occurred_at AS "occurredAt", traceparent, value
-    FROM outbox ORDER BY seq LIMIT ${claimRowsMax}
-  `,
+const deleteSent = async ({ candidate, state }: RelayParts, client: Client): Promise<void> => {
+  if (state.sentSeqs.length === 0) return;
+  await candidate.query(client, { ...deleteRows, values: [state.sentSeqs] });
+  state.sentSeqs = [];
 };
 
-const deleteSent = {
+const deleteRows = {
   name: "delete-sent",
   text: "DELETE FROM outbox WHERE seq = ANY($1::bigint[])",
+};
+
+const columns = `seq, id, topic, key, type, occurred_at AS "occurredAt", traceparent, value`;
+
+const selectUnsent = {
+  name: "select-unsent",
+  text: `SELECT ${columns} FROM outbox ORDER BY seq LIMIT ${claimRowsMax}`,
+};
+
+/** A statement does not see what it deletes itself as deleted. */
+const deleteSentAndSelect = {
+  name: "delete-sent-and-select",
+  text: `
+    WITH deleted AS (${deleteRows.text})
+    SELECT ${columns} FROM outbox WHERE seq <> ALL($1::bigint[]) ORDER BY seq LIMIT ${claimRowsMax}
+  `,
 };
 
 /** The span of a send, linked to the traces of its events; none if nothing is traced. */
@@ -281,6 +305,7 @@ const flush = async (relay: RelayParts): Promise<void> => {
   if (relay.clock.elapsedMs() < relay.state.restUntilMs) return;
   try {
     while ((await sendClaim(relay, client)) === claimRowsMax);
+    await deleteSent(relay, client);
   } catch (error) {
     relay.state.restUntilMs = relay.clock.elapsedMs() + retryMs(1);
     relay.log.warn({ err: error }, "the last events could not be sent; they stay in the outbox");
