@@ -93,6 +93,11 @@ export type Bus = {
     topics: readonly string[];
     handle: BatchHandler;
     positions?: PositionStore;
+    /**
+     * How long after a batch was begun the next one may come, for who is in no hurry: what comes
+     * meanwhile comes together. None if left out; a bus that keeps nothing does not wait.
+     */
+    restMs?: number;
   }): Promise<Subscription>;
   /** How long a send may still be under way after its sender has died or given up. */
   readonly sendTimeoutMs: number;

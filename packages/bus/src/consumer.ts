@@ -36,6 +36,8 @@ export type ConsumerOptions = {
    * bound of its own. Meanwhile the records wait on the bus.
    */
   pace?: () => Promise<void>;
+  /** How long after records were taken the next ones are, at the soonest; at once if left out. */
+  restMs?: number;
 };
 
 /** A running consumer. */
@@ -107,7 +109,8 @@ export const startConsumer = async (options: ConsumerOptions): Promise<Consumer>
     return { handledCount };
   };
 
-  const subscription = await bus.subscribe({ group, topics, handle, positions });
+  const { restMs = 0 } = options;
+  const subscription = await bus.subscribe({ group, topics, handle, positions, restMs });
   return {
     stop: async () => {
       await subscription.stop();

@@ -177,6 +177,44 @@ describe("Kafka bus", () => {
     expect({ handedOver, aborted }).toEqual({ handedOver: 1, aborted: [false] });
   });
 
+  test("a subscription that rests takes what comes meanwhile together, and stops at once all the same", async () => {
+    const topic = await makeTopic(1);
+    const bus = openBus();
+    const restMs = 400;
+    const begun: number[] = [];
+    let handledCount = 0;
+    const subscribe = (restMs: number) =>
+      bus.subscribe({
+        group: fresh("group"),
+        topics: [topic],
+        restMs,
+        handle: async (records) => {
+          begun.push(performance.now());
+          handledCount += records.length;
+          return { handledCount: records.length };
+        },
+      });
+    const resting = await subscribe(restMs);
+    for (let step = 1; step <= 20; step += 1) {
+      await bus.publish([testRecord(topic, { key: "a", step })]);
+    }
+    await eventually(
+      () => handledCount,
+      (count) => count === 20,
+    );
+    await resting.stop();
+    const gapsMs = begun.slice(1).map((at, index) => at - (begun[index] ?? 0));
+    // A timer may come a millisecond early.
+    expect(gapsMs.filter((gapMs) => gapMs < restMs - 2)).toEqual([]);
+
+    const sleeping = await subscribe(3_600_000);
+    await eventually(
+      () => handledCount,
+      (count) => count === 40,
+    );
+    await sleeping.stop();
+  });
+
   test("a consumer whose brokers are away waits for them, is not stalled, and can be stopped", async () => {
     const metrics = openMetrics("test");
     const bus = openBus({ brokers: ["127.0.0.1:9"], metrics, silenceMsMax: 200 });

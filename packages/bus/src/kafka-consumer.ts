@@ -1,6 +1,6 @@
 import type { Consumer, EachBatchPayload, IHeaders, KafkaMessage } from "kafkajs";
 import type { Counter, Gauge } from "prom-client";
-import { type Metrics, systemClock } from "@payment-links/runtime";
+import { type Metrics, afterMs, systemClock } from "@payment-links/runtime";
 import type { BatchHandler, PositionStore, ReceivedRecord, Subscription } from "./bus.ts";
 import { type ConsumerPulse, createConsumerPulse } from "./consumer-pulse.ts";
 import { endsWithin } from "./ends-within.ts";
@@ -21,6 +21,8 @@ export type KafkaConsumerOptions = KafkaConnection & {
   handle: BatchHandler;
   /** Where it begins at each join; without them Kafka's own offsets say so. */
   positions?: PositionStore;
+  /** How long after a batch was begun the next fetch may be, at the soonest. */
+  restMs?: number;
 };
 
 /** A member of a group over Kafka. */
@@ -290,7 +292,8 @@ const handleBatch = async (
 ): Promise<void> => {
   const { batch } = payload;
   const { topic, partition } = batch;
-  const { handle, log } = parts.options;
+  const { handle, log, restMs = 0 } = parts.options;
+  const restedAt = afterMs(systemClock, restMs);
   const entered = places?.enter(batch, batch.messages[0]?.offset ?? "0");
   if (places !== undefined && entered === undefined) return;
   const records = batch.messages.map((message) => ({
@@ -317,6 +320,7 @@ const handleBatch = async (
     };
     const { goBack } = await handOver({ records, handle, signal: ending.signal, log, handled });
     if (goBack !== undefined) places?.goBack(batch, goBack);
+    if (restMs > 0) await systemClock.until(restedAt, ending.signal);
     // The member is about to lose its partitions: once this batch ends, it may be too late.
     if (ending.signal.aborted) await commits.flush();
   } finally {

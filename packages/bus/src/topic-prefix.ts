@@ -9,8 +9,9 @@ export const withTopicPrefix = (bus: Bus, prefix: string): Bus => ({
   ...bus,
   publish: (records) =>
     bus.publish(records.map((record) => ({ ...record, topic: prefix + record.topic }))),
-  subscribe: ({ group, topics, handle, positions }) =>
+  subscribe: ({ group, topics, handle, positions, ...rest }) =>
     bus.subscribe({
+      ...rest,
       group: prefix + group,
       topics: topics.map((topic) => prefix + topic),
       handle: (records, signal) =>

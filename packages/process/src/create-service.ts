@@ -41,7 +41,7 @@ export type ServiceParts = {
   /** Who calls; without one, auth-keys is asked. */
   identity?: Identity;
   /** What it does at events; without any it hears none. */
-  hearing?: Pick<ConsumerOptions, "reactions" | "pace">;
+  hearing?: Pick<ConsumerOptions, "reactions" | "pace" | "restMs">;
   jobs?: readonly Job[];
   /** Topics that it alone says, in which others must know up to when they have heard all. */
   markedTopics?: readonly string[];
