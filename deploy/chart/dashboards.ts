@@ -540,11 +540,11 @@ const runtime: Dashboard = {
     },
     {
       title: "Event loop",
-      about: "p99 of its delay, beyond the 100 ms between two samples.",
+      about: "p99 of its delay, beyond the 500 ms between two samples.",
       unit: "s",
       queries: [
         {
-          expr: `clamp_min(nodejs_eventloop_lag_p99_seconds{${both}} - 0.1, 0)`,
+          expr: `clamp_min(nodejs_eventloop_lag_p99_seconds{${both}} - 0.5, 0)`,
           legend: "{{service}} {{pod}}",
         },
       ],
