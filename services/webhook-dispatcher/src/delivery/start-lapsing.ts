@@ -2,7 +2,7 @@ import { type Pool, transact } from "@payment-links/postgres";
 import { type Clock, type Log, type Loop, startLoop } from "@payment-links/runtime";
 import { leaseMsOf } from "../domain/delivery.ts";
 import type { RetrySchedule } from "../domain/retry-schedule.ts";
-import { lockLapsed } from "../store/deliveries.ts";
+import { hasLapsed, lockLapsed } from "../store/deliveries.ts";
 import { interruptedOutcome } from "./attempt/attempt-outcome.ts";
 import type { DeliveryMetrics } from "./delivery-metrics.ts";
 import { endAttempts } from "./end-attempts.ts";
@@ -34,6 +34,7 @@ export const startLapsing = (options: LapsingOptions): Loop => {
     waitMs: pollMs,
     run: async () => {
       const now = clock.now();
+      if (!(await hasLapsed(pool, now))) return;
       const lapsed = await transact(pool, async (tx) => {
         const locked = await lockLapsed(tx, { now, limit: lapsedMax });
         if (locked.length === 0) return locked;

@@ -224,6 +224,12 @@ const lapsedRow = sql.type(LapsedRow);
 /** An attempt that was begun and whose process ended before it could report the outcome. */
 export type LapsedAttempt = z.output<typeof LapsedRow>;
 
+/** Whether any attempt's lease has run out: asked every second, and nearly always answered by no. */
+export const hasLapsed = (pool: Db, now: Date): Promise<boolean> =>
+  pool.exists(sql.prepared("has_lapsed", z.object({}))`
+    SELECT FROM deliveries WHERE lease_until <= ${sql.timestamp(now)}
+  `);
+
 /** Locks attempts whose lease has run out; those that another process has locked are skipped. */
 export const lockLapsed = (
   tx: Transaction,
