@@ -434,7 +434,14 @@ describe("the relay", () => {
     expect(bus.sent[0]?.map(({ key }) => key)).toEqual(["a"]);
     const [first] = marks();
     expect(first).toMatchObject({ topic, toEveryPartition: true });
-    expect(await unsentCount()).toBe(0);
+    // A few sent events are deleted by the next look, which waits for the held clock.
+    await eventually(
+      () => {
+        clock.advance(5_000);
+        return unsentCount();
+      },
+      (count) => count === 0,
+    );
     const before = marks().length;
     clock.advance(60_000);
     await eventually(

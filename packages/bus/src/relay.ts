@@ -60,8 +60,9 @@ type Row = StoredEvent & { seq: string };
 /**
  * Starts the relay of one service's schema. Only one of the running relays leads. It reads the
  * unsent events in order, publishes them as one batch and deletes exactly those that were
- * acknowledged, a few of them only with its next look. There is no cursor, so a row whose transaction commits late is never skipped. After
- * a failure the whole claim is sent again: consumers know repeats by their id.
+ * acknowledged, a few of them only with its next look. There is no cursor, so a row whose
+ * transaction commits late is never skipped. After a failure the whole claim is sent again:
+ * consumers know repeats by their id.
  */
 export const createRelay = (options: RelayOptions): Relay => {
   const { bus, log, service } = options;
