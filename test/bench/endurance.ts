@@ -16,15 +16,25 @@ import { drawTimeline } from "./timeline-picture.ts";
 const perSecond = Number(process.env["RATE"] ?? 500);
 const minutes = Number(process.env["MINUTES"] ?? 10);
 const sampleEveryMs = 10_000;
-const warmUpSeconds = 30;
+/** Shares of the rate, ten seconds each: a process that has compiled nothing yet does not bear all of it. */
+const warmUpShares = [0.1, 0.2, 0.4, 0.6, 0.8, 1, 1, 1, 1];
+const warmUpStepSeconds = 10;
 const bytesPerPage = 4_096;
+const againMs = 1_000;
+const triesMax = 60;
+
+/** So many payments complete a link; so many links are open at a time, and are paid by turns. */
+const paymentsPerLink = 10;
+const openLinkCount = 100;
 
 /**
- * Links created and paid in full at a fixed rate, for minutes, over the real set: `RATE` (500) a second,
- * `MINUTES` (10). Each tenth of a minute it notes how long a payment takes from its notice's answer to the
- * first byte of its webhook, the resident memory of each service, how late events are, and what tables and
- * WAL grow by. `ours` is the p99 of the last third and `floor` that of the first, in milliseconds;
- * `memoryRatio`, `tableRatio` and `walRatio` compare the same thirds. `PICTURE` names a file for a picture.
+ * Payments at a fixed rate, for minutes, over the real set: `RATE` (500) a second, `MINUTES` (10). The
+ * tenth payment of a link completes it, and another is created; a hundred are open at a time. Every ten seconds it notes how long a
+ * payment takes from its notice's answer to the first byte of its webhook, the resident memory of each
+ * service, how late events are, and what tables and WAL grow by. `ours` is the p99 of the last third and
+ * `floor` that of the first, in milliseconds; `memoryRatio`, `tableRatio` and `walRatio` compare the same
+ * thirds. `refusedCount` notices were answered by an error and sent again a second later, as providers do.
+ * `PICTURE` names a file for a picture.
  */
 export const benchEndurance = async (): Promise<Verdict> => {
   const servers = await openBenchServers();
@@ -41,19 +51,24 @@ export const benchEndurance = async (): Promise<Verdict> => {
   const admin = new Client({ connectionString: system.adminUrl });
   try {
     await admin.connect();
-    const live = await openLives(system, receiver);
+    const tally: Tally = { refusedCount: 0 };
+    const pay = await openPayer(system, receiver, tally);
     process.stdout.write(`warming up, then ${minutes} minutes at ${perSecond} a second\n`);
-    await callEvenly(live, { count: warmUpSeconds * perSecond, perSecond });
+    for (const share of warmUpShares) {
+      const rate = Math.ceil(share * perSecond);
+      await callEvenly(pay, { count: warmUpStepSeconds * rate, perSecond: rate });
+    }
+    tally.refusedCount = 0;
     const ended: number[] = [];
-    const lives = callEvenly(
+    const payments = callEvenly(
       async () => {
-        ended.push(await live());
+        ended.push(await pay());
       },
       { count: minutes * 60 * perSecond, perSecond },
     );
-    const [samples] = await Promise.all([readSamples(system, admin, ended), lives]);
+    const [samples] = await Promise.all([readSamples(system, admin, ended), payments]);
     await draw(samples);
-    return verdictOf(samples);
+    return { ...verdictOf(samples), ...tally };
   } finally {
     await admin.end();
     await system.close();
@@ -64,28 +79,52 @@ export const benchEndurance = async (): Promise<Verdict> => {
 
 type Arrivals = Awaited<ReturnType<typeof openArrivals>>;
 
-/** Creates a link, pays all of it, and answers the milliseconds from the notice's answer to its webhook. */
-const openLives = async (system: RealSystem, receiver: Arrivals) => {
+type Tally = { refusedCount: number };
+
+/**
+ * Pays a link, a new one where the last is used up; answers the milliseconds from the notice's answer to
+ * its webhook.
+ */
+const openPayer = async (system: RealSystem, receiver: Arrivals, tally: Tally) => {
   const merchant = await openMerchant(system, "bench");
   await registerEndpoint(system, merchant, "https://receiver.test/hook");
-  const headers = { "x-api-key": merchant.apiKey };
-  const url = `${system.baseUrl}/v1/payment-link`;
+  const create = async (): Promise<string> => {
+    const { status, body } = await call(`${system.baseUrl}/v1/payment-link`, {
+      method: "POST",
+      headers: { "x-api-key": merchant.apiKey },
+      body: { toAmount: "1000000000000", maxUsage: paymentsPerLink },
+    });
+    if (status !== 200) throw new Error(`a link was answered ${status}`);
+    return String(body["id"]);
+  };
   let count = 0;
+  const linkIds: Promise<string>[] = [];
   return async (): Promise<number> => {
+    const place = count % openLinkCount;
+    const isUsedUp = (Math.floor(count / openLinkCount) + place) % paymentsPerLink === 0;
+    const linkId = (isUsedUp ? undefined : linkIds[place]) ?? create();
+    linkIds[place] = linkId;
     count += 1;
     // The webhook is recognised by its amount. It must not end in a zero, so that it comes back as it is.
     const amount = `${count}.1`;
-    const link = await call(url, { method: "POST", headers, body: { toAmount: amount } });
-    const paymentLinkId = String(link.body["id"]);
-    const notice = { id: `pay_${count}`, paymentLinkId, status: "settled", amount } as const;
-    const status = await sendNotice(system.baseUrl, acme, notice);
+    const id = `pay_${count}`;
+    const notice = {
+      id,
+      paymentLinkId: String(await linkIds[place]),
+      status: "settled",
+      amount,
+    } as const;
+    for (let tries = 1; (await sendNotice(system.baseUrl, acme, notice)) >= 300; tries += 1) {
+      if (tries === triesMax) throw new Error(`the notice ${id} was refused ${triesMax} times`);
+      tally.refusedCount += 1;
+      await sleep(againMs);
+    }
     const answeredAt = performance.now();
-    if (status >= 300) throw new Error(`the notice was answered ${status}`);
     return (await receiver.arrival(amount)) - answeredAt;
   };
 };
 
-/** What one tenth of a minute was like. */
+/** What ten seconds were like. */
 type Sample = {
   paidCount: number;
   p50Ms: number;
@@ -170,7 +209,7 @@ const draw = async (samples: readonly Sample[]): Promise<void> => {
     values: samples.map(valueOf),
   });
   const services = Object.keys(samples[0]?.memoryMib ?? {});
-  const title = `${perSecond} links a second, created, paid and told`;
+  const title = `${perSecond} payments a second, taken, credited and told`;
   const picture = drawTimeline(title, minutes, [
     {
       title: "From the notice's answer to the webhook, ms",
