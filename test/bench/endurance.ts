@@ -8,7 +8,7 @@ import { type RealSystem, openRealSystem } from "../rig/real-system.ts";
 import { registerEndpoint } from "../rig/register-endpoint.ts";
 import { acme, shopEnv } from "../rig/shop-env.ts";
 import { openBenchServers } from "./bench-servers.ts";
-import { callEvenly, openArrivals } from "./latency.ts";
+import { callEvenly, openArrivals, warmUp } from "./latency.ts";
 import { median } from "./load.ts";
 import type { Verdict } from "./rounds.ts";
 import { drawTimeline } from "./timeline-picture.ts";
@@ -16,9 +16,7 @@ import { drawTimeline } from "./timeline-picture.ts";
 const perSecond = Number(process.env["RATE"] ?? 500);
 const minutes = Number(process.env["MINUTES"] ?? 10);
 const sampleEveryMs = 10_000;
-/** Shares of the rate, ten seconds each: a process that has compiled nothing yet does not bear all of it. */
-const warmUpShares = [0.1, 0.2, 0.4, 0.6, 0.8, 1, 1, 1, 1];
-const warmUpStepSeconds = 10;
+const warmUpStepSeconds = 15;
 const bytesPerPage = 4_096;
 const againMs = 1_000;
 const triesMax = 60;
@@ -54,10 +52,7 @@ export const benchEndurance = async (): Promise<Verdict> => {
     const tally: Tally = { refusedCount: 0 };
     const pay = await openPayer(system, receiver, tally);
     process.stdout.write(`warming up, then ${minutes} minutes at ${perSecond} a second\n`);
-    for (const share of warmUpShares) {
-      const rate = Math.ceil(share * perSecond);
-      await callEvenly(pay, { count: warmUpStepSeconds * rate, perSecond: rate });
-    }
+    await warmUp(pay, { perSecond, stepSeconds: warmUpStepSeconds });
     tally.refusedCount = 0;
     const ended: number[] = [];
     const payments = callEvenly(

@@ -9,16 +9,16 @@ import { openLog } from "@payment-links/runtime";
 import { call, openMerchant, sendNotice } from "../rig/client.ts";
 import { percentile } from "../rig/percentile.ts";
 import { type RealSystem, openRealSystem } from "../rig/real-system.ts";
-import { waitUntil } from "@payment-links/runtime/testing";
 import { registerEndpoint } from "../rig/register-endpoint.ts";
 import { acme, shopEnv } from "../rig/shop-env.ts";
 import { openBenchServers } from "./bench-servers.ts";
 import type { Verdict } from "./rounds.ts";
 
-const perSecond = 50;
-const eventsPerRound = 500;
-const roundCount = 3;
-const warmUpEvents = 250;
+const rate = Number(process.env["RATE"] ?? 50);
+const replicasPerService = Number(process.env["REPLICAS"] ?? 1);
+const roundCount = Number(process.env["ROUNDS"] ?? 3);
+const secondsPerRound = 10;
+const warmUpStepSeconds = 5;
 const linkCount = 100;
 const waitMsMax = 60_000;
 
@@ -27,33 +27,35 @@ type Latency = { p50: number; p99: number };
 
 /**
  * From a settlement that is committed (the provider has its answer) to the first byte of its
- * webhook at the receiver, over all four services, at 50/s; compared with produce and consume on
- * the same broker. `ratio` is that of the medians, `ratioP99` that of the 99th percentiles.
+ * webhook at the receiver, over all four services with `REPLICAS` (1) of each, at `RATE` (50) a second;
+ * compared with produce and consume on the same broker, by turns. `ratio` is that of the medians,
+ * `ratioP99` that of the 99th percentiles.
  */
 export const benchLatency = async (): Promise<Verdict> => {
   const servers = await openBenchServers();
   const receiver = await openArrivals();
   const system = await openRealSystem({
-    replicasPerService: 1,
+    replicasPerService,
     redisDatabase: 0,
     env: {
       ...shopEnv(receiver),
-      RATE_LIMIT_PER_IP: "10000:10000",
-      RATE_LIMIT_PER_KEY: "10000:10000",
+      RATE_LIMIT_PER_IP: "100000:100000",
+      RATE_LIMIT_PER_KEY: "100000:100000",
     },
   });
   const roundTrip = await openRoundTrip(`${system.topicPrefix}round-trip`);
   try {
     const linkIds = await openLinks(system);
     const settle = (index: number) => payOne(system, receiver, linkIds, index);
-    await callEvenly(settle, { count: warmUpEvents, perSecond });
-    await callEvenly(roundTrip.send, { count: warmUpEvents, perSecond });
+    const round = { count: secondsPerRound * rate, perSecond: rate };
+    await warmUp(settle, { perSecond: rate, stepSeconds: warmUpStepSeconds });
+    await warmUp(roundTrip.send, { perSecond: rate, stepSeconds: warmUpStepSeconds });
     const ours: number[] = [];
     const floor: number[] = [];
-    for (let round = 0; round < roundCount; round += 1) {
+    for (let turn = 0; turn < roundCount; turn += 1) {
       const [one, other] = [
-        await callEvenly(settle, { count: eventsPerRound, perSecond }),
-        await callEvenly(roundTrip.send, { count: eventsPerRound, perSecond }),
+        await callEvenly(settle, round),
+        await callEvenly(roundTrip.send, round),
       ];
       process.stdout.write(
         `ours ${show(latencyOf(one))}; broker alone ${show(latencyOf(other))}\n`,
@@ -97,9 +99,23 @@ export const callEvenly = async <Result>(
   for (let index = 0; index < count; index += 1) {
     const dueInMs = startedAt + (index * 1000) / perSecond - performance.now();
     if (dueInMs > 0) await sleep(dueInMs);
-    begun.push(one(index));
+    const running = one(index);
+    // Told at the end: a rejection that nobody awaits yet would end the process, and leave its servers.
+    running.catch(() => {});
+    begun.push(running);
   }
   return Promise.all(begun);
+};
+
+/** Calls at growing rates, as a process that has compiled nothing yet does not bear a high one. */
+export const warmUp = async (
+  one: (index: number) => Promise<unknown>,
+  { perSecond, stepSeconds }: { perSecond: number; stepSeconds: number },
+): Promise<void> => {
+  for (const rate of [50, 100, 200, 300, 400].filter((step) => step < perSecond)) {
+    await callEvenly(one, { count: stepSeconds * rate, perSecond: rate });
+  }
+  await callEvenly(one, { count: stepSeconds * perSecond, perSecond });
 };
 
 /** Opens links of one account, each far from paid, and the account's endpoint at `receiver.test`. */
@@ -145,9 +161,32 @@ const Webhook = z.object({
   data: z.object({ transaction: z.object({ amount: z.string() }).optional() }),
 });
 
+/** Instants by their names; each is awaited once, before or after it comes. */
+const openInstants = () => {
+  const instants = new Map<string, PromiseWithResolvers<number>>();
+  const find = (name: string): PromiseWithResolvers<number> => {
+    const found = instants.get(name) ?? Promise.withResolvers<number>();
+    instants.set(name, found);
+    return found;
+  };
+  return {
+    came: (name: string, at: number): void => find(name).resolve(at),
+    when: async (name: string): Promise<number> => {
+      const { promise, reject } = find(name);
+      const limit = setTimeout(() => reject(new Error(`${name} did not come`)), waitMsMax);
+      try {
+        return await promise;
+      } finally {
+        clearTimeout(limit);
+        instants.delete(name);
+      }
+    },
+  };
+};
+
 /** Takes webhooks, and notes when the first byte of each payment's came. */
 export const openArrivals = async (): Promise<Receiver> => {
-  const arrivals = new Map<string, number>();
+  const arrivals = openInstants();
   const server = createServer((req, res) => {
     const arrivedAt = performance.now();
     const chunks: Buffer[] = [];
@@ -155,14 +194,13 @@ export const openArrivals = async (): Promise<Receiver> => {
     req.on("end", () => {
       res.end();
       const { data } = Webhook.parse(JSON.parse(Buffer.concat(chunks).toString("utf8")));
-      arrivals.set(data.transaction?.amount ?? "", arrivedAt);
+      if (data.transaction !== undefined) arrivals.came(data.transaction.amount, arrivedAt);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     port: (server.address() as AddressInfo).port,
-    arrival: (amount) =>
-      waitUntil(`the webhook of ${amount}`, () => arrivals.get(amount), waitMsMax),
+    arrival: arrivals.when,
     close: () => {
       server.close();
       server.closeAllConnections();
@@ -171,7 +209,7 @@ export const openArrivals = async (): Promise<Receiver> => {
 };
 
 /** Produce and consume, as fast as the client library can, with the services' own settings. */
-const openRoundTrip = async (topic: string) => {
+export const openRoundTrip = async (topic: string) => {
   const brokers = testBrokers();
   const log = openLog({ service: "bench", level: "warn" });
   await ensureTopics({
@@ -184,12 +222,12 @@ const openRoundTrip = async (topic: string) => {
   const kafka = new Kafka({ brokers, logLevel: logLevel.ERROR });
   const producer = kafka.producer({ idempotent: true });
   const consumer = kafka.consumer({ groupId: topic, maxWaitTimeInMs: 500 });
-  const arrivals = new Map<string, number>();
+  const arrivals = openInstants();
   await Promise.all([producer.connect(), consumer.connect()]);
   await consumer.subscribe({ topic, fromBeginning: true });
   await consumer.run({
     eachMessage: async ({ message }) => {
-      arrivals.set(String(message.value), performance.now());
+      arrivals.came(String(message.value), performance.now());
     },
   });
   let sentCount = 0;
@@ -198,8 +236,7 @@ const openRoundTrip = async (topic: string) => {
     const value = String(sentCount);
     const sentAt = performance.now();
     await producer.send({ topic, acks: -1, messages: [{ key: value, value }] });
-    const arrivedAt = await waitUntil("the record", () => arrivals.get(value), waitMsMax);
-    return arrivedAt - sentAt;
+    return (await arrivals.when(value)) - sentAt;
   };
   return {
     send,

@@ -1,9 +1,10 @@
 import { Client } from "pg";
-import { callEvenly, openArrivals, openLinks, payOne } from "../bench/latency.ts";
+import { callEvenly, openArrivals, openLinks, payOne, warmUp } from "../bench/latency.ts";
 import { childrenOf, cpuMsOf, cpuMsOfTree } from "../bench/process-cpu.ts";
 import { percentile } from "../rig/percentile.ts";
 import { type RealSystem, openRealSystem } from "../rig/real-system.ts";
 import { shopEnv } from "../rig/shop-env.ts";
+import { type BareParts, measureBareParts } from "./bare-parts.ts";
 import { type Statement, findPostgres, readStatements } from "./rest.ts";
 
 /** What one payment costs at a rate, from its notice to its webhook, what the set does at rest included. */
@@ -14,6 +15,10 @@ export type PaymentCost = {
   p50Ms: number;
   p99Ms: number;
   cpuMs: Readonly<Record<string, number>>;
+  /** All of it together, what its bare parts cost at this rate, and the one by the other. */
+  ours: number;
+  floor: BareParts;
+  ratio: number;
   statements: number;
   commits: number;
   walKib: number;
@@ -21,7 +26,7 @@ export type PaymentCost = {
   asked: readonly Statement[];
 };
 
-const warmUpSeconds = 5;
+const warmUpStepSeconds = 5;
 
 /** Measures payments at one rate after the other, over one set that is not traced. */
 export const profileCost = async (options: {
@@ -30,6 +35,7 @@ export const profileCost = async (options: {
   replicasPerService: number;
 }): Promise<PaymentCost[]> => {
   const { rates, replicasPerService, secondsPerRate } = options;
+  const floors = await measureBareParts(rates);
   const receiver = await openArrivals();
   const system = await openRealSystem({
     replicasPerService,
@@ -48,8 +54,10 @@ export const profileCost = async (options: {
     const linkIds = await openLinks(system);
     const pay = (index: number) => payOne(system, receiver, linkIds, index);
     const costs: PaymentCost[] = [];
-    for (const perSecond of rates) {
-      await callEvenly(pay, { count: warmUpSeconds * perSecond, perSecond });
+    for (const [index, perSecond] of rates.entries()) {
+      const floor = floors[index];
+      if (floor === undefined) throw new Error("there is no floor");
+      await warmUp(pay, { perSecond, stepSeconds: warmUpStepSeconds });
       const count = secondsPerRate * perSecond;
       await admin.query("SELECT pg_stat_statements_reset()");
       const before = await read();
@@ -58,17 +66,22 @@ export const profileCost = async (options: {
       const seconds = (performance.now() - startedAt) / 1_000;
       const after = await read();
       const asked = await readStatements(admin);
+      const cpuMs = Object.fromEntries(
+        Object.entries(after.cpuMs).map(([name, ms]) => [
+          name,
+          round((ms - (before.cpuMs[name] ?? 0)) / count),
+        ]),
+      );
+      const ours = Object.values(cpuMs).reduce((sum, ms) => sum + ms, 0);
       costs.push({
         perSecond,
         toldPerSecond: round(count / seconds),
         p50Ms: round(percentile(durationsMs, 0.5)),
         p99Ms: round(percentile(durationsMs, 0.99)),
-        cpuMs: Object.fromEntries(
-          Object.entries(after.cpuMs).map(([name, ms]) => [
-            name,
-            round((ms - (before.cpuMs[name] ?? 0)) / count),
-          ]),
-        ),
+        cpuMs,
+        ours: round(ours),
+        floor,
+        ratio: round(ours / floor.payment),
         statements: round(asked.reduce((sum, { calls }) => sum + calls, 0) / count),
         commits: round((after.commits - before.commits) / count),
         walKib: round((after.walBytes - before.walBytes) / 1_024 / count),
@@ -90,10 +103,11 @@ export const profileCost = async (options: {
 
 const round = (value: number): number => Number(value.toFixed(2));
 
-type Meters = { cpuMs: Record<string, number>; commits: number; walBytes: number };
+/** What was used until now, processor time by the program's or the service's name. */
+export type Meters = { cpuMs: Record<string, number>; commits: number; walBytes: number };
 
 /** Replicas of a service count together; Kafka and Redis where this process started them. */
-const openMeters = async ({ replicas }: RealSystem, admin: Client) => {
+export const openMeters = async ({ replicas }: RealSystem, admin: Client) => {
   const postgresPid = await findPostgres(admin);
   const servers = childrenOf(process.pid).filter(({ name }) => /^(?:java|redis)/.test(name));
   return async (): Promise<Meters> => {

@@ -2,6 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { resolve } from "node:path";
 import * as z from "zod";
 import { openBenchServers } from "../bench/bench-servers.ts";
+import { profileCapacity } from "./capacity.ts";
 import { profileCost } from "./cost.ts";
 import { profileLatency } from "./latency.ts";
 import { type Statement, profileRest } from "./rest.ts";
@@ -77,7 +78,17 @@ const printCost = async (): Promise<void> => {
   print(JSON.stringify({ profile: "cost", costs: lines }));
 };
 
-const profiles = { cost: printCost, latency: printLatency, rest: printRest };
+const printCapacity = async (): Promise<void> => {
+  const steps = await profileCapacity({ count: settings.PAYMENTS });
+  print(JSON.stringify({ profile: "capacity", steps }));
+};
+
+const profiles = {
+  capacity: printCapacity,
+  cost: printCost,
+  latency: printLatency,
+  rest: printRest,
+};
 const name = process.argv[2] ?? "";
 if (!Object.hasOwn(profiles, name)) {
   process.stderr.write(

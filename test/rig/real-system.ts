@@ -24,6 +24,8 @@ type Replica = {
   pid(): number;
   start(): Promise<void>;
   kill(): Promise<void>;
+  /** Ends it in order, as a rollout does. */
+  stop(): Promise<void>;
 };
 
 type Env = Record<string, string>;
@@ -51,7 +53,7 @@ const schemas = {
 
 const services = Object.keys(schemas) as ServiceName[];
 
-type Hosted = Replica & { env: Env; output: () => string; stop: () => Promise<void> };
+type Hosted = Replica & { env: Env; output: () => string };
 
 type Options = {
   replicasPerService: number;
