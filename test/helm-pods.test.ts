@@ -235,6 +235,34 @@ withHelm.describe("the Services' addresses", () => {
   });
 });
 
+withHelm.describe("an upgrade", () => {
+  const changes = async (more: readonly string[] = []) => {
+    const manifests = await renderChart("minimal", more);
+    return Object.values(serviceBlocks).map((name) => {
+      const { spec } = find(manifests, /^Deployment$/, name);
+      const { strategy, minReadySeconds } = spec as Record<string, unknown>;
+      return { strategy, minReadySeconds };
+    });
+  };
+  const moving = (maxSurge: number | string, maxUnavailable: number | string) => ({
+    strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge, maxUnavailable } },
+  });
+
+  test("starts one pod more before it ends one, unless more is said", async () => {
+    expect(await changes()).toEqual(Object.values(serviceBlocks).map(() => moving(1, 0)));
+  });
+
+  test("replaces as many pods of a service as its own values say, each as long ready", async () => {
+    const all = Object.keys(serviceBlocks);
+    for (const [index, block] of all.entries()) {
+      const expected: object[] = all.map(() => moving(1, 0));
+      expected[index] = { ...moving(0, "25%"), minReadySeconds: 20 };
+      const values = { ...moving(0, "25%"), minReadySeconds: 20 };
+      expect(await changes(set({ [block]: values }))).toEqual(expected);
+    }
+  });
+});
+
 withHelm.describe("probes", () => {
   test("ask as often as the values say, and always the same", async () => {
     const times = (factor: number) => ({

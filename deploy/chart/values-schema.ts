@@ -74,6 +74,15 @@ const deployment = (about: string, own: Record<string, Schema>): Schema =>
     autoscaling: say("Scale by CPU between two bounds.", like("autoscaling")),
     keda: group("Scale by what waits.", keda),
     maxUnavailable: like("maxUnavailable"),
+    strategy: group("How an upgrade replaces pods.", {
+      type: oneOf("RollingUpdate", "Recreate"),
+      rollingUpdate: group("A few at a time.", {
+        maxSurge: like("podsOrShare"),
+        maxUnavailable: like("podsOrShare"),
+      }),
+    }),
+    // Less than the 600 s after which Kubernetes calls an upgrade stuck, as it wants.
+    minReadySeconds: count(0, 599),
     probes: group("How often and how patiently Kubernetes asks.", {
       startup: like("probe"),
       readiness: like("probe"),
@@ -362,6 +371,7 @@ const definitions: Record<string, Schema> = {
     },
   }),
   maxUnavailable: { anyOf: [{ type: "integer", minimum: 1 }, text("^[1-9][0-9]?%$")] },
+  podsOrShare: { anyOf: [count(0, 100), text("^(0|[1-9][0-9]?|100)%$")] },
 };
 
 /** values.schema.json: the forms above, each with its description in values.yaml. */

@@ -108,6 +108,14 @@ of single values are in values.schema.json; here is what one value requires of a
 {{- $faults = append $faults (printf "%s.resources.requests.cpu: is what %s measures by" $key $scaler) -}}
 {{- end -}}
 {{- end -}}
+{{- if eq $values.strategy.type "Recreate" -}}
+{{- $faults = append $faults (printf "%s.strategy.type: Recreate ends all pods before the first new one; rollingUpdate with maxSurge 0 needs no more room" $key) -}}
+{{- end -}}
+{{- with $values.strategy.rollingUpdate -}}
+{{- if eq (printf "%v+%v" .maxSurge .maxUnavailable | replace "%" "") "0+0" -}}
+{{- $faults = append $faults (printf "%s.strategy.rollingUpdate: maxSurge and maxUnavailable are both 0, so no pod could be replaced" $key) -}}
+{{- end -}}
+{{- end -}}
 {{- if and $values.autoscaling.enabled $values.keda.enabled -}}
 {{- $faults = append $faults (printf "%s.keda.enabled: autoscaling.enabled scales the same pods; one of them must go" $key) -}}
 {{- end -}}

@@ -68,9 +68,10 @@ spec:
   replicas: {{ include "payment-links.replicasMin" . }}
   {{- end }}
   revisionHistoryLimit: 5
-  strategy:
-    type: RollingUpdate
-    rollingUpdate: { maxSurge: 1, maxUnavailable: 0 }
+  strategy: {{- toYaml .values.strategy | nindent 4 }}
+  {{- with .values.minReadySeconds }}
+  minReadySeconds: {{ . }}
+  {{- end }}
   selector:
     matchLabels: {{- include "payment-links.selector" . | nindent 6 }}
   template:
