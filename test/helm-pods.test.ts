@@ -235,6 +235,95 @@ withHelm.describe("the Services' addresses", () => {
   });
 });
 
+withHelm.describe("security contexts", () => {
+  const ofPod = {
+    runAsNonRoot: true,
+    runAsUser: 65532,
+    runAsGroup: 65532,
+    seccompProfile: { type: "RuntimeDefault" },
+  };
+  const ofContainer = {
+    allowPrivilegeEscalation: false,
+    readOnlyRootFilesystem: true,
+    capabilities: { drop: ["ALL"] },
+  };
+  const contextsOf = (manifests: readonly Manifest[], name: string) => {
+    const found = find(manifests, /^(?:Deployment|Job|Pod|StatefulSet)$/, name);
+    return {
+      pod: podOf(found)?.securityContext,
+      containers: containersOf([found]).map(({ securityContext }) => securityContext),
+    };
+  };
+
+  test.each(Object.entries(blocks))(
+    "of %s are its own over those of all, field by field, in its pod alone",
+    async (block, name) => {
+      const own = {
+        podSecurityContext: { fsGroup: 1_000_650_000, seccompProfile: { localhostProfile: "a" } },
+        containerSecurityContext: {
+          readOnlyRootFilesystem: false,
+          capabilities: { add: ["NET_BIND_SERVICE"] },
+        },
+      };
+      const manifests = await renderChart("minimal", set({ [block]: own }));
+      const { pod, containers } = contextsOf(manifests, name);
+      expect(pod).toEqual({
+        ...ofPod,
+        fsGroup: 1_000_650_000,
+        seccompProfile: { type: "RuntimeDefault", localhostProfile: "a" },
+      });
+      expect(containers).toEqual(
+        containers.map(() => ({
+          ...ofContainer,
+          readOnlyRootFilesystem: false,
+          capabilities: { drop: ["ALL"], add: ["NET_BIND_SERVICE"] },
+        })),
+      );
+      for (const other of Object.values(blocks).filter((one) => one !== name)) {
+        const found = contextsOf(manifests, other);
+        expect(found.pod).toEqual(ofPod);
+        expect(found.containers).toEqual(found.containers.map(() => ofContainer));
+      }
+    },
+  );
+
+  test("have a field of all changed or taken away everywhere, and one of a block there alone", async () => {
+    const { runAsUser: _user, runAsGroup: _group, ...left } = ofPod;
+    const manifests = await renderChart("minimal", [
+      ...set({ podSecurityContext: { runAsUser: null, fsGroup: 2000 } }),
+      ...set({ "containerSecurityContext.readOnlyRootFilesystem": null }),
+      ...set({ "linksApi.podSecurityContext": { runAsGroup: null, fsGroup: null } }),
+    ]);
+    const { readOnlyRootFilesystem: _root, ...leftOfContainer } = ofContainer;
+    for (const name of Object.values(blocks)) {
+      const { pod, containers } = contextsOf(manifests, name);
+      const own = name === "links-api" ? left : { ...left, runAsGroup: 65532, fsGroup: 2000 };
+      expect([name, pod]).toEqual([name, own]);
+      expect(containers).toEqual(containers.map(() => leftOfContainer));
+    }
+  });
+
+  test("of quickstart's servers are those of all, but for the users of their images", async () => {
+    const manifests = await renderChart("quickstart", [
+      ...set({ podSecurityContext: { runAsUser: 2000, seLinuxOptions: { level: "s0:c1" } } }),
+      ...set({ containerSecurityContext: { runAsUser: 3000, runAsNonRoot: true } }),
+    ]);
+    const users = { postgres: 999, kafka: 1000, redis: 999, origin: 101 };
+    for (const [name, user] of Object.entries(users)) {
+      expect(contextsOf(manifests, name)).toEqual({
+        pod: {
+          ...ofPod,
+          runAsUser: user,
+          runAsGroup: user,
+          fsGroup: user,
+          seLinuxOptions: { level: "s0:c1" },
+        },
+        containers: [{ ...ofContainer, runAsNonRoot: true }],
+      });
+    }
+  });
+});
+
 withHelm.describe("an upgrade", () => {
   const changes = async (more: readonly string[] = []) => {
     const manifests = await renderChart("minimal", more);

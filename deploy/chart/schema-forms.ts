@@ -49,6 +49,15 @@ export const group = (description: string | undefined, properties: Schemas): Sch
   properties,
 });
 
+/** Any of these names, and no other: what Kubernetes has and values.yaml need not name. */
+export const some = (properties: Schemas): Schema => ({
+  type: "object",
+  additionalProperties: false,
+  patternProperties: Object.fromEntries(
+    Object.entries(properties).map(([name, form]) => [`^${name}$`, form]),
+  ),
+});
+
 /** A reference to a form under `definitions`. */
 export const ref = (name: string): Schema => ({ $ref: `#/definitions/${name}` });
 /** The same if more is said of it: draft 7 ignores everything beside a `$ref`. */

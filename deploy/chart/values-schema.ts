@@ -13,6 +13,7 @@ import {
   orNull,
   ref,
   say,
+  some,
   text,
 } from "./schema-forms.ts";
 
@@ -37,6 +38,8 @@ const pods: Record<string, Schema> = {
   resources: like("resources"),
   podLabels: strings,
   podAnnotations: strings,
+  podSecurityContext: like("podSecurityContext"),
+  containerSecurityContext: like("containerSecurityContext"),
   nodeSelector: strings,
   tolerations: list(manifest()),
   affinity: manifest(),
@@ -55,6 +58,24 @@ const additions: Record<string, Schema> = {
   extraVolumeMounts: list(manifest("name", "mountPath")),
   extraInitContainers: list(manifest("name", "image")),
   serviceAccount: group("The ServiceAccount.", { name: text(), annotations: strings }),
+};
+
+const id = orNull(count(0, 2_147_483_647));
+const profile = orNull(
+  some({
+    type: oneOf("RuntimeDefault", "Localhost", "Unconfined"),
+    localhostProfile: orNull(text()),
+  }),
+);
+
+/** What a pod's and a container's security context have in common; null takes away what is common to all blocks. */
+const security: Record<string, Schema> = {
+  runAsNonRoot: orNull(flag),
+  runAsUser: id,
+  runAsGroup: id,
+  seLinuxOptions: orNull(some({ user: text(), role: text(), type: text(), level: text() })),
+  seccompProfile: profile,
+  appArmorProfile: profile,
 };
 
 const keda: Record<string, Schema> = {
@@ -166,10 +187,8 @@ const values: Record<string, Schema> = {
   ipFamilies: list(oneOf("IPv4", "IPv6"), { uniqueItems: true }),
   drainDelaySeconds: number(0, 15),
   terminationGracePeriodSeconds: count(30, 3600),
-  podSecurity: group("User and group of every container.", {
-    runAsUser: orNull({ type: "integer", minimum: 1 }),
-    runAsGroup: orNull({ type: "integer", minimum: 1 }),
-  }),
+  podSecurityContext: like("podSecurityContext"),
+  containerSecurityContext: like("containerSecurityContext"),
   linksApi: deployment("The links-api.", { settlementChains: list(text("^[a-z0-9-]+$")) }),
   authKeys: deployment("The auth-keys.", {
     apiKeyMode: oneOf("", "live", "test"),
@@ -340,6 +359,22 @@ const definitions: Record<string, Schema> = {
     periodSeconds: say("How often.", count(1, 300)),
     timeoutSeconds: say("How long an answer may take.", count(1, 60)),
     failureThreshold: say("After how many failures in a row.", count(1, 1000)),
+  }),
+  podSecurityContext: some({
+    ...security,
+    fsGroup: id,
+    fsGroupChangePolicy: orNull(text("^(OnRootMismatch|Always)$")),
+    supplementalGroups: orNull(list(count(0, 2_147_483_647))),
+    supplementalGroupsPolicy: orNull(text("^(Merge|Strict)$")),
+    seLinuxChangePolicy: orNull(text("^(MountOption|Recursive)$")),
+    sysctls: orNull(list(manifest("name", "value"))),
+  }),
+  containerSecurityContext: some({
+    ...security,
+    privileged: orNull(flag),
+    allowPrivilegeEscalation: orNull(flag),
+    readOnlyRootFilesystem: orNull(flag),
+    capabilities: orNull(some({ add: list(text()), drop: list(text()) })),
   }),
   spread: {
     ...manifest("topologyKey", "whenUnsatisfiable"),

@@ -1,20 +1,13 @@
-{{/* What the restricted Pod Security level requires of a pod. */}}
-{{- define "payment-links.podSecurity" -}}
-runAsNonRoot: true
-{{- with .Values.podSecurity.runAsUser }}
-runAsUser: {{ . | int64 }}
-{{- end }}
-{{- with .Values.podSecurity.runAsGroup }}
-runAsGroup: {{ . | int64 }}
-{{- end }}
-seccompProfile: { type: RuntimeDefault }
+{{/*
+A security context: the one of all pods or containers, and over it, field by field, that of the block. Takes `root`,
+`values` (the block) and `field`.
+*/}}
+{{- define "payment-links.securityContext" -}}
+{{- $context := mergeOverwrite (deepCopy (index .root.Values .field)) (index .values .field) -}}
+{{- range $name, $value := $context -}}
+{{- if kindIs "invalid" $value }}{{ $_ := unset $context $name }}{{ end -}}
 {{- end -}}
-
-{{/* What it requires of a container, and a read-only root. */}}
-{{- define "payment-links.containerSecurity" -}}
-allowPrivilegeEscalation: false
-readOnlyRootFilesystem: true
-capabilities: { drop: [ALL] }
+{{ toYaml $context }}
 {{- end -}}
 
 {{/* What all our pods have in common, around their containers. Takes `root` and `values`, the block that places them. */}}
@@ -27,7 +20,7 @@ imagePullSecrets:
   - name: {{ . }}
   {{- end }}
 {{- end }}
-securityContext: {{- include "payment-links.podSecurity" .root | nindent 2 }}
+securityContext: {{- include "payment-links.securityContext" (merge (dict "field" "podSecurityContext") .) | nindent 2 }}
 {{- range $field := list "priorityClassName" "nodeSelector" "tolerations" "affinity" "runtimeClassName" "schedulerName" "hostAliases" "dnsConfig" }}
 {{- with index $.values $field }}
 {{ $field }}: {{- toYaml . | nindent 2 }}
@@ -35,13 +28,13 @@ securityContext: {{- include "payment-links.podSecurity" .root | nindent 2 }}
 {{- end }}
 {{- end -}}
 
-{{/* The same for our containers. Takes `root`, `name`, `service` (whose image it is) and `resources`. */}}
+{{/* The same for our containers. Takes `root`, `name`, `service` (whose image it is) and `values`, the block of its pod. */}}
 {{- define "payment-links.container" -}}
 name: {{ .name }}
 image: {{ include "payment-links.image" . }}
 imagePullPolicy: {{ .root.Values.image.pullPolicy }}
-securityContext: {{- include "payment-links.containerSecurity" .root | nindent 2 }}
-resources: {{- toYaml .resources | nindent 2 }}
+securityContext: {{- include "payment-links.securityContext" (merge (dict "field" "containerSecurityContext") .) | nindent 2 }}
+resources: {{- toYaml .values.resources | nindent 2 }}
 {{- end -}}
 
 {{/*

@@ -89,7 +89,7 @@ resources: { requests: { cpu: 50m, memory: 32Mi }, limits: { memory: 128Mi } }
 {{- merge (dict) (include "payment-links.ownLabels" . | fromYaml) .root.Values.commonLabels | toYaml -}}
 {{- end -}}
 
-{{/* A pod of an image of somebody else, as the user that the image is made for. */}}
+{{/* A pod of an image of somebody else: in all but the user, whom the image is made for, as ours. */}}
 {{- define "payment-links.quickstartPod" -}}
 automountServiceAccountToken: false
 enableServiceLinks: false
@@ -99,12 +99,13 @@ imagePullSecrets:
   - name: {{ . }}
   {{- end }}
 {{- end }}
-securityContext: { runAsNonRoot: true, runAsUser: {{ .user }}, runAsGroup: {{ .user }}, fsGroup: {{ .user }}, seccompProfile: { type: RuntimeDefault } }
+{{- $own := dict "runAsUser" .user "runAsGroup" .user "fsGroup" .user }}
+securityContext: {{- merge $own .root.Values.podSecurityContext | toYaml | nindent 2 }}
 {{- end -}}
 
 {{- define "payment-links.quickstartContainer" -}}
 imagePullPolicy: {{ .Values.image.pullPolicy }}
-securityContext: {{- include "payment-links.containerSecurity" . | nindent 2 }}
+securityContext: {{- omit .Values.containerSecurityContext "runAsUser" "runAsGroup" | toYaml | nindent 2 }}
 {{- end -}}
 
 {{/* One origin for the four services, as an Ingress would make it: whole segments, the longest prefix first. */}}

@@ -105,7 +105,7 @@ spec:
       initContainers: {{- toYaml . | nindent 8 }}
       {{- end }}
       containers:
-        - {{- include "payment-links.container" (merge (dict "name" .service "resources" .values.resources) .) | nindent 10 }}
+        - {{- include "payment-links.container" (merge (dict "name" .service) .) | nindent 10 }}
           ports:
             - { name: http, containerPort: 8080, protocol: TCP }
             - { name: internal, containerPort: 8081, protocol: TCP }
