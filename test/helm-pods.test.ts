@@ -373,6 +373,41 @@ withHelm.describe("probes", () => {
 });
 
 withHelm.describe("an image of its own", () => {
+  test("has its registry, path, tag and pull policy before those of all, wherever it is run", async () => {
+    const own = { registry: "other.example.com", repository: "that-one", tag: "9.9.9" };
+    for (const [block, name] of Object.entries(serviceBlocks)) {
+      const manifests = await renderChart("minimal", [
+        ...set({ "image.registry": "registry.example.com", "image.pullPolicy": "Always" }),
+        ...set({ [`${block}.image`]: { ...own, pullPolicy: "Never" } }),
+      ]);
+      const containers = containersOf(manifests);
+      const given = containers.filter(({ image }) => image === "other.example.com/that-one:9.9.9");
+      expect(given.map((container) => container.name)).toEqual(
+        expect.arrayContaining([name, name]),
+      );
+      const rest = containers.filter((container) => !given.includes(container));
+      expect(rest.length).toBeGreaterThanOrEqual(6);
+      for (const { image } of rest)
+        expect(image).toMatch(/^registry\.example\.com\/payment-links\//);
+      const policies = (some: readonly unknown[]) =>
+        new Set((some as { imagePullPolicy: string }[]).map((one) => one.imagePullPolicy));
+      expect([policies(given), policies(rest)]).toEqual([new Set(["Never"]), new Set(["Always"])]);
+    }
+  });
+
+  test("of quickstart's servers is pulled by its own policy, if it has one", async () => {
+    const policies = async (more: Record<string, unknown>) =>
+      new Set(
+        containersOf(await renderChart("quickstart", set({ "image.pullPolicy": "Never", ...more })))
+          .filter(({ image }) => !image.includes("payment-links/"))
+          .map((container) => container["imagePullPolicy"]),
+      );
+    expect(await policies({ "quickstart.pullPolicy": "IfNotPresent" })).toEqual(
+      new Set(["IfNotPresent"]),
+    );
+    expect(await policies({})).toEqual(new Set(["Never"]));
+  });
+
   test("has its path and tag before those of all, with the same registry, in Deployment and Job", async () => {
     for (const [block, name] of Object.entries(serviceBlocks)) {
       const manifests = await renderChart("minimal", [

@@ -21,6 +21,7 @@ const name = "^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$";
 const key = "^[-._a-zA-Z0-9]+$";
 const path = "[a-z0-9]+([._/-][a-z0-9]+)*";
 const tag = text("^([A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?$", { not: { const: "latest" } });
+const registry = text(String.raw`^([^/\s]+(/[^/\s]+)*)?$`);
 const rate = String.raw`^\d{1,6}(\.\d{1,3})?:[1-9]\d{0,6}$`;
 const webUrl = String.raw`^(https?://\S+)?$`;
 const ipv4 = String.raw`\d{1,3}(?:\.\d{1,3}){3}`;
@@ -130,7 +131,7 @@ const values: Record<string, Schema> = {
   allowInsecureCookie: flag,
   trustedProxies: list(text(`^(?:${ipv4}(?:${bits4})?|${ipv6}(?:${bits6})?)$`)),
   image: group("The images.", {
-    registry: text(String.raw`^([^/\s]+(/[^\s]+)?)?$`),
+    registry,
     repository: text(`^${path}$`),
     tag,
     pullPolicy: oneOf("Always", "IfNotPresent", "Never"),
@@ -247,6 +248,7 @@ const values: Record<string, Schema> = {
   quickstart: group("Postgres, Kafka and Redis, to try it.", {
     enabled: flag,
     storage: text("^([1-9][0-9]*([KMGTP]i?)?)?$"),
+    pullPolicy: like("pullPolicy"),
     images: group("Images of somebody else.", {
       postgres: like("foreignImage"),
       kafka: like("foreignImage"),
@@ -388,13 +390,16 @@ const definitions: Record<string, Schema> = {
     not: { pattern: ":latest$" },
   }),
   image: group(undefined, {
+    registry: say("Registry of this image; that of all if empty.", registry),
     repository: say("Path of this image in the registry.", text(`^(${path})?$`)),
     tag: say("Tag of this image; that of all if empty.", tag),
     digest: say(
       "Digest of this image (sha256:…), above any tag.",
       text("^(sha256:[0-9a-f]{64})?$"),
     ),
+    pullPolicy: say("When nodes pull this image; as all if empty.", like("pullPolicy")),
   }),
+  pullPolicy: oneOf("", "Always", "IfNotPresent", "Never"),
   env: list({
     type: "object",
     required: ["name"],

@@ -40,17 +40,22 @@ settlement-listener: settlementListener
 webhook-dispatcher: webhookDispatcher
 {{- end -}}
 
-{{/* The image of one service: its own path and tag before those of all, and a digest before any tag. */}}
+{{/* The image of one service: its own registry, path and tag before those of all, and a digest before any tag. */}}
 {{- define "payment-links.image" -}}
 {{- $image := .root.Values.image -}}
-{{- $values := index .root.Values (index (include "payment-links.services" . | fromYaml) .service) -}}
-{{- $path := $values.image.repository | default (printf "%s/%s" $image.repository .service) -}}
-{{- with $image.registry -}}{{- $path = printf "%s/%s" . $path -}}{{- end -}}
-{{- if $values.image.digest -}}
-{{- printf "%s@%s" $path $values.image.digest -}}
+{{- $own := include "payment-links.ownImage" . | fromYaml -}}
+{{- $path := $own.repository | default (printf "%s/%s" $image.repository .service) -}}
+{{- with $own.registry | default $image.registry -}}{{- $path = printf "%s/%s" . $path -}}{{- end -}}
+{{- if $own.digest -}}
+{{- printf "%s@%s" $path $own.digest -}}
 {{- else -}}
-{{- printf "%s:%s" $path ($values.image.tag | default $image.tag | default .root.Chart.AppVersion) -}}
+{{- printf "%s:%s" $path ($own.tag | default $image.tag | default .root.Chart.AppVersion) -}}
 {{- end -}}
+{{- end -}}
+
+{{/* What a service's own block says of its image. */}}
+{{- define "payment-links.ownImage" -}}
+{{ toYaml (index .root.Values (index (include "payment-links.services" . | fromYaml) .service)).image }}
 {{- end -}}
 
 {{/* The host of an origin, without its port. */}}

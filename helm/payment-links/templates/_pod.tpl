@@ -32,7 +32,7 @@ securityContext: {{- include "payment-links.securityContext" (merge (dict "field
 {{- define "payment-links.container" -}}
 name: {{ .name }}
 image: {{ include "payment-links.image" . }}
-imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+imagePullPolicy: {{ (include "payment-links.ownImage" . | fromYaml).pullPolicy | default .root.Values.image.pullPolicy }}
 securityContext: {{- include "payment-links.securityContext" (merge (dict "field" "containerSecurityContext") .) | nindent 2 }}
 resources: {{- toYaml .values.resources | nindent 2 }}
 {{- end -}}

@@ -104,7 +104,7 @@ securityContext: {{- merge $own .root.Values.podSecurityContext | toYaml | ninde
 {{- end -}}
 
 {{- define "payment-links.quickstartContainer" -}}
-imagePullPolicy: {{ .Values.image.pullPolicy }}
+imagePullPolicy: {{ .Values.quickstart.pullPolicy | default .Values.image.pullPolicy }}
 securityContext: {{- omit .Values.containerSecurityContext "runAsUser" "runAsGroup" | toYaml | nindent 2 }}
 {{- end -}}
 
