@@ -51,6 +51,8 @@ const placed = {
   schedulerName: "by-cost",
   hostAliases: [{ ip: "10.1.2.3", hostnames: ["postgres.internal"] }],
   dnsConfig: { options: [{ name: "ndots", value: "1" }] },
+  dnsPolicy: "Default",
+  hostUsers: false,
 };
 const labels = { "example.com/tier": "public" };
 const annotations = { "example.com/team": "payments" };
@@ -69,7 +71,7 @@ withHelm.describe("where pods run", () => {
       }
       for (const other of Object.values(blocks).filter((one) => one !== name)) {
         expect(JSON.stringify(templateOf(manifests, other))).not.toMatch(
-          /example\.com\/|business-critical|77Mi/,
+          /example\.com\/|business-critical|77Mi|dnsPolicy|hostUsers/,
         );
       }
     },

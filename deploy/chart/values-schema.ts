@@ -49,6 +49,8 @@ const pods: Record<string, Schema> = {
   schedulerName: text(),
   hostAliases: list(manifest("ip", "hostnames")),
   dnsConfig: manifest(),
+  dnsPolicy: oneOf("", "ClusterFirst", "Default", "None"),
+  hostUsers: flag,
 };
 
 /** What operators add to a pod of ours. */

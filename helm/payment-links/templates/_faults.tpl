@@ -170,6 +170,11 @@ of single values are in values.schema.json; here is what one value requires of a
 {{- if not (has .name $volumes) }}{{ $faults = append $faults (printf "%s.extraVolumeMounts: %s is none of the pod's volumes" $key .name) }}{{ end -}}
 {{- end -}}
 {{- end -}}
+{{- range $key := concat (values $services | sortAlpha) (list "migrations" "test") -}}
+{{- with index $.Values $key -}}
+{{- if and (eq .dnsPolicy "None") (not .dnsConfig.nameservers) }}{{ $faults = append $faults (printf "%s.dnsPolicy: None needs dnsConfig.nameservers" $key) }}{{ end -}}
+{{- end -}}
+{{- end -}}
 {{ toYaml $faults }}
 {{- end -}}
 

@@ -21,10 +21,13 @@ imagePullSecrets:
   {{- end }}
 {{- end }}
 securityContext: {{- include "payment-links.securityContext" (merge (dict "field" "podSecurityContext") .) | nindent 2 }}
-{{- range $field := list "priorityClassName" "nodeSelector" "tolerations" "affinity" "runtimeClassName" "schedulerName" "hostAliases" "dnsConfig" }}
+{{- range $field := list "priorityClassName" "nodeSelector" "tolerations" "affinity" "runtimeClassName" "schedulerName" "hostAliases" "dnsConfig" "dnsPolicy" }}
 {{- with index $.values $field }}
 {{ $field }}: {{- toYaml . | nindent 2 }}
 {{- end }}
+{{- end }}
+{{- if not .values.hostUsers }}
+hostUsers: false
 {{- end }}
 {{- end -}}
 
