@@ -99,6 +99,7 @@ export const startAllInOne = async (options: AllInOneOptions): Promise<void> => 
     ),
     processMetrics: [metrics],
     stopList,
+    clock: systemClock,
     log,
   });
   const urls = {

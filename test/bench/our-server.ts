@@ -79,6 +79,7 @@ await serve({
   app: withStaticPages(ingress),
   services: [authKeys, linksApi],
   stopList,
+  clock: systemClock,
   log,
 });
 process.stdout.write("listening\n");

@@ -72,5 +72,6 @@ await serve({
   app,
   services: [{ ...service, isReady: async () => true, start: nothing, stop: nothing }],
   stopList,
+  clock: systemClock,
   log,
 });

@@ -5,6 +5,7 @@ import { refuse } from "@payment-links/contracts";
 import {
   type Metrics,
   addProcessMetrics,
+  createHeldClock,
   createStopList,
   openLog,
   openMetrics,
@@ -70,28 +71,38 @@ const service = (more: Partial<Service> = {}): Service => {
 let stop = async () => {};
 afterEach(() => stop());
 
+/** A stop list that ends with its test, and the clock by which it waits. */
+const openStopList = () => {
+  const stopList = createStopList();
+  const clock = createHeldClock(new Date("2026-11-21T10:00:00Z"));
+  stop = async () => {
+    const ticking = setInterval(() => clock.advance(1_000), 1);
+    await stopList.stopAll(log);
+    clearInterval(ticking);
+  };
+  return { stopList, clock };
+};
+
 const start = async (
   environment: Record<string, string> = {},
   services: Service[] = [service()],
   processMetrics: Metrics[] = [],
 ) => {
   logged.length = 0;
-  const stopList = createStopList();
-  stop = () => stopList.stopAll(log);
+  const { clock, stopList } = openStopList();
   const config = serveConfig.parse({ PORT: "0", INTERNAL_PORT: "0", ...environment });
   const app: Service["app"] = (_req, res) => void res.end("public");
-  const ports = await serve({ config, app, services, processMetrics, stopList, log });
-  return { ...ports, stopList };
+  const ports = await serve({ config, app, services, processMetrics, stopList, clock, log });
+  return { ...ports, stopList, clock };
 };
 
 const publicFace = () => ({ app: service().app });
 
 const openInternal = async () => {
   logged.length = 0;
-  const stopList = createStopList();
-  stop = () => stopList.stopAll(log);
+  const { clock, stopList } = openStopList();
   const config = serveConfig.parse({ PORT: "0", INTERNAL_PORT: "0" });
-  return { stopList, internal: await openInternalPort({ config, stopList, log }) };
+  return { stopList, internal: await openInternalPort({ config, stopList, clock, log }) };
 };
 
 const token = "a-token-of-16-characters";
@@ -197,7 +208,7 @@ describe("/readyz", () => {
   });
 
   test("while draining says not ready, and public calls are still served and told to leave", async () => {
-    const { port, internalPort, stopList } = await start({ DRAIN_DELAY_SECONDS: "0.5" });
+    const { port, internalPort, stopList, clock } = await start({ DRAIN_DELAY_SECONDS: "8" });
     const headers = { connection: "keep-alive" };
     expect((await call({ port, headers })).headers.connection).toBe("keep-alive");
     const stopping = stopList.stopAll(log);
@@ -206,6 +217,7 @@ describe("/readyz", () => {
     expect(told.headers.connection).toBe("close");
     const answer = await call({ port, headers });
     expect([answer.text, answer.headers.connection]).toEqual(["public", "close"]);
+    clock.advance(8_000);
     await stopping;
     await expect(call({ port })).rejects.toThrow("ECONNREFUSED");
     await expect(call({ port: internalPort })).rejects.toThrow("ECONNREFUSED");
@@ -216,10 +228,11 @@ describe("a service that holds answers open", () => {
   test("is told when the stop begins, so that they end before the drain delay is over", async () => {
     let isDrained = false;
     const holding = service({ drain: () => void (isDrained = true) });
-    const { port, stopList } = await start({ DRAIN_DELAY_SECONDS: "0.5" }, [holding]);
+    const { port, stopList, clock } = await start({ DRAIN_DELAY_SECONDS: "8" }, [holding]);
     const stopping = stopList.stopAll(log);
     expect((await call({ port })).text).toBe("public");
     expect(isDrained).toBe(true);
+    clock.advance(8_000);
     await stopping;
   });
 });

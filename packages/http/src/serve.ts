@@ -2,12 +2,14 @@ import type { RequestListener } from "node:http";
 import { isIPv6 } from "node:net";
 import * as z from "zod";
 import {
+  type Clock,
   CommaList,
   type Log,
   type Metrics,
   Port,
   type StopList,
   TokenList,
+  afterMs,
 } from "@payment-links/runtime";
 import { type InternalRoute, createInternalApp } from "./internal-app.ts";
 import { type Listening, listen } from "./listen.ts";
@@ -31,6 +33,8 @@ export type Service = {
   /** Finishes what was begun, and stops them. */
   stop: () => Promise<void>;
 };
+
+const neverAborted = new AbortController().signal;
 
 const loopback = new Set(["127.0.0.1", "::1", "localhost"]);
 
@@ -60,7 +64,7 @@ export const serveConfig = z
   });
 export type ServeConfig = z.output<typeof serveConfig>;
 
-type InternalPortOptions = { config: ServeConfig; stopList: StopList; log: Log };
+type InternalPortOptions = { config: ServeConfig; stopList: StopList; clock: Clock; log: Log };
 
 type OpenOptions = {
   app: RequestListener;
@@ -86,7 +90,7 @@ export type InternalPort = {
 
 /** Opens the internal port of a process that is about to start: alive, not ready. */
 export const openInternalPort = async (options: InternalPortOptions): Promise<InternalPort> => {
-  const { config, log, stopList } = options;
+  const { clock, config, log, stopList } = options;
   let isDraining = false;
   let awaited: string | undefined = "its services start";
   const createApp = (given: Omit<OpenOptions, "app">) =>
@@ -124,7 +128,7 @@ export const openInternalPort = async (options: InternalPortOptions): Promise<In
         open.drain();
         internal.drain();
         for (const service of given.services) service.drain?.();
-        await new Promise((resolve) => setTimeout(resolve, config.DRAIN_DELAY_SECONDS * 1000));
+        await clock.until(afterMs(clock, config.DRAIN_DELAY_SECONDS * 1000), neverAborted);
         await open.close();
         // Now, while everything that its calls need is still there.
         await internal.close();

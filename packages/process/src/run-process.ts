@@ -70,7 +70,7 @@ const start = async <Config>(
   if (config.ALLOW_INSECURE_COOKIE) {
     log.warn("ALLOW_INSECURE_COOKIE is set: sessions can be stolen");
   }
-  const internal = await openInternalPort({ config, stopList, log });
+  const internal = await openInternalPort({ config, stopList, clock: systemClock, log });
   const pool = await openMigratedPool({
     url: config.DATABASE_URL,
     applicationName: name,
