@@ -90,8 +90,8 @@ of single values are in values.schema.json; here is what one value requires of a
 
 {{- define "payment-links.workloadFaults" -}}
 {{- $faults := list -}}
-{{- if le (int .Values.terminationGracePeriodSeconds) (add (int .Values.drainDelaySeconds) 25) -}}
-{{- $faults = append $faults "terminationGracePeriodSeconds: is not more than drainDelaySeconds and 25 s" -}}
+{{- if le (int .Values.terminationGracePeriodSeconds) (add (mulf 2 .Values.drainDelaySeconds | ceil | int) 25) -}}
+{{- $faults = append $faults "terminationGracePeriodSeconds: is not more than twice drainDelaySeconds and 25 s" -}}
 {{- end -}}
 {{- $hasIpv6 := or (has "IPv6" .Values.ipFamilies) (eq .Values.ipFamilyPolicy "RequireDualStack") -}}
 {{- if and $hasIpv6 (ne .Values.listenAddress "::") -}}

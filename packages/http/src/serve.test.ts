@@ -224,6 +224,70 @@ describe("/readyz", () => {
   });
 });
 
+describe("a stop of which balancers hear late", () => {
+  const startStop = async () => {
+    const started = await start({ ...tokens, DRAIN_DELAY_SECONDS: "8" });
+    let isStopped = false;
+    const stopping = started.stopList.stopAll(log).then(() => (isStopped = true));
+    const { port, internalPort } = started;
+    const authorization = `Bearer ${servicesToken}`;
+    return {
+      ...started,
+      stopping,
+      isStopped: () => isStopped,
+      /** Each over a connection of its own, as the ones whom a balancer still sends. */
+      callPublic: async () => (await call({ port })).text,
+      callInternal: async (path: string) =>
+        (await call({ port: internalPort, path, headers: { authorization } })).status,
+    };
+  };
+
+  test("goes on taking new connections until no call has come for the drain delay", async () => {
+    const { clock, stopping, isStopped, callPublic, callInternal } = await startStop();
+    clock.advance(5_000);
+    expect(await callPublic()).toBe("public");
+    clock.advance(7_999);
+    expect(await callInternal("/readyz")).toBe(503);
+    expect(isStopped()).toBe(false);
+    clock.advance(1);
+    await stopping;
+    await expect(callPublic()).rejects.toThrow("ECONNREFUSED");
+  });
+
+  test("ends after twice the drain delay, whoever still calls", async () => {
+    const { clock, stopping, callPublic } = await startStop();
+    for (const _ of [1, 2, 3]) {
+      clock.advance(5_000);
+      expect(await callPublic()).toBe("public");
+    }
+    clock.advance(1_000);
+    await stopping;
+    await expect(callPublic()).rejects.toThrow("ECONNREFUSED");
+  });
+
+  test("counts what services ask on the internal port", async () => {
+    const { clock, stopping, callInternal, callPublic } = await startStop();
+    clock.advance(5_000);
+    expect(await callInternal("/internal/question")).toBe(200);
+    clock.advance(7_999);
+    expect(await callInternal("/internal/question")).toBe(200);
+    expect(await callPublic()).toBe("public");
+    clock.advance(8_000);
+    await stopping;
+    await expect(callInternal("/internal/question")).rejects.toThrow("ECONNREFUSED");
+  });
+
+  test("counts no probe and no scrape", async () => {
+    const { clock, stopping, callInternal, callPublic } = await startStop();
+    clock.advance(7_000);
+    const paths = ["/livez", "/readyz", "/metrics"];
+    expect(await Promise.all(paths.map(callInternal))).toEqual([200, 503, 200]);
+    clock.advance(1_000);
+    await stopping;
+    await expect(callPublic()).rejects.toThrow("ECONNREFUSED");
+  });
+});
+
 describe("a service that holds answers open", () => {
   test("is told when the stop begins, so that they end before the drain delay is over", async () => {
     let isDrained = false;

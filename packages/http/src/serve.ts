@@ -9,9 +9,9 @@ import {
   Port,
   type StopList,
   TokenList,
-  afterMs,
 } from "@payment-links/runtime";
 import { type InternalRoute, createInternalApp } from "./internal-app.ts";
+import { createLateCallers, drainMsMaxOf } from "./late-callers.ts";
 import { type Listening, listen } from "./listen.ts";
 import type { Route } from "./route.ts";
 
@@ -33,8 +33,6 @@ export type Service = {
   /** Finishes what was begun, and stops them. */
   stop: () => Promise<void>;
 };
-
-const neverAborted = new AbortController().signal;
 
 const loopback = new Set(["127.0.0.1", "::1", "localhost"]);
 
@@ -64,6 +62,11 @@ export const serveConfig = z
   });
 export type ServeConfig = z.output<typeof serveConfig>;
 
+const drainDelayMsOf = (config: ServeConfig): number => config.DRAIN_DELAY_SECONDS * 1000;
+
+/** How long a stopping process goes on taking connections at most. */
+export const drainMsMax = (config: ServeConfig): number => drainMsMaxOf(drainDelayMsOf(config));
+
 type InternalPortOptions = { config: ServeConfig; stopList: StopList; clock: Clock; log: Log };
 
 type OpenOptions = {
@@ -82,8 +85,8 @@ export type InternalPort = {
   waitFor: (what: string) => void;
   /**
    * Serves both faces, once the services have started. The stop list gets the orderly end: not
-   * ready; the drain delay, in which load balancers notice and clients leave with their answers; no
-   * new connections; the last answers.
+   * ready; the drain delay, in which load balancers notice and clients leave with their answers, and
+   * as long again at most while somebody still calls; no new connections; the last answers.
    */
   open: (options: OpenOptions) => Promise<{ port: number }>;
 };
@@ -103,8 +106,13 @@ export const openInternalPort = async (options: InternalPortOptions): Promise<In
       log,
     });
   let app = createApp({ services: [] });
+  const lateCallers = createLateCallers(clock);
   const internal = await listen({
-    handler: (req, res) => app(req, res),
+    handler: (req, res) => {
+      // Kubelets and scrapers ask for as long as the process lives.
+      if (req.url?.startsWith("/internal/")) lateCallers.called();
+      app(req, res);
+    },
     host: config.INTERNAL_HOST,
     port: config.INTERNAL_PORT,
     variable: "INTERNAL_PORT",
@@ -118,7 +126,10 @@ export const openInternalPort = async (options: InternalPortOptions): Promise<In
     },
     open: async (given) => {
       const open: Listening = await listen({
-        handler: given.app,
+        handler: (req, res) => {
+          lateCallers.called();
+          given.app(req, res);
+        },
         host: config.HOST,
         port: config.PORT,
         variable: "PORT",
@@ -128,7 +139,7 @@ export const openInternalPort = async (options: InternalPortOptions): Promise<In
         open.drain();
         internal.drain();
         for (const service of given.services) service.drain?.();
-        await clock.until(afterMs(clock, config.DRAIN_DELAY_SECONDS * 1000), neverAborted);
+        await lateCallers.left(drainDelayMsOf(config));
         await open.close();
         // Now, while everything that its calls need is still there.
         await internal.close();

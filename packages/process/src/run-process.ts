@@ -1,7 +1,7 @@
 import type * as z from "zod";
 import { type Bus, type KafkaBus, createKafkaBus, withTopicPrefix } from "@payment-links/bus";
 import { openCatalogue } from "@payment-links/contracts";
-import { PortTakenError, type Service, openInternalPort } from "@payment-links/http";
+import { PortTakenError, type Service, drainMsMax, openInternalPort } from "@payment-links/http";
 import { createHttpAsk } from "@payment-links/identity";
 import { type Migration, type Pool, openMigratedPool } from "@payment-links/postgres";
 import { createRedisLimiter } from "@payment-links/rate-limit";
@@ -64,7 +64,7 @@ const start = async <Config>(
   const own = readConfig(ownConfig, environment);
   const fixed = settings(config);
   const stopList = createStopList();
-  stopOnSignal(stopList, log, config.DRAIN_DELAY_SECONDS * 1000);
+  stopOnSignal(stopList, log, drainMsMax(config));
   const isTraced = config.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined;
   stopList.add("tracing", await openTracing(name, isTraced));
   if (config.ALLOW_INSECURE_COOKIE) {

@@ -34,10 +34,10 @@ const sameSignalMs = 1_000;
 
 /**
  * Runs until SIGTERM or SIGINT, then stops in order and exits 0. It exits 1 at a second signal, or
- * if the stop takes longer than the drain delay and 25 s. That is safe, because a crash at any line
+ * if the stop takes longer than `drainMsMax` and 25 s. That is safe, because a crash at any line
  * loses nothing.
  */
-export const stopOnSignal = (list: StopList, log: Log, drainDelayMs = 0): void => {
+export const stopOnSignal = (list: StopList, log: Log, drainMsMax = 0): void => {
   let stoppingSinceMs: number | undefined;
   const stop = (signal: string) => {
     const nowMs = performance.now();
@@ -47,7 +47,7 @@ export const stopOnSignal = (list: StopList, log: Log, drainDelayMs = 0): void =
     }
     stoppingSinceMs = nowMs;
     log.info({ signal }, "stopping");
-    setTimeout(() => process.exit(1), drainDelayMs + hardStopMs).unref();
+    setTimeout(() => process.exit(1), drainMsMax + hardStopMs).unref();
     void list.stopAll(log).then(() => process.exit(0));
   };
   process.on("SIGTERM", stop);
