@@ -4,7 +4,7 @@ import type { EndedAttempt } from "./end-attempts.ts";
 /** Writes ended attempts back: those that end soon after one another share a write. */
 export type ResultWriter = {
   /**
-   * Resolves once the result is stored, or once its lease has run out while the database was away.
+   * Resolves once the result is stored, or once that is worth nothing, as the database was away.
    */
   write(ended: EndedAttempt): Promise<void>;
 };
@@ -27,6 +27,11 @@ const batchMax = 500;
 const lingerMs = 100;
 const lingerResultsMax = 100;
 const backoff = { firstMs: 100, mostMs: 2_000 };
+/**
+ * How long after its lease a result is worth writing: a 2xx counts until the next attempt begins, by
+ * the default schedule half a minute after the lease at the soonest.
+ */
+const lateMsMax = 30_000;
 
 /**
  * Makes the writer. Its caller bounds the queue by beginning nothing while too many results wait.
@@ -46,16 +51,15 @@ export const createResultWriter = (options: ResultWriterOptions): ResultWriter =
       };
     });
 
-  // While the database is away the batch waits. Once the leases are over there is no point: the
-  // attempts count as interrupted anyway.
+  // While the database is away the batch waits. Once the next attempts may begin there is no point.
   const keepWithin = async (batch: readonly EndedAttempt[]): Promise<void> => {
-    const leaseUntilMs = Math.max(...batch.map((ended) => ended.leaseUntil.getTime()));
+    const worthUntilMs = Math.max(...batch.map((ended) => ended.leaseUntil.getTime())) + lateMsMax;
     for (let failures = 1; ; failures += 1) {
       try {
         return await keep(batch);
       } catch (error) {
         const waitMs = backoffMs(failures, backoff);
-        const isOver = clock.now().getTime() + waitMs >= leaseUntilMs;
+        const isOver = clock.now().getTime() + waitMs >= worthUntilMs;
         log.error({ err: error, results: batch.length, isOver }, "results could not be written");
         if (isOver) return;
         await clock.until(afterMs(clock, waitMs), neverAborted);

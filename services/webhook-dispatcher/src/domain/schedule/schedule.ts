@@ -70,7 +70,7 @@ export type Input<Item> =
   | { kind: "claimed"; claim: Claim; leased: readonly Item[] }
   /** An attempt ended, and its result is about to be written. */
   | { kind: "ended"; place: Place; isAnswered: boolean }
-  /** Results were written, or their leases are over. */
+  /** Results were written, or that is worth nothing any more. */
   | { kind: "written"; count: number }
   /** Some time went by. */
   | { kind: "aged" }
