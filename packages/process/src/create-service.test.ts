@@ -68,6 +68,15 @@ describe("a service", () => {
     ]);
   });
 
+  test("told that its process will stop, leaves its group while it still serves, and once", async () => {
+    const { happened, service } = open(() => ({ hearing }));
+    await service.start();
+    service.drain?.();
+    await waitUntil("it has left", () => happened.includes("hears no more"));
+    await service.stop();
+    expect(happened).toEqual(["hears", "hears no more"]);
+  });
+
   test("given an own part that cannot start, starts nothing, and can be stopped", async () => {
     const { happened, service } = open((happened) => ({
       hearing,

@@ -49,7 +49,10 @@ export type ServiceParts = {
   republishing?: Republishing;
   /** Begins what is like nobody else's, before all the rest. What it throws keeps the service from starting. */
   start?: () => Promise<void> | void;
-  /** Ends what its callers would hold open, at the beginning of the stop. */
+  /**
+   * Ends what its callers would hold open, and what others go on with, at the beginning of the stop.
+   * What fails then, `stop` tells.
+   */
   drain?: () => void;
   /** Ends that again: at once, while the consumer still leaves its group. */
   stop?: () => Promise<void>;
@@ -70,9 +73,11 @@ export const createService = (
   const { bus, clock, databaseUrl, log, metrics, pool } = ground;
   let relay: Relay | undefined;
   let consumer: Consumer | undefined;
+  let leaving: Promise<void> | undefined;
   let jobs: readonly Loop[] = [];
   let republisher: Loop | undefined;
   const wakeRelay = () => relay?.wake();
+  const leave = () => (leaving ??= consumer?.stop());
   const own = wire(wakeRelay);
   const told = { metrics, log, clock };
   const { republishing } = own;
@@ -114,10 +119,13 @@ export const createService = (
         startRepublishing({ pool, republishing, clock, log, afterCommit: wakeRelay });
       if (hearing !== undefined) consumer = await startConsumer({ ...hearing, bus, ...told });
     },
-    drain: () => own.drain?.(),
+    drain: () => {
+      own.drain?.();
+      leave()?.catch(() => {});
+    },
     stop: async () => {
       const loops = [...jobs, republisher].map((loop) => loop?.stop());
-      await Promise.all([own.stop?.(), consumer?.stop(), ...loops]);
+      await Promise.all([own.stop?.(), leave(), ...loops]);
       await own.last?.();
       await relay?.stop();
     },

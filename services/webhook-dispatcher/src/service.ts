@@ -67,7 +67,8 @@ export const createWebhookDispatcher = (
         await refuseUnknownKeys(deps);
         dispatcher = startDelivering({ ...config, ...outside, pool, clock, log, metrics, targets });
       },
-      // At once: while a consumer leaves its group, no further attempt may begin.
+      // At once, while the process still serves: no attempt may be under way however hard it ends.
+      drain: () => void dispatcher?.stop().catch(() => {}),
       stop: async () => {
         images.close();
         await dispatcher?.stop();

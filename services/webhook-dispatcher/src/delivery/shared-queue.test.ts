@@ -232,6 +232,29 @@ describe("stopping", () => {
     ]);
     expect(await countLeased()).toBe(0);
   });
+
+  test("begins no attempt from its first moment, while the process still serves", async () => {
+    const person = rig.signIn();
+    await rig.register(person);
+    const ends: (() => void)[] = [];
+    receiver.respondWith((res) => void ends.push(() => answer(200)(res)));
+    const { service } = await rig.startAnother({ WEBHOOK_CONCURRENCY: "1" });
+    await rig.tellCompleted(person);
+    await rig.tellCompleted(person);
+    await waitUntil("an attempt is under way", () => ends.length === 1);
+    service.drain?.();
+    ends[0]?.();
+    await waitUntil("its end is written", async () => {
+      const counts = await countDeliveries();
+      return counts.some(({ status }) => status === "Delivered");
+    });
+    expect(await countDeliveries()).toEqual([
+      { status: "Delivered", attempts: 1, count: 1 },
+      { status: "Pending", attempts: 0, count: 1 },
+    ]);
+    await service.stop();
+    expect(ends).toHaveLength(1);
+  });
 });
 
 describe("an endpoint that goes while an attempt is under way", () => {
