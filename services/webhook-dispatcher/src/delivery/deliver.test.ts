@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import type { ServerResponse } from "node:http";
 import { outgoing } from "@payment-links/bus";
 import {
   Decimal,
@@ -159,6 +160,27 @@ describe("one attempt", () => {
     }
     expect(elsewhere.connectionsCount()).toBe(0);
     await elsewhere.close();
+  });
+
+  test("answered 2xx only after its deadline has failed, and comes again: the receiver knows it by its id", async () => {
+    const held: ServerResponse[] = [];
+    receiver.respondWith((res) => void held.push(res));
+    const person = rig.signIn();
+    const endpoint = await rig.register(person);
+    await rig.service.start();
+    await rig.tellCompleted(person);
+    await waitUntil("the attempt is under way", () => held.length === 1);
+    rig.clock.advance(10_000);
+    expect(await settledLog(person, endpoint, 1)).toMatchObject({
+      status: "Pending",
+      error: "time-out",
+      nextAttemptAt: new Date(rig.clock.now().getTime() + 30_000).toISOString(),
+    });
+    for (const res of held) answer(204)(res);
+    receiver.respondWith(answer(204));
+    rig.clock.advance(30_000);
+    expect(await settledLog(person, endpoint, 2)).toMatchObject({ status: "Delivered" });
+    expect(new Set(receiver.received.map(({ body }) => body.id)).size).toBe(1);
   });
 
   /** Ends once the dispatcher has certainly looked at its queue since the call. */
