@@ -27,7 +27,10 @@ type Grown = Awaited<ReturnType<typeof openGrown>>;
  * the most and the fewest links; `ratio` should stay under 1.5. `PICTURE` names a file for a picture.
  */
 export const benchGrowth = async (): Promise<Verdict> => {
-  const servers = await openBenchServers({ shared_preload_libraries: "pg_stat_statements" });
+  const servers = await openBenchServers({
+    shared_preload_libraries: "pg_stat_statements",
+    max_connections: "400",
+  });
   const opened: Grown[] = [];
   try {
     for (const [index, count] of counts.entries()) opened.push(await openGrown(index, count));

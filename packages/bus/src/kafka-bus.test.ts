@@ -284,7 +284,7 @@ describe("Kafka bus", () => {
     await bus.publish([testRecord(topic, { key: "a", step: 1 })]);
     const periodsMs = setInterval.mock.calls.map(({ arguments: [, ms = 0] }) => ms);
     setInterval.mock.restore();
-    expect(Math.min(...periodsMs)).toBe(1_000);
+    expect(Math.min(...periodsMs)).toBe(2_000);
     const original = prototype.checkPendingRequests;
     let wakeUps = 0;
     prototype.checkPendingRequests = function count() {

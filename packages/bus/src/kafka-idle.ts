@@ -20,7 +20,7 @@ type RequestQueue = {
 const patchedVersion = "2.2.4";
 const checkEveryMs = 10;
 /** So much later than its time a request without an answer may be given up. */
-const checkTimeoutsEveryMs = 1_000;
+const checkTimeoutsEveryMs = 2_000;
 
 const require = createRequire(import.meta.url);
 let isDone = false;
@@ -29,7 +29,7 @@ let isDone = false;
  * Stops kafkajs 2.2.4 from spinning. Its request queue sets a timer with a negative delay after
  * every look, even if nothing is pending, and Node turns that into a thousand wake-ups a second per
  * connection (3 % of a core; kafkajs issue 1751, unreleased). And it looks ten times a second on each
- * connection for requests whose time is over: here once a second. Another version is left as it is.
+ * connection for requests whose time is over: here every other second. Another version is left as it is.
  */
 export const quietIdleConnections = (log: Log): void => {
   if (isDone) return;

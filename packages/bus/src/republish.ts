@@ -58,7 +58,8 @@ const pageRows = 100;
 const unsentMax = 20;
 /** All replicas together write a page no more often than this. */
 const pauseMs = 100;
-const idleMs = 1_000;
+/** Whoever is asked looks at once; this is for the others, should that one end. */
+const idleMs = 5_000;
 
 /**
  * Starts to tell again what an operator asks for, in every replica; they take turns. Woken, it looks
