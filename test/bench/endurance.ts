@@ -105,7 +105,7 @@ const openPayer = async (system: RealSystem, receiver: Arrivals, tally: Tally) =
     const id = `pay_${count}`;
     const notice = {
       id,
-      paymentLinkId: String(await linkIds[place]),
+      paymentLinkId: await linkId,
       status: "settled",
       amount,
     } as const;

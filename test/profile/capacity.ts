@@ -1,16 +1,15 @@
 import { Client } from "pg";
 import { waitUntil } from "@payment-links/runtime/testing";
 import type { ServiceName } from "@payment-links/deploy/ingress";
-import { openLinks } from "../bench/latency.ts";
-import { sendNotice } from "../rig/client.ts";
-import { openReceiver } from "../rig/receiver.ts";
-import { type RealSystem, openRealSystem } from "../rig/real-system.ts";
-import { acme, shopEnv } from "../rig/shop-env.ts";
+import { type Shop, openShop } from "../bench/open-shop.ts";
+import { call, sendNotice } from "../rig/client.ts";
+import type { RealSystem } from "../rig/real-system.ts";
+import { acme } from "../rig/shop-env.ts";
 import { type Meters, openMeters } from "./cost.ts";
 
-/** What one service bears while more waits than it can do, and what each payment then costs. */
+/** What is borne while more waits than can be done, and what each link or payment then costs. */
 export type Step = {
-  step: "accept" | "apply" | "deliver";
+  step: "create" | "accept" | "apply" | "deliver";
   perSecond: number;
   cpuMs: Readonly<Record<string, number>>;
   commits: number;
@@ -18,34 +17,23 @@ export type Step = {
 };
 
 const callersAtOnce = 64;
+/** So many of the links are paid, by turns. */
+const paidLinkCount = 100;
 const waitMsMax = 600_000;
 
 /**
- * Payments through one service after the other, each with all of them waiting: notices taken and sent on by
- * settlement-listener while nobody else runs, applied and sent on by links-api, delivered by
- * webhook-dispatcher. A service begins anew for its step, so what it compiles is in the costs.
+ * Links created and heard of by all services, as many as payments. Then payments through one service after
+ * the other, each with all of them waiting: notices taken and sent on by settlement-listener while nobody
+ * else runs, applied and sent on by links-api, delivered by webhook-dispatcher. The last two begin anew
+ * for their step, so what they compile is in the costs.
  */
 export const profileCapacity = async ({ count }: { count: number }): Promise<Step[]> => {
-  const receiver = await openReceiver();
-  const system = await openRealSystem({
-    replicasPerService: 1,
-    redisDatabase: 0,
-    env: {
-      ...shopEnv(receiver),
-      RATE_LIMIT_PER_IP: "100000:100000",
-      RATE_LIMIT_PER_KEY: "100000:100000",
-    },
-  });
+  const shop = await openShop({ replicasPerService: 1, redisDatabase: 0 });
+  const { receiver, system } = shop;
   const admin = new Client({ connectionString: system.adminUrl });
   try {
     await admin.connect();
     const read = await openMeters(system, admin);
-    const linkIds = await openLinks(system);
-    const areHeard = `SELECT count(*) >= ${linkIds.length} AS done FROM settlement_listener.links`;
-    await waitUntil("the links to be heard of", () => isDone(admin, areHeard));
-    for (const service of ["links-api", "webhook-dispatcher"] as const) {
-      await replicaOf(system, service).stop();
-    }
     const measure = async (
       step: Step["step"],
       doneCount: () => Promise<number> | number,
@@ -53,7 +41,8 @@ export const profileCapacity = async ({ count }: { count: number }): Promise<Ste
     ): Promise<Step> => {
       const from = await waitUntil(`${step} to begin`, async () => (await doneCount()) || false);
       const [before, startedAt] = [await read(), performance.now()];
-      await waitUntil(step, async () => (await doneCount()) >= count && (await end()), waitMsMax);
+      const isOver = async () => (await doneCount()) >= count && (await end());
+      await waitUntil(step, isOver, waitMsMax);
       const seconds = (performance.now() - startedAt) / 1_000;
       return stepOf(step, { before, after: await read(), seconds, count: count - from });
     };
@@ -63,9 +52,18 @@ export const profileCapacity = async ({ count }: { count: number }): Promise<Ste
       (await admin.query<{ rows: number }>(`SELECT count(*)::int AS rows FROM ${table}`)).rows[0]
         ?.rows ?? 0;
 
+    const areHeard = `SELECT (SELECT count(*) FROM settlement_listener.links) >= ${count}
+      AND (SELECT count(*) FROM webhook_dispatcher.links) >= ${count} AS done`;
+    const [create, linkIds] = await Promise.all([
+      measure("create", countRows("links_api.links"), () => isDone(admin, areHeard)),
+      createAll(shop, count),
+    ]);
+    for (const service of ["links-api", "webhook-dispatcher"] as const) {
+      await replicaOf(system, service).stop();
+    }
     const [accept] = await Promise.all([
       measure("accept", countRows("settlement_listener.payments"), isSent("settlement_listener")),
-      tellAll(system, linkIds, count),
+      tellAll(system, linkIds.slice(0, paidLinkCount), count),
     ]);
     await replicaOf(system, "settlement-listener").stop();
     await replicaOf(system, "links-api").start();
@@ -77,11 +75,10 @@ export const profileCapacity = async ({ count }: { count: number }): Promise<Ste
       () => receiver.received.length,
       () => isDone(admin, "SELECT NOT EXISTS (SELECT FROM webhook_dispatcher.deliveries) AS done"),
     );
-    return [accept, apply, deliver];
+    return [create, accept, apply, deliver];
   } finally {
     await admin.end();
-    await system.close();
-    await receiver.close();
+    await shop.close();
   }
 };
 
@@ -94,23 +91,40 @@ const replicaOf = ({ replicas }: RealSystem, service: ServiceName) => {
 const isDone = async (admin: Client, text: string): Promise<boolean> =>
   (await admin.query<{ done: boolean }>(text)).rows[0]?.done ?? false;
 
-/** Sends notices, so many at a time. */
-const tellAll = async (
+const createAll = async ({ merchant, system }: Shop, count: number): Promise<string[]> => {
+  const headers = { "x-api-key": merchant.apiKey };
+  const order = { method: "POST", headers, body: { toAmount: "1000000" } } as const;
+  const ids: string[] = [];
+  await callAll(count, async () => {
+    const { body, status } = await call(`${system.baseUrl}/v1/payment-link`, order);
+    ids.push(String(body["id"]));
+    return status;
+  });
+  return ids;
+};
+
+const tellAll = (
   { baseUrl }: RealSystem,
   linkIds: readonly string[],
   count: number,
-): Promise<void> => {
-  let told = 0;
-  const tell = async (): Promise<void> => {
-    while (told < count) {
-      told += 1;
-      const paymentLinkId = linkIds[told % linkIds.length] ?? "";
-      const notice = { id: `pay_${told}`, paymentLinkId, status: "settled" } as const;
-      const status = await sendNotice(baseUrl, acme, { ...notice, amount: "1" });
-      if (status >= 300) throw new Error(`the notice was answered ${status}`);
+): Promise<void> =>
+  callAll(count, (index) => {
+    const paymentLinkId = linkIds[index % linkIds.length] ?? "";
+    const notice = { id: `pay_${index}`, paymentLinkId, status: "settled", amount: "1" } as const;
+    return sendNotice(baseUrl, acme, notice);
+  });
+
+/** Makes calls, so many at a time. Each answers its status. */
+const callAll = async (count: number, one: (index: number) => Promise<number>): Promise<void> => {
+  let begun = 0;
+  const work = async (): Promise<void> => {
+    while (begun < count) {
+      begun += 1;
+      const status = await one(begun);
+      if (status >= 300) throw new Error(`a call was answered ${status}`);
     }
   };
-  await Promise.all(Array.from({ length: callersAtOnce }, tell));
+  await Promise.all(Array.from({ length: callersAtOnce }, work));
 };
 
 const stepOf = (
