@@ -27,12 +27,12 @@ const openLinkCount = 100;
 
 /**
  * Payments at a fixed rate, for minutes, over the real set: `RATE` (500) a second, `MINUTES` (10). The
- * tenth payment of a link completes it, and another is created; a hundred are open at a time. Every ten seconds it notes how long a
- * payment takes from its notice's answer to the first byte of its webhook, the resident memory of each
- * service, how late events are, and what tables and WAL grow by. `ours` is the p99 of the last third and
- * `floor` that of the first, in milliseconds; `memoryRatio`, `tableRatio` and `walRatio` compare the same
- * thirds. `refusedCount` notices were answered by an error and sent again a second later, as providers do.
- * `PICTURE` names a file for a picture.
+ * tenth payment of a link completes it, and another is created; a hundred are open at a time. Every
+ * ten seconds it notes how long a payment takes from its notice's answer to the first byte of its
+ * webhook, the resident memory of each service, how late events are, and what tables and WAL grow by.
+ * `ours` is the p99 of the last third and `floor` that of the first, in milliseconds; `memoryRatio`,
+ * `tableRatio` and `walRatio` compare the same thirds. `refusedCount` notices were answered by an
+ * error and sent again a second later, as providers do. `PICTURE` names a file for a picture.
  */
 export const benchEndurance = async (): Promise<Verdict> => {
   const servers = await openBenchServers();
