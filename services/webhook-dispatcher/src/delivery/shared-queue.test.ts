@@ -213,7 +213,8 @@ describe("a dispatcher that died in the middle of an attempt", () => {
 });
 
 describe("stopping", () => {
-  test("lets the attempt under way end and claims no other: nothing stays leased", async () => {
+  /** A dispatcher with one of two deliveries under way, until the receiver is let go. */
+  const startHeld = async () => {
     const person = rig.signIn();
     await rig.register(person);
     const ends: (() => void)[] = [];
@@ -222,6 +223,11 @@ describe("stopping", () => {
     await rig.tellCompleted(person);
     await rig.tellCompleted(person);
     await waitUntil("an attempt is under way", () => ends.length === 1);
+    return { ends, service };
+  };
+
+  test("lets the attempt under way end and claims no other: nothing stays leased", async () => {
+    const { ends, service } = await startHeld();
     const stopping = service.stop();
     ends[0]?.();
     await stopping;
@@ -234,14 +240,7 @@ describe("stopping", () => {
   });
 
   test("begins no attempt from its first moment, while the process still serves", async () => {
-    const person = rig.signIn();
-    await rig.register(person);
-    const ends: (() => void)[] = [];
-    receiver.respondWith((res) => void ends.push(() => answer(200)(res)));
-    const { service } = await rig.startAnother({ WEBHOOK_CONCURRENCY: "1" });
-    await rig.tellCompleted(person);
-    await rig.tellCompleted(person);
-    await waitUntil("an attempt is under way", () => ends.length === 1);
+    const { ends, service } = await startHeld();
     service.drain?.();
     ends[0]?.();
     await waitUntil("its end is written", async () => {
