@@ -1,41 +1,71 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { expect, test } from "@jest/globals";
-import * as z from "zod";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { readCpuShares } from "./profile/cpu-shares.ts";
 import { profileLatency } from "./profile/latency.ts";
 
-const Profile = z.object({
-  nodes: z.array(z.object({ callFrame: z.object({ url: z.string() }) })),
-  samples: z.array(z.int()).min(1),
+let directory: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "payment-links-profile-"));
 });
+afterAll(() => rm(directory, { recursive: true, force: true }));
 
 // A short run says nothing of how fast anything is: only that each stage is seen, and each process.
 test("the profile of payments knows their stages in order, and what each process computed", async () => {
-  const directory = await mkdtemp(join(tmpdir(), "payment-links-profile-"));
-  try {
-    const profile = await profileLatency({
-      perSecond: 5,
-      paymentCount: 10,
-      replicasPerService: 1,
-      directory,
-    });
-    expect(profile.followedCount).toBe(10);
-    expect(profile.stages).toHaveLength(11);
-    for (const { sinceP50, sinceP99 } of profile.stages) {
-      expect(sinceP50).toBeGreaterThanOrEqual(0);
-      expect(sinceP99).toBeGreaterThanOrEqual(sinceP50);
-    }
-    expect(profile.stages.at(-1)?.sinceP50).toBeGreaterThan(profile.stages[5]?.sinceP50 ?? NaN);
-    expect(profile.commitsPerPayment).toBeGreaterThan(1);
-    expect(
-      profile.files.map((path) => basename(path).replace(/-\d+\.cpuprofile$/, "")).sort(),
-    ).toEqual(["auth-keys", "links-api", "settlement-listener", "webhook-dispatcher"]);
-    for (const path of profile.files) {
-      const { nodes } = Profile.parse(JSON.parse(await readFile(path, "utf8")));
-      expect(nodes.some(({ callFrame }) => callFrame.url.includes("/packages/"))).toBe(true);
-    }
-  } finally {
-    await rm(directory, { recursive: true, force: true });
+  const profile = await profileLatency({
+    perSecond: 5,
+    paymentCount: 10,
+    replicasPerService: 1,
+    directory,
+  });
+  expect(profile.followedCount).toBe(10);
+  expect(profile.stages).toHaveLength(11);
+  for (const { sinceP50, sinceP99 } of profile.stages) {
+    expect(sinceP50).toBeGreaterThanOrEqual(0);
+    expect(sinceP99).toBeGreaterThanOrEqual(sinceP50);
+  }
+  expect(profile.stages.at(-1)?.sinceP50).toBeGreaterThan(profile.stages[5]?.sinceP50 ?? NaN);
+  expect(profile.commitsPerPayment).toBeGreaterThan(1);
+  expect(
+    profile.files.map((path) => basename(path).replace(/-\d+\.cpuprofile$/, "")).sort(),
+  ).toEqual(["auth-keys", "links-api", "settlement-listener", "webhook-dispatcher"]);
+  for (const path of profile.files) {
+    const { busyMs, rooms } = await readCpuShares(path);
+    expect(busyMs).toBeGreaterThan(0);
+    expect(rooms.map(({ room }) => room)).toEqual(expect.arrayContaining(["packages/bus", "node"]));
   }
 }, 300_000);
+
+test("what a process computed is told by package, without its rest", async () => {
+  const path = join(directory, "some-service-1.cpuprofile");
+  const call = (id: number, functionName: string, url: string) => ({
+    id,
+    callFrame: { functionName, url },
+  });
+  const nodes = [
+    call(1, "(idle)", ""),
+    call(2, "(garbage collector)", ""),
+    call(3, "send", "file:///app/packages/bus/src/relay.ts"),
+    call(4, "encode", "file:///app/node_modules/kafkajs/src/encoder.js"),
+    call(5, "validate", "file:///app/node_modules/@a/b/node_modules/@c/d/index.js"),
+    call(6, "write", "node:net"),
+    call(7, "stringify", ""),
+  ];
+  // A sample lasts until the next one; the last one says nothing.
+  const samples = [1, 2, 3, 4, 4, 5, 6, 7, 1];
+  const timeDeltas = [500, 9_000, 1_000, 2_000, 3_000, 1_000, 1_000, 1_000, 1_000];
+  await writeFile(path, JSON.stringify({ nodes, samples, timeDeltas }));
+  expect(await readCpuShares(path)).toEqual({
+    process: "some-service-1",
+    busyMs: 10,
+    rooms: [
+      { room: "kafkajs", percent: 40 },
+      { room: "packages/bus", percent: 20 },
+      { room: "garbage collector", percent: 10 },
+      { room: "@c/d", percent: 10 },
+      { room: "node", percent: 10 },
+      { room: "built-ins", percent: 10 },
+    ],
+  });
+});

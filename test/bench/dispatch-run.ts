@@ -1,8 +1,9 @@
-import type { Client } from "pg";
+import { Client } from "pg";
 import { request } from "undici";
 import { completedLink, openTeller } from "../rig/completed-links.ts";
-import type { Merchant } from "../rig/client.ts";
-import type { RealSystem } from "../rig/real-system.ts";
+import { type Merchant, openMerchant } from "../rig/client.ts";
+import { type RealSystem, openRealSystem } from "../rig/real-system.ts";
+import { registerEndpoint } from "../rig/register-endpoint.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { cpuMsOf, cpuMsOfTree, parentOf } from "./process-cpu.ts";
 
@@ -19,11 +20,51 @@ export type DispatchBench = {
 /** Deliveries per second; CPU of the dispatcher and Postgres, and commits, per delivery. */
 export type DispatchRun = { rate: number; cpuMs: number; commits: number };
 
+/** Attempts at once. */
+export const slotsPerEndpoint = 20;
+
 /** How long one run may take. */
 export const runMsMax = 120_000;
 
 /** Each link has a description that makes its webhook 1 KiB. */
 const description = "x".repeat(600);
+
+/** Starts a dispatcher whose account has so many endpoints, all of them at the sink. */
+export const openDispatchBench = async (options: {
+  sinkPort: number;
+  endpointCount: number;
+  env?: Record<string, string>;
+}): Promise<DispatchBench & { close(): Promise<void> }> => {
+  const { endpointCount, env, sinkPort } = options;
+  const system = await openRealSystem({
+    replicasPerService: 1,
+    only: ["auth-keys", "webhook-dispatcher"],
+    redisDatabase: 0,
+    env: {
+      SETTLEMENT_PROVIDER_SECRETS: `acme=whsec_${Buffer.alloc(32, 1).toString("base64")}`,
+      WEBHOOK_SECRET_KEYS: `bench=${Buffer.alloc(32, 7).toString("base64")}`,
+      WEBHOOK_HOST_OVERRIDES: `receiver.test=http://127.0.0.1:${sinkPort}`,
+      WEBHOOK_ENDPOINT_CONCURRENCY: String(slotsPerEndpoint),
+      ...env,
+    },
+  });
+  const admin = new Client({ connectionString: system.adminUrl });
+  const close = async (): Promise<void> => {
+    await admin.end();
+    await system.close();
+  };
+  try {
+    await admin.connect();
+    const merchant = await openMerchant(system, "bench");
+    for (let index = 0; index < endpointCount; index += 1) {
+      await registerEndpoint(system, merchant, `https://receiver.test/hook-${index}`);
+    }
+    return { system, admin, merchant, endpointCount, sinkPort, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+};
 
 /** Sends that many deliveries: from records in Kafka until every 2xx is recorded. */
 export const runDispatch = async (

@@ -1,20 +1,22 @@
-import { Client } from "pg";
 import * as z from "zod";
 import { type Child, startChild, waitListening } from "../rig/child.ts";
-import { openMerchant } from "../rig/client.ts";
 import { findFreePorts } from "../rig/free-port.ts";
-import { openRealSystem } from "../rig/real-system.ts";
-import { registerEndpoint } from "../rig/register-endpoint.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { openBenchServers } from "./bench-servers.ts";
-import { type DispatchBench, type DispatchRun, runDispatch, runMsMax } from "./dispatch-run.ts";
+import {
+  type DispatchBench,
+  type DispatchRun,
+  openDispatchBench,
+  runDispatch,
+  runMsMax,
+  slotsPerEndpoint,
+} from "./dispatch-run.ts";
 import { median } from "./load.ts";
 import type { Verdict } from "./rounds.ts";
 
 const deliveryCount = 20_000;
 const roundCount = 3;
 const warmUpCount = 4_000;
-const slotsPerEndpoint = 20;
 const bodyBytes = 1_024;
 
 type FloorRun = Omit<DispatchRun, "commits">;
@@ -50,25 +52,8 @@ export const benchDispatch = async (): Promise<Verdict> => {
 type Shape = Verdict & { endpoints: number; cpuRatio: number; commitsPerDelivery: number };
 
 const measureShape = async (sinkPort: number, endpointCount: number): Promise<Shape> => {
-  const system = await openRealSystem({
-    replicasPerService: 1,
-    only: ["auth-keys", "webhook-dispatcher"],
-    redisDatabase: 0,
-    env: {
-      SETTLEMENT_PROVIDER_SECRETS: `acme=whsec_${Buffer.alloc(32, 1).toString("base64")}`,
-      WEBHOOK_SECRET_KEYS: `bench=${Buffer.alloc(32, 7).toString("base64")}`,
-      WEBHOOK_HOST_OVERRIDES: `receiver.test=http://127.0.0.1:${sinkPort}`,
-      WEBHOOK_ENDPOINT_CONCURRENCY: String(slotsPerEndpoint),
-    },
-  });
-  const admin = new Client({ connectionString: system.adminUrl });
-  await admin.connect();
+  const bench = await openDispatchBench({ sinkPort, endpointCount });
   try {
-    const merchant = await openMerchant(system, "bench");
-    for (let index = 0; index < endpointCount; index += 1) {
-      await registerEndpoint(system, merchant, `https://receiver.test/hook-${index}`);
-    }
-    const bench = { system, admin, merchant, endpointCount, sinkPort };
     await runDispatch(bench, warmUpCount);
     await runFloor(bench, warmUpCount);
     const ours: DispatchRun[] = [];
@@ -80,8 +65,7 @@ const measureShape = async (sinkPort: number, endpointCount: number): Promise<Sh
     }
     return verdictOf(endpointCount, ours, floor);
   } finally {
-    await admin.end();
-    await system.close();
+    await bench.close();
   }
 };
 

@@ -25,7 +25,7 @@ const blockCount = 10_000;
 /** One of this many blocks holds a payment; the rest are empty. */
 const blocksPerPayment = 4;
 const paidLinkCount = 500;
-const fewLinks = 1_000;
+export const fewLinks = 1_000;
 const manyLinks = 1_000_000;
 const roundCount = 7;
 const rangeBlocksMax = 2_000;
@@ -119,7 +119,8 @@ const timeFloor = async (chain: Chain, { head, payments }: Work): Promise<number
 
 const to = "0x1111111111111111111111111111111111111111";
 
-const payMany = async (chain: Chain, references: readonly string[]): Promise<number> => {
+/** Pays links by their references on a chain that then is caught up with; answers how often. */
+export const payMany = async (chain: Chain, references: readonly string[]): Promise<number> => {
   say(`mining ${blockCount} blocks with a payment in every ${blocksPerPayment}th`);
   let paid = 0;
   for (let mined = 0; mined < blockCount; mined += blocksPerPayment) {
@@ -132,7 +133,8 @@ const payMany = async (chain: Chain, references: readonly string[]): Promise<num
   return paid;
 };
 
-const finalNumber = async (chain: Chain): Promise<number> =>
+/** The last block that is final. */
+export const finalNumber = async (chain: Chain): Promise<number> =>
   Number((await chain.client.getBlock({ blockTag: "finalized" })).number);
 
 /** Events go nowhere: another bench measures what happens to them. */
@@ -145,7 +147,7 @@ export const openBus = (publish: Bus["publish"]): Bus => ({
 });
 
 /** A listener's database with that many open links in it. */
-const openShop = async (chain: Chain, linkCount: number) => {
+export const openShop = async (chain: Chain, linkCount: number) => {
   say(`making ${linkCount} links`);
   const directory = await mkdtemp(join(tmpdir(), "bench-watch-"));
   const chainsFile = join(directory, "chains.json");

@@ -1,8 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { existsSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
 import { Client } from "pg";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { callEvenly, openLinks } from "../bench/latency.ts";
@@ -13,6 +11,7 @@ import { type RealSystem, openRealSystem } from "../rig/real-system.ts";
 import { acme, shopEnv } from "../rig/shop-env.ts";
 import { readSpans } from "../rig/spans.ts";
 import { type StageTimes, type Stamps, stampTraces, tabulate } from "./stages.ts";
+import { nameOf, profileSystem, profiledEnv } from "./system-profiles.ts";
 
 export type LatencyProfile = {
   /** Of how many payments every stage is known. */
@@ -59,8 +58,7 @@ export const profileLatency = async (options: Options): Promise<LatencyProfile> 
       OTEL_METRICS_EXPORTER: "none",
       OTEL_LOGS_EXPORTER: "none",
       OTEL_BSP_SCHEDULE_DELAY: "1000",
-      NODE_OPTIONS: `--import=${import.meta.resolve("./cpu-profile.ts")}`,
-      PROFILE_DIRECTORY: directory,
+      ...profiledEnv(directory),
     },
   });
   const admin = new Client({ connectionString: system.adminUrl });
@@ -75,9 +73,9 @@ export const profileLatency = async (options: Options): Promise<LatencyProfile> 
     };
     await callEvenly(pay, { count: Math.ceil((warmUpMs / 1000) * perSecond), perSecond });
     const before = await measureCost(system, admin);
-    toggleProfiles(system);
+    const writeProfiles = profileSystem(system, directory);
     const traceIds = await callEvenly(pay, { count: paymentCount, perSecond });
-    const files = await writeProfiles(system, directory);
+    const files = await writeProfiles();
     const after = await measureCost(system, admin);
     const arrivals = new Map(traceIds.map((id) => [id, receiver.arrivals.get(id) ?? Number.NaN]));
     const stamps = await findStamps(collector, arrivals);
@@ -127,8 +125,6 @@ const sendPayment = async (
 
 type Cost = { cpuMs: Record<string, number>; commits: number };
 
-const nameOf = (one: RealSystem["replicas"][number]): string => `${one.service}-${one.pid()}`;
-
 const measureCost = async ({ replicas }: RealSystem, admin: Client): Promise<Cost> => {
   const { rows } = await admin.query<{ commits: string }>(
     "SELECT xact_commit AS commits FROM pg_stat_database WHERE datname = current_database()",
@@ -137,17 +133,6 @@ const measureCost = async ({ replicas }: RealSystem, admin: Client): Promise<Cos
     cpuMs: Object.fromEntries(replicas.map((one) => [nameOf(one), cpuMsOf(one.pid())])),
     commits: Number(rows[0]?.commits ?? 0),
   };
-};
-
-const toggleProfiles = ({ replicas }: RealSystem): void => {
-  for (const replica of replicas) process.kill(replica.pid(), "SIGUSR2");
-};
-
-const writeProfiles = async (system: RealSystem, directory: string): Promise<string[]> => {
-  toggleProfiles(system);
-  const paths = system.replicas.map((one) => join(directory, `${nameOf(one)}.cpuprofile`));
-  await waitUntil("CPU profiles are written", () => paths.every((path) => existsSync(path)));
-  return paths;
 };
 
 /** Takes webhooks, and notes when each trace's first one came. */

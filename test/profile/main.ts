@@ -4,8 +4,12 @@ import * as z from "zod";
 import { openBenchServers } from "../bench/bench-servers.ts";
 import { profileCapacity } from "./capacity.ts";
 import { profileCost } from "./cost.ts";
+import { readCpuShares } from "./cpu-shares.ts";
+import { profileCreate } from "./create.ts";
+import { profileDispatch } from "./dispatch.ts";
 import { profileLatency } from "./latency.ts";
 import { type Statement, profileRest } from "./rest.ts";
+import { profileWatch } from "./watch.ts";
 
 const settings = z
   .object({
@@ -17,15 +21,37 @@ const settings = z
       .default("10,50,100,150")
       .transform((text) => text.split(",").map(Number)),
     SECONDS: z.coerce.number().int().min(1).max(600).default(60),
+    DELIVERIES: z.coerce.number().int().min(1_000).max(1_000_000).default(20_000),
+    ENDPOINTS: z.coerce.number().int().min(1).max(5).default(1),
     OUT: z.string().default("profiles"),
   })
   .parse(process.env);
 
 const print = (line: string) => process.stdout.write(`${line}\n`);
 
-const printLatency = async (): Promise<void> => {
+const openDirectory = async (): Promise<string> => {
   const directory = resolve(settings.OUT);
   await mkdir(directory, { recursive: true });
+  return directory;
+};
+
+/** Less is not worth a line. */
+const percentMin = 1;
+
+/** Whose code each process was in, and where its flame graph lies. */
+const printProfiles = async (files: readonly string[]): Promise<void> => {
+  for (const path of files) {
+    const { busyMs, process, rooms } = await readCpuShares(path);
+    print(`${process} computed for ${busyMs} ms; percent of that in each package's own code:`);
+    for (const { percent, room } of rooms.filter(({ percent }) => percent >= percentMin)) {
+      print(`${percent.toFixed(1).padStart(8)}  ${room}`);
+    }
+    print(path);
+  }
+};
+
+const printLatency = async (): Promise<void> => {
+  const directory = await openDirectory();
   const { files, followedCount, stages, ...cost } = await profileLatency({
     perSecond: settings.RATE,
     paymentCount: settings.PAYMENTS,
@@ -39,8 +65,34 @@ const printLatency = async (): Promise<void> => {
   for (const { stage, stepP50, stepP99, sinceP50, sinceP99 } of stages) {
     row(stage, [stepP50, stepP99, sinceP50, sinceP99]);
   }
+  await printProfiles(files);
   print(JSON.stringify({ profile: "latency", followed: followedCount, ...cost }));
-  print(files.join("\n"));
+};
+
+const printCreate = async (): Promise<void> => {
+  const { files, ...rate } = await profileCreate({
+    replicasPerService: settings.REPLICAS,
+    seconds: settings.SECONDS,
+    directory: await openDirectory(),
+  });
+  await printProfiles(files);
+  print(JSON.stringify({ profile: "create", ...rate }));
+};
+
+const printDispatch = async (): Promise<void> => {
+  const { files, ...rate } = await profileDispatch({
+    deliveryCount: settings.DELIVERIES,
+    endpointCount: settings.ENDPOINTS,
+    directory: await openDirectory(),
+  });
+  await printProfiles(files);
+  print(JSON.stringify({ profile: "dispatch", ...rate }));
+};
+
+const printWatch = async (): Promise<void> => {
+  const { files, ...rate } = await profileWatch(await openDirectory());
+  await printProfiles(files);
+  print(JSON.stringify({ profile: "watch", ...rate }));
 };
 
 const printRest = async (): Promise<void> => {
@@ -86,13 +138,16 @@ const printCapacity = async (): Promise<void> => {
 const profiles = {
   capacity: printCapacity,
   cost: printCost,
+  create: printCreate,
+  dispatch: printDispatch,
   latency: printLatency,
   rest: printRest,
+  watch: printWatch,
 };
 const name = process.argv[2] ?? "";
 if (!Object.hasOwn(profiles, name)) {
   process.stderr.write(
-    `usage: [RATE=50] [PAYMENTS=1000] [REPLICAS=1] [SECONDS=60] [RATES=10,50,100,150] npm run --silent profile -- ${Object.keys(profiles).join(" | ")}\n`,
+    `usage: [RATE=50] [PAYMENTS=1000] [REPLICAS=1] [SECONDS=60] [RATES=10,50,100,150] [DELIVERIES=20000] [ENDPOINTS=1] npm run --silent profile -- ${Object.keys(profiles).join(" | ")}\n`,
   );
   process.exit(2);
 }

@@ -1,0 +1,28 @@
+import { join } from "node:path";
+import { openChain } from "@payment-links/settlement-listener/testing";
+import { fewLinks, finalNumber, openShop, payMany } from "../bench/watch.ts";
+import { recordProfile } from "./record-profile.ts";
+
+/**
+ * What a watcher computes while it catches up with 10,000 final blocks. It runs in this process, whose only
+ * other work is to look whether it has come to their end.
+ */
+export const profileWatch = async (
+  directory: string,
+): Promise<{ blocksPerSecond: number; files: string[] }> => {
+  const chain = await openChain({ slotsInEpoch: 1 });
+  const shop = await openShop(chain, fewLinks);
+  try {
+    const payments = await payMany(chain, shop.references);
+    const work = { payments, head: await finalNumber(chain) };
+    await shop.catchUp(work);
+    const writeProfile = await recordProfile();
+    const tookMs = await shop.catchUp(work);
+    const path = join(directory, `settlement-listener-${process.pid}.cpuprofile`);
+    await writeProfile(path);
+    return { blocksPerSecond: Math.round(work.head / (tookMs / 1_000)), files: [path] };
+  } finally {
+    await shop.close();
+    await chain.close();
+  }
+};
