@@ -213,7 +213,7 @@ const events: Dashboard = {
     },
     {
       title: "Since the last fetch",
-      about: "A consumer at work fetches twice a second, also where there is nothing.",
+      about: "A consumer at work fetches once a second, also where there is nothing.",
       unit: "s",
       queries: [
         {

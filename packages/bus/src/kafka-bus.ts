@@ -20,7 +20,7 @@ export type KafkaBus = Bus & {
 };
 
 /** Only for what a process commits that ends before it can tell the leading relay. */
-const pollMs = 500;
+const pollMs = 1_000;
 
 /**
  * The bus over Kafka. It connects when it is first used, waits for brokers that are away, and never
