@@ -1,14 +1,13 @@
-import { randomBytes } from "node:crypto";
 import { Redis } from "ioredis";
 import { Client } from "pg";
 import { Pool } from "undici";
 import { linksApiMigration } from "@payment-links/links-api";
-import { mintApiKey, newId, pageSize } from "@payment-links/contracts";
+import { mintApiKey, pageSize } from "@payment-links/contracts";
 import { startChild, waitListening } from "../rig/child.ts";
 import { findFreePorts } from "../rig/free-port.ts";
 import { openOwnRedis } from "../rig/own-redis.ts";
 import { openBenchDatabase } from "./database.ts";
-import { floorInsert, insertValues } from "./floor-statements.ts";
+import { floorInsert, insertValues, makeFloorOutbox } from "./floor-statements.ts";
 import { type Call, measureRate, median } from "./load.ts";
 import { type Verdict, spread } from "./rounds.ts";
 import { poolSize } from "./stage.ts";
@@ -33,6 +32,7 @@ export const benchAuth = async (): Promise<Verdict> => {
   const redis = await openOwnRedis();
   const client = new Redis(redis.url);
   const database = await openBenchDatabase([linksApiMigration]);
+  await makeFloorOutbox(database.adminUrl);
   await insertLinks(database.urlOf("links_api"));
   const ports = await findFreePorts(gates.length);
   const apiKey = mintApiKey("live");
@@ -95,8 +95,7 @@ const insertLinks = async (url: string): Promise<void> => {
   const client = new Client({ connectionString: url });
   await client.connect();
   for (let count = 0; count < pageSize; count += 1) {
-    const values = insertValues(newId("plink"), "25.5", randomBytes(16).toString("hex"));
-    await client.query(floorInsert, values);
+    await client.query(floorInsert, insertValues({ toAmount: "25.5", description: "Order 1001" }));
   }
   await client.end();
 };

@@ -1,24 +1,59 @@
-/** The same single insert that create makes: the link's row, with every index of its table. */
+import { randomBytes } from "node:crypto";
+import { Client } from "pg";
+import { newId } from "@payment-links/contracts";
+
+/**
+ * The same single statement that create makes: the link's row, with every index of its table, and its event,
+ * in an outbox of the floor's own.
+ */
 export const floorInsert = `
-  INSERT INTO links (
-    id, user_id, version, status, to_amount, created_at, wallet_id, destination_address, token_id,
-    chain_id, token_address, payment_reference
-  ) VALUES ($1, $2, 1, 'active', $3, now(), $4, $5, $6, $7, $8, $9)`;
+  WITH link AS (
+    INSERT INTO links (
+      id, user_id, version, status, to_amount, description, created_at, wallet_id,
+      destination_address, token_id, chain_id, token_address, payment_reference
+    ) VALUES ($1, $2, 1, 'active', $3, $4, now(), $5, $6, $7, $8, $9, $10)
+  )
+  INSERT INTO floor_outbox (id, topic, key, type, occurred_at, value)
+  VALUES ($11, 'payment-links', $1, 'payment_link.created', now(), $12)`;
+
+/** Makes the outbox of the floor, whose own relay empties it. */
+export const makeFloorOutbox = async (adminUrl: string): Promise<void> => {
+  const admin = new Client({ connectionString: adminUrl });
+  await admin.connect();
+  await admin.query(`
+    CREATE TABLE links_api.floor_outbox (LIKE links_api.outbox INCLUDING ALL)
+      WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+    GRANT ALL ON links_api.floor_outbox TO PUBLIC`);
+  await admin.end();
+};
 
 /** The owner of the floor's links. */
 export const floorOwner = "user_floor";
 
-export const insertValues = (id: string, toAmount: string, reference: string): string[] => [
-  id,
-  floorOwner,
-  toAmount,
-  "wallet_floor",
-  "0x52908400098527886E0F7030069857D2E4169EE7",
-  "usdc-base",
-  "8453",
-  "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
-  reference,
-];
+/** The values of {@link floorInsert}. */
+export const insertValues = (order: { toAmount: string; description: string }): string[] => {
+  const id = newId("plink");
+  const place = {
+    walletId: "wallet_floor",
+    destinationAddress: "0x52908400098527886E0F7030069857D2E4169EE7",
+    tokenId: "usdc-base",
+    chainId: "8453",
+    tokenAddress: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+    paymentReference: randomBytes(16).toString("hex"),
+  };
+  const event = JSON.stringify({
+    link: { id, userId: floorOwner, version: 1, status: "active", ...order, ...place },
+  });
+  return [
+    id,
+    floorOwner,
+    order.toAmount,
+    order.description,
+    ...Object.values(place),
+    newId("evt"),
+    event,
+  ];
+};
 
 /** The same single select that retrieve makes: the link's row with its owner's profile. */
 export const floorSelect = `

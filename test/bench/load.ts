@@ -15,8 +15,9 @@ export const measureRate = async (
   baseUrl: string,
   nextCall: () => Call,
   seconds: number,
+  connections = connectionCount,
 ): Promise<number> => {
-  const pool = new Pool(baseUrl, { connections: connectionCount, pipelining: 1 });
+  const pool = new Pool(baseUrl, { connections, pipelining: 1 });
   const startedAt = performance.now();
   const endsAt = startedAt + seconds * 1000;
   let count = 0;
@@ -28,7 +29,7 @@ export const measureRate = async (
       count += 1;
     }
   };
-  await Promise.all(Array.from({ length: connectionCount }, work));
+  await Promise.all(Array.from({ length: connections }, work));
   const rate = count / ((performance.now() - startedAt) / 1000);
   await pool.close();
   return rate;

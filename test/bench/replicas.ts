@@ -12,7 +12,8 @@ const createSeconds = 4;
 const warmUpRounds = 3;
 const paymentsPerRound = 1_000;
 const linksPerRound = 50;
-const connectionCount = 20;
+/** So many that each of four replicas has more than it can do: fewer would measure what a lone call costs. */
+const callerCount = Number(process.env["CALLERS"] ?? 160);
 const waitMsMax = 120_000;
 
 type Rates = { creates: number; payments: number };
@@ -58,7 +59,7 @@ const measure = async ({ system, receiver, merchant }: Shop): Promise<Rates> => 
     headers: { ...headers, "content-type": "application/json" },
     body: JSON.stringify({ toAmount: "1000000" }),
   } as const;
-  const creates = await measureRate(system.baseUrl, () => create, createSeconds);
+  const creates = await measureRate(system.baseUrl, () => create, createSeconds, callerCount);
   const linkIds: string[] = [];
   for (let index = 0; index < linksPerRound; index += 1) {
     const { body } = await call(`${system.baseUrl}${create.path}`, {
@@ -91,7 +92,7 @@ const measurePayments = async (
       if (status >= 300) throw new Error(`the notice was answered ${status}`);
     }
   };
-  await Promise.all(Array.from({ length: connectionCount }, work));
+  await Promise.all(Array.from({ length: callerCount }, work));
   const areTold = () => receiver.received.length >= paymentsPerRound;
   await waitUntil(() => `${receiver.received.length} webhooks`, areTold, waitMsMax);
   return paymentsPerRound / ((performance.now() - startedAt) / 1_000);

@@ -4,6 +4,7 @@ import { startChild, waitListening } from "../rig/child.ts";
 import { type Merchant, openMerchant } from "../rig/client.ts";
 import { findFreePorts } from "../rig/free-port.ts";
 import { openBenchDatabase } from "./database.ts";
+import { makeFloorOutbox } from "./floor-statements.ts";
 
 /** Connections of the client: the same for ours and for the floor. */
 export const connectionCount = 10;
@@ -25,6 +26,7 @@ export type Stage = {
 /** Starts a Postgres with its durable settings on (or uses `DATABASE_URL`), ours, and the floor. */
 export const openStage = async (): Promise<Stage> => {
   const database = await openBenchDatabase([authKeysMigration, linksApiMigration]);
+  await makeFloorOutbox(database.adminUrl);
   const [oursPort = 0, internalPort = 0, floorPort = 0] = await findFreePorts(3);
   const env = {
     AUTH_KEYS_URL: database.urlOf("auth_keys"),
