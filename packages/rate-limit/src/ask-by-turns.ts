@@ -1,63 +1,59 @@
-import type { Redis } from "ioredis";
-
-/** The questions of one turn of the event loop. They go out in one write and are due together. */
-type Turn = {
-  refuse: ((error: Error) => void)[];
-  unansweredCount: number;
-  timer: NodeJS.Timeout | undefined;
+/** The questions of one turn of the event loop. They are asked as one and due together. */
+type Turn<Question, Answer> = {
+  questions: Question[];
+  askers: PromiseWithResolvers<Answer>[];
 };
 
-/** Asks Redis something; rejects if the answer does not come in time. */
-export type AskRedis = (ask: () => Promise<unknown>) => Promise<unknown>;
+type Options<Question, Answer> = {
+  /** Asks several things at once; answers one thing for each. */
+  ask: (questions: readonly Question[]) => Promise<readonly Answer[]>;
+  /** More than these are asked as several. */
+  questionsMax: number;
+  timeoutMs: number;
+};
 
 /**
- * Sends all questions of one turn of the event loop in one write: under load a write per question
- * costs more than everything else about it. The time counts from that write, because nothing is
- * under way before.
+ * Asks all questions of one turn of the event loop as one: under load a command per question costs more than
+ * everything else about it. An answer rejects if it does not come in time. The time counts from when they are
+ * asked, because nothing is under way before.
  */
-export const askByTurns = (redis: Redis, timeoutMs: number): AskRedis => {
-  let turn: Turn | undefined;
+export const askByTurns = <Question, Answer>({
+  ask,
+  questionsMax,
+  timeoutMs,
+}: Options<Question, Answer>): ((question: Question) => Promise<Answer>) => {
+  let turn: Turn<Question, Answer> | undefined;
 
-  const expire = (due: Turn): void => {
+  const expire = ({ askers }: Turn<Question, Answer>): void => {
     // If this process was the busy one, the answer may lie in the socket, which is read before this
     // runs.
     setImmediate(() => {
-      const error = new Error(`Redis did not answer within ${timeoutMs} ms`);
-      for (const refuse of due.refuse) refuse(error);
+      const error = new Error(`there was no answer within ${timeoutMs} ms`);
+      for (const { reject } of askers) reject(error);
     });
   };
-  const begin = (): Turn => {
-    const begun: Turn = { refuse: [], unansweredCount: 0, timer: undefined };
-    // Before the first connection there is no stream.
-    const stream: Redis["stream"] | undefined = redis.stream;
-    stream?.cork();
-    setImmediate(() => {
-      turn = undefined;
-      stream?.uncork();
-      if (begun.unansweredCount > 0) begun.timer = setTimeout(expire, timeoutMs, begun);
-    });
-    return begun;
+  const send = async (due: Turn<Question, Answer>): Promise<void> => {
+    if (turn === due) turn = undefined;
+    const timer = setTimeout(expire, timeoutMs, due);
+    try {
+      const answers = await ask(due.questions);
+      for (const [index, answer] of answers.entries()) due.askers[index]?.resolve(answer);
+    } catch (error) {
+      for (const { reject } of due.askers) reject(error);
+    } finally {
+      clearTimeout(timer);
+    }
   };
 
-  return (ask) =>
-    new Promise((resolve, reject) => {
-      turn ??= begin();
-      const its = turn;
-      its.unansweredCount += 1;
-      its.refuse.push(reject);
-      const end = () => {
-        its.unansweredCount -= 1;
-        if (its.unansweredCount === 0) clearTimeout(its.timer);
-      };
-      ask().then(
-        (answer) => {
-          end();
-          resolve(answer);
-        },
-        (error: unknown) => {
-          end();
-          reject(error);
-        },
-      );
-    });
+  return (question) => {
+    if (turn === undefined || turn.questions.length === questionsMax) {
+      const begun: Turn<Question, Answer> = { questions: [], askers: [] };
+      turn = begun;
+      setImmediate(() => void send(begun));
+    }
+    const asker = Promise.withResolvers<Answer>();
+    turn.questions.push(question);
+    turn.askers.push(asker);
+    return asker.promise;
+  };
 };

@@ -64,6 +64,39 @@ describe("createRedisLimiter", () => {
     expect(sent.length - takes.length).toBeLessThanOrEqual(1);
   });
 
+  test("what is asked in one turn of the event loop is one command, and each call has its own answer", async () => {
+    const { limiter, proxy } = await openProxied();
+    const before = commands(proxy);
+    const bucket = newBucket(still, "turn");
+    const other = newBucket({ ...still, burst: 3 }, "turn");
+    const calls = [[bucket], [bucket, other], [other], [bucket, other], [other], [bucket]];
+    const decisions = await Promise.all(calls.map((buckets) => limiter.take(buckets)));
+    const sent = commands(proxy).slice(before.length);
+    expect(sent.filter((command) => command.includes(":turn:"))).toHaveLength(1);
+    expect(decisions.map(({ isAllowed }) => isAllowed)).toEqual([
+      true,
+      true,
+      true,
+      true,
+      false,
+      true,
+    ]);
+    const remaining = decisions.map(({ states }) => states.map((state) => state.remaining));
+    expect(remaining).toEqual([[99], [98, 2], [1], [97, 0], [0], [96]]);
+  });
+
+  test("a turn with very many questions is several commands", async () => {
+    const { limiter, proxy } = await openProxied();
+    const before = commands(proxy);
+    const bucket = newBucket({ ...still, burst: 1_000 }, "crowd");
+    const decisions = await Promise.all(Array.from({ length: 250 }, () => limiter.take([bucket])));
+    const sent = commands(proxy).slice(before.length);
+    expect(sent.filter((command) => command.includes(":crowd:"))).toHaveLength(3);
+    expect(decisions.map(({ states }) => states[0]?.remaining)).toEqual(
+      Array.from({ length: 250 }, (_, n) => 999 - n),
+    );
+  });
+
   test("Redis holds neither the id nor the address, and nothing that does not end", async () => {
     const { limiter } = await openReady();
     const address = { ...newBucket(still, "ip"), id: `203.0.113.7-${randomUUID()}` };

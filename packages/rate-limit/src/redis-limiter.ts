@@ -1,5 +1,6 @@
 import { createHash, createHmac } from "node:crypto";
 import { Redis } from "ioredis";
+import { LRUCache } from "lru-cache";
 import { type Clock, type Log, type Metrics, afterMs, startLoop } from "@payment-links/runtime";
 import { askByTurns } from "./ask-by-turns.ts";
 import { countDecisions } from "./decision-counter.ts";
@@ -25,6 +26,10 @@ type RedisLimiterOptions = {
 
 const defaultAnswerTimeoutMs = 50;
 const connectionTimeoutMs = 500;
+/** A script keeps everybody else of Redis waiting: these take less than a millisecond. */
+const questionsMax = 100;
+/** Some 250 bytes each. */
+const knownKeysMax = 10_000;
 const reconnectWaitMsMax = 1_000;
 
 /**
@@ -48,7 +53,7 @@ export const createRedisLimiter = (options: RedisLimiterOptions): Limiter => {
   const takeShared = async (buckets: readonly Bucket[]): Promise<Decision> => {
     const askedAtMs = clock.now().getTime();
     try {
-      const debts = await askDebts(buckets, own.untoldDebts(buckets));
+      const debts = await askDebts({ buckets, untold: own.untoldDebts(buckets) });
       const decision = takeTokens(buckets, debts);
       own.adopt(buckets, decision, askedAtMs);
       return decision;
@@ -68,7 +73,7 @@ export const createRedisLimiter = (options: RedisLimiterOptions): Limiter => {
   const probe = async () => {
     try {
       if (redis.status === "wait") await redis.connect();
-      await askDebts([probeBucket], [0]);
+      await askDebts({ buckets: [probeBucket], untold: [0] });
       health.passProbe();
     } catch (error) {
       health.failProbe(error);
@@ -115,30 +120,39 @@ const openRedis = (url: string, commandTimeout: number): Redis =>
 
 const scriptSha = createHash("sha1").update(takeScript).digest("hex");
 
+/** The buckets of one request, and what they owe that Redis may not know of, in µs. */
+type Question = { buckets: readonly Bucket[]; untold: readonly number[] };
+
 /**
  * Makes the question that takes the tokens in Redis and answers each bucket's debt as it was
  * before. It throws after `answerTimeoutMs`.
  */
-const createAskDebts = (
-  redis: Redis,
-  keyOf: (bucket: Bucket) => string,
-  answerTimeoutMs: number,
-) => {
-  const ask = askByTurns(redis, answerTimeoutMs);
-  return async (
-    buckets: readonly Bucket[],
-    untold: readonly number[],
-  ): Promise<readonly number[]> => {
-    const parameters = [
-      ...buckets.map(keyOf),
-      ...buckets.flatMap(({ limit }, n) => [tokenMicros(limit), limit.burst, untold[n] ?? 0]),
-    ];
-    const reply = await ask(() => runScript(redis, buckets.length, parameters));
-    if (!Array.isArray(reply) || reply.length !== buckets.length || !reply.every(Number.isFinite)) {
-      throw new Error("Redis answered something else than one number per bucket");
-    }
-    return reply;
-  };
+const createAskDebts = (redis: Redis, keyOf: (bucket: Bucket) => string, answerTimeoutMs: number) =>
+  askByTurns<Question, readonly number[]>({
+    ask: async (questions) => {
+      const buckets = questions.flatMap((question) => question.buckets);
+      const reply = await runScript(redis, buckets.length, [
+        ...buckets.map(keyOf),
+        questions.length,
+        ...questions.map((question) => question.buckets.length),
+        ...questions.flatMap(parametersOf),
+      ]);
+      return splitDebts(reply, questions);
+    },
+    questionsMax,
+    timeoutMs: answerTimeoutMs,
+  });
+
+const parametersOf = ({ buckets, untold }: Question): number[] =>
+  buckets.flatMap(({ limit }, n) => [tokenMicros(limit), limit.burst, untold[n] ?? 0]);
+
+const splitDebts = (reply: unknown, questions: readonly Question[]): number[][] => {
+  const count = questions.reduce((sum, { buckets }) => sum + buckets.length, 0);
+  if (!Array.isArray(reply) || reply.length !== count || !reply.every(Number.isFinite)) {
+    throw new Error("Redis answered something else than one number per bucket");
+  }
+  let from = 0;
+  return questions.map(({ buckets }) => reply.slice(from, (from += buckets.length)));
 };
 
 const runScript = async (
@@ -162,12 +176,18 @@ const keyPrefix = "{payment-links:rate-limit:v2}";
  * The id's HMAC, cut to 132 bits: whoever reads Redis could try every IPv4 address against a hash
  * without a secret.
  */
-const createKeyOf =
-  (secret: string) =>
-  ({ policy, id }: Bucket): string => {
+const createKeyOf = (secret: string): ((bucket: Bucket) => string) => {
+  const keys = new LRUCache<string, string>({ max: knownKeysMax });
+  return ({ policy, id }) => {
+    const name = `${policy}:${id}`;
+    const known = keys.get(name);
+    if (known !== undefined) return known;
     const sealed = createHmac("sha256", secret).update(id).digest("base64url");
-    return `${keyPrefix}:${policy}:${sealed.slice(0, 22)}`;
+    const key = `${keyPrefix}:${policy}:${sealed.slice(0, 22)}`;
+    keys.set(name, key);
+    return key;
   };
+};
 
 const probeBucket: Bucket = {
   policy: "probe",

@@ -37,6 +37,14 @@ const msOf = (time: unknown): number => {
   return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
 };
 
+/** What the script is told of each bucket. */
+const parametersOf = (buckets: readonly Bucket[], untold: readonly bigint[]) =>
+  buckets.flatMap(({ limit }, index) => [
+    tokenMicros(limit),
+    limit.burst,
+    String(untold[index] ?? 0n),
+  ]);
+
 const atLeast0 = (debt: bigint): bigint => (debt < 0n ? 0n : debt);
 
 describe("takeScript", () => {
@@ -54,11 +62,7 @@ describe("takeScript", () => {
   ) => {
     const run = randomUUID();
     const keys = buckets.map((_, index) => `test:${run}:${index}`);
-    const parameters = buckets.flatMap(({ limit }, index) => [
-      tokenMicros(limit),
-      limit.burst,
-      String(untold[index]),
-    ]);
+    const parameters = [1, buckets.length, ...parametersOf(buckets, untold)];
     const work = redis.multi().time();
     fullAts.forEach((fullAt, index) => {
       if (fullAt !== undefined) work.set(keys[index] ?? "", String(fullAt), "PX", 60_000);
@@ -119,6 +123,51 @@ describe("takeScript", () => {
         });
       }),
       { numRuns: 500 },
+    );
+  });
+
+  test("answers many questions of one call as if they had come one after the other", async () => {
+    const arbitraryQuestions = fc.array(fc.subarray([0, 1, 2], { minLength: 1 }), {
+      minLength: 1,
+      maxLength: 12,
+    });
+    await fc.assert(
+      fc.asyncProperty(arbitraryBuckets, arbitraryQuestions, async (all, picks) => {
+        const model = createBucketModel();
+        const run = randomUUID();
+        const keyOf = (bucket: Bucket) => `test:${run}:${all.indexOf(bucket)}`;
+        const questions = picks
+          .map((indexes) => indexes.flatMap((index) => all[index] ?? []))
+          .filter((buckets) => buckets.length > 0);
+        const asked = questions.flat();
+        const expected = questions.map((buckets) => model.take(buckets, nowMicros));
+
+        const parameters = [
+          questions.length,
+          ...questions.map((buckets) => buckets.length),
+          ...parametersOf(asked, []),
+          ...heldTime,
+        ];
+        const keys = asked.map(keyOf);
+        // One step, as some of the keys are gone after two milliseconds.
+        const work = redis.multi().eval(heldScript, keys.length, ...keys, ...parameters);
+        for (const bucket of all) work.getdel(keyOf(bucket));
+        const [debts, ...left] = (await work.exec())?.map(([, reply]) => reply) ?? [];
+
+        const told = [...(debts as number[])];
+        const decisions = questions.map((buckets) =>
+          takeTokens(buckets, told.splice(0, buckets.length)),
+        );
+        expect(decisions).toEqual(expected);
+        all.forEach((bucket, index) => {
+          const isTaken = questions.some(
+            (buckets, at) => expected[at]?.isAllowed === true && buckets.includes(bucket),
+          );
+          const debt = sizesOf(bucket).capacity - model.levelOf(bucket, nowMicros);
+          expect(left[index]).toBe(isTaken ? String(nowMicros + debt) : null);
+        });
+      }),
+      { numRuns: 300 },
     );
   });
 });
