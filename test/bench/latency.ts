@@ -1,17 +1,15 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Kafka, logLevel } from "kafkajs";
 import * as z from "zod";
-import { ensureTopics } from "@payment-links/bus";
-import { testBrokers } from "@payment-links/bus/testing";
-import { openLog } from "@payment-links/runtime";
 import { call, openMerchant, sendNotice } from "../rig/client.ts";
 import { percentile } from "../rig/percentile.ts";
 import { type RealSystem, openRealSystem } from "../rig/real-system.ts";
 import { registerEndpoint } from "../rig/register-endpoint.ts";
 import { acme, shopEnv } from "../rig/shop-env.ts";
+import { type BareClients, openBareClients } from "./bare-clients.ts";
 import { openBenchServers } from "./bench-servers.ts";
+import { openInstants } from "./instants.ts";
 import type { Verdict } from "./rounds.ts";
 
 const rate = Number(process.env["RATE"] ?? 50);
@@ -20,7 +18,6 @@ const roundCount = Number(process.env["ROUNDS"] ?? 3);
 const secondsPerRound = 10;
 const warmUpStepSeconds = 5;
 const linkCount = 100;
-const waitMsMax = 60_000;
 
 /** The milliseconds within which that share of the events arrived. */
 type Latency = { p50: number; p99: number };
@@ -29,7 +26,8 @@ type Latency = { p50: number; p99: number };
  * From a settlement that is committed (the provider has its answer) to the first byte of its
  * webhook at the receiver, over all four services with `REPLICAS` (1) of each, at `RATE` (50) a second;
  * compared with produce and consume on the same broker, by turns. `ratio` is that of the medians,
- * `ratioP99` that of the 99th percentiles.
+ * `ratioP99` that of the 99th percentiles. `chain` is what the same way takes by bare clients alone: a record,
+ * a commit, a record, a commit and a call, one after the other.
  */
 export const benchLatency = async (): Promise<Verdict> => {
   const servers = await openBenchServers();
@@ -43,42 +41,57 @@ export const benchLatency = async (): Promise<Verdict> => {
       RATE_LIMIT_PER_KEY: "100000:100000",
     },
   });
-  const roundTrip = await openRoundTrip(`${system.topicPrefix}round-trip`);
+  const bare = await openBareClients({
+    topic: `${system.topicPrefix}round-trip`,
+    adminUrl: system.adminUrl,
+  });
   try {
     const linkIds = await openLinks(system);
-    const settle = (index: number) => payOne(system, receiver, linkIds, index);
+    const ways = {
+      ours: (index: number) => payOne(system, receiver, linkIds, index),
+      floor: bare.record,
+      chain: () => takeBareWay(bare),
+    };
     const round = { count: secondsPerRound * rate, perSecond: rate };
-    await warmUp(settle, { perSecond: rate, stepSeconds: warmUpStepSeconds });
-    await warmUp(roundTrip.send, { perSecond: rate, stepSeconds: warmUpStepSeconds });
-    const ours: number[] = [];
-    const floor: number[] = [];
-    for (let turn = 0; turn < roundCount; turn += 1) {
-      const [one, other] = [
-        await callEvenly(settle, round),
-        await callEvenly(roundTrip.send, round),
-      ];
-      process.stdout.write(
-        `ours ${show(latencyOf(one))}; broker alone ${show(latencyOf(other))}\n`,
-      );
-      ours.push(...one);
-      floor.push(...other);
+    for (const way of Object.values(ways)) {
+      await warmUp(way, { perSecond: rate, stepSeconds: warmUpStepSeconds });
     }
-    return verdictOf(latencyOf(ours), latencyOf(floor));
+    const took: Record<keyof typeof ways, number[]> = { ours: [], floor: [], chain: [] };
+    for (let turn = 0; turn < roundCount; turn += 1) {
+      for (const name of ["ours", "floor", "chain"] as const) {
+        const durationsMs = await callEvenly(ways[name], round);
+        process.stdout.write(
+          `${name} ${show(latencyOf(durationsMs))}${name === "chain" ? "\n" : "; "}`,
+        );
+        took[name].push(...durationsMs);
+      }
+    }
+    return verdictOf(latencyOf(took.ours), latencyOf(took.floor), latencyOf(took.chain));
   } finally {
-    await roundTrip.close();
+    await bare.close();
     await system.close();
     receiver.close();
     await servers.close();
   }
 };
 
-const verdictOf = (ours: Latency, floor: Latency): Verdict => ({
+const takeBareWay = async (bare: BareClients): Promise<number> => {
+  let tookMs = 0;
+  for (const step of [bare.record, bare.commit, bare.record, bare.commit, bare.call]) {
+    tookMs += await step();
+  }
+  return tookMs;
+};
+
+const verdictOf = (ours: Latency, floor: Latency, chain: Latency): Verdict => ({
   ours: Number(ours.p50.toFixed(2)),
   floor: Number(floor.p50.toFixed(2)),
   ratio: Number((ours.p50 / floor.p50).toFixed(2)),
   oursP99: Number(ours.p99.toFixed(2)),
   floorP99: Number(floor.p99.toFixed(2)),
   ratioP99: Number((ours.p99 / floor.p99).toFixed(2)),
+  chain: Number(chain.p50.toFixed(2)),
+  chainP99: Number(chain.p99.toFixed(2)),
 });
 
 const show = ({ p50, p99 }: Latency): string =>
@@ -161,29 +174,6 @@ const Webhook = z.object({
   data: z.object({ transaction: z.object({ amount: z.string() }).optional() }),
 });
 
-/** Instants by their names; each is awaited once, before or after it comes. */
-const openInstants = () => {
-  const instants = new Map<string, PromiseWithResolvers<number>>();
-  const find = (name: string): PromiseWithResolvers<number> => {
-    const found = instants.get(name) ?? Promise.withResolvers<number>();
-    instants.set(name, found);
-    return found;
-  };
-  return {
-    came: (name: string, at: number): void => find(name).resolve(at),
-    when: async (name: string): Promise<number> => {
-      const { promise, reject } = find(name);
-      const limit = setTimeout(() => reject(new Error(`${name} did not come`)), waitMsMax);
-      try {
-        return await promise;
-      } finally {
-        clearTimeout(limit);
-        instants.delete(name);
-      }
-    },
-  };
-};
-
 /** Takes webhooks, and notes when the first byte of each payment's came. */
 export const openArrivals = async (): Promise<Receiver> => {
   const arrivals = openInstants();
@@ -204,45 +194,6 @@ export const openArrivals = async (): Promise<Receiver> => {
     close: () => {
       server.close();
       server.closeAllConnections();
-    },
-  };
-};
-
-/** Produce and consume, as fast as the client library can, with the services' own settings. */
-export const openRoundTrip = async (topic: string) => {
-  const brokers = testBrokers();
-  const log = openLog({ service: "bench", level: "warn" });
-  await ensureTopics({
-    brokers,
-    clientId: "bench",
-    log,
-    replicationFactor: 1,
-    topics: { [topic]: { partitions: 1, config: {} } },
-  });
-  const kafka = new Kafka({ brokers, logLevel: logLevel.ERROR });
-  const producer = kafka.producer({ idempotent: true });
-  const consumer = kafka.consumer({ groupId: topic, maxWaitTimeInMs: 500 });
-  const arrivals = openInstants();
-  await Promise.all([producer.connect(), consumer.connect()]);
-  await consumer.subscribe({ topic, fromBeginning: true });
-  await consumer.run({
-    eachMessage: async ({ message }) => {
-      arrivals.came(String(message.value), performance.now());
-    },
-  });
-  let sentCount = 0;
-  const send = async (): Promise<number> => {
-    sentCount += 1;
-    const value = String(sentCount);
-    const sentAt = performance.now();
-    await producer.send({ topic, acks: -1, messages: [{ key: value, value }] });
-    return (await arrivals.when(value)) - sentAt;
-  };
-  return {
-    send,
-    close: async () => {
-      await consumer.disconnect();
-      await producer.disconnect();
     },
   };
 };

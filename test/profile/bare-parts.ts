@@ -1,10 +1,8 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Client, Pool } from "pg";
-import { request } from "undici";
+import { Client } from "pg";
 import { createTestDatabase } from "@payment-links/postgres/testing";
-import { callEvenly, openRoundTrip, warmUp } from "../bench/latency.ts";
+import { openBareClients } from "../bench/bare-clients.ts";
+import { callEvenly, warmUp } from "../bench/latency.ts";
 import { childrenOf, cpuMsOf, cpuMsOfTree } from "../bench/process-cpu.ts";
 import { findPostgres } from "./rest.ts";
 
@@ -24,14 +22,12 @@ const parts = { record: 2, commit: 4, call: 1 } as const;
 export const measureBareParts = async (rates: readonly number[]): Promise<BareParts[]> => {
   const database = await createTestDatabase([]);
   const admin = new Client({ connectionString: database.adminUrl });
-  const pool = new Pool({ connectionString: database.adminUrl, max: 10 });
   await admin.connect();
-  const roundTrip = await openRoundTrip(`bare-parts-${process.pid}`);
-  const server = createServer((req, res) => req.resume().on("end", () => res.end("{}")));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const bare = await openBareClients({
+    topic: `bare-parts-${process.pid}`,
+    adminUrl: database.adminUrl,
+  });
   try {
-    await admin.query("CREATE TABLE bare (id bigint GENERATED ALWAYS AS IDENTITY, body text)");
     const cpuMs = await openMeter(admin);
     const costs: BareParts[] = [];
     for (const perSecond of rates) {
@@ -43,9 +39,9 @@ export const measureBareParts = async (rates: readonly number[]): Promise<BarePa
         return (cpuMs() - before - rest * secondsPerPart) / (secondsPerPart * perSecond);
       };
       const [record, commit, call] = [
-        await measure(roundTrip.send),
-        await measure(() => commitRow(pool)),
-        await measure(async () => (await request(url, { method: "POST", body })).body.dump()),
+        await measure(bare.record),
+        await measure(bare.commit),
+        await measure(bare.call),
       ];
       const payment = parts.record * record + parts.commit * commit + parts.call * call;
       costs.push({
@@ -57,27 +53,9 @@ export const measureBareParts = async (rates: readonly number[]): Promise<BarePa
     }
     return costs;
   } finally {
-    server.close();
-    await roundTrip.close();
-    await pool.end();
+    await bare.close();
     await admin.end();
     await database.drop();
-  }
-};
-
-const body = JSON.stringify({ about: "as long as a notice is".padEnd(600, ".") });
-
-const insert = { name: "insert-bare", text: "INSERT INTO bare (body) VALUES ($1)", values: [body] };
-
-/** In a transaction of its own, as a change with its event is. */
-const commitRow = async (pool: Pool): Promise<void> => {
-  const client = await pool.connect();
-  try {
-    await client.query("BEGIN");
-    await client.query(insert);
-    await client.query("COMMIT");
-  } finally {
-    client.release();
   }
 };
 

@@ -70,7 +70,7 @@ describe("createRedisLimiter", () => {
     const bucket = newBucket(still, "turn");
     const other = newBucket({ ...still, burst: 3 }, "turn");
     const calls = [[bucket], [bucket, other], [other], [bucket, other], [other], [bucket]];
-    const decisions = await Promise.all(calls.map((buckets) => limiter.take(buckets)));
+    const decisions = await Promise.all(calls.map(async (buckets) => limiter.take(buckets)));
     const sent = commands(proxy).slice(before.length);
     expect(sent.filter((command) => command.includes(":turn:"))).toHaveLength(1);
     expect(decisions.map(({ isAllowed }) => isAllowed)).toEqual([
@@ -89,7 +89,9 @@ describe("createRedisLimiter", () => {
     const { limiter, proxy } = await openProxied();
     const before = commands(proxy);
     const bucket = newBucket({ ...still, burst: 1_000 }, "crowd");
-    const decisions = await Promise.all(Array.from({ length: 250 }, () => limiter.take([bucket])));
+    const decisions = await Promise.all(
+      Array.from({ length: 250 }, async () => limiter.take([bucket])),
+    );
     const sent = commands(proxy).slice(before.length);
     expect(sent.filter((command) => command.includes(":crowd:"))).toHaveLength(3);
     expect(decisions.map(({ states }) => states[0]?.remaining)).toEqual(

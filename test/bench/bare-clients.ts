@@ -1,0 +1,102 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Kafka, logLevel } from "kafkajs";
+import { Pool } from "pg";
+import { request } from "undici";
+import { ensureTopics } from "@payment-links/bus";
+import { testBrokers } from "@payment-links/bus/testing";
+import { openLog } from "@payment-links/runtime";
+import { openInstants } from "./instants.ts";
+
+/** What a payment cannot do without, each by its bare client; all answer the milliseconds that it took. */
+export type BareClients = {
+  /** Produces a record and consumes it, as fast as the client library can, with the services' own settings. */
+  record: () => Promise<number>;
+  /** Commits a row in a transaction of its own, as a change with its event is. */
+  commit: () => Promise<number>;
+  /** A POST as long as a notice. */
+  call: () => Promise<number>;
+  close(): Promise<void>;
+};
+
+/** Opens the clients, all in this process; `topic` and the table are their own. */
+export const openBareClients = async (options: {
+  topic: string;
+  adminUrl: string;
+}): Promise<BareClients> => {
+  const pool = new Pool({ connectionString: options.adminUrl, max: 10 });
+  await pool.query("CREATE TABLE bare (id bigint GENERATED ALWAYS AS IDENTITY, body text)");
+  const roundTrip = await openRoundTrip(options.topic);
+  const server = createServer((req, res) => req.resume().on("end", () => res.end("{}")));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    record: roundTrip.record,
+    commit: () => timed(() => commitRow(pool)),
+    call: () => timed(async () => (await request(url, { method: "POST", body })).body.dump()),
+    close: async () => {
+      server.close();
+      await roundTrip.close();
+      await pool.end();
+    },
+  };
+};
+
+const timed = async (work: () => Promise<unknown>): Promise<number> => {
+  const startedAt = performance.now();
+  await work();
+  return performance.now() - startedAt;
+};
+
+const body = JSON.stringify({ about: "as long as a notice is".padEnd(600, ".") });
+
+const insert = { name: "insert-bare", text: "INSERT INTO bare (body) VALUES ($1)", values: [body] };
+
+const commitRow = async (pool: Pool): Promise<void> => {
+  const client = await pool.connect();
+  try {
+    await client.query("BEGIN");
+    await client.query(insert);
+    await client.query("COMMIT");
+  } finally {
+    client.release();
+  }
+};
+
+const openRoundTrip = async (topic: string) => {
+  const brokers = testBrokers();
+  const log = openLog({ service: "bench", level: "warn" });
+  await ensureTopics({
+    brokers,
+    clientId: "bench",
+    log,
+    replicationFactor: 1,
+    topics: { [topic]: { partitions: 1, config: {} } },
+  });
+  const kafka = new Kafka({ brokers, logLevel: logLevel.ERROR });
+  const producer = kafka.producer({ idempotent: true });
+  const consumer = kafka.consumer({ groupId: topic, maxWaitTimeInMs: 500 });
+  const arrivals = openInstants();
+  await Promise.all([producer.connect(), consumer.connect()]);
+  await consumer.subscribe({ topic, fromBeginning: true });
+  await consumer.run({
+    eachMessage: async ({ message }) => {
+      arrivals.came(String(message.value), performance.now());
+    },
+  });
+  let sentCount = 0;
+  const record = async (): Promise<number> => {
+    sentCount += 1;
+    const value = String(sentCount);
+    const sentAt = performance.now();
+    await producer.send({ topic, acks: -1, messages: [{ key: value, value }] });
+    return (await arrivals.when(value)) - sentAt;
+  };
+  return {
+    record,
+    close: async () => {
+      await consumer.disconnect();
+      await producer.disconnect();
+    },
+  };
+};
