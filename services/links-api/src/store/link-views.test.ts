@@ -168,6 +168,87 @@ describe("a page of 20,000 links that have all expired and were marked", () => {
   );
 });
 
+// Guards an account whose links have all expired at once, until the expiry job has come by all of them.
+test.each([0, 6_000])(
+  "a page of 20,000 links that have all expired, of which the newest %i are marked, reads little more than it shows",
+  async (markedCount) => {
+    const { account, id } = await openExpired(linkCount);
+    await rig.pool.query(sql.type(Nothing)`
+      UPDATE links SET status = 'inactive' WHERE id IN (
+        SELECT id FROM links WHERE user_id = ${account.id} ORDER BY created_at DESC LIMIT ${markedCount}
+      )
+    `);
+    await rig.analyzeLinks();
+    const scans = await scansOfList(account.id, "inactive");
+    expect(scans.map((scan) => scan["Node Type"])).not.toContain("Seq Scan");
+    // 51 say that they are many.
+    expect(rowsLookedAt(scans)).toBeLessThanOrEqual(100);
+    const page = { userId: account.id, status: "inactive", now: rig.clock.now() } as const;
+    const [first] = await listLinks(rig.pool, { ...page, offset: 0, limit: 11 });
+    expect(first?.id).toBe(`${id}_${linkCount - 1}`);
+  },
+);
+
+// Guards all three ways to find them: sorted while they are few, walked when many, and sorted after all
+// where too many others are newer.
+test.each([
+  [20, 0],
+  [21, 0],
+  [50, 0],
+  [51, 0],
+  [52, 0],
+  [400, 0],
+  [400, 100],
+  [400, 4_995],
+  [400, 6_000],
+])(
+  "given %i expired links of which some are not marked yet, and %i newer ones, lists the newest in order",
+  async (count, newerCount) => {
+    const { account, id } = await openExpired(count + 30);
+    // Every tenth of the first three hundred, if there are as many.
+    await rig.pool.query(sql.type(Nothing)`
+      UPDATE links SET status = 'inactive'
+      WHERE id IN (SELECT ${id} || '_' || 10 * number FROM generate_series(1, 30) AS number)
+    `);
+    await rig.pool.query(sql.type(Nothing)`
+      INSERT INTO links (
+        id, user_id, version, status, to_amount, created_at, wallet_id, destination_address,
+        token_id, chain_id, token_address, payment_reference
+      )
+      SELECT id || '_newer_' || number, user_id, 1, 'active', 1, created_at + interval '1 hour',
+        wallet_id, destination_address, token_id, chain_id, token_address, payment_reference
+      FROM links, generate_series(1, ${newerCount}) AS number WHERE id = ${id}
+    `);
+    const page = { userId: account.id, status: "inactive", now: rig.clock.now() } as const;
+    const links = await listLinks(rig.pool, { ...page, offset: 0, limit: 11 });
+    const newest = Array.from({ length: 11 }, (_, index) => `${id}_${count + 29 - index}`);
+    expect(links.map((link) => link.id)).toEqual(newest);
+    const last = await listLinks(rig.pool, { ...page, offset: count + 28, limit: 11 });
+    expect(last.map((link) => link.id)).toEqual([`${id}_1`, id]);
+  },
+);
+
+/** An account with so many links that have expired at different times, the newest with the highest number. */
+const openExpired = async (count: number) => {
+  const account = sampleAccount();
+  const id = await rig.createLink(rig.giveKey(account), {
+    toAmount: "1",
+    expirationDate: new Date(rig.clock.now().getTime() + 1_000).toISOString(),
+  });
+  await rig.pool.query(sql.type(Nothing)`
+    INSERT INTO links (
+      id, user_id, version, status, to_amount, created_at, expires_at, wallet_id,
+      destination_address, token_id, chain_id, token_address, payment_reference
+    )
+    SELECT id || '_' || number, user_id, 1, 'active', 1, created_at + number * interval '1 ms',
+      expires_at - (number * 7919 % 1000) * interval '1 s', wallet_id, destination_address,
+      token_id, chain_id, token_address, payment_reference
+    FROM links, generate_series(1, ${count - 1}) AS number WHERE id = ${id}
+  `);
+  rig.clock.advance(1_000);
+  return { account, id };
+};
+
 // Guards both ways to find active links that can expire: sorted while they are few, walked when many.
 test.each([249, 250, 251, 400])(
   "given %i active links that will expire, lists the newest of them in order",

@@ -97,16 +97,22 @@ export type LinkFilter = {
 /**
  * A page of one owner's links, newest first, with their status at `now`. It merges ranges of
  * indexes and reads each no further than the page reaches. What stands before the page is passed
- * over in the indexes, as far as vacuum has come by; only the page's own rows are read.
+ * over in the indexes, as far as vacuum has come by; only the page's own rows are read. Between its
+ * statements a link can only go from expired to marked, and is found either way.
  */
 export const listLinks = async (db: Db, filter: LinkFilter): Promise<readonly LinkView[]> => {
   const { userId, offset, limit } = filter;
   const page = sql.fragment`ORDER BY created_at DESC, seq DESC LIMIT ${limit} OFFSET ${offset}`;
+  const lapsedCount = filter.status === "inactive" ? await countLapsed(db, filter) : 0;
+  if (lapsedCount > lapsedSortedMax) {
+    const found = await walkInactive(db, filter);
+    if (found !== undefined) return found;
+  }
   if (offset === 0) {
-    const merged = merge({ ...filter, of: sql.fragment`*` });
+    const merged = merge({ ...filter, lapsedCount, of: sql.fragment`*` });
     return db.any(sql.type(ViewRow)`SELECT ${columns} FROM ${merged} ${page}`);
   }
-  const merged = merge({ ...filter, of: sql.fragment`created_at, seq` });
+  const merged = merge({ ...filter, lapsedCount, of: sql.fragment`created_at, seq` });
   return db.any(sql.type(ViewRow)`
     WITH page AS MATERIALIZED (SELECT created_at, seq FROM ${merged} ${page})
     SELECT ${columns}
@@ -116,8 +122,8 @@ export const listLinks = async (db: Db, filter: LinkFilter): Promise<readonly Li
   `);
 };
 
-/** A range of links, and the columns of it that are wanted. */
-type Range = LinkFilter & { of: FragmentSqlToken };
+/** A range of links, how many have expired and are not marked yet, and the columns that are wanted. */
+type Range = LinkFilter & { lapsedCount: number; of: FragmentSqlToken };
 
 const merge = (range: Range): FragmentSqlToken => {
   const ranges = rangesOf[range.status ?? "any"](range).map((one) => sql.fragment`(${one})`);
@@ -128,7 +134,7 @@ const rangesOf: Record<LinkStatus | "any", (range: Range) => FragmentSqlToken[]>
   any: (filter) => [all(filter)],
   active: (filter) => [lasting(filter), expiring(filter)],
   completed: (filter) => [ended("completed", filter)],
-  inactive: (filter) => [ended("inactive", filter), lapsed(filter)],
+  inactive: (filter) => inactive(filter),
 };
 
 const firstRows = ({ offset, limit }: Range) => sql.fragment`
@@ -177,15 +183,57 @@ const expiring = (filter: Range) => sql.fragment`
   )
 `;
 
-// OFFSET 0 keeps the planner from walking all of an owner's links in the page's order to find the
-// few that are expired and not marked yet. Those come from their own index and are sorted
-// afterwards.
-const lapsed = (filter: Range) => sql.fragment`
-  SELECT ${filter.of} FROM (
-    SELECT * FROM links
-    WHERE user_id = ${filter.userId} AND status = 'active'
-      AND expires_at <= ${sql.timestamp(filter.now)}
-    OFFSET 0
-  ) AS lapsed
+// Expired links that are not marked yet come from their own index.
+const inactive = (filter: Range): FragmentSqlToken[] => {
+  const marked = ended("inactive", filter);
+  return filter.lapsedCount === 0 ? [marked] : [marked, sortedLapsed(filter)];
+};
+
+const ownLapsed = ({ now, userId }: LinkFilter) => sql.fragment`
+  user_id = ${userId} AND status = 'active' AND expires_at <= ${sql.timestamp(now)}
+`;
+
+// OFFSET 0 keeps the planner from walking all of an owner's links in the page's order.
+const sortedLapsed = (filter: Range) => sql.fragment`
+  SELECT ${filter.of} FROM (SELECT * FROM links WHERE ${ownLapsed(filter)} OFFSET 0) AS lapsed
   ${firstRows(filter)}
 `;
+
+/** So many links that have just expired are sorted without a look for something better. */
+const lapsedSortedMax = 50;
+
+/** So many of an owner's newest links are looked through for inactive ones, where many have just expired. */
+const walkedMax = 5_000;
+
+/**
+ * The page of inactive links, if it is filled by an owner's newest links; undefined otherwise. Where a million
+ * have just expired at once, and would all be sorted, it nearly always is.
+ */
+const walkInactive = async (
+  db: Db,
+  { limit, now, offset, userId }: LinkFilter,
+): Promise<readonly LinkView[] | undefined> => {
+  const links = await db.any(sql.type(ViewRow)`
+    SELECT ${columns} FROM (
+      SELECT * FROM links WHERE user_id = ${userId}
+      ORDER BY created_at DESC, seq DESC LIMIT ${walkedMax}
+    ) AS links
+    WHERE status = 'inactive' OR status = 'active' AND expires_at <= ${sql.timestamp(now)}
+    ORDER BY created_at DESC, seq DESC LIMIT ${limit} OFFSET ${offset}
+  `);
+  return links.length === limit ? links : undefined;
+};
+
+const CountRow = z.object({ count: z.int() });
+
+/**
+ * How many links have expired and are not marked yet, up to one more than are sorted. The job marks those first
+ * that expired first, and what it leaves in the index is passed over last.
+ */
+const countLapsed = (db: Db, filter: LinkFilter): Promise<number> =>
+  db.oneFirst(sql.type(CountRow)`
+    SELECT count(*)::int FROM (
+      SELECT FROM links WHERE ${ownLapsed(filter)}
+      ORDER BY expires_at DESC LIMIT ${lapsedSortedMax + 1}
+    ) AS lapsed
+  `);
