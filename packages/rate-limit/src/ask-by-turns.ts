@@ -1,8 +1,4 @@
-/** The questions of one turn of the event loop. They are asked as one and due together. */
-type Turn<Question, Answer> = {
-  questions: Question[];
-  askers: PromiseWithResolvers<Answer>[];
-};
+import DataLoader from "dataloader";
 
 type Options<Question, Answer> = {
   /** Asks several things at once; answers one thing for each. */
@@ -22,38 +18,21 @@ export const askByTurns = <Question, Answer>({
   questionsMax,
   timeoutMs,
 }: Options<Question, Answer>): ((question: Question) => Promise<Answer>) => {
-  let turn: Turn<Question, Answer> | undefined;
+  const loader = new DataLoader<Question, Answer>(
+    (questions) => inTime(ask(questions), timeoutMs),
+    { cache: false, maxBatchSize: questionsMax, batchScheduleFn: (run) => setImmediate(run) },
+  );
+  return (question) => loader.load(question);
+};
 
-  const expire = ({ askers }: Turn<Question, Answer>): void => {
-    // If this process was the busy one, the answer may lie in the socket, which is read before this
-    // runs.
-    setImmediate(() => {
-      const error = new Error(`there was no answer within ${timeoutMs} ms`);
-      for (const { reject } of askers) reject(error);
-    });
-  };
-  const send = async (due: Turn<Question, Answer>): Promise<void> => {
-    if (turn === due) turn = undefined;
-    const timer = setTimeout(expire, timeoutMs, due);
-    try {
-      const answers = await ask(due.questions);
-      for (const [index, answer] of answers.entries()) due.askers[index]?.resolve(answer);
-    } catch (error) {
-      for (const { reject } of due.askers) reject(error);
-    } finally {
-      clearTimeout(timer);
-    }
-  };
-
-  return (question) => {
-    if (turn === undefined || turn.questions.length === questionsMax) {
-      const begun: Turn<Question, Answer> = { questions: [], askers: [] };
-      turn = begun;
-      setImmediate(() => void send(begun));
-    }
-    const asker = Promise.withResolvers<Answer>();
-    turn.questions.push(question);
-    turn.askers.push(asker);
-    return asker.promise;
-  };
+const inTime = async <Result>(work: Promise<Result>, timeoutMs: number): Promise<Result> => {
+  const late = Promise.withResolvers<never>();
+  const expire = () => late.reject(new Error(`there was no answer within ${timeoutMs} ms`));
+  // If this process was the busy one, the answer may lie in the socket, which is read before an immediate runs.
+  const timer = setTimeout(() => setImmediate(expire), timeoutMs);
+  try {
+    return await Promise.race([work, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 };
