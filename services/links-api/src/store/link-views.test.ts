@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
-import { sql } from "slonik";
+import { type FragmentSqlToken, sql } from "slonik";
 import * as z from "zod";
 import { type LinkStatus, linkStatuses } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
@@ -15,21 +15,41 @@ const Nothing = z.object({}).strict();
 const linkCount = 20_000;
 
 const rig = useRig(openRig);
+
+/** Copies a link so many times, each a millisecond newer; a copy's id ends with its `number`. */
+const copyLink = (
+  id: string,
+  count: number,
+  {
+    suffix = "_",
+    status = sql.fragment`'active'`,
+    createdAt = sql.fragment`created_at + number * interval '1 ms'`,
+    expiresAt = sql.fragment`NULL::timestamptz`,
+  }: {
+    suffix?: string;
+    status?: FragmentSqlToken;
+    createdAt?: FragmentSqlToken;
+    expiresAt?: FragmentSqlToken;
+  },
+) =>
+  rig.pool.query(sql.type(Nothing)`
+    INSERT INTO links (
+      id, user_id, version, status, to_amount, created_at, expires_at, wallet_id,
+      destination_address, token_id, chain_id, token_address, payment_reference
+    )
+    SELECT id || ${suffix} || number, user_id, 1, ${status}, 1, ${createdAt}, ${expiresAt}, wallet_id,
+      destination_address, token_id, chain_id, token_address, payment_reference
+    FROM links, generate_series(1, ${count}) AS number WHERE id = ${id}
+  `);
+
 let userId: string;
 beforeAll(async () => {
   const account = sampleAccount();
   userId = account.id;
   const id = await rig.createLink(rig.giveKey(account), { toAmount: "1" });
-  await rig.pool.query(sql.type(Nothing)`
-    INSERT INTO links (
-      id, user_id, version, status, to_amount, created_at, expires_at, wallet_id,
-      destination_address, token_id, chain_id, token_address, payment_reference
-    )
-    SELECT id || '_' || number, user_id, 1, 'active', 1, created_at + number * interval '1 ms',
-      CASE WHEN number % 4 = 0 THEN created_at + interval '1 day' END, wallet_id,
-      destination_address, token_id, chain_id, token_address, payment_reference
-    FROM links, generate_series(1, ${linkCount}) AS number WHERE id = ${id}
-  `);
+  await copyLink(id, linkCount, {
+    expiresAt: sql.fragment`CASE WHEN number % 4 = 0 THEN created_at + interval '1 day' END`,
+  });
 });
 
 const SeenRow = z.object({ isSeen: z.boolean() });
@@ -100,16 +120,10 @@ describe("a page far down 20,000 links", () => {
     const account = sampleAccount();
     mixedId = account.id;
     const id = await rig.createLink(rig.giveKey(account), { toAmount: "1" });
-    await rig.pool.query(sql.type(Nothing)`
-      INSERT INTO links (
-        id, user_id, version, status, to_amount, created_at, wallet_id,
-        destination_address, token_id, chain_id, token_address, payment_reference
-      )
-      SELECT id || '_' || number, user_id, 1, (ARRAY['active', 'completed'])[1 + number % 2], 1,
-        created_at + number % 7000 * interval '1 ms', wallet_id, destination_address, token_id,
-        chain_id, token_address, payment_reference
-      FROM links, generate_series(1, ${linkCount}) AS number WHERE id = ${id}
-    `);
+    await copyLink(id, linkCount, {
+      status: sql.fragment`(ARRAY['active', 'completed'])[1 + number % 2]`,
+      createdAt: sql.fragment`created_at + number % 7000 * interval '1 ms'`,
+    });
     await vacuumUntilAllIsSeen();
   });
 
@@ -144,16 +158,7 @@ describe("a page of 20,000 links that have all expired and were marked", () => {
     const account = sampleAccount();
     expiredId = account.id;
     const id = await rig.createLink(rig.giveKey(account), { toAmount: "1" });
-    await rig.pool.query(sql.type(Nothing)`
-      INSERT INTO links (
-        id, user_id, version, status, to_amount, created_at, expires_at, wallet_id,
-        destination_address, token_id, chain_id, token_address, payment_reference
-      )
-      SELECT id || '_' || number, user_id, 1, 'active', 1, created_at + number * interval '1 ms',
-        created_at - interval '1 hour', wallet_id, destination_address, token_id, chain_id,
-        token_address, payment_reference
-      FROM links, generate_series(1, ${linkCount}) AS number WHERE id = ${id}
-    `);
+    await copyLink(id, linkCount, { expiresAt: sql.fragment`created_at - interval '1 hour'` });
     const now = rig.clock.now();
     while ((await markExpired(rig.pool, { now, linksMax: 5_000 })).count > 0);
   });
@@ -210,15 +215,10 @@ test.each([
       UPDATE links SET status = 'inactive'
       WHERE id IN (SELECT ${id} || '_' || 10 * number FROM generate_series(1, 30) AS number)
     `);
-    await rig.pool.query(sql.type(Nothing)`
-      INSERT INTO links (
-        id, user_id, version, status, to_amount, created_at, wallet_id, destination_address,
-        token_id, chain_id, token_address, payment_reference
-      )
-      SELECT id || '_newer_' || number, user_id, 1, 'active', 1, created_at + interval '1 hour',
-        wallet_id, destination_address, token_id, chain_id, token_address, payment_reference
-      FROM links, generate_series(1, ${newerCount}) AS number WHERE id = ${id}
-    `);
+    await copyLink(id, newerCount, {
+      suffix: "_newer_",
+      createdAt: sql.fragment`created_at + interval '1 hour'`,
+    });
     const page = { userId: account.id, status: "inactive", now: rig.clock.now() } as const;
     const links = await listLinks(rig.pool, { ...page, offset: 0, limit: 11 });
     const newest = Array.from({ length: 11 }, (_, index) => `${id}_${count + 29 - index}`);
@@ -235,16 +235,9 @@ const openExpired = async (count: number) => {
     toAmount: "1",
     expirationDate: new Date(rig.clock.now().getTime() + 1_000).toISOString(),
   });
-  await rig.pool.query(sql.type(Nothing)`
-    INSERT INTO links (
-      id, user_id, version, status, to_amount, created_at, expires_at, wallet_id,
-      destination_address, token_id, chain_id, token_address, payment_reference
-    )
-    SELECT id || '_' || number, user_id, 1, 'active', 1, created_at + number * interval '1 ms',
-      expires_at - (number * 7919 % 1000) * interval '1 s', wallet_id, destination_address,
-      token_id, chain_id, token_address, payment_reference
-    FROM links, generate_series(1, ${count - 1}) AS number WHERE id = ${id}
-  `);
+  await copyLink(id, count - 1, {
+    expiresAt: sql.fragment`expires_at - (number * 7919 % 1000) * interval '1 s'`,
+  });
   rig.clock.advance(1_000);
   return { account, id };
 };
@@ -258,16 +251,9 @@ test.each([249, 250, 251, 400])(
       toAmount: "1",
       expirationDate: new Date(rig.clock.now().getTime() + 60_000).toISOString(),
     });
-    await rig.pool.query(sql.type(Nothing)`
-      INSERT INTO links (
-        id, user_id, version, status, to_amount, created_at, expires_at, wallet_id,
-        destination_address, token_id, chain_id, token_address, payment_reference
-      )
-      SELECT id || '_' || number, user_id, 1, 'active', 1, created_at + number * interval '1 ms',
-        expires_at + (number * 7919 % 1000) * interval '1 s', wallet_id, destination_address,
-        token_id, chain_id, token_address, payment_reference
-      FROM links, generate_series(1, ${count - 1}) AS number WHERE id = ${id}
-    `);
+    await copyLink(id, count - 1, {
+      expiresAt: sql.fragment`expires_at + (number * 7919 % 1000) * interval '1 s'`,
+    });
     const page = { userId: account.id, status: "active", now: rig.clock.now() } as const;
     const links = await listLinks(rig.pool, { ...page, offset: 0, limit: 11 });
     const newest = Array.from({ length: 11 }, (_, index) => `${id}_${count - 1 - index}`);

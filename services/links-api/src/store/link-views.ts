@@ -108,11 +108,12 @@ export const listLinks = async (db: Db, filter: LinkFilter): Promise<readonly Li
     const found = await walkInactive(db, filter);
     if (found !== undefined) return found;
   }
+  const hasLapsed = lapsedCount > 0;
   if (offset === 0) {
-    const merged = merge({ ...filter, lapsedCount, of: sql.fragment`*` });
+    const merged = merge({ ...filter, hasLapsed, of: sql.fragment`*` });
     return db.any(sql.type(ViewRow)`SELECT ${columns} FROM ${merged} ${page}`);
   }
-  const merged = merge({ ...filter, lapsedCount, of: sql.fragment`created_at, seq` });
+  const merged = merge({ ...filter, hasLapsed, of: sql.fragment`created_at, seq` });
   return db.any(sql.type(ViewRow)`
     WITH page AS MATERIALIZED (SELECT created_at, seq FROM ${merged} ${page})
     SELECT ${columns}
@@ -122,8 +123,8 @@ export const listLinks = async (db: Db, filter: LinkFilter): Promise<readonly Li
   `);
 };
 
-/** A range of links, how many have expired and are not marked yet, and the columns that are wanted. */
-type Range = LinkFilter & { lapsedCount: number; of: FragmentSqlToken };
+/** A range of links, whether some have expired and are not marked yet, and the columns that are wanted. */
+type Range = LinkFilter & { hasLapsed: boolean; of: FragmentSqlToken };
 
 const merge = (range: Range): FragmentSqlToken => {
   const ranges = rangesOf[range.status ?? "any"](range).map((one) => sql.fragment`(${one})`);
@@ -134,7 +135,11 @@ const rangesOf: Record<LinkStatus | "any", (range: Range) => FragmentSqlToken[]>
   any: (filter) => [all(filter)],
   active: (filter) => [lasting(filter), expiring(filter)],
   completed: (filter) => [ended("completed", filter)],
-  inactive: (filter) => inactive(filter),
+  // Expired links that are not marked yet come from their own index.
+  inactive: (filter) => [
+    ended("inactive", filter),
+    ...(filter.hasLapsed ? [sortedLapsed(filter)] : []),
+  ],
 };
 
 const firstRows = ({ offset, limit }: Range) => sql.fragment`
@@ -182,12 +187,6 @@ const expiring = (filter: Range) => sql.fragment`
     ${firstRows(filter)}
   )
 `;
-
-// Expired links that are not marked yet come from their own index.
-const inactive = (filter: Range): FragmentSqlToken[] => {
-  const marked = ended("inactive", filter);
-  return filter.lapsedCount === 0 ? [marked] : [marked, sortedLapsed(filter)];
-};
 
 const ownLapsed = ({ now, userId }: LinkFilter) => sql.fragment`
   user_id = ${userId} AND status = 'active' AND expires_at <= ${sql.timestamp(now)}
