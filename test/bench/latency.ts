@@ -1,12 +1,14 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { Client } from "pg";
 import * as z from "zod";
+import { waitUntil } from "@payment-links/runtime/testing";
 import { call, openMerchant, sendNotice } from "../rig/client.ts";
 import { percentile } from "../rig/percentile.ts";
 import { type RealSystem, openRealSystem } from "../rig/real-system.ts";
 import { registerEndpoint } from "../rig/register-endpoint.ts";
-import { acme, shopEnv } from "../rig/shop-env.ts";
+import { acme, shopEnv, unlimitedEnv } from "../rig/shop-env.ts";
 import { type BareClients, openBareClients } from "./bare-clients.ts";
 import { openBenchServers } from "./bench-servers.ts";
 import { openInstants } from "./instants.ts";
@@ -37,8 +39,7 @@ export const benchLatency = async (): Promise<Verdict> => {
     redisDatabase: 0,
     env: {
       ...shopEnv(receiver),
-      RATE_LIMIT_PER_IP: "100000:100000",
-      RATE_LIMIT_PER_KEY: "100000:100000",
+      ...unlimitedEnv,
     },
   });
   const bare = await openBareClients({
@@ -58,13 +59,13 @@ export const benchLatency = async (): Promise<Verdict> => {
     }
     const took: Record<keyof typeof ways, number[]> = { ours: [], floor: [], chain: [] };
     for (let turn = 0; turn < roundCount; turn += 1) {
+      const told: string[] = [];
       for (const name of ["ours", "floor", "chain"] as const) {
         const durationsMs = await callEvenly(ways[name], round);
-        process.stdout.write(
-          `${name} ${show(latencyOf(durationsMs))}${name === "chain" ? "\n" : "; "}`,
-        );
+        told.push(`${name} ${show(latencyOf(durationsMs))}`);
         took[name].push(...durationsMs);
       }
+      process.stdout.write(`${told.join("; ")}\n`);
     }
     return verdictOf(latencyOf(took.ours), latencyOf(took.floor), latencyOf(took.chain));
   } finally {
@@ -131,7 +132,10 @@ export const warmUp = async (
   await callEvenly(one, { count: stepSeconds * perSecond, perSecond });
 };
 
-/** Opens links of one account, each far from paid, and the account's endpoint at `receiver.test`. */
+/**
+ * Opens links of one account, each far from paid, and the account's endpoint at `receiver.test`. A payment of a
+ * link that settlement-listener has not heard of yet would wait for that, and be told in another trace.
+ */
 export const openLinks = async (system: RealSystem): Promise<string[]> => {
   const merchant = await openMerchant(system, "bench");
   await registerEndpoint(system, merchant, "https://receiver.test/hook");
@@ -144,6 +148,11 @@ export const openLinks = async (system: RealSystem): Promise<string[]> => {
     });
     ids.push(String(link.body["id"]));
   }
+  const admin = new Client({ connectionString: system.adminUrl });
+  await admin.connect();
+  const heard = "SELECT FROM settlement_listener.links WHERE id = ANY($1)";
+  const areHeard = async () => (await admin.query(heard, [ids])).rowCount === ids.length;
+  await waitUntil("the links are heard of", areHeard).finally(() => admin.end());
   return ids;
 };
 
