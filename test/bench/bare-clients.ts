@@ -75,7 +75,7 @@ const openRoundTrip = async (topic: string) => {
   });
   const kafka = new Kafka({ brokers, logLevel: logLevel.ERROR });
   const producer = kafka.producer({ idempotent: true });
-  const consumer = kafka.consumer({ groupId: topic, maxWaitTimeInMs: 500 });
+  const consumer = kafka.consumer({ groupId: topic, maxWaitTimeInMs: 1_000 });
   const arrivals = openInstants();
   await Promise.all([producer.connect(), consumer.connect()]);
   await consumer.subscribe({ topic, fromBeginning: true });

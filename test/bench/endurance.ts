@@ -6,7 +6,7 @@ import { call, openMerchant, sendNotice } from "../rig/client.ts";
 import { percentile } from "../rig/percentile.ts";
 import { type RealSystem, openRealSystem } from "../rig/real-system.ts";
 import { registerEndpoint } from "../rig/register-endpoint.ts";
-import { acme, shopEnv } from "../rig/shop-env.ts";
+import { acme, shopEnv, unlimitedEnv } from "../rig/shop-env.ts";
 import { openBenchServers } from "./bench-servers.ts";
 import { callEvenly, openArrivals, warmUp } from "./latency.ts";
 import { median } from "./load.ts";
@@ -42,8 +42,7 @@ export const benchEndurance = async (): Promise<Verdict> => {
     redisDatabase: 0,
     env: {
       ...shopEnv(receiver),
-      RATE_LIMIT_PER_IP: "100000:100000",
-      RATE_LIMIT_PER_KEY: "100000:100000",
+      ...unlimitedEnv,
     },
   });
   const admin = new Client({ connectionString: system.adminUrl });

@@ -7,7 +7,7 @@ import { percentile } from "../rig/percentile.ts";
 import { openReceiver } from "../rig/receiver.ts";
 import { type RealSystem, openRealSystem } from "../rig/real-system.ts";
 import { registerEndpoint } from "../rig/register-endpoint.ts";
-import { shopEnv } from "../rig/shop-env.ts";
+import { shopEnv, unlimitedEnv } from "../rig/shop-env.ts";
 import { type Account, type AccountCall, accountCalls, openAccount } from "./account-calls.ts";
 import { say } from "./bench-postgres.ts";
 import { openBenchServers } from "./bench-servers.ts";
@@ -46,8 +46,7 @@ export const benchNeighbours = async (): Promise<Verdict> => {
       WEBHOOK_HOST_OVERRIDES: `${shop.WEBHOOK_HOST_OVERRIDES},hanging.test=http://127.0.0.1:${hanging.port}`,
       WEBHOOK_ENDPOINT_CONCURRENCY: String(slotsPerEndpoint),
       // One address stands for all callers here. The loud account keeps to what its key may do.
-      RATE_LIMIT_PER_IP: "100000:100000",
-      RATE_LIMIT_PER_KEY: "100000:100000",
+      ...unlimitedEnv,
     },
   });
   const admin = new Client({ connectionString: system.adminUrl });

@@ -2,19 +2,26 @@ import { openMerchant } from "../rig/client.ts";
 import { openReceiver } from "../rig/receiver.ts";
 import { openRealSystem } from "../rig/real-system.ts";
 import { registerEndpoint } from "../rig/register-endpoint.ts";
-import { shopEnv } from "../rig/shop-env.ts";
+import { shopEnv, unlimitedEnv } from "../rig/shop-env.ts";
 
 export type Shop = Awaited<ReturnType<typeof openShop>>;
 
 /** So many of each service, without limits that a bench meets, and a merchant with one endpoint. */
-export const openShop = async (place: { replicasPerService: number; redisDatabase: number }) => {
+export const openShop = async ({
+  env,
+  ...place
+}: {
+  replicasPerService: number;
+  redisDatabase: number;
+  env?: Record<string, string>;
+}) => {
   const receiver = await openReceiver();
   const system = await openRealSystem({
     ...place,
     env: {
       ...shopEnv(receiver),
-      RATE_LIMIT_PER_IP: "100000:100000",
-      RATE_LIMIT_PER_KEY: "100000:100000",
+      ...unlimitedEnv,
+      ...env,
     },
   });
   const merchant = await openMerchant(system, "bench");

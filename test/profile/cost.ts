@@ -3,7 +3,7 @@ import { callEvenly, openArrivals, openLinks, payOne, warmUp } from "../bench/la
 import { childrenOf, cpuMsOf, cpuMsOfTree } from "../bench/process-cpu.ts";
 import { percentile } from "../rig/percentile.ts";
 import { type RealSystem, openRealSystem } from "../rig/real-system.ts";
-import { shopEnv } from "../rig/shop-env.ts";
+import { shopEnv, unlimitedEnv } from "../rig/shop-env.ts";
 import { type BareParts, measureBareParts } from "./bare-parts.ts";
 import { type Statement, findPostgres, readStatements } from "./rest.ts";
 
@@ -42,8 +42,7 @@ export const profileCost = async (options: {
     redisDatabase: 0,
     env: {
       ...shopEnv(receiver),
-      RATE_LIMIT_PER_IP: "100000:100000",
-      RATE_LIMIT_PER_KEY: "100000:100000",
+      ...unlimitedEnv,
     },
   });
   const admin = new Client({ connectionString: system.adminUrl });

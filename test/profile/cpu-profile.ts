@@ -15,9 +15,8 @@ const toggle = async (): Promise<void> => {
   // services/<name>/src/main.ts
   const service = basename(resolve(process.argv[1] ?? "", "../.."));
   const name = `${service}-${process.pid}.cpuprofile`;
-  await (
-    await write
-  )(join(process.env["PROFILE_DIRECTORY"] ?? ".", name));
+  const end = await write;
+  await end(join(process.env["PROFILE_DIRECTORY"] ?? ".", name));
 };
 
 process.on("SIGUSR2", () => void toggle());

@@ -1,8 +1,5 @@
 import { measureRate } from "../bench/load.ts";
-import { openMerchant } from "../rig/client.ts";
-import { openReceiver } from "../rig/receiver.ts";
-import { openRealSystem } from "../rig/real-system.ts";
-import { shopEnv } from "../rig/shop-env.ts";
+import { openShop } from "../bench/open-shop.ts";
 import { profileSystem, profiledEnv } from "./system-profiles.ts";
 
 const callersAtOnce = 64;
@@ -15,23 +12,13 @@ export const profileCreate = async (options: {
   directory: string;
 }): Promise<{ perSecond: number; files: string[] }> => {
   const { directory, replicasPerService, seconds } = options;
-  const receiver = await openReceiver();
-  const system = await openRealSystem({
-    replicasPerService,
-    redisDatabase: 0,
-    env: {
-      ...shopEnv(receiver),
-      RATE_LIMIT_PER_IP: "100000:100000",
-      RATE_LIMIT_PER_KEY: "100000:100000",
-      ...profiledEnv(directory),
-    },
-  });
+  const env = profiledEnv(directory);
+  const { close, merchant, system } = await openShop({ replicasPerService, redisDatabase: 0, env });
   try {
-    const { apiKey } = await openMerchant(system, "profile");
     const create = {
       method: "POST",
       path: "/v1/payment-link",
-      headers: { "x-api-key": apiKey, "content-type": "application/json" },
+      headers: { "x-api-key": merchant.apiKey, "content-type": "application/json" },
       body: JSON.stringify({ toAmount: "25" }),
     } as const;
     const measure = (seconds: number) =>
@@ -41,7 +28,6 @@ export const profileCreate = async (options: {
     const perSecond = await measure(seconds);
     return { perSecond: Math.round(perSecond), files: await writeProfiles() };
   } finally {
-    await system.close();
-    await receiver.close();
+    await close();
   }
 };

@@ -8,7 +8,7 @@ import { cpuMsOf } from "../bench/process-cpu.ts";
 import { sendNotice } from "../rig/client.ts";
 import { type Collector, openCollector } from "../rig/collector.ts";
 import { type RealSystem, openRealSystem } from "../rig/real-system.ts";
-import { acme, shopEnv } from "../rig/shop-env.ts";
+import { acme, shopEnv, unlimitedEnv } from "../rig/shop-env.ts";
 import { readSpans } from "../rig/spans.ts";
 import { type StageTimes, type Stamps, stampTraces, tabulate } from "./stages.ts";
 import { nameOf, profileSystem, profiledEnv } from "./system-profiles.ts";
@@ -51,8 +51,7 @@ export const profileLatency = async (options: Options): Promise<LatencyProfile> 
     redisDatabase: 0,
     env: {
       ...shopEnv(receiver),
-      RATE_LIMIT_PER_IP: "10000:10000",
-      RATE_LIMIT_PER_KEY: "10000:10000",
+      ...unlimitedEnv,
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
       OTEL_METRICS_EXPORTER: "none",

@@ -69,31 +69,29 @@ const printLatency = async (): Promise<void> => {
   print(JSON.stringify({ profile: "latency", followed: followedCount, ...cost }));
 };
 
-const printCreate = async (): Promise<void> => {
-  const { files, ...rate } = await profileCreate({
-    replicasPerService: settings.REPLICAS,
-    seconds: settings.SECONDS,
-    directory: await openDirectory(),
-  });
+/** What was profiled at its full rate: the profiles, and then the rate. */
+const printAtRate = async (
+  profile: string,
+  { files, ...rate }: { files: readonly string[] } & Record<string, unknown>,
+): Promise<void> => {
   await printProfiles(files);
-  print(JSON.stringify({ profile: "create", ...rate }));
+  print(JSON.stringify({ profile, ...rate }));
+};
+
+const printCreate = async (): Promise<void> => {
+  const directory = await openDirectory();
+  const { REPLICAS: replicasPerService, SECONDS: seconds } = settings;
+  await printAtRate("create", await profileCreate({ replicasPerService, seconds, directory }));
 };
 
 const printDispatch = async (): Promise<void> => {
-  const { files, ...rate } = await profileDispatch({
-    deliveryCount: settings.DELIVERIES,
-    endpointCount: settings.ENDPOINTS,
-    directory: await openDirectory(),
-  });
-  await printProfiles(files);
-  print(JSON.stringify({ profile: "dispatch", ...rate }));
+  const directory = await openDirectory();
+  const { DELIVERIES: deliveryCount, ENDPOINTS: endpointCount } = settings;
+  await printAtRate("dispatch", await profileDispatch({ deliveryCount, endpointCount, directory }));
 };
 
-const printWatch = async (): Promise<void> => {
-  const { files, ...rate } = await profileWatch(await openDirectory());
-  await printProfiles(files);
-  print(JSON.stringify({ profile: "watch", ...rate }));
-};
+const printWatch = async (): Promise<void> =>
+  printAtRate("watch", await profileWatch(await openDirectory()));
 
 const printRest = async (): Promise<void> => {
   const { cpuPercent, statements } = await profileRest({

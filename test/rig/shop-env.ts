@@ -12,3 +12,9 @@ export const shopEnv = (receiver: { port: number }) => ({
   WEBHOOK_SECRET_KEYS: sealingKey,
   WEBHOOK_HOST_OVERRIDES: `receiver.test=http://127.0.0.1:${receiver.port}`,
 });
+
+/** The settings by which nothing that one test or bench sends meets a limit. */
+export const unlimitedEnv = {
+  RATE_LIMIT_PER_IP: "100000:100000",
+  RATE_LIMIT_PER_KEY: "100000:100000",
+};
