@@ -7,6 +7,7 @@ import { createCounters } from "./metrics.ts";
 import { createWrittenAccounts } from "./store/accounts.ts";
 import { createLinkMarks } from "./store/link-marks.ts";
 import { createLinkViews } from "./store/link-views.ts";
+import { createListLinks } from "./store/list-links.ts";
 import { createPendingPayments } from "./store/payments.ts";
 
 type Own = Pick<
@@ -40,6 +41,7 @@ export const createDeps = (ground: Ground, { eventStreamLimits: limits, ...own }
       return instructPayer(link, token, { ...wish, settlementChains, transferChains });
     },
     findLinkView: createLinkViews(pool),
+    listLinks: createListLinks(),
     listPendingPayments: createPendingPayments(pool),
     findLinkMark: createLinkMarks(pool, clock),
     createBody: createLinkBody(() => clock.now()),

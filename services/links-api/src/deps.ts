@@ -7,6 +7,7 @@ import type { PayerAdvice, Wish } from "./domain/payment-instructions.ts";
 import type { Counters } from "./metrics.ts";
 import type { WrittenAccounts } from "./store/accounts.ts";
 import type { FindLinkView } from "./store/link-views.ts";
+import type { ListLinks } from "./store/list-links.ts";
 import type { ListPendingPayments } from "./store/payments.ts";
 import type { ReadOne } from "./store/read-together.ts";
 
@@ -28,6 +29,7 @@ export type Deps = Pick<
   /** What the names of the headers that authenticate a webhook begin with. */
   webhookHeaderPrefix: string;
   findLinkView: FindLinkView;
+  listLinks: ListLinks;
   listPendingPayments: ListPendingPayments;
   /** The mark of what a stream follows, by its key. */
   findLinkMark: ReadOne<string>;

@@ -4,7 +4,6 @@ import { answerJson, readQuery, showPage } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import type { Deps } from "../deps.ts";
 import { readyAccount } from "../domain/link.ts";
-import { listLinks } from "../store/link-views.ts";
 import { showListedLink } from "./show-link.ts";
 
 /** GET /v1/payment-link: the links of the key's owner, newest first. */
@@ -24,7 +23,7 @@ export const listOwnLinks =
       limit: pageSize + 1,
     };
     const links = await deps.deepPages.read(res, { accountId: account.id, offset }, () =>
-      listLinks(deps.pool, filter),
+      deps.listLinks(deps.pool, filter),
     );
     answerJson(
       res,

@@ -12,7 +12,6 @@ import {
   findLinkPlace,
   searchLinks,
 } from "../store/link-search.ts";
-import { listLinks } from "../store/link-views.ts";
 import { showListedLink } from "./show-link.ts";
 
 /** GET /console/api/payment-links: all links of the owner, or those looked for (rule CALLER-24). */
@@ -57,7 +56,7 @@ const findPage = async (
   if (isSearch) return searchLinks(deps.pool, { ...wanted, limit });
   const filter = { userId, status: status ?? null, now, offset, limit };
   const links = await deps.deepPages.read(res, { accountId: userId, offset }, () =>
-    listLinks(deps.pool, filter),
+    deps.listLinks(deps.pool, filter),
   );
   return { links, lastLookedAt: undefined };
 };

@@ -92,7 +92,12 @@ export type LinkFilter = {
   now: Date;
   offset: number;
   limit: number;
+  /** Without a status: the link from which the offset is counted, and which is the first; the newest if left out. */
+  from?: LinkKey;
 };
+
+/** What orders an owner's links, as Postgres writes it. */
+export type LinkKey = { createdAt: string; seq: string };
 
 /**
  * A page of one owner's links, newest first, with their status at `now`. It merges ranges of
@@ -147,8 +152,14 @@ const firstRows = ({ offset, limit }: Range) => sql.fragment`
 `;
 
 const all = (filter: Range) => sql.fragment`
-  SELECT ${filter.of} FROM links WHERE user_id = ${filter.userId} ${firstRows(filter)}
+  SELECT ${filter.of} FROM links
+  WHERE user_id = ${filter.userId} ${notBefore(filter.from)} ${firstRows(filter)}
 `;
+
+const notBefore = (key: LinkKey | undefined): FragmentSqlToken =>
+  key === undefined
+    ? sql.fragment``
+    : sql.fragment`AND (created_at, seq) <= (${key.createdAt}::timestamptz, ${key.seq}::int8)`;
 
 // The status is in the text, so that the planner sees which partial index holds it.
 const ended = (status: "completed" | "inactive", filter: Range) => sql.fragment`

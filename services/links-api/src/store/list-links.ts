@@ -1,0 +1,115 @@
+import { LRUCache } from "lru-cache";
+import { sql } from "slonik";
+import * as z from "zod";
+import type { Db } from "@payment-links/postgres";
+import type { LinkView } from "../domain/link-view.ts";
+import { type LinkFilter, type LinkKey, listLinks } from "./link-views.ts";
+
+/** Lists a page of one owner's links, however far down. */
+export type ListLinks = (db: Db, filter: LinkFilter) => Promise<readonly LinkView[]>;
+
+/** A link of an owner's list from which pages behind it are counted. */
+type Anchor = LinkKey & {
+  /** How many links stand before it of those that were made until `settledUntil`. This never changes. */
+  depth: number;
+  settledUntil: Date;
+};
+
+/** Where a page begins: so many links behind an anchor. */
+type Place = { anchor: Anchor; skippedCount: number };
+
+/** Before this a page is found from the top at once. */
+const farOffsetMin = 10_000;
+
+/** One anchor each: an account reads one deep page at a time. */
+const accountsMax = 1_000;
+
+/**
+ * A link is stored some seconds after the instant that it bears, by the clock of another process. After so long
+ * nothing comes in between any more.
+ */
+const settlingMs = 5 * 60_000;
+
+/** All links made since are counted for each page, so that an anchor is not kept for ever. */
+const anchorMsMax = 60 * 60_000;
+
+/** An anchor stands before the page, so that it still does when some links have come, or a reader goes back. */
+const leadCount = 1_000;
+
+/**
+ * Makes the reader of lists. A page far down would pass over all links before it. Links are never deleted, and a
+ * new one stands before all others: so what was found once lies behind as many links, and those that came since.
+ * Lists of one status have no such place: a link enters them anywhere.
+ */
+export const createListLinks = (): ListLinks => {
+  const anchors = new LRUCache<string, Anchor>({ max: accountsMax });
+  return async (db, filter) => {
+    const { offset, status, userId } = filter;
+    if (status !== null || offset < farOffsetMin) return listLinks(db, filter);
+    const place =
+      (await findNear(db, anchors.get(userId), filter)) ?? (await findPlace(db, filter));
+    if (place === "unsettled") return listLinks(db, filter);
+    if (place === "beyond") return [];
+    anchors.set(userId, place.anchor);
+    return listLinks(db, { ...filter, from: place.anchor, offset: place.skippedCount });
+  };
+};
+
+const CountRow = z.object({ count: z.int() });
+
+/** Finds a page from a known anchor, and a nearer anchor if that is far away. Undefined if it lies before it. */
+const findNear = async (
+  db: Db,
+  anchor: Anchor | undefined,
+  { now, offset, userId }: LinkFilter,
+): Promise<Place | "beyond" | undefined> => {
+  if (anchor === undefined) return undefined;
+  const { depth, settledUntil } = anchor;
+  if (now.getTime() - settledUntil.getTime() > anchorMsMax) return undefined;
+  const newerCount = await db.oneFirst(sql.type(CountRow)`${countNewer(userId, settledUntil)}`);
+  const skippedCount = offset - newerCount - depth;
+  if (skippedCount < 0) return undefined;
+  if (skippedCount <= 2 * leadCount) return { anchor, skippedCount };
+  const stepCount = skippedCount - leadCount;
+  const key = await db.maybeOne(sql.type(KeyRow)`
+    SELECT created_at::text AS "createdAt", seq::text AS seq FROM (
+      SELECT created_at, seq FROM links
+      WHERE user_id = ${userId}
+        AND (created_at, seq) <= (${anchor.createdAt}::timestamptz, ${anchor.seq}::int8)
+      ORDER BY created_at DESC, seq DESC LIMIT 1 OFFSET ${stepCount}
+    ) AS link
+  `);
+  if (key === null) return "beyond";
+  return { anchor: { ...key, depth: depth + stepCount, settledUntil }, skippedCount: leadCount };
+};
+
+const KeyRow = z.object({ createdAt: z.string(), seq: z.string() });
+const PlaceRow = KeyRow.extend({ isSettled: z.boolean(), newerCount: z.int() });
+
+/** Finds a page from the top. The anchor and what stands before it are of one snapshot. */
+const findPlace = async (
+  db: Db,
+  { now, offset, userId }: LinkFilter,
+): Promise<Place | "beyond" | "unsettled"> => {
+  const settledUntil = new Date(now.getTime() - settlingMs);
+  const anchorOffset = offset - leadCount;
+  const found = await db.maybeOne(sql.type(PlaceRow)`
+    SELECT created_at::text AS "createdAt", seq::text AS seq,
+      created_at <= ${sql.timestamp(settledUntil)} AS "isSettled",
+      (${countNewer(userId, settledUntil)}) AS "newerCount"
+    FROM (
+      SELECT created_at, seq FROM links WHERE user_id = ${userId}
+      ORDER BY created_at DESC, seq DESC LIMIT 1 OFFSET ${anchorOffset}
+    ) AS link
+  `);
+  if (found === null) return "beyond";
+  const { isSettled, newerCount, ...key } = found;
+  if (!isSettled) return "unsettled";
+  const anchor = { ...key, depth: anchorOffset - newerCount, settledUntil };
+  return { anchor, skippedCount: leadCount };
+};
+
+const countNewer = (userId: string, since: Date) => sql.fragment`
+  SELECT count(*)::int AS count FROM links
+  WHERE user_id = ${userId} AND created_at > ${sql.timestamp(since)}
+`;
