@@ -63,7 +63,8 @@ const relay = async (): Promise<never> => {
     await sleep(20);
   }
 };
-void relay();
+// Of several processes, one leads.
+if (env["RELAYS"] !== "false") void relay();
 
 app.listen(Number(env["PORT"]), "127.0.0.1", () => process.stdout.write("listening\n"));
 process.on("SIGTERM", () => process.exit(0));

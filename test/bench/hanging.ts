@@ -17,7 +17,7 @@ const accountCount = 5;
 const endpointCount = 21;
 const eventsPerSecond = 10;
 const slotsPerEndpoint = 20;
-const pairCount = 5;
+const pairCount = Number(process.env["PAIRS"] ?? 5);
 const measureSeconds = 15;
 const warmUpSeconds = 10;
 /** The dispatcher's own deadline, plus what it may need to write the end down. */

@@ -1,6 +1,7 @@
 import { waitUntil } from "@payment-links/runtime/testing";
 import { call, sendNotice } from "../rig/client.ts";
 import { acme } from "../rig/shop-env.ts";
+import { type BareReplicas, openBareReplicas } from "./bare-replicas.ts";
 import { openBenchServers } from "./bench-servers.ts";
 import { measureRate, median } from "./load.ts";
 import { type Shop, openShop } from "./open-shop.ts";
@@ -16,20 +17,29 @@ const linksPerRound = 50;
 const callerCount = Number(process.env["CALLERS"] ?? 160);
 const waitMsMax = 120_000;
 
-type Rates = { creates: number; payments: number };
+/** All a second. `bare` are creates of bare processes, as many as there are replicas. */
+type Rates = { creates: number; payments: number; bare: number };
+
+type Opened = { shop: Shop; bare: BareReplicas };
 
 /**
  * What two and four replicas of each service do on the same cores as one: links created a second, and
  * payments a second from their notices to the last webhook. `ours` is the rate of the worse of both with
- * more replicas, `floor` that with one; `ratio` is to stay above 0.9. Their sets stand side by side on one
- * Postgres and one Kafka, and are asked by turns.
+ * more replicas, `floor` that with one; `ratio` is to stay above 0.9. `bareRatios` says what bare processes
+ * that create links keep of one's rate. All sets stand side by side on one Postgres and one Kafka, and are
+ * asked by turns.
  */
 export const benchReplicas = async (): Promise<Verdict> => {
   const servers = await openBenchServers({ max_connections: "400" });
-  const opened: Shop[] = [];
+  const closings: (() => Promise<void>)[] = [servers.close];
+  const opened: Opened[] = [];
   try {
     for (const [index, count] of replicaCounts.entries()) {
-      opened.push(await openShop({ replicasPerService: count, redisDatabase: index }));
+      const shop = await openShop({ replicasPerService: count, redisDatabase: index });
+      closings.push(shop.close);
+      const bare = await openBareReplicas(count);
+      closings.push(bare.close);
+      opened.push({ bare, shop });
     }
     const rates = opened.map((): Rates[] => []);
     // Each process compiles its code by itself: with more of them, it takes as many times more to warm up.
@@ -46,20 +56,22 @@ export const benchReplicas = async (): Promise<Verdict> => {
     }
     return verdictOf(rates);
   } finally {
-    for (const shop of opened) await shop.close();
-    await servers.close();
+    for (const close of closings.toReversed()) await close();
   }
 };
 
-const measure = async ({ system, receiver, merchant }: Shop): Promise<Rates> => {
+const measure = async ({ bare, shop }: Opened): Promise<Rates> => {
+  const { system, receiver, merchant } = shop;
   const headers = { "x-api-key": merchant.apiKey };
   const create = {
     method: "POST",
     path: "/v1/payment-link",
     headers: { ...headers, "content-type": "application/json" },
-    body: JSON.stringify({ toAmount: "1000000" }),
+    body: JSON.stringify({ toAmount: "1000000", description: "Order 1001" }),
   } as const;
-  const creates = await measureRate(system.baseUrl, () => create, createSeconds, callerCount);
+  const measureCreates = ({ baseUrl }: { baseUrl: string }) =>
+    measureRate(baseUrl, () => create, createSeconds, callerCount);
+  const [creates, bareCreates] = [await measureCreates(system), await measureCreates(bare)];
   const linkIds: string[] = [];
   for (let index = 0; index < linksPerRound; index += 1) {
     const { body } = await call(`${system.baseUrl}${create.path}`, {
@@ -69,7 +81,8 @@ const measure = async ({ system, receiver, merchant }: Shop): Promise<Rates> => 
     });
     linkIds.push(String(body["id"]));
   }
-  return { creates, payments: await measurePayments(system, receiver, linkIds) };
+  const payments = await measurePayments(system, receiver, linkIds);
+  return { creates, payments, bare: bareCreates };
 };
 
 let paymentCount = 0;
@@ -99,7 +112,7 @@ const measurePayments = async (
 };
 
 const verdictOf = (rates: readonly (readonly Rates[])[]): Verdict => {
-  const verdicts = (["creates", "payments"] as const).flatMap((name) => {
+  const compare = (name: keyof Rates) => {
     const medians = rates.map((rounds) => median(rounds.map((round) => round[name])));
     process.stdout.write(
       `${name}/s with ${replicaCounts.join(", ")}: ${medians.map((rate) => rate.toFixed(0)).join(", ")}\n`,
@@ -112,8 +125,9 @@ const verdictOf = (rates: readonly (readonly Rates[])[]): Verdict => {
       floor: Number(floor.toFixed(1)),
       ratio: Number((ours / floor).toFixed(3)),
     }));
-  });
+  };
+  const verdicts = [...compare("creates"), ...compare("payments")];
   const worst = verdicts.toSorted((one, other) => one.ratio - other.ratio)[0];
   if (worst === undefined) throw new Error("nothing was measured");
-  return worst;
+  return { ...worst, verdicts, bareRatios: compare("bare").map(({ ratio }) => ratio) };
 };
