@@ -93,6 +93,10 @@ export const createModel = ({
     payment.isOnChain &&
     (payment.isSentEarly || restored.has("settlement-listener"));
 
+  /** Whether a payment was told as waiting, and whoever told it may have been restored to before that. */
+  const isForgotten = (listed: ShownPayment | undefined): boolean =>
+    listed?.status === "processing" && restored.has("settlement-listener");
+
   const tell = (order: Order): string => `link ${order.number}`;
 
   const deposits = createDepositModel({
@@ -354,7 +358,8 @@ export const createModel = ({
       for (const payment of due) {
         const all = listed.filter((one) => isOf(payment, one));
         if (payment.isDoubtful && all.length < 2) continue;
-        if (!isReadAgain && all.length === 0 && mayBeMissed(payment)) continue;
+        const isMissed = all.length === 0 || (all.length === 1 && isForgotten(all[0]));
+        if (!isReadAgain && isMissed && mayBeMissed(payment)) continue;
         hold(
           all.length === 1,
           () => `${name}: payment ${payment.number} is listed ${all.length} times`,
