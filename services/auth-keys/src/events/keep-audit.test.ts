@@ -98,8 +98,8 @@ describe("what another service tells", () => {
   });
 
   test("is set aside where it is no entry, and holds nobody else's up", async () => {
-    const { userId } = await rig.signUp();
-    const other = newId("user");
+    // Somebody of whom nothing else is told, which would wait behind it.
+    const [userId, other] = [newId("user"), newId("user")];
     await tell(deletion(userId, { action: "no thing" }), deletion(other));
     expect(await rowsOf(other)).toHaveLength(1);
     expect(await listDeadLetters({ pool: rig.pool, group: "auth-keys" })).toMatchObject([
