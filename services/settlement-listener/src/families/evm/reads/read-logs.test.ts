@@ -119,6 +119,15 @@ describe("logs that come wrongly", () => {
     expect(await disagreements("duplicate_logs")).toBe(1);
   });
 
+  test("logs of an event that nobody asked for are no answer, and no reason to miss one", async () => {
+    const { reader, rpc } = await open();
+    const headers = await reader.readHeaders(all());
+    const spoil = (reply: unknown) =>
+      JSON.stringify(reply, (key, value) => (key === "topics" ? value.toReversed() : value));
+    rpc.play({ kind: "hostile", spoil });
+    await expect(reader.readLogs({ ...all(), headers })).rejects.toThrow(ChainUnreachableError);
+  });
+
   test("a node whose head is below the range's end is not believed: another one is", async () => {
     const { reader, rpc, requests } = await open({ providerCount: 2 });
     rpc.play({ kind: "stale_head", blockCount: 3 });

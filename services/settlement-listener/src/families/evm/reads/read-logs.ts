@@ -327,20 +327,28 @@ const logsQuestion = (
   proxies: readonly LogFilter[],
   place: { blockHash: Hex } | { fromBlock: Hex; toBlock: Hex },
   to?: readonly Hex[],
-): Question<(PlacedLog & { removed?: boolean | undefined })[]> => ({
-  method: "eth_getLogs",
-  params: [
-    {
-      ...place,
-      address: proxies.map(({ address }) => address),
-      topics: [
-        [...new Set(proxies.map(({ topic0 }) => topic0))],
-        ...(to === undefined ? [] : [null, to]),
-      ],
+): Question<(PlacedLog & { removed?: boolean | undefined })[]> => {
+  const topics0 = new Set(proxies.map(({ topic0 }) => topic0));
+  return {
+    method: "eth_getLogs",
+    params: [
+      {
+        ...place,
+        address: proxies.map(({ address }) => address),
+        topics: [[...topics0], ...(to === undefined ? [] : [null, to])],
+      },
+    ],
+    // A log of another event may be one of these, garbled: whoever passed over it would miss it.
+    read: (result) => {
+      const logs = readPlacedLogs(result);
+      const areAsked = logs.every(
+        ({ topics: [topic0] }) => topic0 !== undefined && topics0.has(topic0),
+      );
+      if (!areAsked) throw new RpcFault("invalid", "a log of another event");
+      return logs;
     },
-  ],
-  read: readPlacedLogs,
-});
+  };
+};
 
 const byPlace = (a: PlacedLog, b: PlacedLog): number =>
   a.blockNumber - b.blockNumber || a.logIndex - b.logIndex;
