@@ -156,7 +156,8 @@ const all = (filter: Range) => sql.fragment`
   WHERE user_id = ${filter.userId} ${notBefore(filter.from)} ${firstRows(filter)}
 `;
 
-const notBefore = (key: LinkKey | undefined): FragmentSqlToken =>
+/** Where a list begins: at a link, or at the newest. */
+export const notBefore = (key: LinkKey | undefined): FragmentSqlToken =>
   key === undefined
     ? sql.fragment``
     : sql.fragment`AND (created_at, seq) <= (${key.createdAt}::timestamptz, ${key.seq}::int8)`;

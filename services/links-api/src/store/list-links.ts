@@ -3,7 +3,7 @@ import { sql } from "slonik";
 import * as z from "zod";
 import type { Db } from "@payment-links/postgres";
 import type { LinkView } from "../domain/link-view.ts";
-import { type LinkFilter, type LinkKey, listLinks } from "./link-views.ts";
+import { type LinkFilter, type LinkKey, listLinks, notBefore } from "./link-views.ts";
 
 /** Lists a page of one owner's links, however far down. */
 export type ListLinks = (db: Db, filter: LinkFilter) => Promise<readonly LinkView[]>;
@@ -72,12 +72,7 @@ const findNear = async (
   if (skippedCount <= 2 * leadCount) return { anchor, skippedCount };
   const stepCount = skippedCount - leadCount;
   const key = await db.maybeOne(sql.type(KeyRow)`
-    SELECT created_at::text AS "createdAt", seq::text AS seq FROM (
-      SELECT created_at, seq FROM links
-      WHERE user_id = ${userId}
-        AND (created_at, seq) <= (${anchor.createdAt}::timestamptz, ${anchor.seq}::int8)
-      ORDER BY created_at DESC, seq DESC LIMIT 1 OFFSET ${stepCount}
-    ) AS link
+    SELECT ${keyColumns} FROM ${linkAt({ userId, from: anchor, offset: stepCount })}
   `);
   if (key === null) return "beyond";
   return { anchor: { ...key, depth: depth + stepCount, settledUntil }, skippedCount: leadCount };
@@ -94,13 +89,9 @@ const findPlace = async (
   const settledUntil = new Date(now.getTime() - settlingMs);
   const anchorOffset = offset - leadCount;
   const found = await db.maybeOne(sql.type(PlaceRow)`
-    SELECT created_at::text AS "createdAt", seq::text AS seq,
-      created_at <= ${sql.timestamp(settledUntil)} AS "isSettled",
+    SELECT ${keyColumns}, created_at <= ${sql.timestamp(settledUntil)} AS "isSettled",
       (${countNewer(userId, settledUntil)}) AS "newerCount"
-    FROM (
-      SELECT created_at, seq FROM links WHERE user_id = ${userId}
-      ORDER BY created_at DESC, seq DESC LIMIT 1 OFFSET ${anchorOffset}
-    ) AS link
+    FROM ${linkAt({ userId, offset: anchorOffset })}
   `);
   if (found === null) return "beyond";
   const { isSettled, newerCount, ...key } = found;
@@ -108,6 +99,15 @@ const findPlace = async (
   const anchor = { ...key, depth: anchorOffset - newerCount, settledUntil };
   return { anchor, skippedCount: leadCount };
 };
+
+const keyColumns = sql.fragment`created_at::text AS "createdAt", seq::text AS seq`;
+
+/** The link so many behind another one, or behind the newest, as far as it is in the index. */
+const linkAt = ({ userId, from, offset }: Pick<LinkFilter, "userId" | "from" | "offset">) =>
+  sql.fragment`(
+    SELECT created_at, seq FROM links WHERE user_id = ${userId} ${notBefore(from)}
+    ORDER BY created_at DESC, seq DESC LIMIT 1 OFFSET ${offset}
+  ) AS link`;
 
 const countNewer = (userId: string, since: Date) => sql.fragment`
   SELECT count(*)::int AS count FROM links
