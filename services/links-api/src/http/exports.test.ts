@@ -111,7 +111,7 @@ describe("GET /console/api/payment-links.csv", () => {
   test("what cannot be written cuts the file off, so that it never looks whole", async () => {
     const shop = openShop();
     const id = await shop.create();
-    await copyLink(rig.pool, id, { count: 1_000, description: null });
+    await copyLink(rig.pool, id, { count: 1_000 });
     await rig.pool.query(nothing`UPDATE links SET token_id = 'lost' WHERE id = ${id}`);
     const answer = await shop.ask(linksPath);
     expect(answer.status).toBe(200);
@@ -158,7 +158,7 @@ describe("GET /console/api/payments.csv", () => {
       await shop.create(),
       await shop.create(),
     ];
-    await copyLink(rig.pool, none, { count: 700, description: null });
+    await copyLink(rig.pool, none, { count: 700 });
     await rig.settle(sampleSettlement(await openShop().create()));
     const pay = (linkId: string, count: number) =>
       rig.pool.query(nothing`

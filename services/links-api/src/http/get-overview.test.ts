@@ -142,7 +142,7 @@ describe("GET /console/api/overview", () => {
     expect((await read()).links).toEqual({ active: two, completed: one, inactive: one });
     rig.clock.advance(1000);
     expect((await read()).links).toEqual({ active: one, completed: one, inactive: two });
-    await copyLink(rig.pool, active, { count: overviewCountMax - 1, description: null });
+    await copyLink(rig.pool, active, { count: overviewCountMax - 1 });
     expect((await read()).links.active).toEqual({ count: overviewCountMax, hasMore: false });
     await create();
     expect((await read()).links.active).toEqual({ count: overviewCountMax, hasMore: true });

@@ -14,7 +14,7 @@ const rig = useRig(openRig);
 let linkIds: readonly string[];
 beforeAll(async () => {
   const id = await rig.createLink(rig.giveKey(sampleAccount()), { toAmount: "1000" });
-  await copyLink(rig.pool, id, { count: linkCount, description: null });
+  await copyLink(rig.pool, id, { count: linkCount });
   await fillUnapplied(rig.pool, id, linkCount);
   await rig.vacuumLinks();
   linkIds = await rig.pool.anyFirst(sql.type(z.object({ id: z.string() }))`

@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
-import { type FragmentSqlToken, sql } from "slonik";
+import { sql } from "slonik";
 import * as z from "zod";
 import { type LinkStatus, linkStatuses } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { type Plan, explain, rowsLookedAt, scansOf } from "../testing/explain.ts";
 import { openRig } from "../testing/open-rig.ts";
-import { sampleAccount } from "../testing/samples.ts";
+import { copyLink, sampleAccount } from "../testing/samples.ts";
 import { listLinks } from "./link-views.ts";
 import { markExpired } from "./links.ts";
 
@@ -16,38 +16,17 @@ const linkCount = 20_000;
 
 const rig = useRig(openRig);
 
-/** Copies a link so many times, each a millisecond newer; a copy's id ends with its `number`. */
-const copyLink = (
-  id: string,
-  count: number,
-  {
-    suffix = "_",
-    status = sql.fragment`'active'`,
-    createdAt = sql.fragment`created_at + number * interval '1 ms'`,
-    expiresAt = sql.fragment`NULL::timestamptz`,
-  }: {
-    suffix?: string;
-    status?: FragmentSqlToken;
-    createdAt?: FragmentSqlToken;
-    expiresAt?: FragmentSqlToken;
-  },
-) =>
-  rig.pool.query(sql.type(Nothing)`
-    INSERT INTO links (
-      id, user_id, version, status, to_amount, created_at, expires_at, wallet_id,
-      destination_address, token_id, chain_id, token_address, payment_reference
-    )
-    SELECT id || ${suffix} || number, user_id, 1, ${status}, 1, ${createdAt}, ${expiresAt}, wallet_id,
-      destination_address, token_id, chain_id, token_address, payment_reference
-    FROM links, generate_series(1, ${count}) AS number WHERE id = ${id}
-  `);
+/** The id of a copy, which ends with its number. */
+const numbered = sql.fragment`id || '_' || number`;
 
 let userId: string;
 beforeAll(async () => {
   const account = sampleAccount();
   userId = account.id;
   const id = await rig.createLink(rig.giveKey(account), { toAmount: "1" });
-  await copyLink(id, linkCount, {
+  await copyLink(rig.pool, id, {
+    count: linkCount,
+    id: numbered,
     expiresAt: sql.fragment`CASE WHEN number % 4 = 0 THEN created_at + interval '1 day' END`,
   });
 });
@@ -120,7 +99,9 @@ describe("a page far down 20,000 links", () => {
     const account = sampleAccount();
     mixedId = account.id;
     const id = await rig.createLink(rig.giveKey(account), { toAmount: "1" });
-    await copyLink(id, linkCount, {
+    await copyLink(rig.pool, id, {
+      count: linkCount,
+      id: numbered,
       status: sql.fragment`(ARRAY['active', 'completed'])[1 + number % 2]`,
       createdAt: sql.fragment`created_at + number % 7000 * interval '1 ms'`,
     });
@@ -158,7 +139,11 @@ describe("a page of 20,000 links that have all expired and were marked", () => {
     const account = sampleAccount();
     expiredId = account.id;
     const id = await rig.createLink(rig.giveKey(account), { toAmount: "1" });
-    await copyLink(id, linkCount, { expiresAt: sql.fragment`created_at - interval '1 hour'` });
+    await copyLink(rig.pool, id, {
+      count: linkCount,
+      id: numbered,
+      expiresAt: sql.fragment`created_at - interval '1 hour'`,
+    });
     const now = rig.clock.now();
     while ((await markExpired(rig.pool, { now, linksMax: 5_000 })).count > 0);
   });
@@ -215,9 +200,11 @@ test.each([
       UPDATE links SET status = 'inactive'
       WHERE id IN (SELECT ${id} || '_' || 10 * number FROM generate_series(1, 30) AS number)
     `);
-    await copyLink(id, newerCount, {
-      suffix: "_newer_",
+    await copyLink(rig.pool, id, {
+      count: newerCount,
+      id: sql.fragment`id || '_newer_' || number`,
       createdAt: sql.fragment`created_at + interval '1 hour'`,
+      expiresAt: sql.fragment`NULL::timestamptz`,
     });
     const page = { userId: account.id, status: "inactive", now: rig.clock.now() } as const;
     const links = await listLinks(rig.pool, { ...page, offset: 0, limit: 11 });
@@ -235,7 +222,9 @@ const openExpired = async (count: number) => {
     toAmount: "1",
     expirationDate: new Date(rig.clock.now().getTime() + 1_000).toISOString(),
   });
-  await copyLink(id, count - 1, {
+  await copyLink(rig.pool, id, {
+    count: count - 1,
+    id: numbered,
     expiresAt: sql.fragment`expires_at - (number * 7919 % 1000) * interval '1 s'`,
   });
   rig.clock.advance(1_000);
@@ -251,7 +240,9 @@ test.each([249, 250, 251, 400])(
       toAmount: "1",
       expirationDate: new Date(rig.clock.now().getTime() + 60_000).toISOString(),
     });
-    await copyLink(id, count - 1, {
+    await copyLink(rig.pool, id, {
+      count: count - 1,
+      id: numbered,
       expiresAt: sql.fragment`expires_at + (number * 7919 % 1000) * interval '1 s'`,
     });
     const page = { userId: account.id, status: "active", now: rig.clock.now() } as const;

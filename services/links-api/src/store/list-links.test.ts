@@ -1,14 +1,11 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { sql } from "slonik";
-import * as z from "zod";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { explain, rowsLookedAt, scansOf } from "../testing/explain.ts";
 import { openRig } from "../testing/open-rig.ts";
-import { sampleAccount } from "../testing/samples.ts";
+import { copyLink, sampleAccount } from "../testing/samples.ts";
 import { listLinks } from "./link-views.ts";
 import { createListLinks } from "./list-links.ts";
-
-const Nothing = z.object({}).strict();
 
 const rig = useRig(openRig);
 
@@ -19,17 +16,13 @@ let modelId: string;
 
 /** Copies the account's link: so many of them, made `agoMs` before now, three in each millisecond. */
 const addLinks = (name: string, count: number, agoMs: number) =>
-  rig.pool.query(sql.type(Nothing)`
-    INSERT INTO links (
-      id, user_id, version, status, to_amount, created_at, wallet_id, destination_address, token_id,
-      chain_id, token_address, payment_reference
-    )
-    SELECT id || ${name} || number, user_id, 1, 'active', 1,
+  copyLink(rig.pool, modelId, {
+    count,
+    id: sql.fragment`id || ${name} || number`,
+    createdAt: sql.fragment`
       ${sql.timestamp(new Date(rig.clock.now().getTime() - agoMs))}
-        + number / 3 * interval '1 ms' + number % 2 * interval '1 us',
-      wallet_id, destination_address, token_id, chain_id, token_address, payment_reference
-    FROM links, generate_series(1, ${count}) AS number WHERE id = ${modelId}
-  `);
+        + number / 3 * interval '1 ms' + number % 2 * interval '1 us'`,
+  });
 
 const hourMs = 60 * 60_000;
 const minuteMs = 60_000;

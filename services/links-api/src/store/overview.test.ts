@@ -118,7 +118,7 @@ describe("the overview of an account with 60,000 links and 30,000 payments that 
     const account = sampleAccount();
     userId = account.id;
     const id = await rig.createLink(rig.giveKey(account), { toAmount: "1" });
-    await copyLink(rig.pool, id, { count: 60_000, description: null });
+    await copyLink(rig.pool, id, { count: 60_000 });
     await fillUnapplied(rig.pool, id, 30_000);
     await rig.vacuumLinks();
   });

@@ -1,3 +1,4 @@
+import { type FragmentSqlToken, sql } from "slonik";
 import { type Account, type SettlementState, Decimal, newId } from "@payment-links/contracts";
 import { sampleAccount as sampleBareAccount } from "@payment-links/contracts/testing/sample-account";
 import { type Db, nothing } from "@payment-links/postgres";
@@ -73,11 +74,23 @@ const inParts = async (
   }
 };
 
-/** Writes a link again and again, each a millisecond after the one before. */
+/**
+ * Writes a link again and again, each a millisecond after the one before and otherwise as it is, unless told
+ * otherwise: by expressions of its columns and of the copy's `number`, from 1 on.
+ */
 export const copyLink = (
   db: Db,
   linkId: string,
-  { count, description }: { count: number; description: string | null },
+  {
+    count,
+    description = null,
+    id = sql.fragment`left(id, 22) || lpad(number::text, 10, '0')`,
+    status = sql.fragment`status`,
+    createdAt = sql.fragment`created_at + number * interval '1 ms'`,
+    expiresAt = sql.fragment`expires_at`,
+  }: { count: number; description?: string | null } & Partial<
+    Record<"id" | "status" | "createdAt" | "expiresAt", FragmentSqlToken>
+  >,
 ): Promise<void> =>
   inParts(count, (first, last) =>
     db.query(nothing`
@@ -85,9 +98,8 @@ export const copyLink = (
         id, user_id, version, status, to_amount, description, created_at, expires_at, wallet_id,
         destination_address, token_id, chain_id, token_address, payment_reference
       )
-      SELECT left(id, 22) || lpad(number::text, 10, '0'), user_id, 1, status, to_amount,
-        ${description}, created_at + number * interval '1 ms', expires_at, wallet_id,
-        destination_address, token_id, chain_id, token_address, md5(id || number)
+      SELECT ${id}, user_id, 1, ${status}, to_amount, ${description}, ${createdAt}, ${expiresAt},
+        wallet_id, destination_address, token_id, chain_id, token_address, md5(id || number)
       FROM links, generate_series(${first}::int, ${last}::int) AS number WHERE id = ${linkId}
     `),
   );
