@@ -94,8 +94,8 @@ export const createModel = ({
     (payment.isSentEarly || restored.has("settlement-listener"));
 
   /** Whether a payment was told as waiting, and whoever told it may have been restored to before that. */
-  const isForgotten = (listed: ShownPayment | undefined): boolean =>
-    listed?.status === "processing" && restored.has("settlement-listener");
+  const isForgotten = (listed: ShownPayment): boolean =>
+    listed.status === "processing" && restored.has("settlement-listener");
 
   const tell = (order: Order): string => `link ${order.number}`;
 
@@ -358,7 +358,7 @@ export const createModel = ({
       for (const payment of due) {
         const all = listed.filter((one) => isOf(payment, one));
         if (payment.isDoubtful && all.length < 2) continue;
-        const isMissed = all.length === 0 || (all.length === 1 && isForgotten(all[0]));
+        const isMissed = all.length < 2 && all.every(isForgotten);
         if (!isReadAgain && isMissed && mayBeMissed(payment)) continue;
         hold(
           all.length === 1,
