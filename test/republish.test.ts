@@ -7,7 +7,7 @@ import { type Merchant, call, openMerchant, sendNotice } from "./rig/client.ts";
 import { openRealSystem } from "./rig/real-system.ts";
 import { type Receiver, openReceiver } from "./rig/receiver.ts";
 import { registerEndpoint } from "./rig/register-endpoint.ts";
-import { acme, shopEnv } from "./rig/shop-env.ts";
+import { acme, shopEnv, unlimitedEnv } from "./rig/shop-env.ts";
 import type { System } from "./rig/system.ts";
 
 const linkCount = Number(process.env["LINKS"] ?? 2_000);
@@ -24,8 +24,6 @@ const quietLinks = 20;
 const quietMs = 5_000;
 
 type Wiring = { system: System; internalUrlOf: (service: ServiceName) => string };
-
-const unlimited = { RATE_LIMIT_PER_IP: "100000:100000", RATE_LIMIT_PER_KEY: "100000:100000" };
 
 const ways: [string, (env: Record<string, string>) => Promise<Wiring>][] = [
   [
@@ -66,7 +64,7 @@ describe.each(ways)(`beside ${linkCount} links of another account, %s,`, (way, o
       }
       return 204;
     });
-    wiring = await open({ ...shopEnv(receiver), ...unlimited });
+    wiring = await open({ ...shopEnv(receiver), ...unlimitedEnv });
     quiet = await openMerchant(wiring.system, "quiet");
     loud = await openMerchant(wiring.system, "loud");
     await registerEndpoint(wiring.system, quiet, "https://receiver.test/quiet");

@@ -7,7 +7,7 @@ import { type Merchant, call, openMerchant, sendNotice } from "./rig/client.ts";
 import { listDescendants } from "./rig/descendants.ts";
 import { type Receiver, openReceiver } from "./rig/receiver.ts";
 import { registerEndpoint } from "./rig/register-endpoint.ts";
-import { acme, shopEnv } from "./rig/shop-env.ts";
+import { acme, shopEnv, unlimitedEnv } from "./rig/shop-env.ts";
 
 const given = process.env["SILENT_SECONDS"];
 const silentMs = 1_000 * Number(given ?? 20);
@@ -46,8 +46,7 @@ let noticeCount = 0;
 
 beforeAll(async () => {
   receiver = await openReceiver();
-  const unlimited = { RATE_LIMIT_PER_IP: "100000:100000", RATE_LIMIT_PER_KEY: "100000:100000" };
-  system = await openAllInOneSystem({ ...shopEnv(receiver), ...unlimited });
+  system = await openAllInOneSystem({ ...shopEnv(receiver), ...unlimitedEnv });
   shop = await openMerchant(system, "silent");
   await registerEndpoint(system, shop, "https://receiver.test/hook");
   const link = await create(randomUUID());
