@@ -5,6 +5,7 @@ import { openMetrics } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { createSettlementListener } from "../service.ts";
+import { hideLogs } from "../testing/hide-logs.ts";
 import { openChain } from "../testing/open-chain.ts";
 import { type WatchRig, openWatchRig } from "../testing/open-watch-rig.ts";
 import { type ScriptedRpc, openScriptedRpc } from "../testing/scripted-rpc.ts";
@@ -239,6 +240,21 @@ describe("with two providers a deposit", () => {
     await chain.mine(finalBlocks + 2);
     await told(owner, 2);
     expect(stepsOf(owner)).toEqual(["deposit.seen 4", "deposit.settled 4"]);
+  });
+
+  test("is found where the first one's blooms hide it and the second one gives the logs", async () => {
+    await open({ finality: "finalized" }, 2);
+    const owner = await openOwner();
+    const [first] = rpcs;
+    const paidIn = (await chain.headNumber()) + 1;
+    first?.play({ kind: "hostile", spoil: hideLogs(paidIn) });
+    await chain.give({ to: owner, amount: 4_000_000n });
+    await chain.mine();
+    await rig.caughtUp();
+    await chain.mine(finalBlocks + 2);
+    // Two must say the same before it settles.
+    await told(owner, 1);
+    expect(stepsOf(owner)).toEqual(["deposit.seen 4"]);
   });
 });
 

@@ -3,7 +3,13 @@ import type { BlockHeader, ChainReader } from "../../watch/chain-reader.ts";
 import type { EventLog } from "./decode-event.ts";
 
 /** A header as EVM nodes tell it. */
-export type EvmHeader = BlockHeader & { hash: Hex; parentHash: Hex; logsBloom: Hex };
+export type EvmHeader = BlockHeader & {
+  hash: Hex;
+  parentHash: Hex;
+  logsBloom: Hex;
+  /** The id of the provider that told it, where `readHeaders` asked for it. */
+  readBy?: string;
+};
 
 /** A log of a configured fee proxy, or a token's transfer to an owner, and where it stands. It only points to a receipt. */
 export type ProxyLog = EventLog & {
@@ -37,8 +43,8 @@ export type EvmReads = Pick<
    * The fee proxies' logs, and tokens' transfers to owners, from `fromBlock` on, in order: as far as the provider bears in one
    * question, and at most to `toBlock`. `end` is the last block covered, read after the logs and
    * from the same node; its hash shows which chain they belong to. Blocks whose headers are given
-   * are checked against their blooms, and asked for again if logs may be missing. `readBy` is the id
-   * of the provider.
+   * are checked against their blooms, and asked for again if logs may be missing; only where the same
+   * provider told them do they tell what need not be asked for. `readBy` is the id of the provider.
    */
   readLogs(range: {
     fromBlock: number;

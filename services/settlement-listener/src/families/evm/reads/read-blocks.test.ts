@@ -60,7 +60,7 @@ describe("heads", () => {
 
 describe("headers", () => {
   test("come in order, each the next one's parent, many in one request", async () => {
-    const { reader, rpc } = await open();
+    const { reader, rpc, witnesses } = await open();
     const headers = await reader.readHeaders(all());
     expect(headers.map(({ number }) => number)).toEqual(
       Array.from({ length: 7 }, (_, index) => setup.firstBlock + index),
@@ -75,6 +75,7 @@ describe("headers", () => {
       parentHash: block.parentHash,
       timestampSeconds: Number(block.timestamp),
       logsBloom: block.logsBloom,
+      readBy: witnesses[0]?.id,
     });
     // One request for the chain's id, then one for all the headers.
     expect(rpc.counts().requests).toBe(2);
@@ -103,10 +104,11 @@ describe("headers", () => {
   });
 
   test("headers that are no chain are refused, and another provider asked", async () => {
-    const { disagreements, reader, rpc, rpc2 } = await open({ providerCount: 2 });
+    const { disagreements, reader, rpc, rpc2, witnesses } = await open({ providerCount: 2 });
     const good = await reader.readHeaders(all());
     rpc.play({ kind: "broken_chain" });
-    expect(await reader.readHeaders(all())).toEqual(good);
+    const readBy = witnesses[1]?.id;
+    expect(await reader.readHeaders(all())).toEqual(good.map((one) => ({ ...one, readBy })));
     expect(await disagreements("unchained_headers")).toBe(1);
     rpc2.play({ kind: "broken_chain" });
     await expect(reader.readHeaders(all())).rejects.toThrow(ChainUnreachableError);

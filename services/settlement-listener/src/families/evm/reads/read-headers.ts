@@ -31,7 +31,8 @@ export const createReadHeaders =
     let longest: readonly EvmHeader[] | undefined;
     try {
       return await turn.ask("headers", async (provider) => {
-        const headers = cutAtEnd(await provider.askMany(questions), fromBlock);
+        const answers = await provider.askMany(questions);
+        const headers = cutAtEnd(answers, { fromBlock, readBy: provider.id });
         if (!areChained(headers)) {
           metrics.disagreed(chainId, "unchained_headers");
           throw new RpcFault("invalid", "headers that are no chain");
@@ -49,14 +50,17 @@ export const createReadHeaders =
     }
   };
 
-const cutAtEnd = (answers: readonly (EvmHeader | null)[], fromBlock: number): EvmHeader[] => {
+const cutAtEnd = (
+  answers: readonly (EvmHeader | null)[],
+  { fromBlock, readBy }: { fromBlock: number; readBy: string },
+): EvmHeader[] => {
   const headers: EvmHeader[] = [];
   for (const header of answers) {
     if (header === null) break;
     if (header.number !== fromBlock + headers.length) {
       throw new RpcFault("invalid", "a header of another block");
     }
-    headers.push(header);
+    headers.push({ ...header, readBy });
   }
   return headers;
 };

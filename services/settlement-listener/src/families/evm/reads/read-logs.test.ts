@@ -45,7 +45,7 @@ describe("without faults", () => {
       setup.paid.map(({ blockNumber }) => blockNumber),
     );
     const [last] = await reader.readHeaders({ ...all(), fromBlock: setup.lastBlock });
-    expect(end).toEqual(last);
+    expect(last).toMatchObject(end);
     expect(logs[0]?.address).toMatch(/^0x[0-9a-f]{40}$/);
   });
 
@@ -168,7 +168,7 @@ describe("two providers that disagree", () => {
     const other = await witnesses
       .find(({ id }) => id !== readBy)
       ?.reader.readLogs({ ...all(), headers });
-    expect(other?.end).toEqual(headers.at(-1));
+    expect(other?.end.hash).toBe(headers.at(-1)?.hash);
   });
 
   test("a provider on a fork gives no second opinion, and no error either", async () => {

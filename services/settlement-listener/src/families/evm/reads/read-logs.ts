@@ -195,8 +195,10 @@ const movedMessage = "the chain moved while it was read";
 const depositQuestionsAtOnce = 4;
 
 /**
- * The questions for transfers to owners, those of one request together. Where blooms tell of each
- * block, the owners that none of them may hold are left out; a false alarm costs a name and no question.
+ * The questions for transfers to owners, those of one request together. Where the provider's blooms tell
+ * of each block, the owners that none of them may hold are left out; a false alarm costs a name and no
+ * question. By another's bloom one provider would hide what the audit, which may be made by it, then
+ * hides as well.
  */
 const planDeposits = async (
   { density, isBloomKept, narrowProviders, payees, tokens }: Scope,
@@ -206,7 +208,8 @@ const planDeposits = async (
   if (payees.all.length === 0 || tokens.length === 0) return [];
   const blockCount = toBlock - fromBlock + 1;
   const inRange = headers?.filter(({ number }) => number >= fromBlock && number <= toBlock) ?? [];
-  const areTold = isBloomKept && inRange.length === blockCount;
+  const areOwn = inRange.every(({ readBy }) => readBy === provider.id);
+  const areTold = isBloomKept && areOwn && inRange.length === blockCount;
   const blooms = areTold
     ? inRange
         .map(({ logsBloom }) => readBloom(logsBloom))
