@@ -4,6 +4,7 @@ import { openMetrics } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { createSettlementListener } from "../../service.ts";
+import { hideLogs } from "../../testing/hide-logs.ts";
 import { openChain } from "../../testing/open-chain.ts";
 import { type WatchRig, openWatchRig } from "../../testing/open-watch-rig.ts";
 import { owner } from "../../testing/samples.ts";
@@ -333,6 +334,22 @@ describe("the audit", () => {
     await again.start();
     await settles(rig, link.id);
     await again.stop();
+  }, 120_000);
+});
+
+describe("the first look", () => {
+  test("takes receipts from whoever gave the logs: one provider alone hides a payment from it and the audit", async () => {
+    const { first, rig } = await open(2);
+    first.play({ kind: "hostile", spoil: hideLogs((await chain.headNumber()) + 1) });
+    const { link } = await payLink(rig);
+    await rig.caughtUp();
+    await chain.mine(finalBlocks + 2);
+    // Two must say the same before it settles.
+    await waitUntil(
+      "it is shown",
+      () => rig.statuses(link.id).includes("processing 7"),
+      settlesMsMax,
+    );
   }, 120_000);
 });
 

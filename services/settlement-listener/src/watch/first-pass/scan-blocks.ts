@@ -4,7 +4,7 @@ import type { ScannedBlock } from "../../store/chain-blocks.ts";
 import { blockOf, instantOf } from "../chain/block-of.ts";
 import { ChainMovedError, type WatchContext } from "../chain/watch-context.ts";
 import { agreeOnSenders } from "../agreement/agree-on-senders.ts";
-import type { BlockHeader, ChainReader } from "../chain-reader.ts";
+import { type BlockHeader, type ChainReader, ChainUnreachableError } from "../chain-reader.ts";
 import { type Piece, cutPointers } from "../transfers/cut-pointers.ts";
 import { findTransfers, readTimes } from "../transfers/find-transfers.ts";
 
@@ -60,10 +60,11 @@ const scanFinal = async (
 
 /** Reads as far as the plan goes, which bounds it. */
 async function* readFinal(
-  { chain, reader }: WatchContext,
+  watch: WatchContext,
   { fromBlock, toBlock }: Range,
   lines: FinalityLines,
 ): AsyncGenerator<Scanned> {
+  const { reader } = watch;
   let before: BlockHeader | undefined;
   let next = fromBlock;
   while (next <= toBlock) {
@@ -71,10 +72,8 @@ async function* readFinal(
     const { pointers, end, readBy } = await reader.readPointers({ fromBlock: next, toBlock });
     const times = await readTimes(reader, pointers);
     for (const piece of cutPointers(pointers, end.number)) {
-      const transfers = await findTransfers(
-        { chain, reader },
-        { pointers: piece.pointers, times, lines },
-      );
+      const read = { pointers: piece.pointers, times, lines };
+      const transfers = await findBy(watch, readBy, read);
       const last = piece.endNumber === end.number ? end : await readEnd(reader, piece);
       yield { blocks: [blockOf(last)], transfers, readBy };
     }
@@ -101,12 +100,31 @@ async function* readSparse(
     const asked = { fromBlock: next, toBlock: endsAt };
     const { pointers, end, readBy } = await reader.readPointers(asked);
     const times = await readTimes(reader, pointers);
-    const transfers = await findTransfers({ chain, reader }, { pointers, times, lines });
+    const transfers = await findBy(watch, readBy, { pointers, times, lines });
     yield { blocks: [blockOf(end)], transfers: await addNonces(watch, transfers), readBy };
     before = end;
     next = end.number + 1;
   }
 }
+
+/**
+ * Finds the transfers by the receipts of the provider that gave the pointers. What the first look misses is
+ * then one provider's doing, and the audit, which is another's, finds it.
+ */
+const findBy = async (
+  { chain, reader, witnesses }: WatchContext,
+  readBy: string,
+  read: Parameters<typeof findTransfers>[1],
+): Promise<readonly ChainTransfer[]> => {
+  const giver = witnesses.find(({ id }) => id === readBy);
+  try {
+    return await findTransfers({ chain, reader: giver?.reader ?? reader }, read);
+  } catch (error) {
+    if (witnesses.length === 1 || !(error instanceof ChainUnreachableError)) throw error;
+    // Others may answer: all is read again, and by another one if it goes on.
+    throw new ChainMovedError("who gave pointers gives no receipts of them now");
+  }
+};
 
 /** Checks that a block still stands: the next range, read meanwhile, must be of the same chain. */
 const checkStands = async (reader: ChainReader, { number, hash }: BlockHeader): Promise<void> => {
@@ -145,7 +163,7 @@ const scanFresh = async (
   const read = async function* (): AsyncGenerator<Scanned> {
     let above = tip.number;
     for (const { pointers: some, endNumber } of cutPointers(pointers, end.number)) {
-      const transfers = await findTransfers(watch, { pointers: some, times, lines });
+      const transfers = await findBy(watch, readBy, { pointers: some, times, lines });
       const upTo = blocks.filter(({ number }) => number > above && number <= endNumber);
       yield { blocks: upTo, transfers: await addNonces(watch, transfers), readBy };
       above = endNumber;
