@@ -504,7 +504,7 @@ export const playEpisode = async (
     mannersUntilMs = world.nowMs() + random.below(mannerMsMax);
     const [liar, ...others] = isFirstLiar ? providers : providers.toReversed();
     if (liar !== undefined && others.length > 0) {
-      if (hasHabit) liar.manner = { kind: "omits logs", hidesBlooms: true };
+      if (hasHabit) liar.manner = { kind: "omits logs", upTo: "blooms" };
       else if (random.chance(mood.lies)) liar.manner = drawManner(random.pick(lies));
     }
     for (const provider of others.length === 0 ? providers : others) {
@@ -525,14 +525,14 @@ export const playEpisode = async (
         return { kind, from: Math.max(0, chain.tip().number - random.below(10)) };
       case "invents": {
         const forged = shop.forge();
-        if (forged === undefined) return { kind: "omits logs", hidesBlooms: true };
+        if (forged === undefined) return { kind: "omits logs", upTo: "blooms" };
         // A transaction that waits can be invented, too, where nodes tell of them.
         const aboveTip = isBitcoin ? random.below(8) : 0;
         const number = chain.tip().number + aboveTip - random.below(4);
         return { kind, forged: new Map([[number, forged]]) };
       }
       case "omits logs":
-        return { kind, hidesBlooms: random.chance(0.5) };
+        return { kind, upTo: random.pick(["answers", "blooms", "receipts"]) };
       case "is silent":
       case "omits receipts":
         return { kind };

@@ -14,8 +14,8 @@ export type Manner =
   | { kind: "stands still"; tip: Block }
   | { kind: "is silent" }
   | { kind: "refuses"; status: number }
-  /** It leaves out all logs, and may leave them out of its blooms, too. */
-  | { kind: "omits logs"; hidesBlooms: boolean }
+  /** It leaves out all logs: of answers, or of blooms as well, or of receipts, too. */
+  | { kind: "omits logs"; upTo: "answers" | "blooms" | "receipts" }
   /** It knows of no receipt. */
   | { kind: "omits receipts" }
   /** It holds other blocks than the others, from one on. */

@@ -135,7 +135,11 @@ const showBloom = (view: View, block: Block): string =>
     ? zeroBloom
     : bloomOfBlock({ transactions: isHiding(view.manner) ? [] : view.transactionsOf(block) });
 
-const isHiding = (manner: Manner): boolean => manner.kind === "omits logs" && manner.hidesBlooms;
+const isHiding = (manner: Manner): boolean =>
+  manner.kind === "omits logs" && manner.upTo !== "answers";
+
+const hidesReceipts = (manner: Manner): boolean =>
+  manner.kind === "omits logs" && manner.upTo === "receipts";
 
 type LogFilter = {
   fromBlock?: string;
@@ -204,9 +208,11 @@ const receiptOf = (view: View, block: Block, transaction: Transaction): unknown 
   blockHash: view.hashOf(block),
   status: transaction.isSuccessful ? "0x1" : "0x0",
   from: transaction.from,
-  logs: placeLogs(view, block)
-    .map(({ shown }) => shown)
-    .filter((shown) => Reflect.get(shown, "transactionHash") === transaction.hash),
+  logs: hidesReceipts(view.manner)
+    ? []
+    : placeLogs(view, block)
+        .map(({ shown }) => shown)
+        .filter((shown) => Reflect.get(shown, "transactionHash") === transaction.hash),
 });
 
 const showReceipt = (view: View, hash: unknown): unknown => {
