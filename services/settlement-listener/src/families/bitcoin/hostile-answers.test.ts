@@ -231,6 +231,40 @@ describe("a node of Bitcoin", () => {
     expect(await reader.readUsedNonces(address, height + 1)).toBe(1);
   });
 
+  test("says each time that what a payment spends was spent elsewhere, however many blocks came since", async () => {
+    const { reader } = open();
+    await chain.mine(30);
+    const txid = await chain.pay({ to: owner, amount: 5_000n });
+    const [waiting] = (await reader.readWaiting?.())?.transactions ?? [];
+    const { address } = waiting?.sender ?? { address: "" };
+    const height = await chain.height();
+    expect(await reader.readUsedNonces(address, height)).toBe(0);
+    await chain.doubleSpend(txid);
+    await chain.mine();
+    expect(await reader.readUsedNonces(address, height + 1)).toBe(1);
+    await chain.mine(70);
+    for (const later of [height + 1, height + 30, height + 31, height + 70]) {
+      expect([later, await reader.readUsedNonces(address, later)]).toEqual([later, 1]);
+    }
+  });
+
+  test("finds where it was spent also after it was not asked for many blocks", async () => {
+    const { reader } = open();
+    await chain.mine(30);
+    const txid = await chain.pay({ to: owner, amount: 5_000n });
+    const [waiting] = (await reader.readWaiting?.())?.transactions ?? [];
+    const { address } = waiting?.sender ?? { address: "" };
+    // What it spends may have been mined since long ago, and is looked for there before.
+    const spent = await chain.height();
+    await chain.doubleSpend(txid);
+    await chain.mine(60);
+    const answers = [];
+    for (let turn = 0; turn < 5; turn += 1) {
+      answers.push(await reader.readUsedNonces(address, spent + 60));
+    }
+    expect(answers).toEqual([0, 0, 1, 1, 1]);
+  });
+
   test("that does not know what a payment spends is asked again, and the payment is shown then", async () => {
     const { reader } = open();
     const first = await chain.pay({ to: freshBitcoinAddress(), amount: 5_000n });

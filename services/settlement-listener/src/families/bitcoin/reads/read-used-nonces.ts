@@ -8,9 +8,12 @@ import { txidOf } from "./ask-ancestors.ts";
 import { askHeaders } from "./read-headers.ts";
 import { askTransactions } from "./read-transactions.ts";
 
-/** So many blocks are looked through at once for who spent an output, the newest first. */
+/**
+ * So many blocks are looked through at once for who spent an output, the newest first; at each further
+ * turn those that came since, and as many older ones.
+ */
 const blocksAtOnce = 20;
-/** And so many at all, at each further turn older ones: two weeks. */
+/** And so many at all: two weeks. */
 const blocksMax = 2_016;
 const sendersMax = 1_000;
 /** What a block spends is kept of so many. */
@@ -18,6 +21,11 @@ const keptBlocksMax = 40;
 
 /** Outputs, and by which transaction each may be spent: undefined where any other one is too much. */
 type Wanted = ReadonlyMap<string, string | undefined>;
+
+type Range = { fromBlock: number; toBlock: number };
+
+/** The final blocks that were looked through for a sender, and which of them spends what it would. */
+type Looked = { from: number; to: number; usedIn: number | undefined };
 
 /**
  * Outputs stand for nonces, as each is spent once. A sender has used its nonce 0 once a block up to the
@@ -29,20 +37,20 @@ export const createReadUsedNonces = ({
   turn,
 }: Pick<ReaderGround, "turn">): ChainReader["readUsedNonces"] => {
   const spentIn = new Map<string, ReadonlyMap<string, string>>();
-  /** Down to where the blocks have been looked through for a sender. */
-  const lookedDownTo = new Map<string, number>();
+  const lookedOf = new Map<string, Looked>();
 
-  const spends = async (
+  /** The newest block of a range that spends what is wanted by another transaction. */
+  const findSpend = async (
     provider: Provider,
-    range: { fromBlock: number; toBlock: number },
+    range: Range,
     wanted: Wanted,
-  ): Promise<boolean> => {
-    if (range.toBlock < range.fromBlock) return false;
+  ): Promise<number | undefined> => {
+    if (range.toBlock < range.fromBlock) return undefined;
     const headers = await askHeaders(provider, range);
     if (headers.length < range.toBlock - range.fromBlock + 1) {
       throw new RpcFault("behind", "a node that has not come so far");
     }
-    for (const { hash } of headers.toReversed()) {
+    for (const { hash, number } of headers.toReversed()) {
       const spent = spentIn.get(hash) ?? (await askSpent(provider, hash));
       spentIn.delete(hash);
       spentIn.set(hash, spent);
@@ -51,9 +59,34 @@ export const createReadUsedNonces = ({
         const spender = spent.get(outpoint);
         return spender !== undefined && spender !== by;
       });
-      if (isOthers) return true;
+      if (isOthers) return number;
     }
-    return false;
+    return undefined;
+  };
+
+  /** Where final blocks spend it, as far as they have been looked through by now. */
+  const findFinalSpend = async (
+    provider: Provider,
+    { blockNumber, sender, wanted }: { blockNumber: number; sender: string; wanted: Wanted },
+  ): Promise<number | undefined> => {
+    const before = lookedOf.get(sender);
+    const usedIn = before?.usedIn;
+    if (usedIn !== undefined && usedIn <= blockNumber) {
+      // It is looked up once more, as an operator may have had the watch begin anew.
+      const again = { fromBlock: usedIn, toBlock: usedIn };
+      if ((await findSpend(provider, again, wanted)) !== undefined) return usedIn;
+    }
+    const isGoingOn = before !== undefined && usedIn === undefined && before.to <= blockNumber;
+    const { from, to } = isGoingOn ? before : { from: blockNumber + 1, to: blockNumber };
+    const newer = { fromBlock: to + 1, toBlock: Math.min(blockNumber, to + blocksAtOnce) };
+    const lowest = Math.max(0, blockNumber - blocksMax, from - blocksAtOnce);
+    const older = { fromBlock: lowest, toBlock: from - 1 };
+    const found =
+      (await findSpend(provider, newer, wanted)) ?? (await findSpend(provider, older, wanted));
+    for (const oldest of [...lookedOf.keys()].slice(0, -sendersMax)) lookedOf.delete(oldest);
+    const looked = { from: Math.min(lowest, from), to: newer.toBlock, usedIn: found };
+    lookedOf.set(sender, looked);
+    return found;
   };
 
   return async (sender, blockNumber) => {
@@ -73,19 +106,9 @@ export const createReadUsedNonces = ({
       const [height] = await provider.ask([heightQuestion]);
       const fresh = { fromBlock: blockNumber + 1, toBlock: height };
       // It is known who spent it, and that it is not final: no older block has to be looked through.
-      if (await spends(provider, fresh, wanted)) return 0;
-      const newest = {
-        fromBlock: Math.max(0, blockNumber - blocksAtOnce + 1),
-        toBlock: blockNumber,
-      };
-      if (await spends(provider, newest, wanted)) return 1;
-      const before = Math.min(lookedDownTo.get(sender) ?? newest.fromBlock, newest.fromBlock);
-      const lowest = Math.max(0, blockNumber - blocksMax, before - blocksAtOnce);
-      for (const oldest of [...lookedDownTo.keys()].slice(0, -sendersMax))
-        lookedDownTo.delete(oldest);
-      const isUsed = await spends(provider, { fromBlock: lowest, toBlock: before - 1 }, wanted);
-      lookedDownTo.set(sender, Math.min(lowest, before));
-      return isUsed ? 1 : 0;
+      if ((await findSpend(provider, fresh, wanted)) !== undefined) return 0;
+      const spentAt = await findFinalSpend(provider, { blockNumber, sender, wanted });
+      return spentAt === undefined ? 0 : 1;
     });
   };
 };
