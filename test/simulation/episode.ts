@@ -808,8 +808,10 @@ export const playEpisode = async (
       // What is final moves to the newest block that was kept, which was the tip.
       await mineOn(1);
     }
-    // Who spent an output long ago is looked for a few blocks further back at each final block.
-    const turnsMax = isBitcoin ? 2 + chain.tip().number / lookedThroughBlocks : 0;
+    // Who spent an output long ago is looked for a few blocks further back at each final block, by each
+    // process that leads meanwhile.
+    const turnsOfOne = 2 + chain.tip().number / lookedThroughBlocks;
+    const turnsMax = isBitcoin ? replicasOf["settlement-listener"] * turnsOfOne : 0;
     for (let turn = 0; turn < turnsMax && model.lacksFailures(); turn += 1) {
       await mineOn(1);
     }
