@@ -15,7 +15,7 @@ import { RpcError } from "../../testing/serve-json-rpc.ts";
 import { ChainUnreachableError } from "../../watch/chain-reader.ts";
 import { bitcoinChainOf } from "./bitcoin-chain.ts";
 import { bitcoinDialect } from "./bitcoin-family.ts";
-import { createBitcoinReader } from "./bitcoin-reader.ts";
+import { type BitcoinReader, createBitcoinReader } from "./bitcoin-reader.ts";
 import { bitcoinSettings } from "./bitcoin-settings.ts";
 import { findChainFault } from "./find-chain-fault.ts";
 import { openPayees } from "./payees.ts";
@@ -63,6 +63,12 @@ describe("a node of Bitcoin", () => {
     const [blockHash = ""] = await chain.mine();
     const number = await chain.height();
     return { txid, blockHash, range: { fromBlock: number, toBlock: number } };
+  };
+
+  /** Who sent the one payment that waits to be mined. */
+  const senderOfWaiting = async (reader: BitcoinReader): Promise<string> => {
+    const [waiting] = (await reader.readWaiting?.())?.transactions ?? [];
+    return waiting?.sender.address ?? "";
   };
 
   const change =
@@ -213,8 +219,7 @@ describe("a node of Bitcoin", () => {
     const before = await chain.payOutOf(first, { to: freshBitcoinAddress(), amount: 5_000n });
     await chain.mine();
     const txid = await chain.payOutOf(before, { to: owner, amount: 5_000n });
-    const [waiting] = (await reader.readWaiting?.())?.transactions ?? [];
-    const { address } = waiting?.sender ?? { address: "" };
+    const address = await senderOfWaiting(reader);
     expect(address.split(";")).toEqual([
       expect.stringContaining(before),
       expect.stringContaining(`${before}=${first}:`),
@@ -235,8 +240,7 @@ describe("a node of Bitcoin", () => {
     const { reader } = open();
     await chain.mine(30);
     const txid = await chain.pay({ to: owner, amount: 5_000n });
-    const [waiting] = (await reader.readWaiting?.())?.transactions ?? [];
-    const { address } = waiting?.sender ?? { address: "" };
+    const address = await senderOfWaiting(reader);
     const height = await chain.height();
     expect(await reader.readUsedNonces(address, height)).toBe(0);
     await chain.doubleSpend(txid);
@@ -252,8 +256,7 @@ describe("a node of Bitcoin", () => {
     const { reader } = open();
     await chain.mine(30);
     const txid = await chain.pay({ to: owner, amount: 5_000n });
-    const [waiting] = (await reader.readWaiting?.())?.transactions ?? [];
-    const { address } = waiting?.sender ?? { address: "" };
+    const address = await senderOfWaiting(reader);
     const height = await chain.height();
     await chain.doubleSpend(txid);
     await chain.mine(60);
