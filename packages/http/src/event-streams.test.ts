@@ -1,3 +1,6 @@
+import { request } from "node:http";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { createHeldClock, openMetrics } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
@@ -20,7 +23,10 @@ const open = async (limits = { inAll: 10, perAddress: 5 }) => {
   const states = new Map<string, { mark: string; text: string }>();
   const came: string[] = [];
   const looks: string[] = [];
+  const made: WeakRef<object>[] = [];
+  let leftCount = 0;
   let looking = Promise.resolve();
+  let coming = Promise.resolve();
   const app = await startApp({
     trustedProxies: ["127.0.0.1/32"],
     routes: [
@@ -28,14 +34,18 @@ const open = async (limits = { inAll: 10, perAddress: 5 }) => {
         method: "get",
         path: "/things/:id",
         isEndless: true,
-        handle: (req, res) => {
+        handle: async (req, res) => {
           const key = readParam(req, "id");
           came.push(key);
+          res.once("close", () => (leftCount += 1));
+          await coming;
           const look = async () => {
             looks.push(key);
             const { mark, text } = states.get(key) ?? { mark: "none", text: "nothing" };
             await looking;
-            return { mark, state: { text } };
+            const state = { text };
+            made.push(new WeakRef(state));
+            return { mark, state };
           };
           return streams.open(req, res, { key, look });
         },
@@ -67,7 +77,9 @@ const open = async (limits = { inAll: 10, perAddress: 5 }) => {
     came,
     clock,
     looks,
+    made,
     follow,
+    leftCount: () => leftCount,
     metric,
     streams,
     set: (key: string, mark: string, text: string) => void states.set(key, { mark, text }),
@@ -75,6 +87,12 @@ const open = async (limits = { inAll: 10, perAddress: 5 }) => {
     holdLooks: () => {
       const { promise, resolve } = Promise.withResolvers<void>();
       looking = promise;
+      return resolve;
+    },
+    /** Whoever comes is not let in until this is called. */
+    holdComers: () => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      coming = promise;
       return resolve;
     },
   };
@@ -232,6 +250,17 @@ describe("an event stream", () => {
   });
 });
 
+test("what was told is forgotten once nobody follows it", async () => {
+  const rig = await open();
+  for (let count = 0; count < 50; count += 1) await ends(await rig.follow("a", {}, "HEAD"));
+  setFlagsFromString("--expose-gc");
+  const collectGarbage = runInNewContext("gc") as () => void;
+  await waitUntil("nearly all is forgotten", () => {
+    collectGarbage();
+    return rig.made.filter((state) => state.deref() !== undefined).length < 10;
+  });
+});
+
 describe("more streams than a process or an address may have", () => {
   const from = (address: string) => ({ "x-forwarded-for": address });
 
@@ -249,6 +278,18 @@ describe("more streams than a process or an address may have", () => {
     first.close();
     await waitUntil("its place is free", () => rig.streams.marks().length === 2);
     expect((await rig.follow("f", from("192.0.2.1"))).status).toBe(200);
+  });
+
+  test("are not made of readers who leave before they are let in", async () => {
+    const rig = await open({ inAll: 10, perAddress: 1 });
+    const letIn = rig.holdComers();
+    const left = request({ port: rig.app.port, path: "/things/a" }).on("error", () => {});
+    left.end();
+    await waitUntil("it has come", () => rig.came.length === 1);
+    left.destroy();
+    await waitUntil("it has left", () => rig.leftCount() === 1);
+    letIn();
+    expect((await rig.follow("a")).status).toBe(200);
   });
 });
 

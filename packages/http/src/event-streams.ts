@@ -108,6 +108,8 @@ export const createEventStreams = ({
 
   return {
     open: async (req, res, subject) => {
+      // Whoever has left already says so no more, and would keep a place for ever.
+      if (res.destroyed) return;
       res.once("close", take(req, res));
       const { mark, state } = await openTogether(subject.look);
       if (res.destroyed) return;
@@ -189,7 +191,8 @@ const gatherWork = () => {
     });
     await start;
     const working = work();
-    underWay = Promise.allSettled([underWay, working]);
+    // Without their results, or each would keep all those before it.
+    underWay = Promise.allSettled([underWay, working]).then(() => undefined);
     return working;
   };
 };
