@@ -1,8 +1,11 @@
+import { request } from "node:http";
+import { text } from "node:stream/consumers";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import * as z from "zod";
 import { mintApiKey } from "@payment-links/contracts";
 import { readBody } from "./read-request.ts";
 import { keyRoute, publicRoute, sessionRoute } from "./route.ts";
+import { waitUntil } from "@payment-links/runtime/testing";
 import { type Answer, type Call, call, codesOf } from "./testing/client.ts";
 import { type Holder, type StartedApp, startApp } from "./testing/start-app.ts";
 
@@ -261,6 +264,59 @@ describe("how old an answer about a caller may be", () => {
     expect((await send(port, one)).status).toBe(isRead ? 200 : 503);
     clock.advance(1);
     expect((await send(port, one)).status).toBe(503);
+  });
+});
+
+describe("a caller whose body comes long after its head", () => {
+  const callers = [
+    ["key", "/create", { "x-api-key": key }, key, "INVALID_API_KEY"],
+    ["session", "/console", { cookie: "session=a%20session" }, "a session", "UNAUTHENTICATED"],
+  ] as const;
+
+  /** Sends half a body, lets `meanwhile` happen, and sends the rest. */
+  const sendSlowly = async (
+    path: string,
+    headers: Record<string, string>,
+    meanwhile: (started: StartedApp) => void,
+  ) => {
+    const started = await start();
+    const { port, asked } = started;
+    const sent = request({
+      ...{ port, path, method: "POST", agent: false },
+      headers: { "content-type": "application/json", "content-length": "2", ...headers },
+    });
+    const answered = new Promise<string>((resolve, reject) => {
+      sent.on("error", reject);
+      sent.on("response", (res) => {
+        void text(res).then((body) => resolve(`${res.statusCode} ${body}`), reject);
+      });
+    });
+    sent.write("{");
+    await waitUntil("it is known who calls", () => asked() === 1);
+    meanwhile(started);
+    sent.end("}");
+    return { started, answer: await answered };
+  };
+
+  test.each(callers)("by a %s is not let in if that ended meanwhile", async (...one) => {
+    const [, path, headers, secret, code] = one;
+    const { answer } = await sendSlowly(path, headers, ({ clock, forget }) => {
+      clock.advance(1_001);
+      forget(secret);
+    });
+    expect(answer).toContain("401 ");
+    expect(answer).toContain(code);
+  });
+
+  test.each(callers)("by a %s is asked about again, and charged once", async (...one) => {
+    const [, path, headers] = one;
+    const { answer, started } = await sendSlowly(path, headers, ({ clock }) => {
+      clock.advance(1_001);
+    });
+    expect(answer).toBe('200 {"userId":"user_1"}');
+    expect(started.asked()).toBe(2);
+    const buckets = started.charged.flat();
+    expect(buckets).toEqual([...new Set(buckets)]);
   });
 });
 

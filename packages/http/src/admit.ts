@@ -10,6 +10,7 @@ import {
   addressBucketId,
   rateLimitHeaders,
 } from "@payment-links/rate-limit";
+import { awaitBody } from "./read-request.ts";
 import type { Method, Route } from "./route.ts";
 import { type CookiePolicy, readSessionToken, refuseOtherSites } from "./session-cookie.ts";
 
@@ -39,43 +40,65 @@ export const admit = async (
   req: Request,
   res: Response,
 ): Promise<Caller | undefined> => {
-  const { caller: rule, isLimited, method, needsPresence = false } = route;
-  const freshMs = freshMsOf(method);
-  if (rule.by === "api-key") return admitKey(gate, { ...rule, freshMs }, req, res);
-  if (isLimited) await charge(gate, res, [addressBucket(gate, req)]);
-  return rule.by === "session" ? admitSession(gate, { freshMs, needsPresence }, req) : undefined;
+  const caller = await letIn(gate, route, req, res);
+  if (caller === undefined || route.method === "get" || req.complete) return caller;
+  // A body may come half a minute after its head, and much may have ended until then.
+  await awaitBody(req);
+  return findCaller(gate, route, req);
 };
 
-const admitSession = (
+const letIn = async (
   gate: Gate,
-  wanted: { freshMs: number; needsPresence: boolean },
+  route: Route,
   req: Request,
-): Promise<Caller> => {
+  res: Response,
+): Promise<Caller | undefined> => {
+  const { caller: rule, isLimited, method } = route;
+  if (rule.by === "api-key") {
+    return admitKey(gate, { scope: rule.scope, freshMs: freshMsOf(method) }, req, res);
+  }
+  if (isLimited) await charge(gate, res, [addressBucket(gate, req)]);
+  return findCaller(gate, route, req);
+};
+
+/** Tells who calls, if they may call such a route. */
+const findCaller = async (
+  gate: Gate,
+  { caller: rule, method, needsPresence = false }: Route,
+  req: Request,
+): Promise<Caller | undefined> => {
+  if (rule.by === "anyone") return undefined;
+  const freshMs = freshMsOf(method);
+  if (rule.by === "api-key") return withAccess(await findKey(gate, freshMs, req), rule.scope, req);
   refuseOtherSites(req, gate.cookie);
   const token = readSessionToken(req, gate.cookie);
   if (token === undefined || token === "") throw refuse("UNAUTHENTICATED");
-  return gate.identity.bySession(token, wanted);
+  return gate.identity.bySession(token, { freshMs, needsPresence });
+};
+
+const findKey = async ({ identity }: Gate, freshMs: number, req: Request): Promise<Caller> => {
+  const key = req.get("x-api-key");
+  if (key === undefined || key === "") throw refuse("UNAUTHENTICATED");
+  return identity.byApiKey(key, { freshMs, address: callersAddress(req) });
 };
 
 const admitKey = async (
   gate: Gate,
-  rule: Extract<Route["caller"], { by: "api-key" }> & { freshMs: number },
+  { scope, freshMs }: { scope: string; freshMs: number },
   req: Request,
   res: Response,
 ): Promise<Caller> => {
   const address = addressBucket(gate, req);
   const key = req.get("x-api-key");
-  const known = key === undefined ? undefined : gate.identity.knownApiKey(key, rule.freshMs);
+  const known = key === undefined ? undefined : gate.identity.knownApiKey(key, freshMs);
   if (known !== undefined) {
     await charge(gate, res, [keyBucket(gate, known), address]);
-    return withAccess(known, rule.scope, req);
+    return withAccess(known, scope, req);
   }
   await charge(gate, res, [address]);
-  if (key === undefined || key === "") throw refuse("UNAUTHENTICATED");
-  const wanted = { freshMs: rule.freshMs, address: callersAddress(req) };
-  const caller = await gate.identity.byApiKey(key, wanted);
+  const caller = await findKey(gate, freshMs, req);
   await charge(gate, res, [keyBucket(gate, caller)]);
-  return withAccess(caller, rule.scope, req);
+  return withAccess(caller, scope, req);
 };
 
 /** A proxy may say anything, and a zone (`%eth0`) means nothing to anybody else. */

@@ -15,8 +15,20 @@ export const bodyBytesMax = 64 * 1024;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
+/** Bodies that are read before their handlers ask for them. */
+const awaited = new WeakMap<Request, Promise<Buffer>>();
+
+/** Waits until a request's body is there, or is known not to come. Its handler reads it as any other. */
+export const awaitBody = async (req: Request): Promise<void> => {
+  const reading = receiveBytes(req);
+  awaited.set(req, reading);
+  await Promise.allSettled([reading]);
+};
+
 /** Reads a request's raw bytes, at most 64 KiB; compressed bodies are refused. */
-export const readBytes = async (req: Request): Promise<Buffer> => {
+export const readBytes = (req: Request): Promise<Buffer> => awaited.get(req) ?? receiveBytes(req);
+
+const receiveBytes = async (req: Request): Promise<Buffer> => {
   const encoding = req.headers["content-encoding"];
   if (encoding !== undefined && encoding.toLowerCase() !== "identity") {
     throw refuse("UNSUPPORTED_CONTENT_ENCODING");

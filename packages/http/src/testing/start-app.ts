@@ -37,6 +37,8 @@ export type StartedApp = {
   addresses: (string | undefined)[];
   /** From now on auth-keys answers nothing. */
   goAway: () => void;
+  /** From now on auth-keys knows no such credential. */
+  forget: (secret: string) => void;
   /** Which buckets the limiter was asked for, one entry per question. */
   charged: string[][];
   logged: string[];
@@ -63,6 +65,7 @@ export const startApp = async (options: Options): Promise<StartedApp> => {
   const addresses: (string | undefined)[] = [];
   let isAway = false;
   const goAway = () => void (isAway = true);
+  const forget = (secret: string) => void answers.delete(hashSecret(secret).toString("hex"));
   const ask: Ask = async ({ hash, address }) => {
     questions += 1;
     addresses.push(address);
@@ -89,7 +92,7 @@ export const startApp = async (options: Options): Promise<StartedApp> => {
     variable: "PORT",
   });
   const asked = () => questions;
-  return { port, clock, asked, addresses, goAway, charged, logged, metrics, close };
+  return { port, clock, asked, addresses, goAway, forget, charged, logged, metrics, close };
 };
 
 const spy = (limiter: Limiter, charged: string[][]): Limiter => ({
