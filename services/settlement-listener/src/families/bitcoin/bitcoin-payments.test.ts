@@ -151,4 +151,17 @@ describe("what is told of a link that is paid on Bitcoin", () => {
     await rig.waitStatus(link.id, "settled");
     expect(rig.statuses(link.id)).toEqual(["settled 0.00001"]);
   });
+
+  test("one beside another link's, of before the listener heard of it, is found by the second look", async () => {
+    const known = await rig.hearNew();
+    const late = rig.sampleLink();
+    await rig.caughtUp();
+    await chain.payTogether([payeeOf(known), payeeOf(late)]);
+    await chain.mine();
+    await rig.waitStatus(known.id, "settled");
+    await rig.hear(late);
+    await chain.mine(12);
+    await rig.waitStatus(late.id, "settled");
+    expect(rig.statuses(late.id)).toEqual(["settled 0.00001"]);
+  });
 });

@@ -18,6 +18,7 @@ const common: ChainSettings = {
   rangeBlocksMax: 10,
   pollMs: 5_000,
   isDisposable: false,
+  storesOwnOnly: true,
 };
 
 const byChain: Readonly<Record<string, Partial<ChainSettings>>> = {

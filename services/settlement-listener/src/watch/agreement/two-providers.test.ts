@@ -378,6 +378,23 @@ describe("of three providers, the first", () => {
     for (const link of links) await settles(rig, link.id);
   }, 120_000);
 
+  test("shows a payment under another reference: the second look finds whose it is", async () => {
+    const { first, rig, second } = await open(3);
+    const link = await rig.hearNew();
+    const topic = keccak256(`0x${link.paymentReference}`).slice(2);
+    first.play(
+      {
+        kind: "hostile",
+        spoil: (reply) => JSON.stringify(reply).replaceAll(topic, "7".repeat(topic.length)),
+      },
+      { methods: ["eth_getTransactionReceipt", "eth_getBlockReceipts"] },
+    );
+    await chain.pay({ reference: link.paymentReference, to: owner, amount: 7_000_000n });
+    await chain.mine();
+    await letBlocksPass(rig, second);
+    await settles(rig, link.id);
+  }, 120_000);
+
   test("invents payments: they wait with those that were taken away, and cost the others nothing", async () => {
     const { first, rig, second } = await open(3);
     first.play({ kind: "invented" });

@@ -1,9 +1,8 @@
-import { drawLines } from "../../domain/plan-scan.ts";
-import { findBlock } from "../../store/chain-blocks.ts";
 import { findSpan } from "../../store/read-spans.ts";
 import { type Lead, saveAudited } from "../../store/watchers.ts";
-import { ChainMovedError, type WatchContext } from "../chain/watch-context.ts";
-import { type ChainReader, ChainUnreachableError, type Witness } from "../chain-reader.ts";
+import type { WatchContext } from "../chain/watch-context.ts";
+import type { ChainReader } from "../chain-reader.ts";
+import { findReach, isOfWitness } from "./find-reach.ts";
 import { readAgain, commitMissed } from "./read-again.ts";
 
 /**
@@ -29,7 +28,7 @@ export const auditRange = async (
       const reach = await findReach(watch, auditor, range);
       return await auditBy(watch, lead, auditor.reader, { ...range, toBlock: reach });
     } catch (error) {
-      if (!isOfAuditor(error)) throw error;
+      if (!isOfWitness(error)) throw error;
       fault ??= error;
     }
   }
@@ -67,52 +66,4 @@ const findFirstReader = async (
   }
   // What was read before this was kept was most likely read by the provider that is asked first.
   return { readBy: witnesses[0]?.id, readTo: (span?.fromBlock ?? Infinity) - 1 };
-};
-
-/** A provider that cannot audit a range now; another may. */
-class AuditorError extends Error {
-  override readonly name = "AuditorError";
-}
-
-const isOfAuditor = (error: unknown): boolean =>
-  error instanceof AuditorError ||
-  error instanceof ChainUnreachableError ||
-  error instanceof ChainMovedError;
-
-/**
- * Up to where a provider may audit a range: what is final by its own word, and on the chain that we
- * have stored. One that stands still, or behind, may stand on a fork of the range, in which it truly
- * finds nothing. Throws {@link AuditorError} where it may not audit at all.
- */
-const findReach = async (
-  watch: WatchContext,
-  { reader }: Witness,
-  { fromBlock, toBlock }: Range,
-): Promise<number> => {
-  const { chain, metrics } = watch;
-  const { final } = drawLines(await reader.readHeads(), chain.settings);
-  const reach = Math.min(toBlock, final);
-  if (reach < fromBlock) {
-    throw new AuditorError(
-      `chain ${chain.id}: block ${fromBlock} is not final to the auditing provider`,
-    );
-  }
-  if (await holdsAnother(watch, reader, reach)) {
-    // The node is on another chain. It is asked again, and alarms for as long.
-    metrics.differed(chain.id, "final_hash", 1);
-    throw new AuditorError(`chain ${chain.id}: the auditing provider holds another block ${reach}`);
-  }
-  return reach;
-};
-
-/** Whether a reader holds another block than we do, or none, where we have stored one. */
-const holdsAnother = async (
-  { chain, pool }: WatchContext,
-  reader: ChainReader,
-  number: number,
-): Promise<boolean> => {
-  const stored = await findBlock(pool, chain.id, number);
-  if (stored === undefined) return false;
-  const [header] = await reader.readHeaders({ fromBlock: number, toBlock: number });
-  return header?.hash !== stored.hash;
 };

@@ -204,6 +204,36 @@ describe("POST /internal/settlement/rescan", () => {
     expect(statuses(rig, link.id)).toEqual(["settled"]);
   });
 
+  test("reads it by two providers, so that none hides alone what was missed", async () => {
+    const [first, second] = [await openRpc(), await openRpc()];
+    const rig = await open(chain, { finality: "finalized" }, [first.url, second.url]);
+    const blind = second.play({ kind: "empty_logs" });
+    const { link, paidAt } = await payUnseen(rig, first);
+    await waitUntil(
+      "the second pass has gone by",
+      async () => ((await readProgress(rig.pool, "1337")).auditedTo ?? 0) > paidAt,
+    );
+    blind.stop();
+    await askRescan(rig, { chainId: "1337", fromBlock: 0, toBlock: paidAt + 1 });
+    await waitUntil("it is found", () => statuses(rig, link.id).includes("settled"), 30_000);
+  });
+
+  test("goes by one provider where the other cannot tell of it", async () => {
+    const [first, second] = [await openRpc(), await openRpc()];
+    const rig = await open(chain, { finality: "finalized" }, [first.url, second.url]);
+    const blind = second.play({ kind: "empty_logs" });
+    const { link, paidAt, hiding } = await payUnseen(rig, first);
+    await waitUntil(
+      "the second pass has gone by",
+      async () => ((await readProgress(rig.pool, "1337")).auditedTo ?? 0) > paidAt,
+    );
+    blind.stop();
+    hiding.stop();
+    first.play({ kind: "server_error" }, { methods: ["eth_getLogs"] });
+    await askRescan(rig, { chainId: "1337", fromBlock: 0, toBlock: paidAt + 1 });
+    await waitUntil("it is found", () => statuses(rig, link.id).length > 0, 30_000);
+  });
+
   test("refuses a chain that is not watched, and a range that is none or not scanned yet", async () => {
     const rig = await open(chain);
     const head = await chain.headNumber();

@@ -8,7 +8,7 @@ import type { ChainReader, Pointer } from "../chain-reader.ts";
 import { cutPointers } from "../transfers/cut-pointers.ts";
 import { findTransfers, linesOfOne, readTimes } from "../transfers/find-transfers.ts";
 
-type Pass = {
+export type Pass = {
   /** The last block that was read. */
   end: number;
   /** Payments on the chain that are not stored as they should be. */
@@ -21,7 +21,7 @@ type Range = {
   fromBlock: number;
   toBlock: number;
   finalizedTo: number;
-  /** Looks into transactions of which something is stored as well: more of them may count by now. */
+  /** Looks into transactions of what is settled as well: more of them may count by now. */
   isThorough?: boolean;
 };
 
@@ -39,8 +39,11 @@ export const readAgain = async (
     transactionHashes,
   });
   const standing = stored.filter(({ isOrphaned, status }) => !isOrphaned && status !== "failed");
-  const places = new Set(standing.map(placeOf));
-  const strange = pointers.filter((log) => isThorough || !places.has(placeOf(log)));
+  const known = new Set(standing.map(nameOf));
+  // Two have shown what is settled. What names no link, or waits, one alone may have shown otherwise.
+  const proved = new Set(standing.filter(({ status }) => status === "settled").map(placeOf));
+  const readsAll = isThorough || chain.settings.storesOwnOnly === true;
+  const strange = pointers.filter((log) => readsAll || !proved.has(placeOf(log)));
   // One commit holds so much; the rest is read again with what follows. What stands before the range is
   // no part of it, and moves no mark.
   const taken: Pointer[] = [];
@@ -53,7 +56,6 @@ export const readAgain = async (
   const lines = linesOfOne(witnesses, { settle: finalizedTo, final: finalizedTo });
   const times = await readTimes(reader, taken);
   const found = await findTransfers({ chain, reader }, { pointers: taken, times, lines });
-  const known = new Set(standing.map(nameOf));
   const missing = found.filter((one) => !known.has(nameOf(one)));
   const readHashes = new Set<string>(transactionHashes);
   const surplus = standing.filter(
@@ -72,7 +74,7 @@ const placeOf = ({
 }): string => `${blockHash} ${transactionHash}`;
 
 /** A transfer where it stands. */
-const nameOf = (transfer: ChainTransfer | StoredTransfer): string =>
+export const nameOf = (transfer: ChainTransfer | StoredTransfer): string =>
   `${placeOf(transfer)} ${transfer.referenceHash} ${transfer.ordinal}`;
 
 /** Commits what had been missed, together with how far was read. */
