@@ -34,6 +34,9 @@ export const changeApiKey = (deps: Deps) => async (req: Request, res: Response, 
   const change: Change = { caller, actor, id, now };
   const isLimited = wanted.requestsPerMinute !== undefined || wanted.burst !== undefined;
   const key = await transact(deps.pool, async (tx) => {
+    // Before the key, as everywhere. A rotation waits at the same lock, so that no successor is made
+    // with the former limit.
+    if (active === true || isLimited) await lockCallersAccount(tx, caller);
     const limited = isLimited ? await limit(tx, { ...change, wanted }) : undefined;
     const before = limited ?? (await lockApiKey(tx, { accountId: caller.account.id, id, now }));
     if (before === undefined) throw refuse("NOT_FOUND");
@@ -47,13 +50,14 @@ type WantedLimit = {
   burst?: number | null | undefined;
 };
 
-/** Limits a key with all that share its bucket. To loosen a limit needs a proof of presence. */
+/**
+ * Limits a key with all that share its bucket, behind the account's lock. To loosen a limit needs a
+ * proof of presence.
+ */
 const limit = async (
   tx: Transaction,
   { caller, actor, id, now, wanted }: Change & { wanted: WantedLimit },
 ): Promise<ApiKey | undefined> => {
-  // A rotation waits at the same lock, so that no successor is made with the former limit.
-  await lockCallersAccount(tx, caller);
   const accountId = caller.account.id;
   const keys = await lockApiKeysOfBucket(tx, { accountId, id, now });
   const before = keys.find((key) => key.id === id);

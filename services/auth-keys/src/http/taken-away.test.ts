@@ -1,0 +1,105 @@
+import { describe, expect, test } from "@jest/globals";
+import { type Transaction, nothing } from "@payment-links/postgres";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
+import { waitUntil } from "@payment-links/runtime/testing";
+import { lockAccount } from "../store/accounts.ts";
+import { deleteSessionsOfAccount } from "../store/sessions.ts";
+import { openRig, refusalOf } from "../testing/open-rig.ts";
+
+const rig = useRig(openRig);
+
+const api = "/console/api";
+
+/** Whether somebody waits for a lock in this database. */
+const isSomebodyWaiting = async (tx: Transaction): Promise<boolean> =>
+  tx.exists(nothing`
+    SELECT FROM pg_locks WHERE NOT granted AND pid IN (
+      SELECT pid FROM pg_locks
+      WHERE database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    )
+  `);
+
+/** Somebody with a wallet and two keys, of which the second one is switched off. */
+const openOwner = async () => {
+  const { cookie, userId } = await rig.signUp();
+  const post = async (path: string, body: object) =>
+    (await rig.call("POST", `${api}/${path}`, { cookie, body })).body;
+  const key = { name: "shop", scopes: ["payment_link:read"] };
+  const on = await post("api-keys", key);
+  const off = await post("api-keys", key);
+  const body = { active: false };
+  await rig.call("PATCH", `${api}/api-keys/${String(off["id"])}`, { cookie, body });
+  const wallet = await post("wallets", {
+    walletAddress: `0x${"1".repeat(40)}`,
+    tokenId: "usdc-base",
+  });
+  return { cookie, userId, on, off, walletId: String(wallet["id"]) };
+};
+type Owner = Awaited<ReturnType<typeof openOwner>>;
+
+/** Makes a call while the account's row is locked, and works there once the call waits or is answered. */
+const whileLocked = async (
+  { userId }: Owner,
+  call: () => ReturnType<typeof rig.call>,
+  work: (tx: Transaction) => Promise<unknown>,
+) => {
+  const { answering } = await rig.pool.transaction(async (tx) => {
+    await lockAccount(tx, userId);
+    let isAnswered = false;
+    const answering = call().finally(() => (isAnswered = true));
+    const isHeldUp = async () => isAnswered || isSomebodyWaiting(tx);
+    await waitUntil("the call waits or is answered", isHeldUp);
+    await work(tx);
+    return { answering };
+  });
+  return answering;
+};
+
+type Change = [string, string, (owner: Owner) => string, object | undefined];
+
+const changes: Change[] = [
+  ["switches a key on", "PATCH", ({ off }) => `api-keys/${String(off["id"])}`, { active: true }],
+  ["limits a key", "PATCH", ({ on }) => `api-keys/${String(on["id"])}`, { burst: 1 }],
+  ["rotates a key", "POST", ({ on }) => `api-keys/${String(on["id"])}/rotate`, {}],
+  ["makes a key", "POST", () => "api-keys", { name: "more", scopes: ["payment_link:create"] }],
+  ["changes the profile", "PATCH", () => "account", { bio: "mine" }],
+  [
+    "adds a wallet",
+    "POST",
+    () => "wallets",
+    { walletAddress: `0x${"2".repeat(40)}`, tokenId: "usdc-base" },
+  ],
+  ["changes a wallet", "PATCH", ({ walletId }) => `wallets/${walletId}`, { isDefault: false }],
+  ["deletes a wallet", "DELETE", ({ walletId }) => `wallets/${walletId}`, undefined],
+];
+
+describe("a call whose session ends after it was let in", () => {
+  test.each(changes)("%s no more", async (_name, method, pathOf, body) => {
+    const owner = await openOwner();
+    const { cookie, off, userId } = owner;
+    const before = await rig.readAudit(userId);
+    const answer = await whileLocked(
+      owner,
+      () => rig.call(method, `${api}/${pathOf(owner)}`, { cookie, body }),
+      (tx) => deleteSessionsOfAccount(tx, userId),
+    );
+    expect(refusalOf(answer)).toBe("401 UNAUTHENTICATED");
+    expect(await rig.readAudit(userId)).toEqual(before);
+    expect(await rig.introspect("api-key", String(off["key"]))).toEqual({ found: false });
+  });
+});
+
+test("switching a key off waits for no other change of the account", async () => {
+  const owner = await openOwner();
+  const { cookie, on } = owner;
+  const path = `${api}/api-keys/${String(on["id"])}`;
+  const order: string[] = [];
+  const switchOff = async () => {
+    const answer = await rig.call("PATCH", path, { cookie, body: { active: false } });
+    order.push(refusalOf(answer));
+    return answer;
+  };
+  await whileLocked(owner, switchOff, async () => order.push("the other change"));
+  expect(order).toEqual(["200", "the other change"]);
+  expect(await rig.introspect("api-key", String(on["key"]))).toEqual({ found: false });
+});
