@@ -7,18 +7,20 @@ import type { Deps } from "../deps.ts";
 import { showPasskey } from "../domain/passkey.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { renamePasskey } from "../store/passkeys.ts";
+import { lockCallersAccount } from "../store/sessions.ts";
 
 /** PATCH /console/api/passkeys/{id}: names a passkey. */
 export const changePasskey =
-  (deps: Deps) =>
-  async (req: Request, res: Response, { account, credential }: Caller) => {
+  (deps: Deps) => async (req: Request, res: Response, caller: Caller) => {
     const id = readParam(req, "id");
     const { name } = await readBody(req, PasskeyChange);
-    const accountId = account.id;
-    const entry = { at: deps.clock.now(), accountId, actor: personActor(req, credential) };
+    const accountId = caller.account.id;
+    const entry = { at: deps.clock.now(), accountId, actor: personActor(req, caller.credential) };
     const passkey = await transact(deps.pool, async (tx) => {
       const renamed = await renamePasskey(tx, { id, accountId, name });
       if (renamed === undefined) throw refuse("NOT_FOUND");
+      // Behind the passkey, as a sign-in by it locks them.
+      await lockCallersAccount(tx, caller);
       const detail = { name };
       await insertAudit(tx, { ...entry, action: "passkey.renamed", targetId: id, detail });
       return renamed;

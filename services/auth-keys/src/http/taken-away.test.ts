@@ -4,9 +4,12 @@ import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { lockAccount } from "../store/accounts.ts";
 import { deleteSessionsOfAccount } from "../store/sessions.ts";
-import { openRig, refusalOf } from "../testing/open-rig.ts";
+import { makeAuthenticator } from "../testing/authenticator.ts";
+import { cookieOf, openRig, refusalOf } from "../testing/open-rig.ts";
 
-const rig = useRig(openRig);
+const baseUrl = "https://console.example";
+
+const rig = useRig(() => openRig({ baseUrl }));
 
 const api = "/console/api";
 
@@ -19,7 +22,18 @@ const isSomebodyWaiting = async (tx: Transaction): Promise<boolean> =>
     )
   `);
 
-/** Somebody with a wallet and two keys, of which the second one is switched off. */
+const addPasskey = async (cookie: string): Promise<string> => {
+  const asked = await rig.call("GET", `${api}/passkeys/creation`, { cookie });
+  const authenticator = makeAuthenticator({ origin: baseUrl, rpId: "console.example" });
+  const passkey = authenticator.make({ challenge: String(asked.body["challenge"]) });
+  const { body } = await rig.call("POST", `${api}/passkeys`, {
+    cookie: `${cookie}; ${cookieOf(asked.headers)}`,
+    body: { name: "key", passkey },
+  });
+  return String(body["id"]);
+};
+
+/** Somebody with a passkey, a wallet and two keys, of which the second one is switched off. */
 const openOwner = async () => {
   const { cookie, userId } = await rig.signUp();
   const post = async (path: string, body: object) =>
@@ -33,7 +47,8 @@ const openOwner = async () => {
     walletAddress: `0x${"1".repeat(40)}`,
     tokenId: "usdc-base",
   });
-  return { cookie, userId, on, off, walletId: String(wallet["id"]) };
+  const passkeyId = await addPasskey(cookie);
+  return { cookie, userId, on, off, passkeyId, walletId: String(wallet["id"]) };
 };
 type Owner = Awaited<ReturnType<typeof openOwner>>;
 
@@ -62,6 +77,7 @@ const changes: Change[] = [
   ["limits a key", "PATCH", ({ on }) => `api-keys/${String(on["id"])}`, { burst: 1 }],
   ["rotates a key", "POST", ({ on }) => `api-keys/${String(on["id"])}/rotate`, {}],
   ["makes a key", "POST", () => "api-keys", { name: "more", scopes: ["payment_link:create"] }],
+  ["names a passkey", "PATCH", ({ passkeyId }) => `passkeys/${passkeyId}`, { name: "mine" }],
   ["changes the profile", "PATCH", () => "account", { bio: "mine" }],
   [
     "adds a wallet",
