@@ -59,6 +59,9 @@ export const oidcCallbackPath = signInOperations.finishOidc.path;
 /** How long somebody may take to read an export. */
 const exportMsMax = 60_000;
 
+/** Three questions to the identity provider, 5 s each and one after the other; then as long as usual. */
+const oidcMsMax = 3 * 5_000 + 5_500;
+
 /** Every public route (rule CALLER-6). */
 export const publicRoutes = (deps: Deps): readonly Route[] => {
   const apiKeys = apiKeyOperations(() => deps.clock.now());
@@ -115,8 +118,8 @@ const signInRoutes = (deps: Deps): readonly Route[] => {
     publicRoute({ ...others.listMethods, handle: listSignInMethods(deps) }),
     publicRoute({ ...others.getNonce, handle: getNonce(deps) }),
     publicRoute({ ...others.getPasskeyRequest, handle: getPasskeyRequest(deps) }),
-    publicRoute({ ...start, answerRefusal, handle: startOidc(deps) }),
-    publicRoute({ ...finish, answerRefusal, handle: finishOidc(deps) }),
+    publicRoute({ ...start, answerMsMax: oidcMsMax, answerRefusal, handle: startOidc(deps) }),
+    publicRoute({ ...finish, answerMsMax: oidcMsMax, answerRefusal, handle: finishOidc(deps) }),
   ];
 };
 

@@ -12,6 +12,7 @@ import { lockIdentity } from "../store/identities.ts";
 import { lockCallersAccount, renewSession } from "../store/sessions.ts";
 import { redeemSignInToken } from "../store/sign-in-tokens.ts";
 import { noteRefusal } from "./note-refusal.ts";
+import { requireListener } from "./require-listener.ts";
 
 /**
  * Tells whose account was proven, in the transaction that counts it. It throws a refusal to undo
@@ -51,6 +52,7 @@ export const renewPresence = async (
     const end = await renewSession(tx, { id: credential.id, hash: hashSecret(token), provenAt });
     const entry = { at: now, accountId: account.id, actor, targetId: credential.id };
     await insertAudit(tx, { ...entry, action: "session.presence_proven", detail: { method } });
+    requireListener(res);
     return end;
   });
   const leftSeconds = Math.floor((expiresAt.getTime() - now.getTime()) / 1000);

@@ -22,6 +22,7 @@ import { insertRefusals } from "../store/refusals.ts";
 import { deleteSessionByHash, insertSession } from "../store/sessions.ts";
 import { visitorActor } from "./actors.ts";
 import { noteRefusal } from "./note-refusal.ts";
+import { requireListener } from "./require-listener.ts";
 
 /** The session that a sign-in is about to begin. */
 type Beginning = { sessionId: string; actor: Actor; now: Date };
@@ -77,6 +78,7 @@ export const signIn = async (
     await insertSession(tx, begun);
     const started = { action: "session.started", targetId: sessionId } as const;
     await insertAudit(tx, { at: now, accountId, actor, ...started, detail });
+    requireListener(res);
     return found;
   });
   if (account.isSuspended === true) throw refuse("ACCOUNT_SUSPENDED");

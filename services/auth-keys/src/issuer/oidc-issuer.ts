@@ -29,7 +29,7 @@ export type OidcIssuer = {
 
 type IssuerOptions = { client: OidcClient; redirectUri: string; clock: Clock; log: Log };
 
-/** For one question. A sign-in asks at most three: for metadata, the ID token, the keys. */
+/** For one question. A sign-in asks at most three: for metadata, the ID token, the keys. Its route waits for all. */
 const timeoutSeconds = 5;
 
 /** How far an identity provider's clock may differ from ours. */

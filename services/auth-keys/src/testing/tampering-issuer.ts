@@ -27,17 +27,19 @@ export const openTamperingIssuer = async () => {
     keys: json(200, { keys: [{ ...(await exportJWK(keys.publicKey)), kid: "k", use: "sig" }] }),
     metadata: undefined,
   };
-  const server = createServer((req, res) => {
+  const waits: { beforeAnswer: (path: string) => Promise<void> } = {
+    beforeAnswer: () => Promise.resolve(),
+  };
+  const server = createServer(async (req, res) => {
     const path = req.url ?? "";
+    const body = await text(req);
     if (path === "/token") {
-      void text(req).then((body) => {
-        const { authorization } = req.headers;
-        requests.push({ authorization, form: new URLSearchParams(body) });
-        send(res, answers.token);
-      });
-      return;
+      const { authorization } = req.headers;
+      requests.push({ authorization, form: new URLSearchParams(body) });
     }
-    send(res, path === "/keys" ? answers.keys : (answers.metadata ?? json(200, metadata)));
+    await waits.beforeAnswer(path);
+    if (path === "/token") send(res, answers.token);
+    else send(res, path === "/keys" ? answers.keys : (answers.metadata ?? json(200, metadata)));
   });
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -64,6 +66,7 @@ export const openTamperingIssuer = async () => {
     keys,
     metadata,
     requests,
+    waits,
     makeKey,
     json,
     /** What a right ID token says, for a nonce at an instant. */
