@@ -168,6 +168,7 @@ describe("the all-in-one", () => {
     [{ INTERNAL_HOST: "0.0.0.0", INTERNAL_TOKEN: "sixteen-characters" }, "OPERATOR_TOKEN"],
     [{ BASE_URL: "http://shop.example.com" }, "ALLOW_INSECURE_COOKIE"],
     [{ RATE_LIMIT_PER_KEY: "fast" }, "RATE_LIMIT_PER_KEY"],
+    [{ LOG_LEVEL: "verbose" }, "LOG_LEVEL"],
     [
       { DEVNET_CHAINS: "local-evm,local-doge" },
       "DEVNET_CHAINS: takes local-evm, local-solana, local-tron, local-bitcoin, with commas between them",
@@ -182,6 +183,8 @@ describe("the all-in-one", () => {
       const child = start(env);
       await waitUntil("its end", () => !child.isRunning(), readyMsMax);
       expect(child.output()).toContain(name);
+      // Its log is opened first, and must not stumble over it.
+      expect(child.output()).not.toContain("verbose");
       expect(await child.end("SIGTERM")).toBe(2);
     },
     90_000,

@@ -1,8 +1,9 @@
 import * as z from "zod";
 import { isInsecureOrigin, serveConfig } from "@payment-links/http";
-import { CommaList, OriginUrl, RateLimit, Switch } from "@payment-links/runtime";
+import { CommaList, OriginUrl, RateLimit, Switch, logLevels } from "@payment-links/runtime";
 
-const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
+/** How much a process tells in its log. */
+export const LogLevel = z.enum(logLevels).default("info");
 
 /** The variables that mean the same in every process, the all-in-one included (rule OPS-3). */
 export const commonConfig = z
@@ -14,7 +15,7 @@ export const commonConfig = z
     RATE_LIMIT_PER_IP: RateLimit.prefault("20:200"),
     TRUSTED_PROXIES: CommaList.default([]),
     CATALOGUE_FILE: z.string().optional(),
-    LOG_LEVEL: z.enum(logLevels).default("info"),
+    LOG_LEVEL: LogLevel,
     OTEL_EXPORTER_OTLP_ENDPOINT: z.url().optional(),
     NODE_ENV: z.string().default("development"),
   })

@@ -3,7 +3,7 @@ import { ensureTopics, grantKafkaUse, prefixTopics, prefixUse } from "@payment-l
 import { topicSettings, topicUse } from "@payment-links/contracts";
 import { type Migration, migrate } from "@payment-links/postgres";
 import { ConfigError, type Environment, openLog, readConfig } from "@payment-links/runtime";
-import { kafkaConfig } from "./config.ts";
+import { LogLevel, kafkaConfig } from "./config.ts";
 import { kafkaConnection } from "./kafka-connection.ts";
 
 const prepareConfig = z
@@ -14,6 +14,7 @@ const prepareConfig = z
     DATABASE_URL: z.url(),
     /** The service's own user at Kafka, if what it does there is to be granted to it. */
     KAFKA_GRANT_USERNAME: z.string().optional(),
+    LOG_LEVEL: LogLevel,
     KAFKA_REPLICATION_FACTOR: z.coerce.number().int().min(1).max(9).default(1),
   })
   .and(kafkaConfig);
@@ -21,7 +22,7 @@ const prepareConfig = z
 /**
  * Prepares what one service needs before it starts: its role, its schema brought up to date, the
  * topics, and on a cluster with users what its own may do there. It runs once per deployment; more often does no harm. A fault ends the process with a
- * clear message.
+ * clear message, and an unusable configuration with code 2.
  */
 export const runPrepare = async (
   name: keyof typeof topicUse,
@@ -54,8 +55,9 @@ export const runPrepare = async (
     }
     log.info({ schema, applied, topics, isGranted: user !== undefined }, "prepared");
   } catch (error) {
-    if (error instanceof ConfigError) process.stderr.write(`${error.message}\n`);
+    const isPlain = error instanceof ConfigError;
+    if (isPlain) process.stderr.write(`${error.message}\n`);
     else log.fatal({ err: error }, "the service could not be prepared");
-    process.exit(1);
+    process.exit(isPlain ? 2 : 1);
   }
 };

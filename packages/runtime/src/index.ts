@@ -13,7 +13,7 @@ export {
   readConfig,
   readSecret,
 } from "./config.ts";
-export { type Log, describeError, openLog } from "./log.ts";
+export { type Log, describeError, logLevels, openLog } from "./log.ts";
 export { type Loop, startLoop } from "./loop.ts";
 export {
   type Metrics,

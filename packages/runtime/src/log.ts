@@ -3,6 +3,11 @@ import { isSpanContextValid, trace } from "@opentelemetry/api";
 
 export type Log = Logger;
 
+/** How much a log tells, from little to much; `silent` is nothing. */
+export const logLevels = ["silent", "fatal", "error", "warn", "info", "debug", "trace"] as const;
+
+const isLogLevel = (word: string): boolean => logLevels.some((level) => level === word);
+
 /**
  * Names that can hold a secret, ignoring case, dashes and underscores. The last word counts, so
  * `tokenAddress` and `secretPrefix` are not among them.
@@ -16,7 +21,8 @@ const causesMax = 4;
 /**
  * Opens the JSON log on stdout, one line per event, with the active trace's ids. A field whose name
  * can hold a secret is blotted out at every depth. Errors are written without the properties that
- * libraries add, because a query's values would be among them.
+ * libraries add, because a query's values would be among them. A process opens its log before it reads
+ * its configuration, which then refuses a word that is no level (rule OPS-4); until then it is `info`.
  */
 export const openLog = (
   { service, level }: { service: string; level: string },
@@ -24,7 +30,7 @@ export const openLog = (
 ): Log =>
   pino(
     {
-      level,
+      level: isLogLevel(level) ? level : "info",
       base: { service },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }), log: cleanLine },
