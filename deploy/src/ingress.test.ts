@@ -1,5 +1,11 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "@jest/globals";
+import {
+  consoleOperations,
+  createLinkBody,
+  openCatalogue,
+  publicLinkOperations,
+} from "@payment-links/contracts";
 import { type ServiceName, serviceFor } from "./ingress.ts";
 
 const paths: [string, ServiceName][] = [
@@ -40,13 +46,56 @@ describe("one origin", () => {
   test.each(paths)("the ingress of the compose set sends %s there too", (path, service) => {
     expect(nginxServiceFor(path)).toBe(service);
   });
+
+  test.each(["packages/contracts/RULES.md", "deploy/README.md"])(
+    "%s names the same service for every path and every operation (rule OPS-1)",
+    (file) => {
+      const told = toldPrefixes(file);
+      const wrong = [...paths.map(([path]) => path), ...operationPaths]
+        .map((path) => ({ path, told: serviceBehind(told, path), served: serviceFor(path) }))
+        .filter((one) => one.told !== one.served);
+      expect(wrong).toEqual([]);
+    },
+  );
 });
 
-/** nginx takes the longest prefix that matches. */
+const now = () => new Date();
+const operationPaths: readonly string[] = [
+  ...Object.values(publicLinkOperations(createLinkBody(now))),
+  ...consoleOperations({ catalogue: openCatalogue(), now }),
+].map(({ path }) => path);
+
+const ruleBegins = "- **rule OPS-1** ".replace("rule ", "");
+
+/** What stands in front of a path, and the service that it leads to. */
+type Prefix = readonly [prefix: string, service: string];
+
+/**
+ * What a text for people says: the rule's sentence, in which a service stands behind each "to", or the
+ * rows of the table. `…` and `<…>` stand for anything.
+ */
+const toldPrefixes = (file: string): Prefix[] => {
+  const text = readFileSync(new URL(`../../${file}`, import.meta.url), "utf8");
+  const told = text.split("\n").find((line) => line.startsWith(ruleBegins)) ?? text;
+  const parts = told.matchAll(/(`\/[^|]*?|everything else)(?: to| \|) ([a-z]+-[a-z]+)/g);
+  return [...parts].flatMap(([, names = "", service = ""]) => {
+    const prefixes = [...names.matchAll(/`(\/[^`…<]*)/g)].map(([, prefix = ""]) => prefix);
+    const all = names.includes("everything else") ? [...prefixes, "/"] : prefixes;
+    return all.map((prefix): Prefix => [prefix, service]);
+  });
+};
+
 const nginxServiceFor = (path: string): string | undefined => {
   const conf = readFileSync(new URL("../ingress.conf", import.meta.url), "utf8");
-  const rules = [...conf.matchAll(/location (\S+)\s+\{ proxy_pass http:\/\/([a-z-]+):8080; \}/g)];
-  return rules
-    .filter(([, prefix = ""]) => path.startsWith(prefix))
-    .toSorted(([, a = ""], [, b = ""]) => b.length - a.length)[0]?.[2];
+  const rules = conf.matchAll(/location (\S+)\s+\{ proxy_pass http:\/\/([a-z-]+):8080; \}/g);
+  return serviceBehind(
+    [...rules].map(([, prefix = "", service = ""]): Prefix => [prefix, service]),
+    path,
+  );
 };
+
+/** The longest prefix that matches wins, as nginx has it. */
+const serviceBehind = (prefixes: readonly Prefix[], path: string): string | undefined =>
+  prefixes
+    .filter(([prefix]) => path.startsWith(prefix))
+    .toSorted(([a], [b]) => b.length - a.length)[0]?.[1];

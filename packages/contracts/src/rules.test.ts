@@ -1,5 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "@jest/globals";
+import { consoleOperations } from "./api/console.ts";
+import { openCatalogue } from "./catalogue.ts";
 import { validationMessages } from "./validation.ts";
 import {
   ChainData,
@@ -59,5 +61,15 @@ describe("the page of rules", () => {
     expect(told("`chain`")).toEqual(Object.keys(ChainData.shape));
     expect(told("`user`")).toEqual(Object.keys(UserData.shape));
     expect(told("`wallet`")).toEqual(Object.keys(UserWalletData.shape));
+  });
+
+  test("names what each call of the console begins with (rule CALLER-6)", () => {
+    const told = rowsBehind("rule CALLER-6").flatMap(([, names = ""]) =>
+      [...names.matchAll(/`([\w.-]+)`/g)].map(([, name = ""]) => name),
+    );
+    const served = consoleOperations({ catalogue: openCatalogue(), now: () => new Date() })
+      .map(({ path }) => /^\/console\/api\/([^/]+)/.exec(path)?.[1])
+      .filter((name) => name !== undefined);
+    expect(told.toSorted()).toEqual([...new Set(served)].toSorted());
   });
 });
