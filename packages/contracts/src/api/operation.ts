@@ -58,7 +58,7 @@ export const refusalsOf = (operation: Operation): readonly RefusalCode[] => {
   const { acceptsIdempotencyKey, body, caller, failure = "INTERNAL_ERROR", refusals } = operation;
   const isPresenceNeeded = operation.needsPresence === true;
   const codes: readonly RefusalCode[] = [
-    ...(caller === "anyone" ? [] : callerRefusals(caller, failure)),
+    ...callerRefusals(caller),
     ...(isPresenceNeeded ? (["REAUTHENTICATION_REQUIRED"] as const) : []),
     ...(refusals ?? []),
     // Nothing is there, or it is another account's, or the path does not decode.
@@ -67,19 +67,15 @@ export const refusalsOf = (operation: Operation): readonly RefusalCode[] => {
     ...(acceptsIdempotencyKey === true ? idempotencyRefusals : []),
     "429",
     failure,
+    // Nobody tells who is calling, or no answer comes in time (rule ERROR-3).
+    ...(failure === "INTERNAL_ERROR" ? (["SERVICE_UNAVAILABLE"] as const) : []),
   ];
   return [...new Set(codes)];
 };
 
-const callerRefusals = (
-  caller: Exclude<OperationCaller, "anyone">,
-  failure: RefusalCode,
-): readonly RefusalCode[] => {
-  // Where nobody can tell who is calling, the operation's own failure is answered if it has one.
-  const unknown: readonly RefusalCode[] =
-    failure === "INTERNAL_ERROR" ? ["SERVICE_UNAVAILABLE"] : [];
-  if (caller === "session") return [...sessionRefusals, ...unknown];
-  return [...keyRefusals, ...unknown];
+const callerRefusals = (caller: OperationCaller): readonly RefusalCode[] => {
+  if (caller === "anyone") return [];
+  return caller === "session" ? sessionRefusals : keyRefusals;
 };
 
 /** The answer of a list that is not paged. */

@@ -480,7 +480,7 @@ export const checkoutOperations = {
     query: CheckoutEventsQuery,
     answers: { 200: null },
     media: ["text/event-stream"],
-    refusals: ["CANNOT_FIND_PAYMENT_LINK", "SERVICE_UNAVAILABLE"],
+    refusals: ["CANNOT_FIND_PAYMENT_LINK"],
   },
   getSolanaRequest: {
     method: "get",
@@ -513,7 +513,6 @@ export const checkoutOperations = {
       "PAYMENT_SEEN",
       "PAYER_IS_OWNER",
       "BALANCE_TOO_LOW",
-      "SERVICE_UNAVAILABLE",
     ],
   },
   getTransaction: {

@@ -189,7 +189,6 @@ export const signInOperations = {
       "ACCOUNT_SUSPENDED",
       "SIGN_IN_METHOD_UNAVAILABLE",
       "OIDC_ISSUER_UNAVAILABLE",
-      "SERVICE_UNAVAILABLE",
     ],
   },
   finishOidc: {
@@ -211,7 +210,6 @@ export const signInOperations = {
       "IDENTITY_TAKEN",
       "IDENTITY_LIMIT",
       "OIDC_ISSUER_UNAVAILABLE",
-      "SERVICE_UNAVAILABLE",
     ],
   },
 } as const satisfies Record<string, Operation>;
