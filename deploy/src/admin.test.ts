@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { readFile } from "node:fs/promises";
 import { type IncomingMessage, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
@@ -329,6 +330,18 @@ describe("admin", () => {
     const { code, stdout, stderr } = await admin(["--help"]);
     expect([code, stdout]).toEqual([0, ""]);
     expect(stderr).toMatch(/^usage:/);
+  });
+
+  test("tells of no command that its README does not tell of", async () => {
+    const readme = await readFile(new URL("../README.md", import.meta.url), "utf8");
+    const told = readme.split("\n").filter((line) => line.startsWith("| `npm run --silent admin"));
+    const { stderr: usage } = await admin(["--help"]);
+    const commands = [...usage.matchAll(/^ {2}([a-z-]+) ([a-z-]+)/gm)];
+    expect(commands.length).toBeGreaterThan(10);
+    for (const [command, group = "", verb = ""] of commands) {
+      const rows = told.filter((row) => row.includes(` -- ${group} `) && row.includes(verb));
+      expect([command, rows.length > 0]).toEqual([command, true]);
+    }
   });
 
   test("tells in one line what to do when nothing listens", async () => {

@@ -27,7 +27,7 @@ const usage = `usage: npm run --silent admin -- <command>
       pays a link on its local chain, as its payer would; prints the transaction
   republish accounts|payment-links|settlements [--no-wait]
       has every service told the present state again, after a lost broker or a restore; waits until
-      that is done. It goes on by itself if this command is ended: given again, it waits for the rest
+      that is done. It goes on by itself if this command is ended: given again, it begins anew and waits
   settlement status
       how far each chain is watched, and what waits for a link
   settlement rescan --chain <chain id> --from <block> --to <block>
@@ -39,7 +39,7 @@ const usage = `usage: npm run --silent admin -- <command>
   webhooks reseal
       seals all webhook secrets under the first of WEBHOOK_SECRET_KEYS; then the others may go
 
---as <name> says which operator it is; the audit log of an account keeps it.
+--as <name>, with the account commands, says which operator it is; the audit log keeps it.
 AUTH_KEYS_INTERNAL_URL, LINKS_API_INTERNAL_URL, SETTLEMENT_LISTENER_INTERNAL_URL and
 WEBHOOK_DISPATCHER_INTERNAL_URL say where the services are (http://127.0.0.1:8081, the all-in-one's);
 OPERATOR_TOKEN or OPERATOR_TOKEN_FILE is what their internal ports require of operators.

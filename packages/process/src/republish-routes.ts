@@ -15,8 +15,9 @@ type RepublishRoutes = {
 
 /**
  * The internal routes of a service that can tell its present state again (rule EVENT-5).
- * `POST /internal/republish/<what>` asks for it and answers 202: it runs in the background, and once,
- * however often it is asked for meanwhile. `GET` tells how far it is; 404 if nobody has asked yet.
+ * `POST /internal/republish/<what>` asks for it and answers 202: it runs in the background, one at a
+ * time, and begins anew where it is asked for meanwhile. `GET` tells how far it is; 404 if nobody has
+ * asked yet.
  */
 export const republishRoutes = (options: RepublishRoutes): readonly InternalRoute[] => {
   const { asked, clock, log, pool, what } = options;
