@@ -1,5 +1,6 @@
 import { hashSecret } from "@payment-links/contracts";
 import type { Clock, Log } from "@payment-links/runtime";
+import { chunk } from "./chunk.ts";
 import { type Circuit, createCircuit } from "./circuit.ts";
 import {
   type Answer,
@@ -226,8 +227,3 @@ const createRequest = (
 
 const isTooMuch = (answer: Answer | undefined): boolean =>
   answer !== undefined && "fault" in answer && answer.fault.kind === "range";
-
-const chunk = <T>(items: readonly T[], size: number): T[][] =>
-  Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
-    items.slice(index * size, (index + 1) * size),
-  );

@@ -18,7 +18,7 @@ const log = (blockNumber: number, logIndex: number, change: Partial<PlacedLog> =
 });
 
 const order = (logs: PlacedLog[], blocks: { number: number; hash: `0x${string}` }[] = []) =>
-  orderLogs(logs, { proxies: [{ address, topic0 }], fromBlock: 1, toBlock: 5, blocks });
+  orderLogs(logs, { filters: [{ address, topic0 }], fromBlock: 1, toBlock: 5, blocks });
 
 describe("a node's logs", () => {
   test("are put in the order of the chain, each once", () => {

@@ -3,7 +3,7 @@ import type { PlacedLog } from "../node-answers.ts";
 import { RpcFault } from "../../../rpc/rpc-fault.ts";
 
 type Expected = {
-  proxies: readonly { address: Hex; topic0: Hex }[];
+  filters: readonly { address: Hex; topic0: Hex }[];
   fromBlock: number;
   toBlock: number;
   /** Blocks whose hashes are known: a log at their height with another hash is of another chain. */
@@ -16,7 +16,7 @@ type Expected = {
  */
 export const orderLogs = (
   answer: readonly (PlacedLog & { removed?: boolean | undefined })[],
-  { proxies, fromBlock, toBlock, blocks }: Expected,
+  { filters, fromBlock, toBlock, blocks }: Expected,
 ): { logs: PlacedLog[]; repeatedCount: number } => {
   const hashes = new Map(blocks.map(({ number, hash }) => [number, hash]));
   const byPlace = new Map<string, PlacedLog>();
@@ -24,12 +24,12 @@ export const orderLogs = (
   for (const { removed, ...log } of answer) {
     if (removed === true) continue;
     if (log.blockNumber < fromBlock || log.blockNumber > toBlock) refuse("a log of another block");
-    const own = proxies.filter(({ address }) => address === log.address);
+    const own = filters.filter(({ address }) => address === log.address);
     if (own.length === 0) refuse("a log of another contract");
     const hash = hashes.get(log.blockNumber) ?? log.blockHash;
     if (hash !== log.blockHash) refuse("logs of two chains");
     hashes.set(log.blockNumber, hash);
-    // Addresses and topics are asked for as two lists, so a proxy's other events can come through.
+    // Addresses and topics are asked for as two lists, so a contract's other events can come through.
     if (!own.some(({ topic0 }) => topic0 === log.topics[0])) continue;
     const place = `${log.blockNumber}:${log.logIndex}`;
     if (byPlace.has(place)) repeatedCount += 1;

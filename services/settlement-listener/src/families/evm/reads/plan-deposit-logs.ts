@@ -1,5 +1,6 @@
 import type { Hex } from "viem";
 import { freshBlocksMaxDefault } from "../../../domain/plan-scan.ts";
+import { chunk } from "../../../rpc/chunk.ts";
 
 /**
  * Each question has the node look through the blocks once, so as many owners as a host's bound on a
@@ -31,14 +32,11 @@ export const planDepositLogs = ({
   transfersPerBlock: number;
 }): readonly DepositQuestion[] => {
   if (payees.length === 0) return [];
-  const chunkCount = Math.ceil(payees.length / payeesMax);
-  const named = chunkCount * bytesOf.question + payees.length * bytesOf.payee;
+  const parts = chunk(payees, payeesMax);
+  const named = parts.length * bytesOf.question + payees.length * bytesOf.payee;
   const all = bytesOf.question + blockCount * transfersPerBlock * bytesOf.log;
   if (all < named) return [{ to: undefined }];
-  return Array.from({ length: chunkCount }, (_, index) => {
-    const at = index * payeesMax;
-    return { to: payees.slice(at, at + payeesMax) };
-  });
+  return parts.map((to) => ({ to }));
 };
 
 const freshBlocksMore = 200;

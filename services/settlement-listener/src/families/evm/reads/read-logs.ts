@@ -1,6 +1,7 @@
 import { type Hex, numberToHex } from "viem";
 import type { EvmHeader, EvmReads, ProxyLog } from "../evm-reads.ts";
 import type { Turn } from "../../../rpc/ask-in-turn.ts";
+import { chunk } from "../../../rpc/chunk.ts";
 import type { Question } from "../../../rpc/json-rpc.ts";
 import { amountOfTransfer, transferEvent } from "../decode-event.ts";
 import { type PlacedLog, readPlacedLogs } from "../node-answers.ts";
@@ -14,7 +15,7 @@ import type { KnownPayees, Payees } from "./payees.ts";
 import { type DepositQuestion, payeesPerQuestion, planDepositLogs } from "./plan-deposit-logs.ts";
 import { headerQuestion } from "./read-headers.ts";
 
-/** A fee proxy's event: nothing else is asked for. */
+/** A contract and its event: of nothing else logs are asked for. */
 export type LogFilter = { address: Hex; topic0: Hex };
 
 /** Which logs are read, and what tells that some are missing. */
@@ -138,7 +139,7 @@ const askBlock = async (
   const found = await askBlockLogs(provider, end, addressesOf(filters));
   const known = headers?.find(({ number }) => number === fromBlock);
   const ordered = orderLogs(found, {
-    proxies: filters,
+    filters,
     fromBlock,
     toBlock: fromBlock,
     blocks: known?.hash === end.hash ? (headers ?? []) : [end],
@@ -147,8 +148,8 @@ const askBlock = async (
   return { logs: keepDeposits(scope, ordered.logs), end };
 };
 
-const addressesOf = (proxies: readonly LogFilter[]): ReadonlySet<Hex> =>
-  new Set(proxies.map(({ address }) => address));
+const addressesOf = (filters: readonly LogFilter[]): ReadonlySet<Hex> =>
+  new Set(filters.map(({ address }) => address));
 
 /**
  * The end of the range is asked for together with the logs, so that the same node behind the
@@ -182,7 +183,7 @@ const askLogs = async (scope: Scope, provider: Provider, range: LogRange): Promi
     scope.density.transfersPerBlock = toOwners.flat().length / (toBlock - fromBlock + 1);
   }
   const ordered = orderLogs([...logs, ...toOwners.flat()], {
-    proxies: toOwners.length === 0 ? proxies : [...proxies, ...tokens],
+    filters: toOwners.length === 0 ? proxies : [...proxies, ...tokens],
     fromBlock,
     toBlock,
     blocks: known ? (headers ?? []) : [end],
@@ -223,9 +224,7 @@ const planDeposits = async (
       : payeesPerQuestion.atFirst,
     ...density,
   });
-  return Array.from({ length: Math.ceil(questions.length / depositQuestionsAtOnce) }, (_, index) =>
-    questions.slice(index * depositQuestionsAtOnce, (index + 1) * depositQuestionsAtOnce),
-  );
+  return chunk(questions, depositQuestionsAtOnce);
 };
 
 /** Of tokens' logs, keeps the transfers to owners that are more than dust; spam costs no receipt. */
@@ -319,7 +318,7 @@ const askBlocks = async (
   });
   return headers.flatMap((header, index) => {
     const { number } = header;
-    const place = { proxies, fromBlock: number, toBlock: number, blocks: [header] };
+    const place = { filters: proxies, fromBlock: number, toBlock: number, blocks: [header] };
     return orderLogs(answers[index] ?? [], place).logs;
   });
 };
@@ -327,17 +326,17 @@ const askBlocks = async (
 const isTooMuch = (error: unknown): boolean => error instanceof RpcFault && error.kind === "range";
 
 const logsQuestion = (
-  proxies: readonly LogFilter[],
+  filters: readonly LogFilter[],
   place: { blockHash: Hex } | { fromBlock: Hex; toBlock: Hex },
   to?: readonly Hex[],
 ): Question<(PlacedLog & { removed?: boolean | undefined })[]> => {
-  const topics0 = new Set(proxies.map(({ topic0 }) => topic0));
+  const topics0 = new Set(filters.map(({ topic0 }) => topic0));
   return {
     method: "eth_getLogs",
     params: [
       {
         ...place,
-        address: proxies.map(({ address }) => address),
+        address: filters.map(({ address }) => address),
         topics: [[...topics0], ...(to === undefined ? [] : [null, to])],
       },
     ],
