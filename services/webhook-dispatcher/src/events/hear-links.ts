@@ -1,4 +1,4 @@
-import type { AfterCommit, Envelope } from "@payment-links/bus";
+import { type AfterCommit, type Envelope, toldBy } from "@payment-links/bus";
 import {
   LinkTransaction,
   type PaymentLinkState,
@@ -13,7 +13,7 @@ import type { Place } from "../domain/schedule/slots.ts";
 import type { EventDeps } from "../deps.ts";
 import { type OwedDelivery, openDeliveries } from "../delivery/open-deliveries.ts";
 import { listEnabledEndpoints } from "../store/endpoints.ts";
-import { type HeardLink, type ToldLink, clockSkewMsMax, recordLinks } from "../store/links.ts";
+import { type HeardLink, type ToldLink, recordLinks } from "../store/links.ts";
 
 type LinkEvent = {
   data: { link: PaymentLinkState; transaction?: LinkTransaction };
@@ -85,19 +85,17 @@ const newestOf = (events: readonly LinkEvent[]): ToldLink[] => {
   for (const { data, envelope } of events) {
     const { link } = data;
     const before = newest.get(link.id);
-    const toldAt = envelope.occurredAt;
-    const toldAgainAt = envelope.type === linkSnapshot.type ? toldAt : undefined;
+    const { toldAt, anewFrom } = toldBy(envelope, linkSnapshot);
     if (before === undefined) {
-      newest.set(link.id, { link, toldAt, toldAgainAt });
+      newest.set(link.id, { link, toldAt, anewFrom });
       continue;
     }
-    const isAnew =
-      toldAgainAt !== undefined && toldAgainAt.getTime() - before.toldAt.getTime() > clockSkewMsMax;
+    const isAnew = anewFrom !== null && before.toldAt < anewFrom;
     if (link.version <= before.link.version && !isAnew) continue;
     newest.set(link.id, {
       link,
       toldAt: toldAt > before.toldAt ? toldAt : before.toldAt,
-      toldAgainAt: toldAgainAt ?? before.toldAgainAt,
+      anewFrom: anewFrom ?? before.anewFrom,
     });
   }
   return [...newest.values()];

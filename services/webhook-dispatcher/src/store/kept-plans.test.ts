@@ -47,7 +47,7 @@ const walk = async (
   }));
   await recordLinks(
     tx,
-    links.map((link) => ({ link, toldAt: now, toldAgainAt: undefined })),
+    links.map((link) => ({ link, toldAt: now, anewFrom: null })),
   );
   const deliveries = links.map((link) => ({
     ...one,

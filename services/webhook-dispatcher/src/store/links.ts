@@ -1,3 +1,4 @@
+import type { Told } from "@payment-links/bus";
 import { type Db, type Transaction, documentRows } from "@payment-links/postgres";
 import { sql } from "slonik";
 import * as z from "zod";
@@ -35,16 +36,8 @@ const HeardRow = z.object({
 /** How new the state of a link is that is kept. */
 export type HeardLink = z.output<typeof HeardRow>;
 
-/** A link's state, and when it became true. */
-export type ToldLink = {
-  link: PaymentLinkState;
-  toldAt: Date;
-  /** When its source told all its links again, if it did since; then its versions may begin anew. */
-  toldAgainAt: Date | undefined;
-};
-
-/** Clocks of one source's processes differ by less. */
-export const clockSkewMsMax = 60_000;
+/** A link's state, and when it was told. */
+export type ToldLink = Told & { link: PaymentLinkState };
 
 const columnTypes = [
   "text",
@@ -73,7 +66,7 @@ export const recordLinks = async (
 ): Promise<ReadonlyMap<string, HeardLink>> => {
   // The look-ups with a `LIMIT` run once per link, even where the cached plan assumed a table of
   // another size.
-  const rows = links.map(({ link, toldAt, toldAgainAt }) => [
+  const rows = links.map(({ link, toldAt, anewFrom }) => [
     link.id,
     link.version,
     link.status,
@@ -86,9 +79,7 @@ export const recordLinks = async (
     link.chainId,
     link.tokenAddress,
     toldAt.toISOString(),
-    toldAgainAt === undefined
-      ? null
-      : new Date(toldAgainAt.getTime() - clockSkewMsMax).toISOString(),
+    anewFrom?.toISOString() ?? null,
   ]);
   const userIds = [...new Set(links.map(({ link }) => link.userId))];
   const known = await tx.any(sql.prepared("record_links", HeardRow)`
