@@ -95,6 +95,8 @@ CREATE TABLE accounts (
   id text COLLATE "C" NOT NULL,
   version integer NOT NULL,
   profile jsonb NOT NULL,
+  told_at timestamp with time zone,
+  anew_from timestamp with time zone,
   CONSTRAINT accounts_pkey PRIMARY KEY (id)
 );
 

@@ -49,7 +49,7 @@ export {
   startRepublishing,
 } from "./republish.ts";
 export { type ReplayOptions, type ReplayResult, replayDeadLetters } from "./replay.ts";
-export { type Told, toldBy } from "./told.ts";
+export { type Told, isNewerThanKept, keptTold, toldBy } from "./told.ts";
 
 /** The SQL files that every service applies before its own. */
 export const busMigrations = new URL("../migrations/", import.meta.url);

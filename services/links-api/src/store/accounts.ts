@@ -1,6 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { sql } from "slonik";
 import * as z from "zod";
+import { type Told, isNewerThanKept, keptTold } from "@payment-links/bus";
 import { Account } from "@payment-links/contracts";
 import { type Db, nothing } from "@payment-links/postgres";
 
@@ -23,19 +24,22 @@ export const createWrittenAccounts = (): WrittenAccounts => {
   };
 };
 
-/** The `INSERT` that keeps an account's state, unless a higher version is already there. */
-export const accountUpsert = (account: Account) => sql.fragment`
-  INSERT INTO accounts AS kept (id, version, profile)
+/** The `INSERT` that keeps an account's state, unless a newer one is already there (rule EVENT-7). */
+export const accountUpsert = (account: Account, { toldAt, anewFrom }: Told) => sql.fragment`
+  INSERT INTO accounts AS kept (id, version, profile, told_at, anew_from)
   VALUES (
-    ${account.id}, ${account.version}::int, ${JSON.stringify(z.encode(Account, account))}::jsonb
+    ${account.id}, ${account.version}::int, ${JSON.stringify(z.encode(Account, account))}::jsonb,
+    ${toldAt.toISOString()}::timestamptz, ${anewFrom?.toISOString() ?? null}::timestamptz
   )
-  ON CONFLICT (id) DO UPDATE SET version = excluded.version, profile = excluded.profile
-  WHERE kept.version < excluded.version
+  ON CONFLICT (id) DO UPDATE
+  SET version = excluded.version, profile = excluded.profile, ${keptTold}
+  WHERE ${isNewerThanKept}
 `;
 
-/** Keeps an account's state, unless a higher version is already there. */
-export const upsertAccount = async (db: Db, account: Account): Promise<void> => {
-  await db.query(nothing`${accountUpsert(account)}`);
+/** Keeps an account's state, unless a newer one is already there. Answers whether it is kept. */
+export const upsertAccount = async (db: Db, account: Account, told: Told): Promise<boolean> => {
+  const { rowCount } = await db.query(nothing`${accountUpsert(account, told)}`);
+  return rowCount > 0;
 };
 
 /** The version of an account that is kept; undefined if it was never heard of. */

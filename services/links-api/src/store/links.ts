@@ -66,7 +66,8 @@ export type NewLink = {
 
 /**
  * Writes a new link and its event, and its owner where given, in one statement: one round trip and
- * one commit. Nobody can see the link before that, so its event needs no lock.
+ * one commit. Nobody can see the link before that, so its event needs no lock. Its owner's state may
+ * have been asked for before one that was heard since, so it is no snapshot.
  */
 export const insertLink = async (
   db: Db,
@@ -76,10 +77,11 @@ export const insertLink = async (
   const name = unwrittenOwner === undefined ? byWhom : `${byWhom}_with_owner`;
   const deedStep =
     deed === undefined ? sql.fragment`` : sql.fragment`deed AS (${outboxInsert(deed)}),`;
+  const told = { toldAt: link.createdAt, anewFrom: null };
   const ownerStep =
     unwrittenOwner === undefined
       ? sql.fragment``
-      : sql.fragment`owner AS (${accountUpsert(unwrittenOwner)}),`;
+      : sql.fragment`owner AS (${accountUpsert(unwrittenOwner, told)}),`;
   const row = outboxRow(event);
   // Its values are in one template, because a fragment's text would be rewritten at every call.
   await db.query(sql.prepared(name, NothingRow)`

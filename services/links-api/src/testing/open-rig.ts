@@ -168,14 +168,13 @@ export const openRig = async ({
   const rig = {
     ...testGround,
     /** An account's new state arrives. */
-    hear: (account: Account) =>
+    hear: (
+      account: Account,
+      { type }: { type: string } = accountUpdated,
+      occurredAt: Date = clock.now(),
+    ) =>
       pool.transaction((tx) =>
-        keepAccount(deps)(tx, account, {
-          id: newId("evt"),
-          type: accountUpdated.type,
-          key: account.id,
-          occurredAt: clock.now(),
-        }),
+        keepAccount(deps)(tx, account, { id: newId("evt"), type, key: account.id, occurredAt }),
       ),
     /** Something is told of how far a chain is. */
     advance: (advance: ChainAdvance) =>
