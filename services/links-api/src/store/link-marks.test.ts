@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { sql } from "slonik";
 import * as z from "zod";
+import { accountSnapshot } from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { explain, pagesTouched, scansOf } from "../testing/explain.ts";
 import { openRig } from "../testing/open-rig.ts";
@@ -45,6 +46,20 @@ describe("of a thousand links that are followed among 20,000,", () => {
     const before = await markAt("2026-12-24T17:59:59.999Z");
     expect(before).toBe(await markAt("2026-11-21T10:00:00Z"));
     expect(await markAt("2026-12-24T18:00:00Z")).not.toBe(before);
+  });
+
+  test("one has another mark once its owner was told anew under the version that was lost", async () => {
+    const account = sampleAccount();
+    const linkId = await rig.createLink(rig.giveKey(account), { toAmount: "1" });
+    const mark = async () => {
+      const one = { key: linkId, linkId, paymentId: null, mark: "none" };
+      return (await findNewMarks(rig.pool, [one], rig.clock.now()))[0]?.mark;
+    };
+    await rig.hear({ ...account, version: 2, username: "Lost" });
+    const before = await mark();
+    rig.clock.advance(120_000);
+    await rig.hear({ ...account, version: 2, isSuspended: true }, accountSnapshot);
+    expect(await mark()).not.toBe(before);
   });
 
   test("only those are answered whose mark is another by now", async () => {

@@ -36,7 +36,8 @@ export const findNewMarks = async (
       ["text", "text", "text", "text"],
     )} AS followed (key, link_id, payment_id, mark)
     CROSS JOIN LATERAL (
-      SELECT links.id, links.version, links.status, links.expires_at, accounts.version AS owner_version
+      SELECT links.id, links.version, links.status, links.expires_at,
+             accounts.version AS owner_version, accounts.told_at AS owner_told_at
       FROM links JOIN accounts ON accounts.id = links.user_id
       WHERE links.id = followed.link_id
       OFFSET 0
@@ -57,7 +58,7 @@ export const findNewMarks = async (
     CROSS JOIN LATERAL (
       SELECT md5(concat_ws(
         ',', link.version, link.status, coalesce(link.expires_at <= ${now.toISOString()}, false),
-        link.owner_version, pending.versions,
+        link.owner_version, extract(epoch FROM link.owner_told_at), pending.versions,
         (SELECT version FROM payments WHERE id = followed.payment_id)
       )) AS mark
     ) AS marks
