@@ -252,6 +252,8 @@ CREATE TABLE owner_images (
   version integer NOT NULL,
   profile_image text,
   background_image text,
+  told_at timestamp with time zone,
+  anew_from timestamp with time zone,
   CONSTRAINT owner_images_pkey PRIMARY KEY (account_id)
 );
 

@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { outgoing } from "@payment-links/bus";
-import { type Account, accountUpdated, newId, ownerImagePath } from "@payment-links/contracts";
+import {
+  type Account,
+  accountSnapshot,
+  accountUpdated,
+  newId,
+  ownerImagePath,
+} from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { type ImageHost, bytesMax, openImageHost, png } from "../testing/open-image-host.ts";
 import { type Rig, openRig } from "../testing/open-rig.ts";
@@ -25,8 +31,8 @@ afterAll(async () => {
   host.close();
 });
 
-const tell = (owner: Account) =>
-  rig.tell(outgoing(accountUpdated, { key: owner.id, occurredAt: rig.clock.now(), data: owner }));
+const tell = (owner: Account, event = accountUpdated, occurredAt = rig.clock.now()) =>
+  rig.tell(outgoing(event, { key: owner.id, occurredAt, data: owner }));
 
 let images = 0;
 /** A URL that nobody has asked for. */
@@ -114,6 +120,29 @@ describe("GET /checkout/images/:userId/:digest", () => {
     }
     expect(host.asked.length).toBe(askedBefore);
     expect((await look(ownerImagePath(owner.id, second))).status).toBe(200);
+  });
+
+  test("shows what a restored auth-keys tells again, and what it tells since, though the versions are lower", async () => {
+    const [before, lost, since] = [fresh("/png"), fresh("/png"), fresh("/png")];
+    const owner = sampleAccount({ profileImage: before, version: 4 });
+    const show = async () => {
+      const paths = [before, lost, since].map((url) => ownerImagePath(owner.id, url));
+      return (await Promise.all(paths.map((path) => look(path)))).map(({ status }) => status);
+    };
+    const changed = { ...owner, version: 6, profileImage: lost };
+    const lostAt = rig.clock.now();
+    await tell(changed);
+    rig.clock.advance(minuteMs);
+    await tell(owner, accountSnapshot);
+    expect(await show()).toEqual([404, 200, 404]);
+    rig.clock.advance(minuteMs + 1);
+    await tell(owner, accountSnapshot);
+    expect(await show()).toEqual([200, 404, 404]);
+    // What the lost timeline told comes again.
+    await tell(changed, accountUpdated, lostAt);
+    expect(await show()).toEqual([200, 404, 404]);
+    await tell({ ...owner, version: 5, profileImage: since });
+    expect(await show()).toEqual([404, 404, 200]);
   });
 
   test("is charged to the caller's address as the other checkout routes are", async () => {

@@ -1,20 +1,29 @@
+import { type Envelope, isNewerThanKept, keptTold, toldBy } from "@payment-links/bus";
+import { type Account, accountSnapshot } from "@payment-links/contracts";
 import { type Db, type Transaction, nothing } from "@payment-links/postgres";
 import { sql } from "slonik";
 import * as z from "zod";
-import type { Account } from "@payment-links/contracts";
 
 const ImagesRow = z.object({ urls: z.array(z.string()) });
 
-/** Keeps where an account's images lie, unless a newer state of it is already kept. */
-export const keepOwnerImages = async (tx: Transaction, account: Account): Promise<void> => {
-  const { id, version, profileImage, backgroundImage } = account;
+/** Keeps where an account's images lie, unless a newer state of it is already kept (rule EVENT-7). */
+export const keepOwnerImages = async (
+  tx: Transaction,
+  { id, version, profileImage, backgroundImage }: Account,
+  envelope: Envelope,
+): Promise<void> => {
+  const { toldAt, anewFrom } = toldBy(envelope, accountSnapshot);
   await tx.query(nothing`
-    INSERT INTO owner_images AS kept (account_id, version, profile_image, background_image)
-    VALUES (${id}, ${version}, ${profileImage}, ${backgroundImage})
+    INSERT INTO owner_images AS kept
+      (account_id, version, profile_image, background_image, told_at, anew_from)
+    VALUES (
+      ${id}, ${version}, ${profileImage}, ${backgroundImage}, ${toldAt.toISOString()},
+      ${anewFrom?.toISOString() ?? null}
+    )
     ON CONFLICT (account_id) DO UPDATE
     SET version = excluded.version, profile_image = excluded.profile_image,
-        background_image = excluded.background_image
-    WHERE kept.version < excluded.version
+        background_image = excluded.background_image, ${keptTold}
+    WHERE ${isNewerThanKept}
   `);
 };
 
