@@ -282,7 +282,10 @@ describe("a caller whose body comes long after its head", () => {
     const started = await start();
     const { port, asked } = started;
     const sent = request({
-      ...{ port, path, method: "POST", agent: false },
+      port,
+      path,
+      method: "POST",
+      agent: false,
       headers: { "content-type": "application/json", "content-length": "2", ...headers },
     });
     const answered = new Promise<string>((resolve, reject) => {
