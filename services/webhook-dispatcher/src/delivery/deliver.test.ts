@@ -353,6 +353,20 @@ describe("one event", () => {
     expect(await rig.readLog(person, late)).toEqual([]);
   });
 
+  test("that is told twice in one breath is sent once", async () => {
+    const person = rig.signIn();
+    await rig.register(person);
+    await rig.service.start();
+    const link = sampleLink({ userId: person.userId });
+    const completed = { key: link.id, occurredAt: rig.clock.now(), data: { link } };
+    const record = rig.recordOf(outgoing(linkCompleted, completed), newId("evt"));
+    await rig.bus.publish([record, record]);
+    await waitUntil("a webhook arrives", () => receiver.received.length > 0);
+    // Ends once all that was begun has arrived.
+    await rig.service.stop();
+    expect(receiver.received).toHaveLength(1);
+  });
+
   const paidEvent = (link: PaymentLinkState, at = rig.clock.now()) =>
     outgoing(linkTransactionSucceeded, {
       key: link.id,

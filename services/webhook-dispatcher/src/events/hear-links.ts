@@ -38,11 +38,13 @@ export const hearLinks =
       // how many.
       deps.countVersionJump();
     }
-    const owed = events.flatMap((event) => {
+    const fresh = events.flatMap((event) => {
       const eventType = webhookTypes.find((type) => type === event.envelope.type);
       const isNone = eventType === undefined || isRepeat(event, heardBefore);
       return isNone ? [] : [{ ...event, eventType }];
     });
+    // A repeat beside its first telling is in nothing that was heard before.
+    const owed = [...new Map(fresh.map((event) => [event.envelope.id, event])).values()];
     if (owed.length === 0) return;
     const userIds = [...new Set(owed.map(({ data }) => data.link.userId))];
     const places = (await listEnabledEndpoints(tx, userIds)).map(({ id, userId, origin }) => ({
