@@ -13,7 +13,7 @@ import {
   lockLapsed,
 } from "./deliveries.ts";
 import type { LogPlace } from "./delivery-log.ts";
-import { recordResults } from "./ended-deliveries.ts";
+import { abandonDeliveries, recordResults } from "./ended-deliveries.ts";
 
 const rig = useRig(openRig);
 let person: Person;
@@ -117,6 +117,27 @@ const Attempts = z.object({
   ),
 });
 
+/**
+ * Does something in a transaction, and commits only once somebody else waits for a lock that it
+ * holds.
+ */
+const whileAnotherWaits = async (work: (tx: Transaction) => Promise<unknown>) => {
+  const waiting = sql.type(z.object({ count: z.int() }))`
+    SELECT count(*)::int AS count FROM pg_locks
+    WHERE NOT granted AND locktype = 'transactionid'
+      AND transactionid::text = pg_current_xact_id()::text
+  `;
+  let begun: (() => void) | undefined;
+  const isBegun = new Promise<void>((resolve) => (begun = resolve));
+  const committed = rig.pool.transaction(async (tx) => {
+    await work(tx);
+    begun?.();
+    await waitUntil("another waits", async () => (await tx.oneFirst(waiting)) > 0);
+  });
+  await isBegun;
+  return { committed };
+};
+
 describe("recordResults", () => {
   test("a failure told after its lease was over changes nothing; a 2xx counts still", async () => {
     const endpoint = await rig.register(person, "https://shop.com/");
@@ -172,28 +193,51 @@ describe("recordResults", () => {
     expect(await rig.readLog(person, endpoint)).toMatchObject([delivered]);
     expect(await attemptsOf(endpoint)).toEqual([[1, 200]]);
   });
-});
 
-/**
- * Does something in a transaction, and commits only once somebody else waits for a lock that it
- * holds.
- */
-const whileAnotherWaits = async (work: (tx: Transaction) => Promise<unknown>) => {
-  const waiting = sql.type(z.object({ count: z.int() }))`
-    SELECT count(*)::int AS count FROM pg_locks
-    WHERE NOT granted AND locktype = 'transactionid'
-      AND transactionid::text = pg_current_xact_id()::text
-  `;
-  let begun: (() => void) | undefined;
-  const isBegun = new Promise<void>((resolve) => (begun = resolve));
-  const committed = rig.pool.transaction(async (tx) => {
-    await work(tx);
-    begun?.();
-    await waitUntil("another waits", async () => (await tx.oneFirst(waiting)) > 0);
+  const abandoning = (endpoint: RegisteredEndpoint) =>
+    whileAnotherWaits((tx) =>
+      abandonDeliveries(tx, {
+        userId: person.userId,
+        endpointId: endpoint.id,
+        reason: "endpoint disabled",
+      }),
+    );
+
+  test("a 2xx counts that is told while its delivery is being abandoned", async () => {
+    const endpoint = await rig.register(person, "https://shop.com/");
+    const claimed = await claimOne(endpoint);
+    const { committed } = await abandoning(endpoint);
+    await end(claimed, { isDelivered: true });
+    await committed;
+    expect(await rig.readLog(person, endpoint)).toMatchObject([delivered]);
+    expect(await attemptsOf(endpoint)).toEqual([[1, 200]]);
   });
-  await isBegun;
-  return { committed };
-};
+
+  test("a failure that is the last ends its delivery while that is being abandoned", async () => {
+    const endpoint = await rig.register(person, "https://shop.com/");
+    const claimed = await claimOne(endpoint);
+    const { committed } = await abandoning(endpoint);
+    await end(claimed, { isDelivered: false, isLast: true });
+    await committed;
+    const gone = { status: "Failed", error: "endpoint disabled", nextAttemptAt: null };
+    expect(await rig.readLog(person, endpoint)).toMatchObject([gone]);
+    expect(await attemptsOf(endpoint)).toEqual([[1, "attempt 1"]]);
+  });
+
+  test("a 2xx counts that is told while its attempt is being called interrupted", async () => {
+    const endpoint = await rig.register(person, "https://shop.com/");
+    const claimed = await claimOne(endpoint);
+    rig.clock.advance(leaseMs);
+    const { committed } = await whileAnotherWaits(async (tx) => {
+      const lapsed = await lockLapsed(tx, { now: rig.clock.now(), limit: 10 });
+      for (const one of lapsed) await endIn(tx, one, { isDelivered: false });
+    });
+    await end(claimed, { isDelivered: true });
+    await committed;
+    expect(await rig.readLog(person, endpoint)).toMatchObject([delivered]);
+    expect(await attemptsOf(endpoint)).toEqual([[1, 200]]);
+  });
+});
 
 describe("abandonDeliveries", () => {
   const disable = (endpoint: RegisteredEndpoint) =>

@@ -188,8 +188,9 @@ export const claimDeliveries = (
   { now, leaseUntil, turns }: ClaimBounds,
 ): Promise<readonly ClaimedDelivery[]> => {
   const rows = turns.map(({ endpointId, share }) => [endpointId, share]);
-  // A locked row keeps its place (`ctid`) until it is updated. An array of places is read place by
-  // place, whatever size the planner takes the table to have.
+  // A locked row keeps its place (`ctid`) until it is updated; one that was updated after the statement
+  // began is locked where the statement does not see it, and left for the next look. An array of places
+  // is read place by place, whatever size the planner takes the table to have.
   return tx.any(claimRow`
     WITH due AS MATERIALIZED (
       SELECT first_due.ctid

@@ -37,9 +37,13 @@ export const recordResults = async (
     results.filter(({ isDelivered, nextAttemptAt }) => !isDelivered && nextAttemptAt !== null),
   );
   const others = results.filter(({ id }) => !postponed.has(id));
-  const ended = await moveToLog(tx, others);
-  const late = others.filter(({ id, isDelivered }) => isDelivered && !ended.has(id));
-  await correctToDelivered(tx, late);
+  const left = await moveToLog(tx, others);
+  // What somebody else was changing is locked by now, but only the next statement sees it.
+  const late = await moveToLog(tx, left);
+  await correctToDelivered(
+    tx,
+    late.filter(({ isDelivered }) => isDelivered),
+  );
 };
 
 const postponedTypes = [
@@ -134,12 +138,12 @@ const isOver = sql.fragment`
   (told.is_delivered OR lease_until IS NOT NULL AND (told.is_last OR abandoned_as IS NOT NULL))
 `;
 
-/** Ends deliveries whose attempt succeeded, was the last or was abandoned; answers which. */
+/** Ends deliveries whose attempt succeeded, was the last or was abandoned; answers the other results. */
 const moveToLog = async (
   tx: Transaction,
   results: readonly AttemptResult[],
-): Promise<ReadonlySet<string>> => {
-  if (results.length === 0) return new Set();
+): Promise<readonly AttemptResult[]> => {
+  if (results.length === 0) return [];
   const rows = results.map((result) => [
     result.eventId,
     result.endpointId,
@@ -177,7 +181,8 @@ const moveToLog = async (
     })}
     RETURNING id
   `);
-  return new Set(moved.map(({ id }) => id));
+  const movedIds = new Set(moved.map(({ id }) => id));
+  return results.filter(({ id }) => !movedIds.has(id));
 };
 
 type Ending = Record<
