@@ -31,6 +31,15 @@ describe("rememberAnswers", () => {
     expect(asked).toHaveLength(2);
   });
 
+  test("asks no later where the machine's clock is set back", async () => {
+    const { asked, clock, resolve } = openDns();
+    void resolve("shop.com");
+    clock.setBack(3_600_000);
+    clock.advance(rememberedMs);
+    void resolve("shop.com");
+    expect(asked).toHaveLength(2);
+  });
+
   test("tells hosts apart", () => {
     const { asked, resolve } = openDns();
     void resolve("shop.com");

@@ -23,7 +23,7 @@ export const rememberAnswers = (resolve: Resolve, { clock }: { clock: Clock }): 
     if (answers.peek(hostName)?.addresses === addresses) answers.delete(hostName);
   };
   return (hostName) => {
-    const nowMs = clock.now().getTime();
+    const nowMs = clock.elapsedMs();
     const known = answers.get(hostName);
     if (known !== undefined && nowMs - known.askedAtMs < rememberedMs) return known.addresses;
     const addresses = resolve(hostName);

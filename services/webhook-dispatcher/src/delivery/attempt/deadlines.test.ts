@@ -50,6 +50,19 @@ describe("deadlines", () => {
     await waitUntil("all have expired", () => expired.length === 3);
   });
 
+  test("come no later where the machine's clock is set back", async () => {
+    const { clock, expired, begin } = open();
+    begin("first");
+    clock.advance(4_000);
+    begin("second");
+    clock.setBack(3_600_000);
+    clock.advance(6_000);
+    await waitUntil("the first has expired", () => expired.length > 0);
+    expect(expired).toEqual(["first"]);
+    clock.advance(4_000);
+    await waitUntil("the second has expired", () => expired.length > 1);
+  });
+
   test("are kept by what came while the process was held up", async () => {
     const turn = new Int32Array(new SharedArrayBuffer(4));
     const worker = new Worker(

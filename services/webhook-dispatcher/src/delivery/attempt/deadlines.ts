@@ -6,7 +6,10 @@ import { type Clock, afterMs } from "@payment-links/runtime";
  * to end.
  */
 export type Deadlines = {
-  /** Calls `expire` once the time is over, unless `end` was called before. */
+  /**
+   * Calls `expire` once the time is over, unless `end` was called before. That is at `at`, unless the
+   * machine's clock is set meanwhile.
+   */
   begin(expire: () => void): { at: Date; end: () => void };
 };
 
@@ -15,19 +18,22 @@ export type Deadlines = {
  * much as its request.
  */
 export const createDeadlines = (clock: Clock, timeoutMs: number): Deadlines => {
-  const open = new Map<symbol, { at: Date; expire: () => void }>();
+  const open = new Map<symbol, { endsAtMs: number; expire: () => void }>();
   let waiting = new AbortController();
   let isWatching = false;
+
+  /** In whole milliseconds, as an instant has no others. */
+  const restMs = (endsAtMs: number): number => Math.ceil(endsAtMs - clock.elapsedMs());
 
   const watch = async (): Promise<void> => {
     isWatching = true;
     for (;;) {
       const [first] = open;
       if (first === undefined) break;
-      const [key, { at, expire }] = first;
+      const [key, { endsAtMs, expire }] = first;
       waiting = new AbortController();
-      await clock.until(at, waiting.signal);
-      if (clock.now() < at) continue;
+      await clock.until(afterMs(clock, restMs(endsAtMs)), waiting.signal);
+      if (restMs(endsAtMs) > 0) continue;
       // A process that was held up first handles what arrived meanwhile: an answer that is already
       // there is not late.
       await setImmediate();
@@ -40,7 +46,7 @@ export const createDeadlines = (clock: Clock, timeoutMs: number): Deadlines => {
     begin: (expire) => {
       const key = Symbol("deadline");
       const at = afterMs(clock, timeoutMs);
-      open.set(key, { at, expire });
+      open.set(key, { endsAtMs: clock.elapsedMs() + timeoutMs, expire });
       if (!isWatching) void watch();
       const end = (): void => {
         open.delete(key);

@@ -42,7 +42,8 @@ const noAnswers = (): Answers => ({ window: -1, count: 0, countBefore: 0 });
 
 const countRecent = ({ window, count, countBefore }: Answers, nowMs: number): number => {
   const age = windowOf(nowMs) - window;
-  if (age > 1) return 0;
+  // It is negative where the machine's clock was set back.
+  if (age < 0 || age > 1) return 0;
   return age === 0 ? Math.max(count, countBefore) : count;
 };
 

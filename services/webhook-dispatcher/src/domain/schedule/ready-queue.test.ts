@@ -93,4 +93,14 @@ describe("what is leased ahead", () => {
     expect(takeAllOf(queue.ready, "a").map(({ name }) => name)).toEqual(["young"]);
     expect(queue.ready.size).toBe(0);
   });
+
+  test("is stale also where the machine's clock is set back, and counts for no answers of now", () => {
+    const queue = open();
+    queue.answer("a", 7);
+    queue.add("a", "old");
+    queue.advance(-3_600_000);
+    queue.advance(500);
+    expect(queue.room("a")).toBe(0);
+    expect(queue.takeStale().map(({ name }) => name)).toEqual(["old"]);
+  });
 });

@@ -78,10 +78,15 @@ export const takeNext = <Item extends Placed>(
   return undefined;
 };
 
-/** Takes all that have waited for too long. */
+/**
+ * Takes all that have waited for too long. What came later than now waited for nobody knows how long:
+ * the machine's clock was set back.
+ */
 export const takeStale = <Item extends Placed>(ready: ReadyQueue<Item>, nowMs: number): Item[] =>
   [...ready.queues].flatMap(([endpointId, queue]) => {
-    const youngAt = queue.findIndex(({ sinceMs }) => sinceMs > nowMs - waitMsMax);
+    const youngAt = queue.findIndex(
+      ({ sinceMs }) => sinceMs > nowMs - waitMsMax && sinceMs <= nowMs,
+    );
     return takeFirst(ready, endpointId, youngAt === -1 ? queue.length : youngAt);
   });
 
