@@ -28,12 +28,15 @@ type Spread = {
   random: () => number;
 };
 
-/** Writes how attempts ended, when each is tried again, and what that says of their endpoints. */
+/**
+ * Writes how attempts ended, when each is tried again, and what that says of their endpoints. Answers
+ * those whose deliveries somebody else is changing just now, to be told again.
+ */
 export const endAttempts = async (
   tx: Transaction,
   ended: readonly EndedAttempt[],
   { schedule, random }: Spread,
-): Promise<void> => {
+): Promise<readonly EndedAttempt[]> => {
   const results = ended.map(({ deliveryId, attempts, endedAt, outcome, ...rest }) => {
     const { eventId, endpointId, occurredAt } = rest;
     const isDelivered = outcome.kind === "delivered";
@@ -44,8 +47,9 @@ export const endAttempts = async (
     const attempt = { attempts, startedAt: rest.startedAt, durationMs: rest.durationMs };
     return { ...place, ...attempt, id: deliveryId, isDelivered, httpStatus, error, nextAttemptAt };
   });
-  await recordResults(tx, results);
-  await recordOutcomes(tx, runsOf(ended));
+  const heldIds = await recordResults(tx, results);
+  await recordOutcomes(tx, runsOf(ended.filter(({ deliveryId }) => !heldIds.has(deliveryId))));
+  return ended.filter(({ deliveryId }) => heldIds.has(deliveryId));
 };
 
 const runsOf = (ended: readonly EndedAttempt[]): OutcomeRun[] => {

@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { type Receiver, answer, openReceiver } from "../testing/open-receiver.ts";
-import { type Person, type Rig, openRig } from "../testing/open-rig.ts";
+import { type Person, type RegisteredEndpoint, type Rig, openRig } from "../testing/open-rig.ts";
+import { abandonDeliveries } from "../store/ended-deliveries.ts";
+import { lockEndpoints } from "../store/endpoints.ts";
 
 let receiver: Receiver;
 let rig: Rig;
@@ -74,5 +76,35 @@ describe("a process holds at most its bound of attempts", () => {
     await untilOthersGet("https://other.test/quick");
     expect(held).toHaveLength(4);
     await endHeld(15 + 1);
+  });
+});
+
+describe("an endpoint with a long queue that is being disabled", () => {
+  const isDelivered = (person: Person, endpoint: RegisteredEndpoint) => async () =>
+    (await rig.readLog(person, endpoint))[0]?.["status"] === "Delivered";
+
+  test("holds up its own results, which count later, and nobody else's", async () => {
+    const slow = rig.signIn();
+    const endpoint = await rig.register(slow, "/hanging");
+    const other = rig.signIn();
+    const quick = await rig.register(other, "/quick");
+    await rig.service.start();
+    await rig.tellCompleted(slow);
+    await waitUntil("an attempt is under way", () => held.length === 1);
+    await rig.pool.transaction(async (tx) => {
+      const { userId } = slow;
+      await lockEndpoints(tx, userId);
+      const reason = "endpoint disabled";
+      await abandonDeliveries(tx, { userId, endpointId: endpoint.id, reason });
+      held[0]?.end();
+      await waitUntil("its attempt has ended", async () => {
+        const name = "payment_links_webhook_attempts_total";
+        const counted = await rig.metrics.getSingleMetricAsString(name);
+        return /outcome="delivered".*\} 1/.test(counted);
+      });
+      await rig.tellCompleted(other);
+      await waitUntil("the other's is delivered", isDelivered(other, quick));
+    });
+    await waitUntil("its own is delivered", isDelivered(slow, endpoint));
   });
 });

@@ -25,18 +25,19 @@ const ended = (deliveryId: string): EndedAttempt => ({
 /** A writer whose writes each end when the test says so. */
 const heldWrites = () => {
   const batches: string[][] = [];
-  const writes: (() => void)[] = [];
+  const writes: ((held?: readonly EndedAttempt[]) => void)[] = [];
   const told: number[] = [];
+  const clock = createHeldClock(start);
   const writer = createResultWriter({
     keep: (batch) => {
       batches.push(batch.map(({ deliveryId }) => deliveryId));
-      return new Promise((resolve) => writes.push(resolve));
+      return new Promise((resolve) => writes.push((held = []) => resolve(held)));
     },
     written: (count) => void told.push(count),
-    clock: createHeldClock(start),
+    clock,
     log,
   });
-  return { batches, told, write: (id: string) => writer.write(ended(id)), writes };
+  return { batches, clock, told, write: (id: string) => writer.write(ended(id)), writer, writes };
 };
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
@@ -73,6 +74,24 @@ describe("createResultWriter", () => {
     expect(batches).toEqual([[...ids.slice(1), "100th"]]);
   });
 
+  test("takes along what somebody else holds until it is stored, or until that is worth nothing", async () => {
+    const { batches, clock, told, write, writer, writes } = heldWrites();
+    const [one, other] = [ended("held"), ended("worthless")];
+    const written = [writer.write(one), writer.write(other)];
+    await waitUntil("a write is under way", () => writes.length === 1);
+    writes[0]?.([one, other]);
+    written.push(write("new"));
+    await waitUntil("the next write is under way", () => writes.length === 2);
+    clock.advance(60_000);
+    writes[1]?.([other]);
+    await Promise.all(written);
+    expect(batches).toEqual([
+      ["held", "worthless"],
+      ["new", "held", "worthless"],
+    ]);
+    expect(told).toEqual([0, 3]);
+  });
+
   test("waits for a database that is away, and gives up only when the next attempt may begin", async () => {
     const clock = createHeldClock(start);
     let tries = 0;
@@ -83,6 +102,7 @@ describe("createResultWriter", () => {
         const isAway = clock.now().getTime() < leaseUntil.getTime() + 20_000;
         if (isAway) throw new Error("the database is away");
         isKept = true;
+        return [];
       },
       clock,
       log,

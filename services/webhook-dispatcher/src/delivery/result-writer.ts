@@ -10,13 +10,18 @@ export type ResultWriter = {
 };
 
 type ResultWriterOptions = {
-  /** Stores a batch in one transaction. */
-  keep: (batch: readonly EndedAttempt[]) => Promise<void>;
+  /**
+   * Stores a batch in one transaction. Answers those that it could not store now, as somebody else's
+   * transaction holds them.
+   */
+  keep: (batch: readonly EndedAttempt[]) => Promise<readonly EndedAttempt[]>;
   /** Hears how many results wait no longer, batch by batch. */
   written?: (count: number) => void;
   clock: Clock;
   log: Log;
 };
+
+type Waiting = { ended: EndedAttempt; done: () => void };
 
 const batchMax = 500;
 /**
@@ -33,12 +38,16 @@ const backoff = { firstMs: 100, mostMs: 2_000 };
  */
 const lateMsMax = 30_000;
 
+const worthUntilMs = ({ leaseUntil }: EndedAttempt): number => leaseUntil.getTime() + lateMsMax;
+
 /**
  * Makes the writer. Its caller bounds the queue by beginning nothing while too many results wait.
  */
 export const createResultWriter = (options: ResultWriterOptions): ResultWriter => {
   const { keep, clock, log, written = () => {} } = options;
-  const queue: { ended: EndedAttempt; done: () => void }[] = [];
+  const queue: Waiting[] = [];
+  /** Tried again with each batch, beside those that are new, so that they hold up nobody else's. */
+  const held: Waiting[] = [];
   let isWriting = false;
   let lingerNoMore = () => {};
 
@@ -51,17 +60,25 @@ export const createResultWriter = (options: ResultWriterOptions): ResultWriter =
       };
     });
 
+  const whatIsWorth = (left: readonly EndedAttempt[]): readonly EndedAttempt[] => {
+    const nowMs = clock.now().getTime();
+    const worth = left.filter((ended) => nowMs < worthUntilMs(ended));
+    const results = left.length - worth.length;
+    if (results > 0) log.error({ results }, "results were held by others until worth nothing");
+    return worth;
+  };
+
   // While the database is away the batch waits. Once the next attempts may begin there is no point.
-  const keepWithin = async (batch: readonly EndedAttempt[]): Promise<void> => {
-    const worthUntilMs = Math.max(...batch.map((ended) => ended.leaseUntil.getTime())) + lateMsMax;
+  const keepWithin = async (batch: readonly EndedAttempt[]): Promise<readonly EndedAttempt[]> => {
+    const untilMs = Math.max(...batch.map(worthUntilMs));
     for (let failures = 1; ; failures += 1) {
       try {
-        return await keep(batch);
+        return whatIsWorth(await keep(batch));
       } catch (error) {
         const waitMs = backoffMs(failures, backoff);
-        const isOver = clock.now().getTime() + waitMs >= worthUntilMs;
+        const isOver = clock.now().getTime() + waitMs >= untilMs;
         log.error({ err: error, results: batch.length, isOver }, "results could not be written");
-        if (isOver) return;
+        if (isOver) return [];
         await clock.until(afterMs(clock, waitMs), neverAborted);
       }
     }
@@ -69,12 +86,14 @@ export const createResultWriter = (options: ResultWriterOptions): ResultWriter =
 
   const writeAll = async (): Promise<void> => {
     isWriting = true;
-    while (queue.length > 0) {
+    while (queue.length + held.length > 0) {
       if (queue.length < lingerResultsMax) await linger();
-      const batch = queue.splice(0, batchMax);
-      await keepWithin(batch.map((entry) => entry.ended));
-      written(batch.length);
-      for (const entry of batch) entry.done();
+      const batch = [...queue.splice(0, batchMax), ...held.splice(0, batchMax)];
+      const left = new Set(await keepWithin(batch.map((entry) => entry.ended)));
+      held.push(...batch.filter(({ ended }) => left.has(ended)));
+      const over = batch.filter(({ ended }) => !left.has(ended));
+      written(over.length);
+      for (const entry of over) entry.done();
     }
     isWriting = false;
   };

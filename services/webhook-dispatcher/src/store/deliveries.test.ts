@@ -117,27 +117,6 @@ const Attempts = z.object({
   ),
 });
 
-/**
- * Does something in a transaction, and commits only once somebody else waits for a lock that it
- * holds.
- */
-const whileAnotherWaits = async (work: (tx: Transaction) => Promise<unknown>) => {
-  const waiting = sql.type(z.object({ count: z.int() }))`
-    SELECT count(*)::int AS count FROM pg_locks
-    WHERE NOT granted AND locktype = 'transactionid'
-      AND transactionid::text = pg_current_xact_id()::text
-  `;
-  let begun: (() => void) | undefined;
-  const isBegun = new Promise<void>((resolve) => (begun = resolve));
-  const committed = rig.pool.transaction(async (tx) => {
-    await work(tx);
-    begun?.();
-    await waitUntil("another waits", async () => (await tx.oneFirst(waiting)) > 0);
-  });
-  await isBegun;
-  return { committed };
-};
-
 describe("recordResults", () => {
   test("a failure told after its lease was over changes nothing; a 2xx counts still", async () => {
     const endpoint = await rig.register(person, "https://shop.com/");
@@ -194,21 +173,28 @@ describe("recordResults", () => {
     expect(await attemptsOf(endpoint)).toEqual([[1, 200]]);
   });
 
-  const abandoning = (endpoint: RegisteredEndpoint) =>
-    whileAnotherWaits((tx) =>
-      abandonDeliveries(tx, {
-        userId: person.userId,
-        endpointId: endpoint.id,
-        reason: "endpoint disabled",
-      }),
-    );
+  /** Tells a result while another transaction has changed its delivery, and again after its commit. */
+  const endDuring = async (
+    change: (tx: Transaction) => Promise<unknown>,
+    delivery: ClaimedDelivery,
+    ended: Ended,
+  ): Promise<void> => {
+    await rig.pool.transaction(async (tx) => {
+      await change(tx);
+      expect(await end(delivery, ended)).toEqual(new Set([delivery.id]));
+    });
+    expect(await end(delivery, ended)).toEqual(new Set());
+  };
+
+  const abandonIn =
+    ({ id: endpointId }: RegisteredEndpoint) =>
+    (tx: Transaction) =>
+      abandonDeliveries(tx, { userId: person.userId, endpointId, reason: "endpoint disabled" });
 
   test("a 2xx counts that is told while its delivery is being abandoned", async () => {
     const endpoint = await rig.register(person, "https://shop.com/");
     const claimed = await claimOne(endpoint);
-    const { committed } = await abandoning(endpoint);
-    await end(claimed, { isDelivered: true });
-    await committed;
+    await endDuring(abandonIn(endpoint), claimed, { isDelivered: true });
     expect(await rig.readLog(person, endpoint)).toMatchObject([delivered]);
     expect(await attemptsOf(endpoint)).toEqual([[1, 200]]);
   });
@@ -216,9 +202,7 @@ describe("recordResults", () => {
   test("a failure that is the last ends its delivery while that is being abandoned", async () => {
     const endpoint = await rig.register(person, "https://shop.com/");
     const claimed = await claimOne(endpoint);
-    const { committed } = await abandoning(endpoint);
-    await end(claimed, { isDelivered: false, isLast: true });
-    await committed;
+    await endDuring(abandonIn(endpoint), claimed, { isDelivered: false, isLast: true });
     const gone = { status: "Failed", error: "endpoint disabled", nextAttemptAt: null };
     expect(await rig.readLog(person, endpoint)).toMatchObject([gone]);
     expect(await attemptsOf(endpoint)).toEqual([[1, "attempt 1"]]);
@@ -228,16 +212,36 @@ describe("recordResults", () => {
     const endpoint = await rig.register(person, "https://shop.com/");
     const claimed = await claimOne(endpoint);
     rig.clock.advance(leaseMs);
-    const { committed } = await whileAnotherWaits(async (tx) => {
+    const lapsing = async (tx: Transaction) => {
       const lapsed = await lockLapsed(tx, { now: rig.clock.now(), limit: 10 });
       for (const one of lapsed) await endIn(tx, one, { isDelivered: false });
-    });
-    await end(claimed, { isDelivered: true });
-    await committed;
+    };
+    await endDuring(lapsing, claimed, { isDelivered: true });
     expect(await rig.readLog(person, endpoint)).toMatchObject([delivered]);
     expect(await attemptsOf(endpoint)).toEqual([[1, 200]]);
   });
 });
+
+/**
+ * Does something in a transaction, and commits only once somebody else waits for a lock that it
+ * holds.
+ */
+const whileAnotherWaits = async (work: (tx: Transaction) => Promise<unknown>) => {
+  const waiting = sql.type(z.object({ count: z.int() }))`
+    SELECT count(*)::int AS count FROM pg_locks
+    WHERE NOT granted AND locktype = 'transactionid'
+      AND transactionid::text = pg_current_xact_id()::text
+  `;
+  let begun: (() => void) | undefined;
+  const isBegun = new Promise<void>((resolve) => (begun = resolve));
+  const committed = rig.pool.transaction(async (tx) => {
+    await work(tx);
+    begun?.();
+    await waitUntil("another waits", async () => (await tx.oneFirst(waiting)) > 0);
+  });
+  await isBegun;
+  return { committed };
+};
 
 describe("abandonDeliveries", () => {
   const disable = (endpoint: RegisteredEndpoint) =>

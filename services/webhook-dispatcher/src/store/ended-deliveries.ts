@@ -26,24 +26,23 @@ export type AttemptResult = LogPlace & {
 /**
  * Writes how attempts ended: a delivery that is tried again gives up its lease, one that is over
  * moves to the log. A failure changes nothing if somebody else has already called its attempt
- * interrupted; a 2xx, however late, counts until another attempt has begun.
+ * interrupted; a 2xx, however late, counts until another attempt has begun. It waits for nobody: it
+ * answers the ids of those whose row somebody else is changing, to be told again.
  */
 export const recordResults = async (
   tx: Transaction,
   results: readonly AttemptResult[],
-): Promise<void> => {
+): Promise<ReadonlySet<string>> => {
   const postponed = await postpone(
     tx,
     results.filter(({ isDelivered, nextAttemptAt }) => !isDelivered && nextAttemptAt !== null),
   );
   const others = results.filter(({ id }) => !postponed.has(id));
   const left = await moveToLog(tx, others);
-  // What somebody else was changing is locked by now, but only the next statement sees it.
-  const late = await moveToLog(tx, left);
-  await correctToDelivered(
-    tx,
-    late.filter(({ isDelivered }) => isDelivered),
-  );
+  const heldIds = await findHeld(tx, left);
+  const late = left.filter(({ id, isDelivered }) => isDelivered && !heldIds.has(id));
+  await correctToDelivered(tx, late);
+  return heldIds;
 };
 
 const postponedTypes = [
@@ -79,17 +78,53 @@ const factsOf = (result: AttemptResult): string => {
 /**
  * Finds and locks deliveries one by one along their key. The planner would choose a join by the
  * table's size when it was last analysed; after a quiet time that could read all of a queue that
- * has grown since. {@link ofEndpoint} is for the same reason.
+ * has grown since. {@link ofEndpoint} is for the same reason. A row that somebody else changed after
+ * the statement began is locked at a place that the statement does not see, and stays as it is.
  */
-const findPlaces = (told: Fragment, condition: Fragment): Fragment => sql.fragment`
+const findPlaces = (
+  told: Fragment,
+  condition: Fragment,
+  whereLocked = sql.fragment``,
+): Fragment => sql.fragment`
   SELECT delivery.place
   FROM ${told} CROSS JOIN LATERAL (
     SELECT ctid AS place FROM deliveries
     WHERE event_id = told.event_id AND ${ofEndpoint(sql.fragment`told`)}
       AND deliveries.attempts = told.attempts AND ${condition}
-    LIMIT 1 FOR NO KEY UPDATE
+    LIMIT 1 FOR NO KEY UPDATE ${whereLocked}
   ) AS delivery
 `;
+
+const skipLocked = sql.fragment`SKIP LOCKED`;
+
+/** Finds those that would have been written, had nobody else locked or just changed their rows. */
+const findHeld = async (
+  tx: Transaction,
+  results: readonly AttemptResult[],
+): Promise<ReadonlySet<string>> => {
+  if (results.length === 0) return new Set();
+  const rows = results.map(({ eventId, endpointId, attempts, isDelivered }) => [
+    eventId,
+    endpointId,
+    attempts,
+    isDelivered,
+  ]);
+  const held = await tx.any(sql.type(IdRow)`
+    SELECT delivery.id
+    FROM ${sql.unnest(rows, ["text", "text", "int2", "bool"])}
+      AS told (event_id, endpoint_id, attempts, is_delivered)
+    CROSS JOIN LATERAL (
+      SELECT id FROM deliveries
+      WHERE event_id = told.event_id AND ${ofEndpoint(sql.fragment`told`)}
+        AND deliveries.attempts = told.attempts
+        AND (told.is_delivered OR lease_until IS NOT NULL)
+      LIMIT 1
+    ) AS delivery
+  `);
+  return new Set(held.map(({ id }) => id));
+};
+
+const isOwed = sql.fragment`lease_until IS NOT NULL AND abandoned_as IS NULL`;
 
 /**
  * Makes failed attempts wait for the next one. Answers which do: a delivery may have been abandoned
@@ -116,7 +151,7 @@ const postpone = async (
         AS told (event_id, endpoint_id, attempts, started_at, http_status, error, next_attempt_at,
                  facts)
     ), found AS MATERIALIZED (
-      ${findPlaces(sql.fragment`told`, sql.fragment`lease_until IS NOT NULL AND abandoned_as IS NULL`)}
+      ${findPlaces(sql.fragment`told`, isOwed, skipLocked)}
     )
     UPDATE deliveries
     SET http_status = told.http_status, error = told.error, last_attempt_at = told.started_at,
@@ -162,7 +197,7 @@ const moveToLog = async (
         AS told (event_id, endpoint_id, attempts, started_at, is_delivered, is_last, http_status,
                  error, duration_ms, facts)
     ), found AS MATERIALIZED (
-      ${findPlaces(sql.fragment`told`, isOver)}
+      ${findPlaces(sql.fragment`told`, isOver, skipLocked)}
     ), ended AS (
       DELETE FROM deliveries WHERE ctid = ANY (ARRAY(SELECT place FROM found)) RETURNING *
     )
@@ -243,7 +278,6 @@ export const giveBackDeliveries = async (
   const leased = sql.fragment`
     ${sql.unnest(rows, ["text", "text", "int2"])} AS told (event_id, endpoint_id, attempts)
   `;
-  const isOwed = sql.fragment`lease_until IS NOT NULL AND abandoned_as IS NULL`;
   const isAbandoned = sql.fragment`lease_until IS NOT NULL AND abandoned_as IS NOT NULL`;
   await tx.query(nothing`
     WITH found AS MATERIALIZED (${findPlaces(leased, isOwed)})

@@ -227,6 +227,7 @@ export const recordOutcomes = async (
   tx: Transaction,
   runs: readonly OutcomeRun[],
 ): Promise<void> => {
+  if (runs.length === 0) return;
   const rows = runs.map((run) => [
     run.endpointId,
     run.lastOutcome,
