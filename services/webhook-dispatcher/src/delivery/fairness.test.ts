@@ -1,4 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import type { Db } from "@payment-links/postgres";
+import { sql } from "slonik";
+import * as z from "zod";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { type Receiver, answer, openReceiver } from "../testing/open-receiver.ts";
 import { type Person, type RegisteredEndpoint, type Rig, openRig } from "../testing/open-rig.ts";
@@ -107,4 +110,41 @@ describe("an endpoint with a long queue that is being disabled", () => {
     });
     await waitUntil("its own is delivered", isDelivered(slow, endpoint));
   });
+
+  test.each([["disabled"], ["deleted"]])(
+    "%s: is rid of it before its account's events are held up",
+    async (how) => {
+      const person = rig.signIn();
+      const endpoint = await rig.register(person, "/hanging");
+      const now = sql.timestamp(rig.clock.now());
+      await rig.pool.query(sql.type(z.object({}).strict())`
+        INSERT INTO deliveries
+          (id, event_id, endpoint_id, link_id, event_type, occurred_at, date_created, next_attempt_at)
+        SELECT ${endpoint.id} || n, ${endpoint.id} || n, ${endpoint.id}, 'plink_x',
+               'payment_link.completed', ${now}, ${now}, ${now}
+        FROM generate_series(1, 2500) AS n
+      `);
+      const countIn = (db: Db, table: string) =>
+        db.oneFirst(sql.type(z.object({ count: z.int() }))`
+          SELECT count(*)::int AS count FROM ${sql.identifier([table])}
+          WHERE endpoint_id = ${endpoint.id}
+        `);
+      const { asked } = await rig.pool.transaction(async (tx) => {
+        await lockEndpoints(tx, person.userId);
+        const asked =
+          how === "disabled"
+            ? rig.call(person, "PATCH", endpoint.path, { enabled: false })
+            : rig.call(person, "DELETE", endpoint.path);
+        await waitUntil(
+          "all is abandoned",
+          async () => (await countIn(tx, "delivery_log")) === 2_500,
+        );
+        return { asked };
+      });
+      expect((await asked).status).toBe(how === "disabled" ? 200 : 204);
+      expect(await countIn(rig.pool, "deliveries")).toBe(0);
+      const gone = { status: "Failed", error: `endpoint ${how}`, attempts: 0, nextAttemptAt: null };
+      expect((await rig.readLog(person, endpoint))[0]).toMatchObject(gone);
+    },
+  );
 });

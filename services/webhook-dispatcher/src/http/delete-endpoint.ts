@@ -5,7 +5,7 @@ import { personActor } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
-import { abandonDeliveries } from "../store/ended-deliveries.ts";
+import { abandonDeliveries, abandonQueue } from "../store/ended-deliveries.ts";
 import { lockEndpoints, deleteEndpoint as markDeleted } from "../store/endpoints.ts";
 import { readEndpointId } from "./read-endpoint-id.ts";
 
@@ -16,9 +16,11 @@ export const deleteEndpoint =
     const id = readEndpointId(req);
     const userId = account.id;
     const now = clock.now();
+    const abandonment = { userId, endpointId: id, reason: "endpoint deleted" } as const;
+    await abandonQueue(pool, abandonment);
     await transact(pool, async (tx) => {
       await lockEndpoints(tx, userId);
-      await abandonDeliveries(tx, { userId, endpointId: id, reason: "endpoint deleted" });
+      await abandonDeliveries(tx, abandonment);
       if (!(await markDeleted(tx, { userId, id }, now))) throw refuse("NOT_FOUND");
       await publishAudit(tx, {
         ...personActor(req, credential),

@@ -6,7 +6,7 @@ import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { showEndpoint } from "../domain/endpoint.ts";
-import { abandonDeliveries } from "../store/ended-deliveries.ts";
+import { abandonDeliveries, abandonQueue } from "../store/ended-deliveries.ts";
 import { lockEndpoints, updateEndpoint as storeEndpoint } from "../store/endpoints.ts";
 import { readEndpointId } from "./read-endpoint-id.ts";
 
@@ -17,11 +17,11 @@ export const updateEndpoint =
     const { name, enabled } = await readBody(req, EndpointChange);
     const id = readEndpointId(req);
     const userId = account.id;
+    const abandonment = { userId, endpointId: id, reason: "endpoint disabled" } as const;
+    if (enabled === false) await abandonQueue(pool, abandonment);
     const endpoint = await transact(pool, async (tx) => {
       await lockEndpoints(tx, userId);
-      if (enabled === false) {
-        await abandonDeliveries(tx, { userId, endpointId: id, reason: "endpoint disabled" });
-      }
+      if (enabled === false) await abandonDeliveries(tx, abandonment);
       const changed = await storeEndpoint(tx, { userId, id }, { name, enabled });
       if (changed === null) throw refuse("NOT_FOUND");
       await publishAudit(tx, {

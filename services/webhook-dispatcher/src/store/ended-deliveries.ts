@@ -1,4 +1,10 @@
-import { type Transaction, documentRows, nothing, patiently } from "@payment-links/postgres";
+import {
+  type Pool,
+  type Transaction,
+  documentRows,
+  nothing,
+  patiently,
+} from "@payment-links/postgres";
 import { sql } from "slonik";
 import * as z from "zod";
 import type { AbandonReason, KeptAttempt } from "../domain/delivery.ts";
@@ -295,6 +301,34 @@ export const giveBackDeliveries = async (
 
 type Abandonment = { userId: string; endpointId: string; reason: AbandonReason };
 
+const ofAccount = ({ userId, endpointId }: Abandonment): Fragment => sql.fragment`
+  endpoint_id = (SELECT id FROM endpoints WHERE id = ${endpointId} AND user_id = ${userId})
+`;
+
+const abandonedAtOnceMax = 1_000;
+const abandonedBatchesMax = 1_000;
+
+/**
+ * Abandons most of what waits for an endpoint of the account, in batches that hold nobody up. Call it
+ * before {@link abandonDeliveries}, which then has little left: all of that account's events wait for
+ * it, and others' behind them.
+ */
+export const abandonQueue = async (pool: Pool, abandonment: Abandonment): Promise<void> => {
+  for (let batches = 0; batches < abandonedBatchesMax; batches += 1) {
+    const { rowCount } = await pool.query(nothing`
+      WITH found AS MATERIALIZED (
+        SELECT ctid AS place FROM deliveries
+        WHERE ${ofAccount(abandonment)} AND next_attempt_at IS NOT NULL
+        ORDER BY next_attempt_at LIMIT ${abandonedAtOnceMax} FOR NO KEY UPDATE SKIP LOCKED
+      ), ended AS (
+        DELETE FROM deliveries WHERE ctid = ANY (ARRAY(SELECT place FROM found)) RETURNING *
+      )
+      ${insertEnded({ ...failed, error: sql.fragment`${abandonment.reason}` })}
+    `);
+    if (rowCount < abandonedAtOnceMax) return;
+  }
+};
+
 /**
  * Abandons everything that an endpoint of the account still waits for (rule HOOK-6). An attempt
  * under way may end: its 2xx counts, anything else ends the delivery with the same reason. Call it
@@ -304,16 +338,12 @@ type Abandonment = { userId: string; endpointId: string; reason: AbandonReason }
 export const abandonDeliveries = (tx: Transaction, abandonment: Abandonment): Promise<void> =>
   patiently(tx, abandonMsMax, () => abandon(tx, abandonment));
 
-/** A queue of a million rows takes longer than a statement otherwise may. */
+/** A queue that is longer than {@link abandonQueue} takes needs more time than a statement may otherwise. */
 const abandonMsMax = 60_000;
 
-const abandon = async (
-  tx: Transaction,
-  { userId, endpointId, reason }: Abandonment,
-): Promise<void> => {
-  const own = sql.fragment`
-    endpoint_id = (SELECT id FROM endpoints WHERE id = ${endpointId} AND user_id = ${userId})
-  `;
+const abandon = async (tx: Transaction, abandonment: Abandonment): Promise<void> => {
+  const own = ofAccount(abandonment);
+  const { reason } = abandonment;
   // All rows are locked first, each in its state at that time. Otherwise an attempt could begin or
   // end between the two statements below, and both would miss it.
   await tx.query(countRow`
