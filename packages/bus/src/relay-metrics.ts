@@ -5,6 +5,8 @@ import { counter, gauge } from "./metrics.ts";
 export type RelayMetrics = {
   /** A claim was read: the oldest rows, and whether they are all of them. */
   found(rows: readonly { occurredAt: Date }[], areAll: boolean): void;
+  /** It tried for the lead, and saw when the oldest event occurred; where none waits, all is told. */
+  looked(oldestAt: Date | undefined): void;
   measured(unsentCount: number, oldestAt: Date | undefined): void;
   sent(count: number): void;
   failed(): void;
@@ -38,6 +40,10 @@ export const createRelayMetrics = (metrics: Metrics, clock: Clock): RelayMetrics
     found: (rows, areAll) => {
       oldestAt = rows[0]?.occurredAt;
       if (areAll) unsent.set(rows.length);
+    },
+    looked: (oldest) => {
+      oldestAt = oldest;
+      if (oldest === undefined) unsent.set(0);
     },
     measured: (unsentCount, oldest) => {
       oldestAt = oldest;

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { Client } from "pg";
-import { createHeldClock, openMetrics, systemClock } from "@payment-links/runtime";
+import { type Metrics, createHeldClock, openMetrics, systemClock } from "@payment-links/runtime";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { startConsumer } from "./consumer.ts";
 import { createLocalBus } from "./local-bus.ts";
@@ -83,6 +83,16 @@ const relayPids = async (): Promise<number[]> => {
      WHERE application_name = 'tester relay' AND datname = current_database()`,
   );
   return rows.map((row) => row.pid);
+};
+
+/** What a relay tells of the outbox. */
+const unsentAt = async (metrics: Metrics): Promise<{ rows: number; ageSeconds: number }> => {
+  const text = await metrics.metrics();
+  const valueOf = (name: string) => Number(new RegExp(`${name}\\{.*} (.*)`).exec(text)?.[1]);
+  return {
+    rows: valueOf("outbox_unsent_rows"),
+    ageSeconds: valueOf("outbox_oldest_unsent_age_seconds"),
+  };
 };
 
 const isEmptied = () => eventually(unsentCount, (count) => count === 0);
@@ -447,6 +457,29 @@ describe("the relay", () => {
     await eventually(
       () => marks().length,
       (count) => count > before,
+    );
+  });
+
+  test("that stands by forgets at its next look what the leader has sent", async () => {
+    const clock = createHeldClock(new Date());
+    Object.assign(bus, { pollMs: 1_000 });
+    await write("a", 1);
+    start({ clock });
+    await eventually(labels, (sent) => sent.length === 1);
+    clock.advance(900);
+    const metrics = openMetrics("test");
+    start({ clock, metrics });
+    await eventually(
+      () => unsentAt(metrics),
+      ({ rows }) => rows === 1,
+    );
+    clock.advance(100);
+    await isEmptied();
+    for (let passedMs = 0; passedMs < 4_500; passedMs += 500) clock.advance(500);
+    await eventually(
+      () => unsentAt(metrics),
+      ({ rows, ageSeconds }) => rows === 0 && ageSeconds === 0,
+      10_000,
     );
   });
 

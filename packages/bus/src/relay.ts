@@ -72,6 +72,10 @@ export const createRelay = (options: RelayOptions): Relay => {
     applicationName: `${service} relay`,
     log,
     told: () => loop.wake(),
+    looked: (oldestAt) => {
+      state.hasUnsent = oldestAt !== undefined;
+      metrics.looked(oldestAt);
+    },
   });
   const metrics = createRelayMetrics(options.metrics, clock);
   const state: RelayState = {
@@ -80,6 +84,7 @@ export const createRelay = (options: RelayOptions): Relay => {
     restUntilMs: clock.elapsedMs(),
     markedAtMs: -Infinity,
     hasCommitted: false,
+    hasUnsent: false,
     lead: undefined,
     sentSeqs: [],
   };
@@ -112,6 +117,8 @@ type RelayState = {
   markedAtMs: number;
   /** Whether this process has committed events that the leader may not know of. */
   hasCommitted: boolean;
+  /** Whether an event waited when this relay last tried for the lead. */
+  hasUnsent: boolean;
   lead: Lead | undefined;
   /** The few rows that were acknowledged last: they go with the next look for others. */
   sentSeqs: readonly string[];
@@ -146,7 +153,7 @@ const step = async (relay: RelayParts): Promise<boolean | Date | void> => {
     const isNew = lead !== state.lead;
     state.lead = lead;
     if (lead === undefined) {
-      await measure(relay);
+      if (state.hasUnsent) await measure(relay);
       return rest(standbyMs);
     }
     if (isNew) log.info({ isHandedOver: lead.isHandedOver }, "this relay leads");
@@ -261,8 +268,9 @@ const traceSend = async (rows: readonly Row[], send: () => Promise<void>): Promi
 };
 
 /**
- * Looks at most every five seconds how much is unsent and since when. Followers look too, so their
- * metrics show a leader that hangs. The count stops at a bound that alarms anyway.
+ * Counts at most every five seconds how much is unsent. Followers count too, so their metrics show a
+ * leader that hangs; since when, they see each time they try for the lead. The count stops at a bound
+ * that alarms anyway.
  */
 const measure = async ({ candidate, clock, log, metrics, state }: RelayParts): Promise<void> => {
   const nowMs = clock.now().getTime();
