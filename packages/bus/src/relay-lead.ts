@@ -53,7 +53,11 @@ type CandidateOptions = {
  * server is told to notice a dead peer within seconds; otherwise its lock would be held for hours.
  */
 export const createCandidate = (options: CandidateOptions): Candidate => {
-  const ownId = randomUUID();
+  /**
+   * As whom it led last. Each try has a name of its own: one that broke off may have written it over
+   * that of a leader whose send is still under way, and who finds it must wait for that one.
+   */
+  let ledAs: string | null = null;
   let client: Client | undefined;
   let lead: Lead | undefined;
 
@@ -100,13 +104,15 @@ export const createCandidate = (options: CandidateOptions): Candidate => {
       const [answer] = await query<Answer>(held, takeLock);
       options.looked(answer?.oldestAt ?? undefined);
       if (answer?.isTaken !== true) return undefined;
+      const name = randomUUID();
       const [before] = await query<{ holder: string | null }>(held, {
         ...setHolder,
-        values: [ownId],
+        values: [name],
       });
       await query(held, prepareSession);
       await query(held, listen);
-      const isHandedOver = before?.holder === null || before?.holder === ownId;
+      const isHandedOver = before?.holder === null || before?.holder === ledAs;
+      ledAs = name;
       lead = { client: held, isHandedOver };
       return lead;
     },

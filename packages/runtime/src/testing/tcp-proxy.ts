@@ -13,6 +13,8 @@ export type TcpProxy = {
   pass(latencyMs?: number): Promise<void>;
   /** Takes connections and bytes and answers nothing, like a machine that hangs. */
   stall(): void;
+  /** Breaks, once, the connection that sends a text, in place of the answer to it. */
+  loseAnswerTo(text: string): void;
   /** Breaks every new connection at once. */
   hangUp(): void;
   /** Breaks all connections and takes no more, like a process that was killed. */
@@ -25,6 +27,7 @@ export const openTcpProxy = async ({ hostname, port: targetPort }: URL): Promise
   let latencyMs = 0;
   let isStalled = false;
   let isHangingUp = false;
+  let textToLose: string | undefined;
   let connections = 0;
   let sent = "";
   const server = createServer((client) => {
@@ -40,12 +43,19 @@ export const openTcpProxy = async ({ hostname, port: targetPort }: URL): Promise
       });
       socket.on("error", () => socket.destroy());
     }
+    let isAnswerLost = false;
     client.on("data", (bytes) => {
       sent += bytes.toString("latin1");
+      if (textToLose !== undefined && bytes.includes(textToLose)) {
+        isAnswerLost = true;
+        textToLose = undefined;
+      }
       if (!isStalled) upstream.write(bytes);
     });
     upstream.on("data", (bytes) => {
+      if (isAnswerLost) return void client.destroy();
       if (!isStalled) setTimeout(() => client.destroyed || client.write(bytes), latencyMs);
+      return undefined;
     });
     return undefined;
   });
@@ -63,6 +73,9 @@ export const openTcpProxy = async ({ hostname, port: targetPort }: URL): Promise
     },
     stall: () => {
       isStalled = true;
+    },
+    loseAnswerTo: (text) => {
+      textToLose = text;
     },
     hangUp: () => {
       isHangingUp = true;
