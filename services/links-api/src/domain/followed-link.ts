@@ -1,12 +1,14 @@
+import type { ChainPaymentName } from "./chain-payment-name.ts";
+
 /** What a stream of the checkout follows: a link, and one payment on it if its follower made that. */
-export type FollowedLink = { linkId: string; paymentId: string | null };
+export type FollowedLink = { linkId: string; payment: ChainPaymentName | null };
 
 /** One text for all who follow the same. */
-export const followedKey = ({ linkId, paymentId }: FollowedLink): string =>
-  paymentId === null ? linkId : `${linkId} ${paymentId}`;
+export const followedKey = ({ linkId, payment }: FollowedLink): string =>
+  payment === null ? linkId : [linkId, payment.source, payment.prefix].join(" ");
 
-/** What such a text names. */
+/** What such a text names. What a payer has written is its end, and may have spaces. */
 export const readFollowedKey = (key: string): FollowedLink => {
-  const [linkId = "", paymentId = null] = key.split(" ");
-  return { linkId, paymentId };
+  const [linkId = "", source, ...rest] = key.split(" ");
+  return { linkId, payment: source === undefined ? null : { source, prefix: rest.join(" ") } };
 };

@@ -4,7 +4,7 @@ import { drawDescriptor } from "@payment-links/contracts/testing/draw-descriptor
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { encode } from "uqr";
 import { openRig } from "../testing/open-rig.ts";
-import { sampleAccount, sampleSettlement } from "../testing/samples.ts";
+import { sampleAccount, sampleChainNames, sampleSettlement } from "../testing/samples.ts";
 
 const rig = useRig(() =>
   openRig({
@@ -188,6 +188,38 @@ describe("the checkout outside EVM", () => {
     );
     const german = await rig.call(path, { headers: { "accept-language": "de" } });
     expect(german.text).toContain("Diese Adresse ist nur für diesen Link.");
+  });
+
+  // Guards against a payer whose wallet writes the change first, and who is never told of the payment.
+  test("Bitcoin: a transaction's payment is told of, whichever output it is", async () => {
+    const { id, destinationAddress } = await open("btc");
+    const other = await open("btc");
+    const transactionHash = "ab".repeat(32);
+    const ask = async (hash: string) => {
+      const path = `/checkout/payment-links/${id}?sourceTransaction=${hash}`;
+      return (await rig.call(path)).json.payment;
+    };
+    const outputOf = (linkId: string, number: number) =>
+      sampleSettlement(linkId, {
+        ...sampleChainNames({ chainId: "bitcoin", transactionHash, linkId, number }),
+        status: "processing",
+        amount: "0.25",
+        chainId: "bitcoin",
+        tokenAddress: "BTC",
+        destinationAddress,
+      });
+    await rig.settle(outputOf(other.id, 0));
+    expect(await ask(transactionHash)).toBeNull();
+    const second = outputOf(id, 1);
+    await rig.settle(second);
+    const shown = await ask(transactionHash);
+    expect(shown).toEqual((await rig.call(`/checkout/transactions/${second.id}`)).json);
+    expect(shown).toMatchObject({ id: second.id, status: "processing" });
+    await rig.settle(outputOf(id, 12));
+    expect(await ask(transactionHash)).toEqual(shown);
+    expect(await ask("cd".repeat(32))).toBeNull();
+    expect(await ask(transactionHash.slice(1))).toBeNull();
+    expect(await ask(transactionHash.slice(0, -1))).toBeNull();
   });
 
   test("there is no payment request, and no QR code of one, where there is none to make", async () => {

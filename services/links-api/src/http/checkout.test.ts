@@ -1,9 +1,14 @@
 import { describe, expect, test } from "@jest/globals";
 import { Decimal, newId } from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { chainPaymentId } from "../domain/chain-payment-id.ts";
 import { openRig } from "../testing/open-rig.ts";
-import { sampleAccount, sampleSettlement, shopAddress, usdcOnBase } from "../testing/samples.ts";
+import {
+  sampleAccount,
+  sampleChainNames,
+  sampleSettlement,
+  shopAddress,
+  usdcOnBase,
+} from "../testing/samples.ts";
 
 const rig = useRig(() => openRig({ settlementChains: ["8453"] }));
 
@@ -160,8 +165,9 @@ describe("GET /checkout/payment-links/:id", () => {
     const transactionHash = `0x${"ab".repeat(32)}`;
     const ask = async (hash: string) => (await checkout(linkId, `?sourceTransaction=${hash}`)).json;
     expect((await ask(transactionHash)).payment).toBeNull();
-    const id = chainPaymentId({ chainId: "8453", transactionHash, linkId });
-    await rig.settle(sampleSettlement(linkId, { id, status: "processing", amount: "5" }));
+    const names = sampleChainNames({ chainId: "8453", transactionHash, linkId });
+    const { id } = names;
+    await rig.settle(sampleSettlement(linkId, { ...names, status: "processing", amount: "5" }));
     const shown = (await ask(transactionHash.toUpperCase().replace("0X", "0x"))).payment;
     expect(shown).toEqual((await rig.call(`/checkout/transactions/${id}`)).json);
     expect(shown).toMatchObject({ id, status: "processing", amount: "5" });

@@ -1,16 +1,20 @@
 import type * as z from "zod";
 import { type CheckoutLink, type CheckoutQuery } from "@payment-links/contracts";
 import type { Deps } from "../deps.ts";
-import { chainPaymentId } from "../domain/chain-payment-id.ts";
+import { type ChainPaymentName, chainPaymentName } from "../domain/chain-payment-name.ts";
 import type { OwnedLinkView } from "../domain/link-view.ts";
-import { findPayment } from "../store/payments.ts";
+import { findNamedPayment } from "../store/payments.ts";
 import { readLink } from "../store/read-link.ts";
 import { showCheckoutLink } from "./show-checkout-link.ts";
 
-/** The id of the payment that a transaction makes on a link. */
-export const paymentIdOn = (deps: Deps, link: OwnedLinkView, transactionHash: string): string => {
+/** How the payments are named that a transaction makes on a link. */
+export const paymentNameOn = (
+  deps: Deps,
+  link: OwnedLinkView,
+  transactionHash: string,
+): ChainPaymentName => {
   const { chain } = deps.tokenOf(link.tokenId).token;
-  return chainPaymentId({ chainId: chain.id, transactionHash, linkId: link.id });
+  return chainPaymentName({ chainId: chain.id, transactionHash, linkId: link.id });
 };
 
 /** Reads how a link stands right now and how it is paid on its chain, as the checkout tells it. */
@@ -28,6 +32,6 @@ export const readCheckoutLink = async (
   const followed =
     sourceTransaction === undefined
       ? undefined
-      : await findPayment(deps.pool, paymentIdOn(deps, link, sourceTransaction));
+      : await findNamedPayment(deps.pool, paymentNameOn(deps, link, sourceTransaction));
   return showCheckoutLink(deps, link, { advice, pending, followed, now });
 };

@@ -1,5 +1,6 @@
 import { afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { Decimal, newId } from "@payment-links/contracts";
+import { drawDescriptor } from "@payment-links/contracts/testing/draw-descriptor";
 import { openPool } from "@payment-links/postgres";
 import { serveForTest } from "@payment-links/process/testing";
 import { openMetrics, readConfig, systemClock } from "@payment-links/runtime";
@@ -7,10 +8,9 @@ import { waitUntil } from "@payment-links/runtime/testing";
 import { type Followed, followEvents } from "@payment-links/runtime/testing/follow-events";
 import { openTcpProxy } from "@payment-links/runtime/testing/tcp-proxy";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { chainPaymentId } from "../domain/chain-payment-id.ts";
 import { createLinksApi, linksApiConfig } from "../service.ts";
 import { openRig } from "../testing/open-rig.ts";
-import { sampleAccount, sampleSettlement } from "../testing/samples.ts";
+import { sampleAccount, sampleChainNames, sampleSettlement } from "../testing/samples.ts";
 
 const limits = { inAll: 6, perAddress: 5 };
 const rig = useRig(() =>
@@ -128,20 +128,42 @@ describe("GET /checkout/payment-links/:id/events", () => {
     expect(statesOf(one).filter(({ reason }) => reason === "inactive")).toHaveLength(1);
   });
 
-  test("given a transaction, tells its payer what became of it, though it does not count", async () => {
-    const id = await openLink({ maxUsage: 1 });
-    await rig.settle(sampleSettlement(id, { amount: "1" }));
-    const hash = `0x${"ab".repeat(32)}`;
-    const [own, others] = [
-      await follow(id, { query: `?sourceTransaction=${hash}` }),
-      await follow(id),
-    ];
-    const paymentId = chainPaymentId({ chainId: "8453", transactionHash: hash, linkId: id });
-    await rig.settle(sampleSettlement(id, { id: paymentId, amount: "1" }));
-    const { payment } = await hears(own, (state) => state.payment !== null);
-    expect(payment).toMatchObject({ id: paymentId, status: "settled", applied: false });
-    expect(statesOf(others)).toHaveLength(1);
-  });
+  const bitcoinAccount = () =>
+    sampleAccount({
+      wallets: [
+        {
+          id: newId("wallet"),
+          walletAddress: drawDescriptor(),
+          tokenId: "btc",
+          chainType: "BVM",
+          isDefault: true,
+          isChainDefault: true,
+          provider: null,
+        },
+      ],
+    });
+
+  test.each([
+    ["8453", `0x${"ab".repeat(32)}`, 0, sampleAccount],
+    ["bitcoin", "ab".repeat(32), 1, bitcoinAccount],
+  ])(
+    "given a transaction on %s, tells its payer what became of it, though it does not count",
+    async (chainId, transactionHash, number, openAccount) => {
+      const linkId = await openLink({ maxUsage: 1 }, openAccount());
+      const { destinationAddress, token } = await rig.retrieve(linkId);
+      const made = { amount: "1", chainId, destinationAddress, tokenAddress: token.address };
+      await rig.settle(sampleSettlement(linkId, made));
+      const [own, others] = [
+        await follow(linkId, { query: `?sourceTransaction=${transactionHash}` }),
+        await follow(linkId),
+      ];
+      const names = sampleChainNames({ chainId, transactionHash, linkId, number });
+      await rig.settle(sampleSettlement(linkId, { ...made, ...names }));
+      const { payment } = await hears(own, (state) => state.payment !== null);
+      expect(payment).toMatchObject({ id: names.id, status: "settled", applied: false });
+      expect(statesOf(others)).toHaveLength(1);
+    },
+  );
 
   test("of a link that nobody knows is 404, and takes no place", async () => {
     for (const id of [newId("plink"), "nothing", newId("tx")]) {

@@ -3,7 +3,7 @@ import { CheckoutEventsQuery } from "@payment-links/contracts";
 import { readParam, readQuery } from "@payment-links/http";
 import type { Deps } from "../deps.ts";
 import { followedKey } from "../domain/followed-link.ts";
-import { paymentIdOn, readCheckoutLink } from "./read-checkout-link.ts";
+import { paymentNameOn, readCheckoutLink } from "./read-checkout-link.ts";
 import { readLink } from "../store/read-link.ts";
 
 /**
@@ -15,11 +15,11 @@ export const streamCheckoutLink =
   async (req: Request, res: Response): Promise<void> => {
     const { sourceTransaction } = readQuery(req, CheckoutEventsQuery);
     const linkId = readParam(req, "id", "CANNOT_FIND_PAYMENT_LINK");
-    const paymentId =
+    const payment =
       sourceTransaction === undefined
         ? null
-        : paymentIdOn(deps, await readLink(deps, linkId), sourceTransaction);
-    const key = followedKey({ linkId, paymentId });
+        : paymentNameOn(deps, await readLink(deps, linkId), sourceTransaction);
+    const key = followedKey({ linkId, payment });
     await deps.eventStreams.open(req, res, {
       key,
       look: async () => {

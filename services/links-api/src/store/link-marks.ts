@@ -2,7 +2,7 @@ import { sql } from "slonik";
 import * as z from "zod";
 import type { Db } from "@payment-links/postgres";
 import { type FollowedLink, readFollowedKey } from "../domain/followed-link.ts";
-import { pendingPaymentsMax } from "./payments.ts";
+import { firstNamed, pendingPaymentsMax } from "./payments.ts";
 import { type ReadOne, readTogether } from "./read-together.ts";
 
 /** Reads the mark of what is followed, for all who ask in one turn; without such a link there is none. */
@@ -18,6 +18,11 @@ export type MarkedLink = FollowedLink & { key: string; mark: string };
 
 const MarkRow = z.object({ key: z.string(), mark: z.string() });
 
+const ofFollower = firstNamed({
+  prefix: sql.fragment`followed.prefix`,
+  source: sql.fragment`followed.source`,
+});
+
 /**
  * The marks of those links whose mark is another by now. A mark changes with all that the checkout tells:
  * the link, its status at `now` (an expiry is no write), its owner, its pending payments with how far the
@@ -32,9 +37,15 @@ export const findNewMarks = async (
   db.any(sql.prepared("find_new_marks", MarkRow)`
     SELECT followed.key, marks.mark
     FROM ${sql.unnest(
-      links.map(({ key, linkId, paymentId, mark }) => [key, linkId, paymentId, mark]),
-      ["text", "text", "text", "text"],
-    )} AS followed (key, link_id, payment_id, mark)
+      links.map(({ key, linkId, payment, mark }) => [
+        key,
+        linkId,
+        payment?.source ?? null,
+        payment?.prefix ?? null,
+        mark,
+      ]),
+      ["text", "text", "text", "text", "text"],
+    )} AS followed (key, link_id, source, prefix, mark)
     CROSS JOIN LATERAL (
       SELECT links.id, links.version, links.status, links.expires_at,
              accounts.version AS owner_version, accounts.told_at AS owner_told_at
@@ -59,7 +70,7 @@ export const findNewMarks = async (
       SELECT md5(concat_ws(
         ',', link.version, link.status, coalesce(link.expires_at <= ${now.toISOString()}, false),
         link.owner_version, extract(epoch FROM link.owner_told_at), pending.versions,
-        (SELECT version FROM payments WHERE id = followed.payment_id)
+        (SELECT concat_ws(' ', id, version) FROM payments ${ofFollower})
       )) AS mark
     ) AS marks
     WHERE marks.mark <> followed.mark

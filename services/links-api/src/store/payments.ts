@@ -1,7 +1,8 @@
-import { sql } from "slonik";
+import { type FragmentSqlToken, sql } from "slonik";
 import * as z from "zod";
 import { Amount, NeededByAmount, PaymentStatus, unappliedReasons } from "@payment-links/contracts";
 import { type Db, documentRows } from "@payment-links/postgres";
+import type { ChainPaymentName } from "../domain/chain-payment-name.ts";
 import { type Confirmations, confirmationsOf } from "../domain/confirmations.ts";
 import type { Payment } from "../domain/payment.ts";
 import { readTogether } from "./read-together.ts";
@@ -52,6 +53,32 @@ export const findPayment = async (db: Db, paymentId: string): Promise<Payment | 
   `);
   return row ?? undefined;
 };
+
+/** Finds the payment that a transaction makes on a link. */
+export const findNamedPayment = async (
+  db: Db,
+  { prefix, source }: ChainPaymentName,
+): Promise<Payment | undefined> => {
+  const name = { prefix: sql.fragment`${prefix}::text`, source: sql.fragment`${source}` };
+  const row = await db.maybeOne(sql.prepared("find_named_payment", PaymentRow)`
+    SELECT ${columns} FROM payments ${firstNamed(name)}
+  `);
+  return row ?? undefined;
+};
+
+/**
+ * Keeps the first of those payments whose names are a prefix and a number. These are a range of the index
+ * that keeps names unique, of which one entry is read, however many payments a link or a transaction has:
+ * in every collation texts that begin alike are told apart by what follows, digits have one order, and
+ * ten nines are behind each number.
+ */
+export const firstNamed = ({ prefix, source }: Record<keyof ChainPaymentName, FragmentSqlToken>) =>
+  sql.fragment`
+    WHERE payments.source = ${source} AND payments.source_id > ${prefix}
+    AND payments.source_id <= ${prefix} || '9999999999'
+    AND starts_with(payments.source_id, ${prefix})
+    ORDER BY payments.source_id LIMIT 1
+  `;
 
 /** Finds payments by their ids. */
 export const findPayments = async (

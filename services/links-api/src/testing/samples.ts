@@ -1,5 +1,12 @@
 import { type FragmentSqlToken, sql } from "slonik";
-import { type Account, type SettlementState, Decimal, newId } from "@payment-links/contracts";
+import {
+  type Account,
+  type SettlementState,
+  Decimal,
+  chainSource,
+  idOfNames,
+  newId,
+} from "@payment-links/contracts";
 import { sampleAccount as sampleBareAccount } from "@payment-links/contracts/testing/sample-account";
 import { type Db, nothing } from "@payment-links/postgres";
 
@@ -60,6 +67,20 @@ export const sampleSettlement = (
     firstSeenAt: start,
     ...more,
   };
+};
+
+/** How settlement-listener names a payment on a chain (rule CHAIN-3). */
+export const sampleChainNames = (payment: {
+  chainId: string;
+  transactionHash: string;
+  linkId: string;
+  number?: number;
+}) => {
+  const { chainId, linkId, number = 0, transactionHash } = payment;
+  const source = chainSource(chainId);
+  const sourceId = `${transactionHash}:${linkId}:${number}`;
+  const id = idOfNames("tx", [source, sourceId, linkId]);
+  return { id, source, sourceId, sourceTransaction: transactionHash };
 };
 
 /** Few enough that a busy machine writes them within the time of a statement. */
