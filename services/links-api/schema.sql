@@ -314,6 +314,7 @@ CREATE TABLE payments (
   ended_at timestamp with time zone,
   orphaned_at timestamp with time zone,
   block_number bigint,
+  returned_at timestamp with time zone,
   CONSTRAINT payments_source_source_id_key UNIQUE (source, source_id),
   CONSTRAINT payments_pkey PRIMARY KEY (id),
   CONSTRAINT payments_amount_check CHECK (amount > 0::numeric),

@@ -170,9 +170,9 @@ describe(`a chain that reorganises, watched with ${policyBlocks} blocks of patie
     await expectTruth(kept);
   });
 
-  test("that takes away what had settled leaves the credit, flags it, and watches on", async () => {
+  test("that takes away what had settled leaves the credit, flags it until it is back, and watches on", async () => {
     await system.startWatcher();
-    const { link, hash } = await payOnce();
+    const { link, hash, raw } = await payOnce();
     await chain.mine(policyBlocks);
     await system.showWhen(link.id, isSettled);
     await chain.reorg(policyBlocks + 1);
@@ -181,6 +181,13 @@ describe(`a chain that reorganises, watched with ${policyBlocks} blocks of patie
       status: "active",
       receivedAmount: "10",
       payments: [{ ...counted("10", hash), orphaned: true }],
+    });
+    await chain.ask("eth_sendRawTransaction", [raw]);
+    await system.settleAll();
+    expect(await system.show(link.id)).toEqual({
+      status: "active",
+      receivedAmount: "10",
+      payments: [counted("10", hash)],
     });
   });
 

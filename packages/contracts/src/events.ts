@@ -104,7 +104,7 @@ export const SettlementState = z.object({
   firstSeenAt: Instant,
   /**
    * Its chain took it away: after it had settled (rule STATE-10), or, on Bitcoin, while it was processing
-   * (rule CHAIN-24).
+   * (rule CHAIN-24). False of one that it has again; a provider's says nothing of it.
    */
   isOrphaned: z.boolean().optional(),
   /** The block in which it stood when this was told; null where it stood in none, and of a provider's. */

@@ -63,10 +63,14 @@ const payment = {
 export const PaymentData = z
   .object({
     ...payment,
-    orphaned: z.literal(true).optional().meta({
-      description:
-        "Its chain took it away after it had settled: it counts, the money is not there.",
-    }),
+    orphaned: z
+      .literal(true)
+      .optional()
+      .meta({
+        description:
+          "Its chain took it away after it had settled: it counts, the money is not there. The field is gone " +
+          "once the chain has it again.",
+      }),
   })
   .meta({ id: "PaymentData" });
 export type PaymentData = z.output<typeof PaymentData>;

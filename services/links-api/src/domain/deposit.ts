@@ -55,7 +55,7 @@ export const settlementOfDeposit = (
   sourceTransaction: deposit.sourceTransaction,
   occurredAt: deposit.occurredAt,
   firstSeenAt: deposit.firstSeenAt,
-  ...(deposit.status === "orphaned" ? { isOrphaned: true } : {}),
+  isOrphaned: deposit.status === "orphaned",
 });
 
 /**

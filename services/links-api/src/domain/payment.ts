@@ -23,7 +23,7 @@ export type Payment = {
   status: PaymentStatus;
   isApplied: boolean;
   reason: UnappliedReason | null;
-  /** Its chain took it away: after it had settled it keeps its credit (rule STATE-10). */
+  /** Its chain has taken it away: after it had settled it keeps its credit (rule STATE-10). */
   isOrphaned: boolean;
   amount: Decimal;
   tokenAddress: string;
@@ -35,8 +35,13 @@ export type Payment = {
   appliedAt: Date | null;
   /** When it settled or failed here; null also if that was before it was written down. */
   endedAt: Date | null;
-  /** When it was heard that its chain took it away; null also if that was before it was written down. */
+  /**
+   * When it was heard that its chain took it away, the last time; null also if that was before it was
+   * written down.
+   */
   orphanedAt: Date | null;
+  /** When it was heard that its chain has it again; null if it never went, or is away. */
+  returnedAt: Date | null;
   /** The block in which it stood when it was told; null of a provider's. */
   blockNumber: number | null;
 };
@@ -118,6 +123,7 @@ export const openPayment = (
     appliedAt: isApplied ? now : null,
     endedAt: settlement.status === "processing" ? null : now,
     orphanedAt: settlement.isOrphaned === true ? now : null,
+    returnedAt: null,
     blockNumber: settlement.blockNumber ?? null,
   };
 };

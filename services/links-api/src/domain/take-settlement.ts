@@ -12,8 +12,8 @@ export type Taken = {
 
 /**
  * Decides what a settlement changes; undefined if it tells nothing new. A payment is judged once,
- * when it settles. After that a later version can only add that its chain took it away: the owner is
- * told, and the link stays as it is (rule STATE-10).
+ * when it settles. After that a later version can only say that its chain took it away, or has it again:
+ * the owner is told, and the link stays as it is (rule STATE-10).
  */
 export const takeSettlement = (
   settlement: SettlementState,
@@ -28,9 +28,7 @@ export const takeSettlement = (
   if (known !== undefined && isOld(known, settlement)) return undefined;
   const told = { ...settlement, version: Math.max(settlement.version, known?.version ?? 0) };
   if (known?.status === "settled") {
-    const isOrphaned = known.isOrphaned || told.isOrphaned === true;
-    const orphanedAt = isOrphaned && !known.isOrphaned ? now : known.orphanedAt;
-    const payment = { ...known, version: told.version, isOrphaned, orphanedAt };
+    const payment = { ...known, version: told.version, ...flagOf(known, told, now) };
     return { payment, credited: undefined };
   }
   if (told.status !== "settled") {
@@ -41,15 +39,33 @@ export const takeSettlement = (
   return { payment, credited: payment.isApplied ? creditPayment(link, payment) : undefined };
 };
 
+/**
+ * What is told of a settled payment's place on its chain. What was told while it was processing speaks of
+ * another time, and who says nothing of it leaves it.
+ */
+const flagOf = (
+  known: Payment,
+  told: SettlementState,
+  now: Date,
+): Partial<Pick<Payment, "isOrphaned" | "orphanedAt" | "returnedAt">> => {
+  if (told.status !== "settled" || told.isOrphaned === undefined) return {};
+  if (told.isOrphaned === known.isOrphaned) return {};
+  return told.isOrphaned
+    ? { isOrphaned: true, orphanedAt: now, returnedAt: null }
+    : { isOrphaned: false, returnedAt: now };
+};
+
 /** Whether a settlement tells nothing new of a payment. */
 export const isOld = (known: Payment, settlement: SettlementState): boolean =>
   known.version >= settlement.version && !isFurther(known, settlement);
 
 /**
  * A payment's steps go one way (rule STATE-6), so a later step is news under any version: a listener
- * that was restored from a dump knows the payment again, and counts its versions anew.
+ * that was restored from a dump knows the payment again, and counts its versions anew. That its chain
+ * took it away is such a step once: of one that came back it may be what was told before.
  */
-const isFurther = (known: Payment, { status, isOrphaned = false }: SettlementState): boolean =>
-  known.status === "processing"
-    ? status !== "processing"
-    : known.status === "settled" && isOrphaned && !known.isOrphaned;
+const isFurther = (known: Payment, { status, isOrphaned = false }: SettlementState): boolean => {
+  if (known.status === "processing") return status !== "processing";
+  if (known.status !== "settled" || status !== "settled") return false;
+  return isOrphaned && !known.isOrphaned && known.returnedAt === null;
+};

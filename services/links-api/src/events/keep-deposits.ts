@@ -12,7 +12,8 @@ import { findPayments } from "../store/payments.ts";
 
 /**
  * Keeps what settlement-listener says of deposits, for every account that is paid at their addresses.
- * The payment that an assigned deposit has become hears with it that its chain took it away.
+ * The payment that an assigned deposit has become hears with it that its chain took it away, or has it
+ * again.
  */
 export const keepDeposits =
   (deps: Deps): ChunkHandler<typeof depositSettled> =>
@@ -49,7 +50,7 @@ const newestOf = (
   return newest;
 };
 
-/** Flags the payments of assigned deposits that their chain took away (rule STATE-10). */
+/** Tells the payments of assigned deposits whether their chain has taken them away (rule STATE-10). */
 const tellPayments = async (
   deps: Deps,
   tx: Transaction,

@@ -39,7 +39,7 @@ const record = fc.record({
   payment: fc.integer({ min: 0, max: paymentsMax - 1 }),
   version: fc.integer({ min: 1, max: 4 }),
   status: fc.constantFrom("processing", "settled", "settled", "settled", "failed"),
-  isOrphaned: fc.constantFrom(false, false, false, true),
+  isOrphaned: fc.constantFrom(undefined, undefined, false, true),
   micros: fc.integer({ min: 1, max: 4_000_000 }),
   startedMs: fc.integer({ min: 0, max: 2 * expiryMs }),
   seenMs: fc.integer({ min: 0, max: 1_000 }),
@@ -87,7 +87,7 @@ const settlementsOf = ({ records }: Story, linkIds: readonly string[], paymentId
       tokenAddress: one.isWrongToken ? shopToken : usdcOnBase.tokenAddress,
       occurredAt: later(one.startedMs),
       firstSeenAt: later(-one.seenMs),
-      ...(one.isOrphaned ? { isOrphaned: true } : {}),
+      ...(one.isOrphaned === undefined ? {} : { isOrphaned: one.isOrphaned }),
     };
   });
 

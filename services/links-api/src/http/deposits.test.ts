@@ -421,6 +421,21 @@ describe("an assigned deposit", () => {
     expect(shown).toMatchObject({ status: "orphaned", decision: "assigned" });
     expect((await rig.eventsOf(linkId)).map(({ type }) => type)).toHaveLength(3);
   });
+
+  test("is flagged no more once its chain has it again", async () => {
+    const { deposit, linkId, shop } = await setUp();
+    await shop.assign(deposit.id, linkId);
+    const { session: headers } = shop;
+    const read = async () =>
+      (await rig.call(`/console/api/payment-links/${linkId}`, { headers })).json;
+    const before = [await read(), await rig.eventsOf(linkId)];
+    await tell({ ...deposit, version: 3, status: "orphaned" });
+    expect((await read()).payments).toMatchObject([{ applied: true, orphaned: true }]);
+    await tell({ ...deposit, version: 4, status: "settled" });
+    expect([await read(), await rig.eventsOf(linkId)]).toEqual(before);
+    const [shown] = (await shop.list("?decision=assigned")).data;
+    expect(shown).toMatchObject({ status: "settled", decision: "assigned" });
+  });
 });
 
 describe("what is told of a deposit", () => {

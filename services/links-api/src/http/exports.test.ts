@@ -144,6 +144,10 @@ describe("GET /console/api/payments.csv", () => {
         `"settled","true","","true","7.000001","USDC","8453","${usdcOnBase.tokenAddress}",` +
         `"${shopAddress}","0xabc","'@SUM(A1)"`,
     ]);
+    await rig.settle({ ...payment, version: 4, isOrphaned: false });
+    expect(await read(paymentsPath)).toEqual([
+      expect.stringContaining(`"settled","true","","false","7.000001"`),
+    ]);
     const unapplied = sampleSettlement(linkId, { amount: "1", chainId: "none" });
     await rig.settle(unapplied);
     const line = (await read(paymentsPath)).find((one) => one.includes(unapplied.id));

@@ -67,6 +67,12 @@ describe("GET /console/api/payment-links/:id/story", () => {
     later();
     await rig.settle({ ...first, version: 4, status: "settled", isOrphaned: true });
     await rig.settle({ ...failing, version: 3, status: "failed" });
+    const flagged = (await read(id)).at(-1);
+    expect(flagged?.payment).toMatchObject({ id: first.id, orphaned: true });
+    // Its chain has it again: what happened stays told, of the payment as it is now.
+    await rig.settle({ ...first, version: 5, status: "settled", isOrphaned: false });
+    const { orphaned: _, ...returned } = flagged?.payment ?? {};
+    expect((await read(id)).at(-1)).toEqual({ ...flagged, payment: returned });
     const sameSecond = [
       ["payment_seen", t3, second.id, true],
       ["payment_seen", t3, failing.id, "failed"],
@@ -127,6 +133,8 @@ describe("GET /console/api/payment-links/:id/story", () => {
       ["payment_orphaned", null, late.id, "completed"],
     ]);
     expect(story[0]?.by).toBeNull();
+    await rig.settle({ ...late, version: 3, isOrphaned: false });
+    expect(inShort(await read(id))).toEqual(inShort(story));
   });
 
   test("in pages has everything once, in the order in which it is told at once", async () => {

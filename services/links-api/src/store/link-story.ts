@@ -90,6 +90,7 @@ const rangesOfPayments: Partial<Record<StoryKind, Range>> = {
   },
   payment_orphaned: {
     time: sql.fragment`coalesce(orphaned_at, ended_at, applied_at, first_seen_at)`,
+    // Also of what has come back: that stays in the row.
     condition: sql.fragment`is_orphaned`,
   },
 };

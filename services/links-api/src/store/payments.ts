@@ -31,19 +31,21 @@ export const PaymentRow = z.object({
   appliedAt: z.date().nullable(),
   endedAt: z.date().nullable(),
   orphanedAt: z.date().nullable(),
+  returnedAt: z.date().nullable(),
   blockNumber: BlockNumber.nullable(),
 }) satisfies z.ZodType<Payment>;
 
-/** The columns of a payment. */
+/** The columns of a payment. That it was taken away stays in its row once it has come back. */
 export const columns = sql.fragment`
   payments.id, payments.link_id AS "linkId", payments.version, payments.source,
   payments.source_id AS "sourceId", payments.status, payments.is_applied AS "isApplied",
-  payments.reason, payments.is_orphaned AS "isOrphaned", payments.amount,
+  payments.reason, payments.amount,
+  payments.is_orphaned AND payments.returned_at IS NULL AS "isOrphaned",
   payments.token_address AS "tokenAddress", payments.chain_id AS "chainId", payments.destination_address AS "destinationAddress",
   payments.source_transaction AS "sourceTransaction", payments.occurred_at AS "occurredAt",
   payments.first_seen_at AS "firstSeenAt", payments.applied_at AS "appliedAt",
   payments.ended_at AS "endedAt", payments.orphaned_at AS "orphanedAt",
-  payments.block_number AS "blockNumber"
+  payments.returned_at AS "returnedAt", payments.block_number AS "blockNumber"
 `;
 
 /** Finds a payment by the id that settlement-listener gave it. */
@@ -105,7 +107,7 @@ export const paymentsUpsert = (payments: readonly Payment[]) => sql.fragment`
   INSERT INTO payments (
     id, link_id, version, source, source_id, status, is_applied, reason, amount, token_address,
     chain_id, destination_address, source_transaction, occurred_at, first_seen_at, applied_at,
-    is_orphaned, ended_at, orphaned_at, block_number
+    is_orphaned, ended_at, orphaned_at, returned_at, block_number
   )
   ${documentRows(payments.map(valuesOf), columnTypes)}
   ON CONFLICT (id) DO UPDATE SET
@@ -116,7 +118,7 @@ export const paymentsUpsert = (payments: readonly Payment[]) => sql.fragment`
     source_transaction = excluded.source_transaction, occurred_at = excluded.occurred_at,
     applied_at = excluded.applied_at, is_orphaned = excluded.is_orphaned,
     ended_at = excluded.ended_at, orphaned_at = excluded.orphaned_at,
-    block_number = excluded.block_number
+    returned_at = excluded.returned_at, block_number = excluded.block_number
 `;
 
 const valuesOf = (payment: Payment) => [
@@ -136,16 +138,17 @@ const valuesOf = (payment: Payment) => [
   payment.occurredAt.toISOString(),
   payment.firstSeenAt.toISOString(),
   payment.appliedAt?.toISOString() ?? null,
-  payment.isOrphaned,
+  payment.isOrphaned || payment.returnedAt !== null,
   payment.endedAt?.toISOString() ?? null,
   payment.orphanedAt?.toISOString() ?? null,
+  payment.returnedAt?.toISOString() ?? null,
   payment.blockNumber,
 ];
 
 /** As {@link valuesOf} lists them. */
 const columnTypes = (
   "text text int4 text text text bool text numeric text text text text " +
-  "timestamptz timestamptz timestamptz bool timestamptz timestamptz int8"
+  "timestamptz timestamptz timestamptz bool timestamptz timestamptz timestamptz int8"
 ).split(" ");
 
 /** A page of one link's payments, the newest first. */
