@@ -22,11 +22,11 @@ export const exportLinks =
     const search = q === undefined ? undefined : readSearch(q);
     const wanted = { ...filter, now: deps.clock.now(), search, tokenId, userId: account.id };
     await deps.exports.make(res, account.id, async (readPart) => {
-      const count = await readPart(() => countWantedLinks(deps.pool, wanted));
+      const { count, start } = await readPart(() => countWantedLinks(deps.pool, wanted));
       if (count !== undefined) res.setHeader("X-Total-Count", count);
       const { header, lineOf, type } = formOf(deps, account.handle ?? "");
-      const chunks = () =>
-        chunksOf(deps, { wanted, readPart, header, write: (link) => lineOf({ link, wanted }) });
+      const write = (link: LinkView) => lineOf({ link, wanted });
+      const chunks = () => chunksOf(deps, { wanted, start, readPart, header, write });
       return answerFile(req, res, { name: "payment-links.csv", type, chunks });
     });
   };
@@ -55,6 +55,8 @@ const formOf = ({ checkoutUrl, tokenOf }: Deps, handle: string) =>
 
 type Source = {
   wanted: WantedLinks;
+  /** Where it begins; undefined where there is no link. */
+  start: LinkPlace | undefined;
   readPart: ReadPart;
   header: string;
   write: (link: LinkView) => string;
@@ -63,10 +65,10 @@ type Source = {
 /** Few enough that writing them keeps nobody else waiting. */
 const linksAtOnce = 250;
 
-async function* chunksOf({ pool }: Deps, { header, readPart, wanted, write }: Source) {
+async function* chunksOf({ pool }: Deps, { header, readPart, start, wanted, write }: Source) {
   yield header;
   // The loop ends, as each part holds only links older than those before.
-  for (let before: LinkPlace | undefined; ;) {
+  for (let before = start; before !== undefined;) {
     const page = { ...wanted, before, limit: linksAtOnce, offset: 0 };
     const { next, text } = await readPart(async () => {
       const { lastLookedAt, links } = await searchLinks(pool, page);
@@ -76,7 +78,6 @@ async function* chunksOf({ pool }: Deps, { header, readPart, wanted, write }: So
       return { next: await findLinkPlace(pool, { linkId, userId: wanted.userId }), text };
     });
     if (text !== "") yield text;
-    if (next === undefined) return;
     before = next;
   }
 }

@@ -4,8 +4,10 @@ import { type ReadPart, answerFile, csvForm, readQuery } from "@payment-links/ht
 import type { Caller } from "@payment-links/identity";
 import type { Deps } from "../deps.ts";
 import type { Payment } from "../domain/payment.ts";
+import { type LinkPlace, findStart } from "../store/link-search.ts";
 import { findOwnLinkView } from "../store/link-views.ts";
 import {
+  type PaymentPlace,
   type SeenBetween,
   type WalkedLink,
   countPaymentsOf,
@@ -26,19 +28,29 @@ export const exportPayments =
     await deps.exports.make(res, userId, async (readPart) => {
       const { header, lineOf, type } = formOf(deps);
       const source = { deps, readPart, seen, lineOf };
+      const rows =
+        link === undefined ? await rowsOfAll(source, userId) : await rowsOfOne(source, res, link);
       const chunks = async function* () {
         yield header;
-        yield* link === undefined ? chunksOfAll(source, userId) : chunksOfOne(source, link);
+        yield* rows;
       };
-      if (link !== undefined) {
-        const count = await readPart(() =>
-          countPaymentsOf(deps.pool, { ...seen, linkId: link.id }),
-        );
-        if (count !== undefined) res.setHeader("X-Total-Count", count);
-      }
       return answerFile(req, res, { name: "payments.csv", type, chunks });
     });
   };
+
+/** All payments, none of them on a link that is made after this. */
+const rowsOfAll = async (source: Source, userId: string) =>
+  chunksOfAll(source, userId, await findStart(source.deps.pool, userId));
+
+/** The payments of one link that are there now, which are counted. */
+const rowsOfOne = async (source: Source, res: Response, link: PaidLink) => {
+  const { deps, readPart, seen } = source;
+  const { count, newest } = await readPart(() =>
+    countPaymentsOf(deps.pool, { ...seen, linkId: link.id }),
+  );
+  if (count !== undefined) res.setHeader("X-Total-Count", count);
+  return chunksOfOne(source, link, newest);
+};
 
 type PaidLink = Pick<WalkedLink, "id" | "description">;
 type Row = { payment: Payment; link: PaidLink | undefined };
@@ -76,11 +88,11 @@ const paymentsAtOnce = 250;
 /** Links are walked over in larger steps while they have few payments. */
 const linksAtOnce = { min: 250, max: 1_000 };
 
-async function* chunksOfAll(source: Source, userId: string) {
+async function* chunksOfAll(source: Source, userId: string, start: LinkPlace | undefined) {
   const { pool } = source.deps;
   let limit = linksAtOnce.min;
   // The loop ends, as each step holds only links older than those before.
-  for (let before: WalkedLink | undefined; ;) {
+  for (let before = start; before !== undefined;) {
     const place = before;
     const { links, payments } = await source.readPart(async () => {
       const walked = await walkLinks(pool, { before: place, limit, userId });
@@ -90,17 +102,23 @@ async function* chunksOfAll(source: Source, userId: string) {
     const isCut = payments.length === paymentsAtOnce;
     // Then it ended with the whole of one link, and the next step begins behind that one.
     before = isCut ? links.find(({ id }) => id === payments.at(-1)?.linkId) : links.at(-1);
-    if (before === undefined) return;
     limit = isCut ? linksAtOnce.min : Math.min(2 * limit, linksAtOnce.max);
   }
 }
 
-async function* chunksOfOne(source: Source, link: PaidLink) {
-  yield* chunksOf(source, [link], await source.readPart(() => listFirst(source, [link])));
+async function* chunksOfOne(source: Source, link: PaidLink, newest: PaymentPlace | undefined) {
+  if (newest === undefined) return;
+  yield* chunksOf(source, [link], await source.readPart(() => listFirst(source, [link], newest)));
 }
 
-const listFirst = ({ deps: { pool }, seen }: Source, links: readonly PaidLink[]) =>
-  listPaymentsOf(pool, { ...seen, limit: paymentsAtOnce, linkIds: links.map(({ id }) => id) });
+const listFirst = (
+  { deps: { pool }, seen }: Source,
+  links: readonly PaidLink[],
+  newest?: PaymentPlace,
+) => {
+  const linkIds = links.map(({ id }) => id);
+  return listPaymentsOf(pool, { ...seen, limit: paymentsAtOnce, linkIds, newest });
+};
 
 /** Writes the first payments of links, and whatever more the last of these links has. */
 async function* chunksOf(

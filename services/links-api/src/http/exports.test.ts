@@ -206,6 +206,80 @@ describe("GET /console/api/payments.csv", () => {
   });
 });
 
+/**
+ * Asks for an export whose first statement waits for a table for a second: what is read next waits for its
+ * turn until the clock has gone on as far.
+ */
+const askSlowly = async (table: "links" | "payments", ask: () => Promise<Response>) => {
+  const { asked } = await rig.pool.transaction(async (tx) => {
+    await tx.query(nothing`LOCK TABLE ${sql.identifier([table])} IN ACCESS EXCLUSIVE MODE`);
+    const asked = ask();
+    await rig.untilBlocked(tx);
+    rig.clock.advance(1_000);
+    return { asked };
+  });
+  return asked;
+};
+
+const readRest = async (answer: Response): Promise<string[]> => {
+  rig.clock.advance(1_000);
+  return (await answer.text()).trimEnd().split("\r\n").slice(1);
+};
+
+describe("an export, while links are made and paid,", () => {
+  test("of links has those that it has counted", async () => {
+    const shop = openShop();
+    await shop.create();
+    await shop.create();
+    const ids = await idsInTable(shop.account.id);
+    const answer = await askSlowly("links", () => shop.ask(linksPath));
+    expect(answer.headers.get("x-total-count")).toBe("2");
+    await shop.create();
+    expect(idsOf(await readRest(answer))).toEqual(ids);
+  });
+
+  test("of links has none where there was none", async () => {
+    const shop = openShop();
+    const answer = await askSlowly("links", () => shop.ask(linksPath));
+    expect(answer.headers.get("x-total-count")).toBe("0");
+    await shop.create();
+    expect(await readRest(answer)).toEqual([]);
+  });
+
+  test("of one link's payments has those that it has counted", async () => {
+    const shop = openShop();
+    const link = await shop.create({ toAmount: "100" });
+    const pay = async (count: number) => {
+      const firstSeenAt = rig.clock.now();
+      const payments = Array.from({ length: count }, () => sampleSettlement(link, { firstSeenAt }));
+      await rig.settle(...payments);
+      return payments.map(({ id }) => id);
+    };
+    const ofNone = await askSlowly("payments", () => shop.ask(`${paymentsPath}?link=${link}`));
+    const paid = await pay(2);
+    expect(await readRest(ofNone)).toEqual([]);
+    const answer = await askSlowly("payments", () => shop.ask(`${paymentsPath}?link=${link}`));
+    expect(answer.headers.get("x-total-count")).toBe("2");
+    await pay(1);
+    expect(idsOf(await readRest(answer)).toSorted()).toEqual(paid.toSorted());
+  });
+
+  test("of all payments has none on a link made after it began", async () => {
+    const [shop, neighbour] = [openShop(), openShop()];
+    const pay = async () => {
+      const payment = sampleSettlement(await shop.create());
+      await rig.settle(payment);
+      return payment.id;
+    };
+    const before = await pay();
+    // Whose turn it was; the next comes once the clock has gone on.
+    await askSlowly("links", () => neighbour.ask(linksPath, { method: "HEAD" }));
+    const answer = await shop.ask(paymentsPath);
+    await pay();
+    expect(idsOf(await readRest(answer))).toEqual([before]);
+  });
+});
+
 describe("exports that are read slowly, or not at all,", () => {
   test("hold no connection, and an account has two of them at once, until their reader leaves", async () => {
     const shop = openShop();

@@ -137,20 +137,53 @@ const found = (search: LinkSearch): FragmentSqlToken => {
   `;
 };
 
-const CountRow = z.object({ count: z.int() });
+/** The newest link of an owner: what is made later stands before it. */
+const newestOf = (userId: string) => sql.fragment`
+  SELECT created_at, seq FROM links WHERE user_id = ${userId}
+  ORDER BY created_at DESC, seq DESC LIMIT 1
+`;
+
+// A page has the links behind a place, so it is the one right before the newest, where none stands.
+const beforeNewest = sql.fragment`newest.created_at AS "createdAt", newest.seq + 1 AS seq`;
+
+const StartRow = PlaceRow.omit({ id: true });
+
+/** The place behind which all links of an owner stand right now; undefined where there is none. */
+export const findStart = async (db: Db, userId: string): Promise<LinkPlace | undefined> => {
+  const row = await db.maybeOne(sql.type(StartRow)`
+    SELECT ${beforeNewest} FROM (${newestOf(userId)}) AS newest
+  `);
+  return row ?? undefined;
+};
 
 const countMax = 1_000_000;
 
-/** How many links are wanted; undefined if that is not soon found, or is beyond a million. */
+const CountRow = z.object({
+  createdAt: z.date().nullable(),
+  seq: z.string().nullable(),
+  count: z.int().nullable(),
+});
+
+/**
+ * How many links are wanted, and the place behind which all of them stand right now: both of one moment. There
+ * is no count if that is not soon found, or is beyond a million.
+ */
 export const countWantedLinks = async (
   db: Db,
   wanted: WantedLinks,
-): Promise<number | undefined> => {
-  if (!isRange(wanted)) return undefined;
-  const { count } = await db.one(sql.type(CountRow)`
-    SELECT count(*)::int FROM (
-      SELECT FROM links WHERE ${inWalk(wanted)} LIMIT ${countMax + 1}
-    ) AS counted
+): Promise<{ count: number | undefined; start: LinkPlace | undefined }> => {
+  const counted = isRange(wanted)
+    ? sql.fragment`
+        SELECT count(*)::int FROM (
+          SELECT FROM links WHERE ${inWalk(wanted)} LIMIT ${countMax + 1}
+        ) AS counted`
+    : sql.fragment`SELECT NULL::int AS count`;
+  const { count, createdAt, seq } = await db.one(sql.type(CountRow)`
+    SELECT counted.count, ${beforeNewest}
+    FROM (${counted}) AS counted LEFT JOIN (${newestOf(wanted.userId)}) AS newest ON true
   `);
-  return count > countMax ? undefined : count;
+  return {
+    count: count === null || count > countMax ? undefined : count,
+    start: createdAt === null || seq === null ? undefined : { createdAt, seq },
+  };
 };

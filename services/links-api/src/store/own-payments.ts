@@ -8,6 +8,9 @@ import { PaymentRow, columns } from "./payments.ts";
 /** The time at which payments were first seen: `from` itself is wanted, `to` is not. */
 export type SeenBetween = { from?: Date | undefined; to?: Date | undefined };
 
+/** Where a payment stands among its link's, which go from the newest to the oldest. */
+export type PaymentPlace = Pick<Payment, "firstSeenAt" | "id">;
+
 const WalkedRow = z.object({
   id: z.string(),
   createdAt: z.date(),
@@ -18,35 +21,42 @@ const WalkedRow = z.object({
 /** A link whose payments are read: its place among its owner's, and what is told of it. */
 export type WalkedLink = z.output<typeof WalkedRow>;
 
-/** The next links of an owner, newest first, whose payments are to be read. */
+/** The next links of an owner behind a place, newest first, whose payments are to be read. */
 export const walkLinks = (
   db: Db,
-  { before, limit, userId }: { before: LinkPlace | undefined; limit: number; userId: string },
+  { before, limit, userId }: { before: LinkPlace; limit: number; userId: string },
 ): Promise<readonly WalkedLink[]> =>
   db.any(sql.type(WalkedRow)`
     SELECT id, created_at AS "createdAt", seq, description FROM links
-    WHERE user_id = ${userId} AND ${
-      before === undefined
-        ? sql.fragment`true`
-        : sql.fragment`
-            (created_at, seq) < (${sql.timestamp(before.createdAt)}, ${before.seq}::int8)`
-    }
+    WHERE user_id = ${userId}
+      AND (created_at, seq) < (${sql.timestamp(before.createdAt)}, ${before.seq}::int8)
     ORDER BY created_at DESC, seq DESC LIMIT ${limit}
   `);
 
 /**
- * The first payments of links in the order of these links, of each the newest first. No link gives more
- * than the limit, however many it has.
+ * The first payments of links in the order of these links, of each the newest first, from one on if it is
+ * given. No link gives more than the limit, however many it has.
  */
 export const listPaymentsOf = (
   db: Db,
-  { limit, linkIds, ...seen }: SeenBetween & { limit: number; linkIds: readonly string[] },
+  {
+    from,
+    limit,
+    linkIds,
+    newest,
+    to,
+  }: SeenBetween & { limit: number; linkIds: readonly string[]; newest?: PaymentPlace | undefined },
 ): Promise<readonly Payment[]> =>
   db.any(sql.type(PaymentRow)`
     SELECT ${columns}
     FROM unnest(${sql.array([...linkIds], "text")}) WITH ORDINALITY AS walked (id, place)
     CROSS JOIN LATERAL (
-      SELECT * FROM payments WHERE link_id = walked.id AND ${isSeen(seen)}
+      SELECT * FROM payments WHERE link_id = walked.id AND ${isSeen({ from, to })} AND ${
+        newest === undefined
+          ? sql.fragment`true`
+          : sql.fragment`
+              (first_seen_at, id) <= (${sql.timestamp(newest.firstSeenAt)}, ${newest.id})`
+      }
       ORDER BY first_seen_at DESC, id DESC LIMIT ${limit}
     ) AS payments
     ORDER BY walked.place, payments.first_seen_at DESC, payments.id DESC LIMIT ${limit}
@@ -64,20 +74,35 @@ export const listPaymentsBehind = (
     ORDER BY first_seen_at DESC, id DESC LIMIT ${limit}
   `);
 
-const CountRow = z.object({ count: z.int() });
+const CountRow = z.object({
+  count: z.int(),
+  firstSeenAt: z.date().nullable(),
+  id: z.string().nullable(),
+});
 const countMax = 1_000_000;
 
-/** How many payments a link has in that time; undefined beyond a million. */
+/**
+ * How many payments a link has in that time, if that is at most a million, and the newest of them: both of
+ * one moment.
+ */
 export const countPaymentsOf = async (
   db: Db,
   { linkId, ...seen }: SeenBetween & { linkId: string },
-): Promise<number | undefined> => {
-  const { count } = await db.one(sql.type(CountRow)`
-    SELECT count(*)::int FROM (
-      SELECT FROM payments WHERE link_id = ${linkId} AND ${isSeen(seen)} LIMIT ${countMax + 1}
+): Promise<{ count: number | undefined; newest: PaymentPlace | undefined }> => {
+  const wanted = sql.fragment`FROM payments WHERE link_id = ${linkId} AND ${isSeen(seen)}`;
+  const { count, firstSeenAt, id } = await db.one(sql.type(CountRow)`
+    SELECT counted.count, newest.first_seen_at AS "firstSeenAt", newest.id
+    FROM (
+      SELECT count(*)::int FROM (SELECT ${wanted} LIMIT ${countMax + 1}) AS counted
     ) AS counted
+    LEFT JOIN (
+      SELECT first_seen_at, id ${wanted} ORDER BY first_seen_at DESC, id DESC LIMIT 1
+    ) AS newest ON true
   `);
-  return count > countMax ? undefined : count;
+  return {
+    count: count > countMax ? undefined : count,
+    newest: firstSeenAt === null || id === null ? undefined : { firstSeenAt, id },
+  };
 };
 
 const isSeen = ({ from, to }: SeenBetween) => {
