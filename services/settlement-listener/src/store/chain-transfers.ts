@@ -91,8 +91,9 @@ export const lockReferences = (
 /**
  * Stores transfers as they were found on their chain, each with its link where that is known, and
  * answers how they stand now. One that is stored already moves to its new block and is orphaned no
- * more; one that has not moved is not written again. Mostly none is stored already: then nothing has
- * to be read.
+ * more; one that has not moved is not written again. A sender whose nonce is known stays with it, as two
+ * have named both: a receipt that tells no other nonce is one provider's word. Mostly none is stored
+ * already: then nothing has to be read.
  */
 export const storeTransfers = async (
   tx: Transaction,
@@ -142,14 +143,20 @@ const upsertTransfers = (
         block_number = excluded.block_number, block_hash = excluded.block_hash,
         occurred_at = excluded.occurred_at, is_orphaned = false, amount = excluded.amount,
         token_address = excluded.token_address,
-        destination_address = excluded.destination_address,
+        destination_address = excluded.destination_address, payer = excluded.payer,
+        sender = CASE
+          WHEN coalesce(excluded.nonce, kept.nonce) = kept.nonce THEN kept.sender
+          ELSE excluded.sender
+        END,
         nonce = coalesce(excluded.nonce, kept.nonce),
         payment_link_id = coalesce(kept.payment_link_id, excluded.payment_link_id)
       WHERE kept.is_orphaned
         OR (kept.payment_link_id IS NULL AND excluded.payment_link_id IS NOT NULL)
-        OR (kept.block_hash, kept.occurred_at, kept.amount, kept.token_address, kept.destination_address)
-          <> (excluded.block_hash, excluded.occurred_at, excluded.amount, excluded.token_address,
-              excluded.destination_address)
+        OR (kept.nonce IS NULL AND kept.sender <> excluded.sender)
+        OR (kept.block_hash, kept.occurred_at, kept.amount, kept.token_address,
+            kept.destination_address, kept.payer)
+          IS DISTINCT FROM (excluded.block_hash, excluded.occurred_at, excluded.amount,
+            excluded.token_address, excluded.destination_address, excluded.payer)
       RETURNING *
     )
     SELECT ${columns} FROM (
@@ -284,16 +291,16 @@ export const listLackingNonces = (
     order: sql.fragment`open.seq`,
   });
 
-/** Saves the nonces of transfers: they are asked for no more. */
+/** Saves the nonces of transfers, with whose they are: they are asked for no more. */
 export const saveNonces = async (
   tx: Transaction,
   chainId: string,
   known: readonly (OpenTransfer & { nonce: number })[],
 ): Promise<void> => {
-  const told = known.map(({ transactionHash, nonce }) => [transactionHash, nonce]);
+  const told = known.map(({ transactionHash, sender, nonce }) => [transactionHash, sender, nonce]);
   await tx.query(nothing`
-    UPDATE chain_transfers AS kept SET nonce = told.nonce
-    FROM ${sql.unnest(told, ["text", "int8"])} AS told (transaction_hash, nonce)
+    UPDATE chain_transfers AS kept SET sender = told.sender, nonce = told.nonce
+    FROM ${sql.unnest(told, ["text", "text", "int8"])} AS told (transaction_hash, sender, nonce)
     WHERE kept.chain_id = ${chainId} AND kept.transaction_hash = told.transaction_hash
       AND kept.nonce IS NULL
   `);

@@ -106,7 +106,8 @@ export const savePayments = async (
       token_address = excluded.token_address, chain_id = excluded.chain_id,
       destination_address = excluded.destination_address,
       source_transaction = excluded.source_transaction, occurred_at = excluded.occurred_at,
-      is_orphaned = excluded.is_orphaned, block_number = excluded.block_number
+      is_orphaned = excluded.is_orphaned, block_number = excluded.block_number,
+      payer = excluded.payer
   `);
 };
 

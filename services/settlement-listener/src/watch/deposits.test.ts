@@ -226,6 +226,14 @@ test("an operator's rescan finds a deposit beside one that is known, to who beca
   expect(settled.map(({ length }) => length)).toEqual([1, 1]);
 }, 60_000);
 
+/** The same receipts, whose tokens moved from another address. */
+const nameOtherPayer = (reply: unknown, payer: string): string =>
+  JSON.stringify(reply, (key, value: unknown) => {
+    if (key !== "topics" || !Array.isArray(value) || value.length !== 3) return value;
+    const [event, , to] = value as string[];
+    return [event, `0x${"0".repeat(24)}${payer.slice(2).toLowerCase()}`, to];
+  });
+
 describe("with two providers a deposit", () => {
   test("settles by the word of both, and is found by the second look where the first left it out", async () => {
     await open({ finality: "finalized" }, 2);
@@ -240,6 +248,32 @@ describe("with two providers a deposit", () => {
     await chain.mine(finalBlocks + 2);
     await told(owner, 2);
     expect(stepsOf(owner)).toEqual(["deposit.seen 4", "deposit.settled 4"]);
+  });
+
+  // It is shown to the owner as who paid, and a refund would go there.
+  test("is told with the payer that both tell, whoever the first named before, also when it is told again", async () => {
+    await open({ finality: "finalized" }, 2);
+    const owner = await openOwner();
+    const stranger = newAddress();
+    const [first] = rpcs;
+    first?.play(
+      { kind: "hostile", spoil: (reply) => nameOtherPayer(reply, stranger) },
+      { methods: ["eth_getTransactionReceipt"] },
+    );
+    await chain.give({ to: owner, amount: 4_000_000n, payer: 1 });
+    await chain.mine();
+    await told(owner, 1);
+    first?.heal();
+    await chain.mine(finalBlocks + 2);
+    await told(owner, 2);
+    await fetch(`${rig.internalUrl}/internal/republish/settlements`, { method: "POST" });
+    await told(owner, 3);
+    const payers = rig.deposits(owner).map(({ type, deposit }) => `${type} ${deposit.payer}`);
+    expect(payers).toEqual([
+      `deposit.seen ${stranger}`,
+      `deposit.settled ${chain.payers[1]}`,
+      `deposit.settled ${chain.payers[1]}`,
+    ]);
   });
 
   test("is found where the first one's blooms hide it and the second one gives the logs", async () => {

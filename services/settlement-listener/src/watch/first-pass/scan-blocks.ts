@@ -207,9 +207,10 @@ const checkLineage = (headers: readonly BlockHeader[]): void => {
 };
 
 /**
- * Adds the nonces of transfers that are not settled yet. A nonce decides later whether a transaction
- * that was taken away can still come back, so it is asked for while the nodes know the transaction. One
- * that is not told now is asked for again (`second-pass/learn-nonces.ts`).
+ * Adds the nonces of transfers that are not settled yet, and by the same word who sent them. A nonce
+ * decides later whether a transaction that was taken away can still come back, so it is asked for while
+ * the nodes know the transaction. One that is not told now is asked for again
+ * (`second-pass/learn-nonces.ts`).
  */
 const addNonces = async (
   watch: WatchContext,
@@ -220,6 +221,7 @@ const addNonces = async (
   const senders = await agreeOnSenders(watch, hashes);
   return transfers.map((transfer) => {
     const sent = senders.get(transfer.transactionHash);
-    return { ...transfer, nonce: sent?.address === transfer.sender ? sent.nonce : undefined };
+    if (sent === undefined) return { ...transfer, nonce: undefined };
+    return { ...transfer, sender: sent.address, nonce: sent.nonce };
   });
 };

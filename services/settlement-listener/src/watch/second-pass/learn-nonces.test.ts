@@ -57,6 +57,9 @@ const spender = async (hash: Hex) => {
   };
 };
 
+const nameOtherSender = (reply: unknown): string =>
+  JSON.stringify(reply, (key, value: unknown) => (key === "from" ? `0x${"6".repeat(40)}` : value));
+
 const knowsNonce = (rig: WatchRig, hash: string) =>
   rig.pool.exists(nothing`
     SELECT FROM chain_transfers WHERE transaction_hash = ${hash} AND nonce IS NOT NULL
@@ -95,6 +98,25 @@ describe("a payment whose nonce was not told when it was seen", () => {
     await spend();
     await waitUntil("it fails", () => statuses(rig, link.id).includes("failed"), waitsMsMax);
   }, 180_000);
+
+  // Guards against a payment that stays processing for ever, as its sender is one provider's word.
+  test.each([
+    ["its receipt", ["eth_getTransactionReceipt"]],
+    ["its receipt and the transaction", ["eth_getTransactionReceipt", "eth_getTransactionByHash"]],
+  ])(
+    "fails as well if the first one's lie of the sender, by %s, ended while it stood",
+    async (_what, methods) => {
+      const { rig, first } = await open();
+      const lie = first.play({ kind: "hostile", spoil: nameOtherSender }, { methods });
+      const { hash, link, spend } = await paySeen(rig, 1);
+      lie.stop();
+      await waitUntil("its nonce is learnt", () => knowsNonce(rig, hash), waitsMsMax);
+      await chain.reorg(1);
+      await spend();
+      await waitUntil("it fails", () => statuses(rig, link.id).includes("failed"), waitsMsMax);
+    },
+    180_000,
+  );
 
   test("settles, and holds up no other duty, while nobody tells it; that is counted", async () => {
     const { rig, second } = await open();

@@ -13,7 +13,8 @@ const restMs = 10_000;
 
 /**
  * Asks again for nonces that nobody told when their payments were seen, the next page of them: a
- * payment that a reorg takes away fails only by its nonce (rule CHAIN-5). A node may know a transaction
+ * payment that a reorg takes away fails only by its nonce (rule CHAIN-5). Who sent it is what they say
+ * as well: the receipt by which it was seen is one provider's word. A node may know a transaction
  * also while it waits to be mined again. What is final needs none. After a page of which nothing was
  * learnt it rests. Answers whether there is more to do at once, undefined while it rests. Throws
  * `ChainUnreachableError` where payments that stand in a block keep their nonce unknown.
@@ -38,9 +39,9 @@ export const learnNonces = async (
   const hashes = new Set(asked.map(({ transactionHash }) => transactionHash));
   const senders = await agreeOnSenders(watch, [...hashes]);
   const known = page.flatMap((one) => {
+    if (one.nonce !== null) return [{ ...one, nonce: one.nonce }];
     const sent = senders.get(one.transactionHash);
-    const nonce = one.nonce ?? (sent?.address === one.sender ? sent.nonce : null);
-    return nonce === null ? [] : [{ ...one, nonce }];
+    return sent === undefined ? [] : [{ ...one, sender: sent.address, nonce: sent.nonce }];
   });
   if (known.length > 0) {
     await transact(pool, async (tx) => {
