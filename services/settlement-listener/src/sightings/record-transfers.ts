@@ -7,7 +7,7 @@ import {
 } from "../domain/chain-transfer.ts";
 import { depositId } from "../domain/deposit.ts";
 import { type Payment, type Sighting, isNews } from "../domain/payment.ts";
-import { holdReferences, storeTransfers } from "../store/chain-transfers.ts";
+import { type FoundTransfer, holdReferences, storeTransfers } from "../store/chain-transfers.ts";
 import { recordNewSightings, recordSightings } from "./record-sightings.ts";
 
 /** The most transfers that one transaction records, and one statement stores. */
@@ -28,7 +28,7 @@ export const recordTransfers = async (
     tx,
     transfers.flatMap(({ payer, referenceHash }) => (payer === undefined ? referenceHash : [])),
   );
-  const foundOf = (found: ChainTransfer): StoredTransfer => ({
+  const foundOf = (found: ChainTransfer): FoundTransfer => ({
     ...found,
     nonce: found.nonce ?? null,
     isOrphaned: false,

@@ -9,7 +9,7 @@ import {
   documentRows,
   nothing,
 } from "@payment-links/postgres";
-import type { StoredTransfer } from "../domain/chain-transfer.ts";
+import type { ChainTransfer, StoredTransfer } from "../domain/chain-transfer.ts";
 import { BlockNumber } from "./block-number.ts";
 import { lockNames, shareNames } from "./name-locks.ts";
 
@@ -88,16 +88,20 @@ export const lockReferences = (
   referenceHashes: readonly string[],
 ): Promise<void> => lockNames(tx, "reference", referenceHashes);
 
+/** A transfer to be stored, and whether it settles as it was found. */
+export type FoundTransfer = StoredTransfer & Pick<ChainTransfer, "state">;
+
 /**
  * Stores transfers as they were found on their chain, each with its link where that is known, and
  * answers how they stand now. One that is stored already moves to its new block and is orphaned no
- * more; one that has not moved is not written again. A sender whose nonce is known stays with it, as two
- * have named both: a receipt that tells no other nonce is one provider's word. Mostly none is stored
- * already: then nothing has to be read.
+ * more; one that has not moved is not written again. What stands in a block moves to another only as
+ * it settles there, by the word of two where there are two: no chain holds it twice, and a reorg orphans
+ * it first. A sender whose nonce is known stays with it, as two have named both: a receipt that tells no
+ * other nonce is one provider's word. Mostly none is stored already: then nothing has to be read.
  */
 export const storeTransfers = async (
   tx: Transaction,
-  transfers: readonly StoredTransfer[],
+  transfers: readonly FoundTransfer[],
   now: Date,
 ): Promise<{ areNew: boolean; stored: readonly StoredTransfer[] }> => {
   const { rowCount } = await tx.query(sql.prepared("insert_transfers", NothingRow)`
@@ -130,10 +134,11 @@ export const insertWaiting = (
 
 const upsertTransfers = (
   tx: Transaction,
-  transfers: readonly StoredTransfer[],
+  transfers: readonly FoundTransfer[],
   now: Date,
-): Promise<readonly StoredTransfer[]> =>
-  tx.any(sql.type(TransferRow)`
+): Promise<readonly StoredTransfer[]> => {
+  const settling = transfers.flatMap((one) => (one.state === "settled" ? one.transactionHash : []));
+  return tx.any(sql.type(TransferRow)`
     WITH found AS (
       SELECT * FROM ${foundOf(transfers)}
     ), written AS (
@@ -152,11 +157,13 @@ const upsertTransfers = (
         payment_link_id = coalesce(kept.payment_link_id, excluded.payment_link_id)
       WHERE kept.is_orphaned
         OR (kept.payment_link_id IS NULL AND excluded.payment_link_id IS NOT NULL)
-        OR (kept.nonce IS NULL AND kept.sender <> excluded.sender)
-        OR (kept.block_hash, kept.occurred_at, kept.amount, kept.token_address,
-            kept.destination_address, kept.payer)
-          IS DISTINCT FROM (excluded.block_hash, excluded.occurred_at, excluded.amount,
-            excluded.token_address, excluded.destination_address, excluded.payer)
+        OR ((kept.block_hash = excluded.block_hash
+            OR kept.transaction_hash = ANY (${sql.array(settling, "text")}))
+          AND ((kept.nonce IS NULL AND kept.sender <> excluded.sender)
+            OR (kept.block_hash, kept.occurred_at, kept.amount, kept.token_address,
+                kept.destination_address, kept.payer)
+              IS DISTINCT FROM (excluded.block_hash, excluded.occurred_at, excluded.amount,
+                excluded.token_address, excluded.destination_address, excluded.payer)))
       RETURNING *
     )
     SELECT ${columns} FROM (
@@ -172,6 +179,7 @@ const upsertTransfers = (
     ) AS kept
     ORDER BY ${oldestFirst}
   `);
+};
 
 const foundColumns = sql.fragment`
   chain_id, transaction_hash, ordinal, block_number, block_hash, occurred_at, reference_hash,

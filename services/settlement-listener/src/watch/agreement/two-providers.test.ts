@@ -1,4 +1,4 @@
-import { keccak256 } from "viem";
+import { type Hex, keccak256 } from "viem";
 import { afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { openMetrics } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
@@ -9,6 +9,7 @@ import { openChain } from "../../testing/open-chain.ts";
 import { type WatchRig, openWatchRig } from "../../testing/open-watch-rig.ts";
 import { owner } from "../../testing/samples.ts";
 import { type ScriptedRpc, openScriptedRpc } from "../../testing/scripted-rpc.ts";
+import { type RawLog, showElsewhere } from "../../testing/show-elsewhere.ts";
 
 /** `finalized` is eight blocks behind the head, `safe` four. */
 const finalBlocks = 8;
@@ -273,6 +274,82 @@ describe("of two providers", () => {
       async () => (await rig.readStatus()).state === "halted",
       settlesMsMax,
     );
+  }, 120_000);
+});
+
+describe("a payment that one of two providers alone shows in one new block after the other", () => {
+  /** The first one shows it there from now on. */
+  const showAgain = async (first: ScriptedRpc, hash: Hex) => {
+    const receipt = await chain.ask("eth_getTransactionReceipt", [hash]);
+    const log = (receipt as { logs: RawLog[] }).logs.at(-1);
+    if (log === undefined) throw new Error("the proxy's event is there");
+    return first.play({ kind: "hostile", spoil: showElsewhere(log) });
+  };
+  /** Blocks go by, each of them read by itself. */
+  const readOneByOne = async (rig: WatchRig, blockCount: number): Promise<void> => {
+    for (let mined = 0; mined < blockCount; mined += 1) {
+      await chain.mine();
+      await rig.caughtUp();
+    }
+  };
+  const auditCame = (rig: WatchRig, paidIn: number) =>
+    waitUntil(
+      "its block is audited",
+      async () => ((await rig.readStatus()).auditedTo ?? 0) >= paidIn,
+      settlesMsMax,
+    );
+
+  test("settles once both say where it stands", async () => {
+    const { first, rig } = await open(2);
+    const { hash, link } = await payLink(rig);
+    const paidIn = await chain.headNumber();
+    await waitUntil("it is seen", () => rig.statuses(link.id).length === 1);
+    const lie = await showAgain(first, hash);
+    await readOneByOne(rig, finalBlocks + 2);
+    await auditCame(rig, paidIn);
+    await readOneByOne(rig, 2);
+    lie.stop();
+    await chain.mine(finalBlocks + 2);
+    await settles(rig, link.id);
+  }, 120_000);
+
+  test("settles as well where it hid the payment in its own block, at that block's time", async () => {
+    const { first, rig, second } = await open(2);
+    const hiding = first.play({ kind: "empty_logs" });
+    const outage = second.play({ kind: "down" });
+    const { hash, link } = await payLink(rig);
+    const { timestamp } = await chain.client.getBlock();
+    const paidIn = await chain.headNumber();
+    await rig.caughtUp();
+    const lie = await showAgain(first, hash);
+    hiding.stop();
+    await readOneByOne(rig, 1);
+    await waitUntil("it is seen", () => rig.statuses(link.id).length === 1);
+    outage.stop();
+    await readOneByOne(rig, finalBlocks + 2);
+    await auditCame(rig, paidIn);
+    await readOneByOne(rig, 2);
+    lie.stop();
+    await chain.mine(finalBlocks + 2);
+    await settles(rig, link.id);
+    const paidAt = Date.parse(rig.told(link.id).at(-1)?.occurredAt ?? "") / 1000;
+    expect(paidAt).toBe(Number(timestamp));
+  }, 120_000);
+
+  test("is not taken away with such a block where it had settled in a final one", async () => {
+    const { first, rig } = await open(2);
+    const { hash, link } = await payLink(rig);
+    await letBlocksPass(rig, first);
+    await settles(rig, link.id);
+    const lie = await showAgain(first, hash);
+    // An empty block would be mined again as it was.
+    await chain.give({ to: owner, amount: 1n });
+    await readOneByOne(rig, 1);
+    lie.stop();
+    await chain.reorg(1);
+    await readOneByOne(rig, 2);
+    expect(rig.told(link.id).map(({ isOrphaned }) => isOrphaned)).not.toContain(true);
+    expect((await rig.readStatus()).orphanedSettledCount).toBe(0);
   }, 120_000);
 });
 

@@ -1,12 +1,14 @@
 import type { StoredTransfer, ChainTransfer } from "../../domain/chain-transfer.ts";
+import type { FinalityLines } from "../../domain/plan-scan.ts";
 import { type OpenPlace, listDue } from "../../store/chain-transfers.ts";
 import type { Lead } from "../../store/watchers.ts";
 import { agreeOnReceipts } from "../agreement/agree-on-receipts.ts";
 import type { Sight } from "../agreement/read-sight.ts";
 import type { ChainSettings } from "../chain/chain-settings.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
+import type { TransactionReceipt } from "../chain-reader.ts";
 import { commitOutcomes } from "../transfers/commit-outcomes.ts";
-import { findOfSame, isDeepEnough, isSame } from "../transfers/find-transfers.ts";
+import { findOfSame, isDeepEnough, isSame, readTimes } from "../transfers/find-transfers.ts";
 
 /** How far the watch and its providers have come. */
 type Reach = { scannedTo: number; finalizedTo: number; sight: Sight };
@@ -18,9 +20,9 @@ const pagesMax = 20;
  * Settles the payments that the chain's policy has come to (rule CHAIN-4). Their receipts are read
  * again from the canonical chain, of two providers where there are two: what they agree on now is
  * the truth about the money. A payment waits while they do not, or its receipt stands in another
- * block than ours, and holds up none behind it. A final receipt that no longer holds the payment
- * fails it; one of which two providers know nothing in a final block is orphaned. Answers whether
- * there is more to do at once.
+ * block than ours which is not final, and holds up none behind it. A final receipt that no longer holds
+ * the payment fails it; one of which two providers know nothing in a final block is orphaned. Answers
+ * whether there is more to do at once.
  */
 export const settleTransfers = async (
   watch: WatchContext,
@@ -61,6 +63,24 @@ const settleLineOf = (
 ): number =>
   Math.min(sight.agreed.settle, isSparse && finality === "finalized" ? finalizedTo : scannedTo);
 
+/**
+ * Whether a payment stands for good in another block than it was shown in, by a receipt on which
+ * providers agree: whoever showed it elsewhere was wrong.
+ */
+const staysThere = (
+  { chain }: WatchContext,
+  { amount }: StoredTransfer,
+  { blockNumber, sender }: TransactionReceipt,
+  lines: FinalityLines,
+): boolean =>
+  blockNumber <= lines.final && isDeepEnough(chain, { amount, blockNumber, sender }, lines.settle);
+
+/** A block's own time, where nobody has told it with the receipt. */
+const readTime = async (
+  { reader }: WatchContext,
+  receipt: TransactionReceipt,
+): Promise<Date | undefined> => (await readTimes(reader, [receipt])).get(receipt.blockNumber);
+
 /** Settles some payments; answers how many of them have to wait. */
 const settlePage = async (
   watch: WatchContext,
@@ -91,12 +111,15 @@ const settlePage = async (
     // A lone node may only be short of it.
     const isShown = fate === undefined || receipt !== undefined || watch.witnesses.length === 1;
     if (isFinal && !isShown) missing.push(stored);
-    if (receipt?.blockHash !== stored.blockHash) continue;
-    const occurredAt = minedAt ?? stored.occurredAt;
+    if (receipt === undefined) continue;
+    const isElsewhere = receipt.blockHash !== stored.blockHash;
+    if (isElsewhere && !staysThere(watch, stored, receipt, lines)) continue;
+    const toldAt = minedAt ?? (isElsewhere ? await readTime(watch, receipt) : undefined);
+    const occurredAt = toldAt ?? stored.occurredAt;
     const proved = findOfSame(watch, { ...stored, occurredAt }, receipt, lines);
     const found = proved.find((one) => isSame(one, stored));
     if (found !== undefined) settled.push(found);
-    else if (isFinal) failed.push(stored);
+    else if (isFinal || isElsewhere) failed.push(stored);
     const dues = duesOf.get(stored.transactionHash) ?? [];
     if (dues[0] !== stored) continue;
     // What the first reader left out of the receipt: the audit does not look at what is known.
