@@ -9,6 +9,7 @@ import { createRpcMetrics } from "../../rpc/rpc-metrics.ts";
 import { needingBtcd } from "../../testing/bitcoin/needing-btcd.ts";
 import { openBitcoinChain } from "../../testing/bitcoin/open-bitcoin-chain.ts";
 import { type Front, type Lie, openFront } from "../../testing/bitcoin/open-front.ts";
+import { purseAddress, signPayment } from "../../testing/bitcoin/open-purse.ts";
 import { hostileAnswer } from "../../testing/hostile-answers.ts";
 import { freshBitcoinAddress } from "../../testing/bitcoin/fresh-address.ts";
 import { RpcError } from "../../testing/serve-json-rpc.ts";
@@ -90,6 +91,45 @@ describe("a node of Bitcoin", () => {
     expect(sender).toEqual({ address: receipt?.sender, nonce: 0 });
     expect(await reader.readUsedNonces(sender?.address ?? "", range.toBlock - 1)).toBe(0);
     expect(await reader.readUsedNonces(sender?.address ?? "", range.toBlock)).toBe(1);
+  });
+
+  /** One transaction that spends so many small outputs, in the newest block; answers them. */
+  const spendDust = async (count: number): Promise<string[]> => {
+    const dust = Array.from({ length: count }, () => ({ to: purseAddress, amount: 20_000n }));
+    const txid = await chain.payTogether(dust);
+    const coins = dust.map(({ amount }, index) => ({ txid, index, amount }));
+    const payees = [{ to: freshBitcoinAddress(), amount: 10_000n }];
+    await chain.ask("sendrawtransaction", signPayment({ coins, payees, feeRate: 2 }).hex);
+    await chain.mine();
+    return coins.map(({ index }) => `${txid}:${index}`);
+  };
+
+  // Guards against a payer who has one block of megabytes read for each of a hundred small payments.
+  test("is asked once for a block in which many looked-for outputs were spent at once", async () => {
+    const { reader } = open();
+    const senders = await spendDust(50);
+    const asked: unknown[] = [];
+    front.lie((method, [hash], told) => {
+      if (method === "getblock") asked.push(hash);
+      return told;
+    });
+    const height = await chain.height();
+    const used = await Promise.all(senders.map((one) => reader.readUsedNonces(one, height)));
+    expect(new Set(used)).toEqual(new Set([1]));
+    expect(asked).toEqual([await chain.head()]);
+  });
+
+  test("is asked again for a block that it did not give", async () => {
+    const { reader } = open();
+    const [sender = ""] = await spendDust(1);
+    let refusals = 0;
+    front.lie((method, _params, told) => {
+      if (method !== "getblock" || refusals > 0) return told;
+      refusals += 1;
+      throw new RpcError(-1, "Block not available");
+    });
+    expect(await reader.readUsedNonces(sender, await chain.height())).toBe(1);
+    expect(refusals).toBe(1);
   });
 
   const otherDigit = (hex: string) => `${hex.slice(0, -1)}${hex.endsWith("0") ? "1" : "0"}`;

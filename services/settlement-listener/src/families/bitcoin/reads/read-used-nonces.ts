@@ -36,8 +36,22 @@ type Looked = { from: number; to: number; usedIn: number | undefined };
 export const createReadUsedNonces = ({
   turn,
 }: Pick<ReaderGround, "turn">): ChainReader["readUsedNonces"] => {
-  const spentIn = new Map<string, ReadonlyMap<string, string>>();
+  const spentIn = new Map<string, Promise<ReadonlyMap<string, string>>>();
   const lookedOf = new Map<string, Looked>();
+
+  /** What a block spends; who asks while another waits for the answer waits for the same one. */
+  const readSpent = (provider: Provider, hash: string): Promise<ReadonlyMap<string, string>> => {
+    const known = spentIn.get(hash);
+    const asking = known ?? askSpent(provider, hash);
+    spentIn.delete(hash);
+    spentIn.set(hash, asking);
+    for (const oldest of [...spentIn.keys()].slice(0, -keptBlocksMax)) spentIn.delete(oldest);
+    // What failed is asked again by whoever comes next.
+    asking.catch(() => {
+      if (spentIn.get(hash) === asking) spentIn.delete(hash);
+    });
+    return asking;
+  };
 
   /** The newest block of a range that spends what is wanted by another transaction. */
   const findSpend = async (
@@ -51,10 +65,7 @@ export const createReadUsedNonces = ({
       throw new RpcFault("behind", "a node that has not come so far");
     }
     for (const { hash, number } of headers.toReversed()) {
-      const spent = spentIn.get(hash) ?? (await askSpent(provider, hash));
-      spentIn.delete(hash);
-      spentIn.set(hash, spent);
-      for (const oldest of [...spentIn.keys()].slice(0, -keptBlocksMax)) spentIn.delete(oldest);
+      const spent = await readSpent(provider, hash);
       const isOthers = [...wanted].some(([outpoint, by]) => {
         const spender = spent.get(outpoint);
         return spender !== undefined && spender !== by;
