@@ -12,6 +12,7 @@ import { findAgain, readTimes } from "../transfers/find-transfers.ts";
 
 const pageCountMax = 100;
 const pagesMax = 50;
+const sendersAtOnceMax = 4;
 
 /**
  * Judges the payments that a reorg took away before they settled, each time that more of the chain
@@ -83,7 +84,10 @@ const judgePage = async (
   return undecidedCount;
 };
 
-/** How many nonces each sender had used at a block, where providers agree on it. */
+/**
+ * How many nonces each sender had used at a block, where providers agree on it. One question may have a
+ * provider read blocks of megabytes, so few are put at once; one that fails leaves out its sender alone.
+ */
 const agreeOnUsedNonces = async (
   { witnesses }: WatchContext,
   lost: readonly StoredTransfer[],
@@ -94,10 +98,18 @@ const agreeOnUsedNonces = async (
     quorum: quorumOf(witnesses),
     keys: [...new Set(lost.map(({ sender }) => sender))],
     ask: async ({ reader }, senders) => {
-      const used = await Promise.all(
-        senders.map((sender) => reader.readUsedNonces(sender, finalizedTo)),
-      );
-      return new Map(senders.map((sender, index) => [sender, used[index] ?? 0]));
+      const used = new Map<string, number>();
+      const readOne = async (sender: string): Promise<void> => {
+        try {
+          used.set(sender, await reader.readUsedNonces(sender, finalizedTo));
+        } catch (error) {
+          if (!(error instanceof ChainUnreachableError)) throw error;
+        }
+      };
+      for (let at = 0; at < senders.length; at += sendersAtOnceMax) {
+        await Promise.all(senders.slice(at, at + sendersAtOnceMax).map(readOne));
+      }
+      return used;
     },
     printOf: String,
   });

@@ -1,0 +1,112 @@
+import { afterEach, expect, test } from "@jest/globals";
+import type { Hex } from "viem";
+import { keccak256Hex } from "@payment-links/contracts";
+import { transact } from "@payment-links/postgres";
+import { waitUntil } from "@payment-links/runtime/testing";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
+import { recordWaiting } from "../../sightings/record-waiting.ts";
+import { openChain } from "../../testing/open-chain.ts";
+import { type WatchRig, startWatchRig } from "../../testing/open-watch-rig.ts";
+import { sampleTransfer } from "../../testing/sample-transfer.ts";
+import { owner } from "../../testing/samples.ts";
+import { RpcError, serveJsonRpc } from "../../testing/serve-json-rpc.ts";
+
+/** `finalized` is eight blocks behind the head. */
+const finalBlocks = 8;
+const chain = useRig(() => openChain({ slotsInEpoch: finalBlocks / 2 }));
+
+/** The second provider: it may refuse to say of one account how many nonces it has used. */
+const openSecond = async () => {
+  const told = {
+    refused: "",
+    /** What each answer waits for. */
+    until: Promise.resolve(),
+    askedCount: 0,
+    underWay: 0,
+    underWayMost: 0,
+  };
+  const served = await serveJsonRpc({
+    answer: async (method, params) => {
+      if (method !== "eth_getTransactionCount") return chain.ask(method, params);
+      if (params[0] === told.refused) throw new RpcError(-32_000, "no state of this account");
+      told.askedCount += 1;
+      told.underWay += 1;
+      told.underWayMost = Math.max(told.underWayMost, told.underWay);
+      await told.until;
+      told.underWay -= 1;
+      return chain.ask(method, params);
+    },
+  });
+  return { ...served, told };
+};
+
+let rig: WatchRig | undefined;
+let second: Awaited<ReturnType<typeof openSecond>> | undefined;
+const open = async () => {
+  await chain.mine(finalBlocks + 1);
+  second = await openSecond();
+  rig = await startWatchRig(chain, { finality: "finalized" }, [chain.url, second.url]);
+  await rig.caughtUp();
+  return { rig, told: second.told };
+};
+afterEach(async () => {
+  await rig?.close();
+  await second?.close();
+});
+
+/** A payment that is seen in the newest block with its nonce. */
+const paySeen = async (rig: WatchRig, payer: 1 | 2) => {
+  const link = await rig.hearNew();
+  const order = { reference: link.paymentReference, to: owner, amount: 7n, payer } as const;
+  const hash = await chain.pay(order);
+  await chain.mine();
+  await rig.waitTold(link.id, 1);
+  return { linkId: link.id, replace: await replacerOf(hash) };
+};
+
+/** Sends another transaction of the same sender and nonce. */
+const replacerOf = async (hash: Hex) => {
+  const { from, gasPrice = 0n, nonce } = await chain.client.getTransaction({ hash });
+  const hex = (value: bigint | number) => `0x${value.toString(16)}`;
+  const other = { from, to: from, nonce: hex(nonce), gasPrice: hex(gasPrice * 3n + 1n) };
+  return () => chain.ask("eth_sendTransaction", [other]);
+};
+
+test("of two lost payments one fails, though a provider does not say what the other one's sender sent", async () => {
+  const { rig, told } = await open();
+  const [untold, sure] = [await paySeen(rig, 1), await paySeen(rig, 2)];
+  told.refused = chain.payers[1].toLowerCase();
+  await chain.reorg(2);
+  for (const { replace } of [untold, sure]) await replace();
+  await chain.mine(finalBlocks + 2);
+  await waitUntil("it fails", () => rig.told(sure.linkId).at(-1)?.status === "failed", 30_000);
+  expect(rig.told(untold.linkId).at(-1)?.status).toBe("processing");
+  told.refused = "";
+  await chain.mine();
+  await rig.waitStatus(untold.linkId, "failed");
+}, 60_000);
+
+test("what the senders of lost payments have sent is asked for four at a time", async () => {
+  const { rig, told } = await open();
+  const { chainId } = chain;
+  const link = await rig.hearNew();
+  const referenceHash = keccak256Hex(link.paymentReference);
+  const lost = Array.from({ length: 40 }, (_, index) => ({
+    ...sampleTransfer({ chainId, referenceHash }),
+    sender: `0x${(index + 1).toString(16).padStart(40, "0")}`,
+    nonce: 7,
+    isOrphaned: true,
+    paymentLinkId: null,
+  }));
+  const { promise, resolve: answer } = Promise.withResolvers<void>();
+  told.until = promise;
+  await transact(rig.pool, (tx) => recordWaiting(tx, lost, new Date()));
+  await chain.mine();
+  await waitUntil("some are asked for", () => told.underWay >= 4);
+  // As many as are asked for at once are by then: the first pass goes on meanwhile.
+  await chain.mine();
+  await rig.caughtUp();
+  answer();
+  await waitUntil("all are asked for", () => told.askedCount >= lost.length);
+  expect(told.underWayMost).toBe(4);
+}, 60_000);
