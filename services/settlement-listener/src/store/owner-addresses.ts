@@ -7,21 +7,26 @@ const NewsRow = z.object({ addresses: z.array(z.string()), until: z.string() });
 const AddressRow = z.object({ address: z.string() });
 
 /**
- * The addresses of owners on a chain that were added since a place, and the place up to which that is
- * so: everything that is committed later is at or behind it.
+ * The addresses of owners on a chain that were added since a place, all of them since 0, and the place up
+ * to which that is so: everything that is committed later is at or behind it. What a dump brought was
+ * added by transactions of another cluster, to whose numbers this one may not have come: it is there
+ * from the first look on, and no news.
  */
 export const listOwnerAddresses = (
   pool: Pool,
   chainId: string,
   since: string,
-): Promise<{ addresses: readonly string[]; until: string }> =>
-  pool.one(sql.type(NewsRow)`
+): Promise<{ addresses: readonly string[]; until: string }> => {
+  const isOfThisCluster = sql.fragment`added_by < pg_snapshot_xmax(pg_current_snapshot())`;
+  return pool.one(sql.type(NewsRow)`
     SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS until,
       ARRAY(
         SELECT address FROM owner_addresses
         WHERE chain_id = ${chainId} AND added_by >= ${since}::xid8
+          AND ${since === "0" ? sql.fragment`true` : isOfThisCluster}
       ) AS addresses
   `);
+};
 
 /** The addresses of owners on a chain, those first whose links were heard of last. */
 export const listByHearing = async (pool: Pool, chainId: string): Promise<readonly string[]> => {

@@ -1,11 +1,12 @@
 import { expect, test } from "@jest/globals";
-import { toEip55 } from "@payment-links/contracts";
+import { newId, toEip55 } from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { nothing, transact } from "@payment-links/postgres";
 import { hearLink } from "../../testing/hear-link.ts";
 import { openRig } from "../../testing/open-rig.ts";
 import { sampleLink } from "../../testing/samples.ts";
 import { freshAddress } from "../../testing/solana/open-solana-chain.ts";
+import { listOwnerAddresses } from "../../store/owner-addresses.ts";
 import { openPayees } from "../../families/evm/reads/payees.ts";
 import { openOwners } from "./owners.ts";
 
@@ -16,11 +17,9 @@ const [first, second] = ["1", "2"].map((digit) => toEip55(`0x${digit.repeat(40)}
   string,
 ];
 
-const add = (address: string) =>
+const add = (address: string, to: string = chainId) =>
   transact(rig.pool, (tx) =>
-    tx.query(
-      nothing`INSERT INTO owner_addresses (chain_id, address) VALUES (${chainId}, ${address})`,
-    ),
+    tx.query(nothing`INSERT INTO owner_addresses (chain_id, address) VALUES (${to}, ${address})`),
   );
 
 // A process that has led before, and leads again: it settles what another has seen before it reads any log.
@@ -30,6 +29,27 @@ test("an owner that others have heard of since is known to a process that had re
   expect((await payees.known())(first)).toBe(true);
   await add(second);
   expect((await payees.known())(second)).toBe(true);
+});
+
+// A dump holds the transactions of the cluster that it was made of, and a new one begins at a few hundred.
+test("owners of a dump are read once, though transactions have not come to where theirs were", async () => {
+  const restored = newId("evt");
+  const addRestored = (address: string) =>
+    rig.pool.query(nothing`
+      INSERT INTO owner_addresses (chain_id, address, added_by)
+      VALUES (${restored}, ${address}, '1000000000000')
+    `);
+  for (const address of [first, second]) await addRestored(address);
+  const all = await listOwnerAddresses(rig.pool, restored, "0");
+  expect(all.addresses.toSorted()).toEqual([first, second].toSorted());
+  const again = await listOwnerAddresses(rig.pool, restored, all.until);
+  expect(again.addresses).toEqual([]);
+  const owners = openOwners(rig.pool, restored);
+  await owners.read();
+  const third = toEip55(`0x${"3".repeat(40)}`);
+  await add(third, restored);
+  expect((await listOwnerAddresses(rig.pool, restored, again.until)).addresses).toEqual([third]);
+  expect((await owners.read()).at(-1)).toBe(third);
 });
 
 test("on Solana those come first whose links were heard of last", async () => {
