@@ -68,7 +68,7 @@ describe("of a thousand links that are followed among 20,000,", () => {
     const account = sampleAccount();
     const linkId = await rig.createLink(rig.giveKey(account), { toAmount: "1" });
     const mark = async () => {
-      const one = { key: linkId, linkId, paymentId: null, mark: "none" };
+      const one = { key: linkId, linkId, payment: null, mark: "none" };
       return (await findNewMarks(rig.pool, [one], rig.clock.now()))[0]?.mark;
     };
     await rig.hear({ ...account, version: 2, username: "Lost" });
