@@ -23,5 +23,9 @@ export const judgeLost = (evidence: LostEvidence): "failed" | "found" | "waiting
     if (receipt.blockNumber > finalizedTo) return "waiting";
     return receipt.holdsTransfer ? "found" : "failed";
   }
-  return nonce !== null && usedNonces > nonce ? "failed" : "waiting";
+  return isUsed(nonce, usedNonces) ? "failed" : "waiting";
 };
+
+/** Whether a sender has used a nonce that is known. */
+export const isUsed = (nonce: number | null, usedNonces: number): boolean =>
+  nonce !== null && usedNonces > nonce;

@@ -43,8 +43,8 @@ export type RpcFaultScript =
   | { kind: "wrong_nonces" }
   /** Blocks are a day older than they are. */
   | { kind: "old_blocks" }
-  /** Receipts and transactions are not known. */
-  | { kind: "no_receipts" }
+  /** Receipts and transactions are not known; those before a block if one is given, as of a node that has pruned them. */
+  | { kind: "no_receipts"; beforeBlock?: number }
   /** The answer is not JSON. */
   | { kind: "garbage" }
   /** The answer is JSON, but nonsense: a result of another shape. */
@@ -328,8 +328,12 @@ const answer = async (
   if (find(faults, "no_tags") !== undefined && isBlockTag && /^(safe|finalized)$/.test(tag)) {
     return refuse(-32602, `unknown tag ${tag}`);
   }
-  if (find(faults, "no_receipts") !== undefined && methodsOf.no_receipts?.includes(call.method)) {
-    return reply(null);
+  const forgetful = find(faults, "no_receipts");
+  if (forgetful !== undefined && methodsOf.no_receipts?.includes(call.method)) {
+    const { beforeBlock } = forgetful;
+    return beforeBlock === undefined
+      ? reply(null)
+      : forgetOld(await forward(target, call), beforeBlock);
   }
   const forked = find(faults, "forked");
   if (forked !== undefined) {
@@ -467,6 +471,14 @@ const inventMore = async (
   return isRecord(result)
     ? { ...reply, result: { ...result, transactionHash: params?.[0] } }
     : reply;
+};
+
+const forgetOld = ({ result, ...reply }: Reply, beforeBlock: number): Reply => {
+  const isOld =
+    isRecord(result) &&
+    typeof result.blockNumber === "string" &&
+    Number(result.blockNumber) < beforeBlock;
+  return { ...reply, result: isOld ? null : result };
 };
 
 const inventedLogIndex = 1_000;

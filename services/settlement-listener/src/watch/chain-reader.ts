@@ -105,6 +105,12 @@ export type ChainReader<Header extends BlockHeader = BlockHeader> = {
   /** Receipts by transaction hash; one that is in no canonical block is left out. */
   readReceipts(hashes: readonly string[]): Promise<ReadonlyMap<string, TransactionReceipt>>;
   /**
+   * Those of transactions, none of which can have been mined below a block, that surely are in no canonical
+   * one. A node forgets what is old, and tells the same of it: one that would not tell of that block's
+   * transactions any more leaves all of them out.
+   */
+  readAbsent(hashes: readonly string[], sinceBlock: number): Promise<ReadonlySet<string>>;
+  /**
    * Who sent transactions, mined or pending, and with which nonce; one that the node does not know is
    * left out.
    */

@@ -31,16 +31,27 @@ export const createBitcoinReader = (
   chain: BitcoinChain,
   payees: Payees,
   { finalDepthBlocks }: Pick<ChainSettings, "finalDepthBlocks">,
-): BitcoinReader => ({
-  readHeads: createReadHeads(ground),
-  readHeaders: createReadHeaders(ground),
-  readPointers: createReadPointers(ground, payees),
-  ...createTransactionReads(ground, { chain, payees }),
-  readUsedNonces: createReadUsedNonces(ground),
-  readWaiting: createReadWaiting(ground, { chain, payees, finalDepthBlocks }),
-  readChain: () => readChain(ground, chain.chainName),
-  keepsTransactions: () =>
-    ground.turn.ask("the index of transactions", async (provider) => {
+): BitcoinReader => {
+  const keepsTransactions = createKeepsTransactions(ground);
+  return {
+    readHeads: createReadHeads(ground),
+    readHeaders: createReadHeaders(ground),
+    readPointers: createReadPointers(ground, payees),
+    ...createTransactionReads(ground, { chain, payees }),
+    readUsedNonces: createReadUsedNonces(ground),
+    readWaiting: createReadWaiting(ground, { chain, payees, finalDepthBlocks }),
+    readChain: () => readChain(ground, chain.chainName),
+    keepsTransactions,
+    // With its index a node forgets nothing: Bitcoin Core and btcd refuse to prune then. While the index is
+    // made anew, from the first block on, it has not come to the newest one.
+    readAbsent: async (txids) => new Set((await keepsTransactions()) ? txids : []),
+  };
+};
+
+const createKeepsTransactions =
+  ({ turn }: Pick<ReaderGround, "turn">): BitcoinReader["keepsTransactions"] =>
+  () =>
+    turn.ask("the index of transactions", async (provider) => {
       const [height] = await provider.ask([heightQuestion]);
       // The coinbase of the first block is no transaction that can be asked for.
       if (height === 0) return true;
@@ -48,5 +59,4 @@ export const createBitcoinReader = (
       const [block] = await provider.ask([blockQuestion(hash)]);
       const txids = block.transactions.slice(0, 1).map(({ txid }) => txid);
       return (await askKnown(provider, txids.map(transactionQuestion))).length > 0;
-    }),
-});
+    });

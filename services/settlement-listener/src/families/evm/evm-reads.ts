@@ -53,6 +53,8 @@ export type EvmReads = Pick<
   }): Promise<{ logs: readonly ProxyLog[]; end: EvmHeader; readBy: string }>;
   /** Receipts by transaction hash; one that is in no canonical block is left out. */
   readReceipts(hashes: readonly Hex[]): Promise<ReadonlyMap<Hex, EvmReceipt>>;
+  /** As {@link ChainReader.readAbsent}. */
+  readAbsent(hashes: readonly Hex[], sinceBlock: number): Promise<ReadonlySet<Hex>>;
   /** What transactions call, by their hash. Throws where no node knows one of them. */
   readCalls(hashes: readonly Hex[]): Promise<ReadonlyMap<Hex, TransactionCall>>;
   /**

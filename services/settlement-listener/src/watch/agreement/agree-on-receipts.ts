@@ -1,5 +1,5 @@
 import type { WatchContext } from "../chain/watch-context.ts";
-import type { TransactionReceipt, Witness } from "../chain-reader.ts";
+import { ChainUnreachableError, type TransactionReceipt, type Witness } from "../chain-reader.ts";
 import { readTimes } from "../transfers/find-transfers.ts";
 import { agree, quorumOf } from "./agree.ts";
 
@@ -11,15 +11,25 @@ export type Fate = {
   minedAt: Date | undefined;
 };
 
+type Asked = {
+  /** Whose receipts are asked for, with the block up to which a provider must have come. */
+  blocks: ReadonlyMap<string, number>;
+  /**
+   * Where those were seen last of which something follows if they have no receipt. That there is none
+   * must be proved then: a provider that may have forgotten it has no vote.
+   */
+  seenIn: ReadonlyMap<string, number>;
+  /** Whether a provider has itself seen enough blocks on top of one. */
+  mayVote: (witness: Witness, blockNumber: number) => boolean;
+};
+
 /**
  * Asks for receipts until two providers, where there are two, say the same of each: the block and
- * its time, and all that the receipt holds. One on which they do not agree is left out. `mayVote`
- * says whether a provider has itself seen enough blocks on top of one.
+ * its time, and all that the receipt holds. One on which they do not agree is left out.
  */
 export const agreeOnReceipts = async (
   { chain, metrics, witnesses }: Pick<WatchContext, "chain" | "metrics" | "witnesses">,
-  blocks: ReadonlyMap<string, number>,
-  mayVote: (witness: Witness, blockNumber: number) => boolean,
+  { blocks, mayVote, seenIn }: Asked,
 ): Promise<ReadonlyMap<string, Fate>> => {
   const quorum = quorumOf(witnesses);
   const { agreed, contradictedCount } = await agree({
@@ -32,10 +42,15 @@ export const agreeOnReceipts = async (
       // A lone provider's word for the time stands since it was scanned.
       const times =
         quorum > 1 ? await readTimes(witness.reader, [...receipts.values()]) : new Map();
+      const doubtful = asked.filter((hash) => seenIn.has(hash) && !receipts.has(hash));
+      const absent = await readAbsent({ chain, witness }, doubtful, seenIn);
       return new Map(
         asked.flatMap((hash): [string, Fate][] => {
           const receipt = receipts.get(hash);
-          if (receipt === undefined) return [[hash, { receipt, minedAt: undefined }]];
+          if (receipt === undefined) {
+            const isProved = !seenIn.has(hash) || absent.has(hash);
+            return isProved ? [[hash, { receipt, minedAt: undefined }]] : [];
+          }
           const minedAt: Date | undefined = times.get(receipt.blockNumber);
           return mayVote(witness, receipt.blockNumber) ? [[hash, { receipt, minedAt }]] : [];
         }),
@@ -45,6 +60,30 @@ export const agreeOnReceipts = async (
   });
   metrics.contradicted(chain.id, "receipt", contradictedCount);
   return agreed;
+};
+
+/**
+ * Those that are nowhere by the word of one provider. A fork may have moved one to an older block than
+ * that in which it was seen last, but not by more blocks than the chain is deep until it is final.
+ */
+const readAbsent = async (
+  { chain, witness }: Pick<WatchContext, "chain"> & { witness: Witness },
+  hashes: readonly string[],
+  seenIn: ReadonlyMap<string, number>,
+): Promise<ReadonlySet<string>> => {
+  const { finalDepthBlocks, firstBlock = 0 } = chain.settings;
+  const sinceOf = (hash: string): number =>
+    Math.max(firstBlock, (seenIn.get(hash) ?? 0) - finalDepthBlocks);
+  const asking = [...Map.groupBy(hashes, sinceOf)].map(async ([sinceBlock, some]) => {
+    try {
+      return [...(await witness.reader.readAbsent(some, sinceBlock))];
+    } catch (error) {
+      // Its word for the others stands.
+      if (error instanceof ChainUnreachableError) return [];
+      throw error;
+    }
+  });
+  return new Set((await Promise.all(asking)).flat());
 };
 
 /**

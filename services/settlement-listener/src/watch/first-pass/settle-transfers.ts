@@ -21,8 +21,8 @@ const pagesMax = 20;
  * again from the canonical chain, of two providers where there are two: what they agree on now is
  * the truth about the money. A payment waits while they do not, or its receipt stands in another
  * block than ours which is not final, and holds up none behind it. A final receipt that no longer holds
- * the payment fails it; one of which two providers know nothing in a final block is orphaned. Answers
- * whether there is more to do at once.
+ * the payment fails it; one of which two providers know nothing in a final block is orphaned, if they
+ * would still tell of it. Answers whether there is more to do at once.
  */
 export const settleTransfers = async (
   watch: WatchContext,
@@ -93,11 +93,16 @@ const settlePage = async (
   const blocks = new Map(
     due.map((one) => [one.transactionHash, one.blockNumber + moreBlocksOf(one)]),
   );
-  const fates = await agreeOnReceipts(
-    watch,
-    blocks,
-    ({ id }, blockNumber) => blockNumber <= (sight.linesOf.get(id)?.settle ?? -1),
+  // A lone node may only be short of what it does not tell.
+  const mayMiss = due.filter(
+    ({ blockNumber }) => blockNumber <= finalizedTo && watch.witnesses.length > 1,
   );
+  const seenIn = new Map(mayMiss.map((one) => [one.transactionHash, one.blockNumber]));
+  const fates = await agreeOnReceipts(watch, {
+    blocks,
+    seenIn,
+    mayVote: ({ id }, blockNumber) => blockNumber <= (sight.linesOf.get(id)?.settle ?? -1),
+  });
   const lines = { settle: sight.agreed.settle, final: finalizedTo };
   const settled: ChainTransfer[] = [];
   const hidden: ChainTransfer[] = [];
@@ -108,9 +113,8 @@ const settlePage = async (
     const fate = fates.get(stored.transactionHash);
     const { minedAt, receipt } = fate ?? {};
     const isFinal = stored.blockNumber <= finalizedTo;
-    // A lone node may only be short of it.
-    const isShown = fate === undefined || receipt !== undefined || watch.witnesses.length === 1;
-    if (isFinal && !isShown) missing.push(stored);
+    const isGone = fate !== undefined && receipt === undefined;
+    if (isGone && seenIn.has(stored.transactionHash)) missing.push(stored);
     if (receipt === undefined) continue;
     const isElsewhere = receipt.blockHash !== stored.blockHash;
     if (isElsewhere && !staysThere(watch, stored, receipt, lines)) continue;

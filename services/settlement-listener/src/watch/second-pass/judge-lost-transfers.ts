@@ -1,5 +1,5 @@
 import type { StoredTransfer, ChainTransfer } from "../../domain/chain-transfer.ts";
-import { judgeLost } from "../../domain/judge-lost.ts";
+import { isUsed, judgeLost } from "../../domain/judge-lost.ts";
 import type { FinalityLines } from "../../domain/plan-scan.ts";
 import { listLost } from "../../store/chain-transfers.ts";
 import type { Lead } from "../../store/watchers.ts";
@@ -17,8 +17,9 @@ const sendersAtOnceMax = 4;
 /**
  * Judges the payments that a reorg took away before they settled, each time that more of the chain
  * is final: which of them can no longer come back (rule CHAIN-5). A failure is for ever, so two
- * providers, where there are two, must say the same of receipt and nonce. Throws
- * `ChainUnreachableError` where they do not, once it has judged the others.
+ * providers, where there are two, must say the same of receipt and nonce, and one that has forgotten
+ * the time of a payment says nothing of it. Throws `ChainUnreachableError` where they do not, once it
+ * has judged the others.
  */
 export const judgeLostTransfers = async (
   watch: WatchContext,
@@ -51,7 +52,13 @@ const judgePage = async (
   const blocks = new Map(
     lost.map(({ blockNumber, transactionHash }) => [transactionHash, blockNumber]),
   );
-  const fates = await agreeOnReceipts(watch, blocks, () => true);
+  // No other can fail by having no receipt.
+  const seenIn = new Map(
+    lost
+      .filter(({ nonce, sender }) => isUsed(nonce, usedNonces.get(sender) ?? 0))
+      .map(({ blockNumber, transactionHash }) => [transactionHash, blockNumber]),
+  );
+  const fates = await agreeOnReceipts(watch, { blocks, seenIn, mayVote: () => true });
   let undecidedCount = 0;
   const settled: ChainTransfer[] = [];
   const failed: StoredTransfer[] = [];
