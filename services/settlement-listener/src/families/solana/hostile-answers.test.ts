@@ -167,6 +167,21 @@ describe("lists of signatures", () => {
   });
 });
 
+describe("which transactions are in no block", () => {
+  test("is told of those that a node does not know, while it has all since they may have landed", async () => {
+    const reader = await openReader();
+    const signature = await pay();
+    const slot = chain.head();
+    chain.mine();
+    const unknown = "2".repeat(88);
+    const asked = [unknown, signature];
+    expect([...(await reader.readAbsent(asked, slot))]).toEqual([unknown]);
+    chain.node.prune(slot + 1);
+    expect([...(await reader.readAbsent(asked, slot))]).toEqual([]);
+    expect([...(await reader.readAbsent([unknown], slot + 1))]).toEqual([unknown]);
+  });
+});
+
 describe("whether a transaction can still land", () => {
   test("is told by heights: 150 blocks more than its own, however many slots are skipped", async () => {
     const reader = await openReader();

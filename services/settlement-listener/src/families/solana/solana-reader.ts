@@ -37,7 +37,6 @@ export const createSolanaReader = (
   readHeaders: createReadHeaders(ground),
   readPointers: createReadPointers(ground, schedule),
   ...createTransactionReads(ground, chain, readOwners),
-  readAbsent: async (signatures) => new Set(signatures),
   readAccounts: (addresses) =>
     ground.turn.ask("accounts", async (provider) => {
       const [accounts] = await provider.ask([

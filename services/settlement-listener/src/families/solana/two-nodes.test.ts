@@ -1,4 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
+import { nothing } from "@payment-links/postgres";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRigEach } from "@payment-links/runtime/testing/use-rig";
 import { startWatchRig } from "../../testing/open-watch-rig.ts";
@@ -17,6 +18,11 @@ const rig = useRigEach(async (keep) => {
   second = await chain.openNode();
   return startWatchRig(chain, {}, [chain.url, second.url]);
 });
+
+const isOrphaned = (signature: string) =>
+  rig.pool.exists(nothing`
+    SELECT FROM chain_transfers WHERE transaction_hash = ${signature} AND is_orphaned
+  `);
 
 describe("of two nodes", () => {
   test("both must know a payment before it settles", async () => {
@@ -46,6 +52,36 @@ describe("of two nodes", () => {
     second.goOn();
     chain.mine();
     await rig.waitTold(link.id, 2);
+    expect(rig.statuses(link.id)).toEqual(["processing 2.5", "settled 2.5"]);
+  });
+
+  test("both have pruned what was paid before its link was heard of: it waits, and settles once they have it", async () => {
+    const { destinationAddress } = await rig.hearNew();
+    await rig.caughtUp();
+    const link = rig.sampleLink({ destinationAddress });
+    const signature = await chain.pay(orderOf(link));
+    const paidIn = chain.mine();
+    await waitUntil("its block is audited", async () => {
+      chain.mine();
+      await rig.caughtUp();
+      return ((await rig.readStatus()).auditedTo ?? 0) > paidIn;
+    });
+    for (const node of [chain.node, second]) node.prune(paidIn + 1);
+    chain.mine(160);
+    await rig.caughtUp();
+    await rig.hear(link);
+    await rig.waitTold(link.id, 1);
+    await waitUntil("it is told that it waits", async () => {
+      chain.mine();
+      await rig.caughtUp();
+      const waits = "payments are due, and their receipts are not there";
+      return rig.logLines.some((line) => line.includes(waits)) || rig.told(link.id).length > 1;
+    });
+    expect(rig.statuses(link.id)).toEqual(["processing 2.5"]);
+    expect(await isOrphaned(signature)).toBe(false);
+    chain.node.restore();
+    second.restore();
+    await rig.waitStatus(link.id, "settled");
     expect(rig.statuses(link.id)).toEqual(["processing 2.5", "settled 2.5"]);
   });
 

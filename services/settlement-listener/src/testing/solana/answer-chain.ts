@@ -56,7 +56,7 @@ export const chainMethods: Readonly<
     return "ok";
   },
   getGenesisHash: (view) => view.blocks()[0]?.hash,
-  getFirstAvailableBlock: (view) => view.blocks()[0]?.slot,
+  getFirstAvailableBlock: (view) => view.firstSlot(),
   getSlot: (view, params) => askTop(view, params).slot,
   getBlockHeight: (view, params) => askTop(view, params).height,
   getLatestBlockhash: (view, params) => {
@@ -140,12 +140,12 @@ const refuseProcessed = (commitment: Commitment): void => {
 
 const findBlock = (view: NodeView, slot: number, top: Block): Block => {
   if (slot > top.slot) throw blockNotAvailable(slot);
+  if (slot < view.firstSlot()) throw blockCleanedUp(slot, view.firstSlot());
   const block = view
     .blocks()
     .slice(0, top.height + 1)
     .findLast((one) => one.slot <= slot);
-  if (block === undefined) throw blockCleanedUp(slot, view.blocks()[0]?.slot ?? 0);
-  if (block.slot !== slot) throw view.isArchive() ? slotMissing(slot) : slotSkipped(slot);
+  if (block?.slot !== slot) throw view.isArchive() ? slotMissing(slot) : slotSkipped(slot);
   return block;
 };
 
@@ -204,7 +204,7 @@ const slotsOf = (
     .blocks()
     .slice(0, top.height + 1)
     .map(({ slot }) => slot)
-    .filter((slot) => slot >= from && slot <= to);
+    .filter((slot) => slot >= Math.max(from, view.firstSlot()) && slot <= to);
 
 const findLanded = (view: NodeView, signature: string, top: Block): LandedTransaction | undefined =>
   view.ledger.landingsOf(signature).find((landed) => view.has(landed, top));

@@ -17,6 +17,8 @@ export type NodeView = {
   blocks(): readonly Block[];
   /** Whether it has a transaction, in a block that is no newer than the given one. */
   has(landed: LandedTransaction, newest: Block): boolean;
+  /** The slot of the oldest block that it has not pruned. */
+  firstSlot(): number;
   /** How many slots it is behind. */
   slotsBehind(): number;
   /** Whether it looks into a long-term storage for what it does not hold itself. */

@@ -15,6 +15,10 @@ export type SolanaNode = {
   goOn(): void;
   /** Knows a transaction no more, as a node that has pruned it or never had it. */
   forget(signature: string): void;
+  /** Has nothing any more of the slots below one, as a node that keeps so much and no more. */
+  prune(toSlot: number): void;
+  /** Has all of it again, as another node that answers at the same address. */
+  restore(): void;
   /** Tells of skipped slots as a node does that looks into a long-term storage. */
   becomeArchive(): void;
   close(): Promise<void>;
@@ -27,6 +31,7 @@ export const openNode = async (
 ): Promise<SolanaNode> => {
   const forgotten = new Set<string>();
   let lag = 0;
+  let prunedTo = 0;
   let isArchive = false;
   let frozen: readonly Block[] | undefined;
   const blocks = (): readonly Block[] => frozen ?? ledger.blocks;
@@ -39,7 +44,11 @@ export const openNode = async (
       return blocks()[height] ?? ledger.head();
     },
     has: ({ signature, slot, height }, newest) =>
-      height <= newest.height && blocks()[height]?.slot === slot && !forgotten.has(signature),
+      height <= newest.height &&
+      blocks()[height]?.slot === slot &&
+      slot >= prunedTo &&
+      !forgotten.has(signature),
+    firstSlot: () => blocks().find(({ slot }) => slot >= prunedTo)?.slot ?? ledger.head().slot,
     slotsBehind: () => ledger.head().slot - view.top("processed").slot,
     isArchive: () => isArchive,
   };
@@ -63,6 +72,12 @@ export const openNode = async (
     },
     goOn: () => {
       frozen = undefined;
+    },
+    prune: (toSlot) => {
+      prunedTo = toSlot;
+    },
+    restore: () => {
+      prunedTo = 0;
     },
     becomeArchive: () => {
       isArchive = true;

@@ -251,6 +251,28 @@ describe("slots and forks", () => {
 });
 
 describe("nodes", () => {
+  test("one has pruned what is below a slot: it tells of nothing there, and of all that follows", async () => {
+    const old = await chain.pay(order());
+    const slot = chain.mine();
+    const young = await chain.pay(order());
+    chain.mine(finalizedLag);
+    const { url, ...pruned } = await chain.openNode();
+    const askPruned = (method: string, ...params: readonly unknown[]) =>
+      askNode(url, method, params);
+    const options = { ...form, commitment: "confirmed" };
+    const first = await askPruned("getFirstAvailableBlock");
+    pruned.prune(slot + 1);
+    expect(first).toBeLessThan(slot);
+    expect(await askPruned("getFirstAvailableBlock")).toBe(slot + 1);
+    expect(await askPruned("getTransaction", old, options)).toBeNull();
+    expect(await askPruned("getTransaction", young, options)).toMatchObject({ slot: slot + 1 });
+    expect(await listed({ url })).toEqual([young]);
+    expect(await askPruned("getBlocks", slot, slot + 1, ...confirmed)).toEqual([slot + 1]);
+    await expect(askPruned("getBlock", slot, options)).rejects.toMatchObject({ code: -32001 });
+    pruned.restore();
+    expect(await listed({ url })).toEqual([young, old]);
+  });
+
   test("one lags, one stays on its fork, one has forgotten", async () => {
     const [lagging, frozen, forgetful] = await Promise.all([
       chain.openNode(),

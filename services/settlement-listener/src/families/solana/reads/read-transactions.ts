@@ -1,16 +1,20 @@
 import type { Question } from "../../../rpc/json-rpc.ts";
 import type { ReaderGround } from "../../../rpc/open-chain-readers.ts";
 import type { Provider } from "../../../rpc/provider.ts";
+import { readAbsent } from "../../../rpc/read-absent.ts";
 import { readKnown } from "../../../rpc/read-known.ts";
 import { RpcFault } from "../../../rpc/rpc-fault.ts";
 import type { ChainReader, Sender, TransactionReceipt } from "../../../watch/chain-reader.ts";
 import { isOfDurableNonce } from "../durable-nonce.ts";
-import { type SolanaBlock, readTransaction } from "../node-answers.ts";
+import { type SolanaBlock, readCount, readTransaction } from "../node-answers.ts";
 import type { SolanaChain } from "../solana-chain.ts";
 import { type IsOwner, type SolanaTransaction, verifyTransaction } from "../verify-transaction.ts";
 import { askBlockUpTo, askBlocks, commitment } from "./ask-blocks.ts";
 
-type TransactionReads = Pick<ChainReader, "readReceipts" | "readSenders" | "readUsedNonces">;
+type TransactionReads = Pick<
+  ChainReader,
+  "readAbsent" | "readReceipts" | "readSenders" | "readUsedNonces"
+>;
 type Found = { landed: SolanaTransaction; block: SolanaBlock };
 
 /** A transaction lands while the block hash that it names is one of the last 150, and never after. */
@@ -38,6 +42,13 @@ export const createTransactionReads = (
         ]),
       );
     },
+    readAbsent: (signatures, sinceSlot) =>
+      readAbsent(ground, {
+        what: "what is absent",
+        names: signatures,
+        findProof: async () => firstSlotQuestion(sinceSlot),
+        questionOf: transactionQuestion,
+      }),
     readSenders: async (signatures) => {
       const found = await readAll("senders", signatures);
       return new Map(
@@ -109,4 +120,11 @@ const transactionQuestion = (signature: string): Question<SolanaTransaction | nu
   method: "getTransaction",
   params: [signature, { commitment, encoding: "json", maxSupportedTransactionVersion: 0 }],
   read: readTransaction,
+});
+
+/** Whether a node still has all from a slot on. */
+const firstSlotQuestion = (sinceSlot: number): Question<boolean> => ({
+  method: "getFirstAvailableBlock",
+  params: [],
+  read: (result) => readCount(result) <= sinceSlot,
 });
