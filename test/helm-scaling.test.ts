@@ -1,13 +1,25 @@
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "@jest/globals";
+import { promisify } from "node:util";
+import { describe, expect, test } from "@jest/globals";
 import { serviceBlocks } from "@payment-links/deploy/chart/service-blocks";
 import { stringify } from "yaml";
 import { runPromtool } from "./alerts/promtool.ts";
-import { type Manifest, containersOf, fullName, renderChart, set } from "./helm/render-chart.ts";
+import {
+  type Manifest,
+  chart,
+  containersOf,
+  fullName,
+  renderChart,
+  serviceNames,
+  set,
+} from "./helm/render-chart.ts";
 import { needing } from "./helm/tools.ts";
 
+const run = promisify(execFile);
 const withHelm = needing("helm");
 
 const address = "http://prometheus.monitoring.svc:9090";
@@ -188,5 +200,89 @@ withHelm.describe("scaling by CPU", () => {
     const scaler = (name: string) => of(manifests, "HorizontalPodAutoscaler", name)?.["spec"];
     expect(scaler("links-api")).toMatchObject({ minReplicas: 2, maxReplicas: 6, behavior });
     expect(scaler("auth-keys")).not.toHaveProperty("behavior");
+  });
+});
+
+/** Stops all, where production scales one service by CPU and another by what waits. */
+const stopAll = Object.keys(serviceBlocks).map((block) => `${block}.replicas=0`);
+const scalersIn = (manifests: readonly Manifest[]) =>
+  manifests
+    .map(({ kind }) => kind)
+    .filter((kind) => ["HorizontalPodAutoscaler", "ScaledObject"].includes(kind));
+
+withHelm.describe("replicas: 0", () => {
+  test("stops a service, whatever scales it, and leaves nothing that would start it again", async () => {
+    const manifests = await renderChart("production", ["--set", stopAll.join(",")]);
+    expect(scalersIn(manifests)).toEqual([]);
+    for (const name of serviceNames) {
+      expect(of(manifests, "Deployment", name)).toMatchObject({ spec: { replicas: 0 } });
+      expect(of(manifests, "PodDisruptionBudget", name)).toBeUndefined();
+    }
+  });
+
+  test("stops that service alone", async () => {
+    const manifests = await renderChart("production", ["--set", "linksApi.replicas=0"]);
+    expect(scalersIn(manifests)).toEqual(["ScaledObject"]);
+    expect(of(manifests, "PodDisruptionBudget", "links-api")).toBeUndefined();
+    expect(of(manifests, "PodDisruptionBudget", "webhook-dispatcher")).toBeDefined();
+  });
+
+  test("stops what is to be tried, too", async () => {
+    const manifests = await renderChart("quickstart", ["--set", stopAll.join(",")]);
+    expect(of(manifests, "Deployment", "links-api")).toMatchObject({ spec: { replicas: 0 } });
+  });
+});
+
+/** Whoever believes it restores under live services, which then write into what is put back. */
+describe("the stop of the chart's page", () => {
+  const page = readFileSync(join(chart, "after-install.md"), "utf8");
+  const [, preamble = ""] = /^```sh\n([\s\S]*?)^```$/m.exec(page) ?? [];
+
+  /** Runs it where `left` is what is still there at the end, with a Helm and a kubectl that say how they are called. */
+  const stop = async ({ left = "", metadata = "" }) => {
+    const script = `${preamble}
+      helm() { case $1 in get) printf '%s\\n' ${JSON.stringify(metadata)} ;; *) echo "helm $*" ;; esac; }
+      kubectl() { case $3 in get) printf %s "${left}" ;; *) echo "kubectl $*" ;; esac; }
+      stop`;
+    const args = ["-c", `set -euo pipefail\n${script}`];
+    return run("bash", args).then(
+      ({ stdout }) => ({ isStopped: true, said: stdout.trim().split("\n") }),
+      ({ stdout, stderr }: { stdout: string; stderr: string }) => ({
+        isStopped: false,
+        said: `${stdout}${stderr}`.trim().split("\n"),
+      }),
+    );
+  };
+
+  test("is what a restore and a move begin with", () => {
+    expect(page.match(/^stop$/gm)).toHaveLength(2);
+    expect(page.match(/replicas=0/g)).toHaveLength(serviceNames.length);
+  });
+
+  test("stops every service, waits for the pods of each, and then says so", async () => {
+    const { isStopped, said } = await stop({});
+    expect(isStopped).toBe(true);
+    const [upgrade = "", wait = "", last] = said;
+    const sets = / --set (\S+)$/.exec(upgrade)?.[1]?.split(",");
+    expect(sets?.toSorted()).toEqual(stopAll.toSorted());
+    expect(wait).toContain("wait --for delete");
+    const [, components = ""] = /app.kubernetes.io\/component in \((\S+)\)/.exec(wait) ?? [];
+    expect(components.split(",")).toEqual(serviceNames);
+    expect(last).toBe("All services are stopped: no pod is left.");
+  });
+
+  test("does not say so while a pod is there, and fails", async () => {
+    const { isStopped, said } = await stop({ left: "pod/payment-links-links-api-1" });
+    expect(isStopped).toBe(false);
+    expect(said.at(-1)).toBe("NOT stopped: pod/payment-links-links-api-1");
+  });
+
+  test("takes the number of pods from its scaler where Helm would not, and only there", async () => {
+    const upgradeWith = async (metadata: string) => (await stop({ metadata })).said[0];
+    expect(await upgradeWith("APPLY_METHOD: server-side apply")).toContain("--force-conflicts");
+    // Helm 4 refuses the flag for a release of Helm 3, and Helm 3 does not know it.
+    for (const other of ["APPLY_METHOD: client-side apply (defaulted)", "STATUS: deployed"]) {
+      expect(await upgradeWith(other)).not.toContain("--force-conflicts");
+    }
   });
 });

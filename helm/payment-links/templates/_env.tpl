@@ -90,9 +90,19 @@ service with a user of its own; without it the common user's are taken.
 {{- end }}
 {{- end -}}
 
+{{/* What scales a service, `autoscaling` or `keda`; empty where `replicas` counts: a scaler would start again what 0 has stopped. */}}
+{{- define "payment-links.scaler" -}}
+{{- if .values.replicas -}}
+{{- if .values.keda.enabled }}keda{{ else if .values.autoscaling.enabled }}autoscaling{{ end -}}
+{{- end -}}
+{{- end -}}
+
 {{/* The lowest number of pods of a service, by the service's values; what is to be tried has one of each. */}}
 {{- define "payment-links.replicasMin" -}}
-{{- $scaler := ternary .values.keda .values.autoscaling .values.keda.enabled -}}
-{{- $given := ternary $scaler.minReplicas .values.replicas $scaler.enabled -}}
-{{- ternary 1 $given (and .root.Values.quickstart.enabled (not $scaler.enabled)) | int -}}
+{{- $scaler := include "payment-links.scaler" . -}}
+{{- if $scaler -}}
+{{- (index .values $scaler).minReplicas | int -}}
+{{- else -}}
+{{- ternary (min 1 .values.replicas) .values.replicas .root.Values.quickstart.enabled | int -}}
+{{- end -}}
 {{- end -}}

@@ -47,11 +47,12 @@ spec:
   selector:
     matchLabels: {{- include "payment-links.selector" $context | nindent 6 }}
 {{- end }}
-{{- if $values.autoscaling.enabled }}
+{{- $scaler := include "payment-links.scaler" $context }}
+{{- if eq $scaler "autoscaling" }}
 ---
 {{ include "payment-links.autoscaler" $context }}
 {{- end }}
-{{- if $values.keda.enabled }}
+{{- if eq $scaler "keda" }}
 ---
 {{ include "payment-links.scaledObject" $context }}
 {{- end }}
@@ -64,7 +65,7 @@ metadata:
   name: {{ .name }}
   {{- include "payment-links.metadata" . | nindent 2 }}
 spec:
-  {{- if not (or .values.autoscaling.enabled .values.keda.enabled) }}
+  {{- if not (include "payment-links.scaler" .) }}
   replicas: {{ include "payment-links.replicasMin" . }}
   {{- end }}
   revisionHistoryLimit: 5
