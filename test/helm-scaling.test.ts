@@ -13,6 +13,7 @@ import {
   chart,
   containersOf,
   fullName,
+  readFolder,
   renderChart,
   serviceNames,
   set,
@@ -283,6 +284,37 @@ describe("the stop of the chart's page", () => {
     // Helm 4 refuses the flag for a release of Helm 3, and Helm 3 does not know it.
     for (const other of ["APPLY_METHOD: client-side apply (defaulted)", "STATUS: deployed"]) {
       expect(await upgradeWith(other)).not.toContain("--force-conflicts");
+    }
+  });
+});
+
+/** A number that Helm did not set is one that Helm 4 refuses to change, and that Helm 3 takes back. */
+withHelm.describe("more pods", () => {
+  const texts = [
+    ...readFolder(join(chart, "runbooks"), ".md"),
+    ...readFolder(chart, ".md"),
+    ...readFolder(join(chart, "alerts"), ".md"),
+  ];
+
+  test("are ordered by the values in every page and runbook, never beside Helm", () => {
+    const beside = texts.filter(({ text }) => /kubectl scale [^`]/.test(text));
+    expect(beside.map(({ name }) => name)).toEqual([]);
+  });
+
+  test("come where a runbook orders them", async () => {
+    const order =
+      /`helm upgrade payment-links helm\/payment-links .*?--set (\w+)\.replicas=(\d+)`/g;
+    const ordered = texts.flatMap(({ text }) => [...text.matchAll(order)]);
+    expect(ordered.map(([, block = ""]) => block).toSorted()).toEqual([
+      "linksApi",
+      "webhookDispatcher",
+    ]);
+    for (const [, block = "", number] of ordered) {
+      const name = new Map<string, string>(Object.entries(serviceBlocks)).get(block) ?? "";
+      const manifests = await renderChart("minimal", ["--set", `${block}.replicas=${number}`]);
+      expect(of(manifests, "Deployment", name)?.["spec"]).toMatchObject({
+        replicas: Number(number),
+      });
     }
   });
 });
