@@ -234,10 +234,13 @@ withHelm.describe("replicas: 0", () => {
   });
 });
 
+const commandsOf = (text: string) =>
+  [...text.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, commands = ""]) => commands);
+
 /** Whoever believes it restores under live services, which then write into what is put back. */
 describe("the stop of the chart's page", () => {
   const page = readFileSync(join(chart, "after-install.md"), "utf8");
-  const [, preamble = ""] = /^```sh\n([\s\S]*?)^```$/m.exec(page) ?? [];
+  const [preamble = ""] = commandsOf(page);
 
   /** Runs it where `left` is what is still there at the end, with a Helm and a kubectl that say how they are called. */
   const stop = async ({ left = "", metadata = "" }) => {
@@ -316,5 +319,29 @@ withHelm.describe("more pods", () => {
         replicas: Number(number),
       });
     }
+  });
+});
+
+/** Without it the upgrade that takes `replicas` from a manifest leaves one pod of however many there were. */
+describe("a scaler that is switched on", () => {
+  test("is handed the number of pods that there are, before the upgrade forgets it", async () => {
+    const page = readFileSync(join(chart, "after-install.md"), "utf8");
+    const [preamble = ""] = commandsOf(page);
+    const [commands = ""] = commandsOf(page.split("## Switch a scaler on\n")[1] ?? "");
+    const script = `${preamble}
+      helm() { echo "helm $*"; }
+      kubectl() { case $3 in get) printf 7 ;; *) cat; echo "kubectl $*" ;; esac; }
+      ${commands}`;
+    const { stdout } = await run("bash", ["-c", `set -euo pipefail\n${script}`]);
+    const [handed = "", apply, upgrade] = stdout.trim().split("\n");
+    expect(JSON.parse(handed)).toEqual({
+      apiVersion: "apps/v1",
+      kind: "Deployment",
+      metadata: { name: "payment-links-links-api" },
+      spec: { replicas: 7 },
+    });
+    // Under Helm's own name the number would still be Helm's to take away.
+    expect(apply).toMatch(/ apply --server-side --field-manager scaler /);
+    expect(upgrade).toMatch(/^helm upgrade .* --set linksApi\.autoscaling\.enabled=true$/);
   });
 });

@@ -13,12 +13,12 @@ const sectionMsMax = 1_200_000;
 const page = "after-install.md";
 
 /** What happens while callers call, and what while the services are stopped. */
-const undisturbed = ["Upgrade", "Roll back", "Change a secret"];
+const undisturbed = ["Upgrade", "Roll back", "Change a secret", "Switch a scaler on"];
 const stopped = ["Stop, and restore a backup", "Move to another cluster"];
 
 /**
  * The commands of the chart's page on what follows the install, run as they stand there, on a release
- * of their own: nobody notices an upgrade, a way back or a changed secret, a payment is made after a
+ * of their own: nobody notices an upgrade, a way back, a changed secret or a new scaler, a payment is made after a
  * restore, and a second namespace stands for the other cluster.
  */
 export const liveOn = async ({ cluster, config }: Release): Promise<void> => {
