@@ -51,6 +51,17 @@ describe("alerts and runbooks", () => {
     expect(alerts.filter(wordless).map(({ alert }) => alert)).toEqual([]);
   });
 
+  // Whoever looks for what an alert tells of would see nothing, and take it for false.
+  test("an alert is drawn by the dashboards with all of its metrics, or not at all", () => {
+    const drawn = new Set(dashboardQueries.flatMap(metricNamesOf));
+    const inPart = alerts.flatMap(({ alert, expr }) => {
+      const names = metricNamesOf(expr).filter((name) => !name.includes(":"));
+      const missing = names.filter((name) => !drawn.has(name));
+      return missing.length < names.length ? missing.map((name) => `${alert}: ${name}`) : [];
+    });
+    expect(inPart).toEqual([]);
+  });
+
   test("runbooks name no metric that no rule or dashboard of the chart could know", async () => {
     const known = [...chartRules.map(({ expr }) => expr), ...dashboardQueries].join(" ");
     for (const file of await readdir(runbooksFolder)) {

@@ -269,6 +269,10 @@ const events: Dashboard = {
           expr: `sum by (service) (increase(payment_links_version_jumps_total{${both}}[1h]))`,
           legend: "{{service}} jumps",
         },
+        {
+          expr: `sum by (service) (increase(payment_links_link_version_jumps_total{${both}}[1h]))`,
+          legend: "{{service}} jumps of links",
+        },
       ],
     },
   ],
@@ -421,6 +425,10 @@ const settlement: Dashboard = {
         {
           expr: `sum by (chain) (increase(payment_links_chain_orphaned_after_settled_total{${namespaceIs}}[1h]))`,
           legend: "{{chain}} orphaned after settled",
+        },
+        {
+          expr: `sum(increase(payment_links_payments_orphaned_total{${namespaceIs}}[1h]))`,
+          legend: "credited and orphaned",
         },
       ],
     },
