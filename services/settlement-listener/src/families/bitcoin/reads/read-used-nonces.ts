@@ -36,22 +36,8 @@ type Looked = { from: number; to: number; usedIn: number | undefined };
 export const createReadUsedNonces = ({
   turn,
 }: Pick<ReaderGround, "turn">): ChainReader["readUsedNonces"] => {
-  const spentIn = new Map<string, Promise<ReadonlyMap<string, string>>>();
+  const readSpent = createReadSpent();
   const lookedOf = new Map<string, Looked>();
-
-  /** What a block spends; who asks while another waits for the answer waits for the same one. */
-  const readSpent = (provider: Provider, hash: string): Promise<ReadonlyMap<string, string>> => {
-    const known = spentIn.get(hash);
-    const asking = known ?? askSpent(provider, hash);
-    spentIn.delete(hash);
-    spentIn.set(hash, asking);
-    for (const oldest of [...spentIn.keys()].slice(0, -keptBlocksMax)) spentIn.delete(oldest);
-    // What failed is asked again by whoever comes next.
-    asking.catch(() => {
-      if (spentIn.get(hash) === asking) spentIn.delete(hash);
-    });
-    return asking;
-  };
 
   /** The newest block of a range that spends what is wanted by another transaction. */
   const findSpend = async (
@@ -148,6 +134,25 @@ const listMined = async (
 ): Promise<ReadonlySet<string>> => {
   const known = await askTransactions(provider, [...new Set(txids)]);
   return new Set([...known].flatMap(([txid, { place }]) => (place === undefined ? [] : [txid])));
+};
+
+/**
+ * Reads what a block spends, and keeps that of the last ones. Who asks while another waits for the answer
+ * waits for the same one.
+ */
+const createReadSpent = (): typeof askSpent => {
+  const spentIn = new Map<string, ReturnType<typeof askSpent>>();
+  return (provider, hash) => {
+    const asking = spentIn.get(hash) ?? askSpent(provider, hash);
+    spentIn.delete(hash);
+    spentIn.set(hash, asking);
+    for (const oldest of [...spentIn.keys()].slice(0, -keptBlocksMax)) spentIn.delete(oldest);
+    // What failed is asked again by whoever comes next.
+    asking.catch(() => {
+      if (spentIn.get(hash) === asking) spentIn.delete(hash);
+    });
+    return asking;
+  };
 };
 
 /** The outputs that a block spends, each with the transaction that does. */
