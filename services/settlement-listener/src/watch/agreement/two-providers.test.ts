@@ -430,28 +430,57 @@ describe("the first look", () => {
   }, 120_000);
 });
 
+const receiptMethods = ["eth_getTransactionReceipt", "eth_getBlockReceipts"];
+
+/** A reply without the logs that name a reference. */
+const leaveOut = (reference: string) => {
+  const topic = keccak256(`0x${reference}`).slice(2);
+  return (reply: unknown): string =>
+    JSON.stringify(reply, (key, value: unknown) =>
+      key === "logs" && Array.isArray(value)
+        ? value.filter((log) => !JSON.stringify(log).includes(topic))
+        : value,
+    );
+};
+
 describe("of three providers, the first", () => {
   test("leaves one of two payments out of a receipt: it settles with the other", async () => {
     const { first, rig } = await open(3);
     const links = [rig.sampleLink(), rig.sampleLink()] as const;
     for (const link of links) await rig.hear(link);
     const [, hidden] = links;
-    const topic = keccak256(`0x${hidden.paymentReference}`).slice(2);
-    const leaveOut = (reply: unknown): string =>
-      JSON.stringify(reply, (key, value: unknown) =>
-        key === "logs" && Array.isArray(value)
-          ? value.filter((log) => !JSON.stringify(log).includes(topic))
-          : value,
-      );
     first.play(
-      { kind: "hostile", spoil: leaveOut },
-      { methods: ["eth_getTransactionReceipt", "eth_getBlockReceipts"] },
+      { kind: "hostile", spoil: leaveOut(hidden.paymentReference) },
+      { methods: receiptMethods },
     );
     await chain.payTogether(
       links.map((link) => ({ reference: link.paymentReference, to: owner, amount: 7_000_000n })),
     );
     await chain.mine();
     await letBlocksPass(rig, rpcs[1] ?? first);
+    for (const link of links) await settles(rig, link.id);
+  }, 120_000);
+
+  test("leaves one of two out of a receipt, and a reorg takes both away: they settle together", async () => {
+    const { first, rig, second } = await open(3);
+    const links = [rig.sampleLink(), rig.sampleLink()] as const;
+    for (const link of links) await rig.hear(link);
+    const [shown, hidden] = links;
+    const spoil = leaveOut(hidden.paymentReference);
+    first.play({ kind: "hostile", spoil }, { methods: receiptMethods });
+    const hash = await chain.payTogether(
+      links.map((link) => ({ reference: link.paymentReference, to: owner, amount: 7_000_000n })),
+    );
+    await chain.mine();
+    await waitUntil("one is seen", () => rig.statuses(shown.id).length === 1);
+    const raw = await chain.rawOf(hash);
+    // Nobody shows it again: it is found as what is lost is judged, by receipts alone.
+    for (const rpc of rpcs) rpc.play({ kind: "empty_logs" });
+    await chain.reorg(1);
+    await rig.caughtUp();
+    await chain.ask("eth_sendRawTransaction", [raw]);
+    await chain.mine();
+    await letBlocksPass(rig, second);
     for (const link of links) await settles(rig, link.id);
   }, 120_000);
 
@@ -464,7 +493,7 @@ describe("of three providers, the first", () => {
         kind: "hostile",
         spoil: (reply) => JSON.stringify(reply).replaceAll(topic, "7".repeat(topic.length)),
       },
-      { methods: ["eth_getTransactionReceipt", "eth_getBlockReceipts"] },
+      { methods: receiptMethods },
     );
     await chain.pay({ reference: link.paymentReference, to: owner, amount: 7_000_000n });
     await chain.mine();

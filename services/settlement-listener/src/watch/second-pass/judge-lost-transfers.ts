@@ -8,7 +8,7 @@ import { agreeOnReceipts } from "../agreement/agree-on-receipts.ts";
 import { agree, quorumOf } from "../agreement/agree.ts";
 import { ChainUnreachableError } from "../chain-reader.ts";
 import { commitOutcomes } from "../transfers/commit-outcomes.ts";
-import { findAgain, readTimes } from "../transfers/find-transfers.ts";
+import { findOfSame, isSame, readTimes } from "../transfers/find-transfers.ts";
 
 const pageCountMax = 100;
 const pagesMax = 50;
@@ -60,7 +60,7 @@ const judgePage = async (
   );
   const fates = await agreeOnReceipts(watch, { blocks, seenIn, mayVote: () => true });
   let undecidedCount = 0;
-  const settled: ChainTransfer[] = [];
+  const settled = new Map<string, ChainTransfer>();
   const failed: StoredTransfer[] = [];
   for (const stored of lost) {
     const fate = fates.get(stored.transactionHash);
@@ -70,7 +70,8 @@ const judgePage = async (
       continue;
     }
     const { receipt } = fate;
-    const found = receipt === undefined ? undefined : findAgain(watch, stored, receipt, lines);
+    const proved = receipt === undefined ? [] : findOfSame(watch, stored, receipt, lines);
+    const found = proved.find((one) => isSame(one, stored));
     const judgement = judgeLost({
       finalizedTo: lines.final,
       receipt:
@@ -84,10 +85,14 @@ const judgePage = async (
     if (judgement === "found" && found !== undefined) {
       const minedAt =
         fate.minedAt ?? (await readTimes(watch.reader, [found])).get(found.blockNumber);
-      settled.push({ ...found, occurredAt: minedAt ?? found.occurredAt });
+      // Also what one provider had left out: the audit does not look into what is settled.
+      for (const one of proved) {
+        const name = `${one.transactionHash} ${one.referenceHash} ${one.ordinal}`;
+        settled.set(name, { ...one, occurredAt: minedAt ?? one.occurredAt });
+      }
     }
   }
-  await commitOutcomes(watch, lead, { settled, failed });
+  await commitOutcomes(watch, lead, { settled: [...settled.values()], failed });
   return undecidedCount;
 };
 

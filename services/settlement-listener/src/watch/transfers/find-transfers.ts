@@ -65,15 +65,6 @@ const transfersOf = (
     state: isDeepEnough(chain, { ...receipt, ...verified }, lines.settle) ? "settled" : "seen",
   }));
 
-/** A stored transfer as a receipt proves it now; undefined where that does not. */
-export const findAgain = (
-  watch: { chain: FoundOn },
-  stored: StoredTransfer,
-  receipt: TransactionReceipt,
-  lines: FinalityLines,
-): ChainTransfer | undefined =>
-  findOfSame(watch, stored, receipt, lines).find((found) => isSame(found, stored));
-
 /** All that a receipt proves now, at the time of a transfer that is stored of it. */
 export const findOfSame = (
   { chain }: { chain: FoundOn },
