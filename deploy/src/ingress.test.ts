@@ -65,7 +65,7 @@ const operationPaths: readonly string[] = [
   ...consoleOperations({ catalogue: openCatalogue(), now }),
 ].map(({ path }) => path);
 
-const ruleBegins = "- **rule OPS-1** ".replace("rule ", "");
+const ruleSays = "One origin, by path";
 
 /** What stands in front of a path, and the service that it leads to. */
 type Prefix = readonly [prefix: string, service: string];
@@ -76,7 +76,7 @@ type Prefix = readonly [prefix: string, service: string];
  */
 const toldPrefixes = (file: string): Prefix[] => {
   const text = readFileSync(new URL(`../../${file}`, import.meta.url), "utf8");
-  const told = text.split("\n").find((line) => line.startsWith(ruleBegins)) ?? text;
+  const told = text.split("\n").find((line) => line.includes(ruleSays)) ?? text;
   const parts = told.matchAll(/(`\/[^|]*?|everything else)(?: to| \|) ([a-z]+-[a-z]+)/g);
   return [...parts].flatMap(([, names = "", service = ""]) => {
     const prefixes = [...names.matchAll(/`(\/[^`…<]*)/g)].map(([, prefix = ""]) => prefix);
