@@ -1,4 +1,5 @@
 import type { ReaderGround } from "../../rpc/open-chain-readers.ts";
+import type { Provider } from "../../rpc/provider.ts";
 import { readChain } from "../../rpc/read-chain.ts";
 import type { ChainReader } from "../../watch/chain-reader.ts";
 import type { ChainSettings } from "../../watch/chain/chain-settings.ts";
@@ -13,7 +14,7 @@ import type { Payees } from "./payees.ts";
 import { createReadHeaders } from "./reads/read-headers.ts";
 import { createReadHeads } from "./reads/read-heads.ts";
 import { createReadPointers } from "./reads/read-pointers.ts";
-import { askKnown, createTransactionReads } from "./reads/read-transactions.ts";
+import { askKnown, createTransactionReads, listMined } from "./reads/read-transactions.ts";
 import { createReadWaiting } from "./reads/read-waiting.ts";
 import { createReadUsedNonces } from "./reads/read-used-nonces.ts";
 
@@ -32,7 +33,7 @@ export const createBitcoinReader = (
   payees: Payees,
   { finalDepthBlocks }: Pick<ChainSettings, "finalDepthBlocks">,
 ): BitcoinReader => {
-  const keepsTransactions = createKeepsTransactions(ground);
+  const { turn } = ground;
   return {
     readHeads: createReadHeads(ground),
     readHeaders: createReadHeaders(ground),
@@ -41,22 +42,25 @@ export const createBitcoinReader = (
     readUsedNonces: createReadUsedNonces(ground),
     readWaiting: createReadWaiting(ground, { chain, payees, finalDepthBlocks }),
     readChain: () => readChain(ground, chain.chainName),
-    keepsTransactions,
+    keepsTransactions: () => turn.ask("the index of transactions", hasIndex),
     // With its index a node forgets nothing: Bitcoin Core and btcd refuse to prune then. While the index is
     // made anew, from the first block on, it has not come to the newest one.
-    readAbsent: async (txids) => new Set((await keepsTransactions()) ? txids : []),
+    readAbsent: (txids) =>
+      turn.ask("what is absent", async (provider) => {
+        if (!(await hasIndex(provider))) return new Set<string>();
+        const mined = await listMined(provider, txids);
+        return new Set(txids.filter((txid) => !mined.has(txid)));
+      }),
   };
 };
 
-const createKeepsTransactions =
-  ({ turn }: Pick<ReaderGround, "turn">): BitcoinReader["keepsTransactions"] =>
-  () =>
-    turn.ask("the index of transactions", async (provider) => {
-      const [height] = await provider.ask([heightQuestion]);
-      // The coinbase of the first block is no transaction that can be asked for.
-      if (height === 0) return true;
-      const [hash] = await provider.ask([hashQuestion(height)]);
-      const [block] = await provider.ask([blockQuestion(hash)]);
-      const txids = block.transactions.slice(0, 1).map(({ txid }) => txid);
-      return (await askKnown(provider, txids.map(transactionQuestion))).length > 0;
-    });
+/** Whether the newest block's own transaction is known by its id. */
+const hasIndex = async (provider: Provider): Promise<boolean> => {
+  const [height] = await provider.ask([heightQuestion]);
+  // The coinbase of the first block is no transaction that can be asked for.
+  if (height === 0) return true;
+  const [hash] = await provider.ask([hashQuestion(height)]);
+  const [block] = await provider.ask([blockQuestion(hash)]);
+  const txids = block.transactions.slice(0, 1).map(({ txid }) => txid);
+  return (await askKnown(provider, txids.map(transactionQuestion))).length > 0;
+};

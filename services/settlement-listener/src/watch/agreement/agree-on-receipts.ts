@@ -2,6 +2,7 @@ import type { WatchContext } from "../chain/watch-context.ts";
 import { ChainUnreachableError, type TransactionReceipt, type Witness } from "../chain-reader.ts";
 import { readTimes } from "../transfers/find-transfers.ts";
 import { agree, quorumOf } from "./agree.ts";
+import { proveAbsent } from "./prove-absent.ts";
 
 /** What became of a transaction. */
 export type Fate = {
@@ -72,18 +73,16 @@ const readAbsent = async (
   seenIn: ReadonlyMap<string, number>,
 ): Promise<ReadonlySet<string>> => {
   const { finalDepthBlocks, firstBlock = 0 } = chain.settings;
-  const sinceOf = (hash: string): number =>
-    Math.max(firstBlock, (seenIn.get(hash) ?? 0) - finalDepthBlocks);
-  const asking = [...Map.groupBy(hashes, sinceOf)].map(async ([sinceBlock, some]) => {
-    try {
-      return [...(await witness.reader.readAbsent(some, sinceBlock))];
-    } catch (error) {
-      // Its word for the others stands.
-      if (error instanceof ChainUnreachableError) return [];
-      throw error;
-    }
-  });
-  return new Set((await Promise.all(asking)).flat());
+  const sinceOf = new Map(
+    hashes.map((hash) => [hash, Math.max(firstBlock, (seenIn.get(hash) ?? 0) - finalDepthBlocks)]),
+  );
+  try {
+    return await proveAbsent(sinceOf, witness.reader.readAbsent);
+  } catch (error) {
+    // Its word for what has a receipt stands.
+    if (error instanceof ChainUnreachableError) return new Set();
+    throw error;
+  }
 };
 
 /**

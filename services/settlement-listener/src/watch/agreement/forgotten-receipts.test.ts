@@ -116,6 +116,15 @@ describe("a payment of whose time the nodes tell no receipts any more", () => {
         waitsMsMax,
       );
       expect(rig.statuses(link.id)).toEqual(["processing 7"]);
+      const judgedCount = () => rpcs[0]?.counts().methods.get("eth_getTransactionCount") ?? 0;
+      const nextTurn = async () => {
+        const before = judgedCount();
+        await waitUntil("it is judged again", () => judgedCount() > before, waitsMsMax);
+        return performance.now();
+      };
+      // It may stay so for good, and is no reason to ask all the time.
+      const turnMs = -(await nextTurn()) + (await nextTurn());
+      expect(turnMs).toBeGreaterThan(8_000);
       for (const one of hiding) one.stop();
       forgetting.end();
       await chain.mine();

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import type { Hex } from "viem";
 import { afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { keccak256Hex, topics } from "@payment-links/contracts";
 import { nothing } from "@payment-links/postgres";
@@ -9,6 +10,7 @@ import { openChain } from "../../testing/open-chain.ts";
 import { type WatchRig, openWatchRig } from "../../testing/open-watch-rig.ts";
 import { owner } from "../../testing/samples.ts";
 import { type ScriptedRpc, openScriptedRpc } from "../../testing/scripted-rpc.ts";
+import { type RawLog, showElsewhere } from "../../testing/show-elsewhere.ts";
 
 const chain = useRig(() => openChain({ slotsInEpoch: 4 }));
 beforeAll(async () => {
@@ -41,14 +43,15 @@ afterEach(async () => {
 const payUnseen = async (rig: WatchRig, blind: ScriptedRpc, blockCount = 1) => {
   const link = await rig.hearNew();
   const hiding = blind.play({ kind: "empty_logs" });
+  let hash: Hex | undefined;
   for (let paid = 0; paid < blockCount; paid += 1) {
-    await chain.pay({ reference: link.paymentReference, to: owner, amount: 7n });
+    hash = await chain.pay({ reference: link.paymentReference, to: owner, amount: 7n });
     await chain.mine();
   }
   const paidAt = await chain.headNumber();
   await chain.mine(9);
   await waitUntil("it is final", async () => ((await rig.readStatus()).finalizedTo ?? 0) > paidAt);
-  return { link, paidAt, hiding };
+  return { link, hash, paidAt, hiding };
 };
 
 const statuses = (rig: WatchRig, linkId: string) => rig.told(linkId).map(({ status }) => status);
@@ -218,6 +221,44 @@ describe("POST /internal/settlement/rescan", () => {
     await waitUntil("it is found", () => statuses(rig, link.id).includes("settled"), 30_000);
   });
 
+  test("waits for a second provider that does not answer for a while", async () => {
+    const [first, second] = [await openRpc(), await openRpc()];
+    const rig = await open(chain, { finality: "finalized" }, [first.url, second.url]);
+    const blind = second.play({ kind: "empty_logs" });
+    const { link, paidAt } = await payUnseen(rig, first);
+    await waitUntil(
+      "the second pass has gone by",
+      async () => ((await readProgress(rig.pool, "1337")).auditedTo ?? 0) > paidAt,
+    );
+    blind.stop();
+    const away = second.play({ kind: "server_error" }, { methods: ["eth_getLogs"] });
+    await askRescan(rig, { chainId: "1337", fromBlock: 0, toBlock: paidAt + 1 });
+    await waitUntil("it is asked in vain", () => away.struckCount() > 0, 30_000);
+    away.stop();
+    await waitUntil("it is found", () => statuses(rig, link.id).includes("settled"), 60_000);
+  }, 120_000);
+
+  test("takes what two providers show in two places for one payment", async () => {
+    const [first, second] = [await openRpc(), await openRpc()];
+    const rig = await open(chain, { finality: "finalized" }, [first.url, second.url]);
+    const blind = second.play({ kind: "empty_logs" });
+    const { hash, hiding, link, paidAt } = await payUnseen(rig, first);
+    await waitUntil(
+      "the second pass has gone by",
+      async () => ((await readProgress(rig.pool, "1337")).auditedTo ?? 0) > paidAt,
+    );
+    blind.stop();
+    hiding.stop();
+    const receipt = await chain.ask("eth_getTransactionReceipt", [hash]);
+    const log = (receipt as { logs: RawLog[] }).logs.at(-1);
+    if (log === undefined) throw new Error("the proxy's event is there");
+    const lie = first.play({ kind: "hostile", spoil: showElsewhere(log) });
+    await askRescan(rig, { chainId: "1337", fromBlock: 0, toBlock: paidAt + 1 });
+    await waitUntil("it is found", () => statuses(rig, link.id).length > 0, 30_000);
+    lie.stop();
+    await waitUntil("it settles", () => statuses(rig, link.id).includes("settled"), 30_000);
+  }, 120_000);
+
   test("goes by one provider where the other cannot tell of it", async () => {
     const [first, second] = [await openRpc(), await openRpc()];
     const rig = await open(chain, { finality: "finalized" }, [first.url, second.url]);
@@ -231,8 +272,8 @@ describe("POST /internal/settlement/rescan", () => {
     hiding.stop();
     first.play({ kind: "server_error" }, { methods: ["eth_getLogs"] });
     await askRescan(rig, { chainId: "1337", fromBlock: 0, toBlock: paidAt + 1 });
-    await waitUntil("it is found", () => statuses(rig, link.id).length > 0, 30_000);
-  });
+    await waitUntil("it is found", () => statuses(rig, link.id).length > 0, 60_000);
+  }, 120_000);
 
   test("refuses a chain that is not watched, and a range that is none or not scanned yet", async () => {
     const rig = await open(chain);

@@ -8,28 +8,34 @@ import { auditRange } from "./audit-range.ts";
 import { judgeLostTransfers } from "./judge-lost-transfers.ts";
 import { type Foresight, foreseeTransfers, noForesight } from "../waiting/foresee-transfers.ts";
 import { type NonceWalk, learnNonces } from "./learn-nonces.ts";
-import { rescanRange } from "./rescan-range.ts";
+import { type RescanMemory, rescanRange } from "./rescan-range.ts";
 
 /** What the duties of a chain remember between their turns. It may be lost without harm. */
 export type DutyMemory = {
   judgedTo: number;
+  /** By the clock's `elapsedMs`. */
+  judgeRestsUntilMs: number;
   auditedTo: number;
   forgotAtMs: number;
   nonceWalk: NonceWalk;
   foresight: Foresight;
+  rescan: RescanMemory;
 };
 
 /** Nothing is remembered yet, as under a new lead. */
 export const noMemory = (): DutyMemory => ({
   judgedTo: -1,
+  judgeRestsUntilMs: 0,
   auditedTo: -1,
   forgotAtMs: 0,
   nonceWalk: { afterSeq: "0", restsUntilMs: 0 },
   foresight: noForesight(),
+  rescan: { shortSinceMs: undefined },
 });
 
 type Turn = { watch: WatchContext; lead: Lead; finalizedTo: number; memory: DutyMemory };
 
+const judgeRestMs = 10_000;
 const forgetEveryMs = 10 * 60_000;
 const unmatchedKeptMs = 24 * 60 * 60_000;
 const forgottenAtOnceMax = 5_000;
@@ -40,11 +46,15 @@ const forgottenAtOnceMax = 5_000;
  * from a turn that came to nothing.
  */
 export const duties: Record<DutyName, (turn: Turn) => Promise<boolean | undefined>> = {
-  /** Judges payments that a reorg took away. */
+  /** Judges payments that a reorg took away. It rests where not all could be decided: some never can. */
   judge: async ({ watch, lead, finalizedTo, memory }) => {
+    const { clock } = watch;
     if (finalizedTo <= memory.judgedTo) return false;
+    if (clock.elapsedMs() < memory.judgeRestsUntilMs) return undefined;
+    memory.judgeRestsUntilMs = clock.elapsedMs() + judgeRestMs;
     await judgeLostTransfers(watch, lead, { settle: finalizedTo, final: finalizedTo });
     memory.judgedTo = finalizedTo;
+    memory.judgeRestsUntilMs = 0;
     return false;
   },
 
@@ -80,7 +90,8 @@ export const duties: Record<DutyName, (turn: Turn) => Promise<boolean | undefine
   },
 
   /** Takes a step of an operator's rescan. */
-  rescan: ({ watch, lead, finalizedTo }) => rescanRange(watch, lead, finalizedTo),
+  rescan: ({ watch, lead, finalizedTo, memory }) =>
+    rescanRange(watch, lead, { finalizedTo, memory: memory.rescan }),
 
   /** Reads a range once more, by another provider where there is one. */
   audit: async ({ watch, lead, finalizedTo, memory }) => {

@@ -74,7 +74,7 @@ const placeOf = ({
 }): string => `${blockHash} ${transactionHash}`;
 
 /** A transfer where it stands. */
-export const nameOf = (transfer: ChainTransfer | StoredTransfer): string =>
+const nameOf = (transfer: ChainTransfer | StoredTransfer): string =>
   `${placeOf(transfer)} ${transfer.referenceHash} ${transfer.ordinal}`;
 
 /** Commits what had been missed, together with how far was read. */

@@ -80,6 +80,15 @@ export const askTransactions = async (
   );
 };
 
+/** Those that a block of the node's chain holds. */
+export const listMined = async (
+  provider: Provider,
+  txids: readonly string[],
+): Promise<ReadonlySet<string>> => {
+  const known = await askTransactions(provider, [...new Set(txids)]);
+  return new Set([...known].flatMap(([txid, { place }]) => (place === undefined ? [] : [txid])));
+};
+
 /** The answers in the order of the questions: undefined where the node knows no such thing. */
 const askEachKnown = async <T>(
   provider: Provider,

@@ -6,7 +6,7 @@ import { blockQuestion, heightQuestion, unspentQuestion } from "../node-answers.
 import { type Ancestor, coinbase, readSender } from "../verify-transaction.ts";
 import { txidOf } from "./ask-ancestors.ts";
 import { askHeaders } from "./read-headers.ts";
-import { askTransactions } from "./read-transactions.ts";
+import { listMined } from "./read-transactions.ts";
 
 /**
  * So many blocks are looked through at once for who spent an output, the newest first; at each further
@@ -126,15 +126,6 @@ const listOpen = async (
 
 const isAnyMined = async (provider: Provider, outpoints: readonly string[]): Promise<boolean> =>
   (await listMined(provider, outpoints.map(txidOf))).size > 0;
-
-/** Those that a block of the node's chain holds. */
-const listMined = async (
-  provider: Provider,
-  txids: readonly string[],
-): Promise<ReadonlySet<string>> => {
-  const known = await askTransactions(provider, [...new Set(txids)]);
-  return new Set([...known].flatMap(([txid, { place }]) => (place === undefined ? [] : [txid])));
-};
 
 /**
  * Reads what a block spends, and keeps that of the last ones. Who asks while another waits for the answer
