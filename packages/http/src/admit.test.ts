@@ -323,6 +323,64 @@ describe("a caller whose body comes long after its head", () => {
   });
 });
 
+describe("a body that does not come whole", () => {
+  test("keeps a handler that reads none from what it would do", async () => {
+    const handled: string[] = [];
+    const answered: string[] = [];
+    const started = await start({
+      routes: [
+        sessionRoute({
+          method: "delete",
+          path: "/console",
+          handle: (_req, res) => {
+            handled.push("deleted");
+            res.json({});
+          },
+        }),
+      ],
+    });
+    const sent = request({
+      port: started.port,
+      path: "/console",
+      method: "DELETE",
+      agent: false,
+      headers: { cookie: "session=a%20session", "content-length": "2" },
+    });
+    sent.on("error", () => answered.push("none"));
+    sent.write("{");
+    await waitUntil("it is known who calls", () => started.asked() === 1);
+    sent.destroy();
+    await waitUntil("it is over", async () =>
+      /http_response_status_code="499"/.test(await started.metrics.metrics()),
+    );
+    // Whoever comes later is handled behind it.
+    const later = { cookie: "session=a%20session" };
+    await call({ port: started.port, path: "/console", method: "DELETE", headers: later });
+    expect(handled).toEqual(["deleted"]);
+  });
+
+  test("is refused at once where it is too large, also by a route that reads none", async () => {
+    const { port } = await start();
+    const sent = request({
+      port,
+      path: "/console",
+      method: "POST",
+      agent: false,
+      headers: { cookie: "session=a%20session", "transfer-encoding": "chunked" },
+    });
+    const status = new Promise<number | undefined>((resolve, reject) => {
+      sent.on("response", (res) => {
+        res.resume();
+        resolve(res.statusCode);
+      });
+      sent.on("error", reject);
+    });
+    for (let part = 0; part < 5; part += 1) sent.write("x".repeat(16 * 1024));
+    expect(await status).toBe(413);
+    sent.destroy();
+  });
+});
+
 describe("what a call pays", () => {
   test("a cold key: from the address's bucket, then its own; a warm one: from both at once", async () => {
     const { port, charged } = await start();

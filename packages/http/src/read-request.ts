@@ -18,11 +18,11 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 /** Bodies that are read before their handlers ask for them. */
 const awaited = new WeakMap<Request, Promise<Buffer>>();
 
-/** Waits until a request's body is there, or is known not to come. Its handler reads it as any other. */
+/** Waits until a request's body is there, and throws where it does not come whole. Its handler reads it as any other. */
 export const awaitBody = async (req: Request): Promise<void> => {
   const reading = receiveBytes(req);
   awaited.set(req, reading);
-  await Promise.allSettled([reading]);
+  await reading;
 };
 
 /** Reads a request's raw bytes, at most 64 KiB; compressed bodies are refused. */

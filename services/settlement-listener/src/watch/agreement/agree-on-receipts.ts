@@ -77,7 +77,9 @@ const readAbsent = async (
     hashes.map((hash) => [hash, Math.max(firstBlock, (seenIn.get(hash) ?? 0) - finalDepthBlocks)]),
   );
   try {
-    return await proveAbsent(sinceOf, witness.reader.readAbsent);
+    return await proveAbsent(sinceOf, (some, sinceBlock) =>
+      witness.reader.readAbsent(some, sinceBlock),
+    );
   } catch (error) {
     // Its word for what has a receipt stands.
     if (error instanceof ChainUnreachableError) return new Set();
