@@ -163,6 +163,7 @@ CREATE TABLE deposits (
   decided_at timestamp with time zone,
   link_id text COLLATE "C",
   payment_id text COLLATE "C",
+  returned_at timestamp with time zone,
   CONSTRAINT deposits_pkey PRIMARY KEY (id, user_id),
   CONSTRAINT deposits_amount_check CHECK (amount > 0::numeric),
   CONSTRAINT deposits_check CHECK ((decision = 'assigned'::text) = (link_id IS NOT NULL AND payment_id IS NOT NULL)),

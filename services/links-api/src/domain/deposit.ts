@@ -14,8 +14,11 @@ import { type Taken, takeSettlement } from "./take-settlement.ts";
 /** What its owner has decided of a deposit. */
 export type DepositDecision = (typeof depositDecisions)[number];
 
+/** What the chain tells of a deposit, and when it was heard that it has it again, if it took it away. */
+export type HeardDeposit = DepositState & { returnedAt: Date | null };
+
 /** A deposit as one account has it: what the chain tells, and what was decided. */
-export type Deposit = DepositState & {
+export type Deposit = HeardDeposit & {
   userId: string;
   decision: DepositDecision;
   decidedAt: Date | null;
@@ -25,21 +28,33 @@ export type Deposit = DepositState & {
 
 const steps: Record<DepositState["status"], number> = { seen: 0, settled: 1, orphaned: 2 };
 
+/** A deposit after what is told of it; the same one if that is nothing new. */
+export const hearOfDeposit = <Known extends HeardDeposit>(
+  known: Known,
+  told: DepositState,
+  now: Date,
+): Known => {
+  if (told.version <= known.version && !isFurther(known, told)) return known;
+  const isGone = told.status === "orphaned";
+  const isBack = known.status === "orphaned" && !isGone;
+  const returnedAt = isBack ? now : known.returnedAt;
+  const version = Math.max(known.version, told.version);
+  return { ...known, ...told, version, returnedAt: isGone ? null : returnedAt };
+};
+
 /**
- * Whether a deposit is told something new: under a higher version, or a later step under any version,
- * as a listener that was restored from a dump counts anew.
+ * A later step is news under any version, as a listener that was restored from a dump counts anew. That
+ * its chain took it away is such a step once: of one that came back it may be what was told before.
  */
-export const isNewsOf = (
-  known: Pick<Deposit, "status" | "version">,
-  told: Pick<DepositState, "status" | "version">,
-): boolean => told.version > known.version || steps[told.status] > steps[known.status];
+const isFurther = (known: HeardDeposit, { status }: DepositState): boolean =>
+  steps[status] > steps[known.status] && (status !== "orphaned" || known.returnedAt === null);
 
 /**
  * The payment that an assigned deposit is. It has a source of its own, so that it is none of the
  * chain's, and is named by deposit and account. Its id cannot be guessed without the link's.
  */
 export const settlementOfDeposit = (
-  deposit: Omit<Deposit, "paymentId" | "linkId" | "decision" | "decidedAt">,
+  deposit: DepositState & Pick<Deposit, "userId">,
   linkId: string,
 ): SettlementState => ({
   id: idOfNames("tx", ["deposit", deposit.id, linkId]),

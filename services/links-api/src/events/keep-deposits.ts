@@ -1,8 +1,13 @@
-import type { AfterCommit, ChunkEvent, ChunkHandler } from "@payment-links/bus";
+import type { AfterCommit, ChunkHandler } from "@payment-links/bus";
 import type { DepositState, depositSettled } from "@payment-links/contracts";
 import type { Transaction } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
-import { type Deposit, isNewsOf, settlementOfDeposit } from "../domain/deposit.ts";
+import {
+  type Deposit,
+  type HeardDeposit,
+  hearOfDeposit,
+  settlementOfDeposit,
+} from "../domain/deposit.ts";
 import { takeSettlement } from "../domain/take-settlement.ts";
 import { insertDeposits, lockDeposits, updateDepositStates } from "../store/deposits.ts";
 import { creditEvents } from "../store/credit-events.ts";
@@ -18,17 +23,21 @@ import { findPayments } from "../store/payments.ts";
 export const keepDeposits =
   (deps: Deps): ChunkHandler<typeof depositSettled> =>
   async (tx, events) => {
-    const told = newestOf(events);
+    const told = Map.groupBy(
+      events.map(({ data }) => data),
+      ({ id }) => id,
+    );
+    const now = deps.clock.now();
     const known = await lockDeposits(tx, [...told.keys()]);
     const knownIds = new Set(known.map(({ id }) => id));
+    const unknown = [...told].filter(([id]) => !knownIds.has(id));
     await insertDeposits(
       tx,
-      [...told.values()].filter(({ id }) => !knownIds.has(id)),
+      unknown.flatMap(([, states]) => openDeposit(states, now) ?? []),
     );
     const moved = known.flatMap((deposit): Deposit[] => {
-      const news = told.get(deposit.id);
-      if (news === undefined || !isNewsOf(deposit, news)) return [];
-      return [{ ...deposit, ...news, version: Math.max(deposit.version, news.version) }];
+      const heard = hearAll(deposit, told.get(deposit.id) ?? [], now);
+      return heard === deposit ? [] : [heard];
     });
     await updateDepositStates(tx, [...new Map(moved.map((one) => [one.id, one])).values()]);
     return tellPayments(
@@ -38,17 +47,18 @@ export const keepDeposits =
     );
   };
 
-/** Of several states of one deposit the last that tells anything new. */
-const newestOf = (
-  events: readonly ChunkEvent<typeof depositSettled>[],
-): ReadonlyMap<string, DepositState> => {
-  const newest = new Map<string, DepositState>();
-  for (const { data } of events) {
-    const before = newest.get(data.id);
-    if (before === undefined || isNewsOf(before, data)) newest.set(data.id, data);
-  }
-  return newest;
-};
+/** A deposit after one state after the other: of one that came back the chunk may tell the way there. */
+const hearAll = <Known extends HeardDeposit>(
+  known: Known,
+  states: readonly DepositState[],
+  now: Date,
+): Known => states.reduce<Known>((heard, told) => hearOfDeposit(heard, told, now), known);
+
+const openDeposit = (
+  [first, ...later]: readonly DepositState[],
+  now: Date,
+): HeardDeposit | undefined =>
+  first === undefined ? undefined : hearAll({ ...first, returnedAt: null }, later, now);
 
 /** Tells the payments of assigned deposits whether their chain has taken them away (rule STATE-10). */
 const tellPayments = async (

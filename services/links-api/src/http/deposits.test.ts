@@ -451,6 +451,53 @@ describe("what is told of a deposit", () => {
     ]);
   });
 
+  // Guards against a log that is read from its beginning once more (rule KEEP-5).
+  test("is not taken away again by what was told before it came back", async () => {
+    const { deposit, linkId, shop } = await setUp();
+    const gone = { ...deposit, version: 3, status: "orphaned" } as const;
+    const back = { ...deposit, version: 4 };
+    await tell(gone);
+    await tell(back);
+    await tell(gone);
+    await tell(back);
+    expect((await shop.list()).data).toEqual([expect.objectContaining({ status: "settled" })]);
+    expect((await shop.assign(deposit.id, linkId)).status).toBe(200);
+    const { session: headers } = shop;
+    const read = async () =>
+      (await rig.call(`/console/api/payment-links/${linkId}`, { headers })).json;
+    const before = await read();
+    await tell(gone);
+    await tell(deposit, gone, back);
+    expect(await read()).toEqual(before);
+    await tell({ ...gone, version: 5 });
+    expect((await read()).payments).toMatchObject([{ applied: true, orphaned: true }]);
+  });
+
+  test("in one chunk is not taken away again by what was told before it came back", async () => {
+    const { deposit, shop } = await setUp();
+    const fresh = depositTo(shop);
+    const storyOf = (one: DepositState) =>
+      [one, { ...one, version: 3, status: "orphaned" }, { ...one, version: 4 }] as const;
+    const records = [...storyOf(deposit), ...storyOf(fresh)];
+    await tell(...records, ...records);
+    await tell(...records);
+    for (const record of records) await tell(record);
+    const { data } = await shop.list();
+    expect(new Map(data.map(({ id, status }: DepositState) => [id, status]))).toEqual(
+      new Map([deposit, fresh].map(({ id }) => [id, "settled"])),
+    );
+  });
+
+  test("by a listener that was restored, takes it away once under a lower version", async () => {
+    const { deposit, linkId, shop } = await setUp();
+    await tell({ ...deposit, version: 7 });
+    await tell({ ...deposit, version: 3, status: "orphaned" });
+    expect((await shop.list()).data).toEqual([]);
+    expect(codeOf(await shop.assign(deposit.id, linkId))).toBe("409 DEPOSIT_ORPHANED");
+    await tell({ ...deposit, version: 8 });
+    expect((await shop.assign(deposit.id, linkId)).status).toBe(200);
+  });
+
   test("is nobody's where no link was ever paid at its address", async () => {
     const shop = openShop();
     await tell(depositTo(shop));

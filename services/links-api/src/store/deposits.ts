@@ -1,13 +1,8 @@
 import { sql } from "slonik";
 import * as z from "zod";
-import {
-  Amount,
-  DepositStatus,
-  type DepositState,
-  depositDecisions,
-} from "@payment-links/contracts";
+import { Amount, DepositStatus, depositDecisions } from "@payment-links/contracts";
 import { type Db, type Transaction, nothing } from "@payment-links/postgres";
-import type { Deposit, DepositDecision, LikelyLink } from "../domain/deposit.ts";
+import type { Deposit, DepositDecision, HeardDeposit, LikelyLink } from "../domain/deposit.ts";
 
 const DepositRow = z.object({
   id: z.string(),
@@ -22,6 +17,7 @@ const DepositRow = z.object({
   sourceTransaction: z.string(),
   occurredAt: z.date(),
   firstSeenAt: z.date(),
+  returnedAt: z.date().nullable(),
   decision: z.enum(depositDecisions),
   decidedAt: z.date().nullable(),
   linkId: z.string().nullable(),
@@ -32,8 +28,8 @@ const columns = sql.fragment`
   id, user_id AS "userId", version, status, amount, token_address AS "tokenAddress",
   chain_id AS "chainId", destination_address AS "destinationAddress", payer,
   source_transaction AS "sourceTransaction", occurred_at AS "occurredAt",
-  first_seen_at AS "firstSeenAt", decision, decided_at AS "decidedAt", link_id AS "linkId",
-  payment_id AS "paymentId"
+  first_seen_at AS "firstSeenAt", returned_at AS "returnedAt", decision,
+  decided_at AS "decidedAt", link_id AS "linkId", payment_id AS "paymentId"
 `;
 
 const newestFirst = sql.fragment`first_seen_at DESC, id DESC`;
@@ -67,7 +63,7 @@ const accountsPerAddressMax = 20;
 /** Adds deposits for the accounts that are paid at their addresses, those that came there first. */
 export const insertDeposits = async (
   tx: Transaction,
-  deposits: readonly DepositState[],
+  deposits: readonly HeardDeposit[],
 ): Promise<void> => {
   if (deposits.length === 0) return;
   const rows = deposits.map((one) => [
@@ -82,18 +78,19 @@ export const insertDeposits = async (
     one.sourceTransaction,
     one.occurredAt.toISOString(),
     one.firstSeenAt.toISOString(),
+    one.returnedAt?.toISOString() ?? null,
   ]);
   await tx.query(nothing`
     INSERT INTO deposits (
       id, user_id, version, status, amount, token_address, chain_id, destination_address, payer,
-      source_transaction, occurred_at, first_seen_at
+      source_transaction, occurred_at, first_seen_at, returned_at
     )
     SELECT told.id, paid.user_id, told.version, told.status, told.amount, told.token_address,
       told.chain_id, told.destination_address, told.payer, told.source_transaction,
-      told.occurred_at, told.first_seen_at
+      told.occurred_at, told.first_seen_at, told.returned_at
     FROM ${sql.unnest(rows, insertedTypes)} AS told (
       id, version, status, amount, token_address, chain_id, destination_address, payer,
-      source_transaction, occurred_at, first_seen_at
+      source_transaction, occurred_at, first_seen_at, returned_at
     )
     CROSS JOIN LATERAL (
       SELECT user_id FROM paid_addresses
@@ -105,12 +102,12 @@ export const insertDeposits = async (
 };
 
 const insertedTypes =
-  "text int4 text numeric text text text text text timestamptz timestamptz".split(" ");
+  "text int4 text numeric text text text text text timestamptz timestamptz timestamptz".split(" ");
 
 /** Writes what a deposit's chain tells now, for every account that has it. They must be locked. */
 export const updateDepositStates = async (
   tx: Transaction,
-  deposits: readonly DepositState[],
+  deposits: readonly HeardDeposit[],
 ): Promise<void> => {
   if (deposits.length === 0) return;
   const rows = deposits.map((one) => [
@@ -120,15 +117,19 @@ export const updateDepositStates = async (
     one.amount.toFixed(),
     one.payer,
     one.occurredAt.toISOString(),
+    one.returnedAt?.toISOString() ?? null,
   ]);
   await tx.query(nothing`
     UPDATE deposits SET version = greatest(deposits.version, told.version), status = told.status,
-      amount = told.amount, payer = told.payer, occurred_at = told.occurred_at
-    FROM ${sql.unnest(rows, ["text", "int4", "text", "numeric", "text", "timestamptz"])}
-      AS told (id, version, status, amount, payer, occurred_at)
+      amount = told.amount, payer = told.payer, occurred_at = told.occurred_at,
+      returned_at = told.returned_at
+    FROM ${sql.unnest(rows, updatedTypes)}
+      AS told (id, version, status, amount, payer, occurred_at, returned_at)
     WHERE deposits.id = told.id
   `);
 };
+
+const updatedTypes = "text int4 text numeric text timestamptz timestamptz".split(" ");
 
 /** Writes what was decided of an account's own deposit, which must be locked. */
 export const decideDeposit = async (tx: Transaction, deposit: Deposit): Promise<void> => {
