@@ -145,6 +145,15 @@ describe("the state with which a link is made", () => {
     expect(await shown()).toBe("Restored");
   });
 
+  test("counts on from what a restored auth-keys told, also under the version of the lost one", async () => {
+    const { shown, state } = await open();
+    await createBy(state(5, "Lost"));
+    rig.clock.advance(2 * minuteMs);
+    await rig.hear(state(4, "Restored"), accountSnapshot);
+    await createBy(state(5, "Changed since"));
+    expect(await shown()).toBe("Changed since");
+  });
+
   test("counts on from what a restored auth-keys told", async () => {
     const { shown, state } = await open();
     await createBy(state(5, "Lost"));

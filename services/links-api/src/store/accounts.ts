@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { LRUCache } from "lru-cache";
 import { sql } from "slonik";
 import * as z from "zod";
@@ -9,7 +10,10 @@ const VersionRow = z.object({ version: z.int() });
 
 const accountsMax = 10_000;
 
-/** Remembers which version of an account this process has written, so that it writes each once. */
+/**
+ * Remembers which state of an account this process has written last, so that it writes each once. A
+ * version alone does not name a state, as auth-keys may have been restored (rule EVENT-7).
+ */
 export type WrittenAccounts = {
   has(account: Account): boolean;
   add(account: Account): void;
@@ -17,10 +21,14 @@ export type WrittenAccounts = {
 
 /** Makes the memory of written accounts; the least recently used are forgotten first. */
 export const createWrittenAccounts = (): WrittenAccounts => {
-  const versions = new LRUCache<string, number>({ max: accountsMax });
+  const states = new LRUCache<string, Account>({ max: accountsMax });
   return {
-    has: (account) => (versions.get(account.id) ?? 0) >= account.version,
-    add: (account) => void versions.set(account.id, account.version),
+    // It is nearly always the same object: a caller's answer serves for a while.
+    has: (account) => {
+      const written = states.get(account.id);
+      return written === account || isDeepStrictEqual(written, account);
+    },
+    add: (account) => void states.set(account.id, account),
   };
 };
 
