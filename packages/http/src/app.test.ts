@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { mintApiKey, refuse } from "@payment-links/contracts";
@@ -94,7 +95,25 @@ const slowRoutes = [
   }),
 ];
 
-const app = useRig(() => startApp({ routes: [...routes, ...slowRoutes] }));
+/** The paths whose handlers wait until their client has gone. */
+const leftAsked = new Set<string>();
+const onceLeft = (path: string, error: Error) =>
+  publicRoute({
+    method: "get",
+    path,
+    handle: async (_req, res) => {
+      const isClosed = once(res, "close");
+      leftAsked.add(path);
+      await isClosed;
+      throw error;
+    },
+  });
+const leftRoutes = [
+  onceLeft("/left", refuse("SERVICE_UNAVAILABLE")),
+  onceLeft("/left-broken", new Error("broken after all")),
+];
+
+const app = useRig(() => startApp({ routes: [...routes, ...slowRoutes, ...leftRoutes] }));
 beforeEach(() => void (app.logged.length = 0));
 
 const get = (path: string, headers: Record<string, string> = {}) =>
@@ -255,6 +274,30 @@ describe("an answer that does not come in time", () => {
     await waitUntil("it is answered", () => text.includes("bytes"));
     socket.destroy();
     expect(text).toContain('{"bytes":4}');
+  });
+});
+
+describe("an answer that nobody waits for any more", () => {
+  const leave = async (path: string) => {
+    const socket = connect(app.port, "127.0.0.1");
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
+    await waitUntil("it is asked", () => leftAsked.delete(path));
+    socket.destroy();
+    await waitUntil("it is over", () => app.logged.some((line) => line.includes("was answered")));
+    return app.logged.join("");
+  };
+
+  test("is no error in the log where it is a refusal, though it says that we cannot", async () => {
+    const text = await leave("/left");
+    expect(text).toContain("a client went away");
+    expect(text).toMatch(/"status":499,"msg":"a request was answered"/);
+    expect(text).not.toContain('"level":"error"');
+  });
+
+  test("is one where the fault is ours", async () => {
+    const text = await leave("/left-broken");
+    expect(text).toContain('"level":"error"');
+    expect(text).toContain("broken after all");
   });
 });
 

@@ -10,7 +10,7 @@ import { IdentityUnavailable } from "@payment-links/identity";
 import { type Log, type Metrics, joinTrace } from "@payment-links/runtime";
 import { type Gate, admit } from "./admit.ts";
 import { answerRefusal, refusalOf } from "./answer-error.ts";
-import { createRequestTimer, type RequestTimer } from "./request-metrics.ts";
+import { clientGone, createRequestTimer, type RequestTimer } from "./request-metrics.ts";
 import type { Method, Route } from "./route.ts";
 import { inServerSpan } from "./server-span.ts";
 import { trustProxySetting } from "./trusted-proxies.ts";
@@ -139,8 +139,11 @@ const answerError = (
   const refusal = told ?? refuse(isAway ? "SERVICE_UNAVAILABLE" : failure);
   const isOurFault = told === undefined || refusal.status >= 500;
   const line = { request_id: requestId, route: route?.path, status: refusal.status };
-  if (req.destroyed && !req.complete) {
-    log.debug(line, "a client went away");
+  // Whatever else fails is ours, and told although nobody waits for the answer.
+  const isUnheard = told !== undefined && res.closed && !res.headersSent;
+  if (isUnheard || (req.destroyed && !req.complete)) {
+    log.debug({ ...line, codes: told?.message }, "a client went away");
+    if (!res.headersSent) res.statusCode = clientGone;
     res.destroy();
     return;
   }

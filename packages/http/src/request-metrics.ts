@@ -6,7 +6,7 @@ const knownMethods = new Set(["GET", "HEAD", "POST", "PATCH", "DELETE", "PUT", "
 const millisPerSecond = 1000;
 
 /** Counted, never sent: the client went away before its answer (as in nginx). */
-const clientGone = 499;
+export const clientGone = 499;
 
 export type RequestTimer = {
   /**
