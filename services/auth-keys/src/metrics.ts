@@ -3,8 +3,11 @@ import type { Metrics } from "@payment-links/runtime";
 import type { IntrospectionOutcome } from "./domain/introspection.ts";
 import type { SignInMethod } from "./domain/session.ts";
 
-/** The outcome of a sign-in. It failed if the fault is ours, or an identity provider is away. */
-type SignInOutcome = "succeeded" | "refused" | "failed";
+/**
+ * The outcome of a sign-in. It failed if the fault is ours, or an identity provider is away; it was
+ * left if nobody waited for its answer.
+ */
+type SignInOutcome = "succeeded" | "refused" | "left" | "failed";
 
 /** What the service counts of its own work; no label ever names an account or a credential. */
 export type Counters = {

@@ -40,10 +40,16 @@ const signInByIssuer = async (): Promise<string> => {
 const whoIs = async (cookie: string) =>
   refusalOf(await rig.call("GET", "/console/api/session", { cookie }));
 
-const countSignIns = async (): Promise<number> => {
+/** How many sign-ins ended in each way. */
+const countSignIns = async (): Promise<Record<string, number>> => {
   const metric = await rig.metrics.getSingleMetric("payment_links_sign_ins_total")?.get();
-  return metric?.values.reduce((sum, { value }) => sum + value, 0) ?? 0;
+  const counted = metric?.values.filter(({ labels }) => labels["method"] === "oidc") ?? [];
+  return Object.fromEntries(counted.map(({ labels, value }) => [labels["outcome"], value]));
 };
+
+/** How many browsers that came back are done with, heard or not. */
+const countReturns = (): number =>
+  rig.logLines.filter((line) => line.includes("/callback") && line.includes("was answered")).length;
 
 const isClientGone = async (): Promise<boolean> => {
   const metric = await rig.metrics.getSingleMetric("http_server_request_duration_seconds")?.get();
@@ -82,13 +88,13 @@ describe("a browser that went away before the issuer answered", () => {
       isAsked.resolve();
       await isLeft.promise;
     };
-    const before = await countSignIns();
+    const before = countReturns();
     const request = get(`${rig.publicUrl}${path}`, { headers: { cookie } }).on("error", () => {});
     await isAsked.promise;
     request.destroy();
     await waitUntil("the browser is gone", isClientGone);
     isLeft.resolve();
-    await waitUntil("the sign-in has ended", async () => (await countSignIns()) > before);
+    await waitUntil("the sign-in is over", () => countReturns() > before);
   };
 
   test("keeps the session that it had, and no other is begun", async () => {
@@ -97,6 +103,12 @@ describe("a browser that went away before the issuer answered", () => {
     await comeBackAndLeave(await begin(startPath, cookie));
     expect(await whoIs(cookie)).toBe("200");
     expect(await rig.readAudit(userId)).toEqual(before);
+  });
+
+  test("is no error in the log, and no sign-in that failed", async () => {
+    await comeBackAndLeave(await begin());
+    expect(rig.logLines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
+    expect(await countSignIns()).toEqual({ left: 1 });
   });
 
   test("keeps its session's token where it was to prove presence", async () => {

@@ -1,10 +1,20 @@
 import type { Response } from "express";
-import { refuse } from "@payment-links/contracts";
+import { Refusal, refuse } from "@payment-links/contracts";
+
+/** Whoever asked went away before the answer: nobody hears it, and nothing of ours has failed. */
+export class ListenerLeft extends Refusal {
+  constructor() {
+    const { status, entries } = refuse("SERVICE_UNAVAILABLE");
+    super(status, entries);
+  }
+}
 
 /**
  * Throws if nobody hears the answer any more. Last in a transaction that gives out a session's token:
  * that token would be lost, and with it the one in whose place it came.
  */
 export const requireListener = (res: Response): void => {
-  if (res.headersSent || res.closed) throw refuse("SERVICE_UNAVAILABLE");
+  // We were too slow ourselves, and have said so.
+  if (res.headersSent) throw refuse("SERVICE_UNAVAILABLE");
+  if (res.closed) throw new ListenerLeft();
 };

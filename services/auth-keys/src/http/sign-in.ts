@@ -22,7 +22,7 @@ import { insertRefusals } from "../store/refusals.ts";
 import { deleteSessionByHash, insertSession } from "../store/sessions.ts";
 import { visitorActor } from "./actors.ts";
 import { noteRefusal } from "./note-refusal.ts";
-import { requireListener } from "./require-listener.ts";
+import { ListenerLeft, requireListener } from "./require-listener.ts";
 
 /** The session that a sign-in is about to begin. */
 type Beginning = { sessionId: string; actor: Actor; now: Date };
@@ -156,12 +156,16 @@ export const countSignIn = async <Answer>(
     counters.signedIn(method, "succeeded");
     return answer;
   } catch (error) {
-    const isRefused = error instanceof Refusal && error.status < 500;
-    counters.signedIn(method, isRefused ? "refused" : "failed");
+    counters.signedIn(method, outcomeOf(error));
     if (claim !== undefined) {
       const actor = { ...visitorActor(req), method };
       noteRefusal(deps, { action: "session.refused", method, claim, actor }, error);
     }
     throw error;
   }
+};
+
+const outcomeOf = (error: unknown): "left" | "refused" | "failed" => {
+  if (error instanceof ListenerLeft) return "left";
+  return error instanceof Refusal && error.status < 500 ? "refused" : "failed";
 };
