@@ -30,7 +30,7 @@ export type OidcIssuer = {
 type IssuerOptions = { client: OidcClient; redirectUri: string; clock: Clock; log: Log };
 
 /** For one question. A sign-in asks at most three: for metadata, the ID token, the keys. Its route waits for all. */
-const timeoutSeconds = 5;
+export const questionSeconds = 5;
 
 /** How far an identity provider's clock may differ from ours. */
 const toleranceSeconds = 30;
@@ -44,7 +44,7 @@ export const createOidcIssuer = ({
 }: IssuerOptions): OidcIssuer => {
   const issuer = new URL(client.issuer);
   const execute = issuer.protocol === "http:" ? [oidc.allowInsecureRequests] : [];
-  const options = { execute, timeout: timeoutSeconds, [oidc.customFetch]: issuerFetch };
+  const options = { execute, timeout: questionSeconds, [oidc.customFetch]: issuerFetch };
   const discovery = createDiscovery({
     clock,
     log,
@@ -68,7 +68,7 @@ export const createOidcIssuer = ({
       metadata,
       authentication(client, server),
     );
-    configuration.timeout = timeoutSeconds;
+    configuration.timeout = questionSeconds;
     configuration[oidc.customFetch] = issuerFetch;
     if (execute.length > 0) oidc.allowInsecureRequests(configuration);
     // The library would rely on TLS alone and not check the ID token's signature.
