@@ -18,6 +18,8 @@ export const answerSolanaCall = (view: View, { method, params }: Call): unknown 
   switch (method) {
     case "getGenesisHash":
       return view.kind.nodeChainId;
+    case "getFirstAvailableBlock":
+      return 0;
     case "getSlot":
       return topOf(view, params[0] as Options).slot;
     case "getBlocks":
