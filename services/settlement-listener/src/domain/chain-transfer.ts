@@ -41,6 +41,10 @@ export type StoredTransfer = Omit<ChainTransfer, "nonce" | "state"> & {
 /** What names a transfer on its chain, however often and wherever it is mined. */
 export type TransferName = Pick<ChainTransfer, "transactionHash" | "referenceHash" | "ordinal">;
 
+/** The same text for whatever is of one name, wherever it stands. */
+export const transferKey = ({ transactionHash, referenceHash, ordinal }: TransferName): string =>
+  `${transactionHash} ${referenceHash} ${ordinal}`;
+
 /**
  * The sighting that a stored transfer makes of its payment, of which its chain says `status`.
  * Undefined while no link is known.

@@ -2,8 +2,8 @@ import type { Transaction } from "@payment-links/postgres";
 import {
   type ChainTransfer,
   type StoredTransfer,
-  type TransferName,
   sightingOfTransfer,
+  transferKey,
 } from "../domain/chain-transfer.ts";
 import { depositId } from "../domain/deposit.ts";
 import { type Payment, type Sighting, isNews } from "../domain/payment.ts";
@@ -35,12 +35,12 @@ export const recordTransfers = async (
     paymentLinkId:
       found.payer === undefined ? (links.get(found.referenceHash) ?? null) : depositId(found),
   });
-  const states = new Map(transfers.map((found) => [nameOf(found), found.state]));
+  const states = new Map(transfers.map((found) => [transferKey(found), found.state]));
   for (let at = 0; at < transfers.length; at += transfersPerCommitMax) {
     const page = transfers.slice(at, at + transfersPerCommitMax);
     const { areNew, stored } = await storeTransfers(tx, page.map(foundOf), now);
     const sightings = listSightings(stored, (one) =>
-      states.get(nameOf(one)) === "settled" ? "settled" : "processing",
+      states.get(transferKey(one)) === "settled" ? "settled" : "processing",
     );
     await (areNew ? recordNewSightings : recordSightings)(tx, sightings, now);
   }
@@ -64,6 +64,3 @@ const listSightings = (
   transfers: readonly StoredTransfer[],
   statusOf: (stored: StoredTransfer) => Sighting["status"],
 ): readonly Sighting[] => transfers.flatMap((one) => sightingOfTransfer(one, statusOf(one)) ?? []);
-
-const nameOf = ({ transactionHash, referenceHash, ordinal }: TransferName): string =>
-  `${transactionHash} ${referenceHash} ${ordinal}`;

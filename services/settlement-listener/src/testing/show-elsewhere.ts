@@ -1,13 +1,21 @@
+import type { Chain } from "./open-chain.ts";
+
 type Reply = { id: unknown; result?: unknown };
 
 /** A log as a node tells it. */
-export type RawLog = { transactionHash: string };
+type RawLog = { transactionHash: string };
 
 /**
- * What a provider sends instead that shows a log in each range that it is asked for, in its last block,
+ * What a provider sends instead that shows a transaction's last log in each range that it is asked for, in its last block,
  * whatever block it stands in; the receipt of its transaction stands where the log was shown last.
  */
-export const showElsewhere = (log: RawLog): ((reply: unknown) => string) => {
+export const showElsewhere = async (
+  chain: Pick<Chain, "ask">,
+  hash: string | undefined,
+): Promise<(reply: unknown) => string> => {
+  const receipt = await chain.ask("eth_getTransactionReceipt", [hash]);
+  const log = (receipt as { logs: RawLog[] }).logs.at(-1);
+  if (log === undefined) throw new Error("the proxy's event is there");
   let place: { blockNumber?: unknown; blockHash?: unknown } = {};
   return (reply) => {
     const replies = [reply].flat() as Reply[];

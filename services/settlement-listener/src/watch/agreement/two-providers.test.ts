@@ -9,7 +9,7 @@ import { openChain } from "../../testing/open-chain.ts";
 import { type WatchRig, openWatchRig } from "../../testing/open-watch-rig.ts";
 import { owner } from "../../testing/samples.ts";
 import { type ScriptedRpc, openScriptedRpc } from "../../testing/scripted-rpc.ts";
-import { type RawLog, showElsewhere } from "../../testing/show-elsewhere.ts";
+import { showElsewhere } from "../../testing/show-elsewhere.ts";
 
 /** `finalized` is eight blocks behind the head, `safe` four. */
 const finalBlocks = 8;
@@ -279,12 +279,8 @@ describe("of two providers", () => {
 
 describe("a payment that one of two providers alone shows in one new block after the other", () => {
   /** The first one shows it there from now on. */
-  const showAgain = async (first: ScriptedRpc, hash: Hex) => {
-    const receipt = await chain.ask("eth_getTransactionReceipt", [hash]);
-    const log = (receipt as { logs: RawLog[] }).logs.at(-1);
-    if (log === undefined) throw new Error("the proxy's event is there");
-    return first.play({ kind: "hostile", spoil: showElsewhere(log) });
-  };
+  const showAgain = async (first: ScriptedRpc, hash: Hex) =>
+    first.play({ kind: "hostile", spoil: await showElsewhere(chain, hash) });
   /** Blocks go by, each of them read by itself. */
   const readOneByOne = async (rig: WatchRig, blockCount: number): Promise<void> => {
     for (let mined = 0; mined < blockCount; mined += 1) {

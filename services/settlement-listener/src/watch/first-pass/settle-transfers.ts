@@ -8,7 +8,7 @@ import type { ChainSettings } from "../chain/chain-settings.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
 import type { TransactionReceipt } from "../chain-reader.ts";
 import { commitOutcomes } from "../transfers/commit-outcomes.ts";
-import { findOfSame, isDeepEnough, isSame, readTimes } from "../transfers/find-transfers.ts";
+import { findOfSame, isDeepEnough, isSame, readTime } from "../transfers/find-transfers.ts";
 
 /** How far the watch and its providers have come. */
 type Reach = { scannedTo: number; finalizedTo: number; sight: Sight };
@@ -75,12 +75,6 @@ const staysThere = (
 ): boolean =>
   blockNumber <= lines.final && isDeepEnough(chain, { amount, blockNumber, sender }, lines.settle);
 
-/** A block's own time, where nobody has told it with the receipt. */
-const readTime = async (
-  { reader }: WatchContext,
-  receipt: TransactionReceipt,
-): Promise<Date | undefined> => (await readTimes(reader, [receipt])).get(receipt.blockNumber);
-
 /** Settles some payments; answers how many of them have to wait. */
 const settlePage = async (
   watch: WatchContext,
@@ -118,7 +112,7 @@ const settlePage = async (
     if (receipt === undefined) continue;
     const isElsewhere = receipt.blockHash !== stored.blockHash;
     if (isElsewhere && !staysThere(watch, stored, receipt, lines)) continue;
-    const toldAt = minedAt ?? (isElsewhere ? await readTime(watch, receipt) : undefined);
+    const toldAt = minedAt ?? (isElsewhere ? await readTime(watch.reader, receipt) : undefined);
     const occurredAt = toldAt ?? stored.occurredAt;
     const proved = findOfSame(watch, { ...stored, occurredAt }, receipt, lines);
     const found = proved.find((one) => isSame(one, stored));

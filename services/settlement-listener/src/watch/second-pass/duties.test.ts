@@ -10,7 +10,7 @@ import { openChain } from "../../testing/open-chain.ts";
 import { type WatchRig, openWatchRig } from "../../testing/open-watch-rig.ts";
 import { owner } from "../../testing/samples.ts";
 import { type ScriptedRpc, openScriptedRpc } from "../../testing/scripted-rpc.ts";
-import { type RawLog, showElsewhere } from "../../testing/show-elsewhere.ts";
+import { showElsewhere } from "../../testing/show-elsewhere.ts";
 
 const chain = useRig(() => openChain({ slotsInEpoch: 4 }));
 beforeAll(async () => {
@@ -52,6 +52,23 @@ const payUnseen = async (rig: WatchRig, blind: ScriptedRpc, blockCount = 1) => {
   await chain.mine(9);
   await waitUntil("it is final", async () => ((await rig.readStatus()).finalizedTo ?? 0) > paidAt);
   return { link, hash, paidAt, hiding };
+};
+
+const passBy = (rig: WatchRig, paidAt: number) =>
+  waitUntil(
+    "the second pass has gone by",
+    async () => ((await readProgress(rig.pool, "1337")).auditedTo ?? 0) > paidAt,
+  );
+
+/** A payment that both providers have hidden until its audit was over, and the first one hides still. */
+const missByBoth = async () => {
+  const [first, second] = [await openRpc(), await openRpc()];
+  const rig = await open(chain, { finality: "finalized" }, [first.url, second.url]);
+  const blind = second.play({ kind: "empty_logs" });
+  const paid = await payUnseen(rig, first);
+  await passBy(rig, paid.paidAt);
+  blind.stop();
+  return { ...paid, first, rig, second };
 };
 
 const statuses = (rig: WatchRig, linkId: string) => rig.told(linkId).map(({ status }) => status);
@@ -193,10 +210,7 @@ describe("POST /internal/settlement/rescan", () => {
     const rig = await open(chain, { finality: "finalized", rangeBlocksMax: 3 }, [blind.url]);
     const { link, hiding, paidAt } = await payUnseen(rig, blind);
     // Else it is the second pass that would find it.
-    await waitUntil(
-      "the second pass has gone by",
-      async () => ((await readProgress(rig.pool, "1337")).auditedTo ?? 0) > paidAt,
-    );
+    await passBy(rig, paidAt);
     hiding.stop();
     const answer = await askRescan(rig, { chainId: "1337", fromBlock: 0, toBlock: paidAt + 1 });
     expect([answer.status, await answer.json()]).toEqual([
@@ -208,29 +222,13 @@ describe("POST /internal/settlement/rescan", () => {
   });
 
   test("reads it by two providers, so that none hides alone what was missed", async () => {
-    const [first, second] = [await openRpc(), await openRpc()];
-    const rig = await open(chain, { finality: "finalized" }, [first.url, second.url]);
-    const blind = second.play({ kind: "empty_logs" });
-    const { link, paidAt } = await payUnseen(rig, first);
-    await waitUntil(
-      "the second pass has gone by",
-      async () => ((await readProgress(rig.pool, "1337")).auditedTo ?? 0) > paidAt,
-    );
-    blind.stop();
+    const { link, paidAt, rig } = await missByBoth();
     await askRescan(rig, { chainId: "1337", fromBlock: 0, toBlock: paidAt + 1 });
     await waitUntil("it is found", () => statuses(rig, link.id).includes("settled"), 30_000);
   });
 
   test("waits for a second provider that does not answer for a while", async () => {
-    const [first, second] = [await openRpc(), await openRpc()];
-    const rig = await open(chain, { finality: "finalized" }, [first.url, second.url]);
-    const blind = second.play({ kind: "empty_logs" });
-    const { link, paidAt } = await payUnseen(rig, first);
-    await waitUntil(
-      "the second pass has gone by",
-      async () => ((await readProgress(rig.pool, "1337")).auditedTo ?? 0) > paidAt,
-    );
-    blind.stop();
+    const { link, paidAt, rig, second } = await missByBoth();
     const away = second.play({ kind: "server_error" }, { methods: ["eth_getLogs"] });
     await askRescan(rig, { chainId: "1337", fromBlock: 0, toBlock: paidAt + 1 });
     await waitUntil("it is asked in vain", () => away.struckCount() > 0, 30_000);
@@ -239,20 +237,9 @@ describe("POST /internal/settlement/rescan", () => {
   }, 120_000);
 
   test("takes what two providers show in two places for one payment", async () => {
-    const [first, second] = [await openRpc(), await openRpc()];
-    const rig = await open(chain, { finality: "finalized" }, [first.url, second.url]);
-    const blind = second.play({ kind: "empty_logs" });
-    const { hash, hiding, link, paidAt } = await payUnseen(rig, first);
-    await waitUntil(
-      "the second pass has gone by",
-      async () => ((await readProgress(rig.pool, "1337")).auditedTo ?? 0) > paidAt,
-    );
-    blind.stop();
+    const { first, hash, hiding, link, paidAt, rig } = await missByBoth();
     hiding.stop();
-    const receipt = await chain.ask("eth_getTransactionReceipt", [hash]);
-    const log = (receipt as { logs: RawLog[] }).logs.at(-1);
-    if (log === undefined) throw new Error("the proxy's event is there");
-    const lie = first.play({ kind: "hostile", spoil: showElsewhere(log) });
+    const lie = first.play({ kind: "hostile", spoil: await showElsewhere(chain, hash) });
     await askRescan(rig, { chainId: "1337", fromBlock: 0, toBlock: paidAt + 1 });
     await waitUntil("it is found", () => statuses(rig, link.id).length > 0, 30_000);
     lie.stop();
@@ -260,15 +247,7 @@ describe("POST /internal/settlement/rescan", () => {
   }, 120_000);
 
   test("goes by one provider where the other cannot tell of it", async () => {
-    const [first, second] = [await openRpc(), await openRpc()];
-    const rig = await open(chain, { finality: "finalized" }, [first.url, second.url]);
-    const blind = second.play({ kind: "empty_logs" });
-    const { link, paidAt, hiding } = await payUnseen(rig, first);
-    await waitUntil(
-      "the second pass has gone by",
-      async () => ((await readProgress(rig.pool, "1337")).auditedTo ?? 0) > paidAt,
-    );
-    blind.stop();
+    const { first, hiding, link, paidAt, rig } = await missByBoth();
     hiding.stop();
     first.play({ kind: "server_error" }, { methods: ["eth_getLogs"] });
     await askRescan(rig, { chainId: "1337", fromBlock: 0, toBlock: paidAt + 1 });

@@ -1,4 +1,8 @@
-import type { StoredTransfer, ChainTransfer } from "../../domain/chain-transfer.ts";
+import {
+  type ChainTransfer,
+  type StoredTransfer,
+  transferKey,
+} from "../../domain/chain-transfer.ts";
 import { isUsed, judgeLost } from "../../domain/judge-lost.ts";
 import type { FinalityLines } from "../../domain/plan-scan.ts";
 import { listLost } from "../../store/chain-transfers.ts";
@@ -8,7 +12,7 @@ import { agreeOnReceipts } from "../agreement/agree-on-receipts.ts";
 import { agree, quorumOf } from "../agreement/agree.ts";
 import { ChainUnreachableError } from "../chain-reader.ts";
 import { commitOutcomes } from "../transfers/commit-outcomes.ts";
-import { findOfSame, isSame, readTimes } from "../transfers/find-transfers.ts";
+import { findOfSame, isSame, readTime } from "../transfers/find-transfers.ts";
 
 const pageCountMax = 100;
 const pagesMax = 50;
@@ -82,13 +86,11 @@ const judgePage = async (
       usedNonces: used,
     });
     if (judgement === "failed") failed.push(stored);
-    if (judgement === "found" && found !== undefined) {
-      const minedAt =
-        fate.minedAt ?? (await readTimes(watch.reader, [found])).get(found.blockNumber);
+    if (judgement === "found" && receipt !== undefined) {
+      const minedAt = fate.minedAt ?? (await readTime(watch.reader, receipt));
       // Also what one provider had left out: the audit does not look into what is settled.
       for (const one of proved) {
-        const name = `${one.transactionHash} ${one.referenceHash} ${one.ordinal}`;
-        settled.set(name, { ...one, occurredAt: minedAt ?? one.occurredAt });
+        settled.set(transferKey(one), { ...one, occurredAt: minedAt ?? one.occurredAt });
       }
     }
   }

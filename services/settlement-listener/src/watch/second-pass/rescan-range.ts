@@ -1,4 +1,4 @@
-import type { ChainTransfer } from "../../domain/chain-transfer.ts";
+import { type ChainTransfer, transferKey } from "../../domain/chain-transfer.ts";
 import { findRescan, saveRescan } from "../../store/rescans.ts";
 import type { Lead } from "../../store/watchers.ts";
 import { quorumOf } from "../agreement/agree.ts";
@@ -28,9 +28,7 @@ export const rescanRange = async (
   const end = Math.min(...passes.map((pass) => pass.end));
   // Where two show one in two places, what settles it says where it stands.
   const missing = new Map<string, ChainTransfer>();
-  for (const one of passes.flatMap((pass) => pass.missing)) {
-    missing.set(`${one.transactionHash} ${one.referenceHash} ${one.ordinal}`, one);
-  }
+  for (const one of passes.flatMap((pass) => pass.missing)) missing.set(transferKey(one), one);
   await commitMissed(watch, lead, [...missing.values()], (tx) => saveRescan(tx, asked, end));
   if (end >= asked.toBlock) {
     log.info({ chain: chain.id, from: asked.fromBlock, to: asked.toBlock }, "a rescan is done");

@@ -85,6 +85,12 @@ type Surroundings = { times: BlockTimes; lines: FinalityLines };
 /** The time of blocks by their number. */
 type BlockTimes = ReadonlyMap<number, Date>;
 
+/** The time of a receipt's block. */
+export const readTime = async (
+  reader: ChainReader,
+  receipt: TransactionReceipt,
+): Promise<Date | undefined> => (await readTimes(reader, [receipt])).get(receipt.blockNumber);
+
 /** The times of the blocks that hold these pointers. The node is asked where it did not say them. */
 export const readTimes = async (
   reader: ChainReader,
