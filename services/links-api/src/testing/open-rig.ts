@@ -19,10 +19,11 @@ import {
   scopes,
   topics,
 } from "@payment-links/contracts";
-import { type Transaction, openPool } from "@payment-links/postgres";
+import { NothingRow, type Pool, type Transaction, openPool } from "@payment-links/postgres";
 import type { Ground } from "@payment-links/process";
 import { holdAnswer, openTestGround, serveForTest } from "@payment-links/process/testing";
 import { type Clock, openMetrics } from "@payment-links/runtime";
+import { waitUntil } from "@payment-links/runtime/testing";
 import { createDeps } from "../create-deps.ts";
 import { applySettlements } from "../events/apply-settlements.ts";
 import { keepAccount } from "../events/keep-account.ts";
@@ -38,6 +39,7 @@ const OutboxRow = z.object({
 
 const StatusRow = z.object({ status: z.string() });
 const CountRow = z.object({ count: z.int() });
+const IsSeenRow = z.object({ isSeen: z.boolean() });
 
 type RigOptions = {
   limits?: Ground["limits"];
@@ -123,6 +125,17 @@ export const openRig = async ({
     },
   );
   const served = await serveForTest(service, ground);
+
+  const asAdmin = async (work: (admin: Pool) => Promise<unknown>): Promise<void> => {
+    const admin = await openPool({
+      url: database.adminUrl,
+      applicationName: "test",
+      connectionsMax: 1,
+      log,
+    });
+    await work(admin);
+    await admin.end();
+  };
 
   const callAt = async (baseUrl: string, path: string, call: Call = {}): Promise<Answer> => {
     const answer = await fetch(`${baseUrl}${path}`, {
@@ -260,28 +273,25 @@ export const openRig = async ({
     storedStatus: (id: string) =>
       pool.oneFirst(sql.type(StatusRow)`SELECT status FROM links WHERE id = ${id}`),
     /** Lets the planner learn how many links there are, as autovacuum would. */
-    analyzeLinks: () => rig.maintainLinks("ANALYZE"),
+    analyzeLinks: () =>
+      asAdmin((admin) => admin.query(sql.type(NothingRow)`ANALYZE links_api.links`)),
     /** Notes which pages of the table hold nothing but what everybody sees, as autovacuum would. */
-    vacuumLinks: async () => {
-      // Rows whose commit is not on disk yet are passed over; tests commit without waiting for that.
-      await rig.maintainLinks("CHECKPOINT");
-      await rig.maintainLinks("VACUUM ANALYZE");
-    },
-    maintainLinks: async (command: "ANALYZE" | "VACUUM ANALYZE" | "CHECKPOINT") => {
-      const adminPool = await openPool({
-        url: database.adminUrl,
-        applicationName: "test",
-        connectionsMax: 1,
-        log,
-      });
-      const statements = {
-        ANALYZE: sql.type(z.object({}))`ANALYZE links_api.links`,
-        "VACUUM ANALYZE": sql.type(z.object({}))`VACUUM ANALYZE links_api.links`,
-        CHECKPOINT: sql.type(z.object({}))`CHECKPOINT`,
-      };
-      await adminPool.query(statements[command]);
-      await adminPool.end();
-    },
+    vacuumLinks: () =>
+      asAdmin((admin) =>
+        // A row counts as unseen by somebody as long as its commit is not on disk, or a transaction
+        // that is older goes on: an autovacuum's `ANALYZE` is one. Few rows that are gone would be left,
+        // and their pages with them.
+        waitUntil("everybody sees all links", async () => {
+          await admin.query(sql.type(NothingRow)`CHECKPOINT`);
+          await admin.query(sql.type(NothingRow)`
+            VACUUM (ANALYZE, INDEX_CLEANUP ON) links_api.links
+          `);
+          return admin.oneFirst(sql.type(IsSeenRow)`
+            SELECT relallvisible = relpages AS "isSeen" FROM pg_class
+            WHERE oid = 'links_api.links'::regclass
+          `);
+        }),
+      ),
     close: async () => {
       await served.close();
       await service.stop();
