@@ -10,7 +10,7 @@ export default {
   injectGlobals: false,
   // Two for each processor: whole-set tests wait about as long as they work.
   maxWorkers: 2 * availableParallelism(),
-  testTimeout: 90_000,
+  testTimeout: 300_000,
   watchman: false,
   // Kept from run to run: with it go the times by which the slowest file begins first.
   cacheDirectory: "<rootDir>/node_modules/.cache/jest",

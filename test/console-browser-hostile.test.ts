@@ -24,8 +24,6 @@ const hostile = {
 };
 const plain = Object.fromEntries(Object.keys(hostile).map((name) => [name, `A ${name}`]));
 
-const shownMsMax = 60_000;
-
 /** As much of a text as a field takes. */
 const cut = (text: string, charsMax: number): string => [...text].slice(0, charsMax).join("");
 
@@ -105,11 +103,7 @@ type Layout = { own: unknown[]; sticking: string[] };
 const look = async ({ goTo, tab }: Person, path: string): Promise<Layout> => {
   await goTo(path);
   await tab.page.locator("main h1").waitFor();
-  await waitUntil(
-    `all of ${path}`,
-    async () => !(await tab.text()).includes("Loading…"),
-    shownMsMax,
-  );
+  await waitUntil(`all of ${path}`, async () => !(await tab.text()).includes("Loading…"));
   return tab.page.evaluate<Layout>(readLayout);
 };
 

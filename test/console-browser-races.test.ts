@@ -17,7 +17,6 @@ const clickMsMax = 250;
 const moveMsMax = 150;
 /** What goes away while it is looked for is waited for no longer. */
 const lookMsMax = 1_000;
-const sureMsMax = 60_000;
 const endpointsMax = 5;
 
 type Mood = "prompt" | "slow" | "lost before" | "lost after";
@@ -96,14 +95,10 @@ const readThings = async (): Promise<Thing[]> => {
 
 /** Waits until no page and no service is at it any more, as whoever looks what came of it does. */
 const quiet = () =>
-  waitUntil(
-    "nothing is under way",
-    async () => {
-      const shown = await Promise.all(tabs.map(({ text }) => text()));
-      return underWay === 0 && shown.every((text) => !text.includes("Working…"));
-    },
-    sureMsMax,
-  );
+  waitUntil("nothing is under way", async () => {
+    const shown = await Promise.all(tabs.map(({ text }) => text()));
+    return underWay === 0 && shown.every((text) => !text.includes("Working…"));
+  });
 
 /** Two clicks on one place, as a hand makes them: whatever stands there by the second one gets it. */
 const clickTwice = async (tab: Tab, button: Locator, random: Random): Promise<void> => {
@@ -273,7 +268,6 @@ const makeSure = async (wish: Wish, random: Random): Promise<void> => {
       shown = await Promise.all(tabs.map(({ text }) => text()));
       return false;
     },
-    sureMsMax,
   );
   await quiet();
 };

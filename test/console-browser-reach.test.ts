@@ -85,7 +85,7 @@ describe("a person without a mouse", () => {
     await tab.page.keyboard.press("Escape");
     await tab.page.getByRole("dialog").waitFor({ state: "detached" });
     const isBack = () => rename.evaluate((one) => one.matches(":focus"));
-    await waitUntil("the focus where it was", isBack, 10_000);
+    await waitUntil("the focus where it was", isBack);
   });
 });
 

@@ -397,7 +397,7 @@ describe("the account", () => {
     const tomorrow = new Date(`${today}T00:00`);
     tomorrow.setDate(tomorrow.getDate() + 1);
     const wanted = `to=${encodeURIComponent(tomorrow.toISOString())}`;
-    await waitUntil("that day whole", () => asked.at(-1)?.includes(wanted) === true, 60_000);
+    await waitUntil("that day whole", () => asked.at(-1)?.includes(wanted) === true);
     await tab.page.reload();
     await tab.see("Download as CSV");
     expect(await tab.page.getByLabel("Until").inputValue()).toBe(today);

@@ -12,7 +12,6 @@ const linkCount = 50;
 const paymentsPerLink = 10;
 const killCount = 10;
 const noticeTriesMax = 400;
-const waitMsMax = 90_000;
 
 type Payment = { linkId: string; id: string; amount: string };
 
@@ -44,13 +43,13 @@ describe("500 payments on 50 links while services are killed", () => {
       const { secret } = await registerEndpoint(system, merchant, `https://receiver.test${path}`);
       secrets.set(path, secret);
     }
-  }, 180_000);
+  });
 
   afterAll(async () => {
     await admin?.end();
     await system?.close();
     await receiver?.close();
-  }, 120_000);
+  });
 
   const openLinks = async (): Promise<Payment[]> => {
     const payments: Payment[] = [];
@@ -129,8 +128,8 @@ describe("500 payments on 50 links while services are killed", () => {
     const distinct = () =>
       new Set(receiver.received.map(({ headers }) => headers["service-event-id"]));
     const expected = 2 * (payments.length + linkCount);
-    await waitUntil(`${expected} webhooks`, () => distinct().size >= expected, waitMsMax);
-    await waitUntil("empty outboxes", async () => (await unsentRows()) === 0, waitMsMax);
+    await waitUntil(`${expected} webhooks`, () => distinct().size >= expected);
+    await waitUntil("empty outboxes", async () => (await unsentRows()) === 0);
 
     const repeats = receiver.received.length - distinct().size;
     process.stderr.write(

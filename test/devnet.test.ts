@@ -15,10 +15,6 @@ import { needingBtcd } from "@payment-links/settlement-listener/testing/needing-
 
 const bitcoin = await needingBtcd();
 
-const readyMsMax = 60_000;
-const settledMsMax = 90_000;
-/** An attempt that was under way at a crash is made again once its lease of 30 s is over. */
-const toldMsMax = 90_000;
 const overCrashMsMax = 400_000;
 
 let dataDir: string;
@@ -64,7 +60,7 @@ const start = async (...args: string[]): Promise<Child> => {
   const child = startChild("deploy/src/main.ts", env, args);
   children.push(child);
   await waitReady(child, ports.internalPort);
-  await waitUntil("its word", () => child.output().includes("Payment Links is ready"), readyMsMax);
+  await waitUntil("its word", () => child.output().includes("Payment Links is ready"));
   return child;
 };
 
@@ -75,7 +71,7 @@ const admin = async (...args: string[]) => {
     { SETTLEMENT_LISTENER_INTERNAL_URL: internalUrl },
     args,
   );
-  await waitUntil("its end", () => !child.isRunning(), settledMsMax);
+  await waitUntil("its end", () => !child.isRunning());
   return { code: await child.end("SIGTERM"), output: child.output() };
 };
 
@@ -123,7 +119,6 @@ const waitReceived = async (linkId: string, amount: string): Promise<void> => {
     await waitUntil(
       `${amount} received`,
       async () => (await retrieve(linkId))["receivedAmount"] === amount,
-      settledMsMax,
     );
   } catch (cause) {
     throw new Error(`the start said:\n${children.at(-1)?.output().slice(-4000)}`, { cause });
@@ -244,7 +239,7 @@ const payOverCrash = async (wallets: readonly LocalWallet[]): Promise<void> => {
     await waitReceived(linkId, whole);
     expect(await retrieve(linkId)).toMatchObject({ status: "completed" });
     const succeeded = "payment_link.transaction.succeeded";
-    await waitUntil("its webhooks", () => typesTold(secret, linkId).length >= 3, toldMsMax);
+    await waitUntil("its webhooks", () => typesTold(secret, linkId).length >= 3);
     const types = ["payment_link.completed", succeeded, succeeded];
     expect(typesTold(secret, linkId)).toEqual(types);
   }
@@ -317,7 +312,7 @@ describe("the development chain of npm start", () => {
       output: "DEVNET_CANNOT_PAY: the link takes no payment: completed\n",
     });
     expect(await balanceOf(shopAddress)).toBe(25_000_000n);
-  }, 180_000);
+  });
 
   // Guards the same walk on the other families, and that what each keeps fits what its watcher keeps.
   test(
@@ -327,11 +322,8 @@ describe("the development chain of npm start", () => {
   );
 
   // Guards what the README promises: a watcher that knows the old chain follows the new one.
-  test(
-    "chains whose files were deleted begin anew, and links on them are paid",
-    () => payOnRenewed([evmWallet, ...otherWallets]),
-    180_000,
-  );
+  test("chains whose files were deleted begin anew, and links on them are paid", () =>
+    payOnRenewed([evmWallet, ...otherWallets]));
 
   test("a local chain whose programs are not there is told of in one line, and left out", async () => {
     moreEnv = { NODE_OPTIONS: withoutPackage("litesvm") };
@@ -344,7 +336,7 @@ describe("the development chain of npm start", () => {
     const ids = (body["data"] as { id: string }[]).map(({ id }) => id);
     expect(ids).toEqual(expect.arrayContaining(["usdc-devnet", "usdc-local-tron"]));
     expect(ids).not.toContain("usdc-local-solana");
-  }, 90_000);
+  });
 
   test("DEVNET_CHAINS chooses; a link on one that is not opened any more stays readable", async () => {
     moreEnv = { DEVNET_CHAINS: "local-tron" };
@@ -364,7 +356,7 @@ describe("the development chain of npm start", () => {
       "DEVNET_CANNOT_PAY: the link is paid in USDC on Local Tron, which is none of the local chains " +
         "that run here (31337); its owner needs a default wallet on one of these\n",
     );
-  }, 120_000);
+  });
 
   test("what cannot be paid on it is told so: a link of another chain, none, an amount too fine", async () => {
     await start();
@@ -384,7 +376,7 @@ describe("the development chain of npm start", () => {
     expect(elsewhere.output).toContain(
       "is paid in USDC on Base, which is none of the local chains",
     );
-  }, 90_000);
+  });
 
   test("given a taken port, it has another and says so; the operator's command finds it", async () => {
     const holder = createServer();
@@ -398,7 +390,7 @@ describe("the development chain of npm start", () => {
     } finally {
       await new Promise((resolve) => holder.close(resolve));
     }
-  }, 90_000);
+  });
 
   test("--no-devnet leaves it out; links that were made on it stay readable", async () => {
     const first = await start("--no-devnet");
@@ -429,7 +421,7 @@ describe("the development chain of npm start", () => {
       instructions: null,
       reason: "chain_not_watched",
     });
-  }, 120_000);
+  });
 });
 
 bitcoin.describe("the local Bitcoin of npm start", () => {
@@ -439,9 +431,6 @@ bitcoin.describe("the local Bitcoin of npm start", () => {
     overCrashMsMax,
   );
 
-  test(
-    "begins anew where its file was deleted, and a link on it is paid",
-    () => payOnRenewed([bitcoinWallet]),
-    180_000,
-  );
+  test("begins anew where its file was deleted, and a link on it is paid", () =>
+    payOnRenewed([bitcoinWallet]));
 });

@@ -14,7 +14,6 @@ const askedCount = 400;
 const growthBytesMax = 256 * 1024 * 1024;
 /** Below this a machine's own noise is more than what a caller would notice. */
 const noticedMs = 1_500;
-const cutMsMax = 120_000;
 const pipelinedCount = 99;
 const deafCount = 20;
 const deafBytesMax = 64 * 1024 * 1024;
@@ -45,7 +44,7 @@ beforeAll(async () => {
   });
   merchant = await openMerchant(system, "patient");
   other = await openMerchant(system, "other");
-}, 120_000);
+});
 afterAll(() => system?.close());
 
 /** Opens slow connections, each again as soon as it is cut, until told to stop. */
@@ -131,7 +130,7 @@ describe("2,000 connections that send slowly what never ends", () => {
     try {
       await waitUntil("all are held", () => slow.heldCount() >= slowCount);
       const during = await askFor(port);
-      await waitUntil("each was cut", () => slow.cutCount() >= slowCount, cutMsMax);
+      await waitUntil("each was cut", () => slow.cutCount() >= slowCount);
       const most = memory.stop();
       process.stderr.write(
         `p99 ${before.toFixed(0)} ms before, ${during.toFixed(0)} ms during (${(during / before).toFixed(2)}); ` +
@@ -143,7 +142,7 @@ describe("2,000 connections that send slowly what never ends", () => {
       memory.stop();
       slow.stop();
     }
-  }, 300_000);
+  });
 });
 
 describe("requests sent without waiting for answers", () => {
@@ -160,11 +159,11 @@ describe("requests sent without waiting for answers", () => {
     }
     const answers = () => text.split("HTTP/1.1 ").slice(1);
     const isWhole = () => answers().length === pipelinedCount && text.endsWith("}");
-    await waitUntil("all answers", isWhole, 120_000);
+    await waitUntil("all answers", isWhole);
     socket.destroy();
     const told = answers().map((answer) => /"id":"(user_\w+)"/.exec(answer)?.[1] ?? "");
     expect(told).toEqual(Array.from({ length: pipelinedCount }, (_, n) => turn(n).userId));
-  }, 180_000);
+  });
 
   test("by callers who never read cost a bounded memory, and keep nobody else waiting", async () => {
     const found = authKeys();
@@ -187,5 +186,5 @@ describe("requests sent without waiting for answers", () => {
       memory.stop();
       for (const { socket } of deaf) socket.destroy();
     }
-  }, 300_000);
+  });
 });

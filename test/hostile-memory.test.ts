@@ -25,7 +25,6 @@ const timeoutMs = 4_000;
 const slackMs = 5_000;
 const dripMs = 100;
 const growthBytesMax = 64 * 1024 * 1024;
-const waitMsMax = 60_000;
 
 /** How long the connections of one kind of receiver lasted, and how many there are now. */
 type Held = { nowCount: number; durationsMs: number[] };
@@ -126,7 +125,7 @@ describe("100 endpoints that drip and 100 whose bodies never end", () => {
         await registerEndpoint(system, merchant, `https://${host}/${index}/${nth}`);
       }
     }
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await teller?.close();
@@ -152,7 +151,7 @@ describe("100 endpoints that drip and 100 whose bodies never end", () => {
     const merchant = await openMerchant(system, "healthy");
     await registerEndpoint(system, merchant, "https://healthy.test/hook");
     await teller.tell(Array.from({ length: warmUpCount }, () => completedLink(merchant.userId)));
-    await waitUntil("it is warm", () => receivers.healthyCount() >= warmUpCount, waitMsMax);
+    await waitUntil("it is warm", () => receivers.healthyCount() >= warmUpCount);
     await waitUntil("it rests", async () => (await readUnderWay()) === 0);
   };
 
@@ -184,7 +183,7 @@ describe("100 endpoints that drip and 100 whose bodies never end", () => {
     expect(memory.stop() - before).toBeLessThan(growthBytesMax);
     const { drip, endless } = receivers.held;
     expect(Math.max(...drip.durationsMs, ...endless.durationsMs)).toBeLessThan(timeoutMs + slackMs);
-  }, 120_000);
+  });
 });
 
 const mib = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(0)} MiB`;

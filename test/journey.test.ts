@@ -30,7 +30,7 @@ describe.each(ways)("%s", (_way, open) => {
     });
     merchant = await openMerchant(system, "alice");
     ({ secret } = await registerEndpoint(system, merchant, "https://receiver.test/hook"));
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await system?.close();
@@ -209,7 +209,7 @@ describe.each(ways)("%s", (_way, open) => {
     };
     const dump = isReal(system) ? await dumpSystem(system) : { log: system.output() };
     expect(findSecrets(secrets, dump)).toEqual([]);
-  }, 90_000);
+  });
 });
 
 /** The all-in-one's database and topics are its own; what it keeps is what the services keep. */

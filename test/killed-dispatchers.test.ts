@@ -148,13 +148,13 @@ describe("20,000 deliveries while dispatchers are killed", () => {
     });
     admin = new Client({ connectionString: system.adminUrl });
     await admin.connect();
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await admin?.end();
     await system?.close();
     await receiver?.close();
-  }, 120_000);
+  });
 
   const countRows = async (table: "deliveries" | "delivery_log"): Promise<number> => {
     const { rows } = await admin.query<{ count: number }>(
@@ -179,7 +179,6 @@ describe("20,000 deliveries while dispatchers are killed", () => {
     await waitUntil(
       "every delivery is over",
       async () => (await countEnded()) >= deliveryCount && (await countOpen()) === 0,
-      waitMsMax,
     );
     // A result may be written a moment before the receiver has noted what it answered.
     await waitUntil("every answer is out", () => receiver.underWayCount() === 0);
@@ -220,7 +219,7 @@ describe("20,000 deliveries while dispatchers are killed", () => {
       { status: "Delivered", attempts: expect.any(Number), count: deliveryCount },
     ]);
     expect(rows[0]?.attempts).toBeLessThanOrEqual(attemptsMax);
-  }, 300_000);
+  });
 
   /** Kills one dispatcher after another in the middle of attempts, and starts each again. */
   const killByTurns = async (): Promise<Kill[]> => {
@@ -233,7 +232,7 @@ describe("20,000 deliveries while dispatchers are killed", () => {
       // It was started a while ago: only one is down at a time.
       await starting.at(-1);
       const fresh = receiver.attempts.length + attemptsPerKill;
-      await waitUntil("more attempts", () => receiver.attempts.length >= fresh, waitMsMax);
+      await waitUntil("more attempts", () => receiver.attempts.length >= fresh);
       const underWay = receiver.underWayCount();
       const at = performance.now();
       await victim.kill();

@@ -16,8 +16,6 @@ const png = Buffer.from(
   "base64",
 );
 
-const eventMsMax = 60_000;
-
 let host: Server;
 let asked: string[];
 let system: Awaited<ReturnType<typeof openAllInOneSystem>>;
@@ -71,7 +69,7 @@ describe("a payer's Chromium", () => {
     await setImages({ profileImage, backgroundImage });
     const logo = `${system.baseUrl}${ownerImagePath(shop.userId, profileImage)}`;
     const isHad = async () => (await call(logo)).status === 200;
-    await waitUntil("webhook-dispatcher has heard of it", isHad, eventMsMax);
+    await waitUntil("webhook-dispatcher has heard of it", isHad);
 
     const { openTab, faults } = await chromium.openPerson({ origin });
     const { page, ...tab } = await openTab();
@@ -79,7 +77,7 @@ describe("a payer's Chromium", () => {
     await tab.see("This payment link is open.");
     const isLoaded = async () =>
       (await page.evaluate(`[...document.images].every(({ complete }) => complete)`)) === true;
-    await waitUntil("its images have loaded, or not", isLoaded, eventMsMax);
+    await waitUntil("its images have loaded, or not", isLoaded);
     const asks = await page.evaluate(`performance.getEntriesByType("resource").length`);
     expect(asks).toBeGreaterThan(2);
     expect(faults).toEqual([]);
@@ -101,6 +99,6 @@ describe("a payer's Chromium", () => {
     await page.evaluate(`new Promise((onerror) =>
       document.body.append(Object.assign(new Image(), { onerror, src: "https://tracker.test/a.png" })))`);
     const isStopped = () => faults.includes("img-src https://tracker.test/a.png");
-    await waitUntil("the policy's word", isStopped, eventMsMax);
+    await waitUntil("the policy's word", isStopped);
   });
 });

@@ -42,7 +42,7 @@ test("the profile of payments knows their stages in order, and what each process
     expect(nodes.some(({ callFrame }) => callFrame.url.includes("/packages/"))).toBe(true);
     expect((await readCpuShares(path)).busyMs).toBeGreaterThan(0);
   }
-}, 300_000);
+});
 
 test("what a process computed is told by package, without its rest", async () => {
   const path = join(directory, "some-service-1.cpuprofile");

@@ -58,7 +58,6 @@ describe("README.md", () => {
       await waitUntil(
         "the start",
         () => said.includes("Payment Links is ready") || server.exitCode !== null,
-        60_000,
       );
       const script = ["set -eu", ...rest.map(({ text }) => text)].join("\n");
       const second = spawnSync("bash", ["-c", script], {

@@ -70,12 +70,12 @@ describe.each(ways)(`beside ${linkCount} links of another account, %s,`, (way, o
     await registerEndpoint(wiring.system, quiet, "https://receiver.test/quiet");
     for (let index = 0; index < quietLinks; index += 1) quietIds.push(await createLink(quiet));
     await payOnce();
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await wiring?.system.close();
     await receiver?.close();
-  }, 60_000);
+  });
 
   const createLink = async (merchant: Merchant): Promise<string> => {
     const created = await call(`${wiring.system.baseUrl}/v1/payment-link`, {

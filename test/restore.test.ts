@@ -56,13 +56,13 @@ describe(`${paymentCount} payments around a disaster, by the README's own words`
     await Promise.all([admin.connect(), kafka.connect()]);
     merchant = await openMerchant(system, "restored");
     await registerEndpoint(system, merchant, "https://receiver.test/hook");
-  }, 180_000);
+  });
 
   afterAll(async () => {
     await Promise.all([admin?.end(), kafka.disconnect()]);
     await system?.close();
     await receiver?.close();
-  }, 120_000);
+  });
 
   /** Links of 3 that are paid by 1 and 2, each payment a notice. */
   const openLinks = async (count: number): Promise<Notice[][]> => {

@@ -36,7 +36,7 @@ describe("two replicas of links-api under load", () => {
     merchant = await openMerchant(system, "revoked");
     admin = new Client({ connectionString: system.adminUrl });
     await admin.connect();
-  }, 120_000);
+  });
   afterAll(async () => {
     await admin?.end();
     await system?.close();
@@ -233,5 +233,5 @@ describe("two replicas of links-api under load", () => {
     expect(accepted(lateLists)).toEqual([]);
 
     await Promise.all(authKeys.map((replica) => replica.start()));
-  }, 120_000);
+  });
 });

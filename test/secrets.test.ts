@@ -101,7 +101,7 @@ describe("after a whole journey, refused and mistaken calls among it", () => {
     await mistakes();
     await waitUntil("the traces", () => collector.received().includes("POST /v1/payment-link"));
     dump = { ...(await dumpSystem(system)), traces: collector.received() };
-  }, 180_000);
+  });
   afterAll(async () => {
     await system?.close();
     await Promise.all([receiver?.close(), collector?.close(), people?.close()]);
@@ -366,7 +366,7 @@ describe("after a whole journey, refused and mistaken calls among it", () => {
         "planted in topic accounts.v1.dead-letter",
       ].sort(),
     );
-  }, 90_000);
+  });
 });
 
 const tokenIn = (signInUrl: unknown): string =>

@@ -49,7 +49,7 @@ describe("a trace goes through the services", () => {
         OTEL_BSP_SCHEDULE_DELAY: "100",
       },
     });
-  }, 120_000);
+  });
   afterAll(async () => {
     await system?.close();
     await Promise.all([receiver?.close(), collector?.close()]);

@@ -144,5 +144,5 @@ describe("the whole story, on npm start with its development chain", () => {
 
     await Promise.all([owner.close(), payer.close()]);
     expect([...owner.faults, ...payer.faults]).toEqual([]);
-  }, 240_000);
+  });
 });

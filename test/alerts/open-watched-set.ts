@@ -54,7 +54,7 @@ export const openWatchedSet = async (redisDatabase: number) => {
     },
     /** Waits until that many webhooks have come, two for each payment. */
     waitForWebhooks: (count: number) =>
-      waitUntil(`${count} webhooks`, () => receiver.received.length >= count, 60_000),
+      waitUntil(`${count} webhooks`, () => receiver.received.length >= count),
     close: async () => {
       await system.close();
       await receiver.close();

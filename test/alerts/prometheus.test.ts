@@ -21,8 +21,6 @@ const prometheus = findTool("prometheus");
 const alertName = "PaymentLinksConsumerStopped";
 /** The alert's own bound of a minute stays as it is. */
 const override = { scrapeInterval: "1s", for: "5s" };
-const fireMsMax = 110_000;
-const endMsMax = 40_000;
 
 const Answer = z.object({
   data: z.object({
@@ -49,7 +47,7 @@ needing("prometheus").describe("a real Prometheus", () => {
     admin = new Client({ connectionString: set.adminUrl });
     await admin.connect();
     server = await startPrometheus(prometheus ?? "", { set, folder, port });
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await admin?.end();
@@ -82,7 +80,7 @@ needing("prometheus").describe("a real Prometheus", () => {
   });
 
   test("scrapes the running set, fires for a consumer that stands still, and ends when it goes on", async () => {
-    await waitUntil("four targets are up", async () => (await ask("up == 1")).length === 4, 30_000);
+    await waitUntil("four targets are up", async () => (await ask("up == 1")).length === 4);
     await waitUntil("consumers are seen", async () => {
       const fetches = await ask("payment_links_bus_consumer_last_fetch_timestamp_seconds");
       return fetches.length === 4;
@@ -97,14 +95,10 @@ needing("prometheus").describe("a real Prometheus", () => {
       body: { handle: "stopped", username: "Stopped" },
     });
     const startedAt = performance.now();
-    const fired = await waitUntil(
-      "the alert fires",
-      async () => {
-        const found = await firing();
-        return found.length > 0 && found;
-      },
-      fireMsMax,
-    );
+    const fired = await waitUntil("the alert fires", async () => {
+      const found = await firing();
+      return found.length > 0 && found;
+    });
     const seconds = Math.round((performance.now() - startedAt) / 1_000);
     process.stderr.write(`${alertName} fired ${seconds} s after the consumer was stopped\n`);
     expect(fired.map(({ metric }) => metric)).toEqual([
@@ -116,10 +110,10 @@ needing("prometheus").describe("a real Prometheus", () => {
     ]);
 
     await admin.query("ROLLBACK");
-    await waitUntil("the alert ends", async () => (await firing()).length === 0, endMsMax);
+    await waitUntil("the alert ends", async () => (await firing()).length === 0);
     // Before and after, it fires for no other service.
     expect(await ask(`ALERTS{alertname="${alertName}",alertstate="firing"}`)).toEqual([]);
-  }, 200_000);
+  });
 });
 
 type Watching = { set: WatchedSet; folder: string; port: number };

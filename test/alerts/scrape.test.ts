@@ -16,7 +16,6 @@ const growthMax = 40;
 const atOnce = 4;
 const servedPartMin = 0.9;
 const seriesPerPodMax = 1_500;
-const loadMsMax = 240_000;
 
 /** Label names that would make the number of series grow with use. */
 const unbounded = /[{,](?:account|user|user_id|merchant|link|link_id|key|url|host|tx|hash|error)="/;
@@ -36,8 +35,8 @@ describe("a scrape of the four services", () => {
     set = await openWatchedSet(9);
     await set.payOnce("first");
     await set.waitForWebhooks(2);
-  }, 120_000);
-  afterAll(() => set?.close(), 60_000);
+  });
+  afterAll(() => set?.close());
 
   for (const service of services) {
     needing("promtool").test(`promtool has nothing to say of ${service}`, async () => {
@@ -76,21 +75,17 @@ describe("a scrape of the four services", () => {
     return await Promise.all(services.map(async (one) => samplesOf(await set.scrape(one))));
   };
 
-  test(
-    "has under 1,500 series per pod, none of them by account, and no more with more accounts",
-    async () => {
-      const first = await serveAccounts("first", firstCount, 1);
-      const then = await serveAccounts("shop", accountCount, paidEvery);
-      const counts: Record<string, string> = {};
-      for (const [index, service] of services.entries()) {
-        const [before, after] = [first[index] ?? [], then[index] ?? []];
-        counts[service] = `${before.length} → ${after.length}`;
-        expect(after.length).toBeLessThan(seriesPerPodMax);
-        expect(after.length - before.length).toBeLessThanOrEqual(growthMax);
-        expect(after.filter((line) => unbounded.test(line))).toEqual([]);
-      }
-      process.stderr.write(`series per pod: ${JSON.stringify(counts)}\n`);
-    },
-    loadMsMax,
-  );
+  test("has under 1,500 series per pod, none of them by account, and no more with more accounts", async () => {
+    const first = await serveAccounts("first", firstCount, 1);
+    const then = await serveAccounts("shop", accountCount, paidEvery);
+    const counts: Record<string, string> = {};
+    for (const [index, service] of services.entries()) {
+      const [before, after] = [first[index] ?? [], then[index] ?? []];
+      counts[service] = `${before.length} → ${after.length}`;
+      expect(after.length).toBeLessThan(seriesPerPodMax);
+      expect(after.length - before.length).toBeLessThanOrEqual(growthMax);
+      expect(after.filter((line) => unbounded.test(line))).toEqual([]);
+    }
+    process.stderr.write(`series per pod: ${JSON.stringify(counts)}\n`);
+  });
 });

@@ -11,8 +11,6 @@ import { waitUntil } from "@payment-links/runtime/testing";
 const units = 1_000_000n;
 const policyBlocks = 2;
 const paymentCount = 4;
-/** A provider that failed rests before it is asked again. */
-const recoveryMsMax = 45_000;
 
 describe("a chain whose RPC providers fail", () => {
   let chain: Chain;
@@ -56,7 +54,6 @@ describe("a chain whose RPC providers fail", () => {
     await waitUntil(
       "everything has settled",
       async () => (await system.show(link.id)).receivedAmount === String(5 * hashes.length),
-      recoveryMsMax,
     );
     await chain.mine(policyBlocks);
     await system.scanAll();
@@ -85,19 +82,15 @@ describe("a chain whose RPC providers fail", () => {
     ["answers that are no JSON", { kind: "garbage" }, { times: 3 }],
   ];
 
-  test.each(passing)(
-    "given %s, misses nothing and doubles nothing",
-    async (_name, fault, when) => {
-      await system.startWatcher([first.url]);
-      const link = await openLink();
-      await system.scanAll();
-      const playing = first.play(fault, when);
-      const hashes = await payInTurn(link);
-      await waitUntil("the fault has struck", () => playing.struckCount() > 0, recoveryMsMax);
-      await expectAll(link, hashes);
-    },
-    90_000,
-  );
+  test.each(passing)("given %s, misses nothing and doubles nothing", async (_name, fault, when) => {
+    await system.startWatcher([first.url]);
+    const link = await openLink();
+    await system.scanAll();
+    const playing = first.play(fault, when);
+    const hashes = await payInTurn(link);
+    await waitUntil("the fault has struck", () => playing.struckCount() > 0);
+    await expectAll(link, hashes);
+  });
 
   test("given a head that goes back, takes nothing for gone", async () => {
     await system.startWatcher([first.url]);
@@ -121,7 +114,7 @@ describe("a chain whose RPC providers fail", () => {
     const hashes = await payInTurn(link);
     await waitUntil("the fault has struck", () => playing.struckCount() > 0);
     await expectAll(link, hashes);
-  }, 90_000);
+  });
 
   test("given all providers down and back, catches up with what came meanwhile", async () => {
     const urls = [first.url, second.url];
@@ -134,7 +127,7 @@ describe("a chain whose RPC providers fail", () => {
     expect(await system.show(link.id)).toMatchObject({ payments: [] });
     for (const one of playing) one.stop();
     await expectAll(link, hashes);
-  }, 90_000);
+  });
 
   test.each(["first", "second"])(
     "given two providers of which the %s sees no logs, believes the other and counts it",
@@ -148,9 +141,8 @@ describe("a chain whose RPC providers fail", () => {
       const differences = async () =>
         (await watcher.metric("payment_links_chain_rpc_disagreements_total")) +
         (await watcher.metric("payment_links_chain_audit_differences_total"));
-      await waitUntil("it is counted", async () => (await differences()) > 0, recoveryMsMax);
+      await waitUntil("it is counted", async () => (await differences()) > 0);
     },
-    90_000,
   );
 
   test("given empty logs of many final blocks, finds them by the second pass", async () => {
@@ -166,5 +158,5 @@ describe("a chain whose RPC providers fail", () => {
     expect(playing.struckCount()).toBeGreaterThan(0);
     const repaired = await watcher.metric("payment_links_chain_audit_differences_total");
     expect(repaired).toBe(hashes.length);
-  }, 90_000);
+  });
 });

@@ -32,7 +32,6 @@ import {
  */
 
 const finalizedLag = 4;
-const shownMsMax = 30_000;
 
 const openSystem = async () => {
   const chain = await openSolanaChain({ confirmedLag: 0, finalizedLag });
@@ -81,21 +80,13 @@ const openSystem = async () => {
     chain,
     show,
     untilSeen: (id: string) =>
-      waitUntil(
-        "the payment is seen",
-        async () => (await show(id)).pendingPayments.length > 0,
-        shownMsMax,
-      ),
+      waitUntil("the payment is seen", async () => (await show(id)).pendingPayments.length > 0),
     /** Makes blocks until a link shows something. */
     mineUntil: (id: string, isShown: (link: Awaited<ReturnType<typeof show>>) => boolean) =>
-      waitUntil(
-        "the link shows it",
-        async () => {
-          chain.mine();
-          return isShown(await show(id));
-        },
-        shownMsMax,
-      ),
+      waitUntil("the link shows it", async () => {
+        chain.mine();
+        return isShown(await show(id));
+      }),
     createLink: async (tokenName: TokenName, toAmount: string) => {
       const walletAddress = freshAddress();
       const account = ownerOf(`${tokenName}-local-solana`, walletAddress);

@@ -68,16 +68,11 @@ export const waitListening = (child: Child) =>
   });
 
 /** Waits until a process's internal port answers that it is ready. */
-export const waitReady = async (child: Child, internalPort: number, limitMs = 60_000) => {
-  await waitUntil(
-    `ready on port ${internalPort}`,
-    async () => {
-      if (!child.isRunning()) throw new Error(`it ended instead:\n${child.output().slice(-4000)}`);
-      return isReady(internalPort);
-    },
-    limitMs,
-  );
-};
+export const waitReady = (child: Child, internalPort: number) =>
+  waitUntil(`ready on port ${internalPort}`, async () => {
+    if (!child.isRunning()) throw new Error(`it ended instead:\n${child.output().slice(-4000)}`);
+    return isReady(internalPort);
+  });
 
 /** Whether a process's internal port answers that it is ready. */
 export const isReady = async (internalPort: number): Promise<boolean> => {

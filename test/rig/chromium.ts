@@ -2,7 +2,7 @@ import { type BrowserContextOptions, type Page, chromium } from "playwright-core
 import { waitUntil } from "@payment-links/runtime/testing";
 import { type GivenWallet, giveWallets } from "./wallet.ts";
 
-const stepMsMax = 60_000;
+const stepMsMax = 120_000;
 
 // It asks nobody outside: not for updates, nor for names.
 const flags = [
@@ -55,7 +55,7 @@ const openTab = async (page: Page) => {
     see: async (wanted: string): Promise<void> => {
       let shown = "";
       const look = async () => (shown = await text().catch(String)).includes(wanted);
-      await waitUntil(() => `${wanted} in: ${shown}`, look, stepMsMax);
+      await waitUntil(() => `${wanted} in: ${shown}`, look);
     },
     goTo: (url: string): Promise<unknown> => page.goto(url),
     /** Clicks the first button of that name, once it can be clicked. */

@@ -8,8 +8,6 @@ import { waitUntil } from "@payment-links/runtime/testing";
 import { projectRoot } from "./child.ts";
 import { findFreePorts } from "./free-port.ts";
 
-const startMsMax = 60_000;
-
 /**
  * A real nginx with the ingress of compose in front of one port that serves all paths. It has one
  * worker that keeps one connection to that port, so that whatever is left on it is read as the
@@ -65,7 +63,6 @@ export const runNginx = async (
     await waitUntil(
       () => `nginx: ${output}`,
       () => isOpen(port, child.exitCode),
-      startMsMax,
     );
   } catch (error) {
     await close();

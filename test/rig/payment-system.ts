@@ -27,9 +27,6 @@ import {
 import type { Chain } from "@payment-links/settlement-listener/testing";
 import { waitUntil } from "@payment-links/runtime/testing";
 
-const showMsMax = 20_000;
-/** A provider that failed rests for up to half a minute before it is asked again. */
-const scanMsMax = 60_000;
 const pollMs = 50;
 
 /** How a chain is watched; the names are those of `EVM_CHAINS_FILE`. */
@@ -339,14 +336,10 @@ export const openPaymentSystem = async ({
     showWhen: async (id: string, isWanted: (link: ShownLink) => boolean): Promise<ShownLink> => {
       let last: ShownLink | undefined;
       try {
-        return await waitUntil(
-          `link ${id} as expected`,
-          async () => {
-            last = await system.show(id);
-            return isWanted(last) ? last : undefined;
-          },
-          showMsMax,
-        );
+        return await waitUntil(`link ${id} as expected`, async () => {
+          last = await system.show(id);
+          return isWanted(last) ? last : undefined;
+        });
       } catch (error) {
         throw new Error(`${String(error)}; it is ${JSON.stringify(last)}`, { cause: error });
       }
@@ -377,14 +370,10 @@ export const openPaymentSystem = async ({
     /** Waits until the watcher has seen the chain's newest block. */
     scanAll: async (): Promise<void> => {
       const head = await chain.headNumber();
-      await waitUntil(
-        `block ${head} is scanned`,
-        async () => {
-          const { scannedTo } = await system.progress();
-          return scannedTo !== null && scannedTo >= head;
-        },
-        scanMsMax,
-      );
+      await waitUntil(`block ${head} is scanned`, async () => {
+        const { scannedTo } = await system.progress();
+        return scannedTo !== null && scannedTo >= head;
+      });
     },
     /** Waits until the watching of a chain has been halted, and answers why. */
     halted: (): Promise<string> =>

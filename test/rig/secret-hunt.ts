@@ -114,7 +114,7 @@ const dumpTopics = async (prefix: string): Promise<Dump> => {
       if (Number(batch.lastOffset()) + 1 >= (ends.get(place) ?? 0)) ends.delete(place);
     },
   });
-  await waitUntil("every record of every topic", () => ends.size === 0, 60_000);
+  await waitUntil("every record of every topic", () => ends.size === 0);
   await consumer.disconnect();
   await admin.deleteGroups([groupId]);
   await admin.disconnect();

@@ -16,7 +16,6 @@ export type SteadyLoad = {
 const pauseMs = 5;
 /** A machine that is too busy gets fewer calls, so that those which fail do so for another reason. */
 const underWayMax = 6;
-const answersMsMax = 120_000;
 
 /** Takes the turns one after the other, so many each second as long as the answers keep up. */
 export const startSteadyLoad = (perSecond: number, turns: readonly Turn[]): SteadyLoad => {
@@ -54,7 +53,7 @@ export const startSteadyLoad = (perSecond: number, turns: readonly Turn[]): Stea
     stop: async () => {
       ending.abort();
       await running;
-      await waitUntil("the answers under way", () => underWay === 0, answersMsMax);
+      await waitUntil("the answers under way", () => underWay === 0);
     },
   };
 };

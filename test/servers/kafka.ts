@@ -14,7 +14,7 @@ const run = promisify(execFile);
 const image = "apache/kafka:4.4.0";
 const pullMsMax = 300_000;
 const formatMsMax = 60_000;
-const ready = { readyText: "Kafka Server started", readyMsMax: 120_000 } as const;
+const ready = { readyText: "Kafka Server started", readyMsMax: 300_000 } as const;
 
 type Ports = {
   readonly port: number;

@@ -11,7 +11,7 @@ const run = promisify(execFile);
 
 const image = "redis:7-alpine";
 const pullMsMax = 300_000;
-const ready = { readyText: "Ready to accept connections", readyMsMax: 60_000 } as const;
+const ready = { readyText: "Ready to accept connections", readyMsMax: 180_000 } as const;
 
 /**
  * This machine's Redis program, for a test that kills a Redis of its own; undefined if there is

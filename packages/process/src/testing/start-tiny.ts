@@ -20,7 +20,7 @@ export type Tiny = {
 
 const script = fileURLToPath(new URL("./tiny-process.ts", import.meta.url));
 const probeTimeoutMs = 3_000;
-const startMsMax = 30_000;
+const startMsMax = 120_000;
 const endMsMax = 40_000;
 
 const probe = async (port: number, path: string): Promise<string | undefined> => {

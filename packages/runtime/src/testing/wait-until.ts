@@ -9,7 +9,7 @@ const pollMsMax = 500;
 export const waitUntil = async <Found>(
   what: string | (() => string),
   condition: () => Promise<Found | undefined | false> | Found | undefined | false,
-  limitMs = 60_000,
+  limitMs = 180_000,
 ): Promise<Found> => {
   const startedAt = performance.now();
   for (;;) {

@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "@payment-links/runtime";
 
-const startMsMax = 30_000;
+const startMsMax = 120_000;
 const endMsMax = 10_000;
 const complaintCharactersMax = 2_000;
 
