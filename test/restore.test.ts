@@ -22,7 +22,7 @@ const run = promisify(execFile);
 
 const paymentCount = Number(process.env["PAYMENTS"] ?? 40);
 const noticesAtOnce = 20;
-const waitMsMax = 60_000 + 200 * paymentCount;
+const waitMsMax = 180_000 + 200 * paymentCount;
 const testMsMax = 5 * waitMsMax;
 
 const schemas = ["auth_keys", "links_api", "settlement_listener", "webhook_dispatcher"] as const;

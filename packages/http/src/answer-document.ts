@@ -33,17 +33,15 @@ export type Document = {
   head?: Html;
 };
 
-/** Answers a whole page: never cached, never framed, and with our own files only. */
+/** Answers a whole page: never framed, and with our own files only. */
 export const answerDocument = (
   res: Response,
   { language = "en", policy = "document", asked = [], status = 200, ...document }: Document,
 ): void => {
   const { title, body, head, styleUrl } = document;
   res.setHeader("Content-Security-Policy", policies[policy](asked));
-  res.setHeader("X-Content-Type-Options", "nosniff");
   res.setHeader("Referrer-Policy", "no-referrer");
   res.setHeader("Cross-Origin-Opener-Policy", "same-origin");
-  res.setHeader("Cache-Control", "no-store");
   const page = html`<!doctype html>
     <html lang="${language}">
       <head>

@@ -342,12 +342,19 @@ describe("what is no request", () => {
     const { errors } = JSON.parse(text) as { errors: { code: string }[] };
     expect(head).toContain("Connection: close");
     expect(head).toContain(`Content-Length: ${text.length}`);
+    expect(head).toContain("X-Content-Type-Options: nosniff");
+    expect(head).toContain("Cache-Control: no-store");
     return `${head.split("\r\n")[0]} ${errors.map((entry) => entry.code).join(" ")}`;
   };
 
   test.each([
     ["text", "hello\r\n\r\n", "HTTP/1.1 400 Bad Request BAD_REQUEST"],
-    ["no host", "GET /things HTTP/1.1\r\n\r\n", "HTTP/1.1 400 Bad Request"],
+    ["no host", "GET /things HTTP/1.1\r\n\r\n", "HTTP/1.1 400 Bad Request BAD_REQUEST"],
+    [
+      "no host, and a request behind it",
+      "GET /things HTTP/1.1\r\n\r\nGET /things HTTP/1.1\r\nHost: a\r\n\r\n",
+      "HTTP/1.1 400 Bad Request BAD_REQUEST",
+    ],
     [
       "two lengths",
       "POST /things HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
@@ -368,11 +375,14 @@ describe("what is no request", () => {
       `GET / HTTP/1.1\r\nHost: a\r\nCookie: ${"x".repeat(20_000)}\r\n\r\n`,
       "HTTP/1.1 431 Request Header Fields Too Large REQUEST_HEADERS_TOO_LARGE",
     ],
-  ])("%s is answered %3$s, and the connection ends", async (name, text, expected) => {
-    const answer = await callRaw(app.port, text);
-    // Node itself answers a request without a host, with an empty body.
-    if (name === "no host") expect(answer).toContain(expected);
-    else expect(statusAndCode(answer)).toBe(expected);
+  ])("%s is answered %3$s, and the connection ends", async (_name, text, expected) => {
+    expect(statusAndCode(await callRaw(app.port, text))).toBe(expected);
+  });
+
+  // RFC 9110, section 10.1.1: it may be refused, but whoever asks for it would lose a call that can be served.
+  test("what a client expects that nobody knows stops no call", async () => {
+    const text = "GET /things HTTP/1.1\r\nHost: a\r\nExpect: wonders\r\nConnection: close\r\n\r\n";
+    expect(await callRaw(app.port, text)).toContain("HTTP/1.1 200 OK");
   });
 });
 

@@ -14,6 +14,7 @@ import { clientGone, createRequestTimer, type RequestTimer } from "./request-met
 import type { Method, Route } from "./route.ts";
 import { inServerSpan } from "./server-span.ts";
 import { trustProxySetting } from "./trusted-proxies.ts";
+import { usualHeaders } from "./usual-headers.ts";
 
 export type AppOptions = {
   routes: readonly Route[];
@@ -110,13 +111,12 @@ const answerInTime = async (
 
 /**
  * Gives the request an id, which its answer and its log lines carry, and the answer what holds for
- * every one of ours: nobody guesses its type, and nobody keeps it unless its route says so.
+ * every one of ours.
  */
 const beginAnswer = ({ gate }: AppOptions, res: Response): string => {
   const requestId = randomUUID();
   res.setHeader("X-Request-Id", requestId);
-  res.setHeader("X-Content-Type-Options", "nosniff");
-  res.setHeader("Cache-Control", "no-store");
+  res.set(usualHeaders);
   // The cookie's policy knows whether browsers reach us by https.
   if (gate.cookie.isSecure) res.setHeader("Strict-Transport-Security", hsts);
   return requestId;

@@ -1,6 +1,7 @@
-import { STATUS_CODES, type ServerResponse } from "node:http";
+import { type IncomingMessage, STATUS_CODES, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { type RefusalCode, refuse } from "@payment-links/contracts";
+import { usualHeaders } from "./usual-headers.ts";
 
 const refusalCodes: Partial<Record<string, RefusalCode>> = {
   HPE_HEADER_OVERFLOW: "REQUEST_HEADERS_TOO_LARGE",
@@ -22,14 +23,33 @@ export const answerBrokenRequest = (
     socket.destroy();
     return;
   }
-  const { status, entries } = refuse(refusalCodes[code] ?? "BAD_REQUEST");
-  const text = JSON.stringify({ errors: entries });
+  const { headers, status, text } = refusedAs(refusalCodes[code] ?? "BAD_REQUEST");
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`,
-    "Content-Type: application/json; charset=utf-8",
-    `Content-Length: ${Buffer.byteLength(text)}`,
-    "Connection: close",
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
   ];
   socket.write(`${head.join("\r\n")}\r\n\r\n${text}`);
   socket.destroySoon();
+};
+
+/** Whether a request names no host, which HTTP/1.1 asks for (RFC 9112, section 3.2). */
+export const isHostless = ({ headers, httpVersion }: IncomingMessage): boolean =>
+  httpVersion === "1.1" && headers.host === undefined;
+
+/** Answers it as any broken one; by itself Node would do so without a word. */
+export const answerHostless = (res: ServerResponse): void => {
+  const { headers, status, text } = refusedAs("BAD_REQUEST");
+  res.writeHead(status, headers).end(text);
+};
+
+const refusedAs = (code: RefusalCode) => {
+  const { status, entries } = refuse(code);
+  const text = JSON.stringify({ errors: entries });
+  const headers = {
+    ...usualHeaders,
+    "Content-Type": "application/json; charset=utf-8",
+    "Content-Length": String(Buffer.byteLength(text)),
+    Connection: "close",
+  };
+  return { headers, status, text };
 };

@@ -16,6 +16,7 @@ import {
 import { answerRefusal, refusalOf } from "./answer-error.ts";
 import type { Method } from "./route.ts";
 import { inServerSpan } from "./server-span.ts";
+import { usualHeaders } from "./usual-headers.ts";
 
 /** What other services and operators call under `/internal/…`, which no ingress reaches. */
 export type InternalRoute = {
@@ -129,8 +130,7 @@ const serveInternal =
     await inServerSpan({ req, res, route, parent }, async () => {
       try {
         // An answer may hold a sign-in link.
-        res.setHeader("Cache-Control", "no-store");
-        res.setHeader("X-Content-Type-Options", "nosniff");
+        res.set(usualHeaders);
         refuseStrangers(options, route, req);
         await route.handle(req, res);
       } catch (error) {

@@ -1,7 +1,7 @@
 import { type RequestListener, type ServerResponse, createServer } from "node:http";
 import { type AddressInfo, type Server, Server as NetServer, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { answerBrokenRequest } from "./broken-request.ts";
+import { answerBrokenRequest, answerHostless, isHostless } from "./broken-request.ts";
 
 export type Listening = {
   port: number;
@@ -79,16 +79,20 @@ export const listen = async ({
   const held: Held = { asking: new Map(), apart: new Map() };
   const connections = held.asking;
   let isDraining = false;
-  const server = createServer(timeouts, (req, res) => {
+  const serve: RequestListener = (req, res) =>
+    isHostless(req) ? answerHostless(res) : handler(req, res);
+  const server = createServer({ ...timeouts, requireHostHeader: false }, (req, res) => {
     const { socket } = req;
     const answers = moveToEnd(connections, socket) ?? held.apart.get(socket) ?? [];
     const before = answers.at(-1);
     holdUntilClosed(answers, res);
     if (isDraining) res.setHeader("Connection", "close");
-    if (before === undefined) handler(req, res);
+    if (before === undefined) serve(req, res);
     else if (answers.length > pipelinedMax) socket.destroy();
-    else before.once("close", () => void (socket.destroyed || handler(req, res)));
+    else before.once("close", () => void (socket.destroyed || serve(req, res)));
   });
+  // What a client expects and nobody knows is passed over (RFC 9110, section 10.1.1).
+  server.on("checkExpectation", (req, res) => server.emit("request", req, res));
   server.on("connection", (socket: Socket) => {
     if (connections.size >= connectionsMax) makeRoom(connections);
     if (connections.size >= connectionsMax) return void socket.destroy();
