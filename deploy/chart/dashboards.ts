@@ -1,3 +1,5 @@
+import { burns, countOf, ratioOf } from "./slo-rules.ts";
+
 /** One panel: what it shows, in which unit, by which queries; `legend` is Grafana's format. */
 type Panel = {
   title: string;
@@ -20,33 +22,25 @@ const requests = "http_server_request_duration_seconds";
 const slo: Dashboard = {
   name: "slo",
   title: "Payment Links / Objectives",
-  panels: [
+  panels: burns.flatMap(({ severity, factor, long, short }): Panel[] => [
     {
-      title: "Bad part, 3 days",
+      title: `Bad part, ${long} and ${short}`,
       about:
-        "The part of each objective's events that was bad; a budget of 30 days is 1 − objective.",
+        "The part of each objective's events that was bad. " +
+        `A ${severity} where both windows are above ${factor} × (1 − objective).`,
       unit: "percentunit",
-      queries: [{ expr: `payment_links:slo_bad:ratio_rate3d{${namespaceIs}}`, legend: "{{slo}}" }],
+      queries: [long, short].map((window) => ({
+        expr: `${ratioOf(window)}{${namespaceIs}}`,
+        legend: `{{slo}} ${window}`,
+      })),
     },
     {
-      title: "Bad part, 1 hour",
-      about: "What a page looks at first.",
-      unit: "percentunit",
-      queries: [{ expr: `payment_links:slo_bad:ratio_rate1h{${namespaceIs}}`, legend: "{{slo}}" }],
-    },
-    {
-      title: "Bad part, 5 minutes",
-      about: "Whether it still goes on.",
-      unit: "percentunit",
-      queries: [{ expr: `payment_links:slo_bad:ratio_rate5m{${namespaceIs}}`, legend: "{{slo}}" }],
-    },
-    {
-      title: "Bad events, 1 hour",
-      about: "Below ten, no objective alarms.",
+      title: `Bad events, ${long}`,
+      about: "Fewer than ten alarm nobody; of outbox-age they are minutes, and two are enough.",
       unit: "short",
-      queries: [{ expr: `payment_links:slo_bad:increase1h{${namespaceIs}}`, legend: "{{slo}}" }],
+      queries: [{ expr: `${countOf(long)}{${namespaceIs}}`, legend: "{{slo}}" }],
     },
-  ],
+  ]),
 };
 
 const red: Dashboard = {
@@ -142,6 +136,17 @@ const red: Dashboard = {
         {
           expr: quantile(0.99, "payment_links_identity_question_duration_seconds", both, "kind"),
           legend: "p99 of {{kind}}, seconds",
+        },
+      ],
+    },
+    {
+      title: "Without answers of auth-keys",
+      about: "1: creating links fails at once, listing and the console after a minute.",
+      unit: "short",
+      queries: [
+        {
+          expr: `max by (service) (payment_links_identity_unreachable{${both}})`,
+          legend: "{{service}}",
         },
       ],
     },
@@ -305,6 +310,17 @@ const settlement: Dashboard = {
       ],
     },
     {
+      title: "Behind with the second look",
+      about: "Final blocks that were read once and wait to be read by another provider.",
+      unit: "short",
+      queries: [
+        {
+          expr: `max by (chain) (payment_links_chain_audit_lag_blocks{${namespaceIs}})`,
+          legend: "{{chain}} blocks",
+        },
+      ],
+    },
+    {
       title: "Chains that stand",
       about: "1: waits for an operator, or is not what the catalogue says.",
       unit: "short",
@@ -390,6 +406,17 @@ const settlement: Dashboard = {
         {
           expr: `sum by (chain, provider, outcome) (rate(payment_links_chain_rpc_requests_total{${namespaceIs}}[${rate}]))`,
           legend: "{{chain}} {{provider}} {{outcome}}",
+        },
+      ],
+    },
+    {
+      title: "RPC providers left alone",
+      about: "1: it failed so often that it is not asked for a while.",
+      unit: "short",
+      queries: [
+        {
+          expr: `max by (chain, provider) (payment_links_chain_rpc_circuit_open{${namespaceIs}})`,
+          legend: "{{chain}} {{provider}}",
         },
       ],
     },

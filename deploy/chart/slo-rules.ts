@@ -24,7 +24,7 @@ type Burn = {
   for: string;
 };
 
-const burns: readonly Burn[] = [
+export const burns: readonly Burn[] = [
   { severity: "page", factor: 14.4, long: "1h", short: "5m", for: "2m" },
   { severity: "page", factor: 6, long: "6h", short: "30m", for: "15m" },
   { severity: "ticket", factor: 3, long: "1d", short: "2h", for: "1h" },
@@ -46,8 +46,8 @@ export const sloRulesText = (): string =>
   `# Made by \`npm run generate\` of deploy/chart/slos.ts: change it there.\n` +
   stringify(sloRules(), { lineWidth: 0, aliasDuplicateObjects: false });
 
-const ratioOf = (window: Window) => `payment_links:slo_bad:ratio_rate${window}`;
-const countOf = (window: Window) => `payment_links:slo_bad:increase${window}`;
+export const ratioOf = (window: Window) => `payment_links:slo_bad:ratio_rate${window}`;
+export const countOf = (window: Window) => `payment_links:slo_bad:increase${window}`;
 
 const recordsOf = ({ name, badRatio, badCount }: Slo): Recorded[] => {
   const labels = { slo: name };
