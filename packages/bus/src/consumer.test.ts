@@ -6,6 +6,8 @@ import { sql } from "slonik";
 import * as z from "zod";
 import { refuse } from "@payment-links/contracts";
 import { createHeldClock, openMetrics, systemClock } from "@payment-links/runtime";
+import { countLockWaits } from "@payment-links/postgres/testing";
+import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { type Consumer, type ConsumerOptions, startConsumer } from "./consumer.ts";
 import { discardDeadLetter, listDeadLetters } from "./dead-letters.ts";
@@ -503,14 +505,7 @@ describe("a consumer's position", () => {
       [group, topic, bad],
     );
     const handled = bus.handOver(records);
-    await eventually(
-      () =>
-        database.admin.query(
-          `SELECT FROM pg_stat_activity
-           WHERE wait_event_type = 'Lock' AND datname = current_database()`,
-        ),
-      ({ rowCount }) => rowCount === 1,
-    );
+    await waitUntil("it waits", async () => (await countLockWaits(database.pool)) === 1);
     await former.query("COMMIT");
     await former.end();
     await handled;
@@ -797,15 +792,9 @@ describe("the replay of dead letters", () => {
     // The replay goes on once the newcomer waits for it, or has looked without waiting.
     let hasLooked = false;
     void applying.reached.then(() => (hasLooked = true));
-    await eventually(
-      async () => {
-        const { rowCount } = await database.admin.query(
-          `SELECT FROM pg_stat_activity
-         WHERE wait_event_type = 'Lock' AND datname = current_database()`,
-        );
-        return hasLooked || rowCount === 1;
-      },
-      (isReached) => isReached,
+    await waitUntil(
+      "the newcomer waits, or has looked",
+      async () => hasLooked || (await countLockWaits(database.pool)) === 1,
     );
     replaying.open();
     await replayed;

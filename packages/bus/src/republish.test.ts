@@ -3,6 +3,7 @@ import { Client } from "pg";
 import { sql } from "slonik";
 import * as z from "zod";
 import { transact } from "@payment-links/postgres";
+import { countLockWaits } from "@payment-links/postgres/testing";
 import { createHeldClock } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
@@ -202,7 +203,7 @@ describe("a republication beside live events", () => {
     await turn();
     expect(await relay()).toEqual(allTold.slice(0, 39));
     const waiting = turn();
-    await waitUntil("it waits for the thing", async () => (await waitingCount()) === 1);
+    await somebodyWaits();
     await change.commit();
     await waiting;
     const sent = [...(await relay()), ...(await finish())];
@@ -231,7 +232,7 @@ describe("a republication beside live events", () => {
     const page = turn(slow);
     await Promise.race([held.promise, page]);
     const reversed = change.other.query("UPDATE things SET version = 9 WHERE id = $1", [thing(5)]);
-    await waitUntil("the other waits", async () => (await waitingCount()) === 1);
+    await somebodyWaits();
     released.resolve();
     await page;
     await reversed;
@@ -298,11 +299,5 @@ describe("republishing in several replicas", () => {
   });
 });
 
-const Waiting = z.object({ count: z.int() });
-
-/** How many statements of this database wait for a lock. */
-const waitingCount = () =>
-  database.pool.oneFirst(sql.type(Waiting)`
-    SELECT count(*)::int AS count FROM pg_stat_activity
-    WHERE datname = current_database() AND wait_event_type = 'Lock'
-  `);
+const somebodyWaits = () =>
+  waitUntil("somebody waits", async () => (await countLockWaits(database.pool)) === 1);

@@ -4,7 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Client } from "pg";
+import { sql } from "slonik";
+import * as z from "zod";
 import { type Migration, migrate } from "./migrate.ts";
+import type { Db } from "./transact.ts";
 
 export type TestDatabase = {
   /** The superuser's connection to this database. */
@@ -91,6 +94,21 @@ export const upgradeFilled = async (
     await database.drop();
   }
 };
+
+const CountRow = z.object({ count: z.int() });
+
+/**
+ * How many sessions in this database, of whatever role, wait for a lock. A transaction may ask again
+ * and again: it would see `pg_stat_activity` only as it was at first.
+ */
+export const countLockWaits = (db: Db): Promise<number> =>
+  db.oneFirst(sql.type(CountRow)`
+    SELECT count(*)::int AS count FROM pg_locks
+    WHERE NOT granted AND pid IN (
+      SELECT pid FROM pg_locks
+      WHERE database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    )
+  `);
 
 /** The database that holds these schemas and not a row; made by whoever needs it first. */
 const findTemplate = async (server: Client, schemas: readonly Schema[]): Promise<string> => {

@@ -20,6 +20,7 @@ import {
   topics,
 } from "@payment-links/contracts";
 import { NothingRow, type Pool, type Transaction, openPool } from "@payment-links/postgres";
+import { countLockWaits } from "@payment-links/postgres/testing";
 import type { Ground } from "@payment-links/process";
 import { holdAnswer, openTestGround, serveForTest } from "@payment-links/process/testing";
 import { type Clock, openMetrics } from "@payment-links/runtime";
@@ -65,8 +66,6 @@ export type Answer = {
 };
 
 const bitcoinAddressReuseMs = 7 * 24 * 60 * 60 * 1_000;
-
-const blockedTriesMax = 500;
 
 /** The service on a database of its own, listening on loopback; its clock stands still. */
 export const openRig = async ({
@@ -235,19 +234,8 @@ export const openRig = async ({
     settleWithin: (tx: Transaction, ...settlements: SettlementState[]) =>
       applySettlements(deps)(tx, settlements.map(eventOf)),
     /** Waits until so many in this database wait for a lock. */
-    untilBlocked: async (tx: Transaction, waitingMin = 1): Promise<void> => {
-      for (let tries = 0; tries < blockedTriesMax; tries += 1) {
-        const { count } = await tx.one(sql.type(CountRow)`
-          SELECT count(*)::int AS count, pg_sleep(0.01)::text AS slept FROM pg_locks
-          WHERE NOT granted AND pid IN (
-            SELECT pid FROM pg_locks
-            WHERE database = (SELECT oid FROM pg_database WHERE datname = current_database())
-          )
-        `);
-        if (count >= waitingMin) return;
-      }
-      throw new Error("nobody came to wait for a lock");
-    },
+    untilBlocked: (tx: Transaction, waitingMin = 1) =>
+      waitUntil("somebody waits for a lock", async () => (await countLockWaits(tx)) >= waitingMin),
     /** What a link's events in the outbox say, in the order of their sending. */
     eventsOf: async (linkId: string) => {
       const rows = await pool.any(sql.type(OutboxRow)`

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
-import * as z from "zod";
-import { sql } from "slonik";
 import { type Transaction, transact } from "@payment-links/postgres";
+import { countLockWaits } from "@payment-links/postgres/testing";
 import { Decimal, newId } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
@@ -44,16 +43,8 @@ const holdOpen = async (work: (tx: Transaction) => Promise<unknown>) => {
   };
 };
 
-const Waiting = z.object({ isFound: z.literal(true) });
-
-/** Until somebody in this database waits for a lock that another transaction holds. */
 const somebodyWaits = () =>
-  waitUntil("a transaction waits for a lock", () =>
-    rig.pool.exists(sql.type(Waiting)`
-      SELECT true AS "isFound" FROM pg_stat_activity
-      WHERE datname = current_database() AND wait_event_type = 'Lock'
-    `),
-  );
+  waitUntil("a transaction waits", async () => (await countLockWaits(rig.pool)) > 0);
 
 /** A repeatable shuffle, so that a round that fails can be run again. */
 const shuffled = <Thing>(things: readonly Thing[], seed: number): Thing[] => {

@@ -2,6 +2,7 @@ import { expect, test } from "@jest/globals";
 import * as z from "zod";
 import { sql } from "slonik";
 import { transact } from "@payment-links/postgres";
+import { countLockWaits } from "@payment-links/postgres/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { openRig } from "../testing/open-rig.ts";
@@ -43,13 +44,7 @@ test("one name among many waits for the same name alone, and not for it as anoth
   const waiting = transact(rig.pool, (tx) => shareNames(tx, "link", ["name 7"])).then(() =>
     done.push("shared"),
   );
-  await waitUntil("somebody waits", () =>
-    rig.pool.exists(sql.type(z.object({ isFound: z.literal(true) }))`
-      SELECT true AS "isFound" FROM pg_locks
-      WHERE locktype = 'advisory' AND NOT granted
-        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-    `),
-  );
+  await waitUntil("somebody waits", async () => (await countLockWaits(rig.pool)) > 0);
   expect(done).toEqual([]);
   released.resolve();
   await Promise.all([holding, waiting]);

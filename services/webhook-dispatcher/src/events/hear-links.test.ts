@@ -1,5 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { transact } from "@payment-links/postgres";
+import { countLockWaits } from "@payment-links/postgres/testing";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { sql } from "slonik";
@@ -9,16 +10,7 @@ import { openRig } from "../testing/open-rig.ts";
 
 const rig = useRig(openRig);
 
-const FoundRow = z.object({ isFound: z.literal(true) });
 const CountRow = z.object({ count: z.int() });
-
-const somebodyWaits = () =>
-  waitUntil("a transaction waits for a lock", () =>
-    rig.pool.exists(sql.type(FoundRow)`
-      SELECT true AS "isFound" FROM pg_stat_activity
-      WHERE datname = current_database() AND wait_event_type = 'Lock'
-    `),
-  );
 
 // Guards against a delivery to an endpoint that was deleted while its event was being heard.
 test("an event waits for who changes its owner's endpoints, and then goes by what they are", async () => {
@@ -35,7 +27,7 @@ test("an event waits for who changes its owner's endpoints, and then goes by wha
   });
   await begun.promise;
   const told = rig.tellCompleted(person);
-  await somebodyWaits();
+  await waitUntil("the event waits", async () => (await countLockWaits(rig.pool)) > 0);
   released.resolve();
   await Promise.all([deleting, told]);
   const count = await rig.pool.oneFirst(sql.type(CountRow)`

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from "@jest/globals";
 import { newId } from "@payment-links/contracts";
 import type { Transaction } from "@payment-links/postgres";
+import { countLockWaits } from "@payment-links/postgres/testing";
 import { sql } from "slonik";
 import * as z from "zod";
 import { waitUntil } from "@payment-links/runtime/testing";
@@ -222,22 +223,14 @@ describe("recordResults", () => {
   });
 });
 
-/**
- * Does something in a transaction, and commits only once somebody else waits for a lock that it
- * holds.
- */
+/** Does something in a transaction, and commits only once somebody else waits for a lock. */
 const whileAnotherWaits = async (work: (tx: Transaction) => Promise<unknown>) => {
-  const waiting = sql.type(z.object({ count: z.int() }))`
-    SELECT count(*)::int AS count FROM pg_locks
-    WHERE NOT granted AND locktype = 'transactionid'
-      AND transactionid::text = pg_current_xact_id()::text
-  `;
   let begun: (() => void) | undefined;
   const isBegun = new Promise<void>((resolve) => (begun = resolve));
   const committed = rig.pool.transaction(async (tx) => {
     await work(tx);
     begun?.();
-    await waitUntil("another waits", async () => (await tx.oneFirst(waiting)) > 0);
+    await waitUntil("another waits", async () => (await countLockWaits(tx)) > 0);
   });
   await isBegun;
   return { committed };
