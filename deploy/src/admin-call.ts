@@ -17,7 +17,8 @@ const services = {
 type ServiceName = keyof typeof services;
 
 const address = OriginUrl.default("http://127.0.0.1:8081");
-const adminConfig = z.object({
+/** Where the services are. */
+export const adminConfig = z.object({
   AUTH_KEYS_INTERNAL_URL: address,
   LINKS_API_INTERNAL_URL: address,
   SETTLEMENT_LISTENER_INTERNAL_URL: address,
