@@ -3,6 +3,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "@jest/globals";
+import { openPool } from "@payment-links/postgres";
+import { openLog } from "@payment-links/runtime";
 import { parse } from "yaml";
 import { chart, readFolder, renderText } from "./helm/render-chart.ts";
 import { needing } from "./helm/tools.ts";
@@ -94,5 +96,17 @@ describe("the chart's README", () => {
     const { stdout } = await run(helmDocs ?? "", args, { timeout: 60_000 });
     const readme = readFileSync(join(chart, "README.md"), "utf8");
     expect(stdout.trim()).toBe(readme.trim());
+  });
+
+  test("tells URLs of Postgres that the services do not refuse", async () => {
+    const readme = readFileSync(join(chart, "README.md"), "utf8");
+    const modes = [...readme.matchAll(/postgres:\/\/.*?\?(.*?)"/g)].map(([, mode = ""]) => mode);
+    expect(modes).toHaveLength(2);
+    for (const mode of new Set(modes)) {
+      const url = `postgres://nobody:nothing@127.0.0.1:1/none?${mode}`;
+      const log = openLog({ service: "test", level: "silent" });
+      const options = { url, applicationName: "test", connectionsMax: 1, log };
+      await expect(openPool(options)).rejects.toThrow("ECONNREFUSED");
+    }
   });
 });
