@@ -1,5 +1,6 @@
 import type { Transaction } from "@payment-links/postgres";
-import { assignTransfers, lockReferences } from "../store/chain-transfers.ts";
+import { assignTransfers } from "../store/chain-transfers.ts";
+import { lockReferences } from "../store/references.ts";
 import type { NamedLink } from "../store/links.ts";
 import { recordStoredTransfers, transfersPerCommitMax } from "./record-transfers.ts";
 

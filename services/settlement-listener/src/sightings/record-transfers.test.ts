@@ -10,10 +10,9 @@ import { hearLink } from "../testing/hear-link.ts";
 import {
   deleteChainTransfers,
   deleteUnmatchedTransfers,
-  listDue,
-  listLost,
   orphanTransfers,
 } from "../store/chain-transfers.ts";
+import { listDue, listLost } from "../store/open-transfers.ts";
 import { lockLead, takeLead } from "../store/watchers.ts";
 import { openRig } from "../testing/open-rig.ts";
 import { readEvents, readPayments } from "../testing/read-rows.ts";

@@ -7,7 +7,8 @@ import {
 } from "../domain/chain-transfer.ts";
 import { depositId } from "../domain/deposit.ts";
 import { type Payment, type Sighting, isNews } from "../domain/payment.ts";
-import { type FoundTransfer, holdReferences, storeTransfers } from "../store/chain-transfers.ts";
+import { type FoundTransfer, storeTransfers } from "../store/chain-transfers.ts";
+import { holdReferences } from "../store/references.ts";
 import { recordNewSightings, recordSightings } from "./record-sightings.ts";
 
 /** The most transfers that one transaction records, and one statement stores. */

@@ -2,7 +2,8 @@ import type { Transaction } from "@payment-links/postgres";
 import { type StoredTransfer, sightingOfTransfer } from "../domain/chain-transfer.ts";
 import { type Payment, isNews } from "../domain/payment.ts";
 import { recordSightings } from "./record-sightings.ts";
-import { holdReferences, insertWaiting } from "../store/chain-transfers.ts";
+import { insertWaiting } from "../store/chain-transfers.ts";
+import { holdReferences } from "../store/references.ts";
 
 /**
  * Records transfers that wait to be mined, in a transaction that holds their chain's lead: a payment is

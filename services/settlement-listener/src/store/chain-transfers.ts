@@ -1,8 +1,7 @@
 import * as z from "zod";
-import { type FragmentSqlToken, sql } from "slonik";
-import { Amount, PaymentStatus, chainSource, formatAmount } from "@payment-links/contracts";
+import { sql } from "slonik";
+import { PaymentStatus, chainSource, formatAmount } from "@payment-links/contracts";
 import {
-  type Db,
   type Pool,
   type Transaction,
   NothingRow,
@@ -10,83 +9,7 @@ import {
   nothing,
 } from "@payment-links/postgres";
 import type { ChainTransfer, StoredTransfer } from "../domain/chain-transfer.ts";
-import { BlockNumber } from "./block-number.ts";
-import { lockNames, shareNames } from "./name-locks.ts";
-
-/** What a row lacks. */
-const absent = z
-  .string()
-  .nullable()
-  .transform((text) => text ?? undefined);
-
-const TransferRow = z.object({
-  chainId: z.string(),
-  transactionHash: z.string(),
-  ordinal: z.int(),
-  blockNumber: BlockNumber,
-  blockHash: z.string(),
-  occurredAt: z.date(),
-  referenceHash: z.string(),
-  tokenAddress: z.string(),
-  destinationAddress: z.string(),
-  amount: Amount,
-  sender: z.string(),
-  payer: absent,
-  nonce: BlockNumber.nullable(),
-  isOrphaned: z.boolean(),
-  paymentLinkId: z.string().nullable(),
-});
-
-const columns = sql.fragment`
-  kept.chain_id AS "chainId", kept.transaction_hash AS "transactionHash", kept.ordinal,
-  kept.block_number AS "blockNumber", kept.block_hash AS "blockHash",
-  kept.occurred_at AS "occurredAt", kept.reference_hash AS "referenceHash",
-  kept.token_address AS "tokenAddress", kept.destination_address AS "destinationAddress",
-  kept.amount, kept.sender, kept.payer, kept.nonce, kept.is_orphaned AS "isOrphaned",
-  kept.payment_link_id AS "paymentLinkId"
-`;
-
-/** Those of one block and one instant in an order that is the same for everybody. */
-const oldestFirst = sql.fragment`occurred_at, block_number, transaction_hash, ordinal`;
-
-const Named = z.object({ referenceHash: z.string(), linkId: z.string() });
-
-/**
- * The links of references, where they are known. It holds off the first record of any other link of
- * these references until the transaction ends: that record then finds what this transaction stores.
- */
-export const holdReferences = async (
-  tx: Transaction,
-  referenceHashes: readonly string[],
-): Promise<ReadonlyMap<string, string>> => {
-  const hashes = [...new Set(referenceHashes)];
-  const known = await listLinkIds(tx, hashes);
-  const unknown = hashes.filter((hash) => !known.has(hash));
-  if (unknown.length === 0) return known;
-  await shareNames(tx, "reference", unknown);
-  // The wait may have been for the very record that tells of a link.
-  return new Map([...known, ...(await listLinkIds(tx, unknown))]);
-};
-
-/** Of links that had the same address of Bitcoin, one after the other, the newest (rule API-33). */
-const listLinkIds = async (
-  tx: Transaction,
-  referenceHashes: readonly string[],
-): Promise<ReadonlyMap<string, string>> => {
-  const rows = await tx.any(sql.type(Named)`
-    SELECT payment_reference_hash AS "referenceHash", max(id COLLATE "C") AS "linkId"
-    FROM links
-    WHERE payment_reference_hash = ANY (${sql.array([...referenceHashes], "text")})
-    GROUP BY payment_reference_hash
-  `);
-  return new Map(rows.map(({ linkId, referenceHash }) => [referenceHash, linkId]));
-};
-
-/** Locks references: nobody else stores a transfer of them until the transaction ends. */
-export const lockReferences = (
-  tx: Transaction,
-  referenceHashes: readonly string[],
-): Promise<void> => lockNames(tx, "reference", referenceHashes);
+import { TransferRow, oldestFirst, transferColumns } from "./transfer-row.ts";
 
 /** A transfer to be stored, and whether it settles as it was found. */
 export type FoundTransfer = StoredTransfer & Pick<ChainTransfer, "state">;
@@ -129,7 +52,7 @@ export const insertWaiting = (
       ON CONFLICT DO NOTHING
       RETURNING *
     )
-    SELECT ${columns} FROM added AS kept ORDER BY ${oldestFirst}
+    SELECT ${transferColumns} FROM added AS kept ORDER BY ${oldestFirst}
   `);
 
 const upsertTransfers = (
@@ -166,7 +89,7 @@ const upsertTransfers = (
                 excluded.token_address, excluded.destination_address, excluded.payer)))
       RETURNING *
     )
-    SELECT ${columns} FROM (
+    SELECT ${transferColumns} FROM (
       SELECT * FROM written
       UNION ALL
       SELECT kept.* FROM found
@@ -225,122 +148,6 @@ const rowOf = (transfer: StoredTransfer) => [
   transfer.paymentLinkId,
 ];
 
-/** A place in the order in which the open payments of a chain are looked through. */
-export type OpenPlace = { blockNumber: number; seq: string };
-
-/** An open payment's transfer, and its place. */
-export type OpenTransfer = StoredTransfer & { seq: string };
-
-const OpenRow = TransferRow.extend({ seq: z.string() });
-
-/**
- * The transfers of the payments that wait to be settled up to a block, from behind a place on, the
- * oldest first.
- */
-export const listDue = (
-  pool: Pool,
-  chainId: string,
-  {
-    toBlock,
-    after,
-    countMax,
-  }: { toBlock: number; after?: OpenPlace | undefined; countMax: number },
-): Promise<readonly OpenTransfer[]> => {
-  const blockNumber = after?.blockNumber ?? -1;
-  return listOpen(pool, chainId, {
-    open: sql.fragment`
-      SELECT source_id, seq, payment_link_id, block_number FROM open_payments
-      WHERE source = ${chainSource(chainId)} AND is_processing
-        AND block_number BETWEEN ${blockNumber} AND ${toBlock}
-        AND (block_number, seq) > (${blockNumber}, ${after?.seq ?? "0"}::bigint)
-      ORDER BY block_number, seq
-      LIMIT ${countMax}
-    `,
-    order: sql.fragment`open.block_number, open.seq`,
-  });
-};
-
-/**
- * The transfers of payments that a reorg took away before they settled, from behind one on, in the
- * order in which the payments came.
- */
-export const listLost = (
-  pool: Db,
-  chainId: string,
-  { afterSeq, countMax }: { afterSeq: string; countMax: number },
-): Promise<readonly OpenTransfer[]> =>
-  listOpen(pool, chainId, {
-    open: sql.fragment`
-      SELECT source_id, seq, payment_link_id FROM open_payments
-      WHERE source = ${chainSource(chainId)} AND is_processing AND block_number IS NULL
-        AND seq > ${afterSeq}::bigint
-      ORDER BY seq
-      LIMIT ${countMax}
-    `,
-    order: sql.fragment`open.seq`,
-  });
-
-/**
- * The transfers of open payments whose nonce nobody told so far, from behind one on, in the order in
- * which the payments came.
- */
-export const listLackingNonces = (
-  pool: Pool,
-  chainId: string,
-  { afterSeq, countMax }: { afterSeq: string; countMax: number },
-): Promise<readonly OpenTransfer[]> =>
-  listOpen(pool, chainId, {
-    open: sql.fragment`
-      SELECT source_id, seq, payment_link_id FROM nonces_to_learn
-      WHERE source = ${chainSource(chainId)} AND seq > ${afterSeq}::bigint
-      ORDER BY seq
-      LIMIT ${countMax}
-    `,
-    order: sql.fragment`open.seq`,
-  });
-
-/** Saves the nonces of transfers, with whose they are: they are asked for no more. */
-export const saveNonces = async (
-  tx: Transaction,
-  chainId: string,
-  known: readonly (OpenTransfer & { nonce: number })[],
-): Promise<void> => {
-  const told = known.map(({ transactionHash, sender, nonce }) => [transactionHash, sender, nonce]);
-  await tx.query(nothing`
-    UPDATE chain_transfers AS kept SET sender = told.sender, nonce = told.nonce
-    FROM ${sql.unnest(told, ["text", "text", "int8"])} AS told (transaction_hash, sender, nonce)
-    WHERE kept.chain_id = ${chainId} AND kept.transaction_hash = told.transaction_hash
-      AND kept.nonce IS NULL
-  `);
-  const seqs = known.map(({ seq }) => seq);
-  await tx.query(nothing`
-    DELETE FROM nonces_to_learn
-    WHERE source = ${chainSource(chainId)} AND seq = ANY (${sql.array(seqs, "int8")})
-  `);
-};
-
-/**
- * The transfers of the payments that `open` names, in that order. They are found by the key, one by
- * one: an open payment's transfer is a row among very many.
- */
-const listOpen = (
-  pool: Db,
-  chainId: string,
-  { open, order }: { open: FragmentSqlToken; order: FragmentSqlToken },
-): Promise<readonly OpenTransfer[]> =>
-  pool.any(sql.type(OpenRow)`
-    SELECT ${columns}, open.seq
-    FROM (${open}) AS open
-    CROSS JOIN LATERAL (
-      SELECT * FROM chain_transfers
-      WHERE chain_id = ${chainId} AND transaction_hash = split_part(open.source_id, ':', 1)
-        AND payment_link_id = open.payment_link_id
-        AND ordinal = split_part(open.source_id, ':', 3)::int
-      LIMIT 1
-    ) AS kept
-    ORDER BY ${order}
-  `);
-
 /**
  * The transfers stored of a range of blocks, and those of the named transactions, wherever they
  * stand; with what is said of their payments, where there are any.
@@ -351,7 +158,7 @@ export const listStored = (
   range: { fromBlock: number; toBlock: number; transactionHashes: readonly string[] },
 ): Promise<readonly (StoredTransfer & { status: PaymentStatus | null })[]> =>
   pool.any(sql.type(ToldRow)`
-    SELECT ${columns}, (
+    SELECT ${transferColumns}, (
       SELECT status FROM payments
       WHERE source = ${chainSource(chainId)}
         AND source_id = kept.transaction_hash || ':' || kept.payment_link_id || ':' || kept.ordinal
@@ -377,7 +184,7 @@ export const orphanTransfers = (
       WHERE chain_id = ${chainId} AND NOT is_orphaned AND block_number > ${aboveBlock}
       RETURNING *
     )
-    SELECT ${columns} FROM orphaned AS kept ORDER BY ${oldestFirst}
+    SELECT ${transferColumns} FROM orphaned AS kept ORDER BY ${oldestFirst}
   `);
 
 /**
@@ -405,7 +212,7 @@ export const orphanMissing = (
         AND kept.block_hash = gone.block_hash AND NOT kept.is_orphaned
       RETURNING kept.*
     )
-    SELECT ${columns} FROM orphaned AS kept ORDER BY ${oldestFirst}
+    SELECT ${transferColumns} FROM orphaned AS kept ORDER BY ${oldestFirst}
   `);
 };
 
@@ -434,7 +241,7 @@ export const assignTransfers = (
         )
       RETURNING kept.*
     )
-    SELECT ${columns} FROM assigned AS kept ORDER BY ${oldestFirst}
+    SELECT ${transferColumns} FROM assigned AS kept ORDER BY ${oldestFirst}
   `);
 };
 

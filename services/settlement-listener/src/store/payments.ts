@@ -6,6 +6,7 @@ import { type Pool, type Transaction, NothingRow, documentRows } from "@payment-
 import type { Payment, Sighting } from "../domain/payment.ts";
 import { BlockNumber } from "./block-number.ts";
 import { lockNames, nameLock } from "./name-locks.ts";
+import { Payer } from "./payer.ts";
 
 const PaymentRow = z.object({
   id: z.string(),
@@ -23,10 +24,7 @@ const PaymentRow = z.object({
   firstSeenAt: z.date(),
   isOrphaned: z.boolean(),
   blockNumber: BlockNumber.nullable(),
-  payer: z
-    .string()
-    .nullable()
-    .transform((payer) => payer ?? undefined),
+  payer: Payer,
 });
 
 const LinkId = z.object({ paymentLinkId: z.string() });

@@ -1,14 +1,8 @@
 import * as z from "zod";
 import { type Pool, type Transaction } from "@payment-links/postgres";
 import { deleteBlocksBelow, findBlock } from "../store/chain-blocks.ts";
-import {
-  assignTransfers,
-  deleteUnmatchedTransfers,
-  listDue,
-  listLackingNonces,
-  listLost,
-  listStored,
-} from "../store/chain-transfers.ts";
+import { assignTransfers, deleteUnmatchedTransfers, listStored } from "../store/chain-transfers.ts";
+import { listDue, listLackingNonces, listLost } from "../store/open-transfers.ts";
 import { readBacklog } from "../store/open-payments.ts";
 import { lockPayments, unparkPayments } from "../store/payments.ts";
 import { countRescans, findRescan } from "../store/rescans.ts";

@@ -1,5 +1,5 @@
 import { type ScannedBlock, findBlock } from "../../store/chain-blocks.ts";
-import { listDue } from "../../store/chain-transfers.ts";
+import { listDue } from "../../store/open-transfers.ts";
 import { blockOf } from "../chain/block-of.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
 import type { Witness } from "../chain-reader.ts";

@@ -1,6 +1,6 @@
 import type { StoredTransfer, ChainTransfer } from "../../domain/chain-transfer.ts";
 import type { FinalityLines } from "../../domain/plan-scan.ts";
-import { type OpenPlace, listDue } from "../../store/chain-transfers.ts";
+import { type OpenPlace, listDue } from "../../store/open-transfers.ts";
 import type { Lead } from "../../store/watchers.ts";
 import { agreeOnReceipts } from "../agreement/agree-on-receipts.ts";
 import type { Sight } from "../agreement/read-sight.ts";

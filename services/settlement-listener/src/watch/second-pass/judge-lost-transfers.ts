@@ -5,7 +5,7 @@ import {
 } from "../../domain/chain-transfer.ts";
 import { isUsed, judgeLost } from "../../domain/judge-lost.ts";
 import type { FinalityLines } from "../../domain/plan-scan.ts";
-import { listLost } from "../../store/chain-transfers.ts";
+import { listLost } from "../../store/open-transfers.ts";
 import type { Lead } from "../../store/watchers.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
 import { agreeOnReceipts } from "../agreement/agree-on-receipts.ts";

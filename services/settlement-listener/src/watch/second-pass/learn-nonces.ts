@@ -1,5 +1,5 @@
 import { transact } from "@payment-links/postgres";
-import { listLackingNonces, saveNonces } from "../../store/chain-transfers.ts";
+import { listLackingNonces, saveNonces } from "../../store/open-transfers.ts";
 import { type Lead, lockLead } from "../../store/watchers.ts";
 import { agreeOnSenders } from "../agreement/agree-on-senders.ts";
 import type { WatchContext } from "../chain/watch-context.ts";

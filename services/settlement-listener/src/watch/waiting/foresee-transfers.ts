@@ -1,7 +1,7 @@
 import { transact } from "@payment-links/postgres";
 import type { StoredTransfer } from "../../domain/chain-transfer.ts";
 import { recordWaiting, recordWaits } from "../../sightings/record-waiting.ts";
-import { listLost } from "../../store/chain-transfers.ts";
+import { listLost } from "../../store/open-transfers.ts";
 import { type Lead, lockLead, readProgress } from "../../store/watchers.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
 import type { WaitingTransaction } from "../chain-reader.ts";
