@@ -3,8 +3,11 @@ import { domainToUnicode } from "node:url";
 const nameLengthMax = 253;
 const labelLengthMax = 63;
 
-/** Names that mean this machine, this network, or nothing that a certificate could be issued for. */
-const specialSuffixes = [
+/**
+ * Top-level names that mean this machine, this network, or nothing that a certificate could be issued
+ * for; `home.arpa` is below one of them.
+ */
+const specialTopLevels = new Set([
   "localhost",
   "localdomain",
   "local",
@@ -13,7 +16,6 @@ const specialSuffixes = [
   "private",
   "corp",
   "home",
-  "home.arpa",
   "lan",
   "svc",
   "onion",
@@ -22,7 +24,7 @@ const specialSuffixes = [
   "test",
   "example",
   "arpa",
-];
+]);
 
 /**
  * Whether a host name, as the URL parser gives it (lower case, IDNA done), can be a public one: at
@@ -34,7 +36,7 @@ export const isPublicHostName = (hostName: string): boolean => {
   if (name.length > nameLengthMax || labels.length < 2) return false;
   if (labels.some((label) => label === "" || label.length > labelLengthMax)) return false;
   if (labels.some(isUndecodable)) return false;
-  return !specialSuffixes.some((suffix) => name === suffix || name.endsWith(`.${suffix}`));
+  return !specialTopLevels.has(labels.at(-1) ?? "");
 };
 
 /** The name without the one trailing dot that marks it as complete. */

@@ -25,6 +25,8 @@ describe("readWebhookUrl", () => {
     ["empty credentials", "https://@shop.com/", "credentials"],
     ["credentials that look like a host", "https://shop.com:x@evil.com/", "credentials"],
     ["a backslash before credentials", "https:\\\\user@shop.com/", "credentials"],
+    ["credentials behind a blank", " https://user@shop.com/", "credentials"],
+    ["credentials behind a scheme in upper case", "HTTPS://user@shop.com/", "credentials"],
     ["port 443", "https://shop.com:443/hook", "port"],
     ["port 8443", "https://shop.com:8443/hook", "port"],
     ["port 0", "https://shop.com:0/", "port"],
@@ -42,6 +44,7 @@ describe("readWebhookUrl", () => {
     ["a C1 control", "https://shop.com/\u0085", "control_character"],
     ["half of a surrogate pair", "https://shop.com/\ud800", "control_character"],
     ["2049 code points", long(2049), "too_long"],
+    ["2049 code points that are stored as fewer", long(2044) + "/../b", "too_long"],
     ["2048 code points that are stored as more", `${long(2047)}ü`, "too_long"],
     ["a short text that is stored as 12,017", `https://shop.com/${"🦊".repeat(1000)}`, "too_long"],
     ["localhost", "https://localhost/", "host_name"],
@@ -52,15 +55,9 @@ describe("readWebhookUrl", () => {
     ["a service's own name", "https://links-api/", "host_name"],
     ["a cluster name", "https://links-api.default.svc.cluster.local/", "host_name"],
     ["a short cluster name", "https://links-api.default.svc/", "host_name"],
-    [".local", "https://printer.local/", "host_name"],
     [".internal", "https://metadata.google.internal/", "host_name"],
     [".internal with a dot", "https://metadata.google.internal./", "host_name"],
     [".home.arpa", "https://nas.home.arpa/", "host_name"],
-    [".lan", "https://nas.lan/", "host_name"],
-    [".onion", "https://abcdef.onion/", "host_name"],
-    [".invalid", "https://a.invalid/", "host_name"],
-    [".test", "https://a.test/", "host_name"],
-    [".example", "https://a.example/", "host_name"],
     ["our own host", "https://pay.shop.com/hook", "host_name"],
     ["our own host with a dot", "https://PAY.shop.com./hook", "host_name"],
     ["an empty label", "https://a..com/", "host_name"],
@@ -68,7 +65,7 @@ describe("readWebhookUrl", () => {
     ["two trailing dots", "https://shop.com../", "host_name"],
     ["a dot alone", "https://./", "host_name"],
     ["a label of 64", `https://${"a".repeat(64)}.com/`, "host_name"],
-    ["a name over 253", `https://${"a.".repeat(126)}com/`, "host_name"],
+    ["a name of 254", `https://${"a.".repeat(125)}info/`, "host_name"],
     ["punycode that does not decode", "https://xn--a-ecp.ru/", "host_name"],
     ["empty punycode", "https://xn--.com/", "host_name"],
     ["127.1", "https://127.1/", "address"],
@@ -97,6 +94,13 @@ describe("readWebhookUrl", () => {
     expect(judge(text)).toBe(fault);
   });
 
+  test.each(
+    `localhost localdomain local internal intranet private corp home lan svc onion alt invalid test
+     example arpa`.split(/\s+/),
+  )("refuses what is below %s", (name) => {
+    expect(judge(`https://shop.${name}/`)).toBe("host_name");
+  });
+
   test.each([
     ["a public host", "https://shop.com/hook?a=1", "https://shop.com/hook?a=1"],
     ["2048 code points", long(2048), long(2048)],
@@ -105,6 +109,8 @@ describe("readWebhookUrl", () => {
       `https://shop.com/${"😀".repeat(169)}abc`,
       `https://shop.com/${"%F0%9F%98%80".repeat(169)}abc`,
     ],
+    ["a label of 63", `https://${"a".repeat(63)}.com/`, `https://${"a".repeat(63)}.com/`],
+    ["a name of 253", `https://${"a.".repeat(125)}com/`, `https://${"a.".repeat(125)}com/`],
     ["a scheme in upper case", "HTTPS://Shop.COM/Hook", "https://shop.com/Hook"],
     ["a trailing dot, dropped", "https://shop.com./hook", "https://shop.com/hook"],
     ["an international name, as ASCII", "https://bücher.de/", "https://xn--bcher-kva.de/"],
@@ -130,6 +136,7 @@ describe("readWebhookUrl", () => {
   });
 
   test("an override opens exactly its host", () => {
+    expect(judge("https://receiver.test./hook")).toBe("https://receiver.test/hook");
     expect(judge("https://a.receiver.test/")).toBe("host_name");
     expect(judge("http://receiver.test/")).toBe("scheme");
     expect(judge("https://receiver.test:443/")).toBe("port");
