@@ -21,6 +21,9 @@ const faultOf = (environment: Record<string, string>): string => {
   throw new Error("the configuration was accepted");
 };
 
+const manyOverrides = (count: number): string =>
+  Array.from({ length: count }, (_, at) => `r${at}.test=http://127.0.0.1`).join();
+
 describe("webhookDispatcherConfig", () => {
   test("needs nothing but the keys, and defaults to rules HOOK-13 and HOOK-14", () => {
     expect(read({})).toMatchObject({
@@ -59,12 +62,13 @@ describe("webhookDispatcherConfig", () => {
   test("reads overrides, each a host and an origin", () => {
     const { overrides } = read({
       WEBHOOK_HOST_OVERRIDES:
-        "receiver.test=http://127.0.0.1:9000, other.test=https://localhost:9443",
+        "receiver.test=http://127.0.0.1:9000, other.test = https://localhost:9443",
     });
     expect([...overrides].map(([host, url]) => [host, url.origin])).toEqual([
       ["receiver.test", "http://127.0.0.1:9000"],
       ["other.test", "https://localhost:9443"],
     ]);
+    expect(read({ WEBHOOK_HOST_OVERRIDES: manyOverrides(100) }).overrides.size).toBe(100);
   });
 
   test.each([
@@ -74,6 +78,7 @@ describe("webhookDispatcherConfig", () => {
     ["another scheme", "receiver.test=ftp://127.0.0.1"],
     ["a host with a port", "receiver.test:80=http://127.0.0.1"],
     ["upper case", "Receiver.test=http://127.0.0.1"],
+    ["a hundred others", manyOverrides(101)],
     ["a host twice", "a.test=http://127.0.0.1,a.test=http://127.0.0.2"],
   ])("refuses an override with %s", (_name, WEBHOOK_HOST_OVERRIDES) => {
     expect(faultOf({ WEBHOOK_HOST_OVERRIDES })).toContain("WEBHOOK_HOST_OVERRIDES");

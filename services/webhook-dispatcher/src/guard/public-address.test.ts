@@ -42,6 +42,10 @@ describe("isPublicAddress", () => {
     ["IPv4-translated", ["::ffff:0:7f00:1", "::ffff:0:808:808"]],
     ["IPv4-compatible", ["::127.0.0.1", "::8.8.8.8"]],
     ["NAT64 of a closed address", ["64:ff9b::7f00:1", "64:ff9b::a9fe:a9fe", "64:ff9b::10.0.0.1"]],
+    [
+      "what lies beside NAT64's prefix",
+      ["64:ff9b::1:808:808", "64:ff9a:ffff:ffff:ffff:ffff:808:808"],
+    ],
     ["NAT64 for local use", ["64:ff9b:1::1", "64:ff9b:1::808:808"]],
     ["discard", ["100::", "100::ffff:ffff:ffff:ffff"]],
     ["Teredo", ["2001::", "2001:0:ffff:ffff:ffff:ffff:ffff:ffff"]],

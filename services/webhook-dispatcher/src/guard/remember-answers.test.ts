@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { createHeldClock } from "@payment-links/runtime";
-import { rememberAnswers, rememberedMs } from "./remember-answers.ts";
+import { rememberAnswers } from "./remember-answers.ts";
 
 /** DNS that answers when it is told to, and how often it was asked. */
 const openDns = () => {
@@ -23,7 +23,7 @@ describe("rememberAnswers", () => {
     const both = Promise.all([resolve("shop.com"), resolve("shop.com")]);
     asked[0]?.resolve(["93.184.216.34"]);
     expect(await both).toEqual([["93.184.216.34"], ["93.184.216.34"]]);
-    clock.advance(rememberedMs - 1);
+    clock.advance(10_000 - 1);
     await resolve("shop.com");
     expect(asked).toHaveLength(1);
     clock.advance(1);
@@ -35,7 +35,7 @@ describe("rememberAnswers", () => {
     const { asked, clock, resolve } = openDns();
     void resolve("shop.com");
     clock.setBack(3_600_000);
-    clock.advance(rememberedMs);
+    clock.advance(10_000);
     void resolve("shop.com");
     expect(asked).toHaveLength(2);
   });
@@ -50,7 +50,7 @@ describe("rememberAnswers", () => {
   test("forgets a question without an answer, and not the one that came after it", async () => {
     const { asked, clock, resolve } = openDns();
     const first = resolve("shop.com");
-    clock.advance(rememberedMs);
+    clock.advance(10_000);
     const second = resolve("shop.com");
     asked[0]?.reject(new Error("SERVFAIL"));
     await expect(first).rejects.toThrow("SERVFAIL");
