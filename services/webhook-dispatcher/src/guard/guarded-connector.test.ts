@@ -1,7 +1,9 @@
 import type { LookupOptions } from "node:dns";
-import type { Socket } from "node:net";
+import { once } from "node:events";
+import { type AddressInfo, type Socket, createServer } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { Agent } from "undici";
+import { waitUntil } from "@payment-links/runtime/testing";
 import { countDials } from "../testing/count-dials.ts";
 import { createGuardedConnector, createGuardedLookup } from "./guarded-connector.ts";
 import type { Resolve } from "./resolver.ts";
@@ -29,6 +31,7 @@ const resolving =
   () =>
     Promise.resolve(addresses);
 
+const publicAddress = "93.184.216.34";
 const privateAddresses = [
   "127.0.0.1",
   "10.0.0.1",
@@ -98,6 +101,30 @@ describe("createGuardedConnector", () => {
     expect(dials.dialled).toEqual([]);
   });
 
+  // As where the machine's own network sends a public address elsewhere.
+  test("closes a socket that leads inside after all, before a byte is written", async () => {
+    let receivedCount = 0;
+    let ended: Promise<unknown> | undefined;
+    const inside = createServer((socket) => {
+      ended = once(socket, "close");
+      socket.on("data", (bytes) => (receivedCount += bytes.length));
+    });
+    await once(inside.listen(0, "127.0.0.1"), "listening");
+    dials.restore();
+    const { port } = inside.address() as AddressInfo;
+    dials = countDials({ answeredAtPort: port, isDisguised: false });
+    const connector = createGuardedConnector(resolving(publicAddress), { connectTimeoutMs: 2_000 });
+    const failure = await new Promise<Error | null>((done) => {
+      const options = { hostname: "shop.com", protocol: "http:", port: "80" };
+      connector(options, (...[error]) => done(error));
+    });
+    expect([failure?.name, dials.dialled]).toEqual(["BlockedAddressError", [publicAddress]]);
+    await waitUntil("it was connected to", () => ended !== undefined);
+    await ended;
+    expect(receivedCount).toBe(0);
+    inside.close();
+  });
+
   test("undici opens its sockets by it", async () => {
     const connector = createGuardedConnector(resolving("192.168.0.1"), { connectTimeoutMs: 2_000 });
     const agent = new Agent({ allowH2: false, connect: connector });
@@ -134,6 +161,12 @@ describe("createGuardedLookup", () => {
     ];
     expect((await look(resolve, { all: true })).address).toEqual(list);
     expect(await look(resolve, {})).toMatchObject({ address: "93.184.216.34", family: 4 });
+  });
+
+  test("answers sixteen at most", async () => {
+    const many = Array.from({ length: 17 }, (_, at) => `93.184.216.${at}`);
+    const { address } = await look(resolving(...many), { all: true });
+    expect(address).toEqual(many.slice(0, 16).map((one) => ({ address: one, family: 4 })));
   });
 
   test.each([[{ all: true }], [{ all: false }], [{}]])(

@@ -26,7 +26,7 @@ export const createGuardedConnector = (
     }
     connect(options, (...[error, socket]) => {
       if (error !== null) return callback(error, null);
-      // A second check: nothing has been written to the socket yet.
+      // A second check: nothing of a request has been written to the socket yet.
       if (isPublicAddress(socket.remoteAddress ?? "")) return callback(null, socket);
       socket.destroy();
       return callback(new BlockedAddressError(), null);

@@ -12,10 +12,14 @@ const loopback = "127.0.0.1";
 /**
  * Stands between Node and the operating system and notes every address that a socket is about to
  * dial. No such address is really dialled: each attempt is answered as refused or, if a port is
- * given, by the server on that loopback port, which then seems to be at the address. This lies
- * below every hook that our own code could set, so what is not counted here was not tried.
+ * given, by the server on that loopback port, which then seems to be at the address, unless it is
+ * not disguised. This lies below every hook that our own code could set, so what is not counted here
+ * was not tried.
  */
-export const countDials = ({ answeredAtPort }: { answeredAtPort?: number } = {}) => {
+export const countDials = ({
+  answeredAtPort,
+  isDisguised = true,
+}: { answeredAtPort?: number; isDisguised?: boolean } = {}) => {
   // The untyped way to Node's own socket handle; only tests may use it.
   const bindings: { TCP: { prototype: TcpPrototype } } = Reflect.apply(
     Reflect.get(process, "binding"),
@@ -29,7 +33,7 @@ export const countDials = ({ answeredAtPort }: { answeredAtPort?: number } = {})
   const note: Connect = function (request, address) {
     dialled.push(address);
     if (answeredAtPort === undefined) return connectionRefused;
-    seeming.set(this, address);
+    if (isDisguised) seeming.set(this, address);
     return connect.call(this, request, loopback, answeredAtPort);
   };
   prototype.connect = note;
