@@ -40,6 +40,30 @@ describe("writeWebhookBody", () => {
     expect(text).toBe(JSON.stringify(sorted(body)));
   });
 
+  test("writes, to the byte, what rule HOOK-8 says, with the event's own instant and the status of now", () => {
+    const link = sampleLink({
+      id: "plink_1",
+      description: "Order 7",
+      maxUsage: 3,
+      expirationDate: now,
+    });
+    const told = event({
+      id: "evt_1",
+      occurredAt: new Date(now.getTime() - 60_000),
+      transaction: { ...transaction, id: "tx_1", status: "processing", amount: "2.5" },
+    });
+    expect(writeWebhookBody(told, link, now)).toBe(
+      '{"createdAt":"2026-11-21T09:59:00.000Z","data":{"amount":"25","chainId":"8453",' +
+        '"currentUsage":1,"description":"Order 7","maxUsage":3,"paymentLinkId":"plink_1",' +
+        '"receivedAmount":"10.5","status":"inactive",' +
+        `"tokenAddress":"${link.tokenAddress}","transaction":{"amount":"2.5",` +
+        '"chainId":"8453","dateCreated":"2026-11-21T09:58:00.000Z","id":"tx_1",' +
+        `"sourceTransaction":"0x${"ab".repeat(32)}","status":"processing",` +
+        `"tokenAddress":"${link.tokenAddress}"}},` +
+        '"id":"evt_1","type":"payment_link.transaction.succeeded"}',
+    );
+  });
+
   test("writes amounts as plain decimals and what is not set as null", () => {
     const link = sampleLink({ toAmount: new Decimal("1e-7"), receivedAmount: new Decimal("0") });
     expect(JSON.parse(writeWebhookBody(event(), link, now))).toMatchObject({

@@ -35,7 +35,7 @@ const attemptWith = async (leaseMs: number) => {
         transaction: null,
       },
       link: sampleLink(),
-      url: new URL("https://receiver.test/"),
+      url: new URL("https://receiver.test/a/hook?b=c%20d"),
       secret: "whsec_x",
       traceparent: null,
       isRetry: false,
@@ -54,10 +54,12 @@ describe("makeAttempt", () => {
     expect(received).toEqual([]);
   });
 
-  test("begins what its lease outlives, under the headers' configured prefix", async () => {
+  test("begins what its lease outlives, at its whole URL, under the headers' configured prefix", async () => {
     const { outcome, received } = await attemptWith(timeoutMs + 1);
     expect(outcome.kind).toBe("delivered");
+    expect(received[0]).toMatchObject({ method: "POST", path: "/a/hook?b=c%20d" });
     expect(received[0]?.headers).toMatchObject({
+      host: "receiver.test",
       "acme-event-id": "evt_1",
       "acme-signature": expect.stringMatching(/^v1=[0-9a-f]{64}$/),
       "acme-timestamp": "1795255200",
