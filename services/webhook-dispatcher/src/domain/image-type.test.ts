@@ -12,6 +12,7 @@ describe("imageTypeOf", () => {
     ["image/webp", "RIFF\x24\0\0\0WEBPVP8 "],
     ["image/avif", "\0\0\0\x20ftypavif\0\0\0\0mif1miaf"],
     ["image/avif", "\0\0\0\x20ftypmif1\0\0\0\0mif1avif"],
+    ["image/avif", `\0\0\0\x40ftypmif1${"\0\0\0\0mif1".repeat(5)}\0\0\0\0avif`],
     ["image/avif", "\0\0\0\x20ftypavis\0\0\0\0msf1"],
   ])("knows %s by its first bytes", (type, bytes) => {
     expect(judge(bytes)).toBe(type);
@@ -33,7 +34,9 @@ describe("imageTypeOf", () => {
     ["sound in RIFF", "RIFF\x24\0\0\0WAVEfmt "],
     ["a video", "\0\0\0\x20ftypisom\0\0\x02\0isomiso2"],
     ["HEIC", "\0\0\0\x18ftypheic\0\0\0\0mif1heic"],
-    ["AVIF's name far behind", `\0\0\0\x20ftypisom${"\0".repeat(80)}avif`],
+    ["WEBP's name elsewhere in RIFF", "RIFF\x24\0\0\0WAVEWEBP"],
+    ["AVIF's name behind the first box", "\0\0\0\x14ftypisom\0\0\0\0mif1avif"],
+    ["AVIF's name far behind", `\0\0\0\x80ftypisom${"\0".repeat(80)}avif`],
   ])("refuses %s", (_name, bytes) => {
     expect(judge(bytes)).toBeUndefined();
   });

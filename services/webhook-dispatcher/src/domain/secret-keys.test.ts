@@ -10,7 +10,15 @@ const keysOf = (text: string) => {
   return keys;
 };
 
+const many = (count: number): string =>
+  Array.from({ length: count }, (_, at) => keyText(`k${at}`, at)).join();
+
 describe("readSecretKeys", () => {
+  test("takes names of 64, and sixteen keys", () => {
+    expect(keysOf(keyText("n".repeat(64), 1)).sealing).toBe("n".repeat(64));
+    expect(keysOf(many(16)).byName.size).toBe(16);
+  });
+
   test("takes the first to seal and all to open", () => {
     const keys = keysOf(` ${keyText("b", 1)} , ${keyText("a", 2)},`);
     expect([keys.sealing, [...keys.byName.keys()]]).toEqual(["b", ["b", "a"]]);
@@ -22,6 +30,9 @@ describe("readSecretKeys", () => {
     ["a name alone", "a"],
     ["a key alone", Buffer.alloc(32).toString("base64")],
     ["no name", `=${Buffer.alloc(32).toString("base64")}`],
+    ["a name of 65", keyText("n".repeat(65), 1)],
+    ["seventeen keys", many(17)],
+    ["text behind a key", `${keyText("a", 1)}x`],
     ["31 bytes", `a=${Buffer.alloc(31).toString("base64")}`],
     ["33 bytes", `a=${Buffer.alloc(33).toString("base64")}`],
     ["what is no base64", `a=${"!".repeat(43)}=`],
@@ -49,6 +60,13 @@ describe("sealSecret and openSecret", () => {
     const rotated = keysOf(`${keyText("b", 2)},${keyText("a", 1)}`);
     expect(openSecret(rotated, old, "whe_1")).toBe("whsec_x");
     expect(sealSecret(rotated, "whsec_x", "whe_1").keyName).toBe("b");
+  });
+
+  // Made by another library: 12 bytes of nonce, the text, 16 bytes of tag.
+  test("open what was sealed by this form before", () => {
+    const stored = "000102030405060708090a0bcccee64343a17ed6ed4761ad0246f8bc2cb5db490dc686";
+    const sealed = { sealed: Buffer.from(stored, "hex"), keyName: "a" };
+    expect(openSecret(keys, sealed, "whe_1")).toBe("whsec_x");
   });
 
   test("refuse another endpoint's secret, an unknown or wrong key, and any change of a bit", () => {

@@ -1,0 +1,60 @@
+import { describe, expect, test } from "@jest/globals";
+import { BlockedAddressError, UnresolvedHostError } from "../../guard/resolve-public.ts";
+import { DeadlineError, outcomeOfError, outcomeOfStatus } from "./attempt-outcome.ts";
+
+test("a status of 2xx is delivered, and any other has failed", () => {
+  const kinds = [199, 200, 299, 300, 302, 404, 500].map((status) => outcomeOfStatus(status).kind);
+  expect(kinds).toEqual(["status", "delivered", "delivered", ...Array(4).fill("status")]);
+  expect(outcomeOfStatus(404)).toEqual({ kind: "status", httpStatus: 404, error: "status 404" });
+  expect(outcomeOfStatus(204)).toEqual({ kind: "delivered", httpStatus: 204, error: null });
+});
+
+const inside = "connect 10.0.0.7:443 at ns1.inside.local";
+const coded = (code: string) => Object.assign(new Error(inside), { code });
+
+describe("an error, of whose own text nothing is told,", () => {
+  test.each([
+    ["time-out", "timeout", [new DeadlineError(), "ETIMEDOUT", "UND_ERR_CONNECT_TIMEOUT"]],
+    ["blocked address", "blocked", [new BlockedAddressError()]],
+    ["DNS: host name does not resolve", "dns", [new UnresolvedHostError()]],
+    ["connection refused", "refused", ["ECONNREFUSED"]],
+    ["host unreachable", "unreachable", ["EHOSTUNREACH", "ENETUNREACH", "EADDRNOTAVAIL"]],
+    ["connection closed before an answer", "closed", ["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]],
+    ["TLS: certificate expired", "tls", ["CERT_HAS_EXPIRED"]],
+    ["TLS: certificate not yet valid", "tls", ["CERT_NOT_YET_VALID"]],
+    ["TLS: certificate is for another name", "tls", ["ERR_TLS_CERT_ALTNAME_INVALID"]],
+    [
+      "TLS: certificate not trusted",
+      "tls",
+      [
+        "DEPTH_ZERO_SELF_SIGNED_CERT",
+        "SELF_SIGNED_CERT_IN_CHAIN",
+        "UNABLE_TO_GET_ISSUER_CERT",
+        "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+        "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+        "CERT_REVOKED",
+      ],
+    ],
+    [
+      "TLS: handshake failed",
+      "tls",
+      ["ERR_SSL_WRONG_VERSION_NUMBER", "ERR_TLS_HANDSHAKE_TIMEOUT", "EPROTO"],
+    ],
+    [
+      "answer is not valid HTTP",
+      "invalid_answer",
+      [
+        "HPE_INVALID_CONSTANT",
+        "UND_ERR_RES_CONTENT_LENGTH_MISMATCH",
+        Object.assign(new Error(inside), { name: "HTTPParserError" }),
+      ],
+    ],
+    ["answer's headers are too large", "invalid_answer", ["UND_ERR_HEADERS_OVERFLOW"]],
+    ["internal error", "internal", ["EMFILE", new TypeError(inside), undefined, null, "text"]],
+  ])("reads %s", (text, kind, errors) => {
+    for (const error of errors) {
+      const thrown = typeof error === "string" && error !== "text" ? coded(error) : error;
+      expect(outcomeOfError(thrown)).toEqual({ kind, httpStatus: null, error: text });
+    }
+  });
+});
