@@ -46,6 +46,8 @@ describe("what is leased ahead", () => {
     expect(queue.room("a")).toBe(2);
     queue.advance(400);
     expect(queue.room("a")).toBe(0);
+    queue.answer("a", 1);
+    expect(queue.room("a")).toBe(1);
   });
 
   test("counts against what may be, and is asked for again once it has run down to a half", () => {
@@ -56,6 +58,25 @@ describe("what is leased ahead", () => {
     queue.takeNext();
     queue.takeNext();
     expect(queue.isHungry("a")).toBe(true);
+    expect(queue.isHungry("silent")).toBe(false);
+  });
+
+  test("is asked for by nobody while five hundred are ready in all", () => {
+    const queue = open();
+    queue.answer("a", 4);
+    for (let held = 0; held < 499; held += 1) queue.add("b", "x");
+    expect(queue.isHungry("a")).toBe(true);
+    queue.add("b", "x");
+    expect(queue.isHungry("a")).toBe(false);
+  });
+
+  test("is for a thousand endpoints: who answered least recently is forgotten first", () => {
+    const queue = open();
+    for (const endpointId of ["a", "b", "a"]) queue.answer(endpointId, 1);
+    for (let at = 0; at < 998; at += 1) queue.answer(`e${at}`, 1);
+    expect([queue.room("a"), queue.room("b")]).toEqual([2, 1]);
+    queue.answer("last", 1);
+    expect([queue.room("a"), queue.room("b"), queue.room("last")]).toEqual([2, 0, 1]);
   });
 
   test("is bounded for each endpoint, and for all together", () => {
@@ -91,7 +112,7 @@ describe("what is leased ahead", () => {
     queue.advance(100);
     expect(queue.takeStale().map(({ name }) => name)).toEqual(["old"]);
     expect(takeAllOf(queue.ready, "a").map(({ name }) => name)).toEqual(["young"]);
-    expect(queue.ready.size).toBe(0);
+    expect([queue.ready.size, queue.ready.queues.size]).toEqual([0, 0]);
   });
 
   test("is stale also where the machine's clock is set back, and counts for no answers of now", () => {

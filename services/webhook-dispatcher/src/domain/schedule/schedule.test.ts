@@ -42,6 +42,8 @@ describe("with a thousand results unwritten", () => {
     });
     expect(roomForNew(state, [place], nowMs).get("e")).toBeGreaterThan(0);
     expect(tell({ kind: "look" }).look?.limit).toBeGreaterThan(0);
+    // As nothing had come to a stop.
+    expect(tell({ kind: "written", count: 1 })).toMatchObject({ begin: [], lookAtMs: undefined });
   });
 });
 
@@ -77,4 +79,56 @@ describe("a look", () => {
     if (claim === undefined) throw new Error("something is due");
     expect(tell({ kind: "claimed", claim, leased: [] }).lookAtMs).toBe(nowMs + 50);
   });
+
+  /** Lets it look, while slots are free, and find as many endpoints that have something due. */
+  const find = (tell: ReturnType<typeof open>["tell"], count = 1) => {
+    const { look } = tell({ kind: "look" });
+    if (look === undefined) throw new Error("there are free slots");
+    const waiting = Array.from({ length: count }, (_, at) => {
+      const name = String(at);
+      return { endpointId: name, userId: name, origin: name, dueAt: new Date(nowMs) };
+    });
+    return { kind: "found", look, waiting } as const;
+  };
+
+  test("whose slots are taken before it has found anything claims nothing, and comes again", () => {
+    const { tell } = open(1);
+    const found = find(tell);
+    tell({ kind: "opened", leased: [{ place }], waiting: [] });
+    expect(tell(found)).toMatchObject({ claim: undefined, lookAtMs: nowMs + 50 });
+  });
+
+  test("claims five hundred at most", () => {
+    const { tell } = open(4_000);
+    const { claim } = tell(find(tell, 600));
+    expect(claim?.turns.reduce((sum, { share }) => sum + share, 0)).toBe(500);
+  });
+
+  test("is wanted for an endpoint that answers, though it may begin no more", () => {
+    const { tell, send } = open(40);
+    send(9);
+    const leased = Array.from({ length: 33 }, () => ({ place }));
+    tell({ kind: "opened", leased, waiting: [place] });
+    expect(tell({ kind: "ended", place, isAnswered: false })).toMatchObject({
+      begin: [{ place }],
+      lookAtMs: nowMs,
+    });
+  });
+
+  test("asks for none ahead where attempts end without an answer", () => {
+    const { tell } = open(9);
+    tell({ kind: "opened", leased: [{ place }], waiting: [] });
+    tell({ kind: "ended", place, isAnswered: false });
+    expect(tell({ kind: "look" }).look?.always).toEqual([]);
+  });
+});
+
+test("once it is stopping it leases nothing, neither what is new nor what a look has found", () => {
+  const { state, tell } = open(9);
+  const { look } = tell({ kind: "look" });
+  if (look === undefined) throw new Error("there are free slots");
+  tell({ kind: "stopping" });
+  expect(roomForNew(state, [place], nowMs)).toEqual(new Map());
+  const waiting = [{ ...place, dueAt: new Date(nowMs) }];
+  expect(tell({ kind: "found", look, waiting }).claim).toBeUndefined();
 });

@@ -92,6 +92,18 @@ describe("slots", () => {
     expect(countFree(slots)).toBeGreaterThan(0);
   });
 
+  test("held back are given in parts of an eighth of what is free, and never beyond a bound", () => {
+    const newcomerShare = (slotsMax: number, slotsPerEndpointMax: number): number => {
+      const slots = createSlots({ ...bounds, slotsMax, slotsPerEndpointMax });
+      const held = (slotsMax * 3) / 4 / slotsPerEndpointMax;
+      for (const one of places(held)) takeShares(slots, [one]);
+      return sum(takeShares(slots, [place("new")]));
+    };
+    // Of 64 that are free it has seven: an eighth of the 57 that are left.
+    expect(newcomerShare(256, 16)).toBe(7);
+    expect(newcomerShare(640, 5)).toBe(5);
+  });
+
   test("once all have ended hold nothing and nobody", () => {
     const slots = createSlots(bounds);
     const all = places(30);
