@@ -19,6 +19,15 @@ describe("parseProviderSecrets", () => {
     ]);
   });
 
+  test("takes a hundred providers, five secrets of one, and a name of 64", () => {
+    const name = "n".repeat(64);
+    const letters = ["a", "b", "c", "d", "e"];
+    const five = letters.map((letter) => `${name}=whsec_${encoded(letter)}`);
+    const providers = exported(parseProviderSecrets([...five, manyProviders(99)].join()));
+    expect(providers).toHaveLength(100);
+    expect(providers[0]).toEqual([name, letters.map((letter) => letter.repeat(32))]);
+  });
+
   test("nothing given is no provider", () => {
     expect(exported(parseProviderSecrets(""))).toEqual([]);
     expect(exported(parseProviderSecrets(" , "))).toEqual([]);
@@ -43,14 +52,18 @@ describe("parseProviderSecrets", () => {
     ["an empty name", `=whsec_${encoded("s")}`],
     ["a name with a slash", `a/b=whsec_${encoded("s")}`],
     ["a name too long", `${"n".repeat(65)}=whsec_${encoded("s")}`],
-    ["another prefix", `acme=wsec_${encoded("s")}`],
+    ["a name that begins with a dot", `.a=whsec_${encoded("s")}`],
+    ["another prefix", `acme=whsek_${encoded("s")}`],
     ["no prefix", `acme=${encoded("s")}`],
     ["no base64", `acme=whsec_${encoded("s")}!`],
+    ["a line end in it", `acme=whsec_${encoded("s", 15)}\n${encoded("s")}`],
+    ["base64 for URLs", `acme=whsec_${Buffer.alloc(32, 0xfb).toString("base64url")}`],
+    ["too much padding", `acme=whsec_${encoded("s", 16)}=`],
     ["base64 cut short", `acme=whsec_${encoded("s").slice(0, 41)}`],
     ["too short a key", `acme=whsec_${encoded("s", 15)}`],
     ["an empty key", "acme=whsec_"],
     ["six secrets of one provider", `acme=whsec_${encoded("s")},`.repeat(6)],
-    ["too many providers", manyProviders(101)],
+    ["a hundred more providers", manyProviders(100)],
   ])("with %s it tells what is wrong, and nothing of the value", (_what, text) => {
     const answer = parseProviderSecrets(`good=whsec_${encoded("g")},${text}`);
     const fault = "fault" in answer ? answer.fault : "";
