@@ -3,7 +3,7 @@ import { type KeyObject, createHmac, timingSafeEqual } from "node:crypto";
 /**
  * How far a notice's timestamp may lie from our clock, in either direction (Standard Webhooks 1.0).
  */
-export const toleranceSeconds = 300;
+const toleranceSeconds = 300;
 
 const signaturesMax = 20;
 const unixSeconds = /^\d{1,12}$/;
