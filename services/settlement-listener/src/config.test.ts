@@ -117,6 +117,30 @@ describe("settlementListenerConfig", () => {
     expect(fault).toContain("CHAINS_FILE: switches findsDeposits off on chain 1");
   });
 
+  const ofChain = (settings: object) => ({
+    CHAINS_FILE: inFile(JSON.stringify({ "1": settings })),
+  });
+  const steps = (count: number) => Array.from({ length: count }, () => ({ from: "1", blocks: 1 }));
+
+  test.each([
+    ["finality", { blocks: 0 }, { blocks: 100_000 }, [{ blocks: -1 }, { blocks: 100_001 }]],
+    ["headLagBlocks", 0, 10_000, [-1, 10_001]],
+    ["finalDepthBlocks", 0, 100_000, [-1, 100_001]],
+    ["rangeBlocksMax", 1, 100_000, [0, 100_001]],
+    ["pollMs", 50, 600_000, [49, 600_001]],
+    ["auditBlocksMin", 1, 100_000, [0, 100_001]],
+    ["finalityByAmount", [], steps(20), [steps(21), [{ from: "1", blocks: -1 }]]],
+    ["isDisposable", false, true, ["true"]],
+    ["findsDeposits", false, true, [1]],
+    ["depositMinimums", {}, { "0xToken": "0.5" }, [{ "0xToken": "much" }]],
+  ])("takes %s of a chain from %j to %j, and nothing beyond", (name, least, most, beyond) => {
+    for (const value of [least, most]) {
+      const { chainOverrides } = readConfig(settlementListenerConfig, ofChain({ [name]: value }));
+      expect(JSON.parse(JSON.stringify(chainOverrides["1"]))).toEqual({ [name]: value });
+    }
+    for (const value of beyond) expect(faultOf(ofChain({ [name]: value }))).toContain(name);
+  });
+
   test.each([
     ["{", "cannot be read as JSON"],
     ['{"01":{}}', "01"],
