@@ -22,15 +22,22 @@ const kept = (change: Partial<StoredTransfer>): StoredTransfer => ({
 
 describe("sightingOfTransfer", () => {
   test.each(["processing", "settled", "failed"] as const)(
-    "a transfer of which its chain says %s is told so, with its place",
+    "a transfer of which its chain says %s is told so, with all that is kept of it",
     (status) => {
-      expect(sightingOfTransfer(kept({}), status)).toMatchObject({
+      expect(sightingOfTransfer(kept({ payer: "0xPayer" }), status)).toEqual({
         source: "evm:8453",
         sourceId: `0x${"ab".repeat(32)}:plink_1:2`,
+        paymentLinkId: "plink_1",
         status,
+        amount: new Decimal("1.5"),
+        tokenAddress: "0xToken",
+        chainId: "8453",
+        destinationAddress: "0xOwner",
         sourceTransaction: `0x${"ab".repeat(32)}`,
+        occurredAt: new Date("2026-11-21T10:00:00Z"),
         blockNumber: 10,
         isOrphaned: false,
+        payer: "0xPayer",
       });
     },
   );

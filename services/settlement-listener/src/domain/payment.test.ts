@@ -199,6 +199,21 @@ describe("judgeSighting", () => {
     expect(back).toMatchObject({ outcome: "moved", payment: { version: 3, isOrphaned: false } });
   });
 
+  test("keeps the id under which it was stored, as those of before were drawn", () => {
+    const stored = { ...first(processing), id: "tx_drawn" };
+    expect(judgeSighting(stored, settled, later)).toMatchObject({ payment: { id: "tx_drawn" } });
+  });
+
+  test("gets no version by such a flag, or by its place, while it is parked", () => {
+    const gone = { ...settled, isOrphaned: true };
+    const flagged = judgeSighting(first(settled, unknown), gone, unknown);
+    expect(flagged).toMatchObject({ outcome: "moved", payment: { version: 0, isOrphaned: true } });
+    const waits = { ...processing, blockNumber: null };
+    const told = { ...unknown, isPlaceTold: true };
+    const placed = judgeSighting(first(waits, told), { ...waits, blockNumber: 7 }, told);
+    expect(placed).toMatchObject({ outcome: "moved", payment: { version: 0, blockNumber: 7 } });
+  });
+
   test("only what settled can be flagged", () => {
     for (const kept of [processing, failed]) {
       const told = judgeSighting(first(kept), { ...kept, isOrphaned: true }, later);

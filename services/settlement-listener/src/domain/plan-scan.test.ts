@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { drawLines, planScan } from "./plan-scan.ts";
+import { believeHead, drawLines, drawSharedLines, planScan } from "./plan-scan.ts";
 
 const policy = { finality: "finalized", headLagBlocks: 2, finalDepthBlocks: 65 } as const;
 const heads = { latest: 1_000, safe: 960, finalized: 930 };
@@ -39,6 +39,45 @@ describe("drawLines", () => {
   });
 });
 
+describe("what several providers tell", () => {
+  const at = (latest: number) => ({ latest, safe: latest - 30, finalized: latest - 60 });
+
+  test.each([
+    ["nobody", [], 0],
+    ["one", [at(1_000)], 1_000],
+    ["two: the further one is believed", [at(1_000), at(1_010)], 1_010],
+    ["three: no one of them leads astray", [at(1_000), at(9_999), at(1_010)], 1_010],
+    ["four", [at(9_999), at(1_000), at(1_020), at(1_010)], 1_020],
+  ])("is believed of the newest block: %s", (_who, told, head) => {
+    expect(believeHead(told)).toBe(head);
+  });
+
+  test("is read as far as it is believed, and settles and is final as far as two vouch for it", () => {
+    const told = [at(1_000), at(1_010)];
+    expect(drawSharedLines(told, { ...policy, finality: "safe" }, 2)).toEqual({
+      read: { scan: 1_008, settle: 980, final: 950 },
+      agreed: { settle: 970, final: 940 },
+    });
+  });
+
+  test("of three is read no further than two of them have come", () => {
+    const told = [at(9_999), at(1_000), at(1_010)];
+    expect(drawSharedLines(told, policy, 2)).toEqual({
+      read: { scan: 1_008, settle: 950, final: 950 },
+      agreed: { settle: 950, final: 950 },
+    });
+  });
+
+  test("settles nothing while fewer tell anything than must agree", () => {
+    const { agreed, read } = drawSharedLines([at(1_000)], policy, 2);
+    expect([read.scan, agreed]).toEqual([998, { settle: -1, final: -1 }]);
+    expect(drawSharedLines([], policy, 1)).toEqual({
+      read: { scan: -1, settle: -1, final: -1 },
+      agreed: { settle: -1, final: -1 },
+    });
+  });
+});
+
 describe("planScan", () => {
   const lines = { scan: 998, settle: 960, final: 930 };
   const plan = (scannedTo: number) => planScan(scannedTo, lines, { rangeBlocksMax: 500 });
@@ -47,6 +86,7 @@ describe("planScan", () => {
     expect(plan(0)).toEqual({ kind: "final", tip: 0, fromBlock: 1, toBlock: 930 });
     expect(planScan(0, lines, { rangeBlocksMax: 100 })).toMatchObject({ toBlock: 800 });
     expect(plan(829)).toEqual({ kind: "final", tip: 829, fromBlock: 830, toBlock: 930 });
+    expect(plan(830)).toEqual({ kind: "fresh", tip: 830, fromBlock: 831, toBlock: 930 });
   });
 
   test("a sparse chain is read in ranges up to its head", () => {
