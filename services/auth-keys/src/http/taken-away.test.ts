@@ -3,15 +3,17 @@ import { type Transaction, nothing } from "@payment-links/postgres";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { lockAccount } from "../store/accounts.ts";
-import { deleteSessionsOfAccount } from "../store/sessions.ts";
+import { deleteSession, deleteSessionsOfAccount, lockCallersAccount } from "../store/sessions.ts";
 import { makeAuthenticator } from "../testing/authenticator.ts";
-import { cookieOf, openRig, refusalOf } from "../testing/open-rig.ts";
+import { cookieOf, openRig, refusalOf, tokenOf } from "../testing/open-rig.ts";
 
 const baseUrl = "https://console.example";
 
 const rig = useRig(() => openRig({ baseUrl }));
 
 const api = "/console/api";
+
+type Call = ReturnType<typeof rig.call>;
 
 /** Whether somebody waits for a lock in this database. */
 const isSomebodyWaiting = async (tx: Transaction): Promise<boolean> =>
@@ -52,14 +54,14 @@ const openOwner = async () => {
 };
 type Owner = Awaited<ReturnType<typeof openOwner>>;
 
-/** Makes a call while the account's row is locked, and works there once the call waits or is answered. */
-const whileLocked = async (
-  { userId }: Owner,
-  call: () => ReturnType<typeof rig.call>,
+/** Makes a call behind what another transaction does, which works on once the call waits or is answered. */
+const callBehind = async (
+  before: (tx: Transaction) => Promise<unknown>,
+  call: () => Call,
   work: (tx: Transaction) => Promise<unknown>,
 ) => {
   const { answering } = await rig.pool.transaction(async (tx) => {
-    await lockAccount(tx, userId);
+    await before(tx);
     let isAnswered = false;
     const answering = call().finally(() => (isAnswered = true));
     const isHeldUp = async () => isAnswered || isSomebodyWaiting(tx);
@@ -94,8 +96,8 @@ describe("a call whose session ends after it was let in", () => {
     const owner = await openOwner();
     const { cookie, off, userId } = owner;
     const before = await rig.readAudit(userId);
-    const answer = await whileLocked(
-      owner,
+    const answer = await callBehind(
+      (tx) => lockAccount(tx, userId),
       () => rig.call(method, `${api}/${pathOf(owner)}`, { cookie, body }),
       (tx) => deleteSessionsOfAccount(tx, userId),
     );
@@ -105,9 +107,84 @@ describe("a call whose session ends after it was let in", () => {
   });
 });
 
+/** The session of a cookie, as a change by it is told of its caller. */
+const callerOf = async ({ cookie, userId }: Owner) => {
+  const { body } = await rig.call("GET", `${api}/sessions`, { cookie });
+  const sessions = body["data"] as { id: string; isCurrent: boolean }[];
+  const id = sessions.find(({ isCurrent }) => isCurrent)?.id ?? "";
+  return { account: { id: userId }, credential: { id } };
+};
+
+const askForLink = async (userId: string): Promise<string> => {
+  const { body } = await rig.call("POST", "/internal/sign-in-links", { body: { userId } });
+  return tokenOf(body["signInUrl"]);
+};
+
+type End = [string, string, (owner: Owner, sessionId: string) => Promise<() => Call>];
+const ends: End[] = [
+  [
+    "signing out",
+    "204",
+    async ({ cookie }) =>
+      () =>
+        rig.call("DELETE", `${api}/session`, { cookie }),
+  ],
+  [
+    "ending it from elsewhere",
+    "204",
+    async ({ userId }, sessionId) => {
+      const cookie = await rig.signIn(await askForLink(userId));
+      return () => rig.call("DELETE", `${api}/sessions/${sessionId}`, { cookie });
+    },
+  ],
+  [
+    "signing in to another account",
+    "200",
+    async ({ cookie }) => {
+      const { token } = await rig.makeAccount();
+      return () => rig.call("POST", `${api}/session`, { cookie, body: { token } });
+    },
+  ],
+];
+
+describe("the end of a session", () => {
+  test.each(ends)("by %s waits for its own change under way", async (_name, status, prepare) => {
+    const owner = await openOwner();
+    const caller = await callerOf(owner);
+    const end = await prepare(owner, caller.credential.id);
+    const order: string[] = [];
+    await callBehind(
+      (tx) => lockCallersAccount(tx, caller),
+      async () => {
+        const answer = await end();
+        order.push(refusalOf(answer));
+        return answer;
+      },
+      async () => order.push("the change"),
+    );
+    expect(order).toEqual(["the change", status]);
+    const { cookie } = owner;
+    expect((await rig.call("GET", `${api}/session`, { cookie })).status).toBe(401);
+  });
+
+  test("under way lets no change by that session through", async () => {
+    const owner = await openOwner();
+    const { account, credential } = await callerOf(owner);
+    const before = await rig.readAudit(account.id);
+    const { cookie } = owner;
+    const answer = await callBehind(
+      (tx) => deleteSession(tx, { id: credential.id, accountId: account.id }),
+      () => rig.call("PATCH", `${api}/account`, { cookie, body: { bio: "mine" } }),
+      async () => {},
+    );
+    expect(refusalOf(answer)).toBe("401 UNAUTHENTICATED");
+    expect(await rig.readAudit(account.id)).toEqual(before);
+  });
+});
+
 test("switching a key off waits for no other change of the account", async () => {
   const owner = await openOwner();
-  const { cookie, on } = owner;
+  const { cookie, on, userId } = owner;
   const path = `${api}/api-keys/${String(on["id"])}`;
   const order: string[] = [];
   const switchOff = async () => {
@@ -115,7 +192,11 @@ test("switching a key off waits for no other change of the account", async () =>
     order.push(refusalOf(answer));
     return answer;
   };
-  await whileLocked(owner, switchOff, async () => order.push("the other change"));
+  await callBehind(
+    (tx) => lockAccount(tx, userId),
+    switchOff,
+    async () => order.push("the other change"),
+  );
   expect(order).toEqual(["200", "the other change"]);
   expect(await rig.introspect("api-key", String(on["key"]))).toEqual({ found: false });
 });

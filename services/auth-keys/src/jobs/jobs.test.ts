@@ -8,6 +8,7 @@ import { createLastUses } from "../domain/last-uses.ts";
 import { sessionLifeMs } from "../domain/session.ts";
 import { nonceLifeMs } from "../domain/sign-in-attempt.ts";
 import { signInLinkLifeMs } from "../domain/sign-in-link.ts";
+import { lockCallersAccount } from "../store/sessions.ts";
 import { openRig } from "../testing/open-rig.ts";
 import { askNonce } from "../testing/siwe.ts";
 import { keepUses } from "./keep-uses.ts";
@@ -40,6 +41,26 @@ describe("sweepEnded", () => {
     await sweepEnded(rig.ground);
     expect(await countSessions()).toBe(1);
     rig.clock.advance(1);
+    await sweepEnded(rig.ground);
+    expect(await countSessions()).toBe(0);
+  });
+
+  test("waits for no change under way, whose session goes the next time", async () => {
+    const { userId, cookie } = await rig.signUp();
+    const told = await rig.introspect("session", cookie.slice("session=".length));
+    const { id } = told["credential"] as { id: string };
+    rig.clock.advance(sessionLifeMs);
+    const locked = Promise.withResolvers<void>();
+    const swept = Promise.withResolvers<void>();
+    const changing = rig.pool.transaction(async (tx) => {
+      await lockCallersAccount(tx, { account: { id: userId }, credential: { id } });
+      locked.resolve();
+      await swept.promise;
+    });
+    await locked.promise;
+    await sweepEnded(rig.ground).finally(swept.resolve);
+    expect(await countSessions()).toBe(1);
+    await changing;
     await sweepEnded(rig.ground);
     expect(await countSessions()).toBe(0);
   });

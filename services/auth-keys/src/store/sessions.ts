@@ -111,7 +111,12 @@ export const deleteSessionsOfAccount = (
 /**
  * Locks and reads the account of a signed-in caller, who was asked about before the lock. Throws
  * UNAUTHENTICATED or ACCOUNT_SUSPENDED if the session or the account was taken away in between:
- * what is taken away must stay so, however many calls were under way.
+ * what is taken away must stay so, however many calls were under way. The session stays until the
+ * transaction ends: its end waits, so that it changes nothing more once its end was answered.
+ *
+ * Always the account before the session. Whoever deletes sessions behind their account's lock never
+ * meets a change here; whoever deletes one without it holds nothing that a change of its account goes on
+ * to ask for, and the job that deletes many waits for none. Noting a use passes by this lock.
  */
 export const lockCallersAccount = async (
   tx: Transaction,
@@ -119,8 +124,10 @@ export const lockCallersAccount = async (
 ): Promise<Account> => {
   const account = await lockAccount(tx, id);
   if (account.isSuspended === true) throw refuse("ACCOUNT_SUSPENDED");
-  const isThere = await tx.exists(nothing`SELECT FROM sessions WHERE id = ${credential.id}`);
-  if (!isThere) throw refuse("UNAUTHENTICATED");
+  const { rowCount } = await tx.query(nothing`
+    SELECT FROM sessions WHERE id = ${credential.id} FOR KEY SHARE
+  `);
+  if (rowCount === 0) throw refuse("UNAUTHENTICATED");
   return account;
 };
 
@@ -170,7 +177,10 @@ export const findSessionByHash = async (
     WHERE s.hash = ${sql.binary(hash)}
   `)) ?? undefined;
 
-/** Deletes at most so many sessions that are past their absolute end; answers how many. */
+/**
+ * Deletes at most so many sessions that are past their absolute end; answers how many. One whose own
+ * change is under way is left for the next time: whoever waits while holding others could be waited for.
+ */
 export const deleteEndedSessions = async (
   db: Db,
   { now, rowsMax }: { now: Date; rowsMax: number },
@@ -178,6 +188,7 @@ export const deleteEndedSessions = async (
   const { rowCount } = await db.query(nothing`
     DELETE FROM sessions WHERE id IN (
       SELECT id FROM sessions WHERE expires_at <= ${sql.timestamp(now)} LIMIT ${rowsMax}
+      FOR UPDATE SKIP LOCKED
     )
   `);
   return rowCount;
