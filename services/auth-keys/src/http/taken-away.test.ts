@@ -1,9 +1,15 @@
 import { describe, expect, test } from "@jest/globals";
+import { hashSecret } from "@payment-links/contracts";
 import { type Transaction, nothing } from "@payment-links/postgres";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { lockAccount } from "../store/accounts.ts";
-import { deleteSession, deleteSessionsOfAccount, lockCallersAccount } from "../store/sessions.ts";
+import {
+  deleteSession,
+  deleteSessionsOfAccount,
+  lockCallersAccount,
+  renewSession,
+} from "../store/sessions.ts";
 import { makeAuthenticator } from "../testing/authenticator.ts";
 import { cookieOf, openRig, refusalOf, tokenOf } from "../testing/open-rig.ts";
 
@@ -165,6 +171,23 @@ describe("the end of a session", () => {
     expect(order).toEqual(["the change", status]);
     const { cookie } = owner;
     expect((await rig.call("GET", `${api}/session`, { cookie })).status).toBe(401);
+  });
+
+  test("by signing out is true though a proof of presence gave it another cookie meanwhile", async () => {
+    const owner = await openOwner();
+    const caller = await callerOf(owner);
+    const { cookie } = owner;
+    const hash = hashSecret("the next cookie");
+    await callBehind(
+      async (tx) => {
+        await lockCallersAccount(tx, caller);
+        await renewSession(tx, { id: caller.credential.id, hash, provenAt: rig.clock.now() });
+      },
+      () => rig.call("DELETE", `${api}/session`, { cookie }),
+      async () => {},
+    );
+    expect(await rig.introspect("session", "the next cookie")).toEqual({ found: false });
+    expect(await rig.readAudit(owner.userId)).toContain("session.ended");
   });
 
   test("under way lets no change by that session through", async () => {

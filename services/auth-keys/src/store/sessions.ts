@@ -69,13 +69,18 @@ export const renewSession = async (
     RETURNING expires_at AS "expiresAt"
   `);
 
-/** Ends a token's session, if there is one; answers which it was. */
+/**
+ * Ends a token's session, if there is one; answers which it was. Found first, and deleted by its id: a proof
+ * of presence under way, for which this waits, gives it another token.
+ */
 export const deleteSessionByHash = async (
   tx: Transaction,
   hash: Buffer,
 ): Promise<z.output<typeof SessionRow> | undefined> =>
   (await tx.maybeOne(sql.type(SessionRow)`
-    DELETE FROM sessions WHERE hash = ${sql.binary(hash)}
+    DELETE FROM sessions WHERE id = (
+      SELECT id FROM sessions WHERE hash = ${sql.binary(hash)}
+    )
     RETURNING id, account_id AS "accountId", method
   `)) ?? undefined;
 
