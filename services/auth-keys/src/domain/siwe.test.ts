@@ -1,7 +1,15 @@
 import { describe, expect, test } from "@jest/globals";
 import { type SiweMessage, parseSiweMessage } from "viem/siwe";
+import { openCatalogue } from "@payment-links/contracts";
 import { makeWallet, siweMessage } from "../testing/siwe.ts";
-import { judgeSiwe, siweAgeMsMax, siweSkewMsMax, writeSiwe } from "./siwe.ts";
+import {
+  evmChainIds,
+  judgeSiwe,
+  namedSigner,
+  siweAgeMsMax,
+  siweSkewMsMax,
+  writeSiwe,
+} from "./siwe.ts";
 
 const now = new Date("2026-11-21T10:00:00.000Z");
 const nonce = "0123456789abcdef";
@@ -120,7 +128,15 @@ describe("a message with one field wrong", () => {
     ["a time in words", line("Issued At", "now"), "malformed"],
     ["a chain with a leading zero", line("Chain ID", "08453"), "malformed"],
     ["a chain in hex", line("Chain ID", "0x2105"), "malformed"],
-    ["a short nonce", line("Nonce", "abc"), "malformed"],
+    ["an impossible end", (m) => `${m}\nExpiration Time: 2026-11-31T10:00:00Z`, "expiration_time"],
+    ["an impossible beginning", (m) => `${m}\nNot Before: 2026-02-30T10:00:00Z`, "not_before"],
+    [
+      "a time finer than nanoseconds",
+      line("Issued At", "2026-11-21T10:00:00.1234567890Z"),
+      "malformed",
+    ],
+    ["a nonce of 7 characters", line("Nonce", "a".repeat(7)), "malformed"],
+    ["a nonce of 65 characters", line("Nonce", "a".repeat(65)), "malformed"],
     ["a nonce with a blank", line("Nonce", "abcdefgh ijk"), "malformed"],
     ["text behind it", (m) => `${m}\nAmount: all`, "malformed"],
     ["a line end behind it", (m) => `${m}\n`, "malformed"],
@@ -128,6 +144,12 @@ describe("a message with one field wrong", () => {
     ["another message behind it", (m) => `${m}\n${m}`, "malformed"],
     ["carriage returns", (m) => m.replaceAll("\n", "\r\n"), "malformed"],
     ["a statement of two lines", (m) => m.replace("\n\n\n", "\n\none\ntwo\n\n"), "malformed"],
+    ["an empty statement", (m) => m.replace("\n\n\n", "\n\n\n\n"), "malformed"],
+    [
+      "a statement that is drawn over itself",
+      (m) => m.replace("\n\n\n", "\n\nhidden\rshown\n\n"),
+      "malformed",
+    ],
     ["a blank line missing", (m) => m.replace("\n\n\n", "\n\n"), "malformed"],
     ["fields in another order", (m) => m.replace(/(URI: .*)\n(Version: 1)/, "$2\n$1"), "malformed"],
     ["a field twice", (m) => m.replace(/(\nNonce: .*)/, "$1$1"), "malformed"],
@@ -142,6 +164,20 @@ describe("a message with one field wrong", () => {
   ])("%s, is refused for it", async (_name, change, fault) => {
     expect(await judge(change(write()))).toBe(fault);
   });
+});
+
+test("whom a refused message names is written as identities are, in whatever case it was", () => {
+  const { address } = wallet;
+  const message = write().replace(address, address.toLowerCase());
+  expect(namedSigner(message)).toEqual({ address, chainId: "8453" });
+  expect(namedSigner("no message")).toBeUndefined();
+});
+
+test("a message may name the catalogue's EVM chains, and none of another family", () => {
+  const { chains } = openCatalogue();
+  const ids = evmChainIds({ chains: chains.toReversed() });
+  expect(ids).toContain("8453");
+  for (const id of ids) expect(id).toMatch(/^\d+$/);
 });
 
 const message = write();
@@ -159,6 +195,11 @@ describe("a signature", () => {
 
   test("with 0 or 1 as its last byte, as some wallets write it, is accepted", async () => {
     const signature = `0x${r}${s}${v === "1b" ? "00" : "01"}`;
+    expect(await judgeSiwe({ message, signature }, expected, nobody)).toEqual(proof);
+  });
+
+  test("in capitals is accepted", async () => {
+    const signature = `0x${signed.slice(2).toUpperCase()}`;
     expect(await judgeSiwe({ message, signature }, expected, nobody)).toEqual(proof);
   });
 

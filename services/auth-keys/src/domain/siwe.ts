@@ -103,11 +103,9 @@ const faultOfPlace = (
   return chainIds.includes(fields.chainId) ? undefined : "chain_id";
 };
 
-const isWithin = (uri: string, own: URL): boolean => {
-  const url = URL.canParse(uri) ? new URL(uri) : undefined;
-  // The person who signs must see our origin too, not only the parser.
-  return url?.origin === own.origin && (uri === own.origin || uri.startsWith(`${own.origin}/`));
-};
+/** The person who signs must see our origin; what follows its slash cannot lead to another one. */
+const isWithin = (uri: string, { origin }: URL): boolean =>
+  uri === origin || uri.startsWith(`${origin}/`);
 
 const faultOfTimes = (fields: SiweFields, now: Date): SiweFault | undefined => {
   const issuedAt = parseInstant(fields.issuedAt);
@@ -153,7 +151,7 @@ const parseSiwe = (message: string): SiweFields | undefined =>
   // Every mandatory field of SiweFields is a group without a `?` in the grammar.
   grammar.exec(message)?.groups as SiweFields | undefined;
 
-const signatureForm = /^0x[0-9a-fA-F]{64}(?<s>[0-9a-fA-F]{64})(?:1b|1c|00|01)$/i;
+const signatureForm = /^0x[0-9a-f]{64}(?<s>[0-9a-f]{64})(?:1b|1c|00|01)$/i;
 
 /** Half of secp256k1's order: a larger `s` is another form of the same signature (EIP-2). */
 const halfOrder = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
