@@ -1,6 +1,8 @@
+import { generateKeyPairSync } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "@jest/globals";
 import { isApiKey, mintApiKey } from "@payment-links/contracts";
+import { parseScannerKeys } from "./leaked-keys.ts";
 
 // What scanners get. The page and the keys can only change together.
 const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
@@ -54,5 +56,37 @@ describe("the published pattern", () => {
   ];
   test.each(nearMisses)("finds nothing where %s", (_why, text) => {
     expect(findKeys(`key = "${text}"`)).toEqual([]);
+  });
+});
+
+describe("the public keys of scanners", () => {
+  const { publicKey } = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
+  const base64 = publicKey.export({ type: "spki", format: "der" }).toString("base64");
+  const identifiersOf = (text: string) => {
+    const keys = parseScannerKeys(text);
+    return keys && [...keys.keys()];
+  };
+  const long = "i".repeat(100);
+
+  test.each([
+    ["one", `a=${base64}`, ["a"]],
+    ["one without what pads it", `a=${base64.replaceAll("=", "")}`, ["a"]],
+    ["several with blanks around them", ` a=${base64} ,\n b-1._=${base64}\n`, ["a", "b-1._"]],
+    ["a name of 100 characters", `${long}=${base64}`, [long]],
+  ])("are read: %s", (_name, text, identifiers) => {
+    expect(identifiersOf(text)).toEqual(identifiers);
+  });
+
+  test.each([
+    ["a name of 101 characters", `${long}i=${base64}`],
+    ["no name", `=${base64}`],
+    ["a name with a blank", `a b=${base64}`],
+    ["a key without a name", base64],
+    ["a name without a key", "a"],
+    ["a comma at the end", `a=${base64},`],
+    ["one right and one wrong", `a=${base64},b=QUJD`],
+    ["nothing", ""],
+  ])("are none of them read where one is wrong: %s", (_name, text) => {
+    expect(identifiersOf(text)).toBeUndefined();
   });
 });

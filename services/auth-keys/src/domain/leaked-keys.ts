@@ -10,8 +10,9 @@ export type ScannerKeys = ReadonlyMap<string, KeyObject>;
 export const parseScannerKeys = (text: string): ScannerKeys | undefined => {
   const keys = new Map<string, KeyObject>();
   for (const entry of text.split(",").map((one) => one.trim())) {
-    const [identifier = "", ...rest] = entry.split("=");
-    const key = readPublicKey(rest.join("="));
+    // What is cut off behind the key only pads it.
+    const [identifier = "", base64 = ""] = entry.split("=");
+    const key = readPublicKey(base64);
     if (!/^[\w.-]{1,100}$/.test(identifier) || key === undefined) return undefined;
     keys.set(identifier, key);
   }
