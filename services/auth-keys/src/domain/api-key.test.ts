@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { type ApiKey, openApiKey, rotateApiKey } from "./api-key.ts";
+import { type ApiKey, isLooser, openApiKey, rotateApiKey } from "./api-key.ts";
 
 const made = new Date("2026-11-21T10:00:00.000Z");
 const hourMs = 3_600_000;
@@ -71,5 +71,23 @@ describe("rotateApiKey", () => {
     ["replaced", { expiresAt: after(2), replacedBy: "key_3" }, "API_KEY_REPLACED"],
   ])("a key that is %s is not rotated", (_name, more, code) => {
     expect(() => rotate(key(more))).toThrow(code);
+  });
+});
+
+describe("isLooser", () => {
+  const before = { requestsPerMinute: 60, burst: 5 };
+  const none = { requestsPerMinute: null, burst: null };
+  test.each([
+    ["the same", before, before, false],
+    ["the same, none", none, none, false],
+    ["fewer in a minute", { ...before, requestsPerMinute: 59 }, before, false],
+    ["fewer at once", { ...before, burst: 4 }, before, false],
+    ["a limit where there was none", before, none, false],
+    ["more in a minute, though fewer at once", { requestsPerMinute: 61, burst: 1 }, before, true],
+    ["more at once, though fewer in a minute", { requestsPerMinute: 1, burst: 6 }, before, true],
+    ["no limit in a minute", { ...before, requestsPerMinute: null }, before, true],
+    ["no limit at once", { ...before, burst: null }, before, true],
+  ])("%s", (_name, limit, former, looser) => {
+    expect(isLooser(limit, former)).toBe(looser);
   });
 });

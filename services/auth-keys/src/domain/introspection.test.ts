@@ -27,6 +27,7 @@ describe("judgeKey", () => {
     ["not yet expired", { ...found, expiresAt: after(1) }, "valid", true],
     ["expired this instant", { ...found, expiresAt: now }, "expired", true],
     ["switched off", { ...found, isActive: false }, "inactive", false],
+    ["a suspended account's", { ...found, isSuspended: true }, "suspended", true],
     ["revoked", { ...found, isRevoked: true }, "revoked", false],
     ["revoked and expired", { ...found, isRevoked: true, expiresAt: now }, "revoked", false],
     ["switched off and expired", { ...found, isActive: false, expiresAt: now }, "inactive", false],
@@ -77,14 +78,27 @@ describe("judgeSession", () => {
       "valid",
       after(sessionIdleMs),
     ],
+    [
+      "idle too long, past its absolute end",
+      after(-sessionIdleMs),
+      after(-1),
+      "expired",
+      after(-1),
+    ],
     ["idle too long", after(-sessionIdleMs), after(sessionIdleMs), "expired", now],
   ])("a session %s", (_name, lastSeenAt, expiresAt, outcome, end) => {
     expect(endOf(lastSeenAt, expiresAt)).toEqual([outcome, end]);
   });
 
-  test("has no scopes: an API key's routes are closed to it", () => {
+  test("has no scopes, as an API key's routes are closed to it, and a rate bucket of its own", () => {
     const { answer } = judgeSession(session, asked);
-    expect(answer).toMatchObject({ found: true, credential: { scopes: [] } });
+    const credential = { id: "sess_1", bucketId: "sess_1", scopes: [], method: "siwe" };
+    expect(answer).toMatchObject({ found: true, credential });
+  });
+
+  test("of a suspended account is found, and counts as no use", () => {
+    const { outcome, answer } = judgeSession({ ...session, isSuspended: true }, asked);
+    expect([outcome, answer.found]).toEqual(["suspended", true]);
   });
 
   test("tells when presence was proven, and the ways of the account that there are here", () => {

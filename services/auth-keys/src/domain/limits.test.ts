@@ -1,0 +1,43 @@
+import { expect, test } from "@jest/globals";
+import { presenceMsMax } from "@payment-links/identity";
+import { apiKeysMax, replacedKeysMax } from "./api-key.ts";
+import { handlesMax } from "./handle.ts";
+import { identitiesMax } from "./identity.ts";
+import { challengeLifeMs, passkeysMax } from "./passkey.ts";
+import { sessionIdleMs, sessionLifeMs, sessionsMax } from "./session.ts";
+import { nonceLifeMs, oidcAttemptLifeMs } from "./sign-in-attempt.ts";
+import { signInLinkLifeMs } from "./sign-in-link.ts";
+import { siweAgeMsMax, siweSkewMsMax } from "./siwe.ts";
+import { walletsMax } from "./wallet.ts";
+
+const secondMs = 1_000;
+const minuteMs = 60 * secondMs;
+const hourMs = 60 * minuteMs;
+
+// Other tests go up to a limit by its name, wherever it is. Owners and operators were told the number.
+test("the limits are those that rules CALLER-9 to CALLER-21 and the README promise", () => {
+  expect({ sessionIdleMs, sessionLifeMs, sessionsMax }).toEqual({
+    sessionIdleMs: 2 * hourMs,
+    sessionLifeMs: 12 * hourMs,
+    sessionsMax: 20,
+  });
+  expect({ signInLinkLifeMs, nonceLifeMs, oidcAttemptLifeMs, challengeLifeMs }).toEqual({
+    signInLinkLifeMs: 15 * minuteMs,
+    nonceLifeMs: 5 * minuteMs,
+    oidcAttemptLifeMs: 10 * minuteMs,
+    challengeLifeMs: 5 * minuteMs,
+  });
+  expect({ siweAgeMsMax, siweSkewMsMax, presenceMsMax }).toEqual({
+    siweAgeMsMax: 5 * minuteMs,
+    siweSkewMsMax: 30 * secondMs,
+    presenceMsMax: 10 * minuteMs,
+  });
+  expect({ walletsMax, apiKeysMax, replacedKeysMax, identitiesMax, passkeysMax }).toEqual({
+    walletsMax: 50,
+    apiKeysMax: 100,
+    replacedKeysMax: 100,
+    identitiesMax: 10,
+    passkeysMax: 10,
+  });
+  expect(handlesMax).toBe(3);
+});
