@@ -121,9 +121,9 @@ export const createAnswers = ({ kind, ask, clock, counts }: AnswersOptions): Ans
         return last;
       }
     },
+    // What auth-keys did not know stays unknown: a secret is never given out twice.
     forget: (hash) => {
       found.delete(hash);
-      notFound.delete(hash);
       asking.delete(hash);
     },
   };

@@ -88,6 +88,26 @@ describe("auth-keys away", () => {
     expect(await outcomeOf(identity.byApiKey(mintApiKey("test"), list))).toBe("accepted");
   });
 
+  test("is over with an answer about one key that cannot be read: it did answer", async () => {
+    const { authKeys, clock, identity, key } = open();
+    authKeys.reply(away);
+    await outcomeOf(identity.byApiKey(key, list));
+    clock.advance(500);
+    authKeys.reply(new BadAnswer("garbled"));
+    expect(await outcomeOf(identity.byApiKey(key, list))).toBe(unavailable);
+    authKeys.reply(sampleAnswer());
+    expect(await outcomeOf(identity.byApiKey(mintApiKey("test"), list))).toBe("accepted");
+  });
+
+  test("a clock set back puts off no trial", async () => {
+    const { authKeys, clock, identity, key } = open();
+    authKeys.reply(away);
+    await outcomeOf(identity.byApiKey(key, list));
+    clock.advance(-1);
+    authKeys.reply(sampleAnswer());
+    expect(await outcomeOf(identity.byApiKey(key, list))).toBe("accepted");
+  });
+
   test("is logged once when it begins and once when it ends, without any key", async () => {
     const { authKeys, clock, identity, key, lines } = open();
     authKeys.reply(away);
@@ -121,6 +141,7 @@ describe("auth-keys away", () => {
       'questions_total{kind="api-key",outcome="found",service="test"} 1',
       'questions_total{kind="session",outcome="not_found",service="test"} 1',
       'questions_total{kind="api-key",outcome="failed",service="test"} 1',
+      'question_duration_seconds_count{service="test",kind="api-key"} 2',
       'stale_answers_total{kind="api-key",service="test"} 2',
       'unreachable{service="test"} 1',
     ]) {

@@ -69,9 +69,12 @@ describe("createHttpAsk", () => {
     expect(sockets.size).toBeLessThanOrEqual(2);
   });
 
-  test("a kept connection that the server had just closed is no failure", async () => {
+  test.each<[string, (socket: Socket) => void]>([
+    ["closed", (socket) => socket.destroy()],
+    ["reset", (socket) => socket.resetAndDestroy()],
+  ])("a kept connection that the server had just %s is no failure", async (_, end) => {
     const { url, asked } = await serve((res, socket, count) => {
-      if (count === 2) socket.destroy();
+      if (count === 2) end(socket);
       else json(res, { found: false });
     });
     const ask = createHttpAsk({ url });
@@ -105,7 +108,7 @@ describe("createHttpAsk", () => {
     expect(await failureOf(createHttpAsk({ url })(question))).not.toBeInstanceOf(BadAnswer);
   });
 
-  test.each([401, 403, 404, 429, 502, 503, 504, 302])(
+  test.each([201, 302, 401, 403, 404, 429, 502, 503, 504])(
     "the status %d counts as auth-keys away",
     async (status) => {
       const { url } = await serve((res) => json(res, {}, status));
@@ -115,10 +118,13 @@ describe("createHttpAsk", () => {
     },
   );
 
-  test.each([400, 422, 500])("the status %d is an answer to this question only", async (status) => {
-    const { url } = await serve((res) => json(res, {}, status));
-    expect(await failureOf(createHttpAsk({ url })(question))).toBeInstanceOf(BadAnswer);
-  });
+  test.each([400, 413, 422, 500])(
+    "the status %d is an answer to this question only",
+    async (status) => {
+      const { url } = await serve((res) => json(res, {}, status));
+      expect(await failureOf(createHttpAsk({ url })(question))).toBeInstanceOf(BadAnswer);
+    },
+  );
 
   test.each([
     ["no JSON", "<html>"],

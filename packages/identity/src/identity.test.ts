@@ -8,6 +8,7 @@ import {
   notFound,
   open,
   outcomeOf,
+  start,
   unavailable,
 } from "./testing/identity-rig.ts";
 import { sampleAnswer } from "./testing/sample-answer.ts";
@@ -22,6 +23,13 @@ describe("what a key is asked about", () => {
     expect(authKeys.questions).toEqual([
       { kind: "api-key", hash: hashSecret(key).toString("hex") },
     ]);
+  });
+
+  test("where a key is used from is told with the question", async () => {
+    const { authKeys, identity, key } = open();
+    authKeys.reply(sampleAnswer());
+    await identity.byApiKey(key, { ...list, address: "203.0.113.9" });
+    expect(authKeys.questions).toMatchObject([{ kind: "api-key", address: "203.0.113.9" }]);
   });
 
   test("a suspended account's key and session are known, and refused by a code of their own", async () => {
@@ -103,6 +111,24 @@ describe("sessions", () => {
       expect(await outcomeOf(identity.bySession(token, list))).toBe("UNAUTHENTICATED");
     }
     expect(authKeys.questions).toEqual([]);
+    authKeys.reply(sampleAnswer());
+    expect(await outcomeOf(identity.bySession("t".repeat(256), list))).toBe("accepted");
+  });
+
+  test("what needs presence is refused ten minutes after its proof, and where none is known", async () => {
+    const { authKeys, clock, identity } = open();
+    const { account, credential } = sampleAnswer();
+    const presence = { provenAt: start, methods: ["link"] };
+    authKeys.reply({ found: true, account, credential: { ...credential, presence } });
+    const act = (token: string) =>
+      outcomeOf(identity.bySession(token, { ...create, needsPresence: true }));
+    clock.advance(10 * 60 * 1000 - 1);
+    expect(await act("token")).toBe("accepted");
+    clock.advance(1);
+    expect(await act("token")).toBe("REAUTHENTICATION_REQUIRED");
+    expect(await outcomeOf(identity.bySession("token", create))).toBe("accepted");
+    authKeys.reply(sampleAnswer());
+    expect(await act("other")).toBe("REAUTHENTICATION_REQUIRED");
   });
 
   test("a session that ended here is asked about anew", async () => {
