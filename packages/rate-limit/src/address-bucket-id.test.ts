@@ -26,6 +26,7 @@ describe("addressBucketId", () => {
     // One bit beside the mapped range.
     ["::fffe:203.0.113.7", "0:0:0:0::/64"],
     ["1::ffff:203.0.113.7", "1:0:0:0::/64"],
+    ["::1:ffff:cb00:7107", "0:0:0:0::/64"],
   ])("%s counts in the network %s", (ip, id) => {
     expect(addressBucketId(ip)).toBe(id);
   });

@@ -51,6 +51,14 @@ describe("rateLimitHeaders", () => {
     });
   });
 
+  test("a second is the shortest time that is told, also where a bucket is full", () => {
+    const decision = { isAllowed: false, states: [state(0, 9_001, 1), state(200, 0)] };
+    expect(rateLimitHeaders([key, address], decision)).toMatchObject({
+      RateLimit: '"key";r=0;t=1, "ip";r=200;t=1',
+      "Retry-After": "1",
+    });
+  });
+
   test("a limit object that serves two policies is told under each one's own name", () => {
     const shared = { tokensPerSecond: 1, burst: 3 };
     const buckets = ["a", "b"].map((policy) => ({ policy, id: "x", limit: shared }));

@@ -38,7 +38,7 @@ const policyItems = new WeakMap<Limit, { policy: string; item: string }>();
 const policyItem = ({ policy, limit }: Bucket): string => {
   const spelt = policyItems.get(limit);
   if (spelt?.policy === policy) return spelt.item;
-  const windowSeconds = Math.max(1, Math.ceil(limit.burst / limit.tokensPerSecond));
+  const windowSeconds = Math.ceil(limit.burst / limit.tokensPerSecond);
   const item = `${sfString(policy)};q=${limit.burst};w=${windowSeconds}`;
   policyItems.set(limit, { policy, item });
   return item;
