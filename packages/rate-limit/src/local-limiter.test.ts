@@ -115,13 +115,14 @@ describe("createLocalLimiter", () => {
     expect(take(key).states[0]?.remaining).toBe(8);
   });
 
-  test("counts the tokens taken, and a refusal only for the policy that refused", async () => {
+  test("counts the tokens taken, and a refusal only for the policy that refused, at each scrape alike", async () => {
     const { metrics, take } = open();
     const key = bucket("key", 1, 2);
     const address = bucket("ip", 1, 5);
     for (let asked = 0; asked < 5; asked += 1) take(key, address);
-    const text = await metrics.metrics();
-    const told = text.split("\n").filter((line) => line.includes("decisions_total{"));
+    const readSeries = async () =>
+      (await metrics.metrics()).split("\n").filter((line) => line.includes("decisions_total{"));
+    const told = await readSeries();
     const series = (policy: string, decision: string, count: number) =>
       "payment_links_rate_limit_decisions_total" +
       `{policy="${policy}",decision="${decision}",service="test"} ${count}`;
@@ -131,6 +132,7 @@ describe("createLocalLimiter", () => {
       series("ip", "allowed", 2),
       series("ip", "refused", 0),
     ]);
+    expect(await readSeries()).toEqual(told);
   });
 
   test("makes a bounded number of series, whatever policies are named", async () => {
