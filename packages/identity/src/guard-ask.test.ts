@@ -96,7 +96,9 @@ describe("auth-keys away", () => {
     authKeys.reply(new BadAnswer("garbled"));
     expect(await outcomeOf(identity.byApiKey(key, list))).toBe(unavailable);
     authKeys.reply(sampleAnswer());
-    expect(await outcomeOf(identity.byApiKey(mintApiKey("test"), list))).toBe("accepted");
+    // Nobody fails for another's trial any more.
+    const ask = () => outcomeOf(identity.byApiKey(mintApiKey("test"), list));
+    expect(await Promise.all([ask(), ask()])).toEqual(["accepted", "accepted"]);
   });
 
   test("a clock set back puts off no trial", async () => {
