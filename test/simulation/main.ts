@@ -9,7 +9,7 @@ import { createWriteStream } from "node:fs";
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { openBenchPostgres } from "../bench/bench-postgres.ts";
-import { chainsPlayed } from "./episode.ts";
+import { chainsPlayed } from "./episode/ways.ts";
 import { type Simulation, simulate, tellFinding } from "./simulate.ts";
 
 /** What one process plays: every so many-th episode of a run. */

@@ -1,6 +1,8 @@
 import { Client } from "pg";
 import { createTestDatabase } from "@payment-links/postgres/testing";
-import { type EpisodeResult, chainOfSeed, playEpisode, schemas } from "./episode.ts";
+import { type EpisodeResult, playEpisode } from "./episode/play-episode.ts";
+import { chainOfSeed } from "./episode/ways.ts";
+import { schemas } from "./episode/wipe.ts";
 import { installSeams } from "./seams.ts";
 
 export type Simulation = {
@@ -90,8 +92,8 @@ export const simulate = async ({
   try {
     do {
       while (!isWanted(next)) next += stride;
-      const scene = { admin, database, isOver, lookout, ...(heard === undefined ? {} : { heard }) };
-      const result = await playEpisode(next, scene);
+      const ground = { admin, database, isOver, lookout };
+      const result = await playEpisode(next, { ...ground, ...(heard && { heard }) });
       next += stride;
       if (isOver()) break;
       digests.push(result.digest);

@@ -1,0 +1,30 @@
+import type { Random } from "../random.ts";
+
+/** How often what goes wrong in an episode, and how much goes on. */
+export type Mood = ReturnType<typeof drawMood>;
+
+/** Each episode has its own weather: where all goes wrong at once, little gets far. */
+export const drawMood = (random: Random, { isBitcoin }: { isBitcoin: boolean }) => ({
+  statement: random.pick([0, 0.001, 0.003, 0.01]),
+  call: random.pick([0, 0.03, 0.1]),
+  kill: random.pick([0, 0.01, 0.04]),
+  rebalance: random.pick([0, 0.05, 0.2]),
+  away: random.pick([0, 0.02, 0.05]),
+  flight: random.pick([0, 0.05, 0.1]),
+  fork: random.pick([0, 0.1, 0.3]),
+  // On Bitcoin payments are to wait for a while.
+  blockMsMax: random.pick(isBitcoin ? [2_000, 10_000] : [1_000, 4_000]),
+  deepFork: random.pick([0, 0.02, 0.04]),
+  burst: random.pick([0, 0, 0.02]),
+  deactivation: random.pick([0.01, 0.1]),
+  dump: random.pick([0, 0.05]),
+  lostLog: random.pick([0, 0.015]),
+  operator: random.pick([0, 0.03]),
+  provider: random.pick([0, 0.1, 0.3]),
+  lies: random.pick([0, 0.5, 1]),
+  disturbance: random.pick([0.02, 0.05]),
+  lag: random.pick([0, 0, 3_000, 12_000]),
+  orders: random.pick([4, 4, 12]),
+  deposits: random.pick([0.2, 0.6]),
+  replacements: isBitcoin ? random.pick([0.05, 0.3]) : 0,
+});

@@ -1,0 +1,91 @@
+import { type ChainKind, bitcoin } from "../chain-kinds.ts";
+import type { Manner, Provider } from "../node-view.ts";
+import type { Random } from "../random.ts";
+import { forge } from "../shop/forging.ts";
+import type { Shop } from "../shop/shop.ts";
+import type { Mood } from "./mood.ts";
+
+const troubles = ["lags", "stands still", "is silent", "refuses"] as const;
+const lies = ["omits logs", "omits receipts", "renames blocks", "invents"] as const;
+
+const providerCounts = [1, 2, 2, 3];
+const mannerMsMax = 40_000;
+
+/** Who serves the chain's nodes, and how long they do so in their present manners. */
+export type Providers = {
+  all: readonly Provider[];
+  /** The provider that is asked first leaves out logs for as long as the episode lasts. */
+  hasHabit: boolean;
+  isFirstLiar: boolean;
+  untilMs: number;
+};
+
+export const drawProviders = (random: Random, kind: ChainKind): readonly Provider[] =>
+  Array.from({ length: random.pick(providerCounts) }, (_, index): Provider => ({
+    host: `rpc-${index + 1}.sim`,
+    manner: { kind: "honest" },
+    program: {
+      isCore: kind === bitcoin && random.chance(0.6),
+      replaces: kind !== bitcoin || random.chance(0.8),
+    },
+  }));
+
+export const openProviders = (random: Random, all: readonly Provider[]): Providers => {
+  const hasHabit = all.length > 1 && random.chance(0.35);
+  return { all, hasHabit, isFirstLiar: hasHabit || random.chance(0.5), untilMs: 0 };
+};
+
+/**
+ * Only one of an episode tells stories: of two nobody could know which to believe, also if one does
+ * when a block is read and the other when it is audited. Others may be away meanwhile. Some manners
+ * last until the blocks of their time are final.
+ */
+export const changeManners = (providers: Providers, shop: Shop, mood: Mood): void => {
+  const { all, hasHabit, isFirstLiar } = providers;
+  const { world } = shop;
+  const { random } = world;
+  for (const provider of all) provider.manner = { kind: "honest" };
+  providers.untilMs = world.nowMs() + random.below(mannerMsMax);
+  const [liar, ...others] = isFirstLiar ? all : all.toReversed();
+  if (liar !== undefined && others.length > 0) {
+    if (hasHabit) liar.manner = { kind: "omits logs", upTo: "blooms" };
+    else if (random.chance(mood.lies)) liar.manner = drawManner(shop, random.pick(lies));
+  }
+  for (const provider of others.length === 0 ? all : others) {
+    if (random.chance(0.3)) provider.manner = drawManner(shop, random.pick(troubles));
+  }
+  world.say(all.map(({ host, manner }) => `${host} ${manner.kind}`).join(", "));
+};
+
+/** What one leaves out for good the others make good, where there are others. */
+export const becomeHonest = ({ all, hasHabit }: Providers): void => {
+  for (const provider of hasHabit ? all.slice(1) : all) provider.manner = { kind: "honest" };
+};
+
+const drawManner = (shop: Shop, kind: (typeof lies | typeof troubles)[number]): Manner => {
+  const { chain, world } = shop;
+  const { random } = world;
+  switch (kind) {
+    case "lags":
+      return { kind, blocks: 1 + random.below(4) };
+    case "stands still":
+      return { kind, tip: chain.tip() };
+    case "refuses":
+      return { kind, status: random.pick([429, 500, 403]) };
+    case "renames blocks":
+      return { kind, from: Math.max(0, chain.tip().number - random.below(10)) };
+    case "invents": {
+      const forged = forge(shop);
+      if (forged === undefined) return { kind: "omits logs", upTo: "blooms" };
+      // A transaction that waits can be invented, too, where nodes tell of them.
+      const aboveTip = shop.kind === bitcoin ? random.below(8) : 0;
+      const number = chain.tip().number + aboveTip - random.below(4);
+      return { kind, forged: new Map([[number, forged]]) };
+    }
+    case "omits logs":
+      return { kind, upTo: random.pick(["answers", "blooms", "receipts"]) };
+    case "is silent":
+    case "omits receipts":
+      return { kind };
+  }
+};

@@ -1,0 +1,127 @@
+import { bitcoin } from "../chain-kinds.ts";
+import { replace } from "../shop/bitcoin-payers.ts";
+import { sendDeposit } from "../shop/deposits.ts";
+import { deactivate, placeOrder } from "../shop/orders.ts";
+import { lookAtSomeDeposits } from "../shop/owners.ts";
+import { pay } from "../shop/payments.ts";
+import { mineDue } from "./blocks.ts";
+import type { Episode } from "./episode.ts";
+import { operate } from "./operators.ts";
+import { kill } from "./processes.ts";
+import { changeManners } from "./providers.ts";
+import { flyTo, happen } from "./steps.ts";
+
+const wildMs = 60_000;
+const wildStepsMax = 4_000;
+const mildStepsMax = 2_000;
+const paymentsOfOrderMax = 4;
+const depositsMax = 12;
+
+/** A while in which all goes on, and everything fails at times. */
+export const beWild = async (episode: Episode): Promise<void> => {
+  const { blocks, mood, processes, world } = episode;
+  episode.isWild = true;
+  const until = world.nowMs() + wildMs;
+  for (let turn = 0; turn < wildStepsMax && world.nowMs() < until; turn += 1) {
+    mineDue(blocks);
+    if (world.random.chance(mood.disturbance) && processes.replicas.length > 0) {
+      await disturb(episode);
+    }
+    if (!(await happen(episode))) flyTo(episode, 1_000);
+  }
+  episode.isWild = false;
+};
+
+/** Payers of Bitcoin go on while little else goes wrong: what they send is seen before it is mined. */
+export const beMild = async (episode: Episode): Promise<void> => {
+  const { blocks, model, shop, world } = episode;
+  const { random } = world;
+  const until = world.nowMs() + wildMs;
+  for (let turn = 0; turn < mildStepsMax && world.nowMs() < until; turn += 1) {
+    mineDue(blocks);
+    if (random.chance(0.02)) {
+      await askWhoIsHeardOf(episode);
+      const linked = model.orders.filter(({ reference }) => reference !== undefined);
+      if (linked.length > 0 && random.chance(0.5)) {
+        pay(shop, random.pick(linked), { byNotice: false });
+      } else replace(shop);
+    }
+    if (!(await happen(episode))) flyTo(episode, 1_000);
+  }
+};
+
+const disturb = async (episode: Episode): Promise<void> => {
+  const { mood, operators, providers, shop, world } = episode;
+  const { random } = world;
+  // What nobody tells a second time would be lost with the time between a dump and its restore.
+  const mayOrder = operators.dumped?.name !== "links-api" && !operators.isRecovering;
+  const byNotice = operators.dumped?.name !== "settlement-listener";
+  if (shop.kind === bitcoin) await askWhoIsHeardOf(episode);
+  buy(episode, { mayOrder, byNotice });
+  await moveDeposits(episode, mayOrder);
+  await operate(episode);
+  await disturbProcesses(episode);
+  if (random.chance(mood.provider) && world.nowMs() >= providers.untilMs) {
+    changeManners(providers, shop, mood);
+  }
+  if (random.chance(mood.flight)) {
+    const byMs = random.below(random.chance(0.2) ? 12_000 : 1_500);
+    world.say(`time passes: ${byMs}`);
+    world.advance(byMs);
+  }
+  await world.quiet();
+};
+
+const askWhoIsHeardOf = async ({ admin, shop }: Episode): Promise<void> => {
+  const { rows } = await admin.query<{ address: string }>(
+    "SELECT address FROM settlement_listener.owner_addresses ORDER BY 1",
+  );
+  for (const { address } of rows) shop.heardOwners.add(address);
+};
+
+const buy = (
+  { model, mood, shop, world: { random } }: Episode,
+  { byNotice, mayOrder }: { mayOrder: boolean; byNotice: boolean },
+): void => {
+  const linked = model.orders.filter(({ linkId }) => linkId !== undefined);
+  if (random.chance(mood.replacements)) replace(shop);
+  if (mayOrder && model.orders.length < mood.orders && random.chance(0.2)) placeOrder(shop);
+  const paymentsMax = mood.orders * paymentsOfOrderMax;
+  if (linked.length > 0 && model.payments.length < paymentsMax && random.chance(0.4)) {
+    pay(shop, random.pick(linked), { byNotice });
+  }
+  if (mayOrder && linked.length > 0 && random.chance(mood.deactivation)) {
+    const order = random.pick(linked);
+    if (!order.isDeactivationAsked) deactivate(shop, order);
+  }
+};
+
+const moveDeposits = async (episode: Episode, mayDecide: boolean): Promise<void> => {
+  const { model, mood, shop, world } = episode;
+  const { all } = model.deposits;
+  if (all.length < depositsMax && world.random.chance(mood.deposits)) {
+    await askWhoIsHeardOf(episode);
+    sendDeposit(shop);
+  }
+  if (mayDecide && all.length > 0 && world.random.chance(mood.deposits)) lookAtSomeDeposits(shop);
+};
+
+const disturbProcesses = async ({ bus, mood, processes, world }: Episode): Promise<void> => {
+  const { random } = world;
+  if (random.chance(mood.rebalance)) {
+    world.say("rebalance");
+    world.count("rebalance");
+    bus.rebalanceAny();
+  }
+  if (random.chance(bus.isAway() ? 0.2 : mood.away)) {
+    bus.setAway(!bus.isAway());
+    world.say(`the broker is away: ${bus.isAway()}`);
+    world.count("the broker goes or comes");
+  }
+  // All may be down after a restore.
+  if (random.chance(mood.kill) && processes.replicas.length > 0) {
+    const replica = random.pick(processes.replicas);
+    world.say(`kill ${replica.owner.name}`);
+    await kill(processes, replica.owner);
+  }
+};

@@ -1,0 +1,19 @@
+import { Decimal } from "@payment-links/contracts";
+import { bitcoin } from "../chain-kinds.ts";
+import { type Flaw, type Order, type Payment, freshMoney } from "../money.ts";
+import type { Shop } from "./shop.ts";
+
+/** A payment on chain that is about to be made. */
+export const openPayment = (
+  { heardOwners, kind, model, world }: Shop,
+  order: Order,
+  { flaw, units }: { units: number; flaw?: Flaw | undefined },
+): Payment => ({
+  number: model.payments.length + 1,
+  order,
+  amount: new Decimal(units).div(kind.unitsPerToken).toFixed(),
+  flaw,
+  occurredAt: world.now(),
+  ...freshMoney,
+  isSentEarly: kind === bitcoin && !heardOwners.has(order.reference ?? ""),
+});
