@@ -48,9 +48,9 @@ export const startAll = (processes: Processes): void => {
 export const kill = async (processes: Processes, owner: Owner): Promise<void> => {
   const { deaths, replicas, restarts, stage } = processes;
   const { bus, world } = stage;
-  const at = replicas.findIndex((one) => one.owner === owner);
-  const [replica] = replicas.splice(at, 1);
-  if (at < 0 || replica === undefined) return;
+  const replica = replicas.find((one) => one.owner === owner);
+  if (replica === undefined) return;
+  replicas.splice(replicas.indexOf(replica), 1);
   owner.isDead = true;
   world.forget(owner);
   bus.drop(owner);
