@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Client } from "pg";
 import { createTestDatabase } from "@payment-links/postgres/testing";
 import { type EpisodeResult, playEpisode } from "./episode/play-episode.ts";
@@ -83,6 +86,7 @@ export const simulate = async ({
     await admin.query(`ALTER DATABASE ${name} SET ${setting}`);
   await unshareOverview(admin);
   await keepPlaces(admin);
+  const folder = mkdtempSync(join(tmpdir(), "simulation-"));
   const counts = new Map<string, number>();
   const digests: string[] = [];
   let steps = 0;
@@ -92,7 +96,7 @@ export const simulate = async ({
   try {
     do {
       while (!isWanted(next)) next += stride;
-      const ground = { admin, database, isOver, lookout };
+      const ground = { admin, database, folder, isOver, lookout };
       const result = await playEpisode(next, { ...ground, ...(heard && { heard }) });
       next += stride;
       if (isOver()) break;
@@ -106,6 +110,7 @@ export const simulate = async ({
     await admin.end();
     await lookout.end();
     await database.drop();
+    rmSync(folder, { recursive: true });
   }
   return { episodes: digests.length, steps, counts, digests, found };
 };

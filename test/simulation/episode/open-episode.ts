@@ -1,5 +1,4 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Client } from "pg";
 import { openCatalogue } from "@payment-links/contracts";
@@ -27,6 +26,8 @@ import { type Way, drawWay } from "./ways.ts";
 export type Ground = {
   admin: Client;
   database: TestDatabase;
+  /** A folder for what a service reads from a file. */
+  folder: string;
   heard?: (line: string) => void;
   isOver: () => boolean;
 };
@@ -38,7 +39,7 @@ const sealingKey = `test=${Buffer.alloc(32, 7).toString("base64")}`;
 /** Draws who takes part in an episode. */
 export const openEpisode = (
   seed: number,
-  { admin, database, heard, isOver }: Ground,
+  { admin, database, folder, heard, isOver }: Ground,
 ): { episode: Episode; logLines: readonly string[] } => {
   const world = createWorld(createRandom(seed), startsAt, heard);
   const { random } = world;
@@ -59,7 +60,7 @@ export const openEpisode = (
     urlOf: (role) => database.urlOf(role),
     ask: openIntrospection(shop.accounts),
     catalogue: openCatalogue(),
-    env: envOf(way, nodes),
+    env: envOf(way, nodes, folder),
     logged: (line) => {
       logLines.push(`${world.steps()} ${line.trim()}`);
       if (logLines.length > logLinesMax) logLines.shift();
@@ -86,8 +87,12 @@ export const openEpisode = (
   return { episode, logLines };
 };
 
-const envOf = ({ kind: { chainId }, settings }: Way, nodes: readonly Provider[]): Stage["env"] => {
-  const chainsFile = join(mkdtempSync(join(tmpdir(), "simulation-")), "chains.json");
+const envOf = (
+  { kind: { chainId }, settings }: Way,
+  nodes: readonly Provider[],
+  folder: string,
+): Stage["env"] => {
+  const chainsFile = join(folder, "chains.json");
   writeFileSync(chainsFile, JSON.stringify({ [chainId]: settings }));
   return {
     "links-api": { SETTLEMENT_CHAINS: chainId },
