@@ -737,7 +737,7 @@ describe("the replay of dead letters", () => {
     const second = await replay(pick, { afterSeq: first.nextAfterSeq ?? "" });
     expect(second).toEqual({ replayedCount: 1, ...whole });
     expect(await effectsOf(a)).toEqual([`${a}:1`]);
-  }, 180_000);
+  });
 
   test("goes on behind a record that was discarded, which is kept with the reason", async () => {
     const { bad } = keys();

@@ -44,7 +44,7 @@ withUsers("a service's user, where a cluster asks who calls", () => {
     await grant();
     // As at each deployment.
     await grant();
-  }, 60_000);
+  });
 
   test("writes its own topics and the dead letters of those that it hears", async () => {
     // Brokers hear of what was granted a moment after it was.
@@ -55,19 +55,15 @@ withUsers("a service's user, where a cluster asks who calls", () => {
       );
     await waitUntil("its own is taken", () => isTaken(own));
     await waitUntil("a dead letter is taken", () => isTaken(deadLetterTopic(heard)));
-  }, 60_000);
+  });
 
   test.each([
     ["what it hears", heard],
     ["what others do", foreign],
     ["the dead letters of others", deadLetterTopic(foreign)],
-  ])(
-    "does not write %s",
-    async (_what, topic) => {
-      await expect(publish(asUser, topic)).rejects.toThrow(/[Nn]ot authorized/);
-    },
-    60_000,
-  );
+  ])("does not write %s", async (_what, topic) => {
+    await expect(publish(asUser, topic)).rejects.toThrow(/[Nn]ot authorized/);
+  });
 
   test("hears its topics as its group", async () => {
     const keys: (string | undefined)[] = [];
@@ -84,7 +80,7 @@ withUsers("a service's user, where a cluster asks who calls", () => {
       () => keys,
       ([key]) => key === "told",
     );
-  }, 60_000);
+  });
 
   test("joins no group of others, and reads no topic that it does not hear", async () => {
     if (asUser === undefined) return;
@@ -99,11 +95,11 @@ withUsers("a service's user, where a cluster asks who calls", () => {
     } finally {
       await admin.disconnect();
     }
-  }, 60_000);
+  });
 
   test("has nothing of what was granted to another", async () => {
     await expect(publish(asStranger, own)).rejects.toThrow(/authoriz/);
-  }, 60_000);
+  });
 
   const openKafkaAsOperator = () => {
     const bus = createKafkaBus({

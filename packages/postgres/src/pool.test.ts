@@ -208,7 +208,7 @@ describe("a database that falls silent", () => {
     expect(await Promise.all([ask(), ask()])).toEqual([1, 1]);
     expect(proxy.connections()).toBeGreaterThan(connectionsBefore);
     await close();
-  }, 20_000);
+  });
 
   test("in the middle of a transaction fails it", async () => {
     const { proxy, pool: silenced, ask, close } = await openBehindProxy();
@@ -224,7 +224,7 @@ describe("a database that falls silent", () => {
     expect(await ask()).toBe(1);
     expect(await pool.exists(row(nothing)`SELECT FROM things WHERE id = 'half'`)).toBe(false);
     await close();
-  }, 20_000);
+  });
 
   test("is not what a statement is taken for that may take its time", async () => {
     const { pool: silenced, close } = await openBehindProxy();

@@ -47,7 +47,7 @@ test("who waits for a lock is counted in its own database alone, within one tran
   await holder.locked;
   const first = await transact(pool, async (tx) => {
     const untilWaiting = (count: number) =>
-      waitUntil(`${count} wait`, async () => (await countLockWaits(tx)) === count, 10_000);
+      waitUntil(`${count} wait`, async () => (await countLockWaits(tx)) === count);
     await untilWaiting(0);
     const waiting = await lock();
     await untilWaiting(1);

@@ -82,4 +82,4 @@ test("a database that falls silent keeps nobody waiting, and is asked again once
     await waitUntil("it answers again", async () => (await ask()).status === 200, answerMsMax);
   }
   await close();
-}, 60_000);
+});

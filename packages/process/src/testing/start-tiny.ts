@@ -20,7 +20,6 @@ export type Tiny = {
 
 const script = fileURLToPath(new URL("./tiny-process.ts", import.meta.url));
 const probeTimeoutMs = 3_000;
-const startMsMax = 120_000;
 const endMsMax = 40_000;
 
 const probe = async (port: number, path: string): Promise<string | undefined> => {
@@ -54,14 +53,10 @@ export const startTiny = async (
     probe: (path) => probe(internalPort, path),
     stop: () => stop(child),
   };
-  await waitUntil(
-    "the process lives",
-    async () => {
-      if (!isRunning(child)) throw new Error(`the process ended: ${output}`);
-      return (await tiny.probe("/livez")) !== undefined;
-    },
-    startMsMax,
-  );
+  await waitUntil("the process lives", async () => {
+    if (!isRunning(child)) throw new Error(`the process ended: ${output}`);
+    return (await tiny.probe("/livez")) !== undefined;
+  });
   return tiny;
 };
 

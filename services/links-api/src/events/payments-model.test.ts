@@ -141,7 +141,7 @@ test("whatever happens to a link, sum, usage, status, reasons and events are tho
     }),
     { numRuns: runs, endOnFailure: true },
   );
-}, 120_000);
+});
 
 const expectLike = async (id: string, model: ReturnType<typeof modelOf>): Promise<void> => {
   const path = `/console/api/payment-links/${id}`;

@@ -291,11 +291,7 @@ describe("exports that are read slowly, or not at all,", () => {
     expect((await two.text()).split("\r\n")).toHaveLength(2);
     const three = await shop.ask(linksPath, { signal });
     expect([one.status, three.status]).toEqual([200, 200]);
-    await waitUntil(
-      "nothing is being read",
-      () => rig.pool.state().acquiredConnections === 0,
-      60_000,
-    );
+    await waitUntil("nothing is being read", () => rig.pool.state().acquiredConnections === 0);
     const refused = await shop.ask(paymentsPath);
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "10"]);
     expect((await neighbour.ask(linksPath)).status).toBe(200);

@@ -224,7 +224,7 @@ test("an operator's rescan finds a deposit beside one that is known, to who beca
     stepsOf(one).filter((step) => step === "deposit.settled 1"),
   );
   expect(settled.map(({ length }) => length)).toEqual([1, 1]);
-}, 60_000);
+});
 
 /** The same receipts, whose tokens moved from another address. */
 const nameOtherPayer = (reply: unknown, payer: string): string =>

@@ -17,8 +17,6 @@ const togetherCount = 100;
 /** One in so many strangers pays in a token of the catalogue. */
 const tokenOneIn = 5;
 
-const fillMsMax = 120_000;
-
 describe("one block with ten thousand foreign payments", () => {
   test("passes a node that gives fewer logs at once: ours settles, and those whose link comes later", async () => {
     const rpc = await openScriptedRpc({ target: chain.url });
@@ -54,12 +52,12 @@ describe("one block with ten thousand foreign payments", () => {
     await chain.mine(10);
 
     const settles = (linkId: string) =>
-      waitUntil("it is settled", () => told(linkId).at(-1)?.status === "settled", fillMsMax);
+      waitUntil("it is settled", () => told(linkId).at(-1)?.status === "settled");
     await settles(link.id);
     await hear(late);
     await settles(late.id);
     const { readStatus } = rig;
     await waitUntil("it goes on", async () => (await readStatus()).state === "watching");
     await rpc.close();
-  }, 240_000);
+  });
 });

@@ -114,7 +114,7 @@ describe("a payment by suffix", () => {
       "deposit.orphaned",
     ]);
     expect(rig.told(link.id).filter(({ status }) => status === "settled")).toHaveLength(1);
-  }, 60_000);
+  });
 
   test("is found by the second look where the first provider left its transfer out", async () => {
     await open({ finality: "finalized" }, 2);

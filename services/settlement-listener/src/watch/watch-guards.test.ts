@@ -281,49 +281,41 @@ describe("a chain that begins anew between two starts", () => {
       await fresh.pay({ reference: link.paymentReference, to: owner, amount: 3n });
       await fresh.mine(30);
       const again = await startOn(rig, fresh);
-      await waitUntil("it is settled", () => statusOf(rig, link.id).at(-1) === "settled", 20_000);
+      await waitUntil("it is settled", () => statusOf(rig, link.id).at(-1) === "settled");
       await again.stop();
     } finally {
       await fresh.close();
     }
-  }, 120_000);
+  });
 
   test.each([
     [true, "watching"],
     [false, "halted"],
-  ])(
-    "where it is disposable (%s), is then %s",
-    async (isDisposable, state) => {
-      const old = await openChain({ slotsInEpoch: 1 });
-      await old.mine(5);
-      const rig = await open(old, { isDisposable });
-      await rig.service.start();
-      await rig.caughtUp();
-      await rig.service.stop();
-      await old.close();
-      const fresh = await openChain({ slotsInEpoch: 1 });
-      try {
-        // Two nodes that began in one second have equal blocks, unless the time is told apart.
-        await fresh.setTime(Math.floor(Date.now() / 1000) + 3600);
-        await fresh.mine(30);
-        const again = await startOn(rig, fresh);
-        await waitUntil(
-          `it is ${state}`,
-          async () => {
-            const { haltedReason, scannedTo } = await readProgress(rig.pool, fresh.chainId);
-            return isDisposable
-              ? haltedReason === null && scannedTo === (await fresh.headNumber())
-              : haltedReason !== null;
-          },
-          20_000,
-        );
-        await again.stop();
-      } finally {
-        await fresh.close();
-      }
-    },
-    120_000,
-  );
+  ])("where it is disposable (%s), is then %s", async (isDisposable, state) => {
+    const old = await openChain({ slotsInEpoch: 1 });
+    await old.mine(5);
+    const rig = await open(old, { isDisposable });
+    await rig.service.start();
+    await rig.caughtUp();
+    await rig.service.stop();
+    await old.close();
+    const fresh = await openChain({ slotsInEpoch: 1 });
+    try {
+      // Two nodes that began in one second have equal blocks, unless the time is told apart.
+      await fresh.setTime(Math.floor(Date.now() / 1000) + 3600);
+      await fresh.mine(30);
+      const again = await startOn(rig, fresh);
+      await waitUntil(`it is ${state}`, async () => {
+        const { haltedReason, scannedTo } = await readProgress(rig.pool, fresh.chainId);
+        return isDisposable
+          ? haltedReason === null && scannedTo === (await fresh.headNumber())
+          : haltedReason !== null;
+      });
+      await again.stop();
+    } finally {
+      await fresh.close();
+    }
+  });
 });
 
 describe("two processes", () => {

@@ -95,7 +95,6 @@ test.each([1, 2, 3])(
     const struck = [rpc, rpc2].flatMap((each) => [...each.counts().struck.values()]);
     expect(struck.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(2);
   },
-  60_000,
 );
 
 // Guards against logs of one chain under the hash of another. It changes the chain, so it is the

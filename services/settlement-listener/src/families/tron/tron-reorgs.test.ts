@@ -133,7 +133,7 @@ describe("what a fork takes away", () => {
     await letTimePass(2_000);
     await chain.mine(finalizedLag);
     await waitUntil("it has failed", () => statusOf(opened, second.link.id).at(-1) === "failed");
-  }, 180_000);
+  });
 
   test("is settled after all where it is mined again within the day", async () => {
     const opened = await open(chain);
@@ -145,7 +145,7 @@ describe("what a fork takes away", () => {
     await chain.mine(finalizedLag + 1);
     await waitUntil("it is settled", () => statusOf(opened, link.id).at(-1) === "settled");
     expect(statusOf(opened, link.id)).toEqual(["processing", "settled"]);
-  }, 120_000);
+  });
 
   test("after it settled by fewer blocks keeps its credit, is flagged, and comes back", async () => {
     const opened = await open(chain, { finality: { blocks: 1 } });
@@ -189,7 +189,7 @@ describe("of two providers", () => {
     expect(statusOf(two.rig, link.id)).toEqual(["processing"]);
     outage.stop();
     await waitUntil("it is settled", () => statusOf(two.rig, link.id).length === 2);
-  }, 120_000);
+  });
 
   test("one on a fork of its own: nothing settles until it has come back", async () => {
     const two = await openTwo();
@@ -202,7 +202,7 @@ describe("of two providers", () => {
     expect(statusOf(two.rig, link.id)).toEqual(["processing"]);
     fork.stop();
     await waitUntil("it is settled", () => statusOf(two.rig, link.id).length === 2);
-  }, 120_000);
+  });
 
   test("two must say that a lost payment's day is over", async () => {
     const two = await openTwo();
@@ -215,5 +215,5 @@ describe("of two providers", () => {
     expect(statusOf(two.rig, link.id)).toEqual(["processing"]);
     outage.stop();
     await waitUntil("it has failed", () => statusOf(two.rig, link.id).at(-1) === "failed");
-  }, 120_000);
+  });
 });

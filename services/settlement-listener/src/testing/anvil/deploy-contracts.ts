@@ -14,8 +14,6 @@ import { testUsdcCode } from "./test-usdc-code.ts";
 /** The first of anvil's well-known accounts, which it signs for; everything is deployed by it. */
 const deployer = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
 
-const receiptMsMax = 60_000;
-
 /**
  * Puts the fee proxies and the test USDC on a development chain if they are not there yet. Their
  * addresses follow from the deployer and its nonces, so a chain on which it did other things first
@@ -56,8 +54,6 @@ const deploy = async (client: Client, address: string, data: Hex): Promise<void>
  * looks at the block before, and no other follows.
  */
 export const awaitReceipt = (client: Pick<PublicActions, "getTransactionReceipt">, hash: Hex) =>
-  waitUntil(
-    `transaction ${hash} has a receipt`,
-    () => client.getTransactionReceipt({ hash }).catch(() => false as const),
-    receiptMsMax,
+  waitUntil(`transaction ${hash} has a receipt`, () =>
+    client.getTransactionReceipt({ hash }).catch(() => false as const),
   );

@@ -23,7 +23,7 @@ describe("the local Bitcoin", () => {
   let chain: BitcoinChain;
   beforeAll(async () => {
     chain = await openBitcoinChain({ program });
-  }, 120_000);
+  });
   afterAll(() => chain.close());
 
   /** What a transaction pays an address, as a watcher reads it. */
@@ -172,5 +172,5 @@ describe("the local Bitcoin", () => {
     expect(purseAddress).toMatch(/^bcrt1p/);
     await second.close();
     await rm(directory, { recursive: true, force: true });
-  }, 120_000);
+  });
 });

@@ -77,11 +77,11 @@ test("receipts that are too large for one answer together are read in several", 
   const hashes = ["aa", "bb", "cc"].map((byte): Hex => `0x${byte.repeat(32)}`);
   const receipts = await readers.reader.readReceipts(hashes);
   expect([...receipts.keys()]).toEqual(hashes);
-}, 120_000);
+});
 
 test("a batch of which a node answers as much as fits is asked for in parts", async () => {
   callsAnsweredMax = 1;
   const hashes = ["aa", "bb", "cc"].map((byte): Hex => `0x${byte.repeat(32)}`);
   const receipts = await readers.reader.readReceipts(hashes);
   expect([...receipts.keys()]).toEqual(hashes);
-}, 120_000);
+});
