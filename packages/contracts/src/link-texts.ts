@@ -3,12 +3,12 @@ import { nullable, text } from "./validation.ts";
 
 /** What an owner may write on a link, as an order brings it (rule API-3). */
 export const linkTextsBody = {
-  description: nullable(text({ lengthMax: 500 })),
+  description: nullable(text({ lengthMax: 500 })).describe("What the payer sees."),
 };
 
 /** What an owner wrote on a link, as it is kept, and told in lists, events and webhooks. */
 export const LinkTexts = z.object({
-  description: z.string().nullable(),
+  description: z.string().nullable().meta({ description: "What the payer sees." }),
 });
 export type LinkTexts = z.output<typeof LinkTexts>;
 

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { depositStatuses } from "../events.ts";
 import { PageQuery, TokenData } from "../payment-link.ts";
 import { oneOf, parameter, required } from "../validation.ts";
-import { type Operation, pageOf, wireInstant } from "./operation.ts";
+import { type Operation, pageOf, wireAmount, wireInstant } from "./operation.ts";
 import { PaymentData, linkId } from "./payment-links.ts";
 
 /** What its owner has decided of a deposit. */
@@ -14,8 +14,8 @@ export const likelihoods = ["amount", "sender", "time"] as const;
 const LikelyLink = z
   .object({
     id: z.string(),
-    toAmount: z.string(),
-    remainingAmount: z.string(),
+    toAmount: wireAmount,
+    remainingAmount: wireAmount,
     description: z.string().nullable(),
     dateCreated: wireInstant,
     reasons: z.array(z.enum(likelihoods)).meta({
@@ -34,7 +34,7 @@ export const DepositData = z
       description: "`orphaned`: its chain took it away. Only a settled one can be assigned.",
     }),
     decision: z.enum(depositDecisions),
-    amount: z.string(),
+    amount: wireAmount,
     token: TokenData.nullable(),
     tokenAddress: z.string(),
     chainId: z.string(),

@@ -78,16 +78,27 @@ const callerRefusals = (caller: OperationCaller): readonly RefusalCode[] => {
   return caller === "session" ? sessionRefusals : keyRefusals;
 };
 
+/** A number of things in an answer. */
+export const wireCount = z.int().min(0);
+
+/** An amount in an answer (rule API-12): its own text alone says exactly how much it is. */
+export const wireAmount = z
+  .string()
+  .regex(/^(0|[1-9][0-9]*)(\.[0-9]*[1-9])?$/)
+  .meta({ description: "A plain decimal of whole tokens, such as `25` or `0.1`." });
+
 /** The answer of a list that is not paged. */
 export const listOf = <Item extends z.ZodType>(item: Item) => z.object({ data: z.array(item) });
 
 /** The answer of a list that is paged (rule API-5). */
 export const pageOf = <Item extends z.ZodType>(item: Item) =>
   z.object({
-    data: z.array(item),
-    limit: z.int(),
-    offset: z.int(),
-    nextOffset: z.int().nullable(),
+    data: z.array(item).meta({ description: "The page's entries, in the list's order." }),
+    limit: wireCount.meta({ description: "How many entries a page has at most." }),
+    offset: wireCount.meta({ description: "How many entries of the filtered list come before." }),
+    nextOffset: wireCount
+      .nullable()
+      .meta({ description: "The `offset` of the page that follows; null if nothing does." }),
   });
 
 /** An instant in an answer: ISO 8601 in UTC, as text. */

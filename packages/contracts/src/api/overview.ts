@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { TokenData } from "../payment-link.ts";
 import { integer, parameter } from "../validation.ts";
-import type { Operation } from "./operation.ts";
+import { type Operation, wireAmount, wireCount } from "./operation.ts";
 import { OwnPaymentData } from "./payment-links.ts";
 
 /** The query of the overview. */
@@ -16,7 +16,7 @@ export const overviewCountMax = 10_000;
 
 const Count = z
   .object({
-    count: z.int(),
+    count: wireCount.max(overviewCountMax),
     hasMore: z.boolean().meta({ description: "There are more; it was counted no further." }),
   })
   .meta({ id: "BoundedCount" });
@@ -29,8 +29,8 @@ export const Overview = z
         z.object({
           day: z.string().meta({ format: "date", description: "In UTC." }),
           tokenId: z.string(),
-          amount: z.string(),
-          paymentCount: z.int(),
+          amount: wireAmount,
+          paymentCount: wireCount,
         }),
       )
       .meta({

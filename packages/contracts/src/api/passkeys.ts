@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { body, nullable, required, text } from "../validation.ts";
-import { type Operation, listOf, wireInstant } from "./operation.ts";
+import { type Operation, listOf, wireCount, wireInstant } from "./operation.ts";
 
 const credentialIdCharsMax = 1_400;
 const answerCharsMax = 4_000;
@@ -44,7 +44,7 @@ export const PasskeyRequest = z
   .object({
     challenge: z.string(),
     rpId: z.string(),
-    timeout: z.int(),
+    timeout: wireCount.meta({ description: "Milliseconds." }),
     userVerification: z.literal("required"),
   })
   .meta({ id: "PasskeyRequest" });
@@ -55,7 +55,12 @@ export const PasskeyCreation = z
     challenge: z.string(),
     rp: z.object({ id: z.string(), name: z.string() }),
     user: z.object({ id: z.string(), name: z.string(), displayName: z.string() }),
-    pubKeyCredParams: z.array(z.object({ type: z.literal("public-key"), alg: z.int() })),
+    pubKeyCredParams: z.array(
+      z.object({
+        type: z.literal("public-key"),
+        alg: z.int().meta({ description: "COSE's number." }),
+      }),
+    ),
     excludeCredentials: z.array(z.object({ type: z.literal("public-key"), id: z.string() })),
     authenticatorSelection: z.object({
       residentKey: z.literal("required"),
@@ -63,7 +68,7 @@ export const PasskeyCreation = z
       userVerification: z.literal("required"),
     }),
     attestation: z.literal("none"),
-    timeout: z.int(),
+    timeout: wireCount.meta({ description: "Milliseconds." }),
   })
   .meta({ id: "PasskeyCreation" });
 export type PasskeyCreation = z.output<typeof PasskeyCreation>;

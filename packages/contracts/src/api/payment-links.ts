@@ -21,7 +21,7 @@ import {
   required,
   text,
 } from "../validation.ts";
-import { type Operation, pageOf, wireInstant } from "./operation.ts";
+import { type Operation, pageOf, wireAmount, wireCount, wireInstant } from "./operation.ts";
 
 /** Why a payment that settled does not count, the first that applies (rule STATE-7). */
 export const unappliedReasons = [
@@ -52,7 +52,7 @@ const payment = {
   status: PaymentStatus,
   applied: z.boolean(),
   reason: z.enum(unappliedReasons).nullable(),
-  amount: z.string(),
+  amount: wireAmount,
   tokenAddress: z.string(),
   chainId: z.string(),
   sourceTransaction: z.string().nullable(),
@@ -83,15 +83,12 @@ export type OwnPaymentData = z.output<typeof OwnPaymentData>;
 
 const OwnPaymentLink = PaymentLinkData.extend({
   payments: z.array(PaymentData).meta({ description: "The newest 100." }),
-  addressGap: z
-    .int()
-    .nullable()
-    .meta({
-      description:
-        "On Bitcoin how many addresses in a row, up to the newest of the wallet's key, were never paid. " +
-        "Above 20 most wallets no longer look that far for payments: raise the gap limit there, or " +
-        "deactivate links that nobody will pay. Null elsewhere, and once another link has the address.",
-    }),
+  addressGap: wireCount.nullable().meta({
+    description:
+      "On Bitcoin how many addresses in a row, up to the newest of the wallet's key, were never paid. " +
+      "Above 20 most wallets no longer look that far for payments: raise the gap limit there, or " +
+      "deactivate links that nobody will pay. Null elsewhere, and once another link has the address.",
+  }),
 }).meta({ id: "OwnPaymentLink" });
 
 /** How a payment stands, for anyone who knows its id. */
@@ -110,7 +107,7 @@ const PaymentStep = z
       .object({
         functionSelector: z.string(),
         parameter: z.string().meta({ description: "`data` without its first four bytes." }),
-        energyMax: z.int().meta({ description: "The energy that the call may take." }),
+        energyMax: wireCount.meta({ description: "The energy that the call may take." }),
         feeLimit: z.string().meta({
           description: "In sun: what the payer burns at most, who has no energy.",
         }),
@@ -132,17 +129,22 @@ const PaymentWay = z
         "behind its calldata, sent exactly as it stands here and by an account without code of its own. " +
         "`approve_and_pay`: one step after the other. `pay`: the one step of a chain's own coin.",
     }),
-    signatures: z.int().meta({
+    signatures: wireCount.meta({
       description: "How often the payer signs; less where an allowance stands already.",
     }),
     steps: z.array(PaymentStep),
   })
   .meta({ id: "PaymentWay" });
 
+const baseUnits = z
+  .string()
+  .regex(/^[0-9]+$/)
+  .meta({ description: "The same as an integer, in the token's base units." });
+
 const PaymentInstructions = z
   .object({
-    amount: z.string(),
-    amountBaseUnits: z.string(),
+    amount: wireAmount,
+    amountBaseUnits: baseUnits,
     proxyAddress: z.string(),
     paymentReference: z.string(),
     steps: z.array(PaymentStep).meta({
@@ -161,8 +163,8 @@ const PaymentInstructions = z
 
 const SolanaInstructions = z
   .object({
-    amount: z.string(),
-    amountBaseUnits: z.string(),
+    amount: wireAmount,
+    amountBaseUnits: baseUnits,
     transferRequestUrl: z.string().meta({ description: "A transfer request of Solana Pay." }),
     transactionRequestUrl: z.string().nullable().meta({
       description:
@@ -179,8 +181,8 @@ const SolanaInstructions = z
 
 const BitcoinInstructions = z
   .object({
-    amount: z.string(),
-    amountBaseUnits: z.string(),
+    amount: wireAmount,
+    amountBaseUnits: baseUnits,
     uri: z.string().meta({ description: "A payment request of BIP-21." }),
     address: z.string().meta({ description: "The link's own address." }),
   })
@@ -192,22 +194,22 @@ export const CheckoutLink = z
     id: z.string(),
     url: z.string(),
     status: LinkStatus,
-    toAmount: z.string(),
-    receivedAmount: z.string(),
-    remainingAmount: z.string(),
-    currentUsage: z.int(),
-    maxUsage: z.int().nullable(),
+    toAmount: wireAmount,
+    receivedAmount: wireAmount,
+    remainingAmount: wireAmount,
+    currentUsage: wireCount,
+    maxUsage: z.int().min(1).nullable(),
     expirationDate: wireInstant.nullable(),
     destinationAddress: z.string(),
     token: TokenData,
     pendingPayments: z.array(
       z.object({
         id: z.string(),
-        amount: z.string(),
+        amount: wireAmount,
         sourceTransaction: z.string().nullable(),
         dateCreated: wireInstant,
         confirmations: z
-          .object({ seen: z.int(), needed: z.int() })
+          .object({ seen: wireCount, needed: wireCount })
           .describe(
             "Blocks on top of the payment's own, of those that it needs; an estimate on some chains.",
           )

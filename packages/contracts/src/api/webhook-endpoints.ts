@@ -11,7 +11,7 @@ import {
   text,
 } from "../validation.ts";
 import { webhookTypes } from "../webhook.ts";
-import { type Operation, listOf, pageOf, wireInstant } from "./operation.ts";
+import { type Operation, listOf, pageOf, wireCount, wireInstant } from "./operation.ts";
 
 const name = text({ lengthMin: 1, lengthMax: 100 });
 
@@ -59,7 +59,7 @@ export const WebhookEndpointData = z
     secretPrefix: z.string(),
     dateCreated: wireInstant,
     lastOutcome: z.enum(endpointOutcomes).nullable(),
-    consecutiveFailures: z.int(),
+    consecutiveFailures: wireCount.meta({ description: "Attempts since the last 2xx." }),
   })
   .meta({ id: "WebhookEndpointData" });
 export type WebhookEndpointData = z.output<typeof WebhookEndpointData>;
@@ -68,8 +68,8 @@ export type WebhookEndpointData = z.output<typeof WebhookEndpointData>;
 export const RecentHour = z
   .object({
     hour: wireInstant.meta({ description: "When it began, in UTC." }),
-    delivered: z.int(),
-    failed: z.int(),
+    delivered: wireCount,
+    failed: wireCount,
   })
   .meta({ id: "RecentHour" });
 export type RecentHour = z.output<typeof RecentHour>;
@@ -110,8 +110,8 @@ export const DeliveryData = z
       .nullable()
       .meta({ description: "The payment that it tells of; null where it tells of none." }),
     status: z.enum(deliveryStatuses),
-    attempts: z.int(),
-    httpStatus: z.int().nullable(),
+    attempts: wireCount.meta({ description: "Those that began, six at most." }),
+    httpStatus: z.int().min(100).max(999).nullable(),
     error: z.string().nullable(),
     dateCreated: wireInstant,
     lastAttemptAt: wireInstant.nullable(),
@@ -123,10 +123,12 @@ export type DeliveryData = z.output<typeof DeliveryData>;
 /** One attempt of a delivery that has ended. */
 export const DeliveryAttempt = z
   .object({
-    number: z.int(),
+    number: z.int().min(1),
     startedAt: wireInstant,
-    durationMs: z.int().nullable().meta({ description: "Null where nobody saw how long it took." }),
-    httpStatus: z.int().nullable(),
+    durationMs: wireCount
+      .nullable()
+      .meta({ description: "Null where nobody saw how long it took." }),
+    httpStatus: z.int().min(100).max(999).nullable(),
     error: z.string().nullable(),
   })
   .meta({ id: "DeliveryAttempt" });

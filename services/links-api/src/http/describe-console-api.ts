@@ -2,7 +2,7 @@ import { createDocument } from "zod-openapi";
 import { consoleOperations } from "@payment-links/contracts";
 import { cookiePolicy } from "@payment-links/http";
 import type { Deps } from "../deps.ts";
-import { describeOperations, documentOptions } from "./describe-operations.ts";
+import { describeOperations, documentOptions, errorGuide } from "./describe-operations.ts";
 
 type Subject = Pick<Deps, "baseUrl" | "catalogue" | "clock">;
 
@@ -19,7 +19,8 @@ export const describeConsoleApi = ({ baseUrl, catalogue, clock }: Subject) =>
         version: "1.0.0",
         description:
           "What our own pages call, as a signed-in person or as a payer. It changes with them; for " +
-          "programs there is the API under /v1. Requests from another site are refused.",
+          "programs there is the API under /v1. Requests from another site are refused. Amounts are plain " +
+          `decimal strings.\n\n${errorGuide}`,
         contact: { name: "Whoever runs this service", url: baseUrl },
       },
       servers: [{ url: baseUrl }],

@@ -11,7 +11,38 @@ import {
   refuse,
   refusalsOf,
   statusOf,
+  validationMessages,
 } from "@payment-links/contracts";
+
+const told = (code: RefusalCode): string =>
+  `\`${code}\`: ${refuse(code).entries[0]?.message ?? ""}`;
+
+/** What holds for the refusals of every operation, and for what is none. */
+export const errorGuide = `Branch on an error's code, never on its message; the set of codes is open. What is worth a retry says
+so where it stands; all else is answered so again. Wait a second, twice as long each time after that, and
+some random part of it more; never less than \`Retry-After\`. Where a call that writes is answered with 500 or
+above, or not at all, it may have been done all the same.
+
+Every answer has an \`X-Request-Id\`: tell it to whoever runs this service. \`RateLimit-Policy\` tells the limits that
+a call counts against, each with its burst (\`q\`) and the seconds that refill it (\`w\`); \`RateLimit\` what is
+left (\`r\`), and in how many seconds all of it is there again or, once it is used up, the next call may come (\`t\`).
+
+What is no operation counts against no limit, and has the same form of error:
+
+${(["NOT_FOUND", "METHOD_NOT_ALLOWED"] as const).map((code) => `- ${statusOf(code)} ${told(code)}`).join("\n")}
+
+Nor does what could not be read as a request, which has no \`X-Request-Id\` either:
+
+${(["BAD_REQUEST", "REQUEST_TIMEOUT", "REQUEST_HEADERS_TOO_LARGE"] as const)
+  .map((code) => `- ${statusOf(code)} ${told(code)}`)
+  .join("\n")}
+
+Beside the codes that each operation names, a body or a query that is not as described is refused with 422
+and one entry per problem:
+
+${Object.entries(validationMessages)
+  .map(([code, message]) => `- \`${code}\`: ${message}`)
+  .join("\n")}`;
 
 /** Describes operations as the paths of an OpenAPI document, from the schemas that serve them. */
 export const describeOperations = (operations: readonly Operation[]): ZodOpenApiPathsObject => {
@@ -62,8 +93,10 @@ const IdempotencyHeader = z.object({
     .regex(/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/)
     .optional()
     .describe(
-      "Makes a repeat safe: the same key with the same body is answered as the first call was, and " +
-        "makes no second link. Kept for 24 hours, per account.",
+      "Makes a repeat safe: for 24 hours a call of the same account with the same key and the same bytes as " +
+        "body is answered as the first one was, and makes no second link. Use a new one, such as a random " +
+        "UUID, for each link, and the same one for each try. Only what was made is kept: a refused call may " +
+        "come again under its key, with another body too.",
     ),
 });
 
@@ -99,21 +132,49 @@ const describeRefusals = (operation: Operation): ZodOpenApiResponsesObject => {
     [...statuses].map((status) => [
       String(status),
       {
-        description: refusalText(
-          codes.filter((code) => statusOf(code) === status),
-          status,
-        ),
-        headers: status === 429 ? RetryHeaders : LimitHeaders,
+        description: refusalText(operation, status),
+        headers: refusalHeaders(operation, status),
         content: { "application/json": { schema: Errors } },
       },
     ]),
   );
 };
 
-const refusalText = (codes: readonly RefusalCode[], status: number): string => {
-  const validation = status === 422 ? ["Or a validation code: something is not as described."] : [];
-  const named = codes.map((code) => `\`${code}\`: ${refuse(code).entries[0]?.message ?? ""}`);
-  return [...named, ...validation].join("\n\n");
+const refusalText = (operation: Operation, status: number): string => {
+  const named = refusalsOf(operation)
+    .filter((code) => statusOf(code) === status)
+    .map((code) => [told(code), advice[code] ?? ""].join(" ").trim());
+  const isRead = operation.body !== undefined || operation.query !== undefined;
+  const validation =
+    status === 422 && isRead ? ["A validation code: something is not as described."] : [];
+  return [...named, ...validation, ...retryText(operation, status)].join("\n\n");
+};
+
+const advice: Partial<Record<RefusalCode, string>> = {
+  IDEMPOTENCY_KEY_IN_USE: "Nothing more was done: try again a second later.",
+  IDEMPOTENCY_KEY_REUSED: "Nothing was done: another call takes a key of its own.",
+};
+
+/** Whether a status is worth a retry, and how one is safe (rule ERROR-4). */
+const retryText = (operation: Operation, status: number): string[] => {
+  const { acceptsIdempotencyKey, failure = "INTERNAL_ERROR", method } = operation;
+  if (status === 429) return ["Try again once `Retry-After` is over: nothing was done."];
+  if (status < 500 && status !== statusOf(failure)) return [];
+  if (method === "get") return ["Try again, waiting longer each time."];
+  return acceptsIdempotencyKey === true
+    ? [
+        "Try again under the same `Idempotency-Key`, as it may have been done, waiting longer each time.",
+      ]
+    : ["Try again, waiting longer each time, but look first: it may have been done."];
+};
+
+/** A path that does not decode is answered before any limit is asked. */
+const refusalHeaders = (operation: Operation, status: number) => {
+  if (status === 429) return RetryHeaders;
+  if (status === 503) return MayRetryHeaders;
+  return status === 404 && refusalsOf(operation).includes("NOT_FOUND")
+    ? UnlimitedHeaders
+    : LimitHeaders;
 };
 
 const Errors = z
@@ -128,30 +189,43 @@ const Errors = z
           }),
         }),
       )
-      .min(1),
+      .min(1)
+      .meta({ description: "The first is what to go by; validation alone tells several." }),
   })
   .meta({ id: "Errors" });
 
-const LimitHeaders = z.object({
-  RateLimit: z.string().meta({
-    description: "What is left of the limits that this request counts against (IETF draft).",
-    header: { id: "RateLimit" },
-  }),
-  "RateLimit-Policy": z.string().meta({
-    description: "The limits that this request counts against (IETF draft).",
-    header: { id: "RateLimit-Policy" },
+const limit = z.string().meta({
+  description: "What is left of the limits that this request counts against (IETF draft).",
+  examples: ['"key";r=99;t=1, "ip";r=199;t=1'],
+});
+const limitPolicy = z.string().meta({
+  description: "The limits that this request counts against (IETF draft).",
+  examples: ['"key";q=100;w=10, "ip";q=200;w=10'],
+});
+const retryAfter = z.int().min(1).meta({ description: "Seconds to wait at least." });
+
+const RequestId = z.object({
+  "X-Request-Id": z.string().meta({
+    description: "The request's own id, by which whoever runs the service finds it in the log.",
+    header: { id: "X-Request-Id" },
   }),
 });
 
-const RetryHeaders = LimitHeaders.extend({
-  "Retry-After": z
-    .int()
-    .min(0)
-    .meta({
-      description: "Seconds to wait.",
-      header: { id: "Retry-After" },
-    }),
+const LimitHeaders = RequestId.extend({
+  RateLimit: limit.meta({ header: { id: "RateLimit" } }),
+  "RateLimit-Policy": limitPolicy.meta({ header: { id: "RateLimit-Policy" } }),
 });
+
+const UnlimitedHeaders = RequestId.extend({
+  RateLimit: limit.optional(),
+  "RateLimit-Policy": limitPolicy.optional(),
+});
+
+const RetryHeaders = LimitHeaders.extend({
+  "Retry-After": retryAfter.meta({ header: { id: "Retry-After" } }),
+});
+
+const MayRetryHeaders = LimitHeaders.extend({ "Retry-After": retryAfter.optional() });
 
 const RedirectHeaders = LimitHeaders.extend({
   Location: z.string().meta({ description: "Where to go on." }),

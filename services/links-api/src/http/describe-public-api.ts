@@ -5,11 +5,10 @@ import {
   type Scope,
   type WebhookType,
   publicLinkOperations,
-  validationMessages,
   webhookBodies,
 } from "@payment-links/contracts";
 import type { Deps } from "../deps.ts";
-import { describeOperations, documentOptions } from "./describe-operations.ts";
+import { describeOperations, documentOptions, errorGuide } from "./describe-operations.ts";
 
 type Subject = Pick<Deps, "baseUrl" | "createBody" | "webhookHeaderPrefix">;
 
@@ -46,12 +45,7 @@ const introduction = `Request payments through shareable payment links. Amounts 
 A link that was completed by its number of payments may be underpaid, and one completed by amount may be
 overpaid: always compare receivedAmount with the amount that you asked for.
 
-Branch on an error's code, never on its message. Beside the codes that each operation names, a body or a
-query that is not as described is refused with 422 and one entry per problem:
-
-${Object.entries(validationMessages)
-  .map(([code, message]) => `- \`${code}\`: ${message}`)
-  .join("\n")}`;
+${errorGuide}`;
 
 const scopeTexts: Readonly<Record<Scope, string>> = {
   "payment_link:create": "creating payment links",
@@ -96,7 +90,8 @@ const describeWebhook = (
   summary,
   description:
     "Sent to every enabled endpoint of the owner, at least once and in no order. Verify the signature " +
-    "over the raw bytes, de-duplicate on the event's id, and compare receivedAmount with amount. " +
+    `over the raw bytes, drop what came before under the same \`${prefix}-Event-Id\`, and compare ` +
+    "receivedAmount with amount. " +
     "New types may come: parse a body as the schema `Webhook` first, and then by its type.",
   tags: ["Webhooks"],
   security: [],
@@ -104,18 +99,39 @@ const describeWebhook = (
     header: z.object({
       [`${prefix}-Signature`]: z
         .string()
-        .describe("`v1=` and the hex HMAC-SHA256 of timestamp, period, body."),
+        .regex(/^v1=[0-9a-f]{64}$/)
+        .describe(
+          `\`v1=\` and the lower-case hex HMAC-SHA256 of the value of \`${prefix}-Timestamp\`, a period and ` +
+            "the raw bytes of the body. Its key is the endpoint's signing secret as it was shown, `whsec_` " +
+            "included. Compare in constant time.",
+        ),
       [`${prefix}-Timestamp`]: z
         .string()
-        .describe("Unix seconds at which this attempt was signed."),
+        .regex(/^[0-9]+$/)
+        .describe(
+          "Unix seconds at which this attempt was signed, others at each. Refuse what is more than 300 s off.",
+        ),
       [`${prefix}-Event-Id`]: z
         .string()
-        .describe("The same at every retry; equals `id` in the body."),
+        .regex(/^evt_/)
+        .describe(
+          "The same at every attempt, and another for each endpoint; equals `id` in the body.",
+        ),
     }),
   },
   requestBody: {
     required: true,
     content: { "application/json": { schema: body } },
   },
-  responses: { "2XX": { description: "Received; nothing more is sent for this event." } },
+  responses: {
+    "2XX": {
+      description: "Received, if it comes within 10 s; nothing more is sent for this event.",
+    },
+    default: {
+      description:
+        "Not received, a redirect too, which is not followed. It is sent again 30 s later, then 5 min, 30 min, " +
+        "2 h and 12 h after the attempt before, six times in all, and never after that: `listPaymentLinks` " +
+        "tells how the links stand.",
+    },
+  },
 });
