@@ -12,8 +12,9 @@ export type Taken = {
 
 /**
  * Decides what a settlement changes; undefined if it tells nothing new. A payment is judged once,
- * when it settles. After that a later version can only say that its chain took it away, or has it again:
- * the owner is told, and the link stays as it is (rule STATE-10).
+ * when it settles. Whatever is told after it has settled or failed, it stays so (rule STATE-6): of one
+ * that settled a later version can say that its chain took it away, or has it again. The owner is told,
+ * and the link stays as it is (rule STATE-10).
  */
 export const takeSettlement = (
   settlement: SettlementState,
@@ -27,7 +28,7 @@ export const takeSettlement = (
   const { link, known, tokenOf, now } = context;
   if (known !== undefined && isOld(known, settlement)) return undefined;
   const told = { ...settlement, version: Math.max(settlement.version, known?.version ?? 0) };
-  if (known?.status === "settled") {
+  if (known !== undefined && known.status !== "processing") {
     const payment = { ...known, version: told.version, ...flagOf(known, told, now) };
     return { payment, credited: undefined };
   }
@@ -48,7 +49,8 @@ const flagOf = (
   told: SettlementState,
   now: Date,
 ): Partial<Pick<Payment, "isOrphaned" | "orphanedAt" | "returnedAt">> => {
-  if (told.status !== "settled" || told.isOrphaned === undefined) return {};
+  if (known.status !== "settled" || told.status !== "settled") return {};
+  if (told.isOrphaned === undefined) return {};
   if (told.isOrphaned === known.isOrphaned) return {};
   return told.isOrphaned
     ? { isOrphaned: true, orphanedAt: now, returnedAt: null }

@@ -87,13 +87,12 @@ const takeStep = (
   return [{ ...taken, event, before: link, known }];
 };
 
-/** A payment's row keeps the name and the times under which it was first told. */
+/** A payment's row keeps the name and the time under which it was first told. */
 const asKept = (known: Payment, told: Payment): Payment => ({
   ...told,
   source: known.source,
   sourceId: known.sourceId,
   firstSeenAt: known.firstSeenAt,
-  endedAt: known.status === "processing" ? told.endedAt : known.endedAt,
 });
 
 /** Where payments on Bitcoin were seen: no other link may ever have these addresses. */
