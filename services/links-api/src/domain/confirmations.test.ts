@@ -39,6 +39,11 @@ describe("how many blocks a payment needs", () => {
     expect(hear(later)?.neededBlocks).toBe(65);
   });
 
+  test("is none where the chain settles what stands above the head that was told", () => {
+    const ahead = { head: 90, settledTo: 100 };
+    expect(hear([ahead, { head: 91, settledTo: 101 }])?.neededBlocks).toBe(0);
+  });
+
   test("is begun anew where nothing was heard for more than a minute", () => {
     const first = { head: 195, settledTo: 100 };
     const leap = { head: 7_300, settledTo: 7_236 };

@@ -26,6 +26,14 @@ describe("what happened with a link itself", () => {
     ["completed", paid(5), [["completed", 5, "tx_1"]]],
     ["completed before its expiry", { ...paid(5), expiresAt: at(6) }, [["completed", 5, "tx_1"]]],
     [
+      "completed at the very instant of its expiry",
+      { ...paid(6), expiresAt: at(6) },
+      [
+        ["expired", 6, null],
+        ["completed", 6, "tx_1"],
+      ],
+    ],
+    [
       "completed by a payment that was started before its expiry",
       { ...paid(7), expiresAt: at(6) },
       [

@@ -59,6 +59,59 @@ describe("opening a link", () => {
     expect(codesOf(() => openLink(order(amount), owner, drawn))).toEqual(codes);
   });
 
+  test("it holds all that was ordered and drawn, and tells it in the state of its events", () => {
+    const expirationDate = later(1000);
+    const texts = linkTexts({ description: "Order 7" });
+    const ordered = { toAmount: new Decimal("2.5"), ...texts, maxUsage: 3, expirationDate };
+    const link = openLink(ordered, owner, drawn);
+    const { userId, ...kept } = link;
+    expect(userId).toBe(owner.id);
+    expect(kept).toEqual({
+      id: "plink_1",
+      version: 1,
+      status: "active",
+      toAmount: ordered.toAmount,
+      receivedAmount: new Decimal(0),
+      currentUsage: 0,
+      maxUsage: 3,
+      ...texts,
+      createdAt: start,
+      expiresAt: expirationDate,
+      deactivatedAt: null,
+      walletId: owner.wallet.id,
+      walletProvider: null,
+      ...usdcOnBase,
+      paymentReference: drawn.paymentReference,
+      lastTransactionId: null,
+    });
+    const paid = { version: 7, currentUsage: 2, receivedAmount: new Decimal(1) };
+    expect(linkState({ ...link, ...paid, destinationAddress: shopAddress }, later(1))).toEqual({
+      id: "plink_1",
+      userId,
+      status: "active",
+      toAmount: ordered.toAmount,
+      maxUsage: 3,
+      ...texts,
+      ...paid,
+      expirationDate,
+      destinationAddress: shopAddress,
+      chainId: usdcOnBase.chainId,
+      tokenAddress: usdcOnBase.tokenAddress,
+      paymentReference: drawn.paymentReference,
+      dateCreated: start,
+    });
+  });
+
+  test.each([
+    ["no handle", { handle: null }],
+    ["no wallet", { wallets: [] }],
+    ["one address on Bitcoin", { wallets: [{ ...owner.wallet, tokenId: "btc-testnet4" }] }],
+  ])("given an account with %s, it is not ready", (_what, change) => {
+    expect(codesOf(() => readyAccount(sampleAccount(change), catalogue))).toEqual([
+      "PAYMENT_LINK_ACCOUNT_NOT_READY",
+    ]);
+  });
+
   test("given a default wallet whose token the catalogue does not have, the account is not ready", () => {
     const account = sampleAccount();
     const wallets = account.wallets.map((wallet) => ({ ...wallet, tokenId: "gone" }));

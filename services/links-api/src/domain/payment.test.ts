@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import { type CatalogueToken, Decimal, openCatalogue, linkTexts } from "@payment-links/contracts";
 import { sampleAccount, sampleSettlement, shopAddress, start } from "../testing/samples.ts";
 import { type Link, openLink, readyAccount } from "./link.ts";
-import { creditPayment, judgePayment } from "./payment.ts";
+import { creditPayment, judgePayment, linkTransaction, openPayment } from "./payment.ts";
 
 const catalogue = openCatalogue();
 const owner = readyAccount(sampleAccount(), catalogue);
@@ -133,5 +133,51 @@ describe("crediting a payment", () => {
     const link = linkOf({ status: "inactive", expiresAt: start });
     expect(credit(link, "1").link.status).toBe("inactive");
     expect(credit(link, "25").link.status).toBe("completed");
+  });
+});
+
+describe("what is kept of a settlement", () => {
+  const more = { occurredAt: later(-9), firstSeenAt: later(-5), sourceTransaction: "0xab" };
+  const settlement = sampleSettlement("plink_1", { ...more, blockNumber: 7, isOrphaned: true });
+  const now = later(1);
+  const { isOrphaned: _flag, paymentLinkId: _link, ...told } = settlement;
+
+  test.each([
+    ["processing", undefined, null],
+    ["failed", undefined, now],
+    ["settled", { reason: undefined }, now],
+    ["settled", { reason: "expired" as const }, now],
+  ] as const)("is all of it and what became of it: %s, %j", (status, verdict, endedAt) => {
+    const isApplied = verdict !== undefined && verdict.reason === undefined;
+    expect(openPayment({ ...settlement, status }, verdict, now)).toEqual({
+      ...told,
+      linkId: "plink_1",
+      status,
+      isApplied,
+      reason: verdict?.reason ?? null,
+      appliedAt: isApplied ? now : null,
+      endedAt,
+      isOrphaned: true,
+      orphanedAt: now,
+      returnedAt: null,
+    });
+  });
+
+  test("is no flag and no block where nothing is said of them", () => {
+    const { blockNumber: _block, ...rest } = told;
+    const payment = openPayment({ ...rest, paymentLinkId: "plink_1" }, undefined, now);
+    expect(payment).toMatchObject({ isOrphaned: false, orphanedAt: null, blockNumber: null });
+  });
+
+  test("is told in a link's event with the time at which it was first seen", () => {
+    expect(linkTransaction(openPayment(settlement, { reason: undefined }, now))).toEqual({
+      id: settlement.id,
+      status: "settled",
+      amount: settlement.amount,
+      tokenAddress: settlement.tokenAddress,
+      chainId: "8453",
+      sourceTransaction: "0xab",
+      dateCreated: later(-5),
+    });
   });
 });

@@ -5,6 +5,7 @@ import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { expireLinks } from "../jobs/expire-links.ts";
 import { openRig } from "../testing/open-rig.ts";
 import { lockLinks } from "../store/links.ts";
+import { findPayments } from "../store/payments.ts";
 import { sampleAccount, sampleSettlement, start, usdcOnBase } from "../testing/samples.ts";
 
 const rig = useRig(openRig);
@@ -149,6 +150,16 @@ describe("a settled payment", () => {
       ["processing", false],
       ["failed", false],
     ]);
+  });
+
+  test("given two of its steps at once, keeps the name and the instant that the first one told", async () => {
+    const id = await rig.createLink(key, { toAmount: "5" });
+    const first = sampleSettlement(id, { status: "processing" });
+    const renamed = { source: "evm:8453", sourceId: "0xab", firstSeenAt: later(1) };
+    await rig.settle(first, { ...first, ...renamed, version: 2, status: "settled" });
+    const kept = await findPayments(rig.pool, [first.id]);
+    const { source, sourceId } = first;
+    expect(kept.get(first.id)).toMatchObject({ source, sourceId, firstSeenAt: start });
   });
 
   test("given the final notice with other values than the first, the final ones count", async () => {
