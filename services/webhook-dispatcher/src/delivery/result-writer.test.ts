@@ -92,7 +92,7 @@ describe("createResultWriter", () => {
     expect(told).toEqual([0, 3]);
   });
 
-  test("waits for a database that is away, and gives up only when the next attempt may begin", async () => {
+  test("waits for a database that is away, and gives up only when the last next attempt may begin", async () => {
     const clock = createHeldClock(start);
     let tries = 0;
     let isKept = false;
@@ -113,12 +113,27 @@ describe("createResultWriter", () => {
     await written;
     expect(isKept).toBe(true);
 
+    isKept = false;
+    const leasedLater = { ...ended("c"), leaseUntil: new Date(clock.now().getTime() + 900_000) };
+    const awayUntilMs = leasedLater.leaseUntil.getTime();
+    const together = createResultWriter({
+      keep: async () => {
+        if (clock.now().getTime() < awayUntilMs) throw new Error("the database is away");
+        isKept = true;
+        return [];
+      },
+      clock,
+      log,
+    });
+    await Promise.all([together.write(ended("b")), together.write(leasedLater)]);
+    expect(isKept).toBe(true);
+
     const gone = createResultWriter({
       keep: () => Promise.reject(new Error("the database is away")),
       clock,
       log,
     });
-    await gone.write(ended("b"));
+    await gone.write(ended("d"));
     clearInterval(ticking);
     expect(clock.now().getTime()).toBeGreaterThanOrEqual(leaseUntil.getTime() + 28_000);
   });

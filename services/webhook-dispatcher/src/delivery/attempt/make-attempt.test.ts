@@ -60,6 +60,9 @@ describe("makeAttempt", () => {
     expect(received[0]).toMatchObject({ method: "POST", path: "/a/hook?b=c%20d" });
     expect(received[0]?.headers).toMatchObject({
       host: "receiver.test",
+      "content-type": "application/json",
+      "accept-encoding": "identity",
+      "user-agent": "PaymentLinks-Webhooks/1.0",
       "acme-event-id": "evt_1",
       "acme-signature": expect.stringMatching(/^v1=[0-9a-f]{64}$/),
       "acme-timestamp": "1795255200",
