@@ -20,3 +20,10 @@ describe("what an account is called at first", () => {
     expect(username).toBe("0xA0Cf…251e");
   });
 });
+
+test("a contract is an identity of its chain alone, and a key the same one on every chain", () => {
+  const address = "0xA0Cf798816D4b9b9866b5330EEa46a18382f251e";
+  expect(ethereumIdentity(address)).toMatchObject({ issuer: "eip155", subject: address });
+  const onBase = ethereumIdentity(address, "8453");
+  expect(onBase).toMatchObject({ issuer: "eip155:8453", subject: address });
+});

@@ -53,12 +53,30 @@ describe("createRefusals", () => {
     ]);
   });
 
-  test("takes back what could not be written, and adds it to what came since", () => {
+  test("a thousand kinds are remembered where nothing else is said", () => {
+    const refusals = createRefusals();
+    for (let count = 0; count <= 1_000; count += 1) refusals.note(refused(`user_${count}`));
+    expect(refusals.take()).toHaveLength(1_000);
+  });
+
+  test("counts each action and each way by itself, though they lead to one account", () => {
     const refusals = createRefusals();
     refusals.note(refused("a"));
+    refusals.note({ ...refused("a"), action: "session.presence_refused" });
+    refusals.note({ ...refused("a"), method: "passkey" });
+    expect(refusals.take()).toMatchObject([
+      { action: "session.refused", method: "siwe", count: 1 },
+      { action: "session.presence_refused", method: "siwe", count: 1 },
+      { action: "session.refused", method: "passkey", count: 1 },
+    ]);
+  });
+
+  test("takes back what could not be written, and adds it to what came since", () => {
+    const refusals = createRefusals();
+    for (let count = 0; count < 2; count += 1) refusals.note(refused("a"));
     const taken = refusals.take();
     refusals.note(refused("a"));
     refusals.putBack(taken);
-    expect(refusals.take()).toMatchObject([{ count: 2, first: [{ at }, { at }] }]);
+    expect(refusals.take()).toMatchObject([{ count: 3, first: [{ at }, { at }, { at }] }]);
   });
 });

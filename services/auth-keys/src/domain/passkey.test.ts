@@ -1,0 +1,25 @@
+import { describe, expect, test } from "@jest/globals";
+import { relyingPartyId } from "./passkey.ts";
+
+describe("relyingPartyId", () => {
+  test.each([
+    ["https://pay.example", "pay.example"],
+    ["https://pay.example:8443", "pay.example"],
+    ["https://10.example", "10.example"],
+    ["https://localhost", "localhost"],
+    ["http://localhost:8080", "localhost"],
+  ])("of %s is %s", (origin, rpId) => {
+    expect(relyingPartyId(origin)).toBe(rpId);
+  });
+
+  test.each([
+    ["is not secure", "http://pay.example"],
+    ["only looks like loopback", "http://localhost.evil.example"],
+    ["is an IPv4 address", "https://192.0.2.1"],
+    ["is an IPv4 address on loopback", "http://127.0.0.1:8080"],
+    ["is an IPv4 address in another form", "https://3221225985"],
+    ["is an IPv6 address", "https://[2001:db8::1]"],
+  ])("there is none where the origin %s", (_why, origin) => {
+    expect(relyingPartyId(origin)).toBeUndefined();
+  });
+});
