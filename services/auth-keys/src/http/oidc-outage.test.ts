@@ -88,17 +88,22 @@ describe("an issuer that cannot be used", () => {
   });
 
   test("when a browser comes back from it, answers 503 and signs nobody in", async () => {
-    for (const failing of ["token", "keys"] as const) {
+    const failures = [
+      ["token", 500],
+      ["token", 429],
+      ["keys", 503],
+    ] as const;
+    for (const [failing, status] of failures) {
       const started = await start();
       const asked = new URL(started.headers.get("location") ?? "").searchParams;
       issuer.giveToken(await issuer.sign(issuer.claims(asked.get("nonce") ?? "", rig.clock.now())));
-      issuer.answers[failing] = issuer.json(503, {});
+      issuer.answers[failing] = issuer.json(status, {});
       const back = `${startPath}/callback?code=c&state=${asked.get("state")}`;
       const answer = await rig.call("GET", back, { cookie: cookieOf(started.headers) });
       expect(refusalOf(answer)).toBe(unavailable);
       expect(answer.headers.get("set-cookie")).toBeNull();
     }
-    expect(await countFailed()).toBe(2);
+    expect(await countFailed()).toBe(failures.length);
   });
 
   test("that takes the question and says nothing is not waited for longer than 5 s", async () => {

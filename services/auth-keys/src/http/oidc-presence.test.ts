@@ -50,6 +50,8 @@ describe("a certified identity provider", () => {
     const stopBefore = ({ origin }: URL) => origin === provider.client.issuer;
     const { url } = await browser.visit(provePath, { stopBefore });
     expect(url.searchParams.get("prompt")).toBe("login");
+    // A provider must say when it was only where it is asked for an age.
+    expect(url.searchParams.get("max_age")).toBe("0");
     expect(await walk(browser, provePath, "present")).toBe(proven);
     expect((await act(rig, browser.cookies())).status).toBe(201);
     expect(refusalOf(await act(rig, before))).toBe("401 UNAUTHENTICATED");

@@ -101,6 +101,20 @@ describe("an answer of an issuer", () => {
     await expectRefused(started);
   });
 
+  test.each<[string, (right: Claims) => Claims]>([
+    // A second less than is granted, as both clocks are read in whole seconds.
+    [
+      "a beginning by a clock that is 29 s ahead",
+      (right) => ({ ...right, nbf: Number(right["iat"]) + 29 }),
+    ],
+    ["a subject of 255 characters", (right) => ({ ...right, sub: "s".repeat(255) })],
+  ])("whose ID token has %s signs in", async (_name, change) => {
+    const started = await start();
+    const right = issuer.claims(started.nonce, rig.clock.now());
+    issuer.giveToken(await issuer.sign(change(right)));
+    expect(cookieOf((await comeBack(started)).headers)).toMatch(/^session=/);
+  });
+
   test.each<[string, (right: Claims) => Promise<string | undefined> | string | undefined]>([
     ["is not there", () => undefined],
     ["is no token", () => "a.b"],
@@ -209,13 +223,6 @@ describe("an answer of an issuer", () => {
       },
     ],
     [
-      "with a redirect",
-      () => {
-        const headers = { location: `${issuer.client.issuer}/elsewhere` };
-        issuer.answers.token = { status: 302, body: "", headers };
-      },
-    ],
-    [
       "with something that is not JSON",
       () => {
         issuer.answers.token = { status: 200, body: "<html>" };
@@ -232,6 +239,25 @@ describe("an answer of an issuer", () => {
     prepare();
     await expectRefused(started);
   });
+
+  // The code, the verifier and our secret are for the token endpoint alone.
+  test.each([302, 307])(
+    "that leads elsewhere by %d is refused, and not followed",
+    async (status) => {
+      const started = await start();
+      const headers = { location: `${issuer.client.issuer}/elsewhere` };
+      issuer.answers.token = { status, body: "", headers };
+      const asked: string[] = [];
+      const { beforeAnswer } = issuer.waits;
+      issuer.waits.beforeAnswer = async (path) => void asked.push(path);
+      try {
+        await expectRefused(started);
+      } finally {
+        issuer.waits.beforeAnswer = beforeAnswer;
+      }
+      expect(asked).toEqual(["/token"]);
+    },
+  );
 
   test("is refused without a word of it in the log", async () => {
     const started = await start();
