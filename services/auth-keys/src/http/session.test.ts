@@ -203,6 +203,9 @@ describe("a session's end", () => {
     await rig.keepUses();
     rig.clock.advance(sessionIdleMs);
     expect(refusalOf(await rig.call("GET", path, { cookie }))).toBe("401 UNAUTHENTICATED");
+    // Whoever was refused has not used it.
+    await rig.keepUses();
+    expect(refusalOf(await rig.call("GET", path, { cookie }))).toBe("401 UNAUTHENTICATED");
   });
 
   test("comes at the absolute end, however much it is used", async () => {
