@@ -125,6 +125,20 @@ describe("a passkey", () => {
     expect(outcomes).toEqual([200, 200, 200, 401, 401, 401, 200]);
   });
 
+  test("counts on from where it stood when it was added", async () => {
+    const { cookie } = await rig.signUp();
+    const authenticator = makeAuthenticator(site);
+    const asked = await ask(`${path}/creation`, cookie);
+    const passkey = authenticator.make({ ...asked, counter: 5 });
+    const added = await rig.call("POST", path, {
+      cookie: asked.cookie,
+      body: { name: "key", passkey },
+    });
+    expect(added.status).toBe(201);
+    expect(refusalOf(await signIn(authenticator, { counter: 5 }))).toBe(refused);
+    expect((await signIn(authenticator, { counter: 6 })).status).toBe(200);
+  });
+
   test("of two answers at once with one counter, one signs in", async () => {
     const { authenticator } = await openOwner();
     const answers = await Promise.all(
