@@ -419,6 +419,10 @@ describe("one event", () => {
     await rig.tell(paidEvent(link), { id });
     await rig.tell(paidEvent({ ...link, version: 3 }));
     await delivered(person, endpoint, 3);
+    // With a state of its link that is news, too.
+    await rig.tell(paidEvent({ ...link, version: 6 }), { id });
+    // Ends once all that was begun has arrived.
+    await rig.service.stop();
     expect(receiver.received).toHaveLength(3);
   });
 

@@ -99,6 +99,21 @@ describe("deliveries of which an endpoint takes many", () => {
     );
   });
 
+  test("that come together are leased for a free slot each, and the others wait", async () => {
+    receiver.respondWith((res) => void held.push(() => answer(200)(res)));
+    await rig.service.start();
+    const occurredAt = rig.clock.now();
+    const records = times(4, person.userId).map((userId) => {
+      const link = sampleLink({ userId });
+      const event = outgoing(linkCompleted, { key: link.id, occurredAt, data: { link } });
+      return rig.recordOf(event, newId("evt"));
+    });
+    await rig.bus.publish(records);
+    await waitUntil("one attempt is under way", () => held.length === 1);
+    const waiting = { attempts: 0, isLeased: false };
+    expect(await rows()).toEqual([{ attempts: 1, isLeased: true }, waiting, waiting, waiting]);
+  });
+
   test("are given back uncounted when the endpoint falls silent, and come later", async () => {
     await startWithThreeAhead();
     rig.clock.advance(750);
