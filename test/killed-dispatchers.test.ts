@@ -29,12 +29,12 @@ const slowMs = 1_500;
 const refusedEvery = 4;
 /** How long it takes while it is ahead of the kills, which a busy machine makes late. */
 const aheadMs = 2_000;
-/** A 2xx that is older than this at a kill has been written for certain. */
-const writeMsMax = 2_000;
+/** A 2xx that is older than this at a kill has been written for certain, on a busy machine too. */
+const writeMsMax = 8_000;
 /**
  * How much later than a kill this process, busy as it is, may notice that a connection has ended.
  */
-const noticeMsMax = 2_000;
+const noticeMsMax = 4_000;
 const waitMsMax = 120_000;
 
 /** One attempt as the receiver saw it; times are milliseconds of this process's clock. */
