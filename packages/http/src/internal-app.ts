@@ -72,7 +72,7 @@ export const createInternalApp = (options: InternalAppOptions): Express => {
   for (const route of options.services.flatMap((service) => service.internalRoutes)) {
     app[route.method](route.path, serveInternal(options, route));
   }
-  app.use((_req, res) => answerRefusal(refuse("NOT_FOUND"), res));
+  app.use((_req, res) => answerRefusal(refuse("NOT_FOUND"), res.set(usualHeaders)));
   app.use(answerStrayError(options.log));
   return app;
 };
@@ -153,7 +153,7 @@ const answerError = (log: Log, error: unknown, route: string, res: Response): vo
 const answerStrayError =
   (log: Log): ErrorRequestHandler =>
   (error: unknown, _req: Request, res: Response, _next) =>
-    answerError(log, error, "unmatched", res);
+    answerError(log, error, "unmatched", res.set(usualHeaders));
 
 const noTokens = { services: [], operators: [] };
 

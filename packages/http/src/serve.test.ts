@@ -225,8 +225,9 @@ describe("/readyz", () => {
 });
 
 describe("a stop of which balancers hear late", () => {
-  const startStop = async () => {
+  const startStop = async ({ silentMs = 0 } = {}) => {
     const started = await start({ ...tokens, DRAIN_DELAY_SECONDS: "8" });
+    started.clock.advance(silentMs);
     let isStopped = false;
     const stopping = started.stopList.stopAll(log).then(() => (isStopped = true));
     const { port, internalPort } = started;
@@ -246,6 +247,18 @@ describe("a stop of which balancers hear late", () => {
     const { clock, stopping, isStopped, callPublic, callInternal } = await startStop();
     clock.advance(5_000);
     expect(await callPublic()).toBe("public");
+    clock.advance(7_999);
+    expect(await callInternal("/readyz")).toBe(503);
+    expect(isStopped()).toBe(false);
+    clock.advance(1);
+    await stopping;
+    await expect(callPublic()).rejects.toThrow("ECONNREFUSED");
+  });
+
+  test("waits for that, too, where nobody has called for long", async () => {
+    const { clock, stopping, isStopped, callPublic, callInternal } = await startStop({
+      silentMs: 3_600_000,
+    });
     clock.advance(7_999);
     expect(await callInternal("/readyz")).toBe(503);
     expect(isStopped()).toBe(false);
@@ -325,6 +338,21 @@ describe("an internal call", () => {
     expect(answer.status).toBe(status);
     if (status === 403) expect(codesOf(answer)).toBe("FORBIDDEN");
   });
+
+  test.each([
+    ["/internal/things", {}, 200],
+    ["/internal/things", { origin: "null" }, 403],
+    ["/nowhere", {}, 404],
+    ["/internal/%ff", {}, 404],
+  ])(
+    "to %s with %j: nobody guesses the answer's type or keeps it",
+    async (path, headers, status) => {
+      const { internalPort } = await start();
+      const answer = await call({ port: internalPort, path, headers });
+      const { "cache-control": keeping, "x-content-type-options": guessing } = answer.headers;
+      expect([answer.status, keeping, guessing]).toEqual([status, "no-store", "nosniff"]);
+    },
+  );
 
   test("by no name, as HTTP/1.0 allows, is refused", async () => {
     const { internalPort } = await start();
