@@ -193,6 +193,28 @@ describe("a key with a limit of its own", () => {
   });
 });
 
+describe("a key of which it is known who calls", () => {
+  test("is held against scope and address at each call all the same", async () => {
+    const { port, asked } = await start({
+      trustedProxies: ["127.0.0.1"],
+      holders: {
+        [key]: { scopes: ["payment_link:create"] },
+        [readOnly]: { scopes: ["payment_link:read"], cidrs: ["203.0.113.7"] },
+      },
+    });
+    const listBy = async (text: string, from: string): Promise<string> => {
+      const headers = { "x-api-key": text, "x-forwarded-for": from };
+      const answer = await call({ port, path: "/list", headers });
+      return answer.status === 200 ? "200" : codesOf(answer);
+    };
+    expect((await create(port, { "x-api-key": key })).status).toBe(200);
+    expect(await listBy(key, "203.0.113.7")).toBe("INSUFFICIENT_API_SCOPE");
+    expect(await listBy(readOnly, "203.0.113.7")).toBe("200");
+    expect(await listBy(readOnly, "203.0.113.8")).toBe("API_KEY_ADDRESS_REFUSED");
+    expect(asked()).toBe(2);
+  });
+});
+
 describe("a key that is bound to addresses", () => {
   const proxied = { trustedProxies: ["127.0.0.1"] };
   const outcomeFrom = async (cidrs: string[], address: string): Promise<string> => {

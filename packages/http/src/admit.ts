@@ -72,7 +72,7 @@ const findCaller = async (
   if (rule.by === "api-key") return withAccess(await findKey(gate, freshMs, req), rule.scope, req);
   refuseOtherSites(req, gate.cookie);
   const token = readSessionToken(req, gate.cookie);
-  if (token === undefined || token === "") throw refuse("UNAUTHENTICATED");
+  if (token === undefined) throw refuse("UNAUTHENTICATED");
   return gate.identity.bySession(token, { freshMs, needsPresence });
 };
 
@@ -169,8 +169,7 @@ const charge = async (gate: Gate, res: Response, buckets: readonly Bucket[]): Pr
     const value = headers[name] ?? "";
     const before = res.getHeader(name);
     // An unknown key is charged in two steps, and both buckets are told.
-    const isSecond = typeof before === "string" && name !== "Retry-After";
-    res.setHeader(name, isSecond ? `${value}, ${before}` : value);
+    res.setHeader(name, typeof before === "string" ? `${value}, ${before}` : value);
   }
   if (!decision.isAllowed) throw refuse("429");
 };

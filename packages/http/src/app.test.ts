@@ -178,11 +178,16 @@ describe("a method that an address does not have", () => {
     if (method !== "HEAD") expect(codesOf(answer)).toBe("METHOD_NOT_ALLOWED");
   });
 
-  test("grants no other site anything", async () => {
+  test.each([
+    ["OPTIONS", "/things"],
+    ["GET", "/things"],
+    ["GET", "/refused"],
+    ["GET", "/nowhere"],
+  ])("grants no other site anything, nor does any: %s %s", async (method, path) => {
     const { headers } = await call({
       port: app.port,
-      method: "OPTIONS",
-      path: "/things",
+      method,
+      path,
       headers: { origin: "https://evil.example", "access-control-request-method": "POST" },
     });
     expect(Object.keys(headers).filter((name) => name.startsWith("access-control"))).toEqual([]);

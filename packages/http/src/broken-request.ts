@@ -19,7 +19,7 @@ export const answerBrokenRequest = (
 ): void => {
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
   const isAnswering = answers.some((res) => res.headersSent);
-  if (code === "ECONNRESET" || !socket.writable || isAnswering) {
+  if (!socket.writable || isAnswering) {
     socket.destroy();
     return;
   }

@@ -92,6 +92,8 @@ describe("a request from a browser", () => {
     // Fetch Metadata decides if it is sent: a page cannot forge it.
     [{ "sec-fetch-site": "same-origin" }, "accepted", "accepted"],
     [{ "sec-fetch-site": "same-origin", origin: own }, "accepted", "accepted"],
+    // So a form of ours says it, because our pages send no referrer.
+    [{ "sec-fetch-site": "same-origin", origin: "null" }, "accepted", "accepted"],
     [{ "sec-fetch-site": "none" }, "accepted", refused],
     [{ "sec-fetch-site": "same-site", origin: "https://other.pay.example" }, refused, refused],
     [{ "sec-fetch-site": "same-site" }, refused, refused],

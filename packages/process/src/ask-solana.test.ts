@@ -47,6 +47,7 @@ describe("asking settlement-listener what stands on Solana", () => {
 
   test.each([
     ["a refusal", 503, "{}"],
+    ["a refusal, whatever it tells", 403, JSON.stringify(facts)],
     ["no JSON", 200, "<html>"],
     ["another shape", 200, JSON.stringify({ ...facts, payerAmount: -1 })],
     ["a key that is none", 200, JSON.stringify({ ...facts, blockhash: "" })],

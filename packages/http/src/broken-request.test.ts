@@ -1,0 +1,28 @@
+import { once } from "node:events";
+import { type AddressInfo, type Socket, createServer } from "node:net";
+import { expect, test } from "@jest/globals";
+import { answerBrokenRequest } from "./broken-request.ts";
+import { callRaw } from "./testing/client.ts";
+
+// Node tells these of a whole server only after half a minute, or never by itself.
+test.each([
+  ["ERR_HTTP_REQUEST_TIMEOUT", "HTTP/1.1 408 Request Timeout", "REQUEST_TIMEOUT"],
+  [
+    "HPE_HEADER_OVERFLOW",
+    "HTTP/1.1 431 Request Header Fields Too Large",
+    "REQUEST_HEADERS_TOO_LARGE",
+  ],
+  ["HPE_WHATEVER", "HTTP/1.1 400 Bad Request", "BAD_REQUEST"],
+])("what Node calls %s is answered %s", async (nodesCode, line, code) => {
+  const server = createServer((socket: Socket) => {
+    socket.once("data", () => {
+      answerBrokenRequest(Object.assign(new Error(nodesCode), { code: nodesCode }), socket, []);
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const read = await callRaw((server.address() as AddressInfo).port, "GET");
+  expect(read.split("\r\n")[0]).toBe(line);
+  expect(read).toContain(`"code":"${code}"`);
+  server.close();
+});
