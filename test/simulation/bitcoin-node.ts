@@ -10,7 +10,13 @@ import type { CoinPool } from "./coin-pool.ts";
 import { type Call, NodeError, type View } from "./node-view.ts";
 
 /** Of Bitcoin Core's `rpc/protocol.h`; btcd has others for some. */
-const codes = { notFound: -5, outOfRange: -8, btcdOutOfRange: -1, btcdInternal: -32_603 };
+const codes = {
+  misc: -1,
+  notFound: -5,
+  outOfRange: -8,
+  btcdOutOfRange: -1,
+  btcdInternal: -32_603,
+};
 
 /** A call as a node of Bitcoin answers it. */
 export const openBitcoinNode = (view: View): ((call: Call) => unknown) => {
@@ -28,6 +34,7 @@ export const openBitcoinNode = (view: View): ((call: Call) => unknown) => {
       }
       case "getblock": {
         const block = findAny(node, params[0] as string);
+        if (view.hasForgotten(block)) throw lacked(node);
         const body = bytesOfBody(block, view.transactionsOf(block));
         return Buffer.concat([node.headerOf(block), body]).toString("hex");
       }
@@ -104,6 +111,13 @@ const findAny = (node: Node, hash: string): Block => {
     : new NodeError("Block not found", codes.btcdInternal);
 };
 
+const lacked = ({ lacks, program }: Node): NodeError => {
+  lacks();
+  return program.isCore
+    ? new NodeError("Block not available (pruned data)", codes.misc)
+    : new NodeError("Block not found", codes.notFound);
+};
+
 const lostOf = (view: View): readonly Block[] => {
   const { blocks, chain, program } = view;
   const untilDrawn = blocks.at(-1)?.drawn ?? 0;
@@ -123,7 +137,10 @@ const showPlace = (node: Node, block: Block): unknown => {
   };
 };
 
-/** Bitcoin Core's index keeps the transactions of blocks that lost. */
+/**
+ * Bitcoin Core's index keeps the transactions of blocks that lost. Who prunes has no index: neither Bitcoin
+ * Core nor btcd has both.
+ */
 const showTransaction = (
   node: Node,
   waiting: readonly Transaction[],
@@ -135,7 +152,7 @@ const showTransaction = (
   const holder = node.blocks.slice(1).find(holds);
   const wait = holder === undefined ? waiting.find((one) => one.hash === hash) : undefined;
   const lost = holder === undefined && wait === undefined ? lostOf(node).find(holds) : undefined;
-  const block = holder ?? lost;
+  const block = manner.kind === "prunes" ? undefined : (holder ?? lost);
   if (manner.kind === "omits receipts" || (block === undefined && wait === undefined)) {
     throw new NodeError("No such mempool or blockchain transaction", codes.notFound);
   }

@@ -71,6 +71,10 @@ export const createDepositModel = ({
   const isOwner = (account: number): boolean =>
     orders.some((order) => order.account === account && order.linkId !== undefined);
 
+  /** Nobody knew the address in time, a node did not say that it had forgotten the block, or a dump is older. */
+  const mayBeMissed = ({ isLeftOut, isOwnerHeard }: Deposit): boolean =>
+    isLeftOut || !isOwnerHeard || isListenerRestored();
+
   const holdStatus = (deposit: Deposit, status: DepositData["status"], where: string): void => {
     const { end, isDoubtful, isEndTold, isMoved, isShown, number } = deposit;
     hold(isShown, () => `deposit ${number} is ${where}, and is none`);
@@ -196,8 +200,7 @@ export const createDepositModel = ({
           );
           continue;
         }
-        const isDue =
-          (isReadAgain && isOwner(account)) || (deposit.isOwnerHeard && !isListenerRestored());
+        const isDue = (isReadAgain && isOwner(account)) || !mayBeMissed(deposit);
         hold(
           row === undefined ? !isDue : row.status === "settled",
           () => `deposit ${number} is listed as ${row?.status}, and is settled`,
@@ -208,8 +211,8 @@ export const createDepositModel = ({
     /** Whether the first look may have missed any. */
     mayLackAny: (): boolean =>
       all.some(
-        ({ account, isEndTold, isOwnerHeard, isShown }) =>
-          isShown && isEndTold && isOwner(account) && (!isOwnerHeard || isListenerRestored()),
+        (deposit) =>
+          deposit.isShown && deposit.isEndTold && isOwner(deposit.account) && mayBeMissed(deposit),
       ),
   };
 };

@@ -87,11 +87,15 @@ export const createModel = ({
   const isUnproved = ({ hash, isOrphan, isUndecidable }: Money): boolean =>
     isUndecidable || (isOrphan && !foreseen.has(hash));
 
-  /** Whether the first look may have missed a payment, so that it is found once all is read again. */
+  /**
+   * Whether the first look may have missed a payment, so that it is found once all is read again: nobody had
+   * heard of its address in time, or a node had forgotten its block and did not say so.
+   */
   const mayBeMissed = (payment: Payment): boolean =>
-    isPlaceTold &&
-    payment.isOnChain &&
-    (payment.isSentEarly || restored.has("settlement-listener"));
+    payment.isLeftOut ||
+    (isPlaceTold &&
+      payment.isOnChain &&
+      (payment.isSentEarly || restored.has("settlement-listener")));
 
   /** Whether a payment was told as waiting, and whoever told it may have been restored to before that. */
   const isForgotten = (listed: ShownPayment): boolean =>
@@ -275,14 +279,14 @@ export const createModel = ({
       );
     },
 
-    /** Whether an operator must have all blocks read again, as nobody knew of an address in time. */
+    /** Whether an operator must have all blocks read again. */
     mayLackAny: (): boolean => payments.some((one) => one.isEndTold && mayBeMissed(one)),
 
-    /** Whether a payment was told, has failed, and nobody has told that: older blocks are yet to be read. */
+    /** Whether a payment was told, has failed, and nobody has told that, who could: older blocks are yet to be read. */
     lacksFailures: (): boolean =>
       [...settlements.values()].some((data) => {
         const payment = paymentOf(data);
-        return data.status === "processing" && payment.end === "failed" && !isUnproved(payment);
+        return data.status === "processing" && payment.end === "failed" && !mayStayOpen(payment);
       }),
 
     holdLink: (

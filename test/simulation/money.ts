@@ -43,6 +43,8 @@ export type Money = {
   isOrphan: boolean;
   /** Blocks are looked through for its link's address, of which nobody had heard when it was sent. */
   isSentEarly: boolean;
+  /** A node that has pruned was asked for its block, and left it out as if it had never been. */
+  isLeftOut: boolean;
 };
 
 /** What nothing has happened to yet. */
@@ -57,6 +59,7 @@ export const freshMoney = {
   isUndecidable: false,
   isOrphan: false,
   isSentEarly: false,
+  isLeftOut: false,
 } as const;
 
 /** Money for an order: its payer has named the link, or its owner has said so afterwards. */

@@ -14,6 +14,11 @@ export type Manner =
   | { kind: "stands still"; tip: Block }
   | { kind: "is silent" }
   | { kind: "refuses"; status: number }
+  /**
+   * It has forgotten what its blocks held, but of its newest ones. Who asks for what may pay links in older
+   * ones is told all the same, is refused, or hears nothing of them.
+   */
+  | { kind: "prunes"; keptBlocks: number; older: "told" | "refused" | "left out" }
   /** It leaves out all logs: of answers, or of blooms as well, or of receipts, too. */
   | { kind: "omits logs"; upTo: "answers" | "blooms" | "receipts" }
   /** It knows of no receipt. */
@@ -51,12 +56,17 @@ export type View = {
   blocks: readonly Block[];
   hashOf: (block: Block) => string;
   transactionsOf: (block: Block) => readonly Transaction[];
+  /** Whether it has forgotten what a block held. */
+  hasForgotten: (block: Block) => boolean;
+  /** Says that something was asked for which it has forgotten. */
+  lacks: () => void;
+  /** Without the blocks that it has forgotten, and as if it had been asked for no others. */
+  leaveOut: (blocks: readonly Block[]) => readonly Block[];
 };
 
 /** What a provider sees, as it treats who asks. */
 export const openView = (
-  chain: Chain,
-  kind: ChainKind,
+  { chain, count, kind }: { chain: Chain; kind: ChainKind; count: (what: string) => void },
   { manner, program }: Pick<Provider, "manner" | "program">,
 ): View => {
   const tip =
@@ -65,6 +75,9 @@ export const openView = (
       : manner.kind === "stands still"
         ? manner.tip
         : chain.tip();
+  const hasForgotten = ({ number }: Block) =>
+    manner.kind === "prunes" && number <= tip.number - manner.keptBlocks;
+  const lacks = () => count("questions for what a node has forgotten");
   return {
     kind,
     manner,
@@ -79,6 +92,15 @@ export const openView = (
       const forged = manner.kind === "invents" ? manner.forged.get(block.number) : undefined;
       return forged === undefined ? block.transactions : [...block.transactions, forged];
     },
+    hasForgotten,
+    lacks,
+    leaveOut: (blocks) => {
+      const hidden = blocks.filter(hasForgotten);
+      const money = hidden.flatMap(({ transactions }) => transactions.flatMap((one) => one.money));
+      for (const one of money) one.isLeftOut = true;
+      if (hidden.length > 0) lacks();
+      return blocks.filter((block) => !hasForgotten(block));
+    },
   };
 };
 
@@ -90,7 +112,10 @@ export const findBlock = (view: View, hash: unknown): Block | undefined =>
 export const findTransaction = (view: View, hash: unknown) => {
   for (const block of view.blocks) {
     const transaction = view.transactionsOf(block).find((one) => one.hash === hash);
-    if (transaction !== undefined) return { block, transaction };
+    if (transaction === undefined) continue;
+    if (!view.hasForgotten(block)) return { block, transaction };
+    view.lacks();
+    return undefined;
   }
   return undefined;
 };

@@ -22,6 +22,8 @@ export type NodeAnswer = { word: string; status: number; body: string } | "never
 const hex = (value: number): string => `0x${value.toString(16)}`;
 const word = (value: number): string => value.toString(16).padStart(64, "0");
 
+/** geth's refusal, as EIP-4444 has it. */
+const pruned = () => new NodeError("pruned history unavailable", 4444);
 /** java-tron's refusal of parameters. */
 const invalidParams = (message: string) => new NodeError(message, -32_602);
 const notThere = (method: string) =>
@@ -48,7 +50,7 @@ export const answerAsNode = (
     const [status, body] = isTronBusy ? [200, JSON.stringify(tronBusy)] : [manner.status, ""];
     return { word: `${methods} ${manner.status}`, status, body };
   }
-  const view = openView(chain, kind, { manner, program });
+  const view = openView({ chain, count: world.count, kind }, { manner, program });
   const answerCall = answererOf(kind)(view);
   const replies = calls.map((call) => {
     try {
@@ -118,17 +120,19 @@ const readNumber = (tag: unknown, head: number): number => {
   return Number(tag);
 };
 
-const showBlock = (view: View, block: Block | undefined): unknown =>
-  block === undefined
-    ? null
-    : {
-        number: hex(block.number),
-        hash: view.hashOf(block),
-        parentHash: block.parent === undefined ? `0x${word(0)}` : view.hashOf(block.parent),
-        timestamp: hex(block.timestampSeconds),
-        logsBloom: showBloom(view, block),
-        transactions: view.transactionsOf(block).map((transaction) => transaction.hash),
-      };
+const showBlock = (view: View, block: Block | undefined): unknown => {
+  if (block === undefined) return null;
+  const isBodyKept = view.manner.kind !== "prunes" || view.manner.older !== "refused";
+  if (!isBodyKept && view.hasForgotten(block)) throw pruned();
+  return {
+    number: hex(block.number),
+    hash: view.hashOf(block),
+    parentHash: block.parent === undefined ? `0x${word(0)}` : view.hashOf(block.parent),
+    timestamp: hex(block.timestampSeconds),
+    logsBloom: showBloom(view, block),
+    transactions: view.transactionsOf(block).map((transaction) => transaction.hash),
+  };
+};
 
 const showBloom = (view: View, block: Block): string =>
   view.kind === tron
@@ -167,13 +171,18 @@ const listBlocks = (view: View, { blockHash, fromBlock, toBlock }: LogFilter): r
 };
 
 const showLogs = (view: View, filter: LogFilter): unknown => {
-  if (view.manner.kind === "omits logs") {
-    listBlocks(view, filter);
-    return [];
+  const { manner } = view;
+  const asked = listBlocks(view, filter);
+  if (manner.kind === "omits logs") return [];
+  const older = manner.kind === "prunes" ? manner.older : "told";
+  if (older === "refused" && asked.some(view.hasForgotten)) {
+    view.lacks();
+    throw pruned();
   }
+  const blocks = older === "left out" ? view.leaveOut(asked) : asked;
   const matches = (wanted: string | readonly string[] | null | undefined, found = ""): boolean =>
     wanted === null || wanted === undefined || [wanted].flat().includes(found);
-  return listBlocks(view, filter).flatMap((block) =>
+  return blocks.flatMap((block) =>
     placeLogs(view, block)
       .filter(({ log }) => matches(filter.address, log.address))
       .filter(({ log }) =>
@@ -227,6 +236,7 @@ const showReceipts = (view: View, asked: unknown): unknown => {
   const block =
     String(named).length === 66 ? findBlock(view, named) : view.blocks[readNumber(named, head)];
   if (block === undefined || view.manner.kind === "omits receipts") return null;
+  if (view.hasForgotten(block)) throw pruned();
   return view.transactionsOf(block).map((transaction) => receiptOf(view, block, transaction));
 };
 
@@ -246,11 +256,14 @@ const showTransaction = (view: View, hash: unknown): unknown => {
   };
 };
 
-const countSent = (view: View, address: string, toBlock: number): number =>
-  view.blocks
+const countSent = (view: View, address: string, toBlock: number): number => {
+  const block = view.blocks[toBlock];
+  if (block !== undefined && view.hasForgotten(block)) throw new NodeError("missing trie node");
+  return view.blocks
     .slice(0, toBlock + 1)
     .flatMap((block) => view.transactionsOf(block))
     .filter(({ from }) => from === address.toLowerCase()).length;
+};
 
 const catalogue = openCatalogue();
 const decimalsSelector = "0x313ce567";

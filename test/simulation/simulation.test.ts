@@ -30,6 +30,8 @@ const kinds = [
   /^payments on chain/,
   /^a node (lags|stands still|is silent|refuses)/,
   /^a node (omits|renames|invents)/,
+  /^a node prunes/,
+  /^questions for what a node has forgotten/,
   /^deep forks/,
   /^operators: resume/,
   /^operators: rescan/,

@@ -19,7 +19,7 @@ export const answerSolanaCall = (view: View, { method, params }: Call): unknown 
     case "getGenesisHash":
       return view.kind.nodeChainId;
     case "getFirstAvailableBlock":
-      return 0;
+      return keptBy(view)[0]?.slot ?? 0;
     case "getSlot":
       return topOf(view, params[0] as Options).slot;
     case "getBlocks":
@@ -48,9 +48,13 @@ const topOf = ({ blocks }: View, { commitment, minContextSlot = 0 }: Options): B
   return top;
 };
 
+/** What its ledger still has. */
+const keptBy = (view: View): readonly Block[] =>
+  view.blocks.filter((block) => !view.hasForgotten(block));
+
 const listSlots = (view: View, [from, to, options]: [number, number, Options]): number[] => {
   const top = topOf(view, options).slot;
-  return view.blocks
+  return keptBy(view)
     .map(({ slot }) => slot)
     .filter((slot) => slot >= from && slot <= Math.min(to, top));
 };
@@ -59,6 +63,11 @@ const showBlock = (view: View, slot: number): unknown => {
   const block = view.blocks.find((one) => one.slot === slot);
   if (block === undefined && slot > (view.blocks.at(-1)?.slot ?? 0)) {
     throw new NodeError(`Block not available for slot ${slot}`, -32_004);
+  }
+  const first = keptBy(view)[0]?.slot ?? 0;
+  if (slot < first) {
+    const told = `First available block: ${first}`;
+    throw new NodeError(`Block ${slot} cleaned up, does not exist on node. ${told}`, -32_001);
   }
   if (block === undefined) throw new NodeError(`Slot ${slot} was skipped`, -32_007);
   const { number, parent, timestampSeconds } = block;
@@ -74,7 +83,8 @@ const showBlock = (view: View, slot: number): unknown => {
 const listSignatures = (view: View, account: string, options: Options): unknown => {
   topOf(view, options);
   if (view.manner.kind === "omits logs") return [];
-  const listed = view.blocks
+  const listed = view
+    .leaveOut(view.blocks)
     .flatMap((block) =>
       view
         .transactionsOf(block)

@@ -7,7 +7,7 @@ import { beCalm, isAtRest, isQuiet } from "./calm.ts";
 import type { Episode } from "./episode.ts";
 import { replicasOf, startAll } from "./processes.ts";
 import { becomeHonest, changeManners } from "./providers.ts";
-import { holdResults } from "./results.ts";
+import { holdResults, noteUnknownNonces } from "./results.ts";
 import { beMild, beWild } from "./weather.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -77,8 +77,10 @@ const letFailuresShow = async (episode: Episode): Promise<void> => {
     // process that leads meanwhile.
     const turnsOfOne = 2 + chain.tip().number / lookedThroughBlocks;
     const turnsMax = replicasOf["settlement-listener"] * turnsOfOne;
+    await noteUnknownNonces(episode);
     for (let turn = 0; turn < turnsMax && model.lacksFailures(); turn += 1) {
       await mineOn(episode, 1);
+      await noteUnknownNonces(episode);
     }
   }
 };

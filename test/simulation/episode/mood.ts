@@ -21,6 +21,7 @@ export const drawMood = (random: Random, { isBitcoin }: { isBitcoin: boolean }) 
   lostLog: random.pick([0, 0.015]),
   operator: random.pick([0, 0.03]),
   provider: random.pick([0, 0.1, 0.3]),
+  pruned: random.pick([0, 0.2, 0.5]),
   lies: random.pick([0, 0.5, 1]),
   disturbance: random.pick([0.02, 0.05]),
   lag: random.pick([0, 0, 3_000, 12_000]),

@@ -1,15 +1,19 @@
-import { type ChainKind, bitcoin } from "../chain-kinds.ts";
+import { finalDepth } from "../block.ts";
+import { type ChainKind, base, bitcoin } from "../chain-kinds.ts";
 import type { Manner, Provider } from "../node-view.ts";
 import type { Random } from "../random.ts";
 import { forge } from "../shop/forging.ts";
 import type { Shop } from "../shop/shop.ts";
+import { mineMany } from "./blocks.ts";
 import type { Mood } from "./mood.ts";
 
-const troubles = ["lags", "stands still", "is silent", "refuses"] as const;
+const troubles = ["lags", "stands still", "is silent", "refuses", "prunes"] as const;
 const lies = ["omits logs", "omits receipts", "renames blocks", "invents"] as const;
 
 const providerCounts = [1, 2, 2, 3];
 const mannerMsMax = 40_000;
+/** No program forgets what is not final. */
+const keptBlocksMin = finalDepth + 1;
 
 /** Who serves the chain's nodes, and how long they do so in their present manners. */
 export type Providers = {
@@ -51,8 +55,16 @@ export const changeManners = (providers: Providers, shop: Shop, mood: Mood): voi
     if (hasHabit) liar.manner = { kind: "omits logs", upTo: "blooms" };
     else if (random.chance(mood.lies)) liar.manner = drawManner(shop, random.pick(lies));
   }
+  const areAllPruned = random.chance(mood.pruned);
   for (const provider of others.length === 0 ? all : others) {
-    if (random.chance(0.3)) provider.manner = drawManner(shop, random.pick(troubles));
+    if (areAllPruned) provider.manner = drawManner(shop, "prunes");
+    else if (random.chance(0.3)) provider.manner = drawManner(shop, random.pick(troubles));
+  }
+  const isAnyPruned = all.some(({ manner }) => manner.kind === "prunes");
+  // Much comes at once, or the watch had stood still: nodes have forgotten what it has yet to read.
+  if (isAnyPruned && random.chance(0.5)) {
+    mineMany(shop, keptBlocksMin + random.below(keptBlocksMin * 3));
+    world.count("many blocks at once for nodes that prune");
   }
   world.say(all.map(({ host, manner }) => `${host} ${manner.kind}`).join(", "));
 };
@@ -82,10 +94,25 @@ const drawManner = (shop: Shop, kind: (typeof lies | typeof troubles)[number]): 
       const number = chain.tip().number + aboveTip - random.below(4);
       return { kind, forged: new Map([[number, forged]]) };
     }
+    case "prunes":
+      return {
+        kind,
+        keptBlocks: keptBlocksMin + random.below(8),
+        older: drawOlder(random, shop.kind),
+      };
     case "omits logs":
       return { kind, upTo: random.pick(["answers", "blooms", "receipts"]) };
     case "is silent":
     case "omits receipts":
       return { kind };
   }
+};
+
+/**
+ * How a node that has pruned answers for what may pay links in older blocks: geth tells it or refuses, by what
+ * was pruned, reth leaves it out, as java-tron and Agave do, and a block of Bitcoin is there or is not.
+ */
+const drawOlder = (random: Random, kind: ChainKind): (Manner & { kind: "prunes" })["older"] => {
+  if (kind === base) return random.pick(["told", "refused", "left out"]);
+  return kind === bitcoin ? "refused" : "left out";
 };

@@ -14,18 +14,11 @@ import { happen } from "./steps.ts";
 
 /** Holds all that the system says, once all is quiet, against what is true. */
 export const holdResults = async (episode: Episode): Promise<void> => {
-  const { admin, chain, model, providers, shop, world } = episode;
-  const { rows } = await admin.query<{ hash: string }>(
-    `SELECT transaction_hash AS hash FROM settlement_listener.chain_transfers
-     WHERE nonce IS NULL AND is_orphaned`,
-  );
-  for (const { hash } of rows) model.hasNoNonce(hash);
+  const { chain, model, shop, world } = episode;
+  await noteUnknownNonces(episode);
   await holdLinks(episode, { isReadAgain: false });
   await holdDeposits(episode, { isReadAgain: false });
-  // Whoever leaves out logs for good would do so again; out of a block of Bitcoin nobody can.
-  const mayLack =
-    shop.kind === bitcoin ? model.mayLackAny() : model.deposits.mayLackAny() && !providers.hasHabit;
-  if (!mayLack) return;
+  if (!model.mayLackAny() && !model.deposits.mayLackAny()) return;
   world.count("all is read again");
   rescan(shop, { fromBlock: 0, toBlock: chain.ofDepth(finalDepth).slot });
   // On Solana what is final is the newest block that was kept, which may be below.
@@ -33,6 +26,15 @@ export const holdResults = async (episode: Episode): Promise<void> => {
   await beCalm(episode, hasPassed(episode, restMs));
   await holdLinks(episode, { isReadAgain: true });
   await holdDeposits(episode, { isReadAgain: true });
+};
+
+/** Tells the model what was taken away by its chain before two nodes had told its nonce. */
+export const noteUnknownNonces = async ({ admin, model }: Episode): Promise<void> => {
+  const { rows } = await admin.query<{ hash: string }>(
+    `SELECT transaction_hash AS hash FROM settlement_listener.chain_transfers
+     WHERE nonce IS NULL AND is_orphaned`,
+  );
+  for (const { hash } of rows) model.hasNoNonce(hash);
 };
 
 type Pass = { isReadAgain: boolean };
