@@ -7,7 +7,7 @@ import {
   hashOfHeader,
 } from "./bitcoin-bytes.ts";
 import type { CoinPool } from "./coin-pool.ts";
-import { type Call, NodeError, type View } from "./node-view.ts";
+import { type Call, NodeError, type View, alterAll } from "./node-view.ts";
 
 /** Of Bitcoin Core's `rpc/protocol.h`; btcd has others for some. */
 const codes = {
@@ -53,9 +53,19 @@ export const openBitcoinNode = (view: View): ((call: Call) => unknown) => {
 type Node = View & ReturnType<typeof openBlocks>;
 
 /** From where on a node that lies has blocks of its own. */
-const altersFrom = ({ manner }: View): number => {
-  if (manner.kind === "renames blocks") return Math.max(1, manner.from);
-  return manner.kind === "invents" ? Math.max(1, ...manner.forged.keys()) : Infinity;
+const altersFrom = ({ blocks, manner }: View): number => {
+  switch (manner.kind) {
+    case "renames blocks":
+      return Math.max(1, manner.from);
+    case "invents":
+      return Math.max(1, ...manner.forged.keys());
+    case "alters": {
+      const isAltered = ({ hash }: Transaction) => manner.altered.has(hash);
+      return blocks.find(({ transactions }) => transactions.some(isAltered))?.number ?? Infinity;
+    }
+    default:
+      return Infinity;
+  }
 };
 
 /** Headers, and hashes as they are made of them: who alters a block alters all behind it. */
@@ -83,6 +93,7 @@ const listWaiting = ({ blocks, chain, manner, program }: View): readonly Transac
   const isBehind = manner.kind === "lags" || manner.kind === "stands still";
   const untilDrawn = isBehind ? tip.drawn : Infinity;
   const heard = poolOf(chain).waiting(tip, { untilDrawn, replaces: () => program.replaces });
+  if (manner.kind === "alters") return alterAll(heard, manner);
   const forged = manner.kind === "invents" ? [...manner.forged] : [];
   return [...heard, ...forged.flatMap(([number, one]) => (number > tip.number ? [one] : []))];
 };

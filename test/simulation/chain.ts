@@ -157,6 +157,7 @@ export const createChain = (
   const coins = kind.chainType === "BVM" ? createCoinPool(world, kind, draw) : undefined;
   const pool = coins ?? createNoncePool(world, kind, draw);
   const sealed: Block[] = [];
+  const sent: Transaction[] = [];
   let timeSeconds = 0;
 
   const drawSkipped = (): number =>
@@ -221,7 +222,13 @@ export const createChain = (
       lineage(tip)
         .slice(-finalDepth - 1)
         .every(({ transactions }) => transactions.length === 0),
-    send: (from: string, sent: Sent): Transaction => pool.send(tip, from, sent),
+    send: (from: string, what: Sent): Transaction => {
+      const transaction = pool.send(tip, from, what);
+      sent.push(transaction);
+      return transaction;
+    },
+    /** All that payers have sent, in its order; not what takes another's place. */
+    sent: (): readonly Transaction[] => sent,
     /** A transaction that no block holds, and no block will. */
     forge: (from: string, sent: Sent): Transaction => {
       const number = draw();

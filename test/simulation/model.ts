@@ -67,8 +67,9 @@ export const createModel = ({
     return order;
   };
 
-  const paymentOf = (told: Named): Payment => {
-    const payment = payments.find((one) => isOf(one, told));
+  /** A payment as it is told of a link. */
+  const paymentOf = (told: Named, linkId: string | undefined): Payment => {
+    const payment = payments.find((one) => isOf(one, told) && one.order.linkId === linkId);
     hold(payment !== undefined, () => `a payment is told of that nobody made: ${nameOf(told)}`);
     return payment;
   };
@@ -129,7 +130,7 @@ export const createModel = ({
   };
 
   const hearSettlement = (data: SettlementData): void => {
-    const payment = paymentOf(data);
+    const payment = paymentOf(data, data.paymentLinkId);
     const before = settlements.get(data.id);
     const isAgain = data.version === before?.version && data.status === before.status;
     hold(
@@ -213,7 +214,7 @@ export const createModel = ({
       const order = orderOf(data.paymentLinkId);
       hold(body.id === deliveryId, () => "a webhook's header and body differ in their id");
       hold(order.account === endpoint.account, () => "a webhook goes to another account");
-      const payment = data.transaction === undefined ? undefined : paymentOf(data.transaction);
+      const payment = data.transaction && paymentOf(data.transaction, data.paymentLinkId);
       hold((type === succeeded) === (payment !== undefined), () => `a webhook ${type}`);
       if (payment !== undefined) {
         hold(
@@ -285,7 +286,7 @@ export const createModel = ({
     /** Whether a payment was told, has failed, and nobody has told that, who could: older blocks are yet to be read. */
     lacksFailures: (): boolean =>
       [...settlements.values()].some((data) => {
-        const payment = paymentOf(data);
+        const payment = paymentOf(data, data.paymentLinkId);
         return data.status === "processing" && payment.end === "failed" && !mayStayOpen(payment);
       }),
 
@@ -305,8 +306,12 @@ export const createModel = ({
         hold(link.version === index + 1, () => `${name}: version ${index + 1} was never told`);
         if (type === succeeded) {
           hold(transaction !== undefined, () => `${name}: ${type} without a payment`);
-          const payment = paymentOf(transaction);
+          const payment = paymentOf(transaction, order.linkId);
           hold(!applied.has(payment), () => `${name}: payment ${payment.number} counts twice`);
+          hold(
+            payment.end === "settled",
+            () => `${name}: payment ${payment.number} counts, and came to nothing`,
+          );
           hold(payment.flaw === undefined, () => `${name}: payment ${payment.number} has a flaw`);
           hold(
             !isLate(payment) || payment.isMoved,
@@ -391,7 +396,7 @@ export const createModel = ({
       }
       for (const one of listed) {
         const { status } = one;
-        const payment = paymentOf(one);
+        const payment = paymentOf(one, order.linkId);
         hold(
           payment.isEndTold ||
             (status === "failed" && payment.end === "failed") ||
@@ -416,7 +421,9 @@ export const createModel = ({
             ({ isDelivered, payment, type: gotType }) =>
               isDelivered &&
               gotType === type &&
-              (told === undefined ? payment === undefined : payment === paymentOf(told)),
+              (told === undefined
+                ? payment === undefined
+                : payment === paymentOf(told, order.linkId)),
           );
           hold(
             isGot || lostIds.has(id),
@@ -439,6 +446,7 @@ const isLate = ({ occurredAt, order }: Payment): boolean =>
 
 type SettlementData = Named & {
   id: string;
+  paymentLinkId: string;
   version: number;
   status: string;
   blockNumber?: number | null;

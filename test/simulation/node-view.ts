@@ -26,7 +26,9 @@ export type Manner =
   /** It holds other blocks than the others, from one on. */
   | { kind: "renames blocks"; from: number }
   /** It tells of transactions that nobody made, with all that proves them. */
-  | { kind: "invents"; forged: ReadonlyMap<number, Transaction> };
+  | { kind: "invents"; forged: ReadonlyMap<number, Transaction> }
+  /** It shows some transactions as others than they are, by their hashes, with all that proves them. */
+  | { kind: "alters"; altered: Map<string, Transaction> };
 
 /** What a provider's node does as its program and its settings have it. */
 type Program = {
@@ -89,6 +91,7 @@ export const openView = (
         ? kind.otherHash(block.hash)
         : block.hash,
     transactionsOf: (block) => {
+      if (manner.kind === "alters") return alterAll(block.transactions, manner);
       const forged = manner.kind === "invents" ? manner.forged.get(block.number) : undefined;
       return forged === undefined ? block.transactions : [...block.transactions, forged];
     },
@@ -103,6 +106,12 @@ export const openView = (
     },
   };
 };
+
+/** What a node that alters makes of transactions. */
+export const alterAll = (
+  transactions: readonly Transaction[],
+  { altered }: Manner & { kind: "alters" },
+): readonly Transaction[] => transactions.map((one) => altered.get(one.hash) ?? one);
 
 /** A block by its hash. */
 export const findBlock = (view: View, hash: unknown): Block | undefined =>

@@ -29,7 +29,7 @@ const kinds = [
   /^replacements/,
   /^payments on chain/,
   /^a node (lags|stands still|is silent|refuses)/,
-  /^a node (omits|renames|invents)/,
+  /^a node (omits|renames|invents|alters)/,
   /^a node prunes/,
   /^questions for what a node has forgotten/,
   /^deep forks/,

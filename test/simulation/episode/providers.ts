@@ -2,13 +2,22 @@ import { finalDepth } from "../block.ts";
 import { type ChainKind, base, bitcoin } from "../chain-kinds.ts";
 import type { Manner, Provider } from "../node-view.ts";
 import type { Random } from "../random.ts";
+import { alterOpen } from "../shop/altering.ts";
 import { forge } from "../shop/forging.ts";
 import type { Shop } from "../shop/shop.ts";
 import { mineMany } from "./blocks.ts";
 import type { Mood } from "./mood.ts";
 
 const troubles = ["lags", "stands still", "is silent", "refuses", "prunes"] as const;
-const lies = ["omits logs", "omits receipts", "renames blocks", "invents"] as const;
+const lies = [
+  "omits logs",
+  "omits receipts",
+  "renames blocks",
+  "invents",
+  // It shows something only while payments wait.
+  "alters",
+  "alters",
+] as const;
 
 const providerCounts = [1, 2, 2, 3];
 const mannerMsMax = 40_000;
@@ -69,6 +78,11 @@ export const changeManners = (providers: Providers, shop: Shop, mood: Mood): voi
   world.say(all.map(({ host, manner }) => `${host} ${manner.kind}`).join(", "));
 };
 
+/** Whoever shows payments as others does so with those that are made meanwhile. */
+export const goOnLying = ({ all }: Providers, shop: Shop): void => {
+  for (const { manner } of all) if (manner.kind === "alters") alterOpen(shop, manner.altered);
+};
+
 /** What one leaves out for good the others make good, where there are others. */
 export const becomeHonest = ({ all, hasHabit }: Providers): void => {
   for (const provider of hasHabit ? all.slice(1) : all) provider.manner = { kind: "honest" };
@@ -94,6 +108,8 @@ const drawManner = (shop: Shop, kind: (typeof lies | typeof troubles)[number]): 
       const number = chain.tip().number + aboveTip - random.below(4);
       return { kind, forged: new Map([[number, forged]]) };
     }
+    case "alters":
+      return { kind, altered: new Map() };
     case "prunes":
       return {
         kind,

@@ -8,7 +8,7 @@ import { mineDue } from "./blocks.ts";
 import type { Episode } from "./episode.ts";
 import { operate } from "./operators.ts";
 import { kill } from "./processes.ts";
-import { changeManners } from "./providers.ts";
+import { changeManners, goOnLying } from "./providers.ts";
 import { flyTo, happen } from "./steps.ts";
 
 const wildMs = 60_000;
@@ -64,6 +64,7 @@ const disturb = async (episode: Episode): Promise<void> => {
   if (random.chance(mood.provider) && world.nowMs() >= providers.untilMs) {
     changeManners(providers, shop, mood);
   }
+  goOnLying(providers, shop);
   if (random.chance(mood.flight)) {
     const byMs = random.below(random.chance(0.2) ? 12_000 : 1_500);
     world.say(`time passes: ${byMs}`);
