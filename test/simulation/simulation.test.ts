@@ -1,10 +1,10 @@
-import { randomInt } from "node:crypto";
 import { describe, expect, test } from "@jest/globals";
 import { simulate, tellFinding } from "./simulate.ts";
 
 const minuteMs = 60_000;
 const testMsMax = 8 * minuteMs;
-const seedsMax = 2 ** 40;
+/** Always the same: a commit is red for what it did. `npm run simulate` plays what nobody has seen yet. */
+const seed = 20_261_126;
 /** So many show every kind of trouble, but for one run in ten thousand. */
 const episodesOfAllKinds = 40;
 
@@ -45,9 +45,8 @@ const kinds = [
 
 describe("the simulation", () => {
   test(
-    "finds nothing in a minute of episodes that nobody has seen before",
+    "finds nothing in a minute of episodes",
     async () => {
-      const seed = randomInt(seedsMax);
       const startedAtMs = performance.now();
       const elapsedMs = () => performance.now() - startedAtMs;
       const lacking = (counts: ReadonlyMap<string, number>) =>
@@ -68,7 +67,6 @@ describe("the simulation", () => {
   test(
     "plays a seed again exactly, the second time or the third",
     async () => {
-      const seed = randomInt(seedsMax);
       const play = async () =>
         (await simulate({ seed, goesOn: ({ episodes }) => episodes < 2 })).digests.join(" ");
       // What only a loaded machine does, one play in hundreds, must not keep a finding from coming again.
