@@ -54,18 +54,11 @@ type Node = View & ReturnType<typeof openBlocks>;
 
 /** From where on a node that lies has blocks of its own. */
 const altersFrom = ({ blocks, manner }: View): number => {
-  switch (manner.kind) {
-    case "renames blocks":
-      return Math.max(1, manner.from);
-    case "invents":
-      return Math.max(1, ...manner.forged.keys());
-    case "alters": {
-      const isAltered = ({ hash }: Transaction) => manner.altered.has(hash);
-      return blocks.find(({ transactions }) => transactions.some(isAltered))?.number ?? Infinity;
-    }
-    default:
-      return Infinity;
-  }
+  if (manner.kind === "renames blocks") return Math.max(1, manner.from);
+  if (manner.kind === "invents") return Math.max(1, ...manner.forged.keys());
+  if (manner.kind !== "alters") return Infinity;
+  const isAltered = ({ hash }: Transaction) => manner.altered.has(hash);
+  return blocks.find(({ transactions }) => transactions.some(isAltered))?.number ?? Infinity;
 };
 
 /** Headers, and hashes as they are made of them: who alters a block alters all behind it. */

@@ -1,6 +1,5 @@
 import { depositDecisions } from "@payment-links/contracts";
 import { finalDepth } from "../block.ts";
-import { bitcoin } from "../chain-kinds.ts";
 import type { ShownDeposit } from "../deposit-model.ts";
 import { Finding, hold } from "../finding.ts";
 import type { Received } from "../inject-request.ts";
