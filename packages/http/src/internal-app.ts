@@ -69,10 +69,15 @@ export const createInternalApp = (options: InternalAppOptions): Express => {
     res.setHeader("Content-Type", metricsContentType);
     res.send(text);
   });
+  // An answer may hold a sign-in link.
+  app.use((_req, res, next) => {
+    res.set(usualHeaders);
+    next();
+  });
   for (const route of options.services.flatMap((service) => service.internalRoutes)) {
     app[route.method](route.path, serveInternal(options, route));
   }
-  app.use((_req, res) => answerRefusal(refuse("NOT_FOUND"), res.set(usualHeaders)));
+  app.use((_req, res) => answerRefusal(refuse("NOT_FOUND"), res));
   app.use(answerStrayError(options.log));
   return app;
 };
@@ -129,8 +134,6 @@ const serveInternal =
     const parent = continueTrace(req.get("traceparent"));
     await inServerSpan({ req, res, route, parent }, async () => {
       try {
-        // An answer may hold a sign-in link.
-        res.set(usualHeaders);
         refuseStrangers(options, route, req);
         await route.handle(req, res);
       } catch (error) {
@@ -153,7 +156,7 @@ const answerError = (log: Log, error: unknown, route: string, res: Response): vo
 const answerStrayError =
   (log: Log): ErrorRequestHandler =>
   (error: unknown, _req: Request, res: Response, _next) =>
-    answerError(log, error, "unmatched", res.set(usualHeaders));
+    answerError(log, error, "unmatched", res);
 
 const noTokens = { services: [], operators: [] };
 
