@@ -1,6 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { hashSecret } from "@payment-links/contracts";
-import { type Transaction, nothing } from "@payment-links/postgres";
+import type { Transaction } from "@payment-links/postgres";
+import { countLockWaits } from "@payment-links/postgres/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { lockAccount } from "../store/accounts.ts";
@@ -20,15 +21,6 @@ const rig = useRig(() => openRig({ baseUrl }));
 const api = "/console/api";
 
 type Call = ReturnType<typeof rig.call>;
-
-/** Whether somebody waits for a lock in this database. */
-const isSomebodyWaiting = async (tx: Transaction): Promise<boolean> =>
-  tx.exists(nothing`
-    SELECT FROM pg_locks WHERE NOT granted AND pid IN (
-      SELECT pid FROM pg_locks
-      WHERE database = (SELECT oid FROM pg_database WHERE datname = current_database())
-    )
-  `);
 
 const addPasskey = async (cookie: string): Promise<string> => {
   const asked = await rig.call("GET", `${api}/passkeys/creation`, { cookie });
@@ -70,7 +62,7 @@ const callBehind = async (
     await before(tx);
     let isAnswered = false;
     const answering = call().finally(() => (isAnswered = true));
-    const isHeldUp = async () => isAnswered || isSomebodyWaiting(tx);
+    const isHeldUp = async () => isAnswered || (await countLockWaits(tx)) > 0;
     await waitUntil("the call waits or is answered", isHeldUp);
     await work(tx);
     return { answering };
