@@ -243,28 +243,31 @@ describe("a stop of which balancers hear late", () => {
     };
   };
 
-  test("goes on taking new connections until no call has come for the drain delay", async () => {
-    const { clock, stopping, isStopped, callPublic, callInternal } = await startStop();
-    clock.advance(5_000);
-    expect(await callPublic()).toBe("public");
+  const expectStopAfterDelay = async ({
+    callInternal,
+    callPublic,
+    clock,
+    isStopped,
+    stopping,
+  }: Awaited<ReturnType<typeof startStop>>) => {
     clock.advance(7_999);
     expect(await callInternal("/readyz")).toBe(503);
     expect(isStopped()).toBe(false);
     clock.advance(1);
     await stopping;
     await expect(callPublic()).rejects.toThrow("ECONNREFUSED");
+  };
+
+  test("goes on taking new connections until no call has come for the drain delay", async () => {
+    const it = await startStop();
+    const { callPublic, clock } = it;
+    clock.advance(5_000);
+    expect(await callPublic()).toBe("public");
+    await expectStopAfterDelay(it);
   });
 
   test("waits for that, too, where nobody has called for long", async () => {
-    const { clock, stopping, isStopped, callPublic, callInternal } = await startStop({
-      silentMs: 3_600_000,
-    });
-    clock.advance(7_999);
-    expect(await callInternal("/readyz")).toBe(503);
-    expect(isStopped()).toBe(false);
-    clock.advance(1);
-    await stopping;
-    await expect(callPublic()).rejects.toThrow("ECONNREFUSED");
+    await expectStopAfterDelay(await startStop({ silentMs: 3_600_000 }));
   });
 
   test("ends after twice the drain delay, whoever still calls", async () => {
