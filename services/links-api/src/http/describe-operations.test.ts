@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
+import { findRef } from "../testing/find-ref.ts";
 import { openRig } from "../testing/open-rig.ts";
 
 type Json = ReturnType<typeof JSON.parse>;
@@ -27,12 +28,7 @@ const answersOf = (document: Json): Told[] =>
   );
 
 const resolve = (document: Json, value: Json): Json =>
-  value?.$ref === undefined
-    ? value
-    : value.$ref
-        .slice(2)
-        .split("/")
-        .reduce((at: Json, name: string) => at?.[name], document);
+  value?.$ref === undefined ? value : findRef(document, value.$ref);
 
 const requiredHeaders = (document: Json, { answer }: Told): string[] =>
   Object.entries<Json>(answer.headers)

@@ -3,6 +3,7 @@ import { webhookTypes } from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { publicRoutes } from "../routes.ts";
 import { describePublicApi } from "./describe-public-api.ts";
+import { findRef } from "../testing/find-ref.ts";
 import { openRig } from "../testing/open-rig.ts";
 import { sampleAccount, sampleSettlement } from "../testing/samples.ts";
 
@@ -17,11 +18,7 @@ beforeAll(async () => {
   document = answer.json;
 });
 
-const resolve = (ref: string): Json =>
-  ref
-    .slice(2)
-    .split("/")
-    .reduce((at: Json, name) => at?.[name], document);
+const resolve = (ref: string): Json => findRef(document, ref);
 
 /** Every object within the document, with the key under which it stands. */
 const walk = (value: Json, visit: (value: Json, key: string) => void, key = ""): void => {
