@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { Agent, type RequestListener, type ServerResponse } from "node:http";
 import { type Socket, connect } from "node:net";
+import { waitUntil } from "@payment-links/runtime/testing";
 import { type Listening, PortTakenError, listen, setApart } from "./listen.ts";
 import { call } from "./testing/client.ts";
 
@@ -22,15 +23,6 @@ const createHolding = () => {
   const held: ServerResponse[] = [];
   const handler: RequestListener = (_req, res) => void held.push(res);
   return { handler, held };
-};
-
-/** Waits for a condition, for ten seconds at most: a busy machine is slow. */
-const until = async (isReached: () => boolean): Promise<void> => {
-  const startedAt = performance.now();
-  while (!isReached()) {
-    if (performance.now() - startedAt > 10_000) throw new Error("it did not come to be");
-    await new Promise((resolve) => setImmediate(resolve));
-  }
 };
 
 /** A connection that remembers everything it has read. */
@@ -77,7 +69,10 @@ describe("beyond as many connections as a process holds", () => {
       clients.push(client);
       client.socket.on("error", () => {});
       client.socket.write(text);
-      await until(() => client.socket.bytesWritten > 0 && !client.socket.connecting);
+      await waitUntil(
+        "its bytes are sent",
+        () => client.socket.bytesWritten > 0 && !client.socket.connecting,
+      );
     }
     return { listening, clients };
   };
@@ -89,15 +84,18 @@ describe("beyond as many connections as a process holds", () => {
     const { listening, clients } = await connectAll(answer, [get, slow, slow, slow]);
     const [first, second, third] = clients;
     if (first === undefined || second === undefined || third === undefined) throw new Error();
-    await until(() => first.read().endsWith("ok"));
+    await waitUntil("the first is answered", () => first.read().endsWith("ok"));
     // It asks once more, so that it is no longer the one that was silent the longest.
     first.socket.write(get);
-    await until(() => first.read().split("200 OK").length === 3);
+    await waitUntil("both are answered", () => first.read().split("200 OK").length === 3);
     for (const gone of [second, third]) {
       expect(isOpen(gone)).toBe(true);
       const caller = openSocket(listening.port);
       caller.socket.write(get);
-      await until(() => caller.read().endsWith("ok") && !isOpen(gone));
+      await waitUntil(
+        "it is answered in the place of another",
+        () => caller.read().endsWith("ok") && !isOpen(gone),
+      );
     }
     expect([first, clients[3]].map((client) => client !== undefined && isOpen(client))).toEqual([
       true,
@@ -108,27 +106,29 @@ describe("beyond as many connections as a process holds", () => {
   test("given that all are being answered, the new one is refused and they are kept", async () => {
     const { handler, held } = createHolding();
     const { listening, clients } = await connectAll(handler, Array(connectionsMax).fill(get));
-    await until(() => held.length === connectionsMax);
+    await waitUntil("the handler has it", () => held.length === connectionsMax);
     const refused = openSocket(listening.port);
     refused.socket.on("error", () => {});
-    await until(() => !isOpen(refused));
+    await waitUntil("it is refused", () => !isOpen(refused));
     expect(refused.read()).toBe("");
     for (const res of held) res.end("ok");
-    await until(() => clients.every(({ read }) => read().endsWith("ok")));
+    await waitUntil("all are answered", () => clients.every(({ read }) => read().endsWith("ok")));
   });
 
   test("those of endless answers are not counted, and end with the others", async () => {
     const { handler, held } = createHolding();
     const { listening, clients } = await connectAll(handler, Array(connectionsMax).fill(get));
-    await until(() => held.length === connectionsMax);
+    await waitUntil("the handler has it", () => held.length === connectionsMax);
     for (const res of held) setApart(res);
     const more = openSocket(listening.port);
     more.socket.write(get);
-    await until(() => held.length === connectionsMax + 1);
+    await waitUntil("the handler has it", () => held.length === connectionsMax + 1);
     const closing = listening.close();
     for (const res of held) res.end("ok");
     await closing;
-    await until(() => [...clients, more].every(({ read }) => read().endsWith("ok")));
+    await waitUntil("all are answered", () =>
+      [...clients, more].every(({ read }) => read().endsWith("ok")),
+    );
     expect(clients.every(isOpen)).toBe(false);
   });
 });
@@ -150,7 +150,7 @@ describe("requests that one client sends without waiting for answers", () => {
     });
     const client = openSocket(listening.port);
     client.socket.write(many(100));
-    await until(() => client.read().split("200 OK").length === 101);
+    await waitUntil("a hundred are answered", () => client.read().split("200 OK").length === 101);
     expect(most).toBe(1);
     const told = [...client.read().matchAll(/\/(\d+) /g)].map(([, path]) => Number(path));
     expect(told).toEqual(Array.from({ length: 100 }, (_, path) => path));
@@ -162,7 +162,7 @@ describe("requests that one client sends without waiting for answers", () => {
     const client = openSocket(listening.port);
     client.socket.on("error", () => {});
     client.socket.write(many(102));
-    await until(() => client.socket.closed);
+    await waitUntil("the connection ends", () => client.socket.closed);
     expect(held.length).toBe(1);
   });
 });
@@ -173,11 +173,11 @@ describe("what is no request", () => {
     const { port } = await open(handler);
     const { socket, read } = openSocket(port);
     socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-    await until(() => held.length === 1);
+    await waitUntil("the handler has it", () => held.length === 1);
     held[0]?.write("half");
-    await until(() => read().includes("half"));
+    await waitUntil("half of it is read", () => read().includes("half"));
     socket.write("no request\r\n\r\n");
-    await until(() => socket.destroyed || socket.readableEnded);
+    await waitUntil("the connection ends", () => socket.destroyed || socket.readableEnded);
     expect(read()).toMatch(/^HTTP\/1\.1 200 (.|\r\n)*\r\n\r\n4\r\nhalf\r\n$/);
   });
 });
@@ -187,10 +187,10 @@ describe("drain", () => {
     const { handler, held } = createHolding();
     const { port, drain } = await open(handler);
     const before = call({ port, headers: { connection: "keep-alive" } });
-    await until(() => held.length === 1);
+    await waitUntil("the handler has it", () => held.length === 1);
     drain();
     const after = call({ port, headers: { connection: "keep-alive" } });
-    await until(() => held.length === 2);
+    await waitUntil("the handler has it", () => held.length === 2);
     for (const res of held) res.end("ok");
     expect([(await before).headers.connection, (await after).headers.connection]).toEqual([
       "close",
@@ -220,7 +220,7 @@ describe("close", () => {
     const { port, close } = await open(handler);
     const agent = new Agent({ keepAlive: true });
     const waiting = call({ port, agent });
-    await until(() => held.length === 1);
+    await waitUntil("the handler has it", () => held.length === 1);
     let isClosed = false;
     const closing = close().finally(() => {
       isClosed = true;
@@ -239,14 +239,14 @@ describe("close", () => {
     const { port, close } = await open(handler);
     const { socket, read } = openSocket(port);
     socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-    await until(() => held.length === 1);
+    await waitUntil("the handler has it", () => held.length === 1);
     held[0]?.write("first ");
-    await until(() => read().includes("first"));
+    await waitUntil("the first part", () => read().includes("first"));
     const closing = close();
     await new Promise((resolve) => setTimeout(resolve, 300));
     held[0]?.end("last");
     await closing;
-    await until(() => socket.destroyed || socket.readableEnded);
+    await waitUntil("the connection ends", () => socket.destroyed || socket.readableEnded);
     expect(read()).toMatch(/first (.|\r\n)*last(.|\r\n)*0\r\n\r\n$/);
   });
 
@@ -254,11 +254,11 @@ describe("close", () => {
     const { port, close } = await open(answer);
     const { socket, read } = openSocket(port);
     socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-    await until(() => read().includes("ok"));
+    await waitUntil("the answer", () => read().includes("ok"));
     const closing = close();
     socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
     await closing;
-    await until(() => socket.destroyed || socket.readableEnded);
+    await waitUntil("the connection ends", () => socket.destroyed || socket.readableEnded);
     expect(read().split("HTTP/1.1 200 OK")).toHaveLength(3);
     expect(read()).toContain("Connection: close");
   });
@@ -267,11 +267,11 @@ describe("close", () => {
     const { port, close } = await open(answer);
     const { socket, read } = openSocket(port);
     socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-    await until(() => read().includes("ok"));
+    await waitUntil("the answer", () => read().includes("ok"));
     const startedAt = performance.now();
     await close();
     expect(performance.now() - startedAt).toBeLessThan(2000);
-    await until(() => socket.destroyed || socket.readableEnded);
+    await waitUntil("the connection ends", () => socket.destroyed || socket.readableEnded);
   });
 
   test("loses no request of clients that keep sending on kept connections", async () => {
@@ -293,7 +293,7 @@ describe("close", () => {
       }
     };
     const clients = Array.from({ length: 8 }, client);
-    await until(() => answered > 200);
+    await waitUntil("two hundred answers", () => answered > 200);
     await close();
     await Promise.all(clients);
     agent.destroy();

@@ -12,6 +12,7 @@ import {
   required,
   text,
 } from "@payment-links/contracts";
+import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { bodyBytesMax, readBody, readBytes, readParam, readQuery } from "./read-request.ts";
 import { publicRoute } from "./route.ts";
@@ -240,7 +241,7 @@ describe("a small body that a refused request leaves unread", () => {
       socket.on("data", (chunk: Buffer) => answers.push(chunk.toString()));
       for (let sent = 1; sent <= 3; sent += 1) {
         socket.write(`POST /nowhere HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n`);
-        await until(() => answers.length === sent);
+        await waitUntil("the answer", () => answers.length === sent);
         expect(answers[sent - 1]).toMatch(/^HTTP\/1\.1 404 (.|\r\n)*Connection: keep-alive/);
         socket.write("x".repeat(length));
       }
@@ -264,9 +265,9 @@ describe("an upload that breaks off", () => {
     const before = received;
     const socket = connect(app.port, "127.0.0.1");
     socket.write("POST /body HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n{");
-    await until(() => received > before);
+    await waitUntil("more of it has come", () => received > before);
     socket.destroy();
-    await until(() => app.logged.length > 0);
+    await waitUntil("a line in the log", () => app.logged.length > 0);
     expect(app.logged.join("")).toContain("a client went away");
     expect(app.logged.join("")).not.toContain('"level":"error"');
     const text = await app.metrics.metrics();
@@ -311,12 +312,3 @@ describe("a path parameter", () => {
 function* repeat<Piece>(piece: Piece, times: number): Generator<Piece> {
   for (let left = times; left > 0; left -= 1) yield piece;
 }
-
-/** Waits for a condition, for ten seconds at most: a busy machine is slow. */
-const until = async (isReached: () => boolean): Promise<void> => {
-  const startedAt = performance.now();
-  while (!isReached()) {
-    if (performance.now() - startedAt > 10_000) throw new Error("it did not come to be");
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-};

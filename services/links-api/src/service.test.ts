@@ -3,6 +3,7 @@ import * as z from "zod";
 import type { EventType, SettlementState } from "@payment-links/contracts";
 import { accountUpdated, newId, settlementSettled, topics } from "@payment-links/contracts";
 import { systemClock } from "@payment-links/runtime";
+import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { openRig } from "./testing/open-rig.ts";
 import { sampleAccount, sampleSettlement } from "./testing/samples.ts";
@@ -41,15 +42,6 @@ const say = <Event extends EventType>(event: Event, key: string, data: z.output<
 
 const settle = (settlement: SettlementState) =>
   say(settlementSettled, settlement.paymentLinkId, settlement);
-
-const waitMsMax = 10_000;
-const waitUntil = async (what: string, isSo: () => boolean | Promise<boolean>): Promise<void> => {
-  const end = performance.now() + waitMsMax;
-  while (!(await isSo())) {
-    if (performance.now() > end) throw new Error(`waited in vain for ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-};
 
 const typesOf = (id: string) => heard.filter(({ key }) => key === id).map(({ type }) => type);
 
