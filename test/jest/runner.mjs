@@ -1,7 +1,7 @@
 // Jest's runner of this repository: each test file is a Node process of its own, which loads modules
 // as a service does. Jest's own would compile each of the libraries again for each file, within `vm`.
 import { fork } from "node:child_process";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { nodeFlags } from "../../deploy/node24.mjs";
 import { compileCache, root } from "./jest.mjs";
@@ -40,6 +40,9 @@ export default class ProcessRunner {
 const costOf = ({ path, duration }) =>
   duration ?? (path.startsWith(join(root, "test/")) ? 60_000 : 1_000);
 
+/** How long a process may take to end after it has sent its result. */
+const exitMsMax = 10_000;
+
 const runFile = (globalConfig, { path, context }, workerId) =>
   new Promise((resolve, reject) => {
     const child = fork(script, [], {
@@ -50,10 +53,24 @@ const runFile = (globalConfig, { path, context }, workerId) =>
       // Standard output is for results alone.
       stdio: ["ignore", 2, 2, "ipc"],
     });
+    let answer;
+    let killer;
     child.once("error", reject);
-    child.once("message", ({ result, error }) => (result ? resolve(result) : reject(error)));
+    child.once("message", (message) => {
+      answer = message;
+      // It ends at once, unless a call into the system does not return; Jest would wait for it.
+      killer = setTimeout(() => {
+        process.stderr.write(`killed, as its process did not end: ${relative(root, path)}\n`);
+        child.kill("SIGKILL");
+      }, exitMsMax);
+    });
     child.once("exit", (code, signal) => {
-      reject(new Error(`the process of the tests ended before them (${signal ?? code})`));
+      clearTimeout(killer);
+      if (answer?.result) resolve(answer.result);
+      else if (answer) reject(answer.error);
+      else reject(new Error(`the process of the tests ended before them (${signal ?? code})`));
+      // Whoever still holds the channel's other end does not keep Jest.
+      if (child.connected) child.disconnect();
     });
     child.send({ globalConfig, config: context.config, path });
   });

@@ -1,0 +1,40 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import { nodeFlags } from "../../deploy/node24.mjs";
+import { root } from "./jest.mjs";
+
+const jest = join(root, "node_modules/jest/bin/jest.js");
+const runner = join(import.meta.dirname, "runner.mjs");
+
+let directory = "";
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "runner-"));
+});
+afterEach(() => rmSync(directory, { recursive: true }));
+
+const runFile = (text: string) => {
+  writeFileSync(join(directory, "one.mjs"), `import { test } from "@jest/globals";\n${text}`);
+  const config = { rootDir: directory, runner, testMatch: ["**/one.mjs"], watchman: false };
+  const args = [...nodeFlags, jest, "--config", JSON.stringify(config)];
+  return spawnSync(process.execPath, args, { encoding: "utf8", timeout: 120_000 });
+};
+
+test("a file whose process does not end is named, and its results count all the same", () => {
+  const { status, stderr } = runFile(`
+    test("passes", () => undefined);
+    const nobody = new Int32Array(new SharedArrayBuffer(4));
+    process.once("exit", () => Atomics.wait(nobody, 0, 0));
+  `);
+  expect(stderr).toContain("killed, as its process did not end: ");
+  expect(stderr).toContain("1 passed, 1 total");
+  expect(status).toBe(0);
+});
+
+test("a file whose process ends before its tests do has failed", () => {
+  const { status, stderr } = runFile(`test("goes", () => process.exit(0));`);
+  expect(stderr).toContain("the process of the tests ended before them (0)");
+  expect(status).toBe(1);
+});
