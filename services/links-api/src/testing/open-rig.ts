@@ -261,8 +261,7 @@ export const openRig = async ({
     storedStatus: (id: string) =>
       pool.oneFirst(sql.type(StatusRow)`SELECT status FROM links WHERE id = ${id}`),
     /** Lets the planner learn how many links there are, as autovacuum would. */
-    analyzeLinks: () =>
-      asAdmin((admin) => admin.query(sql.type(NothingRow)`ANALYZE links_api.links`)),
+    analyzeLinks: () => pool.query(sql.type(NothingRow)`ANALYZE links`),
     /** Notes which pages of the table hold nothing but what everybody sees, as autovacuum would. */
     vacuumLinks: () =>
       asAdmin((admin) =>
