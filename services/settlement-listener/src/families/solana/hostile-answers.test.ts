@@ -49,7 +49,7 @@ const openReader = async (urls: readonly string[] = []) => {
       clock: systemClock,
       log: openLog({ service: "test", level: "fatal" }),
       metrics: createRpcMetrics(openMetrics("test")),
-      timing: { timeoutMs: 5_000, restMs: 20, restMsMax: 100, askingMsMax: 3_000 },
+      timing: { timeoutMs: 60_000, restMs: 20, restMsMax: 100, askingMsMax: 3_000 },
     },
     (asking) =>
       createSolanaReader(
