@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "@jest/globals";
 import { transact } from "@payment-links/postgres";
 import { newId } from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { haltChain, saveCheckpoint, takeLead } from "../store/watchers.ts";
+import { haltChain, moveCheckpoint, takeLead } from "../store/watchers.ts";
 import { openRig } from "../testing/open-rig.ts";
 
 /* A refusal is not a failure: what somebody is refused must not cost the pool a connection. */
@@ -13,10 +13,12 @@ const haltedChain = newId("evt");
 const rig = useRig(openRig);
 beforeAll(async () => {
   const now = rig.clock.now();
-  const lead = { chainId: haltedChain, now, until: new Date(now.getTime() + 1) };
-  await takeLead(rig.pool, lead);
+  const wanted = { chainId: haltedChain, now, until: new Date(now.getTime() + 1) };
+  const lead = await takeLead(rig.pool, wanted);
+  if (lead === undefined) throw new Error("nobody else leads");
+  const notBegun = { scannedTo: null, finalizedTo: null };
   await transact(rig.pool, async (tx) => {
-    await saveCheckpoint(tx, haltedChain, { scannedTo: 5, finalizedTo: 3 });
+    await moveCheckpoint(tx, lead, notBegun, { scannedTo: 5, finalizedTo: 3 });
     await haltChain(tx, haltedChain, "a reorg too deep");
   });
 });

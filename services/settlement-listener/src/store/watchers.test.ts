@@ -4,6 +4,7 @@ import { newId } from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { openRig } from "../testing/open-rig.ts";
 import {
+  CheckpointMovedError,
   type Lead,
   LeadLostError,
   haltChain,
@@ -11,8 +12,8 @@ import {
   releaseLead,
   listWatchers,
   lockLead,
+  moveCheckpoint,
   readProgress,
-  saveCheckpoint,
   takeLead,
 } from "./watchers.ts";
 
@@ -40,11 +41,12 @@ const mustTake = async (): Promise<Lead> => {
 const keep = (lead: Lead) =>
   renewLead(rig.pool, lead, { until: new Date(rig.clock.now().getTime() + leaseMs), report });
 
-const moveTo = (lead: Lead, scannedTo: number) =>
-  transact(rig.pool, async (tx) => {
-    await lockLead(tx, lead);
-    await saveCheckpoint(tx, chainId, { scannedTo, finalizedTo: 0 });
-  });
+const notBegun = { scannedTo: null, finalizedTo: null };
+
+const moveTo = async (lead: Lead, scannedTo: number) => {
+  const from = await readProgress(rig.pool, chainId);
+  await transact(rig.pool, (tx) => moveCheckpoint(tx, lead, from, { scannedTo, finalizedTo: 0 }));
+};
 
 describe("a chain's lead", () => {
   test("is one process's until its lease has run out, to the millisecond", async () => {
@@ -90,6 +92,21 @@ describe("a chain's lead", () => {
     expect((await readProgress(rig.pool, chainId)).scannedTo).toBe(7);
   });
 
+  // Guards against a commit whose answer came too late, and that took effect after all.
+  test("moves its checkpoint only from where it was read", async () => {
+    const lead = await mustTake();
+    await moveTo(lead, 5);
+    const read = await readProgress(rig.pool, chainId);
+    await moveTo(lead, 6);
+    const to = { scannedTo: 5, finalizedTo: 4 };
+    for (const from of [read, notBegun, { scannedTo: 6, finalizedTo: 1 }]) {
+      const moving = transact(rig.pool, (tx) => moveCheckpoint(tx, lead, from, to));
+      await expect(moving).rejects.toThrow(CheckpointMovedError);
+    }
+    const { finalizedTo, scannedTo } = await readProgress(rig.pool, chainId);
+    expect({ finalizedTo, scannedTo }).toEqual({ finalizedTo: 0, scannedTo: 6 });
+  });
+
   test("cannot change hands while its leader writes: the successor waits for the commit", async () => {
     const old = await mustTake();
     rig.clock.advance(leaseMs);
@@ -99,7 +116,7 @@ describe("a chain's lead", () => {
       await lockLead(tx, old);
       locked.resolve();
       await taking.promise;
-      await saveCheckpoint(tx, chainId, { scannedTo: 1, finalizedTo: 1 });
+      await moveCheckpoint(tx, old, notBegun, { scannedTo: 1, finalizedTo: 1 });
       order.push("written");
     });
     await locked.promise;

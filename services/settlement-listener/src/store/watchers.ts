@@ -12,6 +12,14 @@ export class LeadLostError extends Error {
   override readonly name = "LeadLostError";
 }
 
+/**
+ * The checkpoint is not where it was read, so nothing was written. A commit for whose answer nobody
+ * waits any more can take effect after the next step has begun.
+ */
+export class CheckpointMovedError extends Error {
+  override readonly name = "CheckpointMovedError";
+}
+
 const reportStates = ["watching", "catching_up", "refused", "unreachable"] as const;
 
 /** What a leader last said of its chain, for operators. */
@@ -77,7 +85,7 @@ export const releaseLead = async (
 };
 
 /**
- * Begins every transaction that writes for a chain. Nobody else writes for it until this one ends.
+ * Begins every other transaction that writes for a chain. Nobody else writes for it until this one ends.
  * Throws {@link LeadLostError} where another has taken the lead since.
  */
 export const lockLead = async (tx: Transaction, { chainId, token }: Lead): Promise<void> => {
@@ -123,21 +131,33 @@ export const readProgress = (pool: Pool, chainId: string): Promise<WatchProgress
     WHERE watchers.chain_id = ${chainId}
   `);
 
+/** How far a chain is scanned, and up to where that is final; null before its watch has begun. */
+type Checkpoint = Pick<WatchProgress, "scannedTo" | "finalizedTo">;
+
 /**
- * Moves a chain's checkpoint; the first one is where its watch begins. What lies above it is not
- * audited yet.
+ * Begins every transaction that moves a chain's checkpoint; the first one is where its watch begins. What
+ * lies above it is not audited yet. Nobody else writes for the chain until the transaction ends. Throws
+ * {@link LeadLostError} as {@link lockLead} does, and {@link CheckpointMovedError} where the checkpoint
+ * is not where it was read.
  */
-export const saveCheckpoint = async (
+export const moveCheckpoint = async (
   tx: Transaction,
-  chainId: string,
-  { scannedTo, finalizedTo }: { scannedTo: number; finalizedTo: number },
+  lead: Lead,
+  from: Checkpoint,
+  to: { scannedTo: number; finalizedTo: number },
 ): Promise<void> => {
-  await tx.query(sql.prepared("save_checkpoint", NothingRow)`
-    UPDATE watchers SET scanned_to = ${scannedTo}, finalized_to = ${finalizedTo},
-      first_block = coalesce(first_block, ${scannedTo}),
-      audited_to = least(coalesce(audited_to, ${finalizedTo}), ${finalizedTo})
-    WHERE chain_id = ${chainId}
+  const row = await tx.maybeOne(sql.prepared("move_checkpoint", Token)`
+    UPDATE watchers SET scanned_to = ${to.scannedTo}, finalized_to = ${to.finalizedTo},
+      first_block = coalesce(first_block, ${to.scannedTo}),
+      audited_to = least(coalesce(audited_to, ${to.finalizedTo}), ${to.finalizedTo})
+    WHERE chain_id = ${lead.chainId} AND fencing_token = ${lead.token}::bigint
+      AND scanned_to IS NOT DISTINCT FROM ${from.scannedTo}::bigint
+      AND finalized_to IS NOT DISTINCT FROM ${from.finalizedTo}::bigint
+    RETURNING fencing_token AS token
   `);
+  if (row !== null) return;
+  await lockLead(tx, lead);
+  throw new CheckpointMovedError(`the checkpoint of chain ${lead.chainId} has moved`);
 };
 
 /** Saves up to which block a chain has been read a second time: by whom it was read first is done with. */

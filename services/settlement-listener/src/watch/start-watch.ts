@@ -1,5 +1,10 @@
 import { type Loop, afterMs, startLoop } from "@payment-links/runtime";
-import { type Lead, LeadLostError, type WatchReport } from "../store/watchers.ts";
+import {
+  CheckpointMovedError,
+  type Lead,
+  LeadLostError,
+  type WatchReport,
+} from "../store/watchers.ts";
 import { type DutyName, dutyNames } from "./chain/duty-names.ts";
 import { ChainMovedError, type WatchContext } from "./chain/watch-context.ts";
 import { forgetDisposable } from "./first-pass/forget-disposable.ts";
@@ -259,6 +264,8 @@ const underLead = async (
   }
 };
 
-/** A chain that moves while it is read is nothing to tell: it is read again at the next turn. */
+/** What moves while it is read is nothing to tell: it is read again at the next turn. */
 const isPassing = (error: unknown): boolean =>
-  error instanceof ChainMovedError || error instanceof LeadLostError;
+  error instanceof ChainMovedError ||
+  error instanceof CheckpointMovedError ||
+  error instanceof LeadLostError;

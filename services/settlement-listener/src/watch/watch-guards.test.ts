@@ -1,16 +1,23 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { createCatalogue } from "@payment-links/contracts";
+import { sql } from "slonik";
+import * as z from "zod";
 import { transact } from "@payment-links/postgres";
+import { countLockWaits } from "@payment-links/postgres/testing";
 import { ConfigError, openMetrics } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { createSettlementListener } from "../service.ts";
 import { recordTransfers } from "../sightings/record-transfers.ts";
-import { readProgress } from "../store/watchers.ts";
+import { insertBlocks } from "../store/chain-blocks.ts";
+import { saveSpan } from "../store/read-spans.ts";
+import { moveCheckpoint, readProgress } from "../store/watchers.ts";
 import { type Chain, openChain } from "../testing/open-chain.ts";
 import { type WatchRig, openWatchRig } from "../testing/open-watch-rig.ts";
 import { sampleTransfer } from "../testing/sample-transfer.ts";
 import { owner } from "../testing/samples.ts";
 import { openScriptedRpc } from "../testing/scripted-rpc.ts";
+
+const TokenRow = z.object({ token: z.string() });
 
 let chain: Chain;
 beforeAll(async () => {
@@ -120,6 +127,40 @@ describe("the self-check at start", () => {
     await rig.caughtUp();
     expect((await rig.readStatus()).state).toBe("watching");
     await rpc.close();
+  });
+});
+
+describe("a commit for whose answer a step has stopped waiting", () => {
+  // Postgres may be slow with it. What follows has read by then how far the watch had come before it.
+  test("and that takes effect while the next step writes is gone on from", async () => {
+    const rig = await open(chain, { finality: "finalized" }, [chain.url, `${chain.url}/`]);
+    await rig.service.start();
+    await rig.caughtUp();
+    const { chainId } = chain;
+    const { token } = await rig.pool.one(sql.type(TokenRow)`
+      SELECT fencing_token AS token FROM watchers WHERE chain_id = ${chainId}
+    `);
+    const progress = await readProgress(rig.pool, chainId);
+    const { finalizedTo, scannedTo } = progress;
+    if (finalizedTo === null || scannedTo === null) throw new Error("the watch has begun");
+    const number = scannedTo + 1;
+    await transact(rig.pool, async (tx) => {
+      const to = { scannedTo: number, finalizedTo };
+      await moveCheckpoint(tx, { chainId, token }, progress, to);
+      await chain.mine();
+      const { hash, parentHash, timestamp } = await chain.client.getBlock({
+        blockNumber: BigInt(number),
+      });
+      const minedAt = new Date(Number(timestamp) * 1000);
+      await insertBlocks(tx, chainId, [{ number, hash, parentHash, minedAt }]);
+      const span = { fromBlock: number, toBlock: number, provider: "another" };
+      await saveSpan(tx, chainId, span);
+      await waitUntil("the next step writes", async () => (await countLockWaits(tx)) > 0);
+    });
+    await rig.caughtUp();
+    await chain.mine(2);
+    await rig.caughtUp();
+    expect(await rig.readStatus()).toMatchObject({ state: "watching", reason: null });
   });
 });
 

@@ -1,6 +1,6 @@
 import { transact } from "@payment-links/postgres";
 import { deleteBlocksBelow, findBlockUpTo, insertBlocks } from "../../store/chain-blocks.ts";
-import { type Lead, lockLead, saveCheckpoint } from "../../store/watchers.ts";
+import { type Lead, moveCheckpoint } from "../../store/watchers.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
 import { agreeOnBlock } from "./agree-on-block.ts";
 import { quorumOf } from "./agree.ts";
@@ -34,10 +34,9 @@ export const confirmFinal = async (
   if (dissenters.length > 0) demote(dissenters);
   if (hash !== block.hash || number <= finalizedTo) return { finalizedTo, voiceCount };
   await transact(pool, async (tx) => {
-    await lockLead(tx, lead);
+    await moveCheckpoint(tx, lead, { scannedTo, finalizedTo }, { scannedTo, finalizedTo: number });
     await deleteBlocksBelow(tx, chain.id, number);
     if (anchor !== undefined) await insertBlocks(tx, chain.id, [anchor]);
-    await saveCheckpoint(tx, chain.id, { scannedTo, finalizedTo: number });
   });
   return { finalizedTo: number, voiceCount };
 };

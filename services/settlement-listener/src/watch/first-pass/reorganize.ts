@@ -4,7 +4,7 @@ import { recordStoredTransfers } from "../../sightings/record-transfers.ts";
 import { deleteBlocksAbove, findBlock, listBlocks } from "../../store/chain-blocks.ts";
 import { orphanTransfers } from "../../store/chain-transfers.ts";
 import { cutSpansAbove } from "../../store/read-spans.ts";
-import { type Lead, haltChain, lockLead, saveCheckpoint } from "../../store/watchers.ts";
+import { type Lead, haltChain, lockLead, moveCheckpoint } from "../../store/watchers.ts";
 import { agreeOnBlock } from "../agreement/agree-on-block.ts";
 import { ChainMovedError, type WatchContext } from "../chain/watch-context.ts";
 import type { ChainReader } from "../chain-reader.ts";
@@ -72,12 +72,12 @@ const moveBack = async (
 ): Promise<void> => {
   const { chain, clock, log, metrics, pool, wakeRelay } = watch;
   const { flagged, orphaned } = await transact(pool, async (tx) => {
-    await lockLead(tx, lead);
+    const from = { scannedTo, finalizedTo };
+    await moveCheckpoint(tx, lead, from, { scannedTo: ancestor, finalizedTo });
     await deleteBlocksAbove(tx, chain.id, ancestor);
     await cutSpansAbove(tx, chain.id, ancestor);
     const orphaned = await orphanTransfers(tx, chain.id, ancestor);
     const flagged = await recordStoredTransfers(tx, orphaned, clock.now());
-    await saveCheckpoint(tx, chain.id, { scannedTo: ancestor, finalizedTo });
     return { flagged, orphaned };
   });
   wakeRelay();

@@ -12,9 +12,8 @@ import { saveSpan } from "../../store/read-spans.ts";
 import {
   type Lead,
   type WatchProgress,
-  lockLead,
+  moveCheckpoint,
   readProgress,
-  saveCheckpoint,
 } from "../../store/watchers.ts";
 import { quorumOf } from "../agreement/agree.ts";
 import { confirmFinal } from "../agreement/confirm-final.ts";
@@ -50,21 +49,23 @@ type Begun = WatchProgress & { scannedTo: number; finalizedTo: number };
 export const stepChain = async (watch: WatchContext, lead: Lead): Promise<Step> => {
   const { chain, pool } = watch;
   const progress = await readProgress(pool, chain.id);
-  const notBegun = { finalizedTo: undefined, voiceCount: undefined };
+  const noneYet = { finalizedTo: undefined, voiceCount: undefined };
   if (progress.haltedReason !== null)
-    return { ...notBegun, state: "halted", head: null, hasMore: false };
+    return { ...noneYet, state: "halted", head: null, hasMore: false };
   const sight = await readSight(watch);
   if (!hasBegun(progress)) {
     // Of two that do not agree, the lower: what follows is read, and then held against both.
     const { final } = quorumOf(watch.witnesses) <= sight.linesOf.size ? sight.agreed : sight.read;
     const hasMore = await begin(watch, lead, Math.min(progress.firstBlock ?? final, final));
-    return { ...notBegun, state: "catching_up", head: sight.head, hasMore };
+    return { ...noneYet, state: "catching_up", head: sight.head, hasMore };
   }
   return follow(watch, lead, progress, sight);
 };
 
 const hasBegun = (progress: WatchProgress): progress is Begun =>
   progress.scannedTo !== null && progress.finalizedTo !== null;
+
+const notBegun = { scannedTo: null, finalizedTo: null };
 
 /**
  * Begins a watch behind a final block: the last one, as no link of ours can have been paid before we
@@ -75,10 +76,9 @@ const begin = async (watch: WatchContext, lead: Lead, firstBlock: number): Promi
   const [header] = await reader.readHeaders({ fromBlock: firstBlock, toBlock: firstBlock });
   if (header === undefined) return false;
   await transact(pool, async (tx) => {
-    await lockLead(tx, lead);
-    await insertBlocks(tx, chain.id, [blockOf(header)]);
     const { number } = header;
-    await saveCheckpoint(tx, chain.id, { scannedTo: number, finalizedTo: number });
+    await moveCheckpoint(tx, lead, notBegun, { scannedTo: number, finalizedTo: number });
+    await insertBlocks(tx, chain.id, [blockOf(header)]);
   });
   log.info({ chain: chain.id, block: header.number }, "the watch of a chain begins");
   return true;
@@ -162,7 +162,8 @@ type Scan = {
   progress: Begun;
   sight: Sight;
 };
-type Reach = { scannedTo: number; finalizedTo: number; scannedAt: Date | null };
+type Place = { scannedTo: number; finalizedTo: number };
+type Reach = Place & { scannedAt: Date | null };
 
 /** Scans what the plan asks for, and commits it piece by piece; answers how far that came. */
 const scan = async (
@@ -176,12 +177,11 @@ const scan = async (
     const last = scanned.blocks.at(-1);
     const to = last?.number ?? scannedTo;
     const final = Math.max(finalizedTo, Math.min(lines.final, to));
-    const isFinalMoved = final > finalizedTo;
-    if (to === scannedTo && !isFinalMoved) return;
-    const move = { scannedFrom: scannedTo, scannedTo: to, finalizedTo: final, isFinalMoved, sight };
-    await commit(watch, lead, scanned, move);
-    scannedTo = to;
-    finalizedTo = final;
+    if (to === scannedTo && final === finalizedTo) return;
+    const from = { scannedTo, finalizedTo };
+    const reach = { scannedTo: to, finalizedTo: final };
+    await commit(watch, lead, scanned, { from, to: reach, sight });
+    ({ scannedTo, finalizedTo } = reach);
     scannedAt = last?.minedAt ?? scannedAt;
   };
   await scanBlocks(watch, { plan, headers, lines }, commitScanned);
@@ -195,21 +195,21 @@ const commit = async (
   { chain, clock, metrics, pool, wakeRelay }: WatchContext,
   lead: Lead,
   { blocks, transfers, readBy }: Scanned,
-  move: Omit<Reach, "scannedAt"> & { scannedFrom: number; isFinalMoved: boolean; sight: Sight },
+  { from, to, sight }: { from: Place; to: Place; sight: Sight },
 ): Promise<void> => {
-  const { finalizedTo, isFinalMoved, scannedFrom, scannedTo, sight } = move;
   const { finality, finalityByAmount } = chain.settings;
   const isTold = await transact(pool, async (tx) => {
     const now = clock.now();
-    await lockLead(tx, lead);
+    await moveCheckpoint(tx, lead, from, to);
     if (blocks.length > 0) {
       await insertBlocks(tx, chain.id, blocks);
-      const span = { fromBlock: scannedFrom + 1, toBlock: scannedTo, provider: readBy };
+      const span = { fromBlock: from.scannedTo + 1, toBlock: to.scannedTo, provider: readBy };
       await saveSpan(tx, chain.id, span);
     }
     await recordTransfers(tx, transfers, now);
-    if (isFinalMoved) await deleteBlocksBelow(tx, chain.id, finalizedTo);
-    await saveCheckpoint(tx, chain.id, { scannedTo, finalizedTo });
+    if (to.finalizedTo > from.finalizedTo) {
+      await deleteBlocksBelow(tx, chain.id, to.finalizedTo);
+    }
     return tellChainAdvance(tx, {
       chainId: chain.id,
       headBlock: sight.head,
