@@ -3,10 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
-import { nodeFlags } from "../../deploy/node24.mjs";
-import { root } from "./jest.mjs";
 
-const jest = join(root, "node_modules/jest/bin/jest.js");
+const jest = join(import.meta.dirname, "../../node_modules/jest/bin/jest.js");
 const runner = join(import.meta.dirname, "runner.mjs");
 
 let directory = "";
@@ -18,7 +16,7 @@ afterEach(() => rmSync(directory, { recursive: true }));
 const runFile = (text: string) => {
   writeFileSync(join(directory, "one.mjs"), `import { test } from "@jest/globals";\n${text}`);
   const config = { rootDir: directory, runner, testMatch: ["**/one.mjs"], watchman: false };
-  const args = [...nodeFlags, jest, "--config", JSON.stringify(config)];
+  const args = [jest, "--config", JSON.stringify(config)];
   return spawnSync(process.execPath, args, { encoding: "utf8", timeout: 120_000 });
 };
 
