@@ -57,6 +57,32 @@ describe("openEmbeddedPostgres", () => {
     expect(lines.join("\n")).toContain(`process ${orphan}`);
   });
 
+  // PostgreSQL does not start beside them: two would write the same pages.
+  test("sessions that outlive a killed postmaster are waited for", async () => {
+    const directory = await makeDirectory();
+    const first = await open({ directory });
+    const release = join(directory, "release");
+    const working = query(
+      first.url,
+      `DO $$ BEGIN WHILE pg_stat_file('${release}', true) IS NULL LOOP END LOOP; END $$`,
+    ).catch(() => []);
+    await waitUntil("it works", async () => {
+      const sql = "SELECT FROM pg_stat_activity WHERE query LIKE 'DO %' AND state = 'active'";
+      return (await query(first.url, sql)).length === 1;
+    });
+    process.kill(await postmasterOf(directory), "SIGKILL");
+    await first.stop();
+
+    const opening = open({ directory });
+    await waitUntil("it is waited for", async () =>
+      (await readFile(join(directory, "postgres.log"), "utf8")).includes("is still in use"),
+    );
+    await writeFile(release, "");
+
+    expect(await query((await opening).url, "SELECT 42 AS answer")).toEqual([{ answer: 42 }]);
+    await working;
+  });
+
   // Most containers do not let root see another user's `/proc/<pid>/exe`.
   asRoot("an orphan is taken over without the right to look into others' processes", async () => {
     const directory = await makeDirectory();

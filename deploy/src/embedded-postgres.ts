@@ -46,6 +46,9 @@ const quitMsMax = 10_000;
 const ownerWaitMsMax = 2_000;
 const pollMs = 20;
 const portAttemptsMax = 3;
+const heldPollMs = 500;
+/** What PostgreSQL says where a process of an earlier start still works on the same data. */
+const heldWords = "pre-existing shared memory block";
 const logBytesMax = 1_000_000;
 const logTailLines = 12;
 
@@ -232,13 +235,18 @@ const launchOnPort = async (
   port: number | undefined,
   settings: Readonly<Record<string, string>>,
 ) => {
-  for (let attempt = 1; ; attempt += 1) {
+  const heldUntilMs = performance.now() + stopMsMax;
+  for (let portAttempts = 1; ;) {
     try {
       return await launch(home, port ?? (await freePort()), settings);
     } catch (error) {
+      const said = String(error);
+      const mayTryPort = port === undefined && portAttempts < portAttemptsMax;
+      // A postmaster that was killed leaves sessions behind, and each ends with its statement.
+      if (said.includes(heldWords) && performance.now() < heldUntilMs) await sleep(heldPollMs);
       // Somebody else may take the free port before PostgreSQL does.
-      const mayRetry = port === undefined && attempt < portAttemptsMax;
-      if (!mayRetry || !String(error).includes("Address already in use")) throw error;
+      else if (said.includes("Address already in use") && mayTryPort) portAttempts += 1;
+      else throw error;
     }
   }
 };
