@@ -2,6 +2,7 @@ import type { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
 import { Client } from "pg";
 import {
+  type Act,
   type Fate,
   type Outcome,
   type Owner,
@@ -30,6 +31,8 @@ type Session = { owner: Owner; pid: number; isInTransaction: boolean };
 const sessions = new WeakMap<Client, Session>();
 /** The sessions that listen: each service has a schema and a channel of its own. */
 const listening = new WeakSet<Client>();
+/** Sessions whose commit nobody waits for any more, and that still have it before them. */
+const late = new Set<Client>();
 /** All processes that have had a session. */
 const owners = new Set<Owner>();
 const pollMs = 1;
@@ -68,6 +71,19 @@ export const postgresSeam = {
       }
     }
     return waiting.size > 0 ? new Map() : found;
+  },
+
+  /** Whether some commit, whose locks others may wait for, is yet to take effect. */
+  isLate: (): boolean => late.size > 0,
+
+  /** Ends what is yet to be committed: before whatever nobody could do beside it. */
+  cutLate: async (): Promise<void> => {
+    for (const client of late) {
+      silence(client);
+      await terminate(pidOf(client));
+    }
+    late.clear();
+    postgresSeam.world?.released();
   },
 
   /** Cuts all sessions of a process that was killed; ends once Postgres has undone their work. */
@@ -157,6 +173,7 @@ function query(this: Client, ...args: unknown[]): Promise<unknown> {
   if (session === undefined || world === undefined) return real.query.apply(this, args);
   const { owner, pid } = session;
   if (owner.isDead) return never();
+  if (late.has(this)) return Promise.reject(silent());
   const text = textOf(args);
   unshareLocks(args, text);
   return new Promise((resolve, reject) => {
@@ -164,10 +181,15 @@ function query(this: Client, ...args: unknown[]): Promise<unknown> {
       owner,
       kind: "sql",
       what: text,
-      fates: fatesOf(this),
+      fates: fatesOf(this, text),
       pid: () => pid,
       cancel: () => ask("SELECT pg_cancel_backend($1)", [pid]),
       perform: async (fate: Fate): Promise<Outcome> => {
+        if (fate === "late") {
+          owner.clients.delete(this);
+          commitLate(world, this, args);
+          return { word: "silence", deliver: () => reject(silent()) };
+        }
         if (fate === "fail before") await lose(this, pid);
         const outcome = await real.query.apply(this, args).then(
           (result) => {
@@ -226,16 +248,50 @@ const unshareLocks = ([first, second]: unknown[], text: string): void => {
 };
 
 /** Nobody hears of a lost connection while a pool is opened: there it ends the process. */
-const fatesOf = (client: Client): readonly Fate[] =>
-  client.listenerCount("error") === 0
-    ? ["crash before", "crash after"]
-    : ["fail before", "fail after", "crash before", "crash after"];
+const fatesOf = (client: Client, text: string): readonly Fate[] => {
+  if (client.listenerCount("error") === 0) return ["crash before", "crash after"];
+  const fates = ["fail before", "fail after", "crash before", "crash after"] as const;
+  return text.startsWith("COMMIT") ? [...fates, "late"] : fates;
+};
+
+/** What the deadline of a statement says. */
+const silent = (): Error =>
+  Object.assign(new Error("the database was silent"), { code: "ETIMEDOUT" });
+
+/** Less than a statement waits: whoever waits for this one's locks gets them. */
+const lateMsMax = 4_000;
+/** Whom a commit belongs to for which nobody waits any more. */
+const postgres: Owner = { name: "Postgres", isDead: false, clients: new Set() };
+
+/** Postgres has the commit, and is slow: it takes effect some time later, whoever lives by then. */
+const commitLate = (world: World, client: Client, args: unknown[]): void => {
+  const pid = pidOf(client);
+  late.add(client);
+  const act: Act = {
+    owner: postgres,
+    kind: "late commit",
+    what: "",
+    fates: [],
+    pid: () => pid,
+    perform: async (): Promise<Outcome> => {
+      const isThere = late.delete(client);
+      if (!isThere) return { word: "cut", deliver: () => {} };
+      const word = await real.query.apply(client, args).then(() => "ok", wordOf);
+      await real.end.call(client);
+      await untilGone(pid);
+      return { word, releases: true, deliver: () => {} };
+    },
+  };
+  const dueMs = world.nowMs() + 1 + world.random.below(lateMsMax);
+  world.addTimer(postgres, dueMs, () => world.park(act));
+};
 
 async function end(this: Client): Promise<void> {
   const session = sessions.get(this);
   const { world } = postgresSeam;
   if (session === undefined || world === undefined) return real.end.call(this);
   if (session.owner.isDead) return never();
+  if (late.has(this)) return;
   await world.during(async () => {
     await real.end.call(this);
     await untilGone(session.pid);

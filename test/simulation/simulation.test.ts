@@ -15,6 +15,7 @@ const kinds = [
   /^crash of webhook-dispatcher/,
   /^sql: crash/,
   /^sql: fail/,
+  /^sql: late/,
   /^publish: /,
   /^rebalance/,
   /^the broker goes or comes/,

@@ -8,7 +8,7 @@ import type { Random } from "./random.ts";
 export type Owner = { name: string; isDead: boolean; clients: Set<Client> };
 
 /** What becomes of an act; how it is carried out is the seam's own. */
-export type Fate = "pass" | "fail before" | "fail after" | "crash before" | "crash after";
+export type Fate = "pass" | "fail before" | "fail after" | "crash before" | "crash after" | "late";
 
 /** Something that would happen next, once the scheduler lets it. */
 export type Act = {

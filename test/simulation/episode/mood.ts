@@ -6,6 +6,7 @@ export type Mood = ReturnType<typeof drawMood>;
 /** Each episode has its own weather: where all goes wrong at once, little gets far. */
 export const drawMood = (random: Random, { isBitcoin }: { isBitcoin: boolean }) => ({
   statement: random.pick([0, 0.001, 0.003, 0.01]),
+  lateCommit: random.pick([0, 0.02, 0.08]),
   call: random.pick([0, 0.03, 0.1]),
   kill: random.pick([0, 0.01, 0.04]),
   rebalance: random.pick([0, 0.05, 0.2]),

@@ -1,4 +1,5 @@
 import { dumpSchema } from "../dumps.ts";
+import { postgresSeam } from "../postgres-seam.ts";
 import { migrations, serviceNames } from "../replica.ts";
 import { command, republishAll } from "../shop/operators.ts";
 import { mineBurst } from "./blocks.ts";
@@ -49,6 +50,7 @@ const restoreDump = async (episode: Episode): Promise<void> => {
   world.count(`restore of ${name}`);
   const own = processes.replicas.filter((one) => one.name === name);
   for (const { owner } of own) await kill(processes, owner);
+  await postgresSeam.cutLate();
   await dump.restore();
   model.restored(name);
   operators.dumped = undefined;

@@ -46,6 +46,7 @@ export const playEpisode = async (
   }
   for (const { owner } of processes.replicas.slice()) await kill(processes, owner);
   enter(undefined);
+  await postgresSeam.cutLate();
   return {
     seed,
     steps: world.steps(),

@@ -1,3 +1,4 @@
+import { postgresSeam } from "../postgres-seam.ts";
 import type { Errand } from "../shop/errands.ts";
 import type { Act, Fate } from "../world.ts";
 import type { Episode } from "./episode.ts";
@@ -51,6 +52,7 @@ const listIdle = ({ isWild, processes, shop, world }: Episode): readonly Errand[
 
 const decide = ({ isWild, mood, world }: Episode, act: Act): Fate => {
   if (!isWild || act.fates.length === 0) return "pass";
+  if (act.fates.includes("late") && world.random.chance(mood.lateCommit)) return "late";
   const odds = act.kind === "sql" ? mood.statement : mood.call;
   return world.random.chance(odds) ? world.random.pick(act.fates) : "pass";
 };
@@ -80,6 +82,8 @@ export const flyTo = ({ processes, shop, world }: Episode, moreMsMax: number): v
     ...processes.restarts.map(({ atMs }) => atMs),
     ...shop.errands.map(({ notBeforeMs }) => Math.max(notBeforeMs, world.nowMs() + 1)),
   );
-  const byMs = Math.max(0, next - world.nowMs()) + world.random.below(moreMsMax);
+  // Nobody's wait for a late commit's locks runs out before they are given back.
+  const moreMs = postgresSeam.isLate() ? 0 : world.random.below(moreMsMax);
+  const byMs = Math.max(0, next - world.nowMs()) + moreMs;
   world.advance(Number.isFinite(byMs) ? byMs : 1_000);
 };

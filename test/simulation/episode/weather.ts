@@ -1,4 +1,5 @@
 import { bitcoin } from "../chain-kinds.ts";
+import { postgresSeam } from "../postgres-seam.ts";
 import { replace } from "../shop/bitcoin-payers.ts";
 import { sendDeposit } from "../shop/deposits.ts";
 import { deactivate, placeOrder } from "../shop/orders.ts";
@@ -65,7 +66,7 @@ const disturb = async (episode: Episode): Promise<void> => {
     changeManners(providers, shop, mood);
   }
   goOnLying(providers, shop);
-  if (random.chance(mood.flight)) {
+  if (random.chance(mood.flight) && !postgresSeam.isLate()) {
     const byMs = random.below(random.chance(0.2) ? 12_000 : 1_500);
     world.say(`time passes: ${byMs}`);
     world.advance(byMs);
