@@ -8,8 +8,9 @@ export default {
   runner: "<rootDir>/test/jest/runner.mjs",
   // What is used is imported from `@jest/globals`.
   injectGlobals: false,
-  // Two for each processor: whole-set tests wait about as long as they work.
-  maxWorkers: 2 * availableParallelism(),
+  // One more than processors, as whole-set tests wait now and then: all together they compute for as
+  // long as the run takes. With more at once it is no sooner over, and each starves.
+  maxWorkers: availableParallelism() + 1,
   testTimeout: 300_000,
   watchman: false,
   // Kept from run to run: with it go the times by which the slowest file begins first.
