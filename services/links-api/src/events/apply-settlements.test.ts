@@ -196,6 +196,18 @@ describe("a settled payment", () => {
     },
   );
 
+  // It is for ever (rule STATE-6), yet money may have come: somebody has to look.
+  test("given one that had failed before, credits nothing and alarms operators", async () => {
+    const id = await rig.createLink(key, { toAmount: "5" });
+    const first = sampleSettlement(id, { status: "failed", amount: "1" });
+    await rig.settle(first);
+    const alarms = () => rig.logLines.filter((line) => line.includes("stays failed"));
+    expect(alarms()).toEqual([]);
+    await rig.settle({ ...first, version: 2, status: "settled" });
+    expect(await paymentsOf(id)).toMatchObject([{ status: "failed", applied: false }]);
+    expect(alarms()).toEqual([expect.stringContaining(first.id)]);
+  });
+
   test("given a link that nobody has heard of, or another payment of the same source id, throws", async () => {
     const unknown = sampleSettlement("plink_01m7y4kb9sfvktcnzb0r3g9a0s");
     await expect(rig.settle(unknown)).rejects.toThrow("there is no payment link");

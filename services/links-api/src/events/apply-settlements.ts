@@ -106,11 +106,15 @@ const lastOf = <Thing>(ids: readonly string[], things: ReadonlyMap<string, Thing
   [...new Set(ids)].flatMap((id) => things.get(id) ?? []);
 
 const countSteps =
-  ({ counters }: Deps, steps: readonly Step[]): AfterCommit =>
+  ({ counters, log }: Deps, steps: readonly Step[]): AfterCommit =>
   () => {
     for (const { before, credited, event, known, payment } of steps) {
       if (known !== undefined && event.data.version > known.version + 1) {
         counters.skipped(topics.settlements);
+      }
+      if (known?.status === "failed" && event.data.status === "settled") {
+        const line = { link_id: payment.linkId, payment_id: payment.id };
+        log.error(line, "a payment that had failed is told as settled; it stays failed");
       }
       if (known?.status === "settled") {
         if (payment.isOrphaned && !known.isOrphaned) counters.orphaned();
