@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { sql } from "slonik";
-import { type Pool, type Transaction, NothingRow, nothing } from "@payment-links/postgres";
+import { type Pool, type Transaction, nothing } from "@payment-links/postgres";
 import { BlockNumber } from "./block-number.ts";
 import { deleteSpansTo } from "./read-spans.ts";
 
