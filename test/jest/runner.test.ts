@@ -31,6 +31,18 @@ test("a file whose process does not end is named, and its results count all the 
   expect(status).toBe(0);
 });
 
+test("a file that leaves a process which holds its channel keeps nobody", () => {
+  const { error, status, stderr } = runFile(`
+    import { spawn } from "node:child_process";
+    const channel = 3;
+    const stdio = ["ignore", "ignore", "ignore", channel];
+    test("passes", () => void spawn("sleep", ["150"], { stdio }));
+  `);
+  expect(error).toBeUndefined();
+  expect(stderr).toContain("1 passed, 1 total");
+  expect(status).toBe(0);
+});
+
 test("a file whose process ends before its tests do has failed", () => {
   const { status, stderr } = runFile(`test("goes", () => process.exit(0));`);
   expect(stderr).toContain("the process of the tests ended before them (0)");
