@@ -31,8 +31,8 @@ type Session = { owner: Owner; pid: number; isInTransaction: boolean };
 const sessions = new WeakMap<Client, Session>();
 /** The sessions that listen: each service has a schema and a channel of its own. */
 const listening = new WeakSet<Client>();
-/** Sessions whose commit nobody waits for any more, and that still have it before them. */
-const late = new Set<Client>();
+/** Whose sessions those are whose commit nobody waits for any more, until they have committed. */
+const postgres: Owner = { name: "Postgres", isDead: false, clients: new Set() };
 /** All processes that have had a session. */
 const owners = new Set<Owner>();
 const pollMs = 1;
@@ -74,17 +74,10 @@ export const postgresSeam = {
   },
 
   /** Whether some commit, whose locks others may wait for, is yet to take effect. */
-  isLate: (): boolean => late.size > 0,
+  isLate: (): boolean => postgres.clients.size > 0,
 
   /** Ends what is yet to be committed: before whatever nobody could do beside it. */
-  cutLate: async (): Promise<void> => {
-    for (const client of late) {
-      silence(client);
-      await terminate(pidOf(client));
-    }
-    late.clear();
-    postgresSeam.world?.released();
-  },
+  cutLate: (): Promise<void> => postgresSeam.cut(postgres),
 
   /** Cuts all sessions of a process that was killed; ends once Postgres has undone their work. */
   cut: async (owner: Owner): Promise<void> => {
@@ -173,7 +166,7 @@ function query(this: Client, ...args: unknown[]): Promise<unknown> {
   if (session === undefined || world === undefined) return real.query.apply(this, args);
   const { owner, pid } = session;
   if (owner.isDead) return never();
-  if (late.has(this)) return Promise.reject(silent());
+  if (postgres.clients.has(this)) return Promise.reject(silent());
   const text = textOf(args);
   unshareLocks(args, text);
   return new Promise((resolve, reject) => {
@@ -260,13 +253,11 @@ const silent = (): Error =>
 
 /** Less than a statement waits: whoever waits for this one's locks gets them. */
 const lateMsMax = 4_000;
-/** Whom a commit belongs to for which nobody waits any more. */
-const postgres: Owner = { name: "Postgres", isDead: false, clients: new Set() };
 
 /** Postgres has the commit, and is slow: it takes effect some time later, whoever lives by then. */
 const commitLate = (world: World, client: Client, args: unknown[]): void => {
   const pid = pidOf(client);
-  late.add(client);
+  postgres.clients.add(client);
   const act: Act = {
     owner: postgres,
     kind: "late commit",
@@ -274,7 +265,7 @@ const commitLate = (world: World, client: Client, args: unknown[]): void => {
     fates: [],
     pid: () => pid,
     perform: async (): Promise<Outcome> => {
-      const isThere = late.delete(client);
+      const isThere = postgres.clients.delete(client);
       if (!isThere) return { word: "cut", deliver: () => {} };
       const word = await real.query.apply(client, args).then(() => "ok", wordOf);
       await real.end.call(client);
@@ -291,7 +282,7 @@ async function end(this: Client): Promise<void> {
   const { world } = postgresSeam;
   if (session === undefined || world === undefined) return real.end.call(this);
   if (session.owner.isDead) return never();
-  if (late.has(this)) return;
+  if (postgres.clients.has(this)) return;
   await world.during(async () => {
     await real.end.call(this);
     await untilGone(session.pid);
