@@ -132,10 +132,8 @@ const makeTemplate = async (server: Client, template: string, schemas: readonly 
   const adminUrl = withPath(process.env["DATABASE_URL"] ?? "", unfinished);
   for (const { schema, folders } of schemas) {
     await migrate({ adminUrl, schema, folders, role: { name: schema, password: rolePassword } });
-    await onServer(adminUrl, (client) =>
-      // Tests analyze tables as autovacuum would. Without the right to, Postgres passes them over.
-      client.query(`GRANT pg_maintain TO ${schema}`),
-    );
+    // Tests analyze tables as autovacuum would. Without the right to, Postgres passes them over.
+    await server.query(`GRANT pg_maintain TO ${schema}`);
   }
   // What somebody is connected to cannot be copied.
   await server.query(`ALTER DATABASE ${unfinished} ALLOW_CONNECTIONS false`);
