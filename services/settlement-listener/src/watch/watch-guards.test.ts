@@ -1,7 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { createCatalogue } from "@payment-links/contracts";
-import { sql } from "slonik";
-import * as z from "zod";
 import { transact } from "@payment-links/postgres";
 import { countLockWaits } from "@payment-links/postgres/testing";
 import { ConfigError, openMetrics } from "@payment-links/runtime";
@@ -10,14 +8,12 @@ import { createSettlementListener } from "../service.ts";
 import { recordTransfers } from "../sightings/record-transfers.ts";
 import { insertBlocks } from "../store/chain-blocks.ts";
 import { saveSpan } from "../store/read-spans.ts";
-import { moveCheckpoint, readProgress } from "../store/watchers.ts";
+import { listWatchers, moveCheckpoint, readProgress } from "../store/watchers.ts";
 import { type Chain, openChain } from "../testing/open-chain.ts";
 import { type WatchRig, openWatchRig } from "../testing/open-watch-rig.ts";
 import { sampleTransfer } from "../testing/sample-transfer.ts";
 import { owner } from "../testing/samples.ts";
 import { openScriptedRpc } from "../testing/scripted-rpc.ts";
-
-const TokenRow = z.object({ token: z.string() });
 
 let chain: Chain;
 beforeAll(async () => {
@@ -137,16 +133,14 @@ describe("a commit for whose answer a step has stopped waiting", () => {
     await rig.service.start();
     await rig.caughtUp();
     const { chainId } = chain;
-    const { token } = await rig.pool.one(sql.type(TokenRow)`
-      SELECT fencing_token AS token FROM watchers WHERE chain_id = ${chainId}
-    `);
-    const progress = await readProgress(rig.pool, chainId);
-    const { finalizedTo, scannedTo } = progress;
+    const [watcher] = await listWatchers(rig.pool);
+    if (watcher === undefined) throw new Error("the chain is watched");
+    const { finalizedTo, scannedTo, token } = watcher;
     if (finalizedTo === null || scannedTo === null) throw new Error("the watch has begun");
     const number = scannedTo + 1;
     await transact(rig.pool, async (tx) => {
       const to = { scannedTo: number, finalizedTo };
-      await moveCheckpoint(tx, { chainId, token }, progress, to);
+      await moveCheckpoint(tx, { chainId, token }, watcher, to);
       await chain.mine();
       const { hash, parentHash, timestamp } = await chain.client.getBlock({
         blockNumber: BigInt(number),

@@ -38,7 +38,8 @@ export type Step = {
   hasMore: boolean;
 };
 
-type Begun = WatchProgress & { scannedTo: number; finalizedTo: number };
+type Place = { scannedTo: number; finalizedTo: number };
+type Begun = WatchProgress & Place;
 
 /**
  * Takes one step after the newest blocks: reads how far the watch has come, holds the last scanned
@@ -49,15 +50,16 @@ type Begun = WatchProgress & { scannedTo: number; finalizedTo: number };
 export const stepChain = async (watch: WatchContext, lead: Lead): Promise<Step> => {
   const { chain, pool } = watch;
   const progress = await readProgress(pool, chain.id);
-  const noneYet = { finalizedTo: undefined, voiceCount: undefined };
+  const notBegun = { finalizedTo: undefined, voiceCount: undefined };
   if (progress.haltedReason !== null)
-    return { ...noneYet, state: "halted", head: null, hasMore: false };
+    return { ...notBegun, state: "halted", head: null, hasMore: false };
   const sight = await readSight(watch);
   if (!hasBegun(progress)) {
     // Of two that do not agree, the lower: what follows is read, and then held against both.
     const { final } = quorumOf(watch.witnesses) <= sight.linesOf.size ? sight.agreed : sight.read;
-    const hasMore = await begin(watch, lead, Math.min(progress.firstBlock ?? final, final));
-    return { ...noneYet, state: "catching_up", head: sight.head, hasMore };
+    const firstBlock = Math.min(progress.firstBlock ?? final, final);
+    const hasMore = await begin(watch, lead, progress, firstBlock);
+    return { ...notBegun, state: "catching_up", head: sight.head, hasMore };
   }
   return follow(watch, lead, progress, sight);
 };
@@ -65,19 +67,22 @@ export const stepChain = async (watch: WatchContext, lead: Lead): Promise<Step> 
 const hasBegun = (progress: WatchProgress): progress is Begun =>
   progress.scannedTo !== null && progress.finalizedTo !== null;
 
-const notBegun = { scannedTo: null, finalizedTo: null };
-
 /**
  * Begins a watch behind a final block: the last one, as no link of ours can have been paid before we
  * were there, or the one at which it is to begin anew.
  */
-const begin = async (watch: WatchContext, lead: Lead, firstBlock: number): Promise<boolean> => {
+const begin = async (
+  watch: WatchContext,
+  lead: Lead,
+  before: WatchProgress,
+  firstBlock: number,
+): Promise<boolean> => {
   const { chain, log, pool, reader } = watch;
   const [header] = await reader.readHeaders({ fromBlock: firstBlock, toBlock: firstBlock });
   if (header === undefined) return false;
   await transact(pool, async (tx) => {
     const { number } = header;
-    await moveCheckpoint(tx, lead, notBegun, { scannedTo: number, finalizedTo: number });
+    await moveCheckpoint(tx, lead, before, { scannedTo: number, finalizedTo: number });
     await insertBlocks(tx, chain.id, [blockOf(header)]);
   });
   log.info({ chain: chain.id, block: header.number }, "the watch of a chain begins");
@@ -162,7 +167,6 @@ type Scan = {
   progress: Begun;
   sight: Sight;
 };
-type Place = { scannedTo: number; finalizedTo: number };
 type Reach = Place & { scannedAt: Date | null };
 
 /** Scans what the plan asks for, and commits it piece by piece; answers how far that came. */
