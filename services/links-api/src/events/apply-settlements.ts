@@ -44,7 +44,7 @@ export const applySettlements =
       ),
     });
     await markAddressesUsed(tx, bitcoinAddressesOf(steps));
-    return countSteps(deps, steps);
+    return reportSteps(deps, steps);
   };
 
 /**
@@ -105,7 +105,7 @@ const bitcoinAddressesOf = (steps: readonly Step[]): string[] =>
 const lastOf = <Thing>(ids: readonly string[], things: ReadonlyMap<string, Thing>): Thing[] =>
   [...new Set(ids)].flatMap((id) => things.get(id) ?? []);
 
-const countSteps =
+const reportSteps =
   ({ counters, log }: Deps, steps: readonly Step[]): AfterCommit =>
   () => {
     for (const { before, credited, event, known, payment } of steps) {
