@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "@jest/globals";
 import { createHeldClock } from "@payment-links/runtime";
@@ -9,6 +10,7 @@ import { certificates } from "../../testing/certificates.ts";
 import { countDials } from "../../testing/count-dials.ts";
 import { openNameServer } from "../../testing/open-name-server.ts";
 import { type Receiver, answer, openReceiver } from "../../testing/open-receiver.ts";
+import { DeadlineError } from "./attempt-outcome.ts";
 import { type Transport, openTransport } from "./transport.ts";
 
 const clock = createHeldClock(new Date("2026-11-21T10:00:00.000Z"));
@@ -50,13 +52,10 @@ afterEach(async () => {
 });
 
 /** Posts to a host whose name our name server knows; answers the status, or the error's name. */
-const post = async (): Promise<number | string> => {
-  const { signal } = new AbortController();
+const post = async ({ signal } = new AbortController()): Promise<number | string> => {
   const call = { url: new URL("https://receiver.test/"), headers: {}, body: "{}", signal };
   try {
-    const { status, drain } = await transport.post(call);
-    await drain();
-    return status;
+    return await transport.post(call);
   } catch (error) {
     return error instanceof Error ? error.name : String(error);
   }
@@ -122,4 +121,34 @@ test("an answer under way is not cut off when its host moves", async () => {
   expect(await post()).toBe(202);
   ends[0]?.();
   expect(await first).toBe(201);
+});
+
+test("an answer that follows informational ones is the one that counts", async () => {
+  says = [here];
+  receiver.respondWith((res) => {
+    res.writeProcessing();
+    res.writeEarlyHints({ link: "</style.css>; rel=preload" });
+    answer(201)(res);
+  });
+  expect(await post()).toBe(201);
+});
+
+test("a call whose time is over while it waits for a connection is not sent", async () => {
+  says = [here];
+  const ends: (() => void)[] = [];
+  receiver.respondWith((res) => void ends.push(() => answer(201)(res)));
+  const first = post();
+  await waitUntil("the first is asked", () => ends.length === 1);
+  const expiry = new AbortController();
+  const second = post(expiry);
+  // Its host is known, so it asks for a connection within this turn.
+  await setImmediate();
+  expiry.abort(new DeadlineError());
+  expect(await second).toBe("DeadlineError");
+  ends[0]?.();
+  expect(await first).toBe(201);
+  const third = post();
+  await waitUntil("the third is asked", () => ends.length === 2);
+  ends[1]?.();
+  expect([await third, receiver.received.length]).toEqual([201, 2]);
 });

@@ -15,16 +15,13 @@ type Call = {
   signal: AbortSignal;
 };
 
-/** A stranger's status line, and the rest of the answer behind it. */
-type Answer = {
-  status: number;
-  /** Reads the rest, a few KiB of it at most, and drops it; ends with the call's signal. */
-  drain: () => Promise<void>;
-};
-
 /** The only way in which bytes reach a stranger. */
 export type Transport = {
-  post(call: Call): Promise<Answer>;
+  /**
+   * Ends with the status, once the rest of the answer is read and dropped: a few KiB of it at most, and
+   * no longer than the call's signal lets it. Throws where there is no status line.
+   */
+  post(call: Call): Promise<number>;
   /** Ends every connection; to be called once no call is under way. */
   close(): Promise<void>;
 };
@@ -41,6 +38,8 @@ type TransportOptions = {
 };
 
 const answerBytesMax = 16 * 1024;
+/** An answer begins with any number of informational ones (RFC 9110, section 15.2). */
+const finalStatusMin = 200;
 const idleMs = 4_000;
 const idleHintMsMax = 60_000;
 const connectionLifeMs = 10 * 60_000;
@@ -87,28 +86,51 @@ export const openTransport = (options: TransportOptions): Transport => {
   };
 };
 
-const post = async (connections: Agent | Pool, origin: string, call: Call): Promise<Answer> => {
-  const { url, body, signal } = call;
-  const asked = connections.request({
-    origin,
-    path: `${url.pathname}${url.search}`,
-    method: "POST",
-    headers: { ...call.headers, host: url.host },
-    body,
-    signal,
+/** Undici's own `request` makes a stream of each answer, which costs as much as sending the call. */
+const post = (connections: Agent | Pool, origin: string, call: Call): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const { url, body, signal } = call;
+    let controller: Dispatcher.DispatchController | undefined;
+    let status: number | undefined;
+    let answerBytes = 0;
+    const end = (error?: unknown): void => {
+      signal.removeEventListener("abort", abort);
+      if (status === undefined) reject(error);
+      else resolve(status);
+    };
+    const abort = (): void => {
+      controller?.abort(signal.reason);
+      end(signal.reason);
+    };
+    signal.addEventListener("abort", abort, { once: true });
+    connections.dispatch(
+      {
+        origin,
+        path: `${url.pathname}${url.search}`,
+        method: "POST",
+        headers: { ...call.headers, host: url.host },
+        body,
+      },
+      {
+        onRequestStart: (started) => {
+          controller = started;
+          // It waited for a connection until its time was over.
+          if (signal.aborted) started.abort(signal.reason);
+        },
+        onResponseStart: (_, statusCode) => {
+          if (statusCode >= finalStatusMin) status = statusCode;
+        },
+        onResponseData: (answering, chunk) => {
+          answerBytes += chunk.length;
+          if (answerBytes > answerBytesMax) answering.abort(new Error("the answer is long"));
+        },
+        onResponseEnd: () => end(),
+        onResponseError: (_, error) => end(error),
+      },
+    );
   });
-  const answer = await untilAborted(asked, signal);
-  return { status: answer.statusCode, drain: () => drain(answer.body) };
-};
 
-const drain = async (body: Dispatcher.ResponseData["body"]): Promise<void> => {
-  await body.dump({ limit: answerBytesMax });
-};
-
-/**
- * DNS look-ups and requests that wait for a connection do not listen to the signal; after it, none
- * is sent.
- */
+/** A DNS look-up does not listen to the signal. */
 const untilAborted = <Out>(work: Promise<Out>, signal: AbortSignal): Promise<Out> =>
   new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);
