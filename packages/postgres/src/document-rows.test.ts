@@ -34,9 +34,9 @@ test("rows come back as they were, in order: every digit, quote and null", async
     [odd, digits, at.toISOString(), 2 ** 53 - 1, true],
     ["", "0", at.toISOString(), 0, null],
   ];
-  const types = ["text", "numeric", "timestamptz", "int8", "bool"];
+  const documents = documentRows(["text", "numeric", "timestamptz", "int8", "bool"]);
   const found = await pool.any(sql.type(Row.extend({ is: z.boolean().nullable() }))`
-    SELECT name, amount, at, many, "is" FROM (${documentRows(rows, types)}) AS found (name, amount, at, many, "is")
+    SELECT name, amount, at, many, "is" FROM (${documents(rows)}) AS found (name, amount, at, many, "is")
   `);
   expect(found).toEqual([
     { name: odd, amount: digits, at, many: "9007199254740991", is: true },

@@ -28,8 +28,8 @@ export const keepCredits = async (
   await tx.query(sql.prepared("keep_credits", NothingRow)`
     WITH paid AS (${paymentsUpsert(payments)}), credited AS (${linksUpdate(links)})
     INSERT INTO outbox (id, topic, key, type, occurred_at, traceparent, value)
-    ${documentRows(told, toldTypes)}
+    ${toldRows(told)}
   `);
 };
 
-const toldTypes = ["text", "text", "text", "text", "timestamptz", "text", "text"];
+const toldRows = documentRows(["text", "text", "text", "text", "timestamptz", "text", "text"]);

@@ -114,6 +114,8 @@ const outboxInsert = (event: OutgoingEvent) => {
   `;
 };
 
+const idRows = documentRows(["text"]);
+
 /**
  * Locks links until the transaction ends; one that is not there is missing from the answer. They are
  * locked in the order of their ids, so that two who lock many never wait for each other.
@@ -124,7 +126,7 @@ export const lockLinks = async (
 ): Promise<Map<string, Link>> => {
   const ids = [...new Set(linkIds)].toSorted().map((id) => [id]);
   const rows = await tx.any(sql.prepared("lock_links", LinkRow)`
-    SELECT ${columns} FROM (${documentRows(ids, ["text"])}) AS wanted (id) CROSS JOIN LATERAL (
+    SELECT ${columns} FROM (${idRows(ids)}) AS wanted (id) CROSS JOIN LATERAL (
       SELECT * FROM links WHERE id = wanted.id LIMIT 1 FOR UPDATE
     ) AS links
   `);
@@ -151,14 +153,22 @@ export const linksUpdate = (links: readonly Link[]) => {
       version = new.version, status = new.status, received_amount = new.received_amount,
       current_usage = new.current_usage, deactivated_at = new.deactivated_at,
       last_transaction_id = new.last_transaction_id
-    FROM (${documentRows(rows, changedTypes)})
+    FROM (${changedRows(rows)})
       AS new (id, version, status, received_amount, current_usage, deactivated_at,
               last_transaction_id)
     WHERE links.id = new.id AND links.id = ANY ((SELECT ${sql.array(ids, "text")})::text[])
   `;
 };
 
-const changedTypes = ["text", "int4", "text", "numeric", "int4", "timestamptz", "text"];
+const changedRows = documentRows([
+  "text",
+  "int4",
+  "text",
+  "numeric",
+  "int4",
+  "timestamptz",
+  "text",
+]);
 
 /** Writes what may change of a link, as {@link linksUpdate} does. */
 export const updateLink = async (tx: Transaction, link: Link): Promise<void> => {

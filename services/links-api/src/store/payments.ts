@@ -82,15 +82,14 @@ export const firstNamed = ({ prefix, source }: Record<keyof ChainPaymentName, Fr
     ORDER BY payments.source_id LIMIT 1
   `;
 
+const idRows = documentRows(["text"]);
+
 /** Finds payments by their ids. */
 export const findPayments = async (
   db: Db,
   paymentIds: readonly string[],
 ): Promise<Map<string, Payment>> => {
-  const ids = documentRows(
-    paymentIds.map((id) => [id]),
-    ["text"],
-  );
+  const ids = idRows(paymentIds.map((id) => [id]));
   const rows = await db.any(sql.prepared("find_payments", PaymentRow)`
     SELECT ${columns} FROM (${ids}) AS wanted (id) CROSS JOIN LATERAL (
       SELECT * FROM payments WHERE id = wanted.id LIMIT 1
@@ -109,7 +108,7 @@ export const paymentsUpsert = (payments: readonly Payment[]) => sql.fragment`
     chain_id, destination_address, source_transaction, occurred_at, first_seen_at, applied_at,
     is_orphaned, ended_at, orphaned_at, returned_at, block_number
   )
-  ${documentRows(payments.map(valuesOf), columnTypes)}
+  ${paymentRows(payments.map(valuesOf))}
   ON CONFLICT (id) DO UPDATE SET
     version = excluded.version, status = excluded.status, is_applied = excluded.is_applied,
     reason = excluded.reason, amount = excluded.amount,
@@ -146,10 +145,12 @@ const valuesOf = (payment: Payment) => [
 ];
 
 /** As {@link valuesOf} lists them. */
-const columnTypes = (
-  "text text int4 text text text bool text numeric text text text text " +
-  "timestamptz timestamptz timestamptz bool timestamptz timestamptz timestamptz int8"
-).split(" ");
+const paymentRows = documentRows(
+  (
+    "text text int4 text text text bool text numeric text text text text " +
+    "timestamptz timestamptz timestamptz bool timestamptz timestamptz timestamptz int8"
+  ).split(" "),
+);
 
 /** A page of one link's payments, the newest first. */
 export const listPayments = async (

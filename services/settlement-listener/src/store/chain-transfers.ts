@@ -111,10 +111,10 @@ const foundColumns = sql.fragment`
 const insertedColumns = sql.fragment`${foundColumns}, seen_at`;
 
 const foundOf = (transfers: readonly StoredTransfer[]) => sql.fragment`
-  (${documentRows(transfers.map(rowOf), columnTypes)}) AS found (${foundColumns})
+  (${transferRows(transfers.map(rowOf))}) AS found (${foundColumns})
 `;
 
-const columnTypes = [
+const transferRows = documentRows([
   "text",
   "text",
   "int4",
@@ -129,7 +129,7 @@ const columnTypes = [
   "text",
   "int8",
   "text",
-];
+]);
 
 const rowOf = (transfer: StoredTransfer) => [
   transfer.chainId,

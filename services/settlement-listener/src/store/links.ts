@@ -68,7 +68,7 @@ const savingLinks = (links: readonly NamedLink[], saved: FragmentSqlToken) => {
   ]);
   return sql.fragment`
     WITH given AS MATERIALIZED (
-      SELECT * FROM (${documentRows(rows, columnTypes)})
+      SELECT * FROM (${linkRows(rows)})
         AS link (id, version, chain_id, token_address, destination_address, payment_reference, payment_reference_hash)
     ), known AS MATERIALIZED (
       SELECT found.id FROM given CROSS JOIN LATERAL (
@@ -90,7 +90,7 @@ const savingLinks = (links: readonly NamedLink[], saved: FragmentSqlToken) => {
   `;
 };
 
-const columnTypes = ["text", "int4", "text", "text", "text", "text", "text"];
+const linkRows = documentRows(["text", "int4", "text", "text", "text", "text", "text"]);
 
 const isLinkKnown = (tx: Transaction, linkId: string): Promise<boolean> =>
   tx.exists(sql.type(Found)`SELECT true AS "isFound" FROM links WHERE id = ${linkId}`);

@@ -98,7 +98,7 @@ export const savePayments = async (
   if (payments.length === 0) return;
   await tx.query(sql.prepared("save_payments", NothingRow)`
     INSERT INTO payments (${insertedColumns})
-    ${documentRows(payments.map(rowOf), columnTypes)}
+    ${paymentRows(payments.map(rowOf))}
     ON CONFLICT (source, source_id) DO UPDATE SET
       version = excluded.version, status = excluded.status, amount = excluded.amount,
       token_address = excluded.token_address, chain_id = excluded.chain_id,
@@ -124,7 +124,7 @@ export const insertToldPayment = async (
       SELECT id FROM links, locked WHERE id = ${payment.paymentLinkId}
     ), added AS (
       INSERT INTO payments (${insertedColumns})
-      SELECT told.* FROM (${documentRows([rowOf(payment)], columnTypes)}) AS told, known
+      SELECT told.* FROM (${paymentRows([rowOf(payment)])}) AS told, known
       ON CONFLICT DO NOTHING
       RETURNING id
     )
@@ -146,7 +146,7 @@ export const insertPayments = async (
   if (payments.length === 0) return new Set();
   const rows = await tx.any(sql.prepared("insert_payments", SourceId)`
     WITH told (${insertedColumns}) AS (
-      ${documentRows(payments.map(rowOf), columnTypes)}
+      ${paymentRows(payments.map(rowOf))}
     ), added AS (
       INSERT INTO payments (${insertedColumns}) SELECT * FROM told ON CONFLICT DO NOTHING
       RETURNING source_id
@@ -164,7 +164,7 @@ const insertedColumns = sql.fragment`
   payer
 `;
 
-const columnTypes = [
+const paymentRows = documentRows([
   "text",
   "text",
   "text",
@@ -181,7 +181,7 @@ const columnTypes = [
   "bool",
   "int8",
   "text",
-];
+]);
 
 const rowOf = (payment: Payment) => [
   payment.source,

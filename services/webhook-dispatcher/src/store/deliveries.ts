@@ -25,7 +25,7 @@ export type NewDelivery = WebhookEvent & {
     | { nextAttemptAt: null; leaseUntil: Date }
   );
 
-const newDeliveryTypes = [
+const newDeliveryRows = documentRows([
   "text",
   "text",
   "text",
@@ -38,7 +38,7 @@ const newDeliveryTypes = [
   "timestamptz",
   "timestamptz",
   "date",
-];
+]);
 
 /**
  * Opens deliveries. A delivery of an event that its endpoint already has, or had and is now in the
@@ -77,7 +77,7 @@ export const insertDeliveries = async (
        date_created, next_attempt_at, lease_until, attempts)
     SELECT id, endpoint_id, event_id, link_id, event_type, occurred_at, transaction, traceparent,
            date_created, next_attempt_at, lease_until, CASE WHEN lease_until IS NULL THEN 0 ELSE 1 END
-    FROM (${documentRows(rows, newDeliveryTypes)})
+    FROM (${newDeliveryRows(rows)})
       AS delivery (id, endpoint_id, event_id, link_id, event_type, occurred_at, transaction,
                    traceparent, date_created, next_attempt_at, lease_until, first_day)
     LEFT JOIN LATERAL (

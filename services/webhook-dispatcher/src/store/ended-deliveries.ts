@@ -51,7 +51,7 @@ export const recordResults = async (
   return heldIds;
 };
 
-const postponedTypes = [
+const postponedRows = documentRows([
   "text",
   "text",
   "int2",
@@ -60,8 +60,8 @@ const postponedTypes = [
   "text",
   "timestamptz",
   "jsonb",
-];
-const endedTypes = [
+]);
+const endedRows = documentRows([
   "text",
   "text",
   "int2",
@@ -72,7 +72,7 @@ const endedTypes = [
   "text",
   "int4",
   "jsonb",
-];
+]);
 
 /** How a failed attempt is kept among the delivery's others. */
 const factsOf = (result: AttemptResult): string => {
@@ -153,7 +153,7 @@ const postpone = async (
   ]);
   const postponed = await tx.any(sql.prepared("postpone_deliveries", IdRow)`
     WITH told AS (
-      SELECT * FROM (${documentRows(rows, postponedTypes)})
+      SELECT * FROM (${postponedRows(rows)})
         AS told (event_id, endpoint_id, attempts, started_at, http_status, error, next_attempt_at,
                  facts)
     ), found AS MATERIALIZED (
@@ -199,7 +199,7 @@ const moveToLog = async (
   ]);
   const moved = await tx.any(sql.prepared("end_deliveries", IdRow)`
     WITH told AS (
-      SELECT * FROM (${documentRows(rows, endedTypes)})
+      SELECT * FROM (${endedRows(rows)})
         AS told (event_id, endpoint_id, attempts, started_at, is_delivered, is_last, http_status,
                  error, duration_ms, facts)
     ), found AS MATERIALIZED (

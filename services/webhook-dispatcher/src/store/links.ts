@@ -39,7 +39,7 @@ export type HeardLink = z.output<typeof HeardRow>;
 /** A link's state, and when it was told. */
 export type ToldLink = Told & { link: PaymentLinkState };
 
-const columnTypes = [
+const linkRows = documentRows([
   "text",
   "int8",
   "text",
@@ -53,7 +53,7 @@ const columnTypes = [
   "text",
   "timestamptz",
   "timestamptz",
-];
+]);
 
 /**
  * Keeps each link's state, given once per link, if it is newer than the one kept: by its version, or
@@ -84,7 +84,7 @@ export const recordLinks = async (
   const userIds = [...new Set(links.map(({ link }) => link.userId))];
   const known = await tx.any(sql.prepared("record_links", HeardRow)`
     WITH given AS (
-      SELECT * FROM (${documentRows(rows, columnTypes)}) AS link
+      SELECT * FROM (${linkRows(rows)}) AS link
         (id, version, status, to_amount, received_amount, current_usage, max_usage, description,
          expiration_date, chain_id, token_address, told_at, anew_from)
     ), recorded AS (
