@@ -457,7 +457,10 @@ withHelm.describe("monitoring", () => {
     };
     const annotations = { "example.com/team": "payments" };
     const monitorWith = async (serviceMonitor: object) => {
-      const values = set({ "metrics.serviceMonitor": { enabled: true, ...serviceMonitor } });
+      const values = set({
+        "metrics.serviceMonitor": { enabled: true, ...serviceMonitor },
+        "networkPolicy.metricsFrom": [{ podSelector: {} }],
+      });
       const [monitor] = ofKind(await renderChart("minimal", values), "ServiceMonitor");
       return monitor as Manifest & { spec: { endpoints: Record<string, unknown>[] } };
     };

@@ -27,6 +27,9 @@ of single values are in values.schema.json; here is what one value requires of a
 {{- $missing = append $missing "networkPolicy.edgeFrom (behind an ingress or httpRoute)" -}}
 {{- end -}}
 {{- end -}}
+{{- if and $values.metrics.serviceMonitor.enabled $values.networkPolicy.enabled (not $values.networkPolicy.metricsFrom) -}}
+{{- $missing = append $missing "networkPolicy.metricsFrom (with metrics.serviceMonitor)" -}}
+{{- end -}}
 {{- if and $values.httpRoute.enabled (not $values.httpRoute.parentRefs) }}{{ $missing = append $missing "httpRoute.parentRefs" }}{{ end -}}
 {{- if and $oidc.issuer (not $oidc.clientId) }}{{ $missing = append $missing "authKeys.oidc.clientId" }}{{ end -}}
 {{- $wantsOidc := or $oidc.clientId $oidc.allowedGroups (eq $values.authKeys.signUp "oidc") (has "oidc" $values.authKeys.signInMethods) -}}
