@@ -26,8 +26,8 @@ const restartOneIn = 400;
  * The watcher is kept this near to the head, so that it has seen the blocks that reorgs take away.
  */
 const lagBlocksMax = 10;
-/** Each block waits for the watcher, on a machine that is busy otherwise. */
-const runMsMax = blockCount * 1_000;
+/** To start everything, and for each block to wait for the watcher, on a machine that is busy otherwise. */
+const runMsMax = 300_000 + blockCount * 500;
 
 type Random = (below: number) => number;
 type Sent = { hash: `0x${string}`; payer: number };
