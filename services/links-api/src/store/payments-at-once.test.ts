@@ -39,4 +39,13 @@ test("pending payments of many links are read by one statement, the newest ten o
     [],
   ]);
   expect(statements).toBe(1);
+
+  // Whoever else reads a link at that moment: as many payments.
+  const twice = await Promise.all([many, one, many, one].map((id) => list(id)));
+  expect(twice.map((payments) => payments.map(({ id }) => id))).toEqual([
+    wanted.map(({ id }) => id),
+    [ofOne.id],
+    wanted.map(({ id }) => id),
+    [ofOne.id],
+  ]);
 });

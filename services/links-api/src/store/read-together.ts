@@ -7,7 +7,8 @@ export type ReadOne<Thing> = (id: string) => Promise<Thing | undefined>;
 
 /**
  * One statement reads the things that are asked for in one turn of the event loop, which under load
- * costs less than half. Nothing is cached. One that cannot be read fails whoever asked for it alone.
+ * costs less than half. What several ask for is read once, and nothing is cached. One that cannot be read
+ * fails whoever asked for it alone.
  */
 export const readTogether = <Thing>(
   readAll: (ids: readonly string[]) => Promise<ReadonlyMap<string, Thing>>,
@@ -21,7 +22,7 @@ export const readTogether = <Thing>(
   };
   const loader = new DataLoader<string, Thing | undefined>(
     async (ids) => {
-      const found = await readAll(ids).catch((error: unknown) => {
+      const found = await readAll([...new Set(ids)]).catch((error: unknown) => {
         if (ids.length === 1) throw error;
         return undefined;
       });
