@@ -215,6 +215,15 @@ describe("createRedisLimiter", () => {
     expect(passed(newBucket())).toBe(100 / 4);
   });
 
+  test("without Redis each process grants something, however many share a small burst", async () => {
+    const { limiter, metrics, proxy } = await openProxied(4);
+    await proxy.kill();
+    await degradedIs(metrics, 1);
+    const small = newBucket({ ...still, burst: 2 });
+    const decisions = [limiter.take([small]), limiter.take([small])];
+    expect(decisions).toMatchObject([{ isAllowed: true }, { isAllowed: false }]);
+  });
+
   /** Takes tokens of a new bucket from Redis. */
   const spend = async (limiter: Limiter, tokens: number): Promise<Bucket> => {
     const bucket = newBucket();
