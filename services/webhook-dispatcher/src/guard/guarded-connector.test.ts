@@ -125,6 +125,23 @@ describe("createGuardedConnector", () => {
     inside.close();
   });
 
+  test("waits for an address that answers late, before it tries one that may lead nowhere", async () => {
+    const far = createServer();
+    await once(far.listen(0, "127.0.0.1"), "listening");
+    dials.restore();
+    const { port } = far.address() as AddressInfo;
+    dials = countDials({ answeredAtPort: port, answerAfterMs: 600 });
+    const resolve = resolving(publicAddress, "2606:4700::1");
+    const connector = createGuardedConnector(resolve, { connectTimeoutMs: 10_000 });
+    const socket = await new Promise<Socket>((done, fail) => {
+      const options = { hostname: "shop.com", protocol: "http:", port: "80" };
+      connector(options, (...[error, opened]) => (error === null ? done(opened) : fail(error)));
+    });
+    socket.destroy();
+    expect(dials.dialled).toEqual([publicAddress]);
+    far.close();
+  });
+
   test("undici opens its sockets by it", async () => {
     const connector = createGuardedConnector(resolving("192.168.0.1"), { connectTimeoutMs: 2_000 });
     const agent = new Agent({ allowH2: false, connect: connector });

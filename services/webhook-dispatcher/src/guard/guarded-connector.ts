@@ -6,6 +6,12 @@ import { BlockedAddressError, resolvePublic } from "./resolve-public.ts";
 import type { Resolve } from "./resolver.ts";
 
 /**
+ * Of several addresses each but the last has this part of the time in which to answer. Node's own 250 ms
+ * are less than a host far away needs, or one lost packet, and it never goes back to the first.
+ */
+const partForAnAddress = 1 / 4;
+
+/**
  * Makes the connector that opens every socket to a stranger: it resolves once, vets all addresses, and
  * hands exactly these to the socket, so that the address checked is the address connected to.
  */
@@ -15,6 +21,7 @@ export const createGuardedConnector = (
 ): buildConnector.connector => {
   const connect = buildConnector({
     timeout: connectTimeoutMs,
+    autoSelectFamilyAttemptTimeout: connectTimeoutMs * partForAnAddress,
     allowH2: false,
     lookup: createGuardedLookup(resolve),
   });

@@ -13,13 +13,14 @@ const loopback = "127.0.0.1";
  * Stands between Node and the operating system and notes every address that a socket is about to
  * dial. No such address is really dialled: each attempt is answered as refused or, if a port is
  * given, by the server on that loopback port, which then seems to be at the address, unless it is
- * not disguised. This lies below every hook that our own code could set, so what is not counted here
+ * not disguised. The answer may be as late as a host far away gives it. This lies below every hook that our own code could set, so what is not counted here
  * was not tried.
  */
 export const countDials = ({
   answeredAtPort,
+  answerAfterMs = 0,
   isDisguised = true,
-}: { answeredAtPort?: number; isDisguised?: boolean } = {}) => {
+}: { answeredAtPort?: number; answerAfterMs?: number; isDisguised?: boolean } = {}) => {
   // The untyped way to Node's own socket handle; only tests may use it.
   const bindings: { TCP: { prototype: TcpPrototype } } = Reflect.apply(
     Reflect.get(process, "binding"),
@@ -34,7 +35,9 @@ export const countDials = ({
     dialled.push(address);
     if (answeredAtPort === undefined) return connectionRefused;
     if (isDisguised) seeming.set(this, address);
-    return connect.call(this, request, loopback, answeredAtPort);
+    if (answerAfterMs === 0) return connect.call(this, request, loopback, answeredAtPort);
+    setTimeout(() => connect.call(this, request, loopback, answeredAtPort), answerAfterMs);
+    return 0;
   };
   prototype.connect = note;
   prototype.connect6 = note;
