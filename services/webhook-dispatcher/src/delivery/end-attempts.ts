@@ -47,8 +47,9 @@ export const endAttempts = async (
     const attempt = { attempts, startedAt: rest.startedAt, durationMs: rest.durationMs };
     return { ...place, ...attempt, id: deliveryId, isDelivered, httpStatus, error, nextAttemptAt };
   });
-  const heldIds = await recordResults(tx, results);
-  await recordOutcomes(tx, runsOf(ended.filter(({ deliveryId }) => !heldIds.has(deliveryId))));
+  const { heldIds, knownIds } = await recordResults(tx, results);
+  const counted = ended.filter(({ deliveryId: id }) => !heldIds.has(id) && !knownIds.has(id));
+  await recordOutcomes(tx, runsOf(counted));
   return ended.filter(({ deliveryId }) => heldIds.has(deliveryId));
 };
 

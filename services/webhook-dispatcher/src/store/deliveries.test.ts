@@ -182,9 +182,9 @@ describe("recordResults", () => {
   ): Promise<void> => {
     await rig.pool.transaction(async (tx) => {
       await change(tx);
-      expect(await end(delivery, ended)).toEqual(new Set([delivery.id]));
+      expect((await end(delivery, ended)).heldIds).toEqual(new Set([delivery.id]));
     });
-    expect(await end(delivery, ended)).toEqual(new Set());
+    expect((await end(delivery, ended)).heldIds).toEqual(new Set());
   };
 
   const abandonIn =

@@ -29,16 +29,23 @@ export type AttemptResult = LogPlace & {
   nextAttemptAt: Date | null;
 };
 
+/** The ids of those results that were not written as they are. */
+type Unwritten = {
+  /** Their rows somebody else is changing: they are to be told again. */
+  heldIds: ReadonlySet<string>;
+  /** Failures of attempts that somebody else has already called interrupted: nothing is to be written. */
+  knownIds: ReadonlySet<string>;
+};
+
 /**
  * Writes how attempts ended: a delivery that is tried again gives up its lease, one that is over
  * moves to the log. A failure changes nothing if somebody else has already called its attempt
- * interrupted; a 2xx, however late, counts until another attempt has begun. It waits for nobody: it
- * answers the ids of those whose row somebody else is changing, to be told again.
+ * interrupted; a 2xx, however late, counts until another attempt has begun. It waits for nobody.
  */
 export const recordResults = async (
   tx: Transaction,
   results: readonly AttemptResult[],
-): Promise<ReadonlySet<string>> => {
+): Promise<Unwritten> => {
   const postponed = await postpone(
     tx,
     results.filter(({ isDelivered, nextAttemptAt }) => !isDelivered && nextAttemptAt !== null),
@@ -46,9 +53,13 @@ export const recordResults = async (
   const others = results.filter(({ id }) => !postponed.has(id));
   const left = await moveToLog(tx, others);
   const heldIds = await findHeld(tx, left);
-  const late = left.filter(({ id, isDelivered }) => isDelivered && !heldIds.has(id));
-  await correctToDelivered(tx, late);
-  return heldIds;
+  const late = left.filter(({ id }) => !heldIds.has(id));
+  await correctToDelivered(
+    tx,
+    late.filter(({ isDelivered }) => isDelivered),
+  );
+  const known = late.filter(({ isDelivered }) => !isDelivered);
+  return { heldIds, knownIds: new Set(known.map(({ id }) => id)) };
 };
 
 const postponedRows = documentRows([

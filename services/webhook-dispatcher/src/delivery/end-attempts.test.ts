@@ -1,0 +1,61 @@
+import { expect, test } from "@jest/globals";
+import { newId } from "@payment-links/contracts";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
+import { openRig, endpointsPath } from "../testing/open-rig.ts";
+import { insertDeliveries } from "../store/deliveries.ts";
+import { interruptedOutcome, outcomeOfStatus } from "./attempt/attempt-outcome.ts";
+import { type EndedAttempt, endAttempts } from "./end-attempts.ts";
+
+const rig = useRig(openRig);
+const spread = { schedule: [30_000, 300_000], random: () => 0 };
+
+test("a failure whose attempt somebody else has called interrupted is counted once", async () => {
+  const person = rig.signIn();
+  const endpoint = await rig.register(person, "https://shop.com/");
+  const now = rig.clock.now();
+  const leaseUntil = new Date(now.getTime() + 30_000);
+  const [id, eventId] = [newId("evt"), newId("evt")];
+  const delivery = {
+    id,
+    endpointId: endpoint.id,
+    eventId,
+    possibleSince: now,
+    linkId: newId("plink"),
+    eventType: "payment_link.completed" as const,
+    occurredAt: now,
+    transaction: null,
+    traceparent: null,
+    dateCreated: now,
+    nextAttemptAt: null,
+    leaseUntil,
+  };
+  await rig.pool.transaction((tx) => insertDeliveries(tx, [delivery]));
+  const ended: EndedAttempt = {
+    deliveryId: id,
+    eventId,
+    endpointId: endpoint.id,
+    occurredAt: now,
+    attempts: 1,
+    startedAt: now,
+    endedAt: now,
+    durationMs: 5,
+    leaseUntil,
+    outcome: interruptedOutcome,
+  };
+  const end = (change: Partial<EndedAttempt>) =>
+    rig.pool.transaction((tx) => endAttempts(tx, [{ ...ended, ...change }], spread));
+  const shown = async () => {
+    const { data } = (await rig.call(person, "GET", endpointsPath)).json;
+    return data;
+  };
+  expect(await end({})).toEqual([]);
+  const interrupted = await shown();
+  expect(interrupted).toMatchObject([{ lastOutcome: "Failed", consecutiveFailures: 1 }]);
+
+  // Whoever made the attempt could not write what came of it before.
+  expect(await end({ outcome: outcomeOfStatus(500) })).toEqual([]);
+  expect(await shown()).toEqual(interrupted);
+
+  expect(await end({ outcome: outcomeOfStatus(200) })).toEqual([]);
+  expect(await shown()).toMatchObject([{ lastOutcome: "Delivered", consecutiveFailures: 0 }]);
+});
