@@ -33,7 +33,10 @@ export const openDataDir = (path: string, { withDemo }: { withDemo: boolean }): 
   }
   const keyFile = join(root, "secret.key");
   const isNew = !existsSync(keyFile);
-  const value = keep(keyFile, () => `local=${randomBytes(32).toString("base64")}`);
+  // A name of its own: should the file be lost, its secrets are not taken for those of the next one.
+  const makeKey = () =>
+    `local-${randomBytes(4).toString("hex")}=${randomBytes(32).toString("base64")}`;
+  const value = keep(keyFile, makeKey);
   return {
     path: root,
     postgres: join(root, "postgres"),
