@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,6 +7,7 @@ import type { CatalogueData } from "@payment-links/contracts";
 import { type Child, startChild, waitReady } from "./rig/child.ts";
 import { call, openMerchant } from "./rig/client.ts";
 import { findFreePorts } from "./rig/free-port.ts";
+import { registerEndpoint } from "./rig/register-endpoint.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
 
 const catalogueOfOneToken: CatalogueData = {
@@ -67,7 +68,10 @@ describe("the all-in-one", () => {
   ): Promise<Child> => {
     const child = start(env, args);
     await waitReady(child, internalPort);
-    await waitUntil("its word", () => child.output().includes("Payment Links is ready"));
+    await waitUntil("its word", () => {
+      if (!child.isRunning()) throw new Error(child.output());
+      return child.output().includes("Payment Links is ready");
+    });
     return child;
   };
 
@@ -99,6 +103,61 @@ describe("the all-in-one", () => {
       expect(second.output()).not.toContain("Demo account");
     },
   );
+
+  test("without the key that webhook secrets are sealed under, it does not start with another", async () => {
+    const env = { WEBHOOK_HOST_OVERRIDES: "receiver.test=http://127.0.0.1:9" };
+    const first = await startAndWait(env);
+    const system = {
+      baseUrl: `http://127.0.0.1:${port}`,
+      internalUrl: `http://127.0.0.1:${internalPort}`,
+    };
+    const merchant = await openMerchant(system, "alice");
+    await registerEndpoint(system, merchant, "https://receiver.test/hook");
+    expect(await first.end("SIGTERM")).toBe(0);
+    await rm(join(dataDir, "secret.key"));
+
+    const second = start(env);
+    await waitUntil("its end", () => {
+      if (second.output().includes("Payment Links is ready")) throw new Error("it has started");
+      return !second.isRunning();
+    });
+    expect(second.output()).toContain("WEBHOOK_SECRET_KEYS: secrets are sealed under local-");
+    expect(await second.end("SIGTERM")).toBe(2);
+  });
+
+  test("where the demo's sign-in link is no way in, it starts without a demo, and says so", async () => {
+    const child = await startAndWait({ SIGN_IN_METHODS: "siwe" });
+    expect(child.output()).toContain("the demo account could not be made");
+  });
+
+  test("it makes the demo at the address on which it listens", async () => {
+    const child = await startAndWait({ HOST: "127.0.0.2" });
+    expect(child.output()).toContain('Demo account "demo": sign in once');
+    expect(child.output()).toContain(`Payment Links is ready at http://127.0.0.2:${port}`);
+  });
+
+  test("at every start it warns of sessions that can be stolen", async () => {
+    const insecure = { BASE_URL: "http://shop.example.com", ALLOW_INSECURE_COOKIE: "1" };
+    const child = await startAndWait({ NODE_ENV: "production", ...insecure });
+    expect(child.output()).toContain("ALLOW_INSECURE_COOKIE is set: sessions can be stolen");
+  });
+
+  test("told to stop, it takes the time that DRAIN_DELAY_SECONDS gives callers, and ends in order", async () => {
+    const child = await startAndWait({ DRAIN_DELAY_SECONDS: "26" });
+    expect(await child.end("SIGTERM")).toBe(0);
+  });
+
+  test("it ends, for whoever starts it again, when its database has ended by itself", async () => {
+    const child = await startAndWait();
+    const [pid] = (await readFile(join(dataDir, "postgres/data/postmaster.pid"), "utf8")).split(
+      "\n",
+    );
+    process.kill(Number(pid), "SIGKILL");
+    await waitUntil("its end", () => !child.isRunning());
+    expect(child.output()).toContain("PostgreSQL ended by itself");
+    expect(await child.end("SIGTERM")).toBe(1);
+    await startAndWait();
+  });
 
   test("with a catalogue that has none of the demo's tokens, the demo has no wallet, and says so", async () => {
     // Beside the folder: one that holds anything already is not made anew, with a demo.

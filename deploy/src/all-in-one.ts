@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { isIPv6 } from "node:net";
 import { authKeysConfig, authKeysMigration, createAuthKeys } from "@payment-links/auth-keys";
 import { createLocalBus } from "@payment-links/bus";
 import {
@@ -8,7 +9,7 @@ import {
   devnet,
   openCatalogue,
 } from "@payment-links/contracts";
-import { type Service, listen, serve } from "@payment-links/http";
+import { type Service, drainMsMax, listen, serve } from "@payment-links/http";
 import type { Ask } from "@payment-links/identity";
 import { createLinksApi, linksApiConfig, linksApiMigration } from "@payment-links/links-api";
 import { type Migration, migrate, openPool } from "@payment-links/postgres";
@@ -24,6 +25,7 @@ import {
   openMetrics,
   openTracing,
   readConfig,
+  stopOnSignal,
   systemClock,
 } from "@payment-links/runtime";
 import {
@@ -72,6 +74,10 @@ const connectionsMaxPerService = 10;
 export const startAllInOne = async (options: AllInOneOptions): Promise<void> => {
   const { environment, stopList, log, say } = options;
   const config = readConfig(allInOneConfig, environment);
+  stopOnSignal(stopList, log, drainMsMax(config));
+  if (config.ALLOW_INSECURE_COOKIE) {
+    log.warn("ALLOW_INSECURE_COOKIE is set: sessions can be stolen");
+  }
   const names = options.withDevnet && !isProduction(config) ? config.DEVNET_CHAINS : [];
   refuseNamedTwice(environment, names);
   await refuseTakenPorts(config);
@@ -103,8 +109,8 @@ export const startAllInOne = async (options: AllInOneOptions): Promise<void> => 
     log,
   });
   const urls = {
-    baseUrl: `http://127.0.0.1:${port}`,
-    internalUrl: `http://127.0.0.1:${internalPort}`,
+    baseUrl: urlAt(config.HOST, port),
+    internalUrl: urlAt(config.INTERNAL_HOST, internalPort),
   };
   if (dataDir.webhookSecretKeys.isNew && !isGiven(environment, "WEBHOOK_SECRET_KEYS")) {
     say(`Webhook secrets are sealed with ${dataDir.webhookSecretKeys.file}: back it up.`);
@@ -119,14 +125,27 @@ export const startAllInOne = async (options: AllInOneOptions): Promise<void> => 
   say(`Payment Links is ready at ${config.BASE_URL ?? urls.baseUrl}`);
 };
 
+/** How this process reaches a port of its own. */
+const urlAt = (host: string, port: number): string => {
+  const isEverywhere = host === "0.0.0.0" || host === "::";
+  const name = isEverywhere ? "127.0.0.1" : host;
+  return `http://${isIPv6(name) ? `[${name}]` : name}:${port}`;
+};
+
 const isProduction = ({ NODE_ENV: mode }: AllInOneConfig): boolean => mode === "production";
 
+/** Makes the demo; a configuration that leaves it no way keeps nothing else from starting. */
 const openDemo = async (
-  { environment, say }: AllInOneOptions,
+  { environment, log, say }: AllInOneOptions,
   dataDir: DataDir,
   demo: Parameters<typeof makeDemoAccount>[0],
 ): Promise<void> => {
-  const { signInUrl } = await makeDemoAccount(demo);
+  const made = await makeDemoAccount(demo).catch((error: unknown) => {
+    log.warn({ err: error }, "the demo account could not be made; the next start tries again");
+    return undefined;
+  });
+  if (made === undefined) return;
+  const { signInUrl } = made;
   dataDir.demoIsMade();
   if (demo.tokenIds.length === 0) {
     say('Demo account "demo" has no wallet, as the catalogue has no test network that it knows.');
@@ -139,11 +158,11 @@ const openDemo = async (
 
 const addPayRoute = (
   service: Service,
-  { PORT: port }: AllInOneConfig,
+  { HOST: host, PORT: port }: AllInOneConfig,
   chains: readonly LocalChain[],
 ): Service => {
   if (service.name !== "settlement-listener") return service;
-  const route = payLinkRoute({ chains, publicUrl: `http://127.0.0.1:${port}` });
+  const route = payLinkRoute({ chains, publicUrl: urlAt(host, port) });
   return { ...service, internalRoutes: [...service.internalRoutes, route] };
 };
 
@@ -180,7 +199,15 @@ const openServices = async (
   const { environment, stopList, say } = options;
   const isTraced = config.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined;
   stopList.add("tracing", await openTracing("payment-links", isTraced));
-  const postgres = await openEmbeddedPostgres({ directory: dataDir.postgres, report: say });
+  const postgres = await openEmbeddedPostgres({
+    directory: dataDir.postgres,
+    report: say,
+    // Only another start can bring it back. Whoever stops us may have told Postgres as well.
+    lost: () => {
+      if (stopList.isStopping()) return;
+      throw new Error("PostgreSQL has ended by itself, and nothing works without it");
+    },
+  });
   stopList.add("postgres", () => postgres.stop());
   const metrics = openMetrics("all-in-one");
   addProcessMetrics(metrics);

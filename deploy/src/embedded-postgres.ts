@@ -25,6 +25,8 @@ export type EmbeddedPostgresOptions = {
    * end.
    */
   readonly report: (line: string) => void;
+  /** Called once it has ended without being stopped. */
+  readonly lost?: () => void;
 };
 
 /** A running PostgreSQL of our own. */
@@ -64,6 +66,7 @@ export const openEmbeddedPostgres = async ({
   port,
   settings = {},
   report,
+  lost = () => {},
 }: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> => {
   const home = await findPostgresHome(directory, report);
   const releaseOwnership = await takeOwnership(home.directory);
@@ -73,7 +76,9 @@ export const openEmbeddedPostgres = async ({
     const server = await launchOnPort(home, port, settings);
     let stopping: Promise<void> | undefined;
     server.process.once("exit", (code, signal) => {
-      if (stopping === undefined) report(`PostgreSQL ended by itself (${signal ?? code})`);
+      if (stopping !== undefined) return;
+      report(`PostgreSQL ended by itself (${signal ?? code})`);
+      lost();
     });
     const stop = async () => {
       await stopServer(server.process);

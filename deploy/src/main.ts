@@ -1,10 +1,4 @@
-import {
-  ConfigError,
-  crashOnUncaught,
-  createStopList,
-  openLog,
-  stopOnSignal,
-} from "@payment-links/runtime";
+import { ConfigError, crashOnUncaught, createStopList, openLog } from "@payment-links/runtime";
 import { ensureConsoleBuilt } from "@payment-links/console/ensure-built";
 import { PortTakenError } from "@payment-links/http";
 import { startAllInOne } from "./all-in-one.ts";
@@ -19,7 +13,6 @@ if ("fault" in options) {
 const log = openLog({ service: "all-in-one", level: process.env["LOG_LEVEL"] || "info" });
 const stopList = createStopList();
 crashOnUncaught(log);
-stopOnSignal(stopList, log);
 
 try {
   await ensureConsoleBuilt({

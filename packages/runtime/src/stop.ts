@@ -7,6 +7,8 @@ export type StopList = {
   add(name: string, stop: StopStep["stop"]): void;
   /** Stops everything once; a step that fails is logged and does not keep the others from stopping. */
   stopAll(log: Log): Promise<void>;
+  /** Whether it was told to stop. */
+  isStopping(): boolean;
 };
 
 /** Makes an empty list of things to stop. */
@@ -25,6 +27,7 @@ export const createStopList = (): StopList => {
   return {
     add: (name, stop) => void steps.push({ name, stop }),
     stopAll: (log) => (stopping ??= run(log)),
+    isStopping: () => stopping !== undefined,
   };
 };
 
