@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { describe, expect, test } from "@jest/globals";
+import type { Response } from "express";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { answerFile } from "./answer-file.ts";
@@ -13,14 +14,23 @@ const stallMsMax = 100;
 /** Which files came to an end, and how. */
 const ended: [string, boolean][] = [];
 let pieces = 0;
+let lateBegan = false;
 
-const fileRoute = (name: string, chunks: () => AsyncGenerator<string>) =>
+/** What a route does before it has anything to tell; most do nothing. */
+type Before = (res: Response) => Promise<unknown>;
+
+const fileRoute = (
+  name: string,
+  chunks: () => AsyncGenerator<string>,
+  before: Before = async () => {},
+) =>
   publicRoute({
     method: "get",
     path: `/${name}`,
     // Longer than a test waits.
     answerMsMax: 3_600_000,
     handle: async (req, res) => {
+      await before(res);
       ended.push([
         name,
         await answerFile(req, res, { name, type: "text/plain", chunks }, stallMsMax),
@@ -42,6 +52,16 @@ const app = useRig(() =>
       fileRoute("long", async function* () {
         for (pieces = 0; pieces < 1_000; pieces += 1) yield piece;
       }),
+      fileRoute(
+        "late",
+        async function* () {
+          yield "one";
+        },
+        async (res) => {
+          lateBegan = true;
+          await once(res, "close");
+        },
+      ),
     ],
   }),
 );
@@ -67,6 +87,16 @@ describe("a file that is written while it is sent", () => {
     const answer = await get("/broken");
     expect(answer.status).toBe(200);
     await expect(answer.text()).rejects.toThrow("terminated");
+  });
+
+  test("is no failure where its reader has left before it begins", async () => {
+    const before = ended.length;
+    const socket = connect(app.port, "127.0.0.1");
+    socket.write("GET /late HTTP/1.1\r\nHost: x\r\n\r\n");
+    await waitUntil("it is asked for", () => lateBegan);
+    socket.destroy();
+    await waitUntil("it is given up", () => ended.length > before, 10_000);
+    expect(ended.at(-1)).toEqual(["late", false]);
   });
 
   test("waits for a slow reader, and gives up one who takes nothing at all", async () => {

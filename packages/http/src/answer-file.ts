@@ -25,6 +25,8 @@ export const answerFile = async (
     res.end();
     return true;
   }
+  // Its reader has left while it was not yet known what to tell.
+  if (res.destroyed) return false;
   res.setTimeout(stallMsMax, () => res.destroy());
   try {
     await pipeline(Readable.from(chunks()), res);
