@@ -312,6 +312,7 @@ describe("admin", () => {
     ["no service of ours", ["dead-letters", "list", "--service", "accounts"]],
     ["no service", ["dead-letters", "replay"]],
     ["no reason", ["dead-letters", "discard", "--service", "links-api", "--seq", "7"]],
+    ["a name that no header holds", ["audit", "list", "--as", "Łukasz"]],
     ["no link to pay", ["devnet", "pay", "--amount", "1"]],
     ["no block to go on from", ["settlement", "resume", "--chain", "1"]],
     ["no chain whose rescans to cancel", ["settlement", "cancel-rescans"]],

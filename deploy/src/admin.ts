@@ -57,10 +57,15 @@ type Command = {
   read: (options: Options) => (environment: Environment) => Promise<unknown>;
 };
 
+const headerText = /^[\x20-\x7e\xa0-\xff]+$/;
+
 /** A command that is one call to one service, as nearly all are. */
 const oneCall = (options: readonly string[], call: (options: Options) => Call): Command => ({
   options: [...options, "as"],
   read: ({ as: operator, ...given }) => {
+    if (operator !== undefined && !headerText.test(operator)) {
+      throw new UsageError("--as is sent in a header, which has letters of Latin-1 only");
+    }
     const read = { ...call(given), operator };
     return (environment) => send(read, environment);
   },
