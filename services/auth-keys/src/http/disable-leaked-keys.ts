@@ -80,6 +80,9 @@ const disable = async (deps: Deps, req: Request, finding: Finding): Promise<bool
   });
 };
 
-/** Where it was found. An address can hold the key itself, which must lie nowhere in the clear. */
+/**
+ * Where it was found. An address can hold the key itself, which must lie nowhere in the clear, and what
+ * Postgres cannot store: NUL, and half a surrogate pair, as the cut can leave it.
+ */
 const placeOf = (text: string | null | undefined, { token }: Finding): string | null =>
-  text?.replaceAll("\0", "").replaceAll(token, "…").slice(0, placeCharsMax) ?? null;
+  text?.replaceAll("\0", "").replaceAll(token, "…").slice(0, placeCharsMax).toWellFormed() ?? null;

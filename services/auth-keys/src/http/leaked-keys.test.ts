@@ -63,6 +63,23 @@ describe("POST /internal/leaked-keys", () => {
     expect(log.text).not.toContain(key);
   });
 
+  test("switches keys off wherever they lay, also where no log can keep the place as it is", async () => {
+    const [one, two] = [await makeKey(), await makeKey()];
+    // The face is two halves, of which the place has room for one.
+    const url = `https://h/${"a".repeat(2_037)}🙂`;
+    const answer = await tell([
+      { token: one.key, url, source: "\0half \ud83d" },
+      { token: two.key, url },
+    ]);
+    expect(answer.status).toBe(200);
+    expect([await worksStill(one.key), await worksStill(two.key)]).toEqual([false, false]);
+    const log = await rig.call("GET", "/console/api/audit-log", { cookie: one.cookie });
+    const [entry] = log.body["data"] as object[];
+    expect(entry).toMatchObject({
+      detail: { url: `${url.slice(0, 2_047)}\ufffd`, source: "half \ufffd" },
+    });
+  });
+
   test("told again, or of a key that is off, changes nothing and still knows it", async () => {
     const { userId, key } = await makeKey();
     for (let count = 0; count < 2; count += 1) {
