@@ -29,6 +29,15 @@ describe("watching Solana", () => {
     });
   });
 
+  test("a transaction of version 1 is read as any other, and holds up nothing", async () => {
+    const link = await rig.hearNew();
+    await rig.caughtUp();
+    const signature = await chain.pay({ ...orderOf(link), isNewest: true });
+    chain.mine(finalizedLag + 1);
+    await rig.waitStatus(link.id, "settled");
+    expect(rig.told(link.id).at(-1)).toMatchObject({ amount: "2.5", sourceTransaction: signature });
+  });
+
   test("slots without a block are read as well, and hold up nothing", async () => {
     const link = await rig.hearNew();
     await rig.caughtUp();

@@ -44,7 +44,7 @@ const encode = (landed: LandedTransaction, encoding: TransactionForm["encoding"]
         data: getBase58Decoder().decode(data ?? new Uint8Array()),
         stackHeight: 1,
       })),
-      ...(message.version === "legacy"
+      ...(message.version !== 0
         ? {}
         : {
             addressTableLookups: (addressTableLookups ?? []).map((lookup) => ({

@@ -28,7 +28,7 @@ export type ReadTransaction = {
   writableKeys: readonly Address[];
 };
 
-/** What of a compiled message is used here; versions 0 and legacy have it. */
+/** What of a compiled message is used here; all versions have it. */
 type TransactionMessage = {
   version: "legacy" | number;
   header: {
@@ -40,6 +40,14 @@ type TransactionMessage = {
   lifetimeToken: string;
   instructions: readonly CompiledInstruction[];
   addressTableLookups?: readonly TableLookup[];
+};
+/** Of version 1, how instructions and the bounds of the work are laid out (SIMD-0385). */
+type NewestMessage = Omit<TransactionMessage, "instructions"> & {
+  instructionHeaders: readonly { programAccountIndex: number }[];
+  instructionPayloads: readonly {
+    instructionAccountIndices: readonly number[];
+    instructionData: Readonly<Uint8Array>;
+  }[];
 };
 type CompiledInstruction = {
   programAddressIndex: number;
@@ -102,7 +110,7 @@ export const writeAccount = (svm: LiteSVM, address: Address, account: StoredAcco
 export const readTransaction = (svm: LiteSVM, bytes: Uint8Array): ReadTransaction => {
   const transaction = getTransactionDecoder().decode(bytes);
   const decoded: unknown = getCompiledTransactionMessageDecoder().decode(transaction.messageBytes);
-  const message = decoded as TransactionMessage;
+  const message = asOlder(decoded as TransactionMessage | NewestMessage);
   const none = new Uint8Array(64);
   const signatures = Object.values(transaction.signatures).map((signature) =>
     getBase58Decoder().decode(signature ?? none),
@@ -124,6 +132,20 @@ export const readTransaction = (svm: LiteSVM, bytes: Uint8Array): ReadTransactio
     keys: [...staticAccounts, ...loaded.writable, ...loaded.readonly],
     writableKeys: [...writableStatic, ...loaded.writable],
   };
+};
+
+const asOlder = (message: TransactionMessage | NewestMessage): TransactionMessage => {
+  if ("instructions" in message) return message;
+  const { instructionHeaders, instructionPayloads, ...rest } = message;
+  const instructions = instructionHeaders.map(({ programAccountIndex }, index) => {
+    const payload = instructionPayloads[index];
+    return {
+      programAddressIndex: programAccountIndex,
+      accountIndices: payload?.instructionAccountIndices ?? [],
+      data: payload?.instructionData ?? new Uint8Array(),
+    };
+  });
+  return { ...rest, instructions };
 };
 
 const tableHeaderBytes = 56;

@@ -128,6 +128,23 @@ describe("payments", () => {
     ).rejects.toMatchObject({ code: -32015 });
   });
 
+  test("a transaction of version 1 is told to those who ask for it", async () => {
+    const signature = await chain.pay(order({ isNewest: true }));
+    chain.mine(2);
+    expect(await listed()).toEqual([signature]);
+    await expect(
+      ask("getTransaction", signature, { commitment: "confirmed", ...form }),
+    ).rejects.toMatchObject({ code: -32015 });
+    const newest = { ...form, maxSupportedTransactionVersion: 1 };
+    expect(
+      await ask("getTransaction", signature, { commitment: "confirmed", ...newest }),
+    ).toMatchObject({
+      version: 1,
+      transaction: { message: { accountKeys: expect.arrayContaining([reference]) } },
+    });
+    expect(chain.received(owner, "usdc")).toBe(5_000n);
+  });
+
   test("several payments in one transaction, to two accounts of the owner", async () => {
     const second = await chain.openAccount(owner, "usdc");
     chain.mine();

@@ -36,6 +36,7 @@ import {
   limitUnits,
   openSigner,
   signGiven,
+  signNewest,
   signTransaction,
   transferLamports,
   withReferences,
@@ -66,6 +67,8 @@ export type SolanaOrder = {
   account?: string;
   /** Whether keys are taken from a look-up table, by a versioned transaction. */
   usesTable?: boolean;
+  /** Whether it is a transaction of version 1. */
+  isNewest?: boolean;
 };
 
 type ChainOptions = {
@@ -287,9 +290,14 @@ const payTogether = async (hands: Hands, orders: readonly SolanaOrder[]): Promis
 
 const signPayments = async (hands: Hands, orders: readonly SolanaOrder[]): Promise<Signed> => {
   const payer = payerOf(hands, orders[0]?.payer ?? 0);
-  const instructions: Instruction[] = [limitUnits((hands.serial.last += 1))];
-  for (const order of orders) instructions.push(...(await transfer(hands, order, payer)));
+  const serial = (hands.serial.last += 1);
+  const transfers: Instruction[] = [];
+  for (const order of orders) transfers.push(...(await transfer(hands, order, payer)));
   const blockhash = lifetimeOf(hands);
+  if (orders.some(({ isNewest }) => isNewest === true)) {
+    return await signNewest({ payer, instructions: transfers, blockhash, serial });
+  }
+  const instructions = [limitUnits(serial), ...transfers];
   if (!orders.some(({ usesTable }) => usesTable === true)) {
     return await signTransaction({ payer, instructions, blockhash });
   }

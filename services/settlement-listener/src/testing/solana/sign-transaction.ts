@@ -17,6 +17,7 @@ import {
   getTransactionDecoder,
   getTransactionEncoder,
   pipe,
+  setTransactionMessageConfig,
   setTransactionMessageFeePayerSigner,
   setTransactionMessageLifetimeUsingBlockhash,
   signTransaction as signWholeTransaction,
@@ -70,6 +71,37 @@ export const signTransaction = async ({
 export const signGiven = async (text: string, { keyPair }: KeyPairSigner): Promise<Signed> => {
   const unsigned = getTransactionDecoder().decode(Buffer.from(text, "base64"));
   const transaction = await signWholeTransaction([keyPair], unsigned);
+  return {
+    signature: getSignatureFromTransaction(transaction),
+    bytes: new Uint8Array(getTransactionEncoder().encode(transaction)),
+  };
+};
+
+/** Signs instructions as a transaction of version 1, which bounds its work itself (SIMD-0385). */
+export const signNewest = async ({
+  payer,
+  instructions,
+  blockhash,
+  serial,
+}: {
+  payer: TransactionSigner;
+  instructions: readonly Instruction[];
+  blockhash: string;
+  serial: number;
+}): Promise<Signed> => {
+  const lifetime = { blockhash: blockhash as Blockhash, lastValidBlockHeight: 2n ** 62n };
+  const config = {
+    computeUnitLimit: unitsPerTransaction + serial,
+    loadedAccountsDataSizeLimit: loadedBytesMax,
+  };
+  const message = pipe(
+    createTransactionMessage({ version: 1 }),
+    (draft) => setTransactionMessageFeePayerSigner(payer, draft),
+    (draft) => setTransactionMessageLifetimeUsingBlockhash(lifetime, draft),
+    (draft) => setTransactionMessageConfig(config, draft),
+    (draft) => appendTransactionMessageInstructions(instructions, draft),
+  );
+  const transaction = await signTransactionMessageWithSigners(message);
   return {
     signature: getSignatureFromTransaction(transaction),
     bytes: new Uint8Array(getTransactionEncoder().encode(transaction)),
@@ -142,6 +174,7 @@ export const writeMemo = (text: string): Instruction => ({
 });
 
 const unitsPerTransaction = 800_000;
+const loadedBytesMax = 64 * 1024 * 1024;
 
 /**
  * Bounds a transaction's work, as wallets do. The bound differs each time: two payments that are

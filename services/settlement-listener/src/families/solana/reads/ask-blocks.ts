@@ -7,6 +7,9 @@ import { type SolanaBlock, readBlock, readCount, readSlots } from "../node-answe
 /** What is asked for: never what a fork may yet take away within a second. */
 export const commitment = "confirmed";
 
+/** The newest version of transactions that is read here (SIMD-0385). Nodes refuse to tell a later one. */
+export const transactionVersionMax = 1;
+
 /** A block's header; a slot without a block is an error. */
 const blockQuestion = (slot: number): Question<SolanaBlock> => ({
   method: "getBlock",
@@ -17,7 +20,7 @@ const blockQuestion = (slot: number): Question<SolanaBlock> => ({
       encoding: "json",
       transactionDetails: "none",
       rewards: false,
-      maxSupportedTransactionVersion: 0,
+      maxSupportedTransactionVersion: transactionVersionMax,
     },
   ],
   read: readBlock,

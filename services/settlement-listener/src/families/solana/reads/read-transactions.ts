@@ -9,7 +9,7 @@ import { isOfDurableNonce } from "../durable-nonce.ts";
 import { type SolanaBlock, readCount, readTransaction } from "../node-answers.ts";
 import type { SolanaChain } from "../solana-chain.ts";
 import { type IsOwner, type SolanaTransaction, verifyTransaction } from "../verify-transaction.ts";
-import { askBlockUpTo, askBlocks, commitment } from "./ask-blocks.ts";
+import { askBlockUpTo, askBlocks, commitment, transactionVersionMax } from "./ask-blocks.ts";
 
 type TransactionReads = Pick<
   ChainReader,
@@ -118,7 +118,10 @@ const askSome = async (
 
 const transactionQuestion = (signature: string): Question<SolanaTransaction | null> => ({
   method: "getTransaction",
-  params: [signature, { commitment, encoding: "json", maxSupportedTransactionVersion: 0 }],
+  params: [
+    signature,
+    { commitment, encoding: "json", maxSupportedTransactionVersion: transactionVersionMax },
+  ],
   read: readTransaction,
 });
 
