@@ -131,6 +131,23 @@ withHelm.describe("the network policies", () => {
     }
   });
 
+  test("an issuer is asked at the port that it names", async () => {
+    const elsewhere = set({ "authKeys.oidc.issuer": "https://sso.example.com:8443/realms/shops" });
+    const moved = createPolicyVerdict(await renderChart("production", elsewhere), home);
+    const from = pod("auth-keys");
+    const to = address("1.1.1.1");
+    expect(moved({ from, to, port: 8443 })).toBe(true);
+    expect(lets({ from, to, port: 8443 })).toBe(false);
+    expect(closed.filter((text) => moved({ from, to: address(text), port: 8443 }))).toEqual([]);
+    // Networks on which contract wallets are asked stay at theirs.
+    const wallets = set({ "authKeys.contractWallets": true });
+    const both = createPolicyVerdict(
+      await renderChart("production", [...elsewhere, ...wallets]),
+      home,
+    );
+    expect([443, 8443].map((port) => both({ from, to, port }))).toEqual([true, true]);
+  });
+
   test("without an issuer and chains those two ask nobody outside either", async () => {
     const bare = createPolicyVerdict(await renderChart("minimal"), home);
     const asking = serviceNames.filter((service) =>
