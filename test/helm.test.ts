@@ -291,7 +291,11 @@ withHelm.describe("the one origin", () => {
   };
   type RouteSpec = {
     hostnames: string[];
-    rules: { matches: { path: { value: string } }[]; backendRefs: { name: string }[] }[];
+    rules: {
+      matches: { path: { value: string } }[];
+      backendRefs: { name: string }[];
+      timeouts?: { request: string };
+    }[];
   };
 
   test("an Ingress leads every path where the all-in-one does", async () => {
@@ -334,6 +338,16 @@ withHelm.describe("the one origin", () => {
     }));
     for (const path of paths)
       expect([path, serviceByPrefix(rules, path)]).toEqual([path, serviceFor(path)]);
+  });
+
+  test("an HTTPRoute tells each rule how long an answer may take, where that is given", async () => {
+    const timeoutsOf = async (...values: string[]) => {
+      const [route] = ofKind(await renderChart("http-route", values), "HTTPRoute");
+      const { rules } = route?.["spec"] as RouteSpec;
+      return [...new Set(rules.map(({ timeouts }) => timeouts?.request))];
+    };
+    expect(await timeoutsOf()).toEqual([undefined]);
+    expect(await timeoutsOf(...set({ "httpRoute.requestTimeout": "0s" }))).toEqual(["0s"]);
   });
 });
 

@@ -279,6 +279,7 @@ const values: Record<string, Schema> = {
     annotations: strings,
     parentRefs: list(manifest("name")),
     hostnames: list(text("^[a-z0-9.*-]+$")),
+    requestTimeout: text("^([0-9]{1,5}(h|m|s|ms))*$"),
   }),
   networkPolicy: group("What may reach what.", {
     enabled: flag,
