@@ -57,6 +57,20 @@ describe("a certified identity provider", () => {
     expect(refusalOf(await act(rig, before))).toBe("401 UNAUTHENTICATED");
   });
 
+  test("is a way in, however the configuration ends its name", async () => {
+    const oidc = { ...provider.client, issuer: `${provider.client.issuer}/` };
+    const other = await openRig({ baseUrl, oidc, now: new Date() });
+    try {
+      const browser = createBrowser({ origin: baseUrl, servedBy: other.publicUrl });
+      await walk(browser, startPath, "with a slash");
+      other.clock.advance(presenceMsMax);
+      const { body } = await act(other, browser.cookies());
+      expect(body["errors"]).toMatchObject([{ methods: expect.arrayContaining(["oidc"]) }]);
+    } finally {
+      await other.close();
+    }
+  });
+
   test.each(["somebody else", "a stranger"])("that brings back %s lifts nothing", async (who) => {
     const other = createBrowser({ origin: baseUrl, servedBy: rig.publicUrl });
     await walk(other, startPath, "somebody else");

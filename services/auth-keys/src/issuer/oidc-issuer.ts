@@ -77,7 +77,7 @@ export const createOidcIssuer = ({
   };
 
   return {
-    issuer: client.issuer,
+    issuer: issuer.href,
     signInUrl: async ({ state, nonce, codeVerifier }, { isAnew } = { isAnew: false }) => {
       const parameters = {
         redirect_uri: redirectUri,

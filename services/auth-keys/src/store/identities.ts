@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { sql } from "slonik";
+import { type FragmentSqlToken, sql } from "slonik";
 import { type Db, type Transaction, nothing } from "@payment-links/postgres";
 import type { Identity, ProvenIdentity } from "../domain/identity.ts";
 
@@ -14,6 +14,17 @@ const IdentityRow = z.object({
 
 const columns = sql.fragment`
   id, account_id AS "accountId", method, issuer, subject, date_created AS "dateCreated"
+`;
+
+/**
+ * Whether a row's identity is of the present provider, if it is of one at all. Discovery takes a
+ * configured issuer for the provider's own where they differ by the slash at the end alone.
+ */
+export const isUsable = (
+  row: FragmentSqlToken,
+  issuer: string | undefined,
+): FragmentSqlToken => sql.fragment`
+  (${row}.method <> 'oidc' OR rtrim(${row}.issuer, '/') = rtrim(${issuer ?? null}::text, '/'))
 `;
 
 type Name = Pick<ProvenIdentity, "method" | "issuer" | "subject">;

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { sql } from "slonik";
 import { type Db, type Transaction, nothing } from "@payment-links/postgres";
 import type { Passkey } from "../domain/passkey.ts";
+import { isUsable } from "./identities.ts";
 
 const bytes = z.custom<Buffer>((value) => Buffer.isBuffer(value));
 const PasskeyRow = z.object({
@@ -111,5 +112,5 @@ export const countWaysIn = (
       SELECT 'passkey', NULL FROM passkeys WHERE account_id = ${accountId}
     ) AS way
     WHERE method = ANY (${sql.array([...methods], "text")})
-      AND (method <> 'oidc' OR issuer = ${issuer ?? null})
+      AND ${isUsable(sql.fragment`way`, issuer)}
   `);

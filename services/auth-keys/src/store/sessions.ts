@@ -5,6 +5,7 @@ import { type Db, type Transaction, nothing } from "@payment-links/postgres";
 import type { FoundSession } from "../domain/introspection.ts";
 import { type Session, type SignInMethod, sessionIdleMs, sessionsMax } from "../domain/session.ts";
 import { AccountRow, accountColumns, lockAccount } from "./accounts.ts";
+import { isUsable } from "./identities.ts";
 
 const SessionRow = z.object({ id: z.string(), accountId: z.string(), method: z.string() });
 const SessionIdRow = z.object({ id: z.string() });
@@ -174,7 +175,7 @@ export const findSessionByHash = async (
       s.expires_at AS "expiresAt", coalesce(s.presence_at, s.date_created) AS "provenAt",
       ARRAY(
         SELECT i.method FROM identities i
-        WHERE i.account_id = a.id AND (i.method <> 'oidc' OR i.issuer = ${issuer ?? null})
+        WHERE i.account_id = a.id AND ${isUsable(sql.fragment`i`, issuer)}
         UNION
         SELECT 'passkey' FROM passkeys p WHERE p.account_id = a.id
       ) AS "ownMethods"
