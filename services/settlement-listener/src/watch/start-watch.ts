@@ -1,4 +1,4 @@
-import { type Loop, afterMs, startLoop } from "@payment-links/runtime";
+import { type Loop, startLoop } from "@payment-links/runtime";
 import {
   CheckpointMovedError,
   type Lead,
@@ -30,6 +30,8 @@ type WatchState = {
   report: WatchReport;
   /** The lead under which the chain was found to be what the catalogue says. */
   checkedToken: string | undefined;
+  /** Before this, by the clock's `elapsedMs`, a chain that was found to be another is not checked again. */
+  checkRestsUntilMs: number;
   /**
    * The last final block, as the first pass saw it under this lead; undefined before that, and while
    * the chain is halted.
@@ -56,6 +58,7 @@ export const startWatch = (watch: WatchContext, share: Share): RunningWatch => {
   const state: WatchState = {
     report: { state: "unreachable", reason: null, head: null },
     checkedToken: undefined,
+    checkRestsUntilMs: 0,
     finalizedTo: undefined,
     memory: noMemory(),
     isAgreed: true,
@@ -73,6 +76,7 @@ export const startWatch = (watch: WatchContext, share: Share): RunningWatch => {
     report: () => state.report,
     onChange: (isLeader) => {
       state.checkedToken = undefined;
+      state.checkRestsUntilMs = 0;
       state.finalizedTo = undefined;
       state.memory = noMemory();
       if (!isLeader) metrics.left(chain.id);
@@ -123,7 +127,11 @@ const watchOnce = async (
   state: WatchState,
 ): Promise<boolean | Date> => {
   try {
-    if (!(await check(watch, lead, state))) return afterMs(watch.clock, checkAgainMs);
+    if (watch.clock.elapsedMs() < state.checkRestsUntilMs) return false;
+    if (!(await check(watch, lead, state))) {
+      state.checkRestsUntilMs = watch.clock.elapsedMs() + checkAgainMs;
+      return false;
+    }
     const step = await stepChain(watch, lead);
     const { head } = step;
     state.movedCount = 0;

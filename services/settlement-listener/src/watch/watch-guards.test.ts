@@ -77,6 +77,23 @@ describe("the self-check at start", () => {
     },
   );
 
+  test("a chain that is refused is not asked again at each poll", async () => {
+    const [usdc, ...others] = chain.catalogueData.tokens;
+    if (usdc === undefined) throw new Error("the catalogue has tokens");
+    const tokens = [{ ...usdc, decimals: 7 }, ...others];
+    const rpc = await openScriptedRpc({ target: chain.url });
+    const pollMs = 50;
+    const catalogueData = { ...chain.catalogueData, tokens };
+    const rig = await open({ ...chain, catalogueData }, { pollMs }, [rpc.url]);
+    await rig.service.start();
+    await waitUntil("it is refused", async () => (await rig.readStatus()).state === "refused");
+    const asked = rpc.counts().calls;
+    const refusedAtMs = performance.now();
+    await waitUntil("ten polls are over", () => performance.now() - refusedAtMs > 10 * pollMs);
+    expect(rpc.counts().calls).toBe(asked);
+    await rpc.close();
+  });
+
   test("letter case of a symbol is nobody's mistake", async () => {
     const [usdc, ...others] = chain.catalogueData.tokens;
     if (usdc === undefined) throw new Error("the catalogue has tokens");
