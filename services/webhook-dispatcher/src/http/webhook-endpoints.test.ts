@@ -16,6 +16,7 @@ import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { outcomeOfStatus } from "../delivery/attempt/attempt-outcome.ts";
 import { endAttempts } from "../delivery/end-attempts.ts";
 import { readSecretKeys, openSecret } from "../domain/secret-keys.ts";
+import { insertDeliveries } from "../store/deliveries.ts";
 import { forgetHours } from "../store/endpoint-hours.ts";
 import { type Person, endpointsPath, openRig, sealingKey } from "../testing/open-rig.ts";
 import { sampleLink, sampleTransaction } from "../testing/samples.ts";
@@ -232,7 +233,10 @@ describe("GET /console/api/webhook-endpoints", () => {
       ];
       const ended = outcomes.map((outcome) => ({ ...attemptAt(endpoint.id, at(hours)), outcome }));
       const spread = { schedule: [0], random: () => 0 };
-      await rig.pool.transaction((tx) => endAttempts(tx, ended, spread));
+      await rig.pool.transaction(async (tx) => {
+        await insertDeliveries(tx, ended.map(deliveryOf));
+        await endAttempts(tx, ended, spread);
+      });
     };
     // Two replicas count at once; what ended before the hour is not among those of the next.
     await Promise.all([ends(0, 3, 1), ends(0, 2, 0), ends(0.99, 1, 0), ends(1, 0, 7)]);
@@ -270,6 +274,22 @@ describe("GET /console/api/webhook-endpoints", () => {
     endedAt,
     durationMs: 1,
     leaseUntil: endedAt,
+  });
+
+  /** The delivery that an attempt is made for. */
+  const deliveryOf = ({ deliveryId: id, ...attempt }: ReturnType<typeof attemptAt>) => ({
+    id,
+    endpointId: attempt.endpointId,
+    eventId: attempt.eventId,
+    possibleSince: attempt.occurredAt,
+    linkId: newId("plink"),
+    eventType: "payment_link.completed" as const,
+    occurredAt: attempt.occurredAt,
+    transaction: null,
+    traceparent: null,
+    dateCreated: attempt.occurredAt,
+    nextAttemptAt: null,
+    leaseUntil: attempt.leaseUntil,
   });
 });
 
