@@ -343,7 +343,8 @@ withHelm.describe("the one origin", () => {
   test("an HTTPRoute tells each rule how long an answer may take, where that is given", async () => {
     const timeoutsOf = async (...values: string[]) => {
       const [route] = ofKind(await renderChart("http-route", values), "HTTPRoute");
-      const { rules } = route?.["spec"] as RouteSpec;
+      if (route === undefined) throw new Error("there is no HTTPRoute");
+      const { rules } = route["spec"] as RouteSpec;
       return [...new Set(rules.map(({ timeouts }) => timeouts?.request))];
     };
     expect(await timeoutsOf()).toEqual([undefined]);
