@@ -226,6 +226,7 @@ describe("an entry tells from where it was done", () => {
       { action: "account.changed", ...person, userAgent },
       { action: "account.suspended", actorKind: "operator", operator: operator.operator },
       { action: "account.resumed", actorKind: "operator", operator: null },
+      { action: "session.revoked", actorKind: "operator", operator: null },
     ]);
 
     const again = await rig.call("POST", "/internal/sign-in-links", { body: { userId } });

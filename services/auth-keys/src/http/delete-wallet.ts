@@ -8,7 +8,9 @@ import { auditedAddress } from "../domain/wallet.ts";
 import { publishAccount } from "../store/accounts.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { lockCallersAccount } from "../store/sessions.ts";
+import { findPendingDefault } from "../store/pending-defaults.ts";
 import { deleteWallet as deleteStoredWallet, findFirstAddresses } from "../store/wallets.ts";
+import { cancelDefault } from "./pending-default.ts";
 
 /**
  * DELETE /console/api/wallets/{id}: earlier links go on settling to it. No other wallet becomes the
@@ -23,11 +25,16 @@ export const deleteWallet = (deps: Deps) => async (req: Request, res: Response, 
     if (wallet === undefined) throw refuse("NOT_FOUND");
     const firstAddresses = await findFirstAddresses(tx, account.id);
     const walletAddress = auditedAddress(wallet, firstAddresses.get(walletId) ?? null);
-    await deleteStoredWallet(tx, { accountId: account.id, walletId });
-    await insertAudit(tx, {
+    const entry = {
       at: now,
       accountId: account.id,
       actor: personActor(req, caller.credential),
+    };
+    const pending = await findPendingDefault(tx, account.id);
+    if (pending?.walletId === walletId) await cancelDefault(tx, entry);
+    await deleteStoredWallet(tx, { accountId: account.id, walletId });
+    await insertAudit(tx, {
+      ...entry,
       action: "wallet.deleted",
       targetId: walletId,
       detail: { walletAddress, tokenId: wallet.tokenId },

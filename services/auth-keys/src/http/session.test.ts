@@ -107,6 +107,12 @@ describe("POST /console/api/session", () => {
     const [oldest, ...rest] = cookies;
     expect((await rig.call("GET", path, { cookie: oldest ?? "" })).status).toBe(401);
     expect((await rig.call("GET", path, { cookie: rest[0] ?? "" })).status).toBe(200);
+    // Its owner may miss it: whoever signed in so often may be somebody else.
+    const { body } = await rig.call("GET", path, { cookie: rest.at(-1) ?? "" });
+    const userId = String(body["id"]);
+    expect((await rig.readAudit(userId)).filter((action) => action === "session.revoked")).toEqual([
+      "session.revoked",
+    ]);
   });
 
   test.each([

@@ -75,9 +75,12 @@ export const signIn = async (
     const expiresAt = new Date(now.getTime() + sessionLifeMs);
     const provenAt = new Date(now.getTime() - ageMs);
     const begun = { id: sessionId, accountId, hash, method, identityId, now, provenAt, expiresAt };
-    await insertSession(tx, begun);
+    const ended = await insertSession(tx, begun);
     const started = { action: "session.started", targetId: sessionId } as const;
     await insertAudit(tx, { at: now, accountId, actor, ...started, detail });
+    for (const targetId of ended) {
+      await insertAudit(tx, { at: now, accountId, actor, action: "session.revoked", targetId });
+    }
     requireListener(res);
     return found;
   });

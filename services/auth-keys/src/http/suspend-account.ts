@@ -44,7 +44,7 @@ const change = async (
   const isOver = isSuspended === true;
   await updateSuspension(tx, { accountId, since: isOver ? null : now });
   await deleteSignInTokensOfAccount(tx, accountId);
-  if (isOver) await deleteSessionsOfAccount(tx, accountId);
+  const ended = isOver ? await deleteSessionsOfAccount(tx, accountId) : [];
   // Nobody could cancel it meanwhile, and it may be what the account is suspended for.
   await cancelDefault(tx, { at: now, accountId, actor });
   await insertAudit(tx, {
@@ -54,5 +54,8 @@ const change = async (
     action: isOver ? "account.resumed" : "account.suspended",
     detail: { reason },
   });
+  for (const targetId of ended) {
+    await insertAudit(tx, { at: now, accountId, actor, action: "session.revoked", targetId });
+  }
   await publishAccount(tx, accountId, now);
 };

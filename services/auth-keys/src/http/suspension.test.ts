@@ -88,7 +88,9 @@ describe("POST /internal/accounts/resume", () => {
     expect(await whoIs(await rig.signIn(await makeLink(userId)))).toBe("200");
     const events = await rig.readEvents(userId);
     expect(events.at(-1)).toMatchObject({ type: "account.updated", data: { isSuspended: false } });
-    expect(await rig.readAudit(userId)).toContain("account.resumed");
+    const audit = await rig.readAudit(userId);
+    expect(audit).toContain("account.resumed");
+    expect(audit).toContain("session.revoked");
   });
 
   test("of an account that is not suspended ends no session", async () => {

@@ -136,9 +136,13 @@ describe("another default wallet", () => {
   });
 
   test("that is deleted while it waits never becomes one", async () => {
-    const { cookie, first } = await openOwner();
+    const { userId, cookie, first } = await openOwner();
     const second = await add(cookie, 1, true);
+    const other = await add(cookie, 2);
+    await rig.call("DELETE", `${path}/${other.id}`, { cookie });
+    expect(await rig.readAudit(userId)).not.toContain("wallet.default_cancelled");
     await rig.call("DELETE", `${path}/${second.id}`, { cookie });
+    expect(await rig.readAudit(userId)).toContain("wallet.default_cancelled");
     rig.clock.advance(delayMs);
     await runJob();
     expect(await defaultsOf(cookie)).toEqual({ default: first.id, pending: [] });

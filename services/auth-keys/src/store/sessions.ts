@@ -30,11 +30,11 @@ type NewSession = {
   expiresAt: Date;
 };
 
-/** Stores a session, with only the hash of its token, and ends the oldest ones above the limit. */
+/** Stores a session, with only the hash of its token. Ends the oldest ones above the limit, and answers which. */
 export const insertSession = async (
   tx: Transaction,
   { id, accountId, hash, method, identityId, now, provenAt, expiresAt }: NewSession,
-): Promise<void> => {
+): Promise<readonly string[]> => {
   await tx.query(nothing`
     INSERT INTO sessions (
       id, account_id, hash, method, identity_id, date_created, last_seen_at, presence_at,
@@ -45,11 +45,12 @@ export const insertSession = async (
       ${sql.timestamp(expiresAt)}
     )
   `);
-  await tx.query(nothing`
+  return tx.anyFirst(sql.type(SessionIdRow)`
     DELETE FROM sessions WHERE id IN (
       SELECT id FROM sessions WHERE account_id = ${accountId}
       ORDER BY date_created DESC, id DESC OFFSET ${sessionsMax}
     )
+    RETURNING id
   `);
 };
 
