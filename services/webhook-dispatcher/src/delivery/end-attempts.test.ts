@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
-import { newId } from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { openRig, endpointsPath } from "../testing/open-rig.ts";
+import { endpointsPath, openRig } from "../testing/open-rig.ts";
+import { sampleDelivery } from "../testing/samples.ts";
 import { insertDeliveries } from "../store/deliveries.ts";
 import { interruptedOutcome, outcomeOfStatus } from "./attempt/attempt-outcome.ts";
 import { type EndedAttempt, endAttempts } from "./end-attempts.ts";
@@ -14,25 +14,11 @@ test("a failure whose attempt somebody else has called interrupted is counted on
   const endpoint = await rig.register(person, "https://shop.com/");
   const now = rig.clock.now();
   const leaseUntil = new Date(now.getTime() + 30_000);
-  const [id, eventId] = [newId("evt"), newId("evt")];
-  const delivery = {
-    id,
-    endpointId: endpoint.id,
-    eventId,
-    possibleSince: now,
-    linkId: newId("plink"),
-    eventType: "payment_link.completed" as const,
-    occurredAt: now,
-    transaction: null,
-    traceparent: null,
-    dateCreated: now,
-    nextAttemptAt: null,
-    leaseUntil,
-  };
+  const delivery = sampleDelivery(endpoint.id, now, { leaseUntil });
   await rig.pool.transaction((tx) => insertDeliveries(tx, [delivery]));
   const ended: EndedAttempt = {
-    deliveryId: id,
-    eventId,
+    deliveryId: delivery.id,
+    eventId: delivery.eventId,
     endpointId: endpoint.id,
     occurredAt: now,
     attempts: 1,

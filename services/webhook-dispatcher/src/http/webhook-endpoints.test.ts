@@ -19,7 +19,7 @@ import { readSecretKeys, openSecret } from "../domain/secret-keys.ts";
 import { insertDeliveries } from "../store/deliveries.ts";
 import { forgetHours } from "../store/endpoint-hours.ts";
 import { type Person, endpointsPath, openRig, sealingKey } from "../testing/open-rig.ts";
-import { sampleLink, sampleTransaction } from "../testing/samples.ts";
+import { sampleDelivery, sampleLink, sampleTransaction } from "../testing/samples.ts";
 
 const resolutions: Record<string, string[]> = {
   "shop.com": ["93.184.216.34", "2606:4700::1"],
@@ -234,7 +234,10 @@ describe("GET /console/api/webhook-endpoints", () => {
       const ended = outcomes.map((outcome) => ({ ...attemptAt(endpoint.id, at(hours)), outcome }));
       const spread = { schedule: [0], random: () => 0 };
       await rig.pool.transaction(async (tx) => {
-        await insertDeliveries(tx, ended.map(deliveryOf));
+        const deliveries = ended.map(({ deliveryId: id, eventId, leaseUntil }) =>
+          sampleDelivery(endpoint.id, at(hours), { id, eventId, leaseUntil }),
+        );
+        await insertDeliveries(tx, deliveries);
         await endAttempts(tx, ended, spread);
       });
     };
@@ -274,22 +277,6 @@ describe("GET /console/api/webhook-endpoints", () => {
     endedAt,
     durationMs: 1,
     leaseUntil: endedAt,
-  });
-
-  /** The delivery that an attempt is made for. */
-  const deliveryOf = ({ deliveryId: id, ...attempt }: ReturnType<typeof attemptAt>) => ({
-    id,
-    endpointId: attempt.endpointId,
-    eventId: attempt.eventId,
-    possibleSince: attempt.occurredAt,
-    linkId: newId("plink"),
-    eventType: "payment_link.completed" as const,
-    occurredAt: attempt.occurredAt,
-    transaction: null,
-    traceparent: null,
-    dateCreated: attempt.occurredAt,
-    nextAttemptAt: null,
-    leaseUntil: attempt.leaseUntil,
   });
 });
 

@@ -3,6 +3,7 @@ import type { Transaction } from "@payment-links/postgres";
 import { sql } from "slonik";
 import * as z from "zod";
 import { type RegisteredEndpoint, openRig } from "../testing/open-rig.ts";
+import { sampleDelivery } from "../testing/samples.ts";
 import { newId, pageSize } from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { claimDeliveries, insertDeliveries, listWaitingEndpoints } from "./deliveries.ts";
@@ -174,20 +175,10 @@ describe("with as many deliveries of the day in the log", () => {
     ["planned for them", async () => {}],
     ["by the plan that is kept", keepPlans],
   ])("opening more looks each of them up there, and reads no other, %s", async (_, plan) => {
-    const opened = Array.from({ length: 100 }, (_, at) => ({
-      id: newId("evt"),
-      endpointId: crowded.id,
-      eventId: at < 50 ? `log${at + waitingCount - 49}` : newId("evt"),
-      possibleSince: rig.clock.now(),
-      linkId: newId("plink"),
-      eventType: "payment_link.completed" as const,
-      occurredAt: rig.clock.now(),
-      transaction: null,
-      traceparent: null,
-      dateCreated: rig.clock.now(),
-      nextAttemptAt: rig.clock.now(),
-      leaseUntil: null,
-    }));
+    const opened = Array.from({ length: 100 }, (_, at) => {
+      const eventId = at < 50 ? `log${at + waitingCount - 49}` : newId("evt");
+      return sampleDelivery(crowded.id, rig.clock.now(), { eventId });
+    });
     const { openedIds, rows } = await rig.pool.transaction(async (tx) => {
       await plan(tx);
       const openedIds = await insertDeliveries(tx, opened);

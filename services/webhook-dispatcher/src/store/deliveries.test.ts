@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, test } from "@jest/globals";
-import { newId } from "@payment-links/contracts";
 import type { Transaction } from "@payment-links/postgres";
 import { countLockWaits } from "@payment-links/postgres/testing";
 import { sql } from "slonik";
@@ -7,6 +6,7 @@ import * as z from "zod";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { type Person, type RegisteredEndpoint, openRig } from "../testing/open-rig.ts";
+import { sampleDelivery } from "../testing/samples.ts";
 import {
   type ClaimedDelivery,
   claimDeliveries,
@@ -28,21 +28,7 @@ const after = (ms: number): Date => new Date(rig.clock.now().getTime() + ms);
 
 /** Opens a delivery of an event that occurs now, at the endpoint; answers its id. */
 const open = async ({ id: endpointId }: RegisteredEndpoint): Promise<string> => {
-  const now = rig.clock.now();
-  const delivery = {
-    id: newId("evt"),
-    endpointId,
-    eventId: newId("evt"),
-    possibleSince: now,
-    linkId: newId("plink"),
-    eventType: "payment_link.completed" as const,
-    occurredAt: now,
-    transaction: null,
-    traceparent: null,
-    dateCreated: now,
-    nextAttemptAt: now,
-    leaseUntil: null,
-  };
+  const delivery = sampleDelivery(endpointId, rig.clock.now());
   await rig.pool.transaction((tx) => insertDeliveries(tx, [delivery]));
   return delivery.id;
 };

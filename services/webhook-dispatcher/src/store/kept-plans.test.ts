@@ -5,7 +5,7 @@ import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { sql } from "slonik";
 import * as z from "zod";
 import { openRig } from "../testing/open-rig.ts";
-import { sampleLink } from "../testing/samples.ts";
+import { sampleDelivery, sampleLink } from "../testing/samples.ts";
 import { insertDeliveries } from "./deliveries.ts";
 import { keepDeliveryLog } from "./delivery-log.ts";
 import { recordResults } from "./ended-deliveries.ts";
@@ -49,19 +49,10 @@ const walk = async (
     tx,
     links.map((link) => ({ link, toldAt: now, anewFrom: null })),
   );
-  const deliveries = links.map((link) => ({
-    ...one,
-    id: newId("evt"),
-    eventId: newId("evt"),
-    possibleSince: yesterday,
-    linkId: link.id,
-    eventType: "payment_link.completed" as const,
-    transaction: null,
-    traceparent: null,
-    dateCreated: now,
-    nextAttemptAt: null,
-    leaseUntil: new Date(now.getTime() + 30_000),
-  }));
+  const leaseUntil = new Date(now.getTime() + 30_000);
+  const deliveries = links.map(({ id: linkId }) =>
+    sampleDelivery(endpointId, now, { possibleSince: yesterday, linkId, leaseUntil }),
+  );
   const before = await countLogScans(tx);
   await insertDeliveries(tx, deliveries);
   const scans = (await countLogScans(tx)) - before;

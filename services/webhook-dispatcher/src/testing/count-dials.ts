@@ -13,8 +13,8 @@ const loopback = "127.0.0.1";
  * Stands between Node and the operating system and notes every address that a socket is about to
  * dial. No such address is really dialled: each attempt is answered as refused or, if a port is
  * given, by the server on that loopback port, which then seems to be at the address, unless it is
- * not disguised. The answer may be as late as a host far away gives it. This lies below every hook that our own code could set, so what is not counted here
- * was not tried.
+ * not disguised. The answer may be as late as a host far away gives it. This lies below every hook
+ * that our own code could set, so what is not counted here was not tried.
  */
 export const countDials = ({
   answeredAtPort,

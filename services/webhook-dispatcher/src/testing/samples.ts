@@ -5,6 +5,7 @@ import {
   newId,
   linkTexts,
 } from "@payment-links/contracts";
+import type { NewDelivery } from "../store/deliveries.ts";
 
 const owner = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 const usdc = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
@@ -39,4 +40,30 @@ export const sampleTransaction = (change: Partial<LinkTransaction> = {}): LinkTr
   sourceTransaction: `0x${"ab".repeat(32)}`,
   dateCreated: new Date("2026-11-21T09:58:00.000Z"),
   ...change,
+});
+
+type DeliveryChange = Partial<Omit<NewDelivery, "nextAttemptAt" | "leaseUntil">> & {
+  leaseUntil?: Date;
+};
+
+/** A delivery of an event that occurs at a time. It is due at once, or leased until the time that is given. */
+export const sampleDelivery = (
+  endpointId: string,
+  at: Date,
+  { leaseUntil, ...change }: DeliveryChange = {},
+): NewDelivery => ({
+  id: newId("evt"),
+  endpointId,
+  eventId: newId("evt"),
+  possibleSince: at,
+  linkId: newId("plink"),
+  eventType: "payment_link.completed",
+  occurredAt: at,
+  transaction: null,
+  traceparent: null,
+  dateCreated: at,
+  ...change,
+  ...(leaseUntil === undefined
+    ? { nextAttemptAt: at, leaseUntil: null }
+    : { nextAttemptAt: null, leaseUntil }),
 });
