@@ -2,7 +2,7 @@ import { refuse, type Actor } from "@payment-links/contracts";
 import type { Caller } from "@payment-links/identity";
 import type { Transaction } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
-import { insertAudit } from "../store/audit-log.ts";
+import { insertAuditOfEach } from "../store/audit-log.ts";
 import { countWaysIn } from "../store/passkeys.ts";
 import { deleteSessionsOfIdentity, lockCallersAccount } from "../store/sessions.ts";
 
@@ -28,7 +28,6 @@ export const endSessionsOf = async (
   entry: Entry,
   { wayId, exceptId }: { wayId: string; exceptId: string },
 ): Promise<void> => {
-  for (const targetId of await deleteSessionsOfIdentity(tx, { identityId: wayId, exceptId })) {
-    await insertAudit(tx, { ...entry, action: "session.revoked", targetId });
-  }
+  const ended = await deleteSessionsOfIdentity(tx, { identityId: wayId, exceptId });
+  await insertAuditOfEach(tx, { ...entry, action: "session.revoked" }, ended);
 };

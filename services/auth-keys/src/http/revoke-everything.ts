@@ -5,7 +5,7 @@ import { type Transaction, transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { lockAccount } from "../store/accounts.ts";
 import { revokeApiKeysOfAccount } from "../store/api-keys.ts";
-import { insertAudit } from "../store/audit-log.ts";
+import { insertAudit, insertAuditOfEach } from "../store/audit-log.ts";
 import { deleteIdentitiesOfAccount } from "../store/identities.ts";
 import { deletePasskeysOfAccount } from "../store/passkeys.ts";
 import { deleteSessionsOfAccount } from "../store/sessions.ts";
@@ -53,18 +53,12 @@ const revokeAll = async (tx: Transaction, entry: Revocation) => {
     signInLinks,
   };
   await insertAudit(tx, { ...entry, action: "account.credentials_revoked", detail: counts });
-  for (const targetId of apiKeys) {
-    await insertAudit(tx, { ...entry, action: "api_key.revoked", targetId });
-  }
+  await insertAuditOfEach(tx, { ...entry, action: "api_key.revoked" }, apiKeys);
   for (const { id: targetId, method, issuer, subject } of identities) {
     const detail = { method, issuer, subject };
     await insertAudit(tx, { ...entry, action: "identity.unlinked", targetId, detail });
   }
-  for (const targetId of passkeys) {
-    await insertAudit(tx, { ...entry, action: "passkey.removed", targetId });
-  }
-  for (const targetId of sessions) {
-    await insertAudit(tx, { ...entry, action: "session.revoked", targetId });
-  }
+  await insertAuditOfEach(tx, { ...entry, action: "passkey.removed" }, passkeys);
+  await insertAuditOfEach(tx, { ...entry, action: "session.revoked" }, sessions);
   return counts;
 };

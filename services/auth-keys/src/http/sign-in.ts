@@ -16,7 +16,7 @@ import type { Claim } from "../domain/refusals.ts";
 import { type SignInMethod, sessionLifeMs } from "../domain/session.ts";
 import { mintToken } from "../domain/token.ts";
 import { insertAccount, lockAccount, publishNewAccount } from "../store/accounts.ts";
-import { insertAudit } from "../store/audit-log.ts";
+import { insertAudit, insertAuditOfEach } from "../store/audit-log.ts";
 import { insertIdentity, lockIdentity } from "../store/identities.ts";
 import { insertRefusals } from "../store/refusals.ts";
 import { deleteSessionByHash, insertSession } from "../store/sessions.ts";
@@ -78,9 +78,7 @@ export const signIn = async (
     const ended = await insertSession(tx, begun);
     const started = { action: "session.started", targetId: sessionId } as const;
     await insertAudit(tx, { at: now, accountId, actor, ...started, detail });
-    for (const targetId of ended) {
-      await insertAudit(tx, { at: now, accountId, actor, action: "session.revoked", targetId });
-    }
+    await insertAuditOfEach(tx, { at: now, accountId, actor, action: "session.revoked" }, ended);
     requireListener(res);
     return found;
   });

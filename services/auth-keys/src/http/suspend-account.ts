@@ -4,7 +4,7 @@ import { answerJson, readBody } from "@payment-links/http";
 import { type Transaction, transact } from "@payment-links/postgres";
 import type { Deps } from "../deps.ts";
 import { lockAccount, publishAccount, updateSuspension } from "../store/accounts.ts";
-import { insertAudit } from "../store/audit-log.ts";
+import { insertAudit, insertAuditOfEach } from "../store/audit-log.ts";
 import { deleteSessionsOfAccount } from "../store/sessions.ts";
 import { deleteSignInTokensOfAccount } from "../store/sign-in-tokens.ts";
 import { operatorActor } from "./actors.ts";
@@ -54,8 +54,6 @@ const change = async (
     action: isOver ? "account.resumed" : "account.suspended",
     detail: { reason },
   });
-  for (const targetId of ended) {
-    await insertAudit(tx, { at: now, accountId, actor, action: "session.revoked", targetId });
-  }
+  await insertAuditOfEach(tx, { at: now, accountId, actor, action: "session.revoked" }, ended);
   await publishAccount(tx, accountId, now);
 };

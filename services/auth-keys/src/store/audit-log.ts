@@ -28,6 +28,15 @@ export const insertAudit = async (tx: Transaction, { actor, ...deed }: OwnDeed):
   await insertRecords(tx, [await publishAudit(tx, { ...actor, ...deed })]);
 };
 
+/** Writes the same down of each of several things. */
+export const insertAuditOfEach = async (
+  tx: Transaction,
+  deed: Omit<OwnDeed, "targetId">,
+  targetIds: readonly string[],
+): Promise<void> => {
+  for (const targetId of targetIds) await insertAudit(tx, { ...deed, targetId });
+};
+
 const columnTypes = [
   "uuid",
   "timestamptz",

@@ -30,7 +30,10 @@ type NewSession = {
   expiresAt: Date;
 };
 
-/** Stores a session, with only the hash of its token. Ends the oldest ones above the limit, and answers which. */
+/**
+ * Stores a session, with only the hash of its token. Ends the oldest ones above the limit, and answers
+ * which.
+ */
 export const insertSession = async (
   tx: Transaction,
   { id, accountId, hash, method, identityId, now, provenAt, expiresAt }: NewSession,
