@@ -44,15 +44,15 @@ const encode = (landed: LandedTransaction, encoding: TransactionForm["encoding"]
         data: getBase58Decoder().decode(data ?? new Uint8Array()),
         stackHeight: 1,
       })),
-      ...(message.version !== 0
-        ? {}
-        : {
+      ...(message.version === 0
+        ? {
             addressTableLookups: (addressTableLookups ?? []).map((lookup) => ({
               accountKey: lookup.lookupTableAddress,
               writableIndexes: lookup.writableIndexes,
               readonlyIndexes: lookup.readonlyIndexes,
             })),
-          }),
+          }
+        : {}),
     },
   };
 };

@@ -41,7 +41,7 @@ type TransactionMessage = {
   instructions: readonly CompiledInstruction[];
   addressTableLookups?: readonly TableLookup[];
 };
-/** Of version 1, how instructions and the bounds of the work are laid out (SIMD-0385). */
+/** How version 1 lays out its instructions (SIMD-0385). */
 type NewestMessage = Omit<TransactionMessage, "instructions"> & {
   instructionHeaders: readonly { programAccountIndex: number }[];
   instructionPayloads: readonly {

@@ -49,32 +49,35 @@ export const signTransaction = async ({
   blockhash: string;
   tables?: AddressesByLookupTableAddress;
 }): Promise<Signed> => {
-  const lifetime = { blockhash: blockhash as Blockhash, lastValidBlockHeight: 2n ** 62n };
   const filled = pipe(
     createTransactionMessage({ version: 0 }),
     (draft) => setTransactionMessageFeePayerSigner(payer, draft),
-    (draft) => setTransactionMessageLifetimeUsingBlockhash(lifetime, draft),
+    (draft) => setTransactionMessageLifetimeUsingBlockhash(lifetimeOf(blockhash), draft),
     (draft) => appendTransactionMessageInstructions(instructions, draft),
   );
-  const transaction = await signTransactionMessageWithSigners(
-    tables === undefined
-      ? ({ ...filled, version: "legacy" } as unknown as typeof filled)
-      : compressTransactionMessageUsingAddressLookupTables(filled, tables),
+  return signedOf(
+    await signTransactionMessageWithSigners(
+      tables === undefined
+        ? ({ ...filled, version: "legacy" } as unknown as typeof filled)
+        : compressTransactionMessageUsingAddressLookupTables(filled, tables),
+    ),
   );
-  return {
-    signature: getSignatureFromTransaction(transaction),
-    bytes: new Uint8Array(getTransactionEncoder().encode(transaction)),
-  };
 };
+
+const lifetimeOf = (blockhash: string) => ({
+  blockhash: blockhash as Blockhash,
+  lastValidBlockHeight: 2n ** 62n,
+});
+
+const signedOf = (transaction: Parameters<typeof getSignatureFromTransaction>[0]): Signed => ({
+  signature: getSignatureFromTransaction(transaction),
+  bytes: new Uint8Array(getTransactionEncoder().encode(transaction)),
+});
 
 /** Signs a transaction that was made elsewhere; throws where it asks for another's signature too. */
 export const signGiven = async (text: string, { keyPair }: KeyPairSigner): Promise<Signed> => {
   const unsigned = getTransactionDecoder().decode(Buffer.from(text, "base64"));
-  const transaction = await signWholeTransaction([keyPair], unsigned);
-  return {
-    signature: getSignatureFromTransaction(transaction),
-    bytes: new Uint8Array(getTransactionEncoder().encode(transaction)),
-  };
+  return signedOf(await signWholeTransaction([keyPair], unsigned));
 };
 
 /** Signs instructions as a transaction of version 1, which bounds its work itself (SIMD-0385). */
@@ -89,7 +92,6 @@ export const signNewest = async ({
   blockhash: string;
   serial: number;
 }): Promise<Signed> => {
-  const lifetime = { blockhash: blockhash as Blockhash, lastValidBlockHeight: 2n ** 62n };
   const config = {
     computeUnitLimit: unitsPerTransaction + serial,
     loadedAccountsDataSizeLimit: loadedBytesMax,
@@ -97,15 +99,11 @@ export const signNewest = async ({
   const message = pipe(
     createTransactionMessage({ version: 1 }),
     (draft) => setTransactionMessageFeePayerSigner(payer, draft),
-    (draft) => setTransactionMessageLifetimeUsingBlockhash(lifetime, draft),
+    (draft) => setTransactionMessageLifetimeUsingBlockhash(lifetimeOf(blockhash), draft),
     (draft) => setTransactionMessageConfig(config, draft),
     (draft) => appendTransactionMessageInstructions(instructions, draft),
   );
-  const transaction = await signTransactionMessageWithSigners(message);
-  return {
-    signature: getSignatureFromTransaction(transaction),
-    bytes: new Uint8Array(getTransactionEncoder().encode(transaction)),
-  };
+  return signedOf(await signTransactionMessageWithSigners(message));
 };
 
 /** Names keys that the chain's indexes shall find a transaction by: read-only, no signers. */
