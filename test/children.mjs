@@ -1,7 +1,8 @@
 // The processes of a test run. Each is the head of a group of its own, and all of them end with
 // this one.
 import { spawn } from "node:child_process";
-import { readFile, readdir, readlink, rm } from "node:fs/promises";
+import { chmod, mkdtemp, readFile, readdir, readlink, rm } from "node:fs/promises";
+import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import { node24, nodeFlags } from "../deploy/node24.mjs";
 import { root } from "./jest/jest.mjs";
@@ -61,11 +62,29 @@ const killIfThere = (pid) => {
 };
 
 /**
+ * Does work whose processes have a directory of its own for temporary files. What they leave there is
+ * removed at the end, and what still works there is ended.
+ */
+export const inOwnDirectory = async (prefix, work) => {
+  const directory = await mkdtemp(join(tmpdir(), prefix));
+  // If root starts it, Postgres runs as another user, who must be able to enter.
+  await chmod(directory, 0o711);
+  try {
+    return await work({ directory, env: { ...process.env, TMPDIR: directory } });
+  } finally {
+    await endWhatIsLeft(directory);
+  }
+};
+
+/** The exit code of this process: the signal that ended it early, or what its work came to. */
+export const exitCodeOf = (code) => (interruption ? 128 + constants.signals[interruption] : code);
+
+/**
  * A test that was cut short may leave a database running, in a session of its own. The database
  * works in a folder below ours, or in the one that replaced it; that tells it from everything that
  * is not ours.
  */
-export const endWhatIsLeft = async (directory) => {
+const endWhatIsLeft = async (directory) => {
   const homes = [directory, ...(await homesInsteadOf(directory))];
   // Without /proc, such databases stay.
   for (const pid of await readdir("/proc").catch(() => [])) {

@@ -3,13 +3,20 @@
 // a part of the tests, it starts only the servers that these ask for. `npm run test:quick`: all
 // tests that need no server, and of what has changed since `main` those that need only Postgres.
 import { existsSync } from "node:fs";
-import { chmod, mkdtemp, readFile, readdir } from "node:fs/promises";
-import { availableParallelism, constants, tmpdir } from "node:os";
+import { readFile, readdir } from "node:fs/promises";
+import { availableParallelism } from "node:os";
 import { delimiter, join } from "node:path";
 import { createInterface } from "node:readline";
 import { ensureInstalled } from "../deploy/node24.mjs";
 import { listChangedTests } from "./changed.mjs";
-import { endWhatIsLeft, endWithin, interruptedBy, report, start } from "./children.mjs";
+import {
+  endWithin,
+  exitCodeOf,
+  inOwnDirectory,
+  interruptedBy,
+  report,
+  start,
+} from "./children.mjs";
 import {
   addCounts,
   compileCache,
@@ -29,17 +36,11 @@ const jestMsMax = 4_200_000;
 
 const main = async (args) => {
   await ensureInstalled();
-  // The run's own directory for temporary files: what a test leaves behind is removed with it.
-  const directory = await mkdtemp(join(tmpdir(), "payment-links-run-"));
-  await chmod(directory, 0o711);
-  const env = { ...process.env, TMPDIR: directory, NODE_COMPILE_CACHE: compileCache };
-  const run = { env, directory };
-  try {
+  return await inOwnDirectory("payment-links-run-", async ({ env, directory }) => {
+    const run = { env: { ...env, NODE_COMPILE_CACHE: compileCache }, directory };
     if (args[0] === "--quick") return await runQuick(run);
     return args.length === 0 ? await runAll(run) : await runPart(run, args);
-  } finally {
-    await endWhatIsLeft(directory);
-  }
+  });
 };
 
 const runAll = (run) =>
@@ -177,6 +178,4 @@ const counts = await main(process.argv.slice(2)).catch((error) => {
   return { passed: 0, failed: 1, skipped: {} };
 });
 process.stdout.write(`${sayCounts(counts)}\n`);
-process.exitCode = interruptedBy()
-  ? 128 + constants.signals[interruptedBy()]
-  : Math.min(counts.failed, 1);
+process.exitCode = exitCodeOf(Math.min(counts.failed, 1));
