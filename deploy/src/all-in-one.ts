@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { isIPv6 } from "node:net";
 import { authKeysConfig, authKeysMigration, createAuthKeys } from "@payment-links/auth-keys";
 import { createLocalBus } from "@payment-links/bus";
 import {
@@ -9,11 +8,11 @@ import {
   devnet,
   openCatalogue,
 } from "@payment-links/contracts";
-import { type Service, drainMsMax, listen, serve } from "@payment-links/http";
+import { type Service, asHostName, drainMsMax, listen, serve } from "@payment-links/http";
 import type { Ask } from "@payment-links/identity";
 import { createLinksApi, linksApiConfig, linksApiMigration } from "@payment-links/links-api";
 import { type Migration, migrate, openPool } from "@payment-links/postgres";
-import type { Ground } from "@payment-links/process";
+import { type Ground, warnOfInsecureCookie } from "@payment-links/process";
 import { createLocalLimiter } from "@payment-links/rate-limit";
 import {
   type Environment,
@@ -75,9 +74,7 @@ export const startAllInOne = async (options: AllInOneOptions): Promise<void> => 
   const { environment, stopList, log, say } = options;
   const config = readConfig(allInOneConfig, environment);
   stopOnSignal(stopList, log, drainMsMax(config));
-  if (config.ALLOW_INSECURE_COOKIE) {
-    log.warn("ALLOW_INSECURE_COOKIE is set: sessions can be stolen");
-  }
+  warnOfInsecureCookie(config, log);
   const names = options.withDevnet && !isProduction(config) ? config.DEVNET_CHAINS : [];
   refuseNamedTwice(environment, names);
   await refuseTakenPorts(config);
@@ -128,8 +125,7 @@ export const startAllInOne = async (options: AllInOneOptions): Promise<void> => 
 /** How this process reaches a port of its own. */
 const urlAt = (host: string, port: number): string => {
   const isEverywhere = host === "0.0.0.0" || host === "::";
-  const name = isEverywhere ? "127.0.0.1" : host;
-  return `http://${isIPv6(name) ? `[${name}]` : name}:${port}`;
+  return `http://${asHostName(isEverywhere ? "127.0.0.1" : host)}:${port}`;
 };
 
 const isProduction = ({ NODE_ENV: mode }: AllInOneConfig): boolean => mode === "production";

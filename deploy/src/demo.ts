@@ -39,10 +39,10 @@ export const makeDemoAccount = async (options: DemoOptions): Promise<{ signInUrl
   });
   const token = new URLSearchParams(new URL(signInUrl).hash.slice(1)).get("token");
   const session = await post(`${options.baseUrl}/console/api/session`, { token });
-  const cookie = String(session.headers["set-cookie"]).split(";", 1)[0] ?? "";
   await session.body.dump();
-  if (session.statusCode >= 300)
-    throw new Error(`signing in was answered with ${session.statusCode}`);
+  const { headers, statusCode } = session;
+  if (statusCode >= 300) throw new Error(`signing in was answered with ${statusCode}`);
+  const cookie = String(headers["set-cookie"]).split(";", 1)[0] ?? "";
   for (const [index, tokenId] of options.tokenIds.entries()) {
     const wallet = { walletAddress, tokenId, isDefault: index === 0 };
     const added = await post(`${options.baseUrl}/console/api/wallets`, wallet, { cookie });

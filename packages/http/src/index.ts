@@ -27,6 +27,7 @@ export {
   type InternalPort,
   type ServeConfig,
   type Service,
+  asHostName,
   drainMsMax,
   openInternalPort,
   serve,

@@ -166,5 +166,6 @@ const hostNamesOf = (config: ServeConfig, services: readonly Service[]): string[
     .concat(config.INTERNAL_HOSTNAMES)
     .map(asHostName);
 
-/** A name as in a `Host` header, where an IPv6 address has brackets. */
-const asHostName = (name: string): string => (isIPv6(name) ? `[${name}]` : name).toLowerCase();
+/** A name as in a `Host` header or a URL, where an IPv6 address has brackets. */
+export const asHostName = (name: string): string =>
+  (isIPv6(name) ? `[${name}]` : name).toLowerCase();

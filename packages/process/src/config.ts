@@ -1,6 +1,13 @@
 import * as z from "zod";
 import { isInsecureOrigin, serveConfig } from "@payment-links/http";
-import { CommaList, OriginUrl, RateLimit, Switch, logLevels } from "@payment-links/runtime";
+import {
+  CommaList,
+  type Log,
+  OriginUrl,
+  RateLimit,
+  Switch,
+  logLevels,
+} from "@payment-links/runtime";
 
 /** How much a process tells in its log. */
 export const LogLevel = z.enum(logLevels).default("info");
@@ -31,6 +38,14 @@ export const commonConfig = z
     });
   });
 export type CommonConfig = z.output<typeof commonConfig>;
+
+/** Warns, at every start, of what the configuration allows although it should not (rule CALLER-8). */
+export const warnOfInsecureCookie = (
+  { ALLOW_INSECURE_COOKIE: isAllowed }: CommonConfig,
+  log: Log,
+): void => {
+  if (isAllowed) log.warn("ALLOW_INSECURE_COOKIE is set: sessions can be stolen");
+};
 
 /** How to reach the brokers. */
 export const kafkaConfig = z.object({

@@ -21,7 +21,7 @@ import {
   systemClock,
 } from "@payment-links/runtime";
 import { createHttpAskSolana } from "./ask-solana.ts";
-import { type ProcessConfig, processConfig } from "./config.ts";
+import { type ProcessConfig, processConfig, warnOfInsecureCookie } from "./config.ts";
 import type { Ground } from "./ground.ts";
 import { kafkaConnection } from "./kafka-connection.ts";
 
@@ -67,9 +67,7 @@ const start = async <Config>(
   stopOnSignal(stopList, log, drainMsMax(config));
   const isTraced = config.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined;
   stopList.add("tracing", await openTracing(name, isTraced));
-  if (config.ALLOW_INSECURE_COOKIE) {
-    log.warn("ALLOW_INSECURE_COOKIE is set: sessions can be stolen");
-  }
+  warnOfInsecureCookie(config, log);
   const internal = await openInternalPort({ config, stopList, clock: systemClock, log });
   const pool = await openMigratedPool({
     url: config.DATABASE_URL,
