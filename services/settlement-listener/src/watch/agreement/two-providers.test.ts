@@ -120,6 +120,29 @@ describe("of two providers", () => {
     await again.stop();
   });
 
+  test("one behind blocks that were read in a wide range, the other away: nothing is taken back", async () => {
+    const { first, rig, second } = await open(2);
+    await rig.service.stop();
+    const { link } = await payLink(rig);
+    // More than are read one by one: of these only the last is stored, and the second is below it.
+    await chain.mine(150);
+    second.play({ kind: "stale_head", blockCount: 60 });
+    const again = createSettlementListener(
+      { ...rig.ground, metrics: openMetrics("again") },
+      rig.config,
+    );
+    await again.start();
+    await settles(rig, link.id);
+    const { scannedTo } = await rig.readStatus();
+    first.play({ kind: "down" });
+    const asked = () => second.counts().requests;
+    const before = asked();
+    await waitUntil("several steps are taken", () => asked() > before + 20);
+    expect((await rig.readStatus()).scannedTo).toBeGreaterThanOrEqual(scannedTo ?? Infinity);
+    expect(rig.told(link.id).map(({ isOrphaned }) => isOrphaned)).not.toContain(true);
+    await again.stop();
+  });
+
   test.each(["first", "second"] as const)(
     "the %s on a fork of its own: nothing settles, it is counted, and heals by itself",
     async (liar) => {

@@ -95,16 +95,15 @@ const follow = async (
   before: Begun,
   sight: Sight,
 ): Promise<Step> => {
-  const { chain, metrics, pool, reader } = watch;
+  const { chain, metrics, reader } = watch;
   const { head } = sight;
   const isAlone = quorumOf(watch.witnesses) === 1;
-  const { scannedTo: scannedBefore } = before;
   const { isSparse = false } = chain.settings;
   const freshBlocksMax = reader.freshBlocksMax?.();
-  const planned = planScan(scannedBefore, sight.read, { ...chain.settings, freshBlocksMax });
-  const plan = isSparse ? await putOnStored(watch, planned) : planned;
+  const plan = planScan(before.scannedTo, sight.read, { ...chain.settings, freshBlocksMax });
+  const stored = await findTip(watch, before, plan);
   // A node behind our last final block says nothing of what follows it.
-  if (plan.tip < before.finalizedTo) {
+  if (stored === undefined || stored.number < before.finalizedTo) {
     const { finalizedTo } = before;
     return { state: "behind", head, finalizedTo, voiceCount: 0, hasMore: false };
   }
@@ -116,16 +115,12 @@ const follow = async (
       : await confirmFinal(watch, lead, { ...before, sight });
   const progress = { ...before, finalizedTo };
   const startedAtMs = performance.now();
-  const toBlock = plan.kind === "fresh" ? plan.toBlock : plan.tip;
-  const headers = await reader.readHeaders({ fromBlock: plan.tip, toBlock });
+  const toBlock = plan.kind === "fresh" ? plan.toBlock : stored.number;
+  const headers = await reader.readHeaders({ fromBlock: stored.number, toBlock });
   const [tip] = headers;
   if (tip === undefined) return { state: "behind", head, finalizedTo, voiceCount, hasMore: false };
-  const knownHash =
-    plan.tip === progress.scannedTo
-      ? progress.scannedHash
-      : (await findBlock(pool, chain.id, plan.tip))?.hash;
-  if (tip.hash !== knownHash) {
-    await reorganize(watch, lead, { ...progress, tip: plan.tip });
+  if (tip.hash !== stored.hash) {
+    await reorganize(watch, lead, { ...progress, tip: stored.number });
     return { state: "catching_up", head, finalizedTo, voiceCount, hasMore: true };
   }
   // It comes before what follows: the order of payments decides which of them completes a link.
@@ -151,14 +146,16 @@ const follow = async (
   };
 };
 
-/** The same plan, whose tip is a block that is kept: only those can be held against the node's. */
-const putOnStored = async (
+/**
+ * The block that is held against the node's: the plan's tip, or where that is none of those that are
+ * stored, as of a wide range only the last is, the stored one below it.
+ */
+const findTip = async (
   { chain, pool }: Pick<WatchContext, "chain" | "pool">,
-  plan: ScanPlan,
-): Promise<ScanPlan> => {
-  const stored = await findBlockUpTo(pool, chain.id, plan.tip);
-  return { ...plan, tip: stored?.number ?? -1 };
-};
+  { scannedTo, scannedHash }: Begun,
+  { tip }: ScanPlan,
+): Promise<{ number: number; hash: string | null } | undefined> =>
+  tip === scannedTo ? { number: scannedTo, hash: scannedHash } : findBlockUpTo(pool, chain.id, tip);
 
 type Scan = {
   plan: ScanPlan;
