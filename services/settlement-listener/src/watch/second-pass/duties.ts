@@ -5,14 +5,14 @@ import { type Lead, lockLead, readProgress } from "../../store/watchers.ts";
 import type { DutyName } from "../chain/duty-names.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
 import { auditRange } from "./audit-range.ts";
-import { judgeLostTransfers } from "./judge-lost-transfers.ts";
+import { type JudgeWalk, judgeLostTransfers, newJudgeWalk } from "./judge-lost-transfers.ts";
 import { type Foresight, foreseeTransfers, noForesight } from "../waiting/foresee-transfers.ts";
 import { type NonceWalk, learnNonces } from "./learn-nonces.ts";
 import { type RescanMemory, rescanRange } from "./rescan-range.ts";
 
 /** What the duties of a chain remember between their turns. It may be lost without harm. */
 export type DutyMemory = {
-  judgedTo: number;
+  judgeWalk: JudgeWalk;
   /** By the clock's `elapsedMs`. */
   judgeRestsUntilMs: number;
   auditedTo: number;
@@ -24,7 +24,7 @@ export type DutyMemory = {
 
 /** Nothing is remembered yet, as under a new lead. */
 export const noMemory = (): DutyMemory => ({
-  judgedTo: -1,
+  judgeWalk: newJudgeWalk(),
   judgeRestsUntilMs: 0,
   auditedTo: -1,
   forgotAtMs: 0,
@@ -49,11 +49,12 @@ export const duties: Record<DutyName, (turn: Turn) => Promise<boolean | undefine
   /** Judges payments that a reorg took away. It rests where not all could be decided: some never can. */
   judge: async ({ watch, lead, finalizedTo, memory }) => {
     const { clock } = watch;
-    if (finalizedTo <= memory.judgedTo) return false;
+    const { judgeWalk: walk } = memory;
+    if (walk.afterSeq === "0" && finalizedTo <= walk.judgedTo) return false;
     if (clock.elapsedMs() < memory.judgeRestsUntilMs) return undefined;
     memory.judgeRestsUntilMs = clock.elapsedMs() + judgeRestMs;
-    await judgeLostTransfers(watch, lead, { settle: finalizedTo, final: finalizedTo });
-    memory.judgedTo = finalizedTo;
+    const lines = { settle: finalizedTo, final: finalizedTo };
+    await judgeLostTransfers(watch, lead, { lines, walk });
     memory.judgeRestsUntilMs = 0;
     return false;
   },

@@ -18,34 +18,58 @@ const pageCountMax = 100;
 const pagesMax = 50;
 const sendersAtOnceMax = 4;
 
+/** Where the walk over lost payments is, and what it came to. */
+export type JudgeWalk = {
+  /** "0" where a round is to begin. */
+  afterSeq: string;
+  /** The last final block as the round under way began. */
+  roundTo: number;
+  /** How many of the round could not be decided so far. */
+  undecidedCount: number;
+  /** The last final block at which a whole round decided all. */
+  judgedTo: number;
+};
+
+/** A walk that is to begin. */
+export const newJudgeWalk = (): JudgeWalk => ({
+  afterSeq: "0",
+  roundTo: -1,
+  undecidedCount: 0,
+  judgedTo: -1,
+});
+
 /**
- * Judges the payments that a reorg took away before they settled, each time that more of the chain
- * is final: which of them can no longer come back (rule CHAIN-5). A failure is for ever, so two
- * providers, where there are two, must say the same of receipt and nonce, and one that has forgotten
- * the time of a payment says nothing of it. Throws `ChainUnreachableError` where they do not, once it
- * has judged the others.
+ * Judges payments that a reorg took away before they settled, the next of them in a round over all:
+ * which of them can no longer come back (rule CHAIN-5). A failure is for ever, so two providers, where
+ * there are two, must say the same of receipt and nonce, and one that has forgotten the time of a
+ * payment says nothing of it. Throws `ChainUnreachableError` where they do not, once it has judged the
+ * others.
  */
 export const judgeLostTransfers = async (
   watch: WatchContext,
   lead: Lead,
-  lines: FinalityLines,
+  { lines, walk }: { lines: FinalityLines; walk: JudgeWalk },
 ): Promise<void> => {
-  let undecidedCount = 0;
-  let afterSeq = "0";
+  const { chain, pool } = watch;
+  if (walk.afterSeq === "0") Object.assign(walk, { roundTo: lines.final, undecidedCount: 0 });
   for (let page = 0; page < pagesMax; page += 1) {
-    const lost = await listLost(watch.pool, watch.chain.id, { afterSeq, countMax: pageCountMax });
-    const last = lost.at(-1);
-    if (last === undefined) break;
-    undecidedCount += await judgePage(watch, lead, { lost, lines });
-    if (lost.length < pageCountMax) break;
-    afterSeq = last.seq;
+    const { afterSeq } = walk;
+    const lost = await listLost(pool, chain.id, { afterSeq, countMax: pageCountMax });
+    const next = lost.length === pageCountMax ? lost.at(-1) : undefined;
+    // Before anybody is asked: those that cannot be decided hold up none behind them.
+    walk.afterSeq = next?.seq ?? "0";
+    walk.undecidedCount += lost.length;
+    if (lost.length > 0) walk.undecidedCount -= await judgePage(watch, lead, { lost, lines });
+    if (next !== undefined) continue;
+    if (walk.undecidedCount === 0) walk.judgedTo = walk.roundTo;
+    break;
   }
-  if (undecidedCount === 0) return;
-  const what = `chain ${watch.chain.id}: no two providers agree on ${undecidedCount} lost payments`;
+  if (walk.undecidedCount === 0) return;
+  const what = `chain ${chain.id}: no two providers agree on ${walk.undecidedCount} lost payments`;
   throw new ChainUnreachableError(what);
 };
 
-/** Answers of how many of them the providers do not say the same. */
+/** Answers of how many of them the providers say the same. */
 const judgePage = async (
   watch: WatchContext,
   lead: Lead,
@@ -63,16 +87,14 @@ const judgePage = async (
       .map(({ blockNumber, transactionHash }) => [transactionHash, blockNumber]),
   );
   const fates = await agreeOnReceipts(watch, { blocks, seenIn, mayVote: () => true });
-  let undecidedCount = 0;
+  let decidedCount = 0;
   const settled = new Map<string, ChainTransfer>();
   const failed: StoredTransfer[] = [];
   for (const stored of lost) {
     const fate = fates.get(stored.transactionHash);
     const used = usedNonces.get(stored.sender);
-    if (fate === undefined || used === undefined) {
-      undecidedCount += 1;
-      continue;
-    }
+    if (fate === undefined || used === undefined) continue;
+    decidedCount += 1;
     const { receipt } = fate;
     const proved = receipt === undefined ? [] : findOfSame(watch, stored, receipt, lines);
     const found = proved.find((one) => isSame(one, stored));
@@ -95,7 +117,7 @@ const judgePage = async (
     }
   }
   await commitOutcomes(watch, lead, { settled: [...settled.values()], failed });
-  return undecidedCount;
+  return decidedCount;
 };
 
 /**

@@ -86,27 +86,41 @@ test("of two lost payments one fails, though a provider does not say what the ot
   await rig.waitStatus(untold.linkId, "failed");
 });
 
-test("what the senders of lost payments have sent is asked for four at a time", async () => {
-  const { rig, told } = await open();
-  const { chainId } = chain;
+/** Records payments that were lost, of transactions that no node knows and whose nonces nobody uses. */
+const recordLost = async (rig: WatchRig, count: number, senderOf?: (index: number) => string) => {
   const link = await rig.hearNew();
   const referenceHash = keccak256Hex(link.paymentReference);
-  const lost = Array.from({ length: 40 }, (_, index) => ({
-    ...sampleTransfer({ chainId, referenceHash }),
-    sender: `0x${(index + 1).toString(16).padStart(40, "0")}`,
-    nonce: 7,
-    isOrphaned: true,
-    paymentLinkId: null,
-  }));
+  const lost = Array.from({ length: count }, (_, index) => {
+    const transfer = sampleTransfer({ chainId: chain.chainId, referenceHash });
+    const { sender } = transfer;
+    const kept = { nonce: 7, isOrphaned: true, paymentLinkId: null };
+    return { ...transfer, ...kept, sender: senderOf?.(index) ?? sender };
+  });
+  await transact(rig.pool, (tx) => recordWaiting(tx, lost, new Date()));
+};
+
+test("one fails behind more lost payments than are judged in a turn, of which none can be decided", async () => {
+  const { rig } = await open();
+  for (let page = 0; page < 50; page += 1) await recordLost(rig, 100);
+  const { linkId, replace } = await paySeen(rig, 1);
+  await chain.reorg(1);
+  await replace();
+  await chain.mine(finalBlocks + 2);
+  await rig.waitStatus(linkId, "failed");
+}, 60_000);
+
+test("what the senders of lost payments have sent is asked for four at a time", async () => {
+  const { rig, told } = await open();
   const { promise, resolve: answer } = Promise.withResolvers<void>();
   told.until = promise;
-  await transact(rig.pool, (tx) => recordWaiting(tx, lost, new Date()));
+  const count = 40;
+  await recordLost(rig, count, (index) => `0x${(index + 1).toString(16).padStart(40, "0")}`);
   await chain.mine();
   await waitUntil("some are asked for", () => told.underWay >= 4);
   // As many as are asked for at once are by then: the first pass goes on meanwhile.
   await chain.mine();
   await rig.caughtUp();
   answer();
-  await waitUntil("all are asked for", () => told.askedCount >= lost.length);
+  await waitUntil("all are asked for", () => told.askedCount >= count);
   expect(told.underWayMost).toBe(4);
 });
