@@ -75,6 +75,12 @@ describe("the all-in-one", () => {
     return child;
   };
 
+  /** NaN where none is launched. */
+  const readPostgresPid = async (): Promise<number> => {
+    const file = join(dataDir, "postgres/data/postmaster.pid");
+    return Number((await readFile(file, "utf8").catch(() => "none")).split("\n")[0]);
+  };
+
   test.each(["SIGTERM", "SIGKILL"] as const)(
     "after %s and a start on the same folder, nothing is lost",
     async (signal) => {
@@ -147,12 +153,18 @@ describe("the all-in-one", () => {
     expect(await child.end("SIGTERM")).toBe(0);
   });
 
+  test("told to stop while its database starts, it leaves none behind", async () => {
+    const child = start();
+    await waitUntil("the database is launched", async () => (await readPostgresPid()) > 0);
+    const pid = await readPostgresPid();
+    expect(await child.end("SIGTERM")).toBe(0);
+    expect(() => process.kill(pid, "SIGQUIT")).toThrow("ESRCH");
+    expect(child.output()).not.toContain("could not start");
+  });
+
   test("it ends, for whoever starts it again, when its database has ended by itself", async () => {
     const child = await startAndWait();
-    const [pid] = (await readFile(join(dataDir, "postgres/data/postmaster.pid"), "utf8")).split(
-      "\n",
-    );
-    process.kill(Number(pid), "SIGKILL");
+    process.kill(await readPostgresPid(), "SIGKILL");
     await waitUntil("its end", () => !child.isRunning());
     expect(child.output()).toContain("PostgreSQL ended by itself");
     expect(await child.end("SIGTERM")).toBe(1);

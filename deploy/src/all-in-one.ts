@@ -195,7 +195,7 @@ const openServices = async (
   const { environment, stopList, say } = options;
   const isTraced = config.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined;
   stopList.add("tracing", await openTracing("payment-links", isTraced));
-  const postgres = await openEmbeddedPostgres({
+  const opening = openEmbeddedPostgres({
     directory: dataDir.postgres,
     report: say,
     // Only another start can bring it back. Whoever stops us may have told Postgres as well.
@@ -204,7 +204,9 @@ const openServices = async (
       throw new Error("PostgreSQL has ended by itself, and nothing works without it");
     },
   });
-  stopList.add("postgres", () => postgres.stop());
+  // Also one that is only being launched, which outlives this process. A failure is told below.
+  stopList.add("postgres", async () => (await opening.catch(() => undefined))?.stop());
+  const postgres = await opening;
   const metrics = openMetrics("all-in-one");
   addProcessMetrics(metrics);
   const shared = openShared(options, config, {

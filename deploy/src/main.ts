@@ -27,6 +27,11 @@ try {
     say: (line) => process.stdout.write(`${line}\n`),
   });
 } catch (error) {
+  // What a stop takes away under a start is no fault of the start.
+  if (stopList.isStopping()) {
+    await stopList.stopAll(log);
+    process.exit(0);
+  }
   const isPlain =
     error instanceof ConfigError ||
     error instanceof PortTakenError ||
