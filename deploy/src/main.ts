@@ -1,4 +1,10 @@
-import { ConfigError, crashOnUncaught, createStopList, openLog } from "@payment-links/runtime";
+import {
+  ConfigError,
+  crashOnUncaught,
+  createStopList,
+  openLog,
+  waitForEachAddress,
+} from "@payment-links/runtime";
 import { ensureConsoleBuilt } from "@payment-links/console/ensure-built";
 import { PortTakenError } from "@payment-links/http";
 import { startAllInOne } from "./all-in-one.ts";
@@ -13,6 +19,7 @@ if ("fault" in options) {
 const log = openLog({ service: "all-in-one", level: process.env["LOG_LEVEL"] || "info" });
 const stopList = createStopList();
 crashOnUncaught(log);
+waitForEachAddress();
 
 try {
   await ensureConsoleBuilt({

@@ -93,6 +93,7 @@ describe("a process", () => {
     expect(await tiny.probe("/livez")).toBe("200 ok");
     await migrateTiny();
     await waitUntil("it is ready", isReady(tiny));
+    expect(tiny.linesWith('"addressWaitMs":1500')).toHaveLength(1);
     const waits = tiny.linesWith('"the start waits"');
     expect(new Set(waits.map((line) => line.replace(/.*"reason":/, ""))).size).toBe(waits.length);
     expect(await tiny.stop()).toBe(0);

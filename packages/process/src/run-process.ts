@@ -19,6 +19,7 @@ import {
   readConfig,
   stopOnSignal,
   systemClock,
+  waitForEachAddress,
 } from "@payment-links/runtime";
 import { createHttpAskSolana } from "./ask-solana.ts";
 import { type ProcessConfig, processConfig, warnOfInsecureCookie } from "./config.ts";
@@ -45,6 +46,7 @@ export const runProcess = async <Config>(
 ): Promise<void> => {
   const log = openLog({ service: service.name, level: environment["LOG_LEVEL"] || "info" });
   crashOnUncaught(log);
+  waitForEachAddress();
   try {
     await start(service, environment, log);
   } catch (error) {

@@ -1,3 +1,4 @@
+export { waitForEachAddress } from "./address-wait.ts";
 export { type Backoff, backoffMs } from "./backoff.ts";
 export { type Clock, type HeldClock, afterMs, createHeldClock, systemClock } from "./clock.ts";
 export {

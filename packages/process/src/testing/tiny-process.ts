@@ -1,3 +1,4 @@
+import { getDefaultAutoSelectFamilyAttemptTimeout } from "node:net";
 import * as z from "zod";
 import {
   type Consumer,
@@ -41,6 +42,7 @@ const createTiny = (ground: Ground): Service => {
     internalRoutes: [],
     isReady: async () => (await listDeadLetters({ pool })).length === 0,
     start: async () => {
+      log.info({ addressWaitMs: getDefaultAutoSelectFamilyAttemptTimeout() }, "started");
       relay = createRelay({ databaseUrl, bus, service: name, metrics, log, clock });
       const reactions = [
         on(told, async (_tx, _data, { key }) => log.info({ account: key }, "heard")),

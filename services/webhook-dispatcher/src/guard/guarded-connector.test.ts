@@ -4,7 +4,7 @@ import { type AddressInfo, type Socket, createServer } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { Agent } from "undici";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { countDials } from "../testing/count-dials.ts";
+import { countDials } from "@payment-links/runtime/testing/count-dials";
 import { createGuardedConnector, createGuardedLookup } from "./guarded-connector.ts";
 import type { Resolve } from "./resolver.ts";
 

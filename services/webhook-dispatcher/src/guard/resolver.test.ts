@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import { countDials } from "../testing/count-dials.ts";
+import { countDials } from "@payment-links/runtime/testing/count-dials";
 import { openNameServer } from "../testing/open-name-server.ts";
 import { admitWebhookUrl } from "./admit-webhook-url.ts";
 import { createGuardedConnector } from "./guarded-connector.ts";

@@ -7,7 +7,7 @@ import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { rememberedMs } from "../../guard/remember-answers.ts";
 import { createDnsResolver } from "../../guard/resolver.ts";
 import { certificates } from "../../testing/certificates.ts";
-import { countDials } from "../../testing/count-dials.ts";
+import { countDials } from "@payment-links/runtime/testing/count-dials";
 import { openNameServer } from "../../testing/open-name-server.ts";
 import { type Receiver, answer, openReceiver } from "../../testing/open-receiver.ts";
 import { DeadlineError } from "./attempt-outcome.ts";
