@@ -51,6 +51,13 @@ describe("alerts and runbooks", () => {
     expect(alerts.filter(wordless).map(({ alert }) => alert)).toEqual([]);
   });
 
+  // Prometheus 3 stores a bound of 15 as `15.0`, where 2 keeps what it was told.
+  test("a bucket of whole seconds is found as Prometheus 2 and as 3 store its bound", () => {
+    const exprs = [...chartRules.map(({ expr }) => expr), ...dashboardQueries];
+    expect(exprs.filter((expr) => expr.includes("le=~")).length).toBeGreaterThan(0);
+    expect(exprs.filter((expr) => /le="\d+"/.test(expr))).toEqual([]);
+  });
+
   // Whoever is paged opens the dashboards, and takes what is not drawn there for false.
   test("a dashboard draws every metric that an alert reads", () => {
     const drawn = new Set(dashboardQueries.flatMap(metricNamesOf));

@@ -58,10 +58,14 @@ const labelled = (all: string, labels: { of: string; bad: string }) => {
  * ratio.
  */
 const slowerThan = (metric: string, labels: string, boundSeconds: number) => {
-  const selector = [labels, `le="${boundSeconds}"`].filter((text) => text !== "").join(",");
+  const selector = [labels, boundedBy(boundSeconds)].filter((text) => text !== "").join(",");
   const total = `${metric}_count{${labels}}`;
   return ofEvents(total, (over) => `${over(total)} - ${over(`${metric}_bucket{${selector}}`)}`);
 };
+
+/** Prometheus 3 stores a bound of 15 as `15.0`, where 2 keeps what it was told. */
+const boundedBy = (seconds: number): string =>
+  Number.isInteger(seconds) ? `le=~"${seconds}|${seconds}[.]0"` : `le="${seconds}"`;
 
 const lateOver = (window: Window) =>
   `max by (namespace) (avg_over_time(payment_links:outbox_late:bool[${window}]))`;

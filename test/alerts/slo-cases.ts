@@ -85,6 +85,13 @@ const alls = ({ eventsPerMinute }: Phase) => eventsPerMinute;
 
 type Count = (phase: Phase) => number;
 
+/** How Prometheus stores a bucket's bound: 2 as it is told, 3 as a number with a point. */
+const storedBounds = {
+  2: (bound: number) => `${bound}`,
+  3: (bound: number) => (Number.isInteger(bound) ? `${bound}.0` : `${bound}`),
+};
+type PrometheusVersion = keyof typeof storedBounds;
+
 const histogram = (metric: string, labels: string, le: string): [string, Count][] => [
   [`${metric}_count{${labels}}`, alls],
   [`${metric}_bucket{${labels},le="${le}"}`, goods],
@@ -95,32 +102,41 @@ const call = 'service="links-api",http_request_method="GET",http_route="/v1/paym
 const calls = "http_server_request_duration_seconds";
 
 /** The series that each objective is computed from, as the services expose them. */
-const seriesOf: Readonly<Record<string, [string, Count][]>> = {
+const seriesFor = (
+  stored: (bound: number) => string,
+): Readonly<Record<string, [string, Count][]>> => ({
   "api-availability": [
     [`${calls}_count{${call},http_response_status_code="200"}`, goods],
     // A request that is refused by a limit is not an error.
     [`${calls}_count{${call},http_response_status_code="500"}`, bads],
     [`${calls}_count{${call},http_response_status_code="429"}`, () => 1],
   ],
-  "api-latency": histogram(calls, `${call},http_response_status_code="200"`, "0.3"),
+  "api-latency": histogram(calls, `${call},http_response_status_code="200"`, stored(0.3)),
   "settlement-delay": histogram(
     "payment_links_consumer_lag_seconds",
     'service="links-api",group="links-api",topic="settlements.v1"',
-    "15",
+    stored(15),
   ),
   "webhook-first-attempt": histogram(
     "payment_links_webhook_first_attempt_delay_seconds",
     'service="webhook-dispatcher"',
-    "10",
+    stored(10),
   ),
   "webhook-delivery": [
     ['payment_links_webhook_attempts_total{outcome="status"}', goods],
     ['payment_links_webhook_attempts_total{outcome="interrupted"}', bads],
   ],
-};
+});
 
-/** A case as a promtool test. */
-export const promtoolTest = (slo: Slo, { phases, expect, ratioIsBadAtMinute }: SloCase) => {
+/** A case as promtool tests: upon what either version of Prometheus stores. */
+export const promtoolTests = (slo: Slo, one: SloCase) =>
+  ([2, 3] as const).map((version) => promtoolTest(slo, one, version));
+
+const promtoolTest = (
+  slo: Slo,
+  { phases, expect, ratioIsBadAtMinute }: SloCase,
+  version: PrometheusVersion,
+) => {
   const alertsAt = ({ atMinute, severity, long = ".*", fires }: Expectation) => ({
     expr: `count(ALERTS{alertname="${slo.alert}",alertstate="firing",severity=~"${severity}",long=~"${long}"}) > bool 0`,
     eval_time: `${atMinute}m`,
@@ -134,7 +150,7 @@ export const promtoolTest = (slo: Slo, { phases, expect, ratioIsBadAtMinute }: S
   return {
     interval: "1m",
     input_series:
-      seriesOf[slo.name]?.map(([series, count]) => ({
+      seriesFor(storedBounds[version])[slo.name]?.map(([series, count]) => ({
         series,
         values: counterValues(phases, count),
       })) ?? outboxSeries(phases),

@@ -7,7 +7,7 @@ import { stringify } from "yaml";
 import { alertsFolder, readRules } from "./chart-rules.ts";
 import { needing } from "../helm/tools.ts";
 import { runPromtool } from "./promtool.ts";
-import { casesOf, promtoolTest } from "./slo-cases.ts";
+import { casesOf, promtoolTests } from "./slo-cases.ts";
 
 const withPromtool = needing("promtool");
 const sloFile = join(alertsFolder, "slo.yaml");
@@ -40,7 +40,7 @@ for (const slo of slos) {
         {
           rule_files: [await writeRulesOf(slo)],
           evaluation_interval: "1m",
-          tests: [promtoolTest(slo, one)],
+          tests: promtoolTests(slo, one),
         },
         { lineWidth: 0, aliasDuplicateObjects: false },
       );
