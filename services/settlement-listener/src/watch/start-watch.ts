@@ -9,6 +9,7 @@ import { type DutyName, dutyNames } from "./chain/duty-names.ts";
 import { ChainMovedError, type WatchContext } from "./chain/watch-context.ts";
 import { forgetDisposable } from "./first-pass/forget-disposable.ts";
 import { stepChain } from "./first-pass/step-chain.ts";
+import { tellAgesOfStored } from "./first-pass/tell-ages.ts";
 import { quorumOf } from "./agreement/agree.ts";
 import { type Lease, type Share, startLease } from "./lease.ts";
 import { ChainUnreachableError } from "./chain-reader.ts";
@@ -126,6 +127,7 @@ const watchOnce = async (
   lead: Lead,
   state: WatchState,
 ): Promise<boolean | Date> => {
+  const { chain, metrics } = watch;
   try {
     if (watch.clock.elapsedMs() < state.checkRestsUntilMs) return false;
     if (!(await check(watch, lead, state))) {
@@ -142,6 +144,7 @@ const watchOnce = async (
     if (step.state === "halted") setReport(watch, state, { ...state.report }, true);
     else if (step.state === "behind") {
       const reason = "the node has not come to the last final block";
+      await tellAgesOfStored(watch);
       setReport(watch, state, { state: "unreachable", reason, head });
     } else {
       const reason = heedAgreement(watch, state, step.voiceCount);
@@ -149,8 +152,13 @@ const watchOnce = async (
     }
     return step.hasMore;
   } catch (error) {
-    if (error instanceof ChainMovedError) heedMoving(watch, state);
+    if (error instanceof ChainMovedError) {
+      heedMoving(watch, state);
+      await tellAgesOfStored(watch);
+    }
     if (error instanceof ChainUnreachableError) {
+      await tellAgesOfStored(watch);
+      metrics.agreed(chain.id, { agreeingCount: 0, count: watch.witnesses.length });
       setReport(watch, state, { ...state.report, state: "unreachable", reason: error.message });
     }
     throw error;

@@ -2,8 +2,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/gl
 import { createCatalogue } from "@payment-links/contracts";
 import { transact } from "@payment-links/postgres";
 import { countLockWaits } from "@payment-links/postgres/testing";
-import { ConfigError, openMetrics } from "@payment-links/runtime";
+import { ConfigError, type Metrics, openMetrics } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { createSettlementListener } from "../service.ts";
 import { recordTransfers } from "../sightings/record-transfers.ts";
 import { insertBlocks } from "../store/chain-blocks.ts";
@@ -13,7 +14,7 @@ import { type Chain, openChain } from "../testing/open-chain.ts";
 import { type WatchRig, openWatchRig } from "../testing/open-watch-rig.ts";
 import { sampleTransfer } from "../testing/sample-transfer.ts";
 import { owner } from "../testing/samples.ts";
-import { openScriptedRpc } from "../testing/scripted-rpc.ts";
+import { type ScriptedRpc, openScriptedRpc } from "../testing/scripted-rpc.ts";
 
 let chain: Chain;
 beforeAll(async () => {
@@ -28,9 +29,11 @@ const open = async (...given: Parameters<typeof openWatchRig>): Promise<WatchRig
   rig = await openWatchRig(...given);
   return rig;
 };
+const rpcs: ScriptedRpc[] = [];
 afterEach(async () => {
   await rig?.close();
   rig = undefined;
+  for (const rpc of rpcs.splice(0)) await rpc.close();
 });
 
 const statusOf = (rig: WatchRig, linkId: string) =>
@@ -140,6 +143,55 @@ describe("the self-check at start", () => {
     await rig.caughtUp();
     expect((await rig.readStatus()).state).toBe("watching");
     await rpc.close();
+  });
+});
+
+describe("while nobody answers, the last blocks grow older, by which somebody is paged,", () => {
+  const readAges = async (metrics: Metrics): Promise<number[]> => {
+    const told = await metrics.metrics();
+    return ["head", "finalized"].map((of) =>
+      Number(new RegExp(`chain_${of}_lag_seconds\\{.*\\} (.+)`).exec(told)?.[1]),
+    );
+  };
+  const seeThemGrow = async (metrics: Metrics): Promise<void> => {
+    let before: number[] = [];
+    await waitUntil("they are told", async () => {
+      before = await readAges(metrics);
+      return before.every((age) => age >= 0);
+    });
+    await waitUntil("they have grown", async () => {
+      const ages = await readAges(metrics);
+      return ages.every((age, at) => age > (before[at] ?? Infinity));
+    });
+    expect(await metrics.metrics()).toMatch(/chain_agreeing_providers\{.*\} 0\n/);
+  };
+  // Its blocks are of now: each that is mined at once is a second further on.
+  const young = useRig(() => openChain());
+  const openWatched = async () => {
+    const rpc = await openScriptedRpc({ target: young.url });
+    rpcs.push(rpc);
+    const rig = await open(young, {}, [rpc.url]);
+    await rig.service.start();
+    await rig.caughtUp();
+    return { rig, rpc };
+  };
+
+  test("after it has been watched", async () => {
+    const { rig, rpc } = await openWatched();
+    rpc.play({ kind: "down" });
+    await waitUntil("it is told", async () => (await rig.readStatus()).state === "unreachable");
+    await seeThemGrow(rig.metrics);
+  });
+
+  test("also as another process takes it over", async () => {
+    const { rig, rpc } = await openWatched();
+    await rig.service.stop();
+    rpc.play({ kind: "down" });
+    const metrics = openMetrics("again");
+    const again = createSettlementListener({ ...rig.ground, metrics }, rig.config);
+    await again.start();
+    await seeThemGrow(metrics);
+    await again.stop();
   });
 });
 

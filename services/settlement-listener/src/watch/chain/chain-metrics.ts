@@ -6,16 +6,14 @@ import { type DutyName, dutyNames } from "./duty-names.ts";
 type TransferOutcome = "waiting" | "seen" | "settled" | "failed" | "orphaned" | "repaired";
 
 /** How far a chain is watched, as gauges show it. */
-type ChainMeasure = {
-  headLagBlocks: number;
-  headLagSeconds: number;
-  finalizedLagBlocks: number;
-  finalizedLagSeconds: number;
-};
+type ChainMeasure = { headLagBlocks: number; finalizedLagBlocks: number };
+type ChainAges = { headLagSeconds: number; finalizedLagSeconds: number };
 
 /** What is counted of watching chains; the chains are those configured, so labels are bounded. */
 export type ChainMetrics = {
   measured(chain: string, measure: ChainMeasure): void;
+  /** How old the last scanned and the last final block are. */
+  aged(chain: string, ages: ChainAges): void;
   /** How many final blocks the audit had before it after its last turn. */
   audited(chain: string, lagBlocks: number): void;
   /** How many transactions that wait to be mined have not been read. */
@@ -52,9 +50,11 @@ export const createChainMetrics = (metrics: Metrics): ChainMetrics => {
   return {
     measured: (chain, measure) => {
       gauges.headLagBlocks.set({ chain }, measure.headLagBlocks);
-      gauges.headLagSeconds.set({ chain }, measure.headLagSeconds);
       gauges.finalizedLagBlocks.set({ chain }, measure.finalizedLagBlocks);
-      gauges.finalizedLagSeconds.set({ chain }, measure.finalizedLagSeconds);
+    },
+    aged: (chain, ages) => {
+      gauges.headLagSeconds.set({ chain }, ages.headLagSeconds);
+      gauges.finalizedLagSeconds.set({ chain }, ages.finalizedLagSeconds);
     },
     audited: (chain, lagBlocks) => gauges.auditLagBlocks.set({ chain }, lagBlocks),
     waited: (chain, unreadCount) => gauges.waitingUnread.set({ chain }, unreadCount),

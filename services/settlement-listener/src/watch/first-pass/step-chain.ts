@@ -25,6 +25,7 @@ import { linesOfOne } from "../transfers/find-transfers.ts";
 import { reorganize } from "./reorganize.ts";
 import { type Scanned, scanBlocks } from "./scan-blocks.ts";
 import { settleTransfers } from "./settle-transfers.ts";
+import { tellAges } from "./tell-ages.ts";
 
 /** What a step saw and came to. */
 export type Step = {
@@ -228,21 +229,18 @@ const commit = async (
 };
 
 const measure = async (
-  { chain, clock, metrics, pool }: WatchContext,
+  watch: WatchContext,
   reach: Reach & { progress: Begun; head: number },
 ): Promise<void> => {
+  const { chain, metrics, pool } = watch;
   const { finalizedTo, head, progress, scannedAt, scannedTo } = reach;
   const finalizedAt =
     finalizedTo === progress.finalizedTo
       ? progress.finalizedMinedAt
       : ((await findBlock(pool, chain.id, finalizedTo))?.minedAt ?? null);
-  const nowMs = clock.now().getTime();
-  const ageSeconds = (minedAt: Date | null): number =>
-    minedAt === null ? 0 : Math.max(0, (nowMs - minedAt.getTime()) / 1000);
+  tellAges(watch, { scannedAt, finalizedAt });
   metrics.measured(chain.id, {
     headLagBlocks: Math.max(0, head - scannedTo),
-    headLagSeconds: ageSeconds(scannedAt),
     finalizedLagBlocks: Math.max(0, head - finalizedTo),
-    finalizedLagSeconds: ageSeconds(finalizedAt),
   });
 };
