@@ -318,6 +318,33 @@ describe("the relay", () => {
     expect(new Set(all())).toEqual(new Set(steps));
   });
 
+  test("loses no event to which a standby that lagged gives the number of one that was sent", async () => {
+    const clock = createHeldClock(new Date());
+    const relay = start({ clock });
+    await eventually(findHolder, (holder) => holder !== null);
+    await write("a", 1);
+    relay.wake();
+    await eventually(labels, (sent) => sent.length === 1);
+    // A fail-over to a standby that has not heard of that commit: its number is free again.
+    const { rows } = await database.admin.query<{ seq: string }>(
+      "DELETE FROM outbox RETURNING seq",
+    );
+    await database.admin.query(`ALTER TABLE outbox ALTER COLUMN seq RESTART WITH ${rows[0]?.seq}`);
+    await write("b", 1, 2);
+    for (const pid of await relayPids()) {
+      await database.admin.query("SELECT pg_terminate_backend($1)", [pid]);
+    }
+    await eventually(
+      () => {
+        clock.advance(1_000);
+        relay.wake();
+        return unsentCount();
+      },
+      (count) => count === 0,
+    );
+    expect(labels()).toEqual(["a:1", "b:1", "b:2"]);
+  });
+
   test("that follows one which was killed first lets the dead one's send run out", async () => {
     const clock = createHeldClock(new Date());
     bus = createHandBus(10_000);

@@ -152,6 +152,8 @@ const step = async (relay: RelayParts): Promise<boolean | Date | void> => {
     const lead = await candidate.take();
     const isNew = lead !== state.lead;
     state.lead = lead;
+    // Another connection may be to another primary, which gives the same numbers to other events.
+    if (isNew) state.sentSeqs = [];
     if (lead === undefined) {
       if (state.hasUnsent) await measure(relay);
       return rest(standbyMs);
