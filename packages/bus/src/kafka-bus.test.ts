@@ -215,6 +215,35 @@ describe("Kafka bus", () => {
     await sleeping.stop();
   });
 
+  test("a subscription that rests goes on where the machine's clock is set back while it handles", async () => {
+    const topic = await makeTopic(1);
+    let handledCount = 0;
+    const setBack = () => mock.timers.enable({ apis: ["Date"], now: Date.now() - 60 * 60_000 });
+    try {
+      const subscription = await openBus().subscribe({
+        group: fresh("group"),
+        topics: [topic],
+        restMs: 100,
+        handle: async (records) => {
+          if (handledCount === 0) setBack();
+          handledCount += records.length;
+          return { handledCount: records.length };
+        },
+      });
+      const sender = openBus();
+      for (const step of [1, 2]) {
+        await send(sender, [testRecord(topic, { key: "a", step })]);
+        await eventually(
+          () => handledCount,
+          (count) => count === step,
+        );
+      }
+      await subscription.stop();
+    } finally {
+      mock.timers.reset();
+    }
+  });
+
   test("a consumer whose brokers are away waits for them, is not stalled, and can be stopped", async () => {
     const metrics = openMetrics("test");
     const bus = openBus({ brokers: ["127.0.0.1:9"], metrics, silenceMsMax: 200 });

@@ -56,6 +56,7 @@ type Parts = {
   options: KafkaConsumerOptions;
   stopping: AbortController;
   batches: Set<AbortController>;
+  /** By the clock's `elapsedMs`. */
   lastSignAtMs: number;
   silenceMsMax: number;
   pulse: ConsumerPulse;
@@ -251,16 +252,16 @@ const followCommits = (
  * minute is replaced. That is harmless if only the brokers are away.
  */
 const watchForSilence = (parts: Parts, consumer: Consumer, crash: (crash: Crash) => void) => {
-  parts.lastSignAtMs = Date.now();
+  parts.lastSignAtMs = systemClock.elapsedMs();
   consumer.on(consumer.events.FETCH, () => {
-    parts.lastSignAtMs = Date.now();
+    parts.lastSignAtMs = systemClock.elapsedMs();
     parts.pulse.beat();
-    parts.fetched.set({ group: parts.options.group }, parts.lastSignAtMs / 1_000);
+    parts.fetched.set({ group: parts.options.group }, systemClock.now().getTime() / 1_000);
   });
   consumer.on(consumer.events.HEARTBEAT, () => parts.pulse.beat());
   return setInterval(() => {
-    if (parts.batches.size > 0) parts.lastSignAtMs = Date.now();
-    if (Date.now() - parts.lastSignAtMs < parts.silenceMsMax) return;
+    if (parts.batches.size > 0) parts.lastSignAtMs = systemClock.elapsedMs();
+    if (systemClock.elapsedMs() - parts.lastSignAtMs < parts.silenceMsMax) return;
     crash({ error: new Error("the consumer fell silent"), isSilence: true });
   }, parts.silenceMsMax / looksPerSilence);
 };
@@ -297,7 +298,7 @@ const handleBatch = async (
   const { batch } = payload;
   const { topic, partition } = batch;
   const { handle, log, restMs = 0 } = parts.options;
-  const restedAt = afterMs(systemClock, restMs);
+  const restedAtMs = systemClock.elapsedMs() + restMs;
   const entered = places?.enter(batch, batch.messages[0]?.offset ?? "0");
   if (places !== undefined && entered === undefined) return;
   const records = batch.messages.map((message) => ({
@@ -324,7 +325,8 @@ const handleBatch = async (
     };
     const { goBack } = await handOver({ records, handle, signal: ending.signal, log, handled });
     if (goBack !== undefined) places?.goBack(batch, goBack);
-    if (restMs > 0) await systemClock.until(restedAt, ending.signal);
+    const leftMs = restedAtMs - systemClock.elapsedMs();
+    if (leftMs > 0) await systemClock.until(afterMs(systemClock, leftMs), ending.signal);
     // The member is about to lose its partitions: once this batch ends, it may be too late.
     if (ending.signal.aborted) await commits.flush();
   } finally {
