@@ -31,27 +31,37 @@ export type WatchReport = {
 
 const Token = z.object({ token: z.string() });
 
-/** Whether somebody leads a chain at `now`. Asks without a lock, as its leader holds the row often. */
-export const isLed = (pool: Pool, chainId: string, now: Date): Promise<boolean> =>
-  pool.exists(sql.type(Led)`
-    SELECT true AS "isLed" FROM watchers
-    WHERE chain_id = ${chainId} AND lease_until > ${sql.timestamp(now)}
+const LeaseRow = z.object({ leaseUntil: z.date() });
+
+/**
+ * Until when a chain is led, by its leader's own clock; null before its first. Asks without a lock, as
+ * its leader holds the row often.
+ */
+export const readLeaseUntil = async (pool: Pool, chainId: string): Promise<Date | null> => {
+  const row = await pool.maybeOne(sql.type(LeaseRow)`
+    SELECT lease_until AS "leaseUntil" FROM watchers WHERE chain_id = ${chainId}
   `);
+  return row?.leaseUntil ?? null;
+};
 
-const Led = z.object({ isLed: z.literal(true) });
-
-/** Takes the lead of a chain that nobody leads, or whose leader's lease has run out by `now`. */
+/**
+ * Takes the lead of a chain that nobody leads, or whose leader's lease has run out by `now`, or is the
+ * one that was seen to be renewed no more.
+ */
 export const takeLead = async (
   pool: Pool,
-  { chainId, now, until }: { chainId: string; now: Date; until: Date },
+  { chainId, left, now, until }: { chainId: string; left?: Date; now: Date; until: Date },
 ): Promise<Lead | undefined> => {
-  if (await isLed(pool, chainId, now)) return undefined;
+  const isFree = (lease: Date) => lease <= now || lease.getTime() === left?.getTime();
+  const lease = await readLeaseUntil(pool, chainId);
+  if (lease !== null && !isFree(lease)) return undefined;
   const row = await pool.maybeOne(sql.type(Token)`
     INSERT INTO watchers AS kept (chain_id, fencing_token, lease_until)
     VALUES (${chainId}, 1, ${sql.timestamp(until)})
     ON CONFLICT (chain_id) DO UPDATE SET
       fencing_token = kept.fencing_token + 1, lease_until = excluded.lease_until
     WHERE kept.lease_until <= ${sql.timestamp(now)}
+      OR kept.lease_until = ${sql.timestamp(left ?? now)}
     RETURNING fencing_token AS token
   `);
   return row === null ? undefined : { chainId, token: row.token };

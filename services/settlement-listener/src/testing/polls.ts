@@ -6,7 +6,13 @@ import { listDue, listLackingNonces, listLost } from "../store/open-transfers.ts
 import { readBacklog } from "../store/open-payments.ts";
 import { lockPayments, unparkPayments } from "../store/payments.ts";
 import { countRescans, findRescan } from "../store/rescans.ts";
-import { isLed, listWatchers, readProgress, renewLead, takeLead } from "../store/watchers.ts";
+import {
+  listWatchers,
+  readLeaseUntil,
+  readProgress,
+  renewLead,
+  takeLead,
+} from "../store/watchers.ts";
 
 /** What of a client of `pg` is used here. */
 type Client = {
@@ -162,7 +168,7 @@ export const measurePolls = async (
   const backlog = await readBacklog(pool);
   const polls: Record<string, () => Promise<unknown>> = {
     "how far a chain is": () => readProgress(pool, chainId),
-    "whether a chain is led": () => isLed(pool, chainId, now),
+    "whether a chain is led": () => readLeaseUntil(pool, chainId),
     "asking for a led chain": () => takeLead(pool, { chainId, now, until: now }),
     "keeping a lead": () => renewLead(pool, { chainId, token: "1" }, { until: now, report }),
     "what is due": () => listDue(pool, chainId, { toBlock: settleLine, countMax: 500 }),

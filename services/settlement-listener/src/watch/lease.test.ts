@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "@jest/globals";
 import { transact } from "@payment-links/postgres";
 import { newId } from "@payment-links/contracts";
-import { afterMs } from "@payment-links/runtime";
+import { type Clock, afterMs, createHeldClock } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { listWatchers, lockLead, takeLead } from "../store/watchers.ts";
@@ -14,8 +14,8 @@ afterEach(async () => {
   for (const lease of leases.splice(0)) await lease.stop();
 });
 
-const stand = (chainId: string, share = createShare(10)): Lease => {
-  const { clock, pool } = rig;
+const stand = (chainId: string, share = createShare(10), clock: Clock = rig.clock): Lease => {
+  const { pool } = rig;
   const report = () => ({ state: "watching", reason: null, head: null }) as const;
   const { log } = rig.ground;
   const lease = startLease({ chainId, pool, clock, log, report, share, onChange: () => {} });
@@ -63,5 +63,23 @@ test("a process that leads its share lets others go first, and takes what nobody
   await waitUntil("nobody wants them", () => {
     rig.clock.advance(1_000);
     return ledCount(first) === 6;
+  });
+});
+
+test("a chain whose last leader's clock was hours ahead is led by another before long, and a live one's is not", async () => {
+  const chainId = newId("evt");
+  const ahead = createHeldClock(afterMs(rig.clock, 5 * 60 * 60_000));
+  const first = stand(chainId, createShare(10), ahead);
+  await waitUntil("it leads", () => first.lead() !== undefined);
+  const second = stand(chainId);
+  for (let looks = 0; looks < 20; looks += 1) {
+    ahead.advance(3_000);
+    await lookAgain();
+  }
+  expect([first.lead(), second.lead()]).toEqual([expect.anything(), undefined]);
+  await first.stop();
+  await waitUntil("the other one leads", () => {
+    rig.clock.advance(1_000);
+    return second.lead() !== undefined;
   });
 });

@@ -3,9 +3,9 @@ import { type Clock, type Log, afterMs, startLoop } from "@payment-links/runtime
 import {
   type Lead,
   type WatchReport,
-  isLed,
-  renewLead,
+  readLeaseUntil,
   releaseLead,
+  renewLead,
   takeLead,
 } from "../store/watchers.ts";
 
@@ -35,6 +35,18 @@ const patienceMs = ({ ledCount, size }: Share): number => Math.floor(ledCount / 
 const leaseMs = 12_000;
 const renewEveryMs = 3_000;
 
+/** A lease that its leader has not renewed for so long is left, however far ahead its clock was. */
+const leftMs = 2 * leaseMs;
+
+/** Whether the lease of another still changes, by the clock's elapsed time. */
+const watchRenewals = (clock: Clock): ((until: Date) => boolean) => {
+  let seen: { until: Date; atMs: number } | undefined;
+  return (until) => {
+    if (seen?.until.getTime() !== until.getTime()) seen = { until, atMs: clock.elapsedMs() };
+    return clock.elapsedMs() - seen.atMs < leftMs;
+  };
+};
+
 /**
  * Stands for the lead of a chain until it is stopped. The lease goes by the service's own clock,
  * which a test can hold. Every write checks the lead's fencing token, so that clocks which differ
@@ -53,6 +65,7 @@ export const startLease = (options: {
   const { chainId, clock, log, onChange, pool, report, share } = options;
   let held: { lead: Lead; until: Date } | undefined;
   let freeSince: Date | undefined;
+  const isRenewed = watchRenewals(clock);
 
   const lose = (lost: Lead) => {
     if (held?.lead.token !== lost.token) return;
@@ -77,13 +90,14 @@ export const startLease = (options: {
         else lose(lead);
         return;
       }
-      if (patienceMs(share) > 0) {
-        freeSince = (await isLed(pool, chainId, now)) ? undefined : (freeSince ?? now);
-        // Judged only now: the loops of other chains may have taken some meanwhile.
-        if (freeSince === undefined || now.getTime() - freeSince.getTime() < patienceMs(share))
-          return;
-      }
-      const lead = await counted(share, () => takeLead(pool, { chainId, now, until }));
+      const left = await readLeaseUntil(pool, chainId);
+      const isLed = left !== null && left > now && isRenewed(left);
+      freeSince = isLed ? undefined : (freeSince ?? now);
+      if (freeSince === undefined) return;
+      // Judged only now: the loops of other chains may have taken some meanwhile.
+      if (now.getTime() - freeSince.getTime() < patienceMs(share)) return;
+      const wanted = { chainId, now, until, ...(left && { left }) };
+      const lead = await counted(share, () => takeLead(pool, wanted));
       if (lead === undefined) return;
       freeSince = undefined;
       held = { lead, until };
