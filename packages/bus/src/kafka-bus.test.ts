@@ -408,9 +408,13 @@ describe("a group's positions over Kafka", () => {
     metrics: openMetrics("test"),
   });
 
-  const start = async ({ topic, group, metrics }: Heard, pool = database.pool) => {
+  const start = async (
+    { topic, group, metrics }: Heard,
+    pool = database.pool,
+    more: Partial<KafkaBusOptions> = {},
+  ) => {
     const consumer = await startConsumer({
-      bus: openBus({ metrics }),
+      bus: openBus({ metrics, ...more }),
       pool,
       group,
       reactions: [on(testEvent(topic), (tx, { step }, { key }) => writeEffect(tx, { key, step }))],
@@ -473,6 +477,16 @@ describe("a group's positions over Kafka", () => {
     await restore(heard, { stepsKept: 1 });
     await publish(heard, 4);
     await hears(heard, 1, 2, 3, 4);
+  });
+
+  test("one that loses commits hears them again although nothing else comes", async () => {
+    const heard = await prepare();
+    await start(heard, database.pool, { positionsEveryMs: 200 });
+    await publish(heard, 1, 2, 3);
+    await hears(heard, 1, 2, 3);
+    await restore(heard, { stepsKept: 1 });
+    await hears(heard, 1, 2, 3);
+    expect(await resetsOf(heard)).toBeUndefined();
   });
 
   test("a partition without records has a position from the first join on", async () => {

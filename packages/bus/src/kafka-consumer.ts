@@ -16,6 +16,8 @@ export type KafkaConsumerOptions = KafkaConnection & {
   metrics: Metrics;
   /** How long it may give no sign of life before it is replaced; 60 s by default. */
   silenceMsMax?: number;
+  /** How often it is looked whether the group's positions are where it left them; 60 s by default. */
+  positionsEveryMs?: number;
   group: string;
   topics: readonly string[];
   handle: BatchHandler;
@@ -43,6 +45,7 @@ const fetchWaitMs = 1_000;
 /** All that a fetch brings is handed over at once, as what comes together is applied together. */
 const partitionsAtOnceMax = 64;
 const silenceMsMaxDefault = 60_000;
+const positionsEveryMsDefault = 60_000;
 /** How often a consumer is checked within the time for which it may be silent. */
 const looksPerSilence = 12;
 const stopTimeoutMs = 20_000;
@@ -214,10 +217,18 @@ const join = async (
   signal: AbortSignal,
 ): Promise<void> => {
   const { options, resets } = parts;
-  const { group, positions, topics } = options;
+  const { group, positions, positionsEveryMs = positionsEveryMsDefault, topics } = options;
   const places =
     positions &&
-    followPositions({ connection: options, group, consumer, positions, resets, signal });
+    followPositions({
+      connection: options,
+      group,
+      consumer,
+      positions,
+      resets,
+      lookEveryMs: positionsEveryMs,
+      signal,
+    });
   await consumer.subscribe({ topics: [...topics], fromBeginning: true });
   await consumer.run({
     autoCommit: false,

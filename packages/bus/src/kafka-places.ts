@@ -1,6 +1,6 @@
 import type { Admin, Consumer } from "kafkajs";
 import type { Counter } from "prom-client";
-import { systemClock } from "@payment-links/runtime";
+import { afterMs, systemClock } from "@payment-links/runtime";
 import type { HandledRecords, PartitionLog, Place, Position, PositionStore } from "./bus.ts";
 import { endsWithin } from "./ends-within.ts";
 import { type KafkaConnection, openKafka } from "./kafka-client.ts";
@@ -27,6 +27,8 @@ type PlacesOptions = {
   consumer: Consumer;
   positions: PositionStore;
   resets: Counter;
+  /** How often the positions are looked at although nothing comes. */
+  lookEveryMs: number;
   /** Aborted when the member is given up. */
   signal: AbortSignal;
 };
@@ -34,9 +36,11 @@ type PlacesOptions = {
 /** Why a position cannot be kept: what the log has lost is read no more. */
 type ResetReason = "other_cluster" | "log_lost" | "deleted_unread";
 
+type Placed = Position & { place: Place };
+
 type Parts = PlacesOptions & {
   /** Where each partition reads on; one that is absent has not been placed since the last join. */
-  places: Map<string, Position>;
+  places: Map<string, Placed>;
   /** Partitions whose log has not what lies before the position, although it may have grown since. */
   lost: Set<string>;
   /** Counts the joins: what was asked for an earlier one comes too late. */
@@ -65,6 +69,7 @@ export const followPositions = (options: PlacesOptions): KafkaPlaces => {
     parts.places.clear();
     void putBack(parts, payload.memberAssignment);
   });
+  void lookAgain(parts);
   return {
     enter: (place, offset) => enter(parts, place, offset),
     goBack: (place, reason) => goBack(parts, place, reason),
@@ -91,6 +96,37 @@ const goBack = (parts: Parts, place: Place, reason: GoBackReason): void => {
   if (reason === "log_lost") parts.lost.add(placeName(place));
   parts.places.delete(placeName(place));
   void putBack(parts, { [place.topic]: [place.partition] });
+};
+
+/**
+ * Looks from time to time whether the database still knows what the member has committed. One that took
+ * over with less, as after a fail-over, is else found out only by the next record of each partition.
+ */
+const lookAgain = async (parts: Parts): Promise<void> => {
+  const { connection, group, lookEveryMs, signal } = parts;
+  for (;;) {
+    await systemClock.until(afterMs(systemClock, lookEveryMs), signal);
+    if (signal.aborted) return;
+    try {
+      await goBackWhereBehind(parts);
+    } catch (error) {
+      connection.log.warn({ err: error, group }, "a consumer's positions could not be looked at");
+    }
+  }
+};
+
+const goBackWhereBehind = async (parts: Parts): Promise<void> => {
+  const { places, positions } = parts;
+  // As they are before the database is asked: they go on meanwhile.
+  const known = Map.groupBy(places, ([, { place }]) => place.topic);
+  for (const [topic, some] of known) {
+    const kept = await positions.read(topic);
+    for (const [name, before] of some) {
+      const { nextOffset = -1n } = kept.get(before.place.partition) ?? {};
+      const isBehind = nextOffset < before.nextOffset;
+      if (isBehind && places.get(name) === before) goBack(parts, before.place, "behind");
+    }
+  }
 };
 
 type Assignment = Readonly<Record<string, readonly number[]>>;
@@ -126,7 +162,7 @@ const begin = (parts: Parts, { first, place, position }: Found): void => {
   const hasLast = lastRecord !== undefined && nextOffset > first;
   const from = hasLast ? nextOffset - 1n : nextOffset;
   consumer.seek({ ...place, offset: String(from) });
-  parts.places.set(placeName(place), { ...position, nextOffset: from });
+  parts.places.set(placeName(place), { ...position, place, nextOffset: from });
   parts.lost.delete(placeName(place));
 };
 
