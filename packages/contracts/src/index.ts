@@ -170,7 +170,7 @@ export { chainSource } from "./chain-source.ts";
 export { type RpcUrls, chainIdForm, parseRpcUrls } from "./rpc-urls.ts";
 export { mayBePrivateKey } from "./private-key.ts";
 export { referenceHashOf } from "./reference-hash.ts";
-export { JsonNumber, parseJson } from "./json.ts";
+export { parseJson } from "./json.ts";
 export { LinkTexts, linkTexts } from "./link-texts.ts";
 export {
   Amount,

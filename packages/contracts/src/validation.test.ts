@@ -338,16 +338,18 @@ describe("what a reader's schema says", () => {
       b: v.nullable(v.bool),
       c: v.changed(v.bool),
       d: v.parameter(v.bool),
+      e: v.body({}),
+      f: v.body({}).optional(),
     });
-    expect(schemaOf(schema)).toMatchObject({ required: ["a"] });
+    expect(schemaOf(schema)).toMatchObject({ type: "object", required: ["a", "e"] });
   });
 });
 
 describe("read", () => {
   const schema = v.body({ b: integer, a: string, c: v.nullable(v.bool) });
-  const codes = (input: unknown): unknown => {
+  const codes = (input: unknown, as: z.ZodType = schema): unknown => {
     try {
-      return v.read(schema, input);
+      return v.read(as, input);
     } catch (error) {
       return error instanceof Refusal ? [error.status, ...error.entries.map((e) => e.code)] : error;
     }
@@ -363,8 +365,18 @@ describe("read", () => {
     expect(codes({})).toEqual([422, "missing", "missing"]);
   });
 
-  test.each([[null], [[]], ["text"], [1], [undefined]])("%j is no object", (input) => {
-    expect(codes(input)).toEqual([422, "model_attributes_type"]);
+  test.each([["null"], ["[]"], ['"text"'], ["1"], ["true"]])("%s is no object", (json) => {
+    expect(codes(parseJson(json))).toEqual([422, "model_attributes_type"]);
+    const outer = v.body({ inner: schema, may: schema.optional() });
+    expect(codes(parseJson(`{"inner":${json},"may":${json}}`), outer)).toEqual([
+      422,
+      "model_attributes_type",
+      "model_attributes_type",
+    ]);
+  });
+
+  test("nothing is no object", () => {
+    expect(codes(undefined)).toEqual([422, "model_attributes_type"]);
   });
 
   test("ignores fields that it does not know, __proto__ among them", () => {

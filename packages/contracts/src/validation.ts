@@ -246,5 +246,11 @@ export const webUrl = ({ lengthMax }: { lengthMax: number }): Reader<string> => 
   };
 };
 
-/** An object body; unknown fields are ignored (rule API-16). */
-export const body = <Shape extends z.ZodRawShape>(shape: Shape) => z.object(shape);
+/** An object body, or an object in one; unknown fields are ignored (rule API-16). */
+export const body = <Shape extends z.ZodRawShape>(shape: Shape) =>
+  // To zod, what is preprocessed may be left out: only `nonoptional` describes it as required.
+  z.preprocess(withoutNumber, z.object(shape)).nonoptional();
+
+/** A number as its text, because to zod a {@link JsonNumber} is an object. */
+const withoutNumber = (input: unknown): unknown =>
+  input instanceof JsonNumber ? input.source : input;

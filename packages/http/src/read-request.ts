@@ -1,14 +1,7 @@
 import getRawBody from "raw-body";
 import type { Request } from "express";
 import type * as z from "zod";
-import {
-  JsonNumber,
-  type RefusalCode,
-  invalid,
-  parseJson,
-  read,
-  refuse,
-} from "@payment-links/contracts";
+import { type RefusalCode, invalid, parseJson, read, refuse } from "@payment-links/contracts";
 
 /** The largest body that any route reads (rule API-17). */
 export const bodyBytesMax = 64 * 1024;
@@ -45,10 +38,7 @@ export const readJson = <S extends z.ZodType>(
 ): z.output<S> => {
   if (bytes.length === 0) throw invalid("missing");
   if (req.is(["json", "+json"]) === false) throw invalid("model_attributes_type");
-  const value = parseBytes(bytes);
-  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-  if (!isObject || value instanceof JsonNumber) throw invalid("model_attributes_type");
-  return read(schema, value);
+  return read(schema, parseBytes(bytes));
 };
 
 /** Reads and checks a JSON body. */

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { depositStatuses } from "../events.ts";
 import { PageQuery, TokenData } from "../payment-link.ts";
-import { oneOf, parameter, required } from "../validation.ts";
+import { body, oneOf, parameter, required } from "../validation.ts";
 import { type Operation, pageOf, wireAmount, wireInstant } from "./operation.ts";
 import { PaymentData, linkId } from "./payment-links.ts";
 
@@ -71,7 +71,7 @@ export const DepositsFilter = z.object({
 });
 
 /** Which link a deposit was for. */
-export const AssignDepositBody = z.object({ paymentLinkId: required(linkId) });
+export const AssignDepositBody = body({ paymentLinkId: required(linkId) });
 
 const own = { caller: "session", tag: "Payment links", path: "/console/api/deposits" } as const;
 

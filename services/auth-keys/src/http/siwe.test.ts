@@ -242,6 +242,7 @@ describe("a message", () => {
     ["422 string_too_long", { message: "m", signature: `0x${"0".repeat(19_999)}` }],
     ["422 model_attributes_type", "a text"],
     ["422 model_attributes_type", null],
+    ["422 model_attributes_type", 5],
     ["401 INVALID_SIWE_MESSAGE", { message: "m", signature: "0x" }],
     ["401 INVALID_SIWE_MESSAGE", { message: "", signature: "" }],
   ])("answers %s to %j", async (expected, siwe) => {
