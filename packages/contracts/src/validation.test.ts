@@ -206,7 +206,10 @@ describe("a list", () => {
     ["[]", "too_short"],
     ['["a","b","c"]', "too_long"],
     ['["a",1]', "string_type"],
-    ['["abcd",1]', "string_too_long"],
+    ['["abcd",1]', "string_too_long string_type"],
+    ['["abcd","abcd"]', "string_too_long string_too_long"],
+    // It is refused as a whole: what a stranger hears is no longer than the list may be.
+    ["[1,2,3]", "too_long"],
   ])("%s: %j", (json, answer) => {
     expect(readAs(list, json)).toEqual(answer);
   });
@@ -354,6 +357,19 @@ describe("read", () => {
       return error instanceof Refusal ? [error.status, ...error.entries.map((e) => e.code)] : error;
     }
   };
+
+  test("tells a list's problems where its field stands, one entry each, in the order of the list", () => {
+    const words = v.orNull(v.list(v.text({ lengthMax: 1 }), { itemsMax: 3 }));
+    const lists = v.body({ a: v.changed(words), b: v.nullable(words), c: integer });
+    expect(codes(parseJson('{"c":0,"b":["ab","b","ab"],"a":[1,"ab"]}'), lists)).toEqual([
+      422,
+      "string_type",
+      "string_too_long",
+      "string_too_long",
+      "string_too_long",
+      "greater_than_equal",
+    ]);
+  });
 
   test("tells every problem, one entry each, in the order of the schema's fields", () => {
     expect(codes(parseJson('{"c":1,"a":1,"b":1.5}'))).toEqual([

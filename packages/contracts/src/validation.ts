@@ -62,8 +62,8 @@ const codeOfIssue = (issue: z.core.$ZodIssue): ValidationCode => {
     : "model_attributes_type";
 };
 
-/** What a field's reader answers: the value, or the code of the rule that failed. */
-type Reading<Out> = { value: Out } | ValidationCode;
+/** What a field's reader answers: the value, or the code of the rule that failed; a list's may be several. */
+type Reading<Out> = { value: Out } | ValidationCode | ValidationCode[];
 
 type JsonSchema = Record<string, unknown>;
 
@@ -81,11 +81,16 @@ const field = <Out>(reader: Reader<Out>) =>
     .unknown()
     .transform((input, context): Out => {
       const reading = reader.read(input);
-      if (typeof reading === "object") return reading.value;
-      context.issues.push({ code: "custom", input, params: { code: reading } });
+      if (isValue(reading)) return reading.value;
+      for (const code of [reading].flat()) {
+        context.issues.push({ code: "custom", input, params: { code } });
+      }
       return z.NEVER;
     })
     .meta(reader.schema);
+
+const isValue = <Out>(reading: Reading<Out>): reading is { value: Out } =>
+  typeof reading === "object" && !Array.isArray(reading);
 
 /** A field that must be there. */
 export const required = <Out>({ schema, read: readValue }: Reader<Out>) =>
@@ -185,7 +190,7 @@ export const oneOf = <const Word extends string>(words: readonly Word[]): Reader
 
 type ListBounds = { itemsMin?: number; itemsMax: number };
 
-/** A list of values, each read in turn; the first that fails gives the code. */
+/** A list of values; each that fails gives its code, but a list out of bounds is one problem. */
 export const list = <Out>(
   item: Reader<Out>,
   { itemsMin = 0, itemsMax }: ListBounds,
@@ -195,13 +200,10 @@ export const list = <Out>(
     if (!Array.isArray(input)) return "list_type";
     if (input.length > itemsMax) return "too_long";
     if (input.length < itemsMin) return "too_short";
-    const value: Out[] = [];
-    for (const given of input) {
-      const reading = item.read(given);
-      if (typeof reading !== "object") return reading;
-      value.push(reading.value);
-    }
-    return { value };
+    const readings = input.map((given) => item.read(given));
+    const codes = readings.flatMap((reading) => (isValue(reading) ? [] : reading));
+    if (codes.length > 0) return codes;
+    return { value: readings.filter(isValue).map(({ value }) => value) };
   },
 });
 
@@ -220,7 +222,7 @@ export const futureDateTime = (now: () => Date): Reader<Date> => ({
   schema: dateTime.schema,
   read: (input) => {
     const reading = dateTime.read(input);
-    if (typeof reading !== "object") return reading;
+    if (!isValue(reading)) return reading;
     return reading.value > now() ? reading : "datetime_future";
   },
 });
@@ -232,7 +234,7 @@ export const webUrl = ({ lengthMax }: { lengthMax: number }): Reader<string> => 
     schema: { type: "string", format: "uri", maxLength: lengthMax },
     read: (input) => {
       const reading = bounded.read(input);
-      if (typeof reading !== "object") return reading;
+      if (!isValue(reading)) return reading;
       const url = URL.canParse(reading.value) ? new URL(reading.value) : undefined;
       const accepted =
         url !== undefined &&

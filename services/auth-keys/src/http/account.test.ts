@@ -109,6 +109,7 @@ describe("PATCH /console/api/account", () => {
     ],
     ["a colour and a line end", "422 string_pattern_mismatch", { backgroundColour: "#ffffff\n" }],
     ["eleven links", "422 too_long", { links: Array(11).fill("https://a.example") }],
+    ["links that are none", "422 url_parsing url_parsing", { links: ["a", "b"] }],
     ["a link that is none", "422 url_parsing", { links: ["https://a.example", "nope"] }],
     ["links that are no list", "422 list_type", { links: "https://a.example" }],
     ["two faults", "422 string_too_short string_type", { username: "", bio: 5 }],

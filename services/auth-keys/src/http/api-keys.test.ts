@@ -101,6 +101,7 @@ describe("POST /console/api/api-keys", () => {
     ["NUL in the name", "422 string_pattern_mismatch", { name: "a\0", scopes }],
     ["no scope", "422 too_short", { name: "n", scopes: [] }],
     ["an unknown scope", "422 enum", { name: "n", scopes: ["payment_link:read", "admin"] }],
+    ["two unknown scopes", "422 enum enum", { name: "n", scopes: ["foo", "bar"] }],
     ["a scope in another case", "422 enum", { name: "n", scopes: ["PAYMENT_LINK:READ"] }],
     ["a scope that is an object", "422 enum", { name: "n", scopes: [{}] }],
     ["scopes as a word", "422 list_type", { name: "n", scopes: "payment_link:read" }],
