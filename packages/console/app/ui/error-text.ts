@@ -3,7 +3,7 @@ import { CutOffError, NoRoomError } from "../api/download.ts";
 import { MadeUnseenError } from "../api/make-once.ts";
 import { NotProvenError } from "../api/presence.ts";
 import { ToldError } from "../ceremonies/told-error.ts";
-import { refusals } from "./refusals.ts";
+import { refusalText } from "./refusals.ts";
 import { texts } from "./texts.ts";
 
 /** What an error says to a person. */
@@ -19,6 +19,5 @@ export const errorText = (error: unknown): string => {
   if (error.status >= 500) return texts.failed;
   if (error.codes.includes("NOT_FOUND")) return texts.notFound;
   if (error.codes.includes("ACCOUNT_SUSPENDED")) return texts.suspended;
-  const told = error.entries.map(({ code, message }) => refusals[code] ?? message);
-  return told.join(" ").trim() || texts.refused;
+  return refusalText(error.entries) || texts.refused;
 };

@@ -135,5 +135,13 @@ const de: InOthers = {
   SERVICE_UNAVAILABLE: "Der Dienst ist gerade nicht erreichbar.",
 };
 
-/** What refusals say to a person, by their codes; of others the service's own words are shown. */
-export const refusals = choose<Readonly<Record<string, string>>>({ en, de });
+const words = choose<Readonly<Record<string, string>>>({ en, de });
+
+type Entry = { code: string; message: string };
+
+/**
+ * What a refusal says to a person, by its codes; of others the service's own words are shown. What is
+ * wrong with several values, as with several of a list, is said once.
+ */
+export const refusalText = (entries: readonly Entry[]): string =>
+  [...new Set(entries.map(({ code, message }) => words[code] ?? message))].join(" ").trim();
