@@ -23,18 +23,18 @@ export const createDiscovery = ({ clock, log, discover }: DiscoveryOptions) => {
   let failure: { atMs: number; pauseMs: number; inRow: number } | undefined;
   let asking: Promise<ServerMetadata> | undefined;
 
-  const ageMs = (atMs: number): number => clock.now().getTime() - atMs;
+  const ageMs = (atMs: number): number => clock.elapsedMs() - atMs;
 
   const ask = async (): Promise<ServerMetadata> => {
     try {
       const metadata = await discover();
-      kept = { metadata, atMs: clock.now().getTime() };
+      kept = { metadata, atMs: clock.elapsedMs() };
       failure = undefined;
       return metadata;
     } catch (error) {
       const inRow = (failure?.inRow ?? 0) + 1;
       const pauseMs = backoffMs(inRow, backoff);
-      failure = { atMs: clock.now().getTime(), pauseMs, inRow };
+      failure = { atMs: clock.elapsedMs(), pauseMs, inRow };
       log.warn({ reason: reasonOf(error), pauseMs }, "the identity provider cannot be used");
       throw refuse("OIDC_ISSUER_UNAVAILABLE");
     } finally {
