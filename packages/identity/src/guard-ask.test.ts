@@ -151,6 +151,35 @@ describe("auth-keys away", () => {
     }
   });
 
+  test("is told for a minute after the last failure: nobody may ask again once it is over", async () => {
+    const { authKeys, clock, identity, metrics } = open();
+    const ask = () => outcomeOf(identity.byApiKey(mintApiKey("test"), list));
+    const isTold = async () => {
+      const text = await metrics.getSingleMetricAsString("payment_links_identity_unreachable");
+      return text.endsWith('{service="test"} 1');
+    };
+    expect(await isTold()).toBe(false);
+    authKeys.reply(away);
+    for (let call = 0; call < 10; call += 1) {
+      await ask();
+      expect(await isTold()).toBe(true);
+      clock.advance(59_999);
+      expect(await isTold()).toBe(true);
+    }
+    // Nor does a clock that was set back meanwhile keep it up.
+    clock.setBack(3_600_000);
+    expect(await isTold()).toBe(true);
+    clock.advance(1);
+    expect(await isTold()).toBe(false);
+
+    await ask();
+    expect(await isTold()).toBe(true);
+    clock.advance(500);
+    authKeys.reply(sampleAnswer());
+    expect(await ask()).toBe("accepted");
+    expect(await isTold()).toBe(false);
+  });
+
   test("only so many questions are under way at once; more fail at once", async () => {
     const { authKeys, identity } = open();
     const calls = Array.from({ length: 1_000 }, () =>

@@ -23,16 +23,14 @@ export const guardAsk = ({ ask, clock, counts, log }: GuardOptions): Ask => {
     return !isTrying && (ageMs < 0 || ageMs >= pauseMs);
   };
   const reached = () => {
+    counts.reached();
     if (failure === undefined) return;
     failure = undefined;
-    counts.unreachable.set(0);
     log.info("auth-keys answers again");
   };
   const failed = (error: unknown) => {
-    if (failure === undefined) {
-      counts.unreachable.set(1);
-      log.warn({ err: error }, "auth-keys does not answer");
-    }
+    counts.failed();
+    if (failure === undefined) log.warn({ err: error }, "auth-keys does not answer");
     failure = { error, atMs: nowMs() };
   };
 

@@ -1,16 +1,21 @@
 import { Counter, Gauge, Histogram } from "prom-client";
-import type { Metrics } from "@payment-links/runtime";
+import type { Clock, Metrics } from "@payment-links/runtime";
 
 /** The metrics of the questions to auth-keys. */
 export type IdentityMetrics = {
   questions: Counter<"kind" | "outcome">;
   questionSeconds: Histogram<"kind">;
   staleAnswers: Counter<"kind">;
-  unreachable: Gauge;
+  /** Tells that auth-keys answered a question, or did not. */
+  reached(): void;
+  failed(): void;
 };
 
+/** How long a failure stands for auth-keys being away. Nobody may ask again, and so learn that it is back. */
+const awayMs = 60_000;
+
 /** Registers the metrics of a service's questions; `kind` is `api-key` or `session`. */
-export const openIdentityMetrics = (metrics: Metrics): IdentityMetrics => ({
+export const openIdentityMetrics = (metrics: Metrics, clock: Clock): IdentityMetrics => ({
   questions: new Counter({
     name: "payment_links_identity_questions_total",
     help: "Questions to auth-keys by outcome: found, not_found, failed.",
@@ -30,9 +35,27 @@ export const openIdentityMetrics = (metrics: Metrics): IdentityMetrics => ({
     labelNames: ["kind"],
     registers: [metrics],
   }),
-  unreachable: new Gauge({
-    name: "payment_links_identity_unreachable",
-    help: "1 while auth-keys gives no answers.",
-    registers: [metrics],
-  }),
+  ...openUnreachable(metrics, clock),
 });
+
+const openUnreachable = (metrics: Metrics, clock: Clock) => {
+  let failedAtMs: number | undefined;
+  const gauge = new Gauge({
+    name: "payment_links_identity_unreachable",
+    help: "1 while auth-keys gives no answers: the last question failed, less than a minute ago.",
+    registers: [],
+    collect() {
+      const isAway = failedAtMs !== undefined && clock.elapsedMs() - failedAtMs < awayMs;
+      this.set(isAway ? 1 : 0);
+    },
+  });
+  metrics.registerMetric(gauge);
+  return {
+    reached: () => {
+      failedAtMs = undefined;
+    },
+    failed: () => {
+      failedAtMs = clock.elapsedMs();
+    },
+  };
+};

@@ -42,7 +42,7 @@ const keyCharsMax = 64;
 
 /** Makes the port to auth-keys, with its bounded caches. Only the SHA-256 of a secret is kept. */
 export const createIdentity = ({ ask, clock, metrics, log }: IdentityOptions): Identity => {
-  const counts = openIdentityMetrics(metrics);
+  const counts = openIdentityMetrics(metrics, clock);
   const guarded = guardAsk({ ask, clock, counts, log });
   const apiKeys = createAnswers({ kind: "api-key", ask: guarded, clock, counts });
   const sessions = createAnswers({ kind: "session", ask: guarded, clock, counts });
