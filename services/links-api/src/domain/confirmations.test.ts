@@ -13,7 +13,7 @@ const hear = (words: readonly Word[]): ChainProgress | undefined => {
   for (const { head, settledTo, afterMs = 12_000, needed = null } of words) {
     at = new Date(at.getTime() + afterMs);
     const told = { chainId: "1", headBlock: head, settledTo, neededBlocks: needed, at };
-    known = advanceChain(known, told) ?? known;
+    known = advanceChain(known, told, at) ?? known;
   }
   return known;
 };
@@ -55,6 +55,24 @@ describe("how many blocks a payment needs", () => {
     const first = { head: 195, settledTo: 100 };
     expect(hear([first, { head: 300, settledTo: 100, afterMs: 0 }])?.headBlock).toBe(195);
     expect(hear([first, { head: 300, settledTo: 100, afterMs: -1 }])?.headBlock).toBe(195);
+  });
+
+  test("is what is told now, where the word before was of a clock more than a minute ahead", () => {
+    const first = { head: 195, settledTo: 100 };
+    const next = { head: 196, settledTo: 132 };
+    expect(hear([first, { ...next, afterMs: -60_000 }])?.headBlock).toBe(195);
+    expect(hear([first, { ...next, afterMs: -60_001 }])).toMatchObject({
+      headBlock: 196,
+      neededBlocks: 64,
+    });
+  });
+
+  test("goes on where it is our own clock that is behind", () => {
+    const before = { chainId: "1", headBlock: 195, settledTo: 100, neededBlocks: 95, at: start };
+    const told = { ...before, headBlock: 196, settledTo: 132, neededBlocks: null };
+    const at = new Date(start.getTime() + 12_000);
+    const now = new Date(start.getTime() - 3_600_000);
+    expect(advanceChain(before, { ...told, at }, now)?.neededBlocks).toBe(95);
   });
 });
 

@@ -9,16 +9,23 @@ export type Confirmations = { seen: number; needed: number };
 /** Two words of a chain that lie further apart say nothing of what it needed in between. */
 const lateMs = 60_000;
 
+const aheadMsMax = 60_000;
+
+/** A word from later than this was told by a clock that was wrong: it silences none that follows it. */
+export const believedUntil = (now: Date): Date => new Date(now.getTime() + aheadMsMax);
+
 /**
- * Takes a chain's word; undefined where a later one is known. Where a tag of the chain decides, what a
- * payment needs is an estimate: the tag moves by leaps, and just before one it lies the furthest behind.
- * So it is the most of what lay between the tag and the head since before the last leap.
+ * Takes a chain's word at `now`; undefined where a later one is known and believed. Where a tag of the
+ * chain decides, what a payment needs is an estimate: the tag moves by leaps, and just before one it lies
+ * the furthest behind. So it is the most of what lay between the tag and the head since before the last leap.
  */
 export const advanceChain = (
   before: ChainProgress | undefined,
   { neededBlocks, ...told }: ChainAdvance,
+  now: Date,
 ): ChainProgress | undefined => {
-  if (before !== undefined && told.at <= before.at) return undefined;
+  const counts = before === undefined || told.at > before.at || before.at > believedUntil(now);
+  if (!counts) return undefined;
   const gap = Math.max(told.headBlock - told.settledTo, 0);
   return { ...told, neededBlocks: neededBlocks ?? Math.max(gap, neededLately(before, told)) };
 };
@@ -27,7 +34,7 @@ const neededLately = (
   before: ChainProgress | undefined,
   told: Pick<ChainAdvance, "at" | "settledTo">,
 ): number => {
-  if (before === undefined || told.at.getTime() - before.at.getTime() > lateMs) return 0;
+  if (before === undefined || Math.abs(told.at.getTime() - before.at.getTime()) > lateMs) return 0;
   if (told.settledTo === before.settledTo) return before.neededBlocks;
   return before.headBlock - before.settledTo;
 };

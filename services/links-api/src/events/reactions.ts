@@ -24,6 +24,6 @@ export const reactions = (deps: Deps): readonly Reaction[] => [
     [settlementProcessing, settlementSettled, settlementFailed],
     applySettlements(deps),
   ),
-  on(chainAdvanced, keepChainAdvance),
+  on(chainAdvanced, keepChainAdvance(deps)),
   ...onTogether([depositSeen, depositSettled, depositOrphaned], keepDeposits(deps)),
 ];

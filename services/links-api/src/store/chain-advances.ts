@@ -2,7 +2,7 @@ import { sql } from "slonik";
 import * as z from "zod";
 import { type Transaction, nothing } from "@payment-links/postgres";
 import { NeededByAmount } from "@payment-links/contracts";
-import type { ChainProgress } from "../domain/confirmations.ts";
+import { type ChainProgress, believedUntil } from "../domain/confirmations.ts";
 import { BlockNumber } from "./payments.ts";
 
 const ProgressRow = z.object({
@@ -27,10 +27,14 @@ export const lockChainProgress = async (
   return row ?? undefined;
 };
 
-/** Keeps how far a chain is. Of two that come at once where nothing was known, the later word stays. */
+/**
+ * Keeps how far a chain is. Of two that come at once where nothing was known, the later word stays, if it
+ * is believed at `now`.
+ */
 export const upsertChainProgress = async (
   tx: Transaction,
   { chainId, headBlock, settledTo, neededBlocks, neededByAmount, at }: ChainProgress,
+  now: Date,
 ): Promise<void> => {
   // As text: an amount is no JSON number.
   const needed = neededByAmount && JSON.stringify(z.encode(NeededByAmount, neededByAmount));
@@ -46,6 +50,6 @@ export const upsertChainProgress = async (
       head_block = excluded.head_block, settled_to = excluded.settled_to,
       needed_blocks = excluded.needed_blocks, needed_by_amount = excluded.needed_by_amount,
       told_at = excluded.told_at
-    WHERE kept.told_at < excluded.told_at
+    WHERE kept.told_at < excluded.told_at OR kept.told_at > ${sql.timestamp(believedUntil(now))}
   `);
 };

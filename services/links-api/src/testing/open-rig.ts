@@ -191,7 +191,7 @@ export const openRig = async ({
     /** Something is told of how far a chain is. */
     advance: (advance: ChainAdvance) =>
       pool.transaction((tx) =>
-        keepChainAdvance(tx, advance, {
+        keepChainAdvance(deps)(tx, advance, {
           id: newId("evt"),
           type: chainAdvanced.type,
           key: advance.chainId,
