@@ -345,3 +345,50 @@ describe("a scaler that is switched on", () => {
     expect(upgrade).toMatch(/^helm upgrade .* --set linksApi\.autoscaling\.enabled=true$/);
   });
 });
+
+/** The release's name stands alone in the names of its objects only where it contains the chart's. */
+withHelm.describe("a release whose name is not the chart's", () => {
+  const page = readFileSync(join(chart, "after-install.md"), "utf8");
+  const [preamble = ""] = commandsOf(page);
+  const commandsBelow = (title: string) => commandsOf(page.split(`## ${title}\n`)[1] ?? "");
+
+  test("has its own objects named by the page's commands", async () => {
+    const manifests = await renderChart("minimal");
+    const named = manifests
+      .filter(({ kind }) => kind === "Deployment")
+      .map(({ metadata }) => metadata.name);
+    const [roll = ""] = commandsBelow("Change a secret");
+    const [handOver = ""] = commandsBelow("Switch a scaler on");
+    const script = `${preamble}
+      release=pl name=${fullName}
+      helm() { :; }
+      kubectl() { case $3 in get) printf 7 ;; *) cat; echo ;; esac; echo "$*" >&2; }
+      for service in ${serviceNames.join(" ")}; do admin "$service" < /dev/null; done
+      ${roll}
+      roll $all < /dev/null
+      ${handOver}`;
+    const { stdout, stderr } = await run("bash", ["-c", `set -euo pipefail\n${script}`]);
+    const found = [...`${stdout}${stderr}`.matchAll(/deployment[/ ](\S+)|"name":"(\S+?)"/g)];
+    const names = found.map(([, first, second]) => first ?? second);
+    expect(names.length).toBeGreaterThan(named.length);
+    expect(new Set(names)).toEqual(new Set(named));
+  });
+
+  test("has the migrations' log found by labels, with hooks and without", async () => {
+    const [, logs = ""] = commandsBelow("Upgrade");
+    const script = `${preamble}
+      release=pl name=${fullName}
+      kubectl() { echo "$*"; }
+      ${logs}`;
+    const { stdout } = await run("bash", ["-c", `set -euo pipefail\n${script}`]);
+    const [, selector = ""] = / logs --selector (\S+) /.exec(stdout) ?? [];
+    const wanted = Object.fromEntries(selector.split(",").map((term) => term.split("=")));
+    for (const topology of ["minimal", "gitops"]) {
+      const job = (await renderChart(topology)).find(({ kind }) => kind === "Job");
+      expect(job).toMatchObject({
+        metadata: { labels: wanted },
+        spec: { template: { metadata: { labels: wanted } } },
+      });
+    }
+  });
+});
