@@ -346,6 +346,43 @@ describe("a scaler that is switched on", () => {
   });
 });
 
+/** A Job that is no hook keeps its name while only a Secret or the database changes: an upgrade leaves it as it is. */
+withHelm.describe("the migrations Job without hooks", () => {
+  const read = (name: string) => readFileSync(join(chart, name), "utf8");
+  const page = read("after-install.md");
+  const [preamble = ""] = commandsOf(page);
+
+  test.each(["links-api-database-url", "republish accounts"])(
+    "is deleted before the upgrade that is to run it again, where the page says %s",
+    async (words) => {
+      const commands = commandsOf(page).find((block) => block.includes(words)) ?? "";
+      const script = `${preamble}
+        get() { echo postgres://links_api:old@postgres/pl; }
+        put() { :; }
+        roll() { :; }
+        helm() { echo "helm $*"; }
+        kubectl() { echo "kubectl $*"; }
+        ${commands}`;
+      const { stdout } = await run("bash", ["-c", `set -euo pipefail\n${script}`]);
+      const [deletion, upgrade] = stdout.split("\n");
+      expect(deletion).toContain(" delete job --selector app.kubernetes.io/");
+      // Its end alone says that the new role is there.
+      expect(upgrade).toMatch(/^helm upgrade payment-links .* --wait-for-jobs$/);
+    },
+  );
+
+  test("is what the labels select by which the pages delete it", async () => {
+    const job = (await renderChart("gitops")).find(({ kind }) => kind === "Job");
+    const { labels = {} } = job?.metadata ?? {};
+    const own = ["instance", "component"].map((key) => `app.kubernetes.io/${key}`);
+    const selector = own.map((label) => `${label}=${labels[label]}`).join(",");
+    for (const name of ["after-install.md", "README.md", "runbooks/PaymentLinksOutboxStalled.md"]) {
+      const [, given = ""] = /delete job --selector "?(\S+?)["`]/.exec(read(name)) ?? [];
+      expect(given.replace(/(\$release|<release>|payment-links)(?=,)/, "pl")).toBe(selector);
+    }
+  });
+});
+
 /** The release's name stands alone in the names of its objects only where it contains the chart's. */
 withHelm.describe("a release whose name is not the chart's", () => {
   const page = readFileSync(join(chart, "after-install.md"), "utf8");
