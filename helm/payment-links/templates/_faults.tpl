@@ -34,8 +34,11 @@ of single values are in values.schema.json; here is what one value requires of a
 {{- if and $oidc.issuer (not $oidc.clientId) }}{{ $missing = append $missing "authKeys.oidc.clientId" }}{{ end -}}
 {{- $wantsOidc := or $oidc.clientId $oidc.allowedGroups (eq $values.authKeys.signUp "oidc") (has "oidc" $values.authKeys.signInMethods) -}}
 {{- if and $wantsOidc (not $oidc.issuer) }}{{ $missing = append $missing "authKeys.oidc.issuer" }}{{ end -}}
-{{- if and $values.transferChains (not $values.settlementListener.chains.enabled) -}}
-{{- $missing = append $missing "settlementListener.chains.enabled (with transferChains)" -}}
+{{- $chains := $values.settlementListener.chains -}}
+{{- /* Payers would be asked for money on a chain that nobody watches. */ -}}
+{{- $ofChains := dict "linksApi.settlementChains" $values.linksApi.settlementChains "settlementListener.chains.settings" $chains.settings "transferChains" $values.transferChains -}}
+{{- range $name, $given := $ofChains -}}
+{{- if and $given (not $chains.enabled) }}{{ $missing = append $missing (printf "settlementListener.chains.enabled (with %s)" $name) }}{{ end -}}
 {{- end -}}
 {{- range $key := include "payment-links.services" . | fromYaml | values | sortAlpha -}}
 {{- if and (index $values $key).keda.enabled (not $values.keda.prometheus.serverAddress) -}}
