@@ -148,6 +148,23 @@ withHelm.describe("the network policies", () => {
     expect([443, 8443].map((port) => both({ from, to, port }))).toEqual([true, true]);
   });
 
+  test("brokers and the collector are reached at the ports in their addresses, besides those given", async () => {
+    const elsewhere = set({
+      "kafka.brokers": ["kafka-0.data.svc:9094", "kafka-1.data.svc:9095"],
+      "tracing.endpoint": "https://otlp.example.com",
+    });
+    const moved = createPolicyVerdict(await renderChart("production", elsewhere), home);
+    const reached = (component: string, to: End, ports: readonly number[]) =>
+      ports.filter((port) => moved({ from: pod(component), to, port }));
+    for (const component of [...serviceNames, "migrations"]) {
+      const ports = reached(component, podIn("data"), [9092, 9093, 9094, 9095]);
+      expect(ports).toEqual([9093, 9094, 9095]);
+    }
+    for (const service of serviceNames) {
+      expect(reached(service, podIn("observability"), [80, 443, 4318])).toEqual([443, 4318]);
+    }
+  });
+
   test("without an issuer and chains those two ask nobody outside either", async () => {
     const bare = createPolicyVerdict(await renderChart("minimal"), home);
     const asking = serviceNames.filter((service) =>
