@@ -6,7 +6,7 @@ import { describe, expect, test } from "@jest/globals";
 import { openPool } from "@payment-links/postgres";
 import { openLog } from "@payment-links/runtime";
 import { parse } from "yaml";
-import { chart, readFolder, renderText } from "./helm/render-chart.ts";
+import { chart, readFolder, renderText, set } from "./helm/render-chart.ts";
 import { needing } from "./helm/tools.ts";
 import { findTool } from "./rig/find-tool.ts";
 import { projectRoot } from "./rig/child.ts";
@@ -88,6 +88,26 @@ describe("values that cannot be meant", () => {
   withHelm.test("the same values without the fault are rendered", async () => {
     expect(await renderText("minimal")).toContain("kind: Deployment");
   });
+
+  withHelm.test(
+    "an attempt may take as long as every pod that ends leaves it, to the second",
+    async () => {
+      const render = (drainDelaySeconds: number, timeoutSeconds: number) =>
+        renderText("minimal", [
+          ...set({ drainDelaySeconds, terminationGracePeriodSeconds: 60 }),
+          ...set({ "webhookDispatcher.timeoutSeconds": timeoutSeconds }),
+        ]);
+      for (const drainDelaySeconds of [0, 7.5, 15]) {
+        const longest = 2 * drainDelaySeconds + 20;
+        expect(await render(drainDelaySeconds, longest)).toContain(
+          `WEBHOOK_TIMEOUT_SECONDS, value: "${longest}"`,
+        );
+        await expect(render(drainDelaySeconds, longest + 1)).rejects.toThrow(
+          `lower it to ${longest}, or raise drainDelaySeconds`,
+        );
+      }
+    },
+  );
 });
 
 describe("the chart's README", () => {

@@ -99,6 +99,11 @@ of single values are in values.schema.json; here is what one value requires of a
 {{- if le (int .Values.terminationGracePeriodSeconds) (add (mulf 2 .Values.drainDelaySeconds | ceil | int) 25) -}}
 {{- $faults = append $faults "terminationGracePeriodSeconds: is not more than twice drainDelaySeconds and 25 s" -}}
 {{- end -}}
+{{- /* An attempt under way at SIGTERM has as long as the process gives itself, less 5 s in which its result is written. */ -}}
+{{- $attemptMax := addf (mulf 2 .Values.drainDelaySeconds) 20 -}}
+{{- if gt (float64 .Values.webhookDispatcher.timeoutSeconds) $attemptMax -}}
+{{- $faults = append $faults (printf "webhookDispatcher.timeoutSeconds: is more than twice drainDelaySeconds and 20 s, so a pod that ends would cut attempts; lower it to %v, or raise drainDelaySeconds" $attemptMax) -}}
+{{- end -}}
 {{- $hasIpv6 := or (has "IPv6" .Values.ipFamilies) (eq .Values.ipFamilyPolicy "RequireDualStack") -}}
 {{- if and $hasIpv6 (ne .Values.listenAddress "::") -}}
 {{- $faults = append $faults "listenAddress: must be \"::\" where Services have IPv6, or pods do not hear it" -}}
