@@ -11,8 +11,11 @@ export type IdentityMetrics = {
   failed(): void;
 };
 
-/** How long a failure stands for auth-keys being away. Nobody may ask again, and so learn that it is back. */
-const awayMs = 60_000;
+/**
+ * How long a failure stands for auth-keys being away: nobody may ask again, and so learn that it is back.
+ * A little less than the alert waits for.
+ */
+const awayMs = 4 * 60_000;
 
 /** Registers the metrics of a service's questions; `kind` is `api-key` or `session`. */
 export const openIdentityMetrics = (metrics: Metrics, clock: Clock): IdentityMetrics => ({
@@ -42,7 +45,7 @@ const openUnreachable = (metrics: Metrics, clock: Clock) => {
   let failedAtMs: number | undefined;
   const gauge = new Gauge({
     name: "payment_links_identity_unreachable",
-    help: "1 while auth-keys gives no answers: the last question failed, less than a minute ago.",
+    help: "1 while auth-keys gives no answers: the last question failed, less than 4 minutes ago.",
     registers: [],
     collect() {
       const isAway = failedAtMs !== undefined && clock.elapsedMs() - failedAtMs < awayMs;
