@@ -1,4 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
+import { createHeldClock } from "@payment-links/runtime";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { expireLinks } from "../jobs/expire-links.ts";
 import { openRig } from "../testing/open-rig.ts";
@@ -95,6 +96,25 @@ describe("GET /v1/payment-link", () => {
     await expectLists();
     await expireLinks(rig.deps).run();
     await expectLists();
+  });
+
+  test("shows a link as active that was marked by a clock which was ahead, once that is right", async () => {
+    const headers = rig.giveKey(sampleAccount());
+    const hourMs = 3_600_000;
+    const expirationDate = new Date(rig.clock.now().getTime() + hourMs).toISOString();
+    const id = await rig.createLink(headers, { toAmount: "5", expirationDate });
+    const ahead = createHeldClock(new Date(rig.clock.now().getTime() + 5 * hourMs));
+    const job = expireLinks({ ...rig.deps, clock: ahead });
+    await job.run();
+    expect((await rig.retrieve(id)).status).toBe("inactive");
+    ahead.setBack(5 * hourMs);
+    await job.run();
+    expect((await rig.retrieve(id)).status).toBe("active");
+    expect(idsOf(await list(headers, "?status=active"))).toEqual([id]);
+    rig.clock.advance(hourMs);
+    ahead.advance(hourMs);
+    await job.run();
+    expect(idsOf(await list(headers, "?status=inactive"))).toEqual([id]);
   });
 
   test("given a filter and an offset, counts within the filtered list", async () => {

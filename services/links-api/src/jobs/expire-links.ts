@@ -1,6 +1,6 @@
 import type { Job } from "@payment-links/process";
 import type { Deps } from "../deps.ts";
-import { markExpired } from "../store/links.ts";
+import { markExpired, unmarkExpired } from "../store/links.ts";
 import { createLowerBound } from "./lower-bound.ts";
 
 const linksMax = 1_000;
@@ -8,21 +8,34 @@ const linksMax = 1_000;
 /**
  * Keeps the stored status of expired links near the truth, so that lists of active links never walk
  * over dead ones. Nothing else depends on it: readers judge expiry by their own clock (rule
- * STATE-3).
+ * STATE-3), and what is marked they believe. So what was marked by a clock that was ahead is taken back
+ * once that clock is right.
  */
 export const expireLinks = ({
   clock,
   counters,
   pool,
 }: Pick<Deps, "clock" | "counters" | "pool">): Job => {
-  const bound = createLowerBound(clock);
+  let bound = createLowerBound(clock);
+  let markedTo = new Date(0);
+
+  const takeBack = async (now: Date): Promise<void> => {
+    if (markedTo <= now) return;
+    await unmarkExpired(pool, { now, until: markedTo });
+    markedTo = now;
+    bound = createLowerBound(clock);
+  };
+
   return {
     name: "link expiry",
     waitMs: 1_000,
     run: async () => {
-      const order = { now: clock.now(), from: bound.from(), linksMax };
+      const now = clock.now();
+      await takeBack(now);
+      const order = { now, from: bound.from(), linksMax };
       const { count, until } = await markExpired(pool, order);
       bound.reached(until);
+      if (until !== undefined && until > markedTo) markedTo = until;
       if (count > 0) counters.expired(count);
       return count === linksMax;
     },

@@ -8,7 +8,16 @@ import {
   LinkTexts,
   linkSnapshot,
 } from "@payment-links/contracts";
-import { type Db, NothingRow, type Transaction, documentRows } from "@payment-links/postgres";
+import {
+  type Db,
+  NothingRow,
+  type Pool,
+  type Transaction,
+  documentRows,
+  nothing,
+  patiently,
+  transact,
+} from "@payment-links/postgres";
 import { type Link, linkState } from "../domain/link.ts";
 import { accountUpsert } from "./accounts.ts";
 
@@ -199,6 +208,24 @@ export const markExpired = async (
   const latestMs = rows.reduce((latest, { expiresAt }) => Math.max(latest, expiresAt.getTime()), 0);
   return { count: rows.length, until: rows.length === 0 ? undefined : new Date(latestMs) };
 };
+
+/**
+ * Marks links active again whose expiry is yet to come, up to an instant, and that nobody deactivated: they
+ * were marked by a clock that was ahead. No index finds them, as there are none but then.
+ */
+export const unmarkExpired = async (
+  pool: Pool,
+  { now, until }: { now: Date; until: Date },
+): Promise<void> => {
+  const unmark = nothing`
+    UPDATE links SET status = 'active'
+    WHERE status = 'inactive' AND deactivated_at IS NULL
+      AND expires_at > ${sql.timestamp(now)} AND expires_at <= ${sql.timestamp(until)}
+  `;
+  await transact(pool, (tx) => patiently(tx, unmarkMsMax, () => tx.query(unmark)));
+};
+
+const unmarkMsMax = 60_000;
 
 /** Every link's present state again, as snapshots (rule EVENT-5). */
 export const republishLinks: Republishing = {
