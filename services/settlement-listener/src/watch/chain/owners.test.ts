@@ -52,6 +52,22 @@ test("owners of a dump are read once, though transactions have not come to where
   expect((await owners.read()).at(-1)).toBe(third);
 });
 
+test("an owner that a new primary hears of first is read, though the old one's numbers were ahead", async () => {
+  const ofFailOver = newId("evt");
+  let aheadBy = 50n;
+  const pool = {
+    one: async (query: Parameters<typeof rig.pool.one>[0]) => {
+      const news = (await rig.pool.one(query)) as { until: string };
+      return { ...news, until: String(BigInt(news.until) + aheadBy) };
+    },
+  } as typeof rig.pool;
+  const owners = openOwners(pool, ofFailOver);
+  expect(await owners.read()).toEqual([]);
+  aheadBy = 0n;
+  await add(first, ofFailOver);
+  expect(await owners.read()).toEqual([first]);
+});
+
 test("on Solana those come first whose links were heard of last", async () => {
   const hear = async (link: ReturnType<typeof sampleLink>) => {
     rig.clock.advance(1_000);

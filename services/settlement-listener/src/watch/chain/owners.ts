@@ -16,7 +16,10 @@ export const openOwners = (pool: Pool, chainId: string): Owners => {
   let since = "0";
   return {
     read: async () => {
-      const { addresses, until } = await listOwnerAddresses(pool, chainId, since);
+      let news = await listOwnerAddresses(pool, chainId, since);
+      // Only another primary, which took over and had heard of less, counts from further back.
+      if (BigInt(news.until) < BigInt(since)) news = await listOwnerAddresses(pool, chainId, "0");
+      const { addresses, until } = news;
       for (const address of addresses) {
         if (seen.has(address)) continue;
         seen.add(address);
