@@ -31,10 +31,14 @@ export const insertAudit = async (tx: Transaction, { actor, ...deed }: OwnDeed):
 /** Writes the same down of each of several things. */
 export const insertAuditOfEach = async (
   tx: Transaction,
-  deed: Omit<OwnDeed, "targetId">,
+  { actor, ...deed }: Omit<OwnDeed, "targetId">,
   targetIds: readonly string[],
 ): Promise<void> => {
-  for (const targetId of targetIds) await insertAudit(tx, { ...deed, targetId });
+  const records: AuditRecord[] = [];
+  for (const targetId of targetIds) {
+    records.push(await publishAudit(tx, { ...actor, ...deed, targetId }));
+  }
+  await insertRecords(tx, records);
 };
 
 const columnTypes = [
