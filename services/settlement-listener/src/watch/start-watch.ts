@@ -144,23 +144,22 @@ const watchOnce = async (
     if (step.state === "halted") setReport(watch, state, { ...state.report }, true);
     else if (step.state === "behind") {
       const reason = "the node has not come to the last final block";
-      await tellAgesOfStored(watch);
       setReport(watch, state, { state: "unreachable", reason, head });
+      await tellAgesOfStored(watch);
     } else {
       const reason = heedAgreement(watch, state, step.voiceCount);
       setReport(watch, state, { state: step.state, reason, head });
     }
     return step.hasMore;
   } catch (error) {
-    if (error instanceof ChainMovedError) {
-      heedMoving(watch, state);
-      await tellAgesOfStored(watch);
-    }
-    if (error instanceof ChainUnreachableError) {
-      await tellAgesOfStored(watch);
+    const hasMoved = error instanceof ChainMovedError;
+    const isUnreachable = error instanceof ChainUnreachableError;
+    if (hasMoved) heedMoving(watch, state);
+    if (isUnreachable) {
       metrics.agreed(chain.id, { agreeingCount: 0, count: watch.witnesses.length });
       setReport(watch, state, { ...state.report, state: "unreachable", reason: error.message });
     }
+    if (hasMoved || isUnreachable) await tellAgesOfStored(watch);
     throw error;
   }
 };

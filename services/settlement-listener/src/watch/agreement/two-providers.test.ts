@@ -56,6 +56,13 @@ const payLink = async (rig: WatchRig, payer: 0 | 1 | 2 = 0) => {
   return { link, hash };
 };
 
+/** The service once more on the same database, after a restart. */
+const startAgain = async (rig: WatchRig, config = rig.config) => {
+  const again = createSettlementListener({ ...rig.ground, metrics: openMetrics("again") }, config);
+  await again.start();
+  return again;
+};
+
 const settles = (rig: WatchRig, linkId: string, amount = "7") =>
   waitUntil("it is settled", () => rig.statuses(linkId).includes(`settled ${amount}`));
 
@@ -107,11 +114,7 @@ describe("of two providers", () => {
     // More than are read one by one.
     await chain.mine(150);
     const outage = second.play({ kind: "down" });
-    const again = createSettlementListener(
-      { ...rig.ground, metrics: openMetrics("again") },
-      rig.config,
-    );
-    await again.start();
+    const again = await startAgain(rig);
     await waitUntil("it is seen", () => rig.statuses(link.id).length > 0);
     await letBlocksPass(rig, first);
     expect(rig.statuses(link.id)).toEqual(["processing 7"]);
@@ -127,11 +130,7 @@ describe("of two providers", () => {
     // More than are read one by one: of these only the last is stored, and the second is below it.
     await chain.mine(150);
     second.play({ kind: "stale_head", blockCount: 60 });
-    const again = createSettlementListener(
-      { ...rig.ground, metrics: openMetrics("again") },
-      rig.config,
-    );
-    await again.start();
+    const again = await startAgain(rig);
     await settles(rig, link.id);
     const { scannedTo } = await rig.readStatus();
     first.play({ kind: "down" });
@@ -412,9 +411,7 @@ describe("the audit", () => {
     await rig.service.stop();
     away.stop();
     const rpcUrls = new Map([[chain.chainId, [second.url, first.url]]]);
-    const ground = { ...rig.ground, metrics: openMetrics("again") };
-    const again = createSettlementListener(ground, { ...rig.config, rpcUrls });
-    await again.start();
+    const again = await startAgain(rig, { ...rig.config, rpcUrls });
     await settles(rig, link.id);
     await again.stop();
   });
