@@ -98,7 +98,7 @@ export const createKafkaConsumer = (options: KafkaConsumerOptions): KafkaSubscri
     }),
   };
   // A consumer that never comes so far has stopped as well.
-  parts.fetched.set({ group }, Date.now() / 1_000);
+  parts.fetched.set({ group }, systemClock.now().getTime() / 1_000);
   const crashes = counter(options.metrics, {
     name: "payment_links_bus_consumer_crashes_total",
     help: "Consumers that crashed or fell silent and were replaced.",
@@ -125,13 +125,13 @@ const supervise = async (parts: Parts, crashes: Counter): Promise<void> => {
   const { group, log } = options;
   let failures = 0;
   while (!stopping.signal.aborted) {
-    const startedAtMs = Date.now();
+    const startedAtMs = systemClock.elapsedMs();
     const { error, isSilence = false } = await runOnce(parts);
     if (error === undefined || stopping.signal.aborted) return;
     // An error is a sign of life: a fresh process could do no more than this one does.
     if (!isSilence) pulse.beat();
     crashes.inc({ group });
-    if (Date.now() - startedAtMs > silenceMsMax) failures = 0;
+    if (systemClock.elapsedMs() - startedAtMs > silenceMsMax) failures = 0;
     failures += 1;
     const told = { err: error, group, failures };
     if (isRefused(error)) log.error(told, "Kafka refuses a consumer; it is tried again");

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
-import { readHostOverrides } from "../guard/host-overrides.ts";
 import { countDials } from "@payment-links/runtime/testing/count-dials";
+import { readHostOverrides } from "../guard/host-overrides.ts";
 import { type ImageHost, openImageHost } from "../testing/open-image-host.ts";
 import { type FetchImage, createImageFetch } from "./fetch-image.ts";
 

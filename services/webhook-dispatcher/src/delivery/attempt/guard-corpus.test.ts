@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { createHeldClock, openLog } from "@payment-links/runtime";
+import { countDials } from "@payment-links/runtime/testing/count-dials";
 import { admitWebhookUrl } from "../../guard/admit-webhook-url.ts";
 import { type Resolve, createDnsResolver } from "../../guard/resolver.ts";
-import { countDials } from "@payment-links/runtime/testing/count-dials";
 import { openNameServer } from "../../testing/open-name-server.ts";
 import { sampleLink } from "../../testing/samples.ts";
 import { readWebhookUrl } from "../../guard/webhook-url.ts";
