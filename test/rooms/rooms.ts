@@ -13,6 +13,7 @@ export type Room = {
 /** The packages, from the ground up: each names only some of those above it in this list. */
 export const packages: Record<string, Room> = {
   console: {},
+  sdk: {},
   contracts: {
     libraries:
       "node:crypto node:fs node:zlib zod decimal.js typeid-js @noble/hashes @scure/base @scure/bip32 @scure/btc-signer",

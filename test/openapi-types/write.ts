@@ -1,8 +1,11 @@
-// `npm run generate` runs it: writes what the console calls, as TypeScript.
+// `npm run generate` runs it: writes what the console calls, and what the SDK sends and is sent, as
+// TypeScript.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { projectRoot } from "../rig/child.ts";
 import { operationsFile } from "./operations-file.ts";
 import { writeOperations } from "./write-operations.ts";
+import { sdkShapesFile, writeSdkShapes } from "./write-sdk-shapes.ts";
 
 writeFileSync(join(projectRoot, operationsFile), writeOperations());
+writeFileSync(join(projectRoot, sdkShapesFile), writeSdkShapes());

@@ -8,18 +8,8 @@ import {
 import { systemClock } from "@payment-links/runtime";
 // The document is no part of the service's face, and a running service would need a database.
 import { describeConsoleApi } from "../../services/links-api/src/http/describe-console-api.ts";
+import { type Field, type Schema, createTypeOf, reach } from "./type-of.ts";
 
-type Schema = {
-  $ref?: string;
-  type?: string | string[];
-  const?: unknown;
-  enum?: unknown[];
-  anyOf?: Schema[];
-  not?: object;
-  items?: Schema;
-  properties?: Record<string, Schema>;
-  required?: string[];
-};
 type Content = { content?: Record<string, { schema: Schema }> };
 type Operation = {
   operationId: string;
@@ -89,21 +79,6 @@ const describeWords = (): string[] =>
     AuditActorKind: auditActorKinds,
   }).map(([name, values]) => `export type ${name} = ${typeOf({ enum: [...values] })};`);
 
-/** The names of the shapes that a thing refers to, and that these refer to in turn. */
-const reach = (
-  schemas: Readonly<Record<string, Schema>>,
-  from: unknown,
-  found = new Set<string>(),
-): Set<string> => {
-  const names = JSON.stringify(from).matchAll(/#\/components\/schemas\/(\w+)/g);
-  for (const [, name = ""] of names) {
-    if (found.has(name)) continue;
-    found.add(name);
-    reach(schemas, schemas[name], found);
-  }
-  return found;
-};
-
 const describe = ({ parameters = [], requestBody, responses }: Operation): string => {
   const given = (place: string) => parameters.filter((one) => one.in === place);
   const named = (place: string): string => {
@@ -137,32 +112,7 @@ const answerOf = (responses: Record<string, Content>): string => {
   return [...new Set(types)].join(" | ");
 };
 
-const typeOf = (schema: Schema): string => {
-  if (schema.$ref !== undefined) return schema.$ref.replace("#/components/schemas/", "");
-  if (schema.const !== undefined) return JSON.stringify(schema.const);
-  if (schema.enum !== undefined && schema.enum.length > 0) {
-    return schema.enum.map((value) => JSON.stringify(value)).join(" | ");
-  }
-  if (schema.not !== undefined) return "never";
-  if (schema.properties !== undefined) return objectOf(schema.properties, schema.required ?? []);
-  if (schema.anyOf !== undefined) return [...new Set(schema.anyOf.map(typeOf))].join(" | ");
-  if (schema.items !== undefined) return `(${typeOf(schema.items)})[]`;
-  const types = [schema.type ?? "unknown"].flat().map((type) => plainTypes[type] ?? "unknown");
-  return types.join(" | ");
-};
+const inOneLine = (fields: readonly Field[]): string =>
+  `{ ${fields.map(({ name, type, isRequired }) => `${name}${isRequired ? "" : "?"}: ${type}`).join("; ")} }`;
 
-const plainTypes: Readonly<Record<string, string>> = {
-  string: "string",
-  integer: "number",
-  number: "number",
-  boolean: "boolean",
-  null: "null",
-  object: "Record<string, unknown>",
-};
-
-const objectOf = (properties: Record<string, Schema>, required: readonly string[]): string => {
-  const fields = Object.entries(properties).map(
-    ([name, schema]) => `${name}${required.includes(name) ? "" : "?"}: ${typeOf(schema)}`,
-  );
-  return `{ ${fields.join("; ")} }`;
-};
+const typeOf = createTypeOf(inOneLine);

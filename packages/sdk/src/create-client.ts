@@ -1,0 +1,144 @@
+import { type Order, call } from "./call.ts";
+import type {
+  NewPaymentLink,
+  PaymentLinkCreationData,
+  PaymentLinkData,
+  PaymentLinkPage,
+  PaymentLinksFilter,
+  RetrievedPaymentLink,
+} from "./shapes.ts";
+import type { World } from "./world.ts";
+
+export type PaymentLinksOptions = {
+  /** The service's origin, such as `https://pay.example.com`. */
+  url: string | URL;
+  /** An API key; whoever only retrieves links needs none. */
+  apiKey?: string | undefined;
+  /** How long one try may take; 10,000 ms unless given. */
+  timeoutMs?: number | undefined;
+  /**
+   * How often a call is tried at most; five times unless given. It is tried again where no answer comes,
+   * and where an answer says that this is worth it: after 1, 2, 4, 8 s, a little at random more, never
+   * before `Retry-After`.
+   */
+  triesMax?: number | undefined;
+  /** What sends requests; the `fetch` that is there unless given. */
+  fetch?: typeof fetch | undefined;
+};
+
+export type CallOptions = {
+  /** Ends the call, its waiting included, with the signal's reason. */
+  signal?: AbortSignal | undefined;
+};
+
+export type CreateOptions = CallOptions & {
+  /**
+   * 1 to 255 printable ASCII characters, one of its own for each link: for 24 hours whoever creates under
+   * it with the same words gets the same link. Drawn at random unless given, which holds for this call's
+   * own tries: give the order's number, and a crash between call and answer makes no second link either.
+   */
+  idempotencyKey?: string | undefined;
+};
+
+/** What create takes. An amount is text, as a number of JavaScript is a float. */
+export type LinkToCreate = Omit<NewPaymentLink, "toAmount"> & { toAmount: string };
+
+/**
+ * A client of the public API. Its methods are the operations of `/v1/openapi.json`, by the same names. A
+ * refusal throws a PaymentLinksError, silence a NoAnswerError.
+ */
+export type PaymentLinks = {
+  /** Needs the scope `payment_link:create`. Send the payer to the answer's `url`. */
+  createPaymentLink(link: LinkToCreate, options?: CreateOptions): Promise<PaymentLinkCreationData>;
+  /** One page of ten, newest first. Needs the scope `payment_link:read`. */
+  listPaymentLinks(filter?: PaymentLinksFilter, options?: CallOptions): Promise<PaymentLinkPage>;
+  /** One link with its owner's public profile. Needs no key. */
+  retrievePaymentLink(id: string, options?: CallOptions): Promise<RetrievedPaymentLink>;
+  /**
+   * Every link of the list, newest first, page by page as the loop asks for more. A link that is made
+   * meanwhile may be missing and none comes twice; one that leaves the filter's status meanwhile may
+   * hide another: look without a status where none may be missed.
+   */
+  eachPaymentLink(
+    filter?: Pick<PaymentLinksFilter, "status">,
+    options?: CallOptions,
+  ): AsyncGenerator<PaymentLinkData, void, undefined>;
+};
+
+const defaultTimeoutMs = 10_000;
+const defaultTriesMax = 5;
+/** By how many links made meanwhile the pages may move before one comes twice. */
+const knownIdsMax = 10_000;
+const idempotencyKeyLengthMax = 255;
+/** Printable ASCII, with no space at either end. */
+const headerForm = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/;
+const path = "/v1/payment-link";
+
+/** Makes a client over the given world. Throws a TypeError where the options cannot be meant. */
+export const createClient = (options: PaymentLinksOptions, world: World): PaymentLinks => {
+  const { apiKey, timeoutMs = defaultTimeoutMs, triesMax = defaultTriesMax } = options;
+  const origin = originOf(options.url);
+  // `fetch` would refuse it, too, and tell it in its error.
+  if (apiKey !== undefined && !headerForm.test(apiKey)) {
+    throw new TypeError("apiKey must be an API key, as it was shown");
+  }
+  // Asked for at each call, so that what replaces the global `fetch` later is used.
+  const send: typeof fetch = (...request) => (options.fetch ?? fetch)(...request);
+  const caller = { origin, apiKey, timeoutMs, triesMax, fetch: send };
+  const ask = (order: Order): Promise<unknown> => call(caller, order, world);
+
+  const listPaymentLinks: PaymentLinks["listPaymentLinks"] = async (
+    filter = {},
+    { signal } = {},
+  ) => {
+    const given = Object.entries(filter).filter(([, value]) => value !== undefined);
+    const query = new URLSearchParams(
+      Object.fromEntries(given.map(([name, value]) => [name, String(value)])),
+    );
+    const order = { method: "GET", path: `${path}?${query.toString()}`, signal } as const;
+    // No link is asked for by name: here the code says that the list could not be read.
+    return (await ask({ ...order, failure: "CANNOT_FIND_PAYMENT_LINK" })) as PaymentLinkPage;
+  };
+
+  return {
+    createPaymentLink: async (link, { idempotencyKey = world.newKey(), signal } = {}) => {
+      if (typeof link.toAmount !== "string") throw new TypeError("toAmount must be text: '0.1'");
+      if (!headerForm.test(idempotencyKey) || idempotencyKey.length > idempotencyKeyLengthMax) {
+        throw new TypeError("idempotencyKey must be 1 to 255 printable ASCII characters");
+      }
+      const body = JSON.stringify(link);
+      const order = { method: "POST", path, body, idempotencyKey, signal } as const;
+      return (await ask(order)) as PaymentLinkCreationData;
+    },
+    listPaymentLinks,
+    retrievePaymentLink: async (id, { signal } = {}) => {
+      const order = { method: "GET", path: `${path}/${encodeURIComponent(id)}`, signal } as const;
+      return (await ask(order)) as RetrievedPaymentLink;
+    },
+    eachPaymentLink: async function* (filter = {}, callOptions = {}) {
+      const knownIds = new Set<string>();
+      for (let offset: number | null = 0; offset !== null;) {
+        const page: PaymentLinkPage = await listPaymentLinks({ ...filter, offset }, callOptions);
+        for (const link of page.data) {
+          if (knownIds.has(link.id)) continue;
+          knownIds.add(link.id);
+          yield link;
+        }
+        for (const id of knownIds) {
+          if (knownIds.size <= knownIdsMax) break;
+          knownIds.delete(id);
+        }
+        offset = page.nextOffset;
+      }
+    },
+  };
+};
+
+const originOf = (url: string | URL): string => {
+  const { hash, origin, password, pathname, protocol, search, username } = new URL(url);
+  const isOrigin = pathname === "/" && `${search}${hash}${username}${password}` === "";
+  if (!isOrigin || !/^https?:$/.test(protocol)) {
+    throw new TypeError("url must be the service's origin: https://pay.example.com");
+  }
+  return origin;
+};

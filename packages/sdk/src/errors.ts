@@ -1,0 +1,44 @@
+/** One problem as the service tells it. The message is for people; branch on the code. */
+export type Problem = { code: string; message: string };
+
+/** The service's answer that a call is refused or has failed. A refused call changed nothing. */
+export class PaymentLinksError extends Error {
+  /** The HTTP status. */
+  readonly status: number;
+  /**
+   * The first problem's code, such as `INVALID_API_KEY`; the set is open. `HTTP_502` and its like where
+   * something in between has answered in the service's place.
+   */
+  readonly code: string;
+  /** All problems: validation tells several. */
+  readonly problems: readonly Problem[];
+  /** By it whoever runs the service finds the request in the log. */
+  readonly requestId: string | undefined;
+
+  constructor(status: number, problems: readonly Problem[], requestId: string | undefined) {
+    const [first] = problems;
+    const code = first?.code ?? `HTTP_${status}`;
+    const told = first?.message ?? "The answer is not one of Payment Links.";
+    super(`${code}: ${told}${requestId === undefined ? "" : ` (request ${requestId})`}`);
+    this.name = "PaymentLinksError";
+    this.status = status;
+    this.code = code;
+    this.problems = problems;
+    this.requestId = requestId;
+  }
+}
+
+/**
+ * No answer came, as its `cause` tells. A create may have been done all the same: try it again under
+ * `idempotencyKey`, and there will be one link.
+ */
+export class NoAnswerError extends Error {
+  /** The key of the create that was not answered. */
+  readonly idempotencyKey: string | undefined;
+
+  constructor(cause: unknown, idempotencyKey: string | undefined) {
+    super("Payment Links does not answer", { cause });
+    this.name = "NoAnswerError";
+    this.idempotencyKey = idempotencyKey;
+  }
+}

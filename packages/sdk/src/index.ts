@@ -1,0 +1,40 @@
+import { type PaymentLinks, type PaymentLinksOptions, createClient } from "./create-client.ts";
+import { systemWorld } from "./world.ts";
+
+export { compareAmounts } from "./compare-amounts.ts";
+export type {
+  CallOptions,
+  CreateOptions,
+  LinkToCreate,
+  PaymentLinks,
+  PaymentLinksOptions,
+} from "./create-client.ts";
+export { NoAnswerError, PaymentLinksError } from "./errors.ts";
+export {
+  type ReceivedRequest,
+  WebhookRefusedError,
+  type WebhookRefusal,
+  type WebhookSettings,
+  isWebhook,
+  readWebhook,
+} from "./read-webhook.ts";
+export type {
+  ChainData,
+  CompletedWebhook,
+  PaymentLinkCreationData,
+  PaymentLinkData,
+  PaymentLinkPage,
+  PaymentLinksFilter,
+  RetrievedPaymentLink,
+  TokenData,
+  TransactionSucceededWebhook,
+  UserData,
+  UserWalletData,
+  Webhook,
+  WebhookBodies,
+  WebhookTransaction,
+} from "./shapes.ts";
+
+/** Makes a client of one service. It holds no connection of its own and needs no end. */
+export const createPaymentLinks = (options: PaymentLinksOptions): PaymentLinks =>
+  createClient(options, systemWorld);

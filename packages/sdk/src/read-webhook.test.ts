@@ -1,0 +1,171 @@
+import { createHmac } from "node:crypto";
+import { describe, expect, test } from "@jest/globals";
+import { WebhookRefusedError, isWebhook, readWebhook } from "./read-webhook.ts";
+
+const secret = `whsec_${"0123456789abcdef".repeat(4)}`;
+const now = () => new Date("2026-11-21T10:00:00.900Z");
+const nowSeconds = 1_795_255_200;
+const webhook = {
+  id: "evt_1",
+  type: "payment_link.completed",
+  createdAt: "x",
+  data: { a: "é 💶" },
+};
+
+const send = ({
+  body = JSON.stringify(webhook),
+  seconds = String(nowSeconds),
+  by = secret,
+  prefix = "Service",
+} = {}) => {
+  const digest = createHmac("sha256", by).update(`${seconds}.${body}`).digest("hex");
+  return {
+    body,
+    headers: { [`${prefix}-Timestamp`]: seconds, [`${prefix}-Signature`]: `v1=${digest}` },
+  };
+};
+
+const refusalOf = async (read: Promise<unknown>): Promise<string> => {
+  const error = await read.then(
+    () => "no error",
+    (thrown: unknown) => thrown,
+  );
+  return error instanceof WebhookRefusedError ? error.reason : String(error);
+};
+
+describe("a webhook is read", () => {
+  // The digest was made by Python's hmac module.
+  test("that another implementation has signed", async () => {
+    const headers = {
+      "Acme-Signature": "v1=77e457f2c35cad80cfd04d153a64955f2abfa80c4842048f049e4db39265965c",
+      "Acme-Timestamp": String(nowSeconds),
+    };
+    const read = readWebhook(
+      { body: '{"a":"é 💶"}', headers },
+      { secret, headerPrefix: "Acme", now },
+    );
+    // Genuine, and of no form that we send: the signature is judged first.
+    expect(await refusalOf(read)).toBe("body_not_understood");
+  });
+
+  test("from bytes, from a part of a larger buffer, and from text", async () => {
+    const { body, headers } = send();
+    const bytes = Buffer.from(`..${body}..`);
+    const part = bytes.subarray(2, bytes.length - 2);
+    for (const one of [part, new Uint8Array(part), body]) {
+      expect(await readWebhook({ body: one, headers }, { secret, now })).toEqual(webhook);
+    }
+  });
+
+  test("with the headers of fetch, of Node and of whoever writes them in another case", async () => {
+    const { body, headers } = send();
+    const inCapitals = Object.entries(headers).map(([name, value]) => [
+      name.toUpperCase(),
+      [value],
+    ]);
+    const inLowerCase = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
+    for (const one of [
+      new Headers(headers),
+      Object.fromEntries(inLowerCase),
+      Object.fromEntries(inCapitals),
+    ]) {
+      expect(await readWebhook({ body, headers: one }, { secret, now })).toEqual(webhook);
+    }
+  });
+
+  test("under either secret while one takes the other's place", async () => {
+    const next = `whsec_${"f".repeat(64)}`;
+    for (const by of [secret, next]) {
+      const request = send({ by });
+      expect(await readWebhook(request, { secret: [secret, next], now })).toEqual(webhook);
+    }
+  });
+
+  test("up to its tolerance, before and after", async () => {
+    for (const seconds of [nowSeconds - 299, nowSeconds + 300]) {
+      const request = send({ seconds: String(seconds) });
+      expect(await readWebhook(request, { secret, now })).toEqual(webhook);
+    }
+    const old = send({ seconds: String(nowSeconds - 599) });
+    expect(await readWebhook(old, { secret, now, toleranceSeconds: 600 })).toEqual(webhook);
+  });
+
+  test("whatever its type, which is told by `isWebhook`", async () => {
+    const request = send({ body: JSON.stringify({ ...webhook, type: "payment_link.new" }) });
+    const read = await readWebhook(request, { secret, now });
+    expect(isWebhook(read, "payment_link.completed")).toBe(false);
+    expect(isWebhook(await readWebhook(send(), { secret, now }), "payment_link.completed")).toBe(
+      true,
+    );
+  });
+});
+
+describe("a request is refused", () => {
+  const other = `whsec_${"1".repeat(64)}`;
+  const good = send();
+  const signature = good.headers["Service-Signature"] ?? "";
+  const withSignature = (value: string | string[]) => ({
+    ...good,
+    headers: { ...good.headers, "Service-Signature": value },
+  });
+
+  test.each([
+    ["another secret", send({ by: other })],
+    ["a changed body", { ...good, body: good.body.replace("evt_1", "evt_2") }],
+    [
+      "a changed time",
+      { ...good, headers: { ...good.headers, "Service-Timestamp": `${nowSeconds + 1}` } },
+    ],
+    ["no `v1=`", withSignature(signature.slice(3))],
+    ["another version", withSignature(signature.replace("v1", "v2"))],
+    ["capitals", withSignature(signature.toUpperCase())],
+    ["a part of the digest", withSignature(signature.slice(0, -2))],
+    ["nothing behind `v1=`", withSignature("v1=")],
+  ])("for its signature: %s", async (_why, request) => {
+    expect(await refusalOf(readWebhook(request, { secret, now }))).toBe("signature_wrong");
+  });
+
+  test.each([
+    ["one second beyond the tolerance", String(nowSeconds - 300)],
+    ["one second too early", String(nowSeconds + 301)],
+    ["a sign", `+${nowSeconds}`],
+    ["a fraction", `${nowSeconds}.5`],
+    ["another base", "0x6b01d1e0"],
+    ["nothing", ""],
+  ])("for its time, genuine as it is: %s", async (_why, seconds) => {
+    expect(await refusalOf(readWebhook(send({ seconds }), { secret, now }))).toBe("timestamp_off");
+  });
+
+  test.each([
+    ["none", { body: good.body, headers: {} }],
+    ["another prefix", send({ prefix: "Acme" })],
+    ["twice the same", withSignature([signature, signature])],
+  ])("for its headers: %s", async (_why, request) => {
+    expect(await refusalOf(readWebhook(request, { secret, now }))).toBe("header_missing");
+  });
+
+  test.each(["", "null", "7", "{", '{"id":"evt_1"}', '{"id":1,"type":"a"}'])(
+    "for a body that none of ours is, genuine as it is: %s",
+    async (body) => {
+      const read = readWebhook(send({ body }), { secret, now });
+      expect(await refusalOf(read)).toBe("body_not_understood");
+    },
+  );
+});
+
+describe("what cannot be meant throws a TypeError", () => {
+  test.each([
+    ["no secret", undefined],
+    ["an empty one", ""],
+    ["none of none", []],
+    ["an empty one among others", [secret, ""]],
+  ])("%s", async (_what, wrong) => {
+    const read = readWebhook(send({ by: "" }), { secret: wrong as string, now });
+    await expect(read).rejects.toThrow(TypeError);
+  });
+
+  test("a body that was parsed already", async () => {
+    const body = webhook as unknown as string;
+    await expect(readWebhook({ ...send(), body }, { secret, now })).rejects.toThrow(TypeError);
+  });
+});

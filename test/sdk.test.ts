@@ -1,0 +1,148 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { waitUntil } from "@payment-links/runtime/testing";
+import { inheritedEnv } from "@payment-links/runtime/testing/inherited-env";
+import {
+  publicOperationIds,
+  sdkShapesFile,
+  writeSdkShapes,
+} from "./openapi-types/write-sdk-shapes.ts";
+import { openAllInOneSystem } from "./rig/all-in-one-system.ts";
+import { projectRoot } from "./rig/child.ts";
+import { type Merchant, openMerchant, sendNotice } from "./rig/client.ts";
+import { findFreePorts } from "./rig/free-port.ts";
+import { registerEndpoint } from "./rig/register-endpoint.ts";
+import { acme, shopEnv } from "./rig/shop-env.ts";
+import type { System } from "./rig/system.ts";
+
+test("the SDK's shapes are those of the public OpenAPI document of now", async () => {
+  expect(await readFile(join(projectRoot, sdkShapesFile), "utf8")).toBe(writeSdkShapes());
+});
+
+describe("a shop that has installed what `npm pack` makes", () => {
+  let shop: string;
+  let system: System;
+  let merchant: Merchant;
+  let receiver: ChildProcess;
+  let heard = "";
+  let env: Record<string, string>;
+
+  const run = (program: string, ...args: string[]): string =>
+    execFileSync(program, args, { cwd: shop, env, encoding: "utf8" });
+
+  beforeAll(async () => {
+    shop = await mkdtemp(join(tmpdir(), "payment-links-shop-"));
+    const readme = await readFile(join(projectRoot, "packages/sdk/README.md"), "utf8");
+    const [port = 0] = await findFreePorts(1);
+    system = await openAllInOneSystem(shopEnv({ port }));
+    merchant = await openMerchant(system, "alice");
+    const { secret } = await registerEndpoint(system, merchant, "https://receiver.test/hook");
+    env = {
+      ...inheritedEnv(),
+      HOME: process.env["HOME"] ?? shop,
+      SHOP: shop,
+      URL: system.baseUrl,
+      KEY: merchant.apiKey,
+      SECRET: secret,
+    };
+    // Word for word but for the port, which another test may have.
+    for (const [, name = "", program = ""] of readme.matchAll(
+      /^```js\n\/\/ (\S+)\n(.*?)^```$/gms,
+    )) {
+      await writeFile(join(shop, name), program.replace("9000", String(port)));
+    }
+    const [install = ""] = [...readme.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, text]) => text);
+    await writeFile(join(shop, "package.json"), '{ "type": "module" }');
+    execFileSync("bash", ["-c", `set -eu\n${install}`], { cwd: projectRoot, env });
+    receiver = spawn(process.execPath, ["receive.mjs"], { cwd: shop, env });
+    receiver.stdout?.on("data", (chunk: Buffer) => (heard += chunk.toString()));
+  });
+
+  afterAll(async () => {
+    receiver?.kill();
+    await system?.close();
+    await rm(shop, { recursive: true, force: true });
+  });
+
+  test("asks for a payment and hears of it by the README's own lines", async () => {
+    const [asked = "", listed = ""] = run(process.execPath, "ask.mjs").split("\n");
+    const [, url = "", id = ""] = /^Send the payer to (\S+\/(plink_\w+))$/.exec(asked) ?? [];
+    expect(url).toBe(`${system.baseUrl}/@alice/pay/${id}`);
+    expect(listed).toBe("Order 1001: 0 of 25");
+    // The same order once more is the same link.
+    expect(run(process.execPath, "ask.mjs").split("\n")).toEqual([asked, listed, ""]);
+
+    const notice = { id: "payment-1", paymentLinkId: id, amount: "25", status: "settled" as const };
+    expect(await sendNotice(system.baseUrl, acme, notice)).toBe(202);
+    await waitUntil("the webhook", () => heard.includes("\n"));
+    expect(heard).toBe("Order 1001 is paid: 25 of 25\n");
+  });
+
+  test("gets links, pages and refusals as the service says them", async () => {
+    await writeFile(
+      join(shop, "read.mjs"),
+      `
+        import { PaymentLinksError, createPaymentLinks } from "@payment-links/sdk";
+        const { URL: url, KEY: apiKey } = process.env;
+        const paymentLinks = createPaymentLinks({ url, apiKey });
+        for (let n = 1; n <= 12; n += 1) {
+          await paymentLinks.createPaymentLink({ toAmount: \`0.\${n}1\` });
+        }
+        const each = [];
+        for await (const { toAmount } of paymentLinks.eachPaymentLink({ status: "active" })) each.push(toAmount);
+        const page = await paymentLinks.listPaymentLinks({ status: "active", offset: 10 });
+        const link = await createPaymentLinks({ url }).retrievePaymentLink(page.data[0].id);
+        const told = (call) => call.catch((error) => error instanceof PaymentLinksError && error);
+        const refusals = await Promise.all([
+          told(paymentLinks.retrievePaymentLink("plink_nobody")),
+          told(paymentLinks.createPaymentLink({ toAmount: "0", maxUsage: 0 })),
+          told(createPaymentLinks({ url, apiKey: "nobody" }).listPaymentLinks()),
+        ]);
+        console.log(JSON.stringify({ each, page, link, methods: Object.keys(paymentLinks),
+          refusals: refusals.map(({ code, problems, requestId, status }) => ({ code, count: problems.length, isNamed: requestId.length > 9, status })) }));
+      `,
+    );
+    const read = JSON.parse(run(process.execPath, "read.mjs")) as Record<string, unknown>;
+    const amounts = Array.from({ length: 12 }, (_, index) => `0.${12 - index}1`);
+    expect(read).toMatchObject({
+      each: amounts,
+      page: { limit: 10, offset: 10, nextOffset: null },
+      link: { toAmount: "0.21", status: "active", user: { handle: "alice" } },
+      refusals: [
+        { code: "CANNOT_FIND_PAYMENT_LINK", count: 1, isNamed: true, status: 404 },
+        { code: "greater_than", count: 2, isNamed: true, status: 422 },
+        { code: "INVALID_API_KEY", count: 1, isNamed: true, status: 401 },
+      ],
+    });
+    expect(read["methods"]).toEqual(expect.arrayContaining([...publicOperationIds()]));
+  });
+
+  test("is helped by its types: an amount is text, a webhook has its own data", async () => {
+    await writeFile(
+      join(shop, "typed.ts"),
+      `
+        import { createPaymentLinks, isWebhook, readWebhook } from "@payment-links/sdk";
+        const paymentLinks = createPaymentLinks({ url: "https://pay.example.com", apiKey: "a" });
+        const { id, url }: { id: string; url: string } = await paymentLinks.createPaymentLink({ toAmount: "25" });
+        // @ts-expect-error a number of JavaScript is a float
+        await paymentLinks.createPaymentLink({ toAmount: 0.1 });
+        // @ts-expect-error there is no such status
+        await paymentLinks.listPaymentLinks({ status: "paid" });
+        const webhook = await readWebhook({ body: id, headers: new Headers() }, { secret: url });
+        if (isWebhook(webhook, "payment_link.transaction.succeeded")) {
+          const hash: string | null = webhook.data.transaction.sourceTransaction;
+          console.log(hash);
+        }
+        // @ts-expect-error its type is not known here
+        console.log(webhook.data.transaction.sourceTransaction);
+      `,
+    );
+    const tsc = join(projectRoot, "node_modules/.bin/tsc");
+    for (const module of ["nodenext", "preserve"]) {
+      run(tsc, "--noEmit", "--strict", "--target", "es2022", "--module", module, "typed.ts");
+    }
+  });
+});
