@@ -39,6 +39,10 @@ const openMachine = ({ lacks = "" }: { lacks?: string } = {}) => {
       writeFileSync(after(args, "--metadata-file"), JSON.stringify(told));
     }
     if (program === "docker" && args[0] === "run") return '{"bomFormat":"CycloneDX"}\n';
+    if (program === "npm") {
+      writeFileSync(join(after(args, "--pack-destination"), "payment-links-sdk-1.0.0.tgz"), "sdk");
+      return "payment-links-sdk-1.0.0.tgz\n";
+    }
     if (program === "helm") {
       const [, copy = ""] = args;
       const file = join(after(args, "--destination"), "payment-links-1.0.0.tgz");
@@ -100,7 +104,8 @@ describe("a release", () => {
     const release = openMachine().release();
     expect(JSON.parse(readFileSync(join(out, "release.json"), "utf8"))).toEqual(release);
     const sums = readFileSync(join(out, "SHA256SUMS"), "utf8").trim().split("\n");
-    expect(sums).toHaveLength(2 * services.length + 2);
+    expect(sums).toHaveLength(2 * services.length + 3);
+    expect(sums.filter((line) => line.endsWith("  payment-links-sdk-1.0.0.tgz"))).toHaveLength(1);
     for (const line of sums) {
       const [sum = "", file = ""] = line.split("  ");
       expect([file, sha256(readFileSync(join(out, file)))]).toEqual([file, sum]);

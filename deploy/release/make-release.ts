@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { type Document, parseDocument } from "yaml";
 import { serviceBlocks } from "../chart/service-blocks.ts";
 import { type Run, buildImage } from "../images/build-image.ts";
@@ -25,14 +25,16 @@ export type Release = {
   version: string;
   images: readonly { service: string; image: string; digest: string }[];
   chart: { name: string; digest: string };
+  /** The file that an integrator installs. */
+  sdk: string;
   isSigned: boolean;
 };
 
 /**
- * Builds and pushes the four images, packages the chart with their digests, pushes it as an OCI artefact,
- * and signs all five if a key is given: each image also with what is in it (CycloneDX) and how it came
- * about (SLSA v1). Writes these files, the chart and `release.json` with their checksums. Throws before
- * anything is pushed where cosign is asked for and is not there.
+ * Packs the SDK, builds and pushes the four images, packages the chart with their digests, pushes it as an
+ * OCI artefact, and signs all five if a key is given: each image also with what is in it (CycloneDX) and
+ * how it came about (SLSA v1). Writes these files, the SDK, the chart and `release.json` with their
+ * checksums. Throws before anything is pushed where cosign is asked for and is not there.
  */
 export const makeRelease = (order: ReleaseOrder): Release => {
   const { root, registry, run, out, signWith } = order;
@@ -41,6 +43,7 @@ export const makeRelease = (order: ReleaseOrder): Release => {
   const about = readYaml(join(chart, "Chart.yaml"));
   const version = String(about.get("version"));
   mkdirSync(out, { recursive: true });
+  const sdk = packSdk(order);
   const images = Object.values(serviceBlocks).map((service) => {
     const name = `${registry}/payment-links/${service}`;
     const tag = `${name}:${String(about.get("appVersion"))}`;
@@ -55,14 +58,29 @@ export const makeRelease = (order: ReleaseOrder): Release => {
   const digest = digestOf(run("sh", push));
   const name = `${charts}/payment-links`;
   if (signWith !== undefined) run("cosign", ["sign", ...keyOf(signWith), `${name}@${digest}`]);
-  const release = { version, images, chart: { name, digest }, isSigned: signWith !== undefined };
+  const chartPushed = { name, digest };
+  const release = { version, images, chart: chartPushed, sdk, isSigned: signWith !== undefined };
   writeFileSync(join(out, "release.json"), `${JSON.stringify(release, null, 2)}\n`);
-  const files = [...images.flatMap(({ service }) => filesOf(service)), fileOf(version)];
+  const files = [...images.flatMap(({ service }) => filesOf(service)), fileOf(version), sdk];
   const sums = [...files, "release.json"].map(
     (file) => `${sha256(readFileSync(join(out, file)))}  ${file}\n`,
   );
   writeFileSync(join(out, "SHA256SUMS"), sums.join(""));
   return release;
+};
+
+/** Builds what an integrator installs; answers its file's name. */
+const packSdk = ({ root, out, run }: ReleaseOrder): string => {
+  const into = ["--pack-destination", resolve(out)];
+  const said = run("npm", [
+    "--prefix",
+    root,
+    "pack",
+    "--silent",
+    "--workspace=packages/sdk",
+    ...into,
+  ]);
+  return said.trim();
 };
 
 const signImage = (
