@@ -556,6 +556,28 @@ describe("the relay", () => {
     );
   });
 
+  test("tells how much waits also where the machine's clock is set back meanwhile", async () => {
+    const clock = createHeldClock(new Date());
+    bus.onPublish = () => Promise.reject(new Error("the bus is away"));
+    await write("a", 1);
+    start({ clock });
+    await eventually(leaders, (pids) => pids.length === 1);
+    const metrics = openMetrics("test");
+    start({ clock, metrics });
+    const tells = (wanted: number) =>
+      eventually(
+        () => {
+          clock.advance(500);
+          return unsentAt(metrics);
+        },
+        ({ rows }) => rows === wanted,
+      );
+    await tells(1);
+    clock.setBack(24 * 3_600_000);
+    await write("a", 2, 3);
+    await tells(3);
+  });
+
   test("tells how much waits and for how long, leading or not", async () => {
     const clock = createHeldClock(new Date());
     const [leading, standing] = [openMetrics("test"), openMetrics("test")];

@@ -80,7 +80,7 @@ export const createRelay = (options: RelayOptions): Relay => {
   const metrics = createRelayMetrics(options.metrics, clock);
   const state: RelayState = {
     failures: 0,
-    measuredAtMs: 0,
+    measuredAtMs: -Infinity,
     restUntilMs: clock.elapsedMs(),
     markedAtMs: -Infinity,
     hasCommitted: false,
@@ -110,6 +110,7 @@ export const createRelay = (options: RelayOptions): Relay => {
 
 type RelayState = {
   failures: number;
+  /** When it was last counted how much is unsent, by the clock's elapsed time. */
   measuredAtMs: number;
   /** Neither a poll nor a wake sends before this, by the clock's elapsed time. */
   restUntilMs: number;
@@ -275,7 +276,7 @@ const traceSend = async (rows: readonly Row[], send: () => Promise<void>): Promi
  * that alarms anyway.
  */
 const measure = async ({ candidate, clock, log, metrics, state }: RelayParts): Promise<void> => {
-  const nowMs = clock.now().getTime();
+  const nowMs = clock.elapsedMs();
   const client = candidate.client();
   if (client === undefined || nowMs - state.measuredAtMs < measureEveryMs) return;
   state.measuredAtMs = nowMs;
