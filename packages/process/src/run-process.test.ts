@@ -129,6 +129,42 @@ describe("a process", () => {
     expect(await tiny.stop()).toBe(0);
   });
 
+  test("tells its service what its variables say, each in its place, and counts its own resources", async () => {
+    await migrateTiny();
+    const tiny = await start({
+      BASE_URL: "https://pay.example.com",
+      CHECKOUT_URL: "https://checkout.example.com",
+      RATE_LIMIT_PER_KEY: "1:20",
+      RATE_LIMIT_PER_IP: "3:40",
+      TRUSTED_PROXIES: "10.0.0.0/8,192.0.2.1",
+    });
+    await waitUntil("it is ready", isReady(tiny));
+    const [line = "{}"] = tiny.linesWith('"msg":"told"');
+    expect(JSON.parse(line)).toMatchObject({
+      baseUrl: "https://pay.example.com",
+      checkoutUrl: "https://checkout.example.com",
+      limits: {
+        perKey: { tokensPerSecond: 1, burst: 20 },
+        perAddress: { tokensPerSecond: 3, burst: 40 },
+      },
+      trustedProxies: ["10.0.0.0/8", "192.0.2.1"],
+    });
+    expect(await tiny.probe("/metrics")).toMatch(/^process_resident_memory_bytes\{/m);
+  });
+
+  test("that meets a fault which nobody catches says so and ends with 1", async () => {
+    await migrateTiny();
+    const tiny = await start();
+    await waitUntil("it is ready", isReady(tiny));
+    process.kill(tiny.pid, "SIGUSR2");
+    await waitUntil("it has ended", () => !tiny.isRunning());
+    expect(await tiny.stop()).toBe(1);
+    expect(tiny.linesWith("nobody catches this")).toHaveLength(1);
+    expect(JSON.parse(tiny.linesWith("nobody catches this")[0] ?? "{}")).toMatchObject({
+      level: "fatal",
+    });
+  });
+
   test("that is frozen answers no probe, and does not end for it once it goes on", async () => {
     await migrateTiny();
     const tiny = await start({ KAFKA_BROKERS: brokers.join(",") });

@@ -20,9 +20,14 @@ const name = "tiny";
 const answerAfterMs = 20;
 const told = { topic: topics.accounts, type: "tiny.told", data: z.object({}) } as const;
 
-/** A service that stores an event per request, answers its key after a moment, and logs what it hears. */
+/** A service that stores an event per request, answers its key after a moment, and logs what it is told and hears. */
 const createTiny = (ground: Ground): Service => {
   const { bus, clock, databaseUrl, log, metrics, pool } = ground;
+  const { baseUrl, checkoutUrl, limits, trustedProxies } = ground;
+  // A test's way to a fault that nobody catches.
+  process.once("SIGUSR2", () => {
+    throw new Error("nobody catches this");
+  });
   let relay: Relay | undefined;
   let consumer: Consumer | undefined;
   return {
@@ -43,6 +48,7 @@ const createTiny = (ground: Ground): Service => {
     isReady: async () => (await listDeadLetters({ pool })).length === 0,
     start: async () => {
       log.info({ addressWaitMs: getDefaultAutoSelectFamilyAttemptTimeout() }, "started");
+      log.info({ baseUrl, checkoutUrl, limits, trustedProxies }, "told");
       relay = createRelay({ databaseUrl, bus, service: name, metrics, log, clock });
       const reactions = [
         on(told, async (_tx, _data, { key }) => log.info({ account: key }, "heard")),
