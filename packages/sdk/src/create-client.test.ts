@@ -283,6 +283,14 @@ describe("reading", () => {
     expect(server.asked[0]?.headers).not.toHaveProperty("idempotency-key");
   });
 
+  test.each(["", ".", ".."])(
+    "asks nobody for the link %p, which is another address",
+    async (id) => {
+      await expect(open().retrievePaymentLink(id)).rejects.toThrow(TypeError);
+      expect(server.asked).toEqual([]);
+    },
+  );
+
   test("asks for a page by its filter", async () => {
     server.will(answer(200, { data: [], nextOffset: null }));
     const client = open();
