@@ -2,8 +2,7 @@ import { readFileSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import { consoleDirectory } from "@payment-links/console";
-import { operationsFile } from "./openapi-types/operations-file.ts";
-import { writeOperations } from "./openapi-types/write-operations.ts";
+import { operationsFile, writeOperations } from "./openapi-types/write-operations.ts";
 import { projectRoot } from "./rig/child.ts";
 
 const app = join(projectRoot, "packages/console/app");

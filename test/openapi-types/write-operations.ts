@@ -10,6 +10,9 @@ import { systemClock } from "@payment-links/runtime";
 import { describeConsoleApi } from "../../services/links-api/src/http/describe-console-api.ts";
 import { type Field, type Schema, createTypeOf, reach } from "./type-of.ts";
 
+/** The generated module of the console, seen from the root. */
+export const operationsFile = "packages/console/app/api/operations.ts";
+
 type Content = { content?: Record<string, { schema: Schema }> };
 type Operation = {
   operationId: string;

@@ -3,8 +3,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { projectRoot } from "../rig/child.ts";
-import { operationsFile } from "./operations-file.ts";
-import { writeOperations } from "./write-operations.ts";
+import { operationsFile, writeOperations } from "./write-operations.ts";
 import { sdkShapesFile, writeSdkShapes } from "./write-sdk-shapes.ts";
 
 writeFileSync(join(projectRoot, operationsFile), writeOperations());
