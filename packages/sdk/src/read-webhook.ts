@@ -93,7 +93,9 @@ const secretsOf = (secret: string | readonly string[]): readonly string[] => {
 
 const bytesOf = (body: Uint8Array | string): Uint8Array => {
   if (typeof body === "string") return encoder.encode(body);
-  if (body instanceof Uint8Array) return body;
+  // Not `instanceof`: the bytes may be of another realm, as in a test runner or a worker.
+  if (ArrayBuffer.isView(body))
+    return new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
   throw new TypeError("body must be the bytes as they came, before anything has parsed them");
 };
 
