@@ -11,7 +11,7 @@ export type Order = {
   idempotencyKey?: string;
   /** The code that tells a fault of the service's own at this operation, whatever its status. */
   failure?: string;
-  signal: AbortSignal | undefined;
+  signal: AbortSignal | null | undefined;
 };
 
 export type Caller = {
@@ -35,11 +35,10 @@ export const call = async (caller: Caller, order: Order, world: World): Promise<
   for (let tries = 1; ; tries += 1) {
     const outcome = await tryOnce(caller, order);
     if (outcome.error === undefined) return outcome.answer;
-    const waitMs = Math.max(outcome.retryAfterMs, backoffMs(tries, world.random()));
-    if (!outcome.isWorthRetry || tries >= caller.triesMax || waitMs > waitMsMax) {
-      throw outcome.error;
-    }
-    await world.wait(waitMs, order.signal);
+    const isOver = tries >= caller.triesMax || outcome.retryAfterMs > waitMsMax;
+    if (!outcome.isWorthRetry || isOver) throw outcome.error;
+    const backoffMs = Math.min(backoffMsOf(tries, world.random()), waitMsMax);
+    await world.wait(Math.max(outcome.retryAfterMs, backoffMs), order.signal);
   }
 };
 
@@ -48,11 +47,11 @@ type Outcome =
   | { error: Error; isWorthRetry: boolean; retryAfterMs: number };
 
 /** A second, twice as long each time after that, and some random part of it more. */
-const backoffMs = (tries: number, random: number): number =>
+const backoffMsOf = (tries: number, random: number): number =>
   firstWaitMs * 2 ** (tries - 1) * (1 + random * randomPart);
 
 const tryOnce = async (caller: Caller, order: Order): Promise<Outcome> => {
-  const timeout = AbortSignal.timeout(caller.timeoutMs);
+  const { end, signal } = limit(caller.timeoutMs, order.signal);
   try {
     const response = await caller.fetch(`${caller.origin}${order.path}`, {
       method: order.method,
@@ -60,7 +59,7 @@ const tryOnce = async (caller: Caller, order: Order): Promise<Outcome> => {
       body: order.body ?? null,
       // A key follows nobody to another address.
       redirect: "manual",
-      signal: order.signal === undefined ? timeout : AbortSignal.any([order.signal, timeout]),
+      signal,
     });
     const text = await response.text();
     if (response.ok) return { error: undefined, answer: JSON.parse(text) as unknown };
@@ -69,7 +68,28 @@ const tryOnce = async (caller: Caller, order: Order): Promise<Outcome> => {
     if (order.signal?.aborted === true) throw order.signal.reason;
     const error = new NoAnswerError(cause, order.idempotencyKey);
     return { error, isWorthRetry: true, retryAfterMs: 0 };
+  } finally {
+    end();
   }
+};
+
+/**
+ * A signal for one try, and what ends it. Not `AbortSignal.any`, by which Node 20 keeps something of
+ * each try for as long as the caller's signal lives.
+ */
+const limit = (timeoutMs: number, outer: AbortSignal | null | undefined) => {
+  const inner = new AbortController();
+  const stop = () => inner.abort(outer?.reason);
+  const timer = setTimeout(() => {
+    inner.abort(new DOMException(`no answer within ${timeoutMs} ms`, "TimeoutError"));
+  }, timeoutMs);
+  if (outer?.aborted === true) stop();
+  outer?.addEventListener("abort", stop, { once: true });
+  const end = () => {
+    clearTimeout(timer);
+    outer?.removeEventListener("abort", stop);
+  };
+  return { signal: inner.signal, end };
 };
 
 const headersOf = ({ apiKey }: Caller, { body, idempotencyKey }: Order) => ({
@@ -79,16 +99,20 @@ const headersOf = ({ apiKey }: Caller, { body, idempotencyKey }: Order) => ({
   ...(idempotencyKey === undefined ? {} : { "Idempotency-Key": idempotencyKey }),
 });
 
-const refusalOf = (response: Response, text: string, { failure }: Order): Outcome => {
+const refusalOf = (
+  response: Response,
+  text: string,
+  { failure, idempotencyKey }: Order,
+): Outcome => {
   const { headers, status } = response;
   const requestId = headers.get("X-Request-Id") ?? undefined;
-  const error = new PaymentLinksError(status, problemsOf(text), requestId);
+  const error = new PaymentLinksError(status, problemsOf(text), { requestId, idempotencyKey });
   const isWorthRetry =
     status >= 500 ||
     retriedStatuses.has(status) ||
     retriedCodes.has(error.code) ||
     error.code === failure;
-  return { error, isWorthRetry, retryAfterMs: secondsOf(headers.get("Retry-After")) * 1_000 };
+  return { error, isWorthRetry, retryAfterMs: retryAfterMsOf(headers.get("Retry-After") ?? "") };
 };
 
 /** The request came too slowly, or too often. */
@@ -96,8 +120,12 @@ const retriedStatuses: ReadonlySet<number> = new Set([408, 429]);
 /** The first try is still under way. */
 const retriedCodes: ReadonlySet<string> = new Set(["IDEMPOTENCY_KEY_IN_USE"]);
 
-const secondsOf = (header: string | null): number =>
-  header !== null && /^\d+$/.test(header) ? Number(header) : 0;
+/** Seconds, as the service sends them, or a date, as a proxy may (RFC 9110, section 10.2.3). */
+const retryAfterMsOf = (header: string): number => {
+  if (/^\d+$/.test(header)) return Number(header) * 1_000;
+  const untilMs = Date.parse(header) - Date.now();
+  return untilMs > 0 ? untilMs : 0;
+};
 
 /** The error envelope's entries; none where somebody else has answered. */
 const problemsOf = (text: string): Problem[] => {

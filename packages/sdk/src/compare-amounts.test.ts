@@ -15,6 +15,10 @@ test.each([
   expect(compareAmounts(left, right)).toBe(expected);
 });
 
+test.each<unknown>([0.3, 25n, null])("%p is no text", (wrong) => {
+  expect(() => compareAmounts(wrong as string, "1")).toThrow(RangeError);
+});
+
 test.each(["", "-1", "1e3", "0x10", " 1", "1 ", "1.", ".5", "1,5", "NaN", "١"])(
   "%p is no amount, on either side",
   (text) => {

@@ -117,20 +117,44 @@ describe("a create", () => {
     expect((error as Error).cause).toBeInstanceOf(Error);
   });
 
+  const lost: [string, Answer[], object][] = [
+    ["a proxy's 504, again and again", [answer(504, "<html>")], { status: 504 }],
+    ["silence and then a refusal", [cut, refuse(401, "INVALID_API_KEY")], { status: 401 }],
+    [
+      "silence and then a wait that is too long",
+      [cut, refuse(429, "429", { "Retry-After": "61" })],
+      { status: 429 },
+    ],
+  ];
+  test.each(lost)("that may have been done tells its key: %s", async (_how, answers, expected) => {
+    server.will(...answers);
+    const error = await errorOf(open().createPaymentLink({ toAmount: "25" }));
+    expect(error).toBeInstanceOf(PaymentLinksError);
+    expect(error).toMatchObject({ ...expected, idempotencyKey: "drawn-1" });
+  });
+
   test.each([25, 0.1, undefined, null, 25n])("asks nobody with %p as amount", async (toAmount) => {
     const create = open().createPaymentLink({ toAmount: toAmount as unknown as string });
     await expect(create).rejects.toThrow(TypeError);
     expect(server.asked).toEqual([]);
   });
 
-  test.each(["", " a", "a ", "é", "a\nb", "a".repeat(256)])(
-    "asks nobody under the idempotency key %p",
-    async (idempotencyKey) => {
-      const create = open().createPaymentLink({ toAmount: "1" }, { idempotencyKey });
-      await expect(create).rejects.toThrow(TypeError);
-      expect(server.asked).toEqual([]);
-    },
-  );
+  test.each<unknown>([
+    "",
+    " a",
+    "a ",
+    "é",
+    "a\nb",
+    "a".repeat(256),
+    { order: 1 },
+    Number.NaN,
+    null,
+  ])("asks nobody under the idempotency key %p", async (wrong) => {
+    const idempotencyKey = wrong as string;
+    const create = open().createPaymentLink({ toAmount: "1" }, { idempotencyKey });
+    await expect(create).rejects.toThrow(TypeError);
+    expect(server.asked).toEqual([]);
+  });
 });
 
 describe("a call is tried again", () => {
@@ -181,6 +205,33 @@ describe("a call is tried again", () => {
     const error = await errorOf(open().createPaymentLink({ toAmount: "1" }));
     expect(error).toMatchObject({ status: 429, code: "429" });
     expect(waitedMs).toEqual([7_000]);
+  });
+
+  test("not before the date that a proxy tells, if that is within a minute", async () => {
+    const inMs = (ms: number) => new Date(Date.now() + ms).toUTCString();
+    server.will(
+      refuse(503, "SERVICE_UNAVAILABLE", { "Retry-After": inMs(50_000) }),
+      answer(200, made),
+    );
+    await open().createPaymentLink({ toAmount: "1" });
+    // The header is of whole seconds, and some time passes until it is read.
+    expect(waitedMs[0]).toBeGreaterThan(10_000);
+    expect(waitedMs[0]).toBeLessThanOrEqual(50_000);
+    server.will(refuse(503, "SERVICE_UNAVAILABLE", { "Retry-After": inMs(300_000) }));
+    await errorOf(open().createPaymentLink({ toAmount: "1" }));
+    server.will(
+      refuse(503, "SERVICE_UNAVAILABLE", { "Retry-After": inMs(-50_000) }),
+      answer(200, made),
+    );
+    await open().createPaymentLink({ toAmount: "1" });
+    expect(waitedMs.slice(1)).toEqual([1_000]);
+  });
+
+  test("a minute apart at most, however often", async () => {
+    server.will(refuse(500, "INTERNAL_ERROR"));
+    await errorOf(open({ triesMax: 9 }).retrievePaymentLink("plink_1"));
+    expect(server.asked).toHaveLength(9);
+    expect(waitedMs).toEqual([1, 2, 4, 8, 16, 32, 60, 60].map((seconds) => seconds * 1_000));
   });
 
   test("where a try takes too long", async () => {
@@ -258,6 +309,28 @@ describe("a signal ends a call", () => {
     expect(await errorOf(retrieve)).toBe(reason);
   });
 
+  test("and keeps nothing of the calls that it outlives", async () => {
+    const { signal } = new AbortController();
+    const kept = new Set<unknown>();
+    const add = signal.addEventListener.bind(signal);
+    const remove = signal.removeEventListener.bind(signal);
+    signal.addEventListener = (...given: Parameters<typeof add>) => {
+      kept.add(given[1]);
+      add(...given);
+    };
+    signal.removeEventListener = (...given: Parameters<typeof remove>) => {
+      kept.delete(given[1]);
+      remove(...given);
+    };
+    server.will(cut, answer(200, { id: "plink_1" }));
+    await open().retrievePaymentLink("plink_1", { signal });
+    expect(kept.size).toBe(0);
+    server.will(answer(200, { id: "plink_1" }));
+    expect(await open().retrievePaymentLink("plink_1", { signal: null })).toEqual({
+      id: "plink_1",
+    });
+  });
+
   test("before it begins", async () => {
     const reason = new Error("too late");
     const signal = AbortSignal.abort(reason);
@@ -283,13 +356,10 @@ describe("reading", () => {
     expect(server.asked[0]?.headers).not.toHaveProperty("idempotency-key");
   });
 
-  test.each(["", ".", ".."])(
-    "asks nobody for the link %p, which is another address",
-    async (id) => {
-      await expect(open().retrievePaymentLink(id)).rejects.toThrow(TypeError);
-      expect(server.asked).toEqual([]);
-    },
-  );
+  test.each<unknown>(["", ".", "..", undefined])("asks nobody for the link %p", async (id) => {
+    await expect(open().retrievePaymentLink(id as string)).rejects.toThrow(TypeError);
+    expect(server.asked).toEqual([]);
+  });
 
   test("asks for a page by its filter", async () => {
     server.will(answer(200, { data: [], nextOffset: null }));
@@ -353,6 +423,16 @@ describe("what cannot be meant", () => {
   test("is an API key with a line in it, which no error tells", () => {
     expect(() => open({ apiKey: "plk_secret\n" })).toThrow(/^apiKey must be/);
     expect(() => open({ apiKey: "" })).toThrow(TypeError);
+    expect(() => open({ apiKey: null as unknown as string })).toThrow(TypeError);
+  });
+
+  test("is the API key in the place of the origin, which no error tells either", () => {
+    expect(() => open({ url: "plk_secret" })).toThrow(/^url must be/);
+  });
+
+  test.each<unknown>([0, -1, 1.5, Number.NaN, Infinity, 1e9, "5"])("is %p as a bound", (wrong) => {
+    expect(() => open({ timeoutMs: wrong as number })).toThrow(TypeError);
+    expect(() => open({ triesMax: wrong as number })).toThrow(TypeError);
   });
 
   test("is not an origin with a slash behind it", async () => {

@@ -14,12 +14,12 @@ export type PaymentLinksOptions = {
   url: string | URL;
   /** An API key; whoever only retrieves links needs none. */
   apiKey?: string | undefined;
-  /** How long one try may take; 10,000 ms unless given. */
+  /** How long one try may take, 1 to 600,000 ms; 10,000 ms unless given. */
   timeoutMs?: number | undefined;
   /**
-   * How often a call is tried at most; five times unless given. It is tried again where no answer comes,
-   * and where an answer says that this is worth it: after 1, 2, 4, 8 s, a little at random more, never
-   * before `Retry-After`.
+   * How often a call is tried at most, 1 to 100 times; five unless given. It is tried again where no answer comes,
+   * and where an answer says that this is worth it: after 1, 2, 4, 8 s, a little at random more, a
+   * minute at most, never before `Retry-After`.
    */
   triesMax?: number | undefined;
   /** What sends requests; the `fetch` that is there unless given. */
@@ -27,15 +27,19 @@ export type PaymentLinksOptions = {
 };
 
 export type CallOptions = {
-  /** Ends the call, its waiting included, with the signal's reason. */
-  signal?: AbortSignal | undefined;
+  /**
+   * Ends the call, its waiting included, with the signal's reason. A create that is ended so may have
+   * been done: give it an idempotency key of your own.
+   */
+  signal?: AbortSignal | null | undefined;
 };
 
 export type CreateOptions = CallOptions & {
   /**
-   * 1 to 255 printable ASCII characters, one of its own for each link: for 24 hours whoever creates under
-   * it with the same words gets the same link. Drawn at random unless given, which holds for this call's
-   * own tries: give the order's number, and a crash between call and answer makes no second link either.
+   * 1 to 255 printable ASCII characters with no space at either end, one of its own for each link: for 24
+   * hours whoever creates under it gets the same link, if the fields are the same, with the same values
+   * and in the same order. Drawn at random unless given, which holds for this call's own tries: give the
+   * order's number, and a crash between call and answer makes no second link either.
    */
   idempotencyKey?: string | undefined;
 };
@@ -56,8 +60,8 @@ export type PaymentLinks = {
   retrievePaymentLink(id: string, options?: CallOptions): Promise<RetrievedPaymentLink>;
   /**
    * Every link of the list, newest first, page by page as the loop asks for more. A link that is made
-   * meanwhile may be missing and none comes twice; one that leaves the filter's status meanwhile may
-   * hide another: look without a status where none may be missed.
+   * meanwhile may be missing, and none comes twice. Where a link leaves the filter's status meanwhile, the
+   * loop may miss another: look without a status where none may be missed.
    */
   eachPaymentLink(
     filter?: Pick<PaymentLinksFilter, "status">,
@@ -67,11 +71,11 @@ export type PaymentLinks = {
 
 const defaultTimeoutMs = 10_000;
 const defaultTriesMax = 5;
-/** By how many links made meanwhile the pages may move before one comes twice. */
+/** More links than are made while a page is asked for. */
 const knownIdsMax = 10_000;
+const timeoutMsMax = 600_000;
+const triesMaxMax = 100;
 const idempotencyKeyLengthMax = 255;
-/** Printable ASCII, with no space at either end. */
-const headerForm = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/;
 const path = "/v1/payment-link";
 
 /** Makes a client over the given world. Throws a TypeError where the options cannot be meant. */
@@ -79,9 +83,11 @@ export const createClient = (options: PaymentLinksOptions, world: World): Paymen
   const { apiKey, timeoutMs = defaultTimeoutMs, triesMax = defaultTriesMax } = options;
   const origin = originOf(options.url);
   // `fetch` would refuse it, too, and tell it in its error.
-  if (apiKey !== undefined && !headerForm.test(apiKey)) {
+  if (apiKey !== undefined && !isHeader(apiKey)) {
     throw new TypeError("apiKey must be an API key, as it was shown");
   }
+  requireWithin("timeoutMs", timeoutMs, timeoutMsMax);
+  requireWithin("triesMax", triesMax, triesMaxMax);
   // Asked for at each call, so that what replaces the global `fetch` later is used.
   const send: typeof fetch = (...request) => (options.fetch ?? fetch)(...request);
   const caller = { origin, apiKey, timeoutMs, triesMax, fetch: send };
@@ -103,8 +109,10 @@ export const createClient = (options: PaymentLinksOptions, world: World): Paymen
   return {
     createPaymentLink: async (link, { idempotencyKey = world.newKey(), signal } = {}) => {
       if (typeof link.toAmount !== "string") throw new TypeError("toAmount must be text: '0.1'");
-      if (!headerForm.test(idempotencyKey) || idempotencyKey.length > idempotencyKeyLengthMax) {
-        throw new TypeError("idempotencyKey must be 1 to 255 printable ASCII characters");
+      if (!isHeader(idempotencyKey) || idempotencyKey.length > idempotencyKeyLengthMax) {
+        throw new TypeError(
+          "idempotencyKey must be 1 to 255 printable ASCII characters, with no space at either end",
+        );
       }
       const body = JSON.stringify(link);
       const order = { method: "POST", path, body, idempotencyKey, signal } as const;
@@ -112,8 +120,9 @@ export const createClient = (options: PaymentLinksOptions, world: World): Paymen
     },
     listPaymentLinks,
     retrievePaymentLink: async (id, { signal } = {}) => {
-      // These would be another address: that of the list, or of nothing.
-      if (["", ".", ".."].includes(id)) throw new TypeError("id must be a link's: plink_…");
+      // The last three would be another address: that of the list, or of nothing.
+      if (typeof id !== "string" || ["", ".", ".."].includes(id))
+        throw new TypeError("id must be a link's: plink_…");
       const order = { method: "GET", path: `${path}/${encodeURIComponent(id)}`, signal } as const;
       return (await ask(order)) as RetrievedPaymentLink;
     },
@@ -136,10 +145,21 @@ export const createClient = (options: PaymentLinksOptions, world: World): Paymen
   };
 };
 
+/** Whether it is printable ASCII, with no space at either end. */
+const isHeader = (value: unknown): boolean =>
+  typeof value === "string" && /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(value);
+
+const requireWithin = (name: string, value: number, max: number): void => {
+  if (Number.isInteger(value) && value >= 1 && value <= max) return;
+  throw new TypeError(`${name} must be an integer from 1 to ${max}`);
+};
+
+/** What is no address stands in no error: it may be the key, which was put here by mistake. */
 const originOf = (url: string | URL): string => {
-  const { hash, origin, password, pathname, protocol, search, username } = new URL(url);
+  const parsed = URL.canParse(String(url)) ? new URL(url) : undefined;
+  const { hash, origin, password, pathname, protocol, search, username } = parsed ?? {};
   const isOrigin = pathname === "/" && `${search}${hash}${username}${password}` === "";
-  if (!isOrigin || !/^https?:$/.test(protocol)) {
+  if (origin === undefined || !isOrigin || !/^https?:$/.test(protocol ?? "")) {
     throw new TypeError("url must be the service's origin: https://pay.example.com");
   }
   return origin;

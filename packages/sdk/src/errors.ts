@@ -1,7 +1,11 @@
 /** One problem as the service tells it. The message is for people; branch on the code. */
 export type Problem = { code: string; message: string };
 
-/** The service's answer that a call is refused or has failed. A refused call changed nothing. */
+/**
+ * The service's answer that a call is refused or has failed. A refused try changed nothing; after a
+ * status of 500 or above, or where an earlier try had no answer, a create may have been done all the
+ * same: call it again under `idempotencyKey`, and there will be one link.
+ */
 export class PaymentLinksError extends Error {
   /** The HTTP status. */
   readonly status: number;
@@ -14,8 +18,17 @@ export class PaymentLinksError extends Error {
   readonly problems: readonly Problem[];
   /** By it whoever runs the service finds the request in the log. */
   readonly requestId: string | undefined;
+  /** The key of the create that was answered so. */
+  readonly idempotencyKey: string | undefined;
 
-  constructor(status: number, problems: readonly Problem[], requestId: string | undefined) {
+  constructor(
+    status: number,
+    problems: readonly Problem[],
+    {
+      requestId,
+      idempotencyKey,
+    }: { requestId?: string | undefined; idempotencyKey?: string | undefined },
+  ) {
     const [first] = problems;
     const code = first?.code ?? `HTTP_${status}`;
     const told = first?.message ?? "The answer is not one of Payment Links.";
@@ -25,19 +38,20 @@ export class PaymentLinksError extends Error {
     this.code = code;
     this.problems = problems;
     this.requestId = requestId;
+    this.idempotencyKey = idempotencyKey;
   }
 }
 
 /**
- * No answer came, as its `cause` tells. A create may have been done all the same: try it again under
- * `idempotencyKey`, and there will be one link.
+ * No answer of the service came, as its `cause` tells. A create may have been done all the same: call it
+ * again under `idempotencyKey`, within 24 hours and with the same words, and there will be one link.
  */
 export class NoAnswerError extends Error {
   /** The key of the create that was not answered. */
   readonly idempotencyKey: string | undefined;
 
   constructor(cause: unknown, idempotencyKey: string | undefined) {
-    super("Payment Links does not answer", { cause });
+    super("No answer of Payment Links came", { cause });
     this.name = "NoAnswerError";
     this.idempotencyKey = idempotencyKey;
   }

@@ -49,12 +49,21 @@ describe("a webhook is read", () => {
     expect(await refusalOf(read)).toBe("body_not_understood");
   });
 
+  test("as it was when it came, whatever becomes of the bytes meanwhile", async () => {
+    const { body, headers } = send();
+    const bytes = Buffer.from(body);
+    const reading = readWebhook({ body: bytes, headers }, { secret, now });
+    bytes.write("evt_2", bytes.indexOf("evt_1"));
+    expect(await reading).toEqual(webhook);
+  });
+
   test("from bytes of any realm, from a part of a larger buffer, and from text", async () => {
     const { body, headers } = send();
     const bytes = Buffer.from(`..${body}..`);
     const part = bytes.subarray(2, bytes.length - 2);
     const elsewhere = runInNewContext("new Uint8Array(bytes)", { bytes: [...part] }) as Uint8Array;
-    for (const one of [part, new Uint8Array(part), elsewhere, body]) {
+    const { buffer } = Uint8Array.from(part);
+    for (const one of [part, new Uint8Array(part), elsewhere, buffer, body]) {
       expect(await readWebhook({ body: one, headers }, { secret, now })).toEqual(webhook);
     }
   });
@@ -68,6 +77,8 @@ describe("a webhook is read", () => {
     const inLowerCase = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
     for (const one of [
       new Headers(headers),
+      new Map(Object.entries(headers)) as unknown as Headers,
+      new Map(inLowerCase as [string, string][]) as unknown as Headers,
       Object.fromEntries(inLowerCase),
       Object.fromEntries(inCapitals),
     ]) {
@@ -161,8 +172,13 @@ describe("what cannot be meant throws a TypeError", () => {
     ["an empty one", ""],
     ["none of none", []],
     ["an empty one among others", [secret, ""]],
+    ["an unset one as text", "undefined"],
+    ["its prefix alone", "whsec_"],
+    ["what came without its prefix", secret.slice(6)],
+    ["a line's end of a file", `${secret}\n`],
   ])("%s", async (_what, wrong) => {
-    const read = readWebhook(send({ by: "" }), { secret: wrong as string, now });
+    const by = typeof wrong === "string" ? wrong : "";
+    const read = readWebhook(send({ by }), { secret: wrong as string, now });
     await expect(read).rejects.toThrow(TypeError);
   });
 

@@ -3,13 +3,17 @@ import type { Webhook, WebhookBodies } from "./shapes.ts";
 /** A webhook as it came: its bytes before anything has parsed them. */
 export type ReceivedRequest = {
   /** Text only where it is what the bytes say in UTF-8. */
-  body: Uint8Array | string;
+  body: Uint8Array | ArrayBuffer | string;
   /** Those of the Fetch API, or by their names, in any case, as Node and Express have them. */
   headers: Pick<Headers, "get"> | Readonly<Record<string, string | readonly string[] | undefined>>;
 };
 
 export type WebhookSettings = {
-  /** The endpoint's signing secret as it was shown, `whsec_` included; several where it is changed. */
+  /**
+   * The endpoint's signing secret as it was shown, `whsec_` included; several while two endpoints have
+   * this address, as when one takes the other's place. Each then tells of everything under an id of its
+   * own: know a payment by its `transaction.id`, a completed link by its `paymentLinkId`.
+   */
   secret: string | readonly string[];
   /** What the headers' names begin with: the service's `WEBHOOK_HEADER_PREFIX`; `Service` unless given. */
   headerPrefix?: string | undefined;
@@ -68,7 +72,8 @@ export const readWebhook = async (
   if (digest === undefined || !(await isSignedByAny(secrets, digest, signed))) {
     throw new WebhookRefusedError("signature_wrong");
   }
-  return parse(bytes);
+  // The copy that was verified: whoever gave the bytes may have changed them meanwhile.
+  return parse(signed.subarray(timestamp.length + 1));
 };
 
 /**
@@ -82,17 +87,18 @@ export const isWebhook = <Type extends keyof WebhookBodies>(
 
 const encoder = new TextEncoder();
 
-/** An unset variable must not become a key that anybody can guess. */
+/** What is no secret, as of an unset variable, must not become a key that anybody can guess. */
 const secretsOf = (secret: string | readonly string[]): readonly string[] => {
   const secrets = [secret].flat();
-  if (secrets.length === 0 || !secrets.every((one) => typeof one === "string" && one.length > 0)) {
+  if (secrets.length === 0 || !secrets.every((one) => /^whsec_[0-9A-Za-z+/=_-]{16,}$/.test(one))) {
     throw new TypeError("secret must be the endpoint's signing secret, whsec_ included");
   }
   return secrets;
 };
 
-const bytesOf = (body: Uint8Array | string): Uint8Array => {
+const bytesOf = (body: ReceivedRequest["body"]): Uint8Array => {
   if (typeof body === "string") return encoder.encode(body);
+  if (body instanceof ArrayBuffer) return new Uint8Array(body);
   // Not `instanceof`: the bytes may be of another realm, as in a test runner or a worker.
   if (ArrayBuffer.isView(body))
     return new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
@@ -108,7 +114,9 @@ const joinBytes = (first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffe
 
 /** A header that is there once; proxies and frameworks write names in any case. */
 const headerOf = (headers: ReceivedRequest["headers"], name: string): string | undefined => {
-  if (isFetchHeaders(headers)) return headers.get(name) ?? undefined;
+  // A Map of them knows case.
+  if (isFetchHeaders(headers))
+    return headers.get(name) ?? headers.get(name.toLowerCase()) ?? undefined;
   const found = Object.entries(headers).filter(([key]) => key.toLowerCase() === name.toLowerCase());
   const values = found.flatMap(([, value]) => value ?? []);
   return values.length === 1 ? values[0] : undefined;

@@ -1,7 +1,7 @@
 /** What the client needs of the machine besides the network. */
 export type World = {
   /** Resolves after so many milliseconds; rejects with the signal's reason once that aborts. */
-  wait(ms: number, signal: AbortSignal | undefined): Promise<void>;
+  wait(ms: number, signal: AbortSignal | null | undefined): Promise<void>;
   /** From 0 up to 1, without 1. */
   random(): number;
   /** A new idempotency key. */
