@@ -1,5 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
@@ -27,6 +29,7 @@ describe("a shop that has installed what `npm pack` makes", () => {
   let system: System;
   let merchant: Merchant;
   let receiver: ChildProcess;
+  let receiverPort = 0;
   let heard = "";
   let env: Record<string, string>;
 
@@ -37,6 +40,7 @@ describe("a shop that has installed what `npm pack` makes", () => {
     shop = await mkdtemp(join(tmpdir(), "payment-links-shop-"));
     const readme = await readFile(join(projectRoot, "packages/sdk/README.md"), "utf8");
     const [port = 0] = await findFreePorts(1);
+    receiverPort = port;
     system = await openAllInOneSystem(shopEnv({ port }));
     merchant = await openMerchant(system, "alice");
     const { secret } = await registerEndpoint(system, merchant, "https://receiver.test/hook");
@@ -61,6 +65,21 @@ describe("a shop that has installed what `npm pack` makes", () => {
     receiver.stdout?.on("data", (chunk: Buffer) => (heard += chunk.toString()));
   });
 
+  /** Sends the receiver a part of a body, and leaves; answers whether it was there. */
+  const sendPart = async (): Promise<boolean> => {
+    const socket = connect(receiverPort, "127.0.0.1");
+    const isThere = await new Promise<boolean>((resolve) => {
+      socket.once("connect", () => resolve(true));
+      socket.once("error", () => resolve(false));
+    });
+    if (isThere) {
+      socket.end("POST / HTTP/1.1\r\nHost: receiver.test\r\nContent-Length: 100\r\n\r\n{}");
+      socket.resume();
+      await once(socket, "close");
+    }
+    return isThere;
+  };
+
   afterAll(async () => {
     receiver?.kill();
     await system?.close();
@@ -75,6 +94,8 @@ describe("a shop that has installed what `npm pack` makes", () => {
     // The same order once more is the same link.
     expect(run(process.execPath, "ask.mjs").split("\n")).toEqual([asked, listed, ""]);
 
+    // Somebody else's request that ends halfway must not end the receiver.
+    await waitUntil("the receiver listens", sendPart);
     const notice = { id: "payment-1", paymentLinkId: id, amount: "25", status: "settled" as const };
     expect(await sendNotice(system.baseUrl, acme, notice)).toBe(202);
     await waitUntil("the webhook", () => heard.includes("\n"));

@@ -38,7 +38,8 @@ export const writeSdkShapes = (): string => {
   const document = readDocument();
   const { components, webhooks } = document;
   const list = operationsOf(document).find(({ operationId }) => operationId === "listPaymentLinks");
-  const filter = (list?.parameters ?? []).map(({ name, schema, description = "" }) => ({
+  if (list === undefined) throw new Error("the document lacks the list");
+  const filter = (list.parameters ?? []).map(({ name, schema, description = "" }) => ({
     name,
     type: typeOf(schema),
     isRequired: false,
