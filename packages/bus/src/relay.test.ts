@@ -322,14 +322,21 @@ describe("the relay", () => {
     const clock = createHeldClock(new Date());
     const relay = start({ clock });
     await eventually(findHolder, (holder) => holder !== null);
-    await write("a", 1);
-    relay.wake();
-    await eventually(labels, (sent) => sent.length === 1);
-    // A fail-over to a standby that has not heard of that commit: its number is free again.
-    const { rows } = await database.admin.query<{ seq: string }>(
-      "DELETE FROM outbox RETURNING seq",
-    );
-    await database.admin.query(`ALTER TABLE outbox ALTER COLUMN seq RESTART WITH ${rows[0]?.seq}`);
+    // A fail-over to a standby that has not heard of that commit: its number is free again. The relay's
+    // first turn, if it is still under way, may have deleted the row by itself.
+    let freed: string | undefined;
+    let steps = 0;
+    while (freed === undefined && steps < 5) {
+      steps += 1;
+      await write("a", steps);
+      relay.wake();
+      await eventually(labels, (sent) => sent.length === steps);
+      const { rows } = await database.admin.query<{ seq: string }>(
+        "DELETE FROM outbox RETURNING seq",
+      );
+      freed = rows[0]?.seq;
+    }
+    await database.admin.query(`ALTER TABLE outbox ALTER COLUMN seq RESTART WITH ${freed}`);
     await write("b", 1, 2);
     for (const pid of await relayPids()) {
       await database.admin.query("SELECT pg_terminate_backend($1)", [pid]);
@@ -342,7 +349,7 @@ describe("the relay", () => {
       },
       (count) => count === 0,
     );
-    expect(labels()).toEqual(["a:1", "b:1", "b:2"]);
+    expect(labels().slice(steps)).toEqual(["b:1", "b:2"]);
   });
 
   test("that follows one which was killed first lets the dead one's send run out", async () => {
