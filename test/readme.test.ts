@@ -5,18 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { projectRoot } from "./rig/child.ts";
+import { readBlocks } from "./rig/read-blocks.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { bringBtcd } from "@payment-links/settlement-listener/testing/find-btcd";
-
-/** The fenced blocks of one section, in order, each with the language that it names. */
-const readBlocks = (readme: string, heading: string): { language: string; text: string }[] => {
-  const [, section = ""] = readme.split(`\n## ${heading}\n`);
-  const [text = ""] = section.split("\n## ");
-  return [...text.matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(([, language = "", block = ""]) => ({
-    language,
-    text: block,
-  }));
-};
 
 /** Where its node cannot be had, Bitcoin's block and what it prints are left out. */
 const hasBitcoin = typeof (await bringBtcd()) === "string";

@@ -16,6 +16,7 @@ import { openAllInOneSystem } from "./rig/all-in-one-system.ts";
 import { projectRoot } from "./rig/child.ts";
 import { type Merchant, openMerchant, sendNotice } from "./rig/client.ts";
 import { findFreePorts } from "./rig/free-port.ts";
+import { readBlocks } from "./rig/read-blocks.ts";
 import { registerEndpoint } from "./rig/register-endpoint.ts";
 import { acme, shopEnv } from "./rig/shop-env.ts";
 import type { System } from "./rig/system.ts";
@@ -36,6 +37,21 @@ describe("a shop that has installed what `npm pack` makes", () => {
   const run = (program: string, ...args: string[]): string =>
     execFileSync(program, args, { cwd: shop, env, encoding: "utf8" });
 
+  /** Sends the receiver a part of a body, and leaves; answers whether it was there. */
+  const sendPart = async (): Promise<boolean> => {
+    const socket = connect(receiverPort, "127.0.0.1");
+    const isThere = await new Promise<boolean>((resolve) => {
+      socket.once("connect", () => resolve(true));
+      socket.once("error", () => resolve(false));
+    });
+    if (isThere) {
+      socket.end("POST / HTTP/1.1\r\nHost: receiver.test\r\nContent-Length: 100\r\n\r\n{}");
+      socket.resume();
+      await once(socket, "close");
+    }
+    return isThere;
+  };
+
   beforeAll(async () => {
     shop = await mkdtemp(join(tmpdir(), "payment-links-shop-"));
     const readme = await readFile(join(projectRoot, "packages/sdk/README.md"), "utf8");
@@ -53,32 +69,17 @@ describe("a shop that has installed what `npm pack` makes", () => {
       SECRET: secret,
     };
     // Word for word but for the port, which another test may have.
-    for (const [, name = "", program = ""] of readme.matchAll(
-      /^```js\n\/\/ (\S+)\n(.*?)^```$/gms,
-    )) {
-      await writeFile(join(shop, name), program.replace("9000", String(port)));
+    for (const heading of ["To ask for a payment", "To hear of a payment"]) {
+      const [program] = readBlocks(readme, heading);
+      const [, name = ""] = /^\/\/ (\S+)\n/.exec(program?.text ?? "") ?? [];
+      await writeFile(join(shop, name), program?.text.replace("9000", String(port)) ?? "");
     }
-    const [install = ""] = [...readme.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, text]) => text);
+    const [install] = readBlocks(readme, "To install it");
     await writeFile(join(shop, "package.json"), '{ "type": "module" }');
-    execFileSync("bash", ["-c", `set -eu\n${install}`], { cwd: projectRoot, env });
+    execFileSync("bash", ["-c", `set -eu\n${install?.text}`], { cwd: projectRoot, env });
     receiver = spawn(process.execPath, ["receive.mjs"], { cwd: shop, env });
     receiver.stdout?.on("data", (chunk: Buffer) => (heard += chunk.toString()));
   });
-
-  /** Sends the receiver a part of a body, and leaves; answers whether it was there. */
-  const sendPart = async (): Promise<boolean> => {
-    const socket = connect(receiverPort, "127.0.0.1");
-    const isThere = await new Promise<boolean>((resolve) => {
-      socket.once("connect", () => resolve(true));
-      socket.once("error", () => resolve(false));
-    });
-    if (isThere) {
-      socket.end("POST / HTTP/1.1\r\nHost: receiver.test\r\nContent-Length: 100\r\n\r\n{}");
-      socket.resume();
-      await once(socket, "close");
-    }
-    return isThere;
-  };
 
   afterAll(async () => {
     receiver?.kill();

@@ -12,6 +12,12 @@ export type Schema = {
   type?: string | string[];
 };
 
+/** What a body or an answer is written in. */
+export type Content = { content?: Record<string, { schema: Schema }> };
+
+export const jsonOf = (content: Content | undefined): Schema | undefined =>
+  content?.content?.["application/json"]?.schema;
+
 /** A field of an object, its type as TypeScript. */
 export type Field = { name: string; type: string; isRequired: boolean; description: string };
 

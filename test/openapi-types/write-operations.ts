@@ -8,12 +8,11 @@ import {
 import { systemClock } from "@payment-links/runtime";
 // The document is no part of the service's face, and a running service would need a database.
 import { describeConsoleApi } from "../../services/links-api/src/http/describe-console-api.ts";
-import { type Field, type Schema, createTypeOf, reach } from "./type-of.ts";
+import { type Content, type Field, type Schema, createTypeOf, jsonOf, reach } from "./type-of.ts";
 
 /** The generated module of the console, seen from the root. */
 export const operationsFile = "packages/console/app/api/operations.ts";
 
-type Content = { content?: Record<string, { schema: Schema }> };
 type Operation = {
   operationId: string;
   parameters?: { in: string; name: string; required?: boolean; schema: Schema }[];
@@ -103,9 +102,6 @@ const describe = ({ parameters = [], requestBody, responses }: Operation): strin
   const input = parts.length === 0 ? "{}" : `{ ${parts.join("; ")} }`;
   return `{ input: ${input}; answer: ${answerOf(responses)} }`;
 };
-
-const jsonOf = (content: Content | undefined): Schema | undefined =>
-  content?.content?.["application/json"]?.schema;
 
 const answerOf = (responses: Record<string, Content>): string => {
   const types = Object.entries(responses)

@@ -1,17 +1,16 @@
 import { createLinkBody, webhookTypes } from "@payment-links/contracts";
 // The document is no part of the service's face, and a running service would need a database.
 import { describePublicApi } from "../../services/links-api/src/http/describe-public-api.ts";
-import { type Field, type Schema, createTypeOf } from "./type-of.ts";
+import { type Content, type Field, type Schema, createTypeOf, jsonOf } from "./type-of.ts";
 
 /** The generated module of the SDK, seen from the root. */
 export const sdkShapesFile = "packages/sdk/src/shapes.ts";
 
 type Parameter = { in: string; name: string; schema: Schema; description?: string };
 type Operation = { operationId: string; parameters?: Parameter[] };
-type WebhookBody = { content: Record<string, { schema: Schema }> };
 type Document = {
   paths: Record<string, Record<string, Operation>>;
-  webhooks: Record<string, { post: { requestBody: WebhookBody } }>;
+  webhooks: Record<string, { post: { requestBody: Content } }>;
   components: { schemas: Record<string, Schema> };
 };
 
@@ -64,7 +63,7 @@ const operationsOf = ({ paths }: Document): Operation[] =>
   Object.values(paths).flatMap((byMethod) => Object.values(byMethod));
 
 const bodyOf = (webhook: Document["webhooks"][string] | undefined): string => {
-  const schema = webhook?.post.requestBody.content["application/json"]?.schema;
+  const schema = jsonOf(webhook?.post.requestBody);
   if (schema === undefined) throw new Error("the document lacks a webhook");
   return typeOf(schema);
 };
