@@ -58,8 +58,13 @@ export const makeRelease = (order: ReleaseOrder): Release => {
   const digest = digestOf(run("sh", push));
   const name = `${charts}/payment-links`;
   if (signWith !== undefined) run("cosign", ["sign", ...keyOf(signWith), `${name}@${digest}`]);
-  const chartPushed = { name, digest };
-  const release = { version, images, chart: chartPushed, sdk, isSigned: signWith !== undefined };
+  const release: Release = {
+    version,
+    images,
+    chart: { name, digest },
+    sdk,
+    isSigned: signWith !== undefined,
+  };
   writeFileSync(join(out, "release.json"), `${JSON.stringify(release, null, 2)}\n`);
   const files = [...images.flatMap(({ service }) => filesOf(service)), fileOf(version), sdk];
   const sums = [...files, "release.json"].map(
@@ -71,16 +76,8 @@ export const makeRelease = (order: ReleaseOrder): Release => {
 
 /** Builds what an integrator installs; answers its file's name. */
 const packSdk = ({ root, out, run }: ReleaseOrder): string => {
-  const into = ["--pack-destination", resolve(out)];
-  const said = run("npm", [
-    "--prefix",
-    root,
-    "pack",
-    "--silent",
-    "--workspace=packages/sdk",
-    ...into,
-  ]);
-  return said.trim();
+  const what = ["--workspace=packages/sdk", "--pack-destination", resolve(out)];
+  return run("npm", ["--prefix", root, "pack", "--silent", ...what]).trim();
 };
 
 const signImage = (

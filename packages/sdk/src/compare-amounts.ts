@@ -17,8 +17,10 @@ export const compareAmounts = (left: string, right: string): number => {
 };
 
 const partsOf = (amount: string): [whole: string, fraction: string] => {
-  // A number would be turned into text without a word.
-  const [, whole, fraction = ""] = (typeof amount === "string" && decimalForm.exec(amount)) || [];
-  if (whole === undefined) throw new RangeError("an amount is a plain decimal, such as 25 or 0.1");
+  const [, whole, fraction = ""] = decimalForm.exec(amount) ?? [];
+  // A number would have been turned into text without a word.
+  if (typeof amount !== "string" || whole === undefined) {
+    throw new RangeError("an amount is a plain decimal, such as 25 or 0.1");
+  }
   return [whole, fraction];
 };

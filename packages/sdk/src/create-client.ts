@@ -121,8 +121,9 @@ export const createClient = (options: PaymentLinksOptions, world: World): Paymen
     listPaymentLinks,
     retrievePaymentLink: async (id, { signal } = {}) => {
       // The last three would be another address: that of the list, or of nothing.
-      if (typeof id !== "string" || ["", ".", ".."].includes(id))
+      if (typeof id !== "string" || ["", ".", ".."].includes(id)) {
         throw new TypeError("id must be a link's: plink_…");
+      }
       const order = { method: "GET", path: `${path}/${encodeURIComponent(id)}`, signal } as const;
       return (await ask(order)) as RetrievedPaymentLink;
     },
