@@ -87,6 +87,7 @@ export const openProvider = (options: ProviderOptions): Provider => {
 
   const askChain = async () => {
     const [chain] = all(await request([dialect.chainQuestion]));
+    if (chain === dialect.chainName) chainKnownUntilMs = clock.elapsedMs() + chainKnownMs;
     return chain ?? "";
   };
 
@@ -94,10 +95,7 @@ export const openProvider = (options: ProviderOptions): Provider => {
   const checkChain = async () => {
     if (clock.elapsedMs() < chainKnownUntilMs) return;
     const found = await askChain().catch(sayUnreachable);
-    if (found === dialect.chainName) {
-      chainKnownUntilMs = clock.elapsedMs() + chainKnownMs;
-      return;
-    }
+    if (found === dialect.chainName) return;
     metrics.disagreed(chainId, "wrong_chain");
     log.error({ chain: chainId, provider: name, found }, "an RPC provider serves another chain");
     throw new RpcFault("invalid", "serves another chain", timing.restMsMax);

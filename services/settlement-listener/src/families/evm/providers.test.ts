@@ -144,6 +144,13 @@ describe("the chain behind an address", () => {
     expect(opened.logText()).toContain("an RPC provider serves another chain");
   });
 
+  test("is not asked for again by questions that follow it, as in the check of a chain", async () => {
+    const { reader, rpc } = await open();
+    await reader.readChain();
+    await Promise.all(Array.from({ length: 5 }, () => reader.readReceipts(paid())));
+    expect(rpc.counts().methods.get("eth_chainId")).toBe(1);
+  });
+
   test("the chain id told is the wrong one, if any provider has one", async () => {
     const opened = await open({ providerCount: 2 });
     expect(await opened.reader.readChain()).toBe(setup.chain.chainId);
