@@ -14,7 +14,7 @@ import {
   tronFromHex,
 } from "@payment-links/contracts";
 import { openTestGround, serveForTest } from "@payment-links/process/testing";
-import { readConfig, systemClock } from "@payment-links/runtime";
+import { type Clock, readConfig, systemClock } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { hearLinks } from "../events/hear-links.ts";
 import type { ChainOverride } from "../watch/chain/chain-settings.ts";
@@ -47,18 +47,19 @@ export type WatchedChain = Pick<Chain, "url" | "chainId" | "catalogueData" | "he
   sampleLink?: () => Partial<PaymentLinkState>;
 };
 
-/** The whole service, watching a chain by the machine's own clock, on a database of its own. */
+/** The whole service, watching a chain by the machine's own clock if no other, on a database of its own. */
 export const openWatchRig = async (
   chain: WatchedChain,
   override: ChainOverride = {},
   urls: readonly string[] = [chain.url],
+  clock: Clock = systemClock,
 ) => {
   const catalogue = createCatalogue(chain.catalogueData);
   const isTron = catalogue.chains[0]?.chainType === "TVM";
   const testGround = await openTestGround({
     name: "settlement-listener",
     migration: settlementListenerMigration,
-    change: { clock: systemClock, catalogue },
+    change: { clock, catalogue },
   });
   const { bus, ground, pool } = testGround;
   const told: { key: string | undefined; data: z.input<typeof SettlementState> }[] = [];

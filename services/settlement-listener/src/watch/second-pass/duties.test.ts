@@ -3,6 +3,7 @@ import type { Hex } from "viem";
 import { afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { keccak256Hex, topics } from "@payment-links/contracts";
 import { nothing } from "@payment-links/postgres";
+import { type Clock, systemClock } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { readProgress } from "../../store/watchers.ts";
@@ -59,6 +60,41 @@ const passBy = (rig: WatchRig, paidAt: number) =>
     "the second pass has gone by",
     async () => ((await readProgress(rig.pool, "1337")).auditedTo ?? 0) > paidAt,
   );
+
+/** Pays for so many references that no link has; answers their hashes, once no audit finds them anew. */
+const payForNothing = async (rig: WatchRig, count: number): Promise<string[]> => {
+  const references = Array.from({ length: count }, () => randomBytes(16).toString("hex"));
+  for (const reference of references) await chain.pay({ reference, to: owner, amount: 1n });
+  await chain.mine();
+  const paidAt = await chain.headNumber();
+  await chain.mine(9);
+  await passBy(rig, paidAt);
+  return references.map(keccak256Hex);
+};
+
+/** Has a transfer been seen so many hours ago. */
+const setSeen = (rig: WatchRig, referenceHash = "", hours: number) =>
+  waitUntil(`one was seen ${hours} hours ago`, async () => {
+    const { rowCount } = await rig.pool.query(nothing`
+      UPDATE chain_transfers SET seen_at = now() - ${hours} * interval '1 hour'
+      WHERE reference_hash = ${referenceHash}
+    `);
+    return rowCount === 1;
+  });
+
+/** Lets the service know that it has heard all that was said of links until so many hours ago. */
+const markHeard = (rig: WatchRig, hoursAgo: number) => {
+  const markedAt = new Date(Date.now() - hoursAgo * 60 * 60_000).toISOString();
+  const headers = { ce_type: "outbox.mark", ce_time: markedAt };
+  return rig.bus.publish([
+    { topic: topics.paymentLinks, key: "outbox.mark", headers, value: "{}" },
+  ]);
+};
+
+const isKept = (rig: WatchRig, referenceHash = "") =>
+  rig.pool.exists(nothing`
+    SELECT FROM chain_transfers WHERE reference_hash = ${referenceHash}
+  `);
 
 /** A payment that both providers have hidden until its audit was over, and the first one hides still. */
 const missByBoth = async () => {
@@ -140,41 +176,31 @@ describe("the second pass", () => {
 
   test("forgets a transfer without a link only if its link would have been heard of", async () => {
     const rig = await open(chain, { finality: "finalized" });
-    const [old, recent] = [randomBytes(16).toString("hex"), randomBytes(16).toString("hex")];
-    for (const reference of [old, recent]) await chain.pay({ reference, to: owner, amount: 1n });
-    await chain.mine();
-    const paidAt = await chain.headNumber();
-    await chain.mine(9);
-    // Its audit is over, or that would find again what was forgotten.
-    await waitUntil("both are final, and read twice", async () => {
-      const { auditedTo } = await readProgress(rig.pool, "1337");
-      return (auditedTo ?? 0) > paidAt;
-    });
-    const setBack = async (reference: string, hours: number): Promise<boolean> => {
-      const { rowCount } = await rig.pool.query(nothing`
-        UPDATE chain_transfers SET seen_at = now() - ${hours} * interval '1 hour'
-        WHERE reference_hash = ${keccak256Hex(reference)}
-      `);
-      return rowCount === 1;
+    const [old, recent] = await payForNothing(rig, 2);
+    await setSeen(rig, old, 48);
+    await setSeen(rig, recent, 25);
+    await markHeard(rig, 3);
+    await waitUntil("the old one is forgotten", async () => !(await isKept(rig, old)));
+    expect(await isKept(rig, recent)).toBe(true);
+  });
+
+  test("forgets again ten minutes later, also by a clock that was set back meanwhile", async () => {
+    const shift = { nowMs: 0, elapsedMs: 0 };
+    const clock: Clock = {
+      now: () => new Date(Date.now() + shift.nowMs),
+      elapsedMs: () => systemClock.elapsedMs() + shift.elapsedMs,
+      until: (instant, signal) =>
+        systemClock.until(new Date(instant.getTime() - shift.nowMs), signal),
     };
-    await waitUntil("one was seen two days ago", () => setBack(old, 48));
-    await waitUntil("the other was seen 25 hours ago", () => setBack(recent, 25));
-    // All that was said of links until three hours ago has been heard.
-    const threeHoursAgo = new Date(Date.now() - 3 * 60 * 60_000).toISOString();
-    await rig.bus.publish([
-      {
-        topic: topics.paymentLinks,
-        key: "outbox.mark",
-        headers: { ce_type: "outbox.mark", ce_time: threeHoursAgo },
-        value: "{}",
-      },
-    ]);
-    const isKept = (reference: string) =>
-      rig.pool.exists(nothing`
-        SELECT FROM chain_transfers WHERE reference_hash = ${keccak256Hex(reference)}
-      `);
-    await waitUntil("the old one is forgotten", async () => !(await isKept(old)));
-    expect(await isKept(recent)).toBe(true);
+    const rig = await open(chain, { finality: "finalized" }, [chain.url], clock);
+    const [first, second] = await payForNothing(rig, 2);
+    await setSeen(rig, first, 72);
+    await markHeard(rig, 3);
+    await waitUntil("the first is forgotten", async () => !(await isKept(rig, first)));
+    await setSeen(rig, second, 72);
+    shift.nowMs = -60 * 60_000;
+    shift.elapsedMs = 10 * 60_000;
+    await waitUntil("the second is forgotten", async () => !(await isKept(rig, second)));
   });
 
   test("where there is one provider, calls nothing audited, and says so", async () => {

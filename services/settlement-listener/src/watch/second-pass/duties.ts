@@ -16,7 +16,8 @@ export type DutyMemory = {
   /** By the clock's `elapsedMs`. */
   judgeRestsUntilMs: number;
   auditedTo: number;
-  forgotAtMs: number;
+  /** By the clock's `elapsedMs`. */
+  forgetRestsUntilMs: number;
   nonceWalk: NonceWalk;
   foresight: Foresight;
   rescan: RescanMemory;
@@ -27,7 +28,7 @@ export const noMemory = (): DutyMemory => ({
   judgeWalk: newJudgeWalk(),
   judgeRestsUntilMs: 0,
   auditedTo: -1,
-  forgotAtMs: 0,
+  forgetRestsUntilMs: 0,
   nonceWalk: { afterSeq: "0", restsUntilMs: 0 },
   foresight: noForesight(),
   rescan: { shortSinceMs: undefined },
@@ -72,11 +73,12 @@ export const duties: Record<DutyName, (turn: Turn) => Promise<boolean | undefine
    */
   forget: async ({ watch, lead, finalizedTo, memory }) => {
     const { chain, clock, pool } = watch;
-    const nowMs = clock.now().getTime();
-    if (nowMs - memory.forgotAtMs < forgetEveryMs) return false;
+    if (clock.elapsedMs() < memory.forgetRestsUntilMs) return false;
     const heardUntil = await readLinksHeardUntil(pool);
     if (heardUntil === undefined) return false;
-    const before = new Date(Math.min(nowMs, heardUntil.getTime()) - unmatchedKeptMs);
+    const before = new Date(
+      Math.min(clock.now().getTime(), heardUntil.getTime()) - unmatchedKeptMs,
+    );
     const forgottenCount = await transact(pool, async (tx) => {
       await lockLead(tx, lead);
       return deleteUnmatchedTransfers(tx, chain.id, {
@@ -86,7 +88,7 @@ export const duties: Record<DutyName, (turn: Turn) => Promise<boolean | undefine
       });
     });
     const isMore = forgottenCount === forgottenAtOnceMax;
-    if (!isMore) memory.forgotAtMs = nowMs;
+    if (!isMore) memory.forgetRestsUntilMs = clock.elapsedMs() + forgetEveryMs;
     return isMore;
   },
 
