@@ -596,6 +596,17 @@ const runtime: Dashboard = {
       ],
     },
     {
+      title: "Clock",
+      about: "By how much it is ahead of Postgres', looked at once a minute.",
+      unit: "s",
+      queries: [
+        {
+          expr: `payment_links_clock_ahead_seconds{${both}}`,
+          legend: "{{service}} {{pod}}",
+        },
+      ],
+    },
+    {
       title: "Open files",
       about: "Sockets included.",
       unit: "short",

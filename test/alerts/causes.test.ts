@@ -70,6 +70,7 @@ const troubles: Readonly<Record<string, { trouble: Series[]; rest: Series[] }>> 
       1,
       0,
     ],
+    PaymentLinksClockAway: ['payment_links_clock_ahead_seconds{service="links-api"}', -11, 9],
     PaymentLinksOutboxStalled: ["payment_links_outbox_oldest_unsent_age_seconds", 301, 299],
     PaymentLinksDeadLetters: ['payment_links_dead_letters_parked{group="links-api"}', 1, 0],
     PaymentLinksWebhooksOverdue: ["payment_links_webhook_oldest_due_age_seconds", 301, 299],

@@ -5,4 +5,5 @@ export { openMigratedPool } from "./open-migrated-pool.ts";
 export { NothingRow, nothing } from "./nothing.ts";
 export { ping } from "./ping.ts";
 export { type Pool, openPool } from "./pool.ts";
+export { readClock } from "./read-clock.ts";
 export { type Db, type Transaction, patiently, transact } from "./transact.ts";

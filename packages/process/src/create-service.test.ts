@@ -102,6 +102,25 @@ describe("a service", () => {
     expect(pathsOf(service)).toEqual([path, `${path}/replay`, `${path}/discard`]);
   });
 
+  test("tells by how much its clock is ahead of Postgres', and behind", async () => {
+    const { clock, ground } = testGround;
+    const metrics = openMetrics("tiny");
+    const service = createService({ ...ground, metrics }, "tiny", () => routes);
+    const aheadSeconds = async () => {
+      const [value] = (await metrics.getSingleMetric(name)?.get())?.values ?? [];
+      return value?.value ?? 0;
+    };
+    const name = "payment_links_clock_ahead_seconds";
+    const standsAt = async (seconds: number) => Math.abs((await aheadSeconds()) - seconds) < 20;
+    clock.advance(Date.now() + 3_600_000 - clock.now().getTime());
+    await service.start();
+    await waitUntil("it is an hour ahead", () => standsAt(3_600));
+    clock.setBack(2 * 3_600_000);
+    clock.advance(60_000);
+    await waitUntil("it is an hour behind", () => standsAt(-3_540));
+    await service.stop();
+  });
+
   test("that was never started can be stopped, and does what it does last", async () => {
     const { happened, service } = open((happened) => ({
       last: async () => void happened.push("last"),

@@ -19,6 +19,7 @@ import {
 import { type Identity, createIdentity } from "@payment-links/identity";
 import { ping } from "@payment-links/postgres";
 import { type Loop, startLoop } from "@payment-links/runtime";
+import { compareClocks } from "./compare-clocks.ts";
 import { deadLetterRoutes } from "./dead-letter-routes.ts";
 import type { Ground } from "./ground.ts";
 import { republishRoutes } from "./republish-routes.ts";
@@ -80,6 +81,7 @@ export const createService = (
   const leave = () => (leaving ??= consumer?.stop());
   const own = wire(wakeRelay);
   const told = { metrics, log, clock };
+  const comparing = compareClocks(ground);
   const { republishing } = own;
   const hearing = own.hearing && { ...own.hearing, pool, group: name, afterCommit: wakeRelay };
   return {
@@ -113,7 +115,7 @@ export const createService = (
       await own.start?.();
       const { markedTopics = [] } = own;
       relay = createRelay({ databaseUrl, bus, service: name, markedTopics, ...told });
-      jobs = (own.jobs ?? []).map((job) => startLoop({ ...job, clock, log }));
+      jobs = [...(own.jobs ?? []), comparing].map((job) => startLoop({ ...job, clock, log }));
       republisher =
         republishing &&
         startRepublishing({ pool, republishing, clock, log, afterCommit: wakeRelay });
