@@ -174,6 +174,7 @@ export const openShop = async (chain: Chain, linkCount: number) => {
       to,
     ]);
     await admin.query("VACUUM ANALYZE settlement_listener.links");
+    // So that none of it is written out while something is measured.
     await admin.query("CHECKPOINT");
   };
 
