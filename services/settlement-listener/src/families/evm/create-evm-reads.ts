@@ -1,9 +1,8 @@
 import type { Hex } from "viem";
 import type { ReaderGround } from "../../rpc/open-chain-readers.ts";
-import type { Provider } from "../../rpc/provider.ts";
+import type { Answer, Question } from "../../rpc/json-rpc.ts";
 import { readChain } from "../../rpc/read-chain.ts";
-import { RpcFault } from "../../rpc/rpc-fault.ts";
-import type { EvmReads } from "./evm-reads.ts";
+import type { ContractQuestion, EvmReads } from "./evm-reads.ts";
 import { readBytes } from "./node-answers.ts";
 import { createReadHeaders } from "./reads/read-headers.ts";
 import { createReadHeads } from "./reads/read-heads.ts";
@@ -19,32 +18,21 @@ export const createEvmReads = (ground: ReaderGround, watched: WatchedLogs): EvmR
     readHeaders: createReadHeaders(options),
     readLogs: createReadLogs(options),
     ...createTransactionReads(options),
-    readCode: (address) => turn.ask("code", (provider) => askCode(provider, address)),
-    call: (to, data) => turn.ask("a call", (provider) => askCall(provider, { to, data })),
+    askContracts: (questions) =>
+      turn.ask("contracts", async (provider) =>
+        (await provider.askEachInParts(questions.map(contractQuestion))).map(valueOf),
+      ),
     readChain: () => readChain(ground, ground.chainName),
   };
 };
 
-const askCode = async (provider: Provider, address: Hex): Promise<Hex> => {
-  const question = {
-    method: "eth_getCode",
-    params: [address, "latest"],
-    read: readBytes,
-  };
-  const [code] = await provider.ask([question]);
-  return code;
-};
+const contractQuestion = ({ address, data }: ContractQuestion): Question<Hex> =>
+  data === undefined
+    ? { method: "eth_getCode", params: [address, "latest"], read: readBytes }
+    : { method: "eth_call", params: [{ to: address, data }, "latest"], read: readBytes };
 
-const askCall = async (
-  provider: Provider,
-  call: { to: Hex; data: Hex },
-): Promise<Hex | undefined> => {
-  const question = { method: "eth_call", params: [call, "latest"], read: readBytes };
-  try {
-    const [answer] = await provider.ask([question]);
-    return answer;
-  } catch (error) {
-    if (error instanceof RpcFault && error.kind === "reverted") return undefined;
-    throw error;
-  }
+const valueOf = (answer: Answer<Hex>): Hex | undefined => {
+  if ("value" in answer) return answer.value;
+  if (answer.fault.kind === "reverted") return undefined;
+  throw answer.fault;
 };

@@ -13,7 +13,7 @@ import {
 } from "./verify-receipt.ts";
 
 /** Reads an EVM chain: as every chain is read, and what its check against the catalogue asks. */
-export type EvmReader = ChainReader<EvmHeader> & Pick<EvmReads, "readCode" | "call" | "readChain">;
+export type EvmReader = ChainReader<EvmHeader> & Pick<EvmReads, "askContracts" | "readChain">;
 
 /** Turns what EVM nodes say into what a watch is told: logs only point, receipts are verified. */
 export const createEvmReader = (

@@ -34,6 +34,12 @@ export type EvmReceipt = {
 /** What a transaction calls: a contract (none where it makes one), with lowercase calldata. */
 export type TransactionCall = { to: Hex | null; input: Hex };
 
+/**
+ * What is asked of a contract: with `data`, what a read-only call answers, undefined where it reverts;
+ * else its code, `0x` where there is none.
+ */
+export type ContractQuestion = { address: Hex; data?: Hex };
+
 /** What is asked of EVM nodes; each call ends within the bounds that `ChainReader` tells. */
 export type EvmReads = Pick<
   ChainReader<EvmHeader>,
@@ -62,10 +68,8 @@ export type EvmReads = Pick<
    * left out.
    */
   readSenders(hashes: readonly Hex[]): Promise<ReadonlyMap<Hex, { address: Hex; nonce: number }>>;
-  /** A contract's code, `0x` where there is none. */
-  readCode(address: Hex): Promise<Hex>;
-  /** A read-only call at the latest block; undefined where it reverts. */
-  call(to: Hex, data: Hex): Promise<Hex | undefined>;
+  /** Answers in the order of the questions, as one provider gives them at the latest block. */
+  askContracts(questions: readonly ContractQuestion[]): Promise<readonly (Hex | undefined)[]>;
   /** Which chain the providers say they serve: its decimal id. */
   readChain(): Promise<string>;
 };

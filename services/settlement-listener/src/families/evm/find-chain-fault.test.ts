@@ -21,8 +21,11 @@ const symbolCall = "0x95d89b41";
 const faultOf = async ({ decimals = six, symbol = asString("USDC") }: Record<string, Hex>) => {
   const fault = await findChainFault(chain, {
     readChain: async () => "8453",
-    readCode: async () => "0x01",
-    call: async (_to, data) => (data === symbolCall ? symbol : decimals),
+    askContracts: async (questions) =>
+      questions.map(({ data }) => {
+        if (data === undefined) return "0x01";
+        return data === symbolCall ? symbol : decimals;
+      }),
   });
   return fault?.replace(/^token \S+ at \S+: /, "");
 };

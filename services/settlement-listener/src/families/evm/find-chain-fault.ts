@@ -9,13 +9,14 @@ import {
   size,
 } from "viem";
 import type { CatalogueToken } from "@payment-links/contracts";
-import type { EvmReads } from "./evm-reads.ts";
+import { chunk } from "../../rpc/chunk.ts";
+import type { ContractQuestion, EvmReads } from "./evm-reads.ts";
 import type { EvmChain } from "./evm-chain.ts";
 
 const decimalsCall = encodeFunctionData({ abi: erc20Abi, functionName: "decimals" });
 const symbolCall = encodeFunctionData({ abi: erc20Abi, functionName: "symbol" });
 
-type TokenReader = Pick<EvmReads, "readChain" | "readCode" | "call">;
+type ContractReader = Pick<EvmReads, "readChain" | "askContracts">;
 
 /**
  * Holds a chain against the catalogue (rule CHAIN-9): its id, code at the fee proxies, and each
@@ -25,43 +26,40 @@ type TokenReader = Pick<EvmReads, "readChain" | "readCode" | "call">;
  */
 export const findChainFault = async (
   chain: EvmChain,
-  reader: TokenReader,
+  reader: ContractReader,
 ): Promise<string | undefined> => {
   const served = await reader.readChain();
   if (served !== chain.chainName) return `the node serves chain ${served}`;
-  // At once, as a watch that begins waits for it; the first fault in this order is told.
-  const faults = await Promise.all([
-    ...[chain.proxies.erc20, chain.proxies.ethereum].map((proxy) =>
-      findProxyFault(chain, reader, proxy),
-    ),
-    ...[...chain.tokens].map(async ([address, token]) => {
-      const fault = await findTokenFault(reader, address as Hex, token);
-      return fault && `token ${token.id} at ${token.address}: ${fault}`;
-    }),
+  const proxies = [chain.proxies.erc20, chain.proxies.ethereum].filter((proxy) => proxy !== null);
+  const tokens = [...chain.tokens].map(([address, token]) => ({ address: address as Hex, token }));
+  // In as few requests as can be: a provider refuses who sends it two dozen at once.
+  const answers = await reader.askContracts([
+    ...proxies.map((address) => ({ address })),
+    ...tokens.flatMap(({ address }) => tokenQuestions(address)),
   ]);
-  return faults.find((fault) => fault !== undefined);
+  const bare = proxies.find((_, index) => !hasCode(answers[index]));
+  if (bare !== undefined) return `there is no contract at the fee proxy ${chain.showAddress(bare)}`;
+  const ofTokens = chunk(answers.slice(proxies.length), tokenQuestionCount);
+  for (const [index, { token }] of tokens.entries()) {
+    const fault = findTokenFault(token, ofTokens[index] ?? []);
+    if (fault !== undefined) return `token ${token.id} at ${token.address}: ${fault}`;
+  }
+  return undefined;
 };
 
-const findProxyFault = async (
-  { showAddress }: EvmChain,
-  reader: TokenReader,
-  proxy: Hex | null,
-): Promise<string | undefined> =>
-  proxy === null || (await hasCode(reader, proxy))
-    ? undefined
-    : `there is no contract at the fee proxy ${showAddress(proxy)}`;
+const tokenQuestionCount = 3;
 
-const findTokenFault = async (
-  reader: TokenReader,
-  address: Hex,
+const tokenQuestions = (address: Hex): ContractQuestion[] => [
+  { address },
+  { address, data: decimalsCall },
+  { address, data: symbolCall },
+];
+
+const findTokenFault = (
   token: CatalogueToken,
-): Promise<string | undefined> => {
-  const [isThere, decimals, symbol] = await Promise.all([
-    hasCode(reader, address),
-    reader.call(address, decimalsCall),
-    reader.call(address, symbolCall),
-  ]);
-  if (!isThere) return "there is no contract";
+  [code, decimals, symbol]: readonly (Hex | undefined)[],
+): string | undefined => {
+  if (!hasCode(code)) return "there is no contract";
   const readDecimals = decimals === undefined ? undefined : readNumber(decimals);
   if (readDecimals !== BigInt(token.decimals)) {
     return `decimals are ${readDecimals ?? "not told"}, not ${token.decimals}`;
@@ -73,8 +71,7 @@ const findTokenFault = async (
   return undefined;
 };
 
-const hasCode = async (reader: TokenReader, address: Hex): Promise<boolean> =>
-  (await reader.readCode(address)) !== "0x";
+const hasCode = (code: Hex | undefined): boolean => code !== undefined && code !== "0x";
 
 const wordBytes = 32;
 /** Of a text, and of what stands before it: a symbol is a few letters long. */

@@ -172,13 +172,23 @@ describe("transactions", () => {
     await expect(reader.readUsedNonces(from, 1_000_000)).rejects.toThrow(ChainUnreachableError);
   });
 
-  test("a call answers, and is undefined where it reverts; code is 0x where there is none", async () => {
-    const { reader } = await open();
+  test("contracts answer all in one request: undefined where a call reverts, 0x where no code is", async () => {
+    const { reader, rpc } = await open();
     const token = setup.chain.addressOf("usdc");
-    const six = `0x${"6".padStart(64, "0")}`;
-    expect(await reader.call(token, "0x313ce567")).toBe(six);
-    expect(await reader.call(token, "0xdeadbeef")).toBeUndefined();
-    expect(await reader.readCode(token)).toMatch(/^0x[0-9a-f]{100,}$/);
-    expect(await reader.readCode(`0x${"1".repeat(40)}`)).toBe("0x");
+    await reader.readChain();
+    const before = rpc.counts().requests;
+    const answers = await reader.askContracts([
+      { address: token, data: "0x313ce567" },
+      { address: token, data: "0xdeadbeef" },
+      { address: token },
+      { address: `0x${"1".repeat(40)}` },
+    ]);
+    expect(answers).toEqual([
+      `0x${"6".padStart(64, "0")}`,
+      undefined,
+      expect.stringMatching(/^0x[0-9a-f]{100,}$/),
+      "0x",
+    ]);
+    expect(rpc.counts().requests - before).toBe(1);
   });
 });
