@@ -1,14 +1,17 @@
+import { createHash } from "node:crypto";
 import type { Request, Response } from "express";
+import { Redis } from "ioredis";
 import { Pool } from "pg";
 import { cookiePolicy, createApp, keyRoute, listen, publicRoute } from "@payment-links/http";
 import { createIdentity } from "@payment-links/identity";
 import { createLocalLimiter, createRedisLimiter } from "@payment-links/rate-limit";
+import { takeScript } from "@payment-links/rate-limit/take-script";
 import { openLog, openMetrics, systemClock } from "@payment-links/runtime";
 import { askForKeys } from "../rig/ask-for-keys.ts";
 import { floorOwner } from "./floor-statements.ts";
 
 // One handler in the shell that every service has: behind key check and limits counted in Redis or
-// in process (`GATE`), or open to anyone and uncounted. The handler does what the cheaper of the
+// in process (`GATE`), or open to anyone and uncounted, or that and Redis asked by its bare client (`bare`). The handler does what the cheaper of the
 // two keyed routes does, and less around it: it lists an owner's ten newest links by one prepared
 // select, and answers in one write. `HANDLER=memory` answers the same without a query, as no real
 // route can: it shows what the gate costs beside next to nothing.
@@ -33,13 +36,32 @@ const answer = async (_req: Request, res: Response): Promise<void> => {
   res.end(text);
 };
 
+/** Asks the limiter's script what a request of one key and one address asks. */
+const openBareRedis = async () => {
+  const redis = new Redis(env["REDIS_URL"] ?? "");
+  await redis.script("LOAD", takeScript);
+  const sha = createHash("sha1").update(takeScript).digest("hex");
+  const bucket = [1, limit.burst, 0];
+  return () => redis.evalsha(sha, 2, "{bare}:key", "{bare}:ip", 1, 2, ...bucket, ...bucket);
+};
+const askRedis = gate === "bare" ? await openBareRedis() : undefined;
+const askAndAnswer = async (req: Request, res: Response): Promise<void> => {
+  await askRedis?.();
+  await answer(req, res);
+};
+
 const gated = keyRoute({
   method: "get",
   path: "/links",
   scope: "payment_link:read",
   handle: answer,
 });
-const open = publicRoute({ method: "get", path: "/links", isLimited: false, handle: answer });
+const open = publicRoute({
+  method: "get",
+  path: "/links",
+  isLimited: false,
+  handle: gate === "bare" ? askAndAnswer : answer,
+});
 
 /** auth-keys is asked about a warm key once in five seconds. */
 const ask = askForKeys([env["API_KEY"] ?? ""]);
@@ -57,7 +79,7 @@ const limiter =
     : createLocalLimiter({ clock: systemClock, metrics });
 
 const app = createApp({
-  routes: [gate === "none" ? open : gated],
+  routes: [gate === "none" || gate === "bare" ? open : gated],
   gate: {
     limiter,
     limits: { perKey: limit, perAddress: limit },

@@ -12,20 +12,21 @@ import { type Call, measureRate, median } from "./load.ts";
 import { type Verdict, spread } from "./rounds.ts";
 import { poolSize } from "./stage.ts";
 
-/** Many short turns: whatever slows the machine for a second slows all three servers of a turn. */
+/** Many short turns: whatever slows the machine for a second slows all servers of a turn. */
 const turnCount = 45;
 const secondsPerTurn = 0.25;
 const turnsPerLine = 9;
 const warmUpSeconds = 3;
 const countedCalls = 1_000;
 
-const gates = ["redis", "local", "none"] as const;
+const gates = ["redis", "local", "bare", "none"] as const;
 type GateName = (typeof gates)[number];
 
 /**
  * What it costs to know the caller and to count the limits: one handler behind the gate, with
  * buckets in Redis and in process, compared with the same handler in the same shell without the
- * gate. They are three processes that take turns. `ratio` is the one with Redis;
+ * gate. `bare` has no gate either, and asks Redis the gate's script by the bare client: no gate with
+ * Redis does with less. They are processes that take turns. `ratio` is the one with Redis;
  * `redisCallsPerRequest` is how many calls to Redis a warm request makes.
  */
 export const benchAuth = async (): Promise<Verdict> => {
@@ -71,7 +72,7 @@ const runTurns = async (
 ): Promise<Rates> => {
   // A warm-up: code is compiled while it runs, and the steady state is what is measured.
   for (const gate of gates) await measure(gate, warmUpSeconds);
-  const rates: Rates = { redis: [], local: [], none: [] };
+  const rates: Rates = { redis: [], local: [], bare: [], none: [] };
   for (let turn = 0; turn < turnCount; turn += 1) {
     for (let place = 0; place < gates.length; place += 1) {
       const gate = gates[(place + turn) % gates.length] ?? "none";
@@ -86,7 +87,7 @@ const tellTurns = (rates: Rates, turns: number): void => {
   const last = (gate: GateName) => median(rates[gate].slice(-turnsPerLine)).toFixed(0);
   process.stdout.write(
     `turn ${turns}: with Redis ${last("redis")}/s, in process ${last("local")}/s, ` +
-      `without ${last("none")}/s\n`,
+      `Redis by its bare client ${last("bare")}/s, without ${last("none")}/s\n`,
   );
 };
 
@@ -110,7 +111,7 @@ const verdictOf = (rates: Rates, redisCallsPerRequest: number): Verdict => {
     return { ours, floor, ratio: Number(median(ratios).toFixed(3)) };
   };
   const redis = against("redis");
-  return { ...redis, redis, local: against("local"), redisCallsPerRequest };
+  return { ...redis, redis, local: against("local"), bare: against("bare"), redisCallsPerRequest };
 };
 
 /** How many scripts Redis ran per warm request, by its own count. */

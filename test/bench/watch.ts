@@ -17,6 +17,7 @@ import { type Chain, openChain } from "@payment-links/settlement-listener/testin
 import { fetchPayments } from "@payment-links/settlement-listener/testing/fetch-payments";
 import { openScriptedRpc } from "@payment-links/settlement-listener/testing/scripted-rpc";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { openBareWatch } from "./bare-watch.ts";
 import { openBenchPostgres, say } from "./bench-postgres.ts";
 import { median } from "./load.ts";
 import type { Verdict } from "./rounds.ts";
@@ -27,7 +28,7 @@ const blocksPerPayment = 4;
 const paidLinkCount = 500;
 export const fewLinks = 1_000;
 const manyLinks = 1_000_000;
-/** Until both take as long as the time before: the compiler improves what runs often. */
+/** Until all take as long as the time before: the compiler improves what runs often. */
 const warmUpCount = 10;
 const roundCount = 9;
 const rangeBlocksMax = 2_000;
@@ -37,8 +38,8 @@ const lookMs = 3;
 /**
  * One watcher catches up with a chain of final blocks over a real Postgres, from nothing to the
  * last payment settled and its event written. It is compared with a loop that fetches the same logs
- * and receipts and does nothing with them. There is one provider, so that neither makes a second
- * pass. Then the same with a thousand and with a million open links: calls counted, time compared.
+ * and receipts and does nothing with them, and with bare clients that write the same rows. There is one
+ * provider, so that nobody makes a second pass. Then the same with a thousand and with a million open links: calls counted, time compared.
  */
 export const benchWatch = async (): Promise<Verdict> => {
   const postgres = await openBenchPostgres();
@@ -54,16 +55,18 @@ export const benchWatch = async (): Promise<Verdict> => {
 
     say("counting calls");
     const calls = { few: await few.countCalls(work), many: await many.countCalls(work) };
-    const times = { few: [] as number[], many: [] as number[], floor: [] as number[] };
+    const times: Times = { few: [], many: [], bare: [], floor: [] };
     const measureFloor = () => timeFloor(chain, work);
     for (let run = 0; run < warmUpCount; run += 1) {
       await few.catchUp(work);
+      await few.catchUpBare(work);
       await measureFloor();
     }
     for (let round = 0; round < roundCount; round += 1) {
       const turns = [
         async () => times.few.push(await few.catchUp(work)),
         async () => times.floor.push(await measureFloor()),
+        async () => times.bare.push(await few.catchUpBare(work)),
         async () => times.many.push(await many.catchUp(work)),
       ];
       for (const turn of round % 2 === 0 ? turns : turns.toReversed()) await turn();
@@ -79,7 +82,7 @@ export const benchWatch = async (): Promise<Verdict> => {
 };
 
 type Work = { payments: number; head: number };
-type Times = Record<"few" | "many" | "floor", number[]>;
+type Times = Record<"few" | "many" | "bare" | "floor", number[]>;
 type Calls = { rpc: number; sql: number };
 
 const tell = (round: number, times: Times): void => {
@@ -104,6 +107,7 @@ const verdictOf = (
     ours: perSecond(head, times.few),
     floor: perSecond(head, times.floor),
     ratio: Number((median(times.floor) / median(times.few)).toFixed(3)),
+    bareRatio: Number((median(times.floor) / median(times.bare)).toFixed(3)),
     unit: "blocks/s",
     oursPayments: perSecond(payments, times.few),
     floorPayments: perSecond(payments, times.floor),
@@ -115,7 +119,8 @@ const verdictOf = (
 const timeFloor = async (chain: Chain, { head, payments }: Work): Promise<number> => {
   const startedAt = performance.now();
   const range = { url: chain.url, fromBlock: 0, toBlock: head, rangeBlocksMax };
-  const count = await fetchPayments(range);
+  let count = 0;
+  for await (const { receipts } of fetchPayments(range)) count += receipts.length;
   if (count !== payments) throw new Error(`the floor fetched ${count} of ${payments}`);
   return performance.now() - startedAt;
 };
@@ -162,6 +167,7 @@ export const openShop = async (chain: Chain, linkCount: number) => {
   });
   const admin = new Client({ connectionString: test.database.adminUrl });
   await admin.connect();
+  const bare = await openBareWatch(test.database.adminUrl);
   await admin.query(fillLinks, [linkCount, chain.chainId, chain.addressOf("usdc"), to]);
   const references = Array.from({ length: paidLinkCount }, () => randomBytes(16).toString("hex"));
   const addLinks = async (references: readonly string[]): Promise<void> => {
@@ -251,6 +257,16 @@ export const openShop = async (chain: Chain, linkCount: number) => {
       await checkSettled(work);
       return tookMs;
     },
+    /** The same by {@link openBareWatch}. */
+    catchUpBare: async (work: Work): Promise<number> => {
+      await forget();
+      const startedAt = performance.now();
+      const range = { url: chain.url, fromBlock: 0, toBlock: work.head, rangeBlocksMax };
+      await bare.catchUp(chain.chainId, range);
+      const tookMs = performance.now() - startedAt;
+      await checkSettled(work);
+      return tookMs;
+    },
     /**
      * The same with a clock that stands still and a bus that is away, so that nothing else is
      * counted.
@@ -268,6 +284,7 @@ export const openShop = async (chain: Chain, linkCount: number) => {
       return calls;
     },
     close: async () => {
+      await bare.close();
       await admin.end();
       await test.close();
       await rm(directory, { recursive: true, force: true });

@@ -10,10 +10,10 @@ const events = parseAbi([
 const batchSize = 100;
 
 /**
- * Fetches the fee proxies' logs of a chain and the receipts behind them, and does nothing with
- * them: the least that any watcher has to do. Answers how many receipts there were.
+ * Fetches the fee proxies' logs of a chain and the receipts behind them, range by range, and does
+ * nothing with them: the least that any watcher has to do.
  */
-export const fetchPayments = async ({
+export async function* fetchPayments({
   url,
   fromBlock,
   toBlock,
@@ -23,21 +23,21 @@ export const fetchPayments = async ({
   fromBlock: number;
   toBlock: number;
   rangeBlocksMax: number;
-}): Promise<number> => {
+}) {
   const client = createPublicClient({ transport: http(url, { batch: { batchSize } }) });
-  let receiptCount = 0;
   for (let first = fromBlock; first <= toBlock; first += rangeBlocksMax) {
+    const last = Math.min(toBlock, first + rangeBlocksMax - 1);
     const logs = await client.getLogs({
       address: [devnet.erc20FeeProxy, devnet.ethereumFeeProxy],
       events,
+      strict: true,
       fromBlock: BigInt(first),
-      toBlock: BigInt(Math.min(toBlock, first + rangeBlocksMax - 1)),
+      toBlock: BigInt(last),
     });
     const hashes = [...new Set(logs.map((log) => log.transactionHash))];
     const receipts = await Promise.all(
       hashes.map((hash) => client.getTransactionReceipt({ hash })),
     );
-    receiptCount += receipts.length;
+    yield { logs, receipts, lastBlock: last };
   }
-  return receiptCount;
-};
+}

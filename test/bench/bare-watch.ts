@@ -1,0 +1,135 @@
+import { Client } from "pg";
+import { newId } from "@payment-links/contracts";
+import { fetchPayments } from "@payment-links/settlement-listener/testing/fetch-payments";
+
+type Fetched = Awaited<ReturnType<ReturnType<typeof fetchPayments>["next"]>>["value"] & object;
+type Row = readonly (string | number | null | undefined)[];
+
+/** Rows of a document, one column for each type. */
+const rowsOf = (...types: string[]): string => {
+  const columns = types.map((type, index) => `(row ->> ${index})::${type}`);
+  return `SELECT ${columns.join(", ")} FROM jsonb_array_elements($1::jsonb) AS row`;
+};
+
+const statements = {
+  move: "UPDATE watchers SET scanned_to = $2, finalized_to = $2 WHERE chain_id = $1",
+  find: `SELECT payment_reference_hash AS hash, id FROM links
+    WHERE payment_reference_hash = ANY ($1::text[])`,
+  transfers: `INSERT INTO chain_transfers (chain_id, transaction_hash, ordinal, block_number,
+      block_hash, occurred_at, reference_hash, token_address, destination_address, amount, sender,
+      payment_link_id, seen_at)
+    ${rowsOf("text", "text", "int", "int8", "text", "timestamptz", "text", "text", "text", "numeric", "text", "text", "timestamptz")}`,
+  payments: `INSERT INTO payments (source, source_id, id, version, payment_link_id, status, amount,
+      token_address, chain_id, destination_address, source_transaction, occurred_at, first_seen_at,
+      block_number)
+    ${rowsOf("text", "text", "text", "int", "text", "text", "numeric", "text", "text", "text", "text", "timestamptz", "timestamptz", "int8")}`,
+  events: `INSERT INTO outbox (id, topic, key, type, occurred_at, value)
+    ${rowsOf("text", "text", "text", "text", "timestamptz", "text")}`,
+};
+
+/**
+ * A watcher of bare clients. It writes the rows that ours writes of settled payments, in as many
+ * transactions, and reads ahead as ours does. It knows no lease, asks no node twice, verifies nothing,
+ * and would store a payment twice. So no watcher that writes these rows does with less.
+ */
+export const openBareWatch = async (databaseUrl: string) => {
+  const client = new Client({
+    connectionString: databaseUrl,
+    options: "-c search_path=settlement_listener",
+  });
+  await client.connect();
+  const run = (name: keyof typeof statements, values: unknown[]) =>
+    client.query<{ hash: string; id: string }>({ name, text: statements[name], values });
+  const insert = (name: keyof typeof statements, rows: readonly Row[]) =>
+    run(name, [JSON.stringify(rows)]);
+
+  const keep = async (chainId: string, { lastBlock, logs, receipts }: Fetched): Promise<void> => {
+    await client.query("BEGIN");
+    await run("move", [chainId, lastBlock]);
+    const found = await run("find", [logs.map(({ topics }) => topics[1])]);
+    const links = new Map(found.rows.map(({ hash, id }) => [hash, id]));
+    const senders = new Map(receipts.map((one) => [one.transactionHash, one.from]));
+    const now = new Date().toISOString();
+    const source = `evm:${chainId}`;
+    const paid = logs.map(({ args, topics, transactionHash, ...log }) => {
+      const linkId = links.get(topics[1]);
+      const [seconds, block] = [Number(log.blockTimestamp), Number(log.blockNumber)];
+      return {
+        id: newId("tx"),
+        linkId,
+        transactionHash,
+        sourceId: `${transactionHash}:${linkId}:0`,
+        block,
+        blockHash: log.blockHash,
+        minedAt: new Date(seconds * 1000).toISOString(),
+        referenceHash: topics[1],
+        token: "tokenAddress" in args ? args.tokenAddress : log.address,
+        to: args.to,
+        amount: String(args.amount),
+        sender: senders.get(transactionHash),
+      };
+    });
+    await insert(
+      "transfers",
+      paid.map((one) => [
+        chainId,
+        one.transactionHash,
+        0,
+        one.block,
+        one.blockHash,
+        one.minedAt,
+        one.referenceHash,
+        one.token,
+        one.to,
+        one.amount,
+        one.sender,
+        one.linkId,
+        now,
+      ]),
+    );
+    await insert(
+      "payments",
+      paid.map((one) => [
+        source,
+        one.sourceId,
+        one.id,
+        1,
+        one.linkId,
+        "settled",
+        one.amount,
+        one.token,
+        chainId,
+        one.to,
+        one.transactionHash,
+        one.minedAt,
+        now,
+        one.block,
+      ]),
+    );
+    await insert(
+      "events",
+      paid.map(({ linkId, ...payment }) => [
+        newId("evt"),
+        "settlements",
+        linkId,
+        "settlement.settled",
+        now,
+        JSON.stringify({ payment: { source, linkId, status: "settled", ...payment } }),
+      ]),
+    );
+    await client.query("COMMIT");
+  };
+
+  return {
+    /** Reads a chain from its first block on; the next range is read while one is written. */
+    catchUp: async (chainId: string, range: Parameters<typeof fetchPayments>[0]): Promise<void> => {
+      const ranges = fetchPayments(range);
+      let reading = ranges.next();
+      for (let read = await reading; read.done !== true; read = await reading) {
+        reading = ranges.next();
+        await keep(chainId, read.value);
+      }
+    },
+    close: () => client.end(),
+  };
+};
