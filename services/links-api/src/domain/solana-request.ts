@@ -1,4 +1,4 @@
-import { Decimal, solanaRequestUrl } from "@payment-links/contracts";
+import { type Decimal, solanaRequestUrl } from "@payment-links/contracts";
 import type { PaymentInstructions } from "./payment-instructions.ts";
 
 /** What a link is paid by on Solana, where it is paid in a token. */
@@ -31,12 +31,11 @@ export const transactionRequestUrl = (
 /** Why an account is given no transaction. */
 export type NoTransactionReason = "own_account" | "payment_seen" | "balance_too_low";
 
-/** Decides before the chain is asked. */
+/** Decides before the chain is asked; `pending` is what all pending payments come to. */
 export const refusePayer = (
   { amount, recipient }: SolanaInstructions,
-  { account, pending }: { account: string; pending: readonly { amount: Decimal }[] },
+  { account, pending }: { account: string; pending: Decimal },
 ): NoTransactionReason | undefined => {
   if (account === recipient) return "own_account";
-  const seen = pending.reduce((sum, payment) => sum.plus(payment.amount), new Decimal(0));
-  return seen.gte(amount) ? "payment_seen" : undefined;
+  return pending.gte(amount) ? "payment_seen" : undefined;
 };

@@ -112,6 +112,37 @@ describe("GET /checkout/payment-links/:id", () => {
     expect((await checkout(id)).json).toMatchObject({ pendingPayments: [], currentUsage: 1 });
   });
 
+  test("shows no payment on its way that cannot count, however it will end, and as many others", async () => {
+    const id = await open();
+    const onChain = (
+      more: Partial<Parameters<typeof sampleSettlement>[1]>,
+      transactionHash: string,
+    ) => {
+      const names = sampleChainNames({ chainId: "8453", transactionHash, linkId: id });
+      return sampleSettlement(id, { ...names, status: "processing", ...more });
+    };
+    const own = onChain({ destinationAddress: shopAddress.toLowerCase() }, `0x${"a".repeat(64)}`);
+    const astray = { destinationAddress: "0x8617E340B3D01FA5F11F306F4090FD50E238070D" };
+    const ofAnother = { tokenAddress: "0x60a3E35Cc302bFA44Cb288Bc5a4F316Fdb1adb42" };
+    // By a provider's first word: its last may tell another destination.
+    const told = sampleSettlement(id, { ...astray, status: "processing" });
+    const firstSeenAt = new Date(rig.clock.now().getTime() + 1);
+    const newer = Array.from({ length: 11 }, (_, count) =>
+      onChain({ ...(count % 2 === 0 ? astray : ofAnother), firstSeenAt }, `0x${count}`),
+    );
+    const pageSays = async (url: string): Promise<string | undefined> => {
+      const { text } = await rig.call(new URL(url).pathname);
+      return /<p id="live"[^>]*>([^]*?)<\/p>/.exec(text)?.[1]?.trim();
+    };
+    await rig.settle(...newer);
+    const { pendingPayments, url } = (await checkout(id)).json;
+    expect([pendingPayments, await pageSays(url)]).toEqual([[], ""]);
+    await rig.settle(own, told);
+    const ids = (await checkout(id)).json.pendingPayments.map((one: { id: string }) => one.id);
+    expect(ids.toSorted()).toEqual([own.id, told.id].toSorted());
+    expect(await pageSays(url)).toContain("Do not pay again.");
+  });
+
   test("tells of a larger payment on its way that it needs more blocks, where its chain says so", async () => {
     const id = await open();
     const chainId = newId("evt");

@@ -16,6 +16,7 @@ import {
   refusePayer,
 } from "../domain/solana-request.ts";
 import { encodeSolanaPayment } from "../domain/solana-transaction.ts";
+import { sumPendingPayments } from "../store/payments.ts";
 import { readLink } from "../store/read-link.ts";
 import { refuseWallet, walletTextsFor } from "./answer-wallet.ts";
 import type { WalletTexts } from "./wallet-texts.ts";
@@ -33,7 +34,7 @@ export const makeSolanaTransaction =
     const { account } = await readBody(req, SolanaTransactionBody);
     const [link, pending] = await Promise.all([
       readLink(deps, linkId),
-      deps.listPendingPayments(linkId),
+      sumPendingPayments(deps.pool, linkId),
     ]);
     const { token } = deps.tokenOf(link.tokenId);
     const advice = deps.advisePayer(link, { now: deps.clock.now() });

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
-import { type Account, newId } from "@payment-links/contracts";
+import { type Account, chainSource, newId } from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { getTransactionDecoder } from "@solana/kit";
 import { openRig } from "../testing/open-rig.ts";
@@ -221,6 +221,36 @@ describe("a transaction request of Solana Pay", () => {
     }
     expect(rig.solana.asked.length).toBe(code === "SERVICE_UNAVAILABLE" ? 2 : 0);
   });
+
+  const onItsWay = { ...settled, tokenAddress: usdc, status: "processing", amount: "25" } as const;
+
+  test("a payment of the rest that was seen is found behind ten that were seen since", async () => {
+    const { id, path } = await open();
+    rig.solana.facts = rich;
+    const firstSeenAt = new Date(rig.clock.now().getTime() + 1);
+    const newer = { ...onItsWay, amount: "0.000001", firstSeenAt };
+    await rig.settle(
+      sampleSettlement(id, onItsWay),
+      ...Array.from({ length: 10 }, () => sampleSettlement(id, newer)),
+    );
+    const { status, json } = await post(path);
+    expect([status, json.errors?.[0].code]).toEqual([409, "PAYMENT_SEEN"]);
+  });
+
+  test.each([
+    ["to the payer's own account", { destinationAddress: payer }],
+    ["in another token", { tokenAddress: "HzwqbKZw8HxMN6bF2yFZNrht3c2iXXzpKcFu7uBEDKtr" }],
+  ])(
+    "a payment %s, which anybody can make by the reference, keeps nobody from paying",
+    async (_, astray) => {
+      const { id, path } = await open();
+      rig.solana.facts = rich;
+      const source = chainSource("solana");
+      const sourceId = `5sig:${id}:0`;
+      await rig.settle(sampleSettlement(id, { ...onItsWay, source, sourceId, ...astray }));
+      expect((await post(path)).status).toBe(200);
+    },
+  );
 
   test("an account with less than the amount is told both, and one with just enough pays", async () => {
     const { path } = await open();

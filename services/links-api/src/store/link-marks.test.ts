@@ -6,7 +6,13 @@ import { useRig } from "@payment-links/runtime/testing/use-rig";
 import type { FollowedLink } from "../domain/followed-link.ts";
 import { explain, pagesTouched, scansOf } from "../testing/explain.ts";
 import { openRig } from "../testing/open-rig.ts";
-import { copyLink, fillUnapplied, sampleAccount, sampleSettlement } from "../testing/samples.ts";
+import {
+  copyLink,
+  fillUnapplied,
+  sampleAccount,
+  sampleChainNames,
+  sampleSettlement,
+} from "../testing/samples.ts";
 import { findNewMarks } from "./link-marks.ts";
 import { findNamedPayment } from "./payments.ts";
 
@@ -75,6 +81,24 @@ describe("of a thousand links that are followed among 20,000,", () => {
     const before = await mark();
     rig.clock.advance(120_000);
     await rig.hear({ ...account, version: 2, isSuspended: true }, accountSnapshot);
+    expect(await mark()).not.toBe(before);
+  });
+
+  test("one has another mark once its follower's payment ends, also under the version that it had", async () => {
+    const linkId = await rig.createLink(rig.giveKey(sampleAccount()), { toAmount: "1" });
+    const transactionHash = `0x${"cd".repeat(32)}`;
+    const names = sampleChainNames({ chainId: "8453", transactionHash, linkId });
+    const away = { status: "processing", isOrphaned: true, version: 5 } as const;
+    const settlement = sampleSettlement(linkId, { ...names, ...away });
+    const payment = { source: names.source, prefix: `${transactionHash}:${linkId}:` };
+    const mark = async () => {
+      const one = { key: linkId, linkId, payment, mark: "none" };
+      return (await findNewMarks(rig.pool, [one], rig.clock.now()))[0]?.mark;
+    };
+    await rig.settle(settlement);
+    const before = await mark();
+    // A listener that was restored counts its versions anew.
+    await rig.settle({ ...settlement, version: 2, status: "failed", isOrphaned: false });
     expect(await mark()).not.toBe(before);
   });
 

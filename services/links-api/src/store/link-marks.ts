@@ -2,7 +2,7 @@ import { sql } from "slonik";
 import * as z from "zod";
 import type { Db } from "@payment-links/postgres";
 import { type FollowedLink, readFollowedKey } from "../domain/followed-link.ts";
-import { firstNamed, pendingPaymentsMax } from "./payments.ts";
+import { firstNamed, isPendingOf, pendingPaymentsMax } from "./payments.ts";
 import { type ReadOne, readTogether } from "./read-together.ts";
 
 /** Reads the mark of what is followed, for all who ask in one turn; without such a link there is none. */
@@ -47,7 +47,8 @@ export const findNewMarks = async (
       ["text", "text", "text", "text", "text"],
     )} AS followed (key, link_id, source, prefix, mark)
     CROSS JOIN LATERAL (
-      SELECT links.id, links.version, links.status, links.expires_at,
+      SELECT links.id, links.version, links.status, links.expires_at, links.chain_id,
+             links.token_address, links.destination_address,
              accounts.version AS owner_version, accounts.told_at AS owner_told_at
       FROM links JOIN accounts ON accounts.id = links.user_id
       WHERE links.id = followed.link_id
@@ -60,7 +61,7 @@ export const findNewMarks = async (
       ) AS versions
       FROM (
         SELECT id, version, chain_id, block_number FROM payments
-        WHERE link_id = link.id AND status = 'processing' AND NOT is_orphaned
+        WHERE ${isPendingOf(sql.fragment`link`)}
         ORDER BY first_seen_at DESC, id DESC LIMIT ${pendingPaymentsMax}
       ) AS newest
       LEFT JOIN chain_advances AS chain
@@ -70,7 +71,7 @@ export const findNewMarks = async (
       SELECT md5(concat_ws(
         ',', link.version, link.status, coalesce(link.expires_at <= ${now.toISOString()}, false),
         link.owner_version, extract(epoch FROM link.owner_told_at), pending.versions,
-        (SELECT concat_ws(' ', id, version) FROM payments ${ofFollower})
+        (SELECT concat_ws(' ', id, version, status) FROM payments ${ofFollower})
       )) AS mark
     ) AS marks
     WHERE marks.mark <> followed.mark

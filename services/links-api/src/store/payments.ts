@@ -1,6 +1,12 @@
 import { type FragmentSqlToken, sql } from "slonik";
 import * as z from "zod";
-import { Amount, NeededByAmount, PaymentStatus, unappliedReasons } from "@payment-links/contracts";
+import {
+  Amount,
+  Decimal,
+  NeededByAmount,
+  PaymentStatus,
+  unappliedReasons,
+} from "@payment-links/contracts";
 import { type Db, documentRows } from "@payment-links/postgres";
 import type { ChainPaymentName } from "../domain/chain-payment-name.ts";
 import { type Confirmations, confirmationsOf } from "../domain/confirmations.ts";
@@ -166,6 +172,20 @@ export const listPayments = async (
 /** How many of them the checkout tells. */
 export const pendingPaymentsMax = 10;
 
+/**
+ * Which payments of `link` are pending: seen, neither over nor taken away, and such that they can count. By
+ * a link's reference anybody can pay in another token, or an account of their own; that is no payment on
+ * its way, or it would keep others from paying (rule CHAIN-10). What a provider tells may yet change (rule
+ * NOTICE-4). Nobody finds two addresses that differ in case alone, on any chain.
+ */
+export const isPendingOf = (link: FragmentSqlToken): FragmentSqlToken => sql.fragment`
+  payments.link_id = ${link}.id AND payments.status = 'processing'
+  AND (NOT payments.is_orphaned OR payments.returned_at IS NOT NULL)
+  AND (payments.source LIKE 'provider:%' OR payments.chain_id = ${link}.chain_id
+    AND lower(payments.token_address) = lower(${link}.token_address)
+    AND lower(payments.destination_address) = lower(${link}.destination_address))
+`;
+
 /** A payment that is seen but has not settled, and how far it is on its chain. */
 export type PendingPayment = Payment & { confirmations: Confirmations | null };
 
@@ -178,7 +198,7 @@ const PendingRow = PaymentRow.extend({
   confirmations: confirmationsOf({ ...payment, headBlock, neededBlocks, neededByAmount }),
 }));
 
-/** The newest payments of a link that are seen but have not settled yet, and that their chain still knows. */
+/** The newest payments of a link that are pending ({@link isPendingOf}). */
 export type ListPendingPayments = (linkId: string) => Promise<readonly PendingPayment[]>;
 
 /** Reads them as they are now, for all who ask in one turn. */
@@ -190,9 +210,10 @@ export const createPendingPayments = (db: Db): ListPendingPayments => {
         chain_advances.needed_by_amount AS "neededByAmount"
       FROM unnest(${sql.array([...linkIds], "text")}) AS wanted (link_id)
       CROSS JOIN LATERAL (
-        SELECT * FROM payments
-        WHERE payments.link_id = wanted.link_id AND payments.status = 'processing'
-          AND NOT payments.is_orphaned
+        SELECT * FROM links WHERE links.id = wanted.link_id LIMIT 1
+      ) AS link
+      CROSS JOIN LATERAL (
+        SELECT * FROM payments WHERE ${isPendingOf(sql.fragment`link`)}
         ORDER BY payments.first_seen_at DESC, payments.id DESC
         LIMIT ${pendingPaymentsMax}
       ) AS payments
@@ -203,6 +224,18 @@ export const createPendingPayments = (db: Db): ListPendingPayments => {
   });
   return async (linkId) => (await read(linkId)) ?? [];
 };
+
+/** How much all pending payments of a link come to. */
+export const sumPendingPayments = async (db: Db, linkId: string): Promise<Decimal> => {
+  const { sum } = await db.one(sql.prepared("sum_pending_payments", SumRow)`
+    SELECT coalesce(sum(payments.amount), 0) AS sum
+    FROM links AS link JOIN payments ON ${isPendingOf(sql.fragment`link`)}
+    WHERE link.id = ${linkId}
+  `);
+  return sum;
+};
+
+const SumRow = z.object({ sum: z.string().transform((text) => new Decimal(text)) });
 
 /** Finds a payment that was applied to its link. */
 export const findAppliedPayment = async (
