@@ -68,8 +68,8 @@ export const PaymentData = z
       .optional()
       .meta({
         description:
-          "Its chain took it away after it had settled: it counts, the money is not there. The field is gone " +
-          "once the chain has it again.",
+          "Its chain took it away: the money is not there. After it had settled it counts all the same. The field is " +
+          "gone once the chain has it again.",
       }),
   })
   .meta({ id: "PaymentData" });

@@ -106,15 +106,16 @@ const canCarry = (chainType: ChainType, amount: bigint): boolean => {
   return amount <= uint256Max;
 };
 
-/** Longer texts make a QR code that cameras do not read. */
+/** Longer texts make a QR code that cameras do not read, or none: in an address each may take twelve bytes. */
 const messageCharsMax = 80;
+const labelCharsMax = 60;
 
 /** What a wallet shows of a link beside its owner. */
 export const payerMessage = ({ description }: Pick<LinkView, "description">): string | undefined =>
   description === null ? undefined : [...description].slice(0, messageCharsMax).join("");
 
 const payerWords = (link: PayableLink) => ({
-  label: link.owner.username,
+  label: [...link.owner.username].slice(0, labelCharsMax).join(""),
   message: payerMessage(link),
 });
 

@@ -149,7 +149,7 @@ describe("what is kept of a settlement", () => {
     ["settled", { reason: "expired" as const }, now],
   ] as const)("is all of it and what became of it: %s, %j", (status, verdict, endedAt) => {
     const isApplied = verdict !== undefined && verdict.reason === undefined;
-    expect(openPayment({ ...settlement, status }, verdict, now)).toEqual({
+    expect(openPayment({ ...settlement, status }, { known: undefined, verdict, now })).toEqual({
       ...told,
       linkId: "plink_1",
       status,
@@ -165,12 +165,19 @@ describe("what is kept of a settlement", () => {
 
   test("is no flag and no block where nothing is said of them", () => {
     const { blockNumber: _block, ...rest } = told;
-    const payment = openPayment({ ...rest, paymentLinkId: "plink_1" }, undefined, now);
+    const payment = openPayment(
+      { ...rest, paymentLinkId: "plink_1" },
+      { known: undefined, verdict: undefined, now },
+    );
     expect(payment).toMatchObject({ isOrphaned: false, orphanedAt: null, blockNumber: null });
   });
 
   test("is told in a link's event with the time at which it was first seen", () => {
-    expect(linkTransaction(openPayment(settlement, { reason: undefined }, now))).toEqual({
+    expect(
+      linkTransaction(
+        openPayment(settlement, { known: undefined, verdict: { reason: undefined }, now }),
+      ),
+    ).toEqual({
       id: settlement.id,
       status: "settled",
       amount: settlement.amount,

@@ -40,7 +40,7 @@ export type Payment = {
    * written down.
    */
   orphanedAt: Date | null;
-  /** When it was heard that its chain has it again; null if it never went, or is away. */
+  /** When it was heard that its chain has it again, or that it has failed; null if it never went, or is away. */
   returnedAt: Date | null;
   /** The block in which it stood when it was told; null of a provider's. */
   blockNumber: number | null;
@@ -96,11 +96,21 @@ export const creditPayment = (
   };
 };
 
-/** What becomes of a settlement here: `verdict` is undefined while it has not settled. */
+/**
+ * What becomes of a settlement here: `verdict` is undefined while it has not settled, `known` what the
+ * payment was while it was processing.
+ */
 export const openPayment = (
   settlement: SettlementState,
-  verdict: { reason: UnappliedReason | undefined } | undefined,
-  now: Date,
+  {
+    known,
+    now,
+    verdict,
+  }: {
+    known: Payment | undefined;
+    verdict: { reason: UnappliedReason | undefined } | undefined;
+    now: Date;
+  },
 ): Payment => {
   const isApplied = verdict !== undefined && verdict.reason === undefined;
   return {
@@ -112,7 +122,6 @@ export const openPayment = (
     status: settlement.status,
     isApplied,
     reason: verdict?.reason ?? null,
-    isOrphaned: settlement.isOrphaned ?? false,
     amount: settlement.amount,
     tokenAddress: settlement.tokenAddress,
     chainId: settlement.chainId,
@@ -122,10 +131,27 @@ export const openPayment = (
     firstSeenAt: settlement.firstSeenAt,
     appliedAt: isApplied ? now : null,
     endedAt: settlement.status === "processing" ? null : now,
-    orphanedAt: settlement.isOrphaned === true ? now : null,
-    returnedAt: null,
     blockNumber: settlement.blockNumber ?? null,
+    ...placeOf(settlement, known, now),
   };
+};
+
+/**
+ * That a chain took a payment away before it ended stays in its story once it is there again (rule CALLER-26).
+ * It is there a moment before, as its end may be heard of at the same instant: what comes back after that
+ * came back settled.
+ */
+const placeOf = (
+  { isOrphaned = false }: SettlementState,
+  known: Payment | undefined,
+  now: Date,
+): Pick<Payment, "isOrphaned" | "orphanedAt" | "returnedAt"> => {
+  const { orphanedAt = null, returnedAt = null, isOrphaned: wasOrphaned = false } = known ?? {};
+  if (isOrphaned) {
+    return { isOrphaned, orphanedAt: wasOrphaned ? orphanedAt : now, returnedAt: null };
+  }
+  const before = new Date(now.getTime() - 1);
+  return { isOrphaned, orphanedAt, returnedAt: wasOrphaned ? before : returnedAt };
 };
 
 /** A payment as a link's event tells it (rule HOOK-9). */

@@ -33,10 +33,10 @@ export const takeSettlement = (
     return { payment, credited: undefined };
   }
   if (told.status !== "settled") {
-    return { payment: openPayment(told, undefined, now), credited: undefined };
+    return { payment: openPayment(told, { known, verdict: undefined, now }), credited: undefined };
   }
   const reason = judgePayment(link, tokenOf(link.tokenId), told);
-  const payment = openPayment(told, { reason }, now);
+  const payment = openPayment(told, { known, verdict: { reason }, now });
   return { payment, credited: payment.isApplied ? creditPayment(link, payment) : undefined };
 };
 
@@ -69,5 +69,9 @@ export const isOld = (known: Payment, settlement: SettlementState): boolean =>
 const isFurther = (known: Payment, { status, isOrphaned = false }: SettlementState): boolean => {
   if (known.status === "processing") return status !== "processing";
   if (known.status !== "settled" || status !== "settled") return false;
-  return isOrphaned && !known.isOrphaned && known.returnedAt === null;
+  return isOrphaned && !known.isOrphaned && !hasReturnedSettled(known);
 };
+
+/** What came back before it settled says nothing of that. */
+const hasReturnedSettled = ({ endedAt, returnedAt }: Payment): boolean =>
+  returnedAt !== null && (endedAt === null || returnedAt >= endedAt);

@@ -162,6 +162,16 @@ describe("a settled payment", () => {
     expect(kept.get(first.id)).toMatchObject({ source, sourceId, firstSeenAt: start });
   });
 
+  test("given a first sight by a listener that was restored since, tells the instant that the first one told", async () => {
+    const id = await rig.createLink(key, { toAmount: "5" });
+    const first = sampleSettlement(id, { status: "processing", version: 2 });
+    await rig.settle(first);
+    await rig.settle({ ...first, version: 1, status: "settled", firstSeenAt: later(60_000) });
+    const told = (await rig.eventsOf(id)).filter(({ data }) => data.transaction !== undefined);
+    const instants = told.map(({ data }) => data.transaction.dateCreated);
+    expect(instants).toEqual([start.toISOString()]);
+  });
+
   test("given the final notice with other values than the first, the final ones count", async () => {
     const id = await rig.createLink(key, { toAmount: "5" });
     const first = sampleSettlement(id, { status: "processing", amount: "1" });
@@ -333,13 +343,20 @@ describe("a payment that its chain takes away after it has settled", () => {
     expect(await flagOf(id)).toBeUndefined();
   });
 
-  test("is flagged also by a listener that was restored, and counts its versions anew", async () => {
-    const id = await rig.createLink(key, { toAmount: "5" });
-    const settlement = sampleSettlement(id, { amount: "1", version: 3 });
-    await rig.settle(settlement);
-    await rig.settle({ ...settlement, version: 2, isOrphaned: true });
-    expect(await paymentsOf(id)).toMatchObject([{ applied: true, orphaned: true }]);
-  });
+  test.each([
+    ["was never away", []],
+    ["was away before it settled", [{ version: 1, isOrphaned: true, status: "processing" }]],
+  ] as const)(
+    "is flagged also by a listener that was restored, and counts its versions anew: one that %s",
+    async (_, before) => {
+      const id = await rig.createLink(key, { toAmount: "5" });
+      const settlement = sampleSettlement(id, { amount: "1", version: 3, isOrphaned: false });
+      for (const record of before) await rig.settle({ ...settlement, ...record });
+      await rig.settle(settlement);
+      await rig.settle({ ...settlement, version: 2, isOrphaned: true });
+      expect(await paymentsOf(id)).toMatchObject([{ applied: true, orphaned: true }]);
+    },
+  );
 });
 
 describe("settlements that are told again", () => {

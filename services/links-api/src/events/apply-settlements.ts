@@ -82,9 +82,10 @@ const takeStep = (
   const tokenOf = (tokenId: string) => deps.tokenOf(tokenId).token;
   const taken = takeSettlement(data, { link, known, tokenOf, now });
   if (taken === undefined) return [];
-  payments.set(data.id, known === undefined ? taken.payment : asKept(known, taken.payment));
+  const payment = known === undefined ? taken.payment : asKept(known, taken.payment);
+  payments.set(data.id, payment);
   if (taken.credited !== undefined) links.set(link.id, taken.credited.link);
-  return [{ ...taken, event, before: link, known }];
+  return [{ ...taken, payment, event, before: link, known }];
 };
 
 /** A payment's row keeps the name and the time under which it was first told. */

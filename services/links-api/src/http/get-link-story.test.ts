@@ -92,6 +92,24 @@ describe("GET /console/api/payment-links/:id/story", () => {
     ]);
   });
 
+  test.each(["processing", "settled", "failed"] as const)(
+    "keeps that a payment was taken back before it settled, once it is told again as %s",
+    async (status) => {
+      const shop = openShop();
+      const id = await shop.create();
+      const first = sampleSettlement(id, { ...seenNow(), status: "processing", blockNumber: null });
+      await rig.settle(first);
+      const at = later();
+      await rig.settle({ ...first, version: 2, isOrphaned: true });
+      later();
+      await rig.settle({ ...first, version: 3, status, isOrphaned: false });
+      const story = await shop.read(id);
+      expect(story.filter(({ kind }) => kind === "payment_orphaned")).toMatchObject([{ at }]);
+      const { json } = await rig.call(`${path}/${id}`, { headers: shop.session });
+      expect(json.payments[0].orphaned).toBeUndefined();
+    },
+  );
+
   test("tells of a deactivation, and who made the link: a key or a person", async () => {
     const { create, read, session } = openShop();
     const byKey = await create();
