@@ -21,12 +21,13 @@ const families: [tokenId: string, chainType: ChainType, walletAddress: string][]
   ["btc", "BVM", drawDescriptor()],
 ];
 
-const accountOf = (tokenId: string): Account => {
+const accountOf = (tokenId: string, more: Partial<Account> = {}): Account => {
   const [, chainType, walletAddress] = families.find(([id]) => id === tokenId) ?? [];
   if (chainType === undefined || walletAddress === undefined) throw new Error("no such family");
   const defaults = { isDefault: true, isChainDefault: true, provider: null };
   return sampleAccount({
     wallets: [{ id: newId("wallet"), walletAddress, tokenId, chainType, ...defaults }],
+    ...more,
   });
 };
 
@@ -47,6 +48,17 @@ const textOf = (page: string): string =>
     .replaceAll(/\s+/g, " ");
 
 describe("the checkout outside EVM", () => {
+  test.each(["usdc-solana", "btc"])(
+    "%s: the longest name and description there are, of the longest letters, fit into a QR code",
+    async (tokenId) => {
+      const key = rig.giveKey(accountOf(tokenId, { username: "😀".repeat(100) }));
+      const order = { toAmount: "0.25", description: "😀".repeat(500) };
+      const id = await rig.createLink(key, order);
+      const { headers, status } = await rig.call(`/checkout/qr/${id}/payment.svg`);
+      expect([status, headers.get("content-type")]).toEqual([200, "image/svg+xml; charset=utf-8"]);
+    },
+  );
+
   test("Tron: two calls to base58check addresses, with what they may cost", async () => {
     const { instructions, page, path } = await open("usdt-tron");
     expect(instructions).toMatchObject({

@@ -20,24 +20,26 @@ export const exportLinks =
   async (req: Request, res: Response, { account }: Caller): Promise<void> => {
     const { q, token: tokenId, ...filter } = readQuery(req, OwnLinksFilter);
     const search = q === undefined ? undefined : readSearch(q);
-    const wanted = { ...filter, now: deps.clock.now(), search, tokenId, userId: account.id };
+    const wanted = { ...filter, search, tokenId, userId: account.id };
     await deps.exports.make(res, account.id, async (readPart) => {
-      const { count, start } = await readPart(() => countWantedLinks(deps.pool, wanted));
+      const { count, start } = await readPart(() =>
+        countWantedLinks(deps.pool, { ...wanted, now: deps.clock.now() }),
+      );
       if (count !== undefined) res.setHeader("X-Total-Count", count);
       const { header, lineOf, type } = formOf(deps, account.handle ?? "");
-      const write = (link: LinkView) => lineOf({ link, wanted });
-      const chunks = () => chunksOf(deps, { wanted, start, readPart, header, write });
+      const chunks = () => chunksOf(deps, { wanted, start, readPart, header, lineOf });
       return answerFile(req, res, { name: "payment-links.csv", type, chunks });
     });
   };
 
-type Row = { link: LinkView; wanted: Pick<WantedLinks, "now"> };
+/** A link, and when its row is written. */
+type Row = { link: LinkView; now: Date };
 
 const formOf = ({ checkoutUrl, tokenOf }: Deps, handle: string) =>
   csvForm<Row>({
     id: ({ link }) => link.id,
     dateCreated: ({ link }) => link.createdAt.toISOString(),
-    status: ({ link, wanted }) => statusAt(link, wanted.now),
+    status: ({ link, now }) => statusAt(link, now),
     toAmount: ({ link }) => link.toAmount,
     receivedAmount: ({ link }) => link.receivedAmount,
     token: ({ link }) => tokenOf(link.tokenId).shown.symbol,
@@ -54,26 +56,31 @@ const formOf = ({ checkoutUrl, tokenOf }: Deps, handle: string) =>
   });
 
 type Source = {
-  wanted: WantedLinks;
+  wanted: Omit<WantedLinks, "now">;
   /** Where it begins; undefined where there is no link. */
   start: LinkPlace | undefined;
   readPart: ReadPart;
   header: string;
-  write: (link: LinkView) => string;
+  lineOf: (row: Row) => string;
 };
 
 /** Few enough that writing them keeps nobody else waiting. */
 const linksAtOnce = 250;
 
-async function* chunksOf({ pool }: Deps, { header, readPart, start, wanted, write }: Source) {
+async function* chunksOf(
+  { clock, pool }: Deps,
+  { header, lineOf, readPart, start, wanted }: Source,
+) {
   yield header;
   // The loop ends, as each part holds only links older than those before.
   for (let before = start; before !== undefined;) {
     const page = { ...wanted, before, limit: linksAtOnce, offset: 0 };
     const { next, text } = await readPart(async () => {
-      const { lastLookedAt, links } = await searchLinks(pool, page);
+      // An export may take an hour, in which links expire.
+      const now = clock.now();
+      const { lastLookedAt, links } = await searchLinks(pool, { ...page, now });
       const linkId = links.length === linksAtOnce ? links.at(-1)?.id : lastLookedAt;
-      const text = links.map(write).join("");
+      const text = links.map((link) => lineOf({ link, now })).join("");
       if (linkId === undefined) return { next: undefined, text };
       return { next: await findLinkPlace(pool, { linkId, userId: wanted.userId }), text };
     });

@@ -238,6 +238,15 @@ describe("an export, while links are made and paid,", () => {
     expect(idsOf(await readRest(answer))).toEqual(ids);
   });
 
+  test("of links tells one as expired whose expiry passed after it began", async () => {
+    const shop = openShop();
+    const expirationDate = new Date(rig.clock.now().getTime() + 500).toISOString();
+    await shop.create({ expirationDate });
+    const answer = await askSlowly("links", () => shop.ask(linksPath));
+    const [row = ""] = await readRest(answer);
+    expect(row.split(",")[2]).toBe('"inactive"');
+  });
+
   test("of links has none where there was none", async () => {
     const shop = openShop();
     const answer = await askSlowly("links", () => shop.ask(linksPath));
