@@ -188,6 +188,30 @@ describe("an event stream", () => {
     await waitUntil("the last word", async () => told(await slow).at(-1) === "second");
   });
 
+  test("that is opened with what was read before a change, while that is told, hears of it next", async () => {
+    const rig = await open();
+    const first = await rig.follow("a");
+    await hears(first, "nothing");
+    const letSecond = rig.holdLooks();
+    const second = rig.follow("a");
+    await waitUntil("the second looks", () => rig.looks.length === 2);
+    rig.set("a", "2", "second");
+    const letTelling = rig.holdLooks();
+    const telling = rig.streams.tell("a");
+    await waitUntil("the change is looked up", () => rig.looks.length === 3);
+    letSecond();
+    await hears(await second, "nothing");
+    letTelling();
+    await telling;
+    await hears(first, "nothing", "second");
+    // As the job does: what has another mark than the one known is told.
+    expect(rig.streams.marks()).not.toEqual([{ key: "a", mark: "2" }]);
+    await rig.streams.tell("a");
+    await hears(await second, "nothing", "second");
+    await hears(first, "nothing", "second");
+    expect(rig.streams.marks()).toEqual([{ key: "a", mark: "2" }]);
+  });
+
   test("never is silent for more than 15 s, and one that speaks needs no comment", async () => {
     const rig = await open();
     const stream = await rig.follow("a");

@@ -128,10 +128,11 @@ export const createEventStreams = ({
     tell: async (key) => {
       const subject = followed.get(key);
       if (subject === undefined) return;
-      // Whoever comes during the look may have seen what is newer.
-      const present = [...subject.streams];
+      // Whoever comes during the look may have seen what is newer, or older: the next look is for them.
+      const present = new Set(subject.streams);
       const { mark, state } = await subject.look();
-      subject.mark = mark;
+      const isToldToAll = [...subject.streams].every((stream) => present.has(stream));
+      subject.mark = isToldToAll ? mark : "";
       const { id, text } = eventOf(state);
       for (const stream of present) {
         if (stream.toldId === id || stream.res.writableEnded || stream.res.destroyed) continue;
