@@ -68,6 +68,9 @@ const routes = [
   }),
 ];
 
+const passMs = (ms: number): Promise<void> =>
+  systemClock.until(afterMs(systemClock, ms), new AbortController().signal);
+
 /** Much less than the time that the slow client below takes. */
 const answerMsMax = 50;
 const slowRoutes = [
@@ -92,6 +95,16 @@ const slowRoutes = [
     path: "/upload",
     answerMsMax,
     handle: async (req, res) => answerJson(res, 200, { bytes: (await readBytes(req)).length }),
+  }),
+  publicRoute({
+    method: "post",
+    path: "/upload-and-work",
+    answerMsMax: 1_000,
+    handle: async (req, res) => {
+      const { length } = await readBytes(req);
+      await passMs(400);
+      answerJson(res, 200, { bytes: length });
+    },
   }),
 ];
 
@@ -269,14 +282,18 @@ describe("an answer that does not come in time", () => {
     expect((await get("/things")).status).toBe(200);
   });
 
-  test("is not what a slow client's request is taken for", async () => {
+  test.each([
+    ["/upload", 3 * answerMsMax],
+    // Its last byte comes 200 ms before the time would be over that its first one began.
+    ["/upload-and-work", 800],
+  ])("is not what a slow client's request is taken for: %s, sent in %i ms", async (path, ms) => {
     const socket = connect(app.port, "127.0.0.1");
     let text = "";
     socket.on("data", (bytes) => (text += bytes.toString()));
-    socket.write("POST /upload HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nab");
-    await systemClock.until(afterMs(systemClock, 3 * answerMsMax), new AbortController().signal);
+    socket.write(`POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nab`);
+    await passMs(ms);
     socket.write("cd");
-    await waitUntil("it is answered", () => text.includes("bytes"));
+    await waitUntil("it is answered", () => text.includes("}"));
     socket.destroy();
     expect(text).toContain('{"bytes":4}');
   });

@@ -90,6 +90,9 @@ const serveRoute = (options: AppOptions, timer: RequestTimer, route: Route) => {
   };
 };
 
+/** How long after its last byte a request is seen to be whole. */
+const wholePollMs = 50;
+
 /** The time that a client takes to send its request is not ours; the server bounds it. */
 const answerInTime = async (
   req: Request,
@@ -97,11 +100,12 @@ const answerInTime = async (
   answer: () => Promise<void>,
 ): Promise<void> => {
   const late = Promise.withResolvers<never>();
+  const giveUp = () => late.reject(new AnswerLateError(`there is no answer after ${waitMs} ms`));
   const look = () => {
-    if (req.complete) late.reject(new AnswerLateError(`there is no answer after ${waitMs} ms`));
-    else timer = setTimeout(look, waitMs);
+    timer = req.complete ? setTimeout(giveUp, waitMs) : setTimeout(look, wholePollMs);
   };
-  let timer = setTimeout(look, waitMs);
+  // Mostly it is answered by then.
+  let timer = setTimeout(look, wholePollMs);
   try {
     await Promise.race([answer(), late.promise]);
   } finally {
