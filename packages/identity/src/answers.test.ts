@@ -99,6 +99,17 @@ describe("how long an answer lives", () => {
     expect(identity.knownApiKey(key, 5_000)).toBeUndefined();
   });
 
+  test("a clock set back makes no answer younger than it is", async () => {
+    const { authKeys, clock, identity, key } = open();
+    authKeys.reply(sampleAnswer());
+    await identity.byApiKey(key, create);
+    authKeys.reply(notFound);
+    clock.advance(30_000);
+    clock.setBack(29_500);
+    expect(identity.knownApiKey(key, create.freshMs)).toBeUndefined();
+    expect(await outcomeOf(identity.byApiKey(key, create))).toBe("INVALID_API_KEY");
+  });
+
   test("an unknown key is asked about once in 5 s by list, and once a second by create", async () => {
     const { authKeys, clock, identity, key } = open();
     authKeys.reply(notFound);

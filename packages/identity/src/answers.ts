@@ -8,7 +8,10 @@ import type { IdentityMetrics } from "./identity-metrics.ts";
  * What auth-keys said of a credential. No caller means that it knows none. The age counts from the
  * question.
  */
-type Answer = { askedAtMs: number; caller: Caller | undefined };
+type Answer = { asked: Instants; caller: Caller | undefined };
+
+/** By the time of day, and by the clock that is never set back. */
+type Instants = { dayMs: number; elapsedMs: number };
 
 /** How fresh an answer must be, and from which address the credential is used, if that is told. */
 type Wanted = { freshMs: number; address?: string | undefined };
@@ -53,11 +56,8 @@ export const createAnswers = ({ kind, ask, clock, counts }: AnswersOptions): Ans
   const notFound = new LRUCache<string, Answer>({ max: notFoundMax });
   const asking = new Map<string, Promise<Answer>>();
 
-  // If the clock was set back, an answer's age is unknown, and it counts as too old.
-  const isWithin = (answer: Answer, ageMsMax: number): boolean => {
-    const ageMs = clock.now().getTime() - answer.askedAtMs;
-    return ageMs >= 0 && ageMs <= ageMsMax;
-  };
+  const isWithin = ({ asked }: Answer, ageMsMax: number): boolean =>
+    ageOf(asked, instantsOf(clock)) <= ageMsMax;
 
   const kept = (hash: string): Answer | undefined => found.get(hash) ?? notFound.get(hash);
 
@@ -77,13 +77,14 @@ export const createAnswers = ({ kind, ask, clock, counts }: AnswersOptions): Ans
   const question = (hash: string, address: string | undefined): Promise<Answer> => {
     const underWay = asking.get(hash);
     if (underWay !== undefined) return underWay;
-    const askedAtMs = clock.now().getTime();
+    const askedAt = instantsOf(clock);
     // A session that was forgotten meanwhile stays forgotten: only the question on record keeps its
     // answer.
     const isOnRecord = (): boolean => asking.get(hash) === asked && asking.delete(hash);
     const asked = ask({ kind, hash, address }).then(
       (reply) => {
-        const answer: Answer = { askedAtMs, caller: reply.found ? callerOf(reply) : undefined };
+        const caller = reply.found ? callerOf(reply) : undefined;
+        const answer: Answer = { asked: askedAt, caller };
         if (isOnRecord()) keep(hash, answer);
         return answer;
       },
@@ -127,6 +128,20 @@ export const createAnswers = ({ kind, ask, clock, counts }: AnswersOptions): Ans
       asking.delete(hash);
     },
   };
+};
+
+const instantsOf = (clock: Clock): Instants => ({
+  dayMs: clock.now().getTime(),
+  elapsedMs: clock.elapsedMs(),
+});
+
+/**
+ * The time of day can be set back, and the other clock may rest while its machine does: an answer is as old
+ * as either says. One from the future is of unknown age, and counts as too old.
+ */
+const ageOf = (asked: Instants, now: Instants): number => {
+  const dayMs = now.dayMs - asked.dayMs;
+  return dayMs < 0 ? Infinity : Math.max(dayMs, now.elapsedMs - asked.elapsedMs);
 };
 
 const callerOf = ({ account, credential }: FoundAnswer): Caller => ({ account, credential });
