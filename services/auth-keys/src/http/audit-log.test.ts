@@ -422,15 +422,19 @@ describe("GET /internal/audit-log", () => {
   test("tells an operator all accounts' entries, the oldest first, each once, but none of the last minute", async () => {
     const own = await openRig();
     try {
+      const insertOld = (first: number, last: number) =>
+        own.pool.query(nothing`
+          INSERT INTO audit_log (
+            occurred_at, written_at, account_id, actor_kind, operator, action, target_id, detail
+          )
+          SELECT ${sql.timestamp(own.clock.now())}, now() - interval '1 hour', 'user_' || n % 3,
+            'operator', 'ada@example.com', 'account.suspended', 'n_' || n, '{}'
+          FROM generate_series(${first}::int, ${last}::int) AS n
+        `);
+      await insertOld(1, 130);
       const { userId } = await own.signUp();
-      await own.pool.query(nothing`
-        INSERT INTO audit_log (
-          occurred_at, written_at, account_id, actor_kind, operator, action, target_id, detail
-        )
-        SELECT ${sql.timestamp(own.clock.now())}, now() - interval '1 hour', 'user_' || n % 3,
-          'operator', 'ada@example.com', 'account.suspended', 'n_' || n, '{}'
-        FROM generate_series(1, 130) AS n
-      `);
+      // Of a transaction that began before, and wrote after: whoever reads on behind it would miss the others.
+      await insertOld(131, 131);
       const page = async (query: string) => {
         const { body } = await own.call("GET", `/internal/audit-log${query}`);
         return body as { data: Record<string, unknown>[]; nextAfterSeq: string | null };

@@ -21,15 +21,17 @@ import { byIdentity, countSignIn, signIn } from "./sign-in.ts";
  */
 export const finishOidc = (deps: Deps) => async (req: Request, res: Response) => {
   const query = await countSignIn(deps, { req, method: "oidc", claim: undefined }, async () => {
-    const { proven, ageMs, attempt } = await redeem(deps, req);
+    const came = await spendAttempt(deps, req);
+    const { attempt } = came;
     if (attempt.presenceSessionId !== null) {
       const caller = await callerOf(deps, req, attempt.presenceSessionId);
       const proof = { req, caller, method: "oidc" } as const;
-      await notingRefusal(deps, proof, () =>
-        proveByIssuer(deps, { req, res, caller }, { proven, ageMs }),
+      await notingRefusal(deps, proof, async () =>
+        proveByIssuer(deps, { req, res, caller }, await redeem(deps, req, came)),
       );
       return "?presence=proven";
     }
+    const { proven, ageMs } = await redeem(deps, req, came);
     if (attempt.linkingSessionId !== null) {
       await link(deps, req, { proven, linkingSessionId: attempt.linkingSessionId });
     } else {
@@ -41,7 +43,8 @@ export const finishOidc = (deps: Deps) => async (req: Request, res: Response) =>
   res.redirect(303, `${deps.baseUrl}/console${query}`);
 };
 
-const redeem = async (deps: Deps, req: Request) => {
+/** What a browser came back with, for the attempt that this ends. */
+const spendAttempt = async (deps: Deps, req: Request) => {
   const { clock, cookie, oidc, pool } = deps;
   if (oidc === undefined) throw refuse("SIGN_IN_METHOD_UNAVAILABLE");
   const answer = new URL(req.originalUrl, deps.baseUrl).searchParams;
@@ -57,8 +60,19 @@ const redeem = async (deps: Deps, req: Request) => {
     deps.log.info({ method: "oidc", rule: "state" }, "a sign-in was refused");
     throw refuse("OIDC_SIGN_IN_REFUSED");
   }
+  return { attempt, oidc, answer, flow: oidcFlow(browser, state) };
+};
+
+type CameBack = Awaited<ReturnType<typeof spendAttempt>>;
+
+/** Asks the provider who it is. */
+const redeem = async (
+  deps: Deps,
+  req: Request,
+  { answer, attempt, flow, oidc }: CameBack,
+): Promise<OidcProof> => {
   try {
-    return { ...(await oidc.redeem(answer, oidcFlow(browser, state))), attempt };
+    return await oidc.redeem(answer, flow);
   } catch (error) {
     if (!(error instanceof Outsider)) throw error;
     const refusal = refuse("OIDC_SIGN_IN_REFUSED");

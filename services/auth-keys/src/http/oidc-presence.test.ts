@@ -149,4 +149,22 @@ describe("an identity provider that lets people in by a sign-in of before", () =
     );
     expect(refusalOf(await act(rig, cookie))).toBe(stale);
   });
+
+  test("a proof of presence that the provider's token does not bear out stands in the log of the session's account", async () => {
+    const own = await openRig({ oidc: issuer.client });
+    try {
+      const { userId, cookie } = await own.signUp();
+      const started = await own.call("GET", provePath, { cookie });
+      const state = new URL(started.headers.get("location") ?? "").searchParams.get("state");
+      issuer.giveToken(await issuer.sign(issuer.claims("another's nonce", own.clock.now())));
+      const answer = await own.call("GET", `${startPath}/callback?code=made-up&state=${state}`, {
+        cookie: `${cookie}; ${cookieOf(started.headers)}`,
+      });
+      expect(refusalOf(answer)).toBe("401 OIDC_SIGN_IN_REFUSED");
+      await own.service.stop();
+      expect(await own.readAudit(userId)).toContain("session.presence_refused");
+    } finally {
+      await own.close();
+    }
+  });
 });

@@ -246,6 +246,9 @@ describe("the limit of keys", () => {
     expect(refusalOf(await rig.call("POST", path, { cookie, body }))).toBe("409 API_KEY_LIMIT");
     // Revoking a replaced key makes room to rotate another.
     expect(refusalOf(await rotate(cookie, first?.id ?? ""))).toBe("409 API_KEY_LIMIT");
+    // A key that was found by others is replaced at once all the same.
+    const found = rest.at(-1)?.id ?? "";
+    expect(refusalOf(await rotate(cookie, found, { overlapSeconds: 0 }))).toBe("201");
     await rig.call("DELETE", `${path}/${early[0]?.id}`, { cookie });
     expect((await rotate(cookie, first?.id ?? "")).status).toBe(201);
   });

@@ -41,7 +41,9 @@ export const rotateApiKey = (deps: Deps) => async (req: Request, res: Response, 
     if (before === undefined) throw refuse("NOT_FOUND");
     const { opened, replaced } = decideRotation(before, rotation);
     const { replacedCount } = await countApiKeys(tx, { accountId, now });
-    if (replacedCount >= replacedKeysMax) throw refuse("API_KEY_LIMIT");
+    // One that ends now leaves no further one that works.
+    const isKept = replaced.expiresAt > now;
+    if (isKept && replacedCount >= replacedKeysMax) throw refuse("API_KEY_LIMIT");
     await issueApiKey(tx, { caller, actor, key: opened, secret });
     await updateApiKeyReplaced(tx, replaced);
     await insertAudit(tx, {

@@ -142,22 +142,25 @@ export const readAuditBatch = async (
   return rows.map(recordOf);
 };
 
-const FullRow = AuditRow.extend({ accountId: z.string() });
+const FullRow = AuditRow.extend({ accountId: z.string(), isOld: z.boolean() });
 
 /**
- * Entries of all accounts in the order of their writing, behind one of them; a bounded number. None of
- * the last minute: one with a lower number may still be about to be committed.
+ * Entries of all accounts in the order of their numbers, behind one of them; a bounded number. None from the
+ * first of the last minute on: one with a lower number may still be about to be committed. It is the time
+ * at which an entry's transaction began, so behind a young one there may be older ones.
  */
 export const listAllAudit = async (
   db: Db,
   { afterSeq, rowsMax }: { afterSeq: string; rowsMax: number },
 ): Promise<readonly (AuditRecord & { seq: string })[]> => {
   const rows = await db.any(sql.type(FullRow)`
-    SELECT account_id AS "accountId", ${columns} FROM audit_log
-    WHERE seq > ${afterSeq}::int8 AND written_at < now() - interval '1 minute'
-    ORDER BY seq LIMIT ${rowsMax}
+    SELECT account_id AS "accountId", ${columns},
+      written_at < now() - interval '1 minute' AS "isOld"
+    FROM audit_log WHERE seq > ${afterSeq}::int8 ORDER BY seq LIMIT ${rowsMax}
   `);
-  return rows.map(({ accountId, ...row }) => ({ ...recordOf(row), accountId }));
+  const young = rows.findIndex(({ isOld }) => !isOld);
+  const old = young === -1 ? rows : rows.slice(0, young);
+  return old.map(({ accountId, isOld: _isOld, ...row }) => ({ ...recordOf(row), accountId }));
 };
 
 const CountRow = z.object({ count: z.int() });
