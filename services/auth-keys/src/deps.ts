@@ -2,6 +2,7 @@ import type { ApiKeyMode } from "@payment-links/contracts";
 import type { CookiePolicy, DeepPages } from "@payment-links/http";
 import type { Ask, Identity } from "@payment-links/identity";
 import type { Ground } from "@payment-links/process";
+import type { PresentIssuers } from "./domain/identity.ts";
 import type { ScannerKeys } from "./domain/leaked-keys.ts";
 import type { Refusals } from "./domain/refusals.ts";
 import type { SignInMethod, SignUp } from "./domain/session.ts";
@@ -23,6 +24,7 @@ export type Deps = Pick<
   signUp: SignUp;
   /** Where people sign in with OpenID Connect, if they can. */
   oidc: OidcIssuer | undefined;
+  issuers: PresentIssuers;
   /** Whether a contract says that a message is signed for it; asks the contract's chain. */
   isContractsOwn: AskContract;
   /** By which scanners of leaked keys are known; none where there is no such call. */

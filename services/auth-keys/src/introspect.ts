@@ -7,7 +7,7 @@ import { findSessionByHash } from "./store/sessions.ts";
 
 type IntrospectDeps = Pick<
   Deps,
-  "pool" | "clock" | "counters" | "apiKeyUses" | "sessionUses" | "signInMethods" | "oidc"
+  "pool" | "clock" | "counters" | "apiKeyUses" | "sessionUses" | "signInMethods" | "issuers"
 >;
 
 /**
@@ -24,7 +24,7 @@ export const createIntrospect =
     const judge = async () =>
       isKey
         ? judgeKey(await findApiKeyByHash(pool, hash), clock.now())
-        : judgeSession(await findSessionByHash(pool, { hash, issuer: ways.oidc?.issuer }), {
+        : judgeSession(await findSessionByHash(pool, { hash, issuers: ways.issuers }), {
             now: clock.now(),
             methods: ways.signInMethods,
           });

@@ -4,6 +4,7 @@ import { type Ask, type Identity, createIdentity } from "@payment-links/identity
 import { type Ground, createService } from "@payment-links/process";
 import type { AuthKeysConfig } from "./config.ts";
 import type { Deps } from "./deps.ts";
+import { contractIssuer } from "./domain/identity.ts";
 import { createLastUses } from "./domain/last-uses.ts";
 import { relyingPartyId } from "./domain/passkey.ts";
 import { createRefusals } from "./domain/refusals.ts";
@@ -48,7 +49,9 @@ export const createAuthKeys = (ground: Ground, config: AuthKeysConfig): Service 
   const uses = { apiKeyUses: createLastUses(), sessionUses: createLastUses() };
   const oidc = openOidc(ground, config);
   const signInMethods = methodsOf(ground, config);
-  const introspect = createIntrospect({ pool, clock, counters, oidc, signInMethods, ...uses });
+  const contracts = [...config.rpcUrls.keys()].map(contractIssuer);
+  const issuers = { oidc: oidc?.issuer, contracts };
+  const introspect = createIntrospect({ pool, clock, counters, issuers, signInMethods, ...uses });
   const identity = alwaysAsking(createIdentity({ ask: introspect, clock, metrics, log }));
   const service = createService(ground, "auth-keys", (wakeRelay) => {
     const deps: Deps = {
@@ -61,6 +64,7 @@ export const createAuthKeys = (ground: Ground, config: AuthKeysConfig): Service 
       introspect,
       apiKeyMode: config.apiKeyMode,
       oidc,
+      issuers,
       signInMethods,
       signUp: config.signUp,
       leakedKeysPublicKeys: config.leakedKeysPublicKeys,

@@ -47,7 +47,7 @@ export type Identity = {
  */
 export const ethereumIdentity = (address: string, chainId?: string): ProvenIdentity => ({
   method: "siwe",
-  issuer: chainId === undefined ? "eip155" : `eip155:${chainId}`,
+  issuer: chainId === undefined ? "eip155" : contractIssuer(chainId),
   subject: address,
   username: `${address.slice(0, 6)}…${address.slice(-4)}`,
 });
@@ -83,3 +83,13 @@ export const showIdentity = ({
   subject,
   dateCreated: dateCreated.toISOString(),
 });
+
+/** By whose word a contract's identity is known: that of its chain. */
+export const contractIssuer = (chainId: string): string => `eip155:${chainId}`;
+
+/** By whom identities sign in here, beside keys, which sign in everywhere. */
+export type PresentIssuers = {
+  oidc: string | undefined;
+  /** {@link contractIssuer} of each chain that can be asked. */
+  contracts: readonly string[];
+};

@@ -1,6 +1,9 @@
 import { describe, expect, test } from "@jest/globals";
+import { sql } from "slonik";
+import { newId } from "@payment-links/contracts";
+import { nothing } from "@payment-links/postgres";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { identitiesMax } from "../domain/identity.ts";
+import { ethereumIdentity, identitiesMax } from "../domain/identity.ts";
 import { openRig, refusalOf } from "../testing/open-rig.ts";
 import {
   askNonce,
@@ -141,6 +144,20 @@ describe("DELETE /console/api/identities/{id}", () => {
     expect(refusalOf(answer)).toBe("409 LAST_WAY_IN");
     expect(await list(cookie)).toEqual(before);
     expect(await rig.readAudit(userId)).not.toContain("identity.unlinked");
+  });
+
+  // It was linked while `SIGN_IN_RPC_URLS` named its chain.
+  test("of the last but a contract is refused where nobody can be asked for that one", async () => {
+    const { userId, cookie } = await signInByWallet(rig, makeWallet());
+    const [own] = await list(cookie);
+    const { issuer, method, subject } = ethereumIdentity(makeWallet().address, "8453");
+    await rig.pool.query(nothing`
+      INSERT INTO identities (id, account_id, method, issuer, subject, date_created)
+      VALUES (${newId("idn")}, ${userId}, ${method}, ${issuer}, ${subject},
+        ${sql.timestamp(rig.clock.now())})
+    `);
+    const answer = await rig.call("DELETE", `${path}/${own?.id}`, { cookie });
+    expect(refusalOf(answer)).toBe("409 LAST_WAY_IN");
   });
 
   test("given another account's, one gone, or none, answers 404 and changes nothing", async () => {

@@ -12,11 +12,11 @@ import { deleteSessionsOfIdentity, lockCallersAccount } from "../store/sessions.
  */
 export const requireWayIn = async (
   tx: Transaction,
-  { oidc, signInMethods: methods }: Pick<Deps, "oidc" | "signInMethods">,
+  { issuers, signInMethods: methods }: Pick<Deps, "issuers" | "signInMethods">,
   caller: Caller,
 ): Promise<void> => {
   await lockCallersAccount(tx, caller);
-  const ways = { accountId: caller.account.id, methods, issuer: oidc?.issuer };
+  const ways = { accountId: caller.account.id, methods, issuers };
   if ((await countWaysIn(tx, ways)) === 0) throw refuse("LAST_WAY_IN");
 };
 

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { type FragmentSqlToken, sql } from "slonik";
 import { type Db, type Transaction, nothing } from "@payment-links/postgres";
-import type { Identity, ProvenIdentity } from "../domain/identity.ts";
+import type { Identity, PresentIssuers, ProvenIdentity } from "../domain/identity.ts";
 
 const IdentityRow = z.object({
   id: z.string(),
@@ -17,14 +17,17 @@ const columns = sql.fragment`
 `;
 
 /**
- * Whether a row's identity is of the present provider, if it is of one at all. Discovery takes a
- * configured issuer for the provider's own where they differ by the slash at the end alone.
+ * Whether a row's identity signs in here: one of a provider if that is the present one, and a contract's if
+ * its chain can be asked. Discovery takes a configured issuer for the provider's own where they differ by
+ * the slash at the end alone.
  */
 export const isUsable = (
   row: FragmentSqlToken,
-  issuer: string | undefined,
+  { contracts, oidc }: PresentIssuers,
 ): FragmentSqlToken => sql.fragment`
-  (${row}.method <> 'oidc' OR rtrim(${row}.issuer, '/') = rtrim(${issuer ?? null}::text, '/'))
+  (${row}.method <> 'oidc' OR rtrim(${row}.issuer, '/') = rtrim(${oidc ?? null}::text, '/'))
+  AND (${row}.method <> 'siwe' OR ${row}.issuer NOT LIKE 'eip155:%'
+    OR ${row}.issuer = ANY (${sql.array([...contracts], "text")}))
 `;
 
 type Name = Pick<ProvenIdentity, "method" | "issuer" | "subject">;

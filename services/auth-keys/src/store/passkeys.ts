@@ -2,6 +2,7 @@ import * as z from "zod";
 import { sql } from "slonik";
 import { type Db, type Transaction, nothing } from "@payment-links/postgres";
 import type { Passkey } from "../domain/passkey.ts";
+import type { PresentIssuers } from "../domain/identity.ts";
 import { isUsable } from "./identities.ts";
 
 const bytes = z.custom<Buffer>((value) => Buffer.isBuffer(value));
@@ -95,7 +96,7 @@ export const deletePasskeysOfAccount = (
     DELETE FROM passkeys WHERE account_id = ${accountId} RETURNING id
   `);
 
-type Ways = { accountId: string; methods: readonly string[]; issuer: string | undefined };
+type Ways = { accountId: string; methods: readonly string[]; issuers: PresentIssuers };
 
 /**
  * How many ways in the account has of its own, by the methods that there are here. An operator's link is
@@ -103,7 +104,7 @@ type Ways = { accountId: string; methods: readonly string[]; issuer: string | un
  */
 export const countWaysIn = (
   tx: Transaction,
-  { accountId, methods, issuer }: Ways,
+  { accountId, methods, issuers }: Ways,
 ): Promise<number> =>
   tx.oneFirst(sql.type(CountRow)`
     SELECT count(*)::int AS count FROM (
@@ -112,5 +113,5 @@ export const countWaysIn = (
       SELECT 'passkey', NULL FROM passkeys WHERE account_id = ${accountId}
     ) AS way
     WHERE method = ANY (${sql.array([...methods], "text")})
-      AND ${isUsable(sql.fragment`way`, issuer)}
+      AND ${isUsable(sql.fragment`way`, issuers)}
   `);

@@ -5,6 +5,7 @@ import { type Db, type Transaction, nothing } from "@payment-links/postgres";
 import type { FoundSession } from "../domain/introspection.ts";
 import { type Session, type SignInMethod, sessionIdleMs, sessionsMax } from "../domain/session.ts";
 import { AccountRow, accountColumns, lockAccount } from "./accounts.ts";
+import type { PresentIssuers } from "../domain/identity.ts";
 import { isUsable } from "./identities.ts";
 
 const SessionRow = z.object({ id: z.string(), accountId: z.string(), method: z.string() });
@@ -168,18 +169,18 @@ const FoundSessionRow = AccountRow.extend({
 
 /**
  * Finds a session by the hash of its token, with the account behind it and the ways in which it signs
- * in, of a provider only if it is the present one: one round trip.
+ * in here: one round trip.
  */
 export const findSessionByHash = async (
   db: Db,
-  { hash, issuer }: { hash: Buffer; issuer: string | undefined },
+  { hash, issuers }: { hash: Buffer; issuers: PresentIssuers },
 ): Promise<FoundSession | undefined> =>
   (await db.maybeOne(sql.type(FoundSessionRow)`
     SELECT ${accountColumns}, s.id AS "credentialId", s.method, s.last_seen_at AS "lastSeenAt",
       s.expires_at AS "expiresAt", coalesce(s.presence_at, s.date_created) AS "provenAt",
       ARRAY(
         SELECT i.method FROM identities i
-        WHERE i.account_id = a.id AND ${isUsable(sql.fragment`i`, issuer)}
+        WHERE i.account_id = a.id AND ${isUsable(sql.fragment`i`, issuers)}
         UNION
         SELECT 'passkey' FROM passkeys p WHERE p.account_id = a.id
       ) AS "ownMethods"
