@@ -203,6 +203,7 @@ export const signInOperations = {
     refusals: [
       "UNAUTHENTICATED",
       "OIDC_SIGN_IN_REFUSED",
+      "REAUTHENTICATION_REQUIRED",
       "REAUTHENTICATION_MISMATCH",
       "SIGN_IN_METHOD_UNAVAILABLE",
       "SIGN_UP_CLOSED",

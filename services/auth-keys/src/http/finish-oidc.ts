@@ -24,7 +24,8 @@ export const finishOidc = (deps: Deps) => async (req: Request, res: Response) =>
     const came = await spendAttempt(deps, req);
     const { attempt } = came;
     if (attempt.presenceSessionId !== null) {
-      const caller = await callerOf(deps, req, attempt.presenceSessionId);
+      const sessionId = attempt.presenceSessionId;
+      const caller = await callerOf(deps, req, { sessionId, needsPresence: false });
       const proof = { req, caller, method: "oidc" } as const;
       await notingRefusal(deps, proof, async () =>
         proveByIssuer(deps, { req, res, caller }, await redeem(deps, req, came)),
@@ -107,20 +108,24 @@ const proveByIssuer = async (
 };
 
 /** Who is signed in here, if it is still the session that sent the browser to the provider. */
-const callerOf = async (deps: Deps, req: Request, sessionId: string): Promise<Caller> => {
+const callerOf = async (
+  deps: Deps,
+  req: Request,
+  { sessionId, needsPresence }: { sessionId: string; needsPresence: boolean },
+): Promise<Caller> => {
   const token = readSessionToken(req, deps.cookie) ?? "";
-  const caller = await deps.identity.bySession(token, { freshMs: writeFreshMs });
+  const caller = await deps.identity.bySession(token, { freshMs: writeFreshMs, needsPresence });
   if (caller.credential.id !== sessionId) throw refuse("OIDC_SIGN_IN_REFUSED");
   return caller;
 };
 
-/** Links to the account of the session that began it. */
+/** Links to the account of the session that began it; its person may have been away since (rule CALLER-19). */
 const link = async (
   deps: Deps,
   req: Request,
   { proven, linkingSessionId }: { proven: ProvenIdentity; linkingSessionId: string },
 ): Promise<void> => {
-  const caller = await callerOf(deps, req, linkingSessionId);
+  const caller = await callerOf(deps, req, { sessionId: linkingSessionId, needsPresence: true });
   const id = newId("idn");
   const actor = personActor(req, caller.credential);
   const now = deps.clock.now();

@@ -150,6 +150,24 @@ describe("an identity provider that lets people in by a sign-in of before", () =
     expect(refusalOf(await act(rig, cookie))).toBe(stale);
   });
 
+  test("an identity is linked by a proof of presence of the last ten minutes, also where they end on the way", async () => {
+    const { cookie } = await rig.signUp();
+    rig.clock.advance(presenceMsMax - 1_000);
+    const started = await rig.call("GET", `${startPath}?link=true`, { cookie });
+    const asked = new URL(started.headers.get("location") ?? "").searchParams;
+    rig.clock.advance(1_000);
+    const claims = issuer.claims(asked.get("nonce") ?? "", rig.clock.now());
+    issuer.giveToken(await issuer.sign({ ...claims, sub: "linked late" }));
+    const answer = await rig.call(
+      "GET",
+      `${startPath}/callback?code=made-up&state=${asked.get("state")}`,
+      { cookie: `${cookie}; ${cookieOf(started.headers)}` },
+    );
+    expect(refusalOf(answer)).toBe(stale);
+    const { body } = await rig.call("GET", "/console/api/identities", { cookie });
+    expect(body["data"]).toEqual([]);
+  });
+
   test("a proof of presence that the provider's token does not bear out stands in the log of the session's account", async () => {
     const own = await openRig({ oidc: issuer.client });
     try {
