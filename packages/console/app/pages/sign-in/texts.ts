@@ -25,6 +25,8 @@ export const texts = choose({
         "Your company's sign-in does not answer right now. Please try later.",
       ACCOUNT_SUSPENDED: "Your account is suspended. Ask your operator.",
       SIGN_UP_CLOSED: "You have no account here. Ask your operator for one.",
+      REAUTHENTICATION_REQUIRED:
+        "That took too long. Prove once more that it is you, then link it again.",
       REAUTHENTICATION_MISMATCH: "That company account does not sign in to the account you are in.",
       IDENTITY_TAKEN: "That company account signs in to another account here.",
       IDENTITY_LIMIT: "This account has as many ways to sign in as it may have.",
@@ -54,6 +56,8 @@ export const texts = choose({
         "Die Anmeldung Ihrer Firma antwortet gerade nicht. Bitte versuchen Sie es später.",
       ACCOUNT_SUSPENDED: "Ihr Konto ist gesperrt. Fragen Sie Ihren Betreiber.",
       SIGN_UP_CLOSED: "Sie haben hier kein Konto. Bitten Sie Ihren Betreiber darum.",
+      REAUTHENTICATION_REQUIRED:
+        "Das hat zu lange gedauert. Weisen Sie sich noch einmal aus und verknüpfen Sie es dann wieder.",
       REAUTHENTICATION_MISMATCH:
         "Dieses Firmenkonto gehört nicht zu dem Konto, in dem Sie angemeldet sind.",
       IDENTITY_TAKEN: "Dieses Firmenkonto meldet hier in einem anderen Konto an.",
