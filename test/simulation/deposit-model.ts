@@ -202,9 +202,8 @@ export const createDepositModel = ({
         }
         const isDue = (isReadAgain && isOwner(account)) || !mayBeMissed(deposit);
         // What was taken away is found again as what is new is: nodes that leave out its block hide it.
-        const mayStayAway = !isDue && row?.status === "orphaned";
         hold(
-          row === undefined ? !isDue : row.status === "settled" || mayStayAway,
+          isDue ? row?.status === "settled" : row?.status !== "seen",
           () => `deposit ${number} is listed as ${row?.status}, and is settled`,
         );
       }
