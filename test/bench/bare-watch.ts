@@ -30,7 +30,8 @@ const statements = {
 /**
  * A watcher of bare clients. It writes the rows that ours writes of settled payments, in as many
  * transactions, and reads ahead as ours does. It knows no lease, asks no node twice, verifies nothing,
- * and would store a payment twice. So no watcher that writes these rows does with less.
+ * and would store a payment twice. Each statement has a list of its own columns: one document of named
+ * fields for all of them reads better, and takes a sixth longer.
  */
 export const openBareWatch = async (databaseUrl: string) => {
   const client = new Client({

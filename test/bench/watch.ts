@@ -38,8 +38,9 @@ const lookMs = 3;
 /**
  * One watcher catches up with a chain of final blocks over a real Postgres, from nothing to the
  * last payment settled and its event written. It is compared with a loop that fetches the same logs
- * and receipts and does nothing with them, and with bare clients that write the same rows. There is one
- * provider, so that nobody makes a second pass. Then the same with a thousand and with a million open links: calls counted, time compared.
+ * and receipts and does nothing with them, and with bare clients that write the same rows. There is
+ * one provider, so that nobody makes a second pass. Then the same with a thousand and with a million
+ * open links: calls counted, time compared.
  */
 export const benchWatch = async (): Promise<Verdict> => {
   const postgres = await openBenchPostgres();
