@@ -226,6 +226,13 @@ CREATE TABLE inbox (
 
 CREATE TABLE inbox_other PARTITION OF inbox DEFAULT;
 
+CREATE TABLE link_expiry (
+  is_only boolean DEFAULT true NOT NULL,
+  marked_to timestamp with time zone NOT NULL,
+  CONSTRAINT link_expiry_pkey PRIMARY KEY (is_only),
+  CONSTRAINT link_expiry_is_only_check CHECK (is_only)
+);
+
 CREATE TABLE links (
   id text COLLATE "C" NOT NULL,
   seq bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
@@ -416,6 +423,6 @@ CREATE TRIGGER links_added AFTER INSERT ON links REFERENCING NEW TABLE AS added 
 CREATE TRIGGER payments_judged AFTER UPDATE ON payments REFERENCING OLD TABLE AS known NEW TABLE AS told FOR EACH STATEMENT EXECUTE FUNCTION keep_overview();
 CREATE TRIGGER payments_judged_at_once AFTER INSERT ON payments REFERENCING NEW TABLE AS told FOR EACH STATEMENT EXECUTE FUNCTION keep_overview();
 
-GRANT DELETE, INSERT, SELECT, UPDATE ON accounts, bitcoin_addresses, bitcoin_keys, chain_advances, dead_letters, deposits, discarded_letters, heard_until, idempotency_keys, inbox, inbox_other, links, outbox, paid_addresses, payments, positions, received_by_day, relay_lead, republishes, unapplied_payments TO links_api;
+GRANT DELETE, INSERT, SELECT, UPDATE ON accounts, bitcoin_addresses, bitcoin_keys, chain_advances, dead_letters, deposits, discarded_letters, heard_until, idempotency_keys, inbox, inbox_other, link_expiry, links, outbox, paid_addresses, payments, positions, received_by_day, relay_lead, republishes, unapplied_payments TO links_api;
 GRANT SELECT ON migrations TO links_api;
 GRANT USAGE ON SEQUENCE dead_letters_seq_seq, links_seq_seq, outbox_seq_seq TO links_api;

@@ -6,6 +6,7 @@ import { openRig } from "../testing/open-rig.ts";
 import { sampleAccount, sampleSettlement } from "../testing/samples.ts";
 
 const rig = useRig(openRig);
+const hourMs = 3_600_000;
 
 const list = async (headers: Record<string, string>, query = "") =>
   (await rig.call(`/v1/payment-link${query}`, { headers })).json;
@@ -98,12 +99,20 @@ describe("GET /v1/payment-link", () => {
     await expectLists();
   });
 
-  test("shows a link as active that was marked by a clock which was ahead, once that is right", async () => {
-    const headers = rig.giveKey(sampleAccount());
-    const hourMs = 3_600_000;
+  /** A link that ends in an hour, and a clock five hours ahead. */
+  const openAhead = async () => {
     const expirationDate = new Date(rig.clock.now().getTime() + hourMs).toISOString();
+    const headers = rig.giveKey(sampleAccount());
     const id = await rig.createLink(headers, { toAmount: "5", expirationDate });
-    const ahead = createHeldClock(new Date(rig.clock.now().getTime() + 5 * hourMs));
+    return {
+      headers,
+      id,
+      ahead: createHeldClock(new Date(rig.clock.now().getTime() + 5 * hourMs)),
+    };
+  };
+
+  test("shows a link as active that was marked by a clock which was ahead, once that is right", async () => {
+    const { headers, id, ahead } = await openAhead();
     const job = expireLinks({ ...rig.deps, clock: ahead });
     await job.run();
     expect((await rig.retrieve(id)).status).toBe("inactive");
@@ -113,6 +122,19 @@ describe("GET /v1/payment-link", () => {
     expect(idsOf(await list(headers, "?status=active"))).toEqual([id]);
     rig.clock.advance(hourMs);
     ahead.advance(hourMs);
+    await job.run();
+    expect(idsOf(await list(headers, "?status=inactive"))).toEqual([id]);
+  });
+
+  test("shows it as active also where the process started anew before its clock was right", async () => {
+    const { headers, id, ahead } = await openAhead();
+    await expireLinks({ ...rig.deps, clock: ahead }).run();
+    expect(idsOf(await list(headers, "?status=inactive"))).toEqual([id]);
+
+    const job = expireLinks(rig.deps);
+    await job.run();
+    expect(idsOf(await list(headers, "?status=active"))).toEqual([id]);
+    rig.clock.advance(hourMs);
     await job.run();
     expect(idsOf(await list(headers, "?status=inactive"))).toEqual([id]);
   });

@@ -1,6 +1,6 @@
 import type { Job } from "@payment-links/process";
 import type { Deps } from "../deps.ts";
-import { markExpired, unmarkExpired } from "../store/links.ts";
+import { markExpired, readMarkedTo, unmarkExpired } from "../store/links.ts";
 import { createLowerBound } from "./lower-bound.ts";
 
 const linksMax = 1_000;
@@ -17,21 +17,20 @@ export const expireLinks = ({
   pool,
 }: Pick<Deps, "clock" | "counters" | "pool">): Job => {
   let bound = createLowerBound(clock);
-  let markedTo = new Date(0);
-
-  const takeBack = async (now: Date): Promise<void> => {
-    if (markedTo <= now) return;
-    await unmarkExpired(pool, { now, until: markedTo });
-    markedTo = now;
-    bound = createLowerBound(clock);
-  };
+  /** Undefined until it is read: the process before this one may have had a clock that was ahead. */
+  let markedTo: Date | undefined;
 
   return {
     name: "link expiry",
     waitMs: 1_000,
     run: async () => {
       const now = clock.now();
-      await takeBack(now);
+      markedTo ??= (await readMarkedTo(pool)) ?? new Date(0);
+      if (markedTo > now) {
+        await unmarkExpired(pool, { now, until: markedTo });
+        markedTo = now;
+        bound = createLowerBound(clock);
+      }
       const order = { now, from: bound.from(), linksMax };
       const { count, until } = await markExpired(pool, order);
       bound.reached(until);

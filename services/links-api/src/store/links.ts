@@ -44,7 +44,9 @@ const LinkRow = z.object({
   lastTransactionId: z.string().nullable(),
 }) satisfies z.ZodType<Link>;
 
-const ExpiredRow = z.object({ expiresAt: z.date() });
+const MarkedRow = z.object({ count: z.int(), until: z.date().nullable() });
+
+const MarkedToRow = z.object({ markedTo: z.date() });
 
 /** What an owner wrote on a link, wherever links are read. */
 export const textColumns = sql.fragment`links.description`;
@@ -186,27 +188,42 @@ export const updateLink = async (tx: Transaction, link: Link): Promise<void> => 
 
 /**
  * Marks links inactive whose expiry has passed, the oldest first, and answers how many and how far
- * it came. That is no event and no deactivation: a payment started in time still counts. It leaves
- * links that a payment has locked. `from` skips links that were marked before, because their dead
+ * it came, which it also keeps. That is no event and no deactivation: a payment started in time still counts.
+ * It leaves links that a payment has locked. `from` skips links that were marked before, because their dead
  * index entries would be walked again until vacuum runs.
  */
 export const markExpired = async (
   db: Db,
   { now, from, linksMax }: { now: Date; from?: Date | undefined; linksMax: number },
 ): Promise<{ count: number; until: Date | undefined }> => {
-  const rows = await db.any(sql.type(ExpiredRow)`
+  const { count, until } = await db.one(sql.type(MarkedRow)`
     WITH expired AS (
       SELECT id FROM links
       WHERE status = 'active' AND expires_at <= ${sql.timestamp(now)}
         AND expires_at >= ${sql.timestamp(from ?? new Date(0))}
       ORDER BY expires_at LIMIT ${linksMax}
       FOR UPDATE SKIP LOCKED
+    ), marked AS (
+      UPDATE links SET status = 'inactive' FROM expired WHERE links.id = expired.id
+      RETURNING links.expires_at
+    ), come AS (
+      SELECT count(*)::int4 AS count, max(expires_at) AS until FROM marked
+    ), kept AS (
+      INSERT INTO link_expiry (marked_to) SELECT until FROM come WHERE until IS NOT NULL
+      ON CONFLICT (is_only) DO UPDATE SET marked_to = excluded.marked_to
+        WHERE link_expiry.marked_to < excluded.marked_to
     )
-    UPDATE links SET status = 'inactive' FROM expired WHERE links.id = expired.id
-    RETURNING links.expires_at AS "expiresAt"
+    SELECT count, until FROM come
   `);
-  const latestMs = rows.reduce((latest, { expiresAt }) => Math.max(latest, expiresAt.getTime()), 0);
-  return { count: rows.length, until: rows.length === 0 ? undefined : new Date(latestMs) };
+  return { count, until: until ?? undefined };
+};
+
+/** How far links were marked by {@link markExpired}, by whatever process; null for not at all. */
+export const readMarkedTo = async (db: Db): Promise<Date | null> => {
+  const kept = await db.maybeOne(sql.type(MarkedToRow)`
+    SELECT marked_to AS "markedTo" FROM link_expiry
+  `);
+  return kept?.markedTo ?? null;
 };
 
 /**
@@ -222,7 +239,14 @@ export const unmarkExpired = async (
     WHERE status = 'inactive' AND deactivated_at IS NULL
       AND expires_at > ${sql.timestamp(now)} AND expires_at <= ${sql.timestamp(until)}
   `;
-  await transact(pool, (tx) => patiently(tx, unmarkMsMax, () => tx.query(unmark)));
+  const keep = nothing`
+    UPDATE link_expiry SET marked_to = ${sql.timestamp(now)} WHERE marked_to > ${sql.timestamp(now)}
+  `;
+  await transact(pool, async (tx) => {
+    // First: a process whose clock is ahead yet waits here, and what it marks is kept behind this.
+    await tx.query(keep);
+    await patiently(tx, unmarkMsMax, () => tx.query(unmark));
+  });
 };
 
 const unmarkMsMax = 60_000;
