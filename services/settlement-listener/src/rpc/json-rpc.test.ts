@@ -89,6 +89,14 @@ describe("one HTTP request", () => {
     await expect(jsonRpc([ask("a"), ask("b")])).rejects.toEqual(fault("invalid"));
   });
 
+  test.each([
+    ["an object that has no text", '{"toString":1}'],
+    ["lists in lists", `${"[".repeat(20_000)}${"]".repeat(20_000)}`],
+  ])("an id of a batch that is %s names no call", async (_, id) => {
+    answer = (__, response) => response.end(`[{"id":${id},"result":"a"},{"id":1,"result":"b"}]`);
+    await expect(jsonRpc([ask("a"), ask("b")])).rejects.toEqual(fault("invalid"));
+  });
+
   test("an answer without end is cut at the bound and told as too much", async () => {
     answer = (_, response) => {
       const more = () => {

@@ -162,7 +162,7 @@ const readBatch = (reply: JudgedReply, callCount: number): Single[] => {
     throw new RpcFault("invalid", "an answer to a batch that is none");
   }
   // Answers come in any order, and some providers turn a numeric id into text.
-  const byId = new Map(batch.map((single) => [String(single.id), single]));
+  const byId = new Map(batch.map((single) => [idOf(single), single]));
   const bodies = Array.from({ length: callCount }, (_, id) => byId.get(String(id)));
   if (bodies.every((body) => body !== undefined)) return bodies;
   // Some providers report it in a single entry without an id.
@@ -171,6 +171,10 @@ const readBatch = (reply: JudgedReply, callCount: number): Single[] => {
   }
   throw new RpcFault("invalid", "an answer to a batch with calls left out");
 };
+
+/** What is neither would not even turn into text always. */
+const idOf = ({ id }: Single): string | undefined =>
+  typeof id === "number" || typeof id === "string" ? String(id) : undefined;
 
 /** Undefined if it is not a response object. */
 const readSingle = (body: unknown): Single | undefined => {
