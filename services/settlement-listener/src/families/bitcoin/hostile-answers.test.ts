@@ -33,7 +33,11 @@ describe("a node of Bitcoin", () => {
     front = keep(await openFront(chain));
   });
 
-  const open = (urls: readonly string[] = [front.url], clock = systemClock) => {
+  const open = (
+    urls: readonly string[] = [front.url],
+    clock = systemClock,
+    askingMsMax = 60_000,
+  ) => {
     const catalogue = createCatalogue(chain.catalogueData);
     const [local] = catalogue.chains;
     if (local === undefined) throw new Error("the catalogue has no chain");
@@ -49,7 +53,7 @@ describe("a node of Bitcoin", () => {
         clock,
         log: openLog({ service: "test", level: "fatal" }),
         metrics: createRpcMetrics(openMetrics("test")),
-        timing: { timeoutMs: 60_000, restMs: 20, restMsMax: 100, askingMsMax: 60_000 },
+        timing: { timeoutMs: 60_000, restMs: 20, restMsMax: 100, askingMsMax },
       },
       (asking) => createBitcoinReader(asking, bitcoin, openPayees(owners, bitcoin.id), settings),
     );
@@ -320,6 +324,38 @@ describe("a node of Bitcoin", () => {
       return transactions.length === 1;
     });
     await chain.mine();
+  });
+
+  test("that lists a payment before it knows it is asked for it again, and the payment is shown then", async () => {
+    const { reader } = open();
+    const txid = await chain.pay({ to: owner, amount: 5_000n });
+    front.forget([txid]);
+    expect((await reader.readWaiting?.())?.transactions).toEqual([]);
+    front.beHonest();
+    await waitUntil("it is shown", async () => {
+      const { transactions = [] } = (await reader.readWaiting?.()) ?? {};
+      return transactions.length === 1;
+    });
+    await chain.mine();
+  });
+
+  test.each([
+    ["another is asked", true],
+    ["nobody else is there", false],
+  ])("whose head is at the end of all numbers is not believed: %s", async (_, hasOther) => {
+    const { reader: honest } = open([chain.url]);
+    const txid = await chain.pay({ to: owner, amount: 5_000n });
+    const sender = await senderOfWaiting(honest);
+    await chain.doubleSpend(txid);
+    await chain.mine();
+    front.lie(change("getblockcount", () => Number.MAX_SAFE_INTEGER));
+    const { reader } = hasOther
+      ? open([front.url, chain.url])
+      : open([front.url], systemClock, 1_000);
+    const asked = reader.readUsedNonces(sender, await chain.height());
+    await (hasOther
+      ? expect(asked).resolves.toBe(1)
+      : expect(asked).rejects.toThrow(ChainUnreachableError));
   });
 
   test("that tells of what waits other bytes than its id's, or no ids, is not believed", async () => {

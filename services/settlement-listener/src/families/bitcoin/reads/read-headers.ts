@@ -1,3 +1,4 @@
+import { chunk } from "../../../rpc/chunk.ts";
 import type { ReaderGround } from "../../../rpc/open-chain-readers.ts";
 import type { Provider } from "../../../rpc/provider.ts";
 import { RpcFault } from "../../../rpc/rpc-fault.ts";
@@ -32,16 +33,29 @@ export const askHeaders = async (
   { fromBlock, toBlock }: Range,
 ): Promise<readonly BlockHeader[]> => {
   const numbers = Array.from({ length: toBlock - fromBlock + 1 }, (_, index) => fromBlock + index);
-  const hashes: string[] = [];
-  for (const answer of await provider.askEach(numbers.map(hashQuestion))) {
-    if ("value" in answer) hashes.push(answer.value);
-    else if (answer.fault.kind === "behind") break;
-    else throw answer.fault;
-  }
+  const hashes = await askHashes(provider, numbers);
   const headers = await provider.askMany(hashes.map(headerQuestion));
   const isOneChain = headers.every(
     ({ parentHash }, index) => index === 0 || parentHash === headers[index - 1]?.hash,
   );
   if (!isOneChain) throw new RpcFault("behind", "the chain moved while it was read");
   return headers.map((header, index) => ({ ...header, number: fromBlock + index }));
+};
+
+/** A node that only says that it has come far is not asked for all of it. */
+const hashesAtOnceMax = 100;
+
+const askHashes = async (
+  provider: Provider,
+  numbers: readonly number[],
+): Promise<readonly string[]> => {
+  const hashes: string[] = [];
+  for (const some of chunk(numbers, hashesAtOnceMax)) {
+    for (const answer of await provider.askEach(some.map(hashQuestion))) {
+      if ("value" in answer) hashes.push(answer.value);
+      else if (answer.fault.kind === "behind") return hashes;
+      else throw answer.fault;
+    }
+  }
+  return hashes;
 };

@@ -101,7 +101,9 @@ export const createReadUsedNonces = ({
       // An output that is in no block yet is not spent in one.
       if (!(await isAnyMined(provider, gone))) return 0;
       const [height] = await provider.ask([heightQuestion]);
-      const fresh = { fromBlock: blockNumber + 1, toBlock: height };
+      // Of a head beyond that it makes no difference: what is spent there is not final.
+      const toBlock = Math.min(height, blockNumber + blocksMax);
+      const fresh = { fromBlock: blockNumber + 1, toBlock };
       // It is known who spent it, and that it is not final: no older block has to be looked through.
       if ((await findSpend(provider, fresh, wanted)) !== undefined) return 0;
       const spentAt = await findFinalSpend(provider, { blockNumber, sender, wanted });

@@ -68,22 +68,21 @@ const readSome = async (
   { chain, payeeOf, ...depth }: Omit<Watched, "payees"> & { payeeOf: PayeeOf },
 ): Promise<void> => {
   const txids = mempool.unread.slice(0, readAtOnceMax);
-  // One that is not known any more was mined or replaced since.
+  // One that is not known was mined or replaced since, or is not known yet: it is asked for once more with the
+  // next list that has it.
   const known = await askKnown(provider, txids.map(rawTransactionQuestion));
-  const unclear = new Set<string>();
   for (const transaction of known) {
+    const { txid } = transaction;
     const transfers = listTransfers(transaction, payeeOf, chain);
-    if (transfers.length === 0 || mempool.paying.size >= payingMax) continue;
-    // They are asked for now, as nobody knows them any more once they are replaced.
-    const ancestors = await askAncestors(provider, transaction, depth);
-    if (ancestors === undefined) {
-      unclear.add(transaction.txid);
-      continue;
+    if (transfers.length > 0 && mempool.paying.size < payingMax) {
+      // They are asked for now, as nobody knows them any more once they are replaced.
+      const ancestors = await askAncestors(provider, transaction, depth);
+      // What is unclear as well.
+      if (ancestors === undefined) continue;
+      const sender = { address: senderWithAncestors(transaction, ancestors), nonce: 0 };
+      mempool.paying.set(txid, { transactionHash: txid, sender, transfers });
     }
-    const sender = { address: senderWithAncestors(transaction, ancestors), nonce: 0 };
-    mempool.paying.set(transaction.txid, { transactionHash: transaction.txid, sender, transfers });
+    mempool.read.add(txid);
   }
-  // What was unclear is read once more with the next list that has it.
-  for (const txid of txids) if (!unclear.has(txid)) mempool.read.add(txid);
   mempool.unread = mempool.unread.slice(txids.length);
 };
