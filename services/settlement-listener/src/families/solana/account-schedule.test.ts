@@ -60,6 +60,43 @@ describe("the schedule of accounts", () => {
     expect(again?.since).toBe(41_000);
   });
 
+  /** From which slot on each account is asked for, from a range on that is read again for two minutes. */
+  const coverAgain = async (schedule: ReturnType<typeof createAccountSchedule>) => {
+    const covered = new Map<string, number>();
+    let range = { fromBlock: 50_000, toBlock: 50_006 };
+    for (let step = 0; step < 60; step += 1) {
+      const due = await schedule.listDue(range);
+      for (const { account, since } of due) {
+        covered.set(account, Math.min(since, covered.get(account) ?? Infinity));
+      }
+      schedule.asked(due, range);
+      range = { fromBlock: range.toBlock + 1, toBlock: range.toBlock + stepSlots };
+    }
+    return [...covered.values()];
+  };
+  const lost = { fromBlock: 50_000, toBlock: 50_004 };
+
+  test("leaves no slot out for who is not due when a range is read again that was not committed", async () => {
+    // More accounts than each step asks for.
+    const owners = Array.from({ length: 60 }, freshAddress);
+    const schedule = createAccountSchedule(chain, { readByHearing: async () => owners });
+    const due = await schedule.listDue(lost);
+    schedule.asked(due, lost);
+    const since = await coverAgain(schedule);
+    expect(since).toHaveLength(due.length);
+    expect(since.filter((slot) => slot > lost.fromBlock)).toEqual([]);
+  });
+
+  test("nor for who was heard of less lately meanwhile", async () => {
+    let owners = Array.from({ length: 60 }, freshAddress);
+    const schedule = createAccountSchedule(chain, { readByHearing: async () => owners });
+    const before = { fromBlock: 49_995, toBlock: 49_999 };
+    for (const range of [before, lost]) schedule.asked(await schedule.listDue(range), range);
+    owners = [...owners.slice(30), ...owners.slice(0, 30)];
+    const since = await coverAgain(schedule);
+    expect(since.filter((slot) => slot > lost.fromBlock)).toEqual([]);
+  });
+
   test("has the second pass look as far back as the first one did, once", async () => {
     const owners = [freshAddress()];
     const schedule = createAccountSchedule(chain, { readByHearing: async () => owners });

@@ -45,14 +45,16 @@ export const createAccountSchedule = (
   const accountsOf = createAccountsOf(tokens);
   return {
     listDue: async (range) => {
+      // A range that is read again says that what was asked in it may not have been committed.
+      for (const [account, last] of lastAsked) {
+        if (last >= range.fromBlock) lastAsked.delete(account);
+      }
       const accounts = await accountsOf(await owners.readByHearing());
       return accounts.flatMap((account, rank): DueAccount[] => {
         const last = lastAsked.get(account);
         const isNew = last === undefined && rank < oftenMax;
         if (!isNew && !isDue(account, rank, range)) return [];
-        // A range that is read again says that the last one may not have been committed.
-        const isKnown = last !== undefined && last < range.fromBlock;
-        return [{ account, since: isKnown ? last + 1 : lookBackFrom(range.fromBlock) }];
+        return [{ account, since: last === undefined ? lookBackFrom(range.fromBlock) : last + 1 }];
       });
     },
     listAll: async (fromBlock) =>

@@ -2,8 +2,10 @@ import { readBase58 } from "@payment-links/contracts";
 import type { SolanaTransaction } from "./verify-transaction.ts";
 
 const systemProgram = "11111111111111111111111111111111";
-const advanceNonce = 4;
-const dataCharactersMax = 8;
+/** Its kind, in four bytes; the runtime passes over what follows. */
+const advanceNonce = [4, 0, 0, 0];
+/** As much as is read at all. */
+const dataCharactersMax = 4_096;
 
 /**
  * Whether a transaction lives by a durable nonce, and so never expires: its first instruction is the
@@ -15,7 +17,5 @@ export const isOfDurableNonce = ({
 }: Pick<SolanaTransaction, "instructions" | "keys">): boolean => {
   if (first === undefined || keys[first.programIndex] !== systemProgram) return false;
   const bytes = readBase58(first.data, dataCharactersMax);
-  return (
-    bytes?.length === 4 && bytes[0] === advanceNonce && bytes.slice(1).every((one) => one === 0)
-  );
+  return bytes !== undefined && advanceNonce.every((byte, index) => bytes[index] === byte);
 };

@@ -78,6 +78,20 @@ const change =
 const metaWith = (more: object) =>
   change("getTransaction", (told) => ({ ...told, meta: { ...(told["meta"] as object), ...more } }));
 
+const messageWith = (more: object) =>
+  change("getTransaction", (told) => {
+    const { message, ...signed } = told["transaction"] as { message: object };
+    return { ...told, transaction: { ...signed, message: { ...message, ...more } } };
+  });
+
+const withoutKeys: Lie = (method, params, told) => {
+  const loadedAddresses = { writable: [], readonly: [] };
+  const balances = { preTokenBalances: [], postTokenBalances: [] };
+  const emptied = metaWith({ innerInstructions: [], ...balances, loadedAddresses });
+  const lies = [emptied, messageWith({ accountKeys: [], instructions: [] })];
+  return lies.reduce((soFar, one) => one(method, params, soFar), told);
+};
+
 describe("an answer that cannot be right is none", () => {
   test.each([
     ["no error that is told", metaWith({ err: undefined })],
@@ -97,6 +111,9 @@ describe("an answer that cannot be right is none", () => {
         transaction: { ...(told["transaction"] as object), signatures: ["2".repeat(88)] },
       })),
     ],
+    ["no key", withoutKeys],
+    ["nobody who signed", messageWith({ header: { numRequiredSignatures: 0 } })],
+    ["more signers than keys", messageWith({ header: { numRequiredSignatures: 200 } })],
     ["a block that is none", change("getBlock", () => ({ blockhash: 7 }))],
   ])("%s", async (_, told) => {
     const reader = await openReader();
@@ -122,6 +139,30 @@ describe("an answer that cannot be right is none", () => {
     expect((await reader.readPointers(range)).pointers).toHaveLength(2);
     lie = told;
     await expect(reader.readPointers(range)).rejects.toThrow(ChainUnreachableError);
+  });
+});
+
+describe("a list of fewer accounts than were asked for is none, and another node is asked", () => {
+  beforeEach(() => {
+    lie = change("getMultipleAccounts", (told) => ({ ...told, value: [] }));
+  });
+
+  test("by the check of the chain", async () => {
+    const reader = await openReader([chain.url]);
+    expect(await reader.readAccounts([owner])).toEqual([null]);
+  });
+
+  test("by what a payer's transaction is made of", async () => {
+    const reader = await openReader([chain.url]);
+    const question = {
+      chainId: "solana",
+      tokenAddress: chain.tokens.get("usdc")?.mint ?? "",
+      payer: chain.payers[0] ?? "",
+      owner,
+    };
+    expect(await reader.askSolana(question)).toMatchObject({
+      payerAmount: expect.stringMatching(/^[1-9]/),
+    });
   });
 });
 
@@ -199,10 +240,12 @@ describe("whether a transaction can still land", () => {
   });
 
   test("is not told of one that lives by a durable nonce", () => {
-    const keys = ["payer", "11111111111111111111111111111111"];
+    const keys = ["payer", "11111111111111111111111111111111"] as const;
     const first = { programIndex: 1, accountIndexes: [0], data: "6vx8P" };
     expect(isOfDurableNonce({ keys, instructions: [first] })).toBe(true);
     expect(isOfDurableNonce({ keys, instructions: [{ ...first, data: "3xyZh" }] })).toBe(false);
+    // The runtime looks at the first four bytes alone, and there is a fifth.
+    expect(isOfDurableNonce({ keys, instructions: [{ ...first, data: "TB8Ka7" }] })).toBe(true);
     expect(isOfDurableNonce({ keys, instructions: [{ ...first, programIndex: 0 }] })).toBe(false);
     expect(isOfDurableNonce({ keys, instructions: [{ ...first, programIndex: 0 }, first] })).toBe(
       false,

@@ -63,20 +63,24 @@ export const readTransaction: ReadAnswer<SolanaTransaction | null> = (result) =>
   const meta = readObject(told["meta"]);
   if (meta["err"] === undefined) return refuseShape();
   const keys = readKeys(message, meta);
+  const [feePayer, ...others] = keys;
   const instructions = readInstructions(message, meta);
   for (const { accountIndexes, programIndex } of instructions) {
     if (programIndex >= keys.length || accountIndexes.some((index) => index >= keys.length)) {
       return refuseShape();
     }
   }
-  const header = readObject(message["header"]);
+  const signerCount = readCount(readObject(message["header"])["numRequiredSignatures"]);
+  // Who pays the fee has signed.
+  if (feePayer === undefined || signerCount === 0 || signerCount > keys.length)
+    return refuseShape();
   return {
     signature: readSignature(readArray(signatures)[0]),
     slot: readCount(told["slot"]),
     timestampSeconds: readTime(told["blockTime"]),
     isSuccessful: meta["err"] === null,
-    keys,
-    signerCount: readCount(header["numRequiredSignatures"]),
+    keys: [feePayer, ...others],
+    signerCount,
     instructions,
     balances: readBalances(meta, keys.length),
   };
@@ -156,8 +160,18 @@ const readBalances = (
   return new Set(names).size === names.length ? changes : refuseShape();
 };
 
-/** An account's program and its bytes, or null. */
-export const readAccount: ReadAnswer<{ program: string; data: Uint8Array } | null> = (result) => {
+/** An account's program and its bytes; null where there is none. */
+export type Account = { program: string; data: Uint8Array } | null;
+
+/** As many accounts as were asked for, in their order. */
+export const readAccounts =
+  (count: number): ReadAnswer<readonly Account[]> =>
+  (result) => {
+    const accounts = readArray(readObject(result)["value"]);
+    return accounts.length === count ? accounts.map(readAccount) : refuseShape();
+  };
+
+const readAccount: ReadAnswer<Account> = (result) => {
   if (result === null) return null;
   const { data, owner } = readObject(result);
   const [text, encoding] = readArray(data);

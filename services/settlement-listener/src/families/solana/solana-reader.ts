@@ -3,18 +3,15 @@ import type { ReaderGround } from "../../rpc/open-chain-readers.ts";
 import { readChain } from "../../rpc/read-chain.ts";
 import type { ChainReader } from "../../watch/chain-reader.ts";
 import type { AccountSchedule } from "./account-schedule.ts";
-import { readAccount } from "./node-answers.ts";
+import type { Account } from "./node-answers.ts";
+import { accountsQuestion } from "./reads/accounts-question.ts";
 import { createReadFacts } from "./reads/read-facts.ts";
 import { createReadHeaders } from "./reads/read-headers.ts";
 import { createReadHeads } from "./reads/read-heads.ts";
 import { createReadPointers } from "./reads/read-pointers.ts";
 import { createTransactionReads } from "./reads/read-transactions.ts";
-import { readObject, readArray } from "../../rpc/read-answer.ts";
 import type { SolanaChain } from "./solana-chain.ts";
 import type { IsOwner } from "./verify-transaction.ts";
-
-/** An account's program and bytes; null where there is none. */
-type Account = { program: string; data: Uint8Array } | null;
 
 /** Reads Solana: as every chain is read, and what its check against the catalogue asks. */
 export type SolanaReader = ChainReader & {
@@ -39,13 +36,7 @@ export const createSolanaReader = (
   ...createTransactionReads(ground, chain, readOwners),
   readAccounts: (addresses) =>
     ground.turn.ask("accounts", async (provider) => {
-      const [accounts] = await provider.ask([
-        {
-          method: "getMultipleAccounts",
-          params: [addresses, { commitment: "confirmed", encoding: "base64" }],
-          read: (result) => readArray(readObject(result)["value"]).map(readAccount),
-        },
-      ]);
+      const [accounts] = await provider.ask([accountsQuestion(addresses)]);
       return accounts;
     }),
   readChain: () => readChain(ground, chain.chainName),

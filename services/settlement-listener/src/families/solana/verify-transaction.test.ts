@@ -76,6 +76,25 @@ describe("a transaction proves", () => {
     ]);
   });
 
+  test("what each transfer of a batch moved to the owner, as one instruction runs them all", async () => {
+    const orders = [order({ references: [first] }), order({ references: [second], amount: 5n })];
+    const transaction = await read(await chain.payBatch(orders));
+    expect(chain.received(owner, "usdc")).toBe(1_000_005n);
+    expect(proved(transaction)).toEqual([
+      ["first", 0, "1"],
+      ["second", 0, "0.000005"],
+    ]);
+  });
+
+  test.each([4, 20, 400])(
+    "the same, with %s bytes behind a transfer's own",
+    async (trailingBytes) => {
+      const transaction = await read(await chain.pay(order({ trailingBytes })));
+      expect(chain.received(owner, "usdc")).toBe(1_000_000n);
+      expect(proved(transaction)).toEqual([["first", 0, "1"]]);
+    },
+  );
+
   test("the same, where keys stand in a look-up table", async () => {
     expect(proved(await read(await chain.pay(order({ usesTable: true }))))).toEqual([
       ["first", 0, "1"],
@@ -179,10 +198,16 @@ describe("what an owner gets without a reference", () => {
   test("is a deposit of whose account it left, whoever paid the fee", async () => {
     const transaction = await read(await chain.pay(order({ references: [], payer: 1 })));
     const relayer = freshAddress();
-    const relayed = { ...transaction, keys: [relayer, ...transaction.keys.slice(1)] };
+    const [, ...others] = transaction.keys;
+    const relayed: SolanaTransaction = { ...transaction, keys: [relayer, ...others] };
     expect(deposits(relayed)).toEqual([[0, "1", chain.payers[1]]]);
     const balances = relayed.balances.filter((one) => one.owner === owner);
     expect(deposits({ ...relayed, balances })).toEqual([[0, "1", relayer]]);
+  });
+
+  test("is one as well that a batch holds", async () => {
+    const transaction = await read(await chain.payBatch([order({ references: [] })]));
+    expect(deposits(transaction)).toEqual([[0, "1", chain.payers[0]]]);
   });
 
   test("is none of who is no owner, or where a key that has not signed follows", async () => {

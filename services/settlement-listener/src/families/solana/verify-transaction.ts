@@ -1,13 +1,13 @@
 import {
   type CatalogueToken,
   Decimal,
-  readBase58,
   solanaReferenceHash,
   solanaTokenAccount,
   solanaTokenPrograms,
 } from "@payment-links/contracts";
 import { depositReference } from "../../domain/deposit.ts";
 import type { VerifiedTransfer } from "../../watch/chain-reader.ts";
+import { decodeTransfers } from "./decode-transfers.ts";
 
 /** An instruction of a transaction or of a program that it called: keys by their place. */
 export type SolanaInstruction = {
@@ -35,7 +35,7 @@ export type SolanaTransaction = {
   timestampSeconds: number;
   isSuccessful: boolean;
   /** All its keys: its own, and those of look-up tables behind them. Who pays its fee is the first. */
-  keys: readonly string[];
+  keys: readonly [string, ...string[]];
   /** So many of the first keys have signed. */
   signerCount: number;
   /** In the order in which they ran. */
@@ -135,10 +135,12 @@ const listIncoming = (
 ): readonly Incoming[] => {
   const { balances, instructions, keys, signerCount } = transaction;
   const accounts = new Map(balances.map((balance) => [balance.accountIndex, balance]));
-  return instructions.flatMap((instruction) => {
+  const moves = instructions.flatMap((instruction) => {
     const program = keys[instruction.programIndex];
-    const moved = isTokenProgram(program) ? decodeTransfer(instruction) : undefined;
-    if (moved === undefined) return [];
+    if (!isTokenProgram(program)) return [];
+    return decodeTransfers(instruction).map((moved) => ({ moved, program }));
+  });
+  return moves.flatMap(({ moved, program }): Incoming[] => {
     const source = moved.sourceIndex === undefined ? undefined : accounts.get(moved.sourceIndex);
     const destination = accounts.get(moved.destinationIndex);
     const account = keys[moved.destinationIndex];
@@ -149,7 +151,7 @@ const listIncoming = (
     const reference = moved.restIndexes.find((index) => index >= signerCount);
     const key = reference === undefined ? undefined : keys[reference];
     const referenceHash = key === undefined ? undefined : solanaReferenceHash(key);
-    const payer = source?.owner ?? keys[0] ?? "";
+    const payer = source?.owner ?? keys[0];
     const whose = { sum: sumOf(destination), mint, owner, account, program, payer };
     return [{ ...whose, amount: moved.amount, referenceHash }];
   });
@@ -158,59 +160,3 @@ const listIncoming = (
 const programs: ReadonlySet<string> = new Set(Object.values(solanaTokenPrograms));
 const isTokenProgram = (program: string | undefined): boolean =>
   program !== undefined && programs.has(program);
-
-type Moved = {
-  /** Undefined where the tokens are made. */
-  sourceIndex: number | undefined;
-  destinationIndex: number;
-  amount: bigint;
-  /** The keys that follow on those that the transfer needs. */
-  restIndexes: readonly number[];
-};
-
-const transfer = 3;
-const mintTo = 7;
-const transferChecked = 12;
-const mintToChecked = 14;
-const feeExtension = 26;
-const transferCheckedWithFee = 1;
-/** Of the longest of them: two bytes of its kind, amount, decimals and fee. */
-const dataCharactersMax = 32;
-
-/** Reads a token program's transfer, or how it makes tokens; undefined where the instruction is neither. */
-const decodeTransfer = ({ accountIndexes, data }: SolanaInstruction): Moved | undefined => {
-  const bytes = readBase58(data, dataCharactersMax);
-  if (bytes === undefined) return undefined;
-  const [kind, subkind] = bytes;
-  if (kind === transfer) return readMoved(accountIndexes, bytes, { from: 1, hasMint: false });
-  if (kind === transferChecked) return readMoved(accountIndexes, bytes, { from: 1, hasMint: true });
-  if (kind === mintTo || kind === mintToChecked) return readMade(accountIndexes, bytes);
-  return kind === feeExtension && subkind === transferCheckedWithFee
-    ? readMoved(accountIndexes, bytes, { from: 2, hasMint: true })
-    : undefined;
-};
-
-const amountBytes = 8;
-
-/** Source, the mint where it is named, destination, who allows it, and what follows. */
-const readMoved = (
-  [sourceIndex, ...following]: readonly number[],
-  bytes: Uint8Array,
-  { from, hasMint }: { from: number; hasMint: boolean },
-): Moved | undefined => {
-  const [destinationIndex, authority, ...restIndexes] = hasMint ? following.slice(1) : following;
-  if (bytes.length < from + amountBytes) return undefined;
-  if (sourceIndex === undefined || destinationIndex === undefined || authority === undefined) {
-    return undefined;
-  }
-  return { sourceIndex, destinationIndex, restIndexes, amount: readAmount(bytes, from) };
-};
-
-/** The mint, and where tokens are made. No payment is made of them: whatever follows names no link. */
-const readMade = ([, destinationIndex]: readonly number[], bytes: Uint8Array): Moved | undefined =>
-  destinationIndex === undefined || bytes.length < 1 + amountBytes
-    ? undefined
-    : { sourceIndex: undefined, destinationIndex, restIndexes: [], amount: readAmount(bytes, 1) };
-
-const readAmount = (bytes: Uint8Array, from: number): bigint =>
-  new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getBigUint64(from, true);

@@ -1,9 +1,10 @@
 import { type AskSolana, type SolanaFacts, solanaTokenAccount } from "@payment-links/contracts";
 import type { Question } from "../../../rpc/json-rpc.ts";
 import type { ReaderGround } from "../../../rpc/open-chain-readers.ts";
-import { readArray, readObject } from "../../../rpc/read-answer.ts";
-import { readAccount, readKey } from "../node-answers.ts";
+import { readObject } from "../../../rpc/read-answer.ts";
+import { type Account, readKey } from "../node-answers.ts";
 import { type SolanaChain, programOf } from "../solana-chain.ts";
+import { accountsQuestion } from "./accounts-question.ts";
 import { commitment } from "./ask-blocks.ts";
 
 /** Payers are strangers: what they ask must not use up what a provider grants to the watch. */
@@ -43,22 +44,11 @@ const blockhashQuestion: Question<string> = {
   read: (result) => readKey(readObject(readObject(result)["value"])["blockhash"]),
 };
 
-const accountsQuestion = (
-  addresses: readonly string[],
-): Question<readonly ReturnType<typeof readAccount>[]> => ({
-  method: "getMultipleAccounts",
-  params: [addresses, { commitment, encoding: "base64" }],
-  read: (result) => readArray(readObject(result)["value"]).map(readAccount),
-});
-
 const amountAt = 64;
 const amountBytes = 8;
 
 /** What a token account of either program holds: behind its mint and its owner. */
-const amountIn = (
-  account: ReturnType<typeof readAccount>,
-  program: string,
-): SolanaFacts["payerAmount"] => {
+const amountIn = (account: Account, program: string): SolanaFacts["payerAmount"] => {
   if (account?.program !== program || account.data.length < amountAt + amountBytes) return "0";
   const { buffer, byteOffset, byteLength } = account.data;
   return String(new DataView(buffer, byteOffset, byteLength).getBigUint64(amountAt, true));

@@ -56,7 +56,7 @@ export const createTransactionReads = (
           // One with a durable nonce never expires: no height proves that it is gone.
           isOfDurableNonce(landed)
             ? []
-            : [[signature, { address: senderOf(landed), nonce: block.height + livesForBlocks }]],
+            : [[signature, { address: feePayerOf(landed), nonce: block.height + livesForBlocks }]],
         ),
       );
     },
@@ -79,18 +79,14 @@ const receiptOf = (
     blockNumber: slot,
     blockHash: block.hash,
     timestampSeconds,
-    sender: senderOf(landed),
+    sender: feePayerOf(landed),
     transfers,
     // The keys as well: deposits are made of them, and are not compared by themselves.
     evidence,
   };
 };
 
-/** Who pays the fee. */
-const senderOf = ({ keys: [first] }: SolanaTransaction): string => {
-  if (first === undefined) throw new RpcFault("invalid", "a transaction without keys");
-  return first;
-};
+const feePayerOf = ({ keys }: SolanaTransaction): string => keys[0];
 
 const askSome = async (
   provider: Provider,
