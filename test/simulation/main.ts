@@ -97,7 +97,9 @@ const lead = async (): Promise<void> => {
   const seed = Number(values.seed ?? randomInt(seedsMax));
   const processes =
     values.trace === undefined ? Number(values.processes ?? availableParallelism()) : 1;
-  const postgres = await openBenchPostgres({ max_connections: "500", fsync: "off" });
+  // Autovacuum would lock a table for a moment, whenever it likes, and no episode could be played again.
+  const settings = { max_connections: "500", fsync: "off", autovacuum: "off" };
+  const postgres = await openBenchPostgres(settings);
   const startedAtMs = Date.now();
   say(`the first seed is ${seed}`);
   const endsAtMs = startedAtMs + minutes * 60 * secondMs;
