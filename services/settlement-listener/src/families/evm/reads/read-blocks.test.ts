@@ -35,6 +35,16 @@ describe("heads", () => {
     expect(await reader.readHeads()).toMatchObject({ finalized: setup.lastBlock - 4 });
   });
 
+  // Guards against depth that decides instead: what it settles is settled for good.
+  test("a tag that a node told before and refuses now is no unknown one: nothing is told", async () => {
+    const { reader, rpc } = await open({ timing: { askingMsMax: 200 } });
+    expect(await reader.readHeads()).toMatchObject({ finalized: setup.lastBlock - 4 });
+    rpc.play({ kind: "no_tags" });
+    await expect(reader.readHeads()).rejects.toThrow(ChainUnreachableError);
+    rpc.heal();
+    expect(await reader.readHeads()).toMatchObject({ finalized: setup.lastBlock - 4 });
+  });
+
   test("a fault on the way is no unknown tag", async () => {
     const { reader, rpc } = await open();
     rpc.play({ kind: "rate_limited" }, { times: 2 });

@@ -4,6 +4,7 @@ import type { Answer, Question } from "../../../rpc/json-rpc.ts";
 import { readHeader, readQuantity } from "../node-answers.ts";
 import type { Provider } from "../../../rpc/provider.ts";
 import type { ReaderGround } from "../../../rpc/open-chain-readers.ts";
+import { RpcFault } from "../../../rpc/rpc-fault.ts";
 import { readFurthestHeads } from "../../../rpc/read-furthest-heads.ts";
 
 type HeadsGround = Pick<ReaderGround, "chainId" | "clock" | "memory" | "metrics" | "turn">;
@@ -16,13 +17,24 @@ type Tag = (typeof tags)[number];
 export const createReadHeads = (ground: HeadsGround): (() => Promise<Heads>) =>
   readFurthestHeads(ground, createAskHeads(ground.clock));
 
+/** What is known of a provider's tags. */
+type TagMemory = {
+  /** Before this, by the clock's `elapsedMs`, one that it does not know is not asked for again. */
+  unknownUntilMs: Map<Tag, number>;
+  /** Those that it has told once. */
+  told: Set<Tag>;
+};
+
 const createAskHeads = (clock: Clock) => {
-  const unknownUntilMs = new WeakMap<Provider, Map<Tag, number>>();
+  const memories = new WeakMap<Provider, TagMemory>();
 
   return async (provider: Provider): Promise<Heads> => {
-    const unknown = unknownUntilMs.get(provider) ?? new Map<Tag, number>();
-    unknownUntilMs.set(provider, unknown);
-    const asked = tags.filter((tag) => (unknown.get(tag) ?? 0) <= clock.elapsedMs());
+    const { told, unknownUntilMs } = memories.get(provider) ?? {
+      unknownUntilMs: new Map(),
+      told: new Set(),
+    };
+    memories.set(provider, { unknownUntilMs, told });
+    const asked = tags.filter((tag) => (unknownUntilMs.get(tag) ?? 0) <= clock.elapsedMs());
     const [latestAnswer, ...answers] = await provider.askEach<number | null>([
       headQuestion,
       ...asked.map(tagQuestion),
@@ -31,9 +43,15 @@ const createAskHeads = (clock: Clock) => {
     const heads: Heads = { latest, safe: null, finalized: null };
     for (const [index, tag] of asked.entries()) {
       const block = readTag(answers[index]);
-      if (block === null) unknown.set(tag, clock.elapsedMs() + tagAskedAgainMs);
+      // Without it depth would decide, and what it settles is settled for good.
+      if (block === null && told.has(tag)) throw new RpcFault("behind", `no ${tag}, which it had`);
+      if (block === null) {
+        unknownUntilMs.set(tag, clock.elapsedMs() + tagAskedAgainMs);
+        continue;
+      }
+      told.add(tag);
       // On a chain whose blocks are final at once, the tag may be read one block after the head.
-      else heads[tag] = Math.min(block, latest);
+      heads[tag] = Math.min(block, latest);
     }
     return heads;
   };
