@@ -175,6 +175,14 @@ describe("POST /settlement-notices/<provider>", () => {
     ]);
   });
 
+  test("parks a payment of a link that cannot be, of however long a name", async () => {
+    const before = await notices("parked");
+    for (const paymentLinkId of ["n".repeat(65), "\u{1f600}".repeat(200)]) {
+      expect(await send(sampleNotice({ paymentLinkId }))).toEqual(accepted);
+    }
+    expect(await notices("parked")).toBe(before + 2);
+  });
+
   test("a payment on a chain or token that nobody knows is stored and told", async () => {
     const paymentLinkId = await knownLink();
     const strange = { chainId: "424242", tokenAddress: "tok", amount: "0.1234567890123456789" };

@@ -28,7 +28,7 @@ export const rescanChain =
     const { chainId, fromBlock, toBlock } = await readBody(req, RescanRequest);
     if (!chainIds.includes(chainId)) throw refuse("NOT_FOUND");
     const watcher = (await listWatchers(pool)).find((one) => one.chainId === chainId);
-    if (fromBlock > toBlock || toBlock > (watcher?.scannedTo ?? toBlock)) {
+    if (fromBlock > toBlock || toBlock > (watcher?.scannedTo ?? -1)) {
       throw invalid("less_than_equal");
     }
     if ((await countRescans(pool, chainId)) >= waitingMax) throw refuse("429");

@@ -1,4 +1,5 @@
 import { outboxRow } from "@payment-links/bus";
+import { Id } from "@payment-links/contracts";
 import { type Pool, transact } from "@payment-links/postgres";
 import { type Judgement, type Sighting, isNews, judgeSighting } from "../domain/payment.ts";
 import { insertToldPayment } from "../store/payments.ts";
@@ -22,6 +23,8 @@ const recordFirst = async (
   sighting: Sighting,
   context: SightingContext,
 ): Promise<Judgement | undefined> => {
+  // No link has a longer one, and no event can name it: it is parked.
+  if (!Id.safeParse(sighting.paymentLinkId).success) return undefined;
   const judgement = judgeSighting(undefined, sighting, { ...context, isLinkKnown: true });
   if (!isNews(judgement)) return undefined;
   const { payment } = judgement;
