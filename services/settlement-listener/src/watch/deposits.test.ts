@@ -130,6 +130,35 @@ describe("a transfer that names no link", () => {
     expect(stepsOf(owner)).toEqual([]);
   });
 
+  test.each<[string, { findsDeposits?: boolean; least?: Decimal }]>([
+    ["deposits are turned off", { findsDeposits: false }],
+    ["more is asked for", { least: new Decimal(5) }],
+  ])("that was seen is not taken away where %s meanwhile", async (_, { least, ...more }) => {
+    await open({ finality: "finalized" });
+    const usdc = toEip55(chain.addressOf("usdc"));
+    const change = { ...more, ...(least && { depositMinimums: { [usdc]: least } }) };
+    const owner = await openOwner();
+    await chain.give({ to: owner, amount: 1_000_000n });
+    await chain.mine();
+    await told(owner, 1);
+    await rig.service.stop();
+    const overrides = Object.entries(rig.config.chainOverrides).map(
+      ([id, one]) => [id, { ...one, ...change }] as const,
+    );
+    const other = createSettlementListener(
+      { ...rig.ground, metrics: openMetrics("other") },
+      { ...rig.config, chainOverrides: Object.fromEntries(overrides) },
+    );
+    await other.start();
+    await chain.mine(finalBlocks + 2);
+    await rig.caughtUp();
+    // Before it scans what follows it judges what is due.
+    await chain.mine();
+    await rig.caughtUp();
+    await other.stop();
+    expect(stepsOf(owner)).not.toContain("deposit.orphaned 1");
+  });
+
   test("stays one deposit where a reorg moves it to another block", async () => {
     await open();
     const owner = await openOwner();

@@ -8,7 +8,13 @@ import type { ChainSettings } from "../chain/chain-settings.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
 import type { TransactionReceipt } from "../chain-reader.ts";
 import { commitOutcomes } from "../transfers/commit-outcomes.ts";
-import { findOfSame, isDeepEnough, isSame, readTime } from "../transfers/find-transfers.ts";
+import {
+  findOfSame,
+  isDeepEnough,
+  isLookedFor,
+  isSame,
+  readTime,
+} from "../transfers/find-transfers.ts";
 
 /** How far the watch and its providers have come. */
 type Reach = { scannedTo: number; finalizedTo: number; sight: Sight };
@@ -38,7 +44,9 @@ export const settleTransfers = async (
     const asked = { toBlock, after, countMax: dueAtOnceMax };
     const listed = await listDue(pool, chain.id, asked);
     // Some need more blocks than others.
-    const due = listed.filter((one) => isDeepEnough(chain, one, reach.sight.agreed.settle));
+    const due = listed.filter(
+      (one) => isLookedFor(chain, one) && isDeepEnough(chain, one, reach.sight.agreed.settle),
+    );
     waitingCount += await settlePage(watch, lead, due, reach);
     dueCount += due.length;
     after = listed.at(-1);

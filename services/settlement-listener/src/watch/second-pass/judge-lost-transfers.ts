@@ -12,7 +12,7 @@ import { agreeOnReceipts } from "../agreement/agree-on-receipts.ts";
 import { agree, quorumOf } from "../agreement/agree.ts";
 import { ChainUnreachableError } from "../chain-reader.ts";
 import { commitOutcomes } from "../transfers/commit-outcomes.ts";
-import { findOfSame, isSame, readTime } from "../transfers/find-transfers.ts";
+import { findOfSame, isLookedFor, isSame, readTime } from "../transfers/find-transfers.ts";
 
 const pageCountMax = 100;
 const pagesMax = 50;
@@ -58,8 +58,11 @@ export const judgeLostTransfers = async (
     const next = lost.length === pageCountMax ? lost.at(-1) : undefined;
     // Before anybody is asked: those that cannot be decided hold up none behind them.
     walk.afterSeq = next?.seq ?? "0";
-    walk.undecidedCount += lost.length;
-    if (lost.length > 0) walk.undecidedCount -= await judgePage(watch, lead, { lost, lines });
+    const judged = lost.filter((one) => isLookedFor(chain, one));
+    walk.undecidedCount += judged.length;
+    if (judged.length > 0) {
+      walk.undecidedCount -= await judgePage(watch, lead, { lost: judged, lines });
+    }
     if (next !== undefined) continue;
     if (walk.undecidedCount === 0) walk.judgedTo = walk.roundTo;
     break;

@@ -65,16 +65,27 @@ const transfersOf = (
     state: isDeepEnough(chain, { ...receipt, ...verified }, lines.settle) ? "settled" : "seen",
   }));
 
-/** All that a receipt proves now, at the time of a transfer that is stored of it. */
+/**
+ * All that a receipt proves now, at the time of a transfer that is stored of it. What is stored was enough
+ * once: another minimum takes it away from nobody.
+ */
 export const findOfSame = (
   { chain }: { chain: FoundOn },
-  { occurredAt }: StoredTransfer,
+  stored: StoredTransfer,
   receipt: TransactionReceipt,
   lines: FinalityLines,
 ): readonly ChainTransfer[] => {
-  const times = new Map([[receipt.blockNumber, occurredAt]]);
-  return transfersOf(chain, receipt, { times, lines }).filter((found) => !isDust(chain, found));
+  const times = new Map([[receipt.blockNumber, stored.occurredAt]]);
+  return transfersOf(chain, receipt, { times, lines }).filter(
+    (found) => isSame(found, stored) || !isDust(chain, found),
+  );
 };
+
+/** Whether receipts tell of it at all: without `findsDeposits` they tell of no deposit, which says nothing. */
+export const isLookedFor = (
+  { settings: { findsDeposits = false } }: Pick<WatchedChain, "settings">,
+  { payer }: StoredTransfer,
+): boolean => payer === undefined || findsDeposits;
 
 /** Whether two are of one name in their transaction. */
 export const isSame = (one: TransferName, other: TransferName): boolean =>
