@@ -158,7 +158,7 @@ export const moveCheckpoint = async (
 ): Promise<void> => {
   const row = await tx.maybeOne(sql.prepared("move_checkpoint", Token)`
     UPDATE watchers SET scanned_to = ${to.scannedTo}, finalized_to = ${to.finalizedTo},
-      first_block = coalesce(first_block, ${to.scannedTo}),
+      first_block = CASE WHEN scanned_to IS NULL THEN ${to.scannedTo} ELSE first_block END,
       audited_to = least(coalesce(audited_to, ${to.finalizedTo}), ${to.finalizedTo})
     WHERE chain_id = ${lead.chainId} AND fencing_token = ${lead.token}::bigint
       AND scanned_to IS NOT DISTINCT FROM ${from.scannedTo}::bigint
@@ -168,6 +168,20 @@ export const moveCheckpoint = async (
   if (row !== null) return;
   await lockLead(tx, lead);
   throw new CheckpointMovedError(`the checkpoint of chain ${lead.chainId} has moved`);
+};
+
+/** Saves from where a chain's watch is to begin at the latest, as long as it has not begun. */
+export const saveFirstBlock = async (
+  tx: Transaction,
+  lead: Lead,
+  firstBlock: number,
+): Promise<void> => {
+  await lockLead(tx, lead);
+  await tx.query(nothing`
+    UPDATE watchers SET first_block = ${firstBlock}
+    WHERE chain_id = ${lead.chainId} AND scanned_to IS NULL
+      AND coalesce(first_block > ${firstBlock}, true)
+  `);
 };
 
 /** Saves up to which block a chain has been read a second time: by whom it was read first is done with. */

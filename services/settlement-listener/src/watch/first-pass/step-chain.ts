@@ -14,8 +14,10 @@ import {
   type WatchProgress,
   moveCheckpoint,
   readProgress,
+  saveFirstBlock,
 } from "../../store/watchers.ts";
 import { quorumOf } from "../agreement/agree.ts";
+import { agreeOnBlock } from "../agreement/agree-on-block.ts";
 import { confirmFinal } from "../agreement/confirm-final.ts";
 import { type Sight, readSight } from "../agreement/read-sight.ts";
 import { blockOf } from "../chain/block-of.ts";
@@ -56,10 +58,7 @@ export const stepChain = async (watch: WatchContext, lead: Lead): Promise<Step> 
     return { ...notBegun, state: "halted", head: null, hasMore: false };
   const sight = await readSight(watch);
   if (!hasBegun(progress)) {
-    // Of two that do not agree, the lower: what follows is read, and then held against both.
-    const { final } = quorumOf(watch.witnesses) <= sight.linesOf.size ? sight.agreed : sight.read;
-    const firstBlock = Math.min(progress.firstBlock ?? final, final);
-    const hasMore = await begin(watch, lead, progress, firstBlock);
+    const hasMore = await begin(watch, lead, progress, sight);
     return { ...notBegun, state: "catching_up", head: sight.head, hasMore };
   }
   return follow(watch, lead, progress, sight);
@@ -70,17 +69,26 @@ const hasBegun = (progress: WatchProgress): progress is Begun =>
 
 /**
  * Begins a watch behind a final block: the last one, as no link of ours can have been paid before we
- * were there, or the one at which it is to begin anew.
+ * were there, or the one at which it is to begin anew. Where there are two providers, two must say that it
+ * is final, of two that do not agree the lower, and what it is. While one alone answers, it is kept from where
+ * the watch is to begin, so that nothing is left out that is paid meanwhile.
  */
 const begin = async (
   watch: WatchContext,
   lead: Lead,
   before: WatchProgress,
-  firstBlock: number,
+  { agreed, linesOf, read }: Sight,
 ): Promise<boolean> => {
-  const { chain, log, pool, reader } = watch;
+  const { chain, demote, log, pool, reader, witnesses } = watch;
+  if (linesOf.size < quorumOf(witnesses)) {
+    await transact(pool, (tx) => saveFirstBlock(tx, lead, read.final));
+    return false;
+  }
+  const firstBlock = Math.min(before.firstBlock ?? agreed.final, agreed.final);
   const [header] = await reader.readHeaders({ fromBlock: firstBlock, toBlock: firstBlock });
-  if (header === undefined) return false;
+  const { dissenters, hash } = await agreeOnBlock(watch, firstBlock);
+  if (dissenters.length > 0) demote(dissenters);
+  if (header === undefined || header.hash !== hash) return false;
   await transact(pool, async (tx) => {
     const { number } = header;
     await moveCheckpoint(tx, lead, before, { scannedTo: number, finalizedTo: number });
