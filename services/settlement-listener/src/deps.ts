@@ -1,5 +1,6 @@
 import type { AskSolana } from "@payment-links/contracts";
 import type { Ground } from "@payment-links/process";
+import type { Payment } from "./domain/payment.ts";
 import type { ProviderKeys } from "./domain/provider-secrets.ts";
 import type { RunningWatch } from "./watch/start-watch.ts";
 import type { Counters } from "./metrics.ts";
@@ -8,6 +9,8 @@ import type { Counters } from "./metrics.ts";
 export type Deps = Pick<Ground, "pool" | "catalogue" | "clock" | "log"> & {
   providers: ProviderKeys;
   counters: Counters;
+  /** Tells operators of settled payments that a chain took away. */
+  reportOrphanedSettled: (chainId: string, flagged: readonly Payment[]) => void;
   /** The chains that this process stands for; empty before the service has started. */
   watches: () => readonly RunningWatch[];
   /** What a payer's transaction on Solana is made of; rejects where nobody can tell. */

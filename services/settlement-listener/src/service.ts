@@ -48,6 +48,7 @@ export const createSettlementListener = (
       watches: chains.watches,
       askSolana: chains.askSolana,
       counters: createCounters(metrics),
+      reportOrphanedSettled: chains.reportOrphanedSettled,
     };
     let backlog: Backlog | undefined;
     return {

@@ -1,8 +1,10 @@
 import type { AskSolana, ChainType } from "@payment-links/contracts";
 import type { Ground } from "@payment-links/process";
 import type { SettlementListenerConfig } from "../config.ts";
+import type { Payment } from "../domain/payment.ts";
 import { createRpcMetrics } from "../rpc/rpc-metrics.ts";
 import { createChainMetrics } from "../watch/chain/chain-metrics.ts";
+import { reportOrphanedSettled } from "../watch/chain/report-orphaned-settled.ts";
 import { openOwners } from "../watch/chain/owners.ts";
 import { createShare } from "../watch/lease.ts";
 import { type RunningWatch, startWatch } from "../watch/start-watch.ts";
@@ -28,6 +30,8 @@ const ledAtOnceMax = 10;
 /** The chains that are configured; nothing is asked of them before `start`. */
 export type Chains = {
   ids: readonly string[];
+  /** Tells operators of settled payments that a chain took away. */
+  reportOrphanedSettled: (chainId: string, flagged: readonly Payment[]) => void;
   start: () => void;
   /** Those started and not stopped. */
   watches: () => readonly RunningWatch[];
@@ -62,6 +66,8 @@ export const openChains = (
   let running: { watch: RunningWatch; close: () => void; askSolana: AskSolana | undefined }[] = [];
   return {
     ids: chains.map(({ id }) => id),
+    reportOrphanedSettled: (chainId, flagged) =>
+      reportOrphanedSettled({ log, metrics: chainMetrics }, chainId, flagged),
     start: () => {
       const share = createShare(ledAtOnceMax);
       running = chains.map(({ id: chainId, urls, open }) => {

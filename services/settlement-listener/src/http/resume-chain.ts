@@ -24,21 +24,22 @@ const ResumeRequest = body({
  * chain that is not halted.
  */
 export const resumeChain =
-  ({ clock, log, pool, wakeRelay }: Deps) =>
+  ({ clock, log, pool, reportOrphanedSettled, wakeRelay }: Deps) =>
   async (req: Request, res: Response): Promise<void> => {
     const { chainId, sharedBlock } = await readBody(req, ResumeRequest);
-    const orphanedCount = await transact(pool, async (tx) => {
+    const { flagged, orphanedCount } = await transact(pool, async (tx) => {
       const halted = await lockHaltedChain(tx, chainId);
       if (halted === undefined) throw refuse("NOT_FOUND");
       if (sharedBlock >= halted.scannedTo) throw invalid("less_than_equal");
       const orphaned = await orphanTransfers(tx, chainId, sharedBlock);
-      await recordStoredTransfers(tx, orphaned, clock.now());
+      const flagged = await recordStoredTransfers(tx, orphaned, clock.now());
       await deleteBlocksAbove(tx, chainId, -1);
       await cutSpansAbove(tx, chainId, sharedBlock);
       await resetProgress(tx, chainId, sharedBlock);
-      return orphaned.length;
+      return { flagged, orphanedCount: orphaned.length };
     });
     wakeRelay();
     log.warn({ chain: chainId, sharedBlock, orphaned: orphanedCount }, "a halt was lifted");
+    reportOrphanedSettled(chainId, flagged);
     answerJson(res, 202, { chainId, sharedBlock, orphanedCount });
   };

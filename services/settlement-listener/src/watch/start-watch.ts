@@ -4,6 +4,7 @@ import {
   type Lead,
   LeadLostError,
   type WatchReport,
+  readProgress,
 } from "../store/watchers.ts";
 import { type DutyName, dutyNames } from "./chain/duty-names.ts";
 import { ChainMovedError, type WatchContext } from "./chain/watch-context.ts";
@@ -39,6 +40,8 @@ type WatchState = {
    */
   finalizedTo: number | undefined;
   memory: DutyMemory;
+  /** Whether the chain was halted when it was last looked at, which stands in its own row. */
+  isHalted: boolean;
   /** Whether two providers, where there are two, agreed in the last step. */
   isAgreed: boolean;
   /** How many turns in a row met answers that do not fit together. */
@@ -62,6 +65,7 @@ export const startWatch = (watch: WatchContext, share: Share): RunningWatch => {
     checkRestsUntilMs: 0,
     finalizedTo: undefined,
     memory: noMemory(),
+    isHalted: false,
     isAgreed: true,
     movedCount: 0,
     cutOff: new Set(),
@@ -91,7 +95,7 @@ export const startWatch = (watch: WatchContext, share: Share): RunningWatch => {
     log,
     waitMs: chain.settings.pollMs,
     run: () =>
-      underLead(lease, state, (lead) =>
+      underLead(watch, lease, (lead) =>
         heedOutage(watch, state, "watch", () => watchOnce(watch, lead, state)),
       ),
   });
@@ -103,7 +107,7 @@ export const startWatch = (watch: WatchContext, share: Share): RunningWatch => {
       log,
       waitMs: dutyEveryMs,
       run: () =>
-        underLead(lease, state, (lead) =>
+        underLead(watch, lease, (lead) =>
           heedOutage(watch, state, duty, () => runDuty(watch, lead, { duty, state })),
         ),
     }),
@@ -140,8 +144,9 @@ const watchOnce = async (
     state.finalizedTo = step.finalizedTo;
     // A watch that begins anew, as after a halt, may begin below what was done before.
     if (step.finalizedTo === undefined) state.memory = noMemory();
-    // That it is halted, and why, stands in the chain's own row.
-    if (step.state === "halted") setReport(watch, state, { ...state.report }, true);
+    state.isHalted = step.state === "halted";
+    // Why it is halted stands in the chain's own row.
+    if (step.state === "halted") setReport(watch, state, state.report);
     else if (step.state === "behind") {
       const reason = "the node has not come to the last final block";
       setReport(watch, state, { state: "unreachable", reason, head });
@@ -236,8 +241,10 @@ const heedOutage = async (
 
 /** Checks a chain once under each lead; a chain that fails is checked again after a while. */
 const check = async (watch: WatchContext, lead: Lead, state: WatchState): Promise<boolean> => {
-  const { chain, log } = watch;
+  const { chain, log, pool } = watch;
   if (state.checkedToken === lead.token) return true;
+  // Before anybody is asked, who may be away.
+  state.isHalted = (await readProgress(pool, chain.id)).haltedReason !== null;
   const reason = await chain.findFault();
   if (reason !== undefined) {
     if (state.report.reason !== reason) {
@@ -257,16 +264,19 @@ const setReport = (
   { chain, metrics }: WatchContext,
   state: WatchState,
   report: WatchReport,
-  isHalted = false,
 ): void => {
   state.report = report;
-  metrics.stopped(chain.id, { isHalted, isRefused: report.state === "refused" });
+  const isRefused = report.state === "refused";
+  metrics.stopped(chain.id, { isHalted: state.isHalted, isRefused });
 };
 
-/** Runs work while this process leads; a lead that is lost in it ends it without an error. */
+/**
+ * Runs work while this process leads; a lead that is lost in it ends it without an error. What it still told
+ * by gauges then is another's to tell.
+ */
 const underLead = async (
+  { chain, metrics }: WatchContext,
   lease: Lease,
-  state: WatchState,
   work: (lead: Lead) => Promise<boolean | Date>,
 ): Promise<boolean | Date | void> => {
   const lead = lease.lead();
@@ -276,6 +286,8 @@ const underLead = async (
   } catch (error) {
     if (error instanceof LeadLostError) return lease.lose(lead);
     if (!isPassing(error)) throw error;
+  } finally {
+    if (lease.lead()?.token !== lead.token) metrics.left(chain.id);
   }
 };
 

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { createCatalogue } from "@payment-links/contracts";
-import { transact } from "@payment-links/postgres";
+import { nothing, transact } from "@payment-links/postgres";
 import { countLockWaits } from "@payment-links/postgres/testing";
 import { ConfigError, type Metrics, openMetrics } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
@@ -329,6 +329,11 @@ describe("a chain that is halted", () => {
       const sharedBlock = (await other.headNumber()) - 13;
       const resume = () => askResume(rig, { chainId: other.chainId, sharedBlock });
       expect((await resume()).status).toBe(202);
+      const flagged = /payment_links_chain_orphaned_after_settled_total\{[^}]*\} 1\n/;
+      expect(await rig.metrics.metrics()).toMatch(flagged);
+      expect(rig.logLines).toContainEqual(
+        expect.stringMatching(/"level":"error".*a settled payment was taken away/),
+      );
       await rig.caughtUp();
       expect(await rig.readStatus()).toMatchObject({ state: "watching", orphanedSettledCount: 1 });
       await waitUntil(
@@ -336,6 +341,34 @@ describe("a chain that is halted", () => {
         () => statusOf(rig, link.id).at(-1) === "settled orphaned",
       );
       expect((await resume()).status).toBe(404);
+    } finally {
+      await other.close();
+    }
+  });
+});
+
+describe("a chain that is halted and whose only node is away at a restart", () => {
+  test("says in its gauge that it is halted", async () => {
+    const other = await openChain({ slotsInEpoch: 1 });
+    const rpc = await openScriptedRpc({ target: other.url });
+    rpcs.push(rpc);
+    try {
+      await other.mine(20);
+      const rig = await open(other, { finality: "finalized" }, [rpc.url]);
+      await rig.service.start();
+      await rig.caughtUp();
+      await other.reorg(10);
+      await waitUntil("it is halted", async () => (await rig.readStatus()).state === "halted");
+      await rig.service.stop();
+      rpc.play({ kind: "down" });
+      const metrics = openMetrics("again");
+      const again = createSettlementListener({ ...rig.ground, metrics }, rig.config);
+      await again.start();
+      await waitUntil("it has tried", async () =>
+        /payment_links_chain_agreeing_providers\{[^}]*\} 0\n/.test(await metrics.metrics()),
+      );
+      expect(await metrics.metrics()).toMatch(/payment_links_chain_halted\{[^}]*\} 1\n/);
+      await again.stop();
     } finally {
       await other.close();
     }
@@ -423,6 +456,30 @@ describe("a chain that begins anew between two starts", () => {
 });
 
 describe("two processes", () => {
+  test("of which one lost the lead while its nodes hung: it leaves no gauge behind", async () => {
+    const rpc = await openScriptedRpc({ target: chain.url });
+    rpcs.push(rpc);
+    const rig = await open(chain, { finality: "finalized" }, [rpc.url]);
+    await rig.service.start();
+    await rig.caughtUp();
+    const gauges = async () =>
+      (await rig.metrics.metrics()).match(/payment_links_chain_(agreeing|head_lag|halted)\w*\{/g);
+    expect(await gauges()).not.toBeNull();
+    const late = rpc.play({ kind: "late", delayMs: 6_000 });
+    await waitUntil("it hangs", () => late.struckCount() > 0);
+    await rig.pool.query(nothing`
+      UPDATE watchers SET fencing_token = fencing_token + 1, lease_until = now() + interval '1 hour'
+      WHERE chain_id = ${chain.chainId}
+    `);
+    await waitUntil("it is told", () =>
+      rig.logLines.some((line) => line.includes("another process watches this chain by now")),
+    );
+    late.stop();
+    // What was under way when the lead was lost has ended once the service has.
+    await rig.service.stop();
+    expect(await gauges()).toBeNull();
+  });
+
   test("watch a chain one at a time, and the second goes on where the first one stopped", async () => {
     const rig = await open(chain, { finality: { blocks: 1 } });
     const second = createSettlementListener(

@@ -1,8 +1,14 @@
 import { readBase58 } from "@payment-links/contracts";
-import type { SolanaInstruction } from "./verify-transaction.ts";
+/** An instruction of a transaction or of a program that it called: keys by their place. */
+export type SolanaInstruction = {
+  programIndex: number;
+  accountIndexes: readonly number[];
+  /** In base58. */
+  data: string;
+};
 
 /** What one transfer of a token program moves: accounts by their place among the keys. */
-export type Moved = {
+type Moved = {
   /** Undefined where the tokens are made. */
   sourceIndex: number | undefined;
   destinationIndex: number;

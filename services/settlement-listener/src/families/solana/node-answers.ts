@@ -1,5 +1,6 @@
 import { type ReadAnswer, readArray, readObject, refuseShape } from "../../rpc/read-answer.ts";
-import type { BalanceChange, SolanaInstruction, SolanaTransaction } from "./verify-transaction.ts";
+import type { SolanaInstruction } from "./decode-transfers.ts";
+import type { BalanceChange, SolanaTransaction } from "./verify-transaction.ts";
 
 /** A block, without what is in it. */
 export type SolanaBlock = {

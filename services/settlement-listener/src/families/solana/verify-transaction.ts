@@ -7,15 +7,7 @@ import {
 } from "@payment-links/contracts";
 import { depositReference } from "../../domain/deposit.ts";
 import type { VerifiedTransfer } from "../../watch/chain-reader.ts";
-import { decodeTransfers } from "./decode-transfers.ts";
-
-/** An instruction of a transaction or of a program that it called: keys by their place. */
-export type SolanaInstruction = {
-  programIndex: number;
-  accountIndexes: readonly number[];
-  /** In base58. */
-  data: string;
-};
+import { type SolanaInstruction, decodeTransfers } from "./decode-transfers.ts";
 
 /** What a token account held before and after a transaction, in base units. */
 export type BalanceChange = {

@@ -1,11 +1,11 @@
 import { transact } from "@payment-links/postgres";
-import type { Payment } from "../../domain/payment.ts";
 import { recordStoredTransfers } from "../../sightings/record-transfers.ts";
 import { deleteBlocksAbove, findBlock, listBlocks } from "../../store/chain-blocks.ts";
 import { orphanTransfers } from "../../store/chain-transfers.ts";
 import { cutSpansAbove } from "../../store/read-spans.ts";
 import { type Lead, haltChain, lockLead, moveCheckpoint } from "../../store/watchers.ts";
 import { agreeOnBlock } from "../agreement/agree-on-block.ts";
+import { reportOrphanedSettled } from "../chain/report-orphaned-settled.ts";
 import { ChainMovedError, type WatchContext } from "../chain/watch-context.ts";
 import type { ChainReader } from "../chain-reader.ts";
 
@@ -88,22 +88,7 @@ const moveBack = async (
     { chain: chain.id, depth, ancestor, orphaned: orphaned.length },
     "a reorg took scanned blocks away",
   );
-  reportOrphanedSettled(watch, flagged);
-};
-
-/** Nobody is told of what a reorg takes away but where it had settled. */
-const reportOrphanedSettled = (
-  { chain, log, metrics }: WatchContext,
-  flagged: readonly Payment[],
-): void => {
-  if (flagged.length === 0) return;
-  metrics.orphanedAfterSettled(chain.id, flagged.length);
-  for (const { id, paymentLinkId, sourceTransaction } of flagged) {
-    log.error(
-      { chain: chain.id, transaction: sourceTransaction, payment_id: id, link_id: paymentLinkId },
-      "a settled payment was taken away by a reorg; it keeps its credit",
-    );
-  }
+  reportOrphanedSettled(watch, chain.id, flagged);
 };
 
 /**
