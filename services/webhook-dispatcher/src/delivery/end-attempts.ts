@@ -1,7 +1,7 @@
 import type { Transaction } from "@payment-links/postgres";
 import { hourOf } from "../domain/endpoint-hour.ts";
 import { type RetrySchedule, nextAttemptAfter } from "../domain/retry-schedule.ts";
-import { recordResults } from "../store/ended-deliveries.ts";
+import { type AttemptResult, recordResults } from "../store/ended-deliveries.ts";
 import { type OutcomeRun, recordOutcomes } from "../store/endpoints.ts";
 import type { AttemptOutcome } from "./attempt/attempt-outcome.ts";
 
@@ -35,22 +35,28 @@ type Spread = {
 export const endAttempts = async (
   tx: Transaction,
   ended: readonly EndedAttempt[],
-  { schedule, random }: Spread,
+  spread: Spread,
 ): Promise<readonly EndedAttempt[]> => {
-  const results = ended.map(({ deliveryId, attempts, endedAt, outcome, ...rest }) => {
-    const { eventId, endpointId, occurredAt } = rest;
-    const isDelivered = outcome.kind === "delivered";
-    const { httpStatus, error } = outcome;
-    const failed = { attempts, endedAt, random: random() };
-    const nextAttemptAt = isDelivered ? null : nextAttemptAfter(schedule, failed);
-    const place = { eventId, endpointId, occurredAt };
-    const attempt = { attempts, startedAt: rest.startedAt, durationMs: rest.durationMs };
-    return { ...place, ...attempt, id: deliveryId, isDelivered, httpStatus, error, nextAttemptAt };
-  });
-  const { heldIds, knownIds } = await recordResults(tx, results);
-  const counted = ended.filter(({ deliveryId: id }) => !heldIds.has(id) && !knownIds.has(id));
-  await recordOutcomes(tx, runsOf(counted));
-  return ended.filter(({ deliveryId }) => heldIds.has(deliveryId));
+  const told = ended.map((one) => ({ ended: one, result: resultOf(one, spread) }));
+  const { held, known } = await recordResults(
+    tx,
+    told.map(({ result }) => result),
+  );
+  const counted = told.filter(({ result }) => !held.has(result) && !known.has(result));
+  await recordOutcomes(tx, runsOf(counted.map((one) => one.ended)));
+  return told.filter(({ result }) => held.has(result)).map((one) => one.ended);
+};
+
+const resultOf = (ended: EndedAttempt, { schedule, random }: Spread): AttemptResult => {
+  const { deliveryId: id, eventId, endpointId, occurredAt, outcome } = ended;
+  const { attempts, startedAt, endedAt, durationMs } = ended;
+  const isDelivered = outcome.kind === "delivered";
+  const { httpStatus, error } = outcome;
+  const failed = { attempts, endedAt, random: random() };
+  const nextAttemptAt = isDelivered ? null : nextAttemptAfter(schedule, failed);
+  const place = { eventId, endpointId, occurredAt };
+  const attempt = { attempts, startedAt, durationMs };
+  return { ...place, ...attempt, id, isDelivered, httpStatus, error, nextAttemptAt };
 };
 
 const runsOf = (ended: readonly EndedAttempt[]): OutcomeRun[] => {

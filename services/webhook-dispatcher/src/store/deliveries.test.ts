@@ -168,9 +168,9 @@ describe("recordResults", () => {
   ): Promise<void> => {
     await rig.pool.transaction(async (tx) => {
       await change(tx);
-      expect((await end(delivery, ended)).heldIds).toEqual(new Set([delivery.id]));
+      expect((await end(delivery, ended)).held.size).toBe(1);
     });
-    expect((await end(delivery, ended)).heldIds).toEqual(new Set());
+    expect((await end(delivery, ended)).held.size).toBe(0);
   };
 
   const abandonIn =

@@ -13,7 +13,7 @@ import { type LogPlace, correctToDelivered, ofEndpoint } from "./delivery-log.ts
 
 type Fragment = ReturnType<typeof sql.fragment>;
 
-const IdRow = z.object({ id: z.string() });
+const AttemptRow = z.object({ id: z.string(), attempts: z.int() });
 const countRow = sql.type(z.object({ count: z.int() }));
 
 /** How an attempt ended; `nextAttemptAt` is null where no other follows. */
@@ -29,13 +29,15 @@ export type AttemptResult = LogPlace & {
   nextAttemptAt: Date | null;
 };
 
-/** The ids of those results that were not written as they are. */
+/** Those results that were not written as they are. */
 type Unwritten = {
   /** Their rows somebody else is changing: they are to be told again. */
-  heldIds: ReadonlySet<string>;
+  held: ReadonlySet<AttemptResult>;
   /** Failures of attempts that somebody else has already called interrupted: nothing is to be written. */
-  knownIds: ReadonlySet<string>;
+  known: ReadonlySet<AttemptResult>;
 };
+
+type AttemptName = z.output<typeof AttemptRow>;
 
 /**
  * Writes how attempts ended: a delivery that is tried again gives up its lease, one that is over
@@ -50,16 +52,29 @@ export const recordResults = async (
     tx,
     results.filter(({ isDelivered, nextAttemptAt }) => !isDelivered && nextAttemptAt !== null),
   );
-  const others = results.filter(({ id }) => !postponed.has(id));
-  const left = await moveToLog(tx, others);
-  const heldIds = await findHeld(tx, left);
-  const late = left.filter(({ id }) => !heldIds.has(id));
+  const { others } = partBy(results, postponed);
+  const { others: left } = partBy(others, await moveToLog(tx, others));
+  const { named: held, others: late } = partBy(left, await findHeld(tx, left));
   await correctToDelivered(
     tx,
     late.filter(({ isDelivered }) => isDelivered),
   );
   const known = late.filter(({ isDelivered }) => !isDelivered);
-  return { heldIds, knownIds: new Set(known.map(({ id }) => id)) };
+  return { held: new Set(held), known: new Set(known) };
+};
+
+/**
+ * Parts results by whether their attempts are among these. A delivery's id alone does not tell: a result
+ * that comes late may be told beside that of the next attempt.
+ */
+const partBy = (
+  results: readonly AttemptResult[],
+  attempts: readonly AttemptName[],
+): { named: readonly AttemptResult[]; others: readonly AttemptResult[] } => {
+  const nameOf = (attempt: AttemptName): string => `${attempt.id} ${attempt.attempts}`;
+  const names = new Set(attempts.map(nameOf));
+  const isNamed = (result: AttemptResult): boolean => names.has(nameOf(result));
+  return { named: results.filter(isNamed), others: results.filter((one) => !isNamed(one)) };
 };
 
 const postponedRows = documentRows([
@@ -118,16 +133,16 @@ const skipLocked = sql.fragment`SKIP LOCKED`;
 const findHeld = async (
   tx: Transaction,
   results: readonly AttemptResult[],
-): Promise<ReadonlySet<string>> => {
-  if (results.length === 0) return new Set();
+): Promise<readonly AttemptName[]> => {
+  if (results.length === 0) return [];
   const rows = results.map(({ eventId, endpointId, attempts, isDelivered }) => [
     eventId,
     endpointId,
     attempts,
     isDelivered,
   ]);
-  const held = await tx.any(sql.type(IdRow)`
-    SELECT delivery.id
+  return tx.any(sql.type(AttemptRow)`
+    SELECT delivery.id, told.attempts
     FROM ${sql.unnest(rows, ["text", "text", "int2", "bool"])}
       AS told (event_id, endpoint_id, attempts, is_delivered)
     CROSS JOIN LATERAL (
@@ -138,7 +153,6 @@ const findHeld = async (
       LIMIT 1
     ) AS delivery
   `);
-  return new Set(held.map(({ id }) => id));
 };
 
 const isOwed = sql.fragment`lease_until IS NOT NULL AND abandoned_as IS NULL`;
@@ -150,8 +164,8 @@ const isOwed = sql.fragment`lease_until IS NOT NULL AND abandoned_as IS NULL`;
 const postpone = async (
   tx: Transaction,
   results: readonly AttemptResult[],
-): Promise<ReadonlySet<string>> => {
-  if (results.length === 0) return new Set();
+): Promise<readonly AttemptName[]> => {
+  if (results.length === 0) return [];
   const rows = results.map((result) => [
     result.eventId,
     result.endpointId,
@@ -162,7 +176,7 @@ const postpone = async (
     result.nextAttemptAt?.toISOString() ?? null,
     factsOf(result),
   ]);
-  const postponed = await tx.any(sql.prepared("postpone_deliveries", IdRow)`
+  return tx.any(sql.prepared("postpone_deliveries", AttemptRow)`
     WITH told AS (
       SELECT * FROM (${postponedRows(rows)})
         AS told (event_id, endpoint_id, attempts, started_at, http_status, error, next_attempt_at,
@@ -177,9 +191,9 @@ const postpone = async (
     FROM told
     WHERE ctid = ANY (ARRAY(SELECT place FROM found))
       AND deliveries.event_id = told.event_id AND deliveries.endpoint_id = told.endpoint_id
-    RETURNING deliveries.id
+      AND deliveries.attempts = told.attempts
+    RETURNING deliveries.id, deliveries.attempts
   `);
-  return new Set(postponed.map(({ id }) => id));
 };
 
 const withFacts = (of: Fragment): Fragment => sql.fragment`
@@ -190,11 +204,11 @@ const isOver = sql.fragment`
   (told.is_delivered OR lease_until IS NOT NULL AND (told.is_last OR abandoned_as IS NOT NULL))
 `;
 
-/** Ends deliveries whose attempt succeeded, was the last or was abandoned; answers the other results. */
+/** Ends deliveries whose attempt succeeded, was the last or was abandoned; answers which did. */
 const moveToLog = async (
   tx: Transaction,
   results: readonly AttemptResult[],
-): Promise<readonly AttemptResult[]> => {
+): Promise<readonly AttemptName[]> => {
   if (results.length === 0) return [];
   const rows = results.map((result) => [
     result.eventId,
@@ -208,7 +222,7 @@ const moveToLog = async (
     result.durationMs,
     result.isDelivered ? null : factsOf(result),
   ]);
-  const moved = await tx.any(sql.prepared("end_deliveries", IdRow)`
+  return tx.any(sql.prepared("end_deliveries", AttemptRow)`
     WITH told AS (
       SELECT * FROM (${endedRows(rows)})
         AS told (event_id, endpoint_id, attempts, started_at, is_delivered, is_last, http_status,
@@ -219,7 +233,7 @@ const moveToLog = async (
       DELETE FROM deliveries WHERE ctid = ANY (ARRAY(SELECT place FROM found)) RETURNING *
     )
     ${insertEnded({
-      rows: sql.fragment`ended JOIN told USING (event_id, endpoint_id)`,
+      rows: sql.fragment`ended JOIN told USING (event_id, endpoint_id, attempts)`,
       status: sql.fragment`CASE WHEN is_delivered THEN 'Delivered' ELSE 'Failed' END`,
       lastAttemptAt: sql.fragment`started_at`,
       httpStatus: sql.fragment`told.http_status`,
@@ -231,10 +245,8 @@ const moveToLog = async (
       `,
       durationMs: sql.fragment`told.duration_ms`,
     })}
-    RETURNING id
+    RETURNING id, attempts
   `);
-  const movedIds = new Set(moved.map(({ id }) => id));
-  return results.filter(({ id }) => !movedIds.has(id));
 };
 
 type Ending = Record<
