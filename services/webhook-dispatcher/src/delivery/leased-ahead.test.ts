@@ -4,6 +4,7 @@ import { linkCompleted, newId } from "@payment-links/contracts";
 import { sql } from "slonik";
 import * as z from "zod";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { abandonDeliveries } from "../store/ended-deliveries.ts";
 import { type Receiver, answer, openReceiver } from "../testing/open-receiver.ts";
 import { type Person, type RegisteredEndpoint, type Rig, openRig } from "../testing/open-rig.ts";
 import { sampleLink } from "../testing/samples.ts";
@@ -38,13 +39,13 @@ const rows = () =>
     ORDER BY "isLeased" DESC, attempts DESC
   `);
 
-const tell = async (count: number) => {
-  for (let told = 0; told < count; told += 1) await rig.tellCompleted(person);
+const tell = async (count: number, owner = person) => {
+  for (let told = 0; told < count; told += 1) await rig.tellCompleted(owner);
 };
 
-const answered = (count: number) =>
+const answered = (count: number, owner = person, at = endpoint) =>
   waitUntil("the receiver has answered", async () => {
-    const log = await rig.readLog(person, endpoint);
+    const log = await rig.readLog(owner, at);
     return log.filter(({ status }) => status === "Delivered").length >= Math.min(count, 10);
   });
 
@@ -177,6 +178,85 @@ describe("deliveries of which an endpoint takes many", () => {
       times(3, expect.objectContaining(gone)),
     );
     expect(receiver.received).toHaveLength(5);
+  });
+});
+
+describe("deliveries of two accounts, of which one's endpoint is being disabled", () => {
+  const rowsAt = ({ id }: RegisteredEndpoint) =>
+    rig.pool.any(sql.type(Row)`
+      SELECT attempts, lease_until IS NOT NULL AS "isLeased" FROM deliveries
+      WHERE endpoint_id = ${id} ORDER BY "isLeased" DESC, attempts DESC
+    `);
+  const leased = { attempts: 1, isLeased: true };
+  const waiting = { attempts: 0, isLeased: false };
+  const abandoned = expect.objectContaining({ attempts: 0, error: "endpoint disabled" });
+
+  /** At each of two endpoints one attempt hangs and three are leased behind it; the other's is being disabled. */
+  const startWithThreeAheadOfEach = async () => {
+    const other = rig.signIn();
+    const theirs = await rig.register(other, "/theirs");
+    await rig.service.start();
+    await tell(4);
+    await tell(4, other);
+    await answered(4);
+    await answered(4, other, theirs);
+    receiver.respondWith((res) => void held.push(() => answer(200)(res)));
+    await tell(4);
+    await tell(4, other);
+    await waitUntil("two attempts are under way", () => held.length === 2);
+    expect(await rows()).toEqual(times(8, leased));
+    const begun = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
+    const disabled = rig.pool.transaction(async (tx) => {
+      const { userId } = other;
+      await abandonDeliveries(tx, { userId, endpointId: theirs.id, reason: "endpoint disabled" });
+      begun.resolve();
+      await released.promise;
+    });
+    await begun.promise;
+    const disable = async () => {
+      released.resolve();
+      await disabled;
+    };
+    const failed = async () =>
+      (await rig.readLog(other, theirs)).filter(({ status }) => status === "Failed");
+    return { disable, failed };
+  };
+
+  test("are given back to one at once, and to the other once it is disabled", async () => {
+    const { disable, failed } = await startWithThreeAheadOfEach();
+    rig.clock.advance(750);
+    await waitUntil("the three are given back", async () =>
+      (await rowsAt(endpoint)).some(({ isLeased }) => !isLeased),
+    );
+    expect(await rowsAt(endpoint)).toEqual([leased, waiting, waiting, waiting]);
+    await disable();
+    await waitUntil("the other three are over", async () => {
+      rig.clock.advance(100);
+      return (await failed()).length > 0;
+    });
+    expect(await failed()).toEqual(times(3, abandoned));
+  });
+
+  test("are all given back by a stop, however long the disabling takes", async () => {
+    const { disable, failed } = await startWithThreeAheadOfEach();
+    let isStopped = false;
+    const stopping = rig.service.stop().then(() => (isStopped = true));
+    for (const end of held) end();
+    await waitUntil("the one's are given back", async () => {
+      rig.clock.advance(100);
+      return (await rowsAt(endpoint)).every(({ isLeased }) => !isLeased);
+    });
+    expect(await rowsAt(endpoint)).toEqual(times(3, waiting));
+    expect(isStopped).toBe(false);
+    await disable();
+    await waitUntil("it has stopped", () => {
+      rig.clock.advance(100);
+      return isStopped;
+    });
+    await stopping;
+    expect(await failed()).toEqual(times(3, abandoned));
+    expect(await rows()).toEqual(times(3, waiting));
   });
 });
 

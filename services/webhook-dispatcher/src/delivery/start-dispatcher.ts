@@ -19,6 +19,7 @@ import type { Attempt } from "./attempt/make-attempt.ts";
 import { type ClaimedAttempt, claimAttempts } from "./claim-attempts.ts";
 import type { DeliveryMetrics } from "./delivery-metrics.ts";
 import { endAttempts } from "./end-attempts.ts";
+import { giveBackUntilOver } from "./give-back-until-over.ts";
 import { type ResultWriter, createResultWriter } from "./result-writer.ts";
 import { startLapsing } from "./start-lapsing.ts";
 import type { Targets } from "./targets.ts";
@@ -186,18 +187,18 @@ const run = async (
   await written;
 };
 
-/** If this fails, the leases run out and the attempts count as interrupted. */
-const giveBack = async (
+const giveBack = (
   { options: { pool, clock, log }, tell }: Performer,
   items: readonly PlacedAttempt[],
 ): Promise<void> => {
-  const leases = items.map(({ delivery }) => delivery);
-  try {
-    await transact(pool, (tx) => giveBackDeliveries(tx, leases, clock.now()));
-    tell({ kind: "givenBack", places: items.map(({ place }) => place) });
-  } catch (error) {
-    log.error({ err: error, leases: leases.length }, "leases could not be given back; they lapse");
-  }
+  const giveBackNow = async (leases: readonly PlacedAttempt[]) => {
+    const held = await transact(pool, (tx) => giveBackDeliveries(tx, leases, clock.now()));
+    const isHeld = new Set(held);
+    const given = leases.filter((lease) => !isHeld.has(lease));
+    tell({ kind: "givenBack", places: given.map(({ place }) => place) });
+    return held;
+  };
+  return giveBackUntilOver({ giveBack: giveBackNow, clock, log }, items);
 };
 
 const whileBusy = async (isNow: () => boolean): Promise<void> => {

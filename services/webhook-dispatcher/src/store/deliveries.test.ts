@@ -14,7 +14,7 @@ import {
   lockLapsed,
 } from "./deliveries.ts";
 import type { LogPlace } from "./delivery-log.ts";
-import { abandonDeliveries, recordResults } from "./ended-deliveries.ts";
+import { abandonDeliveries, giveBackDeliveries, recordResults } from "./ended-deliveries.ts";
 
 const rig = useRig(openRig);
 let person: Person;
@@ -221,6 +221,43 @@ const whileAnotherWaits = async (work: (tx: Transaction) => Promise<unknown>) =>
   await isBegun;
   return { committed };
 };
+
+describe("giveBackDeliveries", () => {
+  const giveBack = (deliveries: readonly ClaimedDelivery[], leaseUntil: Date) => {
+    const leases = deliveries.map((delivery) => ({ delivery, leaseUntil }));
+    return rig.pool.transaction((tx) => giveBackDeliveries(tx, leases, rig.clock.now()));
+  };
+
+  test("gives back what nobody holds, and answers what somebody else does", async () => {
+    const [one, other] = [
+      await rig.register(person, "https://shop.com/"),
+      await rig.register(person, "https://shop.com/other"),
+    ];
+    const [free, held] = [await claimOne(one), await claimOne(other)];
+    const leaseUntil = after(leaseMs);
+    await rig.pool.transaction(async (tx) => {
+      const { id: endpointId } = other;
+      await abandonDeliveries(tx, { ...person, endpointId, reason: "endpoint disabled" });
+      expect(await giveBack([free, held], leaseUntil)).toEqual([{ delivery: held, leaseUntil }]);
+    });
+    expect(await rig.readLog(person, one)).toMatchObject([{ status: "Pending", attempts: 0 }]);
+    expect(await giveBack([held], leaseUntil)).toEqual([]);
+    const gone = { status: "Failed", attempts: 0, error: "endpoint disabled" };
+    expect(await rig.readLog(person, other)).toMatchObject([gone]);
+  });
+
+  // Guards against two attempts at once: whoever did not hear that it had given back tries again.
+  test("leaves an attempt that was leased anew under the same number", async () => {
+    const endpoint = await rig.register(person, "https://shop.com/");
+    const first = await claimOne(endpoint);
+    const leaseUntil = after(leaseMs);
+    expect(await giveBack([first], leaseUntil)).toEqual([]);
+    rig.clock.advance(1);
+    expect(await claim(endpoint)).toEqual([first]);
+    expect(await giveBack([first], leaseUntil)).toEqual([]);
+    expect(await claim(endpoint)).toEqual([]);
+  });
+});
 
 describe("abandonDeliveries", () => {
   const disable = (endpoint: RegisteredEndpoint) =>

@@ -54,7 +54,7 @@ export const recordResults = async (
   );
   const { others } = partBy(results, postponed);
   const { others: left } = partBy(others, await moveToLog(tx, others));
-  const { named: held, others: late } = partBy(left, await findHeld(tx, left));
+  const { named: held, others: late } = partBy(left, await findHeldResults(tx, left));
   await correctToDelivered(
     tx,
     late.filter(({ isDelivered }) => isDelivered),
@@ -71,11 +71,12 @@ const partBy = (
   results: readonly AttemptResult[],
   attempts: readonly AttemptName[],
 ): { named: readonly AttemptResult[]; others: readonly AttemptResult[] } => {
-  const nameOf = (attempt: AttemptName): string => `${attempt.id} ${attempt.attempts}`;
   const names = new Set(attempts.map(nameOf));
   const isNamed = (result: AttemptResult): boolean => names.has(nameOf(result));
   return { named: results.filter(isNamed), others: results.filter((one) => !isNamed(one)) };
 };
+
+const nameOf = ({ id, attempts }: AttemptName): string => `${id} ${attempts}`;
 
 const postponedRows = documentRows([
   "text",
@@ -108,29 +109,41 @@ const factsOf = (result: AttemptResult): string => {
 };
 
 /**
- * Finds and locks deliveries one by one along their key. The planner would choose a join by the
+ * The delivery whose attempt is told, found along its key. The planner would choose a join by the
  * table's size when it was last analysed; after a quiet time that could read all of a queue that
- * has grown since. {@link ofEndpoint} is for the same reason. A row that somebody else changed after
- * the statement began is locked at a place that the statement does not see, and stays as it is.
+ * has grown since. {@link ofEndpoint} is for the same reason.
  */
-const findPlaces = (
-  told: Fragment,
-  condition: Fragment,
-  whereLocked = sql.fragment``,
-): Fragment => sql.fragment`
+const ofTold = (condition: Fragment): Fragment => sql.fragment`
+  FROM deliveries
+  WHERE event_id = told.event_id AND ${ofEndpoint(sql.fragment`told`)}
+    AND deliveries.attempts = told.attempts AND ${condition}
+  LIMIT 1
+`;
+
+/**
+ * Finds and locks deliveries one by one; one that somebody else has locked is left. A row that somebody
+ * else changed after the statement began is locked at a place that the statement does not see, and stays
+ * as it is.
+ */
+const findPlaces = (told: Fragment, condition: Fragment): Fragment => sql.fragment`
   SELECT delivery.place
   FROM ${told} CROSS JOIN LATERAL (
-    SELECT ctid AS place FROM deliveries
-    WHERE event_id = told.event_id AND ${ofEndpoint(sql.fragment`told`)}
-      AND deliveries.attempts = told.attempts AND ${condition}
-    LIMIT 1 FOR NO KEY UPDATE ${whereLocked}
+    SELECT ctid AS place ${ofTold(condition)} FOR NO KEY UPDATE SKIP LOCKED
   ) AS delivery
 `;
 
-const skipLocked = sql.fragment`SKIP LOCKED`;
-
 /** Finds those that would have been written, had nobody else locked or just changed their rows. */
-const findHeld = async (
+const findHeld = (
+  tx: Transaction,
+  told: Fragment,
+  condition: Fragment,
+): Promise<readonly AttemptName[]> =>
+  tx.any(sql.type(AttemptRow)`
+    SELECT delivery.id, told.attempts
+    FROM ${told} CROSS JOIN LATERAL (SELECT id ${ofTold(condition)}) AS delivery
+  `);
+
+const findHeldResults = async (
   tx: Transaction,
   results: readonly AttemptResult[],
 ): Promise<readonly AttemptName[]> => {
@@ -141,18 +154,11 @@ const findHeld = async (
     attempts,
     isDelivered,
   ]);
-  return tx.any(sql.type(AttemptRow)`
-    SELECT delivery.id, told.attempts
-    FROM ${sql.unnest(rows, ["text", "text", "int2", "bool"])}
+  const told = sql.fragment`
+    ${sql.unnest(rows, ["text", "text", "int2", "bool"])}
       AS told (event_id, endpoint_id, attempts, is_delivered)
-    CROSS JOIN LATERAL (
-      SELECT id FROM deliveries
-      WHERE event_id = told.event_id AND ${ofEndpoint(sql.fragment`told`)}
-        AND deliveries.attempts = told.attempts
-        AND (told.is_delivered OR lease_until IS NOT NULL)
-      LIMIT 1
-    ) AS delivery
-  `);
+  `;
+  return findHeld(tx, told, sql.fragment`(told.is_delivered OR lease_until IS NOT NULL)`);
 };
 
 const isOwed = sql.fragment`lease_until IS NOT NULL AND abandoned_as IS NULL`;
@@ -182,7 +188,7 @@ const postpone = async (
         AS told (event_id, endpoint_id, attempts, started_at, http_status, error, next_attempt_at,
                  facts)
     ), found AS MATERIALIZED (
-      ${findPlaces(sql.fragment`told`, isOwed, skipLocked)}
+      ${findPlaces(sql.fragment`told`, isOwed)}
     )
     UPDATE deliveries
     SET http_status = told.http_status, error = told.error, last_attempt_at = told.started_at,
@@ -228,7 +234,7 @@ const moveToLog = async (
         AS told (event_id, endpoint_id, attempts, started_at, is_delivered, is_last, http_status,
                  error, duration_ms, facts)
     ), found AS MATERIALIZED (
-      ${findPlaces(sql.fragment`told`, isOver, skipLocked)}
+      ${findPlaces(sql.fragment`told`, isOver)}
     ), ended AS (
       DELETE FROM deliveries WHERE ctid = ANY (ARRAY(SELECT place FROM found)) RETURNING *
     )
@@ -294,32 +300,57 @@ const failed = {
   error: sql.fragment`abandoned_as`,
 };
 
+/** A delivery that is leased for an attempt. */
+export type Lease = {
+  delivery: Pick<ClaimedDelivery, "id" | "eventId" | "endpointId" | "attempts">;
+  leaseUntil: Date;
+};
+
+/**
+ * Whether it is this very lease. The same attempt may be leased anew, as where nobody heard that it was
+ * given back. Written so, it is no reason to the planner to read all that is leased until then.
+ */
+const isLeased = sql.fragment`lease_until IS NOT DISTINCT FROM told.lease_until`;
+
 /**
  * Gives back leases of attempts that were never begun; these do not count as attempts. Deliveries
- * to an endpoint that was disabled or deleted meanwhile are over.
+ * to an endpoint that was disabled or deleted meanwhile are over. It waits for nobody: answers those
+ * whose deliveries somebody else is changing just now, to be given back again.
  */
-export const giveBackDeliveries = async (
+export const giveBackDeliveries = async <One extends Lease>(
   tx: Transaction,
-  leases: readonly Pick<ClaimedDelivery, "eventId" | "endpointId" | "attempts">[],
+  leases: readonly One[],
   now: Date,
-): Promise<void> => {
-  const rows = leases.map(({ eventId, endpointId, attempts }) => [eventId, endpointId, attempts]);
-  const leased = sql.fragment`
-    ${sql.unnest(rows, ["text", "text", "int2"])} AS told (event_id, endpoint_id, attempts)
+): Promise<readonly One[]> => {
+  const rows = leases.map(({ delivery: { eventId, endpointId, attempts }, leaseUntil }) => [
+    eventId,
+    endpointId,
+    attempts,
+    leaseUntil.toISOString(),
+  ]);
+  const told = sql.fragment`
+    ${sql.unnest(rows, ["text", "text", "int2", "timestamptz"])}
+      AS told (event_id, endpoint_id, attempts, lease_until)
   `;
-  const isAbandoned = sql.fragment`lease_until IS NOT NULL AND abandoned_as IS NOT NULL`;
-  await tx.query(nothing`
-    WITH found AS MATERIALIZED (${findPlaces(leased, isOwed)})
+  const { rowCount } = await tx.query(nothing`
+    WITH found AS MATERIALIZED (
+      ${findPlaces(told, sql.fragment`${isLeased} AND abandoned_as IS NULL`)}
+    )
     UPDATE deliveries
     SET attempts = attempts - 1, next_attempt_at = ${sql.timestamp(now)}, lease_until = NULL
     WHERE ctid = ANY (ARRAY(SELECT place FROM found))
   `);
+  if (rowCount === leases.length) return [];
   await tx.query(nothing`
-    WITH found AS MATERIALIZED (${findPlaces(leased, isAbandoned)}), ended AS (
+    WITH found AS MATERIALIZED (
+      ${findPlaces(told, sql.fragment`${isLeased} AND abandoned_as IS NOT NULL`)}
+    ), ended AS (
       DELETE FROM deliveries WHERE ctid = ANY (ARRAY(SELECT place FROM found)) RETURNING *
     )
     ${insertEnded({ ...failed, attempts: sql.fragment`ended.attempts - 1` })}
   `);
+  const heldNames = new Set((await findHeld(tx, told, isLeased)).map(nameOf));
+  return leases.filter(({ delivery }) => heldNames.has(nameOf(delivery)));
 };
 
 type Abandonment = { userId: string; endpointId: string; reason: AbandonReason };
