@@ -367,13 +367,13 @@ describe("one event", () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  const paidEvent = (link: PaymentLinkState, at = rig.clock.now()) =>
+  const transaction = sampleTransaction();
+  const paidEvent = (link: PaymentLinkState, paid = transaction) =>
     outgoing(linkTransactionSucceeded, {
       key: link.id,
-      occurredAt: at,
-      data: { link, transaction },
+      occurredAt: rig.clock.now(),
+      data: { link, transaction: paid },
     });
-  const transaction = sampleTransaction();
   const delivered = (person: Person, endpoint: RegisteredEndpoint, count: number) =>
     waitUntil(`${count} are delivered`, async () => {
       const log = await rig.readLog(person, endpoint);
@@ -424,6 +424,21 @@ describe("one event", () => {
     // Ends once all that was begun has arrived.
     await rig.service.stop();
     expect(receiver.received).toHaveLength(3);
+  });
+
+  test("told anew by restored services that saw its payment again only later is known by its id", async () => {
+    const person = rig.signIn();
+    const endpoint = await rig.register(person);
+    await rig.service.start();
+    const link = sampleLink({ userId: person.userId });
+    const firstAt = rig.clock.now().toISOString();
+    const id = await rig.tell(paidEvent(link));
+    await delivered(person, endpoint, 1);
+    rig.clock.advance(3 * 24 * 60 * 60_000);
+    const seenAgain = { ...transaction, dateCreated: rig.clock.now() };
+    await rig.tell(paidEvent(link, seenAgain), { id });
+    const log = await rig.readLog(person, endpoint);
+    expect(log.map(({ dateCreated }) => dateCreated)).toEqual([firstAt]);
   });
 
   test("has the same id at an endpoint when this service was restored and hears it again", async () => {

@@ -125,7 +125,8 @@ const owedDelivery = (
   id: idOfNames("evt", [envelope.id, place.endpointId]),
   endpointId: place.endpointId,
   eventId: envelope.id,
-  possibleSince: data.transaction?.dateCreated ?? data.link.dateCreated,
+  // Not since its payment was seen: restored services may see that again later.
+  possibleSince: data.link.dateCreated,
   linkId: data.link.id,
   eventType,
   occurredAt: envelope.occurredAt,
