@@ -222,6 +222,27 @@ const whileAnotherWaits = async (work: (tx: Transaction) => Promise<unknown>) =>
   return { committed };
 };
 
+describe("insertDeliveries", () => {
+  test("opens no event anew that is told again while its delivery ends", async () => {
+    const endpoint = await rig.register(person, "https://shop.com/");
+    const leaseUntil = after(leaseMs);
+    const delivery = sampleDelivery(endpoint.id, rig.clock.now(), { leaseUntil });
+    const open = () => rig.pool.transaction((tx) => insertDeliveries(tx, [delivery]));
+    expect(await open()).toEqual(new Set([delivery.id]));
+    const { opening } = await rig.pool.transaction(async (tx) => {
+      await endIn(tx, delivery, { isDelivered: true });
+      let isOver = false;
+      const opening = open().finally(() => (isOver = true));
+      await waitUntil("it is over, or waits", async () => {
+        return isOver || (await countLockWaits(tx)) > 0;
+      });
+      return { opening };
+    });
+    expect(await opening).toEqual(new Set());
+    expect(await rig.readLog(person, endpoint)).toMatchObject([delivered]);
+  });
+});
+
 describe("giveBackDeliveries", () => {
   const giveBack = (deliveries: readonly ClaimedDelivery[], leaseUntil: Date) => {
     const leases = deliveries.map((delivery) => ({ delivery, leaseUntil }));

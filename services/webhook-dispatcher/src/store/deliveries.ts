@@ -71,6 +71,8 @@ export const insertDeliveries = async (
   const lastDay = deliveries
     .map(({ occurredAt }) => dayOf(occurredAt))
     .reduce((last, day) => (day > last ? day : last));
+  // One that is just moving to the log is still here for this statement, and not yet there. `ON CONFLICT`
+  // would wait until it has gone, and open it anew.
   const opened = await tx.any(sql.prepared("insert_deliveries", IdRow)`
     INSERT INTO deliveries
       (id, endpoint_id, event_id, link_id, event_type, occurred_at, transaction, traceparent,
@@ -88,7 +90,10 @@ export const insertDeliveries = async (
         AND occurred_on BETWEEN ${firstDay}::date AND ${lastDay}::date
       LIMIT 1
     ) AS logged ON true
-    WHERE logged.is_over IS NULL
+    WHERE logged.is_over IS NULL AND (
+      SELECT true FROM deliveries
+      WHERE event_id = delivery.event_id AND ${ofEndpoint(sql.fragment`delivery`)} LIMIT 1
+    ) IS NULL
     ON CONFLICT (event_id, endpoint_id) DO NOTHING
     RETURNING id
   `);
