@@ -441,6 +441,26 @@ describe("one event", () => {
     expect(log.map(({ dateCreated }) => dateCreated)).toEqual([firstAt]);
   });
 
+  test("of a restored source that is heard twice reaches no endpoint that was registered between", async () => {
+    const person = rig.signIn();
+    const endpoint = await rig.register(person);
+    await rig.service.start();
+    const link = sampleLink({ userId: person.userId });
+    await rig.tell(paidEvent({ ...link, version: 5 }));
+    await delivered(person, endpoint, 1);
+    rig.clock.advance(60_000);
+    const event = paidEvent({ ...link, version: 3 });
+    const id = await rig.tell(event);
+    await delivered(person, endpoint, 2);
+    rig.clock.advance(1_000);
+    const late = await rig.register(person);
+    await rig.tell(event, { id });
+    expect(await rig.readLog(person, late)).toEqual([]);
+    await rig.tell(paidEvent({ ...link, version: 4 }));
+    await delivered(person, late, 1);
+    await delivered(person, endpoint, 3);
+  });
+
   test("has the same id at an endpoint when this service was restored and hears it again", async () => {
     const person = rig.signIn();
     await rig.register(person);

@@ -47,20 +47,17 @@ export const hearLinks =
     const owed = [...new Map(fresh.map((event) => [event.envelope.id, event])).values()];
     if (owed.length === 0) return;
     const userIds = [...new Set(owed.map(({ data }) => data.link.userId))];
-    const places = (await listEnabledEndpoints(tx, userIds)).map(({ id, userId, origin }) => ({
-      endpointId: id,
-      userId,
-      origin,
-    }));
+    const enabled = await listEnabledEndpoints(tx, userIds);
+    const places = enabled.map(({ id, ...rest }) => ({ endpointId: id, ...rest }));
     const placesOf = Map.groupBy(places, ({ userId }) => userId);
     const deliveries = owed.flatMap((event) =>
-      (placesOf.get(event.data.link.userId) ?? []).map((place) => owedDelivery(deps, event, place)),
+      (placesOf.get(event.data.link.userId) ?? [])
+        .filter(({ dateCreated }) => isOwedSince(dateCreated, event, heardBefore))
+        .map((place) => owedDelivery(deps, event, place)),
     );
     // A link that is already known in a newer state is left out: its deliveries read it when they
     // are claimed.
-    const current = newest.flatMap(({ link }) =>
-      link.version > (heardBefore.get(link.id)?.version ?? 0) ? [link] : [],
-    );
+    const current = newest.flatMap(({ link }) => (isNewer(link, heardBefore) ? [link] : []));
     return openDeliveries(tx, deps, { deliveries, places, links: current });
   };
 
@@ -80,6 +77,22 @@ const isRepeat = (
     envelope.occurredAt <= heard.toldAt
   );
 };
+
+const isNewer = (
+  { id, version }: PaymentLinkState,
+  heardBefore: ReadonlyMap<string, HeardLink>,
+): boolean => version > (heardBefore.get(id)?.version ?? 0);
+
+/**
+ * Whether an event is owed to an endpoint that was registered then. One of a source that was restored
+ * leaves no trace in what is known of its link while its version is lower: it may have been heard before
+ * the endpoint was there.
+ */
+const isOwedSince = (
+  dateCreated: Date,
+  { data: { link }, envelope }: LinkEvent,
+  heardBefore: ReadonlyMap<string, HeardLink>,
+): boolean => isNewer(link, heardBefore) || dateCreated <= envelope.occurredAt;
 
 /** One state per link: one statement must not write the same row twice. */
 const newestOf = (events: readonly LinkEvent[]): ToldLink[] => {

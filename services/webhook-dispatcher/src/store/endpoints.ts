@@ -120,15 +120,20 @@ export const deleteEndpoint = async (
 export const hadEndpoint = (pool: Db, { userId, id }: OwnEndpoint): Promise<boolean> =>
   pool.exists(idRow`SELECT id FROM endpoints WHERE id = ${id} AND user_id = ${userId}`);
 
-const OwnedRow = z.object({ id: z.string(), userId: z.string(), origin: z.string() });
+const OwnedRow = z.object({
+  id: z.string(),
+  userId: z.string(),
+  origin: z.string(),
+  dateCreated: z.date(),
+});
 
 /** The endpoints that events of the accounts are owed to, under {@link endpointsShare}, the oldest first. */
 export const listEnabledEndpoints = async (
   tx: Transaction,
   userIds: readonly string[],
-): Promise<readonly { id: string; userId: string; origin: string }[]> =>
+): Promise<readonly z.output<typeof OwnedRow>[]> =>
   tx.any(sql.prepared("list_enabled_endpoints", OwnedRow)`
-    SELECT id, user_id AS "userId", origin FROM endpoints
+    SELECT id, user_id AS "userId", origin, date_created AS "dateCreated" FROM endpoints
     WHERE user_id = ANY(${sql.array([...userIds], "text")}) AND deleted_at IS NULL AND enabled
     ORDER BY id
   `);
