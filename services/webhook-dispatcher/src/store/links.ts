@@ -57,8 +57,9 @@ const linkRows = documentRows([
 
 /**
  * Keeps each link's state, given once per link, if it is newer than the one kept: by its version, or
- * because its source told it again long after. Answers what was known before; a link that was not known
- * is not among that. The endpoints of their owners stay as they are until the transaction ends.
+ * because its source told it again long after (what is kept without its time was told long ago). Answers
+ * what was known before; a link that was not known is not among that. The endpoints of their owners stay
+ * as they are until the transaction ends.
  */
 export const recordLinks = async (
   tx: Transaction,
@@ -102,7 +103,8 @@ export const recordLinks = async (
           token_address = excluded.token_address,
           told_at = greatest(links.told_at, excluded.told_at)
       WHERE links.version < excluded.version
-        OR links.told_at < (SELECT anew_from FROM given WHERE given.id = excluded.id)
+        OR coalesce(links.told_at, '-infinity')
+          < (SELECT anew_from FROM given WHERE given.id = excluded.id)
     )
     SELECT known.* FROM (${endpointsShare(userIds)}) AS shared CROSS JOIN given CROSS JOIN LATERAL (
       SELECT id, version, told_at AS "toldAt" FROM links WHERE id = given.id LIMIT 1
