@@ -1,5 +1,5 @@
 import type { Transaction } from "@payment-links/postgres";
-import { hourOf } from "../domain/endpoint-hour.ts";
+import { type EndpointHour, hourOf } from "../domain/endpoint-hour.ts";
 import { type RetrySchedule, nextAttemptAfter } from "../domain/retry-schedule.ts";
 import { type AttemptResult, recordResults } from "../store/ended-deliveries.ts";
 import { type OutcomeRun, recordOutcomes } from "../store/endpoints.ts";
@@ -42,8 +42,10 @@ export const endAttempts = async (
     tx,
     told.map(({ result }) => result),
   );
-  const counted = told.filter(({ result }) => !held.has(result) && !known.has(result));
-  await recordOutcomes(tx, runsOf(counted.map((one) => one.ended)));
+  const counted = told
+    .filter(({ result }) => !held.has(result) && !known.has(result))
+    .map((one) => one.ended);
+  await recordOutcomes(tx, { runs: runsOf(counted), hours: hoursOf(counted) });
   return told.filter(({ result }) => held.has(result)).map((one) => one.ended);
 };
 
@@ -61,20 +63,32 @@ const resultOf = (ended: EndedAttempt, { schedule, random }: Spread): AttemptRes
 
 const runsOf = (ended: readonly EndedAttempt[]): OutcomeRun[] => {
   const runs = new Map<string, OutcomeRun>();
-  for (const { endpointId, endedAt, outcome } of ended) {
+  for (const { endpointId, outcome } of ended) {
     const run = runs.get(endpointId);
-    const { deliveredCount = 0, failedCount = 0 } = run ?? {};
-    const hour = hourOf(endedAt);
     const isDelivered = outcome.kind === "delivered";
     runs.set(endpointId, {
       endpointId,
       lastOutcome: isDelivered ? "Delivered" : "Failed",
       failures: isDelivered ? 0 : (run?.failures ?? 0) + 1,
       hadSuccess: isDelivered || (run?.hadSuccess ?? false),
-      hour,
-      deliveredCount: deliveredCount + (isDelivered ? 1 : 0),
-      failedCount: failedCount + (isDelivered ? 0 : 1),
     });
   }
   return [...runs.values()];
+};
+
+const hoursOf = (ended: readonly EndedAttempt[]): EndpointHour[] => {
+  const hours = new Map<string, EndpointHour>();
+  for (const { endpointId, endedAt, outcome } of ended) {
+    const hour = hourOf(endedAt);
+    const key = `${endpointId} ${hour.getTime()}`;
+    const { delivered, failed } = hours.get(key) ?? { delivered: 0, failed: 0 };
+    const isDelivered = outcome.kind === "delivered";
+    hours.set(key, {
+      endpointId,
+      hour,
+      delivered: delivered + (isDelivered ? 1 : 0),
+      failed: failed + (isDelivered ? 0 : 1),
+    });
+  }
+  return [...hours.values()];
 };

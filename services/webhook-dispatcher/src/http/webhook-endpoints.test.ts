@@ -226,23 +226,26 @@ describe("GET /console/api/webhook-endpoints", () => {
       return z.array(RecentHour).parse(found);
     };
     const at = (hours: number) => new Date(start.getTime() + hours * hourMs);
-    const ends = async (hours: number, delivered: number, failed: number) => {
-      const outcomes = [
+    const ends = (hours: number, delivered: number, failed: number) =>
+      [
         ...Array(delivered).fill(outcomeOfStatus(200)),
         ...Array(failed).fill(outcomeOfStatus(500)),
-      ];
-      const ended = outcomes.map((outcome) => ({ ...attemptAt(endpoint.id, at(hours)), outcome }));
-      const spread = { schedule: [0], random: () => 0 };
-      await rig.pool.transaction(async (tx) => {
-        const deliveries = ended.map(({ deliveryId: id, eventId, leaseUntil }) =>
-          sampleDelivery(endpoint.id, at(hours), { id, eventId, leaseUntil }),
+      ].map((outcome) => ({ ...attemptAt(endpoint.id, at(hours)), outcome }));
+    const write = (ended: ReturnType<typeof ends>) =>
+      rig.pool.transaction(async (tx) => {
+        const deliveries = ended.map(({ deliveryId: id, eventId, leaseUntil, occurredAt }) =>
+          sampleDelivery(endpoint.id, occurredAt, { id, eventId, leaseUntil }),
         );
         await insertDeliveries(tx, deliveries);
-        await endAttempts(tx, ended, spread);
+        await endAttempts(tx, ended, { schedule: [0], random: () => 0 });
       });
-    };
-    // Two replicas count at once; what ended before the hour is not among those of the next.
-    await Promise.all([ends(0, 3, 1), ends(0, 2, 0), ends(0.99, 1, 0), ends(1, 0, 7)]);
+    // Two replicas count at once; what ended before the hour is not among those of the next, also where
+    // one write has both.
+    await Promise.all([
+      write(ends(0, 3, 1)),
+      write(ends(0, 2, 0)),
+      write([...ends(0.99, 1, 0), ...ends(1, 0, 7)]),
+    ]);
     rig.clock.advance(1.5 * hourMs);
     const recent = await recentOf(endpoint);
     expect(recent).toHaveLength(24);

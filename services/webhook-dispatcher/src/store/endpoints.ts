@@ -3,6 +3,7 @@ import { sql } from "slonik";
 import * as z from "zod";
 import { refuse } from "@payment-links/contracts";
 import { type Endpoint, type EndpointOutcome, endpointsMax } from "../domain/endpoint.ts";
+import type { EndpointHour } from "../domain/endpoint-hour.ts";
 import type { SealedSecret } from "../domain/secret-keys.ts";
 
 const EndpointRow = z.object({
@@ -218,39 +219,41 @@ export type OutcomeRun = {
   /** Failures since the run's last success, or since its start if it had none. */
   failures: number;
   hadSuccess: boolean;
-  /** The hour in which the last of them ended, and how many ended how. */
-  hour: Date;
-  deliveredCount: number;
-  failedCount: number;
 };
 
 /**
- * Keeps how the latest attempts ended, and counts them to their endpoints' hours. A success after
- * successes rewrites no endpoint.
+ * Keeps how the latest attempts ended, a run of each endpoint, and counts them to their endpoints' hours. A
+ * success after successes rewrites no endpoint.
  */
 export const recordOutcomes = async (
   tx: Transaction,
-  runs: readonly OutcomeRun[],
+  { runs, hours }: { runs: readonly OutcomeRun[]; hours: readonly EndpointHour[] },
 ): Promise<void> => {
   if (runs.length === 0) return;
-  const rows = runs.map((run) => [
+  const runRows = runs.map((run) => [
     run.endpointId,
     run.lastOutcome,
     run.failures,
     run.hadSuccess,
-    run.hour.toISOString(),
-    run.deliveredCount,
-    run.failedCount,
+  ]);
+  const hourRows = hours.map((one) => [
+    one.hour.toISOString(),
+    one.endpointId,
+    one.delivered,
+    one.failed,
   ]);
   // Endpoints are locked in the order of their ids, and then their hours: nothing asks for `counted`,
   // so it runs last. Otherwise two writers could each wait for the other's lock.
   await tx.query(sql.prepared("record_outcomes", NothingRow)`
     WITH run AS (
-      SELECT * FROM ${sql.unnest(rows, runTypes)}
-        AS run (endpoint_id, last_outcome, failures, had_success, hour, delivered, failed)
+      SELECT * FROM ${sql.unnest(runRows, ["text", "text", "int4", "bool"])}
+        AS run (endpoint_id, last_outcome, failures, had_success)
     ), counted AS (
       INSERT INTO endpoint_hours AS kept (hour, endpoint_id, delivered, failed)
-      SELECT hour, endpoint_id, delivered, failed FROM run ORDER BY endpoint_id
+      SELECT hour, endpoint_id, delivered, failed
+      FROM ${sql.unnest(hourRows, ["timestamptz", "text", "int4", "int4"])}
+        AS told (hour, endpoint_id, delivered, failed)
+      ORDER BY endpoint_id, hour
       ON CONFLICT (hour, endpoint_id) DO UPDATE
       SET delivered = kept.delivered + excluded.delivered, failed = kept.failed + excluded.failed
     ), locked AS (
@@ -266,5 +269,3 @@ export const recordOutcomes = async (
     WHERE endpoints.id = run.endpoint_id AND endpoints.id = locked.id
   `);
 };
-
-const runTypes = ["text", "text", "int4", "bool", "timestamptz", "int4", "int4"];
