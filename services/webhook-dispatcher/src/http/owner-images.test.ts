@@ -178,9 +178,12 @@ describe("a host of images", () => {
     expect(await judge(fresh(path), outcome)).toBe(`404 ${outcome}`);
   });
 
-  test("that never ends its image is left", async () => {
-    expect(await judge(fresh("/endless"), "too_large")).toBe("404 too_large");
+  test.each([
+    ["/endless", "too_large"],
+    ["/endless-extension", "invalid_answer"],
+  ])("that never ends its image (%s) is left", async (path, outcome) => {
     const sentBefore = host.sentBytes();
+    expect(await judge(fresh(path), outcome)).toBe(`404 ${outcome}`);
     await waitUntil("its connection has ended", () => host.openCount() === 0);
     // What the kernels on both ends had already taken cannot be stopped.
     expect(host.sentBytes() - sentBefore).toBeLessThan(bytesMax + 16 * 1024 * 1024);

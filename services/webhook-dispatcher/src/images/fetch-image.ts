@@ -1,5 +1,6 @@
-import { Client, type Dispatcher } from "undici";
+import { Client, type Dispatcher, buildConnector } from "undici";
 import { type ImageType, imageTypeOf } from "../domain/image-type.ts";
+import { boundAnswers } from "../guard/bounded-connector.ts";
 import { createGuardedConnector } from "../guard/guarded-connector.ts";
 import type { HostOverrides } from "../guard/host-overrides.ts";
 import { BlockedAddressError } from "../guard/resolve-public.ts";
@@ -23,6 +24,8 @@ type FetchOptions = {
 
 /** The largest image that is handed on. */
 const imageBytesMax = 1024 * 1024;
+/** Headers and the lengths of chunks come on top, and what is read ahead of an image that is too large. */
+const answerBytesMax = imageBytesMax + 256 * 1024;
 
 const redirectsMax = 3;
 const connectTimeoutMs = 3_000;
@@ -54,15 +57,15 @@ export const createImageFetch = (options: FetchOptions): FetchImage => {
 };
 
 const openerOf = ({ overrides, overrideCa, resolve }: FetchOptions) => {
-  const connect = createGuardedConnector(resolve, { connectTimeoutMs });
+  const guard = createGuardedConnector(resolve, { connectTimeoutMs });
   const ca = overrideCa === undefined ? {} : { ca: overrideCa };
+  const override = buildConnector({ timeout: connectTimeoutMs, allowH2: false, ...ca });
   // The caller's signal is the one deadline.
   const shared = { pipelining: 0, allowH2: false, headersTimeout: 0, bodyTimeout: 0 };
   return (url: URL): Client => {
     const target = overrides.get(hostOf(url));
-    return target === undefined
-      ? new Client(url.origin, { ...shared, connect })
-      : new Client(target.origin, { ...shared, connect: { timeout: connectTimeoutMs, ...ca } });
+    const connect = boundAnswers(target === undefined ? guard : override, answerBytesMax);
+    return new Client(target?.origin ?? url.origin, { ...shared, connect });
   };
 };
 

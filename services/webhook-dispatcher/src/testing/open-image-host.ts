@@ -16,10 +16,12 @@ const redirectTo = (location: string) => (socket: Socket) =>
 const sized = (size: number): Buffer => Buffer.concat([png, Buffer.alloc(size - png.length)]);
 
 /** Writes again and again, as fast as the other side reads. */
-const writeForEver = (socket: Socket): void => {
-  const chunk = Buffer.alloc(64 * 1024);
+const writeForEver = (socket: Socket, text = "\0"): void => {
+  const chunk = text.repeat(64 * 1024);
   const write = (): void => {
     while (!socket.destroyed && socket.write(chunk)) continue;
+    // Whoever takes so much takes all of it.
+    if (socket.bytesWritten > 64 * bytesMax) socket.destroy();
   };
   socket.on("drain", write);
   write();
@@ -38,6 +40,10 @@ const behaviours: Record<string, (socket: Socket) => void> = {
   "/endless": (socket) => {
     socket.write(Buffer.concat([Buffer.from(head("image/png")), png]));
     writeForEver(socket);
+  },
+  "/endless-extension": (socket) => {
+    socket.write(`${head("image/png", "Transfer-Encoding: chunked")}1;`);
+    writeForEver(socket, "a");
   },
   "/svg.png": (socket) => socket.end(head("image/png") + svg),
   "/html.png": (socket) => socket.end(`${head("image/png")}<!doctype html><script>1</script>`),

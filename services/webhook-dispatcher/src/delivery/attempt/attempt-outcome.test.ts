@@ -50,6 +50,7 @@ describe("an error, of whose own text nothing is told,", () => {
       ],
     ],
     ["answer's headers are too large", "invalid_answer", ["UND_ERR_HEADERS_OVERFLOW"]],
+    ["answer is too long", "invalid_answer", ["UND_ERR_RES_EXCEEDED_MAX_SIZE"]],
     ["internal error", "internal", ["EMFILE", new TypeError(inside), undefined, null, "text"]],
   ])("reads %s", (text, kind, errors) => {
     for (const error of errors) {

@@ -69,6 +69,7 @@ const classesByCode: Readonly<Record<string, Class>> = {
   ECONNRESET: closed,
   EPIPE: closed,
   UND_ERR_SOCKET: closed,
+  UND_ERR_RES_EXCEEDED_MAX_SIZE: ["invalid_answer", "answer is too long"],
   CERT_HAS_EXPIRED: ["tls", "TLS: certificate expired"],
   CERT_NOT_YET_VALID: ["tls", "TLS: certificate not yet valid"],
   ERR_TLS_CERT_ALTNAME_INVALID: ["tls", "TLS: certificate is for another name"],

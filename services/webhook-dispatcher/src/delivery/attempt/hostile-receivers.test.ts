@@ -7,6 +7,8 @@ import { type Rig, openRig } from "../../testing/open-rig.ts";
 
 const timeoutMs = 10_000;
 const drainBytesMax = 64 * 1024;
+/** Whoever takes so much of an answer takes all of it. */
+const floodBytesMax = 64 * 1024 * 1024;
 
 /** A server that speaks in raw bytes: the path that is asked for chooses its behaviour. */
 const openRawServer = async (behaviours: Record<string, (socket: Socket) => void>) => {
@@ -35,15 +37,19 @@ const openRawServer = async (behaviours: Record<string, (socket: Socket) => void
 };
 
 /** Writes again and again, as fast as the other side reads, until that side has had enough. */
-const writeForEver = (socket: Socket, chunk: string, count: (bytes: number) => void): void => {
+const writeForEver = (socket: Socket, text: string): void => {
+  const chunk = text.repeat(Math.ceil(drainBytesMax / text.length));
   const write = (): void => {
-    while (!socket.destroyed && socket.write(chunk)) count(chunk.length);
+    while (!socket.destroyed && socket.write(chunk)) continue;
+    floodBytes = socket.bytesWritten;
+    if (floodBytes > floodBytesMax) socket.destroy();
   };
   socket.on("drain", write);
   write();
 };
 
 const head = (status: string): string => `HTTP/1.1 ${status}\r\nContent-Type: text/plain\r\n`;
+const chunkedHead = `${head("200 OK")}Transfer-Encoding: chunked\r\n\r\n`;
 let floodBytes = 0;
 const drips = new Set<NodeJS.Timeout>();
 let dripsCount = 0;
@@ -64,7 +70,7 @@ const behaviours: Record<string, (socket: Socket) => void> = {
     socket.end(`${head("200 OK")}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`),
   "many-headers": (socket) => {
     socket.write("HTTP/1.1 200 OK\r\n");
-    writeForEver(socket, `X-${"a".repeat(1000)}: b\r\n`, () => {});
+    writeForEver(socket, `X-${"a".repeat(1000)}: b\r\n`);
   },
   "drip-head": (socket) => {
     socket.write("HTTP/1.1 200 OK\r\nX-A: ");
@@ -79,11 +85,20 @@ const behaviours: Record<string, (socket: Socket) => void> = {
     socket.write(`${head("500 No")}Content-Length: 10000\r\n\r\n`);
     drip(socket, "a");
   },
-  "endless-200": (socket) => {
-    socket.write(`${head("200 OK")}Transfer-Encoding: chunked\r\n\r\n`);
-    const chunk = "a".repeat(16 * 1024);
-    writeForEver(socket, `4000\r\n${chunk}\r\n`, (bytes) => (floodBytes += bytes));
+  "endless-body": (socket) => {
+    socket.write(chunkedHead);
+    writeForEver(socket, `4000\r\n${"a".repeat(16 * 1024)}\r\n`);
   },
+  "endless-extension": (socket) => {
+    socket.write(`${chunkedHead}1;`);
+    writeForEver(socket, "a");
+  },
+  "endless-length": (socket) => {
+    socket.write(chunkedHead);
+    writeForEver(socket, "0");
+  },
+  "endless-lines": (socket) => writeForEver(socket, "\r\n"),
+  "endless-103": (socket) => writeForEver(socket, "HTTP/1.1 103 Early Hints\r\n\r\n"),
   "lying-length": (socket) => socket.end(`${head("200 OK")}Content-Length: 99999\r\n\r\nshort`),
   "http-10": (socket) => socket.end("HTTP/1.0 200 OK\r\n\r\nbye"),
   bomb: (socket) =>
@@ -170,10 +185,18 @@ describe("a receiver", () => {
     },
   );
 
-  test("that says 2xx and then never ends its body has it; little of that is read", async () => {
-    floodBytes = 0;
-    const entry = await attempt("https://receiver.test/endless-200");
-    expect(entry).toMatchObject({ status: "Delivered", httpStatus: 200, error: null });
+  const [delivered, failed] = [
+    { status: "Delivered", httpStatus: 200, error: null },
+    { status: "Pending", httpStatus: null, error: "answer is too long" },
+  ];
+  test.each([
+    ["endless-body", delivered],
+    ["endless-extension", delivered],
+    ["endless-length", delivered],
+    ["endless-lines", failed],
+    ["endless-103", failed],
+  ])("that never ends its answer (%s) has little of it read", async (path, expected) => {
+    expect(await attempt(`https://receiver.test/${path}`)).toMatchObject(expected);
     // We cannot stop bytes that the kernels on both ends had already taken.
     expect(floodBytes).toBeLessThan(8 * 1024 * 1024 + drainBytesMax);
   });

@@ -123,6 +123,31 @@ test("an answer under way is not cut off when its host moves", async () => {
   expect(await first).toBe(201);
 });
 
+test("a connection serves more answers than one may be long", async () => {
+  says = [here];
+  receiver.respondWith((res) => void res.end("a".repeat(15 * 1024)));
+  for (let posted = 0; posted < 16; posted += 1) expect(await post()).toBe(200);
+  expect(receiver.connectionsCount()).toBe(1);
+});
+
+test("an answer that never ends is read no further behind TLS either", async () => {
+  says = [here];
+  let sentBytes = 0;
+  receiver.respondWith(({ socket }) => {
+    const write = (): void => {
+      while (socket?.write("a".repeat(64 * 1024)) === true) continue;
+      sentBytes = socket?.bytesWritten ?? 0;
+      // Whoever takes so much takes all of it.
+      if (sentBytes > 64 * 1024 * 1024) socket?.destroy();
+    };
+    socket?.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;");
+    socket?.on("drain", write);
+    write();
+  });
+  expect(await post()).toBe(200);
+  expect(sentBytes).toBeLessThan(16 * 1024 * 1024);
+});
+
 test("an answer that follows informational ones is the one that counts", async () => {
   says = [here];
   receiver.respondWith((res) => {

@@ -1,5 +1,6 @@
-import { Agent, type Dispatcher, Pool } from "undici";
+import { Agent, type Dispatcher, Pool, buildConnector } from "undici";
 import type { Clock } from "@payment-links/runtime";
+import { boundAnswers } from "../../guard/bounded-connector.ts";
 import { createGuardedConnector } from "../../guard/guarded-connector.ts";
 import type { HostOverrides } from "../../guard/host-overrides.ts";
 import { rememberAnswers } from "../../guard/remember-answers.ts";
@@ -37,7 +38,9 @@ type TransportOptions = {
   overrideCa?: string;
 };
 
-const answerBytesMax = 16 * 1024;
+const bodyBytesMax = 16 * 1024;
+/** Undici takes as much again for headers. */
+const answerBytesMax = 2 * bodyBytesMax;
 /** An answer begins with any number of informational ones (RFC 9110, section 15.2). */
 const finalStatusMin = 200;
 const idleMs = 4_000;
@@ -66,12 +69,14 @@ export const openTransport = (options: TransportOptions): Transport => {
     bodyTimeout: 0,
   };
   const ca = options.overrideCa === undefined ? {} : { ca: options.overrideCa };
-  const connect = createGuardedConnector(resolve, { connectTimeoutMs });
+  const guard = createGuardedConnector(resolve, { connectTimeoutMs });
+  const connect = boundAnswers(guard, answerBytesMax);
+  const override = buildConnector({ timeout: connectTimeoutMs, allowH2: false, ...ca });
   const guarded = createCheckedPools({
     resolve,
     open: (origin) => new Pool(origin, { ...shared, connect }),
   });
-  const overridden = new Agent({ ...shared, connect: { timeout: connectTimeoutMs, ...ca } });
+  const overridden = new Agent({ ...shared, connect: boundAnswers(override, answerBytesMax) });
   return {
     post: async (call) => {
       const { url, signal } = call;
@@ -92,7 +97,7 @@ const post = (connections: Agent | Pool, origin: string, call: Call): Promise<nu
     const { url, body, signal } = call;
     let controller: Dispatcher.DispatchController | undefined;
     let status: number | undefined;
-    let answerBytes = 0;
+    let bodyBytes = 0;
     const end = (error?: unknown): void => {
       signal.removeEventListener("abort", abort);
       if (status === undefined) reject(error);
@@ -121,8 +126,8 @@ const post = (connections: Agent | Pool, origin: string, call: Call): Promise<nu
           if (statusCode >= finalStatusMin) status = statusCode;
         },
         onResponseData: (answering, chunk) => {
-          answerBytes += chunk.length;
-          if (answerBytes > answerBytesMax) answering.abort(new Error("the answer is long"));
+          bodyBytes += chunk.length;
+          if (bodyBytes > bodyBytesMax) answering.abort(new Error("the answer is long"));
         },
         onResponseEnd: () => end(),
         onResponseError: (_, error) => end(error),
