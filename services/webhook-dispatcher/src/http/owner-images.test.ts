@@ -152,12 +152,17 @@ describe("GET /checkout/images/:userId/:digest", () => {
 });
 
 describe("a host of images", () => {
-  test.each(["/png", "/largest", "/moved", "/moved-here", "/moved-two", "/moved-three"])(
-    "that answers %s is believed",
-    async (path) => {
-      expect(await judge(fresh(path), "fetched")).toBe("200 fetched");
-    },
-  );
+  test.each([
+    "/png",
+    "/continued",
+    "/largest",
+    "/moved",
+    "/moved-here",
+    "/moved-two",
+    "/moved-three",
+  ])("that answers %s is believed", async (path) => {
+    expect(await judge(fresh(path), "fetched")).toBe("200 fetched");
+  });
 
   test.each([
     ["/too-large", "too_large"],

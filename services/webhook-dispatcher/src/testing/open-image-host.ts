@@ -30,6 +30,8 @@ const bomb = gzipSync(sized(8 * bytesMax));
 
 const behaviours: Record<string, (socket: Socket) => void> = {
   "/png": (socket) => socket.end(Buffer.concat([Buffer.from(head("text/html")), png])),
+  "/continued": (socket) =>
+    socket.end(Buffer.concat([Buffer.from(`HTTP/1.1 100 Continue\r\n\r\n${head("a/b")}`), png])),
   "/cookie": (socket) =>
     socket.end(Buffer.concat([Buffer.from(head("image/png", "Set-Cookie: a=b", "X-A: b")), png])),
   "/largest": (socket) => socket.end(Buffer.concat([Buffer.from(head("a/b")), sized(bytesMax)])),

@@ -50,6 +50,8 @@ const writeForEver = (socket: Socket, text: string): void => {
 
 const head = (status: string): string => `HTTP/1.1 ${status}\r\nContent-Type: text/plain\r\n`;
 const chunkedHead = `${head("200 OK")}Transfer-Encoding: chunked\r\n\r\n`;
+const continued = "HTTP/1.1 100 Continue\r\n\r\n";
+const okAtLast = `${head("200 OK")}Connection: close\r\n\r\n`;
 let floodBytes = 0;
 const drips = new Set<NodeJS.Timeout>();
 let dripsCount = 0;
@@ -99,6 +101,11 @@ const behaviours: Record<string, (socket: Socket) => void> = {
   },
   "endless-lines": (socket) => writeForEver(socket, "\r\n"),
   "endless-103": (socket) => writeForEver(socket, "HTTP/1.1 103 Early Hints\r\n\r\n"),
+  "100-and-200": (socket) => socket.end(`${continued}${continued}${okAtLast}`),
+  "100-then-200": (socket) => {
+    socket.write(continued, () => setImmediate(() => socket.end(okAtLast)));
+  },
+  "100-alone": (socket) => socket.end(continued),
   "lying-length": (socket) => socket.end(`${head("200 OK")}Content-Length: 99999\r\n\r\nshort`),
   "http-10": (socket) => socket.end("HTTP/1.0 200 OK\r\n\r\nbye"),
   bomb: (socket) =>
@@ -167,6 +174,7 @@ describe("a receiver", () => {
   test.each([
     ["close-early", "connection closed before an answer"],
     ["half-head", "connection closed before an answer"],
+    ["100-alone", "connection closed before an answer"],
     ["garbage", "answer is not valid HTTP"],
     ["both-lengths", "answer is not valid HTTP"],
     ["many-headers", "answer's headers are too large"],
@@ -175,8 +183,8 @@ describe("a receiver", () => {
     expect(entry).toMatchObject({ status: "Pending", httpStatus: null, error });
   });
 
-  test.each(["lying-length", "http-10", "bomb"])(
-    "that does %s after its 2xx has it",
+  test.each(["100-and-200", "100-then-200", "lying-length", "http-10", "bomb"])(
+    "that does %s, its 2xx included, has it",
     async (path) => {
       expect(await attempt(`https://receiver.test/${path}`)).toMatchObject({
         status: "Delivered",

@@ -151,11 +151,13 @@ test("an answer that never ends is read no further behind TLS either", async () 
 test("an answer that follows informational ones is the one that counts", async () => {
   says = [here];
   receiver.respondWith((res) => {
+    res.writeContinue();
+    res.writeContinue();
     res.writeProcessing();
     res.writeEarlyHints({ link: "</style.css>; rel=preload" });
     answer(201)(res);
   });
-  expect(await post()).toBe(201);
+  expect([await post(), await post(), receiver.connectionsCount()]).toEqual([201, 201, 1]);
 });
 
 test("a call whose time is over while it waits for a connection is not sent", async () => {
