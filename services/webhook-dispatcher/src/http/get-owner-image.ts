@@ -17,7 +17,7 @@ export const getOwnerImage =
     const userId = readParam(req, "userId");
     const urls = isId("user", userId) ? await findImageUrls(pool, userId) : [];
     const url = urls.find((known) => ownerImagePath(userId, known) === req.path);
-    const image = url === undefined ? undefined : await images.find(url);
+    const image = url === undefined ? undefined : await images.find({ ownerId: userId, url });
     if (image === undefined) throw refuse("NOT_FOUND");
     // The headers tell of the caller's own budget, so no cache may share them.
     res.setHeader("Cache-Control", `private, max-age=${maxAge}`);

@@ -266,6 +266,26 @@ test("hosts that hang hold sixteen calls and no more, and those who look wait fo
   expect(await judge(fresh("/png"), "fetched")).toBe("200 fetched");
 });
 
+test("an owner who changes images while their host hangs holds two calls, and keeps no other's away", async () => {
+  const owner = sampleAccount({});
+  const [askedBefore, busyBefore] = [host.asked.length, await countOf("busy")];
+  const answers: ReturnType<typeof look>[] = [];
+  while (answers.length < fetchesMax) {
+    const url = fresh("/silent");
+    await tell({ ...owner, version: owner.version + answers.length + 1, profileImage: url });
+    answers.push(look(ownerImagePath(owner.id, url)));
+    await waitUntil("it is asked for or not", async () => {
+      const busyCount = (await countOf("busy")) - busyBefore;
+      return host.asked.length - askedBefore + busyCount === answers.length;
+    });
+  }
+  const heldCount = host.asked.length - askedBefore;
+  const ofAnother = await judge(fresh("/png"), "fetched");
+  rig.clock.advance(fetchMsMax);
+  await Promise.all(answers);
+  expect([heldCount, ofAnother]).toEqual([2, "200 fetched"]);
+});
+
 test("a service that stops waits for no host", async () => {
   const own = await openRig({
     environment: { WEBHOOK_HOST_OVERRIDES: `images.test=${host.origin}` },

@@ -8,7 +8,7 @@ import { ImageFaultError } from "./image-fault.ts";
 /** Owners' images, fetched once for everybody who asks within the hour. */
 export type OwnerImages = {
   /** The image at an owner's URL; undefined if it could not be had. Never throws. */
-  find(url: string): Promise<OwnerImage | undefined>;
+  find(image: { ownerId: string; url: string }): Promise<OwnerImage | undefined>;
   /** Gives up what is being fetched. */
   close(): void;
 };
@@ -22,8 +22,10 @@ export const imageKeptMs = 60 * 60_000;
 const faultKeptMs = 60_000;
 /** From the look-up to the last byte, all redirects included. */
 const fetchMsMax = 5_000;
-/** In this process; an owner has two images, so that one owner holds two of these at most. */
+/** In this process. */
 const fetchesMax = 16;
+/** As many as an owner's images; an owner may change them while hosts hang. */
+const fetchesOfOwnerMax = 2;
 const entriesMax = 2_000;
 const bytesMax = 32 * 1024 * 1024;
 /** What an entry costs beside its bytes, a long URL included. */
@@ -37,7 +39,7 @@ export const createOwnerImages = (options: OwnerImagesOptions): OwnerImages => {
   const { clock } = options;
   const count = createImageCounter(options.metrics);
   const closing = new AbortController();
-  const underWay = new Map<string, Promise<OwnerImage | undefined>>();
+  const underWay = new Map<string, { ownerId: string; image: Promise<OwnerImage | undefined> }>();
   const kept = new LRUCache<string, { untilMs: number; image: OwnerImage | undefined }>({
     max: entriesMax,
     maxSize: bytesMax,
@@ -53,19 +55,24 @@ export const createOwnerImages = (options: OwnerImagesOptions): OwnerImages => {
     return image;
   };
 
+  /** There are few calls, so that looking at each costs less than keeping count. */
+  const isBusyFor = (ownerId: string): boolean =>
+    underWay.size >= fetchesMax ||
+    [...underWay.values()].filter((call) => call.ownerId === ownerId).length >= fetchesOfOwnerMax;
+
   return {
-    find: async (url) => {
+    find: async ({ ownerId, url }) => {
       const known = kept.get(url);
       if (known !== undefined && clock.elapsedMs() < known.untilMs) return known.image;
       const asked = underWay.get(url);
-      if (asked !== undefined) return asked;
-      if (underWay.size >= fetchesMax) {
+      if (asked !== undefined) return asked.image;
+      if (isBusyFor(ownerId)) {
         count("busy");
         return undefined;
       }
-      const begun = fetchAndKeep(url);
-      underWay.set(url, begun);
-      return begun;
+      const image = fetchAndKeep(url);
+      underWay.set(url, { ownerId, image });
+      return image;
     },
     close: () => closing.abort(new DeadlineError()),
   };
