@@ -543,6 +543,34 @@ describe("a consumer's position", () => {
     expect(await positionOf()).toEqual(["cluster:0"]);
   });
 
+  test("moves behind what cannot be read only where that is set aside, also in a log made anew", async () => {
+    const { a, b } = keys();
+    await start();
+    const unreadable = (key: string) => ({ ...event(key, 1), value: Buffer.from("{") });
+    const first = at(0, unreadable(a));
+    await bus.handOver([first, at(1, unreadable(a))]);
+    // The broker has lost its log, and another record lies at the offset.
+    await database.admin.query(
+      `UPDATE positions SET next_offset = 0, reset_count = 1, last_offset = NULL, last_record = NULL
+       WHERE consumer = $1`,
+      [group],
+    );
+    const log = { clusterId: "cluster", resetCount: 1 };
+    bus.begin({ topic, partition: 0 }, { ...log, nextOffset: 0n });
+    expect(await bus.handOver([{ ...at(0, unreadable(b)), log }])).toEqual({ handledCount: 1 });
+    expect((await parked()).map(({ eventId, key }) => [eventId, key])).toEqual([
+      [null, a],
+      [null, a],
+      [null, b],
+    ]);
+    // The very record once more is set aside no second time.
+    await setPosition(0);
+    await database.admin.query("UPDATE positions SET reset_count = 0 WHERE consumer = $1", [group]);
+    bus.begin({ topic, partition: 0 }, { ...log, resetCount: 0, nextOffset: 0n });
+    await bus.handOver([first]);
+    expect(await parked()).toHaveLength(3);
+  });
+
   test("is given up if another record lies before it than was applied", async () => {
     const { a } = keys();
     await start();

@@ -27,6 +27,7 @@ export const parkRecord = async (tx: Db, parking: Parking): Promise<boolean> => 
   const { record } = reading;
   const reason = storableText(parking.reason).slice(0, reasonCharactersMax);
   const eventId = reading.kind === "event" ? reading.envelope.id : null;
+  const name = eventId ?? nameUnread(record);
   const headers = storableHeaders(record.headers);
   const eventType = headers["ce_type"] || null;
   const key = storableKey(record.key);
@@ -39,12 +40,12 @@ export const parkRecord = async (tx: Db, parking: Parking): Promise<boolean> => 
       )
       SELECT
         ${group}, ${record.topic}, ${record.partition}, ${record.offset}::int8, ${key ?? null},
-        ${eventId}, ${eventType}, ${sql.jsonb(headers)},
+        ${name}, ${eventType}, ${sql.jsonb(headers)},
         ${record.value === undefined ? null : sql.binary(record.value)}, ${reason},
         ${sql.timestamp(parkedAt)}
       WHERE NOT EXISTS (
         SELECT FROM dead_letters
-        WHERE consumer = ${group} AND event_id = ${eventId}::text AND topic = ${record.topic}
+        WHERE consumer = ${group} AND event_id = ${name}::text AND topic = ${record.topic}
       )
       ON CONFLICT DO NOTHING
       RETURNING seq
@@ -57,6 +58,18 @@ export const parkRecord = async (tx: Db, parking: Parking): Promise<boolean> => 
   `);
   return rowCount > 0;
 };
+
+const unread = "unread:";
+
+/**
+ * What could not be read is known by its place in its log: in a log that was made anew the place is another
+ * record's.
+ */
+const nameUnread = ({ log, offset, partition }: ReceivedRecord): string | null =>
+  log === undefined ? null : `${unread}${log.clusterId} ${log.resetCount} ${partition} ${offset}`;
+
+/** Null where it could not be read. */
+const eventIdOf = sql.fragment`CASE WHEN event_id NOT LIKE ${`${unread}%`} THEN event_id END`;
 
 const placeOf = ({ topic, partition, offset }: ReceivedRecord) => ({ topic, partition, offset });
 
@@ -143,8 +156,8 @@ export const takeFirst = async (
       ORDER BY seq LIMIT 1
       FOR UPDATE
     )
-    RETURNING seq, topic, partition, record_offset AS "offset", key, event_id AS "eventId",
-      headers, value
+    RETURNING seq, topic, partition, record_offset AS "offset", key,
+      ${eventIdOf} AS "eventId", headers, value
   `)) ?? undefined;
 
 const isOfLane = ({ key, firstSeq }: ParkedLane) =>
@@ -216,7 +229,7 @@ export const listDeadLetters = (options: {
 }): Promise<readonly DeadLetter[]> =>
   options.pool.any(sql.type(DeadLetterRow)`
     SELECT seq, consumer AS "group", topic, partition, record_offset AS "offset", key,
-      event_id AS "eventId", event_type AS "eventType", reason, parked_at AS "parkedAt"
+      ${eventIdOf} AS "eventId", event_type AS "eventType", reason, parked_at AS "parkedAt"
     FROM dead_letters
     WHERE seq > ${options.afterSeq ?? "0"}::int8
       AND (${options.group ?? null}::text IS NULL OR consumer = ${options.group ?? null})

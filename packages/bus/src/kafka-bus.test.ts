@@ -3,7 +3,7 @@ import { mock } from "node:test";
 import { Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import kafkajs, { type Admin, Partitioners } from "kafkajs";
-import { openPool } from "@payment-links/postgres";
+import { nothing, openPool } from "@payment-links/postgres";
 import { type Metrics, openMetrics, systemClock } from "@payment-links/runtime";
 import { openTcpProxy } from "@payment-links/runtime/testing/tcp-proxy";
 import { testBusContract } from "./bus.contract.ts";
@@ -400,7 +400,14 @@ describe("a group's positions over Kafka", () => {
     await Promise.all(consumers.splice(0).map((consumer) => consumer.stop()));
   });
 
-  type Heard = { topic: string; group: string; key: string; metrics: Metrics };
+  type Heard = {
+    topic: string;
+    group: string;
+    key: string;
+    metrics: Metrics;
+    /** Called with each step before it is applied. */
+    meets?: (step: number) => void;
+  };
   const prepare = async (partitions = 1): Promise<Heard> => ({
     topic: await makeTopic(partitions),
     group: fresh("group"),
@@ -409,7 +416,7 @@ describe("a group's positions over Kafka", () => {
   });
 
   const start = async (
-    { topic, group, metrics }: Heard,
+    { topic, group, metrics, meets }: Heard,
     pool = database.pool,
     more: Partial<KafkaBusOptions> = {},
   ) => {
@@ -417,7 +424,12 @@ describe("a group's positions over Kafka", () => {
       bus: openBus({ metrics, ...more }),
       pool,
       group,
-      reactions: [on(testEvent(topic), (tx, { step }, { key }) => writeEffect(tx, { key, step }))],
+      reactions: [
+        on(testEvent(topic), (tx, { step }, { key }) => {
+          meets?.(step);
+          return writeEffect(tx, { key, step });
+        }),
+      ],
       clock: systemClock,
       log: quietLog,
       metrics,
@@ -487,6 +499,85 @@ describe("a group's positions over Kafka", () => {
     await restore(heard, { stepsKept: 1 });
     await hears(heard, 1, 2, 3);
     expect(await resetsOf(heard)).toBeUndefined();
+  });
+
+  describe("a batch that waits for the database while one takes over that has less", () => {
+    /** Step 4 meets a database that takes over, until it is back, which lacks steps 2 and 3 then. */
+    const waitThroughFailOver = async () => {
+      let [isAway, tries] = [true, 0];
+      const prepared = await prepare();
+      const met = { isBack: () => {} };
+      const meets = (step: number) => {
+        if (step !== 4) return;
+        tries += 1;
+        // As Postgres answers while a standby takes over.
+        if (isAway) throw Object.assign(new Error("starting up"), { code: "57P03" });
+        met.isBack();
+      };
+      const heard = { ...prepared, meets };
+      const consumer = await start(heard, database.pool, { positionsEveryMs: 100 });
+      await publish(heard, 1, 2, 3);
+      await hears(heard, 1, 2, 3);
+      await publish(heard, 4);
+      const triedMore = async (count: number) => {
+        const before = tries;
+        await eventually(
+          () => tries,
+          (now) => now >= before + count,
+        );
+      };
+      await triedMore(3);
+      await restore(heard, { stepsKept: 1 });
+      // Each waits for many a look at the positions.
+      await triedMore(2);
+      return { consumer, heard, met, comesBack: () => void (isAway = false) };
+    };
+
+    test("skips nothing", async () => {
+      const { comesBack, heard } = await waitThroughFailOver();
+      comesBack();
+      await hears(heard, 1, 2, 3, 4);
+      expect(await resetsOf(heard)).toBeUndefined();
+    });
+
+    test("nor where the process is stopped just then: the next one applies what is missing", async () => {
+      const { comesBack, consumer, heard, met } = await waitThroughFailOver();
+      const stopped = Promise.withResolvers<void>();
+      met.isBack = () => stopped.resolve(consumer.stop());
+      comesBack();
+      await stopped.promise;
+      await publish(heard, 5);
+      await start(heard);
+      await hears(heard, 1, 2, 3, 4, 5);
+    });
+  });
+
+  test("a look at the positions that ends after the stop ends no process", async () => {
+    const rejected: unknown[] = [];
+    const note = (reason: unknown) => rejected.push(reason);
+    process.on("unhandledRejection", note);
+    const heard = await prepare();
+    const consumer = await start(heard, database.pool, { positionsEveryMs: 100 });
+    await publish(heard, 1, 2);
+    await hears(heard, 1, 2);
+    const countWaiting = async () => {
+      const { rows } = await database.admin.query<{ count: number }>(
+        "SELECT count(*)::int AS count FROM pg_stat_activity WHERE wait_event_type = 'Lock'",
+      );
+      return rows[0]?.count ?? 0;
+    };
+    await database.admin.query("BEGIN; LOCK TABLE positions");
+    try {
+      await change("next_offset = 1", heard);
+      await eventually(countWaiting, (count) => count > 0);
+      await consumer.stop();
+    } finally {
+      await database.admin.query("COMMIT");
+    }
+    await eventually(countWaiting, (count) => count === 0);
+    await database.pool.query(nothing`SELECT FROM positions`);
+    process.off("unhandledRejection", note);
+    expect(rejected).toEqual([]);
   });
 
   test("a partition without records has a position from the first join on", async () => {

@@ -342,6 +342,7 @@ const handleBatch = async (
     if (ending.signal.aborted) await commits.flush();
   } finally {
     clearInterval(beat);
+    entered?.left();
     parts.batches.delete(ending);
   }
   if (lostBy !== undefined) throw lostBy;

@@ -19,7 +19,12 @@ export type KafkaPlaces = {
 
 type GoBackReason = NonNullable<HandledRecords["goBack"]>;
 
-type Entered = { log: PartitionLog; reached: (nextOffset: bigint) => void };
+type Entered = {
+  log: PartitionLog;
+  reached: (nextOffset: bigint) => void;
+  /** The handler has done with the records. */
+  left: () => void;
+};
 
 type PlacesOptions = {
   connection: KafkaConnection;
@@ -43,6 +48,11 @@ type Parts = PlacesOptions & {
   places: Map<string, Placed>;
   /** Partitions whose log has not what lies before the position, although it may have grown since. */
   lost: Set<string>;
+  /**
+   * Partitions of which records are with the handler, which finds by itself that they come too early. Put
+   * back to before them, it would take what lies between for done.
+   */
+  handling: Set<string>;
   /** Counts the joins: what was asked for an earlier one comes too late. */
   joinCount: number;
 };
@@ -60,6 +70,7 @@ export const followPositions = (options: PlacesOptions): KafkaPlaces => {
     ...options,
     places: new Map(),
     lost: new Set(),
+    handling: new Set(),
     joinCount: 0,
   };
   const { consumer } = options;
@@ -89,7 +100,9 @@ const enter = (parts: Parts, place: Place, offset: string): Entered | undefined 
   const reached = (nextOffset: bigint) => {
     if (joinCount === parts.joinCount) places.set(name, { ...position, nextOffset });
   };
-  return { log: position, reached };
+  parts.handling.add(name);
+  const left = () => void parts.handling.delete(name);
+  return { log: position, reached, left };
 };
 
 const goBack = (parts: Parts, place: Place, reason: GoBackReason): void => {
@@ -116,14 +129,16 @@ const lookAgain = async (parts: Parts): Promise<void> => {
 };
 
 const goBackWhereBehind = async (parts: Parts): Promise<void> => {
-  const { places, positions } = parts;
+  const { places, positions, signal } = parts;
   // As they are before the database is asked: they go on meanwhile.
   const known = Map.groupBy(places, ([, { place }]) => place.topic);
   for (const [topic, some] of known) {
     const kept = await positions.read(topic);
+    // The member may be stopped by now, and pauses nothing any more.
+    if (signal.aborted) return;
     for (const [name, before] of some) {
       const { nextOffset = -1n } = kept.get(before.place.partition) ?? {};
-      const isBehind = nextOffset < before.nextOffset;
+      const isBehind = nextOffset < before.nextOffset && !parts.handling.has(name);
       if (isBehind && places.get(name) === before) goBack(parts, before.place, "behind");
     }
   }
