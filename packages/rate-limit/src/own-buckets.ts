@@ -50,7 +50,7 @@ export const createOwnBuckets = (clock: Clock, bucketsMax: number): OwnBuckets =
     cells.set(id, cell);
     return cell;
   };
-  const nowMicros = () => clock.now().getTime() * 1000;
+  const nowMicros = () => Math.round(clock.elapsedMs() * 1000);
 
   return {
     take: (buckets) => {
@@ -72,7 +72,7 @@ export const createOwnBuckets = (clock: Clock, bucketsMax: number): OwnBuckets =
         const [bucket, state] = [buckets[index], decision.states[index]];
         if (bucket === undefined || state === undefined) continue;
         const cell = cellOf(bucket);
-        cell.fullAtMicros = (askedAtMs + state.fullInMs) * 1000;
+        cell.fullAtMicros = Math.round((askedAtMs + state.fullInMs) * 1000);
         cell.isUntold = false;
       }
     },

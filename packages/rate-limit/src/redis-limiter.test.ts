@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { hash, randomUUID } from "node:crypto";
 import { Redis } from "ioredis";
+import { createHeldClock } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
 import type { Bucket, Limiter } from "./limiter.ts";
 import {
@@ -50,6 +51,19 @@ describe("createRedisLimiter", () => {
     const elapsedSeconds = (performance.now() - startedAt) / 1000;
     expect(passed).toBeLessThanOrEqual(burst + 100 * elapsedSeconds);
     expect(passed).toBeGreaterThanOrEqual(burst + 100 * elapsedSeconds * 0.4);
+  });
+
+  test("lets a caller in whose bucket is all but full though this machine's clock is set back", async () => {
+    const clock = createHeldClock(new Date());
+    const { limiter } = await openReady(testRedisUrl(), 1, { clock });
+    // By more than it takes to refill.
+    const bucket = newBucket({ tokensPerSecond: 0.1, burst: 100 });
+    await limiter.take([bucket]);
+    clock.setBack(3_600_000);
+    expect(await limiter.take([bucket])).toMatchObject({
+      isAllowed: true,
+      states: [{ remaining: 98 }],
+    });
   });
 
   test("one request is one command, however many buckets it names", async () => {

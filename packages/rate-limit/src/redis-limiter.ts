@@ -51,7 +51,7 @@ export const createRedisLimiter = (options: RedisLimiterOptions): Limiter => {
     own.take(buckets.map((bucket) => ({ ...bucket, limit: partOf(bucket.limit, replicas) })));
 
   const takeShared = async (buckets: readonly Bucket[]): Promise<Decision> => {
-    const askedAtMs = clock.now().getTime();
+    const askedAtMs = clock.elapsedMs();
     try {
       const debts = await askDebts({ buckets, untold: own.untoldDebts(buckets) });
       const decision = takeTokens(buckets, debts);

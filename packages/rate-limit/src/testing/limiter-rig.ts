@@ -1,5 +1,11 @@
 import { createHmac, randomUUID } from "node:crypto";
-import { type Metrics, openLog, openMetrics, systemClock } from "@payment-links/runtime";
+import {
+  type Clock,
+  type Metrics,
+  openLog,
+  openMetrics,
+  systemClock,
+} from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
 import type { Bucket, Limiter } from "../limiter.ts";
 import { createRedisLimiter } from "../redis-limiter.ts";
@@ -36,7 +42,7 @@ export const redisNameOf = ({ policy, id }: Bucket): string => {
   return `{payment-links:rate-limit:v2}:${policy}:${sealed}`;
 };
 
-type Patience = { answerTimeoutMs?: number; secret?: string };
+type Patience = { answerTimeoutMs?: number; secret?: string; clock?: Clock };
 
 /** Opens limiters over the tests' Redis, behind a proxy if it must fail, and closes them all. */
 export const createLimiterRig = () => {
