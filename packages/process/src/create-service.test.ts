@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { sql } from "slonik";
 import * as z from "zod";
 import { type Bus, busMigrations, on } from "@payment-links/bus";
 import { topics } from "@payment-links/contracts";
@@ -44,6 +45,8 @@ const open = (parts: (happened: string[]) => Partial<ServiceParts>) => {
 };
 
 const hearing = { reactions: [on(told, async () => {})] };
+
+const Holder = z.object({ holder: z.string().nullable() });
 
 const pathsOf = ({ internalRoutes }: Service) => internalRoutes.map(({ path }) => path);
 
@@ -118,6 +121,22 @@ describe("a service", () => {
     await waitUntil("it is an hour behind", () => standsAt(-3_540));
     await service.stop();
   });
+
+  test.each(["stop", "last"] as const)(
+    "whose own %s fails hands its relay's lead over all the same",
+    async (part) => {
+      const { ground } = testGround;
+      const readHolder = async () => {
+        const { holder } = await ground.pool.one(sql.type(Holder)`SELECT holder FROM relay_lead`);
+        return holder;
+      };
+      const { service } = open(() => ({ [part]: () => Promise.reject(new Error("it was away")) }));
+      await service.start();
+      await waitUntil("it leads", async () => (await readHolder()) !== null);
+      await expect(service.stop()).rejects.toThrow("it was away");
+      expect(await readHolder()).toBeNull();
+    },
+  );
 
   test("that was never started can be stopped, and does what it does last", async () => {
     const { happened, service } = open((happened) => ({

@@ -127,9 +127,13 @@ export const createService = (
     },
     stop: async () => {
       const loops = [...jobs, republisher].map((loop) => loop?.stop());
-      await Promise.all([own.stop?.(), leave(), ...loops]);
-      await own.last?.();
-      await relay?.stop();
+      // The relay goes last, whatever fails before it.
+      try {
+        await Promise.all([own.stop?.(), leave(), ...loops]);
+        await own.last?.();
+      } finally {
+        await relay?.stop();
+      }
     },
   };
 };
