@@ -8,9 +8,9 @@ import { ConfigError } from "@payment-links/runtime";
  * whole networks.
  */
 export const trustProxySetting = (cidrs: readonly string[]): string[] => {
-  const wrong = cidrs.filter((cidr) => !isAddressOrCidr(cidr));
-  if (wrong.length > 0) {
-    throw new ConfigError(`TRUSTED_PROXIES: no address and no CIDR: ${wrong.join(", ")}`);
+  const wrong = cidrs.findIndex((cidr) => !isAddressOrCidr(cidr));
+  if (wrong !== -1) {
+    throw new ConfigError(`TRUSTED_PROXIES: value ${wrong + 1} is no address and no CIDR`);
   }
   return [...cidrs];
 };

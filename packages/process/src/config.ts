@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { isAddressOrCidr } from "@payment-links/contracts";
 import { isInsecureOrigin, serveConfig } from "@payment-links/http";
 import {
   CommaList,
@@ -20,10 +21,14 @@ export const commonConfig = z
     ALLOW_INSECURE_COOKIE: Switch.default(false),
     RATE_LIMIT_PER_KEY: RateLimit.prefault("10:100"),
     RATE_LIMIT_PER_IP: RateLimit.prefault("20:200"),
-    TRUSTED_PROXIES: CommaList.default([]),
+    TRUSTED_PROXIES: CommaList.refine((proxies) => proxies.every(isAddressOrCidr), {
+      error: "each value must be an address or a CIDR",
+    }).default([]),
     CATALOGUE_FILE: z.string().optional(),
     LOG_LEVEL: LogLevel,
-    OTEL_EXPORTER_OTLP_ENDPOINT: z.url().optional(),
+    OTEL_EXPORTER_OTLP_ENDPOINT: z
+      .url({ protocol: /^https?$/, error: "must be an http or https URL" })
+      .optional(),
     NODE_ENV: z.string().default("development"),
   })
   .superRefine((config, context) => {
@@ -47,26 +52,60 @@ export const warnOfInsecureCookie = (
   if (isAllowed) log.warn("ALLOW_INSECURE_COOKIE is set: sessions can be stolen");
 };
 
+const broker = /^(?:[^\s:/@]+|\[[\da-fA-F:.]+\]):\d{1,5}$/;
+
 /** How to reach the brokers. */
-export const kafkaConfig = z.object({
-  KAFKA_BROKERS: CommaList,
-  KAFKA_TOPIC_PREFIX: z
-    .string()
-    .regex(/^[a-z0-9._-]{0,40}$/)
-    .default(""),
-  KAFKA_SSL: Switch.default(false),
-  KAFKA_SASL_MECHANISM: z.enum(["plain", "scram-sha-256", "scram-sha-512"]).optional(),
-  KAFKA_SASL_USERNAME: z.string().default(""),
-  KAFKA_SASL_PASSWORD: z.string().default(""),
-});
+export const kafkaConfig = z
+  .object({
+    KAFKA_BROKERS: CommaList.refine((brokers) => brokers.length > 0, {
+      error: "has no value",
+    }).refine((brokers) => brokers.every((one) => broker.test(one)), {
+      error: "each value must be <host>:<port>",
+    }),
+    KAFKA_TOPIC_PREFIX: z
+      .string()
+      .regex(/^[a-z0-9._-]{0,40}$/)
+      .default(""),
+    KAFKA_SSL: Switch.default(false),
+    KAFKA_SASL_MECHANISM: z.enum(["plain", "scram-sha-256", "scram-sha-512"]).optional(),
+    KAFKA_SASL_USERNAME: z.string().default(""),
+    KAFKA_SASL_PASSWORD: z.string().default(""),
+  })
+  .superRefine((config, context) => {
+    if (config.KAFKA_SASL_MECHANISM === undefined) return;
+    for (const name of ["KAFKA_SASL_USERNAME", "KAFKA_SASL_PASSWORD"] as const) {
+      if (config[name] === "") {
+        context.addIssue({
+          code: "custom",
+          path: [name],
+          message: "is missing, as KAFKA_SASL_MECHANISM is given",
+        });
+      }
+    }
+  });
 export type KafkaConfig = z.output<typeof kafkaConfig>;
+
+/** A `%` of a password is `%25` in its URL; written as it is, it would end the start without a name. */
+const isDecodable = (text: string): boolean => {
+  try {
+    const { password, pathname, username } = new URL(text);
+    return [username, password, pathname].map(decodeURIComponent).length > 0;
+  } catch {
+    return false;
+  }
+};
+
+/** Where a Postgres is, and as whom it is asked. */
+export const PostgresUrl = z
+  .url({ protocol: /^postgres(?:ql)?$/, error: "must be a postgres URL", abort: true })
+  .refine(isDecodable, { error: "has a % that is none of a percent-encoding: write it as %25" });
 
 /** What a service in a process of its own needs besides: its database, Kafka and Redis. */
 export const processConfig = z
   .object({
-    DATABASE_URL: z.url(),
+    DATABASE_URL: PostgresUrl,
     DATABASE_CONNECTIONS_MAX: z.coerce.number().int().min(1).max(200).default(10),
-    REDIS_URL: z.url(),
+    REDIS_URL: z.url({ protocol: /^rediss?$/, error: "must be a redis or rediss URL" }),
     RATE_LIMIT_REPLICAS: z.coerce.number().int().min(1).max(1000).default(1),
     AUTH_KEYS_INTERNAL_URL: OriginUrl.default("http://127.0.0.1:8081"),
     SETTLEMENT_LISTENER_INTERNAL_URL: OriginUrl.default("http://127.0.0.1:8081"),

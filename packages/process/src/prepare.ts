@@ -3,15 +3,15 @@ import { ensureTopics, grantKafkaUse, prefixTopics, prefixUse } from "@payment-l
 import { topicSettings, topicUse } from "@payment-links/contracts";
 import { type Migration, migrate } from "@payment-links/postgres";
 import { ConfigError, type Environment, openLog, readConfig } from "@payment-links/runtime";
-import { LogLevel, kafkaConfig } from "./config.ts";
+import { LogLevel, PostgresUrl, kafkaConfig } from "./config.ts";
 import { kafkaConnection } from "./kafka-connection.ts";
 
 const prepareConfig = z
   .object({
     /** A role that may create roles and schemas. */
-    MIGRATION_DATABASE_URL: z.url(),
+    MIGRATION_DATABASE_URL: PostgresUrl,
     /** The service's own role and password: made if missing. */
-    DATABASE_URL: z.url(),
+    DATABASE_URL: PostgresUrl,
     /** The service's own user at Kafka, if what it does there is to be granted to it. */
     KAFKA_GRANT_USERNAME: z.string().optional(),
     LOG_LEVEL: LogLevel,
