@@ -1,4 +1,5 @@
 import { readBase58 } from "@payment-links/contracts";
+
 /** An instruction of a transaction or of a program that it called: keys by their place. */
 export type SolanaInstruction = {
   programIndex: number;
