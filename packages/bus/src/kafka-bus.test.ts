@@ -4,6 +4,7 @@ import { Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import kafkajs, { type Admin, Partitioners } from "kafkajs";
 import { nothing, openPool } from "@payment-links/postgres";
+import { countLockWaits } from "@payment-links/postgres/testing";
 import { type Metrics, openMetrics, systemClock } from "@payment-links/runtime";
 import { openTcpProxy } from "@payment-links/runtime/testing/tcp-proxy";
 import { testBusContract } from "./bus.contract.ts";
@@ -560,12 +561,7 @@ describe("a group's positions over Kafka", () => {
     const consumer = await start(heard, database.pool, { positionsEveryMs: 100 });
     await publish(heard, 1, 2);
     await hears(heard, 1, 2);
-    const countWaiting = async () => {
-      const { rows } = await database.admin.query<{ count: number }>(
-        "SELECT count(*)::int AS count FROM pg_stat_activity WHERE wait_event_type = 'Lock'",
-      );
-      return rows[0]?.count ?? 0;
-    };
+    const countWaiting = () => countLockWaits(database.pool);
     await database.admin.query("BEGIN; LOCK TABLE positions");
     try {
       await change("next_offset = 1", heard);
