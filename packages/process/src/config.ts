@@ -89,7 +89,8 @@ export type KafkaConfig = z.output<typeof kafkaConfig>;
 const isDecodable = (text: string): boolean => {
   try {
     const { password, pathname, username } = new URL(text);
-    return [username, password, pathname].map(decodeURIComponent).length > 0;
+    for (const part of [username, password, pathname]) decodeURIComponent(part);
+    return true;
   } catch {
     return false;
   }
