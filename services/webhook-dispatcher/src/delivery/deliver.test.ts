@@ -482,30 +482,20 @@ describe("one event", () => {
     expect(new Set(receiver.received.map(({ body }) => body.id)).size).toBe(1);
   });
 
-  test("shows a link as its restored source tells it again, though its version is lower", async () => {
+  test.each([
+    ["though its version is lower", async () => rig.clock.advance(5 * 60_000)],
+    [
+      "also one that is kept without its time",
+      async () => rig.pool.query(sql.type(z.object({}).strict())`UPDATE links SET told_at = NULL`),
+    ],
+  ])("shows a link as its restored source tells it again, %s", async (_, makeOld) => {
     const person = rig.signIn();
     const endpoint = await rig.register(person);
     await rig.service.start();
     const link = sampleLink({ userId: person.userId });
     await rig.tell(paidEvent({ ...link, version: 6, description: "lost" }));
     await delivered(person, endpoint, 1);
-    rig.clock.advance(5 * 60_000);
-    const snapshot = { key: link.id, occurredAt: rig.clock.now(), data: { link } };
-    await rig.tell(outgoing(linkSnapshot, snapshot));
-    await rig.tell(paidEvent({ ...link, version: 3, description: "restored" }));
-    await delivered(person, endpoint, 2);
-    const told = receiver.received.map(({ body }) => body["data"] as Record<string, unknown>);
-    expect(told.map(({ description }) => description)).toEqual(["lost", "restored"]);
-  });
-
-  test("shows a link as its restored source tells it again, also one that is kept without its time", async () => {
-    const person = rig.signIn();
-    const endpoint = await rig.register(person);
-    await rig.service.start();
-    const link = sampleLink({ userId: person.userId });
-    await rig.tell(paidEvent({ ...link, version: 6, description: "lost" }));
-    await delivered(person, endpoint, 1);
-    await rig.pool.query(sql.type(z.object({}).strict())`UPDATE links SET told_at = NULL`);
+    await makeOld();
     const snapshot = { key: link.id, occurredAt: rig.clock.now(), data: { link } };
     await rig.tell(outgoing(linkSnapshot, snapshot));
     await rig.tell(paidEvent({ ...link, version: 3, description: "restored" }));

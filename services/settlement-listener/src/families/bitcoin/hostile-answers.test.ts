@@ -312,31 +312,28 @@ describe("a node of Bitcoin", () => {
     expect(answers).toEqual([0, 0, 1, 1, 1]);
   });
 
+  /** One that is forgotten is not shown, and once the node knows it again, it is. */
+  const isShownOnceKnown = async (reader: BitcoinReader, forgotten: string) => {
+    front.forget([forgotten]);
+    expect((await reader.readWaiting?.())?.transactions).toEqual([]);
+    front.beHonest();
+    await waitUntil("it is shown", async () => {
+      const { transactions = [] } = (await reader.readWaiting?.()) ?? {};
+      return transactions.length === 1;
+    });
+    await chain.mine();
+  };
+
   test("that does not know what a payment spends is asked again, and the payment is shown then", async () => {
     const { reader } = open();
     const first = await chain.pay({ to: freshBitcoinAddress(), amount: 5_000n });
     await chain.payOutOf(first, { to: owner, amount: 5_000n });
-    front.forget([first]);
-    expect((await reader.readWaiting?.())?.transactions).toEqual([]);
-    front.beHonest();
-    await waitUntil("it is shown", async () => {
-      const { transactions = [] } = (await reader.readWaiting?.()) ?? {};
-      return transactions.length === 1;
-    });
-    await chain.mine();
+    await isShownOnceKnown(reader, first);
   });
 
   test("that lists a payment before it knows it is asked for it again, and the payment is shown then", async () => {
     const { reader } = open();
-    const txid = await chain.pay({ to: owner, amount: 5_000n });
-    front.forget([txid]);
-    expect((await reader.readWaiting?.())?.transactions).toEqual([]);
-    front.beHonest();
-    await waitUntil("it is shown", async () => {
-      const { transactions = [] } = (await reader.readWaiting?.()) ?? {};
-      return transactions.length === 1;
-    });
-    await chain.mine();
+    await isShownOnceKnown(reader, await chain.pay({ to: owner, amount: 5_000n }));
   });
 
   test.each([

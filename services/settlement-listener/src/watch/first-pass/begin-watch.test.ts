@@ -1,31 +1,24 @@
-import { afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { beforeAll, describe, expect, test } from "@jest/globals";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { useRig } from "@payment-links/runtime/testing/use-rig";
+import { closeAfterEach, useRig } from "@payment-links/runtime/testing/use-rig";
 import { openChain } from "../../testing/open-chain.ts";
 import { type WatchRig, openWatchRig } from "../../testing/open-watch-rig.ts";
 import { owner } from "../../testing/samples.ts";
-import { type ScriptedRpc, openScriptedRpc } from "../../testing/scripted-rpc.ts";
+import { openScriptedRpc } from "../../testing/scripted-rpc.ts";
 
 /** `finalized` is eight blocks behind the head. */
 const finalBlocks = 8;
 const chain = useRig(() => openChain({ slotsInEpoch: finalBlocks / 2 }));
 beforeAll(() => chain.mine(20));
 
-let rig: WatchRig | undefined;
-const rpcs: ScriptedRpc[] = [];
-afterEach(async () => {
-  await rig?.close();
-  rig = undefined;
-  for (const rpc of rpcs.splice(0)) await rpc.close();
-});
+const keep = closeAfterEach();
 
 /** A watch that is not started yet, and its providers. */
 const open = async (count: number) => {
-  for (let opened = 0; opened < count; opened += 1) {
-    rpcs.push(await openScriptedRpc({ target: chain.url }));
-  }
+  const opening = Array.from({ length: count }, () => openScriptedRpc({ target: chain.url }));
+  const rpcs = (await Promise.all(opening)).map(keep);
   const urls = rpcs.map(({ url }) => url);
-  rig = await openWatchRig(chain, { finality: "finalized" }, urls);
+  const rig = keep(await openWatchRig(chain, { finality: "finalized" }, urls));
   const [first, second] = rpcs;
   if (first === undefined || second === undefined) throw new Error("there are two");
   return { rig, first, second };
