@@ -13,7 +13,7 @@ import {
 import { useCheckout } from "./rig/use-checkout.ts";
 import { WalletError, never } from "./rig/wallet.ts";
 
-const { program, describe, test } = await needingChromium();
+const { describe, test } = needingChromium();
 
 /** Known to the node; before each test it has tokens, and allows nothing. */
 const account = "0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65";
@@ -28,7 +28,7 @@ const allow = (words: string) =>
     },
   ]);
 
-const rig = useCheckout(program);
+const rig = useCheckout();
 beforeEach(async () => {
   await rig.mint(account, 25n * units);
   await allow("0");

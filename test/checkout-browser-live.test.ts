@@ -7,11 +7,11 @@ import { needingChromium } from "./rig/find-chromium.ts";
 import { type Payer, clickPay, mayPay, paymentsOf } from "./rig/open-checkout.ts";
 import { useCheckout } from "./rig/use-checkout.ts";
 
-const { program, describe, test } = await needingChromium();
+const { describe, test } = needingChromium();
 
 const units = 1_000_000n;
 
-const rig = useCheckout(program);
+const rig = useCheckout();
 
 /** Opens the link's page; answers how often it was loaded anew since then. */
 const openPage = async (payer: Payer): Promise<() => number> => {

@@ -8,12 +8,12 @@ import { type Payer, clickPay, paymentsOf } from "./rig/open-checkout.ts";
 import { useCheckout } from "./rig/use-checkout.ts";
 import { never } from "./rig/wallet.ts";
 
-const { program, describe, test } = await needingChromium();
+const { describe, test } = needingChromium();
 
 const firstLoadBytesMax = 40 * 1024;
 const units = 1_000_000n;
 
-const rig = useCheckout(program);
+const rig = useCheckout();
 
 const openPaid = async (tab: Payer): Promise<void> => {
   await rig.chain.pay({ ...tab.link, amount: 25n * units });

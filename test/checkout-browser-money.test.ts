@@ -12,11 +12,11 @@ import {
 import { useCheckout } from "./rig/use-checkout.ts";
 import { WalletError, never } from "./rig/wallet.ts";
 
-const { program, describe, test } = await needingChromium();
+const { describe, test } = needingChromium();
 
 const units = 1_000_000n;
 
-const rig = useCheckout(program);
+const rig = useCheckout();
 afterEach(async () => {
   await rig.chain.ask("evm_setAutomine", [true]);
 });

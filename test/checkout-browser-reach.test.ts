@@ -5,9 +5,9 @@ import { type Payer, paymentsOf } from "./rig/open-checkout.ts";
 import { useCheckout } from "./rig/use-checkout.ts";
 import { doubleText, findCutText, findMotion, walkByKeyboard } from "./rig/walk-by-keyboard.ts";
 
-const { program, describe, test } = await needingChromium();
+const { describe, test } = needingChromium();
 
-const rig = useCheckout(program);
+const rig = useCheckout();
 
 const owner = { links: ["https://example.test/tea"], bio: "Loose leaf" };
 const walletNames = ["One", "Two"];

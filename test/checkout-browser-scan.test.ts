@@ -2,14 +2,14 @@ import { expect } from "@jest/globals";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { needingBtcd } from "@payment-links/settlement-listener/testing/needing-btcd";
-import { type Tab, openChromium } from "./rig/chromium.ts";
+import { type Tab, connectChromium } from "./rig/chromium.ts";
 import { findAxeFaults } from "./rig/find-axe-faults.ts";
 import { needingChromium } from "./rig/find-chromium.ts";
 import { type LocalFamily, openBitcoin, tokenFamilies } from "./rig/local-families.ts";
 import { openPaymentSystem } from "./rig/payment-system.ts";
 import { doubleText, findCutText, findMotion, walkByKeyboard } from "./rig/walk-by-keyboard.ts";
 
-const { program, describe, test } = await needingChromium();
+const { isThere, describe, test } = needingChromium();
 const btcd = await needingBtcd();
 
 type Family = {
@@ -32,7 +32,7 @@ const openScanned = async ({ open, amount, symbol }: Family) => {
   const { settings, finalizedLag } = chain;
   const system = await openPaymentSystem({ chain, settings, finalizedLag });
   await system.startWatcher();
-  const chromium = await openChromium(program ?? "");
+  const chromium = await connectChromium();
   return {
     chain,
     system,
@@ -121,7 +121,7 @@ describe("a link on Solana", () => {
 });
 
 // A chromium and a btcd, each of which may be missing.
-const describeBitcoin = program === undefined ? describe : btcd.describe;
+const describeBitcoin = isThere ? btcd.describe : describe;
 describeBitcoin("a link on Bitcoin", () => {
   playFamily({
     open: () => openBitcoin(btcd.program),

@@ -6,13 +6,13 @@ import { type Payer, clickPay, mayPay, payUnmined, paymentsOf } from "./rig/open
 import { useCheckout } from "./rig/use-checkout.ts";
 import { WalletError, never } from "./rig/wallet.ts";
 
-const { program, describe, test } = await needingChromium();
+const { describe, test } = needingChromium();
 
 /** Known to the node; before each test it has tokens, allows nothing and has no code. */
 const account = "0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65";
 const units = 1_000_000n;
 
-const rig = useCheckout(program, { readsTransfers: true });
+const rig = useCheckout({ readsTransfers: true });
 beforeEach(async () => {
   await rig.chain.ask("anvil_setCode", [account, "0x"]);
   await rig.mint(account, 25n * units);

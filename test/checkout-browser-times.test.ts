@@ -3,11 +3,11 @@ import { needingChromium } from "./rig/find-chromium.ts";
 import { holdLooks, mayPay } from "./rig/open-checkout.ts";
 import { useCheckout } from "./rig/use-checkout.ts";
 
-const { program, describe, test } = await needingChromium();
+const { describe, test } = needingChromium();
 
 const hourMs = 60 * 60_000;
 
-const rig = useCheckout(program);
+const rig = useCheckout();
 
 /** Somebody in New York whose device's clock is ahead; the page learns nothing after it has come. */
 const openExpiring = async (expirationDate: Date, aheadMs = 0) => {

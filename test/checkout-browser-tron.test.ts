@@ -11,7 +11,7 @@ import { usePayers } from "./rig/use-checkout.ts";
 import { walkByKeyboard } from "./rig/walk-by-keyboard.ts";
 import { WalletError, never } from "./rig/wallet.ts";
 
-const { program, describe, test } = await needingChromium();
+const { describe, test } = needingChromium();
 
 /** Known to the node; before each test it has 25 of the token, and allows nothing. */
 const account = "0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65";
@@ -24,7 +24,7 @@ const blocksUntilHeadIsLate = 21;
 /** More than the time in which a transaction of the wallet's expires. */
 const blocksUntilExpired = 30;
 
-const rig = usePayers(() => openTronCheckout(program ?? ""));
+const rig = usePayers(() => openTronCheckout());
 beforeEach(async () => {
   const to = rig.chain.addressOf("usdc");
   const balance = BigInt(

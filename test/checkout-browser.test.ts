@@ -7,7 +7,7 @@ import { type Payer, clickPay, mayPay, paymentsOf, publicRpcUrl } from "./rig/op
 import { useCheckout } from "./rig/use-checkout.ts";
 import { type TestWallet, WalletError } from "./rig/wallet.ts";
 
-const { program, describe, test } = await needingChromium();
+const { describe, test } = needingChromium();
 
 /** Known to the node; it holds coins, no token, and allows nothing. */
 const stranger = "0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65";
@@ -18,7 +18,7 @@ const resetter = "0x90F79bf6EB2c4f870365E785982E1f101E93b906";
 /** A payer of no chain: it holds nothing. */
 const penniless = "0x000000000000000000000000000000000000dEaD";
 
-const rig = useCheckout(program);
+const rig = useCheckout();
 
 const fail =
   (code: number, message = "no") =>

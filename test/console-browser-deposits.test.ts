@@ -5,13 +5,12 @@ import { findOverhang, openConsole } from "./console-browser/open-console.ts";
 import { findAxeFaults } from "./rig/find-axe-faults.ts";
 import { needingChromium } from "./rig/find-chromium.ts";
 
-const { program, describe, test } = await needingChromium();
+const { describe, test } = needingChromium();
 
 let system: Awaited<ReturnType<typeof openConsole>>;
 let database: Client;
 beforeAll(async () => {
-  if (program === undefined) return;
-  system = await openConsole(program);
+  system = await openConsole();
   database = new Client({ connectionString: system.adminUrlOf("links-api") });
   await database.connect();
 });

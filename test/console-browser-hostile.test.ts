@@ -3,11 +3,11 @@ import { waitUntil } from "@payment-links/runtime/testing";
 import { findOverhang, openConsole } from "./console-browser/open-console.ts";
 import { needingChromium } from "./rig/find-chromium.ts";
 
-const { program, describe, test } = await needingChromium();
+const { describe, test } = needingChromium();
 
 let system: Awaited<ReturnType<typeof openConsole>>;
 beforeAll(async () => {
-  if (program !== undefined) system = await openConsole(program);
+  system = await openConsole();
 });
 afterAll(() => system?.close());
 

@@ -4,11 +4,11 @@ import { openConsole } from "./console-browser/open-console.ts";
 import { needingChromium } from "./rig/find-chromium.ts";
 import { doubleText, findCutText, findMotion, walkByKeyboard } from "./rig/walk-by-keyboard.ts";
 
-const { program, describe, test } = await needingChromium();
+const { describe, test } = needingChromium();
 
 let system: Awaited<ReturnType<typeof openConsole>>;
 beforeAll(async () => {
-  if (program !== undefined) system = await openConsole(program);
+  system = await openConsole();
 });
 afterAll(() => system?.close());
 

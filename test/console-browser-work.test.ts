@@ -14,11 +14,11 @@ import { findAxeFaults } from "./rig/find-axe-faults.ts";
 import { openWallet } from "./console-browser/open-wallet.ts";
 import { needingChromium } from "./rig/find-chromium.ts";
 
-const { program, describe, test } = await needingChromium();
+const { describe, test } = needingChromium();
 
 let system: Awaited<ReturnType<typeof openConsole>>;
 beforeAll(async () => {
-  if (program !== undefined) system = await openConsole(program);
+  system = await openConsole();
 });
 afterAll(() => system?.close());
 

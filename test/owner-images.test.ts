@@ -4,11 +4,11 @@ import { afterAll, beforeAll, expect } from "@jest/globals";
 import { ownerImagePath } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { openAllInOneSystem } from "./rig/all-in-one-system.ts";
-import { openChromium } from "./rig/chromium.ts";
+import { type Chromium, connectChromium } from "./rig/chromium.ts";
 import { type Merchant, call, openMerchant } from "./rig/client.ts";
 import { needingChromium } from "./rig/find-chromium.ts";
 
-const { program, describe, test } = await needingChromium();
+const { describe, test } = needingChromium();
 
 /** One red pixel. */
 const png = Buffer.from(
@@ -19,12 +19,11 @@ const png = Buffer.from(
 let host: Server;
 let asked: string[];
 let system: Awaited<ReturnType<typeof openAllInOneSystem>>;
-let chromium: Awaited<ReturnType<typeof openChromium>>;
+let chromium: Chromium;
 let origin: string;
 let shop: Merchant;
 
 beforeAll(async () => {
-  if (program === undefined) return;
   asked = [];
   host = createServer((req, res) => {
     asked.push(`${req.url} ${req.headers["user-agent"]}`);
@@ -37,7 +36,7 @@ beforeAll(async () => {
     WEBHOOK_HOST_OVERRIDES: `images.test=http://127.0.0.1:${port}`,
   });
   origin = system.baseUrl.replace("127.0.0.1", "localhost");
-  chromium = await openChromium(program);
+  chromium = await connectChromium();
   shop = await openMerchant(system, "shop");
 });
 afterAll(async () => {

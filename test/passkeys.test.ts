@@ -1,24 +1,23 @@
 import { afterAll, beforeAll, expect } from "@jest/globals";
 import { presenceMsMax } from "@payment-links/identity";
-import { type Tab, openChromium } from "./rig/chromium.ts";
+import { type Chromium, type Tab, connectChromium } from "./rig/chromium.ts";
 import { call } from "./rig/client.ts";
 import { needingChromium } from "./rig/find-chromium.ts";
 import { findFreePorts } from "./rig/free-port.ts";
 import { openServicesInProcess } from "./rig/services-in-process.ts";
 
-const { program, describe, test } = await needingChromium();
+const { describe, test } = needingChromium();
 
 type System = Awaited<ReturnType<typeof openServicesInProcess>>;
 let system: System;
-let chromium: Awaited<ReturnType<typeof openChromium>>;
+let chromium: Chromium;
 let origin: string;
 
 beforeAll(async () => {
-  if (program === undefined) return;
   const [port = 0] = await findFreePorts(1);
   origin = `http://localhost:${port}`;
   system = await openServicesInProcess({ baseUrl: origin });
-  chromium = await openChromium(program);
+  chromium = await connectChromium();
 });
 afterAll(async () => {
   await chromium?.close();

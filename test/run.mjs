@@ -1,7 +1,8 @@
-// `npm test [-- <path patterns>]`: everything that can be proven, on a fresh clone too. Installs
-// what is missing, starts real servers, checks the code, runs the tests; the last line counts. For
-// a part of the tests, it starts only the servers that these ask for. `npm run test:quick`: all
-// tests that need no server, and of what has changed since `main` those that need only Postgres.
+// `npm test`: proves a commit, on a fresh clone too. Installs what is missing, starts real servers,
+// checks the code, runs the tests; the last line counts. `npm run test:all`: also the soak tests
+// (`*.soak.test.ts`). `npm test -- <path patterns>`: the tests of these paths, soak tests included,
+// with the servers that they need. `npm run test:quick`: all tests that need no server, and of what
+// has changed since `main` those that need only Postgres.
 import { existsSync } from "node:fs";
 import { readFile, readdir } from "node:fs/promises";
 import { availableParallelism } from "node:os";
@@ -19,6 +20,7 @@ import {
 } from "./children.mjs";
 import {
   addCounts,
+  commitTestsArgs,
   compileCache,
   countResults,
   jestArgs,
@@ -39,16 +41,18 @@ const main = async (args) => {
   return await inOwnDirectory("payment-links-run-", async ({ env, directory }) => {
     const run = { env: { ...env, NODE_COMPILE_CACHE: compileCache }, directory };
     if (args[0] === "--quick") return await runQuick(run);
-    return args.length === 0 ? await runAll(run) : await runPart(run, args);
+    if (args[0] === "--all") return await runWhole(run, []);
+    return args.length === 0 ? await runWhole(run, commitTestsArgs) : await runPart(run, args);
   });
 };
 
-const runAll = (run) =>
+/** The check and all tests, or those that the arguments of Jest leave. */
+const runWhole = (run, args) =>
   withServers(run, Object.keys(allServers), async (env) => {
     await buildConsole(run);
     // Both at once: Maven may take a while to fetch.
     const isGood = await check(run.env);
-    const counts = await runJest(await env, [], run.directory);
+    const counts = await runJest(await env, args, run.directory);
     return { ...counts, failed: counts.failed + (isGood ? 0 : 1) };
   });
 
@@ -119,7 +123,13 @@ const withServers = async ({ env }, names, work) => {
   const titles = names.map((name) => allServers[name].title);
   report(`servers: ${titles.join(", ") || "none"}`);
   // A server that is given but not asked for is hidden from the tests, too.
-  const hidden = new Set(["DATABASE_URL", "KAFKA_BROKERS", "KAFKA_SASL_BROKERS", "REDIS_URL"]);
+  const hidden = new Set([
+    "DATABASE_URL",
+    "KAFKA_BROKERS",
+    "KAFKA_SASL_BROKERS",
+    "REDIS_URL",
+    "CHROMIUM_URL",
+  ]);
   const rest = Object.fromEntries(Object.entries(env).filter(([name]) => !hidden.has(name)));
   if (names.length === 0) return await work(rest);
   const servers = startServers(env, names);

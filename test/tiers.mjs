@@ -1,13 +1,14 @@
 // Which tests need what. Nobody lists them: a test needs a server if it imports, directly or not,
 // the one module that knows the server's address. A run is told of no other server, so a wrong
 // answer would fail.
-import { listTests } from "./jest/jest.mjs";
+import { isCommitTest, listTests } from "./jest/jest.mjs";
 
 /** The servers that `servers/main.ts` starts, by the names that it accepts. */
 export const servers = {
   postgres: { title: "Postgres", module: "packages/postgres/src/testing.ts" },
   kafka: { title: "Kafka", module: "packages/bus/src/testing/test-brokers.ts" },
   redis: { title: "Redis", module: "packages/rate-limit/src/testing/test-redis-url.ts" },
+  chromium: { title: "Chromium", module: "test/rig/chromium-url.ts" },
 };
 
 /**
@@ -34,7 +35,8 @@ export const findServers = async (tests) => {
 export const listAlone = async () => {
   const modules = Object.values(servers).map(({ module }) => module);
   const needy = new Set(await listUsersOf(ownPostgres, ...modules));
-  return (await listTests()).filter((test) => !test.startsWith(wholeSet) && !needy.has(test));
+  const isAlone = (test) => isCommitTest(test) && !test.startsWith(wholeSet) && !needy.has(test);
+  return (await listTests()).filter(isAlone);
 };
 
 /** Tier 2: the tests that need Postgres and no more. */
@@ -42,5 +44,6 @@ export const listWithPostgres = async () => {
   const { postgres, kafka, redis } = servers;
   const needy = new Set(await listUsersOf(ownPostgres, kafka.module, redis.module));
   const users = await listUsersOf(postgres.module);
-  return users.filter((test) => !test.startsWith(wholeSet) && !needy.has(test));
+  const isNeeding = (test) => isCommitTest(test) && !test.startsWith(wholeSet) && !needy.has(test);
+  return users.filter(isNeeding);
 };

@@ -3,26 +3,25 @@ import { devnet } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { openWallet as openSigner } from "./console-browser/open-wallet.ts";
 import { openAllInOneSystem } from "./rig/all-in-one-system.ts";
-import { type Tab, openChromium } from "./rig/chromium.ts";
+import { type Chromium, type Tab, connectChromium } from "./rig/chromium.ts";
 import { call } from "./rig/client.ts";
 import { needingChromium } from "./rig/find-chromium.ts";
 import { findFreePorts } from "./rig/free-port.ts";
 import { isSignedWith, openReceiver } from "./rig/receiver.ts";
 import { openWallet } from "./rig/wallet.ts";
 
-const { program, describe, test } = await needingChromium();
+const { describe, test } = needingChromium();
 
 const payerAddress = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 /** An address of nobody's: what is paid here is worth nothing. */
 const shopAddress = "0x8617E340B3D01FA5F11F306F4090FD50E238070D";
 
 let system: Awaited<ReturnType<typeof openAllInOneSystem>>;
-let chromium: Awaited<ReturnType<typeof openChromium>>;
+let chromium: Chromium;
 let receiver: Awaited<ReturnType<typeof openReceiver>>;
 let nodeUrl: string;
 
 beforeAll(async () => {
-  if (program === undefined) return;
   const [devnetPort = 0] = await findFreePorts(1);
   nodeUrl = `http://127.0.0.1:${devnetPort}`;
   receiver = await openReceiver();
@@ -32,7 +31,7 @@ beforeAll(async () => {
     WEBHOOK_HOST_OVERRIDES: `receiver.test=http://127.0.0.1:${receiver.port}`,
   };
   system = await openAllInOneSystem(env, { withDevnet: true });
-  chromium = await openChromium(program);
+  chromium = await connectChromium();
 });
 afterAll(async () => {
   await chromium?.close();

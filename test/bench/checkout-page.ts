@@ -1,6 +1,6 @@
 import { request } from "undici";
 import { bringChromium } from "../rig/bring-chromium.ts";
-import { openChromium } from "../rig/chromium.ts";
+import { type Chromium, openChromium } from "../rig/chromium.ts";
 import { call } from "../rig/client.ts";
 import { openWallet } from "../rig/wallet.ts";
 import { median } from "./load.ts";
@@ -74,10 +74,7 @@ const makePages = async ({ ours: { baseUrl }, merchant }: Stage): Promise<string
 
 type Visit = { origin: string; url: string };
 
-const measureUsable = async (
-  chromium: Awaited<ReturnType<typeof openChromium>>,
-  { origin, url }: Visit,
-): Promise<number> => {
+const measureUsable = async (chromium: Chromium, { origin, url }: Visit): Promise<number> => {
   const wallet = openWallet({ nodeUrl: "http://127.0.0.1:1", account: "0x1", chainId: "8453" });
   const person = await chromium.openPerson({ origin, wallets: [wallet] });
   const usable = Promise.withResolvers<number>();

@@ -1,5 +1,6 @@
 import { openConsole } from "../console-browser/open-console.ts";
 import { bringChromium } from "../rig/bring-chromium.ts";
+import { openChromium } from "../rig/chromium.ts";
 import { openBenchPostgres, say } from "./bench-postgres.ts";
 import { type MadeAccount, fillAccount } from "./fill-account.ts";
 import { median } from "./load.ts";
@@ -112,7 +113,7 @@ export const benchConsole = async (): Promise<Verdict> => {
   const program = await bringChromium();
   if (program === undefined) throw new Error("there is no Chromium");
   const postgres = await openBenchPostgres();
-  const system = await openConsole(program);
+  const system = await openConsole(() => openChromium(program));
   try {
     const people = {
       full: await openPerson(system, "full"),

@@ -1,5 +1,5 @@
 import type { BrowserContextOptions } from "playwright-core";
-import { type Tab, openChromium } from "../rig/chromium.ts";
+import { type Tab, connectChromium } from "../rig/chromium.ts";
 import { call } from "../rig/client.ts";
 import { findFreePorts } from "../rig/free-port.ts";
 import { openServicesInProcess } from "../rig/services-in-process.ts";
@@ -10,11 +10,11 @@ type SignUpOptions = BrowserContextOptions & {
 };
 
 /** The services and a browser, for tests of the console. */
-export const openConsole = async (program: string) => {
+export const openConsole = async (openBrowser = connectChromium) => {
   const [port = 0] = await findFreePorts(1);
   const origin = `http://localhost:${port}`;
   const system = await openServicesInProcess({ baseUrl: origin });
-  const chromium = await openChromium(program);
+  const chromium = await openBrowser();
 
   const ask = async (path: string, body: object): Promise<string> => {
     const answer = await call(`${system.internalUrl}/internal/${path}`, { method: "POST", body });

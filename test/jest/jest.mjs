@@ -4,6 +4,7 @@ import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { node24, nodeFlags } from "../../deploy/node24.mjs";
+import config from "../../jest.config.js";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -13,6 +14,19 @@ export const jestArgs = (...args) => [
   "--rootDir",
   root,
   ...args,
+];
+
+/** A test whose file has this suffix proves what takes long: only `npm run test:all` runs it. */
+const soakSuffix = ".soak.test.ts";
+
+/** True for a test that `npm test` runs. */
+export const isCommitTest = (path) => !path.endsWith(soakSuffix);
+
+/** Leaves the soak tests out. On the command line, these patterns replace those of the configuration. */
+export const commitTestsArgs = [
+  "--testPathIgnorePatterns",
+  ...config.testPathIgnorePatterns,
+  `${RegExp.escape(soakSuffix)}$`,
 ];
 
 /** Where Node keeps compiled code of Jest, of the libraries and of our own. */

@@ -1,14 +1,15 @@
-// Runs one test file by Jest's own framework; `runner.mjs` says which file, and gets the result.
-import { once } from "node:events";
+// Runs test files with Jest's own framework, one after the other; `runner.mjs` sends each file and
+// receives its result.
 import { createRequire, registerHooks } from "node:module";
 import { pathToFileURL } from "node:url";
 import { types } from "node:util";
 import { setGlobals } from "./globals.mjs";
+import { takeSnapshot } from "./process-state.mjs";
+import { closeShared } from "./shared-rigs.mjs";
 
 const require = createRequire(import.meta.url);
 
-// This package throws at whoever loads it outside of Jest's `vm`, so another module takes its
-// place.
+// This package throws when it is loaded outside of Jest's `vm`, so another module takes its place.
 registerHooks({
   resolve: (specifier, context, next) =>
     specifier === "@jest/globals"
@@ -16,9 +17,15 @@ registerHooks({
       : next(specifier, context),
 });
 
+/** Jest's framework keeps the state of a run in its module, so each file gets a new one. */
+const requireForFile = (path) => {
+  delete require.cache[path];
+  return require(path);
+};
+
 /** The part of Jest's runtime that its framework asks for. */
 const runtime = {
-  requireInternalModule: require,
+  requireInternalModule: requireForFile,
   requireModule: require,
   unstable_shouldLoadAsEsm: () => true,
   unstable_importModule: (path) => import(pathToFileURL(path).href),
@@ -53,10 +60,15 @@ const withSendableDetails = ({ failureDetails, ...result }) => ({
 });
 
 process.once("disconnect", () => process.exit(1));
-const [file] = await once(process, "message");
-const answer = await runFile(file).then(
-  (result) => ({ result }),
-  (error) => ({ error }),
-);
-// What a test left open ends here.
-process.send(answer, () => process.exit(0));
+process.on("message", async (file) => {
+  if (file === "end") {
+    await closeShared().catch((error) => process.stderr.write(`${error.stack}\n`));
+    process.exit(0);
+  }
+  const before = takeSnapshot();
+  const answer = await runFile(file).then(
+    (result) => ({ result }),
+    (error) => ({ error }),
+  );
+  process.send({ ...answer, changes: await before.listChanges() });
+});

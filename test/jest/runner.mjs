@@ -1,7 +1,7 @@
-// Jest's runner of this repository: each test file is a Node process of its own, which loads modules
-// as a service does. Jest's own would compile each of the libraries again for each file, within `vm`.
+// Jest's runner of this repository: test files run in Node processes that load modules as a service
+// does. Jest's own would compile each of the libraries again for each file, within `vm`.
 import { fork } from "node:child_process";
-import { join, relative } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { nodeFlags } from "../../deploy/node24.mjs";
 import { compileCache, root } from "./jest.mjs";
@@ -15,17 +15,26 @@ export default class ProcessRunner {
     this.#globalConfig = globalConfig;
   }
 
-  /** Runs the files, the slowest first, as many at once as Jest has workers. */
+  /** Runs groups of files, the slowest group first, as many at once as Jest has workers. */
   async runTests(tests, watcher, onStart, onResult, onFailure, { serial }) {
-    const waiting = tests.toSorted((a, b) => costOf(b) - costOf(a)).values();
+    const waiting = groupTests(tests).values();
     const work = async (workerId) => {
-      for (const test of waiting) {
+      for (const group of waiting) {
+        let child;
+        for (const test of group) {
+          if (watcher.isInterrupted()) break;
+          await onStart(test);
+          child ??= startProcess(workerId);
+          const { result, error, isReusable } = await child.run(this.#globalConfig, test);
+          if (result) await onResult(test, result);
+          else await onFailure(test, { message: error.message, stack: error.stack });
+          if (!isReusable) {
+            await child.end(test.path);
+            child = undefined;
+          }
+        }
+        await child?.end(group.at(-1).path);
         if (watcher.isInterrupted()) return;
-        await onStart(test);
-        await runFile(this.#globalConfig, test, workerId).then(
-          (result) => onResult(test, result),
-          (error) => onFailure(test, { message: error.message, stack: error.stack }),
-        );
       }
     };
     const workerCount = serial ? 1 : this.#globalConfig.maxWorkers;
@@ -33,44 +42,73 @@ export default class ProcessRunner {
   }
 }
 
+const groupSizeMax = 16;
+const wholeSet = join(root, "test/");
+
+/**
+ * Files of one folder share a process, in the order of their names: a group is the same in each run.
+ * A file of `test/` has a process to itself, as it starts servers and many processes of its own.
+ */
+export const groupTests = (tests) => {
+  const byFolder = Map.groupBy(
+    tests.toSorted((a, b) => (a.path < b.path ? -1 : 1)),
+    ({ path }) => (path.startsWith(wholeSet) ? path : dirname(path)),
+  );
+  const groups = [...byFolder.values()].flatMap((files) =>
+    Array.from({ length: Math.ceil(files.length / groupSizeMax) }, (_, index) =>
+      files.slice(index * groupSizeMax, (index + 1) * groupSizeMax),
+    ),
+  );
+  return groups.toSorted((a, b) => costOf(b) - costOf(a));
+};
+
+const costOf = (group) => group.reduce((total, test) => total + costOfFile(test), 0);
+
 /**
  * Milliseconds of the last run. Before the first run, tests that start whole sets are assumed to
  * take long.
  */
-const costOf = ({ path, duration }) =>
-  duration ?? (path.startsWith(join(root, "test/")) ? 60_000 : 1_000);
+const costOfFile = ({ path, duration }) => duration ?? (path.startsWith(wholeSet) ? 20_000 : 1_000);
 
-/** How long a process may take to end after it has sent its result. */
+/** How long a process may take to end after it has sent its last result. */
 const exitMsMax = 10_000;
 
-const runFile = (globalConfig, { path, context }, workerId) =>
-  new Promise((resolve, reject) => {
-    const child = fork(script, [], {
-      execArgv: nodeFlags,
-      serialization: "advanced",
-      // Jest's own name for it: files that run at once are told apart by it.
-      env: { ...process.env, NODE_COMPILE_CACHE: compileCache, JEST_WORKER_ID: workerId },
-      // Standard output is for results alone.
-      stdio: ["ignore", 2, 2, "ipc"],
-    });
-    let answer;
-    let killer;
-    child.once("error", reject);
-    child.once("message", (message) => {
-      answer = message;
-      // It ends at once, unless a call into the system does not return; Jest would wait for it.
-      killer = setTimeout(() => {
+const startProcess = (workerId) => {
+  const child = fork(script, [], {
+    execArgv: nodeFlags,
+    serialization: "advanced",
+    // Jest's own name for it: files that run at once are told apart by it.
+    env: { ...process.env, NODE_COMPILE_CACHE: compileCache, JEST_WORKER_ID: workerId },
+    // Standard output is for results alone.
+    stdio: ["ignore", 2, 2, "ipc"],
+  });
+  const exited = new Promise((resolve) => {
+    child.once("error", resolve);
+    child.once("exit", (code, signal) =>
+      resolve(new Error(`the process of the tests ended before them (${signal ?? code})`)),
+    );
+  });
+  return {
+    run: async (globalConfig, { path, context }) => {
+      const answered = new Promise((resolve) => {
+        child.once("message", resolve);
+      });
+      child.send({ globalConfig, config: context.config, path }, () => undefined);
+      const ended = exited.then((error) => ({ error, changes: ["ended"] }));
+      const { result, error, changes } = await Promise.race([answered, ended]);
+      return { result, error, isReusable: changes.length === 0 };
+    },
+    /** It ends immediately, unless a call into the system does not return. */
+    end: async (path) => {
+      const killer = setTimeout(() => {
         process.stderr.write(`killed, as its process did not end: ${relative(root, path)}\n`);
         child.kill("SIGKILL");
       }, exitMsMax);
-    });
-    child.once("exit", (code, signal) => {
+      if (child.connected) child.send("end", () => undefined);
+      await exited;
       clearTimeout(killer);
-      if (answer?.result) resolve(answer.result);
-      else if (answer) reject(answer.error);
-      else reject(new Error(`the process of the tests ended before them (${signal ?? code})`));
-      // Whoever still holds the channel's other end does not keep Jest.
+      // A process that still holds the channel's other end does not keep Jest.
       if (child.connected) child.disconnect();
-    });
-    child.send({ globalConfig, config: context.config, path });
-  });
+    },
+  };
+};

@@ -1,5 +1,6 @@
-import { type BrowserContextOptions, type Page, chromium } from "playwright-core";
+import { type Browser, type BrowserContextOptions, type Page, chromium } from "playwright-core";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { chromiumUrl } from "./chromium-url.ts";
 import { type GivenWallet, giveWallets } from "./wallet.ts";
 
 const stepMsMax = 120_000;
@@ -17,34 +18,43 @@ type PersonOptions = BrowserContextOptions & {
   wallets?: readonly GivenWallet[];
 };
 
-/** A real Chromium without a window. Each person in it has storage and wallets of their own. */
-export const openChromium = async (executablePath: string) => {
-  const browser = await chromium.launch({ executablePath, args: flags, timeout: stepMsMax });
-  return {
-    openPerson: async ({ origin, wallets = [], ...options }: PersonOptions) => {
-      const context = await browser.newContext(options);
-      context.setDefaultTimeout(stepMsMax);
-      const faults: string[] = [];
-      await context.exposeFunction("tellViolation", (fault: string) => void faults.push(fault));
-      await context.addInitScript(`document.addEventListener("securitypolicyviolation",
+/** How a Chromium without a window is launched, alone or as the server of a test run. */
+export const launchOptions = { args: flags, timeout: stepMsMax };
+
+/** Launches a real Chromium. */
+export const openChromium = async (executablePath: string) =>
+  openBrowser(await chromium.launch({ ...launchOptions, executablePath }));
+
+/** Connects to the Chromium of the test run. Closing it closes only what was opened in it here. */
+export const connectChromium = async () =>
+  openBrowser(await chromium.connect(chromiumUrl() ?? "", { timeout: stepMsMax }));
+
+/** Each person has storage and wallets of their own. */
+const openBrowser = (browser: Browser) => ({
+  openPerson: async ({ origin, wallets = [], ...options }: PersonOptions) => {
+    const context = await browser.newContext(options);
+    context.setDefaultTimeout(stepMsMax);
+    const faults: string[] = [];
+    await context.exposeFunction("tellViolation", (fault: string) => void faults.push(fault));
+    await context.addInitScript(`document.addEventListener("securitypolicyviolation",
         (event) => window.tellViolation(event.effectiveDirective + " " + event.blockedURI))`);
-      context.on("request", (request) => {
-        const url = new URL(request.url());
-        if (url.protocol !== "data:" && url.origin !== origin) faults.push(`wanted ${url.href}`);
-      });
-      await giveWallets(context, wallets);
-      return {
-        context,
-        openTab: async () => openTab(await context.newPage()),
-        /** What the content policy stopped, and what a page wanted of other origins. */
-        faults,
-        close: () => context.close(),
-      };
-    },
-    close: () => browser.close(),
-  };
-};
-export type Person = Awaited<ReturnType<Awaited<ReturnType<typeof openChromium>>["openPerson"]>>;
+    context.on("request", (request) => {
+      const url = new URL(request.url());
+      if (url.protocol !== "data:" && url.origin !== origin) faults.push(`wanted ${url.href}`);
+    });
+    await giveWallets(context, wallets);
+    return {
+      context,
+      openTab: async () => openTab(await context.newPage()),
+      /** What the content policy stopped, and what a page wanted of other origins. */
+      faults,
+      close: () => context.close(),
+    };
+  },
+  close: () => browser.close(),
+});
+export type Chromium = ReturnType<typeof openBrowser>;
+export type Person = Awaited<ReturnType<Chromium["openPerson"]>>;
 
 const openTab = async (page: Page) => {
   const text = (): Promise<string> => page.locator("body").innerText();

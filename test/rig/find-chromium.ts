@@ -1,13 +1,13 @@
 import { describe, test } from "@jest/globals";
-import { bringChromium } from "./bring-chromium.ts";
+import { chromiumUrl } from "./chromium-url.ts";
 
 /**
- * What a test file in a real browser needs, brought where it is missing. Only where that cannot be
- * done are its tests skipped, and their titles say so.
+ * For a test file in a real browser. Only where no Chromium could be brought are its tests skipped,
+ * and their titles say so.
  */
-export const needingChromium = async () => {
-  const program = await bringChromium();
+export const needingChromium = () => {
+  const isThere = chromiumUrl() !== undefined;
   const describeOrSkip = (title: string, body: () => void): void =>
-    program === undefined ? describe.skip(`${title} (no chromium)`, body) : describe(title, body);
-  return { program, describe: describeOrSkip, test };
+    isThere ? describe(title, body) : describe.skip(`${title} (no chromium)`, body);
+  return { isThere, describe: describeOrSkip, test };
 };

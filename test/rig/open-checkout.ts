@@ -3,7 +3,7 @@ import { devnet } from "@payment-links/contracts";
 import { type Chain, openChain } from "@payment-links/settlement-listener/testing";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { compileContracts } from "../../services/settlement-listener/src/testing/compile-contracts.ts";
-import { type Person, openChromium } from "./chromium.ts";
+import { type Person, connectChromium } from "./chromium.ts";
 import { type LinkOrder, type PaymentSystem, openPaymentSystem } from "./payment-system.ts";
 import { type Batching, type GivenWallet, type TestWallet, openWallet } from "./wallet.ts";
 
@@ -55,13 +55,14 @@ type Ground<Wallet, Options> = {
 };
 
 /** A browser over links that are watched, whose payers have wallets over the chain's node. */
-export const openPayers = async <Wallet extends GivenWallet, Options extends PayerOptions>(
-  program: string,
-  { chain, system, openWallet: open }: Ground<Wallet, Options>,
-) => {
+export const openPayers = async <Wallet extends GivenWallet, Options extends PayerOptions>({
+  chain,
+  system,
+  openWallet: open,
+}: Ground<Wallet, Options>) => {
   await system.startWatcher();
   await chain.ask("evm_setAutomine", [true]);
-  const chromium = await openChromium(program);
+  const chromium = await connectChromium();
   const persons: Person[] = [];
 
   const openPerson = async (options: Partial<Parameters<typeof chromium.openPerson>[0]>) => {
@@ -107,10 +108,9 @@ export const openPayers = async <Wallet extends GivenWallet, Options extends Pay
  * Links over a real EVM chain that makes a block for each transaction, a watcher of it, and a browser
  * whose payers have wallets over the chain's node.
  */
-export const openCheckout = async (
-  program: string,
-  { readsTransfers = false }: { readsTransfers?: boolean } = {},
-) => {
+export const openCheckout = async ({
+  readsTransfers = false,
+}: { readsTransfers?: boolean } = {}) => {
   const chain = await openChain();
   const { chains, tokens } = chain.catalogueData;
   const resetting = tokens.map((token) =>
@@ -123,7 +123,7 @@ export const openCheckout = async (
   const system = await openPaymentSystem({ chain: { ...chain, catalogueData }, readsTransfers });
   await chain.ask("evm_setAutomine", [true]);
   const delegate = await deployDelegate(chain);
-  return openPayers<TestWallet, EvmPayerOptions>(program, {
+  return openPayers<TestWallet, EvmPayerOptions>({
     chain,
     system,
     openWallet: ({ name, account, options: { batching: status, announceAfterMs = 0 } }) =>

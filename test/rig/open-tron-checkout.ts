@@ -31,7 +31,7 @@ const explorer = {
  * Links over the local Tron that makes a block for each transaction, a watcher of it, and a browser whose
  * payers have wallets over it.
  */
-export const openTronCheckout = async (program: string) => {
+export const openTronCheckout = async () => {
   const chain = await openTronChain({ finalizedLag, chainId: String(chainNumber) });
   const { chains, tokens } = chain.catalogueData;
   const node = await openTronNode();
@@ -49,7 +49,7 @@ export const openTronCheckout = async (program: string) => {
       pay: ({ to, ...order }) => chain.pay({ ...order, to: tronToHex(to) }),
     },
   });
-  const payers = await openPayers<TronWallet, TronPayerOptions>(program, {
+  const payers = await openPayers<TronWallet, TronPayerOptions>({
     chain,
     system,
     openWallet: ({ name, account, options }) => {

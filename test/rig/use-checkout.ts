@@ -17,7 +17,5 @@ export const usePayers = <Rig extends Closed>(open: () => Promise<Rig>): Rig => 
 };
 
 /** The same on EVM. */
-export const useCheckout = (
-  program: string | undefined,
-  options: Parameters<typeof openCheckout>[1] = {},
-): Checkout => usePayers(() => openCheckout(program ?? "", options));
+export const useCheckout = (options: Parameters<typeof openCheckout>[0] = {}): Checkout =>
+  usePayers(() => openCheckout(options));

@@ -1,13 +1,12 @@
 import type { BrowserContextOptions } from "playwright-core";
 import { devnet } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { type Person, type Tab, openChromium } from "../rig/chromium.ts";
+import { type Chromium, type Person, type Tab, openChromium } from "../rig/chromium.ts";
 import { openWallet } from "../rig/wallet.ts";
 import type { openShop } from "./open-shop.ts";
 import type { Picture } from "./pictures.ts";
 
 type Shop = Awaited<ReturnType<typeof openShop>>;
-type Chromium = Awaited<ReturnType<typeof openChromium>>;
 
 const phone = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2 };
 const computer = { viewport: { width: 1280, height: 800 } };

@@ -1,5 +1,5 @@
-// Runs Postgres, Kafka and Redis for tests in the foreground, or those of them that its arguments
-// name (`postgres`, `kafka`, `redis`). Prints one JSON line with their addresses on stdout once all
+// Runs Postgres, Kafka and Redis for tests in the foreground, or the servers that its arguments name
+// (`postgres`, `kafka`, `redis`, `chromium`). Prints one JSON line with their addresses on stdout once all
 // are ready, and progress on stderr. Ends in order on SIGINT or SIGTERM. If a parent holds an IPC
 // channel, this process ends with it, even if it is killed. `SERVERS_HOST` is an address of this
 // machine that others reach, such as a cluster's pods; loopback if absent. `SERVERS_SOCKET` is the
@@ -19,7 +19,7 @@ const report = (line: string) => {
 };
 
 const given: ServerUrls = Object.fromEntries(
-  ["DATABASE_URL", "KAFKA_BROKERS", "REDIS_URL"]
+  ["DATABASE_URL", "KAFKA_BROKERS", "REDIS_URL", "CHROMIUM_URL"]
     .map((name) => [name, process.env[name]])
     .filter(([, value]) => value),
 );

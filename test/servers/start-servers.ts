@@ -2,6 +2,7 @@ import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { RunningServer, StartServer } from "./child-server.ts";
+import { findChromium } from "./chromium.ts";
 import { findKafka } from "./kafka.ts";
 import { startPostgres } from "./postgres.ts";
 import { findRedis } from "./redis.ts";
@@ -13,9 +14,11 @@ export type ServerUrls = {
   /** The same broker where it asks who calls, and lets nobody do what was not granted. */
   readonly KAFKA_SASL_BROKERS?: string;
   readonly REDIS_URL?: string;
+  /** A Chromium that Playwright connects to; absent where none could be brought. */
+  readonly CHROMIUM_URL?: string;
 };
 
-/** The three servers by the names that `switch.ts` takes. */
+/** The servers by the names that `switch.ts` takes. */
 export type ServersByName = Readonly<Record<string, RunningServer>>;
 
 /** Servers for tests, and how to end those of them that are ours. */
@@ -27,7 +30,7 @@ export type TestServers = {
 
 type Options = {
   given: ServerUrls;
-  /** Which servers to start; all three if not given. */
+  /** Which servers to start; those that the product needs if not given. */
   wanted?: readonly ServerName[];
   report: (line: string) => void;
   signal: AbortSignal;
@@ -40,9 +43,12 @@ const kinds = {
   postgres: { title: "Postgres", variable: "DATABASE_URL", find: async () => startPostgres },
   kafka: { title: "Kafka", variable: "KAFKA_BROKERS", find: findKafka },
   redis: { title: "Redis", variable: "REDIS_URL", find: findRedis },
+  chromium: { title: "Chromium", variable: "CHROMIUM_URL", find: findChromium },
 } as const;
 
-const allNames = ["postgres", "kafka", "redis"] as const satisfies readonly ServerName[];
+/** What the product itself needs. */
+const productServers = ["postgres", "kafka", "redis"] as const satisfies readonly ServerName[];
+const allNames = [...productServers, "chromium"] as const satisfies readonly ServerName[];
 const progressMs = 5_000;
 
 /** The servers that are named, in words as `switch.ts` takes them. */
@@ -54,17 +60,18 @@ export const readServerNames = (words: readonly string[]): ServerName[] =>
   });
 
 /**
- * Starts real Postgres, Kafka and Redis side by side on free ports of loopback, or of `host`. Their
+ * Starts real Postgres, Kafka, Redis and Chromium side by side on free ports of loopback, or of `host`. Their
  * data lies in a directory that is removed with them. A server that is `given` is used as it is and
  * never stopped. Aborting `signal` ends a start that is under way.
  */
 export const startServers = async (options: Options): Promise<TestServers> => {
-  const { given, wanted = allNames, report, signal, host } = options;
+  const { given, wanted = productServers, report, signal, host } = options;
   // All are looked for before any is started: if something must be installed, that is said at once.
   const found: [ServerName, StartServer][] = [];
   for (const name of wanted) {
     const url = given[kinds[name].variable];
-    found.push([name, url ? takeAsGiven(url) : await kinds[name].find()]);
+    const start = url ? takeAsGiven(url) : await kinds[name].find();
+    if (start !== undefined) found.push([name, start]);
   }
 
   const directory = await mkdtemp(join(tmpdir(), "payment-links-test-"));

@@ -2,6 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import { createHash } from "node:crypto";
 import * as fc from "fast-check";
 import { hashSecret, isApiKey, mintApiKey, shownKeyLength } from "./api-key.ts";
+import { propertyRuns } from "./testing/property-runs.ts";
 
 const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
@@ -40,7 +41,7 @@ describe("isApiKey", () => {
         fc.pre(key[place] !== changed);
         expect(isApiKey(key.slice(0, place) + changed + key.slice(place + 1))).toBe(false);
       }),
-      { numRuns: 5000 },
+      propertyRuns({ soak: 5_000 }),
     );
   });
 

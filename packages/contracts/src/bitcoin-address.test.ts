@@ -5,6 +5,7 @@ import fc from "fast-check";
 import * as ecc from "tiny-secp256k1";
 import { type BitcoinChainId, bitcoinScript, readBitcoinAddress } from "./bitcoin-address.ts";
 import { misspelt } from "./testing/misspelt.ts";
+import { propertyRuns } from "./testing/property-runs.ts";
 
 beforeAll(() => initEccLib(ecc));
 
@@ -52,7 +53,7 @@ const isTaken = (chainId: BitcoinChainId, typed: string): boolean => {
 };
 
 describe("an address of Bitcoin", () => {
-  test("pays the script that bitcoinjs says, in 10,000 random addresses of five kinds and three networks", () => {
+  test("pays the script that bitcoinjs says, in random addresses of five kinds and three networks", () => {
     fc.assert(
       fc.property(drawn, (one) => {
         const { chainId } = one;
@@ -61,11 +62,11 @@ describe("an address of Bitcoin", () => {
         const script = Buffer.from(oracle.toOutputScript(address, chains[chainId]));
         expect(bitcoinScript(chainId, address)).toBe(script.toString("hex"));
       }),
-      { numRuns: 10_000 },
+      propertyRuns({ soak: 10_000 }),
     );
   });
 
-  test("that is misspelt is refused wherever bitcoinjs refuses it, for 10,000 of them", () => {
+  test("that is misspelt is refused wherever bitcoinjs refuses it", () => {
     const misspeltAddress = drawn.chain((one) =>
       fc.record({
         chainId: fc.constant(one.chainId),
@@ -76,7 +77,7 @@ describe("an address of Bitcoin", () => {
       fc.property(misspeltAddress, ({ chainId, typed }) => {
         expect("address" in readBitcoinAddress(chainId, typed)).toBe(isTaken(chainId, typed));
       }),
-      { numRuns: 10_000 },
+      propertyRuns({ soak: 10_000 }),
     );
   });
 
@@ -89,7 +90,7 @@ describe("an address of Bitcoin", () => {
           isShared ? { address } : { fault: "network" },
         );
       }),
-      { numRuns: 1_000 },
+      propertyRuns({ soak: 1_000 }),
     );
   });
 

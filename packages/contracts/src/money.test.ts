@@ -9,6 +9,7 @@ import {
   formatAmount,
   parseDecimal,
 } from "./money.ts";
+import { propertyRuns } from "./testing/property-runs.ts";
 
 const shown = (text: string): string => {
   const value = parseDecimal(text);
@@ -120,6 +121,7 @@ describe("parseDecimal", () => {
         expect(shown(text)).toBe(text);
         expect(new Decimal(text).equals(amount)).toBe(true);
       }),
+      propertyRuns({ soak: 1_000 }),
     );
   });
 });

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { bitcoinUri } from "./bitcoin-uri.ts";
 import { Decimal } from "./money.ts";
 import { solanaPayUrl, solanaRequestUrl } from "./solana-pay-url.ts";
+import { propertyRuns } from "./testing/property-runs.ts";
 
 const recipient = "9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM";
 const splToken = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
@@ -55,7 +56,7 @@ describe("a transfer request of Solana Pay", () => {
     );
   });
 
-  test("carries any text and amount through to the wallet, and nothing besides, in 2,000 of them", () => {
+  test("carries any text and amount through to the wallet, and nothing besides", () => {
     fc.assert(
       fc.property(texts, texts, amounts, (label, message, amount) => {
         const uri = solanaPayUrl({ recipient, amount, splToken, reference, label, message });
@@ -71,7 +72,7 @@ describe("a transfer request of Solana Pay", () => {
         ].filter(([, value]) => value !== "");
         expect(entries).toEqual(expected);
       }),
-      { numRuns: 2_000 },
+      propertyRuns({ soak: 2_000 }),
     );
   });
 });
@@ -101,7 +102,7 @@ describe("a request of BIP-21", () => {
     );
   });
 
-  test("carries any text and amount through to the wallet, and nothing besides, in 2,000 of them", () => {
+  test("carries any text and amount through to the wallet, and nothing besides", () => {
     fc.assert(
       fc.property(texts, texts, amounts, (label, message, amount) => {
         const uri = bitcoinUri({ address, amount, label, message });
@@ -115,7 +116,7 @@ describe("a request of BIP-21", () => {
         ].filter(([, value]) => value !== "");
         expect(entries).toEqual(expected);
       }),
-      { numRuns: 2_000 },
+      propertyRuns({ soak: 2_000 }),
     );
   });
 });

@@ -7,6 +7,7 @@ import fc from "fast-check";
 import * as ecc from "tiny-secp256k1";
 import { readBitcoinKey } from "./bitcoin-key.ts";
 import { mayBePrivateKey } from "./private-key.ts";
+import { propertyRuns } from "./testing/property-runs.ts";
 
 const base58check = createBase58check(sha256);
 const root = BIP32Factory(ecc).fromSeed(new Uint8Array(32).fill(7));
@@ -67,7 +68,7 @@ describe("a private key", () => {
     expect(readBitcoinKey("bitcoin", text)).toEqual({ fault: "private_key" });
   });
 
-  test("is not seen in 10,000 random public keys and addresses, whatever letters they have", () => {
+  test("is not seen in random public keys and addresses, whatever letters they have", () => {
     const bytes = fc.uint8Array({ minLength: 74, maxLength: 74 });
     fc.assert(
       fc.property(bytes, (drawn) => {
@@ -78,7 +79,7 @@ describe("a private key", () => {
           expect([text, mayBePrivateKey(text)]).toEqual([text, false]);
         }
       }),
-      { numRuns: 10_000 },
+      propertyRuns({ soak: 10_000 }),
     );
   });
 

@@ -5,6 +5,7 @@ import { parseJson } from "./json.ts";
 import { formatAmount } from "./money.ts";
 import { Refusal } from "./refusal.ts";
 import * as v from "./validation.ts";
+import { propertyRuns } from "./testing/property-runs.ts";
 
 /** Reads one JSON text as a field; answers the value, or the codes of the refusal. */
 const readAs = (field: z.ZodType, json: string | undefined): unknown => {
@@ -309,7 +310,7 @@ describe("what a reader's schema says", () => {
       fc.property(fc.string({ unit: letters, maxLength: 8 }), (text) => {
         expect([text, isDescribed(text)]).toEqual([text, isRead(text)]);
       }),
-      { numRuns: 2_000 },
+      propertyRuns({ soak: 2_000 }),
     );
   });
 

@@ -53,7 +53,7 @@ describe("createLocalLimiter", () => {
           expect(take(...some)).toEqual(model.take(some, nowMicros));
         }
       }),
-      { numRuns: 150 },
+      { numRuns: 150, seed: 20_261_128 },
     );
   });
 

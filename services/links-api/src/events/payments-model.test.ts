@@ -4,6 +4,7 @@ import { Decimal, type LinkStatus } from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { openRig } from "../testing/open-rig.ts";
 import { sampleAccount, sampleSettlement } from "../testing/samples.ts";
+import { propertyRuns } from "@payment-links/contracts/testing/property-runs";
 
 const rig = useRig(openRig);
 let key: Record<string, string>;
@@ -14,7 +15,6 @@ beforeAll(async () => {
   session = rig.giveSession(account);
 });
 
-const runs = 60;
 const expiryMs = 10_000;
 
 /** A payment may come in steps, twice, late, to the wrong place; between payments things happen. */
@@ -139,7 +139,7 @@ test("whatever happens to a link, sum, usage, status, reasons and events are tho
       }
       await expectLike(id, model);
     }),
-    { numRuns: runs, endOnFailure: true },
+    { ...propertyRuns({ commit: 20, soak: 60 }), endOnFailure: true },
   );
 });
 

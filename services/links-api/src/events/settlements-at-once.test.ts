@@ -18,6 +18,7 @@ import { openRig } from "../testing/open-rig.ts";
 import { sampleAccount, sampleSettlement, start, usdcOnBase } from "../testing/samples.ts";
 import { applySettlements } from "./apply-settlements.ts";
 import { reactions } from "./reactions.ts";
+import { propertyRuns } from "@payment-links/contracts/testing/property-runs";
 
 const rig = useRig(openRig);
 let key: Record<string, string>;
@@ -139,7 +140,7 @@ describe("settlements that are applied together", () => {
           expect(together).toEqual(singly);
         }),
       ),
-      { numRuns: 60, endOnFailure: true },
+      { ...propertyRuns({ commit: 15, soak: 60 }), endOnFailure: true },
     );
   });
 

@@ -1,4 +1,3 @@
-import { randomInt } from "node:crypto";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import * as fc from "fast-check";
 import * as z from "zod";
@@ -15,8 +14,9 @@ import { openChain } from "../testing/open-chain.ts";
 import { type WatchRig, openWatchRig } from "../testing/open-watch-rig.ts";
 import { owner } from "../testing/samples.ts";
 import { type ScriptedRpc, openScriptedRpc } from "../testing/scripted-rpc.ts";
+import { caseSeed } from "@payment-links/contracts/testing/property-runs";
 
-const seed = Number(process.env["SEED"] ?? randomInt(2 ** 31));
+const seed = caseSeed();
 
 /** `finalized` is four blocks behind the head. */
 const finalBlocks = 4;

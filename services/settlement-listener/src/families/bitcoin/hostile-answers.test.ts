@@ -20,6 +20,7 @@ import { type BitcoinReader, createBitcoinReader } from "./bitcoin-reader.ts";
 import { bitcoinSettings } from "./bitcoin-settings.ts";
 import { findChainFault } from "./find-chain-fault.ts";
 import { openPayees } from "./payees.ts";
+import { propertyRuns } from "@payment-links/contracts/testing/property-runs";
 
 const { describe, program } = await needingBtcd();
 
@@ -401,7 +402,7 @@ describe("a node of Bitcoin", () => {
           close();
         },
       ),
-      { numRuns: 60 },
+      propertyRuns({ commit: 15, soak: 60 }),
     );
   });
 });

@@ -5,6 +5,7 @@ import { RawTx, Transaction } from "@scure/btc-signer";
 import * as fc from "fast-check";
 import { RpcFault } from "../../rpc/rpc-fault.ts";
 import { readRawBlock, readRawTransaction } from "./read-raw.ts";
+import { propertyRuns } from "@payment-links/contracts/testing/property-runs";
 
 type Recorded = Record<"genesis" | "testnetCut", { hash: string; txid: string; hex: string }> & {
   bip143: { hex: string; txid: string; spends: string[] };
@@ -69,7 +70,7 @@ describe("a transaction's bytes", () => {
           made.inputs.map(({ index, txid }) => `${Buffer.from(txid).toString("hex")}:${index}`),
         );
       }),
-      { numRuns: 300 },
+      propertyRuns({ soak: 300 }),
     );
   });
 

@@ -1,4 +1,3 @@
-import { randomInt } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import * as fc from "fast-check";
 import { createCatalogue } from "@payment-links/contracts";
@@ -14,16 +13,16 @@ import { createEvmReader } from "./evm-reader.ts";
 import { findTransfers, readTimes } from "../../watch/transfers/find-transfers.ts";
 import { ChainUnreachableError } from "../../watch/chain-reader.ts";
 import type { EvmReads } from "./evm-reads.ts";
+import { propertyRuns } from "@payment-links/contracts/testing/property-runs";
 
-const seed = Number(process.env["SEED"] ?? randomInt(2 ** 31));
-const answersCount = 5_000;
+const runs = propertyRuns({ commit: 500, soak: 5_000 });
 
 const setup = useRig(() => openPaidChain([1, 0, 2, 1]));
 let rig: ReaderRig;
 let chain: EvmChain;
 const clock = createHeldClock(new Date());
 beforeAll(async () => {
-  process.stderr.write(`hostile answers: SEED=${seed}\n`);
+  process.stderr.write(`hostile answers: SEED=${runs.seed}\n`);
   // A rest ends with the next question, as the clock is moved before each.
   rig = await openReaderRig(setup.chain, {
     clock,
@@ -97,16 +96,16 @@ const ask = async (what: string, { spoil }: Spoiling): Promise<void> => {
   }
 };
 
-test("5,000 hostile answers: the reader answers, or says that nobody does, and nothing else", async () => {
+test("hostile answers: the reader answers, or says that nobody does, and nothing else", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom(...Object.keys(questions)),
       fc.oneof({ weight: 9, arbitrary: hostileAnswer }, { weight: 1, arbitrary: plausibleAnswer }),
       ask,
     ),
-    { numRuns: answersCount, seed },
+    runs,
   );
-  expect(rig.rpc.counts().struck.get("hostile")).toBeGreaterThanOrEqual(answersCount);
+  expect(rig.rpc.counts().struck.get("hostile")).toBeGreaterThanOrEqual(runs.numRuns);
   // Afterwards it reads as before, if in smaller parts: an answer that is too large narrows what is asked.
   clock.advance(1_000);
   expect(await readAllLogs()).toEqual(setup.paid.map(({ hash }) => hash));

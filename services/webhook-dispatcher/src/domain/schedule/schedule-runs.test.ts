@@ -3,8 +3,7 @@ import { describe, expect, test } from "@jest/globals";
 import * as fc from "fast-check";
 import { type ScheduleWorld, openScheduleWorld } from "../../testing/open-schedule-world.ts";
 import type { Place, SlotBounds } from "./slots.ts";
-
-const runsCount = Number(process.env["SCHEDULE_RUNS"] ?? 2_000);
+import { propertyRuns } from "@payment-links/contracts/testing/property-runs";
 
 const arbitraryBounds: fc.Arbitrary<SlotBounds> = fc.record({
   slotsMax: fc.integer({ min: 1, max: 40 }),
@@ -117,7 +116,7 @@ describe("a schedule, whatever happens in whichever order", () => {
         settle(world);
         world.expectEmpty();
       }),
-      { numRuns: runsCount, endOnFailure: true },
+      { ...propertyRuns({ commit: 200, soak: 2_000 }), endOnFailure: true },
     );
   });
 
@@ -130,7 +129,7 @@ describe("a schedule, whatever happens in whichever order", () => {
         settle(world);
         expect([...world.rows].filter(({ state }) => state === "leased")).toEqual([]);
       }),
-      { numRuns: runsCount / 4 },
+      propertyRuns({ commit: 50, soak: 500 }),
     );
   });
 });
@@ -208,7 +207,7 @@ describe("a schedule under load, with half as many endpoints that hang as slots"
         ok(modestMs <= 200, `a webhook waits ${modestMs} ms for receivers of others`);
         ok(hangingMs <= 2 * deadlineMs + 1_000, `an endpoint is starved for ${hangingMs} ms`);
       }),
-      { numRuns: Math.ceil(runsCount / 100), endOnFailure: true },
+      { ...propertyRuns({ commit: 5, soak: 20 }), endOnFailure: true },
     );
   });
 });

@@ -6,7 +6,7 @@ import { type Checkout, type Payer, countAsked, openCheckout } from "./rig/open-
 import { WalletError } from "./rig/wallet.ts";
 import { type Random, createRandom } from "./simulation/random.ts";
 
-const { program, describe, test } = await needingChromium();
+const { describe, test } = needingChromium();
 
 const seed = Number(process.env["SEED"] ?? Math.floor(Math.random() * 2 ** 32));
 const races = Number(process.env["RACES"] ?? 50);
@@ -24,8 +24,7 @@ const batching = {
 let rig: Checkout;
 
 beforeAll(async () => {
-  if (program === undefined) return;
-  rig = await openCheckout(program);
+  rig = await openCheckout();
   // The page alone keeps its payer from paying twice.
   await rig.system.stopWatchers();
   await rig.mint(batching.account, BigInt(races) * 25_000_000n);

@@ -7,7 +7,7 @@ import type { Tab } from "./rig/chromium.ts";
 import { needingChromium } from "./rig/find-chromium.ts";
 import { type Random, createRandom } from "./simulation/random.ts";
 
-const { program, describe, test } = await needingChromium();
+const { describe, test } = needingChromium();
 
 const seed = Number(process.env["SEED"] ?? Math.floor(Math.random() * 2 ** 32));
 const races = Number(process.env["RACES"] ?? 50);
@@ -30,8 +30,7 @@ let moods: Mood[] = [];
 let underWay = 0;
 
 beforeAll(async () => {
-  if (program === undefined) return;
-  system = await openConsole(program);
+  system = await openConsole();
   person = await system.signUp("racer");
   tabs = [person.tab, await person.openTab()];
   await post("wallets", {
