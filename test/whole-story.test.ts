@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect } from "@jest/globals";
 import { devnet } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { openWallet as openSigner } from "./console-browser/open-wallet.ts";
+import { openWallet as openSigner } from "./rig/open-console-wallet.ts";
 import { openAllInOneSystem } from "./rig/all-in-one-system.ts";
 import { type Chromium, type Tab, connectChromium } from "./rig/chromium.ts";
 import { call } from "./rig/client.ts";

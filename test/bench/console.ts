@@ -1,4 +1,4 @@
-import { openConsole } from "../console-browser/open-console.ts";
+import { openConsole } from "../rig/open-console.ts";
 import { bringChromium } from "../rig/bring-chromium.ts";
 import { openChromium } from "../rig/chromium.ts";
 import { openBenchPostgres, say } from "./bench-postgres.ts";

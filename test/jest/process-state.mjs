@@ -1,6 +1,6 @@
 // Whether a test file left its process as it found it. Only then may the next file run in it.
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { hasShared } from "./shared-rigs.mjs";
+import { hasShared } from "./shared-rigs.ts";
 
 const turnsMax = 20;
 /** Jest's framework keeps its own state there, and replaces it for each file. */

@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import { types } from "node:util";
 import { setGlobals } from "./globals.mjs";
 import { takeSnapshot } from "./process-state.mjs";
-import { closeShared } from "./shared-rigs.mjs";
+import { closeShared } from "./shared-rigs.ts";
 
 const require = createRequire(import.meta.url);
 

@@ -41,7 +41,8 @@ export const closeAfterEach = (): Keep => {
   };
 };
 
-const membersOf = <Rig extends object>(find: () => Rig | undefined): Rig =>
+/** Stands for something that is found only later. */
+export const membersOf = <Rig extends object>(find: () => Rig | undefined): Rig =>
   new Proxy({} as Rig, {
     get: (_, name) => {
       const rig = find();

@@ -1,11 +1,11 @@
 import { expect } from "@jest/globals";
 import { devnet } from "@payment-links/contracts";
-import { findAxeFaults } from "./rig/find-axe-faults.ts";
+import { findAxeFaults } from "../rig/find-axe-faults.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { needingChromium } from "./rig/find-chromium.ts";
-import { type Payer, clickPay, mayPay, paymentsOf, publicRpcUrl } from "./rig/open-checkout.ts";
-import { useCheckout } from "./rig/use-checkout.ts";
-import { type TestWallet, WalletError } from "./rig/wallet.ts";
+import { needingChromium } from "../rig/find-chromium.ts";
+import { type Payer, clickPay, mayPay, paymentsOf, publicRpcUrl } from "../rig/open-checkout.ts";
+import { useCheckout } from "../rig/use-checkout.ts";
+import { type TestWallet, WalletError } from "../rig/wallet.ts";
 
 const { describe, test } = needingChromium();
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect } from "@jest/globals";
 import { setTimeout as sleep } from "node:timers/promises";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { needingChromium } from "./rig/find-chromium.ts";
-import { type Checkout, type Payer, countAsked, openCheckout } from "./rig/open-checkout.ts";
-import { WalletError } from "./rig/wallet.ts";
-import { type Random, createRandom } from "./simulation/random.ts";
+import { needingChromium } from "../rig/find-chromium.ts";
+import { type Checkout, type Payer, countAsked, openCheckout } from "../rig/open-checkout.ts";
+import { WalletError } from "../rig/wallet.ts";
+import { type Random, createRandom } from "../simulation/random.ts";
 
 const { describe, test } = needingChromium();
 

@@ -1,9 +1,9 @@
 import { expect } from "@jest/globals";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { needingChromium } from "./rig/find-chromium.ts";
-import { type Payer, paymentsOf } from "./rig/open-checkout.ts";
-import { useCheckout } from "./rig/use-checkout.ts";
-import { doubleText, findCutText, findMotion, walkByKeyboard } from "./rig/walk-by-keyboard.ts";
+import { needingChromium } from "../rig/find-chromium.ts";
+import { type Payer, paymentsOf } from "../rig/open-checkout.ts";
+import { useCheckout } from "../rig/use-checkout.ts";
+import { doubleText, findCutText, findMotion, walkByKeyboard } from "../rig/walk-by-keyboard.ts";
 
 const { describe, test } = needingChromium();
 

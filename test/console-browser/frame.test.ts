@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect } from "@jest/globals";
 import { presenceMsMax } from "@payment-links/identity";
-import { openConsole } from "./console-browser/open-console.ts";
-import { openWallet } from "./console-browser/open-wallet.ts";
-import { needingChromium } from "./rig/find-chromium.ts";
+import { openConsole } from "../rig/open-console.ts";
+import { openWallet } from "../rig/open-console-wallet.ts";
+import { needingChromium } from "../rig/find-chromium.ts";
 
 const { describe, test } = needingChromium();
 

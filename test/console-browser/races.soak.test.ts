@@ -2,10 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect } from "@jest/globals";
 import { waitUntil } from "@payment-links/runtime/testing";
 import type { Locator, Route } from "playwright-core";
-import { openConsole } from "./console-browser/open-console.ts";
-import type { Tab } from "./rig/chromium.ts";
-import { needingChromium } from "./rig/find-chromium.ts";
-import { type Random, createRandom } from "./simulation/random.ts";
+import { openConsole } from "../rig/open-console.ts";
+import type { Tab } from "../rig/chromium.ts";
+import { needingChromium } from "../rig/find-chromium.ts";
+import { type Random, createRandom } from "../simulation/random.ts";
 
 const { describe, test } = needingChromium();
 

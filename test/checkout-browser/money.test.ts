@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, expect } from "@jest/globals";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { needingChromium } from "./rig/find-chromium.ts";
+import { needingChromium } from "../rig/find-chromium.ts";
 import {
   type Payer,
   clickPay,
@@ -8,9 +8,9 @@ import {
   mayPay,
   payUnmined,
   paymentsOf,
-} from "./rig/open-checkout.ts";
-import { useCheckout } from "./rig/use-checkout.ts";
-import { WalletError, never } from "./rig/wallet.ts";
+} from "../rig/open-checkout.ts";
+import { useCheckout } from "../rig/use-checkout.ts";
+import { WalletError, never } from "../rig/wallet.ts";
 
 const { describe, test } = needingChromium();
 

@@ -2,12 +2,12 @@ import { expect } from "@jest/globals";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { needingBtcd } from "@payment-links/settlement-listener/testing/needing-btcd";
-import { type Tab, connectChromium } from "./rig/chromium.ts";
-import { findAxeFaults } from "./rig/find-axe-faults.ts";
-import { needingChromium } from "./rig/find-chromium.ts";
-import { type LocalFamily, openBitcoin, tokenFamilies } from "./rig/local-families.ts";
-import { openPaymentSystem } from "./rig/payment-system.ts";
-import { doubleText, findCutText, findMotion, walkByKeyboard } from "./rig/walk-by-keyboard.ts";
+import { type Tab, connectChromium } from "../rig/chromium.ts";
+import { findAxeFaults } from "../rig/find-axe-faults.ts";
+import { needingChromium } from "../rig/find-chromium.ts";
+import { type LocalFamily, openBitcoin, tokenFamilies } from "../rig/local-families.ts";
+import { openPaymentSystem } from "../rig/payment-system.ts";
+import { doubleText, findCutText, findMotion, walkByKeyboard } from "../rig/walk-by-keyboard.ts";
 
 const { isThere, describe, test } = needingChromium();
 const btcd = await needingBtcd();

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect } from "@jest/globals";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { openConsole } from "./console-browser/open-console.ts";
-import { needingChromium } from "./rig/find-chromium.ts";
-import { doubleText, findCutText, findMotion, walkByKeyboard } from "./rig/walk-by-keyboard.ts";
+import { openConsole } from "../rig/open-console.ts";
+import { needingChromium } from "../rig/find-chromium.ts";
+import { doubleText, findCutText, findMotion, walkByKeyboard } from "../rig/walk-by-keyboard.ts";
 
 const { describe, test } = needingChromium();
 

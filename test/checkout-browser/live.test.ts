@@ -2,10 +2,10 @@ import { expect } from "@jest/globals";
 import type { Page } from "playwright-core";
 import { nothing } from "@payment-links/postgres";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { findAxeFaults } from "./rig/find-axe-faults.ts";
-import { needingChromium } from "./rig/find-chromium.ts";
-import { type Payer, clickPay, mayPay, paymentsOf } from "./rig/open-checkout.ts";
-import { useCheckout } from "./rig/use-checkout.ts";
+import { findAxeFaults } from "../rig/find-axe-faults.ts";
+import { needingChromium } from "../rig/find-chromium.ts";
+import { type Payer, clickPay, mayPay, paymentsOf } from "../rig/open-checkout.ts";
+import { useCheckout } from "../rig/use-checkout.ts";
 
 const { describe, test } = needingChromium();
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect } from "@jest/globals";
 import { Client } from "pg";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { findOverhang, openConsole } from "./console-browser/open-console.ts";
-import { findAxeFaults } from "./rig/find-axe-faults.ts";
-import { needingChromium } from "./rig/find-chromium.ts";
+import { findOverhang, openConsole } from "../rig/open-console.ts";
+import { findAxeFaults } from "../rig/find-axe-faults.ts";
+import { needingChromium } from "../rig/find-chromium.ts";
 
 const { describe, test } = needingChromium();
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect } from "@jest/globals";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { findOverhang, openConsole } from "./console-browser/open-console.ts";
-import { needingChromium } from "./rig/find-chromium.ts";
+import { findOverhang, openConsole } from "../rig/open-console.ts";
+import { needingChromium } from "../rig/find-chromium.ts";
 
 const { describe, test } = needingChromium();
 

@@ -6,13 +6,13 @@ import type {
   LinkStory,
   Overview,
   OwnPaymentData,
-} from "../packages/console/app/api/operations.ts";
+} from "../../packages/console/app/api/operations.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { findSecret } from "./console-browser/find-secret.ts";
-import { findOverhang, openConsole } from "./console-browser/open-console.ts";
-import { findAxeFaults } from "./rig/find-axe-faults.ts";
-import { openWallet } from "./console-browser/open-wallet.ts";
-import { needingChromium } from "./rig/find-chromium.ts";
+import { findSecret } from "../rig/find-secret.ts";
+import { findOverhang, openConsole } from "../rig/open-console.ts";
+import { findAxeFaults } from "../rig/find-axe-faults.ts";
+import { openWallet } from "../rig/open-console-wallet.ts";
+import { needingChromium } from "../rig/find-chromium.ts";
 
 const { describe, test } = needingChromium();
 

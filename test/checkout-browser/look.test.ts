@@ -2,11 +2,11 @@ import { gzipSync } from "node:zlib";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { expect } from "@jest/globals";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { findAxeFaults } from "./rig/find-axe-faults.ts";
-import { needingChromium } from "./rig/find-chromium.ts";
-import { type Payer, clickPay, paymentsOf } from "./rig/open-checkout.ts";
-import { useCheckout } from "./rig/use-checkout.ts";
-import { never } from "./rig/wallet.ts";
+import { findAxeFaults } from "../rig/find-axe-faults.ts";
+import { needingChromium } from "../rig/find-chromium.ts";
+import { type Payer, clickPay, paymentsOf } from "../rig/open-checkout.ts";
+import { useCheckout } from "../rig/use-checkout.ts";
+import { never } from "../rig/wallet.ts";
 
 const { describe, test } = needingChromium();
 

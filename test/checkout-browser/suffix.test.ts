@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect } from "@jest/globals";
 import { devnet } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { needingChromium } from "./rig/find-chromium.ts";
-import { type Payer, clickPay, mayPay, payUnmined, paymentsOf } from "./rig/open-checkout.ts";
-import { useCheckout } from "./rig/use-checkout.ts";
-import { WalletError, never } from "./rig/wallet.ts";
+import { needingChromium } from "../rig/find-chromium.ts";
+import { type Payer, clickPay, mayPay, payUnmined, paymentsOf } from "../rig/open-checkout.ts";
+import { useCheckout } from "../rig/use-checkout.ts";
+import { WalletError, never } from "../rig/wallet.ts";
 
 const { describe, test } = needingChromium();
 

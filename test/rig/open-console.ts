@@ -1,8 +1,8 @@
 import type { BrowserContextOptions } from "playwright-core";
-import { type Tab, connectChromium } from "../rig/chromium.ts";
-import { call } from "../rig/client.ts";
-import { findFreePorts } from "../rig/free-port.ts";
-import { openServicesInProcess } from "../rig/services-in-process.ts";
+import { type Tab, connectChromium } from "./chromium.ts";
+import { call } from "./client.ts";
+import { findFreePorts } from "./free-port.ts";
+import { openServicesInProcess } from "./services-in-process.ts";
 
 type SignUpOptions = BrowserContextOptions & {
   /** What stands there where the person reads another language than English. */

@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, beforeEach, expect } from "@jest/globals";
 import { devnet } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { needingChromium } from "./rig/find-chromium.ts";
+import { needingChromium } from "../rig/find-chromium.ts";
 import {
   type Payer,
   clickPay,
@@ -9,9 +9,9 @@ import {
   holdLooks,
   mayPay,
   paymentsOf,
-} from "./rig/open-checkout.ts";
-import { useCheckout } from "./rig/use-checkout.ts";
-import { WalletError, never } from "./rig/wallet.ts";
+} from "../rig/open-checkout.ts";
+import { useCheckout } from "../rig/use-checkout.ts";
+import { WalletError, never } from "../rig/wallet.ts";
 
 const { describe, test } = needingChromium();
 

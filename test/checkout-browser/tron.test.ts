@@ -2,14 +2,14 @@ import { beforeEach, expect } from "@jest/globals";
 import { gzipSync } from "node:zlib";
 import { devnet } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { findAxeFaults } from "./rig/find-axe-faults.ts";
-import { needingChromium } from "./rig/find-chromium.ts";
-import { clickPay, mayPay } from "./rig/open-checkout.ts";
-import { openTronCheckout } from "./rig/open-tron-checkout.ts";
-import type { TronWallet } from "./rig/tron-wallet.ts";
-import { usePayers } from "./rig/use-checkout.ts";
-import { walkByKeyboard } from "./rig/walk-by-keyboard.ts";
-import { WalletError, never } from "./rig/wallet.ts";
+import { findAxeFaults } from "../rig/find-axe-faults.ts";
+import { needingChromium } from "../rig/find-chromium.ts";
+import { clickPay, mayPay } from "../rig/open-checkout.ts";
+import { openTronCheckout } from "../rig/open-tron-checkout.ts";
+import type { TronWallet } from "../rig/tron-wallet.ts";
+import { usePayers } from "../rig/use-checkout.ts";
+import { walkByKeyboard } from "../rig/walk-by-keyboard.ts";
+import { WalletError, never } from "../rig/wallet.ts";
 
 const { describe, test } = needingChromium();
 

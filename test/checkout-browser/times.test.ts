@@ -1,7 +1,7 @@
 import { expect } from "@jest/globals";
-import { needingChromium } from "./rig/find-chromium.ts";
-import { holdLooks, mayPay } from "./rig/open-checkout.ts";
-import { useCheckout } from "./rig/use-checkout.ts";
+import { needingChromium } from "../rig/find-chromium.ts";
+import { holdLooks, mayPay } from "../rig/open-checkout.ts";
+import { useCheckout } from "../rig/use-checkout.ts";
 
 const { describe, test } = needingChromium();
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect } from "@jest/globals";
-import { findOverhang, openConsole } from "./console-browser/open-console.ts";
-import { findAxeFaults } from "./rig/find-axe-faults.ts";
-import { needingChromium } from "./rig/find-chromium.ts";
+import { findOverhang, openConsole } from "../rig/open-console.ts";
+import { findAxeFaults } from "../rig/find-axe-faults.ts";
+import { needingChromium } from "../rig/find-chromium.ts";
 
 const { describe, test } = needingChromium();
 
