@@ -67,7 +67,7 @@ describe("after a whole journey, refused and mistaken calls among it", () => {
     const { issuer, clientId, clientSecret = "" } = people.client;
     secrets["the client's secret"] = clientSecret;
     system = await openRealSystem({
-      replicasPerService: 2,
+      replicasPerService: 1,
       redisDatabase: 6,
       env: {
         SETTLEMENT_PROVIDER_SECRETS: `${provider.provider}=${provider.secret}`,

@@ -6,6 +6,13 @@ import { registerEndpoint } from "../rig/register-endpoint.ts";
 import { acme, shopEnv } from "../rig/shop-env.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
 
+export const watchedServices = [
+  "auth-keys",
+  "links-api",
+  "settlement-listener",
+  "webhook-dispatcher",
+] as const;
+
 /** The four services over Kafka, Redis and Postgres, each scraped as Prometheus does. */
 export const openWatchedSet = async (redisDatabase: number) => {
   const receiver = await openReceiver();

@@ -3,10 +3,9 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { hasShared } from "./shared-rigs.ts";
 
 const turnsMax = 20;
-/** Jest's framework keeps its own state there, and replaces it for each file. */
-const isOfJest = (key) => /jest/i.test(typeof key === "symbol" ? (key.description ?? "") : key);
+/** Where OpenTelemetry keeps what was registered, which happens once in a process. */
+const telemetry = Symbol.for("opentelemetry.js.api.1");
 
-const listGlobals = () => Reflect.ownKeys(globalThis).filter((key) => !isOfJest(key));
 const countListeners = () =>
   Object.fromEntries(
     process.eventNames().map((name) => [String(name), process.listenerCount(name)]),
@@ -14,10 +13,10 @@ const countListeners = () =>
 /** A shared rig stays open between files. */
 const listResources = () => (hasShared() ? [] : process.getActiveResourcesInfo().toSorted());
 
-/** Remembers the process' environment, globals, listeners and open resources. */
+/** Remembers the environment, telemetry, listeners and open resources of the process. */
 export const takeSnapshot = () => {
   const env = JSON.stringify(process.env);
-  const globals = new Set(listGlobals());
+  const hadTelemetry = telemetry in globalThis;
   const listeners = JSON.stringify(countListeners());
   const resources = listResources().join(" ");
 
@@ -31,8 +30,7 @@ export const takeSnapshot = () => {
       if (JSON.stringify(process.env) !== env) changes.push("environment");
       if (JSON.stringify(countListeners()) !== listeners) changes.push("listeners");
       if (listResources().join(" ") !== resources) changes.push(`resources ${listResources()}`);
-      const added = listGlobals().filter((key) => !globals.has(key));
-      if (added.length > 0) changes.push(`globals ${added.map(String).join(", ")}`);
+      if (telemetry in globalThis !== hadTelemetry) changes.push("telemetry");
       return changes;
     },
   };

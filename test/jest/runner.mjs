@@ -44,15 +44,20 @@ export default class ProcessRunner {
 
 const groupSizeMax = 16;
 const wholeSet = join(root, "test/");
+const browserFolder = /-browser$/;
 
 /**
  * Files of one folder share a process, in the order of their names: a group is the same in each run.
- * A file of `test/` has a process to itself, as it starts servers and many processes of its own.
+ * A file of `test/` has a process to itself, as it starts servers and many processes of its own; only
+ * those in a browser share what they stand on (`rig/use-shared-rig.ts`).
  */
 export const groupTests = (tests) => {
   const byFolder = Map.groupBy(
     tests.toSorted((a, b) => (a.path < b.path ? -1 : 1)),
-    ({ path }) => (path.startsWith(wholeSet) ? path : dirname(path)),
+    ({ path }) => {
+      const folder = dirname(path);
+      return path.startsWith(wholeSet) && !browserFolder.test(folder) ? path : folder;
+    },
   );
   const groups = [...byFolder.values()].flatMap((files) =>
     Array.from({ length: Math.ceil(files.length / groupSizeMax) }, (_, index) =>

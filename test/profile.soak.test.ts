@@ -1,0 +1,45 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import * as z from "zod";
+import { readCpuShares } from "./profile/cpu-shares.ts";
+import { profileLatency } from "./profile/latency.ts";
+
+const Profile = z.object({
+  nodes: z.array(z.object({ callFrame: z.object({ url: z.string() }) })),
+  samples: z.array(z.int()).min(1),
+});
+
+let directory: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "payment-links-profile-"));
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+// A short run says nothing of how fast anything is: only that each stage is seen, and each process. It is long
+// enough for one that has nothing to do, and so is seldom awake, to be seen at work.
+test("the profile of payments knows their stages in order, and what each process computed", async () => {
+  const profile = await profileLatency({
+    perSecond: 5,
+    paymentCount: 40,
+    replicasPerService: 1,
+    directory,
+  });
+  expect(profile.followedCount).toBe(40);
+  expect(profile.stages).toHaveLength(11);
+  for (const { sinceP50, sinceP99 } of profile.stages) {
+    expect(sinceP50).toBeGreaterThanOrEqual(0);
+    expect(sinceP99).toBeGreaterThanOrEqual(sinceP50);
+  }
+  expect(profile.stages.at(-1)?.sinceP50).toBeGreaterThan(profile.stages[5]?.sinceP50 ?? NaN);
+  expect(profile.commitsPerPayment).toBeGreaterThan(1);
+  expect(
+    profile.files.map((path) => basename(path).replace(/-\d+\.cpuprofile$/, "")).sort(),
+  ).toEqual(["auth-keys", "links-api", "settlement-listener", "webhook-dispatcher"]);
+  for (const path of profile.files) {
+    const { nodes } = Profile.parse(JSON.parse(await readFile(path, "utf8")));
+    expect(nodes.some(({ callFrame }) => callFrame.url.includes("/packages/"))).toBe(true);
+    expect((await readCpuShares(path)).busyMs).toBeGreaterThan(0);
+  }
+});
