@@ -191,7 +191,7 @@ describe(`a chain that reorganises, watched with ${policyBlocks} blocks of patie
     });
   });
 
-  test("past a final block halts the watching of this chain and of nothing else", async () => {
+  test("past a final block halts the watching of this chain and of nothing else (rule CHAIN-7)", async () => {
     await system.close();
     const other = await openChain({ slotsInEpoch, chainId: "1338" });
     const settings = { finality: { blocks: policyBlocks } };

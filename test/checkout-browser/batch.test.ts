@@ -181,7 +181,7 @@ describe("a payer whose wallet carries out several calls as one", () => {
   });
 });
 
-describe("a batch that a wallet was asked for, while nobody watches the chain", () => {
+describe("a batch that a wallet was asked for, while nobody watches the chain (rule CHAIN-13)", () => {
   beforeAll(() => rig.system.stopWatchers());
 
   test("and never told of is remembered, until the person says that it is gone", async () => {

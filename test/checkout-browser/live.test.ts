@@ -36,7 +36,7 @@ const setHidden = (page: Page, isHidden: boolean): Promise<unknown> =>
     document.dispatchEvent(new Event("visibilitychange"));
   `);
 
-describe("a page that is left open", () => {
+describe("a page that is left open (rule CHAIN-15)", () => {
   test("shows a payment seen, then paid, without being loaded anew", async () => {
     const payer = await rig.openPayer({ toAmount: "25" });
     const countLoads = await openPage(payer);

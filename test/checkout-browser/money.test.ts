@@ -31,7 +31,7 @@ const expectNoSecondPayment = async (tab: Payer): Promise<void> => {
 };
 
 describe("a link that is paid", () => {
-  test("has its payment in the first HTML once that is seen, for a person without a script too", async () => {
+  test("has its payment in the first HTML once that is seen, for a person without a script too (rule CHAIN-13)", async () => {
     const tab = await rig.openPayer({ toAmount: "25" });
     await rig.chain.pay({ ...tab.link, amount: 25n * units });
     await rig.system.showWhen(tab.link.id, ({ payments }) => payments.length === 1);
@@ -86,7 +86,7 @@ describe("a link that is paid", () => {
   });
 });
 
-describe("a payment that was sent, while nobody watches the chain", () => {
+describe("a payment that was sent, while nobody watches the chain (rule CHAIN-13)", () => {
   beforeAll(() => rig.system.stopWatchers());
 
   test.each<[string, (params: readonly unknown[]) => unknown]>([
@@ -203,7 +203,7 @@ describe("an allowance that was sent", () => {
   /** Known to the node, and to nobody's allowance. */
   const account = "0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65";
 
-  test("is no payment: after a reload it is not sent again, and the payment goes on", async () => {
+  test("is no payment: after a reload it is not sent again, and the payment goes on (rule CHAIN-13)", async () => {
     await rig.mint(account, 25n * units);
     const tab = await rig.openPayer({ toAmount: "25", account });
     tab.wallet.decide("eth_sendTransaction", async (params) => {

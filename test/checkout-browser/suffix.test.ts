@@ -138,7 +138,7 @@ describe("the first way that a wallet can go is asked for:", () => {
     expect([kindsOf(payer), payer.wallet.batches().length]).toEqual([kinds, 0]);
   };
 
-  test("a batch, where it is offered", async () => {
+  test("a batch, where it is offered (rule CHAIN-13)", async () => {
     const payer = await openPayer({ batching: "supported" });
     await payer.goTo(payer.link.pageUrl);
     await clickPay(payer);
@@ -155,7 +155,7 @@ describe("the first way that a wallet can go is asked for:", () => {
     expect(kindsOf(payer)).toEqual(["direct"]);
   });
 
-  test("two steps, where the account has code that may send by another call", async () => {
+  test("two steps, where the account has code that may send by another call (rule CHAIN-13)", async () => {
     await rig.chain.ask("anvil_setCode", [account, `0xef0100${"11".repeat(20)}`]);
     await expectKinds(await openPayer(), ["by contract", "by contract"]);
   });

@@ -27,7 +27,7 @@ describe("the seed", () => {
   });
 
   test.each(seed.tokens.map((entry) => [entry.id, entry] as const))(
-    "%s has a source, a date and an address that it is found by",
+    "%s has a source, a date and an address that it is found by (rule CHAIN-12)",
     (id, entry) => {
       expect(entry.source).not.toBe("");
       expect(new Date(entry.verifiedOn).getTime()).toBeLessThanOrEqual(Date.now());
@@ -387,7 +387,7 @@ describe("CATALOGUE_FILE", () => {
     return join(folder, name);
   };
 
-  test("replaces the seed whole", async () => {
+  test("replaces the seed whole (rule CHAIN-12)", async () => {
     const own = { chains: [solana], tokens: [{ ...solanaToken, id: "our-usdc" }] };
     const catalogue = openCatalogue(await write("own.json", JSON.stringify(own)));
     expect(catalogue.tokens.map((entry) => entry.id)).toEqual(["our-usdc"]);

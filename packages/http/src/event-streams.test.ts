@@ -212,7 +212,7 @@ describe("an event stream", () => {
     expect(rig.streams.marks()).toEqual([{ key: "a", mark: "2" }]);
   });
 
-  test("never is silent for more than 15 s, and one that speaks needs no comment", async () => {
+  test("never is silent for more than 15 s, and one that speaks needs no comment (rule CHAIN-15)", async () => {
     const rig = await open();
     const stream = await rig.follow("a");
     rig.beat(13_000);
@@ -225,7 +225,7 @@ describe("an event stream", () => {
     await waitUntil("a comment", () => stream.commentCount() === 1);
   });
 
-  test("ends in order after 10 to 15 minutes, and then nobody follows", async () => {
+  test("ends in order after 10 to 15 minutes, and then nobody follows (rule CHAIN-15)", async () => {
     const rig = await open();
     const stream = await rig.follow("a");
     rig.beat(10 * 60_000 - 1_000);
@@ -288,7 +288,7 @@ test("what was told is forgotten once nobody follows it", async () => {
 describe("more streams than a process or an address may have", () => {
   const from = (address: string) => ({ "x-forwarded-for": address });
 
-  test("are refused with when to try again, and their places come free", async () => {
+  test("are refused with when to try again, and their places come free (rule CHAIN-15)", async () => {
     const rig = await open({ inAll: 3, perAddress: 2 });
     const first = await rig.follow("a", from("192.0.2.1"));
     await rig.follow("b", from("192.0.2.1"));

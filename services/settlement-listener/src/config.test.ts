@@ -49,7 +49,7 @@ describe("settlementListenerConfig", () => {
     expect(fault).toContain("SETTLEMENT_PROVIDER_SECRETS_FILE: names a file");
   });
 
-  test("without a variable no chain is watched", () => {
+  test("without a variable no chain is watched (rule CHAIN-9)", () => {
     const { rpcUrls, chainOverrides } = readConfig(settlementListenerConfig, {});
     expect([rpcUrls.size, chainOverrides]).toEqual([0, {}]);
   });

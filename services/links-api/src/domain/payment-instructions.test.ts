@@ -96,7 +96,7 @@ const {
 } = require("@requestnetwork/smart-contracts/dist/src/lib/artifacts/EthereumFeeProxy/0.1.0.json");
 
 describe("the instructions of an ERC-20 token", () => {
-  test("approve exactly what is paid, then pay it to the owner by the link's reference, without a fee", () => {
+  test("approve exactly what is paid, then pay it to the owner by the link's reference, without a fee (rule CHAIN-1)", () => {
     const { steps, ways: _all, ...rest } = instructCalls(sampleLink());
     const proxy = usdc.chain.feeProxies?.erc20;
     expect(rest).toEqual({
@@ -153,7 +153,7 @@ describe("the instructions of an ERC-20 token", () => {
   });
 });
 
-describe("the ways to pay", () => {
+describe("the ways to pay (rule CHAIN-10)", () => {
   const waysOf = (wish: Wish, link: Partial<SampleLink> = {}) =>
     instructCalls(sampleLink(link), { isTransferRead: true, ...wish }).ways;
   const kindsOf = (wish: Wish, link: Partial<SampleLink> = {}) =>
@@ -235,7 +235,7 @@ describe("the instructions on Tron", () => {
   const owner = "TJRyWwFs9wTFGZg3JbrVriFbNfCug5tDeC";
   const link = sampleLink({ destinationAddress: owner, tokenId: token.id });
 
-  test("are the same two calls, to addresses in base58check, as a Tron wallet takes them", () => {
+  test("are the same two calls, to addresses in base58check, as a Tron wallet takes them (rule CHAIN-1)", () => {
     const { steps, proxyAddress, paymentReference } = instructCalls(link, { token });
     expect(proxyAddress).toBe("TCUDPYnS9dH3WvFEaE7wN7vnDa51J4R4fd");
     expect(paymentReference).toBe(`0x${reference}`);
@@ -275,7 +275,7 @@ describe("the instructions on Solana", () => {
   const owner = "9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM";
   const link = sampleLink({ destinationAddress: owner, receivedAmount: "4.5" });
 
-  test("are one request for what remains, which names the link by its reference key", () => {
+  test("are one request for what remains, which names the link by its reference key (rule CHAIN-1)", () => {
     const key = solanaReference(reference);
     const described = { ...link, description: "Order 7 & more" };
     expect(instruct(described, { token })).toEqual({
@@ -314,7 +314,7 @@ describe("the instructions on Bitcoin", () => {
   const of = (toAmount: string) =>
     advise(sampleLink({ destinationAddress: address, toAmount }), { token });
 
-  test("are a request to the link's own address, without a reference", () => {
+  test("are a request to the link's own address, without a reference (rule CHAIN-1)", () => {
     expect(of("0.00123")).toEqual({
       instructions: {
         amount: new Decimal("0.00123"),
@@ -337,7 +337,7 @@ describe("the instructions on Bitcoin", () => {
   });
 });
 
-describe("there are no instructions", () => {
+describe("there are no instructions (rule CHAIN-10)", () => {
   const uint256Max = 2n ** 256n - 1n;
   const { feeProxies: _feeProxies, ...unproxied } = usdc.chain;
   test.each<[string, string, Partial<LinkView>, Wish]>([

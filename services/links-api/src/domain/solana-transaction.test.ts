@@ -46,7 +46,7 @@ const readBack = (payment: Payment) => {
 /** What the parsers need and decompiled instructions always have. */
 type Whole = Parameters<typeof parseTransferCheckedInstruction>[0];
 
-describe("a payment's transaction on Solana", () => {
+describe("a payment's transaction on Solana (rule CHAIN-23)", () => {
   test.each(["token", "token-2022"] as const)(
     "of 100 random payments by the program %s each is what Solana's library reads",
     async (tokenProgram) => {

@@ -107,7 +107,7 @@ describe("the checkout outside EVM", () => {
     ["usdc-solana", "transferRequestUrl"],
     ["btc", "uri"],
   ])(
-    "%s: a request that a wallet opens or scans, on the page and as a QR code",
+    "%s: a request that a wallet opens or scans, on the page and as a QR code (rule CHAIN-10)",
     async (tokenId, name) => {
       const description = "Order 7 & <b>more</b>";
       const { id, instructions, page, ...link } = await open(tokenId, { description });
@@ -183,7 +183,7 @@ describe("the checkout outside EVM", () => {
     },
   );
 
-  test("a payment that was seen stands on the page with not to pay again", async () => {
+  test("a payment that was seen stands on the page with not to pay again (rule CHAIN-13)", async () => {
     const { id, path, destinationAddress } = await open("btc");
     await rig.settle(
       sampleSettlement(id, {
@@ -234,7 +234,7 @@ describe("the checkout outside EVM", () => {
     expect(await ask(transactionHash.slice(0, -1))).toBeNull();
   });
 
-  test("there is no payment request, and no QR code of one, where there is none to make", async () => {
+  test("there is no payment request, and no QR code of one, where there is none to make (rule CHAIN-10)", async () => {
     const tron = await open("usdt-tron");
     expect((await rig.call(`/checkout/qr/${tron.id}/payment.svg`)).status).toBe(404);
     const paid = await open("btc");

@@ -17,7 +17,7 @@ const open = (order: object = {}) =>
 
 const checkout = (id: string, query = "") => rig.call(`/checkout/payment-links/${id}${query}`);
 
-describe("GET /checkout/payment-links/:id", () => {
+describe("GET /checkout/payment-links/:id (rule CHAIN-10)", () => {
   test("tells anyone what to pay, where, with which reference, and how the link stands", async () => {
     const id = await open({ maxUsage: 3, expirationDate: "2026-12-24T18:00:00Z" });
     const answer = await checkout(id);
@@ -98,7 +98,7 @@ describe("GET /checkout/payment-links/:id", () => {
     });
   });
 
-  test("shows a payment that its chain took back no more, until it comes again", async () => {
+  test("shows a payment that its chain took back no more, until it comes again (rule CHAIN-24)", async () => {
     const id = await open();
     const seen = sampleSettlement(id, { status: "processing", blockNumber: null });
     const pendingCount = async () => (await checkout(id)).json.pendingPayments.length;
@@ -238,7 +238,7 @@ describe("GET /checkout/payment-links/:id", () => {
     expect([answer.status, answer.json.errors[0].code]).toEqual([422, code]);
   });
 
-  test("given a link that takes no payments, tells why, and no reference", async () => {
+  test("given a link that takes no payments, tells why, and no reference (rule CHAIN-11)", async () => {
     const account = sampleAccount();
     const key = rig.giveKey(account);
     const completed = await rig.createLink(key, { toAmount: "1" });
@@ -274,7 +274,7 @@ describe("GET /checkout/payment-links/:id", () => {
 });
 
 describe("a service that watches no chain", () => {
-  test("tells so, and tells nobody a reference", async () => {
+  test("tells so, and tells nobody a reference (rule CHAIN-11)", async () => {
     const other = await openRig();
     try {
       const id = await other.createLink(other.giveKey(sampleAccount()), { toAmount: "1" });

@@ -82,7 +82,7 @@ describe("POST /v1/payment-link", () => {
     });
   });
 
-  test("tells of the link once, with a payment reference that the API never shows", async () => {
+  test("tells of the link once, with a payment reference that the API never shows (rules CHAIN-1 and CHAIN-11)", async () => {
     const id = await rig.createLink(rig.giveKey(sampleAccount()), { toAmount: 3, maxUsage: 2 });
     const events = await rig.eventsOf(id);
     expect(events).toHaveLength(1);

@@ -57,7 +57,7 @@ const hears = (stream: Followed, isWanted: (state: Told) => boolean): Promise<To
     () => statesOf(stream).find(isWanted),
   );
 
-describe("GET /checkout/payment-links/:id/events", () => {
+describe("GET /checkout/payment-links/:id/events (rule CHAIN-15)", () => {
   test("tells at once what GET /checkout/payment-links/:id tells", async () => {
     const id = await openLink();
     const stream = await follow(id);

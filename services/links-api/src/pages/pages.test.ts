@@ -1,6 +1,13 @@
 import { Script } from "node:vm";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { type Account, newId, ownerImagePath } from "@payment-links/contracts";
+import {
+  type Account,
+  createCatalogue,
+  newId,
+  openCatalogue,
+  ownerImagePath,
+} from "@payment-links/contracts";
+import { drawDescriptor } from "@payment-links/contracts/testing/draw-descriptor";
 import { encode } from "uqr";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { type Answer, type Rig, openRig } from "../testing/open-rig.ts";
@@ -95,7 +102,7 @@ describe("GET /@:handle/pay/:id", () => {
     expect(text).not.toMatch(/expired|role="timer"/i);
   });
 
-  test("given a link of a chain that is not followed here, says so beside that it is open", async () => {
+  test("given a link of a chain that is not followed here, says so beside that it is open (rule CHAIN-14)", async () => {
     const { path } = await open();
     expect((await rig.call(path)).text).toContain(
       "This payment link is open. It cannot be paid on this page, as payments on Base are not " +
@@ -103,7 +110,7 @@ describe("GET /@:handle/pay/:id", () => {
     );
   });
 
-  test("given a test network, says above all that nothing is worth anything", async () => {
+  test("given a test network, says above all that nothing is worth anything (rule CHAIN-14)", async () => {
     const account = sampleAccount();
     const wallets = account.wallets.map((wallet) => ({ ...wallet, tokenId: "usdc-sepolia" }));
     const { path } = await open({ ...account, wallets });
@@ -217,9 +224,14 @@ describe("GET /@:handle/pay/:id", () => {
 });
 
 describe("the checkout of a link that can be paid on its chain", () => {
+  const seed = openCatalogue();
+  const tron = seed.tokens.find(({ id }) => id === "usdt-tron");
+  if (tron === undefined) throw new Error("the catalogue has no usdt-tron");
+  const trx = { ...tron, id: "trx", address: "TRX", symbol: "TRX", isNative: true };
+  const catalogue = createCatalogue({ chains: [...seed.chains], tokens: [...seed.tokens, trx] });
   let paid: Rig;
   beforeAll(async () => {
-    paid = await openRig({ settlementChains: ["8453"] });
+    paid = await openRig({ catalogue, settlementChains: ["8453", "bitcoin", "tron"] });
   });
   afterAll(() => paid.close());
 
@@ -274,6 +286,37 @@ describe("the checkout of a link that can be paid on its chain", () => {
     expect(text.split(`src="/checkout/qr/${id}.svg"`)).toHaveLength(3);
     expect(text).toContain('alt="QR code of this page&#39;s address"');
   });
+
+  test.each<[string, Partial<Account["wallets"][number]>, string, string]>([
+    [
+      "a token without a payment contract",
+      {
+        tokenId: trx.id,
+        chainType: "TVM",
+        walletAddress: "TJRyWwFs9wTFGZg3JbrVriFbNfCug5tDeC",
+      },
+      "25.5",
+      "there is no payment contract for its token on Tron",
+    ],
+    [
+      "an amount that no payment can have",
+      { tokenId: "btc", chainType: "BVM", walletAddress: drawDescriptor() },
+      "0.00000545",
+      "no payment on Bitcoin can have its amount",
+    ],
+  ])(
+    "given %s, says why an open link cannot be paid (rule CHAIN-14)",
+    async (_name, change, toAmount, reason) => {
+      const account = sampleAccount();
+      const wallets = account.wallets.map((wallet) => ({ ...wallet, ...change }));
+      const key = paid.giveKey({ ...account, wallets });
+      const id = await paid.createLink(key, { toAmount });
+      const page = await paid.call(`/@${account.handle}/pay/${id}`);
+      expectPage(page);
+      expect(page.text).toContain("This payment link is open.");
+      expect(page.text).toContain(reason);
+    },
+  );
 
   test("once it is completed, tells nobody how to pay it", async () => {
     const account = sampleAccount();

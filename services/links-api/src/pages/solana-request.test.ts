@@ -46,7 +46,7 @@ const post = (path: string, body: unknown = { account: payer }, headers = {}) =>
 const settled = { chainId: "solana", destinationAddress: owner } as const;
 const usdc = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
 
-describe("a transaction request of Solana Pay", () => {
+describe("a transaction request of Solana Pay (rule CHAIN-23)", () => {
   afterEach(() => {
     delete rig.solana.facts;
     rig.solana.asked.length = 0;

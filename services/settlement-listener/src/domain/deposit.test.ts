@@ -20,7 +20,7 @@ const payment = (change: Partial<Payment> = {}): Payment => ({
   ...change,
 });
 
-test("a deposit's id follows from its place on the chain, and from each part of it", () => {
+test("a deposit's id follows from its place on the chain, and from each part of it (rule CHAIN-21)", () => {
   const elsewhere = [
     { chainId: "1" },
     { transactionHash: `0x${"cd".repeat(32)}` },

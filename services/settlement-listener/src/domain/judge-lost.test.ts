@@ -4,7 +4,7 @@ import { judgeLost } from "./judge-lost.ts";
 const judge = (change: Partial<Parameters<typeof judgeLost>[0]>) =>
   judgeLost({ finalizedTo: 100, receipt: undefined, nonce: 7, usedNonces: 7, ...change });
 
-describe("judgeLost", () => {
+describe("judgeLost (rule CHAIN-5)", () => {
   test("while the nonce is free the transaction may come back", () => {
     expect(judge({ usedNonces: 7 })).toBe("waiting");
     expect(judge({ usedNonces: 0 })).toBe("waiting");

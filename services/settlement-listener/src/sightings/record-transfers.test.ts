@@ -148,7 +148,7 @@ describe("recordTransfers", () => {
     expect(await told(link)).toHaveLength(2);
   });
 
-  test("tells of a payment at each state once, however often it is found", async () => {
+  test("tells of a payment at each state once, however often it is found (rule CHAIN-3)", async () => {
     const link = aLink();
     await hear(link);
     const seen = transferTo(link);
@@ -223,7 +223,7 @@ describe("recordTransfers", () => {
     expect(await told(link)).toEqual(["processing 1 1.5", "settled 2 1.4"]);
   });
 
-  test("what was seen before its link is told with it, and settles in the next step", async () => {
+  test("what was seen before its link is told with it, and settles in the next step (rule CHAIN-8)", async () => {
     for (const state of ["seen", "settled"] as const) {
       const link = aLink();
       const found = transferTo(link, { state, blockNumber: 40 });
@@ -378,7 +378,7 @@ describe("recordTransfers", () => {
     ]);
   });
 
-  test("what no link came for is kept while its block is not final", async () => {
+  test("what no link came for is kept while its block is not final (rule CHAIN-8)", async () => {
     const link = aLink();
     await record(transferTo(link, { blockNumber: 70 }));
     const before = new Date(rig.clock.now().getTime() + 1);

@@ -61,7 +61,7 @@ const passBy = async (): Promise<void> => {
   await becomes(marker, "settled");
 };
 
-describe("a transfer that names no link", () => {
+describe("a transfer that names no link (rule CHAIN-20)", () => {
   test("is a deposit, seen once it is mined and settled by the chain's policy", async () => {
     await open();
     const owner = await openOwner();
@@ -159,7 +159,7 @@ describe("a transfer that names no link", () => {
     expect(stepsOf(owner)).not.toContain("deposit.orphaned 1");
   });
 
-  test("stays one deposit where a reorg moves it to another block", async () => {
+  test("stays one deposit where a reorg moves it to another block (rule CHAIN-21)", async () => {
     await open();
     const owner = await openOwner();
     const hash = await chain.give({ to: owner, amount: 7_000_000n });
@@ -227,7 +227,7 @@ describe("a transfer that names no link", () => {
   });
 });
 
-test("an operator's rescan finds a deposit beside one that is known, to who became an owner since", async () => {
+test("an operator's rescan finds a deposit beside one that is known, to who became an owner since (rule CHAIN-21)", async () => {
   await open();
   const owner = await openOwner();
   const later = newAddress();

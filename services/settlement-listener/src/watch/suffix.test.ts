@@ -54,7 +54,7 @@ const withoutTransactions = (reply: unknown): string =>
   );
 const ofTransactions = { methods: ["eth_getTransactionByHash"] };
 
-describe("a payment by suffix", () => {
+describe("a payment by suffix (rule CHAIN-22)", () => {
   test("counts from a hundredth on, whatever the least amount of deposits is", async () => {
     const usdc = toEip55(chain.addressOf("usdc"));
     await open({ depositMinimums: { [usdc]: new Decimal(5) } });

@@ -62,7 +62,7 @@ describe("the self-check at start", () => {
     ["symbol", { symbol: "USDT" }, 'the symbol is "USDC", not USDT'],
     ["code", { address: owner }, "there is no contract"],
   ])(
-    "a token whose %s is not the catalogue's stops the chain with a clear word, and nothing else",
+    "a token whose %s is not the catalogue's stops the chain with a clear word, and nothing else (rule CHAIN-9)",
     async (_what, change, fault) => {
       const [usdc, ...others] = chain.catalogueData.tokens;
       if (usdc === undefined) throw new Error("the catalogue has tokens");
@@ -106,7 +106,7 @@ describe("the self-check at start", () => {
     await rig.caughtUp();
   });
 
-  test("a fee proxy without code stops the chain", async () => {
+  test("a fee proxy without code stops the chain (rule CHAIN-9)", async () => {
     const [only] = chain.catalogueData.chains;
     if (only?.feeProxies === undefined) throw new Error("the chain has proxies");
     const chains = [{ ...only, feeProxies: { ...only.feeProxies, erc20: owner } }];
@@ -272,7 +272,7 @@ describe("what a reorg does to the settled", () => {
     await waitUntil("it is told", () => statusOf(rig, link.id).at(-1) === "processing");
   });
 
-  test("a payment whose nonce a final block gives to another transaction has failed", async () => {
+  test("a payment whose nonce a final block gives to another transaction has failed (rule CHAIN-5)", async () => {
     const rig = await open(chain, { finality: "finalized" });
     await rig.service.start();
     const link = await rig.hearNew();
@@ -292,7 +292,7 @@ describe("what a reorg does to the settled", () => {
 });
 
 describe("a chain that is halted", () => {
-  test("by a reorg past what was final says so, keeps all it had, and goes on once an operator says so", async () => {
+  test("by a reorg past what was final says so, keeps all it had, and goes on once an operator says so (rule CHAIN-7)", async () => {
     const other = await openChain({ slotsInEpoch: 1 });
     try {
       await other.mine(20);

@@ -15,7 +15,7 @@ beforeEach(async () => {
 afterEach(() => rig.close());
 
 describe("watching a chain", () => {
-  test("a payment is processing once it is mined, and settled once the policy's blocks are on top of it", async () => {
+  test("a payment is processing once it is mined, and settled once the policy's blocks are on top of it (rules CHAIN-3 and CHAIN-4)", async () => {
     await rig.service.start();
     const link = await rig.hearNew();
     await rig.caughtUp();
@@ -73,7 +73,7 @@ describe("watching a chain", () => {
     expect(rig.advances()).toHaveLength(toldCount);
   });
 
-  test("a payment that a reorg moves to another block stays one payment", async () => {
+  test("a payment that a reorg moves to another block stays one payment (rule CHAIN-3)", async () => {
     await rig.service.start();
     const link = await rig.hearNew();
     await rig.caughtUp();

@@ -80,7 +80,7 @@ const cases: readonly [string, Pay, readonly string[]][] = [
   ["to a stranger", (on) => on.pay({ to: stranger, amount: 25_000n }), []],
 ];
 
-describe("what is told of a link that is paid on Bitcoin", () => {
+describe("what is told of a link that is paid on Bitcoin (rule CHAIN-2)", () => {
   const chain = useRig(() => openWatchedBitcoin(program));
   const rig = useRigEach(() => startWatchRig(chain));
 

@@ -140,7 +140,7 @@ describe("a reorg of Bitcoin", () => {
 describe("what was mined to a link's own address", () => {
   beforeEach(() => open());
 
-  test("settles with the hundredth block on top of its own", async () => {
+  test("settles with the hundredth block on top of its own (rule CHAIN-4)", async () => {
     const link = await rig.hearNew({ destinationAddress: purseAddress });
     await chain.mine();
     await rig.waitTold(link.id, 1);

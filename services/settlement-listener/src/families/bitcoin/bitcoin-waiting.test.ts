@@ -14,7 +14,7 @@ const finalDepthBlocks = 4;
 /** Large enough to need two blocks on top of its own. */
 const large = 5_000_000n;
 
-describe("a payment that waits for a block", () => {
+describe("a payment that waits for a block (rule CHAIN-24)", () => {
   const chain = useRig(() => openWatchedBitcoin(program));
   let front: Front;
   const rig = useRigEach(async (keep) => {
@@ -71,7 +71,7 @@ describe("a payment that waits for a block", () => {
     expect(story(link, second)).toEqual(["waits", "settled"]);
   });
 
-  test("is taken back where its coins are spent elsewhere, and fails when that is final", async () => {
+  test("is taken back where its coins are spent elsewhere, and fails when that is final (rule CHAIN-5)", async () => {
     const link = await rig.hearNew();
     await rig.caughtUp();
     const txid = await chain.pay(payeeOf(link));

@@ -31,7 +31,7 @@ describe("watching Bitcoin", () => {
   test.each([
     ["0.05", 5_000_000n, 2],
     ["1", coin, 5],
-  ])("one of %s BTC waits for more blocks", async (_, amount, blocks) => {
+  ])("one of %s BTC waits for more blocks (rule CHAIN-4)", async (_, amount, blocks) => {
     const link = await rig.hearNew();
     await rig.caughtUp();
     await chain.pay(payeeOf(link, amount));
@@ -42,7 +42,7 @@ describe("watching Bitcoin", () => {
     await rig.waitStatus(link.id, "settled");
   });
 
-  test("is refused where deposits are looked for: each link has an address of its own", async () => {
+  test("is refused where deposits are looked for: each link has an address of its own (rule CHAIN-20)", async () => {
     await expect(async () => openWatchRig(chain, { findsDeposits: true })).rejects.toThrow(
       "CHAINS_FILE: switches findsDeposits on for chain local-bitcoin",
     );

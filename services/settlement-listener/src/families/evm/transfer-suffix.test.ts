@@ -89,7 +89,7 @@ const proofsOf = ({ to = usdc, input = naming(), from = payer }: Sent, ...logs: 
       : `deposit ${ordinal} ${amount.toFixed()}`,
   );
 
-describe("a transfer whose calldata names a link behind its arguments", () => {
+describe("a transfer whose calldata names a link behind its arguments (rule CHAIN-22)", () => {
   test("is a payment of that link, of what the token says that arrived", () => {
     expect(proofsOf({}, transfer())).toEqual(["payment named 0 0.0001"]);
     expect(proofsOf({}, transfer({ amount: 99n }))).toEqual(["payment named 0 0.000099"]);

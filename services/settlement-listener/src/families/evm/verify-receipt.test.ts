@@ -78,7 +78,7 @@ const verify = (...logs: EventLog[]) =>
     ({ ordinal, amount }) => [ordinal, amount.toFixed()],
   );
 
-describe("verifyReceipt", () => {
+describe("verifyReceipt (rule CHAIN-2)", () => {
   test("a payment is told by the token's own transfer, in the token's unit and EIP-55 form", () => {
     const logs = [transfer({ amount: 2_500_000n }), event({ amount: 2_500_000n })];
     expect(verifyReceipt(pairReceipt({ isSuccessful: true, logs }, chain), chain)).toEqual([
@@ -168,7 +168,7 @@ describe("verifyReceipt", () => {
     expect(verify(transfer(), event(), event())).toEqual([[0, "0.0001"]]);
   });
 
-  test("a payment's number counts those of its reference alone, wherever the logs stand", () => {
+  test("a payment's number counts those of its reference alone, wherever the logs stand (rule CHAIN-3)", () => {
     const other = event({ reference: "0xffeeddccbbaa99887766554433221100" });
     const noise = { ...transfer(), address: addressOf("9") };
     const logs = [noise, transfer(), other, transfer(), event(), noise, transfer(), event()];
@@ -199,7 +199,7 @@ describe("verifyReceipt", () => {
   });
 });
 
-describe("transfers that no event has used", () => {
+describe("transfers that no event has used (rule CHAIN-20)", () => {
   const isOwner = (address: string) => address === toEip55(owner);
   const deposits = (...logs: EventLog[]) =>
     verifyReceipt(pairReceipt({ isSuccessful: true, logs }, chain), chain, isOwner).flatMap((one) =>

@@ -239,7 +239,7 @@ describe("whether a transaction can still land", () => {
     expect(await reader.readUsedNonces("", chain.head() - 1)).toBe(height);
   });
 
-  test("is not told of one that lives by a durable nonce", () => {
+  test("is not told of one that lives by a durable nonce (rule CHAIN-5)", () => {
     const keys = ["payer", "11111111111111111111111111111111"] as const;
     const first = { programIndex: 1, accountIndexes: [0], data: "6vx8P" };
     expect(isOfDurableNonce({ keys, instructions: [first] })).toBe(true);

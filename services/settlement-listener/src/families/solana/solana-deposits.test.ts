@@ -48,7 +48,7 @@ const passBy = async (): Promise<void> => {
   await settled(marker);
 };
 
-test("a transfer that names no reference is a deposit of whose account it left, and settles once final", async () => {
+test("a transfer that names no reference is a deposit of whose account it left, and settles once final (rule CHAIN-20)", async () => {
   await open();
   const owner = await openOwner();
   const hash = await chain.pay(give(owner, { amount: 12_500_000n, payer: 1 }));
@@ -109,7 +109,7 @@ test("none is a payment's transfer, a stranger's, one of the owner to himself, o
   expect([owner, self, stranger].flatMap(stepsOf)).toEqual([]);
 });
 
-test("one with a key of its own is none, and is credited once where its link is heard of later", async () => {
+test("one with a key of its own is none, and is credited once where its link is heard of later (rule CHAIN-20)", async () => {
   await open();
   const owner = await openOwner();
   const link = rig.sampleLink({ destinationAddress: owner });

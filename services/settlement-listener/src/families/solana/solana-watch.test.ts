@@ -7,7 +7,7 @@ const chain = useRig(openWatchedSolana);
 const rig = useRigEach(() => startWatchRig(chain));
 
 describe("watching Solana", () => {
-  test("a payment is processing once it is confirmed, and settled once it is finalized", async () => {
+  test("a payment is processing once it is confirmed, and settled once it is finalized (rules CHAIN-3 and CHAIN-4)", async () => {
     const link = await rig.hearNew();
     await rig.caughtUp();
     const signature = await chain.pay(orderOf(link));
@@ -66,7 +66,7 @@ describe("watching Solana", () => {
     expect(rig.statuses(link.id)).toEqual(["processing 2.5", "settled 2.5"]);
   });
 
-  test("a payment that a fork drops fails once it cannot land any more, and not before", async () => {
+  test("a payment that a fork drops fails once it cannot land any more, and not before (rule CHAIN-5)", async () => {
     const link = await rig.hearNew();
     await rig.caughtUp();
     await chain.pay(orderOf(link));

@@ -49,7 +49,7 @@ const proved = (transaction: SolanaTransaction) =>
   ]);
 
 describe("a transaction proves", () => {
-  test("what its transfer moved to the owner, for the reference that it names", async () => {
+  test("what its transfer moved to the owner, for the reference that it names (rule CHAIN-2)", async () => {
     const transaction = await read(await chain.pay(order()));
     expect(verifyTransaction(transaction, tokens)).toMatchObject([
       {
@@ -174,7 +174,7 @@ describe("a transaction proves nothing", () => {
     const balances = transaction.balances.map((one) => ({ ...one, after: one.before }));
     expect(proved({ ...transaction, balances })).toEqual([]);
   });
-  test("more than the owner's balances have grown by, whatever its instructions say", async () => {
+  test("more than the owner's balances have grown by, whatever its instructions say (rule CHAIN-2)", async () => {
     const transaction = await read(await chain.pay(order()));
     const moving = transaction.instructions.at(-1);
     if (moving === undefined) throw new Error("it moves nothing");

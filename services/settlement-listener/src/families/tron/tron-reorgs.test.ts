@@ -89,7 +89,7 @@ describe("the self-check at start", () => {
     expect(await refusedWith(opened)).toContain(fault);
   });
 
-  test("a fee proxy without code, and a node of another Tron, stop it too", async () => {
+  test("a fee proxy without code, and a node of another Tron, stop it too (rule CHAIN-9)", async () => {
     const { catalogueData } = chain;
     const [only] = catalogueData.chains;
     if (only?.feeProxies === undefined) throw new Error("the chain has a proxy");
@@ -116,7 +116,7 @@ describe("what a fork takes away", () => {
     expect(statusOf(opened, link.id)).toEqual(["processing", "settled"]);
   });
 
-  test("has failed once a solid block is a day later than its own, and not before", async () => {
+  test("has failed once a solid block is a day later than its own, and not before (rule CHAIN-5)", async () => {
     const opened = await open(chain);
     const first = await payLink(opened, 1);
     await chain.reorg(1);

@@ -79,7 +79,7 @@ const metric = async (rig: WatchRig, pattern: RegExp): Promise<boolean> =>
   pattern.test(await rig.metrics.metrics());
 
 describe("of two providers", () => {
-  test("one that is away: payments are seen and none settles, which is told; back, all settle", async () => {
+  test("one that is away: payments are seen and none settles, which is told; back, all settle (rule CHAIN-4)", async () => {
     const { first, rig, second } = await open(2);
     const outage = second.play({ kind: "down" });
     const { link } = await payLink(rig);
@@ -166,7 +166,7 @@ describe("of two providers", () => {
   );
 
   test.each(["first", "second"] as const)(
-    "the %s with receipts of a thousandfold: nothing settles but what both say",
+    "the %s with receipts of a thousandfold: nothing settles but what both say (rule CHAIN-4)",
     async (liar) => {
       const opened = await open(2);
       const { first, rig } = opened;
@@ -243,7 +243,7 @@ describe("of two providers", () => {
     },
   );
 
-  test("one alone says that a lost payment cannot come back: it has not failed", async () => {
+  test("one alone says that a lost payment cannot come back: it has not failed (rule CHAIN-5)", async () => {
     const { first, rig, second } = await open(2);
     const { link, hash } = await payLink(rig, 1);
     await waitUntil("it is seen", () => rig.statuses(link.id).length === 1);
@@ -272,7 +272,7 @@ describe("of two providers", () => {
     expect(rig.statuses(link.id).join()).not.toContain("failed");
   });
 
-  test("one alone shows a reorg past a final block: the chain is halted only once both do", async () => {
+  test("one alone shows a reorg past a final block: the chain is halted only once both do (rule CHAIN-7)", async () => {
     const { first, rig, second } = await open(2);
     const { finalizedTo } = await rig.readStatus();
     const outage = second.play({ kind: "down" });
@@ -373,7 +373,7 @@ describe("the audit", () => {
     return { ...opened, away, link, paidAt };
   };
 
-  test("is never made by the provider that read the range: its mark waits for another", async () => {
+  test("is never made by the provider that read the range: its mark waits for another (rule CHAIN-6)", async () => {
     const { away, link, paidAt, rig, second } = await payUnseen();
     away.stop();
     // It vouches for blocks again, and still gives no logs.
@@ -391,7 +391,7 @@ describe("the audit", () => {
     await settles(rig, link.id);
   }, 120_000);
 
-  test("is made by nobody to whom the range is not final yet: it may stand on a fork of it", async () => {
+  test("is made by nobody to whom the range is not final yet: it may stand on a fork of it (rule CHAIN-6)", async () => {
     const { first, rig, second } = await open(3);
     const third = rpcs[2];
     first.play({ kind: "empty_logs" });

@@ -38,6 +38,29 @@ const settles = (rig: WatchRig, linkId: string) =>
   waitUntil("it settles", () => rig.statuses(linkId).at(-1) === "settled 7");
 
 describe("where the watch of a chain begins", () => {
+  test("is the last final block: only an operator's rescan finds older payments (rule CHAIN-9)", async () => {
+    const { rig } = await open(2);
+    const link = await pay(rig);
+    const paidAt = (await chain.headNumber()) - 1;
+    await chain.mine(finalBlocks);
+    await rig.service.start();
+    await rig.caughtUp();
+    await chain.mine(finalBlocks + 2);
+    await rig.caughtUp();
+    await waitUntil(
+      "the second pass has read past it",
+      async () => ((await rig.readStatus()).auditedTo ?? 0) > paidAt,
+    );
+    expect(rig.statuses(link.id)).toEqual([]);
+    const answer = await fetch(`${rig.internalUrl}/internal/settlement/rescan`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ chainId: chain.chainId, fromBlock: paidAt, toBlock: paidAt }),
+    });
+    expect(answer.status).toBe(202);
+    await settles(rig, link.id);
+  });
+
   test("is no block that one of two alone calls final", async () => {
     const { rig, first, second } = await open(2);
     const link = await pay(rig);

@@ -117,7 +117,7 @@ const askRescan = (rig: WatchRig, body: unknown) =>
   });
 
 describe("the second pass", () => {
-  test("finds by another provider what the first one hid, repairs it and counts it", async () => {
+  test("finds by another provider what the first one hid, repairs it and counts it (rule CHAIN-6)", async () => {
     const [blind, honest] = [await openRpc(), await openRpc()];
     const rig = await open(chain, { finality: "finalized" }, [blind.url, honest.url]);
     // The one that could correct it at once is away while the block is fresh.
@@ -149,6 +149,28 @@ describe("the second pass", () => {
     await waitUntil("both are repaired", () => settled().length === 2);
   });
 
+  test("keeps a settled payment that it does not find, counts it and logs an error (rule CHAIN-6)", async () => {
+    const [first, second] = [await openRpc(), await openRpc()];
+    const rig = await open(chain, { finality: { blocks: 1 } }, [first.url, second.url]);
+    const link = await rig.hearNew();
+    await chain.pay({ reference: link.paymentReference, to: owner, amount: 7n });
+    await chain.mine();
+    const paidAt = await chain.headNumber();
+    await chain.mine();
+    await waitUntil("it is settled", () => statuses(rig, link.id).includes("settled"));
+    // The second provider audits what the first one has read.
+    second.play({ kind: "empty_logs" });
+    await chain.mine(9);
+    await passBy(rig, paidAt);
+    expect(await rig.metrics.metrics()).toMatch(
+      /payment_links_chain_audit_differences_total\{[^}]*kind="surplus"[^}]*\} 1\n/,
+    );
+    expect(rig.logLines).toContainEqual(
+      expect.stringMatching(/"level":"error".*knows nothing of a payment that was settled/),
+    );
+    expect(rig.told(link.id).at(-1)).toMatchObject({ status: "settled", isOrphaned: false });
+  });
+
   test("has duties of which one that fails holds up no other", async () => {
     const rpc = await openRpc();
     const rig = await open(chain, { finality: "finalized" }, [rpc.url]);
@@ -174,7 +196,7 @@ describe("the second pass", () => {
     );
   }, 60_000);
 
-  test("forgets a transfer without a link only if its link would have been heard of", async () => {
+  test("forgets a transfer without a link only if its link would have been heard of (rule CHAIN-8)", async () => {
     const rig = await open(chain, { finality: "finalized" });
     const [old, recent] = await payForNothing(rig, 2);
     await setSeen(rig, old, 48);

@@ -129,7 +129,7 @@ describe("a payment whose nonce was not told when it was seen", () => {
     expect(silence.struckCount()).toBeGreaterThan(0);
   });
 
-  test("stays in processing, and no duty fails for it, where nobody knows it any more", async () => {
+  test("stays in processing, and no duty fails for it, where nobody knows it any more (rule CHAIN-5)", async () => {
     const { rig, first, second } = await open();
     const outage = second.play({ kind: "down" });
     const { link, spend } = await paySeen(rig, 1);

@@ -26,7 +26,7 @@ describe("which transactions are in no block", () => {
     expect(rpc.counts().methods.get("eth_getTransactionReceipt")).toBe(3);
   });
 
-  test("is told of none by a node that has forgotten what is as old", async () => {
+  test("is told of none by a node that has forgotten what is as old (rule CHAIN-5)", async () => {
     const { reader, rpc } = await open();
     const forgetting = rpc.play({ kind: "no_receipts", beforeBlock: paid.firstBlock + 1 });
     expect(await reader.readAbsent([unknown], paid.firstBlock)).toEqual(new Set());
