@@ -94,7 +94,7 @@ describe("the all-in-one", () => {
       { NODE_ENV: "production", WEBHOOK_HOST_OVERRIDES: "receiver.test=http://127.0.0.1:9000" },
       "WEBHOOK_HOST_OVERRIDES",
     ],
-  ])("given %j, it refuses to start and names %s", async (env, name) => {
+  ])("given %j, it refuses to start and names %s (rule CALLER-8)", async (env, name) => {
     const child = folder.start(env);
     await waitUntil("its end", () => !child.isRunning());
     expect(child.output()).toContain(name);

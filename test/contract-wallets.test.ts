@@ -117,7 +117,7 @@ const wrapWith = (address: Hex, data: Hex) => (signature: Hex) =>
   serializeErc6492Signature({ address, data, signature });
 
 describe("a contract wallet that is deployed", () => {
-  test("signs in by its owner's signature, as itself on its chain, and proves presence", async () => {
+  test("signs in by its owner's signature, as itself on its chain, and proves presence (rule CALLER-11)", async () => {
     const owner = makeWallet();
     const address = await deploy(walletCode(owner.address));
     const answer = await signIn({ address, signer: owner });
@@ -198,7 +198,7 @@ describe("a contract wallet that is deployed", () => {
 });
 
 describe("a contract wallet that is not deployed yet", () => {
-  test("signs in by a signature that says what deploys it, and is the same one later", async () => {
+  test("signs in by a signature that says what deploys it, and is the same one later (rule CALLER-11)", async () => {
     const owner = makeWallet();
     const { address, creation } = planWallet(owner.address);
     const wrap = wrapWith(factory, creation);
@@ -260,7 +260,7 @@ describe("an address is another identity", () => {
   });
 });
 
-describe("a chain that cannot be asked", () => {
+describe("a chain that cannot be asked (rule CALLER-11)", () => {
   const openOwn = (...urls: string[]) =>
     openRig({ rpcUrls: urls.length === 0 ? new Map() : new Map([[String(chainId), urls]]) });
   const silentUrl = () => `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;

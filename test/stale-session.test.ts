@@ -45,7 +45,7 @@ const codesOf = ({ status, body }: { status: number; body: Record<string, unknow
   [status, ...(body["errors"] as { code: string }[]).map(({ code }) => code)].join(" ");
 
 // The cookie is the victim's own, copied: whatever the victim's browser may do, the thief may try.
-describe("a thief with a stolen session whose person proved nothing for ten minutes", () => {
+describe("a thief with a stolen session whose person proved nothing for ten minutes (rule CALLER-19)", () => {
   test("is refused by every sensitive route, and changes nothing", async () => {
     const before = await stateOf();
     const [first = "", second = ""] = await idsOf("wallets");

@@ -6,7 +6,7 @@ import { propertyRuns } from "./testing/property-runs.ts";
 
 const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-describe("mintApiKey", () => {
+describe("mintApiKey (rule CALLER-2)", () => {
   test.each(["live", "test"] as const)("makes a %s key of its shape, which is valid", (mode) => {
     const key = mintApiKey(mode);
     expect(key).toMatch(new RegExp(`^plk_${mode}_[0-9A-Za-z]{36}$`));
@@ -27,7 +27,7 @@ describe("mintApiKey", () => {
   });
 });
 
-describe("isApiKey", () => {
+describe("isApiKey (rule CALLER-2)", () => {
   test("keeps to the published rule: base62 of the CRC-32, most significant digit first", () => {
     // Another implementation worked this out: the CRC-32 of the stem is 0x142a545a.
     expect(isApiKey(`plk_test_${"0".repeat(30)}0MtY4o`)).toBe(true);
@@ -65,7 +65,7 @@ describe("isApiKey", () => {
 });
 
 describe("what is kept of a key", () => {
-  test("is its SHA-256", () => {
+  test("is its SHA-256 (rule CALLER-2)", () => {
     const key = mintApiKey("test");
     expect(hashSecret(key)).toEqual(createHash("sha256").update(key, "utf8").digest());
   });

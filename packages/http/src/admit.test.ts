@@ -81,7 +81,7 @@ describe("a route for API keys", () => {
     expect([answer.status, answer.text]).toEqual([200, '{"userId":"user_1"}']);
   });
 
-  test("refuses a missing, wrong, unknown or expired key and a missing scope by their codes", async () => {
+  test("refuses a missing, wrong, unknown or expired key and a missing scope by their codes (rule CALLER-1)", async () => {
     const expired = mintApiKey("live");
     const { port, clock } = await start({
       holders: {
@@ -215,7 +215,7 @@ describe("a key of which it is known who calls", () => {
   });
 });
 
-describe("a key that is bound to addresses", () => {
+describe("a key that is bound to addresses (rule CALLER-1)", () => {
   const proxied = { trustedProxies: ["127.0.0.1"] };
   const outcomeFrom = async (cidrs: string[], address: string): Promise<string> => {
     const started = await start({ ...proxied, holders: { [key]: { ...full, cidrs } } });
@@ -246,7 +246,7 @@ describe("a key that is bound to addresses", () => {
   });
 });
 
-describe("how old an answer about a caller may be", () => {
+describe("how old an answer about a caller may be (rule CALLER-3)", () => {
   type Method = "GET" | "HEAD" | "POST" | "PATCH" | "DELETE";
   const session = { cookie: "session=a%20session" };
   const calls: [Method, string, Record<string, string>, number][] = [
@@ -274,7 +274,21 @@ describe("how old an answer about a caller may be", () => {
     expect(asked()).toBe(2);
   });
 
-  test.each(calls)("%s %s with %j while auth-keys is away", async (...one) => {
+  test.each(calls)(
+    "%s %s with %j is refused %i ms after the credential ended (rule CALLER-4)",
+    async (...one) => {
+      const { port, clock, forget } = await start();
+      await send(port, one);
+      forget(key);
+      forget("a session");
+      clock.advance(one[3]);
+      expect((await send(port, one)).status).toBe(200);
+      clock.advance(1);
+      expect((await send(port, one)).status).toBe(401);
+    },
+  );
+
+  test.each(calls)("%s %s with %j while auth-keys is away (rule CALLER-4)", async (...one) => {
     const started = await start();
     const { port, clock } = started;
     await send(port, one);

@@ -83,7 +83,7 @@ describe("a file that is written while it is sent", () => {
     ]);
   });
 
-  test("is cut off where a piece fails: its end is missing, and whoever reads it knows", async () => {
+  test("is cut off where a piece fails: its end is missing, and whoever reads it knows (rule CALLER-27)", async () => {
     const answer = await get("/broken");
     expect(answer.status).toBe(200);
     await expect(answer.text()).rejects.toThrow("terminated");
@@ -99,7 +99,7 @@ describe("a file that is written while it is sent", () => {
     expect(ended.at(-1)).toEqual(["late", false]);
   });
 
-  test("waits for a slow reader, and gives up one who takes nothing at all", async () => {
+  test("waits for a slow reader, and gives up one who takes nothing at all (rule CALLER-27)", async () => {
     const before = ended.length;
     const socket = connect(app.port, "127.0.0.1");
     socket.pause();

@@ -33,7 +33,7 @@ const open = () => {
 };
 
 describe("exports", () => {
-  test("are two of an account at once, and twenty in all; another is told to come back", async () => {
+  test("are two of an account at once, and twenty in all; another is told to come back (rule CALLER-27)", async () => {
     const { begin, headers, metrics } = open();
     const [first, second] = [await begin("a"), await begin("a")];
     expect(await (await begin("a")).outcome).toBe("429");

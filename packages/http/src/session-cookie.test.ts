@@ -16,7 +16,7 @@ const http = cookiePolicy("http://127.0.0.1:8080");
 const request = (headers: Record<string, string>, method = "GET") =>
   ({ headers, method }) as unknown as Request;
 
-describe("the session cookie", () => {
+describe("the session cookie (rule CALLER-8)", () => {
   test("on https is bound to the host, secure, and out of the reach of scripts", () => {
     expect(sessionCookie(https, "a token", 3600)).toBe(
       "__Host-session=a%20token; Max-Age=3600; Path=/; HttpOnly; Secure; SameSite=Lax",
@@ -59,7 +59,7 @@ describe("the session cookie", () => {
   });
 });
 
-describe("isInsecureOrigin", () => {
+describe("isInsecureOrigin (rule CALLER-8)", () => {
   test.each([
     ["https://pay.example", false],
     ["http://localhost:8080", false],
@@ -75,7 +75,7 @@ describe("isInsecureOrigin", () => {
   });
 });
 
-describe("a request from a browser", () => {
+describe("a request from a browser (rule CALLER-6)", () => {
   const codeOf = (headers: Record<string, string>, method: string): string => {
     try {
       refuseOtherSites(request(headers, method), https);

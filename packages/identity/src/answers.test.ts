@@ -27,7 +27,7 @@ describe("how long an answer lives", () => {
     expect(authKeys.questions).toHaveLength(2);
   });
 
-  test("one answer serves list for 5 s while create asks again after 1 s", async () => {
+  test("one answer serves list for 5 s while create asks again after 1 s (rule CALLER-3)", async () => {
     const { authKeys, clock, identity, key } = open();
     authKeys.reply(sampleAnswer());
     await identity.byApiKey(key, list);
@@ -153,7 +153,7 @@ describe("how long an answer lives", () => {
   });
 });
 
-describe("expiry", () => {
+describe("expiry (rule CALLER-3)", () => {
   test("a key ends at its instant by the local clock, whatever is kept", async () => {
     const { authKeys, clock, identity, key } = open();
     authKeys.reply(sampleAnswer(new Date(start.getTime() + 500)));

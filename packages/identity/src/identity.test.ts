@@ -32,7 +32,7 @@ describe("what a key is asked about", () => {
     expect(authKeys.questions).toMatchObject([{ kind: "api-key", address: "203.0.113.9" }]);
   });
 
-  test("a suspended account's key and session are known, and refused by a code of their own", async () => {
+  test("a suspended account's key and session are known, and refused by a code of their own (rule CALLER-17)", async () => {
     const { authKeys, identity, key } = open();
     const { account, credential } = sampleAnswer();
     authKeys.reply({ found: true, account: { ...account, isSuspended: true }, credential });
@@ -41,7 +41,7 @@ describe("what a key is asked about", () => {
     expect(await outcomeOf(identity.bySession("token", list))).toBe("ACCOUNT_SUSPENDED");
   });
 
-  test("a text that cannot be a key is refused without a question", async () => {
+  test("a text that cannot be a key is refused without a question (rule CALLER-2)", async () => {
     const { authKeys, identity, key } = open();
     const lastWrong = key.slice(0, -1) + (key.endsWith("0") ? "1" : "0");
     for (const text of ["", "x", lastWrong, `${key} `, key.toUpperCase(), "k".repeat(100_000)]) {
@@ -115,7 +115,7 @@ describe("sessions", () => {
     expect(await outcomeOf(identity.bySession("t".repeat(256), list))).toBe("accepted");
   });
 
-  test("what needs presence is refused ten minutes after its proof, and where none is known", async () => {
+  test("what needs presence is refused ten minutes after its proof, and where none is known (rule CALLER-19)", async () => {
     const { authKeys, clock, identity } = open();
     const { account, credential } = sampleAnswer();
     const presence = { provenAt: start, methods: ["link"] };

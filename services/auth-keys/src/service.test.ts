@@ -23,7 +23,7 @@ const sessionCalls = publicRoutes({ catalogue: openCatalogue(), clock: systemClo
   .filter(({ caller }) => caller.by === "session")
   .map(({ method, path }) => [method.toUpperCase(), path.replace(":id", "some_id")] as const);
 
-describe("every route of the console", () => {
+describe("every route of the console (rule CALLER-6)", () => {
   test("is counted here, so that the tables below are not empty", () => {
     expect(sessionCalls.length).toBeGreaterThan(15);
   });

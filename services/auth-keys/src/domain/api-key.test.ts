@@ -23,7 +23,7 @@ const key = (more: Partial<ApiKey> = {}): ApiKey => ({
 const rotate = (old: ApiKey, { hours = 24, now = after(1) } = {}) =>
   rotateApiKey(old, { id: "key_2", prefix: "plk_live_efgh", overlapSeconds: hours * 3600, now });
 
-describe("rotateApiKey", () => {
+describe("rotateApiKey (rule CALLER-5)", () => {
   test("opens a key with the same name, scopes and bucket, and as nothing else of the old one", () => {
     const old = key({ bucketId: "key_0", lastUsedAt: made });
     expect(rotate(old).opened).toEqual({

@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import { hostileHandles } from "../testing/hostile-handles.ts";
 import { readHandle } from "./handle.ts";
 
-describe("readHandle", () => {
+describe("readHandle (rule CALLER-13)", () => {
   test.each([
     ["abc", "abc"],
     ["ABC", "abc"],

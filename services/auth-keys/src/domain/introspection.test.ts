@@ -20,7 +20,7 @@ const found: FoundKey = {
   isRevoked: false,
 };
 
-describe("judgeKey", () => {
+describe("judgeKey (rule CALLER-1)", () => {
   test.each([
     ["unknown", undefined, "unknown", false],
     ["active", found, "valid", true],

@@ -88,7 +88,7 @@ describe("a message that we write", () => {
   });
 });
 
-describe("a message with one field wrong", () => {
+describe("a message with one field wrong (rule CALLER-11)", () => {
   test.each<[string, Partial<SiweMessage>, string]>([
     ["another domain", { domain: "evil.example:8443" }, "domain"],
     ["our domain without its port", { domain: "pay.example" }, "domain"],

@@ -58,7 +58,7 @@ const tell = (...records: AuditRecord[]) =>
   );
 
 describe("what another service tells", () => {
-  test("stands in the owner's log, with who, how and from where, once however often it comes", async () => {
+  test("stands in the owner's log, with who, how and from where, once however often it comes (rule CALLER-23)", async () => {
     const { userId, cookie } = await rig.signUp();
     const told = deletion(userId);
     await tell(told, told);

@@ -126,7 +126,7 @@ describe("PATCH /console/api/account", () => {
   });
 });
 
-describe("a handle", () => {
+describe("a handle (rule CALLER-13)", () => {
   test("belongs to one account, without regard to case", async () => {
     await rig.signUp({ handle: "unique_one" });
     const { cookie, userId } = await rig.signUp({ handle: "unique_two" });

@@ -24,7 +24,7 @@ const listed = async (cookie: string): Promise<Record<string, unknown>[]> => {
 };
 
 describe("POST /console/api/api-keys", () => {
-  test("shows the key in this one answer, and its start ever after", async () => {
+  test("shows the key in this one answer, and its start ever after (rule CALLER-2)", async () => {
     const { userId, cookie } = await rig.signUp();
     const answer = await create(cookie, {
       name: "shop",
@@ -68,7 +68,7 @@ describe("POST /console/api/api-keys", () => {
     });
   });
 
-  test("an account has a bounded number of keys, and a revoked one makes room", async () => {
+  test("an account has a bounded number of keys, and a revoked one makes room (rule CALLER-15)", async () => {
     const { cookie } = await rig.signUp();
     const { id } = await createOne(cookie);
     for (let count = 2; count <= apiKeysMax - 2; count += 1) await createOne(cookie);
@@ -209,7 +209,7 @@ describe("DELETE /console/api/api-keys/{id}", () => {
 describe("lastUsedAt", () => {
   const lastUsed = async (cookie: string) => (await listed(cookie))[0]?.["lastUsedAt"];
 
-  test("is the latest use, after one write for however many calls", async () => {
+  test("is the latest use, after one write for however many calls (rule CALLER-1)", async () => {
     const { cookie } = await rig.signUp();
     const { key } = await createOne(cookie);
     const usedAt = rig.clock.now().toISOString();
@@ -253,7 +253,7 @@ describe("lastUsedAddress", () => {
     return [lastUsedAt, lastUsedAddress];
   };
 
-  test("is that of the latest use, whichever replica writes last", async () => {
+  test("is that of the latest use, whichever replica writes last (rule CALLER-1)", async () => {
     const { cookie } = await rig.signUp();
     const { key } = await createOne(cookie);
     const useFrom = (address: string) => rig.introspect("api-key", key, address);

@@ -23,7 +23,7 @@ const rename = (cookie: string, bio: string) =>
   rig.call("PATCH", "/console/api/account", { cookie, body: { bio } });
 
 describe("GET /console/api/audit-log", () => {
-  test("tells every deed on the account, its wallets and keys, newest first", async () => {
+  test("tells every deed on the account, its wallets and keys, newest first (rule CALLER-23)", async () => {
     const { cookie } = await rig.signUp({ handle: "audited" });
     const post = async (to: string, body: unknown) =>
       String((await rig.call("POST", `/console/api/${to}`, { cookie, body })).body["id"]);
@@ -59,7 +59,7 @@ describe("GET /console/api/audit-log", () => {
     ]);
   });
 
-  test("tells who, what and when, under an id of its own, and no secret", async () => {
+  test("tells who, what and when, under an id of its own, and no secret (rule CALLER-23)", async () => {
     const { userId, token } = await rig.makeAccount({ handle: "told" });
     const cookie = await rig.signIn(token);
     const body = { name: "shop", scopes: ["payment_link:read"] };
@@ -172,7 +172,7 @@ describe("GET /console/api/audit-log", () => {
     expect(refusalOf(await read(cookie, `?offset=${offset}`))).toBe(expected);
   });
 
-  test("nobody rewrites it: not even the role of the service itself", async () => {
+  test("nobody rewrites it: not even the role of the service itself (rule CALLER-23)", async () => {
     const { cookie } = await rig.signUp();
     const before = await dataOf(cookie);
     const attempts = [
@@ -207,7 +207,7 @@ describe("an entry tells from where it was done", () => {
     `);
   const here = expect.stringMatching(/127\.0\.0\.1$/);
 
-  test("address and browser of a person, name of an operator; the owner sees the person's alone", async () => {
+  test("address and browser of a person, name of an operator; the owner sees the person's alone (rule CALLER-23)", async () => {
     const { userId, token } = await rig.makeAccount();
     const headers = { "user-agent": `Browser/1.0 ${"x".repeat(1000)}` };
     const cookie = await rig.signIn(token, { headers });
@@ -341,7 +341,7 @@ describe("GET /console/api/audit-log/export", () => {
     expect(some.trimEnd().split("\n")).toHaveLength(1);
   });
 
-  test("as CSV is what RFC 4180 says, and nothing in it is a formula", async () => {
+  test("as CSV is what RFC 4180 says, and nothing in it is a formula (rule CALLER-23)", async () => {
     const { cookie } = await rig.signUp();
     const headers = { "user-agent": `=cmd|'/c calc'!A1, "x"` };
     const bio = 'a "quoted"\r\nline';
@@ -388,7 +388,7 @@ describe("GET /console/api/audit-log/export", () => {
     expect((await (await exported(other.cookie)).text()).split("\r\n")).toHaveLength(5);
   });
 
-  test("of more than 100,000 entries is refused rather than cut off", async () => {
+  test("of more than 100,000 entries is refused rather than cut off (rule CALLER-23)", async () => {
     const { userId, cookie } = await rig.signUp();
     rig.clock.advance(1_000);
     const from = encodeURIComponent(rig.clock.now().toISOString());

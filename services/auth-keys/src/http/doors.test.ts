@@ -47,7 +47,7 @@ const openWithProvider = async (
   return { rig, visit };
 };
 
-describe("SIGN_UP", () => {
+describe("SIGN_UP (rule CALLER-16)", () => {
   test("closed: opens no account for a stranger, and lets in whoever has one", async () => {
     const rig = await open({ signUp: "closed" });
     const wallet = makeWallet();
@@ -81,7 +81,7 @@ describe("SIGN_UP", () => {
   });
 });
 
-describe("SIGN_IN_METHODS", () => {
+describe("SIGN_IN_METHODS (rule CALLER-16)", () => {
   const unavailable = "404 SIGN_IN_METHOD_UNAVAILABLE";
 
   test("without siwe: no nonce, no session and no link to an account by a wallet", async () => {
@@ -118,7 +118,7 @@ describe("SIGN_IN_METHODS", () => {
   });
 });
 
-describe("OIDC_ALLOWED_GROUPS", () => {
+describe("OIDC_ALLOWED_GROUPS (rule CALLER-16)", () => {
   const refused = "/console?error=OIDC_SIGN_IN_REFUSED";
 
   test("lets in members of one of the groups, and nobody else, each time anew", async () => {

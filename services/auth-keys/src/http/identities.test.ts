@@ -77,7 +77,7 @@ describe("POST /console/api/identities", () => {
     expect(answers.map(refusalOf).toSorted()).toEqual(["201", "409 IDENTITY_TAKEN"]);
   });
 
-  test("given more than an account may have, answers 409", async () => {
+  test("given more than an account may have, answers 409 (rule CALLER-15)", async () => {
     const { cookie } = await rig.signUp();
     const answers = await Promise.all(
       Array.from({ length: identitiesMax + 2 }, () => link(cookie, makeWallet())),
@@ -137,7 +137,7 @@ describe("DELETE /console/api/identities/{id}", () => {
     expect(await rig.readAudit(userId)).toContain("session.revoked");
   });
 
-  test("of the last way in is refused, and changes nothing", async () => {
+  test("of the last way in is refused, and changes nothing (rule CALLER-22)", async () => {
     const { userId, cookie } = await signInByWallet(rig, makeWallet());
     const before = await list(cookie);
     const answer = await rig.call("DELETE", `${path}/${before[0]?.id}`, { cookie });

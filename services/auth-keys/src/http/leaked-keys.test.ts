@@ -38,7 +38,7 @@ const hashOf = (text: string) => createHash("sha256").update(text).digest("base6
 const worksStill = async (key: string) => (await rig.introspect("api-key", key))["found"];
 
 describe("POST /internal/leaked-keys", () => {
-  test("switches each key off, tells the owner where it lay, and the scanner which were ours", async () => {
+  test("switches each key off, tells the owner where it lay, and the scanner which were ours (rule CALLER-18)", async () => {
     const { userId, cookie, key, id } = await makeKey();
     const strange = mintApiKey("live");
     const url = "https://github.com/a/b/blob/main/.env";
@@ -89,7 +89,7 @@ describe("POST /internal/leaked-keys", () => {
     expect(leaked).toHaveLength(1);
   });
 
-  test("believes nothing that is not signed by a known key over these very bytes", async () => {
+  test("believes nothing that is not signed by a known key over these very bytes (rule CALLER-18)", async () => {
     const { key } = await makeKey();
     const reports = [{ token: key }];
     for (const forged of [

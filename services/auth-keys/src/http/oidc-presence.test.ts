@@ -44,7 +44,7 @@ describe("a certified identity provider", () => {
     return browser;
   };
 
-  test("is asked to let the person sign in anew, and renews the session by that", async () => {
+  test("is asked to let the person sign in anew, and renews the session by that (rule CALLER-19)", async () => {
     const browser = await signedInLongAgo("present");
     const before = browser.cookies();
     const stopBefore = ({ origin }: URL) => origin === provider.client.issuer;

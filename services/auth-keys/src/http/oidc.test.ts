@@ -56,7 +56,7 @@ const finish = async (browser: Browser, url: URL): Promise<string> => {
 };
 
 describe("signing in at a certified identity provider", () => {
-  test("the first time opens an account with no handle and no wallet, and tells of it", async () => {
+  test("the first time opens an account with no handle and no wallet, and tells of it (rule CALLER-12)", async () => {
     const browser = newBrowser();
     expect(await signIn(browser, "ada")).toBe("/console");
     const account = await whoIs(browser);
@@ -108,7 +108,7 @@ describe("signing in at a certified identity provider", () => {
     expect(await finish(browser, first)).toBe("/console");
   });
 
-  test("sends a challenge by S256, a state and a nonce, each as random as it must be", async () => {
+  test("sends a challenge by S256, a state and a nonce, each as random as it must be (rule CALLER-12)", async () => {
     const { url } = await newBrowser().visit(startPath, {
       stopBefore: ({ origin }) => origin === provider.client.issuer,
     });
@@ -145,7 +145,7 @@ describe("the way back", () => {
     expect(await whoIs(browser)).toEqual(account);
   });
 
-  test("in another browser leads nowhere, and stays open for its own", async () => {
+  test("in another browser leads nowhere, and stays open for its own (rule CALLER-12)", async () => {
     const [own, thief] = [newBrowser(), newBrowser()];
     const url = await comeBack(own, "mary");
     await comeBack(thief, "mallory");

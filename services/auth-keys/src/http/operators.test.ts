@@ -8,7 +8,7 @@ const rig = useRig(openRig);
 const post = (path: string, body: unknown) => rig.call("POST", path, { body });
 
 describe("POST /internal/accounts", () => {
-  test("opens an account that can sign in, and tells the others of it", async () => {
+  test("opens an account that can sign in, and tells the others of it (rule CALLER-10)", async () => {
     const { status, body } = await post("/internal/accounts", {
       handle: "Alice",
       username: "Alice",

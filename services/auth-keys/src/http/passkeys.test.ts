@@ -54,7 +54,7 @@ const listed = async (cookie: string) => {
   return body["data"] as { id: string; name: string; lastUsedAt: string | null }[];
 };
 
-describe("a passkey", () => {
+describe("a passkey (rule CALLER-21)", () => {
   test("signs in to the account that added it, without a name, and is written down", async () => {
     const { userId, cookie, authenticator, id } = await openOwner();
     expect(await listed(cookie)).toEqual([
@@ -148,7 +148,7 @@ describe("a passkey", () => {
   });
 });
 
-describe("a challenge", () => {
+describe("a challenge (rule CALLER-21)", () => {
   test("is good once, for five minutes, in the browser that asked for it", async () => {
     const { authenticator } = await openOwner();
     const { challenge, cookie } = await ask(`${sessionPath}/passkey`);
@@ -219,7 +219,7 @@ describe("adding a passkey", () => {
     expect(rig.logLines.join("\n")).toContain('"rule":"attestation"');
   });
 
-  test("that is known already, or one too many, is refused", async () => {
+  test("that is known already, or one too many, is refused (rule CALLER-15)", async () => {
     const { authenticator } = await openOwner();
     const { cookie } = await rig.signUp();
     expect(refusalOf(await add(cookie, authenticator))).toBe("409 PASSKEY_EXISTS");
@@ -267,7 +267,7 @@ describe("taking a passkey away", () => {
     expect(refusalOf(await signIn(authenticator))).toBe(refused);
   });
 
-  test("is refused for the last way in, be the other one a passkey or a wallet", async () => {
+  test("is refused for the last way in, be the other one a passkey or a wallet (rule CALLER-22)", async () => {
     const { cookie, authenticator, id } = await openOwner();
     const last = await rig.call("DELETE", `${path}/${id}`, { cookie });
     expect(refusalOf(last)).toBe("409 LAST_WAY_IN");
@@ -309,7 +309,7 @@ describe("taking a passkey away", () => {
     expect(await listed(cookie)).toMatchObject([{ id, name: "renamed" }]);
   });
 
-  test("is what an operator does who revokes everything", async () => {
+  test("is what an operator does who revokes everything (rule CALLER-22)", async () => {
     const { userId, authenticator } = await openOwner();
     const { body } = await rig.call("POST", "/internal/accounts/revoke-everything", {
       body: { userId },
@@ -321,7 +321,7 @@ describe("taking a passkey away", () => {
 
 describe("an installation without a name of its own, or not secure,", () => {
   test.each(["http://127.0.0.1:8080", "https://[::1]", "http://console.example"])(
-    "such as %s, has no passkeys",
+    "such as %s, has no passkeys (rule CALLER-21)",
     async (baseUrl) => {
       const own = await openRig({ baseUrl });
       try {

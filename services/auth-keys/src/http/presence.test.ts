@@ -37,7 +37,7 @@ const sessionsOf = async (cookie: string) => {
   return (body["data"] as { id: string; isCurrent: boolean }[]).map(({ id }) => id);
 };
 
-describe("a proof of presence", () => {
+describe("a proof of presence (rule CALLER-19)", () => {
   test("counts for ten minutes from the sign-in, and what is missing then is told", async () => {
     const { cookie } = await rig.signUp();
     rig.clock.advance(presenceMsMax - 1);
@@ -130,7 +130,7 @@ describe("a proof of presence", () => {
   });
 });
 
-describe("without a fresh proof", () => {
+describe("without a fresh proof (rule CALLER-19)", () => {
   test("a key is switched off, and not on again", async () => {
     const { cookie } = await rig.signUp();
     const { body } = await act(cookie);

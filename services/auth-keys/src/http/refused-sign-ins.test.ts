@@ -117,7 +117,7 @@ describe("a sign-in that is refused stands in the log of the account to which it
     expect(await countAll()).toBe(before);
   });
 
-  test("of a stranger who goes on and on: ten in an hour, then each power of ten", async () => {
+  test("of a stranger who goes on and on: ten in an hour, then each power of ten (rule CALLER-23)", async () => {
     const wallet = makeWallet();
     const { userId } = await signInByWallet(rig, wallet);
     for (let count = 1; count <= 12; count += 1) await forge(wallet);

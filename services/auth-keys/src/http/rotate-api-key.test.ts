@@ -44,7 +44,7 @@ const credentialOf = async (key: string) => {
 const bucketOf = async (key: string) => (await credentialOf(key))?.bucketId;
 const endOf = async (key: string) => (await credentialOf(key))?.expiresAt;
 
-describe("POST /console/api/api-keys/{id}/rotate", () => {
+describe("POST /console/api/api-keys/{id}/rotate (rule CALLER-5)", () => {
   test("shows a new key in the old one's place, in this one answer", async () => {
     const { cookie, userId } = await rig.signUp();
     const old = await create(cookie, { name: "till", scopes: ["payment_link:read"] });
@@ -170,7 +170,7 @@ describe("POST /console/api/api-keys/{id}/rotate", () => {
   });
 });
 
-describe("a rotation that is refused", () => {
+describe("a rotation that is refused (rule CALLER-5)", () => {
   const change = (cookie: string, id: string, body: unknown) =>
     rig.call("PATCH", `${path}/${id}`, { cookie, body });
 
@@ -228,7 +228,7 @@ describe("a rotation that is refused", () => {
 });
 
 describe("the limit of keys", () => {
-  test("leaves room to rotate every key; replaced ones have a limit, also when many come at once", async () => {
+  test("leaves room to rotate every key; replaced ones have a limit, also when many come at once (rule CALLER-15)", async () => {
     const { cookie } = await rig.signUp();
     const keys: Made[] = [];
     for (let made = 0; made < apiKeysMax; made += 1) keys.push(await create(cookie));

@@ -37,7 +37,7 @@ describe("POST /console/api/session", () => {
     ]);
   });
 
-  test("given one token twice, in turn, the second time is refused", async () => {
+  test("given one token twice, in turn, the second time is refused (rule CALLER-10)", async () => {
     const { token } = await rig.makeAccount();
     await rig.signIn(token);
     const again = await rig.call("POST", path, { body: { token } });
@@ -58,7 +58,7 @@ describe("POST /console/api/session", () => {
     expect(audit.filter((action) => action === "session.started")).toHaveLength(1);
   });
 
-  test("a token is good until the clock reaches 15 minutes, and no longer", async () => {
+  test("a token is good until the clock reaches 15 minutes, and no longer (rule CALLER-10)", async () => {
     const inTime = await rig.makeAccount();
     const late = await rig.makeAccount();
     rig.clock.advance(15 * minuteMs - 1);
@@ -68,7 +68,7 @@ describe("POST /console/api/session", () => {
     expect(refusalOf(refused)).toBe("401 INVALID_SIGN_IN_TOKEN");
   });
 
-  test("signing in anew ends the session that the request carried, and only that", async () => {
+  test("signing in anew ends the session that the request carried, and only that (rule CALLER-9)", async () => {
     const alice = await rig.signUp({ handle: "renewer" });
     const other = await rig.signUp();
     const link = await rig.call("POST", "/internal/sign-in-links", { body: { handle: "renewer" } });
@@ -95,7 +95,7 @@ describe("POST /console/api/session", () => {
     expect((await rig.call("GET", path, { cookie })).status).toBe(200);
   });
 
-  test("given more sessions than an account may have, the oldest end", async () => {
+  test("given more sessions than an account may have, the oldest end (rule CALLER-9)", async () => {
     await rig.makeAccount({ handle: "many_sessions" });
     const cookies: string[] = [];
     for (let count = 0; count <= sessionsMax; count += 1) {
@@ -163,7 +163,7 @@ describe("POST /console/api/session", () => {
     expect(after.refused - before.refused).toBe(1);
   });
 
-  test("under https the cookie is host-only and Secure by its name", async () => {
+  test("under https the cookie is host-only and Secure by its name (rule CALLER-8)", async () => {
     const secure = await openRig({ baseUrl: "https://console.example" });
     try {
       const { token } = await secure.makeAccount();
@@ -198,7 +198,7 @@ describe("DELETE /console/api/session", () => {
   });
 });
 
-describe("a session's end", () => {
+describe("a session's end (rule CALLER-9)", () => {
   test("comes after the idle time, and each use puts it off", async () => {
     const { cookie } = await rig.signUp();
     rig.clock.advance(sessionIdleMs - 1);

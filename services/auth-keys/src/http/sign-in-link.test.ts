@@ -25,7 +25,7 @@ const wordsOf = ({ text }: { text: string }) =>
 const whoIs = async (cookie: string) => (await rig.call("GET", session, { cookie })).body["handle"];
 
 describe("POST /console/api/session/link", () => {
-  test("tells whose link it is as often as it is asked, and uses nothing up", async () => {
+  test("tells whose link it is as often as it is asked, and uses nothing up (rule CALLER-10)", async () => {
     const { token, userId } = await rig.makeAccount({ handle: "asked", username: "As Ked" });
     for (let count = 0; count < 5; count += 1) {
       const answer = await rig.call("POST", ask, { body: { token } });
@@ -75,7 +75,7 @@ describe("POST /console/api/session/form, for browsers without script", () => {
     expect(again.text).toContain("The sign-in link is not valid or has been used.");
   });
 
-  test("a browser that is signed in is told whom the click signs out, and stays until then", async () => {
+  test("a browser that is signed in is told whom the click signs out, and stays until then (rule CALLER-10)", async () => {
     const bob = await rig.signUp({ username: "Bob" });
     const { token } = await rig.makeAccount({ username: "Mallory" });
     const shown = await sendForm({ link: token }, { cookie: bob.cookie });

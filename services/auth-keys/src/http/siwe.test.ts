@@ -121,7 +121,7 @@ describe("POST /console/api/session with a Sign-In with Ethereum message", () =>
     expect((await countAccounts()) - before).toBe(1);
   });
 
-  test("a wallet typed in as a destination is no way to sign in", async () => {
+  test("a wallet typed in as a destination is no way to sign in (rule CALLER-12)", async () => {
     const { userId, cookie } = await rig.signUp();
     const wallet = makeWallet();
     const tokens = await rig.call("GET", "/console/api/tokens", { cookie });
@@ -153,7 +153,7 @@ const expectRefused = async (siwe: object, cookie: string) => {
   expect(await countAccounts()).toBe(before + 1);
 };
 
-describe("a nonce", () => {
+describe("a nonce (rule CALLER-11)", () => {
   test("is good once, in turn and at once", async () => {
     const wallet = makeWallet();
     const { browser, siwe } = await prepareSiwe(rig, wallet);

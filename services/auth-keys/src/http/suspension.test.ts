@@ -36,7 +36,7 @@ const signInBy = async (wallet: ReturnType<typeof makeWallet>) => {
 
 const whoIs = async (cookie: string) => refusalOf(await rig.call("GET", session, { cookie }));
 
-describe("POST /internal/accounts/suspend", () => {
+describe("POST /internal/accounts/suspend (rule CALLER-17)", () => {
   test("refuses its sessions, every way in and its links, and tells the services", async () => {
     const { userId, cookie } = await rig.signUp({ handle: "stopped" });
     const wallet = await linkWallet(cookie);
@@ -77,7 +77,7 @@ describe("POST /internal/accounts/suspend", () => {
   });
 });
 
-describe("POST /internal/accounts/resume", () => {
+describe("POST /internal/accounts/resume (rule CALLER-17)", () => {
   test("lets keys and sign-ins work again, but no session from before", async () => {
     const { userId, cookie } = await rig.signUp();
     const key = await makeKey(cookie);
@@ -100,7 +100,7 @@ describe("POST /internal/accounts/resume", () => {
   });
 });
 
-describe("POST /internal/accounts/revoke-everything", () => {
+describe("POST /internal/accounts/revoke-everything (rule CALLER-17)", () => {
   test("takes away keys, sessions, links and identities, each told in the audit log", async () => {
     const { userId, cookie } = await rig.signUp();
     const wallet = await linkWallet(cookie);

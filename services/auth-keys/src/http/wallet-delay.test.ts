@@ -51,7 +51,7 @@ const runJob = () => applyDefaults({ ...rig.ground, wakeRelay: () => {} });
 
 const later = (ms: number) => new Date(rig.clock.now().getTime() + ms).toISOString();
 
-describe("another default wallet", () => {
+describe("another default wallet (rule CALLER-20)", () => {
   test("takes effect after the delay and not before, once, and is told then", async () => {
     const { userId, cookie, first } = await openOwner();
     expect(first).toMatchObject({ isDefault: true, defaultAt: null });
@@ -170,7 +170,7 @@ describe("another default wallet", () => {
   });
 });
 
-describe("an account's first default", () => {
+describe("an account's first default (rule CALLER-20)", () => {
   test("takes effect at once, be its wallet added as one or chosen later", async () => {
     const { cookie } = await rig.signUp();
     const wallet = await add(cookie, 0, false);

@@ -60,7 +60,7 @@ const stateOf = async () => ({
   deeds: (await rig.readAudit(userId)).length,
 });
 
-describe("an address", () => {
+describe("an address (rule CALLER-14)", () => {
   const wrong = addresses.flatMap(([form, right, address]) =>
     places.filter((place) => place !== right).map((place) => [form, place, address] as const),
   );
@@ -124,7 +124,7 @@ const AuditPage = z.object({
   data: z.array(z.object({ action: z.string(), detail: z.record(z.string(), z.unknown()) })),
 });
 
-describe("a wallet on Bitcoin", () => {
+describe("a wallet on Bitcoin (rule CALLER-14)", () => {
   const first = [
     "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu",
     "bc1qnjg0jd8228aq7egyzacy8cys3knf9xvrerkf9g",
@@ -173,7 +173,7 @@ describe("a wallet on Bitcoin", () => {
   });
 });
 
-describe("a private key", () => {
+describe("a private key (rule CALLER-14)", () => {
   const words = "legal winner thank year wave sausage worth useful legal winner thank yellow";
   const secrets = [zprv, `wpkh(${zprv}/0/*)`, words, `${words} ${words}`, `0x${"5a".repeat(32)}`];
 

@@ -41,7 +41,7 @@ const defaultsOf = async (cookie: string) => {
 const address = (index: number): string => `0x${(index + 1).toString(16).padStart(40, "0")}`;
 
 describe("POST /console/api/wallets", () => {
-  test("the first wallet is the default of the account and of its chain, and is told", async () => {
+  test("the first wallet is the default of the account and of its chain, and is told (rule CALLER-14)", async () => {
     const { userId, cookie } = await rig.signUp({ handle: "first_wallet" });
     const answer = await add(cookie, evm.toLowerCase(), "usdc-base");
     const token = catalogue.findToken("usdc-base");
@@ -129,7 +129,7 @@ describe("POST /console/api/wallets", () => {
     expect((await add(cookie, evm, "eurc-base")).status).toBe(201);
   });
 
-  test("an account has a bounded number of wallets, also when many come at once", async () => {
+  test("an account has a bounded number of wallets, also when many come at once (rule CALLER-15)", async () => {
     const { cookie } = await rig.signUp();
     for (let index = 0; index < walletsMax - 5; index += 1) {
       await addOne(cookie, address(index));
@@ -173,7 +173,7 @@ describe("POST /console/api/wallets", () => {
       "422 bool_type",
       { walletAddress: evm, tokenId: "usdc-base", isDefault: "yes" },
     ],
-  ])("given %s, answers %s and stores nothing", async (_name, expected, body) => {
+  ])("given %s, answers %s and stores nothing (rule CALLER-14)", async (_name, expected, body) => {
     const { userId, cookie } = await rig.signUp();
     expect(refusalOf(await rig.call("POST", path, { cookie, body }))).toBe(expected);
     expect(await listed(cookie)).toEqual([]);
@@ -261,7 +261,7 @@ describe("PATCH /console/api/wallets/{id}", () => {
 });
 
 describe("DELETE /console/api/wallets/{id}", () => {
-  test("takes the wallet away; deleting the default makes no other the default", async () => {
+  test("takes the wallet away; deleting the default makes no other the default (rule CALLER-14)", async () => {
     const { userId, cookie } = await rig.signUp();
     const first = await addOne(cookie);
     const second = await addOne(cookie, otherEvm);

@@ -32,7 +32,7 @@ const write = (
 const left = ({ pool } = rig) =>
   pool.anyFirst(sql.type(Row)`SELECT DISTINCT account_id AS name FROM audit_log ORDER BY 1`);
 
-describe("the audit log", () => {
+describe("the audit log (rule CALLER-23)", () => {
   test("is kept as long as set, and what is older goes in bounded steps", async () => {
     const own = await openRig();
     try {

@@ -29,7 +29,7 @@ const succeeded = "payment_link.transaction.succeeded";
 const completed = "payment_link.completed";
 
 describe("a settled payment", () => {
-  test("given a part of the amount, is credited and told once, with the state after it", async () => {
+  test("given a part of the amount, is credited and told once, with the state after it (rule CALLER-7)", async () => {
     const id = await rig.createLink(key, { toAmount: "25", description: "Order 7" });
     const firstSeenAt = later(-5000);
     const settlement = sampleSettlement(id, {

@@ -364,7 +364,7 @@ describe("the calls of the checkout", () => {
 });
 
 describe("the checkout of a suspended account", () => {
-  test("takes no payment and says so; what is paid all the same counts, and is told", async () => {
+  test("takes no payment and says so; what is paid all the same counts, and is told (rule CALLER-17)", async () => {
     const account = sampleAccount();
     const id = await rig.createLink(rig.giveKey(account), { toAmount: "25.5" });
     expect((await checkout(id)).json.instructions).not.toBeNull();

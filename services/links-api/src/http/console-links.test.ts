@@ -137,7 +137,7 @@ describe("the console's payment links", () => {
     expect(await rig.eventsOf(id)).toHaveLength(3);
   });
 
-  test("what is another's answers 404, as if it did not exist", async () => {
+  test("what is another's answers 404, as if it did not exist (rule CALLER-6)", async () => {
     const id = await create();
     const stranger = rig.giveSession(sampleAccount());
     const answers = [

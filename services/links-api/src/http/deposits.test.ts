@@ -133,7 +133,7 @@ const setUp = async (order?: object) => {
   return { shop, linkId, deposit };
 };
 
-describe("the list of deposits", () => {
+describe("the list of deposits (rule CALLER-29)", () => {
   test("shows what reached an address at which the account's links are paid, and nobody else's", async () => {
     const { deposit, shop } = await setUp();
     const other = openShop();
@@ -232,7 +232,7 @@ describe("the list of deposits", () => {
   });
 });
 
-describe("an assigned deposit", () => {
+describe("an assigned deposit (rule CALLER-29)", () => {
   test("is a payment of its link like any other, with its events and the audit log's entry", async () => {
     const { deposit, linkId, shop } = await setUp();
     const answer = await shop.assign(deposit.id, linkId);
@@ -505,7 +505,7 @@ describe("what is told of a deposit", () => {
     expect((await shop.list()).data).toEqual([]);
   });
 
-  test("dismissed, leaves the list, and can still be assigned", async () => {
+  test("dismissed, leaves the list, and can still be assigned (rule CALLER-29)", async () => {
     const { deposit, linkId, shop } = await setUp();
     expect((await shop.dismiss(deposit.id)).json).toMatchObject({ decision: "dismissed" });
     expect((await shop.dismiss(deposit.id)).status).toBe(200);

@@ -47,7 +47,7 @@ const idsInTable = async (userId: string): Promise<string[]> => {
   return rows.map(({ id }) => id);
 };
 
-describe("GET /console/api/payment-links.csv", () => {
+describe("GET /console/api/payment-links.csv (rule CALLER-27)", () => {
   test("writes a link as RFC 4180 has it, exact, and nothing in it is a formula", async () => {
     const { account, ask, create } = openShop();
     const description = `=cmd|'/c calc'!A1, "x"\r\nline`;
@@ -119,7 +119,7 @@ describe("GET /console/api/payment-links.csv", () => {
   });
 });
 
-describe("GET /console/api/payments.csv", () => {
+describe("GET /console/api/payments.csv (rule CALLER-27)", () => {
   test("writes a payment with its ids, amount, state, times and transaction hash", async () => {
     const { create, read, ask } = openShop();
     const linkId = await create({ description: "@SUM(A1)" });

@@ -39,7 +39,7 @@ const inShort = (story: readonly StoryEntry[]) =>
 
 const seenNow = () => ({ firstSeenAt: rig.clock.now(), occurredAt: rig.clock.now() });
 
-describe("GET /console/api/payment-links/:id/story", () => {
+describe("GET /console/api/payment-links/:id/story (rule CALLER-26)", () => {
   test("tells all that happened in order, with each payment's time and id", async () => {
     const { create, read } = openShop();
     const t0 = later();

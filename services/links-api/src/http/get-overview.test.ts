@@ -24,7 +24,7 @@ const today = () => rig.clock.now().toISOString().slice(0, 10);
 
 const none = { count: 0, hasMore: false };
 
-describe("GET /console/api/overview", () => {
+describe("GET /console/api/overview (rule CALLER-25)", () => {
   test("of an account without anything shows nothing, and counts 0", async () => {
     const account = sampleAccount({ handle: null, wallets: [] });
     const { json, status } = await rig.call(path, { headers: rig.giveSession(account) });

@@ -31,7 +31,7 @@ const openShop = async (orders: readonly Order[] = []) => {
   return { account, ask, find, headers, ids, session };
 };
 
-describe("a search among the console's links", () => {
+describe("a search among the console's links (rule CALLER-24)", () => {
   test("finds a link by its id or its payment reference, of its owner alone", async () => {
     const { find, ids } = await openShop([{}, {}]);
     const [first = ""] = ids;
@@ -160,7 +160,7 @@ describe("a search among the console's links", () => {
   });
 });
 
-describe("a search among very many links", () => {
+describe("a search among very many links (rule CALLER-24)", () => {
   let shop: Awaited<ReturnType<typeof openShop>>;
   beforeAll(async () => {
     shop = await openShop([{ description: "needle" }]);

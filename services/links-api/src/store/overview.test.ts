@@ -53,7 +53,7 @@ test("what was there before the upgrade is added up by it, each payment by its d
 });
 
 // Guards the money of the chart: at every commit it is the sum of the applied payments (as rule KEEP-1).
-test("payments that are applied in several transactions at once are all added up", async () => {
+test("payments that are applied in several transactions at once are all added up (rule CALLER-25)", async () => {
   const account = sampleAccount();
   const headers = rig.giveKey(account);
   const links = await Promise.all(
