@@ -66,7 +66,7 @@ export const testBusContract = (name: string, adapter: BusAdapter): void => {
   });
 
   describe(`${name}: the bus contract`, () => {
-    test("the records of a key arrive in the order in which they were sent", async () => {
+    test("the records of a key arrive in the order in which they were sent (rule EVENT-1)", async () => {
       const { bus, topic, group } = await prepare();
       const heard = listener();
       await bus.subscribe({ group, topics: [topic], handle: heard.handle });

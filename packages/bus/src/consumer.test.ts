@@ -87,7 +87,7 @@ const replay = (apply?: Apply, only: { key?: string; afterSeq?: string } = {}) =
 const effectsOf = (key: string) => readEffects(database.pool, key);
 
 describe("a consumer", () => {
-  test("lets unknown types and unknown fields through", async () => {
+  test("lets unknown types and unknown fields through (rule EVENT-4)", async () => {
     const { a } = keys();
     await start();
     const { handledCount } = await bus.handOver([
@@ -112,7 +112,7 @@ describe("a consumer", () => {
     ["bytes that are no text", { value: Buffer.from([0xff]) }, "the value is not UTF-8"],
     ["text that is no JSON", { value: Buffer.from("{") }, "the value is not JSON"],
     ["data of another shape", { value: Buffer.from('{"step":"one"}') }, /^data: step/],
-  ])("sets a record with %s aside, and goes on", async (_, changes, reason) => {
+  ])("sets a record with %s aside, and goes on (rule EVENT-4)", async (_, changes, reason) => {
     const { a, bad } = keys();
     await start();
     const broken = received(testRecord(topic, { key: bad, step: 1 }), changes);

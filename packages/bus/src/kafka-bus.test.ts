@@ -585,7 +585,7 @@ describe("a group's positions over Kafka", () => {
     );
   });
 
-  test("a mark reaches each partition, and says of how many", async () => {
+  test("a mark reaches each partition, and says of how many (rule EVENT-2)", async () => {
     const heard = await prepare(3);
     await start(heard);
     await openBus().publish([markRecord(heard.topic, "test", new Date())]);

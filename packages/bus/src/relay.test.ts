@@ -107,7 +107,7 @@ const unsentAt = async (metrics: Metrics): Promise<{ rows: number; ageSeconds: n
 const isEmptied = () => eventually(unsentCount, (count) => count === 0);
 
 describe("the relay", () => {
-  test("sends events in order as CloudEvents, and deletes what is acknowledged", async () => {
+  test("sends events in order as CloudEvents, and deletes what is acknowledged (rule EVENT-4)", async () => {
     await write("a", 1, 2);
     await write("b", 1);
     start();
@@ -494,7 +494,7 @@ describe("the relay", () => {
     expect(await readEffects(database.pool, "a")).toEqual(["a:1", "a:2"]);
   });
 
-  test("says each minute that all is sent, and only then", async () => {
+  test("says each minute that all is sent, and only then (rule EVENT-2)", async () => {
     const clock = createHeldClock(new Date("2026-11-22T10:00:00.000Z"));
     bus.onPublish = () => Promise.reject(new Error("the bus is away"));
     await write("a", 1);

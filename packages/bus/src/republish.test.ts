@@ -113,7 +113,7 @@ const holdChange = async (...ids: string[]) => {
   };
 };
 
-describe("a republication", () => {
+describe("a republication (rule EVENT-5)", () => {
   test("tells every thing once, a page at a time, and then no more", async () => {
     expect(await findRepublish(database.pool, what)).toBeUndefined();
     expect((await turn()).isWritten).toBe(false);
@@ -197,7 +197,7 @@ describe("a republication beside live events", () => {
     expect((await turn()).isWritten).toBe(false);
   });
 
-  test("never tells a state after a newer one", async () => {
+  test("never tells a state after a newer one (rule EVENT-5)", async () => {
     const change = await holdChange(thing(60), thing(40));
     await ask();
     await turn();

@@ -48,7 +48,7 @@ describe("a trace", () => {
     collector.close();
   });
 
-  test("goes from a request by outbox and consumer to the events published there", async () => {
+  test("goes from a request by outbox and consumer to the events published there (rule EVENT-4)", async () => {
     const { pool } = database;
     const bus = createHandBus();
     const event = testEvent("things.v1");

@@ -126,7 +126,7 @@ const exported: readonly unknown[] = Object.values(events);
 const eventTypes = exported.filter(isEventType);
 
 describe("event types", () => {
-  test("are the fifteen of rule EVENT-2, each on its topic", () => {
+  test("are the fifteen of rule EVENT-2, each on its topic (rule EVENT-2)", () => {
     expect(eventTypes.map(({ topic, type }) => `${topic} ${type}`).sort()).toEqual([
       "accounts.v1 account.snapshot",
       "accounts.v1 account.updated",
@@ -156,7 +156,7 @@ describe("event types", () => {
   );
 
   test.each(eventTypes.map((eventType) => [eventType.type, eventType.data] as const))(
-    "%s with a field that a later version adds is read",
+    "%s with a field that a later version adds is read (rule EVENT-4)",
     (type, data) => {
       const wire = JSON.parse(JSON.stringify(z.encode(data, sample(type))));
       expect(z.decode(data, { ...wire, addedLater: 1 })).toEqual(sample(type));
@@ -188,7 +188,10 @@ describe("topics", () => {
       "settlements.v1",
       { "cleanup.policy": "delete", "retention.ms": String(90 * 24 * 3600 * 1000) },
     ],
-  ] as const)("%s has 12 partitions and keeps its records as designed", (topic, config) => {
-    expect(events.topicSettings[topic]).toEqual({ partitions: 12, config });
-  });
+  ] as const)(
+    "%s has 12 partitions and keeps its records as designed (rule EVENT-1)",
+    (topic, config) => {
+      expect(events.topicSettings[topic]).toEqual({ partitions: 12, config });
+    },
+  );
 });

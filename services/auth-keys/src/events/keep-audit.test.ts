@@ -58,7 +58,7 @@ const tell = (...records: AuditRecord[]) =>
   );
 
 describe("what another service tells", () => {
-  test("stands in the owner's log, with who, how and from where, once however often it comes (rule CALLER-23)", async () => {
+  test("stands in the owner's log, with who, how and from where, once however often it comes (rules CALLER-23 and EVENT-8)", async () => {
     const { userId, cookie } = await rig.signUp();
     const told = deletion(userId);
     await tell(told, told);
@@ -87,7 +87,7 @@ describe("what another service tells", () => {
   });
 
   // Who takes links-api over may write the topic.
-  test("is not taken where it speaks of what this service alone does", async () => {
+  test("is not taken where it speaks of what this service alone does (rule EVENT-8)", async () => {
     const { userId } = await rig.signUp();
     const before = await rowsOf(userId);
     const operator = { kind: "operator", id: null, operator: "mallory" } as const;
@@ -109,7 +109,7 @@ describe("what another service tells", () => {
 });
 
 describe("what this service does", () => {
-  test("is told on the topic too, under the id of the entry, and stands in the log once", async () => {
+  test("is told on the topic too, under the id of the entry, and stands in the log once (rules EVENT-1 and EVENT-8)", async () => {
     const told: z.output<typeof Value>[] = [];
     const subscription = await rig.bus.subscribe({
       group: "siem",

@@ -68,10 +68,13 @@ describe("a payment's steps", () => {
   test.each([
     ["settled", { ...settled, version: 1 }],
     ["failed", { ...failed, version: 1 }],
-  ] as const)("go on under a lower version, as of a restored listener: %s", (status, step) => {
-    const { payment } = takeAll(told({ version: 5, status: "processing" }), step);
-    expect(payment).toMatchObject({ status, version: 5 });
-  });
+  ] as const)(
+    "go on under a lower version, as of a restored listener: %s (rule EVENT-3)",
+    (status, step) => {
+      const { payment } = takeAll(told({ version: 5, status: "processing" }), step);
+      expect(payment).toMatchObject({ status, version: 5 });
+    },
+  );
 
   test.each([settled, failed])(
     "end with the first final one for ever, whatever is told then: $status",

@@ -29,7 +29,7 @@ const succeeded = "payment_link.transaction.succeeded";
 const completed = "payment_link.completed";
 
 describe("a settled payment", () => {
-  test("given a part of the amount, is credited and told once, with the state after it (rule CALLER-7)", async () => {
+  test("given a part of the amount, is credited and told once, with the state after it (rules CALLER-7 and EVENT-3)", async () => {
     const id = await rig.createLink(key, { toAmount: "25", description: "Order 7" });
     const firstSeenAt = later(-5000);
     const settlement = sampleSettlement(id, {
@@ -89,7 +89,7 @@ describe("a settled payment", () => {
     ]);
   });
 
-  test("given the rest of the amount, completes the link, with two events of one instant and one state", async () => {
+  test("given the rest of the amount, completes the link, with two events of one instant and one state (rule EVENT-3)", async () => {
     const id = await rig.createLink(key, { toAmount: "25" });
     await rig.settle(sampleSettlement(id, { amount: "10.5" }));
     const last = sampleSettlement(id, { amount: "14.5" });
@@ -424,7 +424,7 @@ describe("payments at once on one link", () => {
 });
 
 describe("a payment that is applied again after a restore", () => {
-  test("is told under the ids that it had, also in other versions", async () => {
+  test("is told under the ids that it had, also in other versions (rule EVENT-7)", async () => {
     const id = await rig.createLink(key, { toAmount: "5" });
     const settlement = sampleSettlement(id, { amount: "5" });
     const told = async () => (await rig.eventsOf(id)).slice(1);

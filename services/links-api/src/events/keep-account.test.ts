@@ -36,7 +36,7 @@ const countJumps = async (): Promise<number> => {
 // Guards against an account that is never heard of again once auth-keys was restored: suspended there,
 // its links would go on taking payments (rule EVENT-7).
 describe("of an auth-keys that was restored,", () => {
-  test("a snapshot told more than a minute later replaces a higher version, and versions count on from there", async () => {
+  test("a snapshot told more than a minute later replaces a higher version, and versions count on from there (rule EVENT-7)", async () => {
     const { linkId, shown, state } = await open();
     await rig.hear(state(5, "Lost"));
     const jumps = await countJumps();
@@ -69,7 +69,7 @@ describe("of an auth-keys that was restored,", () => {
     expect(await shown()).toBe("Kept");
   });
 
-  test("what the lost timeline told does not win when it comes again after the snapshot", async () => {
+  test("what the lost timeline told does not win when it comes again after the snapshot (rule EVENT-7)", async () => {
     const { shown, state } = await open();
     const lostAt = rig.clock.now();
     const lost = [state(4, "Lost"), state(5, "Lost, too"), state(6, "Lost, and told again")];

@@ -87,7 +87,7 @@ describe("GET /v1/payment-link/:id", () => {
     });
   });
 
-  test("given an older state after a newer one, keeps the newer; a jump in versions is counted", async () => {
+  test("given an older state after a newer one, keeps the newer; a jump in versions is counted (rule EVENT-3)", async () => {
     const account = sampleAccount();
     const id = await rig.createLink(rig.giveKey(account), { toAmount: "1" });
     await tell({ ...account, version: 5, username: "Fifth" });

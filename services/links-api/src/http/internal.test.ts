@@ -11,7 +11,7 @@ const rig = useRig(openRig);
 const Nothing = z.object({}).strict();
 
 describe("POST /internal/republish/payment-links", () => {
-  test("has every link's present state told once, as a snapshot that makes no new version", async () => {
+  test("has every link's present state told once, as a snapshot that makes no new version (rule EVENT-5)", async () => {
     const key = rig.giveKey(sampleAccount());
     const ids: string[] = [];
     for (let index = 0; index < 3; index += 1) {

@@ -26,7 +26,7 @@ const open = () => {
   };
 };
 
-test("of two words that come at once, the later one stays", async () => {
+test("of two words that come at once, the later one stays (rule EVENT-9)", async () => {
   const chain = open();
   await chain.keep(102, 1);
   await chain.keep(101, 0);

@@ -276,7 +276,7 @@ describe("judgeSighting", () => {
   });
 });
 
-describe("where a payment stands while it is processing", () => {
+describe("where a payment stands while it is processing (rule EVENT-9)", () => {
   const waits = { ...processing, blockNumber: null, isOrphaned: false };
   const placed = { ...processing, blockNumber: 7, isOrphaned: false };
   const gone = { ...processing, blockNumber: null, isOrphaned: true };

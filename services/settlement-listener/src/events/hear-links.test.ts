@@ -73,7 +73,7 @@ describe("hearLinks", () => {
     ]);
   });
 
-  test("takes a higher version and nothing else, in any order", async () => {
+  test("takes a higher version and nothing else, in any order (rule EVENT-3)", async () => {
     const link = sampleLink();
     for (const [index, version] of [2, 1, 5, 5, 3].entries()) {
       await hear({ ...link, version, destinationAddress: `0x${index}` });

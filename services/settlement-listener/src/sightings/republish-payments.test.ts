@@ -18,7 +18,7 @@ const record = (sighting: Sighting) =>
     recordSighting(tx, sighting, { now: rig.clock.now(), tokenDecimals: 6 }),
   );
 
-test("tells every payment again as it stands, in the order in which they came, and no parked one", async () => {
+test("tells every payment again as it stands, in the order in which they came, and no parked one (rule EVENT-5)", async () => {
   const link = sampleLink();
   await transact(rig.pool, (tx) => hearLink(rig.clock)(tx, { link }));
   const first = sampleSighting({ paymentLinkId: link.id, status: "processing" });

@@ -32,7 +32,7 @@ const tell = (chainId: string, headBlock: number, settledTo: number) =>
     }),
   );
 
-test("a chain is told at most once in two seconds, each chain by itself", async () => {
+test("a chain is told at most once in two seconds, each chain by itself (rules EVENT-1 and EVENT-9)", async () => {
   const [one, other] = [await openChain(10), await openChain(10)];
   expect(await tell(one, 10, 5)).toBe(true);
   rig.clock.advance(1_999);
@@ -44,7 +44,7 @@ test("a chain is told at most once in two seconds, each chain by itself", async 
   expect(heads).toEqual([10, 12]);
 });
 
-test("a chain is told only while a payment waits above the line, and two providers say where that is", async () => {
+test("a chain is told only while a payment waits above the line, and two providers say where that is (rule EVENT-9)", async () => {
   const chainId = await openChain(10);
   expect(await tell(chainId, 12, -1)).toBe(false);
   expect(await tell(chainId, 12, 10)).toBe(false);

@@ -41,7 +41,7 @@ describe("watching a chain", () => {
     });
   });
 
-  test("how far the chain is, is told while a payment waits and at no other time", async () => {
+  test("how far the chain is, is told while a payment waits and at no other time (rule EVENT-9)", async () => {
     await rig.service.start();
     const link = await rig.hearNew();
     await chain.mine(2);

@@ -407,7 +407,7 @@ describe("one event", () => {
     expect(receiver.received).toHaveLength(2);
   });
 
-  test("told anew days later by a source that was restored is known by its id; what is new is sent", async () => {
+  test("told anew days later by a source that was restored is known by its id; what is new is sent (rule EVENT-7)", async () => {
     const person = rig.signIn();
     const endpoint = await rig.register(person);
     await rig.service.start();
@@ -504,7 +504,7 @@ describe("one event", () => {
     expect(told.map(({ description }) => description)).toEqual(["lost", "restored"]);
   });
 
-  test("that is no webhook sends nothing", async () => {
+  test("that is no webhook sends nothing (rule EVENT-6)", async () => {
     const person = rig.signIn();
     const endpoint = await rig.register(person);
     await rig.service.start();
