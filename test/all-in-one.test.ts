@@ -8,7 +8,7 @@ const folder = useDataFolder();
 
 describe("the all-in-one", () => {
   test.each(["SIGTERM", "SIGKILL"] as const)(
-    "after %s and a start on the same folder, nothing is lost",
+    "after %s and a start on the same folder, nothing is lost (rule KEEP-8)",
     async (signal) => {
       const first = await folder.startAndWait();
       const { baseUrl } = folder;

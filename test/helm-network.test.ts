@@ -70,7 +70,7 @@ withHelm.describe("the network policies", () => {
     lets = createPolicyVerdict(await renderChart("production"), home);
   });
 
-  test("between the services two ask auth-keys, one the listener, and nobody calls a public port", () => {
+  test("between the services two ask auth-keys, one the listener, and nobody calls a public port (rule KEEP-10)", () => {
     const pairs = serviceNames.flatMap((from) => serviceNames.map((to) => [from, to] as const));
     const allowed = pairs.flatMap(([from, to]) =>
       [open, internal]

@@ -304,7 +304,7 @@ describe("after a whole journey, refused and mistaken calls among it", () => {
     expect(answers.filter(({ status }) => status >= 500)).toEqual([]);
   };
 
-  test("no table, topic, Redis value, log line, metric or trace holds a secret", () => {
+  test("no table, topic, Redis value, log line, metric or trace holds a secret (rule KEEP-7)", () => {
     expect(Object.values(secrets).every((secret) => secret.length > 20)).toBe(true);
     expect(findSecrets(secrets, dump)).toEqual([]);
   });

@@ -248,7 +248,7 @@ export const testBusContract = (name: string, adapter: BusAdapter): void => {
     });
     afterAll(() => database.close());
 
-    test("a poisoned record and those behind it are set aside; all else goes on", async () => {
+    test("a poisoned record and those behind it are set aside; all else goes on (rule KEEP-6)", async () => {
       const { bus, topic, group } = await prepare();
       const { pool } = database;
       const apply = on(testEvent(topic), async (tx, { step }, { key }) => {

@@ -112,20 +112,23 @@ describe("a consumer", () => {
     ["bytes that are no text", { value: Buffer.from([0xff]) }, "the value is not UTF-8"],
     ["text that is no JSON", { value: Buffer.from("{") }, "the value is not JSON"],
     ["data of another shape", { value: Buffer.from('{"step":"one"}') }, /^data: step/],
-  ])("sets a record with %s aside, and goes on (rule EVENT-4)", async (_, changes, reason) => {
-    const { a, bad } = keys();
-    await start();
-    const broken = received(testRecord(topic, { key: bad, step: 1 }), changes);
-    await bus.handOver([broken, event(bad, 2), event(a, 1)]);
-    await bus.handOver([broken, event(bad, 3)]);
-    expect(await effectsOf(a)).toEqual([`${a}:1`]);
-    expect(await effectsOf(bad)).toEqual([]);
-    expect((await parked()).map((letter) => letter.reason)).toEqual([
-      typeof reason === "string" ? reason : expect.stringMatching(reason),
-      "parked behind an earlier record of the same key",
-      "parked behind an earlier record of the same key",
-    ]);
-  });
+  ])(
+    "sets a record with %s aside, and goes on (rules EVENT-4 and KEEP-6)",
+    async (_, changes, reason) => {
+      const { a, bad } = keys();
+      await start();
+      const broken = received(testRecord(topic, { key: bad, step: 1 }), changes);
+      await bus.handOver([broken, event(bad, 2), event(a, 1)]);
+      await bus.handOver([broken, event(bad, 3)]);
+      expect(await effectsOf(a)).toEqual([`${a}:1`]);
+      expect(await effectsOf(bad)).toEqual([]);
+      expect((await parked()).map((letter) => letter.reason)).toEqual([
+        typeof reason === "string" ? reason : expect.stringMatching(reason),
+        "parked behind an earlier record of the same key",
+        "parked behind an earlier record of the same key",
+      ]);
+    },
+  );
 
   test("sets aside what Postgres could not store as it is, and keeps its bytes", async () => {
     const { a } = keys();
@@ -214,7 +217,7 @@ describe("a consumer", () => {
     expect((await parked()).map(({ key }) => key)).toEqual([bad]);
   });
 
-  test("tells of a dead letter on a topic of its own, with reason and place", async () => {
+  test("tells of a dead letter on a topic of its own, with reason and place (rule KEEP-6)", async () => {
     const { bad } = keys();
     await start(() => Promise.reject(refuse("NOT_FOUND")));
     const record = received(testRecord(topic, { key: bad, step: 7 }), { partition: 4 });
@@ -259,7 +262,7 @@ describe("a consumer", () => {
     expect(await parked()).toEqual([]);
   });
 
-  test("waits however long the database is away, and can be stopped meanwhile", async () => {
+  test("waits however long the database is away, and can be stopped meanwhile (rule KEEP-6)", async () => {
     const { a, b } = keys();
     const clock = createHeldClock(new Date());
     let tries = 0;
@@ -389,7 +392,7 @@ describe("a record that comes again", () => {
   });
 });
 
-describe("a consumer's position", () => {
+describe("a consumer's position (rule KEEP-5)", () => {
   const positionOf = async () => {
     const { rows } = await database.admin.query<{ at: string }>(
       "SELECT cluster_id || ':' || next_offset AS at FROM positions WHERE consumer = $1",
@@ -709,7 +712,7 @@ describe("records of several partitions that come together", () => {
   });
 });
 
-describe("the replay of dead letters", () => {
+describe("the replay of dead letters (rule KEEP-6)", () => {
   const whole = { failures: [], isCutShort: false, nextAfterSeq: null };
   const refuseAll: Apply = () => Promise.reject(refuse("NOT_FOUND"));
 

@@ -470,7 +470,7 @@ describe("a group's positions over Kafka", () => {
       await metrics.getSingleMetricAsString("payment_links_bus_positions_reset_total"),
     )?.[1];
 
-  test("a restored database reads again what it lacks, although Kafka's offset lies behind it", async () => {
+  test("a restored database reads again what it lacks, although Kafka's offset lies behind it (rule KEEP-5)", async () => {
     const heard = await prepare();
     const consumer = await start(heard);
     await publish(heard, 1, 2, 3);
@@ -640,19 +640,22 @@ describe("a group's positions over Kafka", () => {
   test.each([
     ["of another cluster", "cluster_id = 'another'", "other_cluster"],
     ["behind the end of the log", "next_offset = 1000", "log_lost"],
-  ])("a position %s is said, and the log read from its beginning", async (_, sql, reason) => {
-    const heard = await prepare();
-    const consumer = await start(heard);
-    await publish(heard, 1);
-    await hears(heard, 1);
-    await consumer.stop();
-    await change(sql, heard);
-    await publish(heard, 2);
-    await database.admin.query("DELETE FROM effects WHERE key = $1", [heard.key]);
-    await start(heard);
-    await hears(heard, 1, 2);
-    expect(await resetsOf(heard)).toBe(reason);
-  });
+  ])(
+    "a position %s is said, and the log read from its beginning (rule KEEP-5)",
+    async (_, sql, reason) => {
+      const heard = await prepare();
+      const consumer = await start(heard);
+      await publish(heard, 1);
+      await hears(heard, 1);
+      await consumer.stop();
+      await change(sql, heard);
+      await publish(heard, 2);
+      await database.admin.query("DELETE FROM effects WHERE key = $1", [heard.key]);
+      await start(heard);
+      await hears(heard, 1, 2);
+      expect(await resetsOf(heard)).toBe(reason);
+    },
+  );
 
   test("records deleted unread are said, and the log read from where it begins", async () => {
     const heard = await prepare();

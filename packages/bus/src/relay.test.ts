@@ -107,7 +107,7 @@ const unsentAt = async (metrics: Metrics): Promise<{ rows: number; ageSeconds: n
 const isEmptied = () => eventually(unsentCount, (count) => count === 0);
 
 describe("the relay", () => {
-  test("sends events in order as CloudEvents, and deletes what is acknowledged (rule EVENT-4)", async () => {
+  test("sends events in order as CloudEvents, and deletes what is acknowledged (rules EVENT-4 and KEEP-4)", async () => {
     await write("a", 1, 2);
     await write("b", 1);
     start();
@@ -128,7 +128,7 @@ describe("the relay", () => {
     });
   });
 
-  test("sends a row with a lower number that is committed later", async () => {
+  test("sends a row with a lower number that is committed later (rule KEEP-4)", async () => {
     start();
     const late = new Client({ connectionString: database.url });
     await late.connect();
@@ -184,7 +184,7 @@ describe("the relay", () => {
     expect(labels()).toEqual(["a:1"]);
   });
 
-  test("deletes nothing that was committed while it was sending", async () => {
+  test("deletes nothing that was committed while it was sending (rule KEEP-4)", async () => {
     bus.onPublish = async () => {
       if (bus.sent.length < 3) await write("during", bus.sent.length);
     };
@@ -288,7 +288,7 @@ describe("the relay", () => {
     expect(labels()).toEqual(["a:1", "a:2", "a:3"]);
   });
 
-  test("sends each event once where several relays run", async () => {
+  test("sends each event once where several relays run (rule KEEP-4)", async () => {
     const buses = [createHandBus(), createHandBus(), createHandBus()];
     const all = buses.map((each) => start({ bus: each }));
     const steps = Array.from({ length: 40 }, (_, step) => step);
@@ -459,7 +459,7 @@ describe("the relay", () => {
     expect(rows).toEqual([{ holder: expect.any(String) }]);
   });
 
-  test("killed between sending and deleting sends again, which changes nothing", async () => {
+  test("killed between sending and deleting sends again, which changes nothing (rule KEEP-8)", async () => {
     const group = fresh("group");
     await write("a", 1, 2);
     const child = spawn(

@@ -147,7 +147,7 @@ describe("event types", () => {
   });
 
   test.each(eventTypes.map((eventType) => [eventType.type, eventType.data] as const))(
-    "%s goes over the wire as JSON and comes back the same, to the last digit",
+    "%s goes over the wire as JSON and comes back the same, to the last digit (rule KEEP-9)",
     (type, data) => {
       const wire = JSON.stringify(z.encode(data, sample(type)));
       expect(wire).not.toMatch(/\d[eE][+-]?\d+[",}]/);

@@ -126,7 +126,7 @@ describe("parseDecimal", () => {
   });
 });
 
-describe("Decimal", () => {
+describe("Decimal (rule KEEP-9)", () => {
   test("never writes an exponent, in a template and in JSON neither", () => {
     const small = new Decimal("1e-18");
     const large = new Decimal("1e77");
@@ -140,7 +140,7 @@ describe("Decimal", () => {
   });
 });
 
-describe("Amount", () => {
+describe("Amount (rule KEEP-9)", () => {
   test("carries the largest amount and the finest one to another service and back", () => {
     for (const text of ["0", "0.1", "9".repeat(78), `0.${"0".repeat(99)}1`]) {
       expect(z.encode(Amount, z.decode(Amount, text))).toBe(text);

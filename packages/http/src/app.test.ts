@@ -328,7 +328,7 @@ describe("secrets", () => {
   const key = mintApiKey("live");
   afterEach(() => gated.close());
 
-  test("never stand in the log or the metrics, whatever fails and wherever they were sent", async () => {
+  test("never stand in the log or the metrics, whatever fails and wherever they were sent (rule KEEP-7)", async () => {
     gated = await startApp({
       routes: [
         keyRoute({

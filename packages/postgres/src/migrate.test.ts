@@ -201,7 +201,7 @@ const openBreakable = async (url: string) => {
 
 const shortly = () => new Promise((resolve) => setTimeout(resolve, 10));
 
-describe("the role of a service", () => {
+describe("the role of a service (rule KEEP-10)", () => {
   const asRole = (name: string, password: string): string => {
     const url = new URL(database.adminUrl);
     url.username = name;

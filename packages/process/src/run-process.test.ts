@@ -177,7 +177,7 @@ describe("a process", () => {
     expect(await tiny.probe("/readyz")).toBe("200 ready");
   });
 
-  test("under load, told to stop, loses no request, no event and no partition, though balancers hear late", async () => {
+  test("under load, told to stop, loses no request, no event and no partition, though balancers hear late (rule KEEP-8)", async () => {
     await migrateTiny();
     const prefix = `tiny-${randomBytes(6).toString("hex")}.`;
     const topics = prefixTopics(topicSettings, prefix);

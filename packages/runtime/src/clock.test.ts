@@ -7,7 +7,7 @@ const never = new AbortController().signal;
 /** Lets every promise that is ready go on. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-describe("a held clock", () => {
+describe("a held clock (rule KEEP-9)", () => {
   test("stands still until it is moved, and moves by exactly that much", async () => {
     const clock = createHeldClock(start);
     await settle();

@@ -81,7 +81,7 @@ describe("every route of the console (rule CALLER-6)", () => {
 });
 
 describe("secrets", () => {
-  test("no key, session token or sign-in token stands in a table, an event or a log line", async () => {
+  test("no key, session token or sign-in token stands in a table, an event or a log line (rule KEEP-7)", async () => {
     const { userId, token } = await rig.makeAccount({ handle: "secretive" });
     const cookie = await rig.signIn(token);
     const body = { name: "n", scopes: ["payment_link:read"] };

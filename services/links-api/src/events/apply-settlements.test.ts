@@ -360,7 +360,7 @@ describe("a payment that its chain takes away after it has settled", () => {
 });
 
 describe("settlements that are told again", () => {
-  test("change nothing and wait for no lock; what is further or new among them counts", async () => {
+  test("change nothing and wait for no lock; what is further or new among them counts (rule KEEP-5)", async () => {
     const id = await rig.createLink(key, { toAmount: "25" });
     const settled = sampleSettlement(id, { amount: "1" });
     const begun = sampleSettlement(id, { status: "processing", version: 2, amount: "2" });
@@ -407,7 +407,7 @@ describe("settlements that are told again", () => {
 });
 
 describe("payments at once on one link", () => {
-  test("given fifty, sum, usage, events and versions come out exact", async () => {
+  test("given fifty, sum, usage, events and versions come out exact (rules KEEP-1 and KEEP-2)", async () => {
     const id = await rig.createLink(key, { toAmount: "1000", maxUsage: 50 });
     const settlements = Array.from({ length: 50 }, () => sampleSettlement(id, { amount: "0.1" }));
     // Each event comes twice, as after a redelivery.

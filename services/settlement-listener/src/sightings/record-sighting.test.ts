@@ -149,7 +149,7 @@ describe("recordSighting", () => {
     expect(await readEvents(rig.pool, other.id)).toEqual([]);
   });
 
-  test("a transaction that fails leaves neither the row nor the event", async () => {
+  test("a transaction that fails leaves neither the row nor the event (rule KEEP-4)", async () => {
     const link = sampleLink();
     await transact(rig.pool, (tx) => hearIn(tx, link));
     const sighting = sampleSighting({ paymentLinkId: link.id });

@@ -324,7 +324,7 @@ describe("data", () => {
 });
 
 describe("one event", () => {
-  test("gives every endpoint enabled then one delivery with an id of its own, however often it comes", async () => {
+  test("gives every endpoint enabled then one delivery with an id of its own, however often it comes (rule KEEP-3)", async () => {
     const person = rig.signIn();
     const [one, two, off] = [
       await rig.register(person),
@@ -380,7 +380,7 @@ describe("one event", () => {
       return log.length === count && log.every(({ status }) => status === "Delivered");
     });
 
-  test("heard again after newer ones sends nothing, also to endpoints that came since", async () => {
+  test("heard again after newer ones sends nothing, also to endpoints that came since (rule KEEP-5)", async () => {
     const person = rig.signIn();
     const endpoint = await rig.register(person);
     const off = await rig.register(person);

@@ -126,7 +126,7 @@ describe("several dispatchers of one database", () => {
 });
 
 describe("a dispatcher that died in the middle of an attempt", () => {
-  test("leaves an attempt that counts as interrupted once its lease is over, then the schedule goes on", async () => {
+  test("leaves an attempt that counts as interrupted once its lease is over, then the schedule goes on (rule KEEP-8)", async () => {
     const person = rig.signIn();
     const endpoint = await rig.register(person);
     // The row is as a killed process leaves it: claimed, and nobody left to report how the attempt
@@ -226,7 +226,7 @@ describe("stopping", () => {
     return { ends, service };
   };
 
-  test("lets the attempt under way end and claims no other: nothing stays leased", async () => {
+  test("lets the attempt under way end and claims no other: nothing stays leased (rule KEEP-8)", async () => {
     const { ends, service } = await startHeld();
     const stopping = service.stop();
     ends[0]?.();

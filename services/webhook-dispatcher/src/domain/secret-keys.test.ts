@@ -69,7 +69,7 @@ describe("sealSecret and openSecret", () => {
     expect(openSecret(keys, sealed, "whe_1")).toBe("whsec_x");
   });
 
-  test("refuse another endpoint's secret, an unknown or wrong key, and any change of a bit", () => {
+  test("refuse another endpoint's secret, an unknown or wrong key, and any change of a bit (rule KEEP-7)", () => {
     const sealed = sealSecret(keys, "whsec_x", "whe_1");
     expect(() => openSecret(keys, sealed, "whe_2")).toThrow();
     expect(() => openSecret(keysOf(keyText("b", 1)), sealed, "whe_1")).toThrow(

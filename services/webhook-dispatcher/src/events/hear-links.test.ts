@@ -13,7 +13,7 @@ const rig = useRig(openRig);
 const CountRow = z.object({ count: z.int() });
 
 // Guards against a delivery to an endpoint that was deleted while its event was being heard.
-test("an event waits for who changes its owner's endpoints, and then goes by what they are", async () => {
+test("an event waits for who changes its owner's endpoints, and then goes by what they are (rule KEEP-3)", async () => {
   const person = rig.signIn();
   const { id } = await rig.register(person);
   await rig.service.start();

@@ -100,7 +100,7 @@ describe("POST /console/api/webhook-endpoints", () => {
     expect(JSON.stringify([listed, renamed])).not.toContain(secret);
   });
 
-  test("keeps the secret sealed: it stands nowhere in the tables and the log, yet opens", async () => {
+  test("keeps the secret sealed: it stands nowhere in the tables and the log, yet opens (rule KEEP-7)", async () => {
     const person = rig.signIn();
     const { json } = await create(person);
     const tables = ["endpoints", "deliveries", "links", "outbox", "positions", "dead_letters"];
