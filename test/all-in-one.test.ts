@@ -8,7 +8,7 @@ const folder = useDataFolder();
 
 describe("the all-in-one", () => {
   test.each(["SIGTERM", "SIGKILL"] as const)(
-    "after %s and a start on the same folder, nothing is lost (rule KEEP-8)",
+    "after %s and a start on the same folder, nothing is lost (rules KEEP-8 and OPS-8)",
     async (signal) => {
       const first = await folder.startAndWait();
       const { baseUrl } = folder;
@@ -35,7 +35,7 @@ describe("the all-in-one", () => {
     },
   );
 
-  test("with NODE_ENV=production there is no demo, and no development chain", async () => {
+  test("with NODE_ENV=production there is no demo, and no development chain (rule OPS-8)", async () => {
     const child = await folder.startAndWait({ NODE_ENV: "production" }, []);
     expect(child.output()).not.toMatch(/demo|devnet|local /i);
     const notice = await call(`${folder.baseUrl}/settlement-notices/demo`, {

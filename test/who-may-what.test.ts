@@ -372,7 +372,7 @@ describe("the documents of the API", () => {
 });
 
 describe("what operators and the other services call", () => {
-  test("is at no public address, whoever asks", async () => {
+  test("is at no public address, whoever asks (rule OPS-2)", async () => {
     const headers = { cookie: shop.cookie, "x-api-key": keys["payment_link:create"] };
     expect(system.internalRoutes.length).toBeGreaterThan(0);
     for (const route of system.internalRoutes) {

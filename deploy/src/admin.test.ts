@@ -42,7 +42,7 @@ const serve = async (answer: (req: IncomingMessage) => unknown) => {
 };
 
 describe("admin account create", () => {
-  test("prints the account and a link that signs in, as one JSON line and nothing else", async () => {
+  test("prints the account and a link that signs in, as one JSON line and nothing else (rule OPS-3)", async () => {
     const create = ["account", "create", "--handle", "Alice", "--username", "Alice & Co"];
     const { code, stdout, stderr } = await admin(create);
     expect([code, stderr]).toEqual([0, ""]);
@@ -75,7 +75,7 @@ describe("admin account create", () => {
 });
 
 describe("admin account sign-in-link", () => {
-  test("prints a link for a known handle", async () => {
+  test("prints a link for a known handle (rule OPS-3)", async () => {
     await admin(["account", "create", "--handle", "again", "--username", "A"]);
     const { code, stdout } = await admin(["account", "sign-in-link", "--handle", "again"]);
     expect(code).toBe(0);
@@ -92,7 +92,7 @@ describe("admin account sign-in-link", () => {
 });
 
 describe("admin account suspend, resume and revoke-everything", () => {
-  test("print what the account is now, and what was taken away", async () => {
+  test("print what the account is now, and what was taken away (rule OPS-3)", async () => {
     const created = await admin(["account", "create", "--handle", "held", "--username", "H"]);
     const { userId } = JSON.parse(created.stdout);
     const run = async (act: string, ...more: string[]) =>

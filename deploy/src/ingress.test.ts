@@ -39,7 +39,7 @@ const paths: [string, ServiceName][] = [
 ];
 
 describe("one origin", () => {
-  test.each(paths)("%s is answered by %s", (path, service) => {
+  test.each(paths)("%s is answered by %s (rule OPS-1)", (path, service) => {
     expect(serviceFor(path)).toBe(service);
   });
 

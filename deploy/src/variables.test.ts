@@ -75,7 +75,7 @@ const isUnset = (name: string, value: string): boolean => {
 
 const isEmpty = (value: unknown) => value === "" || (Array.isArray(value) && value.length === 0);
 
-test("the README tells the default of each", () => {
+test("the README tells the default of each (rule OPS-4)", () => {
   // The keys may stand in a file instead, so that they must be there is said by a later check.
   const checked = [...told].filter(([name]) => name in read && name !== "WEBHOOK_SECRET_KEYS");
   expect(checked.length).toBeGreaterThan(50);

@@ -110,7 +110,7 @@ const nextToken = "another-one-of-them";
 const servicesToken = "that-of-the-services";
 const tokens = { OPERATOR_TOKEN: `${token}, ${nextToken}`, INTERNAL_TOKEN: servicesToken };
 
-describe("the two faces of a process", () => {
+describe("the two faces of a process (rule OPS-2)", () => {
   test("public calls reach no internal address, and internal ones no public address", async () => {
     const { port, internalPort } = await start();
     expect((await call({ port, path: "/internal/things" })).text).toBe("public");
@@ -317,7 +317,7 @@ describe("a service that holds answers open", () => {
   });
 });
 
-describe("an internal call", () => {
+describe("an internal call (rule OPS-2)", () => {
   test.each([
     ["by a loopback name", {}, 200],
     ["by localhost", { host: "localhost:8081" }, 200],
@@ -440,7 +440,7 @@ describe("an internal call", () => {
   });
 });
 
-describe("the configuration of the ports", () => {
+describe("the configuration of the ports (rule OPS-2)", () => {
   const faults = (environment: Record<string, string>): string[] =>
     serveConfig.safeParse(environment).error?.issues.map((issue) => issue.path.join(".")) ?? [];
 

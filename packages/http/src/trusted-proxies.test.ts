@@ -13,7 +13,7 @@ afterEach(() => app?.close());
 const loopback = "127.0.0.0/8";
 const edge = "10.1.0.0/16";
 
-describe("the address that a request is counted under", () => {
+describe("the address that a request is counted under (rule OPS-5)", () => {
   test.each([
     ["no proxy is trusted: the socket's", [], "1.2.3.4", "127.0.0.1"],
     ["a proxy that is not ours is in front: the socket's", [edge], "1.2.3.4", "127.0.0.1"],

@@ -57,12 +57,15 @@ describe.each(["runProcess", "runPrepare"] as const)("%s", (name) => {
     ["DATABASE_URL", "http://tiny-db.example/x"],
     ["DATABASE_URL", "tiny-db.example:5432/x"],
     ["DATABASE_URL", "postgres://tiny:hunter%2@127.0.0.1:9/tiny"],
-  ])("given %s=%s, ends with code 2, the name and not the value", (variable, value) => {
-    const { end, stderr } = startWith(name, { [variable]: value });
-    expect(stderr).toMatch(refusal(variable));
-    expect(stderr).not.toContain(value);
-    expect(end).toEqual([2, ""]);
-  });
+  ])(
+    "given %s=%s, ends with code 2, the name and not the value (rule OPS-4)",
+    (variable, value) => {
+      const { end, stderr } = startWith(name, { [variable]: value });
+      expect(stderr).toMatch(refusal(variable));
+      expect(stderr).not.toContain(value);
+      expect(end).toEqual([2, ""]);
+    },
+  );
 
   test("given a way of signing in to Kafka without a password, names what is missing", () => {
     const sasl = { KAFKA_SASL_MECHANISM: "plain", KAFKA_SASL_USERNAME: "tiny" };

@@ -24,7 +24,7 @@ const messageOf = (work: () => unknown): string => {
   return "accepted";
 };
 
-describe("readConfig", () => {
+describe("readConfig (rule OPS-4)", () => {
   const schema = z.object({
     PORT: Port.default(8080),
     BASE_URL: OriginUrl,
@@ -99,7 +99,7 @@ describe("the forms of variables", () => {
   });
 });
 
-describe("readSecret", () => {
+describe("readSecret (rule OPS-4)", () => {
   let folder = "";
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "secret-"));

@@ -53,13 +53,16 @@ describe("webhookDispatcherConfig", () => {
     ["missing", ""],
     ["malformed", `first=${key}x`],
     ["doubled", `first=${key},first=${key}`],
-  ])("keys that are %s are told by the variable's name, and never repeated", (_how, keys) => {
-    const fault = faultOf({ WEBHOOK_SECRET_KEYS: keys });
-    expect(fault).toContain("WEBHOOK_SECRET_KEYS: ");
-    expect(fault).not.toContain(key.slice(0, 8));
-  });
+  ])(
+    "keys that are %s are told by the variable's name, and never repeated (rule OPS-6)",
+    (_how, keys) => {
+      const fault = faultOf({ WEBHOOK_SECRET_KEYS: keys });
+      expect(fault).toContain("WEBHOOK_SECRET_KEYS: ");
+      expect(fault).not.toContain(key.slice(0, 8));
+    },
+  );
 
-  test("reads overrides, each a host and an origin", () => {
+  test("reads overrides, each a host and an origin (rule OPS-7)", () => {
     const { overrides } = read({
       WEBHOOK_HOST_OVERRIDES:
         "receiver.test=http://127.0.0.1:9000, other.test = https://localhost:9443",
@@ -84,7 +87,7 @@ describe("webhookDispatcherConfig", () => {
     expect(faultOf({ WEBHOOK_HOST_OVERRIDES })).toContain("WEBHOOK_HOST_OVERRIDES");
   });
 
-  test("refuses any override in production", () => {
+  test("refuses any override in production (rule OPS-7)", () => {
     const WEBHOOK_HOST_OVERRIDES = "receiver.test=http://127.0.0.1:9000";
     expect(faultOf({ WEBHOOK_HOST_OVERRIDES, NODE_ENV: "production" })).toContain(
       "NODE_ENV=production",

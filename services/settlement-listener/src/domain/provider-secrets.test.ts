@@ -10,7 +10,7 @@ const exported = (providers: ReturnType<typeof parseProviderSecrets>) => {
   return [...providers].map(([name, keys]) => [name, keys.map((key) => key.export().toString())]);
 };
 
-describe("parseProviderSecrets", () => {
+describe("parseProviderSecrets (rule OPS-6)", () => {
   test("reads several providers, and several secrets of one in their order", () => {
     const text = `acme=whsec_${encoded("a")}, demo=whsec_${encoded("d")},acme=whsec_${encoded("b")},`;
     expect(exported(parseProviderSecrets(text))).toEqual([

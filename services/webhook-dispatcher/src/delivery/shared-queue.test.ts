@@ -301,7 +301,7 @@ describe("an endpoint that goes while an attempt is under way", () => {
 });
 
 describe("secrets under several keys", () => {
-  test("the first key seals, an older one still opens, and one that is gone stops the start", async () => {
+  test("the first key seals, an older one still opens, and one that is gone stops the start (rule OPS-6)", async () => {
     const second = `second=${Buffer.alloc(32, 9).toString("base64")}`;
     const person = rig.signIn();
     const endpoint = await rig.register(person);

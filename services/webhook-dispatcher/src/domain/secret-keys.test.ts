@@ -13,7 +13,7 @@ const keysOf = (text: string) => {
 const many = (count: number): string =>
   Array.from({ length: count }, (_, at) => keyText(`k${at}`, at)).join();
 
-describe("readSecretKeys", () => {
+describe("readSecretKeys (rule OPS-6)", () => {
   test("takes names of 64, and sixteen keys", () => {
     expect(keysOf(keyText("n".repeat(64), 1)).sealing).toBe("n".repeat(64));
     expect(keysOf(many(16)).byName.size).toBe(16);

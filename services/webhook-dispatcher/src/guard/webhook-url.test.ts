@@ -135,7 +135,7 @@ describe("readWebhookUrl", () => {
     expect(judge(text)).toBe(normalised);
   });
 
-  test("an override opens exactly its host", () => {
+  test("an override opens exactly its host (rule OPS-7)", () => {
     expect(judge("https://receiver.test./hook")).toBe("https://receiver.test/hook");
     expect(judge("https://a.receiver.test/")).toBe("host_name");
     expect(judge("http://receiver.test/")).toBe("scheme");
