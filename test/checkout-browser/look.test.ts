@@ -361,7 +361,7 @@ describe("a receipt on paper", () => {
 
 describe("an owner's colour", () => {
   test.each(["#ffff00", "#000000", "#1f4fd8"])(
-    "%s is the ground of the page, and no text stands on it",
+    "%s is the ground of the page, and no text stands on it (rule API-32)",
     async (backgroundColour) => {
       for (const colorScheme of ["light", "dark"] as const) {
         const payer = await rig.openPayer(
@@ -398,7 +398,7 @@ describe("the checkout on a phone", () => {
     expect((box?.y ?? Infinity) + (box?.height ?? 0)).toBeLessThan(667);
   });
 
-  test("groups an amount as its reader does, digit for digit", async () => {
+  test("groups an amount as its reader does, digit for digit (rule API-28)", async () => {
     const toAmount = "12345678901234567890.123456";
     const payer = await rig.openPayer({ toAmount }, { locale: "pt-BR" });
     await payer.goTo(payer.link.pageUrl);

@@ -48,7 +48,7 @@ describe("a payer with a wallet", () => {
     expect(await mayPay(payer)).toBe(false);
   });
 
-  test("is led to the explorer of the chain, once the wallet has sent the payment", async () => {
+  test("is led to the explorer of the chain, once the wallet has sent the payment (rule API-31)", async () => {
     const payer = await rig.openPayer({ toAmount: "3" });
     await payer.goTo(payer.link.pageUrl);
     const link = payer.page.getByRole("link", { name: "Look at the transaction on explorer.test" });

@@ -22,7 +22,7 @@ const openExpiring = async (expirationDate: Date, aheadMs = 0) => {
   return payer;
 };
 
-describe("a link's expiry", () => {
+describe("a link's expiry (rule API-29)", () => {
   test("is shown in its reader's own zone and language, without a countdown while it is far", async () => {
     const payer = await openExpiring(new Date("2031-12-24T18:00:00Z"));
     await payer.see("Dec 24, 2031, 1:00 PM EST");

@@ -119,7 +119,7 @@ describe("the seed", () => {
     ]);
   });
 
-  test("has every chain of the four families that is named in rule API-24, each with an explorer", () => {
+  test("has every chain of the four families that is named in rule API-24, each with an explorer (rule API-24)", () => {
     const others = seed.chains.filter(({ chainType }) => chainType !== "EVM");
     expect(others.map(({ id, isTestNetwork }) => [id, isTestNetwork ?? false])).toEqual([
       ["tron", false],

@@ -27,7 +27,7 @@ describe("an address of a family", () => {
   });
 });
 
-describe("isSameAddress", () => {
+describe("isSameAddress (rule API-24)", () => {
   const evm = right.EVM.address;
   test.each([
     ["EVM", evm, evm.toLowerCase(), true],

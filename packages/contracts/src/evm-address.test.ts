@@ -14,7 +14,7 @@ const vectors = [
 ];
 
 describe("EIP-55", () => {
-  test.each(vectors)("writes %s from any case, and accepts it", (address) => {
+  test.each(vectors)("writes %s from any case, and accepts it (rule API-24)", (address) => {
     expect(toEip55(address.toLowerCase())).toBe(address);
     expect(toEip55(`0x${address.slice(2).toUpperCase()}`)).toBe(address);
     expect(hasValidEip55(address)).toBe(true);

@@ -3,8 +3,20 @@ import { TypeID } from "typeid-js";
 import { Id, idOfNames, idOfUuid, isId, newId, uuidOfId } from "./ids.ts";
 
 describe("newId", () => {
-  test.each(["user", "plink", "tx", "whe", "evt", "key"] as const)(
-    "makes a %s id that carries its kind and is known again by it",
+  test.each([
+    "user",
+    "plink",
+    "tx",
+    "whe",
+    "evt",
+    "key",
+    "wallet",
+    "sess",
+    "idn",
+    "pky",
+    "aud",
+  ] as const)(
+    "makes a %s id that carries its kind and is known again by it (rule API-24)",
     (prefix) => {
       const id = newId(prefix);
       expect(id).toMatch(new RegExp(`^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$`));
@@ -32,7 +44,7 @@ describe("uuidOfId", () => {
 });
 
 describe("idOfNames", () => {
-  test("is the same for the same names, for ever", () => {
+  test("is the same for the same names, for ever (rule API-24)", () => {
     const id = idOfNames("tx", ["evm:8453", "0xab:plink_1:0", "plink_1"]);
     expect(id).toBe("tx_3es6cj0xmjh8v95z30ce30x174");
     expect(isId("tx", id)).toBe(true);

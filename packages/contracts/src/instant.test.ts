@@ -25,7 +25,7 @@ describe("parseInstant", () => {
     ["0001-01-01T00:00:00Z", "0001-01-01T00:00:00.000Z"],
     ["0099-12-31", "0099-12-31T00:00:00.000Z"],
     ["9999-12-31T23:59:59.999Z", "9999-12-31T23:59:59.999Z"],
-  ])("reads %s as %s", (text, instant) => {
+  ])("reads %s as %s (rule API-15)", (text, instant) => {
     expect(parseInstant(text)?.toISOString()).toBe(instant);
   });
 
@@ -62,7 +62,7 @@ describe("parseInstant", () => {
     ["the year 10000 by its offset", "9999-12-31T23:59:59-00:01"],
     ["a signed year", "+002026-11-21T10:00:00Z"],
     ["digits of another script", "٢٠٢٦-11-21"],
-  ])("refuses %s", (_name, text) => {
+  ])("refuses %s (rule API-15)", (_name, text) => {
     expect(parseInstant(text)).toBeUndefined();
   });
 

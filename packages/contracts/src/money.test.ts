@@ -81,7 +81,7 @@ describe("parseDecimal", () => {
     ["100 places", "1e-100", true],
     ["101 places", "1e-101", false],
     ["zeros that are not significant", `${"0".repeat(500)}1.${"0".repeat(500)}`, true],
-  ])("given %s, holds the limit of 78 digits", (_name, text, isAccepted) => {
+  ])("given %s, holds the limit of 78 digits (rule API-14)", (_name, text, isAccepted) => {
     expect(shown(text) !== "decimal_max_digits").toBe(isAccepted);
   });
 
@@ -92,7 +92,7 @@ describe("parseDecimal", () => {
     "1e-9999999999999999999",
     "0e99999999999",
     `1e${"9".repeat(60_000)}`,
-  ])("refuses an absurd exponent at once: %.30s", (text) => {
+  ])("refuses an absurd exponent at once: %.30s (rule API-14)", (text) => {
     const startedAt = performance.now();
     expect(shown(text)).toBe("decimal_max_digits");
     expect(performance.now() - startedAt).toBeLessThan(500);
@@ -111,7 +111,7 @@ describe("parseDecimal", () => {
     expect(performance.now() - startedAt).toBeLessThan(500);
   });
 
-  test("reads every amount that formatAmount writes as the same amount", () => {
+  test("reads every amount that formatAmount writes as the same amount (rule API-12)", () => {
     const digits = fc.bigInt({ min: 0n, max: 10n ** 78n - 1n });
     fc.assert(
       fc.property(digits, fc.integer({ min: 0, max: 36 }), (units, places) => {
@@ -127,7 +127,7 @@ describe("parseDecimal", () => {
 });
 
 describe("Decimal (rule KEEP-9)", () => {
-  test("never writes an exponent, in a template and in JSON neither", () => {
+  test("never writes an exponent, in a template and in JSON neither (rule API-12)", () => {
     const small = new Decimal("1e-18");
     const large = new Decimal("1e77");
     expect(String(small)).toBe("0.000000000000000001");

@@ -115,7 +115,7 @@ describe("a route for API keys", () => {
     expect(new Set(answers.map((answer) => answer.text)).size).toBe(1);
   });
 
-  test("checks limit, then key, then scope, then body", async () => {
+  test("checks limit, then key, then scope, then body (rule API-18)", async () => {
     const { port } = await start({ perAddress: { tokensPerSecond: 1, burst: 3 } });
     const wrong = "{";
     expect(codesOf(await create(port, {}, wrong))).toBe("UNAUTHENTICATED");
@@ -155,7 +155,7 @@ describe("the address that auth-keys is told a key is used from", () => {
   });
 });
 
-describe("a key with a limit of its own", () => {
+describe("a key with a limit of its own (rule API-25)", () => {
   const own = { requestsPerMinute: 30, burst: 2 };
   const policyOf = ({ headers }: Answer): string =>
     String(headers["ratelimit-policy"]).split(", ")[0] ?? "";
@@ -417,7 +417,7 @@ describe("a body that does not come whole", () => {
   });
 });
 
-describe("what a call pays", () => {
+describe("what a call pays (rule API-21)", () => {
   test("a cold key: from the address's bucket, then its own; a warm one: from both at once", async () => {
     const { port, charged } = await start();
     await create(port, { "x-api-key": key });
@@ -425,7 +425,7 @@ describe("what a call pays", () => {
     expect(charged).toEqual([[address], ["key bucket_1"], ["key bucket_1", address]]);
   });
 
-  test("an unknown, mistyped or missing key: from the address's bucket alone", async () => {
+  test("an unknown, mistyped or missing key: from the address's bucket alone (rule API-22)", async () => {
     const { port, charged, asked } = await start();
     await create(port, { "x-api-key": unknown });
     await create(port, { "x-api-key": "plk_live_typo" });
@@ -441,7 +441,7 @@ describe("what a call pays", () => {
     expect(charged[2]).toEqual(["key bucket_2", address]);
   });
 
-  test("keys rotated from one another pay from one bucket", async () => {
+  test("keys rotated from one another pay from one bucket (rule API-22)", async () => {
     const { port } = await start({ perKey: { tokensPerSecond: 1, burst: 2 } });
     expect((await create(port, { "x-api-key": key })).status).toBe(200);
     expect((await create(port, { "x-api-key": rotated })).status).toBe(200);
@@ -466,7 +466,7 @@ describe("what a call pays", () => {
   });
 });
 
-describe("the rate-limit headers", () => {
+describe("the rate-limit headers (rule API-22)", () => {
   const limits = {
     perKey: { tokensPerSecond: 1, burst: 3 },
     perAddress: { tokensPerSecond: 2, burst: 10 },

@@ -39,7 +39,7 @@ const refused = "429 Retry-After 1";
 /** Lets everything run that only waits for its turn. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-describe("deep pages", () => {
+describe("deep pages (rule API-26)", () => {
   test("are read one at a time, in the order in which accounts ask", async () => {
     const { ask, end, reading } = open();
     const asked = [await ask("a"), await ask("b"), await ask("c")];

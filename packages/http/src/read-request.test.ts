@@ -118,7 +118,7 @@ describe("a JSON body", () => {
     ["deep objects", '{"amount":'.repeat(6500), json, "json_invalid"],
     ["two wrong fields", '{"note":1,"amount":"x"}', json, "decimal_parsing string_type"],
     ["fields of a prototype", '{"__proto__":{"amount":1,"note":""}}', json, "missing missing"],
-  ])("given %s, is refused", async (_name, content, headers, codes) => {
+  ])("given %s, is refused (rule API-17)", async (_name, content, headers, codes) => {
     const answer = await post(content, headers);
     expect([answer.status, codesOf(answer)]).toEqual([422, codes]);
   });
@@ -129,7 +129,7 @@ describe("a JSON body", () => {
     ["gzip, identity", "x", 415],
     ["identity", '{"amount":"1","note":""}', 200],
     ["Identity", '{"amount":"1","note":""}', 200],
-  ])("encoded as %s", async (encoding, content, status) => {
+  ])("encoded as %s (rule API-17)", async (encoding, content, status) => {
     const answer = await post(content, { ...json, "content-encoding": encoding });
     expect(answer.status).toBe(status);
     if (status === 415) expect(codesOf(answer)).toBe("UNSUPPORTED_CONTENT_ENCODING");
@@ -145,16 +145,19 @@ describe("the limit of 64 KiB", () => {
   test.each([
     [bodyBytesMax, 200],
     [bodyBytesMax + 1, 413],
-  ])("%i bytes: %i, by their announced length and in chunks alike", async (bytes, status) => {
-    const announced = await post(exact(bytes));
-    const chunked = await post(exact(bytes), { ...json, "transfer-encoding": "chunked" });
-    expect([announced.status, chunked.status]).toEqual([status, status]);
-    if (status !== 413) return;
-    expect([codesOf(announced), codesOf(chunked)]).toEqual([
-      "PAYLOAD_TOO_LARGE",
-      "PAYLOAD_TOO_LARGE",
-    ]);
-  });
+  ])(
+    "%i bytes: %i, by their announced length and in chunks alike (rule API-17)",
+    async (bytes, status) => {
+      const announced = await post(exact(bytes));
+      const chunked = await post(exact(bytes), { ...json, "transfer-encoding": "chunked" });
+      expect([announced.status, chunked.status]).toEqual([status, status]);
+      if (status !== 413) return;
+      expect([codesOf(announced), codesOf(chunked)]).toEqual([
+        "PAYLOAD_TOO_LARGE",
+        "PAYLOAD_TOO_LARGE",
+      ]);
+    },
+  );
 
   test.each([
     ["announced", { "content-length": String(40 * 1024 * 1024) }],

@@ -31,7 +31,7 @@ describe("addressBucketId", () => {
     expect(addressBucketId(ip)).toBe(id);
   });
 
-  test("ten thousand addresses of one /64 share one bucket", () => {
+  test("ten thousand addresses of one /64 share one bucket (rule API-22)", () => {
     const ids = new Set<string>();
     for (let host = 0; host < 10_000; host += 1) {
       ids.add(addressBucketId(`2001:db8:1:2:${host.toString(16)}::${host.toString(16)}`));

@@ -72,7 +72,7 @@ describe("createLocalLimiter", () => {
     expect(take(key).isAllowed).toBe(false);
   });
 
-  test("a request that one bucket refuses takes nothing from the others", () => {
+  test("a request that one bucket refuses takes nothing from the others (rule API-21)", () => {
     const { take } = open();
     const key = bucket("key", 1, 1);
     const address = bucket("ip", 1, 5);

@@ -24,7 +24,7 @@ describe("createRedisLimiter", () => {
   afterEach(close);
   afterAll(() => redis.quit());
 
-  test("of 400 calls at once to two processes on a burst of 100, exactly 100 pass", async () => {
+  test("of 400 calls at once to two processes on a burst of 100, exactly 100 pass (rule API-21)", async () => {
     const limiters = [(await openReady()).limiter, (await openReady()).limiter];
     const key = newBucket();
     const address = newBucket({ tokensPerSecond: 0.001, burst: 1_000 }, "ip");
@@ -150,7 +150,7 @@ describe("createRedisLimiter", () => {
     expect(await degraded(metrics)).toBe(0);
   });
 
-  test("Redis hangs: the first call waits 50 ms, the next ones not at all, and Redis is taken back", async () => {
+  test("Redis hangs: the first call waits 50 ms, the next ones not at all, and Redis is taken back (rule API-23)", async () => {
     const { limiter, metrics, lines, proxy } = await openProxied(1, impatient);
     const key = newBucket();
     proxy.stall();
@@ -176,7 +176,7 @@ describe("createRedisLimiter", () => {
     ]);
   });
 
-  test("Redis killed: calls under way and after it are answered, and Redis is taken back", async () => {
+  test("Redis killed: calls under way and after it are answered, and Redis is taken back (rule API-23)", async () => {
     const { limiter, metrics, lines, proxy } = await openProxied();
     const key = newBucket();
     const underWay = Array.from({ length: 50 }, async () => limiter.take([key]));
@@ -216,7 +216,7 @@ describe("createRedisLimiter", () => {
     expect(await degraded(metrics)).toBe(0);
   });
 
-  test("without Redis each process grants its part of what was left, not a fresh burst", async () => {
+  test("without Redis each process grants its part of what was left, not a fresh burst (rule API-23)", async () => {
     const { limiter, metrics, proxy } = await openProxied(4);
     const used = await spend(limiter, 60);
     await proxy.kill();

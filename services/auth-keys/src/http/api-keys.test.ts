@@ -328,7 +328,7 @@ describe("a key's addresses", () => {
   });
 });
 
-describe("a key's own limit", () => {
+describe("a key's own limit (rule API-25)", () => {
   const own = { requestsPerMinute: 60, burst: 5 };
   const make = (cookie: string, limit: object, on = rig) =>
     on.call("POST", path, { cookie, body: { name: "shop", scopes, ...limit } });

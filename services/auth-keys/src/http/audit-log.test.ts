@@ -118,7 +118,7 @@ describe("GET /console/api/audit-log", () => {
     expect(end).toEqual({ data: [], limit: 10, offset: 20, nextOffset: null });
   });
 
-  test("of two pages far down that one account asks for at once, the second is told to come back", async () => {
+  test("of two pages far down that one account asks for at once, the second is told to come back (rule API-26)", async () => {
     const { cookie } = await rig.signUp();
     const calls: ReturnType<typeof read>[] = [];
     await rig.pool.transaction(async (tx) => {

@@ -85,7 +85,7 @@ describe("POST /console/api/session/form, for browsers without script", () => {
     expect((await rig.call("GET", session, { cookie: bob.cookie })).status).toBe(200);
   });
 
-  test("speaks German to a browser that asks for it, and says in it what a refusal means", async () => {
+  test("speaks German to a browser that asks for it, and says in it what a refusal means (rule API-28)", async () => {
     const headers = { "accept-language": "de-AT,de;q=0.9,en;q=0.8" };
     const bob = await rig.signUp({ username: "Bob" });
     const { token } = await rig.makeAccount({ handle: "erika", username: "Erika" });

@@ -36,7 +36,7 @@ const codesOf = (act: () => unknown): string[] => {
 const later = (ms: number) => new Date(start.getTime() + ms);
 
 describe("opening a link", () => {
-  test("it is active, at version 1, with nothing received, and settles to the default wallet", () => {
+  test("it is active, at version 1, with nothing received, and settles to the default wallet (rules API-2 and STATE-1)", () => {
     expect(open()).toMatchObject({
       status: "active",
       version: 1,
@@ -55,7 +55,7 @@ describe("opening a link", () => {
     ["9".repeat(72), []],
     [`${"9".repeat(72)}.999999`, []],
     [`1${"0".repeat(72)}`, ["decimal_max_digits"]],
-  ])("given %s of a token with 6 decimals, refuses %j", (amount, codes) => {
+  ])("given %s of a token with 6 decimals, refuses %j (rule API-14)", (amount, codes) => {
     expect(codesOf(() => openLink(order(amount), owner, drawn))).toEqual(codes);
   });
 

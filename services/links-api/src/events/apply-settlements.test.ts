@@ -89,7 +89,7 @@ describe("a settled payment", () => {
     ]);
   });
 
-  test("given the rest of the amount, completes the link, with two events of one instant and one state (rule EVENT-3)", async () => {
+  test("given the rest of the amount, completes the link, with two events of one instant and one state (rules EVENT-3 and API-10)", async () => {
     const id = await rig.createLink(key, { toAmount: "25" });
     await rig.settle(sampleSettlement(id, { amount: "10.5" }));
     const last = sampleSettlement(id, { amount: "14.5" });

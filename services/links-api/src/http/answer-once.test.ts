@@ -1,5 +1,8 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { type Account } from "@payment-links/contracts";
+import { nothing } from "@payment-links/postgres";
+import { sql } from "slonik";
+import * as z from "zod";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { forgetIdempotencyKeys } from "../jobs/forget-idempotency-keys.ts";
 import { tryLockKey } from "../store/idempotency-keys.ts";
@@ -26,7 +29,9 @@ const count = async (of: Record<string, string>) =>
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-describe("Idempotency-Key", () => {
+const Terminated = z.object({ isTerminated: z.boolean() });
+
+describe("Idempotency-Key (rule API-19)", () => {
   test("given the same key and body, answers as the first time, and there is one link and one event", async () => {
     const owner = sampleAccount();
     const key = rig.giveKey(owner);
@@ -61,7 +66,7 @@ describe("Idempotency-Key", () => {
     expect(theirs.json.id).not.toBe(mine.json.id);
   });
 
-  test("given the first call still running, answers 409 at once, and its crash leaves nothing", async () => {
+  test("given the first call still running, answers 409 at once, and its crash leaves nothing (rule API-20)", async () => {
     const ownedKey = { ownerId: account.id, key: "order-4" };
     await rig.pool
       .transaction(async (tx) => {
@@ -86,7 +91,28 @@ describe("Idempotency-Key", () => {
     expect(await count(own)).toBe(1);
   });
 
-  test("given a refused first call, keeps nothing, so that the mended call may use the key", async () => {
+  test("given a connection that breaks before the answer is stored, stores no link either (rule API-20)", async () => {
+    const own = rig.giveKey(sampleAccount());
+    const { broken } = await rig.pool.transaction(async (tx) => {
+      await tx.query(nothing`LOCK TABLE idempotency_keys IN SHARE MODE`);
+      const broken = create("order-10", '{"toAmount":"5"}', own);
+      // The call has inserted its link, and waits to insert its answer.
+      await rig.untilBlocked(tx);
+      await tx.query(sql.type(Terminated)`
+        SELECT pg_terminate_backend(pid) AS "isTerminated" FROM pg_locks
+        WHERE NOT granted
+          AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+      `);
+      return { broken };
+    });
+    expect((await broken).status).toBe(500);
+    expect(await count(own)).toBe(0);
+    // Other bytes: the key is free.
+    expect((await create("order-10", '{"toAmount":"6"}', own)).status).toBe(200);
+    expect(await count(own)).toBe(1);
+  });
+
+  test("given a refused first call, keeps nothing, so that the mended call may use the key (rule API-20)", async () => {
     expect((await create("order-6", '{"toAmount":"x"}')).status).toBe(422);
     expect((await create("order-6", '{"toAmount":"5"}')).status).toBe(200);
   });
@@ -97,7 +123,7 @@ describe("Idempotency-Key", () => {
     ["x".repeat(256), 422],
     ["x".repeat(255), 200],
     ["a b~", 200],
-  ])("given the key %j, answers %i", async (key, status) => {
+  ])("given the key %j, answers %i (rule API-18)", async (key, status) => {
     const answer = await create(key, '{"toAmount":"5"}');
     expect(answer.status).toBe(status);
     if (status === 422) expect(answer.json.errors[0].code).toBe("IDEMPOTENCY_KEY_INVALID");
@@ -105,7 +131,7 @@ describe("Idempotency-Key", () => {
     if (status === 422) expect((await create(key, "{")).text).toBe(answer.text);
   });
 
-  test("given an expiry that has passed since, a repeat is still answered; after 24 hours it is not", async () => {
+  test("given an expiry that has passed since, a repeat is still answered; after 24 hours it is not (rule API-20)", async () => {
     const key = rig.giveKey(sampleAccount());
     const body = '{"toAmount":"5","expirationDate":"2026-11-21T10:30:00Z"}';
     const first = await create("order-7", body, key);

@@ -13,7 +13,7 @@ const create = (headers: Record<string, string>, body: unknown) =>
   });
 
 describe("POST /v1/payment-link", () => {
-  test("answers id and url alone, and the link can be retrieved at once with its owner", async () => {
+  test("answers id and url alone, and the link can be retrieved at once with its owner (rules API-2, API-6, API-7 and API-8)", async () => {
     const account = sampleAccount();
     const made = await create(rig.giveKey(account), { toAmount: "25.500", description: "Order 7" });
     expect(made.status).toBe(200);
@@ -149,7 +149,7 @@ describe("POST /v1/payment-link, what it refuses", () => {
     ["7 decimals of a number", '{"toAmount":0.1234567}', ["INVALID_PAYMENT_LINK_AMOUNT"]],
   ];
   test.each(validation)(
-    "given %s, answers 422, one code per problem",
+    "given %s, answers 422, one code per problem (rules API-14 and ERROR-1)",
     async (_what, body, codes) => {
       const headers = { ...rig.giveKey(sampleAccount()), "content-type": "application/json" };
       const bytes = body === "\ud800" ? Buffer.from([0x22, 0xff, 0x22]) : body;
@@ -174,7 +174,7 @@ describe("POST /v1/payment-link, what it refuses", () => {
     expect([answer.status, codesOf(answer)]).toEqual([413, ["PAYLOAD_TOO_LARGE"]]);
   });
 
-  test("given no key, an unknown, an expired, one without the scope, answers which", async () => {
+  test("given no key, an unknown, an expired, one without the scope, answers which (rules API-2 and API-18)", async () => {
     const account = sampleAccount();
     const expired = rig.giveKey(account, { expiresAt: new Date("2026-11-21T10:00:00.000Z") });
     const reading = rig.giveKey(account, { scopes: ["payment_link:read"] });
@@ -191,7 +191,7 @@ describe("POST /v1/payment-link, what it refuses", () => {
     }
   });
 
-  test("given an account without handle or default wallet, answers 409, but the body comes first", async () => {
+  test("given an account without handle or default wallet, answers 409, but the body comes first (rule API-18)", async () => {
     const [wallet] = sampleAccount().wallets;
     const accounts = [
       sampleAccount({ handle: null }),
@@ -221,13 +221,13 @@ describe("POST /v1/payment-link, what it takes", () => {
     [`"${"9".repeat(72)}"`, "9".repeat(72)],
     ['".5"', "0.5"],
   ];
-  test.each(amounts)("given the amount %s, keeps exactly %s", async (given, kept) => {
+  test.each(amounts)("given the amount %s, keeps exactly %s (rule API-13)", async (given, kept) => {
     const answer = await create(rig.giveKey(sampleAccount()), `{"toAmount":${given}}`);
     expect(answer.status).toBe(200);
     expect((await rig.retrieve(answer.json.id)).toAmount).toBe(kept);
   });
 
-  test("given optional fields at their limits, keeps them; given null or strangers, ignores them", async () => {
+  test("given optional fields at their limits, keeps them; given null or strangers, ignores them (rule API-16)", async () => {
     const headers = rig.giveKey(sampleAccount());
     const description = "\u{1f4b6}".repeat(500);
     const full = await rig.createLink(headers, {
@@ -249,7 +249,7 @@ describe("POST /v1/payment-link, what it takes", () => {
     expect(await rig.retrieve(bare)).toMatchObject(nulls);
   });
 
-  test("given an owner who changed since, the link follows the newest state this service was told", async () => {
+  test("given an owner who changed since, the link follows the newest state this service was told (rule API-9)", async () => {
     const account = sampleAccount();
     const id = await rig.createLink(rig.giveKey(account), { toAmount: "1" });
     const changed = { ...account, version: 3, handle: "renamed_shop", username: "Renamed" };

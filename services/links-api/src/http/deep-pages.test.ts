@@ -39,7 +39,7 @@ const untilWaiting = (count: number) =>
 
 // Guards the neighbours of whoever reads far down a list: with every connection taken by such pages,
 // they would wait until those are read.
-test("pages far down lists hold one connection, whoever asks, and a neighbour's list another", async () => {
+test("pages far down lists hold one connection, whoever asks, and a neighbour's list another (rule API-26)", async () => {
   const headers = Array.from({ length: 6 }, () => rig.giveKey(sampleAccount()));
   const neighbour = rig.giveKey(sampleAccount());
   await rig.createLink(neighbour, { toAmount: "1" });
@@ -62,7 +62,7 @@ test("pages far down lists hold one connection, whoever asks, and a neighbour's 
   expect(answers.at(-1)?.json.data).toHaveLength(1);
 });
 
-test("an account that asks for another page far down meanwhile is told to come back", async () => {
+test("an account that asks for another page far down meanwhile is told to come back (rule API-26)", async () => {
   const account = sampleAccount();
   const [headers, cookie] = [rig.giveKey(account), rig.giveSession(account)];
   const calls: ReturnType<typeof rig.call>[] = [];

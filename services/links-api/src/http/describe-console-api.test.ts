@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => rig.close());
 
 describe.each(["/v1/openapi.json", "/console/api/openapi.json"])("GET %s", (path) => {
-  test("is valid OpenAPI 3.1, every reference resolved", async () => {
+  test("is valid OpenAPI 3.1, every reference resolved (rule API-1)", async () => {
     const { json } = await rig.call(path);
     expect(await new Validator().validate(json)).toMatchObject({ valid: true });
     // The check itself can fail.

@@ -80,7 +80,7 @@ describe("GET /v1/openapi.json", () => {
     expect(document.servers).toEqual([{ url: "http://127.0.0.1" }]);
   });
 
-  test("names every /v1 route of the service but its own, and no other", () => {
+  test("names every /v1 route of the service but its own, and no other (rule API-1)", () => {
     const served = publicRoutes(rig.deps)
       .filter(({ path }) => path.startsWith("/v1/") && path !== "/v1/openapi.json")
       .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, "{$1}")}`);
@@ -91,7 +91,7 @@ describe("GET /v1/openapi.json", () => {
     expect(described).toHaveLength(3);
   });
 
-  test("refers to nothing that it does not hold, and closes no answer to new fields", () => {
+  test("refers to nothing that it does not hold, and closes no answer to new fields (rule API-1)", () => {
     const refs: string[] = [];
     walk(document, (value) => {
       if (typeof value.$ref === "string") refs.push(value.$ref);

@@ -29,7 +29,7 @@ describe("GET /v1/payment-link/:id", () => {
     "plink_%00",
     "a'--",
     "x".repeat(2000),
-  ])("given the id %s, answers 404 CANNOT_FIND_PAYMENT_LINK", async (id) => {
+  ])("given the id %s, answers 404 CANNOT_FIND_PAYMENT_LINK (rule API-6)", async (id) => {
     const answer = await rig.call(`/v1/payment-link/${id}`);
     expect(answer.status).toBe(404);
     expect(answer.json).toEqual({
@@ -41,14 +41,14 @@ describe("GET /v1/payment-link/:id", () => {
     expect((await rig.call("/v1/payment-link/%ff")).status).toBe(404);
   });
 
-  test("needs no credentials, and bad ones do not harm", async () => {
+  test("needs no credentials, and bad ones do not harm (rule API-6)", async () => {
     const id = await rig.createLink(rig.giveKey(sampleAccount()), { toAmount: "1" });
     const answer = await rig.call(`/v1/payment-link/${id}`, { headers: { "x-api-key": "bad" } });
     expect(answer.status).toBe(200);
     expect(answer.headers.get("content-type")).toBe("application/json; charset=utf-8");
   });
 
-  test("given a changed profile, shows it; the destination stays the link's own", async () => {
+  test("given a changed profile, shows it; the destination stays the link's own (rule API-11)", async () => {
     const account = sampleAccount();
     const id = await rig.createLink(rig.giveKey(account), { toAmount: "1" });
     const [wallet] = account.wallets;

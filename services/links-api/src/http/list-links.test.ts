@@ -46,7 +46,7 @@ describe("GET /v1/payment-link", () => {
     [20, [10, 10]],
     [21, [10, 10, 1]],
   ])(
-    "given %i links, pages them newest first, and ends with nextOffset null",
+    "given %i links, pages them newest first, and ends with nextOffset null (rules API-4 and API-5)",
     async (count, sizes) => {
       const headers = rig.giveKey(sampleAccount());
       const made: string[] = [];
@@ -71,7 +71,7 @@ describe("GET /v1/payment-link", () => {
     },
   );
 
-  test("given a status, answers the links that have it right now, whether or not the expiry job ran", async () => {
+  test("given a status, answers the links that have it right now, whether or not the expiry job ran (rules API-4 and STATE-3)", async () => {
     const { headers, ids } = await openMixed();
     const expectLists = async () => {
       expect(idsOf(await list(headers))).toEqual([
@@ -139,7 +139,7 @@ describe("GET /v1/payment-link", () => {
     expect(idsOf(await list(headers, "?status=inactive"))).toEqual([id]);
   });
 
-  test("given a filter and an offset, counts within the filtered list", async () => {
+  test("given a filter and an offset, counts within the filtered list (rule API-5)", async () => {
     const account = sampleAccount();
     const headers = rig.giveKey(account);
     const soon = new Date(rig.clock.now().getTime() + 1000).toISOString();
@@ -158,7 +158,7 @@ describe("GET /v1/payment-link", () => {
     expect([idsOf(beyond), beyond.nextOffset]).toEqual([[], null]);
   });
 
-  test("shows every field of a link and no other, transactionUrl always null", async () => {
+  test("shows every field of a link and no other, transactionUrl always null (rules API-7 and API-10)", async () => {
     const { headers, ids } = await openMixed();
     const { data } = await list(headers, "?status=completed");
     const { user: _user, ...retrieved } = await rig.retrieve(ids.completed);
@@ -166,7 +166,7 @@ describe("GET /v1/payment-link", () => {
     expect(data).toEqual([{ ...retrieved, transactionUrl: null }]);
   });
 
-  test("shows an owner every link of theirs, made by any key or in the console, and nobody else's", async () => {
+  test("shows an owner every link of theirs, made by any key or in the console, and nobody else's (rule API-4)", async () => {
     const account = sampleAccount();
     const one = await rig.createLink(rig.giveKey(account), { toAmount: "1" });
     const made = await rig.call("/console/api/payment-links", {
@@ -195,7 +195,7 @@ describe("GET /v1/payment-link", () => {
     expect(answer.json.errors.map(({ code }: { code: string }) => code)).toEqual(codes);
   });
 
-  test("given unknown parameters, ignores them; given an account that is not ready, answers 409", async () => {
+  test("given unknown parameters, ignores them; given an account that is not ready, answers 409 (rules API-16 and API-18)", async () => {
     expect((await list(rig.giveKey(sampleAccount()), "?limit=50&order=x")).limit).toBe(10);
     for (const account of [sampleAccount({ handle: null }), sampleAccount({ wallets: [] })]) {
       const answer = await rig.call("/v1/payment-link", { headers: rig.giveKey(account) });
@@ -204,7 +204,7 @@ describe("GET /v1/payment-link", () => {
     }
   });
 
-  test("given a key without the scope, answers 403", async () => {
+  test("given a key without the scope, answers 403 (rule API-4)", async () => {
     const headers = rig.giveKey(sampleAccount(), { scopes: ["payment_link:create"] });
     const answer = await rig.call("/v1/payment-link", { headers });
     expect([answer.status, answer.json.errors[0].code]).toEqual([403, "INSUFFICIENT_API_SCOPE"]);

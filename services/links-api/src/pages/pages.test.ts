@@ -77,7 +77,7 @@ describe("GET /@:handle/pay/:id", () => {
     expect(scriptsOf(page)).toEqual(["followed.js"]);
   });
 
-  test("given an open link that ends, says for its script how long that is, and what to say then", async () => {
+  test("given an open link that ends, says for its script how long that is, and what to say then (rule API-29)", async () => {
     const expirationDate = new Date(rig.clock.now().getTime() + 90_000).toISOString();
     const { id, path } = await open(sampleAccount(), { expirationDate });
     const left = /role="timer"\s+data-left-ms="90000"\s+data-text="Expires in \{left\}"\s+hidden/;
@@ -88,7 +88,7 @@ describe("GET /@:handle/pay/:id", () => {
     expect((await rig.call(path)).text).not.toMatch(/role="timer"|Expired/);
   });
 
-  test("given a link that its owner closed, does not say that it has expired", async () => {
+  test("given a link that its owner closed, does not say that it has expired (rule API-29)", async () => {
     const account = sampleAccount();
     const { id, path } = await open(account, { expirationDate: "2026-12-24T18:00:00Z" });
     const closed = await rig.call(`/console/api/payment-links/${id}/deactivate`, {
@@ -134,7 +134,7 @@ describe("GET /@:handle/pay/:id", () => {
     expect(expired.text).toContain('<span class="badge inactive">Expired</span>');
   });
 
-  test("given another handle than the owner's present one, redirects with 308 to it", async () => {
+  test("given another handle than the owner's present one, redirects with 308 to it (rule API-9)", async () => {
     const account = sampleAccount();
     const { id, path } = await open(account);
     const handle = "moved_shop";
@@ -169,7 +169,7 @@ describe("GET /@:handle/pay/:id", () => {
     }
   });
 
-  test("shows the owner's https images at addresses of our own, and names no other host's", async () => {
+  test("shows the owner's https images at addresses of our own, and names no other host's (rule API-27)", async () => {
     const account = sampleAccount({
       profileImage: "https://img.example/a.png",
       backgroundImage: "https://img.example/b.png?payer=this",
@@ -189,7 +189,7 @@ describe("GET /@:handle/pay/:id", () => {
     }
   });
 
-  test("has the owner's colour as its ground, if it is one", async () => {
+  test("has the owner's colour as its ground, if it is one (rule API-32)", async () => {
     const fills = async (backgroundColour: string | null) => {
       const { id, path } = await open(sampleAccount({ backgroundColour }));
       const settlement = sampleSettlement(id, { amount: "25.5" });
@@ -347,7 +347,7 @@ describe("GET /tx/:id", () => {
     }
   });
 
-  test("leads to the chain's explorer, for a transaction that was seen there by ourselves", async () => {
+  test("leads to the chain's explorer, for a transaction that was seen there by ourselves (rule API-31)", async () => {
     const sourceTransaction = `0x${"ab".repeat(32)}`;
     const linkOf = async (more: Partial<ReturnType<typeof sampleSettlement>>) => {
       const { id } = await open();
@@ -386,7 +386,7 @@ describe("GET /tx/:id", () => {
 /** What Chromium sends where a person types an address. */
 const accept = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8";
 
-describe("the preview of a page in a messenger", () => {
+describe("the preview of a page in a messenger (rule API-30)", () => {
   const previewOf = ({ text }: Answer): Record<string, string> =>
     Object.fromEntries(
       [...text.matchAll(/<meta\s+property="og:(\w+)"\s+content="([^"]*)"/g)].map(
@@ -491,7 +491,7 @@ describe("an address without a link", () => {
 describe("the language of a page", () => {
   const inGerman = { headers: { "accept-language": "de-AT,de;q=0.9,en;q=0.8" } };
 
-  test("is German for a browser that asks for it: checkout, receipt and refusals", async () => {
+  test("is German for a browser that asks for it: checkout, receipt and refusals (rule API-28)", async () => {
     const { id, path } = await open(sampleAccount(), { toAmount: "1234567.5" });
     const settlement = sampleSettlement(id, { amount: "1000.25" });
     await rig.settle(settlement);
@@ -517,7 +517,7 @@ describe("the language of a page", () => {
   });
 
   test.each([undefined, "*", "fr-FR, fr;q=0.9", "en;q=0.9, de;q=0.8", "de;q=0", "x".repeat(9000)])(
-    "is English for a browser that asks for %s",
+    "is English for a browser that asks for %s (rule API-28)",
     async (wanted) => {
       const { path } = await open();
       const headers = wanted === undefined ? {} : { "accept-language": wanted };

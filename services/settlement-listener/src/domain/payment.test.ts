@@ -71,7 +71,7 @@ const sequences = <Thing>(things: readonly Thing[], lengthMax: number): Thing[][
 };
 
 describe("judgeSighting", () => {
-  test("a payment's id follows from its source, its name there and its link, and from nothing else", () => {
+  test("a payment's id follows from its source, its name there and its link, and from nothing else (rule API-24)", () => {
     expect(first(settled).id).toBe(first(processing, later).id);
     for (const change of [{ source: "evm:1" }, { sourceId: "2" }, { paymentLinkId: "plink_2" }]) {
       expect(first({ ...processing, ...change }).id).not.toBe(id);

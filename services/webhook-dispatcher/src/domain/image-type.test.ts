@@ -3,7 +3,7 @@ import { imageTypeOf } from "./image-type.ts";
 
 const judge = (text: string) => imageTypeOf(Buffer.from(text, "latin1"));
 
-describe("imageTypeOf", () => {
+describe("imageTypeOf (rule API-27)", () => {
   test.each([
     ["image/png", "\x89PNG\r\n\x1a\n\0\0\0\rIHDR"],
     ["image/jpeg", "\xff\xd8\xff\xe0\0\x10JFIF"],

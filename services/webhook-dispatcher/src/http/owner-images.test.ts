@@ -75,7 +75,7 @@ describe("GET /checkout/images/:userId/:digest", () => {
     expect(answer.headers.get("cache-control")).toBe("private, max-age=3600");
   });
 
-  test("tells the host nothing of who asked, and them nothing of what else it said", async () => {
+  test("tells the host nothing of who asked, and them nothing of what else it said (rule API-27)", async () => {
     const url = fresh("/cookie");
     const answer = await look(await place(url), {
       cookie: "session=secret",
@@ -98,7 +98,7 @@ describe("GET /checkout/images/:userId/:digest", () => {
     ]);
   });
 
-  test("is no way to any URL but those that the owner has set, and has set last", async () => {
+  test("is no way to any URL but those that the owner has set, and has set last (rule API-27)", async () => {
     const [first, second] = [fresh("/png"), fresh("/png")];
     const owner = sampleAccount({ profileImage: first, version: 3 });
     await tell(owner);
@@ -179,7 +179,7 @@ describe("a host of images", () => {
     ["/many-headers", "invalid_answer"],
     ["/moved-four", "redirects"],
     ["/loop", "redirects"],
-  ])("that answers %s costs the page its image alone: %s", async (path, outcome) => {
+  ])("that answers %s costs the page its image alone: %s (rule API-27)", async (path, outcome) => {
     expect(await judge(fresh(path), outcome)).toBe(`404 ${outcome}`);
   });
 
@@ -195,7 +195,7 @@ describe("a host of images", () => {
   });
 
   test.each(["/silent", "/half"])(
-    "that hangs (%s) costs five seconds and no more",
+    "that hangs (%s) costs five seconds and no more (rule API-27)",
     async (path) => {
       const before = await countOf("timeout");
       const askedBefore = host.asked.length;
@@ -213,7 +213,7 @@ describe("a host of images", () => {
 });
 
 describe("what was fetched", () => {
-  test("serves everybody for an hour, by one call", async () => {
+  test("serves everybody for an hour, by one call (rule API-27)", async () => {
     const path = await place(fresh("/png"));
     const askedBefore = host.asked.length;
     const answers = await Promise.all(Array.from({ length: 20 }, () => look(path)));
@@ -226,7 +226,7 @@ describe("what was fetched", () => {
     expect(host.asked.length).toBe(askedBefore + 2);
   });
 
-  test("in vain is not asked for again within a minute", async () => {
+  test("in vain is not asked for again within a minute (rule API-27)", async () => {
     const path = await place(fresh("/missing"));
     const askedBefore = host.asked.length;
     await look(path);

@@ -390,7 +390,7 @@ describe("GET /console/api/webhook-endpoints/{id}/deliveries", () => {
     expect(tooFar.codes).toEqual(["less_than_equal"]);
   });
 
-  test("of two pages far down that one account asks for at once, the second is told to come back", async () => {
+  test("of two pages far down that one account asks for at once, the second is told to come back (rule API-26)", async () => {
     const person = rig.signIn();
     const path = `${endpointsPath}/${(await create(person)).json.id}/deliveries`;
     const calls: ReturnType<typeof rig.call>[] = [];

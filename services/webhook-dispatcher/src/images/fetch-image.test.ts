@@ -51,7 +51,7 @@ const failureOf = async (url: string): Promise<string> => {
   }
 };
 
-describe("an image at an address that is not public", () => {
+describe("an image at an address that is not public (rule API-27)", () => {
   test.each([
     "https://inside.com/png",
     "https://mixed.com/png",
