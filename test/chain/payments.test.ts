@@ -136,7 +136,7 @@ describe("a payment on a real EVM node, and what its link shows afterwards", () 
     expect(await system.show(link.id)).toEqual(untouched);
   });
 
-  test("of 0 is no payment; of one base unit it is, and uses up a link of one use", async () => {
+  test("of 0 is no payment; of one base unit it is, and uses up a link of one use (rule STATE-11)", async () => {
     const link = await system.createLink({ toAmount: "25", maxUsage: 1 });
     await chain.pay({ ...link, amount: 0n });
     await system.settleAll();

@@ -81,7 +81,7 @@ describe("the service, started", () => {
     expect(replay.json.failures).toHaveLength(1);
   });
 
-  test("marks expired links inactive in the background, without an event", async () => {
+  test("marks expired links inactive in the background, without an event (rule STATE-3)", async () => {
     const expirationDate = new Date(Date.now() + 300).toISOString();
     const id = await rig.createLink(rig.giveKey(sampleAccount()), {
       toAmount: "1",

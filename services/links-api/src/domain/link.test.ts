@@ -124,14 +124,14 @@ describe("opening a link", () => {
 describe("a link's status", () => {
   const link = open({ expirationDate: later(1000) });
 
-  test("turns inactive at the instant of its expiry, and in the state that its events carry", () => {
+  test("turns inactive at the instant of its expiry, and in the state that its events carry (rule STATE-3)", () => {
     expect(statusAt(link, later(999))).toBe("active");
     expect(statusAt(link, later(1000))).toBe("inactive");
     expect(linkState(link, later(999)).status).toBe("active");
     expect(linkState(link, later(1000)).status).toBe("inactive");
   });
 
-  test("once completed, stays so beyond its expiry", () => {
+  test("once completed, stays so beyond its expiry (rule STATE-5)", () => {
     expect(statusAt({ ...link, status: "completed" }, later(5000))).toBe("completed");
   });
 

@@ -77,12 +77,12 @@ describe("judging a settled payment", () => {
     expect(judge(link, { occurredAt: later(1000) })).toBe("expired");
   });
 
-  test("given a deactivated link, a payment started before the deactivation does not count", () => {
+  test("given a deactivated link, a payment started before the deactivation does not count (rule STATE-8)", () => {
     const link = linkOf({ status: "inactive", deactivatedAt: later(1000) });
     expect(judge(link, { occurredAt: later(1) })).toBe("inactive");
   });
 
-  test("given several reasons, tells the first in their order", () => {
+  test("given several reasons, tells the first in their order (rule STATE-7)", () => {
     const all = { ...wrong };
     const link = linkOf({ status: "completed", expiresAt: later(1), deactivatedAt: later(1) });
     expect(judge(link, all)).toBe("wrong_token");
@@ -107,17 +107,20 @@ describe("crediting a payment", () => {
     ["25.000001", null, true],
     ["0.000001", 2, false],
     ["0.000001", 1, true],
-  ])("given %s of 25 and maxUsage %s, completes: %s", (amount, maxUsage, isCompleted) => {
-    const credited = credit(linkOf({ maxUsage }), amount);
-    expect(credited.isCompleted).toBe(isCompleted);
-    expect(credited.link).toMatchObject({
-      status: isCompleted ? "completed" : "active",
-      version: isCompleted ? 3 : 2,
-      currentUsage: 1,
-      lastTransactionId: "tx_1",
-    });
-    expect(credited.link.receivedAmount.toFixed()).toBe(amount);
-  });
+  ])(
+    "given %s of 25 and maxUsage %s, completes: %s (rule STATE-2)",
+    (amount, maxUsage, isCompleted) => {
+      const credited = credit(linkOf({ maxUsage }), amount);
+      expect(credited.isCompleted).toBe(isCompleted);
+      expect(credited.link).toMatchObject({
+        status: isCompleted ? "completed" : "active",
+        version: isCompleted ? 3 : 2,
+        currentUsage: 1,
+        lastTransactionId: "tx_1",
+      });
+      expect(credited.link.receivedAmount.toFixed()).toBe(amount);
+    },
+  );
 
   test("adds exactly, however many digits there are", () => {
     const link = linkOf({

@@ -77,7 +77,7 @@ describe("a payment's steps", () => {
   );
 
   test.each([settled, failed])(
-    "end with the first final one for ever, whatever is told then: $status",
+    "end with the first final one for ever, whatever is told then: $status (rule STATE-6)",
     (end) => {
       for (const status of ["processing", "settled", "failed"] as const) {
         const more = told({ version: 3, status, amount: new Decimal("7") });

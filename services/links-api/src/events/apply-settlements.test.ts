@@ -89,7 +89,7 @@ describe("a settled payment", () => {
     ]);
   });
 
-  test("given the rest of the amount, completes the link, with two events of one instant and one state (rules EVENT-3 and API-10)", async () => {
+  test("given the rest of the amount, completes the link, with two events of one instant and one state (rules EVENT-3, API-10 and STATE-2)", async () => {
     const id = await rig.createLink(key, { toAmount: "25" });
     await rig.settle(sampleSettlement(id, { amount: "10.5" }));
     const last = sampleSettlement(id, { amount: "14.5" });
@@ -112,7 +112,7 @@ describe("a settled payment", () => {
     expect(done?.data).not.toHaveProperty("transaction");
   });
 
-  test("given maxUsage reached, completes an underpaid link; more than the amount simply counts", async () => {
+  test("given maxUsage reached, completes an underpaid link; more than the amount simply counts (rules STATE-2 and STATE-12)", async () => {
     const byUsage = await rig.createLink(key, { toAmount: "25", maxUsage: 2 });
     for (let count = 0; count < 2; count += 1) {
       await rig.settle(sampleSettlement(byUsage, { amount: "1" }));
@@ -123,7 +123,7 @@ describe("a settled payment", () => {
     expect(await rig.retrieve(over)).toMatchObject({ status: "completed", receivedAmount: "100" });
   });
 
-  test("given a completed link, is kept as unapplied, and changes and tells nothing", async () => {
+  test("given a completed link, is kept as unapplied, and changes and tells nothing (rule STATE-9)", async () => {
     const id = await rig.createLink(key, { toAmount: "5" });
     await rig.settle(sampleSettlement(id, { amount: "5" }));
     const before = [await rig.retrieve(id), await typesOf(id)];
@@ -233,7 +233,7 @@ describe("a settled payment", () => {
 describe("a payment around the expiry", () => {
   const expirationDate = later(60_000).toISOString();
 
-  test("given a start before it, counts after it, whether or not the expiry job has run", async () => {
+  test("given a start before it, counts after it, whether or not the expiry job has run (rule STATE-8)", async () => {
     const ids = [
       await rig.createLink(key, { toAmount: "5", expirationDate }),
       await rig.createLink(key, { toAmount: "5", expirationDate }),
@@ -255,7 +255,7 @@ describe("a payment around the expiry", () => {
     expect(await typesOf(swept)).toEqual(["payment_link.created", succeeded, succeeded, completed]);
   });
 
-  test("given a start at it, is unapplied: expired", async () => {
+  test("given a start at it, is unapplied: expired (rule STATE-8)", async () => {
     const later = new Date(rig.clock.now().getTime() + 1000);
     const id = await rig.createLink(key, { toAmount: "5", expirationDate: later.toISOString() });
     rig.clock.advance(1000);
@@ -274,7 +274,7 @@ const countOrphaned = async (): Promise<number> => {
 describe("a payment that its chain takes away after it has settled", () => {
   const flagOf = async (id: string) => (await paymentsOf(id))[0]?.orphaned;
 
-  test("keeps its credit, sends no event, and is flagged to its owner once", async () => {
+  test("keeps its credit, sends no event, and is flagged to its owner once (rule STATE-10)", async () => {
     const id = await rig.createLink(key, { toAmount: "5" });
     const settlement = sampleSettlement(id, { amount: "5" });
     await rig.settle(settlement);
@@ -292,7 +292,7 @@ describe("a payment that its chain takes away after it has settled", () => {
     expect((await countOrphaned()) - countBefore).toBe(1);
   });
 
-  test("is flagged no more once its chain has it again, and anew if that takes it away once more", async () => {
+  test("is flagged no more once its chain has it again, and anew if that takes it away once more (rule STATE-10)", async () => {
     const id = await rig.createLink(key, { toAmount: "5" });
     const settlement = sampleSettlement(id, { amount: "5", isOrphaned: false });
     await rig.settle({ ...settlement, status: "processing" });

@@ -112,7 +112,7 @@ const settlementsOf = (
   return one.statuses.map((status, index) => ({ ...first, amount, status, version: index + 1 }));
 };
 
-test("whatever happens to a link, sum, usage, status, reasons and events are those of the rules (rules KEEP-1 and KEEP-2)", async () => {
+test("whatever happens to a link, sum, usage, status, reasons and events are those of the rules (rules KEEP-1, KEEP-2, STATE-2, STATE-5, STATE-7, STATE-8 and STATE-9)", async () => {
   await fc.assert(
     fc.asyncProperty(story, async (told) => {
       const base = rig.clock.now();

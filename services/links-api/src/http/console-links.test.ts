@@ -55,7 +55,7 @@ describe("the console's payment links", () => {
     expect((await get(`/${id}/payments?offset=x`)).status).toBe(422);
   });
 
-  test("deactivating answers the link, tells it once, and is refused from then on", async () => {
+  test("deactivating answers the link, tells it once, and is refused from then on (rule STATE-4)", async () => {
     const id = await create();
     const answer = await post(`/${id}/deactivate`);
     expect(answer.status).toBe(200);
@@ -111,7 +111,7 @@ describe("the console's payment links", () => {
     expect(told[0]).toMatchObject({ detail, method: "siwe", actor: { kind: "session" } });
   });
 
-  test("given a completed or an expired link, deactivating is refused", async () => {
+  test("given a completed or an expired link, deactivating is refused (rules STATE-4 and STATE-5)", async () => {
     const completed = await create();
     await rig.settle(sampleSettlement(completed, { amount: "5" }));
     const expirationDate = new Date(rig.clock.now().getTime() + 1000).toISOString();

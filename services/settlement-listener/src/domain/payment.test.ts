@@ -121,7 +121,7 @@ describe("judgeSighting", () => {
     }
   });
 
-  test("whatever contradicts it, a final state never changes and a link is the first one's", () => {
+  test("whatever contradicts it, a final state never changes and a link is the first one's (rules STATE-6 and NOTICE-4)", () => {
     const elsewhere = { ...settled, paymentLinkId: "plink_other" };
     const larger = { ...settled, amount: new Decimal("1000") };
     for (const sightings of sequences([processing, settled, failed, larger, elsewhere], 5)) {

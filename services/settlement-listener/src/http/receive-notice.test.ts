@@ -313,7 +313,7 @@ describe("POST /settlement-notices/<provider>", () => {
       ["amount no number", { amount: "ten" }, "decimal_parsing"],
       ["amount infinite", { amount: "Infinity" }, "finite_number"],
       ["amount NaN", { amount: "nan" }, "finite_number"],
-      ["amount 0", { amount: "0" }, "greater_than"],
+      ["amount 0 (rule STATE-11)", { amount: "0" }, "greater_than"],
       ["amount 0.000", { amount: "0.000" }, "greater_than"],
       ["amount below 0", { amount: "-1" }, "greater_than"],
       ["amount of 79 digits", { amount: "1".repeat(79) }, "decimal_max_digits"],

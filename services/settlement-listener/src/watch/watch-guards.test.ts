@@ -292,7 +292,7 @@ describe("what a reorg does to the settled", () => {
 });
 
 describe("a chain that is halted", () => {
-  test("by a reorg past what was final says so, keeps all it had, and goes on once an operator says so (rule CHAIN-7)", async () => {
+  test("by a reorg past what was final says so, keeps all it had, and goes on once an operator says so (rules CHAIN-7 and STATE-10)", async () => {
     const other = await openChain({ slotsInEpoch: 1 });
     try {
       await other.mine(20);

@@ -504,7 +504,7 @@ describe("one event", () => {
     expect(told.map(({ description }) => description)).toEqual(["lost", "restored"]);
   });
 
-  test("that is no webhook sends nothing (rule EVENT-6)", async () => {
+  test("that is no webhook sends nothing (rules EVENT-6, STATE-4 and HOOK-7)", async () => {
     const person = rig.signIn();
     const endpoint = await rig.register(person);
     await rig.service.start();

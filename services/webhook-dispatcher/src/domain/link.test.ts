@@ -6,7 +6,7 @@ const expirationDate = new Date("2026-11-21T10:00:00.000Z");
 const before = new Date(expirationDate.getTime() - 1);
 
 describe("statusAt", () => {
-  test("an active link is inactive from the very instant of its expiry", () => {
+  test("an active link is inactive from the very instant of its expiry (rule STATE-3)", () => {
     const link = sampleLink({ expirationDate });
     expect([statusAt(link, before), statusAt(link, expirationDate)]).toEqual([
       "active",
