@@ -24,7 +24,7 @@ const string = v.required(v.text({ lengthMin: 1, lengthMax: 5 }));
 const integer = v.required(v.integer({ min: 1, max: 2_147_483_647 }));
 const future = v.required(v.futureDateTime(() => now));
 
-describe("a positive decimal", () => {
+describe("a positive decimal (rule VALID-2)", () => {
   test.each([
     ["0.1", "0.1"],
     ['"0.1"', "0.1"],
@@ -60,7 +60,7 @@ describe("a positive decimal", () => {
   });
 });
 
-describe("a string", () => {
+describe("a string (rule VALID-2)", () => {
   test.each([
     ['"a"', "a"],
     ['"abcde"', "abcde"],
@@ -86,7 +86,7 @@ describe("a string", () => {
   });
 });
 
-describe("an integer", () => {
+describe("an integer (rule VALID-2)", () => {
   test.each([
     ["1", 1],
     ["2147483647", 2_147_483_647],
@@ -136,7 +136,7 @@ describe("an integer", () => {
   });
 });
 
-describe("a date-time in the future", () => {
+describe("a date-time in the future (rule VALID-2)", () => {
   test.each([
     ['"2026-11-21T10:00:00.001Z"', "2026-11-21T10:00:00.001Z"],
     ['"2026-11-21T10:00:01"', "2026-11-21T10:00:01.000Z"],
@@ -166,7 +166,7 @@ describe("a date-time in the future", () => {
   });
 });
 
-describe("a closed list of words", () => {
+describe("a closed list of words (rule VALID-2)", () => {
   const word = v.required(v.oneOf(["active", "completed"]));
   test.each([
     ['"active"', "active"],
@@ -183,7 +183,7 @@ describe("a closed list of words", () => {
   });
 });
 
-describe("a boolean", () => {
+describe("a boolean (rule VALID-2)", () => {
   test.each([
     ["true", true],
     ["false", false],
@@ -196,7 +196,7 @@ describe("a boolean", () => {
   });
 });
 
-describe("a list", () => {
+describe("a list (rule VALID-2)", () => {
   const list = v.required(v.list(v.text({ lengthMax: 3 }), { itemsMin: 1, itemsMax: 2 }));
   test.each([
     ['["a"]', ["a"]],
@@ -216,7 +216,7 @@ describe("a list", () => {
   });
 });
 
-describe("a URL", () => {
+describe("a URL (rule VALID-2)", () => {
   const url = v.required(v.webUrl({ lengthMax: 40 }));
   test.each([
     ['"https://example.com/a.png"', "https://example.com/a.png"],
@@ -372,7 +372,7 @@ describe("read", () => {
     ]);
   });
 
-  test("tells every problem, one entry each, in the order of the schema's fields", () => {
+  test("tells every problem, one entry each, in the order of the schema's fields (rule VALID-1)", () => {
     expect(codes(parseJson('{"c":1,"a":1,"b":1.5}'))).toEqual([
       422,
       "int_from_float",
@@ -401,9 +401,11 @@ describe("read", () => {
     expect(codes(input)).toEqual({ b: 1, a: "x", c: null });
   });
 
-  test("says the failed rule in a sentence that names no field and repeats no value", () => {
-    const refusal = v.invalid("missing", "string_too_long");
+  test("says the failed rule in a sentence that names no field and repeats no value (rule VALID-1)", () => {
+    const codes = Object.keys(v.validationMessages) as v.ValidationCode[];
+    const refusal = v.invalid(...codes);
     expect(refusal.status).toBe(422);
+    expect(refusal.entries.map(({ code }) => code)).toEqual(codes);
     for (const { message } of refusal.entries) expect(message).toMatch(/^[A-Z][^"']*\.$/);
   });
 });
