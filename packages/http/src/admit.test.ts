@@ -288,7 +288,7 @@ describe("how old an answer about a caller may be (rule CALLER-3)", () => {
     },
   );
 
-  test.each(calls)("%s %s with %j while auth-keys is away (rule CALLER-4)", async (...one) => {
+  test.each(calls)("%s %s with %j while auth-keys is away (rules CALLER-4 and ERROR-3)", async (...one) => {
     const started = await start();
     const { port, clock } = started;
     await send(port, one);

@@ -133,7 +133,7 @@ const get = (path: string, headers: Record<string, string> = {}) =>
   call({ port: app.port, path, headers });
 
 describe("a request", () => {
-  test("gets an id, and the server does not say what it is made of", async () => {
+  test("gets an id, and the server does not say what it is made of (rule ERROR-1)", async () => {
     const { headers } = await get("/things");
     expect(headers["x-request-id"]).toMatch(/^[0-9a-f-]{36}$/);
     expect(headers).not.toHaveProperty("x-powered-by");
@@ -146,7 +146,7 @@ describe("a request", () => {
   });
 
   test.each(["/nowhere", "/things/1", "/%", "/broken"])(
-    "to %s gets an id although it fails",
+    "to %s gets an id although it fails (rule ERROR-1)",
     async (path) => {
       expect((await get(path)).headers["x-request-id"]).toMatch(/^[0-9a-f-]{36}$/);
     },
@@ -167,7 +167,7 @@ describe("an address that does not exist", () => {
     "*",
     `/${"x".repeat(14_000)}`,
     "/?__proto__[a]=b",
-  ])("%.20s is answered 404 with the envelope", async (path) => {
+  ])("%.20s is answered 404 with the envelope (rule ERROR-5)", async (path) => {
     const answer = await get(path);
     expect([answer.status, codesOf(answer)]).toEqual([404, "NOT_FOUND"]);
     expect(answer.headers["content-type"]).toBe("application/json; charset=utf-8");
@@ -185,7 +185,7 @@ describe("a method that an address does not have", () => {
     ["HEAD", "/things/1", "PATCH, DELETE"],
     ["OPTIONS", "/things/1", "PATCH, DELETE"],
     ["POST", "/refused", "GET, HEAD"],
-  ])("%s %s is answered 405 with Allow: %s", async (method, path, allow) => {
+  ])("%s %s is answered 405 with Allow: %s (rule ERROR-5)", async (method, path, allow) => {
     const answer = await call({ port: app.port, method, path });
     expect([answer.status, answer.headers.allow]).toEqual([405, allow]);
     if (method !== "HEAD") expect(codesOf(answer)).toBe("METHOD_NOT_ALLOWED");
@@ -234,7 +234,7 @@ describe("an error", () => {
     expect(app.logged.join("")).not.toContain('"level":"error"');
   });
 
-  test("that is ours is answered 500 without detail, and logged once with the request's id", async () => {
+  test("that is ours is answered 500 without detail, and logged once with the request's id (rule ERROR-1)", async () => {
     const answer = await get("/broken");
     expect([answer.status, codesOf(answer)]).toEqual([500, "INTERNAL_ERROR"]);
     expect(answer.text).not.toContain("hunter2");
@@ -275,7 +275,7 @@ describe("an answer that does not come in time", () => {
   test.each([
     ["/late", 503, "SERVICE_UNAVAILABLE"],
     ["/late-list", 404, "CANNOT_FIND_PAYMENT_LINK"],
-  ])("is given up: %s is answered %i %s, and logged", async (path, status, code) => {
+  ])("is given up: %s is answered %i %s, and logged (rule ERROR-3)", async (path, status, code) => {
     const answer = await get(path);
     expect([answer.status, codesOf(answer)]).toEqual([status, code]);
     expect(app.logged.join("")).toContain("there is no answer after 50 ms");
@@ -422,19 +422,22 @@ describe("what a browser is told of every answer", () => {
   test.each([
     ["http://127.0.0.1", undefined],
     ["https://pay.example", "max-age=31536000"],
-  ])("under %s: no guessing of its type, no keeping, and HSTS %s", async (baseUrl, hsts) => {
-    const started = await startApp({ routes, baseUrl });
-    try {
-      for (const path of paths) {
-        const { headers } = await call({ port: started.port, path });
-        expect([path, headers["x-content-type-options"]]).toEqual([path, "nosniff"]);
-        expect([path, headers["strict-transport-security"]]).toEqual([path, hsts]);
-        expect([path, headers["cache-control"]]).toEqual([path, "no-store"]);
+  ])(
+    "under %s: no guessing of its type, no keeping, and HSTS %s (rule ERROR-6)",
+    async (baseUrl, hsts) => {
+      const started = await startApp({ routes, baseUrl });
+      try {
+        for (const path of paths) {
+          const { headers } = await call({ port: started.port, path });
+          expect([path, headers["x-content-type-options"]]).toEqual([path, "nosniff"]);
+          expect([path, headers["strict-transport-security"]]).toEqual([path, hsts]);
+          expect([path, headers["cache-control"]]).toEqual([path, "no-store"]);
+        }
+        const post = await call({ port: started.port, path: "/data", method: "POST" });
+        expect([post.status, post.headers["x-content-type-options"]]).toEqual([405, "nosniff"]);
+      } finally {
+        await started.close();
       }
-      const post = await call({ port: started.port, path: "/data", method: "POST" });
-      expect([post.status, post.headers["x-content-type-options"]]).toEqual([405, "nosniff"]);
-    } finally {
-      await started.close();
-    }
-  });
+    },
+  );
 });

@@ -157,7 +157,7 @@ describe("a create", () => {
   });
 });
 
-describe("a call is tried again", () => {
+describe("a call is tried again (rule ERROR-4)", () => {
   const retried: [string, Answer][] = [
     ["the connection was cut", cut],
     ["429", refuse(429, "429")],

@@ -38,7 +38,7 @@ const sessionsOf = async (cookie: string) => {
 };
 
 describe("a proof of presence (rule CALLER-19)", () => {
-  test("counts for ten minutes from the sign-in, and what is missing then is told", async () => {
+  test("counts for ten minutes from the sign-in, and what is missing then is told (rule ERROR-1)", async () => {
     const { cookie } = await rig.signUp();
     rig.clock.advance(presenceMsMax - 1);
     expect((await act(cookie)).status).toBe(201);

@@ -263,7 +263,7 @@ describe("POST /v1/payment-link, what it takes", () => {
 
 // This comes last, because services let auth-keys rest for a while after it was away.
 describe("POST /v1/payment-link, without auth-keys", () => {
-  test("given auth-keys away, answers 500 CANNOT_CREATE_PAYMENT_LINK and makes nothing", async () => {
+  test("given auth-keys away, answers 500 CANNOT_CREATE_PAYMENT_LINK and makes nothing (rule ERROR-3)", async () => {
     const headers = rig.giveKey(sampleAccount());
     rig.auth.isAway = true;
     const answer = await create(headers, order());

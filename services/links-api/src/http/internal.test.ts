@@ -49,7 +49,7 @@ describe("readiness", () => {
     expect((await rig.internalCall("/readyz")).status).toBe(200);
   });
 
-  test("given no database, it is not, and list and create say so in their own words", async () => {
+  test("given no database, it is not, and list and create say so in their own words (rule ERROR-3)", async () => {
     const other = await openRig();
     await other.pool.end();
     expect((await other.internalCall("/readyz")).status).toBe(503);

@@ -441,7 +441,7 @@ describe("the preview of a page in a messenger (rule API-30)", () => {
 });
 
 describe("an address without a link", () => {
-  test("says what this is, and leads to the console", async () => {
+  test("says what this is, and leads to the console (rule ERROR-5)", async () => {
     const page = await rig.call("/");
     expectPage(page);
     expect(page.text).toContain('href="/console"');
@@ -449,7 +449,7 @@ describe("an address without a link", () => {
   });
 
   test.each(["/nothing", "/@shop", "/checkout/nothing", "/tx", "/%", "/v1x", "/nothing/v1/x"])(
-    "%s, where nothing is, is a page to a browser and the error envelope to a program",
+    "%s, where nothing is, is a page to a browser and the error envelope to a program (rule ERROR-5)",
     async (path) => {
       const page = await rig.call(path, { headers: { accept } });
       expectPage(page, 404);
