@@ -57,7 +57,7 @@ describe.each(ways)("%s", (_way, open) => {
   const webhooksOf = (id: string): Received[] =>
     receiver.received.filter(({ body }) => body.data["paymentLinkId"] === id);
 
-  test("a link is created, paid in two parts, completed, and each event told once, signed", async () => {
+  test("a link is created, paid in two parts, completed, and each event told once, signed (rule HOOK-7)", async () => {
     const id = await create({ toAmount: "25", description: "Order 1001" });
     const fresh = await retrieve(id);
     expect(fresh).toMatchObject({ status: "active", toAmount: "25", receivedAmount: "0" });

@@ -29,7 +29,7 @@ const succeeded = "payment_link.transaction.succeeded";
 const completed = "payment_link.completed";
 
 describe("a settled payment", () => {
-  test("given a part of the amount, is credited and told once, with the state after it (rules CALLER-7 and EVENT-3)", async () => {
+  test("given a part of the amount, is credited and told once, with the state after it (rules CALLER-7, EVENT-3 and HOOK-10)", async () => {
     const id = await rig.createLink(key, { toAmount: "25", description: "Order 7" });
     const firstSeenAt = later(-5000);
     const settlement = sampleSettlement(id, {
@@ -89,10 +89,11 @@ describe("a settled payment", () => {
     ]);
   });
 
-  test("given the rest of the amount, completes the link, with two events of one instant and one state (rules EVENT-3, API-10 and STATE-2)", async () => {
+  test("given the rest of the amount, completes the link, with two events of one instant and one state (rules EVENT-3, API-10, STATE-2 and HOOK-10)", async () => {
     const id = await rig.createLink(key, { toAmount: "25" });
     await rig.settle(sampleSettlement(id, { amount: "10.5" }));
     const last = sampleSettlement(id, { amount: "14.5" });
+    rig.clock.advance(1_000);
     await rig.settle(last);
     expect(await rig.retrieve(id)).toMatchObject({
       status: "completed",
@@ -107,6 +108,8 @@ describe("a settled payment", () => {
       completed,
     ]);
     const [, , paid, done] = events;
+    const appliedAt = rig.clock.now();
+    expect([paid?.occurredAt, done?.occurredAt]).toEqual([appliedAt, appliedAt]);
     expect(paid?.data.link).toEqual({ ...done?.data.link, version: 3 });
     expect(done?.data.link).toMatchObject({ version: 4, status: "completed", currentUsage: 2 });
     expect(done?.data).not.toHaveProperty("transaction");

@@ -37,6 +37,7 @@ const OutboxRow = z.object({
   key: z.string(),
   value: z.string(),
 });
+const EventRow = OutboxRow.extend({ occurredAt: z.date() });
 
 const StatusRow = z.object({ status: z.string() });
 const CountRow = z.object({ count: z.int() });
@@ -238,10 +239,16 @@ export const openRig = async ({
       waitUntil("somebody waits for a lock", async () => (await countLockWaits(tx)) >= waitingMin),
     /** What a link's events in the outbox say, in the order of their sending. */
     eventsOf: async (linkId: string) => {
-      const rows = await pool.any(sql.type(OutboxRow)`
-        SELECT id, type, key, value FROM outbox WHERE key = ${linkId} ORDER BY seq
+      const rows = await pool.any(sql.type(EventRow)`
+        SELECT id, type, key, occurred_at AS "occurredAt", value FROM outbox
+        WHERE key = ${linkId} ORDER BY seq
       `);
-      return rows.map((row) => ({ id: row.id, type: row.type, data: JSON.parse(row.value) }));
+      return rows.map(({ id, type, occurredAt, value }) => ({
+        id,
+        type,
+        occurredAt,
+        data: JSON.parse(value),
+      }));
     },
     /** What the outbox tells the audit log of an account. */
     readAudit: async (accountId: string) => {

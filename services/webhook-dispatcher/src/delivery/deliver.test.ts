@@ -58,7 +58,7 @@ const settledLog = (person: Person, endpoint: RegisteredEndpoint, attempts: numb
   });
 
 describe("one attempt", () => {
-  test("is signed over its timestamp and raw body, which is compact with sorted keys", async () => {
+  test("is signed over its timestamp and raw body, which is compact with sorted keys (rules HOOK-8 and HOOK-12)", async () => {
     const person = rig.signIn();
     const endpoint = await rig.register(person, "/hook?shop=1");
     await rig.service.start();
@@ -102,7 +102,7 @@ describe("one attempt", () => {
     });
   });
 
-  test("of payment_link.completed has no transaction, and amounts are exact", async () => {
+  test("of payment_link.completed has no transaction, and amounts are exact (rule HOOK-9)", async () => {
     const person = rig.signIn();
     await rig.register(person);
     await rig.service.start();
@@ -122,7 +122,7 @@ describe("one attempt", () => {
     expect(got?.raw).not.toContain('transaction"');
   });
 
-  test("answered with any 2xx is delivered, and nothing more is sent", async () => {
+  test("answered with any 2xx is delivered, and nothing more is sent (rule HOOK-13)", async () => {
     receiver.respondWith((res, { path }) => answer(Number(path?.slice(1)))(res));
     await rig.service.start();
     for (const status of [200, 201, 204, 299]) {
@@ -142,7 +142,7 @@ describe("one attempt", () => {
     expect(receiver.received.filter(({ path }) => path !== "/witness")).toHaveLength(4);
   });
 
-  test("answered otherwise has failed and is tried again; no redirect is followed", async () => {
+  test("answered otherwise has failed and is tried again; no redirect is followed (rule HOOK-13)", async () => {
     const elsewhere = await openReceiver();
     const headers = { location: `${elsewhere.origin}/there`, "retry-after": "1" };
     receiver.respondWith((res, { path }) => answer(Number(path?.slice(1)), headers)(res));
@@ -208,7 +208,7 @@ describe("one attempt", () => {
 });
 
 describe("six attempts", () => {
-  test("follow the schedule over fifteen hours and a restart, with one id and fresh timestamps", async () => {
+  test("follow the schedule over fifteen hours and a restart, with one id and fresh timestamps (rules HOOK-11 and HOOK-14)", async () => {
     receiver.respondWith(answer(503));
     const person = rig.signIn();
     const endpoint = await rig.register(person);
@@ -246,7 +246,7 @@ describe("six attempts", () => {
     expect(shown).toMatchObject({ lastOutcome: "Delivered", consecutiveFailures: 0 });
   });
 
-  test("count on the endpoint until one succeeds", async () => {
+  test("count on the endpoint until one succeeds (rule HOOK-17)", async () => {
     receiver.respondWith(answer(500));
     const person = rig.signIn();
     const endpoint = await rig.register(person);
@@ -268,7 +268,7 @@ describe("six attempts", () => {
 });
 
 describe("data", () => {
-  test("is the link's state at send time; id, createdAt and transaction stay the event's", async () => {
+  test("is the link's state at send time; id, createdAt and transaction stay the event's (rules HOOK-8 and HOOK-10)", async () => {
     receiver.respondWith(answer(500));
     const person = rig.signIn();
     const endpoint = await rig.register(person);
@@ -324,7 +324,7 @@ describe("data", () => {
 });
 
 describe("one event", () => {
-  test("gives every endpoint enabled then one delivery with an id of its own, however often it comes (rule KEEP-3)", async () => {
+  test("gives every endpoint enabled then one delivery with an id of its own, however often it comes (rules KEEP-3, HOOK-1 and HOOK-11)", async () => {
     const person = rig.signIn();
     const [one, two, off] = [
       await rig.register(person),

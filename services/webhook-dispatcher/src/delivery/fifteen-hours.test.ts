@@ -57,7 +57,7 @@ describe("fifteen hours of retries, with every process replaced before each of t
     ["some spread", 0.4, 1.02],
     ["the most spread", 1, 1.05],
   ])(
-    "follow the schedule with %s: no attempt a millisecond early",
+    "follow the schedule with %s: no attempt a millisecond early (rule HOOK-14)",
     async (_name, spread, factor) => {
       random = spread;
       const person = rig.signIn();

@@ -58,7 +58,7 @@ const isAllDelivered = (total: number) => async () => {
 };
 
 describe("several dispatchers of one database", () => {
-  test("send every delivery once, and never twice at once, over failures and retries", async () => {
+  test("send every delivery once, and never twice at once, over failures and retries (rule HOOK-15)", async () => {
     const person = rig.signIn();
     await Promise.all([1, 2, 3, 4, 5].map((at) => rig.register(person, `/${at}`)));
     const underWay = new Set<string>();
@@ -126,7 +126,7 @@ describe("several dispatchers of one database", () => {
 });
 
 describe("a dispatcher that died in the middle of an attempt", () => {
-  test("leaves an attempt that counts as interrupted once its lease is over, then the schedule goes on (rule KEEP-8)", async () => {
+  test("leaves an attempt that counts as interrupted once its lease is over, then the schedule goes on (rules KEEP-8 and HOOK-15)", async () => {
     const person = rig.signIn();
     const endpoint = await rig.register(person);
     // The row is as a killed process leaves it: claimed, and nobody left to report how the attempt
@@ -263,7 +263,7 @@ describe("an endpoint that goes while an attempt is under way", () => {
     ["deleted", 200, { status: "Delivered", error: null, httpStatus: 200 }],
     ["deleted", 500, { status: "Failed", error: "endpoint deleted", httpStatus: 500 }],
   ])(
-    "%s: the attempt ends, its %i is the last word, and the queue is abandoned",
+    "%s: the attempt ends, its %i is the last word, and the queue is abandoned (rule HOOK-6)",
     async (how, status, last) => {
       const person = rig.signIn();
       const endpoint = await rig.register(person);

@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { mintSecret, secretPrefixOf, showEndpoint } from "./endpoint.ts";
 
-test("a secret is 256 bits in hex, each another, of which four digits are shown later", () => {
+test("a secret is 256 bits in hex, each another, of which four digits are shown later (rule HOOK-5)", () => {
   const secrets = [mintSecret(), mintSecret()];
   for (const secret of secrets) expect(secret).toMatch(/^whsec_[0-9a-f]{64}$/);
   expect(secrets[0]).not.toBe(secrets[1]);

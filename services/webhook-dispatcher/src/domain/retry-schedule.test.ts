@@ -14,7 +14,7 @@ describe("nextAttemptAfter", () => {
     expect(waits).toEqual([30_000, 300_000, 1_800_000, 7_200_000, 43_200_000, null]);
   });
 
-  test("spreads later only, and by less than the 10 % that are allowed", () => {
+  test("spreads later only, and by less than the 10 % that are allowed (rule HOOK-14)", () => {
     for (const attempts of [1, 2, 3, 4, 5]) {
       const least = waitMsAfter(attempts, 0) ?? 0;
       const most = waitMsAfter(attempts, 1) ?? 0;

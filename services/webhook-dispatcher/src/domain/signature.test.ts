@@ -14,7 +14,7 @@ const headersAt = (now: string) =>
 
 describe("signatureHeaders", () => {
   // The digest was made by Python's hmac module.
-  test("sign timestamp, period and body in UTF-8 under the secret as it was shown", () => {
+  test("sign timestamp, period and body in UTF-8 under the secret as it was shown (rule HOOK-12)", () => {
     expect(headersAt("2026-11-21T10:00:00.000Z")).toEqual({
       "Acme-Signature": "v1=77e457f2c35cad80cfd04d153a64955f2abfa80c4842048f049e4db39265965c",
       "Acme-Timestamp": "1795255200",

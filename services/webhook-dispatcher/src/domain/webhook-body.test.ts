@@ -32,13 +32,16 @@ describe("writeWebhookBody", () => {
       event({ transaction: { ...transaction, sourceTransaction: null } }),
     ],
     ["a completion's", event({ eventType: "payment_link.completed" })],
-  ])("writes %s body with every field, sorted keys and no blanks", (_which, told) => {
-    const link = sampleLink({ description: "a b\n\u00e9", maxUsage: 3 });
-    const text = writeWebhookBody(told, link, now);
-    const body: unknown = JSON.parse(text);
-    expect(webhookBodies[told.eventType].strict().parse(body)).toEqual(body);
-    expect(text).toBe(JSON.stringify(sorted(body)));
-  });
+  ])(
+    "writes %s body with every field, sorted keys and no blanks (rules HOOK-8 and HOOK-9)",
+    (_which, told) => {
+      const link = sampleLink({ description: "a b\n\u00e9", maxUsage: 3 });
+      const text = writeWebhookBody(told, link, now);
+      const body: unknown = JSON.parse(text);
+      expect(webhookBodies[told.eventType].strict().parse(body)).toEqual(body);
+      expect(text).toBe(JSON.stringify(sorted(body)));
+    },
+  );
 
   test("writes, to the byte, what rule HOOK-8 says, with the event's own instant and the status of now", () => {
     const link = sampleLink({
@@ -71,7 +74,7 @@ describe("writeWebhookBody", () => {
     });
   });
 
-  test("says nothing of the transaction beyond its own fields, however the row was written", () => {
+  test("says nothing of the transaction beyond its own fields, however the row was written (rule HOOK-9)", () => {
     const told = event({ transaction: { payer: "0x1", ...transaction } as typeof transaction });
     expect(writeWebhookBody(told, sampleLink(), now)).not.toContain("payer");
   });

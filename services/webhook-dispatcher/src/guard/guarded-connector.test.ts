@@ -78,7 +78,7 @@ describe("createGuardedConnector", () => {
     },
   );
 
-  test("dials exactly the addresses that were checked, though DNS has changed its mind since", async () => {
+  test("dials exactly the addresses that were checked, though DNS has changed its mind since (rule HOOK-4)", async () => {
     const answers = [["93.184.216.34", "2606:4700::1"], ["127.0.0.1"]];
     const resolve: Resolve = () => Promise.resolve(answers.shift() ?? []);
     expect(await connect(resolve, "shop.com")).toBe("ECONNREFUSED");
@@ -86,7 +86,7 @@ describe("createGuardedConnector", () => {
     expect(answers).toHaveLength(1);
   });
 
-  test("checks again at the next connection, so a name rebound to a private address is refused", async () => {
+  test("checks again at the next connection, so a name rebound to a private address is refused (rule HOOK-4)", async () => {
     const answers = [["93.184.216.34"], ["127.0.0.1"]];
     const resolve: Resolve = () => Promise.resolve(answers.shift() ?? []);
     expect(await connect(resolve, "shop.com")).toBe("ECONNREFUSED");

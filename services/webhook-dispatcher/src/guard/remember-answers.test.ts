@@ -18,7 +18,7 @@ const openDns = () => {
 };
 
 describe("rememberAnswers", () => {
-  test("asks once for those that come while it is being asked, and for ten seconds after", async () => {
+  test("asks once for those that come while it is being asked, and for ten seconds after (rule HOOK-4)", async () => {
     const { asked, clock, resolve } = openDns();
     const both = Promise.all([resolve("shop.com"), resolve("shop.com")]);
     asked[0]?.resolve(["93.184.216.34"]);

@@ -90,14 +90,14 @@ describe("readWebhookUrl", () => {
     ["a number as last label", "https://shop.0x7f/", "no_url"],
     ["a full-width colon", "https://shop.com：443/", "no_url"],
     ["a percent-encoded colon", "https://shop.com%3A443/", "no_url"],
-  ])("refuses %s", (_name, text, fault) => {
+  ])("refuses %s (rules HOOK-2 and HOOK-3)", (_name, text, fault) => {
     expect(judge(text)).toBe(fault);
   });
 
   test.each(
     `localhost localdomain local internal intranet private corp home lan svc onion alt invalid test
      example arpa`.split(/\s+/),
-  )("refuses what is below %s", (name) => {
+  )("refuses what is below %s (rule HOOK-3)", (name) => {
     expect(judge(`https://shop.${name}/`)).toBe("host_name");
   });
 
@@ -131,7 +131,7 @@ describe("readWebhookUrl", () => {
     ],
     ["a name that only ends like a special one", "https://mylocal.com/", "https://mylocal.com/"],
     ["an overridden host", "https://receiver.test/hook", "https://receiver.test/hook"],
-  ])("accepts %s, normalised", (_name, text, normalised) => {
+  ])("accepts %s, normalised (rules HOOK-2 and HOOK-3)", (_name, text, normalised) => {
     expect(judge(text)).toBe(normalised);
   });
 

@@ -37,7 +37,7 @@ const logOf = (query = "") =>
   });
 
 describe("a delivery", () => {
-  test("tells its link and its payment, while it waits and when it is over", async () => {
+  test("tells its link and its payment, while it waits and when it is over (rule HOOK-16)", async () => {
     receiver.respondWith(answer(500));
     await rig.service.start();
     const { linkId, paymentId } = await tellPayment();
@@ -69,7 +69,7 @@ describe("GET /console/api/webhook-endpoints/{id}/deliveries/{deliveryId}", () =
       return Array.isArray(attemptLog) && attemptLog.length === count;
     });
 
-  test("answers the entry with when, how long and how each attempt went", async () => {
+  test("answers the entry with when, how long and how each attempt went (rule HOOK-16)", async () => {
     const secondsToAnswer = [3, 1, 2];
     const answers = [answer(503), answer(302, { location: "https://shop.com/" }), answer(200)];
     receiver.respondWith((res) => {
@@ -136,7 +136,7 @@ describe("GET /console/api/webhook-endpoints/{id}/deliveries/{deliveryId}", () =
     await attempted(1);
   });
 
-  test("keeps nothing of what a receiver answers but its status", async () => {
+  test("keeps nothing of what a receiver answers but its status (rule HOOK-16)", async () => {
     receiver.respondWith((res) => {
       res.writeHead(500, "told", { "x-told": "told", "set-cookie": "told=1" }).end("told");
     });
@@ -185,7 +185,7 @@ describe("GET /console/api/webhook-endpoints/{id}/deliveries/{deliveryId}", () =
 });
 
 describe("the log's filters", () => {
-  test("by status and by type leave out the rest, alone, together and page by page", async () => {
+  test("by status and by type leave out the rest, alone, together and page by page (rule HOOK-16)", async () => {
     receiver.respondWith((res, { body }) => answer(body.type === completed ? 200 : 500)(res));
     await rig.startAnother({ WEBHOOK_RETRY_SCHEDULE_SECONDS: "0" });
     for (let index = 0; index < 12; index += 1) {
@@ -237,7 +237,7 @@ describe("GET /console/api/webhook-deliveries", () => {
   const about = async (linkId: string, as = person) =>
     (await get(`/console/api/webhook-deliveries?linkId=${linkId}`, as)).json.data;
 
-  test("tells what was sent about one link to every endpoint, deleted ones too, newest first", async () => {
+  test("tells what was sent about one link to every endpoint, deleted ones too, newest first (rule HOOK-18)", async () => {
     const deleted = await rig.register(person, "/deleted");
     const link = sampleLink({ userId: person.userId });
     const { service } = await rig.startAnother({ WEBHOOK_RETRY_SCHEDULE_SECONDS: "3600" });
@@ -281,7 +281,7 @@ describe("GET /console/api/webhook-deliveries", () => {
     expect(newest).toMatchObject((await logOf())[0] ?? {});
   });
 
-  test("is empty for another account's link, and for one that there is not", async () => {
+  test("is empty for another account's link, and for one that there is not (rule HOOK-18)", async () => {
     await rig.service.start();
     const { linkId } = await tellPayment();
     await waitUntil("it is over", async () => (await about(linkId)).length === 1);

@@ -76,7 +76,7 @@ describe("POST /console/api/webhook-endpoints", () => {
     expect(await list(stale)).toEqual([]);
   });
 
-  test("answers the endpoint with its secret, and the secret never again", async () => {
+  test("answers the endpoint with its secret, and the secret never again (rule HOOK-5)", async () => {
     const person = rig.signIn();
     const { status, json } = await create(person);
     expect(status).toBe(201);
@@ -141,7 +141,7 @@ describe("POST /console/api/webhook-endpoints", () => {
     ["a host with one private address of several", "https://mixed.com/hook"],
     ["a host that resolves to a metadata address", "https://metadata.com/hook"],
     ["a host below an overridden one", "https://a.receiver.test/hook"],
-  ])("refuses a URL with %s by one code", async (_name, url) => {
+  ])("refuses a URL with %s by one code (rules HOOK-2 and HOOK-3)", async (_name, url) => {
     const person = rig.signIn();
     const { status, codes } = await create(person, { url, name: "Shop" });
     expect([status, codes]).toEqual([422, ["INVALID_WEBHOOK_URL"]]);
@@ -172,12 +172,12 @@ describe("POST /console/api/webhook-endpoints", () => {
     expect([answer.status, answer.codes]).toEqual([422, codes]);
   });
 
-  test("a name may have 100 code points", async () => {
+  test("a name may have 100 code points (rule HOOK-2)", async () => {
     const name = "😀".repeat(100);
     expect((await create(rig.signIn(), { ...shop, name })).json["name"]).toBe(name);
   });
 
-  test("refuses the sixth, also when many come at once; a deleted one makes room", async () => {
+  test("refuses the sixth, also when many come at once; a deleted one makes room (rule HOOK-1)", async () => {
     const person = rig.signIn();
     const answers = await Promise.all(Array.from({ length: 12 }, () => create(person)));
     const statuses = answers.map((answer) => answer.status).sort((a, b) => a - b);
@@ -194,7 +194,16 @@ describe("POST /console/api/webhook-endpoints", () => {
     expect((await create(rig.signIn())).status).toBe(201);
   });
 
-  test("needs a session, and refuses another site's page and an API key", async () => {
+  test("counts a disabled endpoint toward the limit of five (rule HOOK-1)", async () => {
+    const person = rig.signIn();
+    const { json } = await create(person);
+    for (let count = 1; count < 5; count += 1) await create(person);
+    await rig.call(person, "PATCH", `${endpointsPath}/${json.id}`, { enabled: false });
+    const { status, codes } = await create(person);
+    expect([status, codes]).toEqual([409, ["WEBHOOK_ENDPOINT_LIMIT"]]);
+  });
+
+  test("needs a session, and refuses another site's page and an API key (rule HOOK-1)", async () => {
     const url = `${rig.publicUrl}${endpointsPath}`;
     const statusWith = async (headers: Record<string, string>) =>
       (await fetch(url, { method: "POST", headers, body: JSON.stringify(shop) })).status;
@@ -209,14 +218,14 @@ describe("POST /console/api/webhook-endpoints", () => {
 });
 
 describe("GET /console/api/webhook-endpoints", () => {
-  test("tells what the names of a webhook's headers begin with, before there is an endpoint", async () => {
+  test("tells what the names of a webhook's headers begin with, before there is an endpoint (rule HOOK-11)", async () => {
     const { json } = await rig.call(rig.signIn(), "GET", endpointsPath);
     expect(json).toMatchObject({ data: [], headerPrefix: "Acme" });
   });
 
   const hourMs = 3_600_000;
 
-  test("tells of each of the last 24 hours how many attempts were delivered and how many failed", async () => {
+  test("tells of each of the last 24 hours how many attempts were delivered and how many failed (rule HOOK-17)", async () => {
     const person = rig.signIn();
     const endpoint = await rig.register(person);
     const quiet = await rig.register(person);
@@ -307,7 +316,7 @@ describe("PATCH /console/api/webhook-endpoints/{id}", () => {
       { url: "x", name: 1, enabled: null },
       ["no_update", "string_type", "bool_type"],
     ],
-  ])("refuses %s and changes nothing", async (_name, change, codes) => {
+  ])("refuses %s and changes nothing (rule HOOK-2)", async (_name, change, codes) => {
     const person = rig.signIn();
     const { json } = await create(person);
     const answer = await rig.call(person, "PATCH", `${endpointsPath}/${json.id}`, change);
@@ -315,7 +324,7 @@ describe("PATCH /console/api/webhook-endpoints/{id}", () => {
     expect((await list(person))[0]).toMatchObject({ url: shop.url, name: "Shop", enabled: true });
   });
 
-  test("disabling abandons what is queued in the same moment, and enabling replays nothing", async () => {
+  test("disabling abandons what is queued in the same moment, and enabling replays nothing (rule HOOK-6)", async () => {
     const person = rig.signIn();
     const { json } = await create(person);
     const path = `${endpointsPath}/${json.id}`;
@@ -351,7 +360,7 @@ describe("PATCH /console/api/webhook-endpoints/{id}", () => {
 });
 
 describe("DELETE /console/api/webhook-endpoints/{id}", () => {
-  test("takes it from the list and abandons its queue; its log stays readable by its id", async () => {
+  test("takes it from the list and abandons its queue; its log stays readable by its id (rule HOOK-6)", async () => {
     const person = rig.signIn();
     const { json } = await create(person);
     const path = `${endpointsPath}/${json.id}`;
@@ -403,7 +412,7 @@ describe("GET /console/api/webhook-endpoints/{id}/deliveries", () => {
     expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([200]);
   });
 
-  test("shows every field of an entry", async () => {
+  test("shows every field of an entry (rule HOOK-16)", async () => {
     const person = rig.signIn();
     const path = `${endpointsPath}/${(await create(person)).json.id}/deliveries`;
     const { service } = await rig.startAnother({ WEBHOOK_RETRY_SCHEDULE_SECONDS: "3600" });

@@ -105,7 +105,7 @@ const Attempts = z.object({
 });
 
 describe("recordResults", () => {
-  test("a failure told after its lease was over changes nothing; a 2xx counts still", async () => {
+  test("a failure told after its lease was over changes nothing; a 2xx counts still (rule HOOK-15)", async () => {
     const endpoint = await rig.register(person, "https://shop.com/");
     const claimed = await claimOne(endpoint);
     await lapse(claimed);

@@ -83,7 +83,7 @@ describe("the delivery log", () => {
     expect(await pages()).toEqual(before);
   });
 
-  test("is dropped by the day once it is older than what is kept, and not a day before", async () => {
+  test("is dropped by the day once it is older than what is kept, and not a day before (rule HOOK-16)", async () => {
     await rig.service.start();
     await tellOf(0);
     await settled(1);

@@ -187,7 +187,7 @@ describe("a URL that is refused for its form is not dialled either", () => {
   });
 });
 
-describe("a name of which DNS says", () => {
+describe("a name of which DNS says (rule HOOK-3)", () => {
   test.each([
     ["loopback", { A: ["127.0.0.1"] }],
     ["a private address", { A: ["10.0.0.1"] }],
@@ -220,7 +220,7 @@ describe("a name of which DNS says", () => {
     expect(askedCount).toBeGreaterThan(0);
   });
 
-  test("public at the registration and private ever after is blocked at the attempt", async () => {
+  test("public at the registration and private ever after is blocked at the attempt (rule HOOK-4)", async () => {
     says.A = [[publicAddress], ["127.0.0.1"]];
     expect(await admitWebhookUrl("https://shop.com/", { rules, resolve })).toBeInstanceOf(URL);
     expect(await attempt("https://shop.com/")).toEqual(blocked);

@@ -164,7 +164,7 @@ const attempt = async (url: string, { advanceMs = 0 } = {}) => {
 
 describe("a receiver", () => {
   test.each(["hang", "drip-head", "drip-103"])(
-    "that does %s costs its ten seconds and no more",
+    "that does %s costs its ten seconds and no more (rule HOOK-13)",
     async (path) => {
       const entry = await attempt(`https://receiver.test/${path}`, { advanceMs: timeoutMs });
       expect(entry).toMatchObject({ status: "Pending", httpStatus: null, error: "time-out" });
@@ -184,7 +184,7 @@ describe("a receiver", () => {
   });
 
   test.each(["100-and-200", "100-then-200", "lying-length", "http-10", "bomb"])(
-    "that does %s, its 2xx included, has it",
+    "that does %s, its 2xx included, has it (rule HOOK-13)",
     async (path) => {
       expect(await attempt(`https://receiver.test/${path}`)).toMatchObject({
         status: "Delivered",
@@ -203,11 +203,14 @@ describe("a receiver", () => {
     ["endless-length", delivered],
     ["endless-lines", failed],
     ["endless-103", failed],
-  ])("that never ends its answer (%s) has little of it read", async (path, expected) => {
-    expect(await attempt(`https://receiver.test/${path}`)).toMatchObject(expected);
-    // We cannot stop bytes that the kernels on both ends had already taken.
-    expect(floodBytes).toBeLessThan(8 * 1024 * 1024 + drainBytesMax);
-  });
+  ])(
+    "that never ends its answer (%s) has little of it read (rule HOOK-13)",
+    async (path, expected) => {
+      expect(await attempt(`https://receiver.test/${path}`)).toMatchObject(expected);
+      // We cannot stop bytes that the kernels on both ends had already taken.
+      expect(floodBytes).toBeLessThan(8 * 1024 * 1024 + drainBytesMax);
+    },
+  );
 
   test.each([
     ["drip-200", { status: "Delivered", httpStatus: 200, error: null }],

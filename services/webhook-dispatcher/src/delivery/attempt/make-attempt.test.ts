@@ -54,7 +54,7 @@ describe("makeAttempt", () => {
     expect(received).toEqual([]);
   });
 
-  test("begins what its lease outlives, at its whole URL, under the headers' configured prefix", async () => {
+  test("begins what its lease outlives, at its whole URL, under the headers' configured prefix (rule HOOK-11)", async () => {
     const { outcome, received } = await attemptWith(timeoutMs + 1);
     expect(outcome.kind).toBe("delivered");
     expect(received[0]).toMatchObject({ method: "POST", path: "/a/hook?b=c%20d" });
