@@ -67,7 +67,7 @@ describe("judging a settled payment", () => {
   test.each([
     ["0.000001", undefined],
     ["0.0000001", "wrong_amount"],
-  ])("given %s of a token with 6 decimals, answers %s", (amount, reason) => {
+  ])("given %s of a token with 6 decimals, answers %s (rule NOTICE-6)", (amount, reason) => {
     expect(judge(linkOf(), { amount })).toBe(reason);
   });
 

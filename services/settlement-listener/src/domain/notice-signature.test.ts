@@ -29,7 +29,7 @@ describe("judgeSignature", () => {
     }
   });
 
-  test("agrees with the specification's own example", () => {
+  test("agrees with the specification's own example (rule NOTICE-2)", () => {
     const key = Buffer.from("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "base64");
     const headers = {
       id: "msg_p5jXN8AQM9LWM0D4loKWxJek",
@@ -41,7 +41,7 @@ describe("judgeSignature", () => {
     expect(judgeSignature(signed)).toBe("valid");
   });
 
-  test("judges as the reference library does, whatever single thing was changed", () => {
+  test("judges as the reference library does, whatever single thing was changed (rule NOTICE-2)", () => {
     const at = new Date();
     const good = { ...sample({ at }), now: at, keys: [keyOf(mine)] };
     const { id, timestamp, signature } = good.headers;

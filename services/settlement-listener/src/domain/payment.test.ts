@@ -86,16 +86,19 @@ describe("judgeSighting", () => {
     },
   );
 
-  test.each([settled, failed])("the final sighting tells all of the money", (final) => {
-    const moved = judgeSighting(first(processing), final, later);
-    expect(moved).toEqual({
-      outcome: "moved",
-      isConflicting: false,
-      payment: { ...final, id, version: 2, firstSeenAt },
-    });
-  });
+  test.each([settled, failed])(
+    "the final sighting tells all of the money (rule NOTICE-4)",
+    (final) => {
+      const moved = judgeSighting(first(processing), final, later);
+      expect(moved).toEqual({
+        outcome: "moved",
+        isConflicting: false,
+        payment: { ...final, id, version: 2, firstSeenAt },
+      });
+    },
+  );
 
-  test("in every order, with every repeat, a payment ends in the same state", () => {
+  test("in every order, with every repeat, a payment ends in the same state (rule NOTICE-4)", () => {
     for (const final of [settled, failed]) {
       for (const sightings of sequences([processing, final], 6)) {
         const { payment, toldCount, conflictCount } = fold(sightings);

@@ -81,7 +81,7 @@ describe("hearLinks", () => {
     expect(await readLinks(link.id)).toMatchObject([{ version: 5, destinationAddress: "0x2" }]);
   });
 
-  test("the first record of a link, whatever its version, ends the parking in order of arrival", async () => {
+  test("the first record of a link, whatever its version, ends the parking in order of arrival (rule NOTICE-3)", async () => {
     const link = sampleLink({ version: 7 });
     const sightings = Array.from({ length: 12 }, () => sampleSighting({ paymentLinkId: link.id }));
     for (const sighting of sightings) await record(sighting);

@@ -44,7 +44,7 @@ const notices = (outcome: string, provider = "acme") =>
   count("payment_links_settlement_notices_total", { provider, outcome });
 
 describe("POST /settlement-notices/<provider>", () => {
-  test("stores a payment of a known link and tells its whole state, 202", async () => {
+  test("stores a payment of a known link and tells its whole state, 202 (rules NOTICE-1 and NOTICE-3)", async () => {
     const paymentLinkId = await knownLink();
     const notice = sampleNotice({
       paymentLinkId,
@@ -124,7 +124,7 @@ describe("POST /settlement-notices/<provider>", () => {
     ]);
   });
 
-  test("a repeat, a late processing and a contradiction answer 202 and change nothing", async () => {
+  test("a repeat, a late processing and a contradiction answer 202 and change nothing (rule NOTICE-5)", async () => {
     const paymentLinkId = await knownLink();
     const notice = sampleNotice({ paymentLinkId });
     const conflicts = () => count("payment_links_settlement_conflicts_total", { provider: "acme" });
@@ -156,7 +156,7 @@ describe("POST /settlement-notices/<provider>", () => {
     expect(new Set(events.map((event) => event.data.id)).size).toBe(2);
   });
 
-  test("parks a payment of a link not heard of, and tells of it when it is", async () => {
+  test("parks a payment of a link not heard of, and tells of it when it is (rule NOTICE-3)", async () => {
     const link = sampleLink();
     const [one, two] = [1, 2].map(() => sampleNotice({ paymentLinkId: link.id }));
     const before = await notices("parked");
@@ -183,20 +183,20 @@ describe("POST /settlement-notices/<provider>", () => {
     expect(await notices("parked")).toBe(before + 2);
   });
 
-  test("a payment on a chain or token that nobody knows is stored and told", async () => {
+  test("a payment on a chain or token that nobody knows is stored and told (rule NOTICE-6)", async () => {
     const paymentLinkId = await knownLink();
     const strange = { chainId: "424242", tokenAddress: "tok", amount: "0.1234567890123456789" };
     expect(await send(sampleNotice({ paymentLinkId, ...strange }))).toEqual(accepted);
     expect(await readEvents(rig.pool, paymentLinkId)).toMatchObject([{ data: strange }]);
   });
 
-  test("is not limited per address: every notice of a burst is answered", async () => {
+  test("is not limited per address: every notice of a burst is answered (rule API-21)", async () => {
     const notice = sampleNotice({ paymentLinkId: await knownLink() });
     const answers = await Promise.all(Array.from({ length: 20 }, () => send(notice)));
     expect(answers).toEqual(answers.map(() => accepted));
   });
 
-  describe("digits finer than the token's", () => {
+  describe("digits finer than the token's (rule NOTICE-6)", () => {
     test("are 422 where the link is known, and nothing is stored", async () => {
       const paymentLinkId = await knownLink();
       const notice = sampleNotice({ paymentLinkId, amount: "1.0000001" });
@@ -217,7 +217,7 @@ describe("POST /settlement-notices/<provider>", () => {
     });
   });
 
-  describe("who may tell", () => {
+  describe("who may tell (rule NOTICE-2)", () => {
     test("an unknown provider is 404, whatever it sends", async () => {
       const text = JSON.stringify(sampleNotice());
       for (const provider of ["nobody", "toString", "__proto__", "ACME", "a%2Fb", "%ff"]) {
@@ -296,7 +296,7 @@ describe("POST /settlement-notices/<provider>", () => {
     });
   });
 
-  describe("what is signed but wrong is 422", () => {
+  describe("what is signed but wrong is 422 (rule NOTICE-1)", () => {
     const long = "x".repeat(201);
     test.each<[string, Change, ...string[]]>([
       ["id not text", { id: 7 }, "string_type"],
