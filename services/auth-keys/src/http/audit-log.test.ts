@@ -2,6 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import * as z from "zod";
 import { sql } from "slonik";
 import { nothing } from "@payment-links/postgres";
+import { countLockWaits } from "@payment-links/postgres/testing";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { openRig, refusalOf, tokenOf } from "../testing/open-rig.ts";
@@ -124,7 +125,7 @@ describe("GET /console/api/audit-log", () => {
     await rig.pool.transaction(async (tx) => {
       await tx.query(nothing`LOCK TABLE audit_log IN ACCESS EXCLUSIVE MODE`);
       calls.push(read(cookie, "?offset=1000000"));
-      await waitUntil("it waits", async () => rig.pool.state().acquiredConnections > 1);
+      await waitUntil("it waits", async () => (await countLockWaits(tx)) > 0);
       expect(refusalOf(await read(cookie, "?offset=10000"))).toBe("429 429");
     });
     expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([200]);
