@@ -1,5 +1,6 @@
 // Holds the references to our own rules (packages/contracts/RULES.md) against that page: each rule is
-// defined once, and each reference names one that is there. `node test/check-rules.mjs [folder]`.
+// defined once, and each reference names one that is there. The title of at least one test names each
+// rule. `node test/check-rules.mjs [folder]`.
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -35,6 +36,25 @@ const skippedFolders = new Set("node_modules .git .turbo .data dist coverage sch
 const skippedFiles = new Set(["check-rules.mjs", "check-rules.test.ts"]);
 const textFile = /(?:\.(?:ts|mjs|js|md|sql|ya?ml|tpl|css|sol|conf|txt)|\/(?:Dockerfile|run))$/;
 
+/** The test files that `npm test` runs. Soak tests do not count, because it leaves them out. */
+const testFile = /(?<!\.soak)\.test\.ts$|\.contract\.ts$/;
+const commentLine = /^[ \t]*(?:\/\/.*|\/\*[^]*?\*\/)/gm;
+const stringForm = /"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`/.source;
+const stringLiteral = new RegExp(stringForm, "g");
+/** A title, and before it the table of `each`, whose rows have titles too. */
+const testTitle = new RegExp(
+  String.raw`^[ \t]*(?:test|describe)(?:\.each\b([^]*?)\))?\(\s*(${stringForm})`,
+  "gm",
+);
+const namedRules = new RegExp(String.raw`\(rules? ${idForm}(?:(?:,| and) ${idForm})*\)`, "g");
+
+/** @type {(text: string) => string[]} */
+const listNamedRules = (text) =>
+  [...text.replace(commentLine, "").matchAll(testTitle)]
+    .flatMap(([, table = "", title = ""]) => [title, ...(table.match(stringLiteral) ?? [])])
+    .flatMap((words) => words.match(namedRules) ?? [])
+    .flatMap((words) => words.match(new RegExp(idForm, "g")) ?? []);
+
 /** @type {(folder: string) => string[]} */
 const listFiles = (folder) =>
   readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
@@ -54,11 +74,14 @@ for (const [, id = ""] of readFileSync(join(root, page), "utf8").matchAll(defini
 const groups = [...new Set([...rules].map((id) => id.replace(/-.*/, "")))].join("|");
 const mention = new RegExp(`\\b(?:${groups})-[0-9]+\\b`, "g");
 
+/** @type {Set<string>} */
+const tested = new Set();
 let referenceCount = 0;
 for (const file of listFiles("")) {
   const text = readFileSync(join(root, file), "utf8");
   const fault = (/** @type {number} */ index, /** @type {string} */ what) =>
     faults.push(`${file}:${text.slice(0, index).split("\n").length}: ${what}`);
+  if (testFile.test(file)) for (const id of listNamedRules(text)) tested.add(id);
   const referred = new Set();
   for (const { 0: words, index: start } of text.matchAll(reference)) {
     for (const { 0: id, index } of words.matchAll(new RegExp(idForm, "g"))) {
@@ -74,6 +97,10 @@ for (const file of listFiles("")) {
   for (const { 0: words, index } of text.matchAll(absent)) {
     fault(index, `"${words.replace(/\s+[*/#-]*\s*/g, " ")}" points to a document that is not here`);
   }
+}
+
+for (const id of rules) {
+  if (!tested.has(id)) faults.push(`${page}: the title of no test names rule ${id}`);
 }
 
 for (const fault of faults) process.stdout.write(`${fault}\n`);

@@ -7,6 +7,8 @@ import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 const script = join(import.meta.dirname, "check-rules.mjs");
 const page = "packages/contracts/RULES.md";
 const rules = "# The rules\n\n- **API-1** One.\n- **API-2** Two.\n- **STATE-1** Three.\n";
+const testPath = "packages/a/src/a.test.ts";
+const allTested = 'test("is tested (rules API-1, API-2 and STATE-1)", () => {});\n';
 
 let root = "";
 beforeEach(() => {
@@ -15,7 +17,7 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true }));
 
 const check = (files: Record<string, string>) => {
-  for (const [file, text] of Object.entries({ [page]: rules, ...files })) {
+  for (const [file, text] of Object.entries({ [page]: rules, [testPath]: allTested, ...files })) {
     mkdirSync(dirname(join(root, file)), { recursive: true });
     writeFileSync(join(root, file), text);
   }
@@ -27,7 +29,7 @@ describe("the check of references to rules", () => {
   test("passes and counts references that name a rule, over a comment's lines too", () => {
     const a = "/** As ever (rule API-1). */\n// (rules API-1, API-2 and\n// STATE-1)\n";
     const { status, lines } = check({ "packages/a/src/a.ts": a, "README.md": "(rule\nSTATE-1)" });
-    expect(lines).toEqual(["3 rules, 5 references, 0 faults"]);
+    expect(lines).toEqual(["3 rules, 8 references, 0 faults"]);
     expect(status).toBe(0);
   });
 
@@ -50,6 +52,53 @@ describe("the check of references to rules", () => {
   test("fails on a rule that is defined twice", () => {
     const { status, lines } = check({ [page]: `${rules}- **API-1** Again.\n` });
     expect(lines[0]).toBe(`${page}: rule API-1 is defined twice`);
+    expect(status).toBe(1);
+  });
+
+  test.each([
+    ["a test", 'test("is tested (rule STATE-1)", () => {});'],
+    ["a test over several lines", 'test(\n  "is tested (rule STATE-1)",\n  () => {},\n);'],
+    ["a group", 'describe("a link (rule STATE-1)", () => {});'],
+    [
+      "a test inside a group",
+      'describe("a link", () => {\n  test("is it (rule STATE-1)", () => {});\n});',
+    ],
+    ["a test in backquotes", "test(`is ${1} (rule STATE-1)`, () => {});"],
+    ["a table", 'test.each([[1], [f(")(")]])(\n  "%s (rule STATE-1)",\n  () => {},\n);'],
+    ["a typed table", 'test.each<[string, number]>(rows)("%s (rule STATE-1)", () => {});'],
+    ["a table of groups", 'describe.each(ways)("%s (rule STATE-1)", () => {});'],
+    ["a row", 'test.each([\n  ["an end (rule STATE-1)", 1],\n])("%s", () => {});'],
+  ])("counts a rule that the title of %s names", (_what, text) => {
+    const others = 'test("is tested (rules API-1 and API-2)", () => {});\n';
+    const { status, lines } = check({ [testPath]: others, "services/a/src/b.test.ts": text });
+    expect(lines).toEqual(["3 rules, 3 references, 0 faults"]);
+    expect(status).toBe(0);
+  });
+
+  const titled = 'test("is tested (rule STATE-1)", () => {});';
+  test.each([
+    ["no test", "services/a/src/b.test.ts", ""],
+    ["a comment", "services/a/src/b.test.ts", '// (rule STATE-1)\ntest("is tested", () => {});'],
+    ["a test that is commented out", "services/a/src/b.test.ts", `// ${titled}`],
+    ["a test in a block comment", "services/a/src/b.test.ts", `/*\n${titled}\n*/`],
+    [
+      "a row that is commented out",
+      "services/a/src/b.test.ts",
+      'test.each([\n  // ["(rule STATE-1)"],\n])("%s", () => {});',
+    ],
+    ["a skipped test", "services/a/src/b.test.ts", titled.replace("test", "test.skip")],
+    [
+      "the body of a test",
+      "services/a/src/b.test.ts",
+      'test("is tested", () => {\n  f("(rule STATE-1)");\n});',
+    ],
+    ["a title in another form", "services/a/src/b.test.ts", titled.replace(/[()](?=r|")/g, "")],
+    ["a soak test", "services/a/src/b.soak.test.ts", titled],
+    ["a file that is no test", "services/a/src/b.ts", titled],
+  ])("fails on a rule that %s names", (_what, path, text) => {
+    const others = 'test("is tested (rules API-1 and API-2)", () => {});\n';
+    const { status, lines } = check({ [testPath]: others, [path]: text });
+    expect(lines[0]).toBe(`${page}: the title of no test names rule STATE-1`);
     expect(status).toBe(1);
   });
 
