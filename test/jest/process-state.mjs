@@ -10,8 +10,7 @@ const countListeners = () =>
   Object.fromEntries(
     process.eventNames().map((name) => [String(name), process.listenerCount(name)]),
   );
-/** A shared rig stays open between files. */
-const listResources = () => (hasShared() ? [] : process.getActiveResourcesInfo().toSorted());
+const listResources = () => process.getActiveResourcesInfo().toSorted();
 
 /** Remembers the environment, telemetry, listeners and open resources of the process. */
 export const takeSnapshot = () => {
@@ -20,16 +19,24 @@ export const takeSnapshot = () => {
   const listeners = JSON.stringify(countListeners());
   const resources = listResources().join(" ");
 
+  /** A closed socket takes a few turns to disappear. */
+  const listOpen = async () => {
+    for (let turn = 0; turn < turnsMax && listResources().join(" ") !== resources; turn += 1) {
+      await nextTurn();
+    }
+    const changes = [];
+    if (JSON.stringify(countListeners()) !== listeners) changes.push("listeners");
+    if (listResources().join(" ") !== resources) changes.push(`resources ${listResources()}`);
+    return changes;
+  };
+
   return {
-    /** Names what differs from the snapshot. A closed socket takes a few turns to disappear. */
+    /** Names what differs from the snapshot. */
     listChanges: async () => {
-      for (let turn = 0; turn < turnsMax && listResources().join(" ") !== resources; turn += 1) {
-        await nextTurn();
-      }
       const changes = [];
       if (JSON.stringify(process.env) !== env) changes.push("environment");
-      if (JSON.stringify(countListeners()) !== listeners) changes.push("listeners");
-      if (listResources().join(" ") !== resources) changes.push(`resources ${listResources()}`);
+      // A shared rig stays open between files, with listeners and resources of its own.
+      if (!hasShared()) changes.push(...(await listOpen()));
       if (telemetry in globalThis !== hadTelemetry) changes.push("telemetry");
       return changes;
     },
