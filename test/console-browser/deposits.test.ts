@@ -1,25 +1,23 @@
-import { afterAll, beforeAll, expect } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, expect } from "@jest/globals";
 import { Client } from "pg";
 import { getAddress } from "viem";
-import { findOverhang, openConsole } from "../rig/open-console.ts";
+import { findOverhang } from "../rig/open-console.ts";
 import { findAxeFaults } from "../rig/find-axe-faults.ts";
 import { needingChromium } from "../rig/find-chromium.ts";
+import { type ConsolePerson as Person, useConsole } from "../rig/use-console.ts";
 
 const { describe, test } = needingChromium();
 
-let system: Awaited<ReturnType<typeof openConsole>>;
+const system = useConsole();
 let database: Client;
 beforeAll(async () => {
-  system = await openConsole();
   database = new Client({ connectionString: system.adminUrlOf("links-api") });
   await database.connect();
 });
 afterAll(async () => {
   await database?.end();
-  await system?.close();
 });
-
-type Person = Awaited<ReturnType<typeof system.signUp>>;
+afterEach(() => database.query("DELETE FROM links_api.deposits"));
 
 const address = getAddress("0xa0cf798816d4b9b9866b5330eea46a18382f251e");
 const description = "<b>Order</b> \u202e7 ".repeat(5);
@@ -71,7 +69,7 @@ const giveDeposits = async (amounts: readonly string[]): Promise<void> => {
 
 describe("money without a link", () => {
   test("stands in the overview, is assigned to a likely link, or dismissed", async () => {
-    const person = await openShop("dora");
+    const person = await openShop("doris");
     await giveDeposits(["25", "3.5"]);
     const { faults, goTo, tab } = person;
     await goTo("");
@@ -112,7 +110,6 @@ describe("money without a link", () => {
   });
 
   test("speaks German to whoever reads it", async () => {
-    await database.query("DELETE FROM links_api.deposits");
     const { faults, goTo, tab } = await openShop("egon", true);
     await giveDeposits(["7"]);
     await goTo("/deposits");

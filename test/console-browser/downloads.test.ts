@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, expect } from "@jest/globals";
+import { expect } from "@jest/globals";
 import { Client } from "pg";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { findOverhang, openConsole } from "../rig/open-console.ts";
+import { findOverhang } from "../rig/open-console.ts";
 import { findAxeFaults } from "../rig/find-axe-faults.ts";
 import { needingChromium } from "../rig/find-chromium.ts";
+import { useConsole } from "../rig/use-console.ts";
 
 const { describe, test } = needingChromium();
 
-let system: Awaited<ReturnType<typeof openConsole>>;
-beforeAll(async () => {
-  system = await openConsole();
-});
-afterAll(() => system?.close());
+const system = useConsole();
 
 const start = "Download these links as CSV";
 const stop = `Stop: ${start}`;

@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, expect } from "@jest/globals";
+import { expect } from "@jest/globals";
 import { presenceMsMax } from "@payment-links/identity";
-import { openConsole } from "../rig/open-console.ts";
 import { openWallet } from "../rig/open-console-wallet.ts";
 import { needingChromium } from "../rig/find-chromium.ts";
+import { useConsole } from "../rig/use-console.ts";
 
 const { describe, test } = needingChromium();
 
-let system: Awaited<ReturnType<typeof openConsole>>;
-beforeAll(async () => {
-  system = await openConsole();
-});
-afterAll(() => system?.close());
+const system = useConsole();
 
 const json = (status: number, body: object, headers = {}) => ({
   status,

@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, expect } from "@jest/globals";
+import { expect } from "@jest/globals";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { findOverhang, openConsole } from "../rig/open-console.ts";
+import { findOverhang } from "../rig/open-console.ts";
 import { needingChromium } from "../rig/find-chromium.ts";
+import { type ConsolePerson as Person, useConsole } from "../rig/use-console.ts";
 
 const { describe, test } = needingChromium();
 
-let system: Awaited<ReturnType<typeof openConsole>>;
-beforeAll(async () => {
-  system = await openConsole();
-});
-afterAll(() => system?.close());
+const system = useConsole();
 
-type Person = Awaited<ReturnType<typeof system.signUp>>;
 type Made = { links: string[]; endpoints: string[] };
 
 /** What people type who mean no good, or cannot stop. */

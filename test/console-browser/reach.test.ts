@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, expect } from "@jest/globals";
+import { expect } from "@jest/globals";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { openConsole } from "../rig/open-console.ts";
 import { needingChromium } from "../rig/find-chromium.ts";
 import { doubleText, findCutText, findMotion, walkByKeyboard } from "../rig/walk-by-keyboard.ts";
+import { type ConsolePerson as Person, useConsole } from "../rig/use-console.ts";
 
 const { describe, test } = needingChromium();
 
-let system: Awaited<ReturnType<typeof openConsole>>;
-beforeAll(async () => {
-  system = await openConsole();
-});
-afterAll(() => system?.close());
+const system = useConsole();
 
 /** An address of nobody's. */
 const address = "0xa0cf798816d4b9b9866b5330eea46a18382f251e";
@@ -28,8 +24,6 @@ const views: [string, string][] = [
   ["/account/sessions", "Where you are signed in"],
   ["/account/log", "Sign-in link made"],
 ];
-
-type Person = Awaited<ReturnType<typeof system.signUp>>;
 
 const post = async ({ context }: Person, path: string, data: object): Promise<void> => {
   const headers = { origin: system.origin };
@@ -53,7 +47,7 @@ const signUpShop = async (handle: string, ...options: Parameters<typeof system.s
 
 describe("a person without a mouse", () => {
   test("reaches everything of each view in its order, and sees where they are", async () => {
-    const { faults, goTo, tab } = await signUpShop("ada");
+    const { faults, goTo, tab } = await signUpShop("adele");
     for (const [path, shown] of views) {
       await goTo(path);
       await tab.see(shown);
@@ -91,7 +85,7 @@ describe("a person without a mouse", () => {
 
 describe("a person who sees little", () => {
   test("reads all of each view at twice the size of its text", async () => {
-    const { goTo, tab } = await signUpShop("dora", { viewport: { width: 640, height: 800 } });
+    const { goTo, tab } = await signUpShop("dot", { viewport: { width: 640, height: 800 } });
     await doubleText(tab.page);
     for (const [path, shown] of views) {
       await goTo(path);
@@ -107,7 +101,7 @@ describe("a person who sees little", () => {
 
 describe("a person who wants less motion", () => {
   test("sees nothing move", async () => {
-    const { goTo, tab } = await signUpShop("edna", { reducedMotion: "reduce" });
+    const { goTo, tab } = await signUpShop("edie", { reducedMotion: "reduce" });
     for (const [path, shown] of views) {
       await goTo(path);
       await tab.see(shown);

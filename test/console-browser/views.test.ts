@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, expect } from "@jest/globals";
-import { findOverhang, openConsole } from "../rig/open-console.ts";
+import { expect } from "@jest/globals";
+import { findOverhang } from "../rig/open-console.ts";
 import { findAxeFaults } from "../rig/find-axe-faults.ts";
 import { needingChromium } from "../rig/find-chromium.ts";
+import { useConsole } from "../rig/use-console.ts";
 
 const { describe, test } = needingChromium();
 
-let system: Awaited<ReturnType<typeof openConsole>>;
-beforeAll(async () => {
-  system = await openConsole();
-});
-afterAll(() => system?.close());
+const system = useConsole();
 
 const knownMsMax = 60_000;
 

@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { afterAll, beforeAll, expect } from "@jest/globals";
+import { expect } from "@jest/globals";
 import { getAddress } from "viem";
 import type {
   DeliveryData,
@@ -9,23 +9,18 @@ import type {
 } from "../../packages/console/app/api/operations.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { findSecret } from "../rig/find-secret.ts";
-import { findOverhang, openConsole } from "../rig/open-console.ts";
+import { findOverhang } from "../rig/open-console.ts";
 import { findAxeFaults } from "../rig/find-axe-faults.ts";
 import { openWallet } from "../rig/open-console-wallet.ts";
 import { needingChromium } from "../rig/find-chromium.ts";
+import { type ConsolePerson as Person, useConsole } from "../rig/use-console.ts";
 
 const { describe, test } = needingChromium();
 
-let system: Awaited<ReturnType<typeof openConsole>>;
-beforeAll(async () => {
-  system = await openConsole();
-});
-afterAll(() => system?.close());
+const system = useConsole();
 
 const address = getAddress("0xa0cf798816d4b9b9866b5330eea46a18382f251e");
 const hostile = `<script>alert(1)</script> \u202egnp.exe ${"🙂".repeat(20)} ${"w".repeat(300)}`;
-
-type Person = Awaited<ReturnType<typeof system.signUp>>;
 
 /** What the console API answers this person. */
 const ask = async ({ context }: Person, path: string): Promise<{ data: object[] }> =>

@@ -1,5 +1,5 @@
 import type { BrowserContextOptions } from "playwright-core";
-import { type Tab, connectChromium } from "./chromium.ts";
+import { type Person, type Tab, connectChromium } from "./chromium.ts";
 import { call } from "./client.ts";
 import { findFreePorts } from "./free-port.ts";
 import { openServicesInProcess } from "./services-in-process.ts";
@@ -15,7 +15,13 @@ export const openConsole = async (openBrowser = connectChromium) => {
   const origin = `http://localhost:${port}`;
   const system = await openServicesInProcess({ baseUrl: origin });
   const chromium = await openBrowser();
+  const persons: Person[] = [];
 
+  const openPerson = async (options: BrowserContextOptions = {}): Promise<Person> => {
+    const person = await chromium.openPerson({ origin, ...options });
+    persons.push(person);
+    return person;
+  };
   const ask = async (path: string, body: object): Promise<string> => {
     const answer = await call(`${system.internalUrl}/internal/${path}`, { method: "POST", body });
     return String(answer.body["signInUrl"]);
@@ -28,16 +34,19 @@ export const openConsole = async (openBrowser = connectChromium) => {
     makeSignInUrl,
     /** Another one, of an account that is there. */
     makeNewUrl: (handle: string) => ask("sign-in-links", { handle }),
-    openPerson: (options: BrowserContextOptions = {}) =>
-      chromium.openPerson({ origin, ...options }),
+    openPerson,
     /** Somebody new, who has signed in by an operator's link. */
     signUp: async (handle: string, { words, ...options }: SignUpOptions = {}) => {
-      const person = await chromium.openPerson({ origin, ...options });
+      const person = await openPerson(options);
       const tab = await person.openTab();
       await tab.goTo(await makeSignInUrl(handle));
       await tab.click(words?.signIn ?? `Sign in as ${handle}`);
       await tab.see(words?.signedIn ?? `Signed in as ${handle}`);
       return { ...person, tab, goTo: (path: string) => tab.goTo(`${origin}/console${path}`) };
+    },
+    /** Closes the browsers of all persons. */
+    closePersons: async (): Promise<void> => {
+      await Promise.all(persons.splice(0).map((person) => person.close()));
     },
     close: async () => {
       await chromium.close();
