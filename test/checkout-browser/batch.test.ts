@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, beforeEach, expect } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from "@jest/globals";
 import { devnet } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { needingChromium } from "../rig/find-chromium.ts";
@@ -183,6 +183,7 @@ describe("a payer whose wallet carries out several calls as one", () => {
 
 describe("a batch that a wallet was asked for, while nobody watches the chain (rule CHAIN-13)", () => {
   beforeAll(() => rig.system.stopWatchers());
+  afterAll(() => rig.system.startWatcher());
 
   test("and never told of is remembered, until the person says that it is gone", async () => {
     const tab = await openPayer();

@@ -9,8 +9,8 @@ import { type TestWallet, WalletError } from "../rig/wallet.ts";
 
 const { describe, test } = needingChromium();
 
-/** Known to the node; it holds coins, no token, and allows nothing. */
-const stranger = "0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65";
+/** Known to the node, and used by no other file; it holds coins, no token, and allows nothing. */
+const stranger = "0x9965507D1a55bcC2695C58ba16FB37d819B0A4dc";
 /** One of the chain's payers, who holds and allows everything. */
 const blocked = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC";
 /** Another of them. */
@@ -38,7 +38,7 @@ describe("a payer with a wallet", () => {
     };
     await clickPay(payer);
     await payer.see("Do not pay again");
-    await payer.see("0x15d3…6A65 has 1,234.5 USDC");
+    await payer.see("0x9965…A4dc has 1,234.5 USDC");
     expect(payer.wallet.sent()).toEqual(
       instructions.steps.map(({ to, data }) => ({ from: stranger, to, data, value: "0x0" })),
     );

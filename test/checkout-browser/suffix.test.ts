@@ -3,7 +3,7 @@ import { devnet } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { needingChromium } from "../rig/find-chromium.ts";
 import { type Payer, clickPay, mayPay, payUnmined, paymentsOf } from "../rig/open-checkout.ts";
-import { useCheckout } from "../rig/use-checkout.ts";
+import { useOwnCheckout } from "../rig/use-checkout.ts";
 import { WalletError, never } from "../rig/wallet.ts";
 
 const { describe, test } = needingChromium();
@@ -12,7 +12,7 @@ const { describe, test } = needingChromium();
 const account = "0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65";
 const units = 1_000_000n;
 
-const rig = useCheckout({ readsTransfers: true });
+const rig = useOwnCheckout({ readsTransfers: true });
 beforeEach(async () => {
   await rig.chain.ask("anvil_setCode", [account, "0x"]);
   await rig.mint(account, 25n * units);
