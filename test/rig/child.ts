@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { request } from "undici";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { endChild, isRunning } from "@payment-links/runtime/testing/end-child";
 import { inheritedEnv } from "@payment-links/runtime/testing/inherited-env";
 
 export const projectRoot = fileURLToPath(new URL("../..", import.meta.url));
@@ -18,7 +18,6 @@ export type Child = {
 };
 
 const outputCharsMax = 4_000_000;
-const endMsMax = 40_000;
 
 /** Starts a TypeScript program with this very Node. */
 export const startChild = (script: string, env: Record<string, string>, args: string[] = []) => {
@@ -42,21 +41,11 @@ const watch = (child: ChildProcess): Child => {
   };
   child.stdout?.on("data", keep);
   child.stderr?.on("data", keep);
-  const isRunning = () => child.exitCode === null && child.signalCode === null;
   return {
     pid: child.pid ?? -1,
     output: () => output,
-    isRunning,
-    end: async (signal) => {
-      if (isRunning()) {
-        const ended = once(child, "exit");
-        child.kill(signal);
-        const timer = setTimeout(() => child.kill("SIGKILL"), endMsMax);
-        await ended;
-        clearTimeout(timer);
-      }
-      return child.exitCode;
-    },
+    isRunning: () => isRunning(child),
+    end: (signal) => endChild(child, signal),
   };
 };
 

@@ -58,6 +58,7 @@ describe("a held clock (rule KEEP-9)", () => {
   });
 });
 
+/* oxlint-disable reliability/no-fixed-wait -- what waits here is what is tested */
 describe("the system clock", () => {
   test("waits until the instant is reached and not less", async () => {
     const until = afterMs(systemClock, 30);

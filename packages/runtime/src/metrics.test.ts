@@ -1,6 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { Counter, Gauge, Histogram } from "prom-client";
 import { waitUntil } from "./testing/wait-until.ts";
+import { injectDelay } from "./testing/inject-delay.ts";
 import { addProcessMetrics, exposeMetrics, metricsContentType, openMetrics } from "./metrics.ts";
 
 /** A service with one family of each type, as every service has them. */
@@ -83,11 +84,9 @@ describe("exposeMetrics", () => {
     const delayOf = async () => Number((await least?.get())?.values[0]?.value);
     // Each look begins a new count of samples; a delay holds the interval between two of them.
     const told = process.getSingleMetric("nodejs_eventloop_lag_seconds");
-    let lookedAtMs = performance.now();
     await waitUntil("a delay is sampled", async () => {
-      if (performance.now() - lookedAtMs < 700) return false;
+      await injectDelay("quiet period", 700);
       await told?.get();
-      lookedAtMs = performance.now();
       const delay = await delayOf();
       return delay > 0 && delay < 10;
     });

@@ -1,7 +1,7 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
+import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { endChild, isRunning } from "@payment-links/runtime/testing/end-child";
 import { inheritedEnv } from "@payment-links/runtime/testing/inherited-env";
 
 /** The tiny service in a process of its own. */
@@ -12,19 +12,22 @@ export type Tiny = {
   isRunning(): boolean;
   /** The lines of its log that hold this text. */
   linesWith(text: string): readonly string[];
-  /** The answer of a probe, such as `200 ready`; undefined without one. */
-  probe(path: string): Promise<string | undefined>;
+  /** The answer of a probe, such as `200 ready`; undefined if there is none within the time. */
+  probe(path: string, msMax?: number): Promise<string | undefined>;
   /** Tells it to stop, and answers its exit code; null if a signal had to end it. */
   stop(): Promise<number | null>;
 };
 
 const script = fileURLToPath(new URL("./tiny-process.ts", import.meta.url));
-const probeTimeoutMs = 3_000;
-const endMsMax = 40_000;
+const probeMsMax = 60_000;
 
-const probe = async (port: number, path: string): Promise<string | undefined> => {
+const probe = async (
+  port: number,
+  path: string,
+  msMax = probeMsMax,
+): Promise<string | undefined> => {
   try {
-    const signal = AbortSignal.timeout(probeTimeoutMs);
+    const signal = AbortSignal.timeout(msMax);
     const answer = await fetch(`http://127.0.0.1:${port}${path}`, { signal });
     return `${answer.status} ${(await answer.text()).trim()}`;
   } catch {
@@ -50,25 +53,12 @@ export const startTiny = async (
     internalPort,
     isRunning: () => isRunning(child),
     linesWith: (text) => output.split("\n").filter((line) => line.includes(text)),
-    probe: (path) => probe(internalPort, path),
-    stop: () => stop(child),
+    probe: (path, msMax) => probe(internalPort, path, msMax),
+    stop: () => endChild(child),
   };
   await waitUntil("the process lives", async () => {
     if (!isRunning(child)) throw new Error(`the process ended: ${output}`);
     return (await tiny.probe("/livez")) !== undefined;
   });
   return tiny;
-};
-
-const isRunning = (child: ChildProcess): boolean =>
-  child.exitCode === null && child.signalCode === null;
-
-const stop = async (child: ChildProcess): Promise<number | null> => {
-  if (!isRunning(child)) return child.exitCode;
-  const ended = once(child, "close");
-  const timer = setTimeout(() => child.kill("SIGKILL"), endMsMax);
-  child.kill("SIGTERM");
-  await ended;
-  clearTimeout(timer);
-  return child.exitCode;
 };

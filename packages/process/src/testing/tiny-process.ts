@@ -13,6 +13,7 @@ import {
 } from "@payment-links/bus";
 import { newId, topics } from "@payment-links/contracts";
 import type { Service } from "@payment-links/http";
+import { injectDelay } from "@payment-links/runtime/testing/inject-delay";
 import type { Ground } from "../ground.ts";
 import { runProcess } from "../run-process.ts";
 
@@ -37,7 +38,8 @@ const createTiny = (ground: Ground): Service => {
       req.resume();
       const key = newId("user");
       publish(pool, [outgoing(told, { key, occurredAt: clock.now(), data: {} })])
-        .then(() => setTimeout(() => res.end(key), answerAfterMs))
+        .then(() => injectDelay("slow work", answerAfterMs))
+        .then(() => res.end(key))
         .catch((error: unknown) => {
           log.error({ err: error }, "not told");
           res.writeHead(500).end();

@@ -1,4 +1,5 @@
 import process from "node:process";
+import { injectDelay } from "./inject-delay.ts";
 
 type Connect = (this: object, request: unknown, address: string, port: number) => number;
 type PeerName = (this: object, out: { address?: string }) => number;
@@ -36,7 +37,9 @@ export const countDials = ({
     if (answeredAtPort === undefined) return connectionRefused;
     if (isDisguised) seeming.set(this, address);
     if (answerAfterMs === 0) return connect.call(this, request, loopback, answeredAtPort);
-    setTimeout(() => connect.call(this, request, loopback, answeredAtPort), answerAfterMs);
+    void injectDelay("slow peer", answerAfterMs).then(() =>
+      connect.call(this, request, loopback, answeredAtPort),
+    );
     return 0;
   };
   prototype.connect = note;

@@ -1,4 +1,6 @@
-import { type AddressInfo, type Server, type Socket, connect, createServer } from "node:net";
+import { type Server, type Socket, connect, createServer } from "node:net";
+import { listenOnFreePort } from "./free-port.ts";
+import { injectDelay } from "./inject-delay.ts";
 
 /** A way to a server, on any machine, that a test can make slow, silent or absent. */
 export type TcpProxy = {
@@ -54,12 +56,12 @@ export const openTcpProxy = async ({ hostname, port: targetPort }: URL): Promise
     });
     upstream.on("data", (bytes) => {
       if (isAnswerLost) return void client.destroy();
-      if (!isStalled) setTimeout(() => client.destroyed || client.write(bytes), latencyMs);
+      if (!isStalled) void writeLate(client, bytes, latencyMs);
       return undefined;
     });
     return undefined;
   });
-  const port = await listen(server, 0);
+  const port = await listenOnFreePort(server);
   return {
     port,
     connections: () => connections,
@@ -88,11 +90,16 @@ export const openTcpProxy = async ({ hostname, port: targetPort }: URL): Promise
   };
 };
 
-const listen = (server: Server, port: number): Promise<number> =>
+const writeLate = async (client: Socket, bytes: Buffer, latencyMs: number): Promise<void> => {
+  if (latencyMs > 0) await injectDelay("slow peer", latencyMs);
+  if (!client.destroyed) client.write(bytes);
+};
+
+const listen = (server: Server, port: number): Promise<void> =>
   new Promise((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, "127.0.0.1", () => {
       server.off("error", reject);
-      resolve((server.address() as AddressInfo).port);
+      resolve();
     });
   });

@@ -1,0 +1,53 @@
+import { randomInt } from "node:crypto";
+import { type Server, createServer } from "node:net";
+
+/**
+ * Below the ports that the kernel gives to connections, so that none of those takes one of these
+ * meanwhile. Test files that run at once look in different parts of this range, so that none of them
+ * takes a port that another has found and not opened yet.
+ */
+const portMin = 20_000;
+const portMax = 32_000;
+const partCount = 24;
+const partSize = (portMax - portMin) / partCount;
+const triesMax = 100;
+
+/** Finds TCP ports on loopback that are free at this moment. */
+export const findFreePorts = async (count: number): Promise<number[]> => {
+  const servers: Server[] = [];
+  const ports: number[] = [];
+  while (ports.length < count) {
+    // Each port stays open until all are found, so that none is found twice.
+    const server = createServer();
+    ports.push(await listenOnFreePort(server));
+    servers.push(server);
+  }
+  await Promise.all(
+    servers.map((server) => new Promise<void>((done) => void server.close(() => done()))),
+  );
+  return ports;
+};
+
+/**
+ * Listens on a free TCP port of loopback and returns the port. Unlike a port that the kernel chooses,
+ * it is not given to a connection while the server is closed, so the server can listen there again.
+ */
+export const listenOnFreePort = async (server: Server): Promise<number> => {
+  const partMin = portMin + partSize * (Number(process.env["JEST_WORKER_ID"] ?? 0) % partCount);
+  for (let tries = 0; tries < triesMax; tries += 1) {
+    const port = randomInt(partMin, partMin + partSize);
+    if (await listenOn(server, port)) return port;
+  }
+  throw new Error("no free port was found");
+};
+
+/** Listens on that port; false if another process holds it. */
+const listenOn = (server: Server, port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const fail = () => resolve(false);
+    server.once("error", fail);
+    server.listen(port, "127.0.0.1", () => {
+      server.off("error", fail);
+      resolve(true);
+    });
+  });
