@@ -26,7 +26,6 @@ describe("500 payments on 50 links while services are killed", () => {
     receiver = await openReceiver();
     system = await openRealSystem({
       replicasPerService: 1,
-      redisDatabase: 2,
       env: {
         ...shopEnv(receiver),
         // A killed dispatcher's attempt is tried again soon, so that the test need not wait long.

@@ -35,7 +35,6 @@ let other: Merchant;
 beforeAll(async () => {
   system = await openRealSystem({
     replicasPerService: 1,
-    redisDatabase: 9,
     only: ["auth-keys"],
     env: {
       WEBHOOK_SECRET_KEYS: sealingKey,

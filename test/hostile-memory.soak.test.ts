@@ -107,7 +107,6 @@ describe("100 endpoints that drip and 100 whose bodies never end", () => {
     receivers = await openReceivers();
     system = await openRealSystem({
       replicasPerService: 1,
-      redisDatabase: 4,
       only: ["auth-keys", "webhook-dispatcher"],
       env: {
         WEBHOOK_SECRET_KEYS: sealingKey,

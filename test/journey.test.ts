@@ -13,7 +13,7 @@ const ways: [string, (env: Record<string, string>) => Promise<System>][] = [
   ["all-in-one, over the local bus", openAllInOneSystem],
   [
     "two replicas of each service, over Kafka and Redis",
-    (env) => openRealSystem({ replicasPerService: 2, env, redisDatabase: 1 }),
+    (env) => openRealSystem({ replicasPerService: 2, env }),
   ],
 ];
 

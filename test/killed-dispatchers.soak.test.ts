@@ -143,7 +143,6 @@ describe("20,000 deliveries while dispatchers are killed", () => {
     system = await openRealSystem({
       replicasPerService: dispatcherCount,
       only: ["auth-keys", "webhook-dispatcher"],
-      redisDatabase: 3,
       env,
     });
     admin = new Client({ connectionString: system.adminUrl });

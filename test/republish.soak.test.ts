@@ -36,7 +36,7 @@ const ways: [string, (env: Record<string, string>) => Promise<Wiring>][] = [
   [
     "over Kafka and Redis",
     async (env) => {
-      const system = await openRealSystem({ replicasPerService: 1, env, redisDatabase: 8 });
+      const system = await openRealSystem({ replicasPerService: 1, env });
       const portOf = (name: ServiceName) =>
         system.replicas.find(({ service }) => service === name)?.internalPort ?? 0;
       return { system, internalUrlOf: (name) => `http://127.0.0.1:${portOf(name)}` };

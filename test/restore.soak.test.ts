@@ -45,7 +45,6 @@ describe(`${paymentCount} payments around a disaster, by the README's own words`
     receiver = await openReceiver();
     system = await openRealSystem({
       replicasPerService: 1,
-      redisDatabase: 7,
       env: {
         ...shopEnv(receiver),
         RATE_LIMIT_PER_IP: "10000:10000",

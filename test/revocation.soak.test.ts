@@ -25,7 +25,6 @@ describe("two replicas of links-api under load", () => {
   beforeAll(async () => {
     system = await openRealSystem({
       replicasPerService: 2,
-      redisDatabase: 5,
       only: ["auth-keys", "links-api"],
       env: {
         RATE_LIMIT_PER_IP: "10000:10000",

@@ -56,7 +56,6 @@ beforeAll(async () => {
   receiver = await openReceiver();
   system = await openRealSystem({
     replicasPerService: 1,
-    redisDatabase: 8,
     env: {
       ...shopEnv(receiver),
       INTERNAL_TOKEN: services1,

@@ -68,7 +68,6 @@ describe("after a whole journey, refused and mistaken calls among it", () => {
     secrets["the client's secret"] = clientSecret;
     system = await openRealSystem({
       replicasPerService: 1,
-      redisDatabase: 6,
       env: {
         SETTLEMENT_PROVIDER_SECRETS: `${provider.provider}=${provider.secret}`,
         WEBHOOK_SECRET_KEYS: `test=${sealingKey}`,

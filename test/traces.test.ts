@@ -37,7 +37,6 @@ describe("a trace goes through the services", () => {
     [collector, receiver] = await Promise.all([openCollector(), openReceiver()]);
     system = await openRealSystem({
       replicasPerService: 1,
-      redisDatabase: 11,
       env: {
         ...shopEnv(receiver),
         WEBHOOK_RETRY_SCHEDULE_SECONDS: "0,1",

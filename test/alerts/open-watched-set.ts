@@ -14,11 +14,10 @@ export const watchedServices = [
 ] as const;
 
 /** The four services over Kafka, Redis and Postgres, each scraped as Prometheus does. */
-export const openWatchedSet = async (redisDatabase: number) => {
+export const openWatchedSet = async () => {
   const receiver = await openReceiver();
   const system: RealSystem = await openRealSystem({
     replicasPerService: 1,
-    redisDatabase,
     env: {
       ...shopEnv(receiver),
       // A thousand accounts come from one address here.

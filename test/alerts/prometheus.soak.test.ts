@@ -41,7 +41,7 @@ needing("prometheus").describe("a real Prometheus", () => {
   let admin: Client;
 
   beforeAll(async () => {
-    set = await openWatchedSet(10);
+    set = await openWatchedSet();
     folder = await mkdtemp(join(tmpdir(), "prometheus-"));
     [port = 0] = await findFreePorts(1);
     admin = new Client({ connectionString: set.adminUrl });

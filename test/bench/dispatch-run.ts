@@ -39,7 +39,6 @@ export const openDispatchBench = async (options: {
   const system = await openRealSystem({
     replicasPerService: 1,
     only: ["auth-keys", "webhook-dispatcher"],
-    redisDatabase: 0,
     env: {
       SETTLEMENT_PROVIDER_SECRETS: `acme=whsec_${Buffer.alloc(32, 1).toString("base64")}`,
       WEBHOOK_SECRET_KEYS: `bench=${Buffer.alloc(32, 7).toString("base64")}`,

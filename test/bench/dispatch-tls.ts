@@ -40,7 +40,6 @@ export const benchDispatchTls = async (): Promise<Verdict> => {
   });
   const system = await openRealSystem({
     replicasPerService: 1,
-    redisDatabase: 0,
     only: ["auth-keys", "webhook-dispatcher"],
     env: {
       WEBHOOK_SECRET_KEYS: `bench=${Buffer.alloc(32, 7).toString("base64")}`,

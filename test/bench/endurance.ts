@@ -39,7 +39,6 @@ export const benchEndurance = async (): Promise<Verdict> => {
   const receiver = await openArrivals();
   const system = await openRealSystem({
     replicasPerService: 1,
-    redisDatabase: 0,
     env: {
       ...shopEnv(receiver),
       ...unlimitedEnv,

@@ -33,7 +33,7 @@ export const benchGrowth = async (): Promise<Verdict> => {
   });
   const opened: Grown[] = [];
   try {
-    for (const [index, count] of counts.entries()) opened.push(await openGrown(index, count));
+    for (const count of counts) opened.push(await openGrown(count));
     const rests = await measureRests(opened);
     const lines: { name: string; costs: Cost[] }[] = [];
     for (const operation of accountCalls) {
@@ -50,8 +50,8 @@ export const benchGrowth = async (): Promise<Verdict> => {
 };
 
 /** Four services over a database with so many links. */
-const openGrown = async (index: number, count: number) => {
-  const shop = await openShop({ replicasPerService: 1, redisDatabase: index });
+const openGrown = async (count: number) => {
+  const shop = await openShop({ replicasPerService: 1 });
   const admin = new Client({ connectionString: shop.system.adminUrl });
   await admin.connect();
   await admin.query("CREATE EXTENSION pg_stat_statements");

@@ -36,7 +36,6 @@ export const benchLatency = async (): Promise<Verdict> => {
   const receiver = await openArrivals();
   const system = await openRealSystem({
     replicasPerService,
-    redisDatabase: 0,
     env: {
       ...shopEnv(receiver),
       ...unlimitedEnv,

@@ -40,7 +40,6 @@ export const benchNeighbours = async (): Promise<Verdict> => {
   const shop = shopEnv(receiver);
   const system = await openRealSystem({
     replicasPerService: 1,
-    redisDatabase: 0,
     env: {
       ...shop,
       WEBHOOK_HOST_OVERRIDES: `${shop.WEBHOOK_HOST_OVERRIDES},hanging.test=http://127.0.0.1:${hanging.port}`,

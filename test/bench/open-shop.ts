@@ -12,7 +12,6 @@ export const openShop = async ({
   ...place
 }: {
   replicasPerService: number;
-  redisDatabase: number;
   env?: Record<string, string>;
 }) => {
   const receiver = await openReceiver();

@@ -34,8 +34,8 @@ export const benchReplicas = async (): Promise<Verdict> => {
   const closings: (() => Promise<void>)[] = [servers.close];
   const opened: Opened[] = [];
   try {
-    for (const [index, count] of replicaCounts.entries()) {
-      const shop = await openShop({ replicasPerService: count, redisDatabase: index });
+    for (const count of replicaCounts) {
+      const shop = await openShop({ replicasPerService: count });
       closings.push(shop.close);
       const bare = await openBareReplicas(count);
       closings.push(bare.close);

@@ -28,7 +28,7 @@ const waitMsMax = 600_000;
  * for their step, so what they compile is in the costs.
  */
 export const profileCapacity = async ({ count }: { count: number }): Promise<Step[]> => {
-  const shop = await openShop({ replicasPerService: 1, redisDatabase: 0 });
+  const shop = await openShop({ replicasPerService: 1 });
   const { receiver, system } = shop;
   const admin = new Client({ connectionString: system.adminUrl });
   try {

@@ -39,7 +39,6 @@ export const profileCost = async (options: {
   const receiver = await openArrivals();
   const system = await openRealSystem({
     replicasPerService,
-    redisDatabase: 0,
     env: {
       ...shopEnv(receiver),
       ...unlimitedEnv,

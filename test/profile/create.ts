@@ -13,7 +13,7 @@ export const profileCreate = async (options: {
 }): Promise<{ perSecond: number; files: string[] }> => {
   const { directory, replicasPerService, seconds } = options;
   const env = profiledEnv(directory);
-  const { close, merchant, system } = await openShop({ replicasPerService, redisDatabase: 0, env });
+  const { close, merchant, system } = await openShop({ replicasPerService, env });
   try {
     const create = {
       method: "POST",

@@ -48,7 +48,6 @@ export const profileLatency = async (options: Options): Promise<LatencyProfile> 
   const [collector, receiver] = await Promise.all([openCollector(), openReceiver()]);
   const system = await openRealSystem({
     replicasPerService,
-    redisDatabase: 0,
     env: {
       ...shopEnv(receiver),
       ...unlimitedEnv,

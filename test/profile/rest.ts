@@ -35,7 +35,7 @@ export const profileRest = async (options: {
   const { replicasPerService, seconds } = options;
   const receiver = await openReceiver();
   const env = shopEnv(receiver);
-  const system = await openRealSystem({ replicasPerService, redisDatabase: 0, env });
+  const system = await openRealSystem({ replicasPerService, env });
   const admin = new Client({ connectionString: system.adminUrl });
   try {
     await admin.connect();

@@ -6,7 +6,7 @@ import { topicSettings, topicUse } from "@payment-links/contracts";
 import { type ServiceName, serviceFor } from "@payment-links/deploy/ingress";
 import { linksApiMigration } from "@payment-links/links-api";
 import { createTestDatabase } from "@payment-links/postgres/testing";
-import { testRedisUrl } from "@payment-links/rate-limit/testing/test-redis-url";
+import { claimRedisDatabase } from "@payment-links/rate-limit/testing/claim-redis-database";
 import { openLog } from "@payment-links/runtime";
 import { settlementListenerMigration } from "@payment-links/settlement-listener";
 import { webhookDispatcherMigration } from "@payment-links/webhook-dispatcher";
@@ -58,7 +58,6 @@ type Hosted = Replica & { env: Env; output: () => string };
 type Options = {
   replicasPerService: number;
   env: Env;
-  redisDatabase: number;
   /** Which services are started; all four unless given. */
   only?: readonly ServiceName[];
 };
@@ -85,7 +84,7 @@ export const openRealSystem = async (options: Options): Promise<RealSystem> => {
   const ask = await openBalancer(() => of("auth-keys").map(({ internalPort }) => internalPort));
   const balancer = await openBalancer((path) => portsOf(serviceFor(path)));
   const baseUrl = `http://127.0.0.1:${balancer.port}`;
-  const redisUrl = `${testRedisUrl()}/${options.redisDatabase}`;
+  const redisUrl = await claimRedisDatabase();
   const firstEnvOf = (service: ServiceName): Env => ({
     DATABASE_URL: database.urlOf(schemas[service]),
     ...kafkaEnvOf(service),

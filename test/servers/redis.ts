@@ -62,6 +62,9 @@ const startContainer: StartServer = async (context) => {
   });
 };
 
+/** More than the tests of a run claim (`claim-redis-database.ts`). */
+const databaseCount = 1_024;
+
 // Nothing is kept: tests about a lost Redis lose it on purpose.
 const settings = (port: number): readonly string[] => [
   "--port",
@@ -70,6 +73,8 @@ const settings = (port: number): readonly string[] => [
   "",
   "--appendonly",
   "no",
+  "--databases",
+  String(databaseCount),
 ];
 
 const fetchRedis = async (context: ServerContext): Promise<string> => {

@@ -1,22 +1,22 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
 import { Agent, request } from "node:http";
-import { createServer } from "node:net";
 import { busMigrations, ensureTopics, prefixTopics } from "@payment-links/bus";
 import { testBrokers } from "@payment-links/bus/testing";
 import { topicSettings } from "@payment-links/contracts";
 import { migrate } from "@payment-links/postgres";
 import { type TestDatabase, createTestDatabase } from "@payment-links/postgres/testing";
-import { testRedisUrl } from "@payment-links/rate-limit/testing/test-redis-url";
+import { claimRedisDatabase } from "@payment-links/rate-limit/testing/claim-redis-database";
 import { openLog } from "@payment-links/runtime";
 import { openTcpProxy } from "@payment-links/runtime/testing/tcp-proxy";
+import { provokedTimeoutMs } from "@payment-links/runtime/testing/time-limits";
+import { findFreePorts } from "@payment-links/runtime/testing/free-port";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { type Tiny, startTiny } from "./testing/start-tiny.ts";
 
 const log = openLog({ service: "test", level: "silent" });
 const brokers = testBrokers();
-const redisUrl = testRedisUrl();
+const redisUrl = await claimRedisDatabase();
 const schema = "tiny";
 /** A closed port on loopback stands for a server that is away. */
 const away = "127.0.0.1:9";
@@ -45,17 +45,8 @@ const migrateTiny = () =>
     folders: [busMigrations],
   });
 
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  if (address === null || typeof address === "string") throw new Error("no port");
-  return address.port;
-};
-
 const start = async (environment: Record<string, string> = {}): Promise<Tiny> => {
-  const [port, internalPort] = [await freePort(), await freePort()];
+  const [port = 0, internalPort = 0] = await findFreePorts(2);
   const env = {
     DATABASE_URL: database.urlOf(schema),
     KAFKA_BROKERS: away,
@@ -171,7 +162,7 @@ describe("a process", () => {
     await waitUntil("it is ready", isReady(tiny));
     process.kill(tiny.pid, "SIGSTOP");
     cleanUps.push(() => process.kill(tiny.pid, "SIGCONT"));
-    expect(await tiny.probe("/livez")).toBeUndefined();
+    expect(await tiny.probe("/livez", provokedTimeoutMs(1_000))).toBeUndefined();
     process.kill(tiny.pid, "SIGCONT");
     expect(await tiny.probe("/livez")).toBe("200 ok");
     expect(await tiny.probe("/readyz")).toBe("200 ready");

@@ -3,23 +3,26 @@ import { hash, randomUUID } from "node:crypto";
 import { Redis } from "ioredis";
 import { createHeldClock } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { blockEventLoop } from "@payment-links/runtime/testing/inject-delay";
+import { provokedTimeoutMs } from "@payment-links/runtime/testing/time-limits";
 import type { Bucket, Limiter } from "./limiter.ts";
 import {
+  asInProduction,
   commands,
   createLimiterRig,
   degraded,
   degradedIs,
   impatient,
   newBucket,
+  redisUrl,
   still,
 } from "./testing/limiter-rig.ts";
-import { testRedisUrl } from "./testing/test-redis-url.ts";
 
 describe("createRedisLimiter", () => {
   const { open, openProxied, openProxy, openReady, close } = createLimiterRig();
   let redis: Redis;
   beforeAll(() => {
-    redis = new Redis(testRedisUrl());
+    redis = new Redis(redisUrl);
   });
   afterEach(close);
   afterAll(() => redis.quit());
@@ -38,24 +41,22 @@ describe("createRedisLimiter", () => {
     expect(state?.remaining).toBe(1_000 - 100 - 1);
   });
 
-  test("refills by Redis' own clock: over a while, the burst and what was refilled pass", async () => {
+  test("refills by Redis' own clock: the burst and what was refilled pass, and no more", async () => {
     const { limiter } = await openReady();
-    // So large that none is lost while a busy machine does not ask.
     const burst = 100;
     const key = newBucket({ tokensPerSecond: 100, burst });
     const startedAt = performance.now();
     let passed = 0;
-    while (performance.now() - startedAt < 400 || passed < burst) {
+    while (passed < burst + 20) {
       if ((await limiter.take([key])).isAllowed) passed += 1;
     }
     const elapsedSeconds = (performance.now() - startedAt) / 1000;
     expect(passed).toBeLessThanOrEqual(burst + 100 * elapsedSeconds);
-    expect(passed).toBeGreaterThanOrEqual(burst + 100 * elapsedSeconds * 0.4);
   });
 
   test("lets a caller in whose bucket is all but full though this machine's clock is set back", async () => {
     const clock = createHeldClock(new Date());
-    const { limiter } = await openReady(testRedisUrl(), 1, { clock });
+    const { limiter } = await openReady(redisUrl, 1, { clock });
     // By more than it takes to refill.
     const bucket = newBucket({ tokensPerSecond: 0.1, burst: 100 });
     await limiter.take([bucket]);
@@ -131,7 +132,7 @@ describe("createRedisLimiter", () => {
     const address = { ...newBucket(still, "ip"), id: `203.0.113.7-${randomUUID()}` };
     const guessed = hash("sha256", address.id, "base64url").slice(0, 22);
     const left = async (secret: string) => {
-      const { limiter } = await openReady(testRedisUrl(), 1, { secret });
+      const { limiter } = await openReady(redisUrl, 1, { secret });
       return (await limiter.take([address])).states[0]?.remaining;
     };
     const first = await left("one");
@@ -150,16 +151,19 @@ describe("createRedisLimiter", () => {
     expect(await degraded(metrics)).toBe(0);
   });
 
-  test("Redis hangs: the first call waits 50 ms, the next ones not at all, and Redis is taken back (rule API-23)", async () => {
+  test("Redis hangs: a call waits 50 ms (rule API-23)", async () => {
+    const { limiter, lines, proxy } = await openProxied(1, asInProduction);
+    proxy.stall();
+    expect(await limiter.take([newBucket()])).toMatchObject({ isAllowed: true });
+    const warning = lines.find(({ level }) => level === "warn");
+    expect(warning).toMatchObject({ err: { message: "there was no answer within 50 ms" } });
+  });
+
+  test("Redis hangs: the first call waits, the next ones not at all, and Redis is taken back (rule API-23)", async () => {
     const { limiter, metrics, lines, proxy } = await openProxied(1, impatient);
     const key = newBucket();
     proxy.stall();
-    const startedAt = performance.now();
     const decisions = await Promise.all([limiter.take([key]), limiter.take([key])]);
-    const waitedMs = performance.now() - startedAt;
-    expect(waitedMs).toBeGreaterThanOrEqual(45);
-    // The connection itself would be given up after 500 ms.
-    expect(waitedMs).toBeLessThan(450);
     expect(decisions.map((one) => one.isAllowed)).toEqual([true, true]);
 
     // No promise: there is nothing to wait for.
@@ -180,10 +184,8 @@ describe("createRedisLimiter", () => {
     const { limiter, metrics, lines, proxy } = await openProxied();
     const key = newBucket();
     const underWay = Array.from({ length: 50 }, async () => limiter.take([key]));
-    const startedAt = performance.now();
     await proxy.kill();
     const decisions = await Promise.all(underWay);
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
     expect(decisions.every((one) => one.isAllowed)).toBe(true);
     await degradedIs(metrics, 1);
     expect(limiter.take([key])).not.toBeInstanceOf(Promise);
@@ -193,9 +195,9 @@ describe("createRedisLimiter", () => {
     expect(lines).toHaveLength(3);
   });
 
-  test("Redis slower than 50 ms counts as away, though it answers", async () => {
+  test("Redis slower than calls wait counts as away, though it answers", async () => {
     const { limiter, metrics, proxy } = await openProxied(1, impatient);
-    await proxy.pass(90);
+    await proxy.pass(2 * impatient.answerTimeoutMs);
     const decision = await limiter.take([newBucket()]);
     expect(decision.isAllowed).toBe(true);
     expect(await degraded(metrics)).toBe(1);
@@ -204,14 +206,15 @@ describe("createRedisLimiter", () => {
     await degradedIs(metrics, 0);
   });
 
-  test("a process busy for longer than 50 ms does not blame Redis", async () => {
-    const { limiter, metrics } = await openReady(undefined, 1, impatient);
+  test("a process busy for longer than calls wait does not blame Redis", async () => {
+    const answerTimeoutMs = provokedTimeoutMs(300);
+    const { limiter, metrics } = await openReady(undefined, 1, { answerTimeoutMs });
     const key = newBucket();
     // After an immediate the event loop looks at its timers first, and only then at its sockets.
     await new Promise((resolve) => setImmediate(resolve));
     const taken = limiter.take([key]);
-    const endsAt = performance.now() + 120;
-    while (performance.now() < endsAt);
+    // Within the connection's own 500 ms.
+    blockEventLoop(answerTimeoutMs + 100);
     expect((await taken).states[0]?.remaining).toBe(99);
     expect(await degraded(metrics)).toBe(0);
   });

@@ -7,7 +7,7 @@ import { takeScript } from "./take-script.ts";
 import { takeTokens, tokenMicros } from "./take-tokens.ts";
 import { arbitraryBuckets } from "./testing/arbitrary-bucket.ts";
 import { createBucketModel, sizesOf } from "./testing/bucket-model.ts";
-import { testRedisUrl } from "./testing/test-redis-url.ts";
+import { claimRedisDatabase } from "./testing/claim-redis-database.ts";
 
 const nowMicros = 1_800_000_000_123_457n;
 
@@ -49,8 +49,8 @@ const atLeast0 = (debt: bigint): bigint => (debt < 0n ? 0n : debt);
 
 describe("takeScript", () => {
   let redis: Redis;
-  beforeAll(() => {
-    redis = new Redis(testRedisUrl());
+  beforeAll(async () => {
+    redis = new Redis(await claimRedisDatabase());
   });
   afterAll(() => redis.quit());
 

@@ -7,10 +7,11 @@ import {
   systemClock,
 } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { ampleTimeoutMs, provokedTimeoutMs } from "@payment-links/runtime/testing/time-limits";
 import type { Bucket, Limiter } from "../limiter.ts";
 import { createRedisLimiter } from "../redis-limiter.ts";
 import { type TcpProxy, openTcpProxy } from "@payment-links/runtime/testing/tcp-proxy";
-import { testRedisUrl } from "./test-redis-url.ts";
+import { claimRedisDatabase } from "./claim-redis-database.ts";
 
 /** A limiter as one process has it, with what it tells. */
 export type Opened = {
@@ -29,10 +30,10 @@ export const newBucket = (limit = still, policy = "key"): Bucket => ({
   limit,
 });
 
-/** As long as nobody waits, so that a busy machine's Redis is not taken for one that is away. */
-const patientMs = 20_000;
-/** As in production, for tests of what a slow Redis means. */
-export const impatient = { answerTimeoutMs: 50 };
+/** So short that a test can wait for it, and much longer than a busy machine's Redis takes. */
+export const impatient = { answerTimeoutMs: provokedTimeoutMs(1_000) };
+/** The default, at which a busy machine's Redis counts as slow, too. */
+export const asInProduction = { answerTimeoutMs: undefined };
 
 const testSecret = "shared by all processes of a test";
 
@@ -42,11 +43,13 @@ export const redisNameOf = ({ policy, id }: Bucket): string => {
   return `{payment-links:rate-limit:v2}:${policy}:${sealed}`;
 };
 
-type Patience = { answerTimeoutMs?: number; secret?: string; clock?: Clock };
+type Patience = { answerTimeoutMs?: number | undefined; secret?: string; clock?: Clock };
+
+/** Of this test file alone. */
+export const redisUrl = await claimRedisDatabase();
 
 /** Opens limiters over the tests' Redis, behind a proxy if it must fail, and closes them all. */
 export const createLimiterRig = () => {
-  const redisUrl = testRedisUrl();
   const opened: Opened[] = [];
   const proxies: TcpProxy[] = [];
   const openProxy = async (): Promise<TcpProxy> => {
@@ -59,6 +62,7 @@ export const createLimiterRig = () => {
     const write = (line: string) => void lines.push(JSON.parse(line));
     const log = openLog({ service: "test", level: "info" }, { write });
     const metrics = openMetrics("test");
+    const { answerTimeoutMs, ...more } = { answerTimeoutMs: ampleTimeoutMs, ...patience };
     const limiter = createRedisLimiter({
       url,
       secret: testSecret,
@@ -66,8 +70,8 @@ export const createLimiterRig = () => {
       replicas,
       metrics,
       log,
-      answerTimeoutMs: patientMs,
-      ...patience,
+      ...(answerTimeoutMs === undefined ? {} : { answerTimeoutMs }),
+      ...more,
     });
     opened.push({ limiter, metrics, lines });
     return { limiter, metrics, lines };
@@ -90,8 +94,9 @@ export const createLimiterRig = () => {
       patience: Patience = {},
     ): Promise<Opened & { proxy: TcpProxy }> => {
       const proxy = await openProxy();
-      const url = `redis://127.0.0.1:${proxy.port}`;
-      return { proxy, ...(await openReady(url, replicas, patience)) };
+      const url = new URL(redisUrl);
+      url.port = String(proxy.port);
+      return { proxy, ...(await openReady(url.href, replicas, patience)) };
     },
     close: async () => {
       await Promise.all(opened.splice(0).map(({ limiter }) => limiter.close()));
