@@ -29,6 +29,7 @@ describe("newId", () => {
     const ids = Array.from({ length: 10_000 }, () => newId("plink"));
     expect(new Set(ids).size).toBe(ids.length);
     const startedAt = Date.now();
+    // oxlint-disable-next-line reliability/no-fixed-wait -- the next millisecond is what is tested
     while (Date.now() === startedAt) await Promise.resolve();
     expect(newId("plink") > (ids[0] ?? "")).toBe(true);
   });
