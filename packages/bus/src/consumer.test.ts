@@ -477,7 +477,8 @@ describe("a consumer's position (rule KEEP-5)", () => {
     const other = createHandBus();
     const applied: number[] = [];
     const slowly: Apply = async (tx, data, envelope) => {
-      await tx.query(sql.type(z.object({ done: z.unknown() }))`SELECT pg_sleep(0.05) AS done`);
+      const isOtherWaiting = async () => (await countLockWaits(tx)) === 1;
+      if (data.step === 2) await waitUntil("the other member waits", isOtherWaiting);
       await write(tx, data, envelope);
       applied.push(data.step);
     };

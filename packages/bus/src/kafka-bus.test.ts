@@ -6,7 +6,9 @@ import kafkajs, { type Admin, Partitioners } from "kafkajs";
 import { nothing, openPool } from "@payment-links/postgres";
 import { countLockWaits } from "@payment-links/postgres/testing";
 import { type Metrics, openMetrics, systemClock } from "@payment-links/runtime";
+import { injectDelay } from "@payment-links/runtime/testing/inject-delay";
 import { openTcpProxy } from "@payment-links/runtime/testing/tcp-proxy";
+import { provokedTimeoutMs } from "@payment-links/runtime/testing/time-limits";
 import { testBusContract } from "./bus.contract.ts";
 import type { Bus, ReceivedRecord } from "./bus.ts";
 import { type Consumer, startConsumer } from "./consumer.ts";
@@ -165,11 +167,7 @@ describe("Kafka bus", () => {
       (count) => count === 1,
     );
     // The session lasts 15 s; only time itself can show that it was kept alive.
-    const endMs = Date.now() + 18_000;
-    await eventually(
-      () => Date.now(),
-      (nowMs) => nowMs > endMs,
-    );
+    await injectDelay("slow work", 18_000);
     openGate();
     await eventually(
       () => admin.fetchOffsets({ groupId: group, topics: [topic] }),
@@ -247,7 +245,8 @@ describe("Kafka bus", () => {
 
   test("a consumer whose brokers are away waits for them, is not stalled, and can be stopped", async () => {
     const metrics = openMetrics("test");
-    const bus = openBus({ brokers: ["127.0.0.1:9"], metrics, silenceMsMax: 200 });
+    const silenceMsMax = provokedTimeoutMs(200);
+    const bus = openBus({ brokers: ["127.0.0.1:9"], metrics, silenceMsMax });
     const handle = async () => ({ handledCount: 0 });
     await bus.subscribe({ group: fresh("group"), topics: ["any"], handle });
     await eventually(() => crashesOf(metrics), hasCrashed);
@@ -283,7 +282,7 @@ describe("Kafka bus", () => {
     await holder.connect();
     await holder.subscribe({ topics: [topic], fromBeginning: true });
     await holder.run({ eachBatch: () => (hold(), released) });
-    const bus = openBus({ silenceMsMax: 2_000 });
+    const bus = openBus({ silenceMsMax: provokedTimeoutMs(2_000) });
     await bus.publish([testRecord(topic, { key: "a", step: 1 })]);
     await held;
     await bus.subscribe({
@@ -322,11 +321,7 @@ describe("Kafka bus", () => {
       original.call(this);
     };
     // Idleness shows only as time passes: unpatched, this second has some 700 wake-ups.
-    const endMs = Date.now() + 1_000;
-    await eventually(
-      () => Date.now(),
-      (nowMs) => nowMs > endMs,
-    );
+    await injectDelay("quiet period", 1_000);
     prototype.checkPendingRequests = original;
     await bus.close();
     expect(wakeUps).toBeLessThan(20);

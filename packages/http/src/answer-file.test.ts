@@ -3,13 +3,15 @@ import { connect } from "node:net";
 import { describe, expect, test } from "@jest/globals";
 import type { Response } from "express";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
+import { ampleTimeoutMs, provokedTimeoutMs } from "@payment-links/runtime/testing/time-limits";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { answerFile } from "./answer-file.ts";
 import { publicRoute } from "./route.ts";
 import { startApp } from "./testing/start-app.ts";
 
 const piece = `${"x".repeat(99)}\n`.repeat(10_000);
-const stallMsMax = 100;
+/** Only the reader of this file takes nothing for so long. */
+const stalled = { name: "long", stallMsMax: provokedTimeoutMs(100) };
 
 /** Which files came to an end, and how. */
 const ended: [string, boolean][] = [];
@@ -33,7 +35,12 @@ const fileRoute = (
       await before(res);
       ended.push([
         name,
-        await answerFile(req, res, { name, type: "text/plain", chunks }, stallMsMax),
+        await answerFile(
+          req,
+          res,
+          { name, type: "text/plain", chunks },
+          name === stalled.name ? stalled.stallMsMax : ampleTimeoutMs,
+        ),
       ]);
     },
   });
@@ -49,7 +56,7 @@ const app = useRig(() =>
         yield "one,";
         throw new Error("no more");
       }),
-      fileRoute("long", async function* () {
+      fileRoute(stalled.name, async function* () {
         for (pieces = 0; pieces < 1_000; pieces += 1) yield piece;
       }),
       fileRoute(
@@ -95,7 +102,7 @@ describe("a file that is written while it is sent", () => {
     socket.write("GET /late HTTP/1.1\r\nHost: x\r\n\r\n");
     await waitUntil("it is asked for", () => lateBegan);
     socket.destroy();
-    await waitUntil("it is given up", () => ended.length > before, 10_000);
+    await waitUntil("it is given up", () => ended.length > before);
     expect(ended.at(-1)).toEqual(["late", false]);
   });
 

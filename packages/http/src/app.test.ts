@@ -1,9 +1,10 @@
 import { once } from "node:events";
 import { connect } from "node:net";
+import { mock } from "node:test";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { mintApiKey, refuse } from "@payment-links/contracts";
-import { afterMs, systemClock } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { provokedTimeoutMs } from "@payment-links/runtime/testing/time-limits";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { answerJson } from "./answer-json.ts";
 import { readBytes } from "./read-request.ts";
@@ -68,11 +69,12 @@ const routes = [
   }),
 ];
 
-const passMs = (ms: number): Promise<void> =>
-  systemClock.until(afterMs(systemClock, ms), new AbortController().signal);
-
-/** Much less than the time that the slow client below takes. */
-const answerMsMax = 50;
+const answerMsMax = provokedTimeoutMs(50);
+/** No other timer of the process has this time. */
+const uploadMsMax = 3_600_123;
+/** How often a request is looked at until it is whole. */
+const wholePollMs = 50;
+const uploadWork = Promise.withResolvers<void>();
 const slowRoutes = [
   publicRoute({
     method: "get",
@@ -93,16 +95,10 @@ const slowRoutes = [
   publicRoute({
     method: "post",
     path: "/upload",
-    answerMsMax,
-    handle: async (req, res) => answerJson(res, 200, { bytes: (await readBytes(req)).length }),
-  }),
-  publicRoute({
-    method: "post",
-    path: "/upload-and-work",
-    answerMsMax: 1_000,
+    answerMsMax: uploadMsMax,
     handle: async (req, res) => {
       const { length } = await readBytes(req);
-      await passMs(400);
+      await uploadWork.promise;
       answerJson(res, 200, { bytes: length });
     },
   }),
@@ -282,17 +278,20 @@ describe("an answer that does not come in time", () => {
     expect((await get("/things")).status).toBe(200);
   });
 
-  test.each([
-    ["/upload", 3 * answerMsMax],
-    // Its last byte comes 200 ms before the time would be over that its first one began.
-    ["/upload-and-work", 800],
-  ])("is not what a slow client's request is taken for: %s, sent in %i ms", async (path, ms) => {
+  test("is not what a slow client's request is taken for: the time begins once it is whole", async () => {
+    const timers = mock.method(globalThis, "setTimeout");
+    const begunCount = (ms: number) =>
+      timers.mock.calls.filter(({ arguments: [, delayMs] }) => delayMs === ms).length;
     const socket = connect(app.port, "127.0.0.1");
     let text = "";
     socket.on("data", (bytes) => (text += bytes.toString()));
-    socket.write(`POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nab`);
-    await passMs(ms);
+    socket.write("POST /upload HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nab");
+    await waitUntil("its half is looked at again", () => begunCount(wholePollMs) > 2);
+    expect(begunCount(uploadMsMax)).toBe(0);
     socket.write("cd");
+    await waitUntil("the time begins", () => begunCount(uploadMsMax) === 1);
+    timers.mock.restore();
+    uploadWork.resolve();
     await waitUntil("it is answered", () => text.includes("}"));
     socket.destroy();
     expect(text).toContain('{"bytes":4}');

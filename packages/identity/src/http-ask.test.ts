@@ -6,6 +6,7 @@ import { IntrospectionAnswer, type IntrospectionQuestion } from "@payment-links/
 import { BadAnswer } from "./caller.ts";
 import { createHttpAsk } from "./http-ask.ts";
 import { sampleAnswer } from "./testing/sample-answer.ts";
+import { provokedTimeoutMs } from "@payment-links/runtime/testing/time-limits";
 
 const question: IntrospectionQuestion = { kind: "api-key", hash: "0a".repeat(32) };
 
@@ -95,9 +96,8 @@ describe("createHttpAsk", () => {
     ["an answer that never ends", (res: ServerResponse) => res.writeHead(200).write("{")],
   ])("%s fails at the deadline, as auth-keys away", async (_, handle) => {
     const { url } = await serve((res) => void handle(res));
-    const startedAt = performance.now();
-    const failure = await failureOf(createHttpAsk({ url, timeoutMs: 100 })(question));
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    const timeoutMs = provokedTimeoutMs(100);
+    const failure = await failureOf(createHttpAsk({ url, timeoutMs })(question));
     expect(failure).not.toBeInstanceOf(BadAnswer);
     expect(failure.name).toBe("TimeoutError");
   });

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Client } from "pg";
+import { waitUntil } from "@payment-links/runtime/testing";
 import { type Migration, migrate } from "./migrate.ts";
 import { type TestDatabase, createTestDatabase } from "./testing.ts";
 
@@ -40,6 +41,12 @@ const withClient = async <T>(url: string, work: (client: Client) => Promise<T>):
 
 const query = (url: string, sql: string): Promise<unknown[]> =>
   withClient(url, async (client) => (await client.query<Record<string, unknown>>(sql)).rows);
+
+/** A lock by which a test holds up a migration. */
+const heldLock = 7;
+const waiting = `
+  SELECT FROM pg_stat_activity
+  WHERE wait_event_type = 'Lock' AND datname = current_database()`;
 
 /** Writes the given files into a new folder. */
 const writeFolder = async (files: Record<string, string>): Promise<URL> => {
@@ -141,11 +148,16 @@ describe("migrate", () => {
   });
 
   test("given several runners at once, applies each file once and all of them succeed", async () => {
-    const own = await writeFolder({
-      ...things,
-      "0003-slow.sql": "SELECT pg_sleep(0.2); INSERT INTO things VALUES (2);",
+    const slow = `SELECT pg_advisory_xact_lock(${heldLock}); INSERT INTO things VALUES (2);`;
+    const own = await writeFolder({ ...things, "0003-slow.sql": slow });
+    // The runner that applies the last file is held up until all others wait for it.
+    const runs = await withClient(database.adminUrl, async (holder) => {
+      await holder.query(`SELECT pg_advisory_lock(${heldLock})`);
+      const running = Promise.all(Array.from({ length: 4 }, () => migrate(migration([own]))));
+      await waitUntil("all of them wait", async () => (await holder.query(waiting)).rowCount === 4);
+      await holder.query(`SELECT pg_advisory_unlock(${heldLock})`);
+      return await running;
     });
-    const runs = await Promise.all(Array.from({ length: 4 }, () => migrate(migration([own]))));
     expect(runs.flat().sort()).toEqual(["0001-things.sql", "0002-names.sql", "0003-slow.sql"]);
     expect(await query(database.adminUrl, "SELECT id FROM links.things ORDER BY id")).toEqual([
       { id: 1 },
@@ -153,26 +165,24 @@ describe("migrate", () => {
     ]);
   });
 
-  test("given a server that takes the connection and says nothing, gives up within seconds", async () => {
+  test("given a server that takes the connection and says nothing, gives up", async () => {
     const silent = createServer(() => {});
     await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
     const { port } = silent.address() as AddressInfo;
-    const startedAt = performance.now();
     const adminUrl = `postgres://postgres@127.0.0.1:${port}/postgres`;
     await expect(migrate(migration([], { adminUrl }))).rejects.toThrow(/timeout/);
-    expect(performance.now() - startedAt).toBeLessThan(8_000);
     silent.close();
   });
 
   test("given a connection that breaks, rejects and does not end the process", async () => {
     const { adminUrl, breakOff } = await openBreakable(database.adminUrl);
-    const slow = { "0001-slow.sql": "SELECT pg_sleep(20);" };
+    const slow = { "0001-slow.sql": "SELECT pg_sleep(3600);" };
     const running = migrate(migration([await writeFolder(slow)], { adminUrl }));
     const failed = expect(running).rejects.toThrow("migration links/0001-slow.sql failed");
     const sleeping = `
       SELECT 1 FROM pg_stat_activity
       WHERE datname = current_database() AND wait_event = 'PgSleep'`;
-    while ((await query(database.adminUrl, sleeping)).length === 0) await shortly();
+    await waitUntil("it sleeps", async () => (await query(database.adminUrl, sleeping)).length > 0);
     breakOff();
     await failed;
   });
@@ -198,8 +208,6 @@ const openBreakable = async (url: string) => {
   };
   return { adminUrl: through.href, breakOff };
 };
-
-const shortly = () => new Promise((resolve) => setTimeout(resolve, 10));
 
 describe("the role of a service (rule KEEP-10)", () => {
   const asRole = (name: string, password: string): string => {

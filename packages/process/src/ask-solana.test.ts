@@ -2,6 +2,7 @@ import { createServer } from "node:http";
 import { describe, expect, test } from "@jest/globals";
 import { listen } from "@payment-links/http";
 import { createHttpAskSolana } from "./ask-solana.ts";
+import { ampleTimeoutMs, provokedTimeoutMs } from "@payment-links/runtime/testing/time-limits";
 
 const key = "9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM";
 const question = { chainId: "solana", tokenAddress: key, payer: key, owner: key };
@@ -25,7 +26,7 @@ const askOf = async (status: number, text: string, { isSilent = false } = {}) =>
   const ask = createHttpAskSolana({
     url: `http://127.0.0.1:${listening.port}`,
     token: "of the services",
-    timeoutMs: isSilent ? 100 : 5_000,
+    timeoutMs: isSilent ? provokedTimeoutMs(100) : ampleTimeoutMs,
   });
   const outcome = await ask(question).catch((error: unknown) => error);
   await listening.close();

@@ -37,7 +37,7 @@ const startWith = (name: keyof typeof starts, more: Record<string, string>) => {
       env: { ...inheritedEnv(), ...usable, ...more },
       encoding: "utf8",
       // One that took it would wait for what is away.
-      timeout: 20_000,
+      timeout: 120_000,
     },
   );
   return { end: [status, stdout], stderr };
