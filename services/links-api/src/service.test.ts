@@ -2,13 +2,15 @@ import { beforeAll, describe, expect, test } from "@jest/globals";
 import * as z from "zod";
 import type { EventType, SettlementState } from "@payment-links/contracts";
 import { accountUpdated, newId, settlementSettled, topics } from "@payment-links/contracts";
-import { systemClock } from "@payment-links/runtime";
+import { afterMs } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
+import { createShiftedClock } from "@payment-links/runtime/testing/shifted-clock";
 import { openRig } from "./testing/open-rig.ts";
 import { sampleAccount, sampleSettlement } from "./testing/samples.ts";
 
-const rig = useRig(() => openRig({ clock: systemClock }));
+const { clock, shift } = createShiftedClock();
+const rig = useRig(() => openRig({ clock }));
 const heard: { type: string; key: string | undefined; data: ReturnType<typeof JSON.parse> }[] = [];
 beforeAll(async () => {
   await rig.bus.subscribe({
@@ -82,11 +84,12 @@ describe("the service, started", () => {
   });
 
   test("marks expired links inactive in the background, without an event (rule STATE-3)", async () => {
-    const expirationDate = new Date(Date.now() + 300).toISOString();
+    const expirationDate = afterMs(clock, 3_600_000).toISOString();
     const id = await rig.createLink(rig.giveKey(sampleAccount()), {
       toAmount: "1",
       expirationDate,
     });
+    shift.nowMs += 3_600_000;
     await waitUntil("the expiry job", async () => (await rig.storedStatus(id)) === "inactive");
     expect(typesOf(id)).toEqual(["payment_link.created"]);
   });

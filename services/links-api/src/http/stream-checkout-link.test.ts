@@ -3,9 +3,10 @@ import { Decimal, newId } from "@payment-links/contracts";
 import { drawDescriptor } from "@payment-links/contracts/testing/draw-descriptor";
 import { openPool } from "@payment-links/postgres";
 import { serveForTest } from "@payment-links/process/testing";
-import { openMetrics, readConfig, systemClock } from "@payment-links/runtime";
+import { afterMs, openMetrics, readConfig } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { type Followed, followEvents } from "@payment-links/runtime/testing/follow-events";
+import { createShiftedClock } from "@payment-links/runtime/testing/shifted-clock";
 import { openTcpProxy } from "@payment-links/runtime/testing/tcp-proxy";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { createLinksApi, linksApiConfig } from "../service.ts";
@@ -13,9 +14,8 @@ import { openRig } from "../testing/open-rig.ts";
 import { sampleAccount, sampleChainNames, sampleSettlement } from "../testing/samples.ts";
 
 const limits = { inAll: 6, perAddress: 5 };
-const rig = useRig(() =>
-  openRig({ clock: systemClock, settlementChains: ["8453"], eventStreamLimits: limits }),
-);
+const { clock, shift } = createShiftedClock();
+const rig = useRig(() => openRig({ clock, settlementChains: ["8453"], eventStreamLimits: limits }));
 beforeAll(() => rig.service.start());
 
 const opened: Followed[] = [];
@@ -106,12 +106,14 @@ describe("GET /checkout/payment-links/:id/events (rule CHAIN-15)", () => {
   });
 
   test("tells of an expiry, which writes nothing, and of a late payment after it", async () => {
-    const id = await openLink({ expirationDate: new Date(Date.now() + 1_500).toISOString() });
+    const occurredAt = clock.now();
+    const expirationDate = afterMs(clock, 3_600_000).toISOString();
+    const id = await openLink({ expirationDate });
     const stream = await follow(id);
     await hears(stream, ({ status }) => status === "active");
+    shift.nowMs += 3_600_000;
     await hears(stream, ({ reason }) => reason === "expired");
-    const startedAt = new Date(Date.now() - 60_000);
-    await rig.settle(sampleSettlement(id, { amount: "25", occurredAt: startedAt }));
+    await rig.settle(sampleSettlement(id, { amount: "25", occurredAt }));
     await hears(stream, ({ status }) => status === "completed");
   });
 

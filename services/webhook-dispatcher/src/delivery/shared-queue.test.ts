@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { sql } from "slonik";
 import * as z from "zod";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { injectDelay } from "@payment-links/runtime/testing/inject-delay";
 import {
   type Receiver,
   answer,
@@ -69,11 +70,11 @@ describe("several dispatchers of one database", () => {
       underWay.add(id);
       const attempt = (sent.get(id) ?? 0) + 1;
       sent.set(id, attempt);
-      setTimeout(() => {
+      void injectDelay("slow peer", 2).then(() => {
         underWay.delete(id);
         // Every third delivery fails at first.
         answer(attempt === 1 && sent.size % 3 === 0 ? 500 : 200)(res);
-      }, 2);
+      });
     });
     const bounds = { WEBHOOK_CONCURRENCY: "16", WEBHOOK_ENDPOINT_CONCURRENCY: "4" };
     await Promise.all([1, 2, 3].map(() => rig.startAnother(bounds)));

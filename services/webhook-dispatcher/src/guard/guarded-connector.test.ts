@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { Agent } from "undici";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { countDials } from "@payment-links/runtime/testing/count-dials";
+import { ampleTimeoutMs } from "@payment-links/runtime/testing/time-limits";
 import { createGuardedConnector, createGuardedLookup } from "./guarded-connector.ts";
 import type { Resolve } from "./resolver.ts";
 
@@ -19,7 +20,7 @@ afterEach(() => {
 /** Asks the connector for a socket, as undici would; answers the error's name, or the socket. */
 const connect = (resolve: Resolve, hostname: string): Promise<string | Socket> =>
   new Promise((done) => {
-    const connector = createGuardedConnector(resolve, { connectTimeoutMs: 2_000 });
+    const connector = createGuardedConnector(resolve, { connectTimeoutMs: ampleTimeoutMs });
     const options = { hostname, host: hostname, protocol: "https:", port: "443" };
     connector(options, (error, socket) => done(error === null ? socket : nameOf(error)));
   });
@@ -113,7 +114,9 @@ describe("createGuardedConnector", () => {
     dials.restore();
     const { port } = inside.address() as AddressInfo;
     dials = countDials({ answeredAtPort: port, isDisguised: false });
-    const connector = createGuardedConnector(resolving(publicAddress), { connectTimeoutMs: 2_000 });
+    const connector = createGuardedConnector(resolving(publicAddress), {
+      connectTimeoutMs: ampleTimeoutMs,
+    });
     const failure = await new Promise<Error | null>((done) => {
       const options = { hostname: "shop.com", protocol: "http:", port: "80" };
       connector(options, (...[error]) => done(error));
@@ -132,7 +135,7 @@ describe("createGuardedConnector", () => {
     const { port } = far.address() as AddressInfo;
     dials = countDials({ answeredAtPort: port, answerAfterMs: 600 });
     const resolve = resolving(publicAddress, "2606:4700::1");
-    const connector = createGuardedConnector(resolve, { connectTimeoutMs: 10_000 });
+    const connector = createGuardedConnector(resolve, { connectTimeoutMs: ampleTimeoutMs });
     const socket = await new Promise<Socket>((done, fail) => {
       const options = { hostname: "shop.com", protocol: "http:", port: "80" };
       connector(options, (...[error, opened]) => (error === null ? done(opened) : fail(error)));
@@ -143,7 +146,9 @@ describe("createGuardedConnector", () => {
   });
 
   test("undici opens its sockets by it", async () => {
-    const connector = createGuardedConnector(resolving("192.168.0.1"), { connectTimeoutMs: 2_000 });
+    const connector = createGuardedConnector(resolving("192.168.0.1"), {
+      connectTimeoutMs: ampleTimeoutMs,
+    });
     const agent = new Agent({ allowH2: false, connect: connector });
     const asked = agent.request({ origin: "https://shop.com", path: "/", method: "POST" });
     await expect(asked).rejects.toThrow("publicly routable");
@@ -152,7 +157,9 @@ describe("createGuardedConnector", () => {
   });
 
   test("no error tells an address", async () => {
-    const connector = createGuardedConnector(resolving("10.1.2.3"), { connectTimeoutMs: 2_000 });
+    const connector = createGuardedConnector(resolving("10.1.2.3"), {
+      connectTimeoutMs: ampleTimeoutMs,
+    });
     const error = await new Promise<Error | null>((done) => {
       const options = { hostname: "shop.com", protocol: "https:", port: "443" };
       connector(options, (...[failure]) => done(failure));

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { countDials } from "@payment-links/runtime/testing/count-dials";
+import { ampleTimeoutMs, provokedTimeoutMs } from "@payment-links/runtime/testing/time-limits";
 import { openNameServer } from "../testing/open-name-server.ts";
 import { admitWebhookUrl } from "./admit-webhook-url.ts";
 import { createGuardedConnector } from "./guarded-connector.ts";
@@ -34,7 +35,8 @@ beforeEach(async () => {
 });
 afterEach(() => nameServer.close());
 
-const open = (timeoutMs = 5_000) => createDnsResolver({ timeoutMs, servers: [nameServer.server] });
+const open = (timeoutMs = ampleTimeoutMs) =>
+  createDnsResolver({ timeoutMs, servers: [nameServer.server] });
 
 describe("createDnsResolver", () => {
   test("answers every address of both families", async () => {
@@ -44,9 +46,8 @@ describe("createDnsResolver", () => {
 
   test("rejects a name that is not there, and one without a timely answer", async () => {
     await expect(open()("nowhere.com")).rejects.toThrow("does not resolve");
-    const askedAt = performance.now();
-    await expect(open(100)("silent.com")).rejects.toThrow("does not resolve");
-    expect(performance.now() - askedAt).toBeLessThan(1_000);
+    const hasty = open(provokedTimeoutMs(100));
+    await expect(hasty("silent.com")).rejects.toThrow("does not resolve");
   });
 
   test("does not read the machine's own hosts file", async () => {
@@ -62,7 +63,7 @@ describe("a name server that says public first and private next", () => {
     expect(await admitWebhookUrl("https://mixed.com/", { rules, resolve })).toBeUndefined();
     const dials = countDials();
     const error = await new Promise<Error | null>((done) => {
-      const connect = createGuardedConnector(resolve, { connectTimeoutMs: 2_000 });
+      const connect = createGuardedConnector(resolve, { connectTimeoutMs: ampleTimeoutMs });
       const options = { hostname: "flips.com", protocol: "https:", port: "443" };
       connect(options, (...[failure]) => done(failure));
     });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { createHeldClock, openLog } from "@payment-links/runtime";
 import { countDials } from "@payment-links/runtime/testing/count-dials";
+import { ampleTimeoutMs } from "@payment-links/runtime/testing/time-limits";
 import { admitWebhookUrl } from "../../guard/admit-webhook-url.ts";
 import { type Resolve, createDnsResolver } from "../../guard/resolver.ts";
 import { openNameServer } from "../../testing/open-name-server.ts";
@@ -19,7 +20,7 @@ import { openTransport } from "./transport.ts";
 const clock = createHeldClock(new Date("2026-11-21T10:00:00.000Z"));
 const rules = { overriddenHosts: new Set<string>(), ownHosts: new Set(["pay.shop.com"]) };
 const log = openLog({ service: "test", level: "silent" });
-const timeoutMs = 5_000;
+const timeoutMs = ampleTimeoutMs;
 const publicAddress = "93.184.216.34";
 
 /** What the name server answers for the name, question by question; the last answer is repeated. */

@@ -5,6 +5,7 @@ import { createHeldClock } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { countDials } from "@payment-links/runtime/testing/count-dials";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
+import { ampleTimeoutMs } from "@payment-links/runtime/testing/time-limits";
 import { rememberedMs } from "../../guard/remember-answers.ts";
 import { createDnsResolver } from "../../guard/resolver.ts";
 import { certificates } from "../../testing/certificates.ts";
@@ -38,11 +39,11 @@ beforeEach(async () => {
   // The receiver on loopback seems to be at whatever public address is dialled.
   dials = countDials({ answeredAtPort: Number(new URL(receiver.origin).port) });
   transport = openTransport({
-    resolve: createDnsResolver({ timeoutMs: 5_000, servers: [nameServer.server] }),
+    resolve: createDnsResolver({ timeoutMs: ampleTimeoutMs, servers: [nameServer.server] }),
     clock,
     overrides: new Map(),
     connectionsMax: 1,
-    connectTimeoutMs: 5_000,
+    connectTimeoutMs: ampleTimeoutMs,
   });
 });
 afterEach(async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { createHeldClock, openLog } from "@payment-links/runtime";
+import { ampleTimeoutMs } from "@payment-links/runtime/testing/time-limits";
 import { openReceiver } from "../../testing/open-receiver.ts";
 import { sampleLink } from "../../testing/samples.ts";
 import { createDeadlines } from "./deadlines.ts";
@@ -16,7 +17,7 @@ const attemptWith = async (leaseMs: number) => {
     clock,
     overrides: new Map([["receiver.test", new URL(receiver.origin)]]),
     connectionsMax: 1,
-    connectTimeoutMs: timeoutMs,
+    connectTimeoutMs: ampleTimeoutMs,
   });
   const log = openLog({ service: "test", level: "silent" });
   const outcome = await makeAttempt(
