@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { ampleTimeoutMs } from "@payment-links/runtime/testing/time-limits";
 import { classifyError } from "../families/evm/classify-error.ts";
 import { BatchRefused, type JsonRpc, createJsonRpc } from "./json-rpc.ts";
 import { RpcFault } from "./rpc-fault.ts";
@@ -19,7 +20,7 @@ beforeEach(async () => {
   const port = typeof address === "object" && address !== null ? address.port : 0;
   const url = `http://user:p%40ss@127.0.0.1:${port}/`;
   const closing = new AbortController().signal;
-  jsonRpc = createJsonRpc({ url, timeoutMs: 25_000, closing, classifyError });
+  jsonRpc = createJsonRpc({ url, timeoutMs: ampleTimeoutMs, closing, classifyError });
 });
 afterEach(() => {
   server.close();

@@ -41,6 +41,7 @@ export const compileContracts = async (source: URL): Promise<Record<string, Hex>
   const text = JSON.stringify(input);
   const { version } = z.object({ version: z.string() }).parse(require("solc/package.json"));
   const digest = createHash("sha256").update(`${version} ${text}`).digest("hex").slice(0, 24);
+  // oxlint-disable-next-line reliability/no-shared-resource -- each file is named by its content
   const directory = join(tmpdir(), "payment-links-solc");
   const file = join(directory, `${digest}.json`);
   const kept = await readFile(file, "utf8").catch(() => undefined);

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Hex } from "viem";
 import { devnet } from "@payment-links/contracts";
 import { type Clock, openLog, openMetrics, systemClock } from "@payment-links/runtime";
+import { provokedTimeoutMs } from "@payment-links/runtime/testing/time-limits";
 import { openChainReaders } from "../rpc/open-chain-readers.ts";
 import type { RpcTiming } from "../rpc/provider.ts";
 import { createEvmReads } from "../families/evm/create-evm-reads.ts";
@@ -48,10 +49,16 @@ type RigOptions = {
 };
 
 /**
- * Waits that are so short that a test can see them through, and a provider's time-out that is
+ * Rests that are so short that a test can see them through, and a provider's time-out that is
  * longer than a slow machine needs.
  */
-const quick: RpcTiming = { timeoutMs: 2_000, restMs: 20, restMsMax: 200, askingMsMax: 8_000 };
+const quick: RpcTiming = {
+  // oxlint-disable-next-line reliability/no-short-limit -- a second try must fit into the asking
+  timeoutMs: 4_000,
+  restMs: 20,
+  restMsMax: 200,
+  askingMsMax: provokedTimeoutMs(8_000),
+};
 
 /** Readers over scripted providers, all with the same good node behind them. */
 export const openReaderRig = async (

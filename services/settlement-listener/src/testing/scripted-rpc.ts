@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
-import { setTimeout as sleep } from "node:timers/promises";
+import { injectDelay } from "@payment-links/runtime/testing/inject-delay";
 
 /** What an RPC provider may do wrong; behind it stands a node that does everything right. */
 export type RpcFaultScript =
@@ -21,6 +21,8 @@ export type RpcFaultScript =
   | { kind: "range_limit"; blocksMax: number }
   /** The work is done, the answer comes too late. */
   | { kind: "late"; delayMs: number }
+  /** The node has answered, and its answer is held until the promise resolves. */
+  | { kind: "held"; hold: () => Promise<unknown> }
   /** The answer's head comes at once, its body never ends. */
   | { kind: "hanging_body" }
   | { kind: "wrong_chain"; chainId: number }
@@ -256,8 +258,8 @@ const send = async (
   reply: unknown,
 ): Promise<void> => {
   const late = find(faults, "late");
-  // Unreferenced, so that a late answer keeps no test alive.
-  if (late !== undefined) await sleep(late.delayMs, undefined, { ref: false });
+  if (late !== undefined) await injectDelay("slow peer", late.delayMs);
+  await find(faults, "held")?.hold();
   const text = find(faults, "garbage") === undefined ? JSON.stringify(reply) : "<html>busy</html>";
   response.writeHead(200, { "content-type": "application/json" });
   if (find(faults, "hanging_body") !== undefined) response.write(text.slice(0, 10));

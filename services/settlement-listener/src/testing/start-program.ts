@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { createInterface } from "node:readline";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "@payment-links/runtime";
 
 const startMsMax = 120_000;
@@ -102,17 +101,17 @@ const readPort = async (
     });
     child.once("close", () => reject(new Error(`${name} did not start: ${complaint.trim()}`)));
   });
-  const tooLate = new AbortController();
-  const late = sleep(startMsMax, undefined, { signal: tooLate.signal }).then(() => {
-    throw new Error(`${name} did not start within ${startMsMax} ms`);
-  });
+  const late = Promise.withResolvers<never>();
   // The promise that loses the race has nobody to catch its error.
-  late.catch(() => undefined);
-  return await Promise.race([told, late]).finally(() => tooLate.abort());
+  late.promise.catch(() => undefined);
+  const fail = () => late.reject(new Error(`${name} did not start within ${startMsMax} ms`));
+  const timer = setTimeout(fail, startMsMax);
+  return await Promise.race([told, late.promise]).finally(() => clearTimeout(timer));
 };
 
 const end = async (child: ChildProcess, exited: Promise<unknown>): Promise<void> => {
   child.stdin?.end();
+  // oxlint-disable-next-line reliability/no-short-limit -- `npm start` ends by it, within its 25 s
   const killer = setTimeout(() => killGroup(child), endMsMax);
   await exited.finally(() => clearTimeout(killer));
 };

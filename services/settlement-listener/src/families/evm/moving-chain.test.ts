@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from "@jest/globals";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { provokedTimeoutMs } from "@payment-links/runtime/testing/time-limits";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import type { RpcFaultScript } from "../../testing/scripted-rpc.ts";
 import { ChainUnreachableError } from "../../watch/chain-reader.ts";
@@ -79,7 +80,10 @@ const walk = async ({ reader }: ReaderRig, atEachStep: () => void): Promise<Prox
 test.each([1, 2, 3])(
   "faults at random, seed %i: nothing is missed, nothing doubled",
   async (seed) => {
-    rig = await openReaderRig(setup.chain, { providerCount, timing: { timeoutMs: 400 } });
+    rig = await openReaderRig(setup.chain, {
+      providerCount,
+      timing: { timeoutMs: provokedTimeoutMs(400) },
+    });
     const random = createRandom(seed);
     const { rpc, rpc2 } = rig;
     const found = await walk(rig, () => {
@@ -105,16 +109,17 @@ test("a reorg between the logs and the end: the answer is of one chain", async (
   const { lastBlock: toBlock, chain } = setup;
   const fromBlock = toBlock - 3;
   const [before] = await reader.readHeaders({ fromBlock: toBlock, toBlock });
-  const playing = rpc.play(
-    { kind: "late", delayMs: 1_000 },
-    { methods: ["eth_getLogs"], times: 1 },
-  );
+  const answered = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  const hold = () => {
+    answered.resolve();
+    return released.promise;
+  };
+  rpc.play({ kind: "held", hold }, { methods: ["eth_getLogs"], times: 1 });
   const reading = reader.readLogs({ fromBlock, toBlock });
-  await waitUntil("the logs are asked for", () => playing.struckCount() === 1);
-  // The node answers the held request with its old chain well within the delay.
-  await waitUntil("the node has answered", () => rpc.counts().methods.has("eth_getLogs"));
-  await new Promise((resolve) => setTimeout(resolve, 300).unref());
+  await answered.promise;
   await chain.reorg(4);
+  released.resolve();
   const { end, logs } = await reading;
   const [after] = await reader.readHeaders({ fromBlock: toBlock, toBlock });
   expect(after).toMatchObject(end);

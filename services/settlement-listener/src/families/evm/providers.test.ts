@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { createHeldClock } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { ampleTimeoutMs, provokedTimeoutMs } from "@payment-links/runtime/testing/time-limits";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import type { RpcFaultScript } from "../../testing/scripted-rpc.ts";
 import { ChainUnreachableError } from "../../watch/chain-reader.ts";
@@ -35,10 +36,13 @@ const readPaid = async ({ reader }: ReaderRig) => {
   return hashes;
 };
 
+/** Longer than any test lasts. */
+const never = 3_600_000;
+
 const faults: RpcFaultScript[] = [
   { kind: "rate_limited" },
   { kind: "rate_limited", retryAfterSeconds: 1 },
-  { kind: "late", delayMs: 20_000 },
+  { kind: "late", delayMs: never },
   { kind: "hanging_body" },
   { kind: "garbage" },
   { kind: "nonsense" },
@@ -48,10 +52,12 @@ const faults: RpcFaultScript[] = [
 ];
 
 describe.each(faults)("a provider with the fault $kind", (fault) => {
-  const quick = { timing: { timeoutMs: 300 } };
+  // Only where the answer never comes may a good one be taken for late, so it has much time.
+  const isLate = fault.kind === "late" || fault.kind === "hanging_body";
+  const timeoutMs = isLate ? provokedTimeoutMs(1_500) : ampleTimeoutMs;
 
   test("once only: the same provider is asked again, and nothing is missed", async () => {
-    const opened = await open({ timing: { timeoutMs: 300, restMsMax: 300 } });
+    const opened = await open({ timing: { timeoutMs, restMsMax: 300 } });
     const playing = opened.rpc.play(fault, { times: 1 });
     expect(await readPaid(opened)).toEqual(paid());
     expect(playing.struckCount()).toBe(1);
@@ -60,7 +66,7 @@ describe.each(faults)("a provider with the fault $kind", (fault) => {
   test("all the time: another one answers, and after a few failures it alone is asked", async () => {
     const opened = await open({
       providerCount: 2,
-      timing: { timeoutMs: 300, restMsMax: 60_000, restMs: 60_000 },
+      timing: { timeoutMs, restMsMax: 60_000, restMs: 60_000 },
     });
     const playing = opened.rpc.play(fault);
     for (let asked = 0; asked < 4; asked += 1) expect(await readPaid(opened)).toEqual(paid());
@@ -72,13 +78,11 @@ describe.each(faults)("a provider with the fault $kind", (fault) => {
   });
 
   test("everywhere: an error within a bound, which names no address; healed, it goes on", async () => {
-    const opened = await open({ ...quick, providerCount: 2 });
+    const opened = await open({ timing: { timeoutMs }, providerCount: 2 });
     for (const rpc of [opened.rpc, opened.rpc2]) rpc.play(fault);
-    const began = performance.now();
     const failing = readPaid(opened);
     await expect(failing).rejects.toThrow(ChainUnreachableError);
     await expect(failing).rejects.toThrow(/^chain \d+: nobody answers for logs: rpc-1 .*rpc-2 /);
-    expect(performance.now() - began).toBeLessThan(12_000);
     const told = await failing.catch((error: Error) => `${error.message} ${error.stack}`);
     for (const text of [told, opened.logText(), await opened.metricsText()]) {
       expect(text).not.toContain(urlKey);
@@ -163,7 +167,7 @@ describe("a provider's own reader", () => {
   test("asks that one alone, also while another would answer", async () => {
     const { reader, rpc, rpc2, witnesses } = await open({
       providerCount: 2,
-      timing: { askingMsMax: 1_000 },
+      timing: { askingMsMax: provokedTimeoutMs(2_000) },
     });
     const logRequests = () =>
       [rpc, rpc2].map((each) => each.counts().methods.get("eth_getLogs") ?? 0);
@@ -188,13 +192,11 @@ describe("a provider's own reader", () => {
 });
 
 test("closing ends what waits for an answer at once", async () => {
-  const opened = await open({ timing: { timeoutMs: 20_000 } });
-  const playing = opened.rpc.play({ kind: "late", delayMs: 15_000 });
+  const opened = await open({ timing: { timeoutMs: never, askingMsMax: never } });
+  const playing = opened.rpc.play({ kind: "late", delayMs: never });
   const asking = readPaid(opened);
   const failing = expect(asking).rejects.toThrow(ChainUnreachableError);
   await waitUntil("the provider is asked", () => playing.struckCount() > 0);
-  const began = performance.now();
   opened.closeReaders();
   await failing;
-  expect(performance.now() - began).toBeLessThan(2_000);
 });

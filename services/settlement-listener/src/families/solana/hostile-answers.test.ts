@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from "@jest/globals";
 import { createCatalogue, solanaReference, solanaTokenAccount } from "@payment-links/contracts";
 import { openLog, openMetrics, systemClock } from "@payment-links/runtime";
 import { closeAfterEach } from "@payment-links/runtime/testing/use-rig";
+import { provokedTimeoutMs } from "@payment-links/runtime/testing/time-limits";
 import { openChainReaders } from "../../rpc/open-chain-readers.ts";
 import { createRpcMetrics } from "../../rpc/rpc-metrics.ts";
 import { askRpc } from "../../testing/ask-rpc.ts";
@@ -49,7 +50,12 @@ const openReader = async (urls: readonly string[] = []) => {
       clock: systemClock,
       log: openLog({ service: "test", level: "fatal" }),
       metrics: createRpcMetrics(openMetrics("test")),
-      timing: { timeoutMs: 60_000, restMs: 20, restMsMax: 100, askingMsMax: 3_000 },
+      timing: {
+        timeoutMs: 60_000,
+        restMs: 20,
+        restMsMax: 100,
+        askingMsMax: provokedTimeoutMs(3_000),
+      },
     },
     (asking) =>
       createSolanaReader(

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { createHeldClock } from "@payment-links/runtime";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
+import { provokedTimeoutMs } from "@payment-links/runtime/testing/time-limits";
 import { ChainUnreachableError } from "../../../watch/chain-reader.ts";
 import { type ReaderRig, openPaidChain, openReaderRig } from "../../../testing/open-reader-rig.ts";
 
@@ -37,7 +38,7 @@ describe("heads", () => {
 
   // Guards against depth that decides instead: what it settles is settled for good.
   test("a tag that a node told before and refuses now is no unknown one: nothing is told", async () => {
-    const { reader, rpc } = await open({ timing: { askingMsMax: 200 } });
+    const { reader, rpc } = await open({ timing: { askingMsMax: provokedTimeoutMs(2_000) } });
     expect(await reader.readHeads()).toMatchObject({ finalized: setup.lastBlock - 4 });
     rpc.play({ kind: "no_tags" });
     await expect(reader.readHeads()).rejects.toThrow(ChainUnreachableError);

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
+import { provokedTimeoutMs } from "@payment-links/runtime/testing/time-limits";
 import { ChainUnreachableError } from "../../../watch/chain-reader.ts";
 import type { EvmHeader, ProxyLog } from "../evm-reads.ts";
 import {
@@ -204,9 +205,9 @@ describe("ranges that are too much", () => {
   test("a provider that times out is asked for less, and the other one for all", async () => {
     const { reader, requests, rpc } = await open({
       providerCount: 2,
-      timing: { timeoutMs: 500 },
+      timing: { timeoutMs: provokedTimeoutMs(2_000) },
     });
-    rpc.play({ kind: "late", delayMs: 5_000 }, { methods: ["eth_getLogs"], times: 1 });
+    rpc.play({ kind: "late", delayMs: 3_600_000 }, { methods: ["eth_getLogs"], times: 1 });
     const { end, logs } = await reader.readLogs(all());
     expect(hashes(logs)).toEqual(paid());
     expect(end.number).toBe(setup.lastBlock);
