@@ -25,7 +25,7 @@ const samplesOf = (scrape: string): string[] =>
 describe("a scrape of the four services", () => {
   let set: WatchedSet;
   beforeAll(async () => {
-    set = await openWatchedSet(9);
+    set = await openWatchedSet();
     await set.payOnce("first");
     await set.waitForWebhooks(2);
   });
