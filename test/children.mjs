@@ -21,7 +21,7 @@ export const report = (line) => process.stderr.write(`${line}\n`);
 
 /** Starts Node 24 as the head of a process group, which a terminal's Ctrl-C does not reach. */
 export const start = (args, options) => {
-  const child = spawn(node24, [...nodeFlags, ...args], { ...options, cwd: root, detached: true });
+  const child = spawn(node24, [...nodeFlags, ...args], { cwd: root, ...options, detached: true });
   children.add(child);
   child.gone = new Promise((resolve) => {
     const hasGone = (code) => {
