@@ -7,6 +7,7 @@ import { type Receiver, isSignedWith, openReceiver } from "./rig/receiver.ts";
 import { registerEndpoint } from "./rig/register-endpoint.ts";
 import { acme, shopEnv } from "./rig/shop-env.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { injectDelay } from "@payment-links/runtime/testing/inject-delay";
 
 const linkCount = 50;
 const paymentsPerLink = 10;
@@ -91,7 +92,7 @@ describe("500 payments on 50 links while services are killed", () => {
         } catch {
           // The provider cannot know whether its notice arrived, so it sends it again.
         }
-        await new Promise((resolve) => setTimeout(resolve, 100));
+        await injectDelay("load pace", 100);
       }
       unanswered -= 1;
     };

@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import type { ServiceName } from "@payment-links/deploy/ingress";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { injectDelay } from "@payment-links/runtime/testing/inject-delay";
 import { openAllInOneSystem } from "./rig/all-in-one-system.ts";
 import { type Merchant, call, openMerchant, sendNotice } from "./rig/client.ts";
 import { openRealSystem } from "./rig/real-system.ts";
@@ -111,7 +111,7 @@ describe.each(ways)(`beside ${linkCount} links of another account, %s,`, (way, o
     const paying: Promise<number>[] = [];
     while (!state.isDone) {
       paying.push(payOnce());
-      await Promise.race([working, sleep(payEveryMs)]);
+      await Promise.race([working, injectDelay("load pace", payEveryMs)]);
     }
     await working;
     const seconds = ((performance.now() - startedAtMs) / 1_000).toFixed(1);
@@ -127,7 +127,7 @@ describe.each(ways)(`beside ${linkCount} links of another account, %s,`, (way, o
   test(
     "a webhook comes in time while nothing else is done",
     async () => {
-      await payBeside("nothing", () => sleep(quietMs));
+      await payBeside("nothing", () => injectDelay("load pace", quietMs));
     },
     partMsMax,
   );

@@ -1,7 +1,7 @@
 import { connect } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect } from "@jest/globals";
 import { type TcpProxy, openTcpProxy } from "@payment-links/runtime/testing/tcp-proxy";
+import { injectDelay } from "@payment-links/runtime/testing/inject-delay";
 import { request } from "undici";
 import { needing } from "./helm/tools.ts";
 import { findTool } from "./rig/find-tool.ts";
@@ -151,7 +151,6 @@ const messages: (readonly [string, string])[] = [
 
 /** An answer comes at once, unless the request is not at its end: then none does. */
 const answerMsMax = 500;
-const endMsMax = 30_000;
 
 /** Opens a connection of a caller who sends these bytes and leaves it open. */
 const sendRaw = (port: number, text: string) => {
@@ -165,8 +164,8 @@ const sendRaw = (port: number, text: string) => {
   socket.write(text, "latin1");
   return {
     received: () => received,
-    heard: () => Promise.race([closed, heard, sleep(answerMsMax, undefined, { ref: false })]),
-    closed: () => Promise.race([closed, sleep(endMsMax, undefined, { ref: false })]),
+    heard: () => Promise.race([closed, heard, injectDelay("quiet period", answerMsMax)]),
+    closed: () => closed,
     close: () => socket.destroy(),
   };
 };

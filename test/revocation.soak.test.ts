@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { injectDelay } from "@payment-links/runtime/testing/inject-delay";
 import { type Merchant, call, openMerchant } from "./rig/client.ts";
 import { type RealSystem, openRealSystem } from "./rig/real-system.ts";
 
@@ -10,6 +10,8 @@ type Sample = { sentAtMs: number; answeredAtMs: number; status: number; linkId: 
 
 const workersPerKey = 3;
 const paceMs = 20;
+/** So many calls show what holds from a moment on. */
+const callsWanted = 30;
 const oldWallet = "0x52908400098527886E0F7030069857D2E4169EE7";
 /** By how much `rig/move-clock.mjs` moves it. */
 const movedByMs = 45_000;
@@ -75,7 +77,7 @@ describe("two replicas of links-api under load", () => {
         });
         const answeredAtMs = performance.now();
         samples.push({ sentAtMs, answeredAtMs, status, linkId: String(body["id"]) });
-        await sleep(paceMs);
+        await injectDelay("load pace", paceMs);
       }
     };
     const end = new AbortController();
@@ -88,6 +90,12 @@ describe("two replicas of links-api under load", () => {
       },
     };
   };
+  /** Waits until enough calls that were sent after a moment have their answers. */
+  const waitForCalls = (samples: readonly Sample[], sentAfterMs: number) =>
+    waitUntil("calls after it", () => sentAfter(samples, sentAfterMs).length > callsWanted);
+  /** Waits until each load had enough calls that were accepted. */
+  const waitForAccepted = (...loads: (readonly Sample[])[]) =>
+    waitUntil("the load", () => loads.every((samples) => accepted(samples).length > callsWanted));
   const accepted = (samples: readonly Sample[]) => samples.filter(({ status }) => status === 200);
   const sentAfter = (samples: readonly Sample[], ms: number) =>
     samples.filter(({ sentAtMs }) => sentAtMs > ms);
@@ -107,13 +115,13 @@ describe("two replicas of links-api under load", () => {
       [first?.id, oldWallet],
       [added.body["id"], newWallet],
     ]) {
-      await sleep(1_500);
       const beganAtMs = performance.now();
       const changed = await consoleCall("PATCH", `/wallets/${String(id)}`, { isDefault: true });
       expect(changed.status).toBe(200);
-      changes.push({ beganAtMs, atMs: performance.now(), address: String(address) });
+      const atMs = performance.now();
+      changes.push({ beganAtMs, atMs, address: String(address) });
+      await waitForCalls(load.samples, atMs + 1_000);
     }
-    await sleep(1_800);
     await load.stop();
     expect(load.samples.filter(({ status }) => status !== 200)).toEqual([]);
 
@@ -158,7 +166,7 @@ describe("two replicas of links-api under load", () => {
   test("a tab that was open while the wallet changed makes its links for the new one 1.1 s later", async () => {
     await createFromTab();
     const address = await changeDefault();
-    await sleep(1_100);
+    await injectDelay("promised time", 1_100);
     expect(new Set(await createFromTab())).toEqual(new Set([address]));
   });
 
@@ -168,7 +176,7 @@ describe("two replicas of links-api under load", () => {
     const address = await changeDefault();
     for (const replica of authKeys) process.kill(replica.pid(), "SIGSTOP");
     try {
-      await sleep(1_100);
+      await injectDelay("promised time", 1_100);
       expect(new Set(await createFromTab())).toEqual(new Set(["500"]));
       expect((await consoleCall("GET", "/payment-links")).status).toBe(200);
     } finally {
@@ -185,10 +193,11 @@ describe("two replicas of links-api under load", () => {
     const [creating, listing] = [await openKey(), await openKey()];
     const creates = startLoad("POST", creating.key);
     const lists = startLoad("GET", listing.key);
-    await sleep(2_000);
+    await waitForAccepted(creates.samples, lists.samples);
     const noCreateAfterMs = (await revoke(creating)) + 1_000;
     const noListAfterMs = (await revoke(listing)) + 5_000;
-    await sleep(6_500);
+    await waitForCalls(creates.samples, noCreateAfterMs);
+    await waitForCalls(lists.samples, noListAfterMs);
     await Promise.all([creates.stop(), lists.stop()]);
 
     expect(accepted(creates.samples).length).toBeGreaterThan(10);
@@ -205,20 +214,18 @@ describe("two replicas of links-api under load", () => {
     const [creating, listing] = [await openKey(), await openKey()];
     const creates = startLoad("POST", creating.key);
     const lists = startLoad("GET", listing.key);
-    await sleep(2_000);
+    await waitForAccepted(creates.samples, lists.samples);
     const [createRevokedMs, listRevokedMs] = await Promise.all([revoke(creating), revoke(listing)]);
     const authKeys = system.replicas.filter(({ service }) => service === "auth-keys");
     await Promise.all(authKeys.map((replica) => replica.kill()));
-    await sleep(3_000);
+    await waitForCalls(creates.samples, createRevokedMs + 1_000);
     await creates.stop();
-    // An answer that is 4 s old becomes 45 s older for processes that read its age from their
-    // clocks alone.
-    await sleep(listRevokedMs + 4_000 - performance.now());
+    // A fresh answer becomes 45 s older for processes that read its age from their clocks alone.
     for (const replica of system.replicas) {
       if (replica.service === "links-api") process.kill(replica.pid(), "SIGUSR2");
     }
     const movedAtMs = performance.now();
-    await sleep(listRevokedMs + 60_000 - movedByMs + 2_000 - performance.now());
+    await waitForCalls(lists.samples, listRevokedMs + 60_000 - movedByMs);
     await lists.stop();
 
     const lateCreates = sentAfter(creates.samples, createRevokedMs + 1_000);

@@ -24,6 +24,7 @@ const soon = () => {
   const endsAtSeconds = Math.floor(Date.now() / 1_000) + soonSeconds;
   return {
     expirationDate: new Date(endsAtSeconds * 1_000).toISOString(),
+    // oxlint-disable-next-line reliability/no-fixed-wait -- blocks have the machine's own time
     passed: () => waitUntil("its end", () => Date.now() >= endsAtSeconds * 1_000),
   };
 };

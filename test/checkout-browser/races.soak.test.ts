@@ -1,10 +1,14 @@
 import { afterAll, beforeAll, expect } from "@jest/globals";
-import { setTimeout as sleep } from "node:timers/promises";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { needingChromium } from "../rig/find-chromium.ts";
 import { type Checkout, type Payer, countAsked, openCheckout } from "../rig/open-checkout.ts";
 import { WalletError } from "../rig/wallet.ts";
 import { type Random, createRandom } from "../simulation/random.ts";
+import { injectDelay } from "@payment-links/runtime/testing/inject-delay";
+import { needingChromium } from "./rig/find-chromium.ts";
+import { type Checkout, type Payer, countAsked, openCheckout } from "./rig/open-checkout.ts";
+import { WalletError } from "./rig/wallet.ts";
+import { type Random, createRandom } from "./simulation/random.ts";
 
 const { describe, test } = needingChromium();
 
@@ -43,9 +47,9 @@ const slowMethods = [
 const makeMoody = ({ wallet }: Payer, random: Random): void => {
   for (const method of slowMethods) {
     wallet.decide(method, async (params) => {
-      await sleep(random.below(walletMsMax));
+      await injectDelay("human pause", random.below(walletMsMax));
       const answer = await wallet.answer(method, params);
-      await sleep(random.below(walletMsMax));
+      await injectDelay("human pause", random.below(walletMsMax));
       return answer;
     });
   }
@@ -73,7 +77,7 @@ const race = async (random: Random): Promise<number> => {
   await payer.page.evaluate(clickTwice);
   for (let moves = random.below(movesMax); moves > 0; moves -= 1) {
     const { page } = random.pick(tabs);
-    await sleep(random.below(moveMsMax));
+    await injectDelay("human pause", random.below(moveMsMax));
     // A page that is just going away can be neither clicked nor loaded anew.
     if (random.chance(0.4)) await page.reload().catch(() => undefined);
     else await page.evaluate(clickTwice).catch(() => undefined);

@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect } from "@jest/globals";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { injectDelay } from "@payment-links/runtime/testing/inject-delay";
 import type { Locator, Route } from "playwright-core";
 import { openConsole } from "../rig/open-console.ts";
 import type { Tab } from "../rig/chromium.ts";
@@ -48,7 +48,7 @@ const carry = async (route: Route): Promise<void> => {
   if (mood === "lost before") return route.abort();
   underWay += 1;
   try {
-    if (mood === "slow") await sleep(clickMsMax);
+    if (mood === "slow") await injectDelay("slow peer", clickMsMax);
     const response = await route.fetch();
     await (mood === "lost after" ? route.abort() : route.fulfill({ response }));
   } catch {
@@ -103,12 +103,15 @@ const quiet = () =>
 const clickTwice = async (tab: Tab, button: Locator, random: Random): Promise<void> => {
   const gapMs = random.below(clickMsMax);
   if ((await button.count()) === 0) return;
+  // A button that comes later is clicked by the next move.
+  /* oxlint-disable reliability/no-short-limit */
   await button.scrollIntoViewIfNeeded({ timeout: lookMsMax }).catch(() => undefined);
   const box = await button.boundingBox({ timeout: lookMsMax }).catch(() => null);
+  /* oxlint-enable reliability/no-short-limit */
   if (box === null) return;
   const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
   await tab.page.mouse.click(x, y);
-  await sleep(gapMs);
+  await injectDelay("human pause", gapMs);
   await tab.page.mouse.click(x, y, { clickCount: 2 });
 };
 
@@ -287,7 +290,7 @@ const race = async (index: number, random: Random) => {
   for (const one of used) await wish.open(one);
   await Promise.all(used.map((one) => clickTwice(one, wish.button(one), random)));
   for (let moves = random.below(movesMax); moves > 0; moves -= 1) {
-    await sleep(random.below(moveMsMax));
+    await injectDelay("human pause", random.below(moveMsMax));
     const moved = random.pick(used);
     const move = random.below(4);
     if (move === 0) await moved.page.reload();

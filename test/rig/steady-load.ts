@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { injectDelay } from "@payment-links/runtime/testing/inject-delay";
 import { waitUntil } from "@payment-links/runtime/testing";
 
 /** One call of a caller, which throws where its answer is not what it should be. */
@@ -43,7 +43,7 @@ export const startSteadyLoad = (perSecond: number, turns: readonly Turn[]): Stea
         sentCount += 1;
         void take(turn);
       }
-      await sleep(pauseMs);
+      await injectDelay("load pace", pauseMs);
     }
   };
   const running = keepOn();

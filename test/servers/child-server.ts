@@ -41,7 +41,7 @@ export type ServerCommand = {
   readonly readyMsMax: number;
 };
 
-const stopMsMax = 15_000;
+const stopMsMax = 120_000;
 const tailLines = 20;
 const startAttemptsMax = 3;
 

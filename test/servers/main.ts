@@ -4,6 +4,7 @@
 // channel, this process ends with it, even if it is killed. `SERVERS_HOST` is an address of this
 // machine that others reach, such as a cluster's pods; loopback if absent. `SERVERS_SOCKET` is the
 // path of a socket over which `switch.ts` stops and starts them one by one; none if absent.
+// oxlint-disable-next-line reliability/no-fixed-wait -- it keeps the process until the end
 import { setTimeout as sleep } from "node:timers/promises";
 import { listenForSwitches } from "./listen-for-switches.ts";
 import { readServerNames, startServers } from "./start-servers.ts";

@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 
 const javaMajorMin = 17;
-const askMsMax = 30_000;
+const askMsMax = 120_000;
 
 /** True if a Java that Kafka 4 accepts is on the PATH. */
 export const hasJava = async (): Promise<boolean> => {
