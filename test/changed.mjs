@@ -41,6 +41,8 @@ const listChangedFiles = async () => {
 const findModules = async (files) => {
   const modules = new Set();
   for (const file of files) {
+    // A whole-set test concerns itself.
+    if (/^test\/.*\.test\.ts$/.test(file)) modules.add(file);
     const workspace = /^(packages|services)\/[^/]+\/|^deploy\//.exec(file)?.[0];
     if (workspace === undefined || file.endsWith(".md")) continue;
     const isModule = file.endsWith(".ts") && existsSync(join(root, file));

@@ -1,0 +1,60 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, expect, test } from "@jest/globals";
+import { waitUntil } from "@payment-links/runtime/testing";
+import { projectRoot } from "./rig/child.ts";
+import { listDescendants } from "./rig/descendants.ts";
+
+/** Jest finds it; no test reads this folder. */
+const planted = join(projectRoot, `test/jest/planted-${process.pid}.test.ts`);
+afterEach(() => rmSync(planted, { force: true }));
+
+/** Passes at first, and fails in every later run of the same command. */
+const flaky = `
+  import { existsSync, writeFileSync } from "node:fs";
+  import { tmpdir } from "node:os";
+  import { join } from "node:path";
+  import { expect, test } from "@jest/globals";
+  const seen = join(tmpdir(), "seen");
+  const isFirst = !existsSync(seen);
+  writeFileSync(seen, "");
+  test("the first run", () => expect(isFirst).toBe(true));
+  test("every run", () => {});
+`;
+
+const start = (times: number, text: string) => {
+  writeFileSync(planted, text);
+  const args = [join(projectRoot, "test/flaky.mjs"), "--times", String(times), planted];
+  const child = spawn(process.execPath, args, { cwd: projectRoot });
+  let [output, said] = ["", ""];
+  child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (said += chunk.toString()));
+  const ended = once(child, "close").then(([code]) => ({ code, output, said }));
+  return { child, ended, output: () => output };
+};
+
+test("a test that fails in some runs is counted, and the command fails", async () => {
+  const { code, output, said } = await start(3, flaky).ended;
+  expect(output.replaceAll(/\([\d.]+ s\)/g, "(n s)").split("\n")).toEqual([
+    "run 1 of 3: 2 passed, 0 failed (n s)",
+    "run 2 of 3: 1 passed, 1 failed (n s)",
+    "run 3 of 3: 1 passed, 1 failed (n s)",
+    "failures  test",
+    expect.stringMatching(/^2 of 3 {4}test\/jest\/planted-\d+\.test\.ts: the first run$/),
+    "",
+  ]);
+  expect(said).toContain("expect(received).toBe(expected)");
+  expect(code).toBe(1);
+});
+
+test("an interrupted command ends its busy processes", async () => {
+  const { child, ended, output } = start(1_000, flaky);
+  await waitUntil("a run is over", () => output().includes("run 1 of"));
+  const busy = await listDescendants(child.pid ?? -1, "MainThread");
+  expect(busy.length).toBeGreaterThanOrEqual(4);
+  child.kill("SIGINT");
+  expect((await ended).code).toBe(130);
+  for (const pid of busy) expect(() => process.kill(pid, 0)).toThrow("ESRCH");
+});
