@@ -1,9 +1,10 @@
 import { defineConfig } from "oxlint";
 
-// Which room may import what: test/rooms/rooms.ts, held by the rule `rooms/arrows`.
+// Which room may import what: test/rooms/rooms.ts, held by the rule `rooms/arrows`. What would make
+// a test fail on a busy machine: test/reliability, held by the rules `reliability/*`.
 export default defineConfig({
   plugins: ["typescript", "unicorn", "oxc", "import", "node", "promise", "react", "jsx-a11y"],
-  jsPlugins: ["./test/rooms/lint-plugin.ts"],
+  jsPlugins: ["./test/rooms/lint-plugin.ts", "./test/reliability/lint-plugin.ts"],
   categories: { correctness: "error", suspicious: "error", perf: "error" },
   options: { typeAware: true },
   ignorePatterns: ["**/dist/**", "helm/**"],
@@ -83,6 +84,7 @@ export default defineConfig({
         "**/*.config.{js,ts}",
         "packages/console/app/pages/**",
         "test/jest/runner.mjs",
+        "test/reliability/lint-plugin.ts",
         "test/rooms/lint-plugin.ts",
       ],
       rules: { "import/no-default-export": "off" },
@@ -90,6 +92,37 @@ export default defineConfig({
     {
       files: ["**/*.test.ts", "**/*.contract.ts", "test/**", "**/testing/**"],
       rules: { "node/no-process-env": "off", "max-lines-per-function": "off", "no-console": "off" },
+    },
+    {
+      files: [
+        "**/*.test.ts",
+        "**/*.contract.ts",
+        "**/testing/**",
+        "packages/postgres/src/testing.ts",
+        "test/**/*.ts",
+      ],
+      rules: {
+        "reliability/no-fixed-wait": "error",
+        "reliability/no-shared-resource": "error",
+        "reliability/no-short-limit": "error",
+        "reliability/no-speed-comparison": "error",
+      },
+    },
+    {
+      files: [
+        // No tests: they measure, or run against a cluster or a world of their own.
+        "test/{bench,cluster,profile,screenshots,simulation}/**",
+        // The helpers to which the rules point.
+        "packages/runtime/src/testing/{end-child,inject-delay,shifted-clock,wait-until}.ts",
+        "packages/rate-limit/src/testing/claim-redis-database.ts",
+        "test/{reliability/**,reliability.test.ts}",
+      ],
+      rules: {
+        "reliability/no-fixed-wait": "off",
+        "reliability/no-shared-resource": "off",
+        "reliability/no-short-limit": "off",
+        "reliability/no-speed-comparison": "off",
+      },
     },
   ],
 });

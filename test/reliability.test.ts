@@ -1,0 +1,109 @@
+import { spawnSync } from "node:child_process";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "@jest/globals";
+import { projectRoot } from "./rig/child.ts";
+
+const breaches: [string, string, string][] = [
+  ["sleeps", "no-fixed-wait", `import { setTimeout as sleep } from "node:timers/promises";`],
+  ["waits for a timer", "no-fixed-wait", `await new Promise((done) => setTimeout(done, 300));`],
+  ["waits in a browser", "no-fixed-wait", `await page.waitForTimeout(300);`],
+  ["waits by the clock", "no-fixed-wait", `await systemClock.until(later, signal);`],
+  ["waits in the database", "no-fixed-wait", "await db.query(`SELECT pg_sleep(0.2)`);"],
+  ["waits until it is later", "no-fixed-wait", `await waitUntil("it", () => Date.now() > end);`],
+  ["loops until it is later", "no-fixed-wait", `while (performance.now() < end) await look();`],
+  [
+    "bounds a difference of times",
+    "no-speed-comparison",
+    `const at = performance.now(); expect(performance.now() - at).toBeLessThan(500);`,
+  ],
+  [
+    "bounds a duration that has a name",
+    "no-speed-comparison",
+    `const at = Date.now(); const tookMs = Date.now() - at; expect(tookMs).not.toBe(500);`,
+  ],
+  [
+    "bounds a duration that is a member",
+    "no-speed-comparison",
+    `const at = Date.now(); const answer = { tookMs: Date.now() - at }; expect(answer.tookMs).toBeLessThan(9);`,
+  ],
+  ["waits for a moment only", "no-short-limit", `await waitUntil("it", isThere, 5_000);`],
+  [
+    "limits a wait by a constant",
+    "no-short-limit",
+    `const limitMs = 5 * 1_000; await waitUntil("it", isThere, limitMs);`,
+  ],
+  ["limits itself", "no-short-limit", `test("it", work, 30_000);`],
+  ["limits each of its rows", "no-short-limit", `test.each([1])("it", work, 30_000);`],
+  ["limits a hook", "no-short-limit", `beforeAll(work, 30_000);`],
+  ["limits a call", "no-short-limit", `await fetch(url, { signal: AbortSignal.timeout(9_000) });`],
+  ["limits a program", "no-short-limit", `spawn("helm", [], { timeout: 10_000 });`],
+  ["limits a page", "no-short-limit", `page.setDefaultTimeout(10_000);`],
+  [
+    "limits by a timer",
+    "no-short-limit",
+    `const timer = setTimeout(kill, 10_000); await ended; clearTimeout(timer);`,
+  ],
+  ["gives the product little time", "no-short-limit", `openPool({ statementTimeoutMs: 200 });`],
+  ["listens on a fixed port", "no-shared-resource", `server.listen(9_000, "127.0.0.1");`],
+  ["names a fixed port", "no-shared-resource", `server.listen({ port: 9_000 });`],
+  ["chooses a database of Redis", "no-shared-resource", `openRealSystem({ redisDatabase: 3 });`],
+  ["names a database of Redis", "no-shared-resource", `new Redis("redis://127.0.0.1:6379/3");`],
+  ["uses everyone's database of Redis", "no-shared-resource", `new Redis(testRedisUrl());`],
+  ["writes a fixed file", "no-shared-resource", `await writeFile(join(tmpdir(), "it"), "");`],
+  ["makes a fixed role", "no-shared-resource", "await db.query(`CREATE ROLE tester LOGIN`);"],
+];
+
+const allowed: [string, string][] = [
+  ["waits for a condition", `await waitUntil("it", isThere);`],
+  ["lets an answer be late", `await injectDelay("slow peer", 90);`],
+  ["bounds what only a hang exceeds", `expect(Date.now() - at).toBeLessThan(hangLimitMs(500));`],
+  ["holds a duration to its least", `expect(Date.now() - at).toBeGreaterThan(950);`],
+  ["lets a time-out of the product expire", `open({ timeoutMs: provokedTimeoutMs(100) });`],
+  ["compares a setting", `expect(readConfig()).toEqual({ timeoutMs: 10_000 });`],
+  ["makes a folder of its own", `await mkdtemp(join(tmpdir(), "it-"));`],
+  ["draws a role's name", "await db.query(`CREATE ROLE ${name} LOGIN`);"],
+  ["listens on a port that the system chooses", `server.listen(0, "127.0.0.1");`],
+  [
+    "compares what it made of an instant",
+    `const at = new Date(Date.now() - ageMs); expect(at).toEqual(told);`,
+  ],
+];
+
+const sources = [...breaches.map(([, , source]) => source), ...allowed.map(([, source]) => source)];
+const fileOf = (source: string) =>
+  `packages/runtime/src/testing/planted-${process.pid}-${sources.indexOf(source)}.ts`;
+
+/** Writes a file for each source, lints them all, and removes them. */
+const lintPlanted = (): string => {
+  try {
+    for (const source of sources) writeFileSync(join(projectRoot, fileOf(source)), `${source}\n`);
+    const args = [join(projectRoot, "node_modules/oxlint/bin/oxlint"), "--quiet", "-f", "unix"];
+    const { stdout } = spawnSync(process.execPath, [...args, ...sources.map(fileOf)], {
+      cwd: projectRoot,
+      encoding: "utf8",
+    });
+    return stdout;
+  } finally {
+    for (const source of sources) rmSync(join(projectRoot, fileOf(source)), { force: true });
+  }
+};
+
+describe("the rules of reliable tests", () => {
+  let faults = "";
+  beforeAll(() => {
+    faults = lintPlanted();
+  });
+  const faultsOf = (source: string): string[] => {
+    const lines = faults.split("\n").filter((line) => line.startsWith(`${fileOf(source)}:`));
+    return lines.flatMap((line) => /reliability\(([\w-]+)\)/.exec(line)?.[1] ?? []);
+  };
+
+  test.each(breaches)("given a test that %s, the lint fails by %s", (_name, rule, source) => {
+    expect(faultsOf(source)).toEqual([rule]);
+  });
+
+  test.each(allowed)("given a test that %s, the lint passes", (_name, source) => {
+    expect(faultsOf(source)).toEqual([]);
+  });
+});
