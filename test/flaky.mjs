@@ -64,13 +64,14 @@ const listChosen = async (patterns) => {
 /** Runs the tests again and again; returns true if no run failed. */
 const repeat = async (times, given) => {
   const failures = new Map();
-  let failedRuns = 0;
+  let [runCount, failedRuns] = [0, 0];
   const endBusy = startBusy(given.env);
   try {
     for (let run = 1; run <= times && !interruptedBy(); run += 1) {
       const startedAt = performance.now();
       const { passed, failed } = await runOnce(given);
       if (interruptedBy()) break;
+      runCount = run;
       const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
       print(`run ${run} of ${times}: ${passed} passed, ${failed.length} failed (${seconds} s)`);
       failedRuns += failed.length > 0 ? 1 : 0;
@@ -82,7 +83,7 @@ const repeat = async (times, given) => {
   } finally {
     await endBusy();
   }
-  printSummary(times, failures);
+  printSummary(runCount, failures);
   return failedRuns === 0;
 };
 
@@ -120,11 +121,11 @@ const failuresOf = ({ name, status, message, assertionResults }) => {
   }));
 };
 
-const printSummary = (times, failures) => {
-  if (failures.size === 0) return print("no test failed");
+const printSummary = (runCount, failures) => {
+  if (failures.size === 0) return print(`no test failed in ${runCount} runs`);
   print("failures  test");
   for (const [name, count] of [...failures].sort(([, a], [, b]) => b - a)) {
-    print(`${`${count} of ${times}`.padEnd(9)} ${name}`);
+    print(`${`${count} of ${runCount}`.padEnd(9)} ${name}`);
   }
 };
 
