@@ -17,7 +17,7 @@ import {
 } from "./children.mjs";
 import { compileCache, jestArgs, listTests, root } from "./jest/jest.mjs";
 import { findServers } from "./tiers.mjs";
-import { buildConsole, withServers } from "./with-servers.mjs";
+import { buildConsole, withServers } from "./setup.mjs";
 
 const timesDefault = 20;
 const busyCount = 4;

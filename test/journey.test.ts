@@ -176,7 +176,7 @@ describe.each(ways)("%s", (_way, open) => {
     expect(await actionsOf("action=api_key")).toEqual(["api_key.created"]);
   });
 
-  test("a revoked key is refused", async () => {
+  test("a revoked key is refused (rule CALLER-4)", async () => {
     const keys = await call(`${system.baseUrl}/console/api/api-keys`, {
       headers: { cookie: merchant.cookie },
     });

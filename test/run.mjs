@@ -29,7 +29,6 @@ import {
 } from "./jest/jest.mjs";
 import { buildConsole, withServers } from "./setup.mjs";
 import { findServers, listWithPostgres, servers as allServers } from "./tiers.mjs";
-import { buildConsole, withServers } from "./with-servers.mjs";
 
 // What hangs is ended. A machine of a third of the usual speed is only slow.
 const checkMsMax = 900_000;

@@ -20,7 +20,13 @@ export const withServers = async ({ env }, names, work) => {
   const titles = names.map((name) => allServers[name].title);
   report(`servers: ${titles.join(", ") || "none"}`);
   // Hides the address of a server that is given but not named.
-  const hidden = new Set(["DATABASE_URL", "KAFKA_BROKERS", "KAFKA_SASL_BROKERS", "REDIS_URL", "CHROMIUM_URL"]);
+  const hidden = new Set([
+    "DATABASE_URL",
+    "KAFKA_BROKERS",
+    "KAFKA_SASL_BROKERS",
+    "REDIS_URL",
+    "CHROMIUM_URL",
+  ]);
   const rest = Object.fromEntries(Object.entries(env).filter(([name]) => !hidden.has(name)));
   if (names.length === 0) return await work(rest);
   const servers = startServers(env, names);

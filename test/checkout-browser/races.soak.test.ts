@@ -5,10 +5,6 @@ import { type Checkout, type Payer, countAsked, openCheckout } from "../rig/open
 import { WalletError } from "../rig/wallet.ts";
 import { type Random, createRandom } from "../simulation/random.ts";
 import { injectDelay } from "@payment-links/runtime/testing/inject-delay";
-import { needingChromium } from "./rig/find-chromium.ts";
-import { type Checkout, type Payer, countAsked, openCheckout } from "./rig/open-checkout.ts";
-import { WalletError } from "./rig/wallet.ts";
-import { type Random, createRandom } from "./simulation/random.ts";
 
 const { describe, test } = needingChromium();
 

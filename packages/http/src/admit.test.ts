@@ -288,19 +288,22 @@ describe("how old an answer about a caller may be (rule CALLER-3)", () => {
     },
   );
 
-  test.each(calls)("%s %s with %j while auth-keys is away (rules CALLER-4 and ERROR-3)", async (...one) => {
-    const started = await start();
-    const { port, clock } = started;
-    await send(port, one);
-    started.goAway();
-    clock.advance(one[3] + 1);
-    const isRead = one[3] === 5_000;
-    expect((await send(port, one)).status).toBe(isRead ? 200 : 503);
-    clock.advance(60_000 - one[3] - 1);
-    expect((await send(port, one)).status).toBe(isRead ? 200 : 503);
-    clock.advance(1);
-    expect((await send(port, one)).status).toBe(503);
-  });
+  test.each(calls)(
+    "%s %s with %j while auth-keys is away (rules CALLER-4 and ERROR-3)",
+    async (...one) => {
+      const started = await start();
+      const { port, clock } = started;
+      await send(port, one);
+      started.goAway();
+      clock.advance(one[3] + 1);
+      const isRead = one[3] === 5_000;
+      expect((await send(port, one)).status).toBe(isRead ? 200 : 503);
+      clock.advance(60_000 - one[3] - 1);
+      expect((await send(port, one)).status).toBe(isRead ? 200 : 503);
+      clock.advance(1);
+      expect((await send(port, one)).status).toBe(503);
+    },
+  );
 });
 
 describe("a caller whose body comes long after its head", () => {
