@@ -45,7 +45,7 @@ const openBrowser = (browser: Browser) => ({
     await giveWallets(context, wallets);
     return {
       context,
-      openTab: async () => openTab(await context.newPage()),
+      openTab: async () => openTab(await context.newPage(), options.javaScriptEnabled),
       /** What the content policy stopped, and what a page wanted of other origins. */
       faults,
       close: () => context.close(),
@@ -56,7 +56,20 @@ const openBrowser = (browser: Browser) => ({
 export type Chromium = ReturnType<typeof openBrowser>;
 export type Person = Awaited<ReturnType<Chromium["openPerson"]>>;
 
-const openTab = async (page: Page) => {
+const lookMsMax = 1_000;
+
+/** Answers a page's text once it has what is wanted, or after a second. Asking again and again from here costs more. */
+const waitInPage = (wanted: string): string => `new Promise((resolve) => {
+  const endsAt = performance.now() + ${lookMsMax};
+  const look = () => {
+    const text = document.body?.innerText ?? "";
+    const isOver = text.includes(${JSON.stringify(wanted)}) || performance.now() > endsAt;
+    return isOver ? resolve(text) : setTimeout(look, 50);
+  };
+  look();
+})`;
+
+const openTab = async (page: Page, hasScript = true) => {
   const text = (): Promise<string> => page.locator("body").innerText();
   return {
     page,
@@ -64,7 +77,9 @@ const openTab = async (page: Page) => {
     /** Waits until a text stands in the page. */
     see: async (wanted: string): Promise<void> => {
       let shown = "";
-      const look = async () => (shown = await text().catch(String)).includes(wanted);
+      // A page whose script is switched off has no timers.
+      const read = () => (hasScript ? page.evaluate<string>(waitInPage(wanted)) : text());
+      const look = async () => (shown = await read().catch(String)).includes(wanted);
       await waitUntil(() => `${wanted} in: ${shown}`, look);
     },
     goTo: (url: string): Promise<unknown> => page.goto(url),
