@@ -117,7 +117,7 @@ const sunPerEnergy = 420n;
 
 /**
  * Bounds of the energy that a call takes. An EVM node counts 25,131 for an allowance of the local token and
- * 46,291 for its payment through the proxy, besides the 21,000 of any transaction (`checkout-browser-tron.test.ts`).
+ * 46,291 for its payment through the proxy, besides the 21,000 of any transaction (`test/checkout-browser/tron.test.ts`).
  * Of a much-used contract, as USDT's is, Tron takes up to 4.4 times that (TIP-491, with the network's
  * `getDynamicEnergyMaxFactor` of 34000, read on 2026-11-23). The rest is room: neither Tron nor USDT's own
  * code was measured.
