@@ -1,10 +1,11 @@
-import { expect } from "@jest/globals";
+import { beforeEach, expect } from "@jest/globals";
 import type { Page } from "playwright-core";
 import { nothing } from "@payment-links/postgres";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { findAxeFaults } from "../rig/find-axe-faults.ts";
 import { needingChromium } from "../rig/find-chromium.ts";
-import { type Payer, clickPay, mayPay, paymentsOf } from "../rig/open-checkout.ts";
+import { countStreams, openExpired, openPage, untilStreams } from "../rig/follow-link.ts";
+import { clickPay, mayPay, paymentsOf } from "../rig/open-checkout.ts";
 import { useCheckout } from "../rig/use-checkout.ts";
 
 const { describe, test } = needingChromium();
@@ -12,22 +13,8 @@ const { describe, test } = needingChromium();
 const units = 1_000_000n;
 
 const rig = useCheckout();
-
-/** Opens the link's page; answers how often it was loaded anew since then. */
-const openPage = async (payer: Payer): Promise<() => number> => {
-  await payer.goTo(payer.link.pageUrl);
-  let count = 0;
-  payer.page.on("framenavigated", () => (count += 1));
-  return () => count;
-};
-
-const countStreams = async (): Promise<number> => {
-  const { metrics } = rig.system.links.ground;
-  const found = await metrics.getSingleMetric("payment_links_event_streams")?.get();
-  return found?.values[0]?.value ?? 0;
-};
-const untilStreams = (wanted: number) =>
-  waitUntil(`${wanted} streams`, async () => (await countStreams()) === wanted);
+// Those of the test before.
+beforeEach(() => untilStreams(rig, 0));
 
 /** As a browser says that the page is covered, or seen again. */
 const setHidden = (page: Page, isHidden: boolean): Promise<unknown> =>
@@ -45,7 +32,7 @@ describe("a page that is left open (rule CHAIN-15)", () => {
       "request",
       (request) => (pagesRead += Number(request.url() === payer.link.pageUrl)),
     );
-    await untilStreams(1);
+    await untilStreams(rig, 1);
     await rig.chain.pay({ ...payer.link, amount: 25n * units });
     await payer.see("A payment of 25 USDC was seen and is being confirmed.");
     expect(await mayPay(payer)).toBe(false);
@@ -62,7 +49,7 @@ describe("a page that is left open (rule CHAIN-15)", () => {
   test("counts the blocks on top of a payment until it is paid, and reads none of them out", async () => {
     const payer = await rig.openPayer({ toAmount: "25" });
     const countLoads = await openPage(payer);
-    await untilStreams(1);
+    await untilStreams(rig, 1);
     await rig.chain.pay({ ...payer.link, amount: 25n * units });
     const confirming = payer.page.locator("#confirming");
     const untilConfirming = (words: string) =>
@@ -112,19 +99,6 @@ describe("a page that is left open (rule CHAIN-15)", () => {
     expect(countLoads()).toBe(0);
   });
 
-  test("shows that it has expired, and a payment in time that settles after that", async () => {
-    const expirationDate = new Date(Date.now() + 8_000).toISOString();
-    const payer = await rig.openPayer({ toAmount: "25", expirationDate });
-    // Before the page is opened, which takes a busy machine long: the payment must be in time.
-    await rig.chain.pay({ ...payer.link, amount: 25n * units });
-    const countLoads = await openPage(payer);
-    await payer.see("This payment link has expired.");
-    expect(await mayPay(payer)).toBe(false);
-    await rig.chain.mine(3);
-    await payer.see("This payment link has been paid.");
-    expect(countLoads()).toBe(0);
-  });
-
   test("asks again and again where streams are refused", async () => {
     const payer = await rig.openPayer({ toAmount: "25" });
     let refusedCount = 0;
@@ -137,16 +111,16 @@ describe("a page that is left open (rule CHAIN-15)", () => {
     await payer.see("A payment of 25 USDC was seen and is being confirmed.");
     await rig.chain.mine(3);
     await payer.see("This payment link has been paid.");
-    expect([await countStreams(), refusedCount > 0, countLoads()]).toEqual([0, true, 0]);
+    expect([await countStreams(rig), refusedCount > 0, countLoads()]).toEqual([0, true, 0]);
   });
 
   test("says that it is offline, and that it is back, with what happened meanwhile", async () => {
     const payer = await rig.openPayer({ toAmount: "25" });
     const countLoads = await openPage(payer);
-    await untilStreams(1);
+    await untilStreams(rig, 1);
     await payer.person.context.setOffline(true);
     await payer.see("How this link stands cannot be read right now.");
-    await untilStreams(0);
+    await untilStreams(rig, 0);
     await rig.chain.pay({ ...payer.link, amount: 25n * units });
     await rig.chain.mine(3);
     await rig.system.showWhen(payer.link.id, ({ status }) => status === "completed");
@@ -159,14 +133,14 @@ describe("a page that is left open (rule CHAIN-15)", () => {
   test("has no stream while nobody sees it", async () => {
     const payer = await rig.openPayer({ toAmount: "25" });
     await openPage(payer);
-    await untilStreams(1);
+    await untilStreams(rig, 1);
     await setHidden(payer.page, true);
-    await untilStreams(0);
+    await untilStreams(rig, 0);
     await rig.chain.pay({ ...payer.link, amount: 25n * units });
     await rig.system.showWhen(payer.link.id, ({ payments }) => payments.length === 1);
     await setHidden(payer.page, false);
     await payer.see("A payment of 25 USDC was seen and is being confirmed.");
-    await untilStreams(1);
+    await untilStreams(rig, 1);
   });
 
   test("that another version of the service answers by now is loaded with its own script", async () => {
@@ -188,44 +162,18 @@ describe("a page that is left open (rule CHAIN-15)", () => {
   });
 });
 
-/** Somebody in front of a link that has expired, with a payment in time still on its way. */
-const openExpired = async (): Promise<Payer> => {
-  const expirationDate = new Date(Date.now() + 8_000).toISOString();
-  const payer = await rig.openPayer({ toAmount: "25", expirationDate });
-  await rig.chain.pay({ ...payer.link, amount: 25n * units });
-  await rig.system.showWhen(
-    payer.link.id,
-    ({ status, payments }) => status === "inactive" && payments.length === 1,
-  );
-  return payer;
-};
-
 describe("a page that is opened once nothing can be paid there", () => {
   test("shows a payment in time that is on its way, then paid, without being loaded anew", async () => {
-    const payer = await openExpired();
+    const payer = await openExpired(rig);
     const countLoads = await openPage(payer);
     await payer.see("This payment link has expired.");
     await payer.see("A payment of 25 USDC was seen and is being confirmed.");
     expect(await findAxeFaults(payer.page)).toEqual([]);
-    await untilStreams(1);
+    await untilStreams(rig, 1);
     await rig.chain.mine(3);
     await payer.see("This payment link has been paid.");
     await payer.see("Receipt of the last payment");
     expect(await payer.text()).not.toContain("A payment of 25 USDC was seen");
-    expect(countLoads()).toBe(0);
-  });
-
-  test("says that it is offline, and that it is back, with what happened meanwhile", async () => {
-    const payer = await openExpired();
-    const countLoads = await openPage(payer);
-    await untilStreams(1);
-    await payer.person.context.setOffline(true);
-    await payer.see("How this link stands cannot be read right now.");
-    await rig.chain.mine(3);
-    await rig.system.showWhen(payer.link.id, ({ status }) => status === "completed");
-    await payer.person.context.setOffline(false);
-    await payer.see("This payment link has been paid.");
-    expect(await payer.text()).not.toContain("cannot be read right now");
     expect(countLoads()).toBe(0);
   });
 
@@ -237,6 +185,6 @@ describe("a page that is opened once nothing can be paid there", () => {
     await openPage(payer);
     await payer.see("This payment link has been paid.");
     expect(await payer.page.locator("script[src*='followed.js']").count()).toBe(0);
-    expect(await countStreams()).toBe(0);
+    expect(await countStreams(rig)).toBe(0);
   });
 });

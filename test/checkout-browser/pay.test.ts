@@ -1,30 +1,24 @@
 import { expect } from "@jest/globals";
 import { devnet } from "@payment-links/contracts";
+import {
+  expectNothingPaid,
+  expectToldWhy,
+  penniless,
+  refusals,
+  stranger,
+} from "../rig/evm-refusals.ts";
 import { findAxeFaults } from "../rig/find-axe-faults.ts";
-import { waitUntil } from "@payment-links/runtime/testing";
 import { needingChromium } from "../rig/find-chromium.ts";
-import { type Payer, clickPay, mayPay, paymentsOf, publicRpcUrl } from "../rig/open-checkout.ts";
+import { clickPay, mayPay, paymentsOf, publicRpcUrl } from "../rig/open-checkout.ts";
 import { useCheckout } from "../rig/use-checkout.ts";
-import { type TestWallet, WalletError } from "../rig/wallet.ts";
+import { failWith } from "../rig/wallet.ts";
 
 const { describe, test } = needingChromium();
 
-/** Known to the node, and used by no other file; it holds coins, no token, and allows nothing. */
-const stranger = "0x9965507D1a55bcC2695C58ba16FB37d819B0A4dc";
 /** One of the chain's payers, who holds and allows everything. */
-const blocked = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC";
-/** Another of them. */
 const resetter = "0x90F79bf6EB2c4f870365E785982E1f101E93b906";
-/** A payer of no chain: it holds nothing. */
-const penniless = "0x000000000000000000000000000000000000dEaD";
 
 const rig = useCheckout();
-
-const fail =
-  (code: number, message = "no") =>
-  () => {
-    throw new WalletError(code, message);
-  };
 
 describe("a payer with a wallet", () => {
   test("allows the exact amount, pays it, and watches it settle without a reload of their own", async () => {
@@ -95,15 +89,6 @@ describe("a payer with a wallet", () => {
     await payer.see("A payment of 7 SILENT was seen");
   });
 
-  test("that makes itself known late is found", async () => {
-    const payer = await rig.openPayer({ toAmount: "25", announceAfterMs: 3_000 });
-    await payer.goTo(payer.link.pageUrl);
-    await payer.see("There is no wallet in this browser.");
-    await clickPay(payer);
-    await payer.see("Do not pay again");
-    expect(await payer.text()).not.toContain("There is no wallet");
-  });
-
   test("has the choice among several", async () => {
     const payer = await rig.openPayer({ toAmount: "25", walletNames: ["First", "Second <b>"] });
     await payer.goTo(payer.link.pageUrl);
@@ -145,45 +130,9 @@ describe("a payer with a wallet", () => {
     expect(await findAxeFaults(tab.page)).toEqual([]);
   });
 
-  test("who chooses among wallets by keyboard keeps their place while another makes itself known", async () => {
-    const payer = await rig.openPayer({ toAmount: "25", walletNames: ["First", "Second"] });
-    const page = payer.page;
-    await payer.goTo(payer.link.pageUrl);
-    await clickPay(payer);
-    await payer.see("Choose a wallet");
-    await page.keyboard.press("Tab");
-    const focused = () => page.evaluate("document.activeElement.innerText");
-    expect(await focused()).toBe("Second");
-    await page.evaluate(`window.dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail: {
-      info: { uuid: "third", name: "Third", rdns: "test.third" }, provider: { request() {} } } }))`);
-    await payer.see("Third");
-    expect(await focused()).toBe("Second");
-  });
-
-  test("is not hindered by a wallet that makes itself known without what belongs to it", async () => {
-    const payer = await rig.openPayer({ toAmount: "25" });
-    await payer.goTo(payer.link.pageUrl);
-    await payer.page.evaluate(`for (const detail of [null, {}, { info: { uuid: "x", name: 7 } }]) {
-      window.dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail })); }`);
-    await clickPay(payer);
-    await payer.see("Do not pay again");
-  });
-
-  test("has the choice again where the chosen one declined", async () => {
-    const payer = await rig.openPayer({ toAmount: "25", walletNames: ["First", "Second"] });
-    payer.wallet.decide("eth_requestAccounts", fail(4001));
-    await payer.goTo(payer.link.pageUrl);
-    await clickPay(payer);
-    await payer.click("First");
-    await payer.see("You declined in your wallet.");
-    await clickPay(payer);
-    await payer.click("Second");
-    await payer.see("Do not pay again");
-  });
-
   test("who declined is warned all the same once somebody else has paid", async () => {
     const payer = await rig.openPayer({ toAmount: "25" });
-    payer.wallet.decide("eth_requestAccounts", fail(4001));
+    payer.wallet.decide("eth_requestAccounts", failWith(4001));
     await payer.goTo(payer.link.pageUrl);
     await clickPay(payer);
     await payer.see("You declined in your wallet.");
@@ -191,111 +140,20 @@ describe("a payer with a wallet", () => {
     await payer.see("A payment of 25 USDC was seen and is being confirmed. Do not pay again.");
     expect(await mayPay(payer)).toBe(false);
   });
-
-  test("is told while the service is away, and that it is back", async () => {
-    const payer = await rig.openPayer({ toAmount: "25" });
-    await payer.goTo(payer.link.pageUrl);
-    await payer.person.context.setOffline(true);
-    const words = "How this link stands cannot be read right now.";
-    await payer.see(words);
-    await payer.person.context.setOffline(false);
-    await waitUntil("it is back", async () => !(await payer.text()).includes(words));
-    expect(await mayPay(payer)).toBe(true);
-  });
-
-  test("may copy each thing that paying by hand takes", async () => {
-    const payer = await rig.openPayer({ toAmount: "25" });
-    await payer.person.context.grantPermissions(["clipboard-read", "clipboard-write"]);
-    await payer.goTo(payer.link.pageUrl);
-    await payer.page.getByText("Details", { exact: true }).click();
-    const copied: unknown[] = [];
-    for (const name of ["Copy the payment contract", "Copy the payment reference"]) {
-      await payer.click(name);
-      copied.push(await payer.page.evaluate("navigator.clipboard.readText()"));
-    }
-    expect(copied).toEqual([devnet.erc20FeeProxy, `0x${payer.link.reference}`]);
-  });
-
-  test("nobody has, is told how to pay all the same", async () => {
-    const { link } = await rig.openPayer({ toAmount: "25" });
-    const person = await rig.openPerson({});
-    const tab = await person.openTab();
-    await tab.goTo(link.pageUrl);
-    await tab.see("There is no wallet in this browser.");
-    expect(await mayPay(tab)).toBe(false);
-  });
 });
 
-const refusals: [string, (wallet: TestWallet) => void, string][] = [
-  [
-    "who declines to connect",
-    (wallet) => wallet.decide("eth_requestAccounts", fail(4001)),
-    "You declined in your wallet. Nothing was paid; you can try again.",
-  ],
-  [
-    "who declines to pay",
-    (wallet) => wallet.decide("eth_sendTransaction", fail(4001)),
-    "You declined in your wallet. Nothing was paid; you can try again.",
-  ],
-  [
-    "whose wallet stays on another network",
-    (wallet) => {
-      wallet.decide("eth_chainId", () => "0x1");
-      wallet.decide("wallet_switchEthereumChain", () => null);
-    },
-    "Your wallet is on another network. Switch it to Local devnet, then try again.",
-  ],
-  [
-    "whose wallet has an open question",
-    (wallet) => wallet.decide("eth_requestAccounts", fail(-32002)),
-    "Your wallet has an open question. Answer it there, then try again.",
-  ],
-  [
-    "whose wallet lets no page see their account",
-    (wallet) => wallet.decide("eth_requestAccounts", fail(4100)),
-    "Your wallet does not let this page use your account. Unlock it and allow that, then try again.",
-  ],
-  [
-    "whose wallet only watches",
-    (wallet) => wallet.decide("eth_sendTransaction", fail(4200)),
-    "This wallet cannot pay here. Nothing was paid; take another wallet, or pay by hand",
-  ],
-  [
-    "whose wallet cannot reach the chain",
-    (wallet) => wallet.decide("eth_call", fail(-32603)),
-    "Your wallet cannot reach Local devnet right now. Nothing was paid; try again in a moment.",
-  ],
-  [
-    "who has too little for the fee",
-    (wallet) => wallet.decide("eth_getBalance", () => "0x1"),
-    "0x7099…79C8 has too little ETH for the network's fee.",
-  ],
-];
-
-/** Says what went wrong, to everybody, and can be tried again. */
-const expectNothingPaid = async (payer: Payer, words: string): Promise<void> => {
-  await payer.see(words);
-  expect(await mayPay(payer)).toBe(true);
-  expect(await findAxeFaults(payer.page)).toEqual([]);
-  const { payments } = await rig.system.show(payer.link.id);
-  expect(payments).toEqual([]);
-};
-
 describe("a payer", () => {
-  test.each(refusals)("%s is told so, and may try again", async (_who, refuse, words) => {
-    const payer = await rig.openPayer({ toAmount: "25" });
-    refuse(payer.wallet);
-    await payer.goTo(payer.link.pageUrl);
-    await clickPay(payer);
-    await expectNothingPaid(payer, words);
-  });
+  test.each(refusals.filter(([who]) => /declines to pay|another network/.test(who)))(
+    "%s is told so, and may try again",
+    (_who, refuse, words) => expectToldWhy(rig, refuse, words),
+  );
 
   test("whose wallet does not know the network is asked to add it, where the catalogue has a node for everybody", async () => {
     const payer = await rig.openPayer({ toAmount: "25" });
     const { wallet } = payer;
     const chainId = "0x539";
     wallet.decide("eth_chainId", () => "0x1");
-    wallet.decide("wallet_switchEthereumChain", fail(4902));
+    wallet.decide("wallet_switchEthereumChain", failWith(4902));
     wallet.decide("wallet_addEthereumChain", () => {
       wallet.decide("eth_chainId");
       return null;
@@ -310,53 +168,15 @@ describe("a payer", () => {
     ]);
   });
 
-  test("whose wallet does not know the network is told to add it by hand, where it has none", async () => {
-    const payer = await rig.openPayer({ toAmount: "25" });
-    await payer.page.route(payer.link.pageUrl, async (route) => {
-      const response = await route.fetch();
-      const body = (await response.text()).replace(publicRpcUrl, "");
-      await route.fulfill({ response, body });
-    });
-    payer.wallet.decide("eth_chainId", () => "0x1");
-    payer.wallet.decide("wallet_switchEthereumChain", fail(4902));
-    await payer.goTo(payer.link.pageUrl);
-    await clickPay(payer);
-    await expectNothingPaid(
-      payer,
-      "Your wallet does not know Local devnet. Add this network in your wallet, then try again.",
-    );
-  });
-
   test("with too little of the token is told before anything is signed", async () => {
     const payer = await rig.openPayer({ toAmount: "25", account: penniless });
     await payer.goTo(payer.link.pageUrl);
     await clickPay(payer);
     await expectNothingPaid(
+      rig,
       payer,
       "0x0000…dEaD has 0 USDC, which is less than 25. Nothing was sent; add some, or take another account",
     );
     expect(payer.wallet.sent()).toEqual([]);
-  });
-
-  test("whom the token's contract blocks is told before the payment is sent", async () => {
-    await rig.chain.blockAccount(blocked);
-    const payer = await rig.openPayer({ toAmount: "25", tokenId: "blocking", account: blocked });
-    await payer.goTo(payer.link.pageUrl);
-    await clickPay(payer);
-    await expectNothingPaid(
-      payer,
-      "Nothing was paid; take another account, or ask the owner how to pay.",
-    );
-    expect(paymentsOf(payer.wallet)).toEqual([]);
-  });
-
-  test("whose allowance the network refuses is told that nothing was paid", async () => {
-    await rig.mint(stranger, 25_000_000n);
-    const payer = await rig.openPayer({ toAmount: "25", account: stranger });
-    payer.wallet.decide("eth_getTransactionReceipt", () => ({ status: "0x0" }));
-    await payer.goTo(payer.link.pageUrl);
-    await clickPay(payer);
-    await expectNothingPaid(payer, "The network refused the allowance. Nothing was paid");
-    expect(paymentsOf(payer.wallet)).toEqual([]);
   });
 });

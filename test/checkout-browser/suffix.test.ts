@@ -4,7 +4,7 @@ import { waitUntil } from "@payment-links/runtime/testing";
 import { needingChromium } from "../rig/find-chromium.ts";
 import { type Payer, clickPay, mayPay, payUnmined, paymentsOf } from "../rig/open-checkout.ts";
 import { useOwnCheckout } from "../rig/use-checkout.ts";
-import { WalletError, never } from "../rig/wallet.ts";
+import { failWith, never } from "../rig/wallet.ts";
 
 const { describe, test } = needingChromium();
 
@@ -38,10 +38,6 @@ const openPayer = async (order: Order = {}): Promise<Payer> => {
 const kindsOf = (payer: Payer) =>
   payer.wallet.sent().map(({ data }) => (data.startsWith("0xa9059cbb") ? "direct" : "by contract"));
 
-const fail = (code: number) => () => {
-  throw new WalletError(code, "no");
-};
-
 describe("a payer whose wallet makes no batches", () => {
   test("signs once: a transfer that names the link, which completes it", async () => {
     const payer = await openPayer();
@@ -71,7 +67,7 @@ describe("a payer whose wallet makes no batches", () => {
     ],
   ])("and refuses (%i) is told so, and nothing is said to have happened", async (code, words) => {
     const payer = await openPayer();
-    payer.wallet.decide("eth_sendTransaction", fail(code));
+    payer.wallet.decide("eth_sendTransaction", failWith(code));
     await payer.goTo(payer.link.pageUrl);
     await clickPay(payer);
     await payer.see(words);
@@ -148,7 +144,7 @@ describe("the first way that a wallet can go is asked for:", () => {
 
   test("a transfer, where a batch is offered and then refused for want of an upgrade", async () => {
     const payer = await openPayer({ batching: "ready" });
-    payer.wallet.decide("wallet_sendCalls", fail(5750));
+    payer.wallet.decide("wallet_sendCalls", failWith(5750));
     await payer.goTo(payer.link.pageUrl);
     await clickPay(payer);
     await payer.see("Do not pay again");
@@ -162,7 +158,7 @@ describe("the first way that a wallet can go is asked for:", () => {
 
   test("two steps, where nobody says whether it has", async () => {
     const payer = await openPayer();
-    payer.wallet.decide("eth_getCode", fail(-32601));
+    payer.wallet.decide("eth_getCode", failWith(-32601));
     await expectKinds(payer, ["by contract", "by contract"]);
   });
 

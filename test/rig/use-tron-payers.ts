@@ -6,7 +6,7 @@ import { clickPay, mayPay } from "./open-checkout.ts";
 import { openTronCheckout } from "./open-tron-checkout.ts";
 import type { TronWallet } from "./tron-wallet.ts";
 import { usePayers } from "./use-checkout.ts";
-import { WalletError } from "./wallet.ts";
+import { failWith } from "./wallet.ts";
 
 /** Known to the node; before each test it has 25 of the token, and allows nothing. */
 const account = "0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65";
@@ -21,26 +21,20 @@ type Rig = Awaited<ReturnType<typeof openTronCheckout>>;
 type Payer = Awaited<ReturnType<Rig["openPayer"]>>;
 type Order = Partial<Parameters<Rig["openPayer"]>[0]>;
 
-export const fail =
-  (code: number, message = "no") =>
-  () => {
-    throw new WalletError(code, message);
-  };
-
 export const refusals: [string, (wallet: TronWallet) => void, string][] = [
   [
     "who declines to connect",
-    (wallet) => wallet.decide("eth_requestAccounts", fail(4001)),
+    (wallet) => wallet.decide("eth_requestAccounts", failWith(4001)),
     "You declined in your wallet. Nothing was paid; you can try again.",
   ],
   [
     "who declines to sign, which TronLink says in words alone",
-    (wallet) => wallet.decide("trx.sign", fail(-32603, "Confirmation declined by user")),
+    (wallet) => wallet.decide("trx.sign", failWith(-32603, "Confirmation declined by user")),
     "You declined in your wallet. Nothing was paid; you can try again.",
   ],
   [
     "whose wallet is locked",
-    (wallet) => wallet.decide("eth_requestAccounts", fail(-32000)),
+    (wallet) => wallet.decide("eth_requestAccounts", failWith(-32000)),
     "Your wallet is locked, or has no account. Unlock it, then try again.",
   ],
   [
@@ -50,14 +44,14 @@ export const refusals: [string, (wallet: TronWallet) => void, string][] = [
   ],
   [
     "whose wallet has an open question",
-    (wallet) => wallet.decide("eth_requestAccounts", fail(-32002)),
+    (wallet) => wallet.decide("eth_requestAccounts", failWith(-32002)),
     "Your wallet has an open question. Answer it there, then try again.",
   ],
   [
     "whose wallet stays on another network",
     (wallet) => {
       wallet.decide("trx.getBlockByNumber", () => ({ blockID: "2b6653dc".padStart(64, "0") }));
-      wallet.decide("wallet_switchEthereumChain", fail(4200));
+      wallet.decide("wallet_switchEthereumChain", failWith(4200));
     },
     "Your wallet is on another network. Choose Local Tron in its list of networks, then try again.",
   ],
@@ -90,7 +84,7 @@ export const refusals: [string, (wallet: TronWallet) => void, string][] = [
   ],
   [
     "whose wallet cannot reach the chain",
-    (wallet) => wallet.decide("trx.getAccountResources", fail(-32603, "Network Error")),
+    (wallet) => wallet.decide("trx.getAccountResources", failWith(-32603, "Network Error")),
     "Your wallet cannot reach Local Tron right now. Nothing was paid; try again in a moment.",
   ],
 ];

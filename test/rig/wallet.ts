@@ -184,6 +184,13 @@ export const openWallet = ({
 };
 export type TestWallet = ReturnType<typeof openWallet>;
 
+/** A wallet's answer that is an error. */
+export const failWith =
+  (code: number, message = "no"): Answer =>
+  () => {
+    throw new WalletError(code, message);
+  };
+
 /** A wallet's answer that never comes. */
 export const never: Answer = () => new Promise(() => undefined);
 

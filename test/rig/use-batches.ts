@@ -1,0 +1,166 @@
+import { afterEach, beforeEach, expect } from "@jest/globals";
+import { devnet } from "@payment-links/contracts";
+import { waitUntil } from "@payment-links/runtime/testing";
+import { type Payer, clickPay, countAsked, mayPay, paymentsOf } from "./open-checkout.ts";
+import { useCheckout } from "./use-checkout.ts";
+import { type Answer, failWith, never } from "./wallet.ts";
+
+/** Known to the node; before each test it has tokens, and allows nothing. */
+export const account = "0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65";
+export const units = 1_000_000n;
+
+/** Who is told why nothing was paid: by what the wallet answers to which method, and in which words. */
+export const refusals: [string, string, Answer, string][] = [
+  [
+    "who declines",
+    "wallet_sendCalls",
+    failWith(4001),
+    "You declined in your wallet. Nothing was paid; you can try again.",
+  ],
+  [
+    "whose wallet does not let the page ask for it",
+    "wallet_sendCalls",
+    failWith(4100),
+    "Your wallet does not let this page use your account. Unlock it and allow that, then try again.",
+  ],
+  [
+    "whose wallet cannot reach the chain",
+    "eth_estimateGas",
+    failWith(-32603),
+    "Your wallet cannot reach Local devnet right now. Nothing was paid; try again in a moment.",
+  ],
+  [
+    "whom the token's contract refuses",
+    "eth_estimateGas",
+    failWith(3, "execution reverted"),
+    "Nothing was paid; take another account, or ask the owner how to pay.",
+  ],
+];
+
+/** With these a wallet says that it carries out no batch. */
+export const noBatchCodes = [-32601, 4200, 5700, 5710, 5740, 5750, 5760];
+
+/** What says nothing of a batch, when the wallet is asked how it stands. */
+export const emptyAnswers: [string, Answer][] = [
+  ["of which it knows nothing", failWith(5730)],
+  ["of which its node says nothing", failWith(-32603)],
+  ["of which it never answers", never],
+  ["of which it says what nobody understands", () => ({ status: "PENDING" })],
+];
+
+/** The checkout, and what tests do with payers whose wallets carry out several calls as one. */
+export const useBatches = () => {
+  const rig = useCheckout();
+  const allow = (words: string) =>
+    rig.chain.ask("eth_sendTransaction", [
+      {
+        from: account,
+        to: rig.chain.addressOf("usdc"),
+        data: `0x095ea7b3${devnet.erc20FeeProxy.slice(2).padStart(64, "0")}${words.padStart(64, "0")}`,
+      },
+    ]);
+
+  beforeEach(async () => {
+    await rig.mint(account, 25n * units);
+    await allow("0");
+  });
+  afterEach(async () => {
+    await rig.chain.ask("evm_setAutomine", [true]);
+    await rig.chain.mine();
+  });
+
+  const openPayer = (batching: "supported" | "ready" = "supported") =>
+    rig.openPayer({ toAmount: "25", account, batching });
+
+  /** No button pays, nor after a reload, and the wallet was asked once. */
+  const expectNoSecondPayment = async (tab: Payer): Promise<void> => {
+    expect(await mayPay(tab)).toBe(false);
+    expect(await tab.text()).not.toMatch(/nothing was paid/i);
+    await tab.page.reload();
+    await tab.see("o not pay again");
+    expect(await mayPay(tab)).toBe(false);
+    expect(countAsked(tab)).toBe(1);
+  };
+
+  /** Has a batch sent that waits for a block; answers its id and its transaction. */
+  const payUnmined = async (tab: Payer): Promise<[string, `0x${string}`]> => {
+    tab.wallet.decide("wallet_sendCalls", async (params) => {
+      await rig.chain.ask("evm_setAutomine", [false]);
+      return tab.wallet.answer("wallet_sendCalls", params);
+    });
+    await tab.goTo(tab.link.pageUrl);
+    await clickPay(tab);
+    await tab.see("Your wallet has taken the payment.");
+    const [[id, hash] = ["", ""]] = tab.wallet.batchHashes;
+    return [id, `0x${hash.slice(2)}`];
+  };
+
+  const expectOneTransaction = async (batching: "supported" | "ready"): Promise<void> => {
+    const payer = await openPayer(batching);
+    await payer.goTo(payer.link.pageUrl);
+    const url = `${rig.system.publicUrl}/checkout/payment-links/${payer.link.id}`;
+    const { instructions } = (await (await fetch(url)).json()) as {
+      instructions: { steps: { to: string; data: string }[] };
+    };
+    await clickPay(payer);
+    await payer.see("A payment of 25 USDC was seen and is being confirmed.");
+    expect(payer.wallet.sent()).toEqual([]);
+    expect(payer.wallet.batches()).toEqual([
+      {
+        version: "2.0.0",
+        id: expect.stringMatching(/^0x[0-9a-f]{64}$/),
+        from: account,
+        chainId: "0x539",
+        atomicRequired: true,
+        calls: instructions.steps.map(({ to, data }) => ({ to, data, value: "0x0" })),
+      },
+    ]);
+    await rig.chain.mine(3);
+    await payer.see("This payment link has been paid.");
+  };
+
+  const expectToldWhy = async (method: string, answer: Answer, words: string): Promise<void> => {
+    const payer = await openPayer();
+    payer.wallet.decide(method, answer);
+    await payer.goTo(payer.link.pageUrl);
+    await clickPay(payer);
+    await payer.see(words);
+    expect(await mayPay(payer)).toBe(true);
+    expect(payer.wallet.sent()).toEqual([]);
+  };
+
+  const expectOneAfterTheOther = async (code: number): Promise<void> => {
+    const payer = await openPayer();
+    payer.wallet.decide("wallet_sendCalls", failWith(code));
+    await payer.goTo(payer.link.pageUrl);
+    await clickPay(payer);
+    await payer.see("Do not pay again. Transaction 0x");
+    expect(payer.wallet.sent()).toHaveLength(2);
+    expect(paymentsOf(payer.wallet)).toHaveLength(1);
+  };
+
+  const expectNotOffered = async (answer: Answer): Promise<void> => {
+    const tab = await openPayer();
+    let asked = 0;
+    tab.wallet.decide("wallet_getCallsStatus", (params) => {
+      asked += 1;
+      return answer(params);
+    });
+    await tab.goTo(tab.link.pageUrl);
+    await clickPay(tab);
+    await waitUntil("the question how it stands", () => asked > 0);
+    await expectNoSecondPayment(tab);
+  };
+
+  return {
+    rig,
+    allow,
+    openPayer,
+    payUnmined,
+    expectNoSecondPayment,
+    expectOneTransaction,
+    expectToldWhy,
+    expectOneAfterTheOther,
+    expectNotOffered,
+  };
+};
