@@ -1,5 +1,5 @@
 import { expect } from "@jest/globals";
-import { presenceMsMax } from "@payment-links/identity";
+import { json, openStale, refused } from "../rig/console-frame.ts";
 import { openWallet } from "../rig/open-console-wallet.ts";
 import { needingChromium } from "../rig/find-chromium.ts";
 import { useConsole } from "../rig/use-console.ts";
@@ -7,14 +7,6 @@ import { useConsole } from "../rig/use-console.ts";
 const { describe, test } = needingChromium();
 
 const system = useConsole();
-
-const json = (status: number, body: object, headers = {}) => ({
-  status,
-  headers: { "content-type": "application/json", ...headers },
-  body: JSON.stringify(body),
-});
-const refused = (status: number, code: string, headers = {}) =>
-  json(status, { errors: [{ code, message: `told: ${code}` }] }, headers);
 
 describe("the ways in", () => {
   test("a wallet signs the server's own message, and signs in by it", async () => {
@@ -27,19 +19,6 @@ describe("the ways in", () => {
     expect(wallet.signed).toHaveLength(1);
     expect(wallet.signed[0]).toContain(wallet.address);
     expect(faults).toEqual([]);
-  });
-
-  test("without a wallet, or with one that does not sign, it is said", async () => {
-    const without = await (await system.openPerson()).openTab();
-    await without.goTo(`${system.origin}/console`);
-    await without.click("Sign in with Ethereum");
-    await without.see("There is no Ethereum wallet in this browser.");
-    const { context, openTab } = await system.openPerson();
-    await openWallet(context, { refuses: true });
-    const refusing = await openTab();
-    await refusing.goTo(`${system.origin}/console`);
-    await refusing.click("Sign in with Ethereum");
-    await refusing.see("The wallet did not sign.");
   });
 
   test("are those that there are; a company's sign-in is a link, and says why it failed, once", async () => {
@@ -78,18 +57,8 @@ describe("the ways in", () => {
 });
 
 describe("a call that needs a fresh proof of presence", () => {
-  const stale = async (handle: string) => {
-    const person = await system.signUp(handle);
-    await person.goTo("/keys");
-    system.clock.advance(presenceMsMax);
-    await person.tab.type("Create API key", "shop");
-    await person.tab.click("Create API key");
-    await person.tab.see("Is it still you?");
-    return person;
-  };
-
   test("is made again once a new sign-in link proves it; somebody else's does not", async () => {
-    const { tab } = await stale("dora");
+    const { tab } = await openStale(system, "dora");
     const other = await system.makeSignInUrl("edna");
     await tab.type("Prove by the link", other);
     await tab.click("Prove by the link");
@@ -98,28 +67,6 @@ describe("a call that needs a fresh proof of presence", () => {
     await tab.click("Prove by the link");
     await tab.see("Your new API key");
     expect(await tab.text()).not.toContain("Is it still you?");
-  });
-
-  test("is not made for a person who would rather not, and the form is as it was", async () => {
-    const { context, tab } = await stale("fay");
-    await tab.click("Not now");
-    await tab.see("Nothing was changed.");
-    const keys = await context.request.get(`${system.origin}/console/api/api-keys`);
-    expect(await keys.json()).toEqual({ data: [] });
-    expect(await tab.page.getByLabel("Name").inputValue()).toBe("shop");
-  });
-
-  test("goes on when another tab has proven it at the identity provider", async () => {
-    const { context, openTab, tab } = await stale("gil");
-    await context.request.post(`${system.origin}/console/api/session/presence`, {
-      data: { token: (await system.makeNewUrl("gil")).split("token=")[1] },
-      headers: { origin: system.origin },
-    });
-    const provider = await openTab();
-    await provider.goTo(`${system.origin}/console?presence=proven`);
-    await provider.see("Go on in the other tab");
-    expect(provider.page.url()).toBe(`${system.origin}/console`);
-    await tab.see("Your new API key");
   });
 });
 
@@ -133,16 +80,6 @@ describe("what can go wrong has its words", () => {
     await other.click("Sign out");
     await tab.see("You are not signed in.");
     expect(await tab.text()).not.toContain("API key");
-  });
-
-  test("a session that ended elsewhere leads to the way in, at the next call", async () => {
-    const { context, goTo, tab } = await system.signUp("ida");
-    await goTo("/keys");
-    await tab.see("No keys yet.");
-    await context.clearCookies();
-    await tab.type("Create API key", "shop");
-    await tab.click("Create API key");
-    await tab.see("You are not signed in.");
   });
 
   test("too many requests, a failure of the server and a lost connection, each its own", async () => {
@@ -167,18 +104,6 @@ describe("what can go wrong has its words", () => {
     await tab.click("Create API key");
     await tab.see("Your new API key");
   });
-
-  test("a view that cannot be read says so, and reads again", async () => {
-    const { context, goTo, tab } = await system.signUp("kim");
-    await context.route("**/console/api/webhook-endpoints", (route) =>
-      route.fulfill(refused(403, "ACCOUNT_SUSPENDED")),
-    );
-    await goTo("/webhooks");
-    await tab.see("Your account is suspended. Ask your operator.");
-    await context.unroute("**/console/api/webhook-endpoints");
-    await tab.click("Try again");
-    await tab.see("No endpoints yet.");
-  });
 });
 
 describe("a tab that is older than what is deployed", () => {
@@ -201,20 +126,5 @@ describe("a tab that is older than what is deployed", () => {
     await tab.see("No endpoints yet.");
     expect(asked).toBeGreaterThan(1);
     expect(await tab.page.evaluate("window.isOld")).toBe(true);
-  });
-
-  test("reloads where the file of a view is gone", async () => {
-    const { context, goTo, tab } = await system.signUp("mia");
-    await goTo("");
-    await tab.see("Set up");
-    let isGone = true;
-    await context.route(/assets\/keys-/, (route) => {
-      if (!isGone) return route.continue();
-      isGone = false;
-      return route.fulfill({ status: 404 });
-    });
-    await tab.page.getByRole("link", { name: "API keys" }).click();
-    await tab.see("No keys yet.");
-    expect(isGone).toBe(false);
   });
 });

@@ -1,0 +1,111 @@
+import { waitUntil } from "@payment-links/runtime/testing";
+import type { Console, ConsolePerson as Person } from "./use-console.ts";
+
+type Made = { links: string[]; endpoints: string[] };
+
+/** What people type who mean no good, or cannot stop. */
+export const hostile = {
+  script: `<script>alert(1)</script><img src=x onerror=alert(1)>"'&amp;{{7*7}}`,
+  turned: "\u202egnp.exe \u2066\u200f evil",
+  emoji: "🙂".repeat(500),
+  invisible: "a\u200b\u200d\ufeff\u2060b".repeat(60),
+  word: "w".repeat(10_000),
+};
+export const plain = Object.fromEntries(Object.keys(hostile).map((name) => [name, `A ${name}`]));
+
+/** As much of a text as a field takes. */
+export const cut = (text: string, charsMax: number): string =>
+  [...text].slice(0, charsMax).join("");
+
+export const send = async (
+  system: Console,
+  { context }: Person,
+  method: "post" | "patch",
+  path: string,
+  data: object,
+) => {
+  const answer = await context.request[method](`${system.origin}/console/api/${path}`, { data });
+  if (!answer.ok()) throw new Error(`${path}: ${await answer.text()}`);
+  return (await answer.json()) as { id: string };
+};
+
+/** Fills all that a person can fill, each thing with one of the texts. */
+export const fill = async (
+  system: Console,
+  person: Person,
+  texts: Readonly<Record<string, string>>,
+): Promise<Made> => {
+  await send(system, person, "post", "wallets", {
+    walletAddress: "0x52908400098527886E0F7030069857D2E4169EE7",
+    tokenId: "usdc-base",
+    isDefault: true,
+  });
+  const made: Made = { links: [], endpoints: [] };
+  for (const text of Object.values(texts)) {
+    const name = cut(text, 100);
+    const link = { toAmount: "12345678901234567890.123456", description: cut(text, 500) };
+    made.links.push((await send(system, person, "post", "payment-links", link)).id);
+    const scopes = ["payment_link:create", "payment_link:read"];
+    await send(system, person, "post", "api-keys", { name, scopes });
+    const url = `https://shop.com/${encodeURIComponent(name)}`;
+    made.endpoints.push(
+      (await send(system, person, "post", "webhook-endpoints", { url, name })).id,
+    );
+  }
+  const { word = "", emoji = "" } = texts;
+  const links = [`https://shop.com/${cut(word, 2_000)}`, `https://shop.com/?${cut(emoji, 100)}`];
+  await send(system, person, "patch", "account", { links, profileImage: links[0] });
+  return made;
+};
+
+/** Everything where a text of a person's may stand. */
+export const viewsOf = ({ links, endpoints }: Made): string[] => [
+  "",
+  "/links",
+  "/links?q=%3Cscript%3E",
+  ...links.map((id) => `/links/${id}`),
+  "/keys",
+  "/webhooks",
+  ...endpoints.map((id) => `/webhooks/${id}`),
+  "/account/profile",
+  "/account/wallets",
+  "/account/sign-in",
+  "/account/sessions",
+  "/account/log?action=%E2%80%AEevil",
+];
+
+/** Where the frame's own parts stand, and what sticks out of its card or breaks within a word. */
+const readLayout = `(() => {
+  const place = (element) => {
+    const { x, y, width, height } = element.getBoundingClientRect();
+    return [element.tagName, x, y, width, height].map((one) => Number(one) ? Math.round(one) : one);
+  };
+  const parts = document.querySelectorAll("header nav a, header button, main, main h1");
+  const frame = [...parts].map(place);
+  // How high the view is, and where its heading stands in it, is its own matter.
+  const sizes = { MAIN: 4, H1: 2 };
+  const own = frame.map((part) => part.slice(0, sizes[part[0]]));
+  const sticking = [...document.querySelectorAll("section")].flatMap((card) => {
+    const right = card.getBoundingClientRect().right;
+    return [...card.querySelectorAll("td, dd, li, p, code, bdi")]
+      .filter((part) => part.getBoundingClientRect().right > right + 1)
+      .map((part) => part.outerHTML.slice(0, 80));
+  });
+  const broken = [...document.querySelectorAll("th")].filter((title) => {
+    const range = document.createRange();
+    range.selectNodeContents(title);
+    const lines = new Set([...range.getClientRects()].map(({ top }) => top));
+    return lines.size > title.textContent.split(" ").length;
+  });
+  return { own, sticking: [...sticking, ...broken.map((title) => "broken: " + title.textContent)] };
+})()`;
+
+type Layout = { own: unknown[]; sticking: string[] };
+
+/** Opens a view; answers where its parts are once all of it is there. */
+export const look = async ({ goTo, tab }: Person, path: string): Promise<Layout> => {
+  await goTo(path);
+  await tab.page.locator("main h1").waitFor();
+  await waitUntil(`all of ${path}`, async () => !(await tab.text()).includes("Loading…"));
+  return tab.page.evaluate<Layout>(readLayout);
+};
