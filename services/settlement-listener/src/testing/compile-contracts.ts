@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as z from "zod";
@@ -30,9 +29,13 @@ const settings = {
 
 const require = createRequire(import.meta.url);
 
+const cacheDirectory = fileURLToPath(
+  new URL("../../../../node_modules/.cache/solc", import.meta.url),
+);
+
 /**
  * Compiles a Solidity source: the creation bytecode of each of its contracts by name. Loading the
- * compiler takes a second, so the outcome is kept in the folder for temporary files.
+ * compiler takes a second of computing or more, so the result is cached beside Jest's cache, from run to run.
  */
 export const compileContracts = async (source: URL): Promise<Record<string, Hex>> => {
   const name = basename(fileURLToPath(source));
@@ -41,13 +44,11 @@ export const compileContracts = async (source: URL): Promise<Record<string, Hex>
   const text = JSON.stringify(input);
   const { version } = z.object({ version: z.string() }).parse(require("solc/package.json"));
   const digest = createHash("sha256").update(`${version} ${text}`).digest("hex").slice(0, 24);
-  // oxlint-disable-next-line reliability/no-shared-resource -- each file is named by its content
-  const directory = join(tmpdir(), "payment-links-solc");
-  const file = join(directory, `${digest}.json`);
+  const file = join(cacheDirectory, `${digest}.json`);
   const kept = await readFile(file, "utf8").catch(() => undefined);
   const output = kept ?? compile(text);
   if (kept === undefined) {
-    await mkdir(directory, { recursive: true });
+    await mkdir(cacheDirectory, { recursive: true });
     // Renamed last, as two test files may compile the same source at once.
     await writeFile(`${file}.${process.pid}`, output);
     await rename(`${file}.${process.pid}`, file);
