@@ -22,7 +22,8 @@ import { buildConsole, withServers } from "./setup.mjs";
 import { findServers } from "./tiers.mjs";
 
 // A fault can make a test wait for its own time limit.
-const testMsMax = 1_800_000;
+const fileMsMax = 1_800_000;
+const testMsMax = 90_000;
 const exitMsMax = 10_000;
 const listBytesMax = 100_000_000;
 const consoleFolder = "packages/console";
@@ -42,7 +43,8 @@ const main = async (words, { verifyClean }) => {
       const { configs, globalConfig } = await askJest(copy, "--showConfig");
       const context = { copy, directory, env: await servers, config: configs[0], globalConfig };
       const unusable = verifyClean ? await findUnusableTests(context, faults) : new Map();
-      return await playAll(context, faults, unusable);
+      const impatient = { ...globalConfig, testTimeout: testMsMax };
+      return await playAll({ ...context, globalConfig: impatient }, faults, unusable);
     });
   });
 };
@@ -159,23 +161,26 @@ const describeUnusable = (id, file, { kind, reason }) => ({
 const describeError = (id, message) => ({ kind: "failed", line: `ERROR ${id}: ${message}` });
 
 const play = async (context, fault) => {
-  const { changedFiles, id } = fault;
+  const { caughtBy, changedFiles, id } = fault;
   const isApplied = await applyPatch(context, fault).then(
     () => true,
     () => false,
   );
   if (!isApplied) return describeError(id, "the patch no longer applies");
-  const isOfConsole = changedFiles.some((file) => file.startsWith(`${consoleFolder}/`));
+  // Its own tests import its sources.
+  const mustBuild = changedFiles.some(isOfConsole) && !caughtBy.every(isOfConsole);
   try {
-    if (isOfConsole) await buildConsole(context, context.copy);
+    if (mustBuild) await buildConsole(context, context.copy);
     return await findCatch(context, fault);
   } catch (error) {
     return describeError(id, error.message);
   } finally {
     await applyPatch(context, fault, "--reverse");
-    if (isOfConsole) await copyConsole(context.copy);
+    if (mustBuild) await copyConsole(context.copy);
   }
 };
+
+const isOfConsole = (file) => file.startsWith(`${consoleFolder}/`);
 
 const applyPatch = ({ copy, directory, env }, { path }, ...options) =>
   run("git", ["apply", ...options, path], {
@@ -244,7 +249,7 @@ const runTest = async ({ config, copy, env, globalConfig }, file, workerId = "1"
     child.gone.then(() => clearTimeout(killer));
   });
   child.send({ globalConfig, config, path: join(copy, file) });
-  await endWithin(child, testMsMax);
+  await endWithin(child, fileMsMax);
   const { result } = answer ?? {};
   if (result === undefined) return { failed: [], isLoaded: false, passedCount: 0 };
   const withStatus = (status) => result.testResults.filter((test) => test.status === status);
