@@ -21,6 +21,15 @@ describe("the data folder (rule OPS-8)", () => {
     expect(open("other", false).webhookSecretKeys.value).not.toBe(first.value);
   });
 
+  test("gives a new seal key a new name, so that it cannot pass for a lost one", () => {
+    const [first, second] = ["data", "other"].map((name) => {
+      const [keyName] = open(name, false).webhookSecretKeys.value.split("=");
+      return keyName;
+    });
+    expect(first).toMatch(/^local-[0-9a-f]{8}$/);
+    expect(second).not.toBe(first);
+  });
+
   test("has a demo only if it was empty, with a random secret", async () => {
     const { demoSecret, isDemoWanted } = open("data", true);
     expect(isDemoWanted).toBe(true);
