@@ -1,7 +1,7 @@
 // `npm run test:flaky -- [--times 20] [path patterns]`: runs the tests that have changed since `main`, or
-// those whose paths match, again and again beside 4 busy processes. Prints a line for each run, then how
-// often each test failed; exits with 1 if any run failed. A test that fails here depends on the speed of
-// the machine, on another test, or on chance.
+// those whose paths match, again and again beside 4 busy processes, and with ids in random order. Prints a
+// line for each run, then how often each test failed; exits with 1 if any run failed. A test that fails
+// here depends on the speed of the machine, on another test, or on chance.
 import { readFile, rm } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { parseArgs } from "node:util";
@@ -46,7 +46,10 @@ const main = async (args) => {
     const tests = await listChosen(positionals);
     if (tests.length === 0) throw new Error("no test has changed; name the tests by their paths");
     report(`${tests.length} test files, ${times} times beside ${busyCount} busy processes`);
-    const run = { env: { ...env, NODE_COMPILE_CACHE: compileCache }, directory };
+    const run = {
+      env: { ...env, NODE_COMPILE_CACHE: compileCache, SHUFFLED_IDS: "1" },
+      directory,
+    };
     return await withServers(run, await findServers(tests), async (serversEnv) => {
       await buildConsole(run);
       return await repeat(times, { env: await serversEnv, directory, tests });
