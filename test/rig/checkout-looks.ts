@@ -8,7 +8,7 @@ import { never } from "./wallet.ts";
 const units = 1_000_000n;
 
 /** Opens the page of a link that somebody else has paid. */
-export const openPaid = async (rig: Checkout, tab: Payer): Promise<void> => {
+const openPaid = async (rig: Checkout, tab: Payer): Promise<void> => {
   await rig.chain.pay({ ...tab.link, amount: 25n * units });
   await rig.chain.mine(3);
   await rig.system.showWhen(tab.link.id, ({ status }) => status === "completed");
