@@ -17,7 +17,7 @@ import {
   start,
 } from "./children.mjs";
 import { readFaults, selectFaults } from "./faults/read-faults.ts";
-import { compileCache, listTests, root } from "./jest/jest.mjs";
+import { compileCache, isCommitTest, listTests, root } from "./jest/jest.mjs";
 import { buildConsole, withServers } from "./setup.mjs";
 import { findServers } from "./tiers.mjs";
 
@@ -209,7 +209,9 @@ const listRelated = async ({ copy }, changedFiles) => {
   if (modules.length === 0) return [];
   const paths = await askJest(copy, "--listTests", "--json", "--findRelatedTests", ...modules);
   const cost = (file) =>
-    (isSoak(file) ? 4 : 0) + (file.startsWith("test/") ? 2 : 0) + (isNear(file, modules) ? 0 : 1);
+    (isCommitTest(file) ? 0 : 4) +
+    (file.startsWith("test/") ? 2 : 0) +
+    (isNear(file, modules) ? 0 : 1);
   return paths
     .map((path) => relative(copy, path))
     .toSorted((one, other) => cost(one) - cost(other));
@@ -228,10 +230,8 @@ const findFailure = async (context, files) => {
   return undefined;
 };
 
-const isSoak = (file) => file.endsWith(".soak.test.ts");
-
 const describeCatch = (id, { file, title }) =>
-  `caught ${id} by ${file}: ${title} (${isSoak(file) ? "only npm run test:all" : "npm test"})`;
+  `caught ${id} by ${file}: ${title} (${isCommitTest(file) ? "npm test" : "only npm run test:all"})`;
 
 /** Runs one test file in the copy, in a process of its own as Jest's runner does. */
 const runTest = async ({ config, copy, env, globalConfig }, file, workerId = "1") => {
@@ -244,11 +244,12 @@ const runTest = async ({ config, copy, env, globalConfig }, file, workerId = "1"
   let answer;
   child.once("message", (message) => {
     answer = message;
+    child.send("end", () => undefined);
     // It ends at once, unless a call into the system does not return.
     const killer = setTimeout(() => child.kill("SIGKILL"), exitMsMax);
     child.gone.then(() => clearTimeout(killer));
   });
-  child.send({ globalConfig, config, path: join(copy, file) });
+  child.send({ globalConfig, config, path: join(copy, file) }, () => undefined);
   await endWithin(child, fileMsMax);
   const { result } = answer ?? {};
   if (result === undefined) return { failed: [], isLoaded: false, passedCount: 0 };
