@@ -23,7 +23,7 @@ const timesDefault = 20;
 const busyCount = 4;
 const runMsMax = 4_200_000;
 
-/** Computes all the time. It looks up now and then, and ends with the process that started it. */
+/** Keeps a processor busy, and ends with the process that started it. */
 const busyScript = `
   process.once("disconnect", () => process.exit(0));
   const compute = () => {

@@ -9,12 +9,11 @@ import { closeShared } from "./shared-rigs.ts";
 
 const require = createRequire(import.meta.url);
 
+const shuffledIds = new URL("shuffled-ids.mjs", import.meta.url).href;
 const replacements = new Map([
-  // This package throws at whoever loads it outside of Jest's `vm`.
+  // This package throws when it is loaded outside of Jest's `vm`.
   ["@jest/globals", new URL("globals.mjs", import.meta.url).href],
-  ...(process.env.SHUFFLED_IDS
-    ? [["typeid-js", new URL("shuffled-ids.mjs", import.meta.url).href]]
-    : []),
+  ...(process.env.SHUFFLED_IDS ? [["typeid-js", shuffledIds]] : []),
 ]);
 registerHooks({
   resolve: (specifier, context, next) => {
@@ -43,8 +42,10 @@ const runtime = {
 };
 
 const runFile = async ({ globalConfig, config, path }) => {
-  // The ids' own test has them as they are.
-  if (path.endsWith("/contracts/src/ids.test.ts")) replacements.delete("typeid-js");
+  if (replacements.has("typeid-js")) {
+    const { shuffling } = await import(shuffledIds);
+    shuffling.isOn = !path.endsWith("/contracts/src/ids.test.ts");
+  }
   const start = Date.now();
   const { default: runTests } = require(config.testRunner);
   const environment = { global: globalThis };
@@ -68,6 +69,9 @@ const withSendableDetails = ({ failureDetails, ...result }) => ({
     types.isNativeError(detail) ? detail : undefined,
   ),
 });
+
+// Opened here, as they are handles of the process where they are pipes, and not of its first file.
+void [process.stdout, process.stderr];
 
 process.once("disconnect", () => process.exit(1));
 process.on("message", async (file) => {

@@ -13,12 +13,38 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
-const runFile = (text: string) => {
-  writeFileSync(join(directory, "one.mjs"), `import { test } from "@jest/globals";\n${text}`);
-  const config = { rootDir: directory, runner, testMatch: ["**/one.mjs"], watchman: false };
+const runFiles = (texts: readonly string[]) => {
+  for (const [index, text] of texts.entries()) {
+    const head = `import { expect, test } from "@jest/globals";\n`;
+    writeFileSync(join(directory, `file-${index}.mjs`), head + text);
+  }
+  const config = { rootDir: directory, runner, testMatch: ["**/file-*.mjs"], watchman: false };
   const args = [jest, "--config", JSON.stringify(config)];
   return spawnSync(process.execPath, args, { encoding: "utf8", timeout: 120_000 });
 };
+
+const runFile = (text: string) => runFiles([text]);
+
+test("files of a folder run in one process, in the order of their names", () => {
+  const { stderr } = runFiles([
+    `test("first", () => void (globalThis.firstPid = process.pid));`,
+    `test("second", () => expect(globalThis.firstPid).toBe(process.pid));`,
+  ]);
+  expect(stderr).toContain("2 passed, 2 total");
+});
+
+test.each([
+  ["environment", `process.env.LEFT = "1";`],
+  ["listener", `process.on("SIGUSR2", () => undefined);`],
+  ["open handle", `setInterval(() => undefined, 1_000);`],
+  ["telemetry", `globalThis[Symbol.for("opentelemetry.js.api.1")] = {};`],
+])("a process that a file leaves with another %s runs no other file", (_what, change) => {
+  const { stderr } = runFiles([
+    `test("first", () => { globalThis.isUsed = true; ${change} });`,
+    `test("second", () => expect(globalThis.isUsed).toBeUndefined());`,
+  ]);
+  expect(stderr).toContain("2 passed, 2 total");
+});
 
 test("a file whose process does not end is named, and its results count all the same", () => {
   const { status, stderr } = runFile(`
