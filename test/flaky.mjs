@@ -5,7 +5,6 @@
 import { readFile, rm } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { parseArgs } from "node:util";
-import { ensureInstalled } from "../deploy/node24.mjs";
 import { listChangedTests } from "./changed.mjs";
 import {
   endWithin,
@@ -41,7 +40,6 @@ const main = async (args) => {
   });
   const times = Number(values.times);
   if (!Number.isSafeInteger(times) || times < 1) throw new Error("--times must be 1 or more");
-  await ensureInstalled();
   return await inOwnDirectory("payment-links-flaky-", async ({ env, directory }) => {
     const tests = await listChosen(positionals);
     if (tests.length === 0) throw new Error("no test has changed; name the tests by their paths");

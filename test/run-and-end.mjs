@@ -1,9 +1,7 @@
-// `node test/run-and-end.mjs SCRIPT [ARGUMENTS]`: runs a script on Node 24, installing what is missing, and
-// ends with it all that it started: on a signal too, and where Postgres is in a session of its own.
-import { ensureInstalled } from "../deploy/node24.mjs";
+// `node test/run-and-end.mjs SCRIPT [ARGUMENTS]`: runs a script, and ends with it all that it started:
+// on a signal too, and where Postgres is in a session of its own.
 import { exitCodeOf, inOwnDirectory, start } from "./children.mjs";
 
-await ensureInstalled();
 await inOwnDirectory("payment-links-apart-", async ({ env }) => {
   const code = await start(process.argv.slice(2), { env, stdio: "inherit" }).gone;
   process.exitCode = exitCodeOf(code ?? 1);

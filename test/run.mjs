@@ -7,7 +7,6 @@ import { existsSync } from "node:fs";
 import { readFile, readdir } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { delimiter, join } from "node:path";
-import { ensureInstalled } from "../deploy/node24.mjs";
 import { listChangedTests } from "./changed.mjs";
 import {
   endWithin,
@@ -36,7 +35,6 @@ const aloneMsMax = 1_200_000;
 const jestMsMax = 4_200_000;
 
 const main = async (args) => {
-  await ensureInstalled();
   return await inOwnDirectory("payment-links-run-", async ({ env, directory }) => {
     const run = { env: { ...env, NODE_COMPILE_CACHE: compileCache }, directory };
     if (args[0] === "--quick") return await runQuick(run);

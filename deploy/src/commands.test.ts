@@ -1,0 +1,17 @@
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "@jest/globals";
+
+const manifestPath = fileURLToPath(new URL("../../package.json", import.meta.url));
+
+test("each command runs its code on Node 24, also where an older Node starts it", async () => {
+  const { scripts } = JSON.parse(await readFile(manifestPath, "utf8")) as {
+    scripts: Record<string, string>;
+  };
+  const programs = Object.values(scripts).flatMap((script) =>
+    [...script.matchAll(/\bnode (\S+)/gu)].map(([, program]) => program),
+  );
+  expect(programs.length).toBeGreaterThan(0);
+  // Only this file and what it imports keep to the syntax and functions of Node 20.
+  expect(new Set(programs)).toEqual(new Set(["deploy/with-node24.mjs"]));
+});
