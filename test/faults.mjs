@@ -26,6 +26,7 @@ const fileMsMax = 1_800_000;
 const testMsMax = 90_000;
 const exitMsMax = 10_000;
 const listBytesMax = 100_000_000;
+const errorCharactersMax = 2_000;
 const consoleFolder = "packages/console";
 
 const run = promisify(execFile);
@@ -239,9 +240,13 @@ const runTest = async ({ config, copy, env, globalConfig }, file, workerId = "1"
     cwd: copy,
     env: { ...env, NODE_COMPILE_CACHE: compileCache, JEST_WORKER_ID: workerId },
     serialization: "advanced",
-    stdio: ["ignore", "ignore", "ignore", "ipc"],
+    stdio: ["ignore", "ignore", "pipe", "ipc"],
   });
   let answer;
+  let errors = "";
+  child.stderr.on("data", (chunk) => {
+    errors = `${errors}${chunk}`.slice(-errorCharactersMax);
+  });
   child.once("message", (message) => {
     answer = message;
     child.send("end", () => undefined);
@@ -251,8 +256,11 @@ const runTest = async ({ config, copy, env, globalConfig }, file, workerId = "1"
   });
   child.send({ globalConfig, config, path: join(copy, file) }, () => undefined);
   await endWithin(child, fileMsMax);
-  const { result } = answer ?? {};
-  if (result === undefined) return { failed: [], isLoaded: false, passedCount: 0 };
+  const { result, error } = answer ?? {};
+  if (result === undefined) {
+    report(`${file} gave no result: ${error?.stack ?? errors}`);
+    return { failed: [], isLoaded: false, passedCount: 0 };
+  }
   const withStatus = (status) => result.testResults.filter((test) => test.status === status);
   const failed = withStatus("failed").map(({ fullName }) => fullName);
   // An error outside of every test, as of a missing import, leaves no failed test.
