@@ -258,7 +258,8 @@ const runTest = async ({ config, copy, env, globalConfig }, file, workerId = "1"
   await endWithin(child, fileMsMax);
   const { result, error } = answer ?? {};
   if (result === undefined) {
-    report(`${file} gave no result: ${error?.stack ?? errors}`);
+    const end = child.signalCode ?? child.exitCode;
+    report(`${file} gave no result (${end}): ${error?.stack ?? errors}`);
     return { failed: [], isLoaded: false, passedCount: 0 };
   }
   const withStatus = (status) => result.testResults.filter((test) => test.status === status);
