@@ -81,6 +81,12 @@ describe("a planted fault", () => {
 describe("the planted faults", () => {
   const faults = readFaults(projectRoot);
 
+  test("are two or more in each of twenty rooms or more", () => {
+    const rooms = Map.groupBy(faults, ({ room }) => room);
+    expect(rooms.size).toBeGreaterThanOrEqual(20);
+    expect([...rooms].filter(([, some]) => some.length < 2).map(([room]) => room)).toEqual([]);
+  });
+
   test("name test files that are there", () => {
     const missing = faults.flatMap(({ caughtBy, id }) =>
       caughtBy.filter((file) => !existsSync(join(projectRoot, file))).map((file) => [id, file]),
