@@ -12,7 +12,6 @@ describe("every view of an empty account in German", () => {
   test("has no fault of axe", async () => {
     const { goTo, tab } = await system.signUp("gerda", {
       locale: "de-DE",
-      words: { signIn: "Als gerda anmelden", signedIn: "Angemeldet als gerda" },
     });
     for (const [path, shown] of germanViews) {
       await goTo(path);

@@ -81,7 +81,6 @@ describe("every view in German", () => {
     const { context, faults, goTo, tab } = await system.signUp("greta", {
       locale: "de-DE",
       viewport,
-      words: { signIn: "Als greta anmelden", signedIn: "Angemeldet als greta" },
     });
     const look = async (views: readonly [string, string][], areFilled = false): Promise<void> => {
       for (const [path, shown] of views) {

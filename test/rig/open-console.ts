@@ -4,11 +4,6 @@ import { call } from "./client.ts";
 import { findFreePorts } from "./free-port.ts";
 import { openServicesInProcess } from "./services-in-process.ts";
 
-type SignUpOptions = BrowserContextOptions & {
-  /** What stands there where the person reads another language than English. */
-  words?: { signIn: string; signedIn: string };
-};
-
 /** The services and a browser, for tests of the console. */
 export const openConsole = async (openBrowser = connectChromium) => {
   const [port = 0] = await findFreePorts(1);
@@ -35,13 +30,16 @@ export const openConsole = async (openBrowser = connectChromium) => {
     /** Another one, of an account that is there. */
     makeNewUrl: (handle: string) => ask("sign-in-links", { handle }),
     openPerson,
-    /** Somebody new, who has signed in by an operator's link. */
-    signUp: async (handle: string, { words, ...options }: SignUpOptions = {}) => {
+    /** Somebody new, who is signed in and has opened no page yet. */
+    signUp: async (handle: string, options: BrowserContextOptions = {}) => {
       const person = await openPerson(options);
+      const [, token] = (await makeSignInUrl(handle)).split("token=");
+      const answer = await person.context.request.post(`${origin}/console/api/session`, {
+        data: { token },
+        headers: { origin },
+      });
+      if (!answer.ok()) throw new Error(`${handle} was not signed in: ${await answer.text()}`);
       const tab = await person.openTab();
-      await tab.goTo(await makeSignInUrl(handle));
-      await tab.click(words?.signIn ?? `Sign in as ${handle}`);
-      await tab.see(words?.signedIn ?? `Signed in as ${handle}`);
       return { ...person, tab, goTo: (path: string) => tab.goTo(`${origin}/console${path}`) };
     },
     /** Closes the browsers of all persons. */

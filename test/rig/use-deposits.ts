@@ -19,10 +19,9 @@ export const useDeposits = () => {
 
   /** Somebody who can be paid, with a link of 25 USDC. */
   const openShop = async (name: string, german = false): Promise<Person> => {
-    const words = { signIn: `Als ${name} anmelden`, signedIn: `Angemeldet als ${name}` };
     const person = await system.signUp(name, {
       viewport: { width: 320, height: 640 },
-      ...(german ? { locale: "de-DE", words } : {}),
+      ...(german ? { locale: "de-DE" } : {}),
     });
     const post = async (path: string, data: object): Promise<void> => {
       const answer = await person.context.request.post(`${system.origin}/console/api/${path}`, {
