@@ -1,33 +1,16 @@
-import { afterAll, beforeAll, expect } from "@jest/globals";
+import { expect } from "@jest/globals";
 import { presenceMsMax } from "@payment-links/identity";
-import { type Chromium, type Tab, connectChromium } from "./rig/chromium.ts";
-import { call } from "./rig/client.ts";
-import { needingChromium } from "./rig/find-chromium.ts";
-import { findFreePorts } from "./rig/free-port.ts";
-import { openServicesInProcess } from "./rig/services-in-process.ts";
+import type { Tab } from "../rig/chromium.ts";
+import { needingChromium } from "../rig/find-chromium.ts";
+import { useConsole } from "../rig/use-console.ts";
 
 const { describe, test } = needingChromium();
 
-type System = Awaited<ReturnType<typeof openServicesInProcess>>;
-let system: System;
-let chromium: Chromium;
-let origin: string;
+const system = useConsole();
 
-beforeAll(async () => {
-  const [port = 0] = await findFreePorts(1);
-  origin = `http://localhost:${port}`;
-  system = await openServicesInProcess({ baseUrl: origin });
-  chromium = await connectChromium();
-});
-afterAll(async () => {
-  await chromium?.close();
-  await system?.close();
-});
-
-/** A tab whose machine has an authenticator that knows its person by a finger. */
-const openTabWithAuthenticator = async () => {
-  const { context, openTab } = await chromium.openPerson({ origin });
-  const tab = await openTab();
+/** Somebody who is signed in, whose machine has an authenticator that knows its person by a finger. */
+const signUpWithAuthenticator = async (handle: string) => {
+  const { context, tab } = await system.signUp(handle);
   const devTools = await context.newCDPSession(tab.page);
   await devTools.send("WebAuthn.enable");
   const { authenticatorId } = await devTools.send("WebAuthn.addVirtualAuthenticator", {
@@ -58,21 +41,8 @@ const openTabWithAuthenticator = async () => {
   };
 };
 
-const makeSignInLink = async (path: string, body: object): Promise<string> => {
-  const answer = await call(`${system.internalUrl}/internal/${path}`, { method: "POST", body });
-  return String(answer.body["signInUrl"]);
-};
-
-/** Signs a new account in by an operator's link, as its person does. */
-const signUp = async (tab: Tab, handle: string): Promise<void> => {
-  const link = await makeSignInLink("accounts", { handle, username: handle });
-  await tab.goTo(link);
-  await tab.click(`Sign in as ${handle}`);
-  await tab.see(`Signed in as ${handle}`);
-};
-
 const addPasskey = async (tab: Tab, name: string): Promise<void> => {
-  await tab.goTo(`${origin}/console/account/sign-in`);
+  await tab.goTo(`${system.origin}/console/account/sign-in`);
   await tab.type("Add a passkey", name);
   await tab.click("Add a passkey");
   await tab.see("Rename");
@@ -86,8 +56,7 @@ const signOut = async (tab: Tab): Promise<void> => {
 
 describe("a passkey in a real Chromium", () => {
   test("is added, named, signs in, and is no longer there once another one is left", async () => {
-    const { tab, credentials } = await openTabWithAuthenticator();
-    await signUp(tab, "ada");
+    const { tab, credentials } = await signUpWithAuthenticator("paula");
     await addPasskey(tab, "my laptop");
     const [made] = await credentials();
     expect(made).toMatchObject({ isResidentCredential: true, rpId: "localhost" });
@@ -97,34 +66,32 @@ describe("a passkey in a real Chromium", () => {
     await tab.see("my old laptop");
     await signOut(tab);
     await tab.click("Sign in with a passkey");
-    await tab.see("Signed in as ada");
-    await tab.goTo(`${origin}/console/account/sessions`);
+    await tab.see("Signed in as paula");
+    await tab.goTo(`${system.origin}/console/account/sessions`);
     await tab.see("Passkey");
-    await tab.goTo(`${origin}/console/account/sign-in`);
+    await tab.goTo(`${system.origin}/console/account/sign-in`);
     await tab.click("Remove: my old laptop");
     await tab.see("This is the account's last way in");
     await tab.see("my old laptop");
   });
 
   test("proves presence, and what waited for that goes on", async () => {
-    const { tab } = await openTabWithAuthenticator();
-    await signUp(tab, "bea");
+    const { tab } = await signUpWithAuthenticator("petra");
     await addPasskey(tab, "my phone");
     system.clock.advance(presenceMsMax);
-    await tab.goTo(`${origin}/console/keys`);
+    await tab.goTo(`${system.origin}/console/keys`);
     await tab.type("Create API key", "shop");
     await tab.click("Create API key");
     await tab.see("Is it still you?");
     expect(await tab.text()).not.toContain("Your new API key");
     await tab.click("Prove by a passkey");
     await tab.see("Your new API key");
-    await tab.see("Signed in as bea");
+    await tab.see("Signed in as petra");
     expect(await tab.text()).not.toContain("Is it still you?");
   });
 
   test("whose person is not verified signs nobody in", async () => {
-    const { tab, verifyPerson } = await openTabWithAuthenticator();
-    await signUp(tab, "cleo");
+    const { tab, verifyPerson } = await signUpWithAuthenticator("phoebe");
     await addPasskey(tab, "my key");
     await signOut(tab);
     await verifyPerson(false);
@@ -132,18 +99,17 @@ describe("a passkey in a real Chromium", () => {
     await tab.see("No passkey answered.");
     await verifyPerson(true);
     await tab.click("Sign in with a passkey");
-    await tab.see("Signed in as cleo");
+    await tab.see("Signed in as phoebe");
   });
 
   test("that was copied is refused by its counter", async () => {
-    const { tab, credentials, setSignCount } = await openTabWithAuthenticator();
-    await signUp(tab, "dana");
+    const { tab, credentials, setSignCount } = await signUpWithAuthenticator("polly");
     await addPasskey(tab, "my key");
     const [copy] = await credentials();
     for (let count = 0; count < 3; count += 1) {
       await signOut(tab);
       await tab.click("Sign in with a passkey");
-      await tab.see("Signed in as dana");
+      await tab.see("Signed in as polly");
     }
     const [used] = await credentials();
     expect(used?.signCount).toBeGreaterThan((copy?.signCount ?? 0) + 1);
@@ -154,8 +120,7 @@ describe("a passkey in a real Chromium", () => {
   });
 
   test("that this machine has already is not made twice", async () => {
-    const { tab, credentials } = await openTabWithAuthenticator();
-    await signUp(tab, "elif");
+    const { tab, credentials } = await signUpWithAuthenticator("prue");
     await addPasskey(tab, "once");
     await tab.type("Add a passkey", "twice");
     await tab.click("Add a passkey");
