@@ -1,6 +1,6 @@
 import { expect } from "@jest/globals";
 import { findOverhang } from "../rig/open-console.ts";
-import { germanViews } from "../rig/console-german-views.ts";
+import { walkGermanViews } from "../rig/console-german-views.ts";
 import { findAxeFaults } from "../rig/find-axe-faults.ts";
 import { needingChromium } from "../rig/find-chromium.ts";
 import { useConsole } from "../rig/use-console.ts";
@@ -8,8 +8,6 @@ import { useConsole } from "../rig/use-console.ts";
 const { describe, test } = needingChromium();
 
 const system = useConsole();
-
-const knownMsMax = 60_000;
 
 /** Each view, and what it shows once it has read what it needs. */
 const views: [string, string][] = [
@@ -63,51 +61,9 @@ describe("every view, in light and dark", () => {
   });
 });
 
-describe("every view in German", () => {
-  /** What those show that show next to nothing before there is anything. */
-  const filledViews = (linkId: string, endpointId: string): [string, string][] => [
-    ["", "Schlüssel, die bald ablaufen"],
-    ["/links", "12.345,67 USDC"],
-    ["/links/new", "Bezahlt wird in USDC auf Base, direkt an"],
-    [`/links/${linkId}`, "Noch wurde keinem Endpunkt davon berichtet."],
-    ["/keys", "Links anlegen, Links lesen"],
-    ["/webhooks", "Eingeschaltet"],
-    [`/webhooks/${endpointId}`, "Noch wurde nichts gesendet."],
-    ["/account/wallets", "Standard auf Base"],
-  ];
-
-  test("is there for whoever reads German first, fits into 320 px, and keeps nobody out", async () => {
-    const viewport = { width: 320, height: 640 };
-    const { context, faults, goTo, tab } = await system.signUp("greta", {
-      locale: "de-DE",
-      viewport,
-    });
-    const look = async (views: readonly [string, string][], areFilled = false): Promise<void> => {
-      for (const [path, shown] of views) {
-        await goTo(path);
-        await tab.see(shown);
-        expect(await tab.page.locator("html").getAttribute("lang")).toBe("de");
-        if (areFilled) expect([path, await findAxeFaults(tab.page)]).toEqual([path, []]);
-        expect([path, await findOverhang(tab)]).toEqual([path, 0]);
-      }
-    };
-    const post = async (path: string, data: object): Promise<string> => {
-      const url = `${system.origin}/console/api/${path}`;
-      return String((await (await context.request.post(url, { data })).json()).id);
-    };
-    await look(germanViews);
-    const walletAddress = "0x52908400098527886E0F7030069857D2E4169EE7";
-    await post("wallets", { walletAddress, tokenId: "usdc-base", isDefault: true });
-    // So long services may go on with what they know of an account.
-    system.clock.advance(knownMsMax);
-    const linkId = await post("payment-links", { toAmount: "12345.67" });
-    await post("api-keys", {
-      name: "Laden",
-      scopes: ["payment_link:create", "payment_link:read"],
-    });
-    const url = "https://shop.com/hook";
-    const endpointId = await post("webhook-endpoints", { url, name: "Laden" });
-    await look(filledViews(linkId, endpointId), true);
+describe("the console in German", () => {
+  test("is there for whoever reads German first, and fits into 320 px", async () => {
+    const { context, faults, goTo, tab } = await walkGermanViews(system, "greta");
     await goTo("/webhooks");
     await tab.page.getByLabel("Name").fill("Laden");
     await tab.page.getByLabel("Adresse").fill("http://laden.test/");
