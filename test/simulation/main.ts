@@ -1,7 +1,8 @@
 // `npm run simulate -- --minutes N [--seed S]`: plays episodes of the simulation; ends with 1 where one
 // finds something. `--episodes N` plays so many; `--chain bitcoin` plays only seeds of that chain of the
 // catalogue; `--trace <file>` writes down all that happens. They are played on every core, unless
-// `--processes N` says by how many; a trace is of one.
+// `--processes N` says by how many; a trace is of one. `--seeds 17,4711` plays these seeds alone.
+// `--keep-going` goes on after a finding, and `--verbose` prints a line for each episode.
 import { type ChildProcess, fork } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
@@ -10,10 +11,16 @@ import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { openBenchPostgres } from "../bench/bench-postgres.ts";
 import { chainsPlayed } from "./episode/ways.ts";
-import { type Simulation, simulate, tellFinding } from "./simulate.ts";
+import { type Simulation, seedsFrom, simulate, tellFinding } from "./simulate.ts";
 
-/** What one process plays: every so many-th episode of a run. */
-type Part = { seed: number; stride: number; episodesMax: number; endsAtMs: number };
+/** What one process plays: every so many-th episode of a run, or the seeds that are listed. */
+type Part = {
+  seed: number;
+  stride: number;
+  listedSeeds: readonly number[] | undefined;
+  episodesMax: number;
+  endsAtMs: number;
+};
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 const seedsMax = 2 ** 40;
@@ -24,10 +31,12 @@ const { values } = parseArgs({
     minutes: { type: "string" },
     episodes: { type: "string" },
     seed: { type: "string" },
+    seeds: { type: "string" },
     chain: { type: "string" },
     processes: { type: "string" },
     part: { type: "boolean", default: false },
     trace: { type: "string" },
+    "keep-going": { type: "boolean", default: false },
     verbose: { type: "boolean", default: false },
   },
 });
@@ -37,19 +46,24 @@ if (values.chain !== undefined && !chainsPlayed.includes(values.chain)) {
 }
 
 const play = (
-  { endsAtMs, episodesMax, seed, stride }: Part,
+  { endsAtMs, episodesMax, listedSeeds, seed, stride }: Part,
   isOver: () => boolean,
 ): Promise<Simulation> => {
   const trace = values.trace === undefined ? undefined : createWriteStream(values.trace);
+  let startedAt = process.cpuUsage();
   return simulate({
-    seed,
-    stride,
-    chainId: values.chain,
+    seeds: listedSeeds ?? seedsFrom(seed, { chainId: values.chain, stride }),
     isOver,
+    keepsGoing: values["keep-going"],
     goesOn: ({ episodes }) => episodes < episodesMax && Date.now() < endsAtMs,
     ...(trace === undefined ? {} : { heard: (line: string) => void trace.write(`${line}\n`) }),
-    played: (result) => {
-      if (values.verbose) say(`${result.seed}: ${result.steps} steps, ${result.digest}`);
+    played: ({ digest, finding, seed: played, steps }) => {
+      const { system, user } = process.cpuUsage(startedAt);
+      startedAt = process.cpuUsage();
+      if (!values.verbose) return;
+      const cpuMs = Math.round((system + user) / 1_000);
+      const line = `${played}: ${steps} steps, ${cpuMs} ms of CPU in Node, ${digest}`;
+      say(finding === undefined ? line : `${line}, found: ${finding.split("\n", 1)[0]}`);
     },
   });
 };
@@ -67,13 +81,16 @@ const playBy = async (processCount: number, run: Part): Promise<readonly Simulat
   const children = Array.from({ length: processCount }, (_, index) => {
     const child = fork(import.meta.filename, args, { serialization: "advanced" });
     const episodesMax = Math.ceil((run.episodesMax - index) / processCount);
-    child.send({ ...run, seed: run.seed + index, stride: processCount, episodesMax });
+    const listedSeeds = run.listedSeeds?.filter((_, at) => at % processCount === index);
+    const part = { seed: run.seed + index, stride: processCount, listedSeeds, episodesMax };
+    child.send({ ...run, ...part });
     return child;
   });
   return Promise.all(
     children.map(async (child) => {
       const simulation = await playBeside(child);
-      const others = simulation.found === undefined ? [] : children;
+      const isOver = simulation.found !== undefined && !values["keep-going"];
+      const others = isOver ? children : [];
       for (const other of others) if (other.connected) other.send("over");
       return simulation;
     }),
@@ -92,8 +109,9 @@ const playPart = async (): Promise<void> => {
 };
 
 const lead = async (): Promise<void> => {
-  const episodesMax = Number(values.episodes ?? Infinity);
-  const minutes = Number(values.minutes ?? (values.episodes === undefined ? 1 : Infinity));
+  const listedSeeds = values.seeds?.split(",").map(Number);
+  const episodesMax = Number(values.episodes ?? listedSeeds?.length ?? Infinity);
+  const minutes = Number(values.minutes ?? (episodesMax === Infinity ? 1 : Infinity));
   const seed = Number(values.seed ?? randomInt(seedsMax));
   const processes =
     values.trace === undefined ? Number(values.processes ?? availableParallelism()) : 1;
@@ -101,9 +119,9 @@ const lead = async (): Promise<void> => {
   const settings = { max_connections: "500", fsync: "off", autovacuum: "off" };
   const postgres = await openBenchPostgres(settings);
   const startedAtMs = Date.now();
-  say(`the first seed is ${seed}`);
+  if (listedSeeds === undefined) say(`the first seed is ${seed}`);
   const endsAtMs = startedAtMs + minutes * 60 * secondMs;
-  const run = { seed, stride: 1, episodesMax, endsAtMs };
+  const run = { seed, stride: 1, listedSeeds, episodesMax, endsAtMs };
   const simulations = await playBy(Math.min(processes, episodesMax), run);
   const counts = new Map<string, number>();
   for (const each of simulations) {

@@ -15,18 +15,17 @@ export type Simulation = {
   counts: ReadonlyMap<string, number>;
   /** What each episode came to, in order. */
   digests: readonly string[];
-  /** The episode in which something was found, the last one; undefined if nothing was. */
+  /** The first episode in which something was found; undefined if nothing was. */
   found: EpisodeResult | undefined;
 };
 
 type Options = {
-  /** The first episode's seed; the others follow it, `stride` apart. */
-  seed: number;
-  stride?: number;
-  /** The chain of the catalogue that is to be played; seeds of others are left out. */
-  chainId?: string | undefined;
-  /** Whether another episode is to be played after so many. */
-  goesOn: (soFar: Omit<Simulation, "digests" | "found">) => boolean;
+  /** One episode for each, in order. */
+  seeds: Iterable<number>;
+  /** Whether to play the next seed. By default the run ends with the seeds. */
+  goesOn?: (soFar: Omit<Simulation, "digests" | "found">) => boolean;
+  /** Plays the remaining seeds also after an episode that finds something. */
+  keepsGoing?: boolean;
   /** Hears every line of every episode. */
   heard?: (line: string) => void;
   /** Whether to end in the middle of an episode, which then counts for nothing. */
@@ -36,6 +35,16 @@ type Options = {
 
 /** Sessions of this database find deadlocks fast, and wait for no disk. */
 const databaseSettings = ["deadlock_timeout = '1ms'", "synchronous_commit = off"];
+
+/** Seeds without end, `stride` apart; with `chainId` only those that play that chain. */
+export function* seedsFrom(
+  first: number,
+  { chainId, stride = 1 }: { chainId?: string | undefined; stride?: number } = {},
+): Generator<number> {
+  for (let seed = first; ; seed += stride) {
+    if (chainId === undefined || chainOfSeed(seed) === chainId) yield seed;
+  }
+}
 
 const share = "abs(hashtext(judged_ids[1]) % 8)";
 
@@ -67,13 +76,12 @@ const keepPlaces = async (admin: Client): Promise<void> => {
 
 /** Plays episode after episode over one database of its own, until one finds something. */
 export const simulate = async ({
-  chainId,
-  goesOn,
+  goesOn = () => true,
   heard,
   isOver = () => false,
+  keepsGoing = false,
   played,
-  seed,
-  stride = 1,
+  seeds,
 }: Options): Promise<Simulation> => {
   installSeams();
   const database = await createTestDatabase(schemas);
@@ -91,21 +99,19 @@ export const simulate = async ({
   const digests: string[] = [];
   let steps = 0;
   let found: EpisodeResult | undefined;
-  const isWanted = (one: number) => chainId === undefined || chainOfSeed(one) === chainId;
-  let next = seed;
   try {
-    do {
-      while (!isWanted(next)) next += stride;
+    for (const seed of seeds) {
       const ground = { admin, database, folder, isOver, lookout };
-      const result = await playEpisode(next, { ...ground, ...(heard && { heard }) });
-      next += stride;
+      const result = await playEpisode(seed, { ...ground, ...(heard && { heard }) });
       if (isOver()) break;
       digests.push(result.digest);
       steps += result.steps;
       for (const [what, count] of result.counts) counts.set(what, (counts.get(what) ?? 0) + count);
-      if (result.finding !== undefined) found = result;
+      if (result.finding !== undefined) found ??= result;
       played?.(result);
-    } while (found === undefined && goesOn({ episodes: digests.length, steps, counts }));
+      if (found !== undefined && !keepsGoing) break;
+      if (!goesOn({ episodes: digests.length, steps, counts })) break;
+    }
   } finally {
     await admin.end();
     await lookout.end();
