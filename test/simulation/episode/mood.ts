@@ -29,4 +29,6 @@ export const drawMood = (random: Random, { isBitcoin }: { isBitcoin: boolean }) 
   orders: random.pick([4, 4, 12]),
   deposits: random.pick([0.2, 0.6]),
   replacements: isBitcoin ? random.pick([0.05, 0.3]) : 0,
+  // A short episode costs half as much as a long one.
+  wildMs: random.pick([25_000, 60_000]),
 });

@@ -12,7 +12,6 @@ import { kill } from "./processes.ts";
 import { changeManners, goOnLying } from "./providers.ts";
 import { flyTo, happen } from "./steps.ts";
 
-const wildMs = 60_000;
 const wildStepsMax = 4_000;
 const mildStepsMax = 2_000;
 const paymentsOfOrderMax = 4;
@@ -22,7 +21,7 @@ const depositsMax = 12;
 export const beWild = async (episode: Episode): Promise<void> => {
   const { blocks, mood, processes, world } = episode;
   episode.isWild = true;
-  const until = world.nowMs() + wildMs;
+  const until = world.nowMs() + mood.wildMs;
   for (let turn = 0; turn < wildStepsMax && world.nowMs() < until; turn += 1) {
     mineDue(blocks);
     if (world.random.chance(mood.disturbance) && processes.replicas.length > 0) {
@@ -35,9 +34,9 @@ export const beWild = async (episode: Episode): Promise<void> => {
 
 /** Payers of Bitcoin go on while little else goes wrong: what they send is seen before it is mined. */
 export const beMild = async (episode: Episode): Promise<void> => {
-  const { blocks, model, shop, world } = episode;
+  const { blocks, model, mood, shop, world } = episode;
   const { random } = world;
-  const until = world.nowMs() + wildMs;
+  const until = world.nowMs() + mood.wildMs;
   for (let turn = 0; turn < mildStepsMax && world.nowMs() < until; turn += 1) {
     mineDue(blocks);
     if (random.chance(0.02)) {
