@@ -66,9 +66,12 @@ const unshareOverview = async (admin: Client): Promise<void> => {
  * it comes, and so would whoever looks on from this very database: `lookout` is in another one.
  */
 const keepPlaces = async (admin: Client): Promise<void> => {
+  // A vacuum of a catalog makes statements wait at a moment that no seed determines.
+  await admin.query("SET allow_system_table_mods = on");
   const { rows } = await admin.query<{ name: string }>(
-    "SELECT oid::regclass AS name FROM pg_class WHERE relkind = 'r' AND relnamespace::regnamespace::text = ANY ($1)",
-    [schemas.map(({ schema }) => schema)],
+    `SELECT oid::regclass AS name FROM pg_class
+     WHERE relkind = 'r' AND NOT relisshared AND relnamespace::regnamespace::text = ANY ($1)`,
+    [["pg_catalog", ...schemas.map(({ schema }) => schema)]],
   );
   for (const { name } of rows)
     await admin.query(`ALTER TABLE ${name} SET (autovacuum_enabled = off)`);
