@@ -61,6 +61,16 @@ describe("a planted fault", () => {
     expect(() => parse(text)).toThrow(message);
   });
 
+  test("of the simulation names its seeds, and the room of the product's code", () => {
+    const text = patch({ Seeds: "17, 4711" });
+    const { room, seeds } = parse(text, "simulation/sends-an-event-twice");
+    expect({ room, seeds }).toEqual({ room: "packages/bus", seeds: [17, 4711] });
+    expect(() => parse(text)).toThrow("its headers must be");
+    for (const wrong of [patch(), patch({ Seeds: "17 and 4711" })]) {
+      expect(() => parse(wrong, "simulation/sends-an-event-twice")).toThrow(/headers|Seeds/);
+    }
+  });
+
   test("is rejected with a name that is not in kebab case", () => {
     expect(() => parse(patch(), "packages/bus/Twice")).toThrow("its name is not in kebab case");
   });
