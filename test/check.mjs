@@ -5,9 +5,12 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** Each runs under turbo, which remembers what passed for the same sources. */
+/**
+ * Each runs under turbo, which remembers what passed for the same sources. Types and lint use one
+ * thread: more threads would repeat work and need twice the memory, and tests run at the same time.
+ */
 const steps = [
-  ["types", "check"],
+  ["types", "//#check:types"],
   ["lint and rooms", "//#check:lint"],
   ["format", "//#check:format"],
   ["unused and undeclared", "//#check:unused"],

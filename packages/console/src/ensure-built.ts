@@ -50,7 +50,7 @@ export const digestSources = (): string => {
     .filter((entry) => entry.isFile() && !entry.name.endsWith(".test.ts"))
     .map((entry) => join(entry.parentPath, entry.name));
   const rest = ["vite.config.ts", "build.ts", "package.json"].map((name) => join(folder, name));
-  const shared = ["package-lock.json", "tsconfig.base.json"].map((name) => join(root, name));
+  const shared = ["package-lock.json", "tsconfig.json"].map((name) => join(root, name));
   const files = [...sources, ...rest, ...shared];
   for (const file of files.toSorted()) {
     hash
