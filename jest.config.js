@@ -8,9 +8,8 @@ export default {
   runner: "<rootDir>/test/jest/runner.mjs",
   // What is used is imported from `@jest/globals`.
   injectGlobals: false,
-  // One more than processors, as whole-set tests wait now and then: all together they compute for as
-  // long as the run takes. With more at once it is no sooner over, and each starves.
-  maxWorkers: availableParallelism() + 1,
+  // Two more than processors, as tests wait for servers and timers about half of their time.
+  maxWorkers: availableParallelism() + 2,
   testTimeout: 300_000,
   watchman: false,
   // Kept from run to run: with it go the times by which the slowest file begins first.

@@ -38,18 +38,24 @@ const main = async (args) => {
   return await inOwnDirectory("payment-links-run-", async ({ env, directory }) => {
     const run = { env: { ...env, NODE_COMPILE_CACHE: compileCache }, directory };
     if (args[0] === "--quick") return await runQuick(run);
-    if (args[0] === "--all") return await runWhole(run, []);
+    if (args[0] === "--all") {
+      return await runWhole({ ...run, env: { ...run.env, TEST_ALL: "1" } }, []);
+    }
     return args.length === 0 ? await runWhole(run, commitTestsArgs) : await runPart(run, args);
   });
 };
 
-/** The check and all tests, or those that the arguments of Jest leave. */
+/**
+ * The check and all tests, or those that the arguments of Jest leave. Both run at the same time, as tests
+ * wait more than they compute.
+ */
 const runWhole = (run, args) =>
   withServers(run, Object.keys(allServers), async (env) => {
     await buildConsole(run);
-    // Both at once: Maven may take a while to fetch.
-    const isGood = await check(run.env);
-    const counts = await runJest(await env, args, run.directory);
+    const [isGood, counts] = await Promise.all([
+      check(run.env),
+      env.then((urls) => runJest(urls, args, run.directory)),
+    ]);
     return { ...counts, failed: counts.failed + (isGood ? 0 : 1) };
   });
 
