@@ -25,6 +25,7 @@ import {
 } from "../service.ts";
 import type { Chain } from "./open-chain.ts";
 import { owner, sampleLink } from "./samples.ts";
+import { withShortRests } from "./short-rests.ts";
 
 /** What `GET /internal/settlement/status` says of a chain. */
 type ChainStatus = {
@@ -47,12 +48,15 @@ export type WatchedChain = Pick<Chain, "url" | "chainId" | "catalogueData" | "he
   sampleLink?: () => Partial<PaymentLinkState>;
 };
 
-/** The whole service, watching a chain by the machine's own clock if no other, on a database of its own. */
+/**
+ * The whole service, watching a chain on a database of its own. Without another clock it goes by the
+ * machine's own, with short rests.
+ */
 export const openWatchRig = async (
   chain: WatchedChain,
   override: ChainOverride = {},
   urls: readonly string[] = [chain.url],
-  clock: Clock = systemClock,
+  clock: Clock = withShortRests(),
 ) => {
   const catalogue = createCatalogue(chain.catalogueData);
   const isTron = catalogue.chains[0]?.chainType === "TVM";

@@ -3,6 +3,7 @@ import type { Hex } from "viem";
 import { afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { keccak256Hex, topics } from "@payment-links/contracts";
 import { nothing } from "@payment-links/postgres";
+import type { Clock } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { createShiftedClock } from "@payment-links/runtime/testing/shifted-clock";
@@ -11,6 +12,7 @@ import { openChain } from "../../testing/open-chain.ts";
 import { type WatchRig, openWatchRig } from "../../testing/open-watch-rig.ts";
 import { owner } from "../../testing/samples.ts";
 import { type ScriptedRpc, openScriptedRpc } from "../../testing/scripted-rpc.ts";
+import { withShortRests } from "../../testing/short-rests.ts";
 import { showElsewhere } from "../../testing/show-elsewhere.ts";
 
 const chain = useRig(() => openChain({ slotsInEpoch: 4 }));
@@ -97,9 +99,9 @@ const isKept = (rig: WatchRig, referenceHash = "") =>
   `);
 
 /** A payment that both providers have hidden until its audit was over, and the first one hides still. */
-const missByBoth = async () => {
+const missByBoth = async (clock?: Clock) => {
   const [first, second] = [await openRpc(), await openRpc()];
-  const rig = await open(chain, { finality: "finalized" }, [first.url, second.url]);
+  const rig = await open(chain, { finality: "finalized" }, [first.url, second.url], clock);
   const blind = second.play({ kind: "empty_logs" });
   const paid = await payUnseen(rig, first);
   await passBy(rig, paid.paidAt);
@@ -208,7 +210,7 @@ describe("the second pass", () => {
 
   test("forgets again ten minutes later, also by a clock that was set back meanwhile", async () => {
     const { clock, shift } = createShiftedClock();
-    const rig = await open(chain, { finality: "finalized" }, [chain.url], clock);
+    const rig = await open(chain, { finality: "finalized" }, [chain.url], withShortRests(clock));
     const [first, second] = await payForNothing(rig, 2);
     await setSeen(rig, first, 72);
     await markHeard(rig, 3);
@@ -289,10 +291,19 @@ describe("POST /internal/settlement/rescan", () => {
   });
 
   test("goes by one provider where the other cannot tell of it", async () => {
-    const { first, hiding, link, paidAt, rig } = await missByBoth();
+    const { clock, shift } = createShiftedClock();
+    const { first, hiding, link, paidAt, rig } = await missByBoth(withShortRests(clock));
     hiding.stop();
     first.play({ kind: "server_error" }, { methods: ["eth_getLogs"] });
     await askRescan(rig, { chainId: "1337", fromBlock: 0, toBlock: paidAt + 1 });
+    await waitUntil(
+      "the rescan waits for the other, or goes on without it",
+      () =>
+        rig.logLines.some((line) => line.includes('"loop":"rescan"')) ||
+        statuses(rig, link.id).length > 0,
+    );
+    expect(statuses(rig, link.id)).toEqual([]);
+    shift.elapsedMs = 30_000;
     await waitUntil("it is found", () => statuses(rig, link.id).length > 0);
   });
 
