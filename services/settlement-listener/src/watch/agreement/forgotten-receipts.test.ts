@@ -1,27 +1,31 @@
 import { afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import type { Hex } from "viem";
 import { nothing } from "@payment-links/postgres";
+import { systemClock } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { openChain } from "../../testing/open-chain.ts";
 import { type WatchRig, openWatchRig } from "../../testing/open-watch-rig.ts";
+import { withShortRests } from "../../testing/short-rests.ts";
 import { owner } from "../../testing/samples.ts";
 import { type ScriptedRpc, openScriptedRpc } from "../../testing/scripted-rpc.ts";
 
 /** `finalized` is eight blocks behind the head. */
 const finalBlocks = 8;
+/** The judge duty rests for so long after a turn that failed. */
+const judgeRestMs = 10_000;
 const chain = useRig(() => openChain({ slotsInEpoch: finalBlocks / 2 }));
 beforeAll(() => chain.mine(20));
 
 let rig: WatchRig | undefined;
 const rpcs: ScriptedRpc[] = [];
 /** A watch over so many providers that has caught up. */
-const open = async (providerCount: number) => {
+const open = async (providerCount: number, clock = withShortRests()) => {
   for (let opened = 0; opened < providerCount; opened += 1) {
     rpcs.push(await openScriptedRpc({ target: chain.url }));
   }
   const urls = rpcs.map(({ url }) => url);
-  rig = await openWatchRig(chain, { finality: "finalized" }, urls);
+  rig = await openWatchRig(chain, { finality: "finalized" }, urls, clock);
   await rig.service.start();
   await rig.caughtUp();
   return rig;
@@ -97,7 +101,9 @@ describe("a payment of whose time the nodes tell no receipts any more", () => {
   test.each([1, 2])(
     "after a reorg and mined again, of %i: it has not failed by the nonce that it used itself",
     async (providerCount) => {
-      const rig = await open(providerCount);
+      let [heldMs, shiftMs]: [number | undefined, number] = [undefined, 0];
+      const elapsedMs = () => heldMs ?? systemClock.elapsedMs() + shiftMs;
+      const rig = await open(providerCount, { ...withShortRests(), elapsedMs });
       const { hash, link } = await paySeen(rig, 1);
       const raw = await chain.rawOf(hash);
       await chain.reorg(1);
@@ -114,16 +120,25 @@ describe("a payment of whose time the nodes tell no receipts any more", () => {
       );
       expect(rig.statuses(link.id)).toEqual(["processing 7"]);
       const judgedCount = () => rpcs[0]?.counts().methods.get("eth_getTransactionCount") ?? 0;
-      const nextTurn = async () => {
+      const judgeAgainAt = async (atMs: number) => {
         const before = judgedCount();
+        heldMs = atMs;
         await waitUntil("it is judged again", () => judgedCount() > before);
-        return performance.now();
       };
+      const firstTurnMs = elapsedMs() + judgeRestMs;
+      await judgeAgainAt(firstTurnMs);
+      await letBlocksPass(rig);
       // It may stay so for good, and is no reason to ask all the time.
-      const turnMs = -(await nextTurn()) + (await nextTurn());
-      expect(turnMs).toBeGreaterThan(8_000);
+      heldMs = firstTurnMs + judgeRestMs - 1;
+      const restedCount = judgedCount();
+      await letBlocksPass(rig);
+      expect(judgedCount()).toBe(restedCount);
+      await judgeAgainAt(firstTurnMs + judgeRestMs);
+      expect(rig.statuses(link.id)).toEqual(["processing 7"]);
       for (const one of hiding) one.stop();
       forgetting.end();
+      shiftMs = 4 * judgeRestMs;
+      heldMs = undefined;
       await chain.mine();
       await rig.waitStatus(link.id, "settled");
       expect(rig.statuses(link.id)).toEqual(["processing 7", "settled 7"]);
