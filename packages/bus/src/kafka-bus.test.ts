@@ -144,38 +144,6 @@ describe("Kafka bus", () => {
     ]);
   });
 
-  test("a handler that takes longer than the session keeps its partitions", async () => {
-    const topic = await makeTopic(1);
-    const bus = openBus();
-    const group = fresh("group");
-    const { promise: gate, resolve: openGate } = Promise.withResolvers<void>();
-    let handedOver = 0;
-    const aborted: boolean[] = [];
-    await bus.subscribe({
-      group,
-      topics: [topic],
-      handle: async (records, signal) => {
-        handedOver += records.length;
-        await gate;
-        aborted.push(signal.aborted);
-        return { handledCount: records.length };
-      },
-    });
-    await bus.publish([testRecord(topic, { key: "a", step: 1 })]);
-    await eventually(
-      () => handedOver,
-      (count) => count === 1,
-    );
-    // The session lasts 15 s; only time itself can show that it was kept alive.
-    await injectDelay("slow work", 18_000);
-    openGate();
-    await eventually(
-      () => admin.fetchOffsets({ groupId: group, topics: [topic] }),
-      ([committed]) => committed?.partitions[0]?.offset === "1",
-    );
-    expect({ handedOver, aborted }).toEqual({ handedOver: 1, aborted: [false] });
-  });
-
   test("a subscription that rests takes what comes meanwhile together, and stops at once all the same", async () => {
     const topic = await makeTopic(1);
     const bus = openBus();
