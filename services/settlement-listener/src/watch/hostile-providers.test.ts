@@ -14,7 +14,7 @@ import { openChain } from "../testing/open-chain.ts";
 import { type WatchRig, openWatchRig } from "../testing/open-watch-rig.ts";
 import { owner } from "../testing/samples.ts";
 import { type ScriptedRpc, openScriptedRpc } from "../testing/scripted-rpc.ts";
-import { caseSeed } from "@payment-links/contracts/testing/property-runs";
+import { caseCount, caseSeed } from "@payment-links/contracts/testing/property-runs";
 
 const seed = caseSeed();
 
@@ -42,7 +42,7 @@ const openHostile = async (answers: fc.Arbitrary<Spoiling>): Promise<ScriptedRpc
   return rpc;
 };
 
-const blockCount = 25;
+const blockCount = caseCount({ commit: 9, soak: 25 });
 const blocksAtOnce = 3;
 const settlesMsMax = 240_000;
 

@@ -263,9 +263,12 @@ describe("of two providers", () => {
     const before = first.counts().requests;
     await waitUntil("it goes on", () => first.counts().requests > before + 50);
     expect(rig.statuses(link.id)).toEqual(["processing 7"]);
+    // Whoever reads the second one's logs would find it again before it is judged.
+    const hidingBySecond = second.play({ kind: "empty_logs" });
     outage.stop();
     await waitUntil("it is judged", () => asked() > 0);
     hiding.stop();
+    hidingBySecond.stop();
     expect(rig.statuses(link.id)).toEqual(["processing 7"]);
     first.heal();
     await settles(rig, link.id);

@@ -2,16 +2,26 @@ import { afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import type { Hex } from "viem";
 import { nothing } from "@payment-links/postgres";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { createShiftedClock } from "@payment-links/runtime/testing/shifted-clock";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { openChain } from "../../testing/open-chain.ts";
 import { type WatchRig, openWatchRig } from "../../testing/open-watch-rig.ts";
 import { owner } from "../../testing/samples.ts";
+import { withShortRests } from "../../testing/short-rests.ts";
 import { type ScriptedRpc, openScriptedRpc } from "../../testing/scripted-rpc.ts";
 
 /** `finalized` is eight blocks behind the head. */
 const finalBlocks = 8;
 const chain = useRig(() => openChain({ slotsInEpoch: finalBlocks / 2 }));
 beforeAll(() => chain.mine(20));
+
+const { clock, shift } = createShiftedClock();
+/** Waits while time passes faster, as the duties to learn and to judge rest for 10 s after a failed turn. */
+const waitOverRests = (what: string, isSo: () => boolean | Promise<boolean>) =>
+  waitUntil(what, () => {
+    shift.elapsedMs += 500;
+    return isSo();
+  });
 
 let rig: WatchRig | undefined;
 const rpcs: ScriptedRpc[] = [];
@@ -22,7 +32,12 @@ const open = async () => {
     await openScriptedRpc({ target: chain.url }),
   ];
   rpcs.push(first, second);
-  rig = await openWatchRig(chain, { finality: "finalized" }, [first.url, second.url]);
+  rig = await openWatchRig(
+    chain,
+    { finality: "finalized" },
+    [first.url, second.url],
+    withShortRests(clock),
+  );
   await rig.service.start();
   await rig.caughtUp();
   return { rig, first, second };
@@ -78,10 +93,10 @@ describe("a payment whose nonce was not told when it was seen", () => {
     const { hash, link, spend } = await paySeen(rig, 1);
     expect(await knowsNonce(rig, hash)).toBe(false);
     outage.stop();
-    await waitUntil("its nonce is learnt", () => knowsNonce(rig, hash));
+    await waitOverRests("its nonce is learnt", () => knowsNonce(rig, hash));
     await chain.reorg(1);
     await spend();
-    await waitUntil("it fails", () => statuses(rig, link.id).includes("failed"));
+    await waitOverRests("it fails", () => statuses(rig, link.id).includes("failed"));
   });
 
   test("fails as well if they told it while it waited to be mined again", async () => {
@@ -93,9 +108,9 @@ describe("a payment whose nonce was not told when it was seen", () => {
     await rig.caughtUp();
     await chain.ask("eth_sendRawTransaction", [raw]);
     outage.stop();
-    await waitUntil("its nonce is learnt", () => knowsNonce(rig, hash));
+    await waitOverRests("its nonce is learnt", () => knowsNonce(rig, hash));
     await spend();
-    await waitUntil("it fails", () => statuses(rig, link.id).includes("failed"));
+    await waitOverRests("it fails", () => statuses(rig, link.id).includes("failed"));
   });
 
   // Guards against a payment that stays processing for ever, as its sender is one provider's word.
@@ -109,10 +124,10 @@ describe("a payment whose nonce was not told when it was seen", () => {
       const lie = first.play({ kind: "hostile", spoil: nameOtherSender }, { methods });
       const { hash, link, spend } = await paySeen(rig, 1);
       lie.stop();
-      await waitUntil("its nonce is learnt", () => knowsNonce(rig, hash));
+      await waitOverRests("its nonce is learnt", () => knowsNonce(rig, hash));
       await chain.reorg(1);
       await spend();
-      await waitUntil("it fails", () => statuses(rig, link.id).includes("failed"));
+      await waitOverRests("it fails", () => statuses(rig, link.id).includes("failed"));
     },
   );
 
@@ -125,7 +140,7 @@ describe("a payment whose nonce was not told when it was seen", () => {
     expect(await dutyFails(rig, "judge")).toBe("0");
     await chain.mine(finalBlocks + 2);
     await waitUntil("it settles", () => statuses(rig, link.id).includes("settled"));
-    await waitUntil("all is well", async () => (await dutyFails(rig, "learn")) === "0");
+    await waitOverRests("all is well", async () => (await dutyFails(rig, "learn")) === "0");
     expect(silence.struckCount()).toBeGreaterThan(0);
   });
 
@@ -140,7 +155,7 @@ describe("a payment whose nonce was not told when it was seen", () => {
     await waitUntil("providers agree", async () => (await rig.readStatus()).reason === null);
     const asked = () => first.counts().methods.get("eth_getTransactionCount") ?? 0;
     await waitUntil("it is judged", () => asked() > 0);
-    await waitUntil("it is given up", async () => (await dutyFails(rig, "learn")) === "0");
+    await waitOverRests("it is given up", async () => (await dutyFails(rig, "learn")) === "0");
     expect(statuses(rig, link.id)).toEqual(["processing"]);
   });
 });

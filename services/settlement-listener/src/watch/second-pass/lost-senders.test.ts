@@ -3,12 +3,14 @@ import type { Hex } from "viem";
 import { keccak256Hex } from "@payment-links/contracts";
 import { transact } from "@payment-links/postgres";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { createShiftedClock } from "@payment-links/runtime/testing/shifted-clock";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { recordWaiting } from "../../sightings/record-waiting.ts";
 import { openChain } from "../../testing/open-chain.ts";
 import { type WatchRig, startWatchRig } from "../../testing/open-watch-rig.ts";
 import { sampleTransfer } from "../../testing/sample-transfer.ts";
 import { owner } from "../../testing/samples.ts";
+import { withShortRests } from "../../testing/short-rests.ts";
 import { RpcError, serveJsonRpc } from "../../testing/serve-json-rpc.ts";
 
 /** `finalized` is eight blocks behind the head. */
@@ -40,12 +42,25 @@ const openSecond = async () => {
   return { ...served, told };
 };
 
+const { clock, shift } = createShiftedClock();
+/** Waits until a payment has failed, while time passes faster: the judge rests for 10 s after a failed turn. */
+const waitFailed = (rig: WatchRig, linkId: string) =>
+  waitUntil("it fails", () => {
+    shift.elapsedMs += 500;
+    return rig.told(linkId).at(-1)?.status === "failed";
+  });
+
 let rig: WatchRig | undefined;
 let second: Awaited<ReturnType<typeof openSecond>> | undefined;
 const open = async () => {
   await chain.mine(finalBlocks + 1);
   second = await openSecond();
-  rig = await startWatchRig(chain, { finality: "finalized" }, [chain.url, second.url]);
+  rig = await startWatchRig(
+    chain,
+    { finality: "finalized" },
+    [chain.url, second.url],
+    withShortRests(clock),
+  );
   await rig.caughtUp();
   return { rig, told: second.told };
 };
@@ -79,11 +94,11 @@ test("of two lost payments one fails, though a provider does not say what the ot
   await chain.reorg(2);
   for (const { replace } of [untold, sure]) await replace();
   await chain.mine(finalBlocks + 2);
-  await waitUntil("it fails", () => rig.told(sure.linkId).at(-1)?.status === "failed");
+  await waitFailed(rig, sure.linkId);
   expect(rig.told(untold.linkId).at(-1)?.status).toBe("processing");
   told.refused = "";
   await chain.mine();
-  await rig.waitStatus(untold.linkId, "failed");
+  await waitFailed(rig, untold.linkId);
 });
 
 /** Records payments that were lost, of transactions that no node knows and whose nonces nobody uses. */
@@ -106,7 +121,7 @@ test("one fails behind more lost payments than are judged in a turn, of which no
   await chain.reorg(1);
   await replace();
   await chain.mine(finalBlocks + 2);
-  await rig.waitStatus(linkId, "failed");
+  await waitFailed(rig, linkId);
 }, 60_000);
 
 test("what the senders of lost payments have sent is asked for four at a time", async () => {
