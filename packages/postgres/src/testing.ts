@@ -35,7 +35,8 @@ export const createTestDatabase = async (schemas: readonly Schema[]): Promise<Te
   const drop = () => onServer(serverUrl, (client) => dropDatabase(client, name));
   await onServer(serverUrl, async (client) => {
     const template = schemas.length === 0 ? "template1" : await findTemplate(client, schemas);
-    await client.query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
+    // Copied by blocks, which the default would do, it takes five times as long.
+    await client.query(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
   });
   try {
     // A copy lacks what is known by a database's name: a role's settings in it, and rights to it.
