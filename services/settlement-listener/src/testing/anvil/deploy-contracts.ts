@@ -8,7 +8,7 @@ import {
 } from "viem";
 import { devnet } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { readProxyCode } from "./find-programs.ts";
+import { feeProxyCodes } from "./fee-proxy-codes.ts";
 import { testUsdcCode } from "./test-usdc-code.ts";
 
 /** The first of anvil's well-known accounts, which it signs for; everything is deployed by it. */
@@ -20,11 +20,10 @@ const deployer = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
  * is refused.
  */
 export const deployContracts = async (url: string): Promise<void> => {
-  const proxies = await readProxyCode();
   const client = openClient(url);
   const wanted = [
-    { address: devnet.erc20FeeProxy, code: proxies.erc20 },
-    { address: devnet.ethereumFeeProxy, code: proxies.ethereum },
+    { address: devnet.erc20FeeProxy, code: feeProxyCodes.erc20 },
+    { address: devnet.ethereumFeeProxy, code: feeProxyCodes.ethereum },
     { address: devnet.token, code: testUsdcCode },
   ] as const;
   for (const { address, code } of wanted) {

@@ -1,10 +1,8 @@
-import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import type { Hex } from "viem";
 
-// The node and its contracts are devDependencies, which a production image leaves out; if one is
-// missing, the message says which.
+// The node is a devDependency here, which a production image leaves out; if it is missing, the message
+// says so.
 
 const architectures: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64" };
 
@@ -17,26 +15,6 @@ export const findAnvil = (): string => {
   const platform = `${process.platform}-${architectures[process.arch] ?? process.arch}`;
   const packaged = findPackage(`@foundry-rs/anvil-${platform}`, "@foundry-rs/anvil");
   return join(packaged, "bin", "anvil");
-};
-
-/** What creates the two fee proxies: Request Network's own bytecode. */
-export const readProxyCode = async (): Promise<{ erc20: Hex; ethereum: Hex }> => {
-  const packaged = findPackage("@requestnetwork/smart-contracts");
-  const [erc20, ethereum] = await Promise.all(
-    ["ERC20FeeProxy", "EthereumFeeProxy"].map((contract) => readFactory(packaged, contract)),
-  );
-  if (erc20 === undefined || ethereum === undefined)
-    throw new Error("two contracts were asked for");
-  return { erc20, ethereum };
-};
-
-// Read as text: importing the factory would need a whole client library that we do not use.
-const readFactory = async (packaged: string, contract: string): Promise<Hex> => {
-  const file = join(packaged, "types/factories/src/contracts", `${contract}__factory.js`);
-  const text = await readFile(file, "utf8").catch(() => "");
-  const code = /const _bytecode = "0x([0-9a-f]+)"/.exec(text)?.[1];
-  if (code === undefined) throw new Error(`no bytecode of ${contract} was found`);
-  return `0x${code}`;
 };
 
 /** A package's folder, found from another package that depends on it. */

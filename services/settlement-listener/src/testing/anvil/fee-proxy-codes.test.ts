@@ -1,0 +1,20 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { expect, test } from "@jest/globals";
+import { feeProxyCodes } from "./fee-proxy-codes.ts";
+
+const require = createRequire(import.meta.url);
+
+/** Read as text: importing the factory would need a whole client library that we do not use. */
+const readPackagedCode = (contract: string): string | undefined => {
+  const folder = "@requestnetwork/smart-contracts/types/factories/src/contracts";
+  const text = readFileSync(require.resolve(`${folder}/${contract}__factory.js`), "utf8");
+  return /const _bytecode = "(0x[0-9a-f]+)"/.exec(text)?.[1];
+};
+
+test("the bytecode of the fee proxies is Request Network's own", () => {
+  expect(feeProxyCodes).toEqual({
+    erc20: readPackagedCode("ERC20FeeProxy"),
+    ethereum: readPackagedCode("EthereumFeeProxy"),
+  });
+});
