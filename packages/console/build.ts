@@ -1,4 +1,4 @@
-// `npm run build`, by turbo: builds the console into `dist`, with each file compressed beside it.
+// `npm run build`, and `ensure-built`: builds the console into `dist`, with each file compressed beside it.
 import { readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";

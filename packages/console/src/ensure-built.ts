@@ -19,24 +19,20 @@ type BuildOptions = {
 };
 
 /**
- * Builds the console if it is not there or not of these sources, by turbo, which remembers earlier
- * builds. What is there and right is not touched, so that many may ask at once.
+ * Builds the console if it is not there or not of these sources. What is there and right is not
+ * touched, so that many may ask at once.
  */
 export const ensureConsoleBuilt = async ({ env, report }: BuildOptions): Promise<void> => {
   if (isBuilt()) return;
   report("building the console");
-  const turbo = join(root, "node_modules/turbo/bin/turbo");
-  const args = [
-    turbo,
-    "run",
-    "build",
-    "--filter=@payment-links/console",
-    "--output-logs=errors-only",
-  ];
-  await promisify(execFile)(process.execPath, args, {
-    cwd: root,
-    env: { ...env, TURBO_TELEMETRY_DISABLED: "1", DO_NOT_TRACK: "1" },
+  await promisify(execFile)(process.execPath, [join(folder, "build.ts")], {
+    cwd: folder,
+    // React has another build for every other value.
+    env: { ...env, NODE_ENV: "production" },
     timeout: buildMsMax,
+  }).catch((error: unknown) => {
+    // Another process may have built it meanwhile.
+    if (!isBuilt()) throw error;
   });
 };
 
