@@ -4,6 +4,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { testKafkaPassword } from "@payment-links/bus/testing";
+import { bringJavaAndMaven } from "./bring-java.ts";
 import { runServer, startOnFreePorts } from "./child-server.ts";
 import type { RunningServer, ServerContext, StartServer } from "./child-server.ts";
 import { fetchWithMaven, isInMavenCache } from "./maven-cache.ts";
@@ -29,6 +30,7 @@ export const findKafka = async (): Promise<StartServer> => {
     return startFromJars;
   }
   if (await hasDocker()) return startContainer;
+  if (await bringJavaAndMaven()) return startFromJars;
   throw new Error(whatToInstall);
 };
 

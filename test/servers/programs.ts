@@ -24,8 +24,8 @@ export const hasRedis = (): Promise<boolean> => answers("redis-server", ["--vers
 
 /** The one line to print on a machine that has none of them. */
 export const whatToInstall =
-  "the tests need Kafka and Redis: install Java 17 (or newer) and Maven, or start Docker, or say " +
-  "where they run with KAFKA_BROKERS and REDIS_URL";
+  "the tests need Kafka and Redis: install Java 17 (or newer) and Maven (Debian: apt-get install " +
+  "default-jre-headless maven), or start Docker, or set KAFKA_BROKERS and REDIS_URL";
 
 const answers = (command: string, args: readonly string[]): Promise<boolean> =>
   run(command, args, { timeout: askMsMax }).then(

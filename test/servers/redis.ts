@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { chmod, mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { bringJavaAndMaven } from "./bring-java.ts";
 import { runServer, startOnFreePorts } from "./child-server.ts";
 import type { ServerContext, StartServer } from "./child-server.ts";
 import { fetchWithMaven, isInMavenCache } from "./maven-cache.ts";
@@ -28,12 +29,14 @@ export const findRedisProgram = async (context: ServerContext): Promise<string |
  */
 export const findRedis = async (): Promise<StartServer> => {
   if (await hasRedis()) return startProgram("redis-server");
-  if ((await isInMavenCache("redis")) || (await hasMaven())) {
-    return async (context) => await startProgram(await fetchRedis(context))(context);
-  }
+  if ((await isInMavenCache("redis")) || (await hasMaven())) return startFetched;
   if (await hasDocker()) return startContainer;
+  if (await bringJavaAndMaven()) return startFetched;
   throw new Error(whatToInstall);
 };
+
+const startFetched: StartServer = async (context) =>
+  await startProgram(await fetchRedis(context))(context);
 
 const startProgram =
   (command: string): StartServer =>
