@@ -6,6 +6,7 @@ import { constants } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { hasDevPackages, hasPackages, listUnfinished } from "./package-sets.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 /** Node 24 itself, once installed. */
@@ -29,10 +30,11 @@ export const nodeFlags = [
  * missing, and ends this process as that one ends. Progress goes to stderr: stdout is the script's.
  * @param {string} script
  * @param {readonly string[]} args
+ * @param {{ withDev?: boolean }} [set]
  */
-export const runOnNode24 = async (script, args) => {
+export const runOnNode24 = async (script, args, set) => {
   try {
-    await ensureInstalled();
+    await ensureInstalled(set);
   } catch (error) {
     report(error instanceof Error ? error.message : String(error));
     process.exit(1);
@@ -44,32 +46,30 @@ export const runOnNode24 = async (script, args) => {
   process.exit(code ?? 128 + constants.signals[signal]);
 };
 
-/** Installs what the committed lockfile names and node_modules lacks; throws if that cannot be. */
-export const ensureInstalled = async () => {
+/**
+ * Installs what the committed lockfile names and node_modules lacks; throws if that cannot be. Without
+ * `withDev`, devDependencies may be missing, but none is removed.
+ * @param {{ withDev?: boolean }} [set]
+ */
+export const ensureInstalled = async ({ withDev = true } = {}) => {
   if (Number.parseInt(process.versions.node, 10) < nodeMajorMin) {
     throw new Error(`Node ${nodeMajorMin} or newer is needed to begin; this is ${process.version}`);
   }
-  if (await isInstalled()) return;
+  if (await isInstalled({ withDev })) return;
   await mkdir(join(root, "node_modules"), { recursive: true });
   const release = await takeInstallLock();
   try {
     // Another process may have done it while we waited.
-    if (!(await isInstalled())) await install();
+    if (!(await isInstalled({ withDev }))) await install({ withDev });
   } finally {
     await release();
   }
 };
 
-/** True if node_modules holds every package of the committed lockfile, and a Node 24 that runs. */
-const isInstalled = async () => {
+/** True if node_modules holds every needed package of the lockfile, and a Node 24 that runs. */
+const isInstalled = async ({ withDev }) => {
   try {
-    const wanted = await readPackages("package-lock.json");
-    // npm's own account of what it put there.
-    const present = await readPackages("node_modules/.package-lock.json");
-    // Optional packages are those of other platforms; the path '' is the root itself.
-    const isThere = ([path, { version, optional }]) =>
-      path === "" || optional || (path in present && present[path].version === version);
-    if (!Object.entries(wanted).every(isThere)) return false;
+    if (!hasPackages(await readLocked(), await readInstalled(), { withDev })) return false;
     if ((await realpath(node24)) === process.execPath) return true;
     return execFileSync(node24, ["--version"], { encoding: "utf8" }).startsWith("v24.");
   } catch {
@@ -78,30 +78,50 @@ const isInstalled = async () => {
 };
 
 const readPackages = async (path) => JSON.parse(await readFile(join(root, path), "utf8")).packages;
+const readLocked = () => readPackages("package-lock.json");
 
-const install = async () => {
+/** npm's record of what it put into node_modules, written at the end of an install. */
+const readInstalled = () => readPackages("node_modules/.package-lock.json").catch(() => ({}));
+
+const install = async (wanted) => {
   const startedAt = performance.now();
   const elapsed = () => `${Math.round((performance.now() - startedAt) / 1000)} s`;
-  report("installing the dependencies, this once");
-  const tell = () => report(`installing the dependencies (${elapsed()})`);
+  const locked = await readLocked();
+  const installed = await readInstalled();
+  const withDev = wanted.withDev || hasDevPackages(installed);
+  const what = withDev ? "the packages and development tools" : "the packages that npm start runs";
+  report(`installing ${what}, this once`);
+  const tell = () => report(`installing ${what} (${elapsed()})`);
   const ticker = setInterval(tell, progressMs);
+  const unfinished = listUnfinished(locked, installed).map((path) => join(root, path));
+  for (const path of unfinished) await rm(path, { recursive: true, force: true });
   // Not `npm ci`: it insists on entries for platforms whose packages a registry may not serve.
-  // Development packages always, whatever NODE_ENV says: Node 24 is one.
-  const args = ["install", "--no-save", "--no-audit", "--no-fund", "--include=dev"];
-  args.push("--loglevel=error", "--no-progress");
+  // The set is named either way, whatever NODE_ENV says.
+  const args = ["install", "--no-save", "--no-audit", "--no-fund"];
+  args.push(withDev ? "--include=dev" : "--omit=dev", "--loglevel=error", "--no-progress");
   // npm must not run on the very Node that it is about to replace.
-  const paths = (process.env.PATH ?? "").split(delimiter);
-  const PATH = paths.filter((path) => !path.includes("node_modules")).join(delimiter);
+  const folders = (process.env.PATH ?? "").split(delimiter);
+  const PATH = folders.filter((folder) => !folder.includes("node_modules")).join(delimiter);
   const options = { cwd: root, env: { ...process.env, PATH }, stdio: ["ignore", 2, 2] };
-  const ended = await runChild("npm", args, options).finally(() => clearInterval(ticker));
+  // npm's cache first: without it npm asks a registry twice for each package. What npm kept of a
+  // package may be older than the version that the lockfile names.
+  let ended;
+  try {
+    ended = await runChild("npm", [...args, "--prefer-offline"], options);
+    if (ended.code !== 0 && ended.signal === null) ended = await runChild("npm", args, options);
+  } finally {
+    clearInterval(ticker);
+  }
   if (ended.code !== 0) throw new Error(`npm install failed (${ended.signal ?? ended.code})`);
-  if (!(await isInstalled())) {
+  if (!(await isInstalled({ withDev }))) {
     throw new Error(
       "npm install went well, yet node_modules is not complete: are install scripts switched off " +
         "(npm config get ignore-scripts)? If not, remove node_modules and start again",
     );
   }
-  report(`the dependencies are installed (${elapsed()})`);
+  // The C++ headers of Node, 70 MB that nothing here compiles with; its program is a link outside.
+  await rm(join(root, "node_modules/node/node_modules"), { recursive: true, force: true });
+  report(`installed ${what} (${elapsed()})`);
 };
 
 /**

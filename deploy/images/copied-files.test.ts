@@ -40,15 +40,18 @@ const closureOf = (file: string): { files: Set<string>; packages: Set<string> } 
   return { files, packages };
 };
 
-const Manifest = z.object({ dependencies: z.record(z.string(), z.string()).default({}) });
+const Dependencies = z.record(z.string(), z.string()).default({});
+const Manifest = z.object({ dependencies: Dependencies, devDependencies: Dependencies });
+
+const manifestOf = (folder: string) =>
+  Manifest.parse(JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8")));
 
 /** The packages that a service's image has of its own and by our packages' word. */
 const installedFor = (service: string): Set<string> => {
   const names = new Set<string>();
   const folders = [`services/${service}`];
   for (const folder of folders) {
-    const text = readFileSync(join(root, folder, "package.json"), "utf8");
-    for (const name of Object.keys(Manifest.parse(JSON.parse(text)).dependencies)) {
+    for (const name of Object.keys(manifestOf(folder).dependencies)) {
       if (names.has(name)) continue;
       names.add(name);
       if (name.startsWith("@payment-links/"))
@@ -76,5 +79,19 @@ test("the operator's command line is copied with all that it imports", () => {
   for (const service of services) {
     const missing = [...packages].filter((name) => !installedFor(service).has(name));
     expect({ service, missing }).toEqual({ service, missing: [] });
+  }
+});
+
+test("no image installs what builds the console or runs a local chain", () => {
+  const builds = Object.keys(manifestOf("packages/console").devDependencies);
+  const chains = Object.keys(manifestOf("services/settlement-listener").devDependencies);
+  // Services import these themselves: links-api draws QR codes, contracts derives Bitcoin addresses.
+  const shared = new Set(["uqr", "@scure/btc-signer"]);
+  const kept = [...builds, ...chains].filter((name) => !shared.has(name));
+  expect(kept).toEqual(expect.arrayContaining(["vite", "react", "@foundry-rs/anvil", "litesvm"]));
+  for (const service of services) {
+    const installed = installedFor(service);
+    const found = kept.filter((name) => installed.has(name));
+    expect({ service, found }).toEqual({ service, found: [] });
   }
 });

