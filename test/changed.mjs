@@ -4,7 +4,8 @@ import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { listTests, root } from "./jest/jest.mjs";
+import { findUsers } from "./imports.mjs";
+import { root } from "./jest/jest.mjs";
 
 /** Files that every test depends on. */
 const common = ["package-lock.json", "jest.config.js", "test/jest/"];
@@ -15,14 +16,18 @@ const git = async (...args) => {
   return stdout.split("\n").filter((line) => line !== "");
 };
 
-/** The tests that the changes may concern, or the reason why that cannot be known. */
+/**
+ * The tests that the changes may concern and the workspaces that they are in, or the reason why that
+ * cannot be known.
+ */
 export const listChangedTests = async () => {
   const files = await listChangedFiles().catch(() => undefined);
   if (files === undefined) return { reason: "there is no git, or no main to compare with" };
   const shared = files.find((file) => common.some((start) => file.startsWith(start)));
   if (shared !== undefined) return { reason: `${shared} has changed` };
   const modules = await findModules(files);
-  return { tests: modules.length === 0 ? [] : await listTests("--findRelatedTests", ...modules) };
+  const tests = modules.length === 0 ? [] : await findUsers(...modules);
+  return { tests, workspaces: new Set(files.map((file) => workspaceOf(file))) };
 };
 
 const listChangedFiles = async () => {
@@ -35,6 +40,9 @@ const listChangedFiles = async () => {
   return [...new Set([...changed, ...unknown])];
 };
 
+/** The folder of a file's workspace, such as `packages/bus/`; undefined outside of all. */
+export const workspaceOf = (file) => /^(packages|services)\/[^/]+\/|^deploy\//.exec(file)?.[0];
+
 /**
  * Jest knows who uses a module. Any other file, or a deleted one, may concern its whole workspace.
  */
@@ -43,7 +51,7 @@ const findModules = async (files) => {
   for (const file of files) {
     // A whole-set test concerns itself.
     if (/^test\/.*\.test\.ts$/.test(file)) modules.add(file);
-    const workspace = /^(packages|services)\/[^/]+\/|^deploy\//.exec(file)?.[0];
+    const workspace = workspaceOf(file);
     if (workspace === undefined || file.endsWith(".md")) continue;
     const isModule = file.endsWith(".ts") && existsSync(join(root, file));
     const concerned = isModule ? [file] : await git("ls-files", `${workspace}src/*.ts`);

@@ -1,13 +1,12 @@
 // `npm test`: proves a commit, on a fresh clone too. Installs what is missing, starts real servers,
 // checks the code, runs the tests; the last line counts. `npm run test:all`: also the soak tests
 // (`*.soak.test.ts`). `npm test -- <path patterns>`: the tests of these paths, soak tests included,
-// with the servers that they need. `npm run test:quick`: all tests that need no server, and of what
-// has changed since `main` those that need only Postgres.
+// with the servers that they need. `npm run test:quick`: of the tests that the changes since `main` may
+// concern, those that need no server or only Postgres.
 import { existsSync } from "node:fs";
-import { readFile, readdir } from "node:fs/promises";
-import { availableParallelism } from "node:os";
-import { delimiter, join } from "node:path";
-import { listChangedTests } from "./changed.mjs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { listChangedTests, workspaceOf } from "./changed.mjs";
 import {
   endWithin,
   exitCodeOf,
@@ -17,7 +16,6 @@ import {
   start,
 } from "./children.mjs";
 import {
-  addCounts,
   commitTestsArgs,
   compileCache,
   countResults,
@@ -27,11 +25,10 @@ import {
   sayCounts,
 } from "./jest/jest.mjs";
 import { buildConsole, withServers } from "./setup.mjs";
-import { findServers, listWithPostgres, servers as allServers } from "./tiers.mjs";
+import { findServers, listAlone, listWithPostgres, servers as allServers } from "./tiers.mjs";
 
 // What hangs is ended. A machine of a third of the usual speed is only slow.
 const checkMsMax = 900_000;
-const aloneMsMax = 1_200_000;
 const jestMsMax = 4_200_000;
 
 const main = async (args) => {
@@ -72,47 +69,36 @@ const runPart = async (run, args) => {
 
 const runQuick = async (run) => {
   const tests = await listQuick();
-  const names = tests.length > 0 ? ["postgres"] : [];
-  return await withServers(run, names, async (env) => {
+  if (tests.length === 0) return { passed: 0, failed: 0, skipped: {} };
+  return await withServers(run, await findServers(tests), async (env) => {
     await buildConsole(run);
-    const alone = await runAlone(run.env);
-    const args = ["--runTestsByPath", ...tests];
-    const changed = tests.length > 0 ? [await runJest(await env, args, run.directory)] : [];
-    return addCounts(alone, ...changed);
+    return await runJest(await env, ["--runTestsByPath", ...tests], run.directory);
   });
 };
 
-/** Tier 2 of what has changed. */
+/**
+ * The tests that the changes since `main` may concern. A change deep in a package concerns most tests that
+ * need Postgres: of these, only those of the changed workspaces.
+ */
 const listQuick = async () => {
-  const [{ tests, reason }, all] = [await listChangedTests(), await listWithPostgres()];
-  if (tests === undefined) report(`${reason}: all that needs Postgres is tested`);
-  const chosen = all.filter((test) => tests?.includes(test) ?? true);
-  report(`needs Postgres and may have changed since main: ${chosen.length} of ${all.length} files`);
-  return chosen;
-};
-
-/** Tier 1, by workspace: turbo runs again those that have changed, or depend on what has. */
-const runAlone = async (env) => {
-  const turbo = join(root, "node_modules/turbo/bin/turbo");
-  const PATH = `${join(root, "node_modules/.bin")}${delimiter}${env.PATH}`;
-  // By itself turbo would start ten at once, whatever the machine.
-  const options = [`--concurrency=${availableParallelism()}`, "--continue"];
-  const child = start([turbo, "run", "test:alone", ...options, "--output-logs=errors-only"], {
-    env: { ...env, PATH, TURBO_TELEMETRY_DISABLED: "1", DO_NOT_TRACK: "1" },
-    stdio: ["ignore", 2, "inherit"],
-  });
-  const code = await endWithin(child, aloneMsMax);
-  const groups = ["packages", "services"].map(async (group) =>
-    (await readdir(join(root, group))).map((name) => join(group, name)),
-  );
-  const folders = [...(await Promise.all(groups)).flat(), "deploy"];
-  const texts = await Promise.all(
-    folders.map((folder) =>
-      readFile(join(root, folder, ".turbo/alone.json"), "utf8").catch(() => ""),
-    ),
-  );
-  const counts = addCounts(...texts.filter((text) => text !== "").map((text) => JSON.parse(text)));
-  return { ...counts, failed: counts.failed === 0 && code !== 0 ? 1 : counts.failed };
+  const [changed, alone, withPostgres] = [
+    await listChangedTests(),
+    await listAlone(),
+    await listWithPostgres(),
+  ];
+  if (changed.reason !== undefined) {
+    report(`${changed.reason}: all tests that need no server or only Postgres`);
+    return [...alone, ...withPostgres];
+  }
+  const concerned = new Set(changed.tests);
+  const isNear = (test) => concerned.has(test) && changed.workspaces.has(workspaceOf(test));
+  const chosen = [
+    alone.filter((test) => concerned.has(test)),
+    withPostgres.filter((test) => isNear(test)),
+  ];
+  const [few, many] = [chosen, [alone, withPostgres]].map((lists) => lists.map((it) => it.length));
+  report(`need no server: ${few[0]} of ${many[0]} files; need Postgres: ${few[1]} of ${many[1]}`);
+  return chosen.flat();
 };
 
 const check = async (env) => {

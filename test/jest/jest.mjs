@@ -69,16 +69,6 @@ export const countResults = (
   return { passed: numPassedTests, failed, skipped, unnamed };
 };
 
-/** The counts of several runs, added up. */
-export const addCounts = (...counts) => {
-  const skipped = {};
-  for (const [reason, count] of counts.flatMap((one) => Object.entries(one.skipped ?? {}))) {
-    skipped[reason] = (skipped[reason] ?? 0) + count;
-  }
-  const sum = (name) => counts.reduce((total, one) => total + one[name], 0);
-  return { passed: sum("passed"), failed: sum("failed"), skipped };
-};
-
 /** Such as `3593 passed, 0 failed, 109 skipped (no helm)`. */
 export const sayCounts = ({ passed, failed, skipped }) => {
   const reasons = Object.entries(skipped);
