@@ -16,10 +16,7 @@ const git = async (...args) => {
   return stdout.split("\n").filter((line) => line !== "");
 };
 
-/**
- * The tests that the changes may concern and the workspaces that they are in, or the reason why that
- * cannot be known.
- */
+/** The changed files and the tests that they may concern, or the reason why that cannot be known. */
 export const listChangedTests = async () => {
   const files = await listChangedFiles().catch(() => undefined);
   if (files === undefined) return { reason: "there is no git, or no main to compare with" };
@@ -27,7 +24,7 @@ export const listChangedTests = async () => {
   if (shared !== undefined) return { reason: `${shared} has changed` };
   const modules = await findModules(files);
   const tests = modules.length === 0 ? [] : await findUsers(...modules);
-  return { tests, workspaces: new Set(files.map((file) => workspaceOf(file))) };
+  return { files, tests };
 };
 
 const listChangedFiles = async () => {
@@ -40,9 +37,6 @@ const listChangedFiles = async () => {
   return [...new Set([...changed, ...unknown])];
 };
 
-/** The folder of a file's workspace, such as `packages/bus/`; undefined outside of all. */
-export const workspaceOf = (file) => /^(packages|services)\/[^/]+\/|^deploy\//.exec(file)?.[0];
-
 /**
  * Jest knows who uses a module. Any other file, or a deleted one, may concern its whole workspace.
  */
@@ -51,7 +45,7 @@ const findModules = async (files) => {
   for (const file of files) {
     // A whole-set test concerns itself.
     if (/^test\/.*\.test\.ts$/.test(file)) modules.add(file);
-    const workspace = workspaceOf(file);
+    const workspace = /^(packages|services)\/[^/]+\/|^deploy\//.exec(file)?.[0];
     if (workspace === undefined || file.endsWith(".md")) continue;
     const isModule = file.endsWith(".ts") && existsSync(join(root, file));
     const concerned = isModule ? [file] : await git("ls-files", `${workspace}src/*.ts`);

@@ -3,13 +3,13 @@ import { availableParallelism } from "node:os";
 import { join, relative } from "node:path";
 import { SearchSource } from "jest";
 import { readConfig } from "jest-config";
-import jestRuntime from "jest-runtime";
+import Runtime from "jest-runtime";
 import { root } from "./jest/jest.mjs";
 
 const openSearch = async () => {
   const configs = await readConfig({ _: [], $0: "jest" }, root);
   const options = { maxWorkers: availableParallelism(), watchman: false };
-  const context = await jestRuntime.default.createContext(configs.projectConfig, options);
+  const context = await Runtime.createContext(configs.projectConfig, options);
   return { ...configs, source: new SearchSource(context) };
 };
 

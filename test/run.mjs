@@ -4,9 +4,9 @@
 // with the servers that they need. `npm run test:quick`: of the tests that the changes since `main` may
 // concern, those that need no server or only Postgres.
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
-import { listChangedTests, workspaceOf } from "./changed.mjs";
+import { readFile, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { listChangedTests } from "./changed.mjs";
 import {
   endWithin,
   exitCodeOf,
@@ -76,10 +76,10 @@ const runQuick = async (run) => {
   });
 };
 
-/**
- * The tests that the changes since `main` may concern. A change deep in a package concerns most tests that
- * need Postgres: of these, only those of the changed workspaces.
- */
+/** So many tests that need Postgres are quick. */
+const nearestMax = 6;
+
+/** The tests that the changes since `main` may concern; of those that need Postgres, only the nearest. */
 const listQuick = async () => {
   const [changed, alone, withPostgres] = [
     await listChangedTests(),
@@ -91,14 +91,39 @@ const listQuick = async () => {
     return [...alone, ...withPostgres];
   }
   const concerned = new Set(changed.tests);
-  const isNear = (test) => concerned.has(test) && changed.workspaces.has(workspaceOf(test));
-  const chosen = [
-    alone.filter((test) => concerned.has(test)),
-    withPostgres.filter((test) => isNear(test)),
-  ];
-  const [few, many] = [chosen, [alone, withPostgres]].map((lists) => lists.map((it) => it.length));
-  report(`need no server: ${few[0]} of ${many[0]} files; need Postgres: ${few[1]} of ${many[1]}`);
-  return chosen.flat();
+  const ofAlone = alone.filter((test) => concerned.has(test));
+  const ofPostgres = withPostgres.filter((test) => concerned.has(test));
+  const nearest = await listNearest(ofPostgres, changed.files);
+  report(
+    `concerned and run: ${ofAlone.length} of ${ofAlone.length} files that need no server, ` +
+      `${nearest.length} of ${ofPostgres.length} that need Postgres`,
+  );
+  return [...ofAlone, ...nearest];
+};
+
+/** Tests in the workspace of a changed file: those that share most folders with one first, then the smallest. */
+const listNearest = async (tests, files) => {
+  const places = await Promise.all(
+    tests.map(async (test) => ({
+      test,
+      shared: Math.max(...files.map((file) => countSharedFolders(test, file))),
+      size: (await stat(join(root, test))).size,
+    })),
+  );
+  return places
+    .filter(({ shared }) => shared >= workspaceDepth)
+    .toSorted((one, other) => other.shared - one.shared || one.size - other.size)
+    .slice(0, nearestMax)
+    .map(({ test }) => test);
+};
+
+/** A workspace such as `services/links-api` lies so deep. */
+const workspaceDepth = 2;
+
+const countSharedFolders = (one, other) => {
+  const [folders, others] = [one, other].map((path) => dirname(path).split("/"));
+  const end = folders.findIndex((folder, index) => folder !== others[index]);
+  return end === -1 ? folders.length : end;
 };
 
 const check = async (env) => {
