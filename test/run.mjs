@@ -94,9 +94,9 @@ const listQuick = async () => {
   const ofAlone = alone.filter((test) => concerned.has(test));
   const ofPostgres = withPostgres.filter((test) => concerned.has(test));
   const nearest = await listNearest(ofPostgres, changed.files);
+  const left = ofPostgres.length - nearest.length;
   report(
-    `concerned and run: ${ofAlone.length} of ${ofAlone.length} files that need no server, ` +
-      `${nearest.length} of ${ofPostgres.length} that need Postgres`,
+    `need no server: ${ofAlone.length} files; need Postgres: ${nearest.length}, ${left} left out`,
   );
   return [...ofAlone, ...nearest];
 };
