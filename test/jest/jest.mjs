@@ -1,4 +1,4 @@
-// How Jest is called, and how its results are counted; used by `run.mjs` and `alone.mjs`.
+// How Jest is called, and how its results are counted; used by `run.mjs` and others.
 import { execFile } from "node:child_process";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
