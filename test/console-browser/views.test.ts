@@ -62,7 +62,7 @@ describe("every view, in light and dark", () => {
 });
 
 describe("the console in German", () => {
-  test("is there for whoever reads German first, and fits into 320 px", async () => {
+  test("is shown to a person whose browser prefers German, and fits into 320 px", async () => {
     const { context, faults, goTo, tab } = await walkGermanViews(system, "greta");
     await goTo("/webhooks");
     await tab.page.getByLabel("Name").fill("Laden");
