@@ -1,4 +1,6 @@
 import { type Clock, systemClock } from "@payment-links/runtime";
+import { waitUntil } from "@payment-links/runtime/testing";
+import { createShiftedClock } from "@payment-links/runtime/testing/shifted-clock";
 
 /** Longer than the poll interval of a test's chain, so that background jobs do not use up the processor. */
 const shortRestMs = 100;
@@ -23,3 +25,19 @@ export const withShortRests = (clock: Clock = systemClock): Clock => ({
     return clock.until(isShortened ? new Date(nowMs + shortRestMs) : instant, signal);
   },
 });
+
+/**
+ * Returns a clock with short rests, and a wait during which its elapsed time passes faster. The duties to learn
+ * and to judge measure by it the 10 s that they rest after a failed turn.
+ */
+export const createHurriedClock = () => {
+  const { clock, shift } = createShiftedClock();
+  return {
+    clock: withShortRests(clock),
+    waitHurried: (what: string, isSo: () => boolean | Promise<boolean>) =>
+      waitUntil(what, () => {
+        shift.elapsedMs += 500;
+        return isSo();
+      }),
+  };
+};

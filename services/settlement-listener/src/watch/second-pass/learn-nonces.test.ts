@@ -2,12 +2,11 @@ import { afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import type { Hex } from "viem";
 import { nothing } from "@payment-links/postgres";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { createShiftedClock } from "@payment-links/runtime/testing/shifted-clock";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { openChain } from "../../testing/open-chain.ts";
 import { type WatchRig, openWatchRig } from "../../testing/open-watch-rig.ts";
 import { owner } from "../../testing/samples.ts";
-import { withShortRests } from "../../testing/short-rests.ts";
+import { createHurriedClock } from "../../testing/short-rests.ts";
 import { type ScriptedRpc, openScriptedRpc } from "../../testing/scripted-rpc.ts";
 
 /** `finalized` is eight blocks behind the head. */
@@ -15,13 +14,7 @@ const finalBlocks = 8;
 const chain = useRig(() => openChain({ slotsInEpoch: finalBlocks / 2 }));
 beforeAll(() => chain.mine(20));
 
-const { clock, shift } = createShiftedClock();
-/** Waits while time passes faster, as the duties to learn and to judge rest for 10 s after a failed turn. */
-const waitOverRests = (what: string, isSo: () => boolean | Promise<boolean>) =>
-  waitUntil(what, () => {
-    shift.elapsedMs += 500;
-    return isSo();
-  });
+const { clock, waitHurried } = createHurriedClock();
 
 let rig: WatchRig | undefined;
 const rpcs: ScriptedRpc[] = [];
@@ -32,12 +25,7 @@ const open = async () => {
     await openScriptedRpc({ target: chain.url }),
   ];
   rpcs.push(first, second);
-  rig = await openWatchRig(
-    chain,
-    { finality: "finalized" },
-    [first.url, second.url],
-    withShortRests(clock),
-  );
+  rig = await openWatchRig(chain, { finality: "finalized" }, [first.url, second.url], clock);
   await rig.service.start();
   await rig.caughtUp();
   return { rig, first, second };
@@ -93,10 +81,10 @@ describe("a payment whose nonce was not told when it was seen", () => {
     const { hash, link, spend } = await paySeen(rig, 1);
     expect(await knowsNonce(rig, hash)).toBe(false);
     outage.stop();
-    await waitOverRests("its nonce is learnt", () => knowsNonce(rig, hash));
+    await waitHurried("its nonce is learnt", () => knowsNonce(rig, hash));
     await chain.reorg(1);
     await spend();
-    await waitOverRests("it fails", () => statuses(rig, link.id).includes("failed"));
+    await waitHurried("it fails", () => statuses(rig, link.id).includes("failed"));
   });
 
   test("fails as well if they told it while it waited to be mined again", async () => {
@@ -108,9 +96,9 @@ describe("a payment whose nonce was not told when it was seen", () => {
     await rig.caughtUp();
     await chain.ask("eth_sendRawTransaction", [raw]);
     outage.stop();
-    await waitOverRests("its nonce is learnt", () => knowsNonce(rig, hash));
+    await waitHurried("its nonce is learnt", () => knowsNonce(rig, hash));
     await spend();
-    await waitOverRests("it fails", () => statuses(rig, link.id).includes("failed"));
+    await waitHurried("it fails", () => statuses(rig, link.id).includes("failed"));
   });
 
   // Guards against a payment that stays processing for ever, as its sender is one provider's word.
@@ -124,10 +112,10 @@ describe("a payment whose nonce was not told when it was seen", () => {
       const lie = first.play({ kind: "hostile", spoil: nameOtherSender }, { methods });
       const { hash, link, spend } = await paySeen(rig, 1);
       lie.stop();
-      await waitOverRests("its nonce is learnt", () => knowsNonce(rig, hash));
+      await waitHurried("its nonce is learnt", () => knowsNonce(rig, hash));
       await chain.reorg(1);
       await spend();
-      await waitOverRests("it fails", () => statuses(rig, link.id).includes("failed"));
+      await waitHurried("it fails", () => statuses(rig, link.id).includes("failed"));
     },
   );
 
@@ -140,7 +128,7 @@ describe("a payment whose nonce was not told when it was seen", () => {
     expect(await dutyFails(rig, "judge")).toBe("0");
     await chain.mine(finalBlocks + 2);
     await waitUntil("it settles", () => statuses(rig, link.id).includes("settled"));
-    await waitOverRests("all is well", async () => (await dutyFails(rig, "learn")) === "0");
+    await waitHurried("all is well", async () => (await dutyFails(rig, "learn")) === "0");
     expect(silence.struckCount()).toBeGreaterThan(0);
   });
 
@@ -155,7 +143,7 @@ describe("a payment whose nonce was not told when it was seen", () => {
     await waitUntil("providers agree", async () => (await rig.readStatus()).reason === null);
     const asked = () => first.counts().methods.get("eth_getTransactionCount") ?? 0;
     await waitUntil("it is judged", () => asked() > 0);
-    await waitOverRests("it is given up", async () => (await dutyFails(rig, "learn")) === "0");
+    await waitHurried("it is given up", async () => (await dutyFails(rig, "learn")) === "0");
     expect(statuses(rig, link.id)).toEqual(["processing"]);
   });
 });

@@ -3,14 +3,13 @@ import type { Hex } from "viem";
 import { keccak256Hex } from "@payment-links/contracts";
 import { transact } from "@payment-links/postgres";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { createShiftedClock } from "@payment-links/runtime/testing/shifted-clock";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { recordWaiting } from "../../sightings/record-waiting.ts";
 import { openChain } from "../../testing/open-chain.ts";
 import { type WatchRig, startWatchRig } from "../../testing/open-watch-rig.ts";
 import { sampleTransfer } from "../../testing/sample-transfer.ts";
 import { owner } from "../../testing/samples.ts";
-import { withShortRests } from "../../testing/short-rests.ts";
+import { createHurriedClock } from "../../testing/short-rests.ts";
 import { RpcError, serveJsonRpc } from "../../testing/serve-json-rpc.ts";
 
 /** `finalized` is eight blocks behind the head. */
@@ -42,25 +41,16 @@ const openSecond = async () => {
   return { ...served, told };
 };
 
-const { clock, shift } = createShiftedClock();
-/** Waits until a payment has failed, while time passes faster: the judge rests for 10 s after a failed turn. */
+const { clock, waitHurried } = createHurriedClock();
 const waitFailed = (rig: WatchRig, linkId: string) =>
-  waitUntil("it fails", () => {
-    shift.elapsedMs += 500;
-    return rig.told(linkId).at(-1)?.status === "failed";
-  });
+  waitHurried("it fails", () => rig.told(linkId).at(-1)?.status === "failed");
 
 let rig: WatchRig | undefined;
 let second: Awaited<ReturnType<typeof openSecond>> | undefined;
 const open = async () => {
   await chain.mine(finalBlocks + 1);
   second = await openSecond();
-  rig = await startWatchRig(
-    chain,
-    { finality: "finalized" },
-    [chain.url, second.url],
-    withShortRests(clock),
-  );
+  rig = await startWatchRig(chain, { finality: "finalized" }, [chain.url, second.url], clock);
   await rig.caughtUp();
   return { rig, told: second.told };
 };
