@@ -11,7 +11,6 @@ export const startPostgres: StartServer = async ({ directory, host, report }) =>
     fsync: "off",
     synchronous_commit: "off",
     full_page_writes: "off",
-    scram_iterations: "1",
     // Each test file opens pools of its own, and every service of the whole set has several.
     max_connections: "300",
     ...(host === undefined ? {} : await listenAt(host, `${directory}.pg_hba.conf`)),
