@@ -12,6 +12,12 @@ const partCount = 24;
 const partSize = (portMax - portMin) / partCount;
 const triesMax = 100;
 
+/**
+ * Ports are found in order, from a random one on. A port that a test has found and closed may be opened
+ * again later, so it is found again only after all others of its part.
+ */
+let nextInPart = randomInt(partSize);
+
 /** Finds TCP ports on loopback that are free at this moment. */
 export const findFreePorts = async (count: number): Promise<number[]> => {
   const servers: Server[] = [];
@@ -35,7 +41,8 @@ export const findFreePorts = async (count: number): Promise<number[]> => {
 export const listenOnFreePort = async (server: Server): Promise<number> => {
   const partMin = portMin + partSize * (Number(process.env["JEST_WORKER_ID"] ?? 0) % partCount);
   for (let tries = 0; tries < triesMax; tries += 1) {
-    const port = randomInt(partMin, partMin + partSize);
+    const port = partMin + nextInPart;
+    nextInPart = (nextInPart + 1) % partSize;
     if (await listenOn(server, port)) return port;
   }
   throw new Error("no free port was found");

@@ -1,8 +1,8 @@
 import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { exportJWK, generateKeyPair } from "jose";
 import { Provider } from "oidc-provider";
 import { createMemoryAdapter } from "oidc-provider/lib/adapters/memory_adapter.js";
+import { listenOnFreePort } from "@payment-links/runtime/testing/free-port";
 import type { OidcClient } from "../config.ts";
 
 const clientId = "payment-links";
@@ -22,10 +22,7 @@ export const openIdentityProvider = async ({ redirectUri }: ProviderOptions) => 
   };
   let handle = (_req: IncomingMessage, res: ServerResponse): void => void res.end();
   let server = createServer((req, res) => handle(req, res));
-  const listen = (port: number) =>
-    new Promise<void>((resolve) => void server.listen(port, "127.0.0.1", resolve));
-  await listen(0);
-  const { port } = server.address() as AddressInfo;
+  const port = await listenOnFreePort(server);
   const issuer = `http://127.0.0.1:${port}`;
 
   const useKey = async (kid: string): Promise<void> => {
@@ -60,7 +57,7 @@ export const openIdentityProvider = async ({ redirectUri }: ProviderOptions) => 
     goAway: close,
     comeBack: async () => {
       server = createServer((req, res) => handle(req, res));
-      await listen(port);
+      await new Promise<void>((resolve) => void server.listen(port, "127.0.0.1", resolve));
     },
     close,
   };
