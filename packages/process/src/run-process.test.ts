@@ -60,6 +60,18 @@ const start = async (environment: Record<string, string> = {}): Promise<Tiny> =>
 
 const isReady = (tiny: Tiny) => async () => (await tiny.probe("/readyz")) === "200 ready";
 
+const waitReady = async (tiny: Tiny, what = "it is ready") => {
+  let answer: string | undefined;
+  await waitUntil(
+    () =>
+      `${what}; it answered ${answer}, and wrote last:\n${tiny.linesWith("").slice(-5).join("\n")}`,
+    async () => {
+      answer = await tiny.probe("/readyz");
+      return answer === "200 ready";
+    },
+  );
+};
+
 /** Counts the looks at a process, and those at which it did not live. */
 const watchLife = (tiny: Tiny) => {
   const failures: string[] = [];
@@ -83,7 +95,7 @@ describe("a process", () => {
     expect(reason).toMatch(/^503 not ready: it waits to start: (?:the role of|schema) tiny/);
     expect(await tiny.probe("/livez")).toBe("200 ok");
     await migrateTiny();
-    await waitUntil("it is ready", isReady(tiny));
+    await waitReady(tiny);
     expect(tiny.linesWith('"addressWaitMs":1500')).toHaveLength(1);
     const waits = tiny.linesWith('"the start waits"');
     expect(new Set(waits.map((line) => line.replace(/.*"reason":/, ""))).size).toBe(waits.length);
@@ -103,12 +115,12 @@ describe("a process", () => {
       /database cannot be reached/.test((await tiny.probe("/readyz")) ?? ""),
     );
     await proxy.pass();
-    await waitUntil("it is ready, without Kafka and Redis", isReady(tiny));
+    await waitReady(tiny, "it is ready, without Kafka and Redis");
     await proxy.kill();
     await waitUntil("it is not ready", async () => !(await isReady(tiny)()));
     expect(await tiny.probe("/readyz")).toBe("503 not ready: tiny cannot reach what it needs");
     await proxy.pass();
-    await waitUntil("it is ready again", isReady(tiny));
+    await waitReady(tiny, "it is ready again");
     expect(life.looks()).toBeGreaterThan(5);
     expect(life.failures).toEqual([]);
     expect(tiny.isRunning()).toBe(true);
@@ -129,7 +141,7 @@ describe("a process", () => {
       RATE_LIMIT_PER_IP: "3:40",
       TRUSTED_PROXIES: "10.0.0.0/8,192.0.2.1",
     });
-    await waitUntil("it is ready", isReady(tiny));
+    await waitReady(tiny);
     const [line = "{}"] = tiny.linesWith('"msg":"told"');
     expect(JSON.parse(line)).toMatchObject({
       baseUrl: "https://pay.example.com",
@@ -146,7 +158,7 @@ describe("a process", () => {
   test("that meets a fault which nobody catches says so and ends with 1", async () => {
     await migrateTiny();
     const tiny = await start();
-    await waitUntil("it is ready", isReady(tiny));
+    await waitReady(tiny);
     process.kill(tiny.pid, "SIGUSR2");
     await waitUntil("it has ended", () => !tiny.isRunning());
     expect(await tiny.stop()).toBe(1);
@@ -159,7 +171,7 @@ describe("a process", () => {
   test("that is frozen answers no probe, and does not end for it once it goes on", async () => {
     await migrateTiny();
     const tiny = await start({ KAFKA_BROKERS: brokers.join(",") });
-    await waitUntil("it is ready", isReady(tiny));
+    await waitReady(tiny);
     process.kill(tiny.pid, "SIGSTOP");
     cleanUps.push(() => process.kill(tiny.pid, "SIGCONT"));
     expect(await tiny.probe("/livez", provokedTimeoutMs(1_000))).toBeUndefined();
